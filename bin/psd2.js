@@ -1,0 +1,11 @@
+#!/usr/bin/env node
+const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
+if (major < 20 || (major === 20 && minor < 19)) {
+  process.stderr.write(
+    `psd2 needs Node.js 20.19 or newer, and this is ${process.versions.node}. Install a newer one from https://nodejs.org.\n`,
+  );
+  process.exitCode = 3;
+} else {
+  const { main } = await import('../dist/main.js');
+  await main();
+}

@@ -1,0 +1,42 @@
+// Bundles src/main.ts into dist/ with splitting, so that a command loads only what it uses.
+import { readFileSync, rmSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { build } from 'esbuild';
+
+const { version } = JSON.parse(readFileSync('package.json', 'utf8'));
+rmSync('dist', { recursive: true, force: true });
+
+// tsyringe (under @peculiar/x509) wants reflect-metadata to be there when it is loaded. With splitting, the
+// import order of the source says nothing about the order of the chunks, so tsyringe imports it itself.
+const reflectMetadataFirst = {
+  name: 'reflect-metadata-first',
+  setup({ onLoad }) {
+    onLoad({ filter: /node_modules[\\/]tsyringe[\\/]dist[\\/]esm5[\\/]index\.js$/ }, async ({ path }) => ({
+      contents: `import 'reflect-metadata';\n${await readFile(path, 'utf8')}`,
+      loader: 'js',
+    }));
+  },
+};
+
+await build({
+  entryPoints: ['src/main.ts'],
+  outdir: 'dist',
+  bundle: true,
+  splitting: true,
+  platform: 'node',
+  target: 'node20.19',
+  format: 'esm',
+  chunkNames: 'chunks/[name]-[hash]',
+  minifySyntax: true,
+  minifyWhitespace: true,
+  keepNames: true,
+  legalComments: 'linked',
+  mainFields: ['module', 'main'],
+  plugins: [reflectMetadataFirst],
+  // CommonJS packages inside the bundle ask for Node's own modules with require().
+  banner: {
+    js: "import { createRequire as createRequireForBundle } from 'node:module'; const require = createRequireForBundle(import.meta.url);",
+  },
+  define: { PSD2_VERSION: JSON.stringify(version) },
+  logLevel: 'warning',
+});

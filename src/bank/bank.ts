@@ -1,0 +1,51 @@
+import type * as z from 'zod/mini';
+import type { BankMessage } from '../wire/envelope.ts';
+import { type Reading, readAnswer } from './answer.ts';
+import type { BankCall, Exchange } from './exchange.ts';
+
+/** Where the access token of private calls comes from. */
+export interface TokenSource {
+  /** A token that is not about to expire. @throws Psd2Error `not_logged_in` */
+  current(): Promise<string>;
+  /** A token in place of one that the bank answered 401 to. @throws Psd2Error `not_logged_in` */
+  renewed(refused: string): Promise<string>;
+}
+
+/** The bank, as the endpoint functions of this room call it. */
+export interface Bank {
+  /**
+   * Makes one call and reads its answer.
+   *
+   * @throws Psd2Error when there was no answer, or it was no success, or it lacks what `schema` needs
+   */
+  call<T>(call: BankCall, schema: z.ZodMiniType<T>): Promise<Reading<T>>;
+  exchange: Exchange;
+}
+
+/**
+ * @param notice takes the warnings and infos that come with a success
+ * @param tokens for private calls; a call answered with 401 is made once more with a renewed token
+ */
+export function openBank(
+  exchange: Exchange,
+  notice: (message: BankMessage) => void,
+  tokens?: TokenSource,
+): Bank {
+  const authenticated: Exchange = tokens
+    ? async (call) => {
+        const token = await tokens.current();
+        const answer = await exchange({ ...call, bearer: token });
+        // A 401 that asks for SCA says nothing against the token.
+        if (answer.status !== 401 || answer.body.includes('PSD2_SCA_REQUIRED')) return answer;
+        return exchange({ ...call, bearer: await tokens.renewed(token) });
+      }
+    : exchange;
+  return {
+    exchange: authenticated,
+    async call(call, schema) {
+      const reading = await readAnswer(await authenticated(call), schema);
+      reading.notices.forEach(notice);
+      return reading;
+    },
+  };
+}

@@ -1,0 +1,121 @@
+import type { IsoDate } from '../domain/calendar.ts';
+import { Psd2Error } from '../errors.ts';
+import { transactionsAnswer, type WireTransaction } from '../wire/customers.ts';
+import { writeBankDate } from '../wire/fields.ts';
+import type { Bank } from './bank.ts';
+import { productPath, type Transaction } from './customers.ts';
+
+export interface TransactionQuery {
+  customerId: string;
+  productId: string;
+  from: IsoDate | undefined;
+  to: IsoDate | undefined;
+  /** Which list; undefined means both. */
+  status: Transaction['status'] | undefined;
+  transactionId: string;
+}
+
+/**
+ * The transactions of one product, page by page, in the bank's order.
+ *
+ * The bank pages two lists with a cursor each. A cursor that is left out means "from the start", so a list
+ * that has ended is sent again while the other one goes on: its rows are dropped then. Some answers name the
+ * next page by `_links.next` instead.
+ *
+ * @throws Psd2Error `bank_answer` when a cursor does not advance
+ */
+export async function* fetchTransactions(bank: Bank, query: TransactionQuery): AsyncGenerator<Transaction[]> {
+  const base = `${productPath(query.customerId, query.productId)}/transactions/retrieve`;
+  const range = new URLSearchParams({
+    ...(query.from && { dateFrom: writeBankDate(query.from) }),
+    ...(query.to && { dateTo: writeBankDate(query.to) }),
+  });
+  let booked = new ListCursor('nextAccounting', query.status !== 'pending');
+  let pending = new ListCursor('nextNotAccounting', query.status !== 'booked');
+  let path = withQuery(base, range);
+  const linkedPages = new Set<string>();
+
+  for (;;) {
+    const { data, envelope } = await bank.call(
+      { method: 'GET', path, transactionId: query.transactionId },
+      transactionsAnswer,
+    );
+    const page = [
+      ...(booked.open ? data.transactionsAccounting.map((row) => toTransaction(row, 'booked')) : []),
+      ...(pending.open ? data.transactionsNotAccounting.map((row) => toTransaction(row, 'pending')) : []),
+    ];
+    if (page.length > 0) yield page;
+
+    const link = envelope.next;
+    const linked = link?.method === 'GET' && link.href.trim() ? linkedPath(path, link.href) : null;
+    if (linked && data.nextAccounting === null && data.nextNotAccounting === null) {
+      if (linkedPages.has(linked)) throw stuck(query);
+      linkedPages.add(linked);
+      path = linked;
+      continue;
+    }
+    booked = booked.advance(data.nextAccounting, query);
+    pending = pending.advance(data.nextNotAccounting, query);
+    if (!booked.open && !pending.open) return;
+    path = withQuery(base, new URLSearchParams([...range, ...booked.parameter(), ...pending.parameter()]));
+  }
+}
+
+/** Where one of the two lists stands. */
+class ListCursor {
+  readonly open: boolean;
+  readonly #name: string;
+  readonly #position: number;
+
+  constructor(name: string, open: boolean, position = 0) {
+    this.#name = name;
+    this.open = open;
+    this.#position = position;
+  }
+
+  advance(next: number | null, query: TransactionQuery): ListCursor {
+    if (!this.open || next === null) return new ListCursor(this.#name, false);
+    if (next <= this.#position) throw stuck(query);
+    return new ListCursor(this.#name, true, next);
+  }
+
+  parameter(): [string, string][] {
+    return this.open ? [[this.#name, String(this.#position)]] : [];
+  }
+}
+
+function stuck({ productId, transactionId }: TransactionQuery): Psd2Error {
+  return new Psd2Error('bank_answer', `The bank's transaction pages of ${productId} do not advance`, {
+    hint: 'Narrow the range with --from and --to.',
+    transactionId,
+  });
+}
+
+function withQuery(path: string, query: URLSearchParams): string {
+  return query.size === 0 ? path : `${path}?${query}`;
+}
+
+/**
+ * The path that a link of an answer means, resolved against the path that was called. The host that the
+ * link may name is dropped: links never choose where a token goes.
+ */
+function linkedPath(calledPath: string, href: string): string {
+  const { pathname, search } = new URL(href, new URL(calledPath, 'https://bank.invalid'));
+  return `${pathname}${search}`;
+}
+
+function toTransaction(row: WireTransaction, status: Transaction['status']): Transaction {
+  return {
+    index: row.index,
+    status,
+    bookingDate: row.dateAccountingCurrency,
+    valueDate: row.dateLiquidationValue,
+    amount: row.amountTransaction.amount,
+    currency: row.amountTransaction.currency || null,
+    description: row.shortDescription,
+    details: row.extendedDescription,
+    code: row.codeDescription || null,
+    transferReference: row.idMoneyTransfer || null,
+    feeCharge: row.isFeeCharge ?? null,
+  };
+}

@@ -1,0 +1,62 @@
+import { Command } from '@commander-js/extra-typings';
+import type { Run } from './declare.ts';
+
+export function declareAuth(run: Run) {
+  const auth = new Command('auth').description('log customers in and out');
+
+  auth
+    .command('login')
+    .description('log a customer in through the browser')
+    .option(
+      '--client-credentials',
+      'log the client_credentials application in instead; no customer is needed',
+    )
+    .option('--no-browser', 'show the address to open, and open nothing')
+    .option(
+      '--paste',
+      "ask for the address that the customer's browser ended at, instead of listening for it",
+    )
+    .addHelpText(
+      'after',
+      `
+The browser is the system's, or the command in PSD2_BROWSER ("none" opens nothing).
+
+Examples:
+  $ psd2 auth login
+  $ PSD2_BROWSER=firefox psd2 --profile mybank auth login
+  $ psd2 auth login --json | jq -r .customerId`,
+    )
+    .action(({ clientCredentials = false, browser, paste = false }) =>
+      run(async (context) =>
+        (await import('../../commands/auth-login.ts')).authLogin(context, {
+          clientCredentials,
+          noBrowser: !browser,
+          paste,
+        }),
+      ),
+    );
+
+  auth
+    .command('status')
+    .description('show who is logged in and how long the tokens are good, without asking the bank')
+    .action(() => run(async (context) => (await import('../../commands/auth.ts')).authStatus(context)));
+
+  auth
+    .command('token')
+    .description('print a good access token; it is renewed first when it is about to end')
+    .addHelpText(
+      'after',
+      '\nThe token is a secret: whoever has it can read the accounts.\n\nExample:\n  $ TOKEN=$(psd2 auth token)',
+    )
+    .action(() => run(async (context) => (await import('../../commands/auth.ts')).authToken(context)));
+
+  auth
+    .command('logout')
+    .description('forget the tokens')
+    .option('--revoke', 'have the bank revoke them first')
+    .action(({ revoke = false }) =>
+      run(async (context) => (await import('../../commands/auth.ts')).authLogout(context, { revoke })),
+    );
+
+  return auth;
+}

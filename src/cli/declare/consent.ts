@@ -1,0 +1,56 @@
+import { Command } from '@commander-js/extra-typings';
+import type { Run } from './declare.ts';
+
+export function declareConsent(run: Run) {
+  const consent = new Command('consent').description("get the customer's consent");
+
+  consent
+    .command('request')
+    .description('ask the customer for consent, with strong authentication in the browser')
+    .option('--category <name>', 'ACCOUNT_INFO, FUNDS_AVAILABILITY or PAYMENTS; may be repeated', collect, [])
+    .option('--product <id>', 'a product it is for; may be repeated', collect, [])
+    .option('--all-products', 'for every product of the customer')
+    .addHelpText(
+      'after',
+      `
+Examples:
+  $ psd2 consent request --category ACCOUNT_INFO --all-products
+  $ psd2 consent request --category ACCOUNT_INFO --category PAYMENTS --product 0012345678`,
+    )
+    .action(({ category, product, allProducts = false }) =>
+      run(async (context) =>
+        (await import('../../commands/consent.ts')).consentRequest(context, {
+          category,
+          product,
+          allProducts,
+        }),
+      ),
+    );
+
+  consent
+    .command('list')
+    .description('list the consents that were requested with this profile, newest first')
+    .action(() => run(async (context) => (await import('../../commands/consent.ts')).consentList(context)));
+
+  consent
+    .command('show')
+    .argument('<flow>')
+    .description('show what is known of a consent, without asking the bank')
+    .action((flow) =>
+      run(async (context) => (await import('../../commands/consent.ts')).consentShow(context, flow)),
+    );
+
+  consent
+    .command('resume')
+    .argument('<flow>')
+    .description('go on with a consent that was interrupted')
+    .action((flow) =>
+      run(async (context) => (await import('../../commands/consent.ts')).consentResume(context, flow)),
+    );
+
+  return consent;
+}
+
+function collect(value: string, before: string[]): string[] {
+  return [...before, value];
+}

@@ -1,0 +1,83 @@
+import { Command, Option } from '@commander-js/extra-typings';
+import type { Run } from './declare.ts';
+
+export function declareProfile(run: Run) {
+  const profile = new Command('profile').description('keep the settings of banks and applications');
+
+  profile
+    .command('add')
+    .argument('<name>')
+    .description('store the settings of a bank; what is not given is taken from the environment or asked for')
+    .option('--base-url <url>', 'https://host[:port][/prefix] (PSD2_BASE_URL)')
+    .option('--client-id <id>', 'of the authorization_code application (PSD2_CLIENT_ID)')
+    .option('--client-secret-stdin', 'read its secret from standard input')
+    .option('--client-secret-file <file>', 'read its secret from a file (or PSD2_CLIENT_SECRET)')
+    .option('--app-name <name>', "its application name: the signature's keyId (PSD2_APP_NAME)")
+    .option('--cc-client-id <id>', 'of the client_credentials application (PSD2_CC_CLIENT_ID)')
+    .option('--cc-client-secret-file <file>', 'read its secret from a file (or PSD2_CC_CLIENT_SECRET)')
+    .option('--cc-app-name <name>', 'its application name (PSD2_CC_APP_NAME)')
+    .option('--qwac-cert <file>', 'PEM, for mutual TLS (PSD2_QWAC_CERT)')
+    .option('--qwac-key <file>', 'PEM (PSD2_QWAC_KEY)')
+    .option('--qseal-cert <file>', 'PEM, for signatures; without it the QWAC signs (PSD2_QSEAL_CERT)')
+    .option('--qseal-key <file>', 'PEM (PSD2_QSEAL_KEY)')
+    .option('--ca <file>', "PEM, what the bank's certificate must chain to; default: the system's (PSD2_CA)")
+    .option('--bank-signing-cert <file>', 'PEM, of signed responses (PSD2_BANK_SIGNING_CERT)')
+    .option('--redirect-uri <uri>', 'default: http://127.0.0.1:8910/callback (PSD2_REDIRECT_URI)')
+    .addOption(
+      new Option(
+        '--tpp-certificate <encoding>',
+        'how the TPP-Certificate header carries the certificate',
+      ).choices(['der-base64', 'pem-urlencoded', 'none'] as const),
+    )
+    .option('--reference', 'store the paths of certificates and keys instead of their contents')
+    .addHelpText(
+      'after',
+      `
+A secret is never an option's value: it would be seen in the list of processes.
+
+Example:
+  $ psd2 profile add mybank --base-url https://psd2.bank.example/api \\
+      --client-id 3f6c... --client-secret-file secret.txt --app-name my-app \\
+      --qwac-cert qwac.pem --qwac-key qwac.key --qseal-cert qseal.pem --qseal-key qseal.key`,
+    )
+    .action((name, options) =>
+      run(async (context) =>
+        (await import('../../commands/profile-add.ts')).profileAdd(context, name, {
+          ...options,
+          clientSecretStdin: options.clientSecretStdin === true,
+          reference: options.reference === true,
+        }),
+      ),
+    );
+
+  profile
+    .command('list')
+    .description('list the stored profiles')
+    .action(() => run(async (context) => (await import('../../commands/profile.ts')).profileList(context)));
+
+  profile
+    .command('show')
+    .argument('[name]')
+    .description('show the settings of a profile and where each comes from; never a secret')
+    .action((name) =>
+      run(async (context) => (await import('../../commands/profile.ts')).profileShow(context, name)),
+    );
+
+  profile
+    .command('use')
+    .argument('<name>')
+    .description('choose the profile that is used without --profile')
+    .action((name) =>
+      run(async (context) => (await import('../../commands/profile.ts')).profileUse(context, name)),
+    );
+
+  profile
+    .command('remove')
+    .argument('<name>')
+    .description('remove a profile with its certificates and tokens; the record of its payments stays')
+    .action((name) =>
+      run(async (context) => (await import('../../commands/profile.ts')).profileRemove(context, name)),
+    );
+
+  return profile;
+}

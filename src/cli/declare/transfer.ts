@@ -1,0 +1,112 @@
+import { Command } from '@commander-js/extra-typings';
+import type { Run } from './declare.ts';
+
+export function declareTransfer(run: Run) {
+  const transfer = new Command('transfer')
+    .description('make SEPA and instant transfers')
+    .usage('[create] [options]')
+    .addHelpText('after', '\n`psd2 transfer --instant ...` is `psd2 transfer create --instant ...`.');
+
+  transfer
+    .command('create', { isDefault: true })
+    .description(
+      'make a transfer: verified by the bank, confirmed by you, authorised by the customer, executed',
+    )
+    .requiredOption('--from <productId>', 'the account to debit')
+    .requiredOption('--to <iban>', "the beneficiary's IBAN")
+    .requiredOption('--name <text>', "the beneficiary's name")
+    .requiredOption('--amount <decimal>', 'with a point, for example 12.50')
+    .option('--currency <code>', 'EUR', 'EUR')
+    .option('--description <text>', 'the remittance information, at most 140 characters')
+    .option('--instant', 'an SCT Instant payment: settled within ten seconds, and final')
+    .option('--date <date>', "execution day, YYYY-MM-DD; default: today in the bank's time zone")
+    .option('--urgent', 'ask for urgent execution')
+    .option('--type <text>', 'sent as the type of the transfer')
+    .option('--reference <text>', 'your own reference; a second transfer with it is refused')
+    .option('--payee-verified', 'the name is known to belong to the IBAN: needed for --instant, or asked')
+    .option('--prepare', "show the bank's dates and limits first")
+    .addHelpText(
+      'after',
+      `
+The command shows what the bank verified and asks before the customer is sent to authorise.
+In a pipeline --yes gives that confirmation beforehand.
+
+Exit codes that matter to a script: 6 the customer did not authorise, 8 the payment failed,
+9 its outcome is not known yet ("psd2 transfer resume <flow>" finds out and never pays again).
+
+Examples:
+  $ psd2 transfer --from 0012345678 --to DE89370400440532013000 --name "Ada Lovelace" --amount 12.50
+  $ psd2 transfer --instant --payee-verified --yes --json --from 0012345678 \\
+      --to DE89370400440532013000 --name "Ada Lovelace" --amount 12.50 --reference INV-1 | jq -r .cro`,
+    )
+    .action(
+      ({
+        instant = false,
+        urgent = false,
+        payeeVerified = false,
+        prepare = false,
+        date,
+        description,
+        type,
+        reference,
+        ...order
+      }) =>
+        run(async (context) =>
+          (await import('../../commands/transfer-create.ts')).transferCreate(context, {
+            ...order,
+            date,
+            description,
+            type,
+            reference,
+            instant,
+            urgent,
+            payeeVerified,
+            prepare,
+          }),
+        ),
+    );
+
+  transfer
+    .command('prepare')
+    .argument('<productId>')
+    .description('show which dates, currencies and countries the bank allows')
+    .action((productId) =>
+      run(async (context) =>
+        (await import('../../commands/transfer.ts')).transferPrepare(context, productId),
+      ),
+    );
+
+  transfer
+    .command('list')
+    .description('list the transfers that were made with this profile, newest first')
+    .action(() => run(async (context) => (await import('../../commands/transfer.ts')).transferList(context)));
+
+  transfer
+    .command('show')
+    .argument('<flow>')
+    .description('show what is known of a transfer, without asking the bank')
+    .action((flow) =>
+      run(async (context) => (await import('../../commands/transfer.ts')).transferShow(context, flow)),
+    );
+
+  transfer
+    .command('status')
+    .argument('<flow>')
+    .description('ask the bank how far a transfer is; changes nothing')
+    .action((flow) =>
+      run(async (context) => (await import('../../commands/transfer.ts')).transferStatus(context, flow)),
+    );
+
+  transfer
+    .command('resume')
+    .argument('<flow>')
+    .description('go on with a transfer that was interrupted; asks the bank first and never pays twice')
+    .option('--payee-verified', 'the name is known to belong to the IBAN')
+    .action((flow, { payeeVerified = false }) =>
+      run(async (context) =>
+        (await import('../../commands/transfer-create.ts')).transferResume(context, flow, { payeeVerified }),
+      ),
+    );
+
+  return transfer;
+}

@@ -1,0 +1,106 @@
+import { isIP } from 'node:net';
+import { Option } from '@commander-js/extra-typings';
+import type { Globals } from '../commands/context.ts';
+import { Psd2Error } from '../errors.ts';
+import { type OutputFormat, parseOutputFormat } from '../terminal/output.ts';
+
+/** The global options with their environment (command contract, "Global options"). */
+export const GLOBAL_OPTIONS = {
+  profile: new Option('--profile <name>', 'which profile').env('PSD2_PROFILE'),
+  customer: new Option('--customer <id>', 'which logged-in customer; default: who logged in last').env(
+    'PSD2_CUSTOMER',
+  ),
+  grant: new Option('--grant <type>', 'with which token to call')
+    .choices(['authorization_code', 'client_credentials'] as const)
+    .default('authorization_code' as const)
+    .env('PSD2_GRANT'),
+  output: new Option('-o, --output <format>', 'table, json or ndjson').env('PSD2_OUTPUT'),
+  json: new Option('--json', 'short for -o json'),
+  input: new Option('--no-input', 'never ask; a missing value is an error (PSD2_NO_INPUT=1)'),
+  yes: new Option('-y, --yes', 'give the confirmations that a command would ask for'),
+  quiet: new Option('-q, --quiet', 'only data, warnings and errors'),
+  verbose: new Option('-v, --verbose', 'show each request, secrets left out (PSD2_DEBUG=1)'),
+  timeout: new Option('--timeout <seconds>', 'limit for one HTTP call').default('30').env('PSD2_TIMEOUT'),
+  scaTimeout: new Option('--sca-timeout <seconds>', 'how long to wait for the customer')
+    .default('300')
+    .env('PSD2_SCA_TIMEOUT'),
+  psuIp: new Option('--psu-ip <address>', "the customer's IP address, sent as PSU-IP-Address").env(
+    'PSD2_PSU_IP',
+  ),
+  lang: new Option('--lang <tag>', 'sent as Accept-Language').env('PSD2_LANG'),
+  color: new Option('--no-color', 'no colour (NO_COLOR)'),
+};
+
+/** The global options as commander gives them. */
+export interface RawGlobals {
+  profile?: string | undefined;
+  customer?: string | undefined;
+  grant: 'authorization_code' | 'client_credentials';
+  output?: string | undefined;
+  json?: true | undefined;
+  input: boolean;
+  yes?: true | undefined;
+  quiet?: true | undefined;
+  verbose?: true | undefined;
+  timeout: string;
+  scaTimeout: string;
+  psuIp?: string | undefined;
+  lang?: string | undefined;
+  color: boolean;
+}
+
+/** How the command speaks: read first, so that even a wrong option is reported in the right form. */
+export interface Manner {
+  format: OutputFormat;
+  noInput: boolean;
+  quiet: boolean;
+  colour: boolean;
+}
+
+/** @throws Psd2Error `usage` */
+export function readManner(raw: RawGlobals, env: NodeJS.ProcessEnv, isTerminal: boolean): Manner {
+  const forced = env.FORCE_COLOR !== undefined && env.FORCE_COLOR !== '' && env.FORCE_COLOR !== '0';
+  return {
+    format: raw.json ? 'json' : raw.output ? parseOutputFormat(raw.output) : 'table',
+    noInput: !raw.input || isSet(env.PSD2_NO_INPUT),
+    quiet: raw.quiet === true,
+    colour: raw.color && !env.NO_COLOR && (forced || isTerminal),
+  };
+}
+
+/** @throws Psd2Error `usage` */
+export function readGlobals(raw: RawGlobals, env: NodeJS.ProcessEnv): Globals {
+  return {
+    profile: raw.profile || undefined,
+    customer: raw.customer || undefined,
+    grant: raw.grant,
+    yes: raw.yes === true,
+    verbose: raw.verbose === true || isSet(env.PSD2_DEBUG),
+    timeoutMs: readSeconds('--timeout', raw.timeout),
+    scaTimeoutMs: readSeconds('--sca-timeout', raw.scaTimeout),
+    psuIpAddress: readAddress(raw.psuIp),
+    language: readLanguage(raw.lang),
+  };
+}
+
+function isSet(value: string | undefined): boolean {
+  return value !== undefined && value !== '' && value !== '0' && value !== 'false';
+}
+
+function readSeconds(option: string, text: string): number {
+  const seconds = /^\d{1,6}(\.\d{1,3})?$/.test(text) ? Number(text) : 0;
+  if (seconds > 0) return Math.round(seconds * 1000);
+  throw new Psd2Error('usage', `${option} ${JSON.stringify(text)} is not a number of seconds above 0`);
+}
+
+function readAddress(text: string | undefined): string | undefined {
+  if (!text || isIP(text) !== 0) return text || undefined;
+  throw new Psd2Error('usage', `--psu-ip ${JSON.stringify(text)} is not an IP address`);
+}
+
+function readLanguage(text: string | undefined): string | undefined {
+  if (!text || /^[A-Za-z0-9*;=.,\- ]{1,100}$/.test(text)) return text || undefined;
+  throw new Psd2Error('usage', `--lang ${JSON.stringify(text)} is not a language tag`, {
+    hint: 'For example --lang it-IT.',
+  });
+}

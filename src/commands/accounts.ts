@@ -1,0 +1,133 @@
+import {
+  type Account,
+  type Balance,
+  fetchAccounts,
+  fetchBalance,
+  fetchCustomerId,
+  type Transaction,
+} from '../bank/customers.ts';
+import { fetchTransactions } from '../bank/transactions.ts';
+import { type IsoDate, parseDate } from '../domain/calendar.ts';
+import type { Money } from '../domain/decimal.ts';
+import { parseProductId } from '../domain/identifiers.ts';
+import { Psd2Error } from '../errors.ts';
+import type { Column } from '../terminal/output.ts';
+import type { Context } from './context.ts';
+import { openCustomerBank } from './open-bank.ts';
+
+/** `psd2 customer id`: whose token it is, asked of the bank. */
+export async function customerId(context: Context): Promise<void> {
+  const { bank } = openCustomerBank(context);
+  const id = await fetchCustomerId(bank, context.world.newId());
+  if (context.output.format === 'table') context.output.text(id);
+  else context.output.record({ customerId: id }, []);
+}
+
+const ACCOUNT_COLUMNS: Column<Account>[] = [
+  { title: 'PRODUCT ID', value: ({ productId }) => productId },
+  { title: 'IBAN', value: ({ iban }) => iban },
+  { title: 'CURRENCY', value: ({ currency }) => currency },
+  { title: 'NAME', value: ({ name }) => name },
+  { title: 'TYPE', value: ({ productDescription, productCode }) => productDescription ?? productCode },
+];
+
+/** `psd2 accounts list` */
+export async function accountsList(context: Context): Promise<void> {
+  const { bank, customerId } = openCustomerBank(context);
+  const accounts = await fetchAccounts(bank, customerId, context.world.newId());
+  await context.output.table(accounts, ACCOUNT_COLUMNS, 'The customer has no accounts.');
+}
+
+const BALANCE_FIELDS: Column<Balance>[] = [
+  { title: 'Product id', value: ({ productId }) => productId },
+  { title: 'Account balance', value: ({ accountBalance }) => writeMoney(accountBalance) },
+  { title: 'Available balance', value: ({ availableBalance }) => writeMoney(availableBalance) },
+  { title: 'Availability', value: ({ accountAvailability }) => writeMoney(accountAvailability) },
+  { title: 'Available credit', value: ({ accountAvailableCredit }) => writeMoney(accountAvailableCredit) },
+  { title: 'As of', value: ({ asOf }) => asOf },
+];
+
+/** `psd2 accounts balance <productId>` */
+export async function accountsBalance(context: Context, product: string): Promise<void> {
+  const productId = parseProductId(product);
+  const { bank, customerId } = openCustomerBank(context);
+  context.output.record(
+    await fetchBalance(bank, customerId, productId, context.world.newId()),
+    BALANCE_FIELDS,
+  );
+}
+
+export interface TransactionsOptions {
+  from?: string | undefined;
+  to?: string | undefined;
+  limit?: string | undefined;
+  booked: boolean;
+  pending: boolean;
+}
+
+const TRANSACTION_COLUMNS: Column<Transaction>[] = [
+  { title: 'BOOKED', value: ({ status, bookingDate }) => (status === 'pending' ? 'pending' : bookingDate) },
+  { title: 'VALUE', value: ({ valueDate }) => valueDate },
+  { title: 'AMOUNT', value: ({ amount }) => writeAmount(amount), right: true },
+  { title: '', value: ({ currency }) => currency },
+  { title: 'DESCRIPTION', value: ({ description, details }) => description || details },
+];
+
+/** `psd2 accounts transactions <productId>`: page by page, so that memory stays the same however many there are. */
+export async function accountsTransactions(
+  context: Context,
+  product: string,
+  options: TransactionsOptions,
+): Promise<void> {
+  const productId = parseProductId(product);
+  const from = options.from === undefined ? undefined : parseDate('--from', options.from);
+  const to = options.to === undefined ? undefined : parseDate('--to', options.to);
+  if (from && to && from > to) throw new Psd2Error('invalid_date', `--from ${from} is after --to ${to}`);
+  if (options.booked && options.pending) {
+    throw new Psd2Error('usage', '--booked and --pending leave nothing to show together', {
+      hint: 'Leave both out to see both.',
+    });
+  }
+  const limit = options.limit === undefined ? Number.POSITIVE_INFINITY : parseLimit(options.limit);
+
+  const { bank, customerId } = openCustomerBank(context);
+  const pages = fetchTransactions(bank, {
+    customerId,
+    productId,
+    from,
+    to,
+    status: options.booked ? 'booked' : options.pending ? 'pending' : undefined,
+    transactionId: context.world.newId(),
+  });
+  await context.output.pages(atMost(limit, pages), TRANSACTION_COLUMNS, nothingIn(from, to));
+}
+
+async function* atMost<T>(limit: number, pages: AsyncIterable<T[]>): AsyncGenerator<T[]> {
+  let left = limit;
+  for await (const page of pages) {
+    yield page.slice(0, left);
+    left -= page.length;
+    if (left <= 0) return;
+  }
+}
+
+function parseLimit(text: string): number {
+  if (/^[1-9]\d{0,8}$/.test(text)) return Number(text);
+  throw new Psd2Error('usage', `--limit ${JSON.stringify(text)} is not a whole number from 1`);
+}
+
+function nothingIn(from: IsoDate | undefined, to: IsoDate | undefined): string {
+  const range = [from && `from ${from}`, to && `to ${to}`].filter(Boolean).join(' ');
+  return `There are no transactions${range && ` ${range}`}.`;
+}
+
+/** An amount of money as a table shows it. */
+export function writeMoney(money: Money | null): string | null {
+  return money && `${writeAmount(money.amount)} ${money.currency}`.trim();
+}
+
+/** At least two decimals; the zeros that the bank adds after them are left out of tables. */
+function writeAmount(amount: string): string {
+  const [whole = '', decimals = ''] = amount.split('.');
+  return `${whole}.${decimals.replace(/0+$/, '').padEnd(2, '0')}`;
+}

@@ -1,0 +1,58 @@
+import { requestTokens } from '../bank/oauth.ts';
+import { Psd2Error } from '../errors.ts';
+import { logIn } from '../flows/login.ts';
+import { toStoredTokens } from '../flows/session.ts';
+import { printLogin } from './auth.ts';
+import type { Context } from './context.ts';
+import { customerPortsOf } from './customer-ports.ts';
+import { openBankOf, openProfileOf } from './open-bank.ts';
+
+export interface LoginOptions {
+  clientCredentials: boolean;
+  /** Show the address, open nothing. */
+  noBrowser: boolean;
+  /** Ask for the address that the browser ended at, instead of listening for it. */
+  paste: boolean;
+}
+
+/** `psd2 auth login`: a customer through the browser, or the application by itself. */
+export async function authLogin(context: Context, options: LoginOptions): Promise<void> {
+  const { terminal, world } = context;
+  const opened = openProfileOf(context);
+  const { profile, tokens: store } = opened;
+
+  if (options.clientCredentials) {
+    const bank = openBankOf(context, opened, 'client_credentials');
+    const granted = await requestTokens(
+      bank.connect(),
+      bank.client(),
+      { grant_type: 'client_credentials' },
+      world.newId(),
+    );
+    const tokens = toStoredTokens(granted, world.now());
+    await store.write(null, tokens);
+    printLogin(context, profile.name, 'client_credentials', store.lastCustomer() ?? null, tokens);
+    return;
+  }
+
+  if (options.paste && !terminal.canAsk) {
+    throw new Psd2Error('usage', '--paste asks for an address, and there is no terminal to ask at', {
+      hint: 'Use a redirect URI on this machine instead (PSD2_REDIRECT_URI).',
+    });
+  }
+  const bank = openBankOf(context, opened, 'authorization_code');
+  const { customerId, tokens } = await logIn({
+    bank: bank.connect(),
+    bankWith: (accessToken) =>
+      bank.connect({ current: async () => accessToken, renewed: async () => accessToken }),
+    client: bank.client(),
+    customer: customerPortsOf(context, profile, options.noBrowser),
+    world,
+    askForReturnAddress: options.paste
+      ? () => terminal.ask('The address that the browser ended at')
+      : undefined,
+  });
+  await store.write(customerId, tokens);
+  await store.rememberCustomer(customerId);
+  printLogin(context, profile.name, 'authorization_code', customerId, tokens);
+}

@@ -1,0 +1,162 @@
+import { fetchAccounts } from '../bank/customers.ts';
+import { CONSENT_CATEGORIES, type Consent, type ConsentCategory } from '../domain/consent.ts';
+import { type ProductId, parseProductId } from '../domain/identifiers.ts';
+import { Psd2Error } from '../errors.ts';
+import { runConsent } from '../flows/consent.ts';
+import type { OpenConsent } from '../store/journal.ts';
+import type { Column } from '../terminal/output.ts';
+import type { Context } from './context.ts';
+import { customerPortsOf } from './customer-ports.ts';
+import { type CustomerBank, openCustomerBank, openProfileOf } from './open-bank.ts';
+
+export interface ConsentOptions {
+  category: string[];
+  product: string[];
+  allProducts: boolean;
+}
+
+/** `psd2 consent request`: one consent for each category, all for the same products. */
+export async function consentRequest(context: Context, options: ConsentOptions): Promise<void> {
+  const names = [...new Set(options.category.map(parseCategory))];
+  const given = [...new Set(options.product.map(parseProductId))];
+  if (names.length === 0) {
+    throw new Psd2Error('usage', 'No category was given', {
+      hint: `Add --category with one of ${CONSENT_CATEGORIES.join(', ')}.`,
+    });
+  }
+  if (options.allProducts === given.length > 0) {
+    throw new Psd2Error(
+      'usage',
+      options.allProducts ? '--product and --all-products exclude each other' : 'No product was given',
+      {
+        hint: 'Add --product <id> for each product, or --all-products.',
+      },
+    );
+  }
+  refuseClientCredentials(context);
+
+  const opened = openCustomerBank(context);
+  const transactionId = context.world.newId();
+  const products = options.allProducts ? await everyProduct(opened, transactionId) : given;
+  const open = opened.journal.createConsent({
+    transactionId,
+    customerId: opened.customerId,
+    categories: names.map((name) => ({ name, products })),
+  });
+  await opened.journal.claimed(open.current.flow, () => run(context, opened, open));
+}
+
+/** `psd2 consent resume <flow>` */
+export async function consentResume(context: Context, flow: string): Promise<void> {
+  const { current } = openProfileOf(context).journal.openConsent(flow);
+  const opened = openCustomerBank(actingFor(context, current.customerId));
+  await opened.journal.claimed(current.flow, () =>
+    run(context, opened, opened.journal.openConsent(current.flow)),
+  );
+}
+
+/** `psd2 consent show <flow>` */
+export async function consentShow(context: Context, flow: string): Promise<void> {
+  printConsent(context, openProfileOf(context).journal.openConsent(flow).current);
+}
+
+const CONSENT_COLUMNS: Column<Consent>[] = [
+  { title: 'FLOW', value: ({ flow }) => flow },
+  { title: 'STATE', value: ({ state }) => state },
+  { title: 'CATEGORIES', value: ({ categories }) => categories.map(({ name }) => name).join(' ') },
+  { title: 'UPDATED', value: ({ updatedAt }) => updatedAt },
+];
+
+/** `psd2 consent list`: newest first. */
+export async function consentList(context: Context): Promise<void> {
+  const { journal } = openProfileOf(context);
+  const consents = journal.consents();
+  if (context.output.format === 'table')
+    await context.output.table(consents, CONSENT_COLUMNS, 'No consent was requested with this profile.');
+  else await context.output.table(consents.map(toData), [], '');
+}
+
+/** The same context with the customer whose flow it is. */
+export function actingFor(context: Context, customerId: string): Context {
+  return { ...context, globals: { ...context.globals, customer: customerId } };
+}
+
+/** @throws Psd2Error `usage`: SCA needs the customer, who is not there with client credentials */
+export function refuseClientCredentials({ globals }: Context): void {
+  if (globals.grant === 'client_credentials') {
+    throw new Psd2Error(
+      'usage',
+      'This needs the customer online, so it goes through the authorization_code application',
+      {
+        hint: 'Leave --grant client_credentials out.',
+      },
+    );
+  }
+}
+
+async function run(context: Context, opened: CustomerBank, open: OpenConsent): Promise<void> {
+  const { bank, profile } = opened;
+  context.terminal.say(`Consent ${open.current.flow}`);
+  try {
+    await runConsent(open, { bank, world: context.world, customer: customerPortsOf(context, profile) });
+  } catch (error) {
+    printConsent(context, open.current);
+    throw withWayOn(error, open.current);
+  }
+  printConsent(context, open.current);
+  const refused = open.current.categories.filter(({ outcome }) => outcome === false);
+  if (refused.length > 0) {
+    throw new Psd2Error(
+      'bank_refused',
+      `The bank did not grant ${refused.map(({ name }) => name).join(', ')}`,
+      {
+        hint: 'The other categories are confirmed.',
+        transactionId: open.current.transactionId,
+      },
+    );
+  }
+}
+
+/** Names the flow and how to go on, where an error has no better hint and the flow has not ended. */
+export function withWayOn(
+  error: unknown,
+  { kind, flow, state, transactionId }: { kind: string; flow: string; state: string; transactionId: string },
+): unknown {
+  const ended = ['failed', 'rejected', 'expired', 'cancelled', 'confirmed', 'settled'].includes(state);
+  if (!(error instanceof Psd2Error) || ended) return error;
+  if (error.code !== 'interrupted' && error.hint?.includes(' resume ')) return error;
+  const wayOn = `Go on with: psd2 ${kind} resume ${flow}`;
+  return error.with({ hint: error.hint ? `${error.hint} ${wayOn}` : wayOn, transactionId });
+}
+
+async function everyProduct({ bank, customerId }: CustomerBank, transactionId: string): Promise<ProductId[]> {
+  const accounts = await fetchAccounts(bank, customerId, transactionId);
+  if (accounts.length === 0) throw new Psd2Error('usage', 'The customer has no products to give consent for');
+  return accounts.map(({ productId }) => parseProductId(productId));
+}
+
+function parseCategory(text: string): ConsentCategory {
+  const category = CONSENT_CATEGORIES.find((known) => known === text);
+  if (category) return category;
+  throw new Psd2Error('usage', `The category ${JSON.stringify(text)} is not known`, {
+    hint: `Use one of ${CONSENT_CATEGORIES.join(', ')}.`,
+  });
+}
+
+function toData({ kind, flow, state, resourceId, transactionId, categories, createdAt, updatedAt }: Consent) {
+  return { flow, kind, state, resourceId, transactionId, categories, createdAt, updatedAt };
+}
+
+function printConsent({ output }: Context, consent: Consent): void {
+  output.record(toData(consent), [
+    { title: 'Consent', value: ({ flow }) => flow },
+    { title: 'State', value: ({ state }) => state },
+    ...consent.categories.map(({ name, outcome, products }) => ({
+      title: name,
+      value: () =>
+        `${outcome === null ? 'not answered' : outcome ? 'granted' : 'not granted'} for ${products.join(' ')}`,
+    })),
+    { title: 'Resource', value: ({ resourceId }) => resourceId },
+    { title: 'Transaction', value: ({ transactionId }) => transactionId },
+  ]);
+}

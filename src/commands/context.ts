@@ -1,0 +1,36 @@
+import type { WorldPorts } from '../flows/ports.ts';
+import type { StoreFolder } from '../store/folder.ts';
+import type { ProfileStore } from '../store/profiles.ts';
+import type { Environment } from '../store/settings.ts';
+import type { GrantType } from '../store/tokens.ts';
+import type { Output } from '../terminal/output.ts';
+import type { Terminal } from '../terminal/terminal.ts';
+
+/** The global options, after option, environment and default were weighed. */
+export interface Globals {
+  profile: string | undefined;
+  customer: string | undefined;
+  grant: GrantType;
+  /** Give the confirmations that a command would ask for. */
+  yes: boolean;
+  verbose: boolean;
+  timeoutMs: number;
+  scaTimeoutMs: number;
+  psuIpAddress: string | undefined;
+  language: string | undefined;
+}
+
+/** What every command runs with. The dear things (certificates, connection, tokens) are opened by those that need them. */
+export interface Context {
+  globals: Globals;
+  env: Environment;
+  folder: StoreFolder;
+  profiles: ProfileStore;
+  terminal: Terminal;
+  output: Output;
+  world: WorldPorts & { random: () => number };
+  /** Standard input as one text. */
+  readStdin(): Promise<string>;
+  /** Runs when the command has ended, well or not. */
+  onEnd(close: () => Promise<void>): void;
+}

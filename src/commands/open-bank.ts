@@ -1,0 +1,175 @@
+import { type Bank, openBank, type TokenSource } from '../bank/bank.ts';
+import { connectToBank } from '../bank/connection.ts';
+import { openExchange } from '../bank/exchange.ts';
+import type { ClientCredentials } from '../bank/oauth.ts';
+import { type KeyPair, readKeyPair } from '../certificates/key-pair.ts';
+import { parseCustomerId } from '../domain/identifiers.ts';
+import { Psd2Error } from '../errors.ts';
+import { openSession } from '../flows/session.ts';
+import { keySigner } from '../signature/http-signature.ts';
+import { FlowJournal } from '../store/journal.ts';
+import {
+  openProfile,
+  type Profile,
+  parseBaseUrl,
+  readPem,
+  requirePem,
+  requireSetting,
+} from '../store/settings.ts';
+import { type GrantType, TokenStore } from '../store/tokens.ts';
+import { cleanText } from '../terminal/clean.ts';
+import type { Context } from './context.ts';
+
+/** A profile with what is stored under it. */
+export interface OpenProfile {
+  profile: Profile;
+  baseUrl: URL;
+  tokens: TokenStore;
+  journal: FlowJournal;
+}
+
+/** The bank of a profile, connected for one grant. */
+export interface OpenBank extends OpenProfile {
+  /** Without tokens for the OAuth calls; with a source of tokens for the private ones. */
+  connect(tokens?: TokenSource): Bank;
+  client(): ClientCredentials;
+}
+
+/** The bank as one customer's token opens it. */
+export interface CustomerBank extends OpenBank {
+  bank: Bank;
+  session: TokenSource;
+  customerId: string;
+  /** Whose tokens the calls are made with: the customer's, or null for the application's own. */
+  holder: string | null;
+}
+
+/** The profile that this command works with. @throws Psd2Error `no_profile`, `config` */
+export function openProfileOf(context: Context): OpenProfile {
+  const { folder, globals, world } = context;
+  const profile = openProfile(context.profiles, globals.profile, context.env);
+  const baseUrl = parseBaseUrl(requireSetting(profile, 'baseUrl'));
+  return {
+    profile,
+    baseUrl,
+    tokens: new TokenStore(folder, profile.name, baseUrl),
+    journal: new FlowJournal(folder, profile.name, world.now, world.random),
+  };
+}
+
+/**
+ * Opens the way to a profile's bank: certificates are read and checked; nothing is sent yet.
+ *
+ * @throws Psd2Error `no_profile`, `config`, `certificate`
+ */
+export function openBankOf(context: Context, opened: OpenProfile, grant: GrantType): OpenBank {
+  const { env, globals, terminal, world } = context;
+  const { profile, baseUrl } = opened;
+  const qwac = readPair(profile, 'QWAC', env.PSD2_KEY_PASSPHRASE, world.now());
+  const sealed = profile.settings.qsealCertificate ?? profile.settings.qsealKey;
+  const qseal = sealed ? readPair(profile, 'QSealC', env.PSD2_KEY_PASSPHRASE, world.now()) : qwac;
+  const keys = grant === 'client_credentials' ? CC_KEYS : CODE_KEYS;
+
+  const connection = connectToBank(baseUrl, qwac, readPem(profile, 'ca'));
+  context.onEnd(() => connection.close());
+  const exchange = openExchange({
+    connection,
+    pathPrefix: baseUrl.pathname === '/' ? '' : baseUrl.pathname,
+    identity: {
+      applicationName: requireSetting(profile, keys.applicationName),
+      signer: keySigner(qseal.key),
+      signingCertificate: qseal.certificate,
+      tppCertificate: profile.settings.tppCertificate ?? 'der-base64',
+    },
+    timeoutMs: globals.timeoutMs,
+    psuIpAddress: globals.psuIpAddress,
+    language: globals.language,
+    ...world,
+    observe: (call) => {
+      if (!globals.verbose) return;
+      const ids = `request ${call.tppRequestId} transaction ${call.transactionId}${call.apiTrackId ? ` track ${call.apiTrackId}` : ''}`;
+      terminal.say(
+        cleanText(`${call.method} ${call.path} → ${call.outcome} in ${call.milliseconds} ms (${ids})`),
+      );
+    },
+  });
+  const notice = (message: { text: string; code: string | null }) => {
+    terminal.warn(cleanText(`The bank says: ${message.text}${message.code ? ` [${message.code}]` : ''}`));
+  };
+
+  return {
+    ...opened,
+    connect: (tokens) => openBank(exchange, notice, tokens),
+    client: () => ({
+      clientId: requireSetting(profile, keys.clientId),
+      clientSecret: requireSetting(profile, keys.clientSecret),
+    }),
+  };
+}
+
+/**
+ * Opens the bank for calls on a customer's behalf, with the grant that the operator chose.
+ *
+ * @throws Psd2Error `not_logged_in` when no customer is known, and what {@link openBankOf} throws
+ */
+export function openCustomerBank(context: Context): CustomerBank {
+  const { globals, world } = context;
+  const opened = openProfileOf(context);
+  const customerId = customerOf(context, opened);
+  const opening = openBankOf(context, opened, globals.grant);
+  const holder = globals.grant === 'client_credentials' ? null : customerId;
+  const session = openSession({
+    bank: opening.connect(),
+    grantType: globals.grant,
+    client: opening.client,
+    keeper: {
+      read: () => opened.tokens.read(holder),
+      write: (tokens) => opened.tokens.write(holder, tokens),
+      locked: (work) => opened.tokens.locked(holder, work),
+    },
+    world,
+  });
+  return { ...opening, bank: opening.connect(session), session, customerId, holder };
+}
+
+/** The customer that was named, or who logged in last. @throws Psd2Error `not_logged_in` */
+export function customerOf({ globals }: Context, { profile, tokens }: OpenProfile): string {
+  if (globals.customer !== undefined) return parseCustomerId(globals.customer);
+  const customerId = tokens.lastCustomer();
+  if (customerId !== undefined) return customerId;
+  throw new Psd2Error(
+    'not_logged_in',
+    `Nobody is logged in with the profile ${JSON.stringify(profile.name)}`,
+    {
+      hint: `Run psd2 --profile ${profile.name} auth login.`,
+    },
+  );
+}
+
+const CODE_KEYS = {
+  clientId: 'clientId',
+  clientSecret: 'clientSecret',
+  applicationName: 'applicationName',
+} as const;
+const CC_KEYS = {
+  clientId: 'ccClientId',
+  clientSecret: 'ccClientSecret',
+  applicationName: 'ccApplicationName',
+} as const;
+
+function readPair(
+  profile: Profile,
+  name: 'QWAC' | 'QSealC',
+  passphrase: string | undefined,
+  now: Date,
+): KeyPair {
+  const [certificate, key] =
+    name === 'QWAC' ? (['qwacCertificate', 'qwacKey'] as const) : (['qsealCertificate', 'qsealKey'] as const);
+  return readKeyPair({
+    name,
+    certificate: requirePem(profile, certificate),
+    key: requirePem(profile, key),
+    passphrase,
+    now,
+  });
+}

@@ -1,0 +1,134 @@
+import { Psd2Error } from '../errors.ts';
+import { FlowJournal } from '../store/journal.ts';
+import { type ProfileSettings, parseProfileName } from '../store/profiles.ts';
+import { environmentSettings, openProfile } from '../store/settings.ts';
+import type { Context } from './context.ts';
+
+interface ListedProfile {
+  name: string;
+  baseUrl: string;
+  current: boolean;
+}
+
+/** `psd2 profile list` */
+export async function profileList({ profiles, output }: Context): Promise<void> {
+  const current = profiles.current();
+  const listed = profiles
+    .list()
+    .map(
+      (name): ListedProfile => ({
+        name,
+        baseUrl: profiles.read(name)?.baseUrl ?? '',
+        current: name === current,
+      }),
+    );
+  await output.table(
+    listed,
+    [
+      { title: '', value: (profile) => (profile.current ? '*' : ' ') },
+      { title: 'PROFILE', value: ({ name }) => name },
+      { title: 'BASE URL', value: ({ baseUrl }) => baseUrl },
+    ],
+    'There are no profiles. Run psd2 profile add <name>, or psd2 sandbox start to try the sandbox.',
+  );
+}
+
+/** `psd2 profile show [name]`: the settings with the environment laid over them; never a secret or a key. */
+export async function profileShow(context: Context, name: string | undefined): Promise<void> {
+  const { profiles, env, globals, output } = context;
+  const { name: shown, settings } = openProfile(profiles, name ?? globals.profile, env);
+  const given = environmentSettings(env);
+  const data = {
+    name: shown,
+    settings: Object.fromEntries(
+      SHOWN_SETTINGS.flatMap((key) => {
+        const value = settings[key];
+        return value === undefined
+          ? []
+          : [[key, { value: describe(key, value), source: key in given ? 'environment' : 'profile' }]];
+      }),
+    ),
+  };
+  output.record(data, [
+    { title: 'Profile', value: () => shown },
+    ...Object.entries(data.settings).map(([key, { value, source }]) => ({
+      title: key,
+      value: () => `${value} (${source})`,
+    })),
+  ]);
+}
+
+/** `psd2 profile use <name>` */
+export async function profileUse({ profiles, terminal }: Context, name: string): Promise<void> {
+  if (!profiles.read(name)) throw noSuchProfile(name, profiles.list());
+  await profiles.use(name);
+  terminal.say(`The profile ${name} is now the one that is used without --profile.`);
+}
+
+/** `psd2 profile remove <name>`: its settings and tokens, after asking; the record of its payments stays. */
+export async function profileRemove(context: Context, name: string): Promise<void> {
+  const { profiles, terminal, globals, folder, world } = context;
+  if (!profiles.list().includes(parseProfileName(name))) throw noSuchProfile(name, profiles.list());
+  const open = new FlowJournal(folder, name, world.now, world.random)
+    .transfers()
+    .filter(({ state }) => ['authorizing', 'authorized', 'executing', 'unknown'].includes(state));
+  if (open.length > 0) {
+    throw new Psd2Error(
+      'config',
+      `The profile ${name} has ${open.length} transfer${open.length > 1 ? 's' : ''} that did not come to an end`,
+      {
+        hint: `First: ${open
+          .slice(0, 3)
+          .map(({ flow }) => `psd2 --profile ${name} transfer resume ${flow}`)
+          .join('; ')}`,
+      },
+    );
+  }
+  if (!globals.yes) {
+    if (!terminal.canAsk) {
+      throw new Psd2Error(
+        'confirmation_needed',
+        'Removing a profile has to be confirmed, and there is no terminal to ask at',
+        { hint: 'Add --yes.' },
+      );
+    }
+    if (!(await terminal.confirm(`Remove the profile ${name} with its certificates and tokens?`))) {
+      throw new Psd2Error('cancelled', 'Nothing was removed');
+    }
+  }
+  profiles.remove(name);
+  terminal.say(`The profile ${name} is removed. The record of its flows stays in ${folder.flows(name)}.`);
+}
+
+function noSuchProfile(name: string, known: string[]): Psd2Error {
+  return new Psd2Error('no_profile', `There is no profile ${JSON.stringify(name)}`, {
+    hint: known.length > 0 ? `There is: ${known.join(', ')}.` : 'Run psd2 profile add <name>.',
+  });
+}
+
+const SHOWN_SETTINGS = [
+  'baseUrl',
+  'clientId',
+  'clientSecret',
+  'applicationName',
+  'ccClientId',
+  'ccClientSecret',
+  'ccApplicationName',
+  'redirectUri',
+  'tppCertificate',
+  'qwacCertificate',
+  'qwacKey',
+  'qsealCertificate',
+  'qsealKey',
+  'ca',
+  'bankSigningCertificate',
+] as const satisfies (keyof ProfileSettings)[];
+
+function describe(
+  key: (typeof SHOWN_SETTINGS)[number],
+  value: NonNullable<ProfileSettings[keyof ProfileSettings]>,
+): string {
+  if (key === 'clientSecret' || key === 'ccClientSecret') return 'set';
+  if (typeof value === 'string') return value;
+  return 'path' in value ? value.path : 'stored in the profile';
+}

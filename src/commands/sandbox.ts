@@ -1,0 +1,68 @@
+import { Psd2Error } from '../errors.ts';
+import type { RunningSandbox } from '../sandbox/running.ts';
+import type { Context } from './context.ts';
+import { SANDBOX_FIELDS, SANDBOX_PROFILE } from './sandbox-start.ts';
+
+/** `psd2 sandbox status`. @throws Psd2Error `sandbox` when it does not run */
+export async function sandboxStatus(context: Context): Promise<void> {
+  const { pid, baseUrl, customerSiteUrl } = await requireRunning(context);
+  context.output.record({ baseUrl, customerSiteUrl, pid, profile: SANDBOX_PROFILE }, SANDBOX_FIELDS);
+}
+
+/** `psd2 sandbox stop`: one that does not run is no error. */
+export async function sandboxStop({ folder, terminal, output }: Context): Promise<void> {
+  const { stopSandbox } = await import('../sandbox/running.ts');
+  const stopped = await stopSandbox(folder.sandbox);
+  if (output.format === 'table')
+    terminal.say(stopped ? `The sandbox at ${stopped.baseUrl} has ended.` : 'The sandbox is not running.');
+  else output.record({ stopped: stopped !== undefined }, []);
+}
+
+/**
+ * `psd2 sandbox env`: export lines for `eval`. The secrets among them open nothing but this sandbox.
+ *
+ * @throws Psd2Error `sandbox` when it does not run
+ */
+export async function sandboxEnv(context: Context): Promise<void> {
+  const { baseUrl } = await requireRunning(context);
+  const { loadOrCreateRegistration } = await import('../sandbox/registration.ts');
+  const registration = await loadOrCreateRegistration(context.folder.sandbox);
+  const { authorizationCode, clientCredentials } = registration.applications;
+  const variables = {
+    PSD2_BASE_URL: baseUrl,
+    PSD2_CLIENT_ID: authorizationCode.clientId,
+    PSD2_CLIENT_SECRET: authorizationCode.clientSecret,
+    PSD2_APP_NAME: authorizationCode.applicationName,
+    PSD2_CC_CLIENT_ID: clientCredentials.clientId,
+    PSD2_CC_CLIENT_SECRET: clientCredentials.clientSecret,
+    PSD2_CC_APP_NAME: clientCredentials.applicationName,
+    PSD2_QWAC_CERT: registration.qwacCertFile,
+    PSD2_QWAC_KEY: registration.qwacKeyFile,
+    PSD2_QSEAL_CERT: registration.qsealCertFile,
+    PSD2_QSEAL_KEY: registration.qsealKeyFile,
+    PSD2_CA: registration.caFile,
+  };
+  for (const [name, value] of Object.entries(variables)) {
+    context.output.text(`export ${name}='${value.replaceAll("'", `'\\''`)}'`);
+  }
+}
+
+/** `psd2 sandbox customer <url>`: plays the customer, so that a whole flow runs in a pipeline. */
+export async function sandboxCustomer(
+  { terminal, world }: Context,
+  url: string,
+  { refuse }: { refuse: boolean },
+): Promise<void> {
+  const { playCustomer } = await import('../sandbox/play-customer.ts');
+  const { pages, finalUrl } = await playCustomer(url, { refuse, signal: world.signal });
+  terminal.say([...pages, `Back at ${finalUrl}`].join('\n'));
+}
+
+async function requireRunning({ folder }: Context): Promise<RunningSandbox> {
+  const { runningSandbox } = await import('../sandbox/running.ts');
+  const running = await runningSandbox(folder.sandbox);
+  if (running) return running;
+  throw new Psd2Error('sandbox', 'The sandbox is not running', {
+    hint: 'Start it with: psd2 sandbox start --detach',
+  });
+}

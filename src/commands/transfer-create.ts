@@ -1,0 +1,211 @@
+import { prepareTransfer } from '../bank/transfers.ts';
+import { bankDay, parseDate } from '../domain/calendar.ts';
+import { parseSepaIban } from '../domain/iban.ts';
+import { parseProductId } from '../domain/identifiers.ts';
+import { parsePaymentAmount } from '../domain/payment-amount.ts';
+import { parseBeneficiaryName, parseDescription, parseReference } from '../domain/sepa-text.ts';
+import { isPlainlyFailed, type Transfer, type TransferOrder } from '../domain/transfer.ts';
+import { Psd2Error } from '../errors.ts';
+import { runTransfer } from '../flows/transfer.ts';
+import type { FlowJournal, OpenTransfer } from '../store/journal.ts';
+import { actingFor, refuseClientCredentials, withWayOn } from './consent.ts';
+import type { Context } from './context.ts';
+import { customerPortsOf } from './customer-ports.ts';
+import { type CustomerBank, openCustomerBank, openProfileOf } from './open-bank.ts';
+import { printTransfer, showVerified } from './transfer.ts';
+
+export interface TransferOptions {
+  from: string;
+  to: string;
+  name: string;
+  amount: string;
+  currency: string;
+  description: string | undefined;
+  instant: boolean;
+  date: string | undefined;
+  urgent: boolean;
+  type: string | undefined;
+  reference: string | undefined;
+  /** The operator has had the payee verified by other means. */
+  payeeVerified: boolean;
+  /** Ask for the bank's dates first, and refuse a date outside them. */
+  prepare: boolean;
+}
+
+/**
+ * `psd2 transfer create`: reads the order, writes it down, and takes it through verify, the operator's yes,
+ * SCA and execute to its end.
+ */
+export async function transferCreate(context: Context, options: TransferOptions): Promise<void> {
+  const order = readOrder(options, context.world.now());
+  refuseClientCredentials(context);
+  refuseUnconfirmable(context, options);
+
+  const opened = openCustomerBank(context);
+  const open = await opened.journal.locked(async () => {
+    refuseKnownReference(opened.journal, order.reference);
+    return opened.journal.createTransfer({
+      transactionId: context.world.newId(),
+      order: { ...order, customerId: opened.customerId },
+    });
+  });
+  await opened.journal.claimed(open.current.flow, async () => {
+    if (options.prepare) await checkTerms(opened, open);
+    await run(context, opened, open, options.payeeVerified);
+  });
+}
+
+/** @throws Psd2Error `invalid_date` when the bank does not execute transfers on that day */
+async function checkTerms({ bank }: CustomerBank, open: OpenTransfer): Promise<void> {
+  const { order, transactionId } = open.current;
+  const terms = await prepareTransfer(bank, order.customerId, order.from, transactionId);
+  const [earliest, latest] = [terms.executionDateMinimumWireTransferAtBank, terms.executionDateLimit];
+  const day = order.executionDate;
+  if ((earliest === null || day >= earliest) && (latest === null || day <= latest)) return;
+  open.record({ type: 'cancelled' });
+  throw new Psd2Error('invalid_date', `The bank does not execute transfers on ${day}`, {
+    hint: `Its days are ${earliest ?? 'any'} to ${latest ?? 'any'}.`,
+    transactionId,
+  });
+}
+
+/** `psd2 transfer resume <flow>`: goes on from what is on disk; never pays twice. */
+export async function transferResume(
+  context: Context,
+  flow: string,
+  options: { payeeVerified: boolean },
+): Promise<void> {
+  const { current } = openProfileOf(context).journal.openTransfer(flow);
+  if (['created', 'verified'].includes(current.state) && !current.accepted) {
+    refuseUnconfirmable(context, { instant: current.order.instant, payeeVerified: options.payeeVerified });
+  }
+  const opened = openCustomerBank(actingFor(context, current.order.customerId));
+  await opened.journal.claimed(current.flow, () =>
+    run(context, opened, opened.journal.openTransfer(current.flow), options.payeeVerified),
+  );
+}
+
+async function run(
+  context: Context,
+  opened: CustomerBank,
+  open: OpenTransfer,
+  payeeVerified: boolean,
+): Promise<void> {
+  const { terminal, world } = context;
+  terminal.say(`Transfer ${open.current.flow}`);
+  try {
+    await runTransfer(open, {
+      bank: opened.bank,
+      world,
+      customer: customerPortsOf(context, opened.profile),
+      accept: (transfer) => accept(context, transfer, payeeVerified),
+    });
+  } catch (error) {
+    printTransfer(context, open.current);
+    throw withWayOn(error, open.current);
+  }
+  printTransfer(context, open.current);
+}
+
+/** Shows what the bank verified and asks (command contract, "Nobody pays by accident"). */
+async function accept(
+  { globals, terminal }: Context,
+  transfer: Transfer,
+  payeeVerified: boolean,
+): Promise<boolean> {
+  const { order } = transfer;
+  terminal.warn(showVerified(transfer));
+  if (order.instant && !payeeVerified) {
+    const checked = await terminal.confirm(
+      `Is ${order.name} verified as the payee behind ${order.to}? An instant transfer can't be called back`,
+    );
+    if (!checked) return false;
+  }
+  return globals.yes || terminal.confirm('Send the customer to authorise this transfer?');
+}
+
+/** @throws Psd2Error `usage` and the `invalid_…` codes, before anything is sent */
+function readOrder(options: TransferOptions, now: Date): Omit<TransferOrder, 'customerId'> {
+  const today = bankDay(now);
+  const from = parseProductId(options.from);
+  const to = parseSepaIban(options.to);
+  const name = parseBeneficiaryName(options.name);
+  const amount = parsePaymentAmount(options.amount);
+  if (options.currency !== 'EUR') {
+    throw new Psd2Error(
+      'usage',
+      `The currency ${JSON.stringify(options.currency)} is not possible: SEPA transfers are in EUR`,
+    );
+  }
+  const description = parseDescription(options.description ?? '');
+  const executionDate = options.date === undefined ? today : parseDate('--date', options.date);
+  if (executionDate < today) {
+    throw new Psd2Error('invalid_date', `--date ${executionDate} is in the past: at the bank it is ${today}`);
+  }
+  if (options.instant && options.type !== undefined && options.type !== 'INSTANT') {
+    throw new Psd2Error('usage', `--instant and --type ${options.type} contradict each other`, {
+      hint: 'Give one of them.',
+    });
+  }
+  const type = options.instant ? 'INSTANT' : (options.type ?? null);
+  if (type !== null && !/^[A-Za-z0-9_-]{1,35}$/.test(type)) {
+    throw new Psd2Error('usage', `--type ${JSON.stringify(type)} is not a word of letters, digits, - and _`);
+  }
+  return {
+    from,
+    to,
+    name,
+    amount,
+    currency: options.currency,
+    description,
+    instant: type === 'INSTANT',
+    type,
+    executionDate,
+    futureDated: executionDate > today,
+    urgent: options.urgent,
+    reference: options.reference === undefined ? null : parseReference(options.reference),
+  };
+}
+
+/** @throws Psd2Error `confirmation_needed` when a question will come up that nobody can answer */
+function refuseUnconfirmable(
+  { globals, terminal }: Context,
+  { instant, payeeVerified }: { instant: boolean; payeeVerified: boolean },
+): void {
+  if (terminal.canAsk) return;
+  if (!globals.yes) {
+    throw new Psd2Error(
+      'confirmation_needed',
+      'A transfer has to be confirmed, and there is no terminal to ask at',
+      {
+        hint: 'Add --yes to confirm it beforehand. Nothing was sent.',
+      },
+    );
+  }
+  if (instant && !payeeVerified) {
+    throw new Psd2Error(
+      'confirmation_needed',
+      'An instant transfer needs the payee to be verified, and there is no terminal to ask at',
+      {
+        hint: 'Verify that the name belongs to the IBAN, then add --payee-verified. Nothing was sent.',
+      },
+    );
+  }
+}
+
+/** @throws Psd2Error `duplicate_reference` naming the flow that has it */
+function refuseKnownReference(journal: FlowJournal, reference: string | null): void {
+  if (reference === null) return;
+  const earlier = journal
+    .transfers()
+    .find((transfer) => transfer.order.reference === reference && !isPlainlyFailed(transfer));
+  if (!earlier) return;
+  throw new Psd2Error(
+    'duplicate_reference',
+    `The reference ${JSON.stringify(reference)} was used by transfer ${earlier.flow}, which is ${earlier.state}`,
+    {
+      hint: `See it with: psd2 transfer show ${earlier.flow}`,
+      transactionId: earlier.transactionId,
+    },
+  );
+}

@@ -1,0 +1,156 @@
+import { fetchOperationStatus } from '../bank/operations.ts';
+import { prepareTransfer, type TransferTerms } from '../bank/transfers.ts';
+import { parseProductId } from '../domain/identifiers.ts';
+import type { Transfer } from '../domain/transfer.ts';
+import { cleanText } from '../terminal/clean.ts';
+import type { Column } from '../terminal/output.ts';
+import { writeMoney } from './accounts.ts';
+import type { Context } from './context.ts';
+import { openCustomerBank, openProfileOf } from './open-bank.ts';
+
+/** `psd2 transfer show <flow>`: what is on disk, without asking the bank. */
+export async function transferShow(context: Context, flow: string): Promise<void> {
+  printTransfer(context, openProfileOf(context).journal.openTransfer(flow).current);
+}
+
+const TRANSFER_COLUMNS: Column<Transfer>[] = [
+  { title: 'FLOW', value: ({ flow }) => flow },
+  { title: 'STATE', value: ({ state }) => state },
+  { title: 'AMOUNT', value: ({ order }) => writeMoney(order), right: true },
+  { title: 'TO', value: ({ order }) => order.name },
+  { title: 'IBAN', value: ({ order }) => order.to },
+  { title: 'CREATED', value: ({ createdAt }) => createdAt },
+];
+
+/** `psd2 transfer list`: newest first. */
+export async function transferList(context: Context): Promise<void> {
+  const transfers = openProfileOf(context).journal.transfers();
+  if (context.output.format === 'table')
+    await context.output.table(transfers, TRANSFER_COLUMNS, 'No transfer was made with this profile.');
+  else await context.output.table(transfers.map(toData), [], '');
+}
+
+/** `psd2 transfer prepare <productId>`: what the bank allows, before an order is made. */
+export async function transferPrepare(context: Context, product: string): Promise<void> {
+  const productId = parseProductId(product);
+  const { bank, customerId } = openCustomerBank(context);
+  const terms = await prepareTransfer(bank, customerId, productId, context.world.newId());
+  context.output.record(toTerms(terms), [
+    { title: 'Today at the bank', value: ({ today }) => today },
+    { title: 'Earliest date', value: ({ earliestDate }) => earliestDate },
+    { title: 'Latest date', value: ({ latestDate }) => latestDate },
+    { title: 'Bank holidays', value: ({ holidays }) => holidays.join(' ') },
+    { title: 'Currencies', value: ({ currencies }) => currencies.map(({ code }) => code).join(' ') },
+    { title: 'Countries', value: ({ countries }) => countries.map(({ code }) => code).join(' ') },
+    { title: 'Urgent transfers', value: ({ urgent }) => (urgent === null ? null : urgent ? 'yes' : 'no') },
+  ]);
+}
+
+/** `psd2 transfer status <flow>`: how far the bank says it is; changes nothing. */
+export async function transferStatus(context: Context, flow: string): Promise<void> {
+  const { current } = openProfileOf(context).journal.openTransfer(flow);
+  const resourceId = current.verification?.resourceId ?? null;
+  if (resourceId === null) return printTransfer(context, current);
+  const { bank } = openCustomerBank({
+    ...context,
+    globals: { ...context.globals, customer: current.order.customerId },
+  });
+  const status = await fetchOperationStatus(bank, resourceId, current.transactionId);
+  printTransfer(context, {
+    ...current,
+    authorizationStatus: status.authorizationStatus,
+    executionStatus: current.executionStatus ?? status.executionStatus,
+  });
+}
+
+/** Prints a transfer in the shape of the command contract. */
+export function printTransfer({ output }: Context, transfer: Transfer): void {
+  output.record(toData(transfer), [
+    { title: 'Transfer', value: ({ flow }) => flow },
+    { title: 'State', value: ({ state }) => state },
+    { title: 'To', value: ({ name }) => name },
+    { title: 'IBAN', value: ({ to }) => to },
+    { title: 'Amount', value: writeMoney },
+    { title: 'Commission', value: ({ commissions }) => writeMoney(commissions) },
+    { title: 'Total', value: ({ totalAmount }) => writeMoney(totalAmount) },
+    { title: 'Description', value: ({ description }) => description },
+    { title: 'Execution date', value: ({ executionDate }) => executionDate },
+    { title: 'Instant', value: ({ instant }) => (instant ? 'yes' : 'no') },
+    { title: 'Reference', value: ({ reference }) => reference },
+    { title: 'Authorization', value: ({ authorizationStatus }) => authorizationStatus },
+    {
+      title: 'Execution',
+      value: ({ executionStatus, executionStatusDescription }) =>
+        [executionStatus, executionStatusDescription].filter(Boolean).join(': '),
+    },
+    { title: 'CRO', value: ({ cro }) => cro },
+    { title: 'Resource', value: ({ resourceId }) => resourceId },
+    { title: 'Transaction', value: ({ transactionId }) => transactionId },
+  ]);
+}
+
+/** What the bank verified, for the operator to say yes to. */
+export function showVerified({ order, verification }: Transfer): string {
+  const lines: [string, string | null][] = [
+    ['Beneficiary', order.name],
+    ['IBAN', order.to.replace(/(.{4})(?=.)/g, '$1 ')],
+    ['Bank', verification?.bankName ?? null],
+    ['Amount', writeMoney(order)],
+    ['Commission', writeMoney(verification?.commissions ?? null)],
+    ['Total', writeMoney(verification?.totalAmount ?? null)],
+    ['Description', order.description || null],
+    ['Execution', `${order.executionDate}${order.instant ? ', instant' : ''}`],
+  ];
+  return ['The bank has verified this transfer:']
+    .concat(lines.flatMap(([title, value]) => (value ? [`  ${title.padEnd(12)} ${cleanText(value)}`] : [])))
+    .join('\n');
+}
+
+function toData({ order, verification, ...transfer }: Transfer) {
+  return {
+    flow: transfer.flow,
+    kind: transfer.kind,
+    state: transfer.state,
+    resourceId: verification?.resourceId ?? null,
+    transactionId: transfer.transactionId,
+    instant: order.instant,
+    reference: order.reference,
+    from: order.from,
+    to: order.to,
+    name: order.name,
+    amount: order.amount,
+    currency: order.currency,
+    description: order.description,
+    executionDate: order.executionDate,
+    totalAmount: verification?.totalAmount ?? null,
+    commissions: verification?.commissions ?? null,
+    bankName: verification?.bankName ?? null,
+    authorizationStatus: transfer.authorizationStatus,
+    executionStatus: transfer.executionStatus,
+    executionStatusDescription: transfer.executionStatusDescription,
+    cro: transfer.cro,
+    createdAt: transfer.createdAt,
+    updatedAt: transfer.updatedAt,
+  };
+}
+
+function toTerms(terms: TransferTerms) {
+  return {
+    bankCode: terms.abi ?? terms.ABI,
+    sepa: terms.sepa ?? terms.SEPA,
+    swift: terms.swift ?? terms.SWIFT,
+    urgent: terms.flagUrgency,
+    today: terms.today,
+    earliestDate: terms.executionDateMinimumWireTransferAtBank,
+    earliestDateInternal: terms.executionDateMinimumWireTransferInternal,
+    latestDate: terms.executionDateLimit,
+    holidays: terms.holidays.filter((day) => day !== null).sort(),
+    currency: terms.currency?.selected ?? null,
+    currencies: (terms.currency?.currencyList ?? []).map(({ value, label, rate }) => ({
+      code: value,
+      label,
+      rate: rate || null,
+    })),
+    countries: terms.countries.map(({ value, label }) => ({ code: value, label })),
+  };
+}

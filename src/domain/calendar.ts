@@ -1,0 +1,54 @@
+import { Psd2Error } from '../errors.ts';
+
+/** A calendar day, `YYYY-MM-DD`. */
+export type IsoDate = string & { readonly __isoDate: unique symbol };
+
+/** Whether `text` is a day that exists, in the form `YYYY-MM-DD`. */
+export function isIsoDate(text: string): text is IsoDate {
+  if (!/^\d{4}-\d{2}-\d{2}$/.test(text)) return false;
+  const midnight = new Date(`${text}T00:00:00Z`);
+  return !Number.isNaN(midnight.getTime()) && midnight.toISOString().startsWith(text);
+}
+
+/**
+ * Reads a date that the operator gave with an option.
+ *
+ * @throws Psd2Error `invalid_date`
+ */
+export function parseDate(option: string, text: string): IsoDate {
+  if (isIsoDate(text)) return text;
+  const what = /^\d{4}-\d{2}-\d{2}$/.test(text)
+    ? 'is not a day of the calendar'
+    : 'is not a date of the form YYYY-MM-DD';
+  throw new Psd2Error('invalid_date', `${option} ${JSON.stringify(text)} ${what}`, {
+    hint: `For example ${option} 2026-11-30.`,
+  });
+}
+
+/** The bank's local times are those of this zone. */
+export const BANK_TIME_ZONE = 'Europe/Rome';
+
+/** The calendar day that `instant` falls on at the bank. */
+export function bankDay(instant: Date): IsoDate {
+  const day = new Intl.DateTimeFormat('en-CA', {
+    timeZone: BANK_TIME_ZONE,
+    year: 'numeric',
+    month: '2-digit',
+    day: '2-digit',
+  }).format(instant);
+  if (!isIsoDate(day)) throw new RangeError(`No calendar day for ${instant.toISOString()}`);
+  return day;
+}
+
+/**
+ * A time on the bank's wall clock as an instant with its offset: `2026-07-01`, `10:15` gives
+ * `2026-07-01T10:15:00+02:00`. A time that the clock change leaves out or repeats gets the offset before it.
+ */
+export function bankLocalTime(day: IsoDate, time: string): string {
+  const local = `${day}T${time.length === 5 ? `${time}:00` : time}`;
+  const name = new Intl.DateTimeFormat('en-US', { timeZone: BANK_TIME_ZONE, timeZoneName: 'longOffset' })
+    // An hour early, so that the offset on the evening side of a clock change is the one before it.
+    .formatToParts(new Date(new Date(`${local}Z`).getTime() - 2 * 3_600_000))
+    .find((part) => part.type === 'timeZoneName')?.value;
+  return `${local}${name?.replace('GMT', '') || '+00:00'}`;
+}

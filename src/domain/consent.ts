@@ -1,0 +1,154 @@
+import type { ProductId } from './identifiers.ts';
+import type { AuthorizationStatus } from './transfer.ts';
+
+/** The API categories that a customer can consent to (interface specification, "Consent request"). */
+export const CONSENT_CATEGORIES = ['ACCOUNT_INFO', 'FUNDS_AVAILABILITY', 'PAYMENTS'] as const;
+export type ConsentCategory = (typeof CONSENT_CATEGORIES)[number];
+
+/** The states of a consent, as `psd2` shows them. */
+export type ConsentState =
+  | 'created'
+  /** The bank has it; the customer has not been asked yet. */
+  | 'requested'
+  | 'authorizing'
+  /** `confirm` was sent; its outcome is not known yet. */
+  | 'confirming'
+  | 'confirmed'
+  | 'failed'
+  | 'rejected'
+  | 'expired'
+  | 'cancelled'
+  | 'unknown';
+
+export interface ConsentCategoryRequest {
+  name: ConsentCategory;
+  products: ProductId[];
+}
+
+export interface Consent {
+  kind: 'consent';
+  flow: string;
+  /** `TPP-Transaction-ID` of every call of this flow. */
+  transactionId: string;
+  state: ConsentState;
+  customerId: string;
+  /** `outcome` is null until the bank answered the request. */
+  categories: (ConsentCategoryRequest & { outcome: boolean | null })[];
+  resourceId: string | null;
+  /** The customer's browser came back from SCA. */
+  returned: boolean;
+  createdAt: string;
+  updatedAt: string;
+}
+
+/** What happened to a consent. The `…-sent` events are intents, on disk before the request they name leaves. */
+export type ConsentEvent =
+  | {
+      type: 'created';
+      flow: string;
+      transactionId: string;
+      customerId: string;
+      categories: ConsentCategoryRequest[];
+    }
+  | { type: 'request-sent' | 'approach-sent' | 'confirm-sent'; requestId: string; digest: string | null }
+  | { type: 'requested'; resourceId: string; outcomes: { name: string; outcome: boolean }[] }
+  | { type: 'request-refused' }
+  /** The bank would grant none of the categories. */
+  | { type: 'all-refused' }
+  | { type: 'sca-started' }
+  | { type: 'sca-returned' }
+  | { type: 'authorization'; status: AuthorizationStatus; bankStatus: string }
+  /** The request never left, or was turned away unread (401, 420): `confirm` may be sent again. */
+  | { type: 'confirm-not-begun' }
+  | { type: 'confirmed' }
+  | { type: 'confirm-refused' }
+  | { type: 'confirm-unanswered' };
+
+/**
+ * The consent after `event`. Pure: a consent on disk is the fold of its events over this function.
+ *
+ * @param at when it happened, ISO 8601 with zone
+ */
+export function applyConsentEvent(consent: Consent | undefined, event: ConsentEvent, at: string): Consent {
+  if (event.type === 'created') {
+    return {
+      kind: 'consent',
+      flow: event.flow,
+      transactionId: event.transactionId,
+      state: 'created',
+      customerId: event.customerId,
+      categories: event.categories.map((category) => ({ ...category, outcome: null })),
+      resourceId: null,
+      returned: false,
+      createdAt: at,
+      updatedAt: at,
+    };
+  }
+  if (!consent) throw new TypeError(`A consent cannot begin with ${event.type}`);
+  return { ...consent, ...changes(consent, event), updatedAt: at };
+}
+
+function changes(consent: Consent, event: Exclude<ConsentEvent, { type: 'created' }>): Partial<Consent> {
+  switch (event.type) {
+    case 'request-sent':
+    case 'approach-sent':
+      return {};
+    case 'sca-returned':
+      return { returned: true };
+    case 'requested':
+      return {
+        state: 'requested',
+        resourceId: event.resourceId,
+        categories: consent.categories.map((category) => ({
+          ...category,
+          outcome: event.outcomes.find(({ name }) => name === category.name)?.outcome ?? false,
+        })),
+      };
+    case 'request-refused':
+    case 'confirm-refused':
+    case 'all-refused':
+      return { state: 'failed' };
+    case 'sca-started':
+      return { state: 'authorizing' };
+    case 'authorization':
+      switch (event.status) {
+        case 'NOT_AUTHORIZED':
+          return { state: 'rejected' };
+        case 'EXPIRED':
+          return { state: 'expired' };
+        default:
+          return {};
+      }
+    case 'confirm-sent':
+      return { state: 'confirming' };
+    case 'confirm-not-begun':
+      return { state: 'authorizing' };
+    case 'confirmed':
+      return { state: 'confirmed' };
+    case 'confirm-unanswered':
+      return { state: 'unknown' };
+  }
+}
+
+export type ConsentStep = 'request' | 'authorize' | 'confirm' | 'ask-outcome' | 'done';
+
+/** The step that follows from a consent's state. A resumed consent goes on from exactly here. */
+export function nextConsentStep(consent: Consent): ConsentStep {
+  switch (consent.state) {
+    case 'created':
+      return 'request';
+    case 'requested':
+      return 'authorize';
+    case 'authorizing':
+      return consent.returned ? 'confirm' : 'authorize';
+    case 'confirming':
+    case 'unknown':
+      return 'ask-outcome';
+    case 'confirmed':
+    case 'failed':
+    case 'rejected':
+    case 'expired':
+    case 'cancelled':
+      return 'done';
+  }
+}

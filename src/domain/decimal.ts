@@ -1,0 +1,18 @@
+/** An exact decimal number in plain notation, as text: `"12.30"`, `"-0.005"`. Never a float. */
+export type Decimal = string & { readonly __decimal: unique symbol };
+
+/** An amount of money. `currency` is an ISO 4217 code. */
+export interface Money {
+  amount: Decimal;
+  currency: string;
+}
+
+/** Whether `text` is a decimal in plain notation: a sign, digits, a point, digits; no exponent, no grouping. */
+export function isDecimal(text: string): text is Decimal {
+  return /^[+-]?\d+(\.\d+)?$/.test(text);
+}
+
+/** Whether a decimal is exactly zero. */
+export function isZero(decimal: Decimal): boolean {
+  return /^[+-]?0+(\.0+)?$/.test(decimal);
+}

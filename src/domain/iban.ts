@@ -1,0 +1,56 @@
+import { electronicFormatIBAN, extractIBAN, ValidationErrorsIBAN, validateIBAN } from 'ibantools';
+import { Psd2Error } from '../errors.ts';
+
+/** An IBAN in compact upper case, its form and check digits right. */
+export type Iban = string & { readonly __iban: unique symbol };
+
+/** The 41 countries of the SEPA area, by the country code of their IBANs. */
+const SEPA_COUNTRIES = new Set(
+  (
+    'AT BE BG CY CZ DE DK EE ES FI FR GR HR HU IE IT LT LU LV MT NL PL PT RO SE SI SK ' +
+    'IS LI NO CH GB MC SM AD VA AL ME MK MD RS'
+  ).split(' '),
+);
+
+function isIban(compact: string): compact is Iban {
+  return validateIBAN(compact).valid;
+}
+
+/**
+ * Reads the IBAN of a SEPA transfer's beneficiary; blanks between its groups and lower case are allowed.
+ *
+ * @throws Psd2Error `invalid_iban`, saying what is wrong: a character, the country, the length, the check digits.
+ */
+export function parseSepaIban(text: string): Iban {
+  const refuse = (what: string): never => {
+    throw new Psd2Error('invalid_iban', `The IBAN ${JSON.stringify(text)} ${what}`, {
+      hint: 'Check it against the invoice or ask the beneficiary for it again.',
+    });
+  };
+  if (text.trim() === '') return refuse('is empty');
+  const odd = /[^A-Za-z0-9 ]/u.exec(text);
+  if (odd)
+    return refuse(
+      `holds the character ${JSON.stringify(odd[0])}: only letters, digits and blanks are allowed`,
+    );
+  const compact = electronicFormatIBAN(text) ?? '';
+  if (isIban(compact)) {
+    const country = extractIBAN(compact).countryCode ?? '';
+    return SEPA_COUNTRIES.has(country)
+      ? compact
+      : refuse(`is of the country ${country}, which is not in SEPA`);
+  }
+  const { errorCodes } = validateIBAN(compact);
+  if (errorCodes.includes(ValidationErrorsIBAN.NoIBANCountry)) {
+    return refuse(`has the unknown country code ${JSON.stringify(compact.slice(0, 2))}`);
+  }
+  if (errorCodes.includes(ValidationErrorsIBAN.WrongBBANLength)) {
+    return refuse(
+      `has ${compact.length} characters, which is not the length of an IBAN of ${compact.slice(0, 2)}`,
+    );
+  }
+  if (errorCodes.includes(ValidationErrorsIBAN.WrongBBANFormat)) {
+    return refuse(`has a letter where ${compact.slice(0, 2)} has digits, or a digit where it has letters`);
+  }
+  return refuse('has wrong check digits, so at least one of its characters is wrong');
+}

@@ -1,0 +1,55 @@
+import { Psd2Error } from '../errors.ts';
+
+const CHARACTER_OUTSIDE_SEPA = /[^A-Za-z0-9/\-?:().,'+ ]/u;
+
+/**
+ * Checks a text that goes into a SEPA message: its length and the SEPA character set
+ * (`a-z A-Z 0-9 / - ? : ( ) . , ' +` and blank). The bank answers 422 to any other character.
+ *
+ * @throws Psd2Error `invalid_text`, naming the option, the character and its position (from 1).
+ */
+function parseSepaText(option: string, text: string, maximum: number): string {
+  const odd = CHARACTER_OUTSIDE_SEPA.exec(text);
+  if (odd) {
+    throw new Psd2Error(
+      'invalid_text',
+      `${option} holds the character ${JSON.stringify(odd[0])} at position ${[...text.slice(0, odd.index)].length + 1}, which SEPA does not allow`,
+      { hint: "Allowed are letters without accents, digits, blanks and / - ? : ( ) . , ' +" },
+    );
+  }
+  if (text.length > maximum) {
+    throw new Psd2Error(
+      'invalid_text',
+      `${option} has ${text.length} characters, and at most ${maximum} are allowed`,
+    );
+  }
+  return text;
+}
+
+/** The beneficiary's name: 1 to 70 characters. @throws Psd2Error `invalid_text` */
+export function parseBeneficiaryName(text: string): string {
+  if (text.trim() === '') throw new Psd2Error('invalid_text', '--name is empty');
+  return parseSepaText('--name', text, 70);
+}
+
+/** The remittance information: at most 140 characters. @throws Psd2Error `invalid_text` */
+export function parseDescription(text: string): string {
+  return parseSepaText('--description', text, 140);
+}
+
+/**
+ * The operator's own reference, which may be used once per profile: 1 to 35 characters, no slash at
+ * either end and no two in a row (the rule for SEPA references).
+ *
+ * @throws Psd2Error `invalid_text`
+ */
+export function parseReference(text: string): string {
+  if (text.trim() === '') throw new Psd2Error('invalid_text', '--reference is empty');
+  if (text.startsWith('/') || text.endsWith('/') || text.includes('//')) {
+    throw new Psd2Error(
+      'invalid_text',
+      '--reference may not begin or end with a slash, nor hold two in a row',
+    );
+  }
+  return parseSepaText('--reference', text, 35);
+}

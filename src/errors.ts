@@ -1,0 +1,93 @@
+/**
+ * What can go wrong, as a closed list. `cli/exit-codes.ts` gives each its exit code; the code itself is
+ * part of the JSON error on stderr, so a script may tell two errors with the same exit code apart.
+ */
+export type ErrorCode =
+  // wrong use
+  | 'usage'
+  | 'invalid_iban'
+  | 'invalid_amount'
+  | 'invalid_date'
+  | 'invalid_product_id'
+  | 'invalid_text'
+  | 'confirmation_needed'
+  | 'cancelled'
+  | 'duplicate_reference'
+  | 'flow_not_found'
+  // configuration
+  | 'no_profile'
+  | 'config'
+  | 'certificate'
+  | 'callback_port_busy'
+  | 'sandbox'
+  // access
+  | 'not_logged_in'
+  | 'forbidden'
+  | 'login_refused'
+  | 'not_authorised'
+  | 'authorisation_expired'
+  | 'authorisation_timeout'
+  | 'sca_required'
+  // the bank's answers
+  | 'bank_refused'
+  | 'bank_answer'
+  | 'payment_failed'
+  | 'outcome_unknown'
+  | 'too_many_calls'
+  | 'bank_unreachable'
+  | 'bank_failing'
+  | 'interrupted';
+
+/** What is known of the call that failed: the ids are what a bank's support asks for. */
+export interface ErrorContext {
+  /** What the operator can do about it, one sentence. */
+  hint?: string;
+  httpStatus?: number;
+  /** `result.messages[].code` of the bank's answer. */
+  bankCode?: string;
+  /** `result.requestId` of the bank's answer, every digit. */
+  requestId?: string;
+  /** Our `TPP-Request-ID`. */
+  tppRequestId?: string;
+  /** Our `TPP-Transaction-ID`. */
+  transactionId?: string;
+  cause?: unknown;
+}
+
+/**
+ * The only error that `psd2` throws on purpose. `message` says what happened in the user's words, one
+ * sentence without a final full stop being required; `hint` says what to do. Neither may hold a secret.
+ */
+export class Psd2Error extends Error {
+  override readonly name = 'Psd2Error';
+  readonly code: ErrorCode;
+  readonly hint: string | undefined;
+  readonly httpStatus: number | undefined;
+  readonly bankCode: string | undefined;
+  readonly requestId: string | undefined;
+  readonly tppRequestId: string | undefined;
+  readonly transactionId: string | undefined;
+
+  constructor(code: ErrorCode, message: string, context: ErrorContext = {}) {
+    super(message, context.cause === undefined ? undefined : { cause: context.cause });
+    this.code = code;
+    this.hint = context.hint;
+    this.httpStatus = context.httpStatus;
+    this.bankCode = context.bankCode;
+    this.requestId = context.requestId;
+    this.tppRequestId = context.tppRequestId;
+    this.transactionId = context.transactionId;
+  }
+
+  /** What is known of the call that failed. */
+  get context(): ErrorContext {
+    const { hint, httpStatus, bankCode, requestId, tppRequestId, transactionId, cause } = this;
+    const fields = { hint, httpStatus, bankCode, requestId, tppRequestId, transactionId, cause };
+    return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
+  }
+
+  /** The same error with more known of it. */
+  with(context: ErrorContext): Psd2Error {
+    return new Psd2Error(this.code, this.message, { ...this.context, ...context });
+  }
+}

@@ -1,0 +1,177 @@
+import { confirmConsent, requestConsent } from '../bank/consents.ts';
+import { isInterruption, isRefusal, wasNotBegun } from '../bank/failure.ts';
+import { fetchOperationStatus } from '../bank/operations.ts';
+import { type Consent, type ConsentEvent, nextConsentStep } from '../domain/consent.ts';
+import { readAuthorizationStatus } from '../domain/transfer.ts';
+import { Psd2Error } from '../errors.ts';
+import type { OpenConsent } from '../store/journal.ts';
+import type { FlowPorts } from './ports.ts';
+import { awaitAuthorization, type ScaSubject, sendCustomerToSca } from './sca.ts';
+
+/**
+ * Takes a consent from where its journal says it stands to its end: request, SCA, confirm (interface
+ * specification, "Consent"). Every request is announced in the journal before it leaves and its outcome
+ * written after; `confirm` is sent at most once.
+ *
+ * @returns the confirmed consent
+ * @throws Psd2Error for every other end; the journal knows the state then
+ */
+export async function runConsent(open: OpenConsent, ports: FlowPorts): Promise<Consent> {
+  const { bank, customer } = ports;
+  const { customerId, categories, transactionId } = open.current;
+  const announce = (type: Extract<ConsentEvent, { digest: string | null }>['type']) => (intent: Intent) => {
+    open.record({ type, ...intent });
+  };
+
+  /** The customer was sent to SCA by this very run. */
+  let customerSent = false;
+
+  for (;;) {
+    const consent = open.current;
+    switch (nextConsentStep(consent)) {
+      case 'request': {
+        try {
+          const requested = await requestConsent(bank, {
+            customerId,
+            categories,
+            transactionId,
+            beforeSend: announce('request-sent'),
+          });
+          const { categories: answered } = open.record({ type: 'requested', ...requested });
+          if (!answered.some(({ outcome }) => outcome)) open.record({ type: 'all-refused' });
+        } catch (error) {
+          if (isRefusal(error)) open.record({ type: 'request-refused' });
+          throw error;
+        }
+        break;
+      }
+
+      case 'authorize': {
+        if (consent.state === 'authorizing' && !customerSent) {
+          // Taken up again: the customer may have decided already.
+          const { authorizationStatus } = await fetchOperationStatus(
+            bank,
+            subjectOf(consent).resourceId,
+            transactionId,
+          );
+          const status = readAuthorizationStatus(authorizationStatus);
+          if (status !== 'PENDING') {
+            open.record({ type: 'authorization', status, bankStatus: authorizationStatus });
+            if (status === 'AUTHORIZED') open.record({ type: 'sca-returned' });
+            break;
+          }
+        }
+        customerSent = true;
+        await sendCustomerToSca(ports, subjectOf(consent), {
+          beforeSend: announce('approach-sent'),
+          started: () => open.record({ type: 'sca-started' }),
+          returned: () => open.record({ type: 'sca-returned' }),
+        });
+        // With the redirect URI elsewhere nothing tells of the return: the status is asked for instead.
+        if (!open.current.returned) {
+          open.record({ type: 'authorization', ...(await awaitAuthorization(ports, subjectOf(consent))) });
+          if (open.current.state === 'authorizing') open.record({ type: 'sca-returned' });
+        }
+        break;
+      }
+
+      case 'confirm': {
+        const { resourceId } = subjectOf(consent);
+        try {
+          await customer.whileWaiting(
+            'Confirming the consent',
+            confirmConsent(bank, {
+              customerId,
+              resourceId,
+              transactionId,
+              beforeSend: announce('confirm-sent'),
+            }),
+          );
+          open.record({ type: 'confirmed' });
+        } catch (error) {
+          if (isInterruption(error)) throw error;
+          if (wasNotBegun(error)) {
+            open.record({ type: 'confirm-not-begun' });
+            throw error;
+          }
+          if (!isRefusal(error)) {
+            open.record({ type: 'confirm-unanswered' });
+            break;
+          }
+          // The bank says no; its status may say that it is the customer who did.
+          const decision = await askDecision(ports, consent);
+          open.record(decision ?? { type: 'confirm-refused' });
+          if (!decision) throw error;
+        }
+        break;
+      }
+
+      case 'ask-outcome': {
+        const decision = await askDecision(ports, consent);
+        if (decision) {
+          open.record(decision);
+          break;
+        }
+        if (consent.state !== 'unknown') open.record({ type: 'confirm-unanswered' });
+        throw new Psd2Error(
+          'outcome_unknown',
+          'The bank did not answer the confirmation of the consent, and does not tell what became of it',
+          {
+            hint: `Ask again with: psd2 consent resume ${consent.flow}; or see whether the accounts can be read.`,
+            transactionId,
+          },
+        );
+      }
+
+      case 'done':
+        return endOf(consent);
+    }
+  }
+}
+
+type Intent = { requestId: string; digest: string | null };
+
+/** Whether the customer's refusal, or the time running out, is why a consent can't be confirmed. */
+async function askDecision({ bank }: FlowPorts, consent: Consent): Promise<ConsentEvent | null> {
+  const { resourceId, transactionId } = subjectOf(consent);
+  try {
+    const { authorizationStatus, executionStatus } = await fetchOperationStatus(
+      bank,
+      resourceId,
+      transactionId,
+    );
+    const status = readAuthorizationStatus(authorizationStatus);
+    if (status === 'NOT_AUTHORIZED' || status === 'EXPIRED')
+      return { type: 'authorization', status, bankStatus: authorizationStatus };
+    return executionStatus === 'OK' || executionStatus === 'EXECUTED' ? { type: 'confirmed' } : null;
+  } catch (error) {
+    if (isInterruption(error)) throw error;
+    return null;
+  }
+}
+
+/** @throws Psd2Error unless it is confirmed */
+function endOf(consent: Consent): Consent {
+  const { transactionId } = consent;
+  switch (consent.state) {
+    case 'rejected':
+      throw new Psd2Error('not_authorised', 'The customer did not authorise the consent', { transactionId });
+    case 'expired':
+      throw new Psd2Error('authorisation_expired', 'The time to authorise the consent has run out', {
+        hint: 'Request it again.',
+        transactionId,
+      });
+    case 'failed':
+      throw new Psd2Error('bank_refused', 'The bank grants none of the categories for these products', {
+        hint: 'See which products the customer has with: psd2 accounts list',
+        transactionId,
+      });
+    default:
+      return consent;
+  }
+}
+
+function subjectOf({ flow, resourceId, transactionId }: Consent): ScaSubject {
+  if (!resourceId) throw new TypeError(`Consent ${flow} has no resource in the state it is in`);
+  return { kind: 'consent', flow, transactionId, resourceId };
+}

@@ -1,0 +1,109 @@
+import { timingSafeEqual } from 'node:crypto';
+import type { Bank } from '../bank/bank.ts';
+import { fetchCustomerId } from '../bank/customers.ts';
+import { authorize, type ClientCredentials, requestTokens } from '../bank/oauth.ts';
+import { Psd2Error } from '../errors.ts';
+import type { StoredTokens } from '../store/tokens.ts';
+import type { CustomerPorts, WorldPorts } from './ports.ts';
+import { awaitCallback } from './sca.ts';
+import { toStoredTokens } from './session.ts';
+
+export interface LoginPorts {
+  /** The bank without tokens. */
+  bank: Bank;
+  /** The bank with the token that was just granted, and no other. */
+  bankWith(accessToken: string): Bank;
+  client: ClientCredentials;
+  customer: CustomerPorts;
+  world: WorldPorts;
+  /** Asks the operator for the address that the customer's browser ended at; undefined when it is not to be asked for. */
+  askForReturnAddress: (() => Promise<string>) | undefined;
+}
+
+/**
+ * Logs a customer in (interface specification, "OAuth" and "Authentication" 2): authorize, browser, callback
+ * with the right `state`, code for tokens, and whose tokens they are.
+ *
+ * @throws Psd2Error `login_refused`, `authorisation_timeout`, or what the calls throw
+ */
+export async function logIn(ports: LoginPorts): Promise<{ customerId: string; tokens: StoredTokens }> {
+  const { bank, client, customer, world } = ports;
+  const transactionId = world.newId();
+  const state = world.newId();
+  const { redirectUri } = customer;
+
+  const listener = ports.askForReturnAddress ? null : await customer.listen(state, 'login');
+  if (!listener && !ports.askForReturnAddress) {
+    throw new Psd2Error(
+      'usage',
+      `The redirect URI ${redirectUri} is not on this machine, so psd2 can't wait there for the customer`,
+      {
+        hint: 'Run psd2 auth login --paste and paste the address that the browser ends at.',
+      },
+    );
+  }
+  let parameters: URLSearchParams;
+  try {
+    await customer.sendBrowser(
+      await authorize(bank, { clientId: client.clientId, redirectUri, state, transactionId }),
+    );
+    parameters = listener
+      ? await awaitCallback(listener, { ports: { customer, world }, doing: 'log in' })
+      : await readReturnAddress(ports, state);
+  } finally {
+    await listener?.close();
+  }
+
+  const code = readCode(parameters);
+  const granted = await requestTokens(
+    bank,
+    client,
+    { grant_type: 'authorization_code', code, redirect_uri: redirectUri },
+    transactionId,
+  );
+  const tokens = toStoredTokens(granted, world.now());
+  const customerId = await fetchCustomerId(ports.bankWith(granted.accessToken), transactionId);
+  return { customerId, tokens };
+}
+
+async function readReturnAddress(
+  { askForReturnAddress, customer }: LoginPorts,
+  state: string,
+): Promise<URLSearchParams> {
+  const pasted = (await askForReturnAddress?.())?.trim() ?? '';
+  const wrong = (what: string) =>
+    new Psd2Error('usage', `The pasted address ${what}`, {
+      hint: 'Start again with psd2 auth login --paste, and paste the whole address from the browser.',
+    });
+  if (!URL.canParse(pasted)) throw wrong('is not a URL');
+  const url = new URL(pasted);
+  const expected = new URL(customer.redirectUri);
+  if (url.origin !== expected.origin || url.pathname !== expected.pathname)
+    throw wrong(`is not at ${expected.href}`);
+  const [given, second] = url.searchParams.getAll('state');
+  if (given === undefined || second !== undefined || !isSame(given, state))
+    throw wrong('does not carry the state of this login');
+  return url.searchParams;
+}
+
+function isSame(given: string, expected: string): boolean {
+  const [a, b] = [Buffer.from(given), Buffer.from(expected)];
+  return a.length === b.length && timingSafeEqual(a, b);
+}
+
+function readCode(parameters: URLSearchParams): string {
+  const error = parameters.get('error');
+  if (error !== null) {
+    const said = parameters.get('error_description') || error;
+    throw new Psd2Error('login_refused', `The customer was not logged in: ${said}`, {
+      hint: 'Run psd2 auth login when the customer is ready to try again.',
+    });
+  }
+  const [code, second] = parameters.getAll('code');
+  if (!code || second !== undefined) {
+    throw new Psd2Error('bank_answer', 'The bank sent the customer back without exactly one code', {
+      hint: 'Run psd2 auth login again.',
+    });
+  }
+  return code;
+}

@@ -1,0 +1,52 @@
+import type { Bank } from '../bank/bank.ts';
+import type { StoredTokens } from '../store/tokens.ts';
+
+/** One callback that a customer's browser makes after login or SCA. */
+export interface Callback {
+  /** Resolves with the callback's parameters; rejects with the signal's reason. */
+  received(signal: AbortSignal): Promise<URLSearchParams>;
+  close(): Promise<void>;
+}
+
+/** How a flow reaches the customer and the operator. */
+export interface CustomerPorts {
+  /** Where the customer's browser returns to, exactly as it is registered at the bank. */
+  redirectUri: string;
+  /**
+   * Waits for the browser at the redirect URI, from now on.
+   *
+   * @returns null when the redirect URI is not on this machine
+   */
+  listen(state: string, purpose: 'login' | 'authorisation'): Promise<Callback | null>;
+  /** Shows the address and opens it in the customer's browser. @throws Psd2Error for an address that is not to be opened */
+  sendBrowser(url: string): Promise<void>;
+  /** Shows `text` on the terminal while `work` runs. */
+  whileWaiting<T>(text: string, work: Promise<T>): Promise<T>;
+  /** How long the customer may take. */
+  scaTimeoutMs: number;
+}
+
+/** Time, randomness and Ctrl-C. */
+export interface WorldPorts {
+  now: () => Date;
+  newId: () => string;
+  /** Rejects with the signal's reason when the operator interrupts. */
+  sleep: (milliseconds: number) => Promise<void>;
+  /** Aborted when the operator interrupts. */
+  signal: AbortSignal;
+}
+
+/** What the consent and transfer flows run on. */
+export interface FlowPorts {
+  bank: Bank;
+  customer: CustomerPorts;
+  world: WorldPorts;
+}
+
+/** The tokens of one customer, or of the client-credentials application. */
+export interface TokenKeeper {
+  read(): StoredTokens | undefined;
+  write(tokens: StoredTokens): Promise<void>;
+  /** One process at a time. */
+  locked<T>(work: () => Promise<T>): Promise<T>;
+}

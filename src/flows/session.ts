@@ -1,0 +1,115 @@
+import type { Bank, TokenSource } from '../bank/bank.ts';
+import { type ClientCredentials, type GrantedTokens, requestTokens } from '../bank/oauth.ts';
+import { Psd2Error } from '../errors.ts';
+import type { GrantType, StoredTokens } from '../store/tokens.ts';
+import type { TokenKeeper, WorldPorts } from './ports.ts';
+
+/** A token with less than this left is renewed before it is used. */
+const LEAST_LEFT_MS = 30_000;
+
+export interface SessionSettings {
+  /** The bank without tokens, for the token calls. */
+  bank: Bank;
+  grantType: GrantType;
+  client: () => ClientCredentials;
+  keeper: TokenKeeper;
+  world: Pick<WorldPorts, 'now' | 'newId'>;
+}
+
+/** Tokens as the bank granted them, with the times they end, as the store keeps them. */
+export function toStoredTokens(granted: GrantedTokens, now: Date, before?: StoredTokens): StoredTokens {
+  const end = (seconds: number) => new Date(now.getTime() + seconds * 1000).toISOString();
+  // A refresh answer may leave the refresh token out: the one that was spent stays good.
+  const renewed = granted.refreshToken !== null || before === undefined;
+  return {
+    accessToken: granted.accessToken,
+    accessTokenExpiresAt: end(granted.expiresIn),
+    refreshToken: renewed ? granted.refreshToken : before.refreshToken,
+    refreshTokenExpiresAt: renewed
+      ? granted.refreshExpiresIn === null
+        ? null
+        : end(granted.refreshExpiresIn)
+      : before.refreshTokenExpiresAt,
+    scope: granted.scope ?? before?.scope ?? null,
+  };
+}
+
+/**
+ * The access tokens of one customer, renewed when they are about to end or when the bank refuses one
+ * (command contract, "A token"). Only one process at a time renews; the others take what it stored.
+ *
+ * @returns a source that throws Psd2Error `not_logged_in` when there is no token and no way to a new one
+ */
+export function openSession(settings: SessionSettings): TokenSource {
+  const { keeper, world } = settings;
+
+  const isFresh = (tokens: StoredTokens | undefined): tokens is StoredTokens & { accessToken: string } =>
+    tokens !== undefined &&
+    tokens.accessToken !== null &&
+    (tokens.accessTokenExpiresAt === null ||
+      Date.parse(tokens.accessTokenExpiresAt) - world.now().getTime() > LEAST_LEFT_MS);
+
+  const renew = (isUsable: (tokens: StoredTokens & { accessToken: string }) => boolean) =>
+    keeper.locked(async () => {
+      const tokens = keeper.read();
+      // Another process may have renewed it while this one waited for the lock.
+      if (isFresh(tokens) && isUsable(tokens)) return tokens.accessToken;
+      const renewed = await requestNew(settings, tokens);
+      await keeper.write(renewed);
+      return renewed.accessToken;
+    });
+
+  return {
+    async current() {
+      const tokens = keeper.read();
+      if (!tokens) throw notLoggedIn(settings.grantType);
+      return isFresh(tokens) ? tokens.accessToken : renew(() => true);
+    },
+    renewed: (refused) => renew((tokens) => tokens.accessToken !== refused),
+  };
+}
+
+/** Renews the tokens now, whatever time they have left. @throws Psd2Error `not_logged_in` */
+async function requestNew(
+  settings: SessionSettings,
+  tokens: StoredTokens | undefined,
+): Promise<StoredTokens & { accessToken: string }> {
+  const { bank, grantType, client, keeper, world } = settings;
+  if (grantType === 'client_credentials') {
+    const granted = await requestTokens(bank, client(), { grant_type: 'client_credentials' }, world.newId());
+    return { ...toStoredTokens(granted, world.now()), accessToken: granted.accessToken };
+  }
+  if (!tokens?.refreshToken) throw notLoggedIn(grantType);
+  try {
+    const granted = await requestTokens(
+      bank,
+      client(),
+      { grant_type: 'refresh_token', refresh_token: tokens.refreshToken },
+      world.newId(),
+    );
+    return { ...toStoredTokens(granted, world.now(), tokens), accessToken: granted.accessToken };
+  } catch (error) {
+    if (!(error instanceof Psd2Error) || !isRefusal(error)) throw error;
+    // The refresh token is spent or revoked. An access token that still has time left stays.
+    await keeper.write({ ...tokens, refreshToken: null, refreshTokenExpiresAt: null });
+    throw new Psd2Error(
+      'not_logged_in',
+      'The login has ended: the bank no longer accepts its refresh token',
+      {
+        ...error.context,
+        hint: 'Run psd2 auth login.',
+        cause: error,
+      },
+    );
+  }
+}
+
+function isRefusal({ code }: Psd2Error): boolean {
+  return code === 'bank_refused' || code === 'not_logged_in';
+}
+
+function notLoggedIn(grantType: GrantType): Psd2Error {
+  const command =
+    grantType === 'client_credentials' ? 'psd2 auth login --client-credentials' : 'psd2 auth login';
+  return new Psd2Error('not_logged_in', 'Nobody is logged in with this profile', { hint: `Run ${command}.` });
+}

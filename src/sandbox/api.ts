@@ -1,0 +1,83 @@
+import { randomInt } from 'node:crypto';
+import { type Context, Hono } from 'hono';
+import type { Bank } from './bank.ts';
+import type { BankEnv } from './bank-env.ts';
+import { errorEnvelope } from './envelope.ts';
+import { Refusal } from './refusal.ts';
+import { accountRoutes } from './routes/accounts.ts';
+import { consentRoutes } from './routes/consent.ts';
+import { customerRoutes } from './routes/customers.ts';
+import { moneyTransferRoutes } from './routes/money-transfer.ts';
+import { oauthRoutes } from './routes/oauth.ts';
+import { scaRoutes } from './routes/sca.ts';
+import { transactionRoutes } from './routes/transactions.ts';
+import { checkKeyId, checkRequest } from './strict/check-request.ts';
+import { requiredHeader } from './strict/headers.ts';
+import { readRawRequest } from './strict/raw-request.ts';
+
+/** The bank's API: the rules that hold for every request, the endpoints, and the envelope of every refusal. */
+export function bankApi(bank: Bank): Hono<BankEnv> {
+  const api = new Hono<BankEnv>();
+
+  api.use(async (c, next) => {
+    keepSession(c);
+    const request = await readRawRequest(c.env.incoming);
+    c.set('request', request);
+    c.set('keyId', checkRequest(request, bank.tppCertificates, bank.seenRequestIds, bank.now()));
+    // Hono would answer a HEAD as a GET.
+    if (request.method === 'HEAD') throw unknownEndpoint(c);
+    await next();
+  });
+  api.use('/private/*', async (c, next) => {
+    const caller = bank.tokens.grantOf(requiredBearer(c));
+    checkKeyId(c.var.keyId, caller.application.applicationName);
+    c.set('caller', caller);
+    await next();
+  });
+
+  for (const routes of [
+    oauthRoutes,
+    customerRoutes,
+    accountRoutes,
+    transactionRoutes,
+    consentRoutes,
+    scaRoutes,
+    moneyTransferRoutes,
+  ]) {
+    api.route('/', routes(bank));
+  }
+
+  api.notFound((c) => {
+    throw unknownEndpoint(c);
+  });
+  api.onError((error, c) => {
+    if (error instanceof Refusal) {
+      return c.json(errorEnvelope(error.code, error.message, error.detail), error.status);
+    }
+    return c.json(errorEnvelope('INTERNAL_ERROR', 'The sandbox bank failed', error.message), 500);
+  });
+  return api;
+}
+
+/** Sends back the session id that the client keeps, or gives it a new one: 10 digits. */
+function keepSession(c: Context<BankEnv>): void {
+  const sent = c.req.header('cb-apitrack-id');
+  const kept = sent !== undefined && /^\d{10}$/.test(sent) ? sent : undefined;
+  c.header('cb-apitrack-id', kept ?? String(randomInt(1_000_000_000, 9_999_999_999)));
+}
+
+function requiredBearer(c: Context<BankEnv>): string {
+  const { request } = c.var;
+  const missing = !request.headers.some(([name]) => name.toLowerCase() === 'authorization');
+  const token = missing ? undefined : /^Bearer (\S+)$/.exec(requiredHeader(request, 'Authorization'))?.[1];
+  if (token !== undefined) return token;
+  throw new Refusal(
+    'TOKEN_MISSING',
+    'The request has no access token',
+    `Expected: Authorization: Bearer <access token>. Received: ${missing ? 'no Authorization' : 'another form'}.`,
+  );
+}
+
+function unknownEndpoint(c: Context<BankEnv>): Refusal {
+  return new Refusal('ENDPOINT_UNKNOWN', `The bank has no endpoint ${c.req.method} ${c.req.path}`);
+}

@@ -1,0 +1,16 @@
+import type { HttpBindings } from '@hono/node-server';
+import type { RawRequest } from './strict/raw-request.ts';
+import type { Grant } from './tokens.ts';
+
+/** What the handlers of the API find in their context. */
+export interface BankEnv {
+  Bindings: HttpBindings;
+  Variables: {
+    /** The request as it came, which has passed `strict/check-request.ts`. */
+    request: RawRequest;
+    /** The signature's `keyId`: not yet compared with the name of the calling application. */
+    keyId: string;
+    /** On `/private` paths: whose access token came. */
+    caller: Grant;
+  };
+}

@@ -1,0 +1,71 @@
+import type { Bank } from './bank.ts';
+import { type Cents, decimal } from './cents.ts';
+import type { BankSide, Money, SandboxLogin, ScaRequest } from './customer-site/bank-side.ts';
+import type { Resource } from './resources.ts';
+import type { Customer } from './seed-customers.ts';
+import { totalOf } from './transfer-order.ts';
+
+/** The bank as its customer site sees it. */
+export function customerSide(bank: Bank): BankSide {
+  return {
+    logins: () => bank.customers.map(loginOf),
+    loginRequest: (id) => {
+      const login = bank.logins.find(id);
+      return login && { id, tppName: bank.tppName, applicationName: login.application.applicationName };
+    },
+    authenticate: (user, password) =>
+      bank.customers.map(loginOf).find((login) => login.user === user && login.password === password),
+    allowLogin: (id, customerId) => bank.logins.allow(id, customerId),
+    refuseLogin: (id) => bank.logins.refuse(id),
+    scaRequest: (resourceId) => {
+      const resource = bank.resources.find(resourceId);
+      return (
+        resource?.sca && { request: requestOf(bank, resource), state: bank.resources.scaState(resource) }
+      );
+    },
+    approveSca: (resourceId) => bank.resources.decide(resourceId, 'AUTHORIZED'),
+    refuseSca: (resourceId) => bank.resources.decide(resourceId, 'NOT_AUTHORIZED'),
+  };
+}
+
+function loginOf(customer: Customer): SandboxLogin {
+  const { user, password, customerId } = customer;
+  return { user, password, name: nameOf(customer), customerId };
+}
+
+function nameOf({ firstName, lastName }: Customer): string {
+  return `${firstName} ${lastName}`;
+}
+
+function requestOf({ tppName }: Bank, resource: Resource): ScaRequest {
+  const common = { resourceId: resource.id, tppName, customerName: nameOf(resource.customer) };
+  if (resource.kind === 'consent') {
+    return {
+      ...common,
+      kind: 'consent',
+      categories: resource.categories.map(({ name, products }) => ({
+        name,
+        products: products.map(({ productId, description, iban }) => ({ productId, description, iban })),
+      })),
+    };
+  }
+  const { order, product } = resource;
+  return {
+    ...common,
+    kind: 'payment',
+    operation: 'moneyTransfer',
+    instant: order.instant,
+    beneficiaryName: order.beneficiaryName,
+    beneficiaryIban: order.beneficiaryIban,
+    amount: money(order.amount),
+    commissions: money(order.commissions),
+    total: money(totalOf(order)),
+    executionDate: order.executionDay,
+    description: order.description,
+    debitAccount: { productId: product.productId, iban: product.iban },
+  };
+}
+
+function money(cents: Cents): Money {
+  return { amount: decimal(cents), currency: 'EUR' };
+}

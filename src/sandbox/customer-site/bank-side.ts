@@ -1,0 +1,74 @@
+/**
+ * The seam between the bank and its customer site: what the pages may know and do. The bank implements
+ * {@link BankSide}; the site is plain HTML over it.
+ */
+
+/** A customer of the sandbox, as the login page shows them: it is a sandbox, so the password is public. */
+export interface SandboxLogin {
+  user: string;
+  password: string;
+  name: string;
+  customerId: string;
+}
+
+/** What the customer is asked to allow when a TPP sent them to log in. */
+export interface LoginRequest {
+  id: string;
+  tppName: string;
+  applicationName: string;
+}
+
+/** An exact decimal and its currency code. */
+export interface Money {
+  amount: string;
+  currency: string;
+}
+
+/** What the customer is asked to authorise on the SCA page. */
+export type ScaRequest =
+  | {
+      kind: 'consent';
+      resourceId: string;
+      tppName: string;
+      customerName: string;
+      categories: { name: string; products: { productId: string; description: string; iban: string }[] }[];
+    }
+  | {
+      kind: 'payment';
+      resourceId: string;
+      tppName: string;
+      customerName: string;
+      operation: string;
+      instant: boolean;
+      beneficiaryName: string;
+      beneficiaryIban: string;
+      amount: Money;
+      commissions: Money;
+      total: Money;
+      /** `YYYY-MM-DD` */
+      executionDate: string;
+      description: string;
+      debitAccount: { productId: string; iban: string };
+    };
+
+/** The state of an SCA (interface specification, "States and transitions"). */
+export type ScaState = 'PENDING' | 'AUTHORIZED' | 'NOT_AUTHORIZED' | 'EXPIRED';
+
+/** What the customer site needs of the bank behind it. */
+export interface BankSide {
+  /** For the login page: the accounts that may be tried. */
+  logins(): SandboxLogin[];
+  /** Undefined: unknown, used or expired. */
+  loginRequest(id: string): LoginRequest | undefined;
+  authenticate(user: string, password: string): SandboxLogin | undefined;
+  /** The customer allowed the TPP: the address to send the browser to (redirect_uri with code and state). */
+  allowLogin(id: string, customerId: string): URL;
+  /** The customer refused: redirect_uri with error=access_denied and state. */
+  refuseLogin(id: string): URL;
+  /** Undefined: unknown, or SCA was not started. */
+  scaRequest(resourceId: string): { request: ScaRequest; state: ScaState } | undefined;
+  /** Decides an SCA that is pending; gives the `TPP-Redirect-URI` to send the browser back to. */
+  approveSca(resourceId: string): URL;
+  /** As {@link approveSca}, for a no. */
+  refuseSca(resourceId: string): URL;
+}

@@ -1,0 +1,108 @@
+import { request as httpRequest, type IncomingMessage } from 'node:http';
+import { request as httpsRequest } from 'node:https';
+import { isLoopback } from '../../domain/loopback.ts';
+import { Psd2Error } from '../../errors.ts';
+
+const TIMEOUT_MS = 10_000;
+const MAX_PAGE_BYTES = 1_048_576;
+
+/** What a browser sends when a link is followed or a form submitted. */
+export interface PageRequest {
+  url: URL;
+  /** The form's fields, sent with POST; undefined: GET. */
+  form?: URLSearchParams;
+}
+
+export interface PageAnswer {
+  status: number;
+  /** `Location`, resolved. */
+  redirect: URL | undefined;
+  html: string;
+}
+
+/** As much of a browser as pages and forms need: cookies for each host. It talks to this computer only. */
+export class Browse {
+  readonly #cookies = new Map<string, Map<string, string>>();
+
+  /**
+   * One request; redirects are not followed.
+   *
+   * @throws Psd2Error `sandbox`: another computer, no answer, or too large a page. The message holds no query.
+   */
+  async send({ url, form }: PageRequest, signal: AbortSignal | undefined): Promise<PageAnswer> {
+    if (!isLoopback(url)) {
+      throw new Psd2Error(
+        'sandbox',
+        `The sandbox customer does not go to ${url.origin}: it is not on this computer`,
+        {
+          hint: 'Open the address in a browser.',
+        },
+      );
+    }
+    const limit = AbortSignal.timeout(TIMEOUT_MS);
+    try {
+      const answer = await this.#exchange(url, form, signal ? AbortSignal.any([signal, limit]) : limit);
+      this.#keepCookies(url, answer.headers['set-cookie'] ?? []);
+      const location = answer.headers.location;
+      return {
+        status: answer.statusCode ?? 0,
+        redirect: location !== undefined && URL.canParse(location, url) ? new URL(location, url) : undefined,
+        html: await bodyOf(answer),
+      };
+    } catch (cause) {
+      signal?.throwIfAborted();
+      if (cause instanceof Psd2Error) throw cause;
+      throw new Psd2Error('sandbox', `${placeOf(url)} does not answer`, {
+        hint: 'Is the sandbox, or the command that waits for the customer, still running?',
+        cause,
+      });
+    }
+  }
+
+  #exchange(url: URL, form: URLSearchParams | undefined, signal: AbortSignal): Promise<IncomingMessage> {
+    const cookies = [...(this.#cookies.get(url.host) ?? [])].map(([name, value]) => `${name}=${value}`);
+    const headers = {
+      Accept: 'text/html',
+      ...(cookies.length > 0 ? { Cookie: cookies.join('; ') } : {}),
+      ...(form ? { 'Content-Type': 'application/x-www-form-urlencoded' } : {}),
+    };
+    const options = { method: form ? 'POST' : 'GET', headers, signal, agent: false };
+    return new Promise((resolve, reject) => {
+      // The certificate of an https callback on this computer is self-signed: the customer accepts it.
+      const request =
+        url.protocol === 'https:'
+          ? httpsRequest(url, { ...options, rejectUnauthorized: false }, resolve)
+          : httpRequest(url, options, resolve);
+      request.on('error', reject).end(form?.toString());
+    });
+  }
+
+  #keepCookies(url: URL, lines: string[]): void {
+    const jar = this.#cookies.get(url.host) ?? new Map<string, string>();
+    for (const line of lines) {
+      const [, name, value] = /^\s*([^=;]+?)\s*=\s*([^;]*)/.exec(line) ?? [];
+      if (name === undefined || value === undefined) continue;
+      if (/;\s*max-age=(0|-)/i.test(line)) jar.delete(name);
+      else jar.set(name, value.trim());
+    }
+    this.#cookies.set(url.host, jar);
+  }
+}
+
+/** An address as it may be shown: without its query, which can hold a code. */
+export function placeOf({ origin, pathname }: URL): string {
+  return `${origin}${pathname}`;
+}
+
+async function bodyOf(answer: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of answer) {
+    const bytes = Buffer.from(chunk);
+    size += bytes.length;
+    if (size > MAX_PAGE_BYTES)
+      throw new Psd2Error('sandbox', 'The customer site sent a page of more than 1 MiB');
+    chunks.push(bytes);
+  }
+  return Buffer.concat(chunks).toString('utf8');
+}

@@ -1,0 +1,83 @@
+/**
+ * Every reason for which the bank refuses a request: its code, which is stable, and the HTTP status that the
+ * interface specification has for it ("HTTP status codes"). `docs/sandbox.md` explains each.
+ */
+const statuses = {
+  // transport
+  QWAC_NOT_REGISTERED: 403,
+  // the request as such
+  ENDPOINT_UNKNOWN: 404,
+  HEADER_MISSING: 400,
+  HEADER_DUPLICATE: 400,
+  HEADER_MALFORMED: 400,
+  DATE_OUT_OF_RANGE: 400,
+  REQUEST_ID_REUSED: 400,
+  CONTENT_TYPE_UNSUPPORTED: 400,
+  ACCEPT_UNSUPPORTED: 400,
+  BODY_MISSING: 400,
+  BODY_NOT_ALLOWED: 400,
+  BODY_TOO_LARGE: 400,
+  BODY_MALFORMED: 400,
+  // the signature
+  TPP_CERTIFICATE_NOT_REGISTERED: 403,
+  DIGEST_MISMATCH: 400,
+  SIGNATURE_MALFORMED: 400,
+  SIGNATURE_ALGORITHM: 400,
+  SIGNATURE_HEADERS: 400,
+  SIGNATURE_INVALID: 400,
+  SIGNATURE_KEY_ID: 400,
+  // access
+  TOKEN_MISSING: 401,
+  TOKEN_INVALID: 401,
+  TOKEN_EXPIRED: 401,
+  NOT_ALLOWED: 403,
+  // OAuth
+  PARAMETER_INVALID: 400,
+  CLIENT_INVALID: 400,
+  REDIRECT_URI_INVALID: 400,
+  GRANT_INVALID: 400,
+  // the content
+  FIELD_INVALID: 417,
+  CHARACTER_NOT_ALLOWED: 422,
+  CUSTOMER_UNKNOWN: 412,
+  PRODUCT_UNKNOWN: 412,
+  PRODUCT_NOT_ENABLED: 412,
+  RESOURCE_UNKNOWN: 412,
+  FUNDS_INSUFFICIENT: 417,
+  // the state of an operation
+  SCA_FINISHED: 400,
+  NOT_AUTHORIZED: 400,
+  ALREADY_CONFIRMED: 400,
+  ALREADY_EXECUTED: 400,
+  NOT_EXECUTED: 400,
+  NOT_INSTANT: 400,
+} as const;
+
+export type RefusalCode = keyof typeof statuses;
+export type RefusalStatus = (typeof statuses)[RefusalCode];
+
+/** The codes, for what is written about them. */
+export const refusalCodes: ReadonlyMap<string, RefusalStatus> = new Map(Object.entries(statuses));
+
+/**
+ * The bank's no to a request. `message` names the rule, `detail` what was expected and what came; neither may
+ * repeat a token or a client secret.
+ */
+export class Refusal extends Error {
+  override readonly name = 'Refusal';
+  readonly code: RefusalCode;
+  readonly status: RefusalStatus;
+  readonly detail: string;
+
+  constructor(code: RefusalCode, message: string, detail = '') {
+    super(message);
+    this.code = code;
+    this.status = statuses[code];
+    this.detail = detail;
+  }
+}
+
+/** The `detail` of a refusal where one value was due and another came. */
+export function expectedAndReceived(expected: string, received: string): string {
+  return `Expected: ${expected}. Received: ${received}.`;
+}

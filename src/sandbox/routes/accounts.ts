@@ -1,0 +1,38 @@
+import { Hono } from 'hono';
+import { productOf } from '../access.ts';
+import type { Bank } from '../bank.ts';
+import type { BankEnv } from '../bank-env.ts';
+import { bankDay, bankHour, writeBankDate } from '../bank-time.ts';
+import { euros } from '../cents.ts';
+import { successEnvelope } from '../envelope.ts';
+
+/** What an account holds (interface specification, "Customer data"). */
+export function accountRoutes(bank: Bank): Hono<BankEnv> {
+  const routes = new Hono<BankEnv>();
+
+  routes.get('/private/customers/:customerId/products/:productId/balance/retrieve', (c) => {
+    const { customer, product } = productOf(c, bank);
+    const now = bank.now();
+    const { booked, available } = bank.ledger.balance(product, now);
+    return c.json(
+      successEnvelope(bank, {
+        data: {
+          accountBalance: euros(booked),
+          availableBalance: euros(available),
+          accountAvailability: euros(available + product.creditLimit),
+          ...(product.creditLimit > 0 && { accountAvailableCredit: euros(available + product.creditLimit) }),
+          date: writeBankDate(bankDay(now)),
+          hour: bankHour(now),
+          isPocketAccount: false,
+        },
+        place: {
+          base: `/private/customers/${customer.customerId}/products/${product.productId}/balance`,
+          name: 'balance',
+          self: { href: 'retrieve', method: 'GET' },
+        },
+      }),
+    );
+  });
+
+  return routes;
+}

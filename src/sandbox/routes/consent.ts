@@ -1,0 +1,112 @@
+import { Hono } from 'hono';
+import * as z from 'zod/mini';
+import { consentOf, customerOf, findProduct } from '../access.ts';
+import type { Bank } from '../bank.ts';
+import type { BankEnv } from '../bank-env.ts';
+import { type Place, successEnvelope } from '../envelope.ts';
+import { Refusal } from '../refusal.ts';
+import type { ConsentCategory, ConsentResource } from '../resources.ts';
+import type { Customer } from '../seed-customers.ts';
+import { readJsonBody } from '../strict/body.ts';
+
+const consentBody = z.strictObject({
+  data: z.strictObject({
+    categories: z
+      .array(
+        z.strictObject({
+          name: z.enum(['ACCOUNT_INFO', 'FUNDS_AVAILABILITY', 'PAYMENTS']),
+          products: z.array(z.string()).check(z.minLength(1)),
+        }),
+      )
+      .check(z.minLength(1)),
+  }),
+});
+
+const emptyBody = z.strictObject({});
+
+/** Consent: request and confirm, with SCA between (interface specification, "Consent"). */
+export function consentRoutes(bank: Bank): Hono<BankEnv> {
+  const routes = new Hono<BankEnv>();
+
+  routes.post('/private/customers/:customerId/consent/request', (c) => {
+    const customer = customerOf(c, bank);
+    if (c.var.caller.customerId === undefined) {
+      throw new Refusal(
+        'NOT_ALLOWED',
+        'Consent is given with the customer online, through the authorization_code application',
+      );
+    }
+    const { data } = readJsonBody(c.var.request, consentBody);
+    const consent = bank.resources.addConsent(customer, readCategories(data.categories, customer));
+    return c.json(
+      successEnvelope(bank, {
+        data: { categoriesOutcome: consent.categories.map(({ name }) => ({ name, outcome: true })) },
+        resourceId: consent.id,
+        place: {
+          ...placeOf(customer),
+          self: { href: 'request', method: 'POST' },
+          next: { href: `request/${consent.id}/confirm`, method: 'PUT' },
+        },
+      }),
+    );
+  });
+
+  routes.put('/private/customers/:customerId/consent/request/:resourceId/confirm', (c) => {
+    const consent = consentOf(c, bank);
+    readJsonBody(c.var.request, emptyBody);
+    if (consent.confirmed) throw new Refusal('ALREADY_CONFIRMED', 'The consent was confirmed before');
+    bank.resources.requireAuthorized(consent);
+    consent.confirmed = true;
+    record(bank, consent);
+    return c.json(
+      successEnvelope(bank, {
+        data: {},
+        resourceId: consent.id,
+        place: {
+          ...placeOf(consent.customer),
+          self: { href: `request/${consent.id}/confirm`, method: 'PUT' },
+        },
+      }),
+    );
+  });
+
+  return routes;
+}
+
+/** Keeps one consent for each category and product; given again, it is the newer one. */
+function record(bank: Bank, { customer, categories }: ConsentResource): void {
+  for (const { name, products } of categories) {
+    for (const { productId } of products) {
+      const { customerId } = customer;
+      bank.consents.set([customerId, name, productId].join(' '), {
+        customerId,
+        category: name,
+        productId,
+        givenAt: bank.now(),
+      });
+    }
+  }
+}
+
+function readCategories(
+  categories: readonly { name: string; products: readonly string[] }[],
+  customer: Customer,
+): ConsentCategory[] {
+  refuseTwice(
+    'data.categories',
+    categories.map(({ name }) => name),
+  );
+  return categories.map(({ name, products }) => {
+    refuseTwice(`the products of ${name}`, products);
+    return { name, products: products.map((productId) => findProduct(customer, productId)) };
+  });
+}
+
+function refuseTwice(where: string, values: readonly string[]): void {
+  const twice = values.find((value, index) => values.indexOf(value) !== index);
+  if (twice !== undefined) throw new Refusal('FIELD_INVALID', `${twice} stands twice in ${where}`);
+}
+
+function placeOf({ customerId }: Customer): Pick<Place, 'base' | 'name'> {
+  return { base: `/private/customers/${customerId}/consent`, name: 'consent' };
+}

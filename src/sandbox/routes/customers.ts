@@ -1,0 +1,68 @@
+import { Hono } from 'hono';
+import { customerOf, productOf } from '../access.ts';
+import type { Bank } from '../bank.ts';
+import type { BankEnv } from '../bank-env.ts';
+import { successEnvelope } from '../envelope.ts';
+import { Refusal } from '../refusal.ts';
+import type { Product } from '../seed-customers.ts';
+
+/** Who the customer is and which products they have (interface specification, "Customer data"). */
+export function customerRoutes(bank: Bank): Hono<BankEnv> {
+  const routes = new Hono<BankEnv>();
+
+  routes.get('/private/customers/customerid-info', (c) => {
+    const { customerId, application } = c.var.caller;
+    if (customerId === undefined) {
+      throw new Refusal(
+        'NOT_ALLOWED',
+        `The application ${application.applicationName} has no customer of its own`,
+      );
+    }
+    return c.json(
+      successEnvelope(bank, { data: { customerid: customerId }, resultExtras: { result: true } }),
+    );
+  });
+
+  routes.get('/private/customers/:customerId', (c) => {
+    const { customerId, firstName, lastName } = customerOf(c, bank);
+    return c.json(
+      successEnvelope(bank, {
+        data: { customerid: customerId, name: firstName, surname: lastName },
+        place: { base: '/private/customers', name: 'customers', self: { href: customerId, method: 'GET' } },
+      }),
+    );
+  });
+
+  for (const name of ['accounts', 'products'] as const) {
+    routes.get(`/private/customers/:customerId/${name}`, (c) => {
+      const { customerId, products } = customerOf(c, bank);
+      return c.json(
+        successEnvelope(bank, {
+          data: { [name]: products.map(accountRecord) },
+          place: { base: `/private/customers/${customerId}`, name, self: { href: name, method: 'GET' } },
+        }),
+      );
+    });
+  }
+
+  routes.get('/private/customers/:customerId/products/:productId', (c) => {
+    const { customer, product } = productOf(c, bank);
+    return c.json(
+      successEnvelope(bank, {
+        data: accountRecord(product),
+        place: {
+          base: `/private/customers/${customer.customerId}/products`,
+          name: 'products',
+          self: { href: product.productId, method: 'GET' },
+        },
+      }),
+    );
+  });
+
+  return routes;
+}
+
+/** The account record of the interface specification ("Records"). */
+function accountRecord({ productId, code, description, iban, name }: Product): Record<string, unknown> {
+  return { accountId: productId, product: { code, description }, currency: 'EUR', iban, name };
+}

@@ -1,0 +1,175 @@
+import { Hono } from 'hono';
+import * as z from 'zod/mini';
+import { productOf, transferOf } from '../access.ts';
+import type { Bank } from '../bank.ts';
+import type { BankEnv } from '../bank-env.ts';
+import { bankDay, bankHour, targetHolidays, writeBankDate } from '../bank-time.ts';
+import { euros, threeDecimals } from '../cents.ts';
+import { type Place, successEnvelope } from '../envelope.ts';
+import { Refusal } from '../refusal.ts';
+import { BANK_ABI, type Customer, type Product } from '../seed-customers.ts';
+import { sepaCountries } from '../sepa-countries.ts';
+import { readJsonBody } from '../strict/body.ts';
+import {
+  executionDateLimit,
+  readTransferOrder,
+  requireFunds,
+  totalOf,
+  verifyBody,
+} from '../transfer-order.ts';
+import { executeTransfer } from '../transfers.ts';
+
+const root = '/private/customers/:customerId/products/:productId/moneyTransfer';
+const emptyBody = z.strictObject({});
+
+/** Bank transfers, SCT and SCT Instant (interface specification, "Bank transfer endpoints"). */
+export function moneyTransferRoutes(bank: Bank): Hono<BankEnv> {
+  const routes = new Hono<BankEnv>();
+
+  routes.get(`${root}/prepare`, (c) => {
+    const { customer, product } = productOf(c, bank);
+    requireTransfers(product);
+    return c.json(
+      successEnvelope(bank, {
+        data: preparation(bank.now()),
+        place: {
+          ...placeOf(customer, product),
+          self: { href: 'prepare', method: 'GET' },
+          next: { href: 'verify', method: 'POST' },
+        },
+      }),
+    );
+  });
+
+  routes.post(`${root}/verify`, (c) => {
+    const { customer, product } = productOf(c, bank);
+    requireTransfers(product);
+    const { data } = readJsonBody(c.var.request, verifyBody);
+    const order = readTransferOrder(data, product, bank.now());
+    requireFunds(order, bank.ledger.balance(product, bank.now()).available);
+    const transfer = bank.resources.addTransfer(customer, product, order);
+    return c.json(
+      successEnvelope(bank, {
+        data: {
+          totalAmount: euros(totalOf(order)),
+          commissions: { commissions: threeDecimals(order.commissions), currency: 'EUR' },
+          equivalentAmount: { amount: '', currency: '' },
+          ...beneficiaryBank(order.beneficiaryIban),
+          moneyTransferOffline: false,
+          holdersEnabled: true,
+          additionalChecks: [],
+        },
+        resourceId: transfer.id,
+        place: {
+          ...placeOf(customer, product),
+          self: { href: 'verify', method: 'POST' },
+          next: { href: `${transfer.id}/execute`, method: 'PUT' },
+        },
+      }),
+    );
+  });
+
+  routes.put(`${root}/:resourceId/execute`, (c) => {
+    const transfer = transferOf(c, bank);
+    readJsonBody(c.var.request, emptyBody);
+    const { cro, settlesAt } = executeTransfer(bank, transfer);
+    const place = placeOf(transfer.customer, transfer.product);
+    const polling = {
+      href: `${bank.baseUrl}${place.base}/${transfer.id}/execution/status`,
+      method: 'GET',
+    } as const;
+    return c.json(
+      successEnvelope(bank, {
+        data: { cro, moneyTransferOffline: false, sendEmailEnabled: false },
+        resourceId: transfer.id,
+        place: { ...place, self: { href: `${transfer.id}/execute`, method: 'PUT' } },
+        ...(settlesAt && { embedded: { polling } }),
+        messages: [
+          {
+            code: 'TRANSFER_ACCEPTED',
+            message: 'The bank took the transfer',
+            type: 'SUCCESS',
+            detail: `CRO ${cro}`,
+          },
+        ],
+      }),
+    );
+  });
+
+  routes.get(`${root}/:resourceId/execution/status`, (c) => {
+    const transfer = transferOf(c, bank);
+    const { execution } = transfer;
+    if (!execution) throw new Refusal('NOT_EXECUTED', 'The transfer was not executed yet');
+    if (!execution.settlesAt)
+      throw new Refusal('NOT_INSTANT', 'Only an instant transfer has an execution status');
+    return c.json(
+      successEnvelope(bank, {
+        data: {
+          executionStatus: bank.now() < execution.settlesAt ? 'PENDING' : 'OK',
+          executionStatusDescription: '',
+        },
+        resourceId: transfer.id,
+        place: {
+          ...placeOf(transfer.customer, transfer.product),
+          self: { href: `${transfer.id}/execution/status`, method: 'GET' },
+        },
+      }),
+    );
+  });
+
+  return routes;
+}
+
+function requireTransfers({ kind, productId }: Product): void {
+  if (kind !== 'card') return;
+  throw new Refusal('PRODUCT_NOT_ENABLED', `${productId} is a card, and transfers are made from accounts`);
+}
+
+function placeOf({ customerId }: Customer, { productId }: Product): Pick<Place, 'base' | 'name'> {
+  return {
+    base: `/private/customers/${customerId}/products/${productId}/moneyTransfer`,
+    name: 'moneyTransfer',
+  };
+}
+
+function preparation(now: Date): Record<string, unknown> {
+  const today = writeBankDate(bankDay(now));
+  const year = Number(bankDay(now).slice(0, 4));
+  return {
+    abi: BANK_ABI,
+    ABI: BANK_ABI,
+    sepa: true,
+    SEPA: true,
+    swift: false,
+    SWIFT: false,
+    swiftcontractSigned: false,
+    SWIFTContractSigned: false,
+    initialData: {},
+    executionDateMinimumWireTransferAtBank: today,
+    executionDateMinimumWireTransferInternal: today,
+    flagUrgency: false,
+    addBeneficiary: false,
+    editBeneficiary: false,
+    today,
+    executionDateLimit: writeBankDate(executionDateLimit(now)),
+    // In no order, as the bank sends them.
+    holidays: [...targetHolidays(year + 1), ...targetHolidays(year).toReversed()].map(writeBankDate),
+    currency: {
+      currencyList: [{ label: 'EURO', value: 'EUR', rate: '' }],
+      updated: { date: today, hour: bankHour(now) },
+      selected: 'EUR',
+    },
+    countries: sepaCountries(),
+  };
+}
+
+/** What the bank says of the beneficiary's; in an Italian IBAN stand bank and branch. */
+function beneficiaryBank(iban: string): { bankName: string; branchName: string; address: string } {
+  return iban.startsWith('IT')
+    ? {
+        bankName: `BANCA ABI ${iban.slice(5, 10)}`,
+        branchName: `FILIALE CAB ${iban.slice(10, 15)}`,
+        address: 'ITALIA',
+      }
+    : { bankName: `BANK ${iban.slice(0, 2)} ${iban.slice(4, 8)}`, branchName: '', address: '' };
+}

@@ -1,0 +1,51 @@
+import { Hono } from 'hono';
+import { resourceOf } from '../access.ts';
+import type { Bank } from '../bank.ts';
+import type { BankEnv } from '../bank-env.ts';
+import { bankTimestamp } from '../bank-time.ts';
+import { successEnvelope } from '../envelope.ts';
+import type { Resource } from '../resources.ts';
+import { requiredHeader } from '../strict/headers.ts';
+import { checkRedirectUri } from '../strict/redirect-uri.ts';
+
+/** SCA of a resource, and where it stands (interface specification, "Generic operation flow"). */
+export function scaRoutes(bank: Bank): Hono<BankEnv> {
+  const routes = new Hono<BankEnv>();
+
+  routes.get('/private/auth/security/sca/:resourceId/approach', (c) => {
+    const resource = resourceOf(c, bank);
+    const redirectUri = requiredHeader(c.var.request, 'TPP-Redirect-URI');
+    checkRedirectUri('TPP-Redirect-URI', redirectUri);
+    bank.resources.startSca(resource, redirectUri);
+    return c.json(
+      successEnvelope(bank, {
+        data: {
+          scaRedirectURL: `${bank.customerSiteUrl}/sca-authorize/?resourceId=${resource.id}`,
+          chosenScaApproach: 'REDIRECT',
+        },
+        resourceId: resource.id,
+      }),
+    );
+  });
+
+  routes.get('/private/operations/:resourceId/status', (c) => {
+    const resource = resourceOf(c, bank);
+    return c.json(
+      successEnvelope(bank, {
+        data: {
+          creationTimestamp: bankTimestamp(resource.createdAt),
+          authorizationStatus: bank.resources.scaState(resource),
+          executionStatus: isDone(resource) ? 'OK' : 'PENDING',
+        },
+        resourceId: resource.id,
+      }),
+    );
+  });
+
+  return routes;
+}
+
+/** Whether what the customer authorised has been carried out. */
+function isDone(resource: Resource): boolean {
+  return resource.kind === 'consent' ? resource.confirmed : resource.execution !== undefined;
+}

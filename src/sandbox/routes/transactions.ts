@@ -1,0 +1,163 @@
+import { Hono } from 'hono';
+import { productOf } from '../access.ts';
+import type { Bank } from '../bank.ts';
+import type { BankEnv } from '../bank-env.ts';
+import { bankTimestamp, type IsoDate, readBankDate, writeBankDate } from '../bank-time.ts';
+import { type Cents, euros } from '../cents.ts';
+import type { Entry } from '../entry.ts';
+import { type Link, successEnvelope } from '../envelope.ts';
+import type { DayRange } from '../ledger.ts';
+import { expectedAndReceived, Refusal } from '../refusal.ts';
+import { readQuery } from '../strict/query.ts';
+
+const ROWS_A_PAGE = 10;
+
+/** Filters that the bank is known to have and the sandbox has not: it takes them only when they are empty. */
+const emptyFilters = ['text', 'period', 'transactionsType', 'description', 'fromAmount', 'toAmount'];
+
+type Query = ReadonlyMap<string, string>;
+
+/** The transaction list, a page of each of its two parts at a time. */
+export function transactionRoutes(bank: Bank): Hono<BankEnv> {
+  const routes = new Hono<BankEnv>();
+
+  routes.get('/private/customers/:customerId/products/:productId/transactions/retrieve', (c) => {
+    const { customer, product } = productOf(c, bank);
+    const query = readQuery(c.var.request);
+    refuseOtherParameters(query);
+    const range = readRange(query);
+    const { booked, pending } = bank.ledger.entries(product, range, bank.now());
+    const bookedPage = pageOf(booked, readCursor(query, 'nextAccounting'));
+    const pendingPage = pageOf(pending, readCursor(query, 'nextNotAccounting'));
+    const base = `/private/customers/${customer.customerId}/products/${product.productId}/transactions`;
+    return c.json(
+      successEnvelope(bank, {
+        data: {
+          totalOutput: euros(sum(booked, (amount) => amount < 0)),
+          totalEnter: euros(sum(booked, (amount) => amount > 0)),
+          transactionsAccounting: bookedPage.rows.map(bookedRow),
+          transactionsNotAccounting: pendingPage.rows.map(pendingRow),
+          numberTransactionsAccounting: booked.length,
+          numberTransactionsNotAccounting: pending.length,
+          ...(bookedPage.next !== undefined && { nextAccounting: bookedPage.next }),
+          ...(pendingPage.next !== undefined && { nextNotAccounting: pendingPage.next }),
+          showNotAccounting: true,
+          transactionDescriptions: descriptionsOf([...booked, ...pending]),
+        },
+        place: { base, name: 'transactions', self: { href: 'retrieve', method: 'GET' } },
+        embedded: {
+          'transactions:generatePdf': exportLink(`${bank.baseUrl}${base}/retrieve`, range, 'pdf'),
+          'transactions:generateXls': exportLink(`${bank.baseUrl}${base}/retrieve`, range, 'xls'),
+        },
+      }),
+    );
+  });
+
+  return routes;
+}
+
+function refuseOtherParameters(query: Query): void {
+  const known = ['dateFrom', 'dateTo', 'nextAccounting', 'nextNotAccounting', ...emptyFilters];
+  for (const [name, value] of query) {
+    if (!known.includes(name) || (emptyFilters.includes(name) && value !== '')) {
+      throw new Refusal(
+        'FIELD_INVALID',
+        `The sandbox does not have the parameter ${name}`,
+        expectedAndReceived('dateFrom, dateTo, nextAccounting, nextNotAccounting', name),
+      );
+    }
+  }
+}
+
+function readRange(query: Query): DayRange {
+  const from = readDay(query, 'dateFrom');
+  const to = readDay(query, 'dateTo');
+  if (from !== undefined && to !== undefined && from > to) {
+    throw new Refusal(
+      'FIELD_INVALID',
+      'dateFrom is after dateTo',
+      expectedAndReceived(`at most ${writeBankDate(to)}`, writeBankDate(from)),
+    );
+  }
+  return { from, to };
+}
+
+function readDay(query: Query, name: string): IsoDate | undefined {
+  const text = query.get(name);
+  if (text === undefined) return undefined;
+  const day = readBankDate(text);
+  if (day !== undefined) return day;
+  throw new Refusal('FIELD_INVALID', `${name} is not a date`, expectedAndReceived('DD/MM/YYYY', `"${text}"`));
+}
+
+/** The place of the first row of the page, counted from 1. */
+function readCursor(query: Query, name: string): number {
+  const text = query.get(name) ?? '1';
+  if (/^[1-9]\d{0,8}$/.test(text)) return Number(text);
+  throw new Refusal(
+    'FIELD_INVALID',
+    `${name} is not a cursor of the bank`,
+    expectedAndReceived('a whole number from 1', `"${text}"`),
+  );
+}
+
+/** @returns the rows from the cursor on, and the next cursor where more follow. */
+function pageOf(entries: readonly Entry[], cursor: number): { rows: Entry[]; next: number | undefined } {
+  const next = cursor + ROWS_A_PAGE;
+  return { rows: entries.slice(cursor - 1, next - 1), next: next <= entries.length ? next : undefined };
+}
+
+function bookedRow(entry: Entry, index: number): Record<string, unknown> {
+  return {
+    index: `A${index + 1}`,
+    shortDescription: entry.shortDescription,
+    extendedDescription: entry.extendedDescription,
+    amountTransaction: euros(entry.amount),
+    dateAccountingCurrency: midnight(entry.bookingDay),
+    dateLiquidationValue: midnight(entry.valueDay),
+    codeDescription: entry.code,
+    idMoneyTransfer: entry.transferReference,
+    isFeeCharge: entry.isFee,
+  };
+}
+
+function pendingRow(entry: Entry, index: number): Record<string, unknown> {
+  return {
+    index: `N${index + 1}`,
+    shortDescription: '',
+    extendedDescription: '',
+    amountTransaction: euros(entry.amount),
+    dateLiquidationValue: compact(bankTimestamp(entry.enteredAt)),
+    codeDescription: entry.code,
+    idMoneyTransfer: entry.transferReference,
+    preAuthorized: entry.preAuthorized,
+  };
+}
+
+/** `YYYYMMDDThh:mm:ss`, the form of dates in transactions. */
+function compact(timestamp: string): string {
+  return timestamp.replaceAll('-', '');
+}
+
+function midnight(day: IsoDate): string {
+  return compact(`${day}T00:00:00`);
+}
+
+function sum(entries: readonly Entry[], counts: (amount: Cents) => boolean): Cents {
+  return entries.reduce((total, { amount }) => (counts(amount) ? total + amount : total), 0);
+}
+
+function descriptionsOf(entries: readonly Entry[]): { value: string; label: string }[] {
+  const labels = new Map(entries.map(({ code, shortDescription }) => [code, shortDescription]));
+  return [...labels].map(([value, label]) => ({ value, label }));
+}
+
+function exportLink(url: string, { from, to }: DayRange, exportType: 'pdf' | 'xls'): Link {
+  const query = new URLSearchParams({
+    text: '',
+    dateFrom: from === undefined ? '' : writeBankDate(from),
+    dateTo: to === undefined ? '' : writeBankDate(to),
+    exportType,
+  });
+  return { href: `${url}?${query}`, method: 'GET' };
+}

@@ -1,0 +1,56 @@
+/** The countries and territories that SEPA reaches (EPC409-09), by their IBAN's country code. */
+const codes = [
+  ...[
+    'AT',
+    'BE',
+    'BG',
+    'CY',
+    'CZ',
+    'DE',
+    'DK',
+    'EE',
+    'ES',
+    'FI',
+    'FR',
+    'GR',
+    'HR',
+    'HU',
+    'IE',
+    'IT',
+    'LT',
+    'LU',
+  ],
+  ...[
+    'LV',
+    'MT',
+    'NL',
+    'PL',
+    'PT',
+    'RO',
+    'SE',
+    'SI',
+    'SK',
+    'IS',
+    'LI',
+    'NO',
+    'CH',
+    'GB',
+    'MC',
+    'SM',
+    'AD',
+    'VA',
+  ],
+  ...['AL', 'ME', 'MK', 'MD', 'RS'],
+];
+
+export function isSepaCountry(code: string): boolean {
+  return codes.includes(code);
+}
+
+/** The list of the prepare call, by name. */
+export function sepaCountries(): { label: string; value: string }[] {
+  const names = new Intl.DisplayNames('en', { type: 'region' });
+  return codes
+    .map((value) => ({ label: (names.of(value) ?? value).toUpperCase(), value }))
+    .sort((a, b) => a.label.localeCompare(b.label, 'en'));
+}

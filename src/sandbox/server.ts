@@ -1,0 +1,172 @@
+import { readFile } from 'node:fs/promises';
+import { createServer as createHttpServer } from 'node:http';
+import { createServer as createHttpsServer } from 'node:https';
+import type { Server, Socket } from 'node:net';
+import { getRequestListener } from '@hono/node-server';
+import { Hono } from 'hono';
+import { Psd2Error } from '../errors.ts';
+import { bankApi } from './api.ts';
+import { openBank } from './bank.ts';
+import { customerSide } from './customer-side.ts';
+import type { BankSide } from './customer-site/bank-side.ts';
+import { customerSite } from './customer-site/site.ts';
+import { loadOrCreateRegistration, type Registration } from './registration.ts';
+import {
+  forgetRunning,
+  IDENTITY_PATH,
+  type RunningSandbox,
+  recordRunning,
+  refuseSecondStart,
+} from './running.ts';
+
+export interface SandboxOptions {
+  /** Where the registration and `running.json` are kept. Made when it is missing. */
+  folder: string;
+  /** Of the API; 0 for any that is free. */
+  port: number;
+  /** Of the customer site. Default: `port` + 1, or any where that is taken or `port` is 0. */
+  customerPort?: number;
+  /** The bank's clock. Default: the system's. */
+  now?: () => Date;
+  /** How long an instant transfer is `PENDING` after its execution. Default: 1500. */
+  instantSettlesAfterMs?: number;
+}
+
+/** A sandbox bank that runs in this process. */
+export interface Sandbox {
+  /** `https://127.0.0.1:<port>` */
+  baseUrl: string;
+  /** `http://127.0.0.1:<port>` */
+  customerSiteUrl: string;
+  registration: Registration;
+  /** What the customer site works with, to play the customer without it. */
+  customers: BankSide;
+  /** Ends the listeners and every open connection. */
+  close(): Promise<void>;
+}
+
+const HOST = '127.0.0.1';
+
+/**
+ * Starts the sandbox bank on the loopback interface: the API over mutual TLS (1.2 and 1.3; a client without a
+ * certificate of the sandbox's authority gets no connection), the customer site over plain HTTP.
+ *
+ * @throws Psd2Error `sandbox` when one runs for the folder already, a port is taken, or the folder can't be used.
+ */
+export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
+  const { folder, port, customerPort, now = () => new Date(), instantSettlesAfterMs = 1500 } = options;
+  const registration = await loadOrCreateRegistration(folder);
+  await refuseSecondStart(folder);
+  const bank = await openBank(registration, { now, instantSettlesAfterMs });
+  const customers = customerSide(bank);
+  const [ca, cert, key] = await Promise.all(
+    [registration.caFile, registration.serverCertFile, registration.serverKeyFile].map((path) =>
+      readFile(path),
+    ),
+  );
+
+  const startedAt = new Date().toISOString();
+  const site = new Hono()
+    .get(IDENTITY_PATH, (c) => c.json({ pid: process.pid, startedAt }))
+    .route('/', customerSite(customers));
+  const siteServer = closable(createHttpServer(getRequestListener(site.fetch)));
+  const apiServer = closable(
+    createHttpsServer(
+      {
+        ca,
+        cert,
+        key,
+        requestCert: true,
+        rejectUnauthorized: true,
+        minVersion: 'TLSv1.2',
+        maxVersion: 'TLSv1.3',
+      },
+      getRequestListener(bankApi(bank).fetch),
+    ),
+  );
+  const closeBoth = async (): Promise<void> => {
+    await Promise.all([siteServer.close(), apiServer.close()]);
+  };
+
+  try {
+    const sitePort = await listenForCustomers(siteServer.server, port, customerPort);
+    bank.customerSiteUrl = `http://${HOST}:${sitePort}`;
+    const apiPort = await listen(apiServer.server, port, '--port');
+    bank.baseUrl = `https://${HOST}:${apiPort}`;
+    const running: RunningSandbox = {
+      pid: process.pid,
+      baseUrl: bank.baseUrl,
+      customerSiteUrl: bank.customerSiteUrl,
+      startedAt,
+    };
+    await recordRunning(folder, running);
+    return {
+      baseUrl: bank.baseUrl,
+      customerSiteUrl: bank.customerSiteUrl,
+      registration,
+      customers,
+      close: async () => {
+        await closeBoth();
+        await forgetRunning(folder, running);
+      },
+    };
+  } catch (error) {
+    await closeBoth();
+    throw error;
+  }
+}
+
+function listenForCustomers(
+  server: Server,
+  apiPort: number,
+  customerPort: number | undefined,
+): Promise<number> {
+  if (customerPort !== undefined) return listen(server, customerPort, '--customer-port');
+  if (apiPort === 0 || apiPort >= 65535) return listen(server, 0, '--port');
+  return listen(server, apiPort + 1, '--port').catch((error: unknown) => {
+    if (error instanceof Psd2Error) return listen(server, 0, '--port');
+    throw error;
+  });
+}
+
+/** @returns the port that it listens on. */
+function listen(server: Server, port: number, option: string): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const failed = (cause: NodeJS.ErrnoException): void => {
+      const reason = cause.code === 'EACCES' ? 'may not be used by this user' : 'is already in use';
+      const known = cause.code === 'EACCES' || cause.code === 'EADDRINUSE';
+      reject(
+        known
+          ? new Psd2Error('sandbox', `The port ${port} ${reason}`, {
+              hint: `Choose another one with ${option}, or 0 for any that is free.`,
+              cause,
+            })
+          : cause,
+      );
+    };
+    server.once('error', failed);
+    server.listen(port, HOST, () => {
+      server.off('error', failed);
+      const address = server.address();
+      resolve(typeof address === 'object' && address ? address.port : port);
+    });
+  });
+}
+
+/** A server that does not wait, when it closes, for connections that its clients keep open. */
+function closable(server: Server): { server: Server; close(): Promise<void> } {
+  const sockets = new Set<Socket>();
+  server.on('connection', (socket) => {
+    sockets.add(socket);
+    socket.once('close', () => sockets.delete(socket));
+  });
+  return {
+    server,
+    close: () =>
+      new Promise((resolve) => {
+        // The error of a server that never listened is of no interest.
+        server.close(() => resolve());
+        for (const socket of sockets) socket.destroy();
+      }),
+  };
+}

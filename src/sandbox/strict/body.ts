@@ -1,0 +1,114 @@
+import type * as z from 'zod/mini';
+import { expectedAndReceived, Refusal } from '../refusal.ts';
+import { header } from './headers.ts';
+import type { RawRequest } from './raw-request.ts';
+
+const JSON_TYPE = 'application/json';
+const FORM_TYPE = 'application/x-www-form-urlencoded';
+
+/**
+ * Checks that POST and PUT have a body, and nothing else has. A call without parameters carries `{}`.
+ *
+ * @throws Refusal `BODY_NOT_ALLOWED`, `BODY_MISSING`
+ */
+export function checkBodyPresence({ method, body }: RawRequest): void {
+  const due = method === 'POST' || method === 'PUT';
+  if (!due && body.length > 0) {
+    throw new Refusal(
+      'BODY_NOT_ALLOWED',
+      `A ${method} has no body`,
+      expectedAndReceived('no body', `${body.length} bytes`),
+    );
+  }
+  if (due && body.length === 0) {
+    throw new Refusal(
+      'BODY_MISSING',
+      `A ${method} has a body`,
+      expectedAndReceived('JSON, {} where the call takes no parameters', 'no body'),
+    );
+  }
+}
+
+/**
+ * The body as JSON, in the shape of `schema`.
+ *
+ * @throws Refusal `CONTENT_TYPE_UNSUPPORTED`, `BODY_MALFORMED`, `FIELD_INVALID`
+ */
+export function readJsonBody<T>(request: RawRequest, schema: z.ZodMiniType<T>): T {
+  requireContentType(request, [JSON_TYPE]);
+  return inShape(schema, parseJson(request));
+}
+
+/**
+ * As {@link readJsonBody}, for the token call, which may be a form too (each field once).
+ *
+ * @throws Refusal `CONTENT_TYPE_UNSUPPORTED`, `BODY_MALFORMED`, `FIELD_INVALID`
+ */
+export function readJsonOrFormBody<T>(request: RawRequest, schema: z.ZodMiniType<T>): T {
+  const type = requireContentType(request, [JSON_TYPE, FORM_TYPE]);
+  return inShape(schema, type === FORM_TYPE ? parseForm(request) : parseJson(request));
+}
+
+function requireContentType(request: RawRequest, allowed: readonly string[]): string {
+  const value = header(request, 'content-type');
+  const type = value?.split(';')[0]?.trim().toLowerCase();
+  if (type !== undefined && allowed.includes(type)) return type;
+  throw new Refusal(
+    'CONTENT_TYPE_UNSUPPORTED',
+    'The Content-Type of the body is not one that this endpoint takes',
+    expectedAndReceived(allowed.join(' or '), value ?? 'no Content-Type'),
+  );
+}
+
+function parseJson(request: RawRequest): unknown {
+  try {
+    return JSON.parse(decodeUtf8(request));
+  } catch {
+    // The parser's own message would quote the body, which can hold a secret.
+    throw new Refusal('BODY_MALFORMED', 'The body is not JSON in UTF-8');
+  }
+}
+
+function parseForm(request: RawRequest): unknown {
+  const fields = new URLSearchParams(decodeUtf8(request));
+  const twice = [...fields.keys()].find((name) => fields.getAll(name).length > 1);
+  if (twice !== undefined) throw new Refusal('BODY_MALFORMED', `The form has the field ${twice} twice`);
+  return Object.fromEntries(fields);
+}
+
+function decodeUtf8({ body }: RawRequest): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(body);
+  } catch {
+    throw new Refusal('BODY_MALFORMED', 'The body is not UTF-8');
+  }
+}
+
+function inShape<T>(schema: z.ZodMiniType<T>, value: unknown): T {
+  const result = schema.safeParse(value);
+  if (result.success) return result.data;
+  throw new Refusal(
+    'FIELD_INVALID',
+    'The body does not have the shape that this endpoint takes',
+    result.error.issues.map((issue) => describeIssue(issue, value)).join(' '),
+  );
+}
+
+/** Names the field and the types; never its value, which can be a secret. */
+function describeIssue(issue: z.core.$ZodIssue, body: unknown): string {
+  const field = issue.path.length === 0 ? 'the body' : issue.path.map(String).join('.');
+  if (issue.code === 'unrecognized_keys') return `${field} has no field ${issue.keys.join(', ')}.`;
+  const received = issue.path.reduce<unknown>(
+    (value, key) => (typeof value === 'object' && value !== null ? Reflect.get(value, key) : undefined),
+    body,
+  );
+  if (received === undefined) return `${field} is missing.`;
+  if (issue.code === 'invalid_type')
+    return `${field}: ${expectedAndReceived(issue.expected, typeName(received))}`;
+  return `${field}: ${issue.message}.`;
+}
+
+function typeName(value: unknown): string {
+  if (value === null) return 'null';
+  return Array.isArray(value) ? 'array' : typeof value;
+}

@@ -1,0 +1,132 @@
+import { createHash, verify, type X509Certificate } from 'node:crypto';
+import { expectedAndReceived, Refusal } from '../refusal.ts';
+import { header, requiredHeader } from './headers.ts';
+import type { RawRequest } from './raw-request.ts';
+import { parseSignatureHeader } from './signature-header.ts';
+
+const WITH_BODY = '(request-target) digest tpp-request-id date';
+const WITHOUT_BODY = '(request-target) tpp-request-id date';
+
+/**
+ * Checks `Digest` against the bytes of the body: due with a body, and true where it comes without one.
+ *
+ * @throws Refusal `HEADER_MISSING`, `DIGEST_MISMATCH`
+ */
+export function checkDigest(request: RawRequest): void {
+  const received = request.body.length > 0 ? requiredHeader(request, 'Digest') : header(request, 'digest');
+  const expected = `SHA-256=${createHash('sha256').update(request.body).digest('base64')}`;
+  if (received !== undefined && received !== expected) {
+    throw new Refusal(
+      'DIGEST_MISMATCH',
+      `Digest does not fit the ${request.body.length} bytes of the body`,
+      expectedAndReceived(expected, received),
+    );
+  }
+}
+
+/**
+ * Checks that `TPP-Certificate` is the registered QSealC: its DER in base64 on one line, or its PEM text
+ * percent-encoded.
+ *
+ * @throws Refusal `HEADER_MISSING`, `HEADER_MALFORMED`, `TPP_CERTIFICATE_NOT_REGISTERED`
+ */
+export function checkTppCertificate(request: RawRequest, registered: TppCertificates): void {
+  const der = readTppCertificate(requiredHeader(request, 'TPP-Certificate'));
+  if (der.equals(registered.qseal.raw)) return;
+  throw new Refusal(
+    'TPP_CERTIFICATE_NOT_REGISTERED',
+    der.equals(registered.qwac.raw)
+      ? 'TPP-Certificate is the QWAC, and must be the QSealC that signs the requests'
+      : 'TPP-Certificate is not the registered QSealC',
+    expectedAndReceived(`SHA-256 ${fingerprint(registered.qseal.raw)}`, `SHA-256 ${fingerprint(der)}`),
+  );
+}
+
+function readTppCertificate(value: string): Buffer {
+  const text =
+    value.startsWith('-----BEGIN') && !/\s/.test(value) ? pemContent(percentDecoded(value)) : value;
+  const der = Buffer.from(text, 'base64');
+  if (der.length > 0 && der.toString('base64') === text) return der;
+  throw new Refusal(
+    'HEADER_MALFORMED',
+    'TPP-Certificate does not hold a certificate',
+    expectedAndReceived('the DER in base64 on one line, or the PEM text percent-encoded', value),
+  );
+}
+
+/** The base64 between the lines of a PEM text, without its line breaks. */
+function pemContent(pem: string): string {
+  const content = /^-----BEGIN CERTIFICATE-----\s([A-Za-z0-9+/=\s]+)-----END CERTIFICATE-----\s*$/.exec(
+    pem,
+  )?.[1];
+  return content?.replace(/\s/g, '') ?? '';
+}
+
+function percentDecoded(value: string): string {
+  try {
+    return decodeURIComponent(value);
+  } catch {
+    return value;
+  }
+}
+
+/** The certificates that the TPP registered. */
+export interface TppCertificates {
+  qwac: X509Certificate;
+  qseal: X509Certificate;
+}
+
+/** SHA-256 of a certificate's DER in hexadecimal. */
+export function fingerprint(der: Buffer): string {
+  return createHash('sha256').update(der).digest('hex');
+}
+
+/**
+ * Checks the `Signature` header (draft-cavage-http-signatures-09, and "Headers" of the interface specification):
+ * its parts, the algorithm, exactly the prescribed headers in the prescribed order, and the signature itself.
+ *
+ * @returns the `keyId`, which the caller compares with the application's name.
+ * @throws Refusal `HEADER_MISSING`, `SIGNATURE_MALFORMED`, `SIGNATURE_ALGORITHM`, `SIGNATURE_HEADERS`,
+ * `SIGNATURE_INVALID`; the last one with the signing string that the bank computed.
+ */
+export function checkSignature(request: RawRequest, registered: TppCertificates): string {
+  const { keyId, algorithm, headers, signature } = parseSignatureHeader(requiredHeader(request, 'Signature'));
+  if (algorithm !== 'rsa-sha256') {
+    throw new Refusal(
+      'SIGNATURE_ALGORITHM',
+      'The algorithm of the signature is not rsa-sha256',
+      expectedAndReceived('algorithm="rsa-sha256"', `algorithm="${algorithm}"`),
+    );
+  }
+  const prescribed = request.body.length > 0 ? WITH_BODY : WITHOUT_BODY;
+  if (headers !== prescribed) {
+    throw new Refusal(
+      'SIGNATURE_HEADERS',
+      `The signed headers of a request ${request.body.length > 0 ? 'with' : 'without'} a body are prescribed`,
+      expectedAndReceived(`headers="${prescribed}"`, `headers="${headers}"`),
+    );
+  }
+  const signingString = prescribed
+    .split(' ')
+    .map(
+      (name) =>
+        `${name}: ${name === '(request-target)' ? requestTarget(request) : requiredHeader(request, name)}`,
+    )
+    .join('\n');
+  const signedWith = (certificate: X509Certificate): boolean =>
+    verify('RSA-SHA256', Buffer.from(signingString), certificate.publicKey, signature);
+  if (!signedWith(registered.qseal)) {
+    throw new Refusal(
+      'SIGNATURE_INVALID',
+      signedWith(registered.qwac)
+        ? "The signature was made with the QWAC's key, and must be made with the QSealC's"
+        : 'The signature does not verify with the registered QSealC over the signing string that the bank computed',
+      signingString,
+    );
+  }
+  return keyId;
+}
+
+function requestTarget({ method, target }: RawRequest): string {
+  return `${method.toLowerCase()} ${target}`;
+}

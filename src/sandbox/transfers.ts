@@ -1,0 +1,88 @@
+import { randomInt } from 'node:crypto';
+import type { Bank } from './bank.ts';
+import { bankDay, bookingInstant, isBusinessDay, nextBusinessDay } from './bank-time.ts';
+import type { Entry } from './entry.ts';
+import { Refusal } from './refusal.ts';
+import type { Execution, TransferResource } from './resources.ts';
+import { requireFunds, type TransferOrder } from './transfer-order.ts';
+
+/**
+ * Executes an authorised transfer, once: takes amount and commissions from the account, and credits the
+ * beneficiary where it is an account of this bank. The money is no longer available from now on. An instant
+ * transfer is booked when it settles, any other on the next business day after today or, ordered for later, on
+ * its execution date.
+ *
+ * @throws Refusal `NOT_AUTHORIZED`, `ALREADY_EXECUTED`, `FUNDS_INSUFFICIENT`
+ */
+export function executeTransfer(bank: Bank, transfer: TransferResource): Execution {
+  if (transfer.execution) {
+    throw new Refusal('ALREADY_EXECUTED', 'The operation was executed before', 'It was booked once.');
+  }
+  bank.resources.requireAuthorized(transfer);
+  const now = bank.now();
+  const { product, order, customer } = transfer;
+  requireFunds(order, bank.ledger.balance(product, now).available);
+
+  const execution: Execution = {
+    cro: newReference(),
+    settlesAt: order.instant ? new Date(now.getTime() + bank.instantSettlesAfterMs) : undefined,
+  };
+  transfer.execution = execution;
+  const booking = { ...when(order, execution, now), transferReference: execution.cro };
+  bank.ledger.post(product, {
+    ...booking,
+    amount: -order.amount,
+    code: '26',
+    shortDescription: order.instant ? 'BONIFICO ISTANTANEO' : 'VOSTRA DISPOSIZIONE',
+    extendedDescription:
+      `A FAVORE DI ${order.beneficiaryName} ${order.beneficiaryIban} ${order.description}`.trim(),
+    isFee: false,
+  });
+  bank.ledger.post(product, {
+    ...booking,
+    amount: -order.commissions,
+    code: '16',
+    shortDescription: 'COMMISSIONI',
+    extendedDescription: `COMMISSIONI BONIFICO ${execution.cro}`,
+    isFee: true,
+  });
+  const beneficiary = bank.customers
+    .flatMap(({ products }) => products)
+    .find(({ iban, kind }) => iban === order.beneficiaryIban && kind !== 'card');
+  if (beneficiary) {
+    bank.ledger.post(beneficiary, {
+      ...booking,
+      amount: order.amount,
+      code: '48',
+      shortDescription: 'BONIFICO A VOSTRO FAVORE',
+      extendedDescription: `DA ${customer.firstName} ${customer.lastName} ${order.description}`.trim(),
+      isFee: false,
+    });
+  }
+  return execution;
+}
+
+type Booking = Pick<Entry, 'enteredAt' | 'bookedFrom' | 'bookingDay' | 'valueDay' | 'preAuthorized'>;
+
+function when({ executionDay }: TransferOrder, { settlesAt }: Execution, now: Date): Booking {
+  const base = { enteredAt: now, preAuthorized: false };
+  if (settlesAt) {
+    const day = bankDay(settlesAt);
+    return { ...base, bookedFrom: settlesAt, bookingDay: day, valueDay: day };
+  }
+  const today = bankDay(now);
+  const day =
+    executionDay > today && isBusinessDay(executionDay)
+      ? executionDay
+      : nextBusinessDay(maximum(today, executionDay));
+  return { ...base, bookedFrom: bookingInstant(day), bookingDay: day, valueDay: day };
+}
+
+function maximum(a: string, b: string): string {
+  return a > b ? a : b;
+}
+
+/** A CRO: eleven digits. */
+function newReference(): string {
+  return String(randomInt(10_000_000_000, 99_999_999_999));
+}

@@ -1,0 +1,104 @@
+import * as z from 'zod/mini';
+import { type IsoDate, isIsoDate } from '../domain/calendar.ts';
+import { CONSENT_CATEGORIES, type ConsentEvent } from '../domain/consent.ts';
+import { type Decimal, isDecimal } from '../domain/decimal.ts';
+import type { Iban } from '../domain/iban.ts';
+import type { ProductId } from '../domain/identifiers.ts';
+import type { TransferEvent } from '../domain/transfer.ts';
+
+// The journal's lines. A field may be added; none may change its meaning, since old journals are read for ever.
+
+const isString = (value: unknown): value is string => typeof value === 'string';
+const decimal = z.custom<Decimal>((value) => isString(value) && isDecimal(value));
+const isoDate = z.custom<IsoDate>((value) => isString(value) && isIsoDate(value));
+const iban = z.custom<Iban>(isString);
+const productId = z.custom<ProductId>(isString);
+const money = z.object({ amount: decimal, currency: z.string() });
+const textOrNull = z.nullable(z.string());
+
+const created = { flow: z.string(), transactionId: z.string() };
+const intent = { requestId: z.string(), digest: textOrNull };
+const authorization = z.object({
+  type: z.literal('authorization'),
+  status: z.enum(['AUTHORIZED', 'NOT_AUTHORIZED', 'EXPIRED', 'PENDING']),
+  bankStatus: z.string(),
+});
+
+export const transferEvent: z.ZodMiniType<TransferEvent> = z.discriminatedUnion('type', [
+  z.object({
+    type: z.literal('created'),
+    ...created,
+    order: z.object({
+      customerId: z.string(),
+      from: productId,
+      to: iban,
+      name: z.string(),
+      amount: decimal,
+      currency: z.string(),
+      description: z.string(),
+      instant: z.boolean(),
+      type: textOrNull,
+      executionDate: isoDate,
+      futureDated: z.boolean(),
+      urgent: z.boolean(),
+      reference: textOrNull,
+    }),
+  }),
+  z.object({ type: z.enum(['verify-sent', 'next-verify-sent', 'approach-sent', 'execute-sent']), ...intent }),
+  z.object({
+    type: z.literal('verified'),
+    resourceId: z.string(),
+    totalAmount: z.nullable(money),
+    commissions: z.nullable(money),
+    bankName: textOrNull,
+    nextStep: z.string(),
+  }),
+  z.object({
+    type: z.enum([
+      'verify-refused',
+      'accepted',
+      'cancelled',
+      'sca-started',
+      'sca-returned',
+      'sca-again',
+      'execute-not-begun',
+      'execute-unanswered',
+    ]),
+  }),
+  authorization,
+  z.object({ type: z.literal('executed'), cro: textOrNull }),
+  z.object({ type: z.literal('execute-refused'), description: z.string() }),
+  z.object({
+    type: z.literal('settlement'),
+    status: z.enum(['OK', 'KO', 'PENDING']),
+    description: textOrNull,
+  }),
+]);
+
+export const consentEvent: z.ZodMiniType<ConsentEvent> = z.discriminatedUnion('type', [
+  z.object({
+    type: z.literal('created'),
+    ...created,
+    customerId: z.string(),
+    categories: z.array(z.object({ name: z.enum(CONSENT_CATEGORIES), products: z.array(productId) })),
+  }),
+  z.object({ type: z.enum(['request-sent', 'approach-sent', 'confirm-sent']), ...intent }),
+  z.object({
+    type: z.literal('requested'),
+    resourceId: z.string(),
+    outcomes: z.array(z.object({ name: z.string(), outcome: z.boolean() })),
+  }),
+  z.object({
+    type: z.enum([
+      'request-refused',
+      'all-refused',
+      'sca-started',
+      'sca-returned',
+      'confirm-not-begun',
+      'confirmed',
+      'confirm-refused',
+      'confirm-unanswered',
+    ]),
+  }),
+  authorization,
+]);

@@ -1,0 +1,97 @@
+import { readdirSync, rmSync } from 'node:fs';
+import { basename } from 'node:path';
+import * as z from 'zod/mini';
+import { Psd2Error } from '../errors.ts';
+import type { StoreFolder } from './folder.ts';
+import { isMissing, readJsonFile, writeJsonFile } from './json-file.ts';
+
+/** Certificate or key: its PEM text, or the path of a file that holds it. */
+const pem = z.union([z.object({ pem: z.string() }), z.object({ path: z.string() })]);
+export type PemSource = z.infer<typeof pem>;
+
+const profile = z.object({
+  baseUrl: z.string(),
+  clientId: z.optional(z.string()),
+  clientSecret: z.optional(z.string()),
+  applicationName: z.optional(z.string()),
+  ccClientId: z.optional(z.string()),
+  ccClientSecret: z.optional(z.string()),
+  ccApplicationName: z.optional(z.string()),
+  qwacCertificate: z.optional(pem),
+  qwacKey: z.optional(pem),
+  qsealCertificate: z.optional(pem),
+  qsealKey: z.optional(pem),
+  ca: z.optional(pem),
+  bankSigningCertificate: z.optional(pem),
+  redirectUri: z.optional(z.string()),
+  tppCertificate: z.optional(z.enum(['der-base64', 'pem-urlencoded', 'none'])),
+});
+
+/** The settings of a profile, as stored. What is missing comes from the environment or has a default. */
+export type ProfileSettings = z.infer<typeof profile>;
+
+const config = z.object({ currentProfile: z.optional(z.string()) });
+
+/** The name of the profile that the environment alone makes up. */
+export const ENVIRONMENT_PROFILE = 'env';
+
+/** @throws Psd2Error `usage` */
+export function parseProfileName(name: string): string {
+  if (name === ENVIRONMENT_PROFILE) {
+    throw new Psd2Error('usage', `The profile name "${name}" is kept for the settings of the environment`, {
+      hint: 'Choose another name.',
+    });
+  }
+  if (/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/.test(name)) return name;
+  throw new Psd2Error('usage', `The profile name ${JSON.stringify(name)} is not usable`, {
+    hint: 'Use letters, digits, dots, dashes and underscores, at most 64, a letter or digit first.',
+  });
+}
+
+/** The stored profiles of one configuration folder. */
+export class ProfileStore {
+  readonly #folder: StoreFolder;
+
+  constructor(folder: StoreFolder) {
+    this.#folder = folder;
+  }
+
+  /** Names of the stored profiles, sorted. */
+  list(): string[] {
+    try {
+      return readdirSync(this.#folder.profiles)
+        .filter((file) => file.endsWith('.json'))
+        .map((file) => basename(file, '.json'))
+        .sort();
+    } catch (error) {
+      if (isMissing(error)) return [];
+      throw error;
+    }
+  }
+
+  /** @throws Psd2Error `config` when its file is damaged or can be read by others */
+  read(name: string): ProfileSettings | undefined {
+    return readJsonFile(this.#folder.profile(parseProfileName(name)), profile);
+  }
+
+  /** Stores a profile in place of one that may be there. */
+  async write(name: string, settings: ProfileSettings): Promise<void> {
+    await writeJsonFile(this.#folder.profile(parseProfileName(name)), settings);
+  }
+
+  /** The profile chosen with `profile use`, if it is still there. */
+  current(): string | undefined {
+    const name = readJsonFile(this.#folder.config, config)?.currentProfile;
+    return name !== undefined && this.list().includes(name) ? name : undefined;
+  }
+
+  async use(name: string): Promise<void> {
+    await writeJsonFile(this.#folder.config, { currentProfile: name });
+  }
+
+  /** Removes the settings and the tokens. The journal of its flows stays: it is the record of payments. */
+  remove(name: string): void {
+    rmSync(this.#folder.tokens(parseProfileName(name)), { recursive: true, force: true });
+    rmSync(this.#folder.profile(name), { force: true });
+  }
+}

@@ -1,0 +1,183 @@
+import { readFileSync } from 'node:fs';
+import { Psd2Error } from '../errors.ts';
+import { isMissing, refuseIfOthersCanRead } from './json-file.ts';
+import { ENVIRONMENT_PROFILE, type PemSource, type ProfileSettings, type ProfileStore } from './profiles.ts';
+
+/** Environment variables, as `process.env` has them. */
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+/** The environment variable of each setting that is a text. */
+export const TEXT_VARIABLES = {
+  baseUrl: 'PSD2_BASE_URL',
+  clientId: 'PSD2_CLIENT_ID',
+  clientSecret: 'PSD2_CLIENT_SECRET',
+  applicationName: 'PSD2_APP_NAME',
+  ccClientId: 'PSD2_CC_CLIENT_ID',
+  ccClientSecret: 'PSD2_CC_CLIENT_SECRET',
+  ccApplicationName: 'PSD2_CC_APP_NAME',
+  redirectUri: 'PSD2_REDIRECT_URI',
+} as const;
+
+/** The environment variable of each setting that is a PEM file. */
+export const PEM_VARIABLES = {
+  qwacCertificate: 'PSD2_QWAC_CERT',
+  qwacKey: 'PSD2_QWAC_KEY',
+  qsealCertificate: 'PSD2_QSEAL_CERT',
+  qsealKey: 'PSD2_QSEAL_KEY',
+  ca: 'PSD2_CA',
+  bankSigningCertificate: 'PSD2_BANK_SIGNING_CERT',
+} as const;
+
+export type TextSetting = keyof typeof TEXT_VARIABLES;
+export type PemSetting = keyof typeof PEM_VARIABLES;
+
+/** How a setting is called in messages. */
+export const SETTING_NAMES: Record<TextSetting | PemSetting, string> = {
+  baseUrl: 'base URL',
+  clientId: 'client id',
+  clientSecret: 'client secret',
+  applicationName: 'application name',
+  ccClientId: 'client id for client credentials',
+  ccClientSecret: 'client secret for client credentials',
+  ccApplicationName: 'application name for client credentials',
+  redirectUri: 'redirect URI',
+  qwacCertificate: 'QWAC certificate',
+  qwacKey: 'QWAC key',
+  qsealCertificate: 'QSealC certificate',
+  qsealKey: 'QSealC key',
+  ca: 'CA bundle',
+  bankSigningCertificate: 'bank signing certificate',
+};
+
+const DEFAULT_REDIRECT_URI = 'http://127.0.0.1:8910/callback';
+
+/** A profile with the environment laid over it (command contract, "Precedence"). */
+export interface Profile {
+  name: string;
+  settings: Partial<ProfileSettings>;
+}
+
+/**
+ * Chooses the profile and lays the environment over its settings (command contract, "Precedence"): the one
+ * that was named by option or `PSD2_PROFILE`, else the one chosen with `profile use`, else what the
+ * environment alone makes up.
+ *
+ * @throws Psd2Error `no_profile`
+ */
+export function openProfile(store: ProfileStore, named: string | undefined, env: Environment): Profile {
+  const fromEnvironment = environmentSettings(env);
+  const name =
+    named ?? store.current() ?? (fromEnvironment.baseUrl === undefined ? undefined : ENVIRONMENT_PROFILE);
+  if (name === ENVIRONMENT_PROFILE && fromEnvironment.baseUrl !== undefined)
+    return { name, settings: fromEnvironment };
+  const stored = name === undefined || name === ENVIRONMENT_PROFILE ? undefined : store.read(name);
+  if (name === undefined || stored === undefined) {
+    const known = store.list();
+    throw new Psd2Error(
+      'no_profile',
+      name === undefined
+        ? 'No profile is chosen'
+        : name === ENVIRONMENT_PROFILE
+          ? 'The environment makes up no profile: PSD2_BASE_URL is not set'
+          : `There is no profile ${JSON.stringify(name)}`,
+      {
+        hint:
+          known.length > 0
+            ? `Choose one with psd2 profile use <name>: ${known.join(', ')}.`
+            : 'Run psd2 profile add <name>, or try the sandbox: psd2 sandbox start --detach, then psd2 --profile sandbox auth login.',
+      },
+    );
+  }
+  return { name, settings: { ...stored, ...fromEnvironment } };
+}
+
+/** The settings that the environment gives; an empty variable counts as not set. */
+export function environmentSettings(env: Environment): Partial<ProfileSettings> {
+  return {
+    ...Object.fromEntries(
+      Object.entries(TEXT_VARIABLES).flatMap(([key, name]) => (env[name] ? [[key, env[name]]] : [])),
+    ),
+    ...Object.fromEntries(
+      Object.entries(PEM_VARIABLES).flatMap(([key, name]) => (env[name] ? [[key, { path: env[name] }]] : [])),
+    ),
+  };
+}
+
+/** @throws Psd2Error `config` when the profile does not have it */
+export function requireSetting({ name, settings }: Profile, key: TextSetting): string {
+  return settings[key] ?? missing(name, key);
+}
+
+/** The PEM text of a setting, or undefined when the profile does not have it. @throws Psd2Error `certificate` */
+export function readPem({ settings }: Profile, key: PemSetting): string | undefined {
+  const source = settings[key];
+  return source && readPemSource(source, key);
+}
+
+/** @throws Psd2Error `config` when the profile does not have it, `certificate` when it can't be read */
+export function requirePem(profile: Profile, key: PemSetting): string {
+  return readPem(profile, key) ?? missing(profile.name, key);
+}
+
+/** @throws Psd2Error `certificate` when the file can't be read, or is a key that others can read */
+export function readPemSource(source: PemSource, key: PemSetting): string {
+  if ('pem' in source) return source.pem;
+  let pem: string;
+  try {
+    pem = readFileSync(source.path, 'utf8');
+  } catch (cause) {
+    throw new Psd2Error(
+      'certificate',
+      `The ${SETTING_NAMES[key]} ${source.path} ${isMissing(cause) ? 'is not there' : 'cannot be read'}`,
+      {
+        hint: `Check the path and the mode of the file (${PEM_VARIABLES[key]} or the profile names it).`,
+        cause,
+      },
+    );
+  }
+  if (key === 'qwacKey' || key === 'qsealKey') refuseIfOthersCanRead(source.path);
+  return pem;
+}
+
+/**
+ * The bank's address: `https`, without query; a path prefix is kept without its final slash.
+ *
+ * @throws Psd2Error `config`
+ */
+export function parseBaseUrl(text: string): URL {
+  const refuse = (what: string): never => {
+    throw new Psd2Error('config', `The base URL ${JSON.stringify(text)} ${what}`, {
+      hint: 'It has the form https://host[:port][/prefix].',
+    });
+  };
+  if (!URL.canParse(text)) return refuse('is not a URL');
+  const url = new URL(text);
+  if (url.protocol !== 'https:') return refuse('is not https');
+  if (url.username || url.password) return refuse('holds a user name or password');
+  if (url.search || url.hash) return refuse('holds a query or a fragment');
+  url.pathname = url.pathname.replace(/\/+$/, '');
+  return url;
+}
+
+/** Where the customer's browser returns to, as it was given. @throws Psd2Error `config` */
+export function redirectUriOf({ settings }: Profile): string {
+  const text = settings.redirectUri ?? DEFAULT_REDIRECT_URI;
+  if (URL.canParse(text)) {
+    const url = new URL(text);
+    if ((url.protocol === 'http:' || url.protocol === 'https:') && !url.hash) return text;
+  }
+  throw new Psd2Error(
+    'config',
+    `The redirect URI ${JSON.stringify(text)} is not an http or https URL without a fragment`,
+    {
+      hint: `Set PSD2_REDIRECT_URI, for example to ${DEFAULT_REDIRECT_URI}; it must be registered at the bank.`,
+    },
+  );
+}
+
+function missing(profile: string, key: TextSetting | PemSetting): never {
+  const variable = { ...TEXT_VARIABLES, ...PEM_VARIABLES }[key];
+  throw new Psd2Error('config', `The profile ${JSON.stringify(profile)} has no ${SETTING_NAMES[key]}`, {
+    hint: `Set ${variable}${profile === ENVIRONMENT_PROFILE ? '' : `, or add the profile again: psd2 profile add ${profile}`}.`,
+  });
+}

@@ -1,0 +1,101 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { isLoopback } from '../domain/loopback.ts';
+import { Psd2Error } from '../errors.ts';
+import { shellWords } from './shell-words.ts';
+
+/** What a browser, which may be any program, has no business to inherit. */
+const SECRETS = [
+  'PSD2_CLIENT_SECRET',
+  'PSD2_CC_CLIENT_SECRET',
+  'PSD2_KEY_PASSPHRASE',
+  'PSD2_CONFIG_PASSPHRASE',
+];
+
+/** C0 and C1 controls and DEL; `URL` would silently drop tabs and newlines. */
+const CONTROL_CHARACTERS = /\p{Cc}/u;
+
+/**
+ * An address from the bank (`Location`, `scaRedirectURL`) that a browser may be sent to: absolute, `https:` or
+ * `http:` on loopback, without credentials or control characters. Show and open its `href`, which is ASCII.
+ *
+ * @throws Psd2Error `bank_answer` for anything else. The message does not repeat the address.
+ */
+export function assertOpenable(url: string): URL {
+  const refuse = (why: string) =>
+    new Psd2Error('bank_answer', `The bank gave an address that is not opened in a browser: ${why}`, {
+      hint: 'Check the base URL of the profile; if it is right, ask the bank.',
+    });
+  if (CONTROL_CHARACTERS.test(url)) throw refuse('it holds control characters');
+  if (!URL.canParse(url)) throw refuse('it is not an absolute URL');
+  const parsed = new URL(url);
+  if (parsed.protocol !== 'https:' && !(parsed.protocol === 'http:' && isLoopback(parsed))) {
+    throw refuse('it is neither https: nor http: on this computer');
+  }
+  if (parsed.username !== '' || parsed.password !== '') throw refuse('it holds a user name or a password');
+  return parsed;
+}
+
+/**
+ * Opens an address in a browser that goes on when `psd2` ends or is interrupted. Resolves once the browser's
+ * process was started, or could not be.
+ *
+ * @param url checked with {@link assertOpenable}.
+ * @param browser a command that gets the address as its last argument (split as a shell splits words, run
+ *   without a shell); `none` opens nothing; undefined: the system's browser.
+ * @param onFailure gets one sentence, at most once, if the browser can't be started or ends with an error.
+ * @throws Psd2Error `bank_answer` if the address may not be opened, `config` if the command can't be read.
+ */
+export async function openInBrowser(
+  url: string,
+  browser: string | undefined,
+  onFailure: (message: string) => void,
+): Promise<void> {
+  const { href } = assertOpenable(url);
+  if (browser === 'none') return;
+  const [program, ...options] = shellWords(browser ?? '', 'PSD2_BROWSER or BROWSER');
+  const name =
+    program === undefined ? "The system's browser" : `The browser command ${JSON.stringify(program)}`;
+  try {
+    const child =
+      program === undefined ? await openSystemBrowser(href) : await start(program, [...options, href]);
+    child.once('exit', (code, signal) => {
+      if (signal !== null) onFailure(`${name} was ended by ${signal}.`);
+      else if (code !== 0) onFailure(`${name} ended with the exit code ${code}.`);
+    });
+  } catch (error) {
+    onFailure(`${name} could not be started${reason(error)}.`);
+  }
+}
+
+async function start(program: string, args: string[]): Promise<ChildProcess> {
+  const env = { ...process.env };
+  for (const secret of SECRETS) delete env[secret];
+  // Detached: in a process group of its own, where the terminal's Ctrl-C does not reach it.
+  const child = spawn(program, args, { detached: true, stdio: 'ignore', env });
+  await once(child, 'spawn');
+  child.unref();
+  return child;
+}
+
+/** `open` hands down this process's environment, so the secrets are away while it starts the browser. */
+async function openSystemBrowser(href: string): Promise<ChildProcess> {
+  const { default: open } = await import('open');
+  const kept = SECRETS.flatMap((name) => {
+    const value = process.env[name];
+    return value === undefined ? [] : [{ name, value }];
+  });
+  for (const { name } of kept) delete process.env[name];
+  try {
+    return await open(href);
+  } finally {
+    for (const { name, value } of kept) process.env[name] = value;
+  }
+}
+
+function reason(error: unknown): string {
+  const code = error instanceof Error && 'code' in error ? error.code : undefined;
+  if (code === 'ENOENT') return ': there is no such program';
+  if (code === 'EACCES') return ': it is not executable';
+  return '';
+}

@@ -1,0 +1,118 @@
+import { once } from 'node:events';
+import { createServer, type RequestListener, type Server, type ServerResponse } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
+import type { Socket } from 'node:net';
+import { Psd2Error } from '../errors.ts';
+
+/** PEM certificate and key of an `https:` server. */
+export interface ServerCertificate {
+  cert: string;
+  key: string;
+}
+
+/** A header may be long: a browser adds the cookies of every server on this host. */
+const LIMITS = {
+  maxHeaderSize: 16_384,
+  headersTimeout: 3_000,
+  requestTimeout: 3_000,
+  connectionsCheckingInterval: 500,
+};
+const HANDSHAKE_TIMEOUT_MS = 3_000;
+const MAX_CONNECTIONS = 64;
+const LAST_ANSWERS_MS = 80;
+
+/**
+ * Serves HTTP on the loopback address and port of a URI, for `localhost` on 127.0.0.1 and ::1, with limits that
+ * keep slow, huge and many requests from holding it. One request a connection; bodies are not read.
+ *
+ * @param uri with a loopback host; `https:` is served with the given certificate.
+ * @returns what stops it: within 100 ms, after the answers that are being sent.
+ * @throws Psd2Error `callback_port_busy` or `config` when it can't listen there.
+ */
+export async function serveOnLoopback(
+  uri: URL,
+  certificate: () => Promise<ServerCertificate>,
+  answer: RequestListener,
+): Promise<() => Promise<void>> {
+  const tls = uri.protocol === 'https:' ? await certificate() : undefined;
+  const port = uri.port === '' ? (tls ? 443 : 80) : Number(uri.port);
+  const addresses =
+    uri.hostname === 'localhost' ? ['127.0.0.1', '::1'] : [uri.hostname.replace(/^\[(.*)\]$/, '$1')];
+  const stops: (() => Promise<void>)[] = [];
+  const stopAll = async () => {
+    await Promise.all(stops.map((stop) => stop()));
+  };
+  for (const address of addresses) {
+    const server = tls
+      ? createTlsServer({ ...LIMITS, ...tls, handshakeTimeout: HANDSHAKE_TIMEOUT_MS })
+      : createServer(LIMITS);
+    try {
+      server.listen(port, address);
+      await once(server, 'listening');
+    } catch (error) {
+      // A computer without IPv6: `localhost` is 127.0.0.1 alone.
+      if (stops.length > 0 && !['EADDRINUSE', 'EACCES'].includes(codeOf(error))) continue;
+      await stopAll();
+      throw listenError(error, uri, port);
+    }
+    stops.push(guard(server, answer));
+  }
+  return stopAll;
+}
+
+/** Puts the limits on a listening server; returns what stops it. */
+function guard(server: Server, answer: RequestListener): () => Promise<void> {
+  const sockets = new Set<Socket>();
+  const answers = new Set<ServerResponse>();
+  server.maxRequestsPerSocket = 1;
+  server.on('connection', (socket) => {
+    sockets.add(socket);
+    socket.once('close', () => sockets.delete(socket));
+    // The oldest goes, not the newest: many idle connections don't keep the bank's redirect out.
+    const [oldest] = sockets;
+    if (sockets.size > MAX_CONNECTIONS) oldest?.destroy();
+  });
+  // A connection that could not be accepted is no reason to stop listening.
+  server.on('error', () => undefined);
+  server.on('request', (request, response) => {
+    answers.add(response);
+    response.once('close', () => answers.delete(response));
+    answer(request, response);
+  });
+  return async () => {
+    const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+    const sent = Promise.all([...answers].map((response) => once(response, 'close')));
+    const patience = new AbortController();
+    await Promise.race([sent, elapsed(LAST_ANSWERS_MS, patience.signal)]);
+    patience.abort();
+    for (const socket of sockets) socket.destroy();
+    await closed;
+  };
+}
+
+function elapsed(milliseconds: number, cancel: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(resolve, milliseconds);
+    cancel.addEventListener('abort', () => clearTimeout(timer), { once: true });
+  });
+}
+
+function listenError(error: unknown, uri: URL, port: number): Psd2Error {
+  const other = new URL(uri);
+  other.port = String(port >= 1024 && port < 65_535 ? port + 1 : 8910);
+  const hint = `Choose another one that is registered at the bank, for example PSD2_REDIRECT_URI=${other.origin}${other.pathname}`;
+  const code = codeOf(error);
+  if (code === 'EADDRINUSE') {
+    const message = `Port ${port} of the redirect URI is in use, by another psd2 or another program`;
+    return new Psd2Error('callback_port_busy', message, { hint, cause: error });
+  }
+  const why = code === 'EACCES' ? 'this user may not listen on that port' : `the system says ${code}`;
+  return new Psd2Error('config', `psd2 can't listen at the redirect URI ${uri.origin}: ${why}`, {
+    hint,
+    cause: error,
+  });
+}
+
+function codeOf(error: unknown): string {
+  return error instanceof Error && 'code' in error ? String(error.code) : 'unknown';
+}

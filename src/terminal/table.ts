@@ -1,0 +1,52 @@
+import chalk from 'chalk';
+import Table from 'cli-table3';
+import stringWidth from 'string-width';
+import type { Column } from './output.ts';
+
+const GAP = 2;
+const NARROWEST = 6;
+
+/**
+ * A table for a terminal: no lines, a heading, columns two blanks apart; where it is wider than the
+ * terminal the widest columns of text are cut, never those that stand right (amounts).
+ *
+ * @param width of the terminal, in cells
+ */
+export function drawTerminalTable(
+  columns: Pick<Column<never>, 'title' | 'right'>[],
+  rows: string[][],
+  { width, colour }: { width: number; colour: boolean },
+): string {
+  const widths = columns.map(({ title }, index) =>
+    Math.max(stringWidth(title), ...rows.map((row) => stringWidth(row[index] ?? ''))),
+  );
+  for (;;) {
+    const excess = widths.reduce((sum, each) => sum + each + GAP, -GAP) - width;
+    const widest = widths.reduce(
+      (best, each, index) => (!columns[index]?.right && each > (widths[best] ?? 0) ? index : best),
+      columns.findIndex(({ right }) => !right),
+    );
+    const cut = widths[widest];
+    if (excess <= 0 || cut === undefined || cut <= NARROWEST) break;
+    widths[widest] = Math.max(NARROWEST, cut - 1);
+  }
+  const table = new Table({
+    chars: Object.fromEntries(
+      ['top', 'top-mid', 'top-left', 'top-right', 'bottom', 'bottom-mid', 'bottom-left', 'bottom-right']
+        .concat(['left', 'left-mid', 'mid', 'mid-mid', 'right', 'right-mid', 'middle'])
+        .map((name) => [name, '']),
+    ),
+    style: { 'padding-left': 0, 'padding-right': GAP, head: [], border: [], compact: true },
+    colWidths: widths.map((each) => each + GAP),
+    colAligns: columns.map(({ right }) => (right ? 'right' : 'left')),
+  });
+  table.push(
+    columns.map(({ title }) => (colour ? chalk.bold(title) : title)),
+    ...rows,
+  );
+  return table
+    .toString()
+    .split('\n')
+    .map((line) => line.trimEnd())
+    .join('\n');
+}

@@ -1,0 +1,28 @@
+import * as z from 'zod/mini';
+import { text } from './fields.ts';
+
+/** `data` of a consent request's answer. */
+export const consentAnswer = z.object({
+  categoriesOutcome: z.array(z.object({ name: text, outcome: z.boolean() })),
+});
+
+/** `data` of the SCA approach. `scaRedirectURL` is there for `REDIRECT`. */
+export const approachAnswer = z.object({
+  chosenScaApproach: z.nullish(text),
+  scaRedirectURL: z.nullish(z.string()),
+});
+
+/** `data` of the operation status; the authorization status has two names. */
+export const operationStatusAnswer = z.pipe(
+  z.object({
+    authorizationStatus: z.nullish(text),
+    authenticationState: z.nullish(text),
+    executionStatus: z.nullish(text),
+  }),
+  z.transform((value, context) => {
+    const authorizationStatus = value.authorizationStatus ?? value.authenticationState;
+    if (authorizationStatus) return { authorizationStatus, executionStatus: value.executionStatus ?? null };
+    context.issues.push({ code: 'custom', message: 'missing', input: value, path: ['authorizationStatus'] });
+    return z.NEVER;
+  }),
+);

@@ -1,0 +1,70 @@
+import * as z from 'zod/mini';
+import { bankDate, decimal, money, optionalText, text, wholeNumber } from './fields.ts';
+
+/** `data` of `customerid-info`. */
+export const customerIdAnswer = z.object({ customerid: text });
+
+/** `data` of the accounts call (interface specification, "Account record"). */
+export const accountsAnswer = z.object({
+  accounts: z.array(
+    z.object({
+      accountId: text,
+      product: z.nullish(z.object({ code: optionalText, description: optionalText })),
+      currency: optionalText,
+      iban: optionalText,
+      name: optionalText,
+    }),
+  ),
+});
+
+/** `data` of the balance call. `hour` is `hh:mm` on the bank's clock. */
+export const balanceAnswer = z.object({
+  accountBalance: money,
+  availableBalance: money,
+  accountAvailability: money,
+  accountAvailableCredit: money,
+  date: bankDate,
+  hour: optionalText,
+});
+
+/** An amount of a transaction: `{amount, currency}`, or the bare decimal. */
+const transactionAmount = z.union([
+  z.object({ amount: decimal, currency: optionalText }),
+  z.pipe(
+    decimal,
+    z.transform((amount) => ({ amount, currency: '' })),
+  ),
+]);
+
+/** A paging cursor; 0, null and absent all mean that the list has ended. */
+const cursor = z.pipe(
+  z.nullish(z.union([wholeNumber, z.literal('')])),
+  z.transform((value) => (value ? value : null)),
+);
+
+const transaction = z.object({
+  index: optionalText,
+  shortDescription: optionalText,
+  extendedDescription: optionalText,
+  amountTransaction: transactionAmount,
+  dateAccountingCurrency: bankDate,
+  dateLiquidationValue: bankDate,
+  codeDescription: optionalText,
+  idMoneyTransfer: optionalText,
+  isFeeCharge: z.nullish(z.boolean()),
+});
+export type WireTransaction = z.infer<typeof transaction>;
+
+/** `data` of the transactions call: one page of the booked and one of the pending list. */
+export const transactionsAnswer = z.object({
+  transactionsAccounting: z.pipe(
+    z.nullish(z.array(transaction)),
+    z.transform((rows) => rows ?? []),
+  ),
+  transactionsNotAccounting: z.pipe(
+    z.nullish(z.array(transaction)),
+    z.transform((rows) => rows ?? []),
+  ),
+  nextAccounting: cursor,
+  nextNotAccounting: cursor,
+});

@@ -1,0 +1,122 @@
+import * as z from 'zod/mini';
+import { text } from './fields.ts';
+
+/** A HAL link. `href` is as the bank sent it: relative, blank, or on a host that is not to be trusted. */
+export const link = z.object({
+  href: text,
+  method: z.pipe(
+    z.nullish(z.string()),
+    z.transform((m) => m ?? 'GET'),
+  ),
+});
+export type Link = z.infer<typeof link>;
+
+/** One of the bank's messages; a plain string is read as its text. */
+const message = z.pipe(
+  z.union([
+    z.string(),
+    z.object({
+      code: z.nullish(text),
+      message: z.nullish(text),
+      type: z.nullish(text),
+      detail: z.nullish(text),
+    }),
+  ]),
+  z.transform((value) =>
+    typeof value === 'string'
+      ? { code: null, text: value, type: null, detail: null }
+      : {
+          code: value.code ?? null,
+          text: value.message ?? '',
+          type: value.type ?? null,
+          detail: value.detail ?? null,
+        },
+  ),
+);
+export type BankMessage = z.infer<typeof message>;
+
+/** An answer of the bank with its envelope taken off (interface specification, "Response envelope"). */
+export interface Envelope {
+  outcome: 'SUCCESS' | 'ERROR';
+  /** Every digit of it, or null where the answer has none. */
+  requestId: string | null;
+  messages: BankMessage[];
+  /** The API's own content, unread. */
+  data: unknown;
+  resourceId: string | null;
+  next: Link | null;
+  embedded: Record<string, Link>;
+}
+
+type JsonObject = Record<string, unknown>;
+
+function isObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/**
+ * Takes the envelope off an answer. The bank nests a second `result`, sometimes with `data` and `_links`
+ * beside it, so each part is taken from the outermost place that has it. A message, link or resource in an
+ * unknown form counts as absent: what a call needs of `data` is checked by that call.
+ *
+ * @param body the parsed JSON
+ * @returns null when `body` is not an object
+ */
+export function readEnvelope(body: unknown): Envelope | null {
+  if (!isObject(body)) return null;
+  const levels: JsonObject[] = [];
+  for (let level: unknown = body; isObject(level) && levels.length < 4; level = level.result)
+    levels.push(level);
+  const find = (name: string): unknown =>
+    levels
+      .map((level) => level[name])
+      .find((value) => value !== undefined && value !== null && !isEmpty(value));
+
+  const outcome = find('outcome');
+  const oauthError = 'result' in body ? null : read(text, body.error);
+  const links = find('_links');
+  const resources = find('resources');
+  const data = find('data');
+  return {
+    // An answer without any `result` is a plain OAuth one (RFC 6749, sections 5.1 and 5.2).
+    outcome: outcome === 'SUCCESS' || (!('result' in body) && oauthError === null) ? 'SUCCESS' : 'ERROR',
+    requestId: read(text, find('requestId')),
+    messages:
+      oauthError === null
+        ? asArray(find('messages')).flatMap((item) => read(message, item) ?? [])
+        : [
+            {
+              code: oauthError,
+              text: read(text, body.error_description) ?? oauthError,
+              type: 'ERROR',
+              detail: null,
+            },
+          ],
+    data: data ?? ('result' in body ? {} : body),
+    resourceId: isObject(resources) ? read(text, resources.resourceId) : null,
+    next: isObject(links) ? read(link, links.next) : null,
+    embedded: Object.fromEntries(
+      Object.entries(asObject(find('_embedded'))).flatMap(([name, value]) => {
+        const found = read(link, value);
+        return found ? [[name, found]] : [];
+      }),
+    ),
+  };
+}
+
+function read<T>(schema: z.ZodMiniType<T>, value: unknown): T | null {
+  const result = schema.safeParse(value);
+  return result.success ? result.data : null;
+}
+
+function isEmpty(value: unknown): boolean {
+  return isObject(value) ? Object.keys(value).length === 0 : Array.isArray(value) && value.length === 0;
+}
+
+function asArray(value: unknown): unknown[] {
+  return Array.isArray(value) ? value : [];
+}
+
+function asObject(value: unknown): JsonObject {
+  return isObject(value) ? value : {};
+}

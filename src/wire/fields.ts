@@ -1,0 +1,86 @@
+import * as z from 'zod/mini';
+import { isIsoDate } from '../domain/calendar.ts';
+import { isDecimal } from '../domain/decimal.ts';
+
+/** A string, or a number that the bank wrote where it promised a string; the digits are kept. */
+export const text = z.pipe(z.union([z.string(), z.number()]), z.transform(String));
+
+/** A string that may be missing or null, read as `''`. */
+export const optionalText = z.pipe(
+  z.nullish(text),
+  z.transform((value) => value ?? ''),
+);
+
+/** An exact decimal: `"12.30"`. Never read through a float: see `json.ts`. */
+export const decimal = z.pipe(
+  text,
+  z.transform((value, context) => {
+    if (isDecimal(value)) return value;
+    context.issues.push({ code: 'custom', message: 'expected a decimal number', input: value });
+    return z.NEVER;
+  }),
+);
+
+/** A whole number, written as one or as a string. */
+export const wholeNumber = z.pipe(
+  z.union([z.number(), z.string().check(z.regex(/^\s*\d+\s*$/, 'expected a whole number'))]),
+  z.transform(Number),
+);
+
+const filledMoney = z.object({
+  amount: z.pipe(
+    text,
+    z.transform((amount) => amount.trim()),
+  ),
+  currency: optionalText,
+});
+
+/** `{amount, currency}`; missing, null or with an empty amount it is null. */
+export const money = z.pipe(
+  z.nullish(filledMoney),
+  z.transform((value, context) => {
+    if (!value || value.amount === '') return null;
+    if (isDecimal(value.amount)) return { amount: value.amount, currency: value.currency };
+    context.issues.push({
+      code: 'custom',
+      message: 'expected a decimal number',
+      input: value.amount,
+      path: ['amount'],
+    });
+    return z.NEVER;
+  }),
+);
+
+/**
+ * A date in one of the bank's forms as `YYYY-MM-DD`: `DD/MM/YYYY`, `YYYYMMDDThh:mm:ss`, or ISO 8601.
+ *
+ * @returns null when `value` is none of them
+ */
+export function readBankDate(value: string): ReturnType<typeof toIsoDate> {
+  const match =
+    /^(?<d>\d{2})\/(?<m>\d{2})\/(?<y>\d{4})/.exec(value) ??
+    /^(?<y>\d{4})(?<m>\d{2})(?<d>\d{2})(?:T|$)/.exec(value) ??
+    /^(?<y>\d{4})-(?<m>\d{2})-(?<d>\d{2})/.exec(value);
+  return match?.groups ? toIsoDate(`${match.groups.y}-${match.groups.m}-${match.groups.d}`) : null;
+}
+
+function toIsoDate(day: string) {
+  return isIsoDate(day) ? day : null;
+}
+
+/** A day as the bank writes it in requests: `2026-11-30` gives `30/11/2026`. */
+export function writeBankDate(day: string): string {
+  return day.split('-').reverse().join('/');
+}
+
+/** A date that may be missing or empty, read as null; one in an unknown form is an error. */
+export const bankDate = z.pipe(
+  z.nullish(z.string()),
+  z.transform((value, context) => {
+    if (!value || value.trim() === '') return null;
+    const day = readBankDate(value.trim());
+    if (day) return day;
+    context.issues.push({ code: 'custom', message: 'expected a date', input: value });
+    return z.NEVER;
+  }),
+);

@@ -1,0 +1,170 @@
+import { execFileSync } from 'node:child_process';
+import { createPrivateKey, X509Certificate } from 'node:crypto';
+import { beforeAll, describe, expect, test } from 'vitest';
+import {
+  type CertificateAuthority,
+  generateRsaKeys,
+  makeCertificateAuthority,
+  makeQualifiedCertificate,
+  makeServerCertificate,
+  privateKeyPem,
+  type RsaKeyPair,
+  readEidasCertificate,
+} from '../../src/certificates/eidas.ts';
+import { decodeQcStatements, encodeQcStatements } from '../../src/certificates/qc-statements.ts';
+
+const validity = { from: new Date('2026-11-21T12:00:00Z'), days: 30 };
+const subject = {
+  commonName: 'tpp.example',
+  organization: 'Test TPP',
+  organizationIdentifier: 'PSDIT-BI-12345',
+  psd2: { roles: ['PSP_PI', 'PSP_IC'] as const, ncaName: "Banca d'Italia è", ncaId: 'IT-BI' },
+};
+
+let authority: CertificateAuthority;
+let keys: RsaKeyPair;
+let qwac: string;
+let qseal: string;
+
+beforeAll(async () => {
+  const [caKeys, leafKeys] = await Promise.all([generateRsaKeys(), generateRsaKeys()]);
+  keys = leafKeys;
+  authority = await makeCertificateAuthority('Test CA', caKeys, validity);
+  const psd2 = { ...subject.psd2, roles: [...subject.psd2.roles] };
+  qwac = await makeQualifiedCertificate(authority, 'web', { ...subject, psd2 }, keys, validity);
+  qseal = await makeQualifiedCertificate(authority, 'eseal', { ...subject, psd2: undefined }, keys, validity);
+});
+
+/** What OpenSSL, a decoder that is not ours, makes of a certificate. */
+function opensslText(pem: string): string {
+  return execFileSync('openssl', ['x509', '-noout', '-text', '-certopt', 'ext_parse'], {
+    input: pem,
+    encoding: 'utf8',
+  });
+}
+
+describe('a QWAC that was made', () => {
+  test('says what it was made with', () => {
+    expect(readEidasCertificate(qwac)).toEqual({
+      subject: 'C=IT, O=Test TPP, 2.5.4.97=PSDIT-BI-12345, CN=tpp.example',
+      issuer: 'C=IT, CN=Test CA',
+      serialNumber: expect.stringMatching(/^[0-9a-f]+$/),
+      notBefore: new Date('2026-11-21T11:00:00Z'),
+      notAfter: new Date('2026-12-21T12:00:00Z'),
+      sha256: new X509Certificate(qwac).fingerprint256.replaceAll(':', '').toLowerCase(),
+      organizationIdentifier: 'PSDIT-BI-12345',
+      qcType: 'web',
+      roles: ['PSP_PI', 'PSP_IC'],
+      ncaName: "Banca d'Italia è",
+      ncaId: 'IT-BI',
+    });
+  });
+
+  test('is read from DER as from PEM', () => {
+    expect(readEidasCertificate(new X509Certificate(qwac).raw)).toEqual(readEidasCertificate(qwac));
+  });
+
+  test('has the statements, usages and name that OpenSSL reads too', () => {
+    const text = opensslText(qwac);
+    const values = [...text.matchAll(/prim: +(OBJECT|UTF8STRING) +:(.*)$/gm)].map(([, , value]) => value);
+    expect(values).toEqual([
+      '0.4.0.1862.1.1',
+      '0.4.0.1862.1.6',
+      '0.4.0.1862.1.6.3',
+      '0.4.0.19495.2',
+      '0.4.0.19495.1.2',
+      'PSP_PI',
+      '0.4.0.19495.1.4',
+      'PSP_IC',
+      "Banca d'Italia è",
+      'IT-BI',
+    ]);
+    expect(text).toContain('organizationIdentifier = PSDIT-BI-12345');
+    expect(text).toContain('TLS Web Client Authentication, TLS Web Server Authentication');
+    expect(text).toContain('Signature Algorithm: sha256WithRSAEncryption');
+    expect(text).toContain('Public-Key: (2048 bit)');
+  });
+
+  test('is issued by the authority for the key', async () => {
+    const certificate = new X509Certificate(qwac);
+    const ca = new X509Certificate(authority.certificatePem);
+    expect(certificate.checkIssued(ca)).toBe(true);
+    expect(certificate.verify(ca.publicKey)).toBe(true);
+    expect(certificate.checkPrivateKey(createPrivateKey(await privateKeyPem(keys)))).toBe(true);
+  });
+});
+
+test('a QSealC is of the type eseal, has no TLS usage, and no roles without a PSD2 statement', () => {
+  expect(readEidasCertificate(qseal)).toMatchObject({
+    qcType: 'eseal',
+    roles: [],
+    ncaName: undefined,
+    ncaId: undefined,
+  });
+  expect(opensslText(qseal)).toContain('Digital Signature, Non Repudiation');
+  expect(opensslText(qseal)).not.toContain('TLS Web');
+});
+
+test("a server's certificate has its hosts and is not a qualified one", async () => {
+  const hosts = [
+    { type: 'dns', value: 'localhost' },
+    { type: 'ip', value: '127.0.0.1' },
+    { type: 'ip', value: '::1' },
+  ] as const;
+  const pem = await makeServerCertificate(authority, 'localhost', hosts, keys, validity);
+  const certificate = new X509Certificate(pem);
+  expect(certificate.checkHost('localhost')).toBe('localhost');
+  expect(certificate.checkIP('127.0.0.1')).toBe('127.0.0.1');
+  expect(certificate.checkIP('::1')).toBe('::1');
+  expect(certificate.checkHost('example.com')).toBeUndefined();
+  expect(readEidasCertificate(pem).qcType).toBeUndefined();
+});
+
+describe('what is not a certificate', () => {
+  test.each([
+    ['text', 'hello'],
+    ['PEM around nothing', '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n'],
+    ['no bytes', new Uint8Array()],
+  ])('%s is refused', (_name, input) => {
+    expect(() => readEidasCertificate(input)).toThrowError(
+      expect.objectContaining({
+        name: 'Psd2Error',
+        code: 'certificate',
+        message: 'This is not an X.509 certificate',
+      }),
+    );
+  });
+});
+
+describe('qcStatements', () => {
+  test('all roles and a long authority name survive the way there and back', () => {
+    const statements = {
+      qcCompliance: true,
+      qcType: 'esign' as const,
+      psd2: {
+        roles: ['PSP_AS', 'PSP_PI', 'PSP_AI', 'PSP_IC'] as ('PSP_AS' | 'PSP_PI' | 'PSP_AI' | 'PSP_IC')[],
+        ncaName: 'N'.repeat(300),
+        ncaId: 'DE-BAFIN',
+      },
+    };
+    expect(decodeQcStatements(encodeQcStatements(statements))).toEqual(statements);
+  });
+
+  test('statements of other kinds are passed over', () => {
+    // SEQUENCE { SEQUENCE { QcSSCD 0.4.0.1862.1.4 } }
+    expect(decodeQcStatements(Buffer.from('300a3008060604008e460104', 'hex'))).toEqual({
+      qcCompliance: false,
+      qcType: undefined,
+      psd2: undefined,
+    });
+  });
+
+  test('bytes that end too early are refused', () => {
+    const whole = encodeQcStatements({ qcCompliance: true, qcType: 'web', psd2: undefined });
+    for (let length = 1; length < whole.length; length += 1) {
+      expect(() => decodeQcStatements(whole.subarray(0, length))).toThrowError(
+        expect.objectContaining({ name: 'Psd2Error', code: 'certificate' }),
+      );
+    }
+  });
+});

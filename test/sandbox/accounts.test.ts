@@ -1,0 +1,334 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { codeOf, detailOf, type Json, openTestBank, type Reply, type TestBank } from './tpp.ts';
+
+const CUSTOMER = '/private/customers/1048262';
+const CURRENT = `${CUSTOMER}/products/0010482620`;
+const SAVINGS = `${CUSTOMER}/products/0010482638`;
+const CARD = `${CUSTOMER}/products/0000093017`;
+
+let bank: TestBank;
+let token: string;
+
+beforeAll(async () => {
+  bank = await openTestBank();
+  token = (await bank.tpp.login()).accessToken;
+});
+afterAll(() => bank.close());
+
+function get(path: string): Promise<Reply> {
+  return bank.tpp.send({ path, token });
+}
+
+/** Cents of an amount with three decimals, whose last one is 0. */
+function cents(amount: Json | undefined): number {
+  const text = String(amount?.amount);
+  expect(text).toMatch(/^-?\d+\.\d\d0$/);
+  return Number(text.slice(0, -1).replace('.', ''));
+}
+
+interface Rows {
+  booked: Json[];
+  pending: Json[];
+  pages: Json[];
+}
+
+/** Pages through with both cursors, as a client that does not know the bank's habit of starting again. */
+async function readAll(product: string, query = ''): Promise<Rows> {
+  const rows: Rows = { booked: [], pending: [], pages: [] };
+  let next: Json | undefined;
+  do {
+    const cursor = next === undefined ? '' : `nextAccounting=${next}`;
+    const { json } = await get(
+      `${product}/transactions/retrieve?${[query, cursor].filter(Boolean).join('&')}`,
+    );
+    rows.pages.push(json.data ?? {});
+    rows.booked.push(...array(json.data?.transactionsAccounting));
+    if (rows.pages.length === 1) rows.pending.push(...array(json.data?.transactionsNotAccounting));
+    next = json.data?.nextAccounting;
+  } while (next !== undefined);
+  return rows;
+}
+
+function array(value: Json | undefined): Json[] {
+  return Array.isArray(value) ? value : [];
+}
+
+test("customerid-info has the customer's id, an extra result, and no links", async () => {
+  const { json } = await get('/private/customers/customerid-info');
+  expect(json).toEqual({
+    result: {
+      outcome: 'SUCCESS',
+      requestId: expect.any(String),
+      flushMessages: true,
+      messages: [],
+      result: true,
+    },
+    data: { customerid: '1048262' },
+  });
+});
+
+test('accounts are a current account, a savings account, and a card with the IBAN of the current account', async () => {
+  const { json } = await get(`${CUSTOMER}/accounts`);
+  expect(json.data).toEqual({
+    accounts: [
+      {
+        accountId: '0010482620',
+        product: { code: 'AZIM', description: 'CONTO CORRENTE' },
+        currency: 'EUR',
+        iban: 'IT89F0999001600000010482620',
+        name: 'Conto di casa',
+      },
+      {
+        accountId: '0010482638',
+        product: { code: '0650', description: 'CONTO RISPARMIO' },
+        currency: 'EUR',
+        iban: 'IT31P0999001600000010482638',
+        name: 'Risparmi',
+      },
+      {
+        accountId: '0000093017',
+        product: { code: 'CA30', description: 'CARTA DI CREDITO' },
+        currency: 'EUR',
+        iban: 'IT89F0999001600000010482620',
+        name: '',
+      },
+    ],
+  });
+  expect(json._links).toEqual({
+    self: { href: 'accounts', method: 'GET' },
+    curies: [{ href: `${bank.sandbox.baseUrl}${CUSTOMER}/{rel}`, name: 'accounts' }],
+  });
+});
+
+test('products are the same list, and one of them is the same record', async () => {
+  const accounts = (await get(`${CUSTOMER}/accounts`)).json.data?.accounts;
+  expect((await get(`${CUSTOMER}/products`)).json.data).toEqual({ products: accounts });
+  const one = await get(SAVINGS);
+  expect(one.json.data).toEqual(accounts?.[1]);
+  expect(one.json._links?.self).toEqual({ href: '0010482638', method: 'GET' });
+});
+
+test('customer details name the customer', async () => {
+  expect((await get(CUSTOMER)).json.data).toEqual({
+    customerid: '1048262',
+    name: 'Anna',
+    surname: 'Esposito',
+  });
+});
+
+describe('the balance', () => {
+  test('of an account has no credit, of a card it has', async () => {
+    const account = (await get(`${CURRENT}/balance/retrieve`)).json;
+    expect(Object.keys(account.data ?? {})).toEqual([
+      'accountBalance',
+      'availableBalance',
+      'accountAvailability',
+      'date',
+      'hour',
+      'isPocketAccount',
+    ]);
+    expect(account.data).toMatchObject({ date: '20/11/2026', hour: '12:00', isPocketAccount: false });
+    expect(account._links?.self).toEqual({ href: 'retrieve', method: 'GET' });
+    const card = (await get(`${CARD}/balance/retrieve`)).json.data;
+    expect(cents(card?.accountAvailableCredit)).toBe(2_500_00 + cents(card?.availableBalance));
+    expect(cents(card?.accountBalance)).toBeLessThan(0);
+  });
+
+  test.each([
+    ['current account', CURRENT, 4_250_00],
+    ['savings account', SAVINGS, 9_800_00],
+    ['card', CARD, 0],
+  ])('of the %s is what its transactions come to', async (_name, product, opening) => {
+    const balance = (await get(`${product}/balance/retrieve`)).json.data;
+    const { booked, pending } = await readAll(product);
+    const total = (rows: Json[]): number => rows.reduce((sum, row) => sum + cents(row.amountTransaction), 0);
+    expect(cents(balance?.accountBalance)).toBe(opening + total(booked));
+    expect(cents(balance?.availableBalance)).toBe(opening + total(booked) + total(pending));
+  });
+});
+
+describe('transactions', () => {
+  test('come ten booked rows a page, each row once, with cursors 11, 21, ... and none on the last page', async () => {
+    const { booked, pages } = await readAll(CURRENT);
+    const count = Number(pages[0]?.numberTransactionsAccounting);
+    expect(booked).toHaveLength(count);
+    expect(count).toBeGreaterThan(200);
+    expect(pages).toHaveLength(Math.ceil(count / 10));
+    pages.forEach((page, index) => {
+      const last = index === pages.length - 1;
+      expect(array(page.transactionsAccounting)).toHaveLength(last ? count - 10 * index : 10);
+      expect(page.nextAccounting).toBe(last ? undefined : 10 * (index + 1) + 1);
+      expect(Object.hasOwn(page, 'nextAccounting')).toBe(!last);
+    });
+    const { index: _, ...row } = booked[0] ?? {};
+    expect(row).not.toEqual({});
+    const dates = booked.map((one) => String(one.dateAccountingCurrency));
+    expect(dates).toEqual(dates.toSorted().toReversed());
+    // Two rows may be the same in all they say; as many as there are cannot.
+    const distinct = new Set(booked.map(({ index: _index, ...rest }) => JSON.stringify(rest)));
+    expect(distinct.size).toBeGreaterThan(count - 5);
+  });
+
+  test('send the pending list again from its start with every page of the booked one', async () => {
+    const { pages } = await readAll(CURRENT);
+    expect(array(pages[0]?.transactionsNotAccounting)).toHaveLength(3);
+    for (const page of pages)
+      expect(page.transactionsNotAccounting).toEqual(pages[0]?.transactionsNotAccounting);
+  });
+
+  test('number the rows of each answer from 1: the index is not an id', async () => {
+    const { pages } = await readAll(CURRENT);
+    for (const page of pages) expect(array(page.transactionsAccounting)[0]?.index).toBe('A1');
+    expect(array(pages[0]?.transactionsNotAccounting).map(({ index }) => index)).toEqual(['N1', 'N2', 'N3']);
+  });
+
+  test('cover 14 months up to yesterday', async () => {
+    const { booked } = await readAll(CURRENT);
+    expect(String(booked[0]?.dateAccountingCurrency) <= '20261119T00:00:00').toBe(true);
+    expect(String(booked.at(-1)?.dateAccountingCurrency)).toMatch(/^202509(?:2\d|30)T00:00:00$/);
+  });
+
+  test('have all fields of a booked and of a pending row', async () => {
+    const { data } = (await get(`${CURRENT}/transactions/retrieve?dateFrom=01%2F11%2F2026`)).json;
+    const rent = array(data?.transactionsAccounting).find(
+      ({ extendedDescription }) => `${extendedDescription}` === 'AFFITTO 11/2026',
+    );
+    expect(rent).toEqual({
+      index: expect.stringMatching(/^A\d+$/),
+      shortDescription: 'VOSTRA DISPOSIZIONE',
+      extendedDescription: 'AFFITTO 11/2026',
+      amountTransaction: { amount: '-780.000', currency: 'EUR' },
+      dateAccountingCurrency: '20261101T00:00:00',
+      dateLiquidationValue: '20261101T00:00:00',
+      codeDescription: '26',
+      idMoneyTransfer: expect.stringMatching(/^\d{11}$/),
+      isFeeCharge: false,
+    });
+    expect(array(data?.transactionsNotAccounting)[0]).toEqual({
+      index: 'N1',
+      shortDescription: '',
+      extendedDescription: '',
+      amountTransaction: { amount: expect.stringMatching(/^-\d+\.\d\d0$/), currency: 'EUR' },
+      dateLiquidationValue: expect.stringMatching(/^20261120T0[56]:\d\d:\d\d$/),
+      codeDescription: '43',
+      idMoneyTransfer: '',
+      preAuthorized: true,
+    });
+    expect(data?.showNotAccounting).toBe(true);
+    expect(array(data?.transactionDescriptions)).toContainEqual({
+      value: '26',
+      label: 'VOSTRA DISPOSIZIONE',
+    });
+  });
+
+  test('of a range are those of its days, both included, with the totals of the range', async () => {
+    const all = await readAll(CURRENT);
+    const wanted = all.booked.filter(({ dateAccountingCurrency: date }) => `${date}`.startsWith('202610'));
+    const { booked, pages } = await readAll(CURRENT, 'dateFrom=01%2F10%2F2026&dateTo=31%2F10%2F2026');
+    const plain = (rows: Json[]): object[] => rows.map(({ index: _, ...row }) => row);
+    expect(plain(booked)).toEqual(plain(wanted));
+    const amounts = wanted.map(({ amountTransaction }) => cents(amountTransaction));
+    const sum = (list: number[]): number => list.reduce((a, b) => a + b, 0);
+    expect(cents(pages[0]?.totalOutput)).toBe(sum(amounts.filter((amount) => amount < 0)));
+    expect(cents(pages[0]?.totalEnter)).toBe(sum(amounts.filter((amount) => amount > 0)));
+    expect(pages[0]?.numberTransactionsAccounting).toBe(wanted.length);
+    expect(pages[0]?.numberTransactionsNotAccounting).toBe(0);
+  });
+
+  test('of an empty range are 200 with zero counts', async () => {
+    const { status, json } = await get(
+      `${CURRENT}/transactions/retrieve?dateFrom=01%2F01%2F2020&dateTo=31%2F01%2F2020`,
+    );
+    expect(status).toBe(200);
+    expect(json.data).toMatchObject({
+      totalOutput: { amount: '0.000', currency: 'EUR' },
+      totalEnter: { amount: '0.000', currency: 'EUR' },
+      transactionsAccounting: [],
+      transactionsNotAccounting: [],
+      numberTransactionsAccounting: 0,
+      numberTransactionsNotAccounting: 0,
+    });
+  });
+
+  test('are empty past the last one', async () => {
+    const { json } = await get(`${CURRENT}/transactions/retrieve?nextAccounting=100001`);
+    expect(json.data?.transactionsAccounting).toEqual([]);
+    expect(json.data?.nextAccounting).toBeUndefined();
+  });
+
+  test('name the exports of the same range', async () => {
+    const { json } = await get(`${CURRENT}/transactions/retrieve?dateTo=29%2F04%2F2026`);
+    expect(json._embedded?.['transactions:generatePdf']).toEqual({
+      href: `${bank.sandbox.baseUrl}${CURRENT}/transactions/retrieve?text=&dateFrom=&dateTo=29%2F04%2F2026&exportType=pdf`,
+      method: 'GET',
+    });
+  });
+
+  test.each([
+    ['dateFrom=2026-10-01', 'Expected: DD/MM/YYYY. Received: "2026-10-01".'],
+    ['dateTo=31%2F02%2F2026', 'Expected: DD/MM/YYYY. Received: "31/02/2026".'],
+    ['dateFrom=02%2F10%2F2026&dateTo=01%2F10%2F2026', 'Expected: at most 01/10/2026. Received: 02/10/2026.'],
+    ['nextAccounting=0', 'Expected: a whole number from 1. Received: "0".'],
+    ['nextNotAccounting=A1', 'Expected: a whole number from 1. Received: "A1".'],
+    ['page=2', 'Expected: dateFrom, dateTo, nextAccounting, nextNotAccounting. Received: page.'],
+    ['text=rent', 'Expected: dateFrom, dateTo, nextAccounting, nextNotAccounting. Received: text.'],
+  ])('with ?%s are refused', async (query, detail) => {
+    const reply = await get(`${CURRENT}/transactions/retrieve?${query}`);
+    expect([reply.status, codeOf(reply), detailOf(reply)]).toEqual([417, 'FIELD_INVALID', detail]);
+  });
+});
+
+describe('what the path names', () => {
+  test.each([
+    ['a customer of another token', '/private/customers/2073915/accounts', 403, 'NOT_ALLOWED'],
+    ['a customer id of another form', '/private/customers/12345/accounts', 417, 'FIELD_INVALID'],
+    [
+      'a product of another customer',
+      `${CUSTOMER}/products/0020739150/balance/retrieve`,
+      412,
+      'PRODUCT_UNKNOWN',
+    ],
+    [
+      'a product id without its zeros',
+      `${CUSTOMER}/products/10482620/balance/retrieve`,
+      417,
+      'FIELD_INVALID',
+    ],
+    ['a product that is not there', `${CUSTOMER}/products/0010482621`, 412, 'PRODUCT_UNKNOWN'],
+  ])('%s is refused', async (_name, path, status, code) => {
+    const reply = await get(path);
+    expect([reply.status, codeOf(reply)]).toEqual([status, code]);
+  });
+
+  test('an unknown customer is refused to a token without a customer', async () => {
+    const application = bank.tpp.registration.applications.clientCredentials;
+    const tokens = await bank.tpp.send({
+      method: 'POST',
+      path: '/auth/oauth/v2/token',
+      body: {
+        grant_type: 'client_credentials',
+        client_id: application.clientId,
+        client_secret: application.clientSecret,
+      },
+      application,
+    });
+    const reply = await bank.tpp.send({
+      path: '/private/customers/7777777/accounts',
+      token: String(tokens.json.data?.access_token),
+      application,
+    });
+    expect([reply.status, codeOf(reply)]).toEqual([412, 'CUSTOMER_UNKNOWN']);
+  });
+});
+
+test('the same day gives the same history in another sandbox', async () => {
+  const other = await openTestBank();
+  try {
+    const { accessToken } = await other.tpp.login();
+    const path = `${CURRENT}/transactions/retrieve`;
+    const theirs = await other.tpp.send({ path, token: accessToken });
+    expect(theirs.json.data).toEqual((await get(path)).json.data);
+  } finally {
+    await other.close();
+  }
+});

@@ -1,0 +1,264 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { codeOf, detailOf, openTestBank, type Reply, type TestBank } from './tpp.ts';
+
+const CUSTOMER = '/private/customers/1048262';
+const MINUTE = 60_000;
+const RETURN = 'http://127.0.0.1:8910/callback?state=a%2Fb&flow=1';
+
+let bank: TestBank;
+let token: string;
+
+beforeAll(async () => {
+  bank = await openTestBank();
+  token = (await bank.tpp.login()).accessToken;
+});
+afterAll(() => bank.close());
+
+function request(categories: object[]): Promise<Reply> {
+  return bank.tpp.send({
+    method: 'POST',
+    path: `${CUSTOMER}/consent/request`,
+    token,
+    body: { data: { categories } },
+  });
+}
+
+async function requested(): Promise<string> {
+  const { json } = await request([{ name: 'ACCOUNT_INFO', products: ['0010482620'] }]);
+  return String(json.resources?.resourceId);
+}
+
+function approach(id: string, redirectUri: string | null = RETURN): Promise<Reply> {
+  return bank.tpp.send({
+    path: `/private/auth/security/sca/${id}/approach`,
+    token,
+    headers: { 'TPP-Redirect-URI': redirectUri },
+  });
+}
+
+function confirm(id: string, body = '{}'): Promise<Reply> {
+  return bank.tpp.send({ method: 'PUT', path: `${CUSTOMER}/consent/request/${id}/confirm`, token, body });
+}
+
+function status(id: string): Promise<Reply> {
+  return bank.tpp.send({ path: `/private/operations/${id}/status`, token });
+}
+
+describe('a consent', () => {
+  test('is requested, authorised and confirmed', async () => {
+    const reply = await request([
+      { name: 'ACCOUNT_INFO', products: ['0010482620', '0010482638', '0000093017'] },
+      { name: 'PAYMENTS', products: ['0010482620'] },
+    ]);
+    const id = String(reply.json.resources?.resourceId);
+    expect(reply.json).toEqual({
+      result: { outcome: 'SUCCESS', requestId: expect.any(String), flushMessages: true, messages: [] },
+      data: {
+        categoriesOutcome: [
+          { name: 'ACCOUNT_INFO', outcome: true },
+          { name: 'PAYMENTS', outcome: true },
+        ],
+      },
+      resources: { resourceId: expect.stringMatching(/^[0-9a-f-]{36}$/) },
+      _links: {
+        self: { href: 'request', method: 'POST' },
+        next: { href: `request/${id}/confirm`, method: 'PUT' },
+        curies: [{ href: `${bank.sandbox.baseUrl}${CUSTOMER}/consent/{rel}`, name: 'consent' }],
+      },
+    });
+
+    const sca = await approach(id);
+    expect(sca.json).toEqual({
+      result: { outcome: 'SUCCESS', requestId: expect.any(String), flushMessages: true, messages: [] },
+      data: {
+        scaRedirectURL: `${bank.sandbox.customerSiteUrl}/sca-authorize/?resourceId=${id}`,
+        chosenScaApproach: 'REDIRECT',
+      },
+      resources: { resourceId: id },
+    });
+    expect(bank.sandbox.customers.scaRequest(id)).toEqual({
+      state: 'PENDING',
+      request: {
+        kind: 'consent',
+        resourceId: id,
+        tppName: 'Sandbox TPP',
+        customerName: 'Anna Esposito',
+        categories: [
+          {
+            name: 'ACCOUNT_INFO',
+            products: [
+              { productId: '0010482620', description: 'CONTO CORRENTE', iban: 'IT89F0999001600000010482620' },
+              {
+                productId: '0010482638',
+                description: 'CONTO RISPARMIO',
+                iban: 'IT31P0999001600000010482638',
+              },
+              {
+                productId: '0000093017',
+                description: 'CARTA DI CREDITO',
+                iban: 'IT89F0999001600000010482620',
+              },
+            ],
+          },
+          {
+            name: 'PAYMENTS',
+            products: [
+              { productId: '0010482620', description: 'CONTO CORRENTE', iban: 'IT89F0999001600000010482620' },
+            ],
+          },
+        ],
+      },
+    });
+    expect(bank.sandbox.customers.approveSca(id).href).toBe(RETURN);
+
+    const confirmed = await confirm(id);
+    expect(confirmed.json).toEqual({
+      result: { outcome: 'SUCCESS', requestId: expect.any(String), flushMessages: true, messages: [] },
+      data: {},
+      resources: { resourceId: id },
+      _links: {
+        self: { href: `request/${id}/confirm`, method: 'PUT' },
+        curies: [{ href: `${bank.sandbox.baseUrl}${CUSTOMER}/consent/{rel}`, name: 'consent' }],
+      },
+    });
+    expect((await status(id)).json.data).toMatchObject({
+      authorizationStatus: 'AUTHORIZED',
+      executionStatus: 'OK',
+    });
+  });
+
+  test('is confirmed once', async () => {
+    const id = await requested();
+    await approach(id);
+    bank.sandbox.customers.approveSca(id);
+    expect((await confirm(id)).status).toBe(200);
+    const again = await confirm(id);
+    expect([again.status, codeOf(again)]).toEqual([400, 'ALREADY_CONFIRMED']);
+  });
+
+  test('is confirmed with an empty object', async () => {
+    const id = await requested();
+    expect(codeOf(await confirm(id, '{"data":{}}'))).toBe('FIELD_INVALID');
+  });
+
+  test.each([
+    [[], 417, 'FIELD_INVALID'],
+    [[{ name: 'ACCOUNT_INFO', products: [] }], 417, 'FIELD_INVALID'],
+    [[{ name: 'ACCOUNTS', products: ['0010482620'] }], 417, 'FIELD_INVALID'],
+    [[{ name: 'PAYMENTS', products: ['10482620'] }], 417, 'FIELD_INVALID'],
+    [[{ name: 'PAYMENTS', products: ['0020739150'] }], 412, 'PRODUCT_UNKNOWN'],
+    [[{ name: 'PAYMENTS', products: ['0010482620', '0010482620'] }], 417, 'FIELD_INVALID'],
+    [
+      [
+        { name: 'PAYMENTS', products: ['0010482620'] },
+        { name: 'PAYMENTS', products: ['0010482638'] },
+      ],
+      417,
+      'FIELD_INVALID',
+    ],
+  ])('for %j is refused', async (categories, httpStatus, code) => {
+    const reply = await request(categories);
+    expect([reply.status, codeOf(reply)]).toEqual([httpStatus, code]);
+  });
+
+  test('is not asked for with client credentials', async () => {
+    const application = bank.tpp.registration.applications.clientCredentials;
+    const tokens = await bank.tpp.send({
+      method: 'POST',
+      path: '/auth/oauth/v2/token',
+      body: {
+        grant_type: 'client_credentials',
+        client_id: application.clientId,
+        client_secret: application.clientSecret,
+      },
+      application,
+    });
+    const reply = await bank.tpp.send({
+      method: 'POST',
+      path: `${CUSTOMER}/consent/request`,
+      token: String(tokens.json.data?.access_token),
+      application,
+      body: { data: { categories: [{ name: 'ACCOUNT_INFO', products: ['0010482620'] }] } },
+    });
+    expect([reply.status, codeOf(reply)]).toEqual([403, 'NOT_ALLOWED']);
+  });
+});
+
+describe('SCA', () => {
+  test('is pending until the customer decides', async () => {
+    const id = await requested();
+    expect(bank.sandbox.customers.scaRequest(id)).toBeUndefined();
+    await approach(id);
+    expect((await status(id)).json).toEqual({
+      result: { outcome: 'SUCCESS', requestId: expect.any(String), flushMessages: true, messages: [] },
+      data: {
+        creationTimestamp: '2026-11-20T12:00:00',
+        authorizationStatus: 'PENDING',
+        executionStatus: 'PENDING',
+      },
+      resources: { resourceId: id },
+    });
+    const early = await confirm(id);
+    expect([early.status, codeOf(early)]).toEqual([400, 'NOT_AUTHORIZED']);
+    expect(detailOf(early)).toBe('Expected: authorizationStatus AUTHORIZED. It is PENDING.');
+  });
+
+  test('that the customer refuses stays refused', async () => {
+    const id = await requested();
+    await approach(id);
+    expect(bank.sandbox.customers.refuseSca(id).href).toBe(RETURN);
+    expect(bank.sandbox.customers.approveSca(id).href).toBe(RETURN);
+    expect((await status(id)).json.data?.authorizationStatus).toBe('NOT_AUTHORIZED');
+    expect(codeOf(await confirm(id))).toBe('NOT_AUTHORIZED');
+    const again = await approach(id);
+    expect([again.status, codeOf(again)]).toEqual([400, 'SCA_FINISHED']);
+  });
+
+  test('ends after ten minutes, and an approval after that changes nothing', async () => {
+    const id = await requested();
+    await approach(id);
+    bank.clock.advance(10 * MINUTE);
+    expect((await status(id)).json.data?.authorizationStatus).toBe('PENDING');
+    bank.clock.advance(1);
+    expect((await status(id)).json.data?.authorizationStatus).toBe('EXPIRED');
+    expect(bank.sandbox.customers.scaRequest(id)?.state).toBe('EXPIRED');
+    bank.sandbox.customers.approveSca(id);
+    expect((await status(id)).json.data?.authorizationStatus).toBe('EXPIRED');
+    expect(codeOf(await confirm(id))).toBe('NOT_AUTHORIZED');
+  });
+
+  test('may be started again while it is pending, and the customer then returns to the newer address', async () => {
+    const id = await requested();
+    await approach(id, 'https://tpp.example/first');
+    bank.clock.advance(9 * MINUTE);
+    await approach(id, 'https://tpp.example/second');
+    bank.clock.advance(9 * MINUTE);
+    expect(bank.sandbox.customers.approveSca(id).href).toBe('https://tpp.example/second');
+    expect((await status(id)).json.data?.authorizationStatus).toBe('AUTHORIZED');
+  });
+
+  test('needs the address to return to', async () => {
+    const id = await requested();
+    expect(codeOf(await approach(id, null))).toBe('HEADER_MISSING');
+    expect(codeOf(await approach(id, 'http://tpp.example/callback'))).toBe('REDIRECT_URI_INVALID');
+  });
+});
+
+describe('a resource', () => {
+  test.each([
+    ['that is not there', randomUUID(), 412, 'RESOURCE_UNKNOWN'],
+    ['without the form of one', 'latest', 417, 'FIELD_INVALID'],
+  ])('%s is refused', async (_name, id, httpStatus, code) => {
+    for (const reply of [await status(id), await approach(id), await confirm(id)]) {
+      expect([reply.status, codeOf(reply)]).toEqual([httpStatus, code]);
+    }
+  });
+
+  test('of another customer is not told from one that is not there', async () => {
+    const id = await requested();
+    const other = (await bank.tpp.login('bruno')).accessToken;
+    const reply = await bank.tpp.send({ path: `/private/operations/${id}/status`, token: other });
+    expect([reply.status, codeOf(reply)]).toEqual([412, 'RESOURCE_UNKNOWN']);
+  });
+});

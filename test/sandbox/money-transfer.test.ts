@@ -1,0 +1,511 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { codeOf, detailOf, type Json, openTestBank, type Reply, type TestBank } from './tpp.ts';
+
+const CURRENT = '/private/customers/1048262/products/0010482620';
+const SAVINGS = '/private/customers/1048262/products/0010482638';
+const CARD = '/private/customers/1048262/products/0000093017';
+const BENEFICIARY = 'IT60X0542811101000000123456';
+const BRUNO = 'IT03B0999001600000020739150';
+
+let bank: TestBank;
+let token: string;
+
+beforeAll(async () => {
+  bank = await openTestBank();
+  token = (await bank.tpp.login()).accessToken;
+});
+afterAll(() => bank.close());
+
+const order = {
+  moneyTransferAmount: { currency: 'EUR', amount: '12.34' },
+  flagUrgency: false,
+  moneyTransferExecutionDate: '20/11/2026',
+  ibanBeneficiary: BENEFICIARY,
+  beneficiaryName: 'Mario Rossi',
+  description: 'invoice 7',
+};
+const instant = { ...order, type: 'INSTANT' };
+
+function get(path: string, as = token): Promise<Reply> {
+  return bank.tpp.send({ path, token: as });
+}
+
+function verify(data: object, product = CURRENT): Promise<Reply> {
+  return bank.tpp.send({ method: 'POST', path: `${product}/moneyTransfer/verify`, token, body: { data } });
+}
+
+function execute(id: string, product = CURRENT): Promise<Reply> {
+  return bank.tpp.send({ method: 'PUT', path: `${product}/moneyTransfer/${id}/execute`, token, body: '{}' });
+}
+
+function executionStatus(id: string): Promise<Reply> {
+  return get(`${CURRENT}/moneyTransfer/${id}/execution/status`);
+}
+
+async function verified(data: object): Promise<string> {
+  return String((await verify(data)).json.resources?.resourceId);
+}
+
+async function startSca(id: string): Promise<void> {
+  await bank.tpp.send({
+    path: `/private/auth/security/sca/${id}/approach`,
+    token,
+    headers: { 'TPP-Redirect-URI': 'http://127.0.0.1:8910/callback' },
+  });
+}
+
+async function authorised(data: object): Promise<string> {
+  const id = await verified(data);
+  await startSca(id);
+  bank.sandbox.customers.approveSca(id);
+  return id;
+}
+
+async function balance(product = CURRENT, as = token): Promise<{ booked: number; available: number }> {
+  const { data } = (await get(`${product}/balance/retrieve`, as)).json;
+  return { booked: cents(data?.accountBalance), available: cents(data?.availableBalance) };
+}
+
+function cents(amount: Json | undefined): number {
+  return Number(String(amount?.amount).slice(0, -1).replace('.', ''));
+}
+
+async function rows(product = CURRENT, as = token): Promise<{ booked: Json[]; pending: Json[] }> {
+  const { data } = (await get(`${product}/transactions/retrieve`, as)).json;
+  const list = (value: Json | undefined): Json[] => (Array.isArray(value) ? value : []);
+  return { booked: list(data?.transactionsAccounting), pending: list(data?.transactionsNotAccounting) };
+}
+
+describe('prepare', () => {
+  test('has every field of the interface', async () => {
+    const { json } = await get(`${CURRENT}/moneyTransfer/prepare`);
+    expect(json.data).toEqual({
+      abi: '09990',
+      ABI: '09990',
+      sepa: true,
+      SEPA: true,
+      swift: false,
+      SWIFT: false,
+      swiftcontractSigned: false,
+      SWIFTContractSigned: false,
+      initialData: {},
+      executionDateMinimumWireTransferAtBank: '20/11/2026',
+      executionDateMinimumWireTransferInternal: '20/11/2026',
+      flagUrgency: false,
+      addBeneficiary: false,
+      editBeneficiary: false,
+      today: '20/11/2026',
+      executionDateLimit: '20/11/2027',
+      holidays: expect.arrayContaining([
+        '03/04/2026',
+        '06/04/2026',
+        '26/03/2027',
+        '29/03/2027',
+        '25/12/2026',
+      ]),
+      currency: {
+        currencyList: [{ label: 'EURO', value: 'EUR', rate: '' }],
+        updated: { date: '20/11/2026', hour: '12:00' },
+        selected: 'EUR',
+      },
+      countries: expect.arrayContaining([
+        { label: 'ITALY', value: 'IT' },
+        { label: 'SERBIA', value: 'RS' },
+      ]),
+    });
+    expect(json.data?.countries).toHaveLength(41);
+    expect(json._links).toEqual({
+      self: { href: 'prepare', method: 'GET' },
+      next: { href: 'verify', method: 'POST' },
+      curies: [{ href: `${bank.sandbox.baseUrl}${CURRENT}/moneyTransfer/{rel}`, name: 'moneyTransfer' }],
+    });
+  });
+
+  test('is not for cards', async () => {
+    const reply = await get(`${CARD}/moneyTransfer/prepare`);
+    expect([reply.status, codeOf(reply)]).toEqual([412, 'PRODUCT_NOT_ENABLED']);
+  });
+});
+
+describe('verify', () => {
+  test('answers with what the transfer comes to, and names execute as the next step', async () => {
+    const { json } = await verify(order);
+    const id = String(json.resources?.resourceId);
+    expect(json).toEqual({
+      result: { outcome: 'SUCCESS', requestId: expect.any(String), flushMessages: true, messages: [] },
+      data: {
+        totalAmount: { amount: '12.840', currency: 'EUR' },
+        commissions: { commissions: '0.500', currency: 'EUR' },
+        equivalentAmount: { amount: '', currency: '' },
+        bankName: 'BANCA ABI 05428',
+        branchName: 'FILIALE CAB 11101',
+        address: 'ITALIA',
+        moneyTransferOffline: false,
+        holdersEnabled: true,
+        additionalChecks: [],
+      },
+      resources: { resourceId: expect.stringMatching(/^[0-9a-f-]{36}$/) },
+      _links: {
+        self: { href: 'verify', method: 'POST' },
+        next: { href: `${id}/execute`, method: 'PUT' },
+        curies: [{ href: `${bank.sandbox.baseUrl}${CURRENT}/moneyTransfer/{rel}`, name: 'moneyTransfer' }],
+      },
+    });
+  });
+
+  const amount = (text: string, currency = 'EUR') => ({ moneyTransferAmount: { currency, amount: text } });
+
+  test.each([
+    ['one cent', amount('0.01')],
+    ['one decimal', amount('1.5')],
+    ['no decimals', amount('1')],
+    ['the last day', { moneyTransferExecutionDate: '20/11/2027' }],
+    ['the longest texts', { beneficiaryName: 'A'.repeat(70), description: "a/-?:().,'+ Z9".repeat(10) }],
+    ['no description', { description: '' }],
+    ['an IBAN of a country that joined SEPA lately', { ibanBeneficiary: 'RS35260005601001611379' }],
+    ['the savings account of the same customer', { ibanBeneficiary: 'IT31P0999001600000010482638' }],
+  ])('takes %s', async (_name, changes) => {
+    expect(await verify({ ...order, ...changes })).toMatchObject({ status: 200 });
+  });
+
+  test.each([
+    ['no amount', amount('0'), 'moneyTransferAmount.amount'],
+    ['no amount with decimals', amount('0.00'), 'moneyTransferAmount.amount'],
+    ['a negative amount', amount('-1'), 'moneyTransferAmount.amount'],
+    ['three decimals', amount('1.000'), 'moneyTransferAmount.amount'],
+    ['a comma', amount('1,50'), 'moneyTransferAmount.amount'],
+    ['a power of ten', amount('1e2'), 'moneyTransferAmount.amount'],
+    ['a leading zero', amount('01.00'), 'moneyTransferAmount.amount'],
+    ['no digits before the point', amount('.50'), 'moneyTransferAmount.amount'],
+    ['too much for SEPA', amount('1000000000.00'), 'moneyTransferAmount.amount'],
+    ['dollars', amount('1.00', 'USD'), 'moneyTransferAmount.currency'],
+    ['yesterday', { moneyTransferExecutionDate: '19/11/2026' }, 'moneyTransferExecutionDate'],
+    ['a day after the limit', { moneyTransferExecutionDate: '21/11/2027' }, 'moneyTransferExecutionDate'],
+    ['a day that does not exist', { moneyTransferExecutionDate: '31/02/2027' }, 'moneyTransferExecutionDate'],
+    ['an ISO date', { moneyTransferExecutionDate: '2026-11-20' }, 'moneyTransferExecutionDate'],
+    [
+      'an instant transfer tomorrow',
+      { type: 'INSTANT', moneyTransferExecutionDate: '21/11/2026' },
+      'moneyTransferExecutionDate',
+    ],
+    ['an unknown type', { type: 'URGENT' }, 'type'],
+    ['wrong check digits', { ibanBeneficiary: 'IT61X0542811101000000123456' }, 'ibanBeneficiary'],
+    ['an IBAN with blanks', { ibanBeneficiary: 'IT60 X054 2811 1010 0000 0123 456' }, 'ibanBeneficiary'],
+    ['an IBAN in small letters', { ibanBeneficiary: BENEFICIARY.toLowerCase() }, 'ibanBeneficiary'],
+    ['an IBAN outside SEPA', { ibanBeneficiary: 'SA0380000000608010167519' }, 'ibanBeneficiary'],
+    ['the debited account itself', { ibanBeneficiary: 'IT89F0999001600000010482620' }, 'ibanBeneficiary'],
+    ['a name of blanks', { beneficiaryName: '  ' }, 'beneficiaryName'],
+    ['a name that is too long', { beneficiaryName: 'A'.repeat(71) }, 'beneficiaryName'],
+    ['a description that is too long', { description: 'A'.repeat(141) }, 'description'],
+  ])('refuses %s', async (_name, changes, field) => {
+    const reply = await verify({ ...order, ...changes });
+    expect([reply.status, codeOf(reply)]).toEqual([417, 'FIELD_INVALID']);
+    expect(reply.json.result?.messages?.[0]?.message).toBe(`data.${field} is not valid`);
+    expect(reply.json.resources).toBeUndefined();
+  });
+
+  test.each([
+    [{ beneficiaryName: 'Müller' }, 'beneficiaryName', '"ü" (U+00FC)'],
+    [{ description: 'rent & more' }, 'description', '"&" (U+0026)'],
+    [{ description: 'thanks 😀' }, 'description', '"😀" (U+1F600)'],
+    [{ description: 'two\nlines' }, 'description', '"\n" (U+000A)'],
+  ])('refuses the characters of %j, naming the first one', async (changes, field, received) => {
+    const reply = await verify({ ...order, ...changes });
+    expect([reply.status, codeOf(reply)]).toEqual([422, 'CHARACTER_NOT_ALLOWED']);
+    expect(reply.json.result?.messages?.[0]?.message).toBe(
+      `data.${field} has a character that SEPA does not allow`,
+    );
+    expect(detailOf(reply)).toBe(
+      `Expected: a-z A-Z 0-9 / - ? : ( ) . , ' + and space. Received: ${received}.`,
+    );
+  });
+
+  test.each([
+    'moneyTransferAmount',
+    'flagUrgency',
+    'ibanBeneficiary',
+    'beneficiaryName',
+    'description',
+  ] as const)('needs %s', async (field) => {
+    const { [field]: _, ...rest } = order;
+    const reply = await verify(rest);
+    expect([reply.status, codeOf(reply), detailOf(reply)]).toEqual([
+      417,
+      'FIELD_INVALID',
+      `data.${field} is missing.`,
+    ]);
+  });
+
+  test('refuses an amount that is a number, which can be inexact', async () => {
+    const reply = await verify({ ...order, moneyTransferAmount: { currency: 'EUR', amount: 12.34 } });
+    expect(detailOf(reply)).toBe('data.moneyTransferAmount.amount: Expected: string. Received: number.');
+  });
+
+  test('says what is available when it is not enough, to the cent', async () => {
+    const { available } = await balance();
+    const text = (value: number): string => `${String(value).slice(0, -2)}.${String(value).slice(-2)}`;
+    const exactly = { moneyTransferAmount: { currency: 'EUR', amount: text(available - 50) } };
+    expect((await verify({ ...order, ...exactly })).status).toBe(200);
+    const more = { moneyTransferAmount: { currency: 'EUR', amount: text(available - 49) } };
+    const reply = await verify({ ...order, ...more });
+    expect([reply.status, codeOf(reply)]).toEqual([417, 'FUNDS_INSUFFICIENT']);
+    expect(detailOf(reply)).toBe(
+      `Available: ${text(available)} EUR. Asked, with commissions: ${text(available + 1)} EUR.`,
+    );
+  });
+
+  test('is not for cards', async () => {
+    expect(codeOf(await verify(order, CARD))).toBe('PRODUCT_NOT_ENABLED');
+  });
+});
+
+test('the customer is shown what they authorise', async () => {
+  const id = await verified(instant);
+  await startSca(id);
+  expect(bank.sandbox.customers.scaRequest(id)?.request).toEqual({
+    kind: 'payment',
+    resourceId: id,
+    tppName: 'Sandbox TPP',
+    customerName: 'Anna Esposito',
+    operation: 'moneyTransfer',
+    instant: true,
+    beneficiaryName: 'Mario Rossi',
+    beneficiaryIban: BENEFICIARY,
+    amount: { amount: '12.34', currency: 'EUR' },
+    commissions: { amount: '0.50', currency: 'EUR' },
+    total: { amount: '12.84', currency: 'EUR' },
+    executionDate: '2026-11-20',
+    description: 'invoice 7',
+    debitAccount: { productId: '0010482620', iban: 'IT89F0999001600000010482620' },
+  });
+});
+
+describe('execute', () => {
+  test.each([
+    ['nobody started SCA', async (_id: string) => undefined, 'PENDING'],
+    ['the customer has not decided', startSca, 'PENDING'],
+    [
+      'the customer refused',
+      async (id: string) => {
+        await startSca(id);
+        bank.sandbox.customers.refuseSca(id);
+      },
+      'NOT_AUTHORIZED',
+    ],
+  ])('is refused when %s, and nothing moves', async (_when, prepare, state) => {
+    const before = await balance();
+    const id = await verified(instant);
+    await prepare(id);
+    const reply = await execute(id);
+    expect([reply.status, codeOf(reply)]).toEqual([400, 'NOT_AUTHORIZED']);
+    expect(reply.json.result?.outcome).toBe('ERROR');
+    expect(detailOf(reply)).toBe(`Expected: authorizationStatus AUTHORIZED. It is ${state}.`);
+    expect(await balance()).toEqual(before);
+    expect((await get(`/private/operations/${id}/status`)).json.data?.executionStatus).toBe('PENDING');
+  });
+
+  test('of an instant transfer books it when it settles, with its commissions', async () => {
+    const before = await balance();
+    const id = await authorised(instant);
+    const reply = await execute(id);
+    const cro = String(reply.json.data?.cro);
+    expect(reply.json).toEqual({
+      result: {
+        outcome: 'SUCCESS',
+        requestId: expect.any(String),
+        flushMessages: true,
+        messages: [
+          {
+            code: 'TRANSFER_ACCEPTED',
+            message: 'The bank took the transfer',
+            type: 'SUCCESS',
+            detail: `CRO ${cro}`,
+          },
+        ],
+      },
+      data: { cro: expect.stringMatching(/^\d{11}$/), moneyTransferOffline: false, sendEmailEnabled: false },
+      resources: { resourceId: id },
+      _links: {
+        self: { href: `${id}/execute`, method: 'PUT' },
+        curies: [{ href: `${bank.sandbox.baseUrl}${CURRENT}/moneyTransfer/{rel}`, name: 'moneyTransfer' }],
+      },
+      _embedded: {
+        polling: {
+          href: `${bank.sandbox.baseUrl}${CURRENT}/moneyTransfer/${id}/execution/status`,
+          method: 'GET',
+        },
+      },
+    });
+
+    expect((await executionStatus(id)).json).toMatchObject({
+      data: { executionStatus: 'PENDING', executionStatusDescription: '' },
+      resources: { resourceId: id },
+      _links: { self: { href: `${id}/execution/status`, method: 'GET' } },
+    });
+    expect(await balance()).toEqual({ booked: before.booked, available: before.available - 12_84 });
+
+    bank.clock.advance(1499);
+    expect((await executionStatus(id)).json.data?.executionStatus).toBe('PENDING');
+    bank.clock.advance(1);
+    expect((await executionStatus(id)).json.data?.executionStatus).toBe('OK');
+    expect(await balance()).toEqual({ booked: before.booked - 12_84, available: before.available - 12_84 });
+    const booked = (await rows()).booked.filter(({ idMoneyTransfer }) => `${idMoneyTransfer}` === cro);
+    expect(booked.map(({ index: _, ...row }) => row)).toEqual([
+      {
+        shortDescription: 'COMMISSIONI',
+        extendedDescription: `COMMISSIONI BONIFICO ${cro}`,
+        amountTransaction: { amount: '-0.500', currency: 'EUR' },
+        dateAccountingCurrency: '20261120T00:00:00',
+        dateLiquidationValue: '20261120T00:00:00',
+        codeDescription: '16',
+        idMoneyTransfer: cro,
+        isFeeCharge: true,
+      },
+      {
+        shortDescription: 'BONIFICO ISTANTANEO',
+        extendedDescription: `A FAVORE DI Mario Rossi ${BENEFICIARY} invoice 7`,
+        amountTransaction: { amount: '-12.340', currency: 'EUR' },
+        dateAccountingCurrency: '20261120T00:00:00',
+        dateLiquidationValue: '20261120T00:00:00',
+        codeDescription: '26',
+        idMoneyTransfer: cro,
+        isFeeCharge: false,
+      },
+    ]);
+    expect((await get(`/private/operations/${id}/status`)).json.data).toMatchObject({
+      authorizationStatus: 'AUTHORIZED',
+      executionStatus: 'OK',
+    });
+  });
+
+  test('happens once, however often and however many at a time it is asked for', async () => {
+    const id = await authorised(instant);
+    const before = await balance();
+    const replies = await Promise.all([execute(id), execute(id), execute(id)]);
+    replies.push(await execute(id));
+    expect(replies.map(({ status }) => status).sort()).toEqual([200, 400, 400, 400]);
+    expect(replies.filter(({ status }) => status === 400).map(codeOf)).toEqual(
+      Array(3).fill('ALREADY_EXECUTED'),
+    );
+    expect((await balance()).available).toBe(before.available - 12_84);
+  });
+
+  test('of a transfer that is not instant is pending until the next business day', async () => {
+    const own = await openTestBank();
+    try {
+      const { accessToken } = await own.tpp.login();
+      const send = (method: 'POST' | 'PUT', path: string, body: object): Promise<Reply> =>
+        own.tpp.send({ method, path: `${CURRENT}/moneyTransfer/${path}`, token: accessToken, body });
+      const id = String((await send('POST', 'verify', { data: order })).json.resources?.resourceId);
+      await own.tpp.send({
+        path: `/private/auth/security/sca/${id}/approach`,
+        token: accessToken,
+        headers: { 'TPP-Redirect-URI': 'https://tpp.example/' },
+      });
+      own.sandbox.customers.approveSca(id);
+      const reply = await send('PUT', `${id}/execute`, {});
+      expect(reply.json.data?.cro).toMatch(/^\d{11}$/);
+      expect(reply.json._embedded).toBeUndefined();
+      const poll = await own.tpp.send({
+        path: `${CURRENT}/moneyTransfer/${id}/execution/status`,
+        token: accessToken,
+      });
+      expect([poll.status, codeOf(poll)]).toEqual([400, 'NOT_INSTANT']);
+
+      const isIt = ({ idMoneyTransfer }: Json): boolean => `${idMoneyTransfer}` === `${reply.json.data?.cro}`;
+      const list = async (): Promise<Json | undefined> => {
+        // Tokens end in the meantime.
+        const { accessToken: fresh } = await own.tpp.login();
+        return (await own.tpp.send({ path: `${CURRENT}/transactions/retrieve`, token: fresh })).json.data;
+      };
+      const pending = (await list())?.transactionsNotAccounting;
+      expect(Array.isArray(pending) && pending.filter(isIt)).toEqual([
+        expect.objectContaining({
+          amountTransaction: { amount: '-0.500', currency: 'EUR' },
+          preAuthorized: false,
+        }),
+        expect.objectContaining({
+          amountTransaction: { amount: '-12.340', currency: 'EUR' },
+          dateLiquidationValue: '20261120T12:00:00',
+        }),
+      ]);
+
+      // 20 November 2026 is a Friday; it is booked on Monday.
+      own.clock.advance(2 * 24 * 60 * 60 * 1000);
+      expect(Array.isArray((await list())?.transactionsNotAccounting) && true).toBe(true);
+      const sunday = (await list())?.transactionsNotAccounting;
+      expect(Array.isArray(sunday) && sunday.filter(isIt)).toHaveLength(2);
+      own.clock.advance(24 * 60 * 60 * 1000);
+      const monday = (await list())?.transactionsAccounting;
+      expect(Array.isArray(monday) && monday.filter(isIt)).toEqual([
+        expect.objectContaining({ dateAccountingCurrency: '20261123T00:00:00' }),
+        expect.objectContaining({ dateAccountingCurrency: '20261123T00:00:00' }),
+      ]);
+    } finally {
+      await own.close();
+    }
+  });
+
+  test('credits an account of this bank', async () => {
+    const bruno = (await bank.tpp.login('bruno')).accessToken;
+    const account = '/private/customers/2073915/products/0020739150';
+    const before = await balance(account, bruno);
+    const id = await authorised({ ...instant, ibanBeneficiary: BRUNO, beneficiaryName: 'Bruno Conti' });
+    await execute(id);
+    bank.clock.advance(1500);
+    expect(await balance(account, bruno)).toEqual({
+      booked: before.booked + 12_34,
+      available: before.available + 12_34,
+    });
+    expect((await rows(account, bruno)).booked[0]).toMatchObject({
+      shortDescription: 'BONIFICO A VOSTRO FAVORE',
+      extendedDescription: 'DA Anna Esposito invoice 7',
+      amountTransaction: { amount: '12.340', currency: 'EUR' },
+    });
+    expect(
+      (await balance('/private/customers/2073915/products/0000093025', bruno)).booked,
+    ).toBeLessThanOrEqual(0);
+  });
+
+  test('looks at the funds again: two that were verified apart may not be covered together', async () => {
+    const { available } = await balance(SAVINGS);
+    const most = String(available - 50);
+    const all = {
+      ...instant,
+      moneyTransferAmount: { currency: 'EUR', amount: `${most.slice(0, -2)}.${most.slice(-2)}` },
+    };
+    const ids = await Promise.all(
+      [all, all].map(async (data) => String((await verify(data, SAVINGS)).json.resources?.resourceId)),
+    );
+    for (const id of ids) {
+      await startSca(id);
+      bank.sandbox.customers.approveSca(id);
+    }
+    const replies = [await execute(ids[0] ?? '', SAVINGS), await execute(ids[1] ?? '', SAVINGS)];
+    expect(replies.map(({ status }) => status)).toEqual([200, 417]);
+    expect(replies.slice(1).map(codeOf)).toEqual(['FUNDS_INSUFFICIENT']);
+    expect((await balance(SAVINGS)).available).toBe(0);
+  });
+
+  test('is of the product and the operation that the path names', async () => {
+    const id = await authorised(instant);
+    const before = await balance();
+    expect(codeOf(await execute(id, SAVINGS))).toBe('RESOURCE_UNKNOWN');
+    const confirm = await bank.tpp.send({
+      method: 'PUT',
+      path: `/private/customers/1048262/consent/request/${id}/confirm`,
+      token,
+      body: '{}',
+    });
+    expect(codeOf(confirm)).toBe('RESOURCE_UNKNOWN');
+    expect(codeOf(await execute(randomUUID()))).toBe('RESOURCE_UNKNOWN');
+    expect(await balance()).toEqual(before);
+  });
+
+  test('has an execution status only afterwards', async () => {
+    const id = await authorised(instant);
+    const reply = await executionStatus(id);
+    expect([reply.status, codeOf(reply)]).toEqual([400, 'NOT_EXECUTED']);
+  });
+});

@@ -1,0 +1,386 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type Call, codeOf, detailOf, openTestBank, type Reply, type TestBank } from './tpp.ts';
+
+const MINUTE = 60_000;
+const UUID_FORM = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
+let bank: TestBank;
+beforeAll(async () => {
+  bank = await openTestBank();
+});
+afterAll(() => bank.close());
+
+/** Goes to the login page and back; returns the code. */
+async function authorize(changes: Record<string, string> = {}): Promise<string> {
+  const back = bank.sandbox.customers.allowLogin(await startLogin(changes), '1048262');
+  return back.searchParams.get('code') ?? '';
+}
+
+async function startLogin(changes: Record<string, string> = {}): Promise<string> {
+  const reply = await bank.tpp.send({ path: bank.tpp.authorizePath(changes) });
+  return new URL(String(reply.headers.location)).searchParams.get('request') ?? '';
+}
+
+function tokenCall(fields: Record<string, string>, changes: Partial<Call> = {}): Promise<Reply> {
+  const { clientId, clientSecret } = bank.tpp.registration.applications.authorizationCode;
+  const body = { client_id: clientId, client_secret: clientSecret, ...fields };
+  return bank.tpp.send({ method: 'POST', path: '/auth/oauth/v2/token', body, ...changes });
+}
+
+function clientCredentials(): Promise<Reply> {
+  const application = bank.tpp.registration.applications.clientCredentials;
+  const { clientId, clientSecret } = application;
+  return tokenCall(
+    { grant_type: 'client_credentials', client_id: clientId, client_secret: clientSecret },
+    { application },
+  );
+}
+
+async function isAccepted(token: string): Promise<boolean> {
+  return (await bank.tpp.send({ path: '/private/customers/customerid-info', token })).status === 200;
+}
+
+describe('authorize', () => {
+  test('answers 302 without a body, to the login page of the customer site', async () => {
+    const reply = await bank.tpp.send({ path: bank.tpp.authorizePath() });
+    expect(reply.status).toBe(302);
+    expect(reply.text).toBe('');
+    expect(reply.headers['content-type']).toMatch(/^text\/plain/);
+    const location = new URL(String(reply.headers.location));
+    expect(location.origin).toBe(bank.sandbox.customerSiteUrl);
+    expect(location.pathname).toBe('/login');
+    expect(bank.sandbox.customers.loginRequest(location.searchParams.get('request') ?? '')).toEqual({
+      id: location.searchParams.get('request'),
+      tppName: 'Sandbox TPP',
+      applicationName: 'psd2-sandbox',
+    });
+  });
+
+  test('needs no bearer and no digest, and is signed as a GET', async () => {
+    const reply = await bank.tpp.send({
+      path: bank.tpp.authorizePath(),
+      signedTarget: 'get /auth/oauth/v2/authorize',
+    });
+    expect(codeOf(reply)).toBe('SIGNATURE_INVALID');
+  });
+
+  test.each([
+    'http://127.0.0.1:8910/callback',
+    'http://127.0.0.1:51234/callback?profile=a%20b',
+    'http://[::1]:8910/callback',
+    'http://localhost/callback',
+    'https://tpp.example/callback',
+  ])('takes the redirect URI %s', async (redirectUri) => {
+    const reply = await bank.tpp.send({ path: bank.tpp.authorizePath({ redirect_uri: redirectUri }) });
+    expect(reply.status).toBe(302);
+  });
+
+  test.each([
+    'http://tpp.example/callback',
+    'http://127.0.0.2/callback',
+    'http://localhost.example/callback',
+    'https://tpp.example/callback#part',
+    'app:callback',
+    'javascript:alert(1)',
+    '/callback',
+  ])('refuses the redirect URI %s', async (redirectUri) => {
+    const reply = await bank.tpp.send({ path: bank.tpp.authorizePath({ redirect_uri: redirectUri }) });
+    expect([reply.status, codeOf(reply)]).toEqual([400, 'REDIRECT_URI_INVALID']);
+    expect(detailOf(reply)).toContain(`Received: ${redirectUri}.`);
+  });
+
+  test.each([
+    [{ response_type: 'token' }, 400, 'PARAMETER_INVALID'],
+    [{ response_type: '' }, 400, 'PARAMETER_INVALID'],
+    [{ redirect_uri: '' }, 400, 'PARAMETER_INVALID'],
+    [{ client_id: 'unknown' }, 400, 'CLIENT_INVALID'],
+  ])('refuses %o', async (changes, status, code) => {
+    const reply = await bank.tpp.send({ path: bank.tpp.authorizePath(changes) });
+    expect([reply.status, codeOf(reply)]).toEqual([status, code]);
+  });
+
+  test('refuses a parameter that comes twice', async () => {
+    const reply = await bank.tpp.send({ path: `${bank.tpp.authorizePath()}&client_id=other` });
+    expect(codeOf(reply)).toBe('PARAMETER_INVALID');
+  });
+
+  test('is not for the client_credentials application', async () => {
+    const application = bank.tpp.registration.applications.clientCredentials;
+    const reply = await bank.tpp.send({
+      path: bank.tpp.authorizePath({ client_id: application.clientId }),
+      application,
+    });
+    expect([reply.status, codeOf(reply)]).toEqual([403, 'NOT_ALLOWED']);
+  });
+
+  test("is signed under the application's own name", async () => {
+    const { clientCredentials: other } = bank.tpp.registration.applications;
+    expect(codeOf(await bank.tpp.send({ path: bank.tpp.authorizePath(), application: other }))).toBe(
+      'SIGNATURE_KEY_ID',
+    );
+  });
+});
+
+describe('the way back from the login page', () => {
+  test('keeps the query of the redirect URI, and adds code and state', async () => {
+    const id = await startLogin({
+      redirect_uri: 'http://127.0.0.1:8910/callback?profile=a',
+      state: 's t&a=te',
+    });
+    const url = bank.sandbox.customers.allowLogin(id, '1048262');
+    expect(url.origin + url.pathname).toBe('http://127.0.0.1:8910/callback');
+    expect(Object.fromEntries(url.searchParams)).toEqual({
+      profile: 'a',
+      code: expect.stringMatching(/^[\w-]{43}$/),
+      state: 's t&a=te',
+    });
+  });
+
+  test('has no state where none was sent', async () => {
+    const path = bank.tpp.authorizePath().replace('&state=abc', '');
+    const reply = await bank.tpp.send({ path });
+    const id = new URL(String(reply.headers.location)).searchParams.get('request') ?? '';
+    expect([...bank.sandbox.customers.allowLogin(id, '1048262').searchParams.keys()]).toEqual(['code']);
+  });
+
+  test('has the error after a refusal', async () => {
+    const url = bank.sandbox.customers.refuseLogin(await startLogin());
+    expect(Object.fromEntries(url.searchParams)).toEqual({ error: 'access_denied', state: 'abc' });
+  });
+
+  test('is taken once', async () => {
+    const id = await startLogin();
+    bank.sandbox.customers.allowLogin(id, '1048262');
+    expect(bank.sandbox.customers.loginRequest(id)).toBeUndefined();
+    expect(() => bank.sandbox.customers.allowLogin(id, '1048262')).toThrow('no login under way');
+  });
+
+  test('is open for ten minutes', async () => {
+    const id = await startLogin();
+    bank.clock.advance(10 * MINUTE);
+    expect(bank.sandbox.customers.loginRequest(id)).toBeDefined();
+    bank.clock.advance(1);
+    expect(bank.sandbox.customers.loginRequest(id)).toBeUndefined();
+  });
+});
+
+test('the login page knows the two customers and their passwords', () => {
+  const { customers } = bank.sandbox;
+  expect(customers.logins().map(({ user, customerId }) => [user, customerId])).toEqual([
+    ['anna', '1048262'],
+    ['bruno', '2073915'],
+  ]);
+  for (const login of customers.logins())
+    expect(customers.authenticate(login.user, login.password)).toEqual(login);
+  expect(customers.authenticate('anna', 'bruno-sandbox')).toBeUndefined();
+});
+
+describe('the token call for a code', () => {
+  test('gives tokens and their lifetimes, and is not to be stored', async () => {
+    const reply = await bank.tpp.send(bank.tpp.codeCall(await authorize()));
+    expect(reply.status).toBe(200);
+    expect(reply.json).toEqual({
+      result: {
+        outcome: 'SUCCESS',
+        requestId: expect.stringMatching(/^\d{24}$/),
+        flushMessages: true,
+        messages: [],
+      },
+      data: {
+        access_token: expect.stringMatching(UUID_FORM),
+        token_type: 'Bearer',
+        expires_in: 3500,
+        refresh_token: expect.stringMatching(UUID_FORM),
+        rt_expires_in: 2592000,
+        scope: 'oob',
+      },
+    });
+    expect(reply.headers['cache-control']).toBe('no-store');
+    expect(reply.headers.pragma).toBe('no-cache');
+  });
+
+  test('takes a form as well', async () => {
+    const { body, ...call } = bank.tpp.codeCall(await authorize());
+    const reply = await bank.tpp.send({
+      ...call,
+      body: new URLSearchParams(Object.entries(body ?? {})).toString(),
+      headers: { 'Content-Type': 'application/x-www-form-urlencoded' },
+    });
+    expect(reply.json.data?.access_token).toMatch(UUID_FORM);
+  });
+
+  test('refuses a form with a field twice', async () => {
+    const reply = await bank.tpp.send({
+      method: 'POST',
+      path: '/auth/oauth/v2/token',
+      body: 'grant_type=refresh_token&grant_type=client_credentials',
+      headers: { 'Content-Type': 'application/x-www-form-urlencoded' },
+    });
+    expect([reply.status, codeOf(reply)]).toEqual([400, 'BODY_MALFORMED']);
+  });
+
+  test('is good once; the second time ends the tokens of the first', async () => {
+    const code = await authorize();
+    const first = await bank.tpp.send(bank.tpp.codeCall(code));
+    const token = String(first.json.data?.access_token);
+    expect(await isAccepted(token)).toBe(true);
+    const second = await bank.tpp.send(bank.tpp.codeCall(code));
+    expect([second.status, codeOf(second)]).toEqual([400, 'GRANT_INVALID']);
+    expect(await isAccepted(token)).toBe(false);
+    expect(second.text).not.toContain(code);
+  });
+
+  test('is good for five minutes', async () => {
+    const [early, late] = [await authorize(), await authorize()];
+    bank.clock.advance(5 * MINUTE);
+    expect((await bank.tpp.send(bank.tpp.codeCall(early))).status).toBe(200);
+    bank.clock.advance(1);
+    expect(codeOf(await bank.tpp.send(bank.tpp.codeCall(late)))).toBe('GRANT_INVALID');
+  });
+
+  test('repeats the redirect URI exactly', async () => {
+    const code = await authorize();
+    const other = await bank.tpp.send(
+      bank.tpp.codeCall(code, { redirect_uri: 'http://127.0.0.1:8910/callback/' }),
+    );
+    expect([other.status, codeOf(other)]).toEqual([400, 'REDIRECT_URI_INVALID']);
+    expect((await bank.tpp.send(bank.tpp.codeCall(code))).status).toBe(200);
+  });
+
+  test.each([
+    [{ client_secret: 'wrong' }, 400, 'CLIENT_INVALID'],
+    [{ client_id: 'wrong' }, 400, 'CLIENT_INVALID'],
+    [{ code: 'wrong' }, 400, 'GRANT_INVALID'],
+    [{ grant_type: 'password' }, 400, 'PARAMETER_INVALID'],
+  ])('refuses %o, and repeats no secret', async (changes, status, code) => {
+    const call = bank.tpp.codeCall(await authorize(), changes);
+    const reply = await bank.tpp.send(call);
+    expect([reply.status, codeOf(reply)]).toEqual([status, code]);
+    expect(reply.text).not.toContain(bank.tpp.registration.applications.authorizationCode.clientSecret);
+  });
+
+  test('names a field that is missing', async () => {
+    const reply = await tokenCall({ grant_type: 'authorization_code', code: 'x' });
+    expect([reply.status, codeOf(reply), detailOf(reply)]).toEqual([
+      417,
+      'FIELD_INVALID',
+      'redirect_uri is missing.',
+    ]);
+  });
+});
+
+describe('the access token', () => {
+  test('is good for 3500 seconds', async () => {
+    const { accessToken } = await bank.tpp.login();
+    bank.clock.advance(3_499_999);
+    expect(await isAccepted(accessToken)).toBe(true);
+    bank.clock.advance(1);
+    const reply = await bank.tpp.send({ path: '/private/customers/customerid-info', token: accessToken });
+    expect([reply.status, codeOf(reply)]).toEqual([401, 'TOKEN_EXPIRED']);
+  });
+});
+
+describe('refresh', () => {
+  test('gives new tokens; the old refresh token is spent, the old access token stays', async () => {
+    const old = await bank.tpp.login();
+    const reply = await tokenCall({ grant_type: 'refresh_token', refresh_token: old.refreshToken });
+    const { access_token: access, refresh_token: refresh } = reply.json.data ?? {};
+    expect(access).not.toBe(old.accessToken);
+    expect(refresh).not.toBe(old.refreshToken);
+    expect(await isAccepted(String(access))).toBe(true);
+    expect(await isAccepted(old.accessToken)).toBe(true);
+    const again = await tokenCall({ grant_type: 'refresh_token', refresh_token: old.refreshToken });
+    expect([again.status, codeOf(again)]).toEqual([400, 'GRANT_INVALID']);
+    expect(again.text).not.toContain(old.refreshToken);
+  });
+
+  test('is open for 30 days', async () => {
+    const { refreshToken } = await bank.tpp.login();
+    bank.clock.advance(2_592_000_000);
+    expect(codeOf(await tokenCall({ grant_type: 'refresh_token', refresh_token: refreshToken }))).toBe(
+      'GRANT_INVALID',
+    );
+  });
+
+  test('does not take an access token', async () => {
+    const { accessToken } = await bank.tpp.login();
+    expect(codeOf(await tokenCall({ grant_type: 'refresh_token', refresh_token: accessToken }))).toBe(
+      'GRANT_INVALID',
+    );
+  });
+});
+
+describe('client credentials', () => {
+  test('give an access token only', async () => {
+    const reply = await clientCredentials();
+    expect(reply.json.data).toEqual({
+      access_token: expect.stringMatching(UUID_FORM),
+      token_type: 'Bearer',
+      expires_in: 3500,
+      scope: 'oob',
+    });
+  });
+
+  test('read accounts under their own application name, and have no customer of their own', async () => {
+    const token = String((await clientCredentials()).json.data?.access_token);
+    const application = bank.tpp.registration.applications.clientCredentials;
+    const accounts = await bank.tpp.send({ path: '/private/customers/2073915/accounts', token, application });
+    expect(accounts.status).toBe(200);
+    const id = await bank.tpp.send({ path: '/private/customers/customerid-info', token, application });
+    expect([id.status, codeOf(id)]).toEqual([403, 'NOT_ALLOWED']);
+    expect(codeOf(await bank.tpp.send({ path: '/private/customers/2073915/accounts', token }))).toBe(
+      'SIGNATURE_KEY_ID',
+    );
+  });
+
+  test('are not for the authorization_code application', async () => {
+    const reply = await tokenCall({ grant_type: 'client_credentials' });
+    expect([reply.status, codeOf(reply)]).toEqual([403, 'NOT_ALLOWED']);
+  });
+});
+
+describe('revoke', () => {
+  function revoke(token: string, hint: string): Promise<Reply> {
+    return tokenCall({ token, token_type_hint: hint }, { path: '/auth/oauth/v2/token/revoke' });
+  }
+
+  test('of the access token leaves the refresh token', async () => {
+    const { accessToken, refreshToken } = await bank.tpp.login();
+    const reply = await revoke(accessToken, 'access_token');
+    expect(reply.json.data).toEqual({ tokenType: 'access_token', operationOutcome: 'revoked' });
+    expect(await isAccepted(accessToken)).toBe(false);
+    expect((await tokenCall({ grant_type: 'refresh_token', refresh_token: refreshToken })).status).toBe(200);
+  });
+
+  test('of the refresh token ends the access token too', async () => {
+    const { accessToken, refreshToken } = await bank.tpp.login();
+    const reply = await revoke(refreshToken, 'refresh_token');
+    expect(reply.json.data).toEqual({ tokenType: 'refresh_token', operationOutcome: 'revoked' });
+    expect(await isAccepted(accessToken)).toBe(false);
+    expect(codeOf(await tokenCall({ grant_type: 'refresh_token', refresh_token: refreshToken }))).toBe(
+      'GRANT_INVALID',
+    );
+  });
+
+  test('leaves the tokens of another login alone', async () => {
+    const [one, other] = [await bank.tpp.login(), await bank.tpp.login()];
+    await revoke(one.refreshToken, 'refresh_token');
+    expect(await isAccepted(other.accessToken)).toBe(true);
+  });
+
+  test('of an unknown token is no error (RFC 7009)', async () => {
+    const reply = await revoke('8d3f7f4e-0000-4000-8000-000000000000', 'refresh_token');
+    expect(reply.json.data).toEqual({ tokenType: 'refresh_token', operationOutcome: 'revoked' });
+  });
+
+  test("of another application's token is refused", async () => {
+    const token = String((await clientCredentials()).json.data?.access_token);
+    const reply = await revoke(token, 'access_token');
+    expect([reply.status, codeOf(reply)]).toEqual([400, 'GRANT_INVALID']);
+    expect(reply.text).not.toContain(token);
+  });
+
+  test('knows two kinds of tokens', async () => {
+    expect(codeOf(await revoke('x', 'id_token'))).toBe('FIELD_INVALID');
+  });
+});

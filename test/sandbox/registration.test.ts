@@ -1,0 +1,216 @@
+import { execFileSync } from 'node:child_process';
+import { createPrivateKey, X509Certificate } from 'node:crypto';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdir, mkdtemp, readdir, rename, rm, stat } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
+import { readEidasCertificate } from '../../src/certificates/eidas.ts';
+import { loadOrCreateRegistration, type Registration } from '../../src/sandbox/registration.ts';
+
+let folder: string;
+let first: Registration;
+
+beforeAll(async () => {
+  folder = join(await mkdtemp(join(tmpdir(), 'psd2-registration-')), 'sandbox');
+  first = await loadOrCreateRegistration(folder);
+});
+afterAll(() => rm(join(folder, '..'), { recursive: true, force: true }));
+
+function pem(file: string): string {
+  return readFileSync(file, 'utf8');
+}
+
+describe('the first start', () => {
+  test('makes certificates that chain to the authority and fit their keys', () => {
+    const ca = new X509Certificate(pem(first.caFile));
+    const pairs = [
+      [first.serverCertFile, first.serverKeyFile],
+      [first.qwacCertFile, first.qwacKeyFile],
+      [first.qsealCertFile, first.qsealKeyFile],
+      [first.bankSigningCertFile, first.bankSigningKeyFile],
+    ] as const;
+    for (const [certificateFile, keyFile] of pairs) {
+      const certificate = new X509Certificate(pem(certificateFile));
+      expect(certificate.verify(ca.publicKey)).toBe(true);
+      expect(certificate.checkPrivateKey(createPrivateKey(pem(keyFile)))).toBe(true);
+    }
+    expect(new Set(pairs.map(([file]) => new X509Certificate(pem(file)).fingerprint256)).size).toBe(4);
+  });
+
+  test("makes the TPP's certificates qualified ones with the PSD2 roles", () => {
+    const common = {
+      organizationIdentifier: 'PSDIT-BI-12345',
+      roles: ['PSP_AI', 'PSP_PI', 'PSP_IC'],
+      ncaId: 'IT-BI',
+    };
+    expect(readEidasCertificate(pem(first.qwacCertFile))).toMatchObject({ ...common, qcType: 'web' });
+    expect(readEidasCertificate(pem(first.qsealCertFile))).toMatchObject({ ...common, qcType: 'eseal' });
+  });
+
+  test('makes certificates that OpenSSL takes for what they are', () => {
+    const verify = (file: string, ...purpose: string[]): string =>
+      execFileSync('openssl', ['verify', '-CAfile', first.caFile, ...purpose, file], { encoding: 'utf8' });
+    expect(verify(first.qwacCertFile, '-purpose', 'sslclient')).toContain('OK');
+    expect(verify(first.serverCertFile, '-purpose', 'sslserver', '-verify_ip', '::1')).toContain('OK');
+    expect(verify(first.serverCertFile, '-purpose', 'sslserver', '-verify_hostname', 'localhost')).toContain(
+      'OK',
+    );
+  });
+
+  test('registers two applications that have nothing in common', () => {
+    const { authorizationCode, clientCredentials } = first.applications;
+    for (const key of ['clientId', 'clientSecret', 'applicationName'] as const) {
+      expect(authorizationCode[key]).not.toBe('');
+      expect(authorizationCode[key]).not.toBe(clientCredentials[key]);
+    }
+  });
+
+  test('keeps it from other users', async () => {
+    expect((await stat(folder)).mode & 0o777).toBe(0o700);
+    const files = await readdir(folder, { recursive: true });
+    expect(files).toContain('registration.json');
+    for (const name of files) {
+      const file = await stat(join(folder, name));
+      expect([name, file.mode & 0o777]).toEqual([name, file.isDirectory() ? 0o700 : 0o600]);
+    }
+  });
+});
+
+describe('a second start', () => {
+  afterEach(() => {
+    vi.doUnmock('../../src/certificates/eidas.ts');
+    vi.resetModules();
+  });
+
+  test('gives the same registration', async () => {
+    const files = readFileSync(first.qwacCertFile);
+    expect(await loadOrCreateRegistration(folder)).toEqual(first);
+    expect(readFileSync(first.qwacCertFile)).toEqual(files);
+  });
+
+  test('does not load the certificate library', async () => {
+    vi.resetModules();
+    vi.doMock('../../src/certificates/eidas.ts', () => {
+      throw new Error('the certificate library was loaded');
+    });
+    const fresh = await import('../../src/sandbox/registration.ts');
+    expect(await fresh.loadOrCreateRegistration(folder)).toEqual(first);
+    await expect(fresh.loadOrCreateRegistration(join(folder, '..', 'another'))).rejects.toThrow();
+  });
+});
+
+describe('certificates are made anew, and the applications stay,', () => {
+  let own: string;
+  let before: Registration;
+  let oldQwac: string;
+
+  beforeAll(async () => {
+    own = join(folder, '..', 'own');
+    before = await loadOrCreateRegistration(own);
+  });
+
+  async function expectNewCertificates(now?: Date): Promise<void> {
+    const after = await loadOrCreateRegistration(own, now && { now: () => now });
+    expect(after).toEqual(before);
+    expect(pem(after.qwacCertFile)).not.toBe(oldQwac);
+    expect(
+      new X509Certificate(pem(after.qwacCertFile)).verify(new X509Certificate(pem(after.caFile)).publicKey),
+    ).toBe(true);
+    expect((await readdir(own)).sort()).toEqual(['certificates', 'registration.json']);
+  }
+
+  test('within a day of their end, not before', async () => {
+    oldQwac = pem(before.qwacCertFile);
+    const end = Date.parse(new X509Certificate(oldQwac).validTo);
+    const hour = 60 * 60 * 1000;
+    await loadOrCreateRegistration(own, { now: () => new Date(end - 25 * hour) });
+    expect(pem(before.qwacCertFile)).toBe(oldQwac);
+    await expectNewCertificates(new Date(end - 23 * hour));
+  });
+
+  test('when a file is missing', async () => {
+    oldQwac = pem(before.qwacCertFile);
+    await rm(before.serverKeyFile);
+    await expectNewCertificates();
+  });
+
+  test('when a file was cut off', async () => {
+    oldQwac = pem(before.qwacCertFile);
+    writeFileSync(before.qsealCertFile, pem(before.qsealCertFile).slice(0, 400));
+    await expectNewCertificates();
+  });
+
+  test("when a key is not its certificate's", async () => {
+    oldQwac = pem(before.qwacCertFile);
+    writeFileSync(before.qwacKeyFile, pem(before.qsealKeyFile));
+    await expectNewCertificates();
+  });
+});
+
+describe('a start that was killed in the middle', () => {
+  // The highest process id of Linux is 2^22; this one can't be a process.
+  const dead = 2 ** 22 + 1;
+
+  test.each([
+    [
+      'while it wrote the certificates',
+      async (own: string) => {
+        await mkdir(join(own, `.certificates.${dead}.0123abcd`));
+        writeFileSync(join(own, `.certificates.${dead}.0123abcd`, 'ca.pem'), '');
+      },
+    ],
+    [
+      'while it wrote the applications',
+      async (own: string) => {
+        writeFileSync(join(own, `.registration.json.${dead}.0123abcd`), '{"authorizationCode":');
+      },
+    ],
+    [
+      'between moving the old certificates away and the new ones in',
+      async (own: string) => {
+        const made = await loadOrCreateRegistration(own);
+        await rename(join(made.caFile, '..'), join(own, `.certificates.${dead}.0123abcd`));
+      },
+    ],
+  ])('%s leaves nothing that the next one trips over', async (_when, kill) => {
+    const own = await mkdtemp(join(folder, '..', 'killed-'));
+    await kill(own);
+    const registration = await loadOrCreateRegistration(own);
+    expect(existsSync(registration.qwacKeyFile)).toBe(true);
+    expect((await readdir(own)).sort()).toEqual(['certificates', 'registration.json']);
+  });
+
+  test('is not taken for one that is still writing', async () => {
+    const own = await mkdtemp(join(folder, '..', 'writing-'));
+    const writing = `.certificates.${process.pid}.0123abcd`;
+    await mkdir(join(own, writing));
+    await loadOrCreateRegistration(own);
+    expect(await readdir(own)).toContain(writing);
+  });
+});
+
+test('two first starts at the same time agree', async () => {
+  const own = join(folder, '..', 'race');
+  const [one, other] = await Promise.all([loadOrCreateRegistration(own), loadOrCreateRegistration(own)]);
+  expect(one).toEqual(other);
+  expect(await loadOrCreateRegistration(own)).toEqual(one);
+  expect((await readdir(own)).sort()).toEqual(['certificates', 'registration.json']);
+});
+
+test('a registration.json that is not one is named, and kept', async () => {
+  const own = await mkdtemp(join(folder, '..', 'broken-'));
+  writeFileSync(join(own, 'registration.json'), '{"authorizationCode": 1}');
+  await expect(loadOrCreateRegistration(own)).rejects.toMatchObject({
+    name: 'Psd2Error',
+    code: 'sandbox',
+    message: `${join(own, 'registration.json')} is not a registration of the sandbox`,
+  });
+  expect(pem(join(own, 'registration.json'))).toBe('{"authorizationCode": 1}');
+});
+
+test('a folder that is a file is a clear error', async () => {
+  const own = join(folder, '..', 'file');
+  writeFileSync(own, '');
+  await expect(loadOrCreateRegistration(own)).rejects.toMatchObject({ name: 'Psd2Error', code: 'sandbox' });
+});

@@ -1,0 +1,258 @@
+import { createHash, randomUUID, sign, X509Certificate } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { Agent, request as httpsRequest } from 'node:https';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { SecureVersion } from 'node:tls';
+import type { Application, Registration } from '../../src/sandbox/registration.ts';
+import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/server.ts';
+
+/**
+ * A third-party provider for tests, written with Node's own modules alone: it signs with `node:crypto` and speaks
+ * `node:https`, so it shares no code with the client or with the sandbox. Every part of a request can be spoilt.
+ */
+
+/** The certificate and key that a connection is made with. */
+export interface Transport {
+  cert?: string;
+  key?: string;
+}
+
+export interface Call {
+  method?: 'GET' | 'POST' | 'PUT' | 'DELETE' | 'HEAD';
+  path: string;
+  /** An object is sent as JSON, a string as it is. */
+  body?: object | string;
+  token?: string;
+  /** Default: the application of the authorization code. */
+  application?: Application;
+  /** Replaces headers after signing; `null` takes one away, an array sends it several times. */
+  headers?: Record<string, string | string[] | null>;
+  /** Replaces headers before signing, so that the signature is right for the wrong value. */
+  signedValues?: Partial<Record<'date' | 'tpp-request-id' | 'digest', string>>;
+  /** The list of signed headers, instead of the prescribed one. */
+  signedHeaders?: string;
+  /** The PEM of the key that signs, instead of the QSealC's. */
+  signingKey?: string;
+  /** The `(request-target)` that is signed, instead of the real one. */
+  signedTarget?: string;
+  transport?: Transport;
+  tlsVersion?: SecureVersion;
+}
+
+export interface Reply {
+  status: number;
+  headers: Record<string, string | string[] | undefined>;
+  text: string;
+  // The tests look into answers of many shapes.
+  json: Json;
+}
+
+/** A JSON value whose parts are reached without ceremony: a part that is not there is `undefined`. */
+export interface Json {
+  readonly [part: string]: Json;
+}
+
+export class Tpp {
+  readonly #sandbox: Sandbox;
+  readonly #now: () => Date;
+  readonly #agents = new Map<string, Agent>();
+
+  constructor(sandbox: Sandbox, now: () => Date) {
+    this.#sandbox = sandbox;
+    this.#now = now;
+  }
+
+  get registration(): Registration {
+    return this.#sandbox.registration;
+  }
+
+  read(file: keyof Omit<Registration, 'applications'>): string {
+    return readFileSync(this.registration[file], 'utf8');
+  }
+
+  /** Sends a request that is right, but for what `call` spoils. */
+  send(call: Call): Promise<Reply> {
+    const body = typeof call.body === 'object' ? JSON.stringify(call.body) : call.body;
+    return this.#exchange(call, this.#headers(call, body), body);
+  }
+
+  /** Logs a customer in, with the code grant, and returns the tokens. */
+  async login(user: 'anna' | 'bruno' = 'anna'): Promise<{ accessToken: string; refreshToken: string }> {
+    const reply = await this.send({ path: this.authorizePath() });
+    const customer = this.#sandbox.customers.logins().find((login) => login.user === user);
+    const id = new URL(String(reply.headers.location)).searchParams.get('request') ?? '';
+    const back = this.#sandbox.customers.allowLogin(id, customer?.customerId ?? '');
+    const tokens = await this.send(this.codeCall(back.searchParams.get('code') ?? ''));
+    return {
+      accessToken: String(tokens.json.data?.access_token),
+      refreshToken: String(tokens.json.data?.refresh_token),
+    };
+  }
+
+  authorizePath(changes: Record<string, string> = {}): string {
+    const query = new URLSearchParams({
+      response_type: 'code',
+      client_id: this.registration.applications.authorizationCode.clientId,
+      redirect_uri: 'http://127.0.0.1:8910/callback',
+      state: 'abc',
+      ...changes,
+    });
+    return `/auth/oauth/v2/authorize?${query}`;
+  }
+
+  /** The token call for an authorization code. */
+  codeCall(code: string, changes: Record<string, string> = {}): Call {
+    const { clientId, clientSecret } = this.registration.applications.authorizationCode;
+    return {
+      method: 'POST',
+      path: '/auth/oauth/v2/token',
+      body: {
+        grant_type: 'authorization_code',
+        code,
+        client_id: clientId,
+        client_secret: clientSecret,
+        redirect_uri: 'http://127.0.0.1:8910/callback',
+        ...changes,
+      },
+    };
+  }
+
+  close(): void {
+    for (const agent of this.#agents.values()) agent.destroy();
+  }
+
+  #headers(call: Call, body: string | undefined): [string, string][] {
+    const { method = 'GET', path, application = this.registration.applications.authorizationCode } = call;
+    const headers: Record<string, string> = {
+      accept: 'application/json',
+      'tpp-transaction-id': randomUUID(),
+      'tpp-request-id': randomUUID(),
+      date: this.#now().toUTCString(),
+      'tpp-certificate': new X509Certificate(this.read('qsealCertFile')).raw.toString('base64'),
+      ...(call.token !== undefined && { authorization: `Bearer ${call.token}` }),
+      ...(body !== undefined && { 'content-type': 'application/json', digest: digestOf(body) }),
+      ...call.signedValues,
+    };
+    const list =
+      call.signedHeaders ??
+      (body === undefined
+        ? '(request-target) tpp-request-id date'
+        : '(request-target) digest tpp-request-id date');
+    const signingString = list
+      .split(' ')
+      .map((name) =>
+        name === '(request-target)'
+          ? `(request-target): ${call.signedTarget ?? `${method.toLowerCase()} ${path}`}`
+          : `${name}: ${headers[name]}`,
+      )
+      .join('\n');
+    const signature = sign(
+      'RSA-SHA256',
+      Buffer.from(signingString),
+      call.signingKey ?? this.read('qsealKeyFile'),
+    );
+    headers.signature = `keyId="${application.applicationName}",algorithm="rsa-sha256",headers="${list}",signature="${signature.toString('base64')}"`;
+    const changed = new Map<string, string | string[] | null>(Object.entries(headers));
+    for (const [name, value] of Object.entries(call.headers ?? {})) changed.set(name.toLowerCase(), value);
+    return [...changed].flatMap(([name, value]) =>
+      value === null ? [] : [value].flat().map((one): [string, string] => [name, one]),
+    );
+  }
+
+  #exchange(call: Call, headers: [string, string][], body: string | undefined): Promise<Reply> {
+    const { hostname, port } = new URL(this.#sandbox.baseUrl);
+    return new Promise((resolve, reject) => {
+      const request = httpsRequest(
+        { hostname, port, method: call.method ?? 'GET', path: call.path, agent: this.#agent(call) },
+        async (response) => {
+          const chunks: Buffer[] = [];
+          for await (const chunk of response) chunks.push(chunk);
+          const text = Buffer.concat(chunks).toString('utf8');
+          const json = text.startsWith('{') ? JSON.parse(text) : {};
+          resolve({ status: response.statusCode ?? 0, headers: response.headers, text, json });
+        },
+      );
+      request.on('error', reject);
+      const names = new Set(headers.map(([name]) => name));
+      for (const name of names) {
+        const values = headers.filter(([other]) => other === name).map(([, value]) => value);
+        request.setHeader(name, values.length === 1 ? String(values[0]) : values);
+      }
+      // Node sends the body of a GET without announcing it.
+      if (body !== undefined) request.setHeader('content-length', Buffer.byteLength(body));
+      request.end(body);
+    });
+  }
+
+  #agent({ transport, tlsVersion }: Call): Agent {
+    const { cert, key } = transport ?? { cert: this.read('qwacCertFile'), key: this.read('qwacKeyFile') };
+    const id = `${cert} ${tlsVersion}`;
+    const agent =
+      this.#agents.get(id) ??
+      new Agent({
+        ca: this.read('caFile'),
+        ...(cert !== undefined && { cert }),
+        ...(key !== undefined && { key }),
+        ...(tlsVersion !== undefined && { minVersion: tlsVersion, maxVersion: tlsVersion }),
+        keepAlive: true,
+      });
+    this.#agents.set(id, agent);
+    return agent;
+  }
+}
+
+export function digestOf(body: string): string {
+  return `SHA-256=${createHash('sha256').update(body).digest('base64')}`;
+}
+
+/** The code of the first message. */
+export function codeOf({ json }: Reply): string {
+  return String(json.result?.messages?.[0]?.code);
+}
+
+/** The detail of the first message. */
+export function detailOf({ json }: Reply): string {
+  return String(json.result?.messages?.[0]?.detail);
+}
+
+/** A clock that stands still until it is moved. */
+export class TestClock {
+  #at: Date;
+
+  constructor(at: string) {
+    this.#at = new Date(at);
+  }
+
+  readonly now = (): Date => new Date(this.#at);
+
+  advance(milliseconds: number): void {
+    this.#at = new Date(this.#at.getTime() + milliseconds);
+  }
+}
+
+export interface TestBank {
+  sandbox: Sandbox;
+  tpp: Tpp;
+  clock: TestClock;
+  close(): Promise<void>;
+}
+
+/** A sandbox on free ports in a folder of its own, at noon of 20 November 2026 (a Friday) in Rome. */
+export async function openTestBank(options: Partial<SandboxOptions> = {}): Promise<TestBank> {
+  const folder = await mkdtemp(join(tmpdir(), 'psd2-sandbox-'));
+  const clock = new TestClock('2026-11-20T11:00:00Z');
+  const sandbox = await startSandbox({ folder, port: 0, now: clock.now, ...options });
+  const tpp = new Tpp(sandbox, clock.now);
+  return {
+    sandbox,
+    tpp,
+    clock,
+    close: async () => {
+      tpp.close();
+      await sandbox.close();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}

@@ -1,0 +1,190 @@
+import { once } from 'node:events';
+import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { createServer, type Server } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { assertOpenable, openInBrowser } from '../../src/terminal/browser.ts';
+
+const URL_OF_BANK = 'https://bank.example/login?request=1&state=a%20b';
+
+let folder: string;
+let script: string;
+let reports: Server;
+let report: Promise<{ argv: string[]; env: Record<string, string>; pid: number; group: number }>;
+let failures: string[];
+let failed: Promise<void>;
+let onFailure: (message: string) => void;
+
+/** The browser is a real program: it posts how it was started to a server of the test. */
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'psd2-browser-'));
+  script = join(folder, 'the browser.mjs');
+  reports = createServer().listen(0, '127.0.0.1');
+  await once(reports, 'listening');
+  report = once(reports, 'request').then(async ([request, response]) => {
+    const body = await text(request);
+    response.end();
+    return JSON.parse(body);
+  });
+  const address = reports.address();
+  const port = address !== null && typeof address === 'object' ? address.port : 0;
+  await writeFile(
+    script,
+    `#!${process.execPath}
+import { readFileSync } from 'node:fs';
+const group = process.platform === 'linux' ? Number(readFileSync('/proc/self/stat', 'utf8').split(') ')[1].split(' ')[2]) : process.pid;
+const body = JSON.stringify({ argv: process.argv.slice(2), env: process.env, pid: process.pid, group });
+await fetch('http://127.0.0.1:${port}/', { method: 'POST', body });
+`,
+  );
+  await chmod(script, 0o755);
+  failures = [];
+  failed = new Promise((resolve) => {
+    onFailure = (message) => {
+      failures.push(message);
+      resolve();
+    };
+  });
+});
+
+afterEach(async () => {
+  vi.unstubAllEnvs();
+  reports.close();
+  await rm(folder, { recursive: true });
+});
+
+describe('openInBrowser', () => {
+  it('runs the command with the address as its last argument, as one argument', async () => {
+    await openInBrowser(URL_OF_BANK, `"${script}" --new 'a b' c\\ d`, onFailure);
+    expect((await report).argv).toEqual(['--new', 'a b', 'c d', URL_OF_BANK]);
+    expect(failures).toEqual([]);
+  });
+
+  it('uses no shell', async () => {
+    const url = 'https://bank.example/$(id)?a=1;touch&b=`id`|x';
+    await openInBrowser(url, `'${script}' $HOME ;`, onFailure);
+    expect((await report).argv).toEqual(['$HOME', ';', new URL(url).href]);
+  });
+
+  it('keeps the secrets to itself', async () => {
+    for (const name of ['CLIENT_SECRET', 'CC_CLIENT_SECRET', 'KEY_PASSPHRASE', 'CONFIG_PASSPHRASE']) {
+      vi.stubEnv(`PSD2_${name}`, 'hush');
+    }
+    vi.stubEnv('PSD2_BASE_URL', 'https://bank.example');
+    await openInBrowser(URL_OF_BANK, `'${script}'`, onFailure);
+    const { env } = await report;
+    expect(Object.values(env)).not.toContain('hush');
+    expect(env).toHaveProperty('PSD2_BASE_URL', 'https://bank.example');
+    expect(process.env).toHaveProperty('PSD2_CLIENT_SECRET', 'hush');
+  });
+
+  it('gives the browser a session of its own, out of reach of Ctrl-C', async () => {
+    await openInBrowser(URL_OF_BANK, `'${script}'`, onFailure);
+    const { pid, group } = await report;
+    expect(group).toBe(pid);
+  });
+
+  it.runIf(process.platform === 'linux')("keeps the secrets from the system's browser too", async () => {
+    // The system's opener runs the program that BROWSER names.
+    vi.stubEnv('PSD2_CLIENT_SECRET', 'hush');
+    vi.stubEnv('BROWSER', join(folder, 'link'));
+    await writeFile(join(folder, 'link'), `#!/bin/sh\nexec '${script}' "$@"\n`, { mode: 0o755 });
+    vi.stubEnv('DISPLAY', '');
+    await openInBrowser(URL_OF_BANK, undefined, onFailure);
+    const { argv, env } = await report;
+    expect(argv).toEqual([URL_OF_BANK]);
+    expect(Object.values(env)).not.toContain('hush');
+    expect(process.env).toHaveProperty('PSD2_CLIENT_SECRET', 'hush');
+  });
+
+  it("opens nothing for 'none', but still refuses a bad address", async () => {
+    await openInBrowser(URL_OF_BANK, 'none', onFailure);
+    expect(failures).toEqual([]);
+    await expect(openInBrowser('file:///etc/passwd', 'none', onFailure)).rejects.toMatchObject({
+      code: 'bank_answer',
+    });
+  });
+
+  it('reports a program that does not exist or is not executable', async () => {
+    await openInBrowser(URL_OF_BANK, '/nowhere/browser', onFailure);
+    await writeFile(join(folder, 'text'), 'text', { mode: 0o644 });
+    await openInBrowser(URL_OF_BANK, `'${join(folder, 'text')}'`, onFailure);
+    expect(failures).toEqual([
+      'The browser command "/nowhere/browser" could not be started: there is no such program.',
+      expect.stringMatching(/could not be started: it is not executable\.$/),
+    ]);
+  });
+
+  it.each([
+    ['process.exit(3)', 'ended with the exit code 3.'],
+    ['process.kill(process.pid, "SIGTERM"); setInterval(() => {}, 1000)', 'was ended by SIGTERM.'],
+  ])('reports a browser that fails: %s', async (program, words) => {
+    await writeFile(script, `#!${process.execPath}\n${program}\n`);
+    await openInBrowser(URL_OF_BANK, `'${script}'`, onFailure);
+    await failed;
+    expect(failures).toEqual([expect.stringContaining(words)]);
+    expect(failures[0]).not.toContain('state');
+  });
+
+  it('refuses a command with an open quote', async () => {
+    await expect(openInBrowser(URL_OF_BANK, "firefox 'x", onFailure)).rejects.toMatchObject({
+      code: 'config',
+    });
+  });
+});
+
+describe('assertOpenable', () => {
+  it.each([
+    'https://bank.example/x?y=1',
+    'http://127.0.0.1:8080/login',
+    'http://localhost/',
+    'https://[::1]:1/',
+  ])('lets %s pass', (url) => {
+    expect(assertOpenable(url).href).toBe(url);
+  });
+
+  it('gives an address in ASCII, without quotes or blanks', () => {
+    expect(assertOpenable('https://bank.example/a b"\u202e?c="d').href).toBe(
+      'https://bank.example/a%20b%22%E2%80%AE?c=%22d',
+    );
+  });
+
+  it.each([
+    'javascript:alert(1)',
+    'JaVaScRiPt:alert(1)',
+    'java\nscript:alert(1)',
+    'file:///etc/passwd',
+    'data:text/html,x',
+    'ftp://bank.example/',
+    'http://bank.example/login',
+    'http://127.0.0.1.bank.example/',
+    'https://user:secret@bank.example/',
+    'https://user@bank.example/',
+    'https://:secret@bank.example/',
+    'https://bank.example/\nx',
+    'https://bank.example/\r\nSet-Cookie: x',
+    'https://bank.example/\tx',
+    'https://bank.example/\u001b[2J',
+    'https://bank.example/\u009b2J',
+    'https://bank.example/\u0000',
+    '\u0001https://bank.example/',
+    '/login',
+    '//bank.example/login',
+    '--version',
+    '',
+  ])('refuses %j without repeating it', (url) => {
+    let error: unknown;
+    try {
+      assertOpenable(url);
+    } catch (thrown) {
+      error = thrown;
+    }
+    expect(error).toMatchObject({
+      code: 'bank_answer',
+      message: expect.stringContaining('not opened in a browser'),
+    });
+    if (url.length > 10) expect(String(error)).not.toContain(url.slice(6));
+  });
+});
