@@ -29,7 +29,6 @@ await build({
   chunkNames: 'chunks/[name]-[hash]',
   minifySyntax: true,
   minifyWhitespace: true,
-  keepNames: true,
   legalComments: 'linked',
   mainFields: ['module', 'main'],
   plugins: [reflectMetadataFirst],

@@ -1,38 +1,15 @@
-import { CommanderError } from '@commander-js/extra-typings';
-import { buildProgram } from './cli/program.ts';
-import { reportError } from './cli/report-error.ts';
-import { Psd2Error } from './errors.ts';
-
 declare const PSD2_VERSION: string;
 
 /** Runs `psd2` with the arguments of this process and sets its exit code. */
 export async function main(): Promise<void> {
   // A reader that has had enough (`| head`) is no error.
   process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 1));
-  const program = buildProgram(PSD2_VERSION);
-  try {
-    await program.parseAsync();
-  } catch (error) {
-    if (!(error instanceof CommanderError))
-      process.exitCode = reportError(error, process.stderr, wantsJson());
-    else if (error.exitCode !== 0)
-      process.exitCode = reportError(toUsageError(error), process.stderr, wantsJson());
+  const [first, second] = process.argv.slice(2);
+  if ((first === '--version' || first === '-V') && second === undefined) {
+    // The one answer that needs no command tree.
+    process.stdout.write(`${PSD2_VERSION}\n`);
+    return;
   }
-}
-
-function toUsageError(error: CommanderError): Psd2Error {
-  if (error.code === 'commander.help') {
-    return new Psd2Error('usage', 'A command is missing', { hint: 'psd2 --help shows them all.' });
-  }
-  const [what = '', ...suggestions] = error.message.replace(/^error: /, '').split('\n');
-  const message = what.charAt(0).toUpperCase() + what.slice(1);
-  const hint = suggestions.join(' ').replace(/[()]/g, '').trim();
-  return new Psd2Error('usage', message, { hint: hint || 'Add --help to see how the command is used.' });
-}
-
-/** Before the options are read: whether the error is wanted as JSON. */
-function wantsJson(): boolean {
-  const { argv, env } = process;
-  const output = argv[argv.findIndex((word) => word === '-o' || word === '--output') + 1];
-  return argv.includes('--json') || output === 'json' || output === 'ndjson' || env.PSD2_OUTPUT === 'json';
+  const { parse } = await import('./cli/parse.ts');
+  await parse(PSD2_VERSION);
 }

@@ -1,4 +1,5 @@
-import Client from 'undici/lib/dispatcher/client.js';
+import type { IncomingMessage } from 'node:http';
+import { Agent, request } from 'node:https';
 import type { KeyPair } from '../certificates/key-pair.ts';
 import { Psd2Error } from '../errors.ts';
 
@@ -56,100 +57,94 @@ const LARGEST_ANSWER = 32 * 1024 * 1024;
  * @param ca PEM certificates that the bank's must chain to; undefined means the system's
  */
 export function connectToBank(origin: URL, qwac: KeyPair, ca: string | undefined): BankConnection {
-  const client = new Client(origin.origin, {
-    pipelining: 1,
-    allowH2: false,
-    // The limit of the whole call, below, is the one that counts.
-    headersTimeout: 0,
-    bodyTimeout: 0,
-    connect: {
-      cert: qwac.certificatePem,
-      key: qwac.key.export({ type: 'pkcs8', format: 'pem' }),
-      timeout: 0,
-      ...(ca === undefined ? {} : { ca }),
-    },
+  const agent = new Agent({
+    keepAlive: true,
+    cert: qwac.certificatePem,
+    key: qwac.key.export({ type: 'pkcs8', format: 'pem' }),
+    ...(ca === undefined ? {} : { ca }),
   });
 
   return {
-    send(request, timeoutMs, signal) {
+    send({ method, target, headers, body }, timeoutMs, signal) {
       return new Promise((resolve, reject) => {
         const timeout = AbortSignal.timeout(timeoutMs);
         const ended = AbortSignal.any([signal, timeout]);
-        const chunks: Buffer[] = [];
-        let size = 0;
-        let status = 0;
-        let headers: Record<string, string> = {};
-        let begun = false;
-        let abort: (reason: Error) => void = () => {};
+        /** The connection stands, so bytes may have left. */
+        let connected = false;
 
-        const stop = () => {
-          abort(new Error('stopped'));
-          reject(
-            signal.aborted
-              ? signal.reason
-              : new CallFailed(`it did not answer within ${timeoutMs / 1000} s`, {
-                  neverSent: !begun,
-                  passing: true,
-                  cause: timeout.reason,
-                }),
-          );
-        };
-        ended.addEventListener('abort', stop, { once: true });
-        const settle = (act: () => void) => {
-          ended.removeEventListener('abort', stop);
-          act();
-        };
-        if (ended.aborted) return settle(stop);
-
-        client.dispatch(
+        const sending = request(
           {
-            method: request.method,
-            path: request.target,
-            headers: request.headers,
-            body: request.body ?? null,
+            agent,
+            method,
+            protocol: origin.protocol,
+            hostname: origin.hostname.replace(/^\[|\]$/g, ''),
+            port: origin.port || 443,
+            path: target,
+            headers: { ...headers, ...(body && { 'content-length': body.length }) },
+            signal: ended,
           },
-          {
-            onRequestStart(controller) {
-              abort = (reason) => controller.abort(reason);
-              // Given up while the connection was being made: the request must not leave any more.
-              if (ended.aborted) controller.abort(new Error('stopped'));
-              else begun = true;
-            },
-            onResponseStart(_controller, statusCode, received) {
-              status = statusCode;
-              headers = Object.fromEntries(
-                Object.entries(received).map(([name, value]) => [
-                  name.toLowerCase(),
-                  [value].flat().join(', '),
-                ]),
-              );
-            },
-            onResponseData(controller, chunk) {
-              size += chunk.length;
-              if (size > LARGEST_ANSWER) {
-                settle(() =>
-                  reject(
-                    new Psd2Error(
-                      'bank_answer',
-                      `The bank's answer to ${request.method} ${pathOf(request)} is larger than 32 MiB`,
-                    ),
-                  ),
-                );
-                controller.abort(new Error('too large'));
-              } else chunks.push(chunk);
-            },
-            onResponseEnd() {
-              settle(() => resolve({ status, headers, body: Buffer.concat(chunks) }));
-            },
-            onResponseError(_controller, error) {
-              settle(() => reject(explain(error, origin, !begun)));
-            },
+          async (answer) => {
+            try {
+              const content = await readAll(answer);
+              resolve({
+                status: answer.statusCode ?? 0,
+                headers: joinHeaders(answer.headers),
+                body: content,
+              });
+            } catch (error) {
+              sending.destroy();
+              fail(error);
+            }
           },
         );
+        sending.once('socket', (socket) => {
+          if (sending.reusedSocket) connected = true;
+          else socket.once('secureConnect', () => (connected = true));
+        });
+        const fail = (error: unknown) => {
+          if (signal.aborted) reject(signal.reason);
+          else if (error instanceof AnswerTooLarge) {
+            reject(
+              new Psd2Error(
+                'bank_answer',
+                `The bank's answer to ${method} ${pathOf({ target })} is larger than 32 MiB`,
+              ),
+            );
+          } else if (timeout.aborted) {
+            const message = `it did not answer within ${timeoutMs / 1000} s`;
+            reject(new CallFailed(message, { neverSent: !connected, passing: true, cause: error }));
+          } else reject(explain(error, origin, !connected));
+        };
+        sending.once('error', fail);
+        sending.end(body);
       });
     },
-    close: () => client.destroy(),
+    async close() {
+      agent.destroy();
+    },
   };
+}
+
+class AnswerTooLarge extends Error {}
+
+async function readAll(answer: IncomingMessage): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of answer) {
+    size += chunk.length;
+    if (size > LARGEST_ANSWER) throw new AnswerTooLarge();
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
+}
+
+function joinHeaders(headers: IncomingMessage['headers']): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(headers).map(([name, value]) => [
+      name,
+      Array.isArray(value) ? value.join(', ') : (value ?? ''),
+    ]),
+  );
 }
 
 /** A request's path without its query, which may hold what is nobody's business. */
@@ -157,8 +152,8 @@ export function pathOf(request: Pick<WireRequest, 'target'>): string {
   return request.target.split('?', 1)[0] ?? '';
 }
 
-function explain(error: Error, origin: URL, neverSent: boolean): CallFailed {
-  const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
+function explain(error: unknown, origin: URL, neverSent: boolean): CallFailed {
+  const code = error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : '';
   const fail = (message: string, passing: boolean) =>
     new CallFailed(message, { neverSent, passing, cause: error });
   switch (code) {
@@ -169,7 +164,6 @@ function explain(error: Error, origin: URL, neverSent: boolean): CallFailed {
     case 'ECONNREFUSED':
       return fail(`nothing listens at ${origin.host}`, true);
     case 'ETIMEDOUT':
-    case 'UND_ERR_CONNECT_TIMEOUT':
       return fail('the connection could not be made in time', true);
     case 'ERR_TLS_CERT_ALTNAME_INVALID':
       return fail(`its certificate is not for ${origin.hostname}`, false);

@@ -16,7 +16,6 @@ export function buildProgram(version: string): CommandUnknownOpts {
       "Work with a bank's PSD2 interface: log a customer in, get consent, read accounts, make transfers.",
     )
     .version(version, '-V, --version')
-    .helpCommand(false)
     .addOption(G.profile)
     .addOption(G.customer)
     .addOption(G.grant)
@@ -67,17 +66,12 @@ Topics: psd2 help exit-codes`,
   return program;
 }
 
-/** Errors are thrown to the caller; the help of a command shows the global options in brief. */
+/** Errors are thrown to the caller, who writes them; the help that stands for a missing command goes to stderr. */
 function configure(command: CommandUnknownOpts): void {
-  command
-    .exitOverride()
-    .configureOutput({ writeErr: () => {}, outputError: () => {} })
-    .configureHelp({ showGlobalOptions: false });
-  if (command.parent)
-    command.addHelpText(
-      'after',
-      '\nThe global options (--profile, --json, --yes, ...) are shown by psd2 --help.',
-    );
+  command.helpCommand(false).exitOverride().configureOutput({ outputError: () => {} });
+  if (command.parent) {
+    command.addHelpText('after', '\nThe global options (--profile, --json, --yes, ...) are shown by psd2 --help.');
+  }
   for (const child of command.commands) configure(child);
 }
 

@@ -47,8 +47,8 @@ export async function playCustomer(url: string, options: CustomerOptions = {}): 
       continue;
     }
     const page = readPage(answer.html, request.url);
-    const landed = back && isRedirect(answer);
-    if (!landed && (answer.status < 200 || answer.status > 299)) {
+    // A callback may lead on into the provider's application, where the customer's part is over.
+    if (!isPage(answer) && !(back && isRedirect(answer))) {
       throw new Psd2Error('sandbox', `${placeOf(request.url)} answered ${answer.status}: ${page.message}`);
     }
     pages.push(page.title);
@@ -56,6 +56,10 @@ export async function playCustomer(url: string, options: CustomerOptions = {}): 
     request = decide(page, request.url, options);
   }
   throw new Psd2Error('sandbox', `The customer site led to more than ${MAX_STEPS} pages and redirects`);
+}
+
+function isPage({ status }: PageAnswer): boolean {
+  return status >= 200 && status <= 299;
 }
 
 function isRedirect({ status }: PageAnswer): boolean {

@@ -46,7 +46,8 @@ export class Browse {
       const location = answer.headers.location;
       return {
         status: answer.statusCode ?? 0,
-        redirect: location !== undefined && URL.canParse(location, url) ? new URL(location, url) : undefined,
+        redirect:
+          location !== undefined && URL.canParse(location, url.href) ? new URL(location, url) : undefined,
         html: await bodyOf(answer),
       };
     } catch (cause) {

@@ -1,0 +1,31 @@
+import { CommanderError } from '@commander-js/extra-typings';
+import { Psd2Error } from '../errors.ts';
+import { buildProgram } from './program.ts';
+import { reportError } from './report-error.ts';
+
+/** Reads this process's arguments, runs the command they name, and sets the exit code. */
+export async function parse(version: string): Promise<void> {
+  try {
+    await buildProgram(version).parseAsync();
+  } catch (error) {
+    if (!(error instanceof CommanderError)) process.exitCode = reportError(error, process.stderr, wantsJson());
+    else if (error.exitCode !== 0) process.exitCode = reportError(toUsageError(error), process.stderr, wantsJson());
+  }
+}
+
+function toUsageError(error: CommanderError): Psd2Error {
+  if (error.code === 'commander.help') {
+    return new Psd2Error('usage', 'A command is missing', { hint: 'psd2 --help shows them all.' });
+  }
+  const [what = '', ...suggestions] = error.message.replace(/^error: /, '').split('\n');
+  const message = what.charAt(0).toUpperCase() + what.slice(1);
+  const hint = suggestions.join(' ').replace(/[()]/g, '').trim();
+  return new Psd2Error('usage', message, { hint: hint || 'Add --help to see how the command is used.' });
+}
+
+/** Before the options are read: whether the error is wanted as JSON. */
+function wantsJson(): boolean {
+  const { argv, env } = process;
+  const output = argv[argv.findIndex((word) => word === '-o' || word === '--output') + 1];
+  return argv.includes('--json') || output === 'json' || output === 'ndjson' || env.PSD2_OUTPUT === 'json';
+}

@@ -1,0 +1,431 @@
+import { request as httpRequest } from 'node:http';
+import { parse } from 'node-html-parser';
+import type { Browser, BrowserContext, Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { launchChromium } from '../chromium.ts';
+import {
+  consent,
+  type FakeBank,
+  fakeBank,
+  payment,
+  RESOURCE,
+  type Served,
+  serve,
+  serveSite,
+} from './fake-bank.ts';
+
+let callbacks: string[];
+let bank: FakeBank;
+let site: Served;
+let callback: Served;
+
+beforeEach(async () => {
+  callbacks = [];
+  callback = await serve((request, response) => {
+    if (request.url !== '/favicon.ico') callbacks.push(`${request.url} ${request.headers.referer ?? '-'}`);
+    response.end('<title>Back</title>');
+  });
+  bank = fakeBank(`${callback.origin}/callback`);
+  site = await serveSite(bank);
+});
+
+afterEach(async () => {
+  await Promise.all([site.close(), callback.close()]);
+});
+
+const loginUrl = () => `${site.origin}/login?request=L1`;
+const scaUrl = () => `${site.origin}/sca-authorize/?resourceId=${RESOURCE}`;
+
+describe('the customer site in Chromium, without scripts', () => {
+  let browser: Browser;
+  let context: BrowserContext;
+  let page: Page;
+  let complaints: string[];
+
+  beforeAll(async () => {
+    browser = await launchChromium();
+  }, 30_000);
+  afterAll(() => browser.close());
+
+  beforeEach(async () => {
+    context = await browser.newContext({ javaScriptEnabled: false, viewport: { width: 320, height: 640 } });
+    page = await context.newPage();
+    complaints = [];
+    page.on('console', (message) => complaints.push(message.text()));
+  });
+  afterEach(async () => {
+    await context.close();
+    expect(complaints).toEqual([]);
+  });
+
+  const press = (name: string) => page.getByRole('button', { name, exact: true }).click();
+
+  it('logs in by typing, allows, and returns to the provider without telling where from', async () => {
+    await page.goto(loginUrl());
+    expect(await page.title()).toBe('Log in · Sandbox Bank');
+    await page.getByLabel('User').fill('bruno');
+    await page.getByLabel('Password').fill('bruno-sandbox');
+    await page.keyboard.press('Enter');
+    await page.getByText('You are logged in as Bruno Conti, customer 2073915').waitFor();
+    await page.getByRole('heading', { name: 'Fintrek S.r.l. asks for access to your accounts' }).waitFor();
+    expect(await page.title()).toBe('Allow access · Sandbox Bank');
+    await press('Allow access');
+    await page.waitForURL(`${callback.origin}/callback?code=the-code&state=the-state`);
+    expect(bank.decisions).toEqual(['allow L1 2073915']);
+    expect(callbacks).toEqual(['/callback?code=the-code&state=the-state -']);
+  });
+
+  it('logs in with one click', async () => {
+    await page.goto(loginUrl());
+    await press('Continue as Anna Esposito');
+    await press('Allow access');
+    await page.waitForURL(`${callback.origin}/**`);
+    expect(bank.decisions).toEqual(['allow L1 1048262']);
+  });
+
+  it('cancels at the login page without a user or a password', async () => {
+    await page.goto(loginUrl());
+    await press('Cancel');
+    await page.waitForURL(`${callback.origin}/callback?error=access_denied&state=the-state`);
+    expect(bank.decisions).toEqual(['refuse L1']);
+  });
+
+  it('refuses access', async () => {
+    await page.goto(loginUrl());
+    await press('Continue as Anna Esposito');
+    await press('Refuse');
+    await page.waitForURL(`${callback.origin}/callback?error=access_denied&state=the-state`);
+    expect(bank.decisions).toEqual(['refuse L1']);
+  });
+
+  it('shows a payment in full, and approves it', async () => {
+    await page.goto(scaUrl());
+    const terms = await page.locator('dt').allTextContents();
+    const values = await page.locator('dd').allInnerTexts();
+    expect(Object.fromEntries(terms.map((term, at) => [term, values[at]]))).toEqual({
+      Beneficiary: 'Officina Bianchi & Figli',
+      IBAN: 'IT60 X054 2811 1010 0000 0123 456',
+      Amount: '1,250.40 EUR',
+      Fee: '1.50 EUR',
+      Total: '1,251.90 EUR',
+      Type: 'Instant bank transfer',
+      Date: '21 November 2026, at once',
+      Description: 'Invoice 2026/118',
+      'From your account': 'IT12 A099 9001 6000 0001 0482 620\n0010482620',
+    });
+    await press('Approve payment');
+    await page.waitForURL(`${callback.origin}/callback?state=the-state`);
+    expect(bank.decisions).toEqual([`approve ${RESOURCE}`]);
+  });
+
+  it('refuses a payment that is not instant', async () => {
+    bank.sca = { state: 'PENDING', request: { ...payment, instant: false, description: '' } };
+    await page.goto(scaUrl());
+    expect(await page.locator('dl').innerText()).not.toMatch(/instant|at once/i);
+    await page.getByText('None', { exact: true }).waitFor();
+    await press('Refuse');
+    await page.waitForURL(`${callback.origin}/**`);
+    expect(bank.decisions).toEqual([`refuse ${RESOURCE}`]);
+  });
+
+  it('shows a consent in plain words, and approves it', async () => {
+    bank.sca = { state: 'PENDING', request: consent };
+    await page.goto(scaUrl());
+    const text = await page.getByRole('main').innerText();
+    expect(text).toContain('See your accounts');
+    expect(text).toContain('Credit card · 0000093017');
+    expect(text).toContain('IT12 A099 9001 6000 0001 0482 620');
+    expect(text).toContain('Prepare payments from your accounts');
+    await press('Approve consent');
+    await page.waitForURL(`${callback.origin}/**`);
+    expect(bank.decisions).toEqual([`approve ${RESOURCE}`]);
+  });
+
+  it('fits a narrow phone, and follows the colour scheme', async () => {
+    bank.sca.request = { ...payment, beneficiaryName: 'W'.repeat(70), description: 'x'.repeat(140) };
+    for (const url of [loginUrl(), scaUrl()]) {
+      await page.goto(url);
+      expect(await page.locator('html').evaluate((html) => html.scrollWidth)).toBe(320);
+    }
+    const background = () => page.locator('body').evaluate((body) => getComputedStyle(body).backgroundColor);
+    const light = await background();
+    await page.emulateMedia({ colorScheme: 'dark' });
+    expect(await background()).not.toBe(light);
+  });
+});
+
+interface Answer {
+  status: number;
+  headers: Headers;
+  html: string;
+  cookie: string;
+}
+
+async function send(
+  path: string,
+  options: { form?: Record<string, string>; cookie?: string } = {},
+): Promise<Answer> {
+  const { form, cookie = '' } = options;
+  const response = await fetch(new URL(path, site.origin), {
+    method: form ? 'POST' : 'GET',
+    redirect: 'manual',
+    headers: { cookie },
+    ...(form ? { body: new URLSearchParams(form) } : {}),
+  });
+  return {
+    status: response.status,
+    headers: response.headers,
+    html: await response.text(),
+    cookie: response.headers.getSetCookie().join().split(';')[0] || cookie,
+  };
+}
+
+function tokenOf({ html }: Answer): string {
+  return parse(html).querySelector('input[name=token]')?.getAttribute('value') ?? '';
+}
+
+const anna = { user: 'anna', password: 'anna-sandbox', decision: 'login', request: 'L1' };
+
+/** A browser session that has logged Anna in and sees the access page. */
+async function loggedIn(): Promise<Answer> {
+  const login = await send('/login?request=L1');
+  const { cookie } = login;
+  await send('/login', { cookie, form: { ...anna, token: tokenOf(login) } });
+  return send('/login?request=L1', { cookie });
+}
+
+describe('the customer site over HTTP', () => {
+  it('sends every page with headers that allow no script, frame, cache or referrer', async () => {
+    const answers = await Promise.all(
+      [
+        '/login?request=L1',
+        '/login?request=L2',
+        '/login',
+        `/sca-authorize/?resourceId=${RESOURCE}`,
+        '/',
+        '/x',
+      ].map((path) => send(path)),
+    );
+    answers.push(await loggedIn());
+    for (const { headers, html } of answers) {
+      expect(headers.get('content-type')).toMatch(/^text\/html; charset=utf-8/i);
+      expect(headers.get('content-security-policy')).toMatch(
+        /^default-src 'none'; style-src 'sha256-[\w+/]+=*'; /,
+      );
+      expect(headers.get('content-security-policy')).toContain("frame-ancestors 'none'");
+      expect(headers.get('x-frame-options')).toBe('DENY');
+      expect(headers.get('x-content-type-options')).toBe('nosniff');
+      expect(headers.get('referrer-policy')).toBe('no-referrer');
+      expect(headers.get('cache-control')).toBe('no-store');
+      const page = parse(html);
+      expect(page.querySelector('html')?.getAttribute('lang')).toBe('en');
+      expect(page.querySelectorAll('h1')).toHaveLength(1);
+      expect(page.querySelector('main h1')).not.toBeNull();
+      expect(page.querySelector('title')?.text).toMatch(/.+ · Sandbox Bank$/);
+      expect(page.querySelector('header')?.text).toContain('Sandbox — no real money');
+      expect(page.querySelectorAll('script, iframe, img, link[rel=stylesheet]')).toHaveLength(0);
+      expect(html).not.toMatch(/\son\w+=|\sstyle=|https?:\/\//);
+    }
+    expect(new Set(answers.map(({ html }) => parse(html).querySelector('title')?.text)).size).toBe(6);
+  });
+
+  it('keeps the session in a cookie that scripts and other sites do not get', async () => {
+    const first = await send('/login?request=L1');
+    expect(first.headers.get('set-cookie')).toMatch(
+      /^psd2_sandbox_session=[\w-]{32}; Path=\/; HttpOnly; SameSite=Lax$/,
+    );
+    const second = await send('/login?request=L1', { cookie: first.cookie });
+    expect(second.headers.get('set-cookie')).toBeNull();
+    expect(tokenOf(second)).toBe(tokenOf(first));
+    const strange = await send('/login?request=L1', { cookie: 'psd2_sandbox_session=chosen' });
+    expect(strange.headers.get('set-cookie')).not.toBeNull();
+  });
+
+  it('redirects with 303 after a decision', async () => {
+    const { cookie, ...access } = await loggedIn();
+    const form = { request: 'L1', decision: 'allow', token: tokenOf({ cookie, ...access }) };
+    const { status, headers } = await send('/login/access', { cookie, form });
+    expect(status).toBe(303);
+    expect(headers.get('location')).toBe(`${callback.origin}/callback?code=the-code&state=the-state`);
+    expect(headers.get('cache-control')).toBe('no-store');
+    expect(headers.get('referrer-policy')).toBe('no-referrer');
+  });
+
+  it('escapes everything from outside', async () => {
+    const hostile = `</style><script>alert(1)</script>"'><img src=x onerror=alert(1)>&lt;`;
+    bank.login = { id: hostile, tppName: `${hostile}1`, applicationName: `${hostile}2` };
+    bank.logins = () => [
+      { user: `${hostile}3`, password: `${hostile}4`, name: `${hostile}5`, customerId: `${hostile}6` },
+    ];
+    const path = `/login?${new URLSearchParams({ request: hostile })}`;
+    const login = await send(path);
+    const form = { request: hostile, token: tokenOf(login), decision: 'login' };
+    const wrong = await send('/login', {
+      cookie: login.cookie,
+      form: { ...form, user: `${hostile}7`, password: 'x' },
+    });
+    expect(wrong.status).toBe(422);
+    const right = { ...form, user: `${hostile}3`, password: `${hostile}4` };
+    await send('/login', { cookie: login.cookie, form: right });
+    const access = await send(path, { cookie: login.cookie });
+    const pages = [login, wrong, access];
+    const text = { tppName: `${hostile}1`, customerName: `${hostile}2`, resourceId: hostile };
+    const sca = `/sca-authorize/?${new URLSearchParams({ resourceId: hostile })}`;
+    const money = { amount: hostile, currency: hostile };
+    bank.sca.request = {
+      ...payment,
+      ...text,
+      operation: `${hostile}3`,
+      beneficiaryName: `${hostile}4`,
+      beneficiaryIban: hostile,
+      description: `${hostile}5`,
+      amount: money,
+      commissions: money,
+      total: money,
+      debitAccount: { productId: `${hostile}6`, iban: hostile },
+    };
+    pages.push(await send(sca));
+    const products = [{ productId: `${hostile}3`, description: `${hostile}4`, iban: hostile }];
+    bank.sca.request = { ...consent, ...text, categories: [{ name: `${hostile}5`, products }] };
+    pages.push(await send(sca));
+    for (const { html } of pages) {
+      expect(html.match(/<style>/g)).toHaveLength(1);
+      expect(html.match(/<\/style>/g)).toHaveLength(1);
+      expect(html).not.toMatch(/<script|<img|"'>/);
+    }
+    const shown = (answer: Answer | undefined) => parse(answer?.html ?? '').querySelector('main')?.text ?? '';
+    const numbers = (answer: Answer | undefined) =>
+      [...'1234567'].filter((number) => shown(answer).includes(`${hostile}${number}`)).join('');
+    expect(pages.map(numbers)).toEqual(['1345', '1345', '1256', '123456', '12345']);
+    expect(parse(wrong.html).querySelector('#user')?.getAttribute('value')).toBe(`${hostile}7`);
+  });
+
+  it('says that user and password do not match, to assistive technology too', async () => {
+    const login = await send('/login?request=L1');
+    const form = { ...anna, password: 'bruno-sandbox', token: tokenOf(login) };
+    const { status, html } = await send('/login', { cookie: login.cookie, form });
+    expect(status).toBe(422);
+    const page = parse(html);
+    expect(page.querySelector('[role=alert]')?.text).toBe('User and password do not match.');
+    expect(page.querySelector('#password')?.getAttribute('aria-describedby')).toBe('refused');
+    expect(page.querySelector('#user')?.getAttribute('value')).toBe('anna');
+    expect(page.querySelector('title')?.text).toContain('Error');
+    expect((await send('/login?request=L1', { cookie: login.cookie })).html).toContain('Log in to your bank');
+  });
+
+  describe('takes a form only from its own page in the same browser', () => {
+    it.each(['', 'x', 'A'.repeat(43)])('refuses the token %j', async (token) => {
+      const { cookie } = await loggedIn();
+      const sca = { resourceId: RESOURCE, token };
+      const answers = [
+        await send('/login', { cookie, form: { ...anna, token } }),
+        await send('/login', { cookie, form: { request: 'L1', decision: 'refuse', token } }),
+        await send('/login/access', { cookie, form: { request: 'L1', decision: 'allow', token } }),
+        await send('/login/access', { cookie, form: { request: 'L1', decision: 'refuse', token } }),
+        await send('/sca-authorize/', { cookie, form: { ...sca, decision: 'approve' } }),
+        await send('/sca-authorize/', { cookie, form: { ...sca, decision: 'refuse' } }),
+      ];
+      expect(answers.map(({ status }) => status)).toEqual([403, 403, 403, 403, 403, 403]);
+      expect(bank.decisions).toEqual([]);
+    });
+
+    it('refuses a token of another session, or without one', async () => {
+      const sca = await send(`/sca-authorize/?resourceId=${RESOURCE}`);
+      const other = await send(`/sca-authorize/?resourceId=${RESOURCE}`);
+      const form = { resourceId: RESOURCE, decision: 'approve', token: tokenOf(sca) };
+      expect((await send('/sca-authorize/', { cookie: other.cookie, form })).status).toBe(403);
+      expect((await send('/sca-authorize/', { form })).status).toBe(403);
+      expect(bank.decisions).toEqual([]);
+      expect((await send('/sca-authorize/', { cookie: sca.cookie, form })).status).toBe(303);
+    });
+
+    it('refuses a token that was issued for something else', async () => {
+      const { cookie, ...access } = await loggedIn();
+      const token = tokenOf({ cookie, ...access });
+      const form = { resourceId: RESOURCE, decision: 'approve', token };
+      expect((await send('/sca-authorize/', { cookie, form })).status).toBe(403);
+      expect((await send('/login', { cookie, form: { ...anna, token } })).status).toBe(403);
+      expect(bank.decisions).toEqual([]);
+    });
+
+    it('shows the access page only to the browser that logged in', async () => {
+      const { cookie, ...access } = await loggedIn();
+      expect(access.html).toContain('Anna Esposito');
+      const other = await send('/login?request=L1');
+      expect(other.html).toContain('Log in to your bank');
+      const form = { request: 'L1', decision: 'allow', token: tokenOf(other) };
+      expect((await send('/login/access', { cookie: other.cookie, form })).status).toBe(403);
+      expect(bank.decisions).toEqual([]);
+    });
+  });
+
+  it('answers 404 to what it does not know, and to a login that was decided', async () => {
+    const { cookie, ...access } = await loggedIn();
+    const form = { request: 'L1', decision: 'allow', token: tokenOf({ cookie, ...access }) };
+    await send('/login/access', { cookie, form });
+    const answers = await Promise.all([
+      send('/login?request=L1', { cookie }),
+      send('/login/access', { cookie, form }),
+      send('/login', { cookie, form: { ...anna, token: 'x' } }),
+      send('/login?request=L2'),
+      send('/sca-authorize/?resourceId=00000000-0000-4000-8000-000000000000'),
+      send('/'),
+      send('/sca-authorize'),
+      send('/login/access'),
+    ]);
+    expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 404));
+    for (const { html } of answers) expect(html).not.toContain('<form');
+    expect(bank.decisions).toEqual(['allow L1 1048262']);
+  });
+
+  it.each([
+    ['AUTHORIZED', 'This was decided before'],
+    ['NOT_AUTHORIZED', 'This was decided before'],
+    ['EXPIRED', 'This request has expired'],
+  ] as const)('answers 410 to an SCA that is %s, and decides nothing', async (state, title) => {
+    const sca = await send(`/sca-authorize/?resourceId=${RESOURCE}`);
+    bank.sca.state = state;
+    const again = await send(`/sca-authorize/?resourceId=${RESOURCE}`);
+    expect([again.status, parse(again.html).querySelector('h1')?.text]).toEqual([410, title]);
+    const form = { resourceId: RESOURCE, decision: 'approve', token: tokenOf(sca) };
+    expect((await send('/sca-authorize/', { cookie: sca.cookie, form })).status).toBe(410);
+    expect(bank.decisions).toEqual([]);
+  });
+
+  it('answers 400 to addresses and forms that lack something or decide nothing', async () => {
+    const { cookie, ...access } = await loggedIn();
+    const token = tokenOf({ cookie, ...access });
+    const answers = [
+      await send('/login'),
+      await send('/sca-authorize/'),
+      await send('/login', { cookie, form: { request: 'L1', token, decision: 'login', user: 'anna' } }),
+      await send('/login', { cookie, form: { request: 'L1', token } }),
+      await send('/login/access', { cookie, form: { request: 'L1', token, decision: 'approve' } }),
+      await send('/login/access', { cookie, form: { request: 'L1', decision: 'allow' } }),
+      await send('/sca-authorize/', { cookie, form: { resourceId: RESOURCE, decision: 'allow', token } }),
+    ];
+    expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 400));
+    expect(bank.decisions).toEqual([]);
+  });
+
+  it('does not take a large form', async () => {
+    const { cookie } = await loggedIn();
+    const form = { ...anna, token: 'x'.repeat(20_000) };
+    expect((await send('/login', { cookie, form })).status).toBe(413);
+  });
+
+  it('answers to names of this computer only', async () => {
+    const statusFor = (host: string) =>
+      new Promise<number | undefined>((resolve, reject) => {
+        httpRequest(loginUrl(), { headers: { host }, agent: false }, (response) => {
+          response.resume();
+          resolve(response.statusCode);
+        })
+          .on('error', reject)
+          .end();
+      });
+    expect(await statusFor('rebound.example')).toBe(421);
+    expect(await statusFor('127.0.0.1.rebound.example')).toBe(421);
+    expect(await statusFor('localhost:8444')).toBe(200);
+  });
+});

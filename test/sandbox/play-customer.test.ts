@@ -1,0 +1,256 @@
+import { once } from 'node:events';
+import type { RequestListener } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { makeLoopbackCertificate } from '../../src/certificates/loopback.ts';
+import { playCustomer } from '../../src/sandbox/play-customer.ts';
+import { consent, type FakeBank, fakeBank, RESOURCE, type Served, serve, serveSite } from './fake-bank.ts';
+
+const closing: (() => Promise<void>)[] = [];
+let callbacks: string[];
+let bank: FakeBank;
+let site: Served;
+let callback: Served;
+let loginUrl: string;
+let scaUrl: string;
+
+async function served(listener: RequestListener): Promise<Served> {
+  const server = await serve(listener);
+  closing.push(server.close);
+  return server;
+}
+
+beforeEach(async () => {
+  callbacks = [];
+  callback = await served((request, response) => {
+    callbacks.push(request.url ?? '');
+    response.end('<title>Back</title>');
+  });
+  bank = fakeBank(`${callback.origin}/callback`);
+  site = await serveSite(bank);
+  closing.push(site.close);
+  loginUrl = `${site.origin}/login?request=L1`;
+  scaUrl = `${site.origin}/sca-authorize/?resourceId=${RESOURCE}`;
+});
+
+afterEach(async () => {
+  await Promise.all(closing.splice(0).map((close) => close()));
+});
+
+describe('playCustomer on the customer site', () => {
+  it('logs in as the first customer shown, allows, and delivers the callback once', async () => {
+    const walk = await playCustomer(loginUrl);
+    expect(walk).toEqual({
+      finalUrl: `${callback.origin}/callback`,
+      pages: ['Log in · Sandbox Bank', 'Allow access · Sandbox Bank', 'Back'],
+    });
+    expect(bank.decisions).toEqual(['allow L1 1048262']);
+    expect(callbacks).toEqual(['/callback?code=the-code&state=the-state']);
+  });
+
+  it('logs in as the customer that is asked for, with the password shown for them', async () => {
+    await playCustomer(loginUrl, { user: 'bruno' });
+    expect(bank.decisions).toEqual(['allow L1 2073915']);
+  });
+
+  it('logs in with a given password', async () => {
+    await playCustomer(loginUrl, { user: 'bruno', password: 'bruno-sandbox' });
+    expect(bank.decisions).toEqual(['allow L1 2073915']);
+  });
+
+  it('approves a payment', async () => {
+    expect(await playCustomer(scaUrl)).toEqual({
+      finalUrl: `${callback.origin}/callback`,
+      pages: ['Authorise an instant payment · Sandbox Bank', 'Back'],
+    });
+    expect(bank.decisions).toEqual([`approve ${RESOURCE}`]);
+  });
+
+  it('approves a consent', async () => {
+    bank.sca = { request: consent, state: 'PENDING' };
+    await playCustomer(scaUrl);
+    expect(bank.decisions).toEqual([`approve ${RESOURCE}`]);
+  });
+
+  it('refuses a login at the first page', async () => {
+    const walk = await playCustomer(loginUrl, { refuse: true });
+    expect(walk.pages).toEqual(['Log in · Sandbox Bank', 'Back']);
+    expect(bank.decisions).toEqual(['refuse L1']);
+    expect(callbacks).toEqual(['/callback?error=access_denied&state=the-state']);
+  });
+
+  it('refuses a payment', async () => {
+    await playCustomer(scaUrl, { refuse: true });
+    expect(bank.decisions).toEqual([`refuse ${RESOURCE}`]);
+  });
+
+  it('says what the site says to a wrong password, and does not repeat the password', async () => {
+    const walk = playCustomer(loginUrl, { user: 'anna', password: 'wrong-secret' });
+    const error = await walk.catch((thrown: unknown) => thrown);
+    expect(error).toMatchObject({
+      code: 'sandbox',
+      message: `${site.origin}/login answered 422: User and password do not match.`,
+    });
+    expect(String(error)).not.toContain('wrong-secret');
+  });
+
+  it('says which customers there are', async () => {
+    await expect(playCustomer(loginUrl, { user: 'nobody' })).rejects.toMatchObject({
+      code: 'sandbox',
+      message: 'The login page shows no password for nobody',
+      hint: 'It shows: anna, bruno.',
+    });
+  });
+
+  it('ends at an unknown, and at a decided request', async () => {
+    await expect(playCustomer(`${site.origin}/login?request=other`)).rejects.toMatchObject({
+      code: 'sandbox',
+      message: `${site.origin}/login answered 404: This login is not open`,
+    });
+    await playCustomer(scaUrl);
+    await expect(playCustomer(scaUrl)).rejects.toMatchObject({
+      message: `${site.origin}/sca-authorize/ answered 410: This was decided before`,
+    });
+  });
+});
+
+describe('playCustomer elsewhere', () => {
+  const page =
+    (body: string): RequestListener =>
+    (_, response) =>
+      response.end(`<title>T</title>${body}`);
+
+  it.each([
+    'https://bank.example/login',
+    'http://192.0.2.1/',
+    'file:///etc/passwd',
+    'javascript:alert(1)',
+    'login',
+    '',
+  ])('does not open %j', async (url) => {
+    await expect(playCustomer(url)).rejects.toMatchObject({ code: 'sandbox' });
+  });
+
+  it('is not led to another computer, and shows nothing of the query', async () => {
+    const { origin } = await served((_, response) =>
+      response.writeHead(302, { Location: 'https://tpp.example/callback?code=secret' }).end(),
+    );
+    const error = await playCustomer(origin).catch((thrown: unknown) => thrown);
+    expect(error).toMatchObject({ code: 'sandbox', message: expect.stringContaining('https://tpp.example') });
+    expect(String(error)).not.toContain('secret');
+  });
+
+  it('ends at a page without a form', async () => {
+    const { origin } = await served(page('<h1>Closed &amp; gone</h1>'));
+    await expect(playCustomer(origin)).rejects.toMatchObject({
+      code: 'sandbox',
+      message: `${origin}/ shows no form to go on with: Closed & gone`,
+    });
+  });
+
+  it('ends a loop of redirects, and one of forms', async () => {
+    const asked: string[] = [];
+    const redirects = await served((request, response) => {
+      asked.push(request.url ?? '');
+      response.writeHead(303, { Location: '/again' }).end();
+    });
+    await expect(playCustomer(redirects.origin)).rejects.toMatchObject({
+      code: 'sandbox',
+      message: expect.stringContaining('more than 10'),
+    });
+    expect(asked).toHaveLength(10);
+    const forms = await served(
+      page('<form method=post><button name=decision value=allow>Yes</button></form>'),
+    );
+    await expect(playCustomer(forms.origin)).rejects.toMatchObject({
+      message: expect.stringContaining('more than 10'),
+    });
+  });
+
+  it('submits what the form holds: entities decoded, query kept, GET forms too', async () => {
+    const asked: string[] = [];
+    const { origin } = await served((request, response) => {
+      asked.push(`${request.method} ${request.url}`);
+      if (request.url?.startsWith('/go'))
+        response.writeHead(303, { Location: `${callback.origin}/cb` }).end();
+      else
+        response.end(
+          '<form action="/go"><input name=a value="1 &amp; &quot;2&quot;"><input type=submit name=no value=x>' +
+            '<button name=d value=approve>Yes</button></form>',
+        );
+    });
+    await playCustomer(origin);
+    expect(asked).toEqual(['GET /', 'GET /go?a=1+%26+%222%22&d=approve']);
+    expect(callbacks).toEqual(['/cb']);
+  });
+
+  it('sends the cookies of a host to that host only', async () => {
+    const cookies: (string | undefined)[] = [];
+    const { origin } = await served((request, response) => {
+      cookies.push(request.headers.cookie);
+      if (request.method === 'POST') response.writeHead(303, { Location: `${callbackSeen.origin}/` }).end();
+      else {
+        response.setHeader('Set-Cookie', ['a=1; HttpOnly', 'b="2"; Path=/', 'c=3; Max-Age=0']);
+        response.end('<form method=post><button value=allow>Yes</button></form>');
+      }
+    });
+    const callbackSeen = await served((request, response) => {
+      cookies.push(request.headers.cookie);
+      response.end();
+    });
+    await playCustomer(origin);
+    expect(cookies).toEqual([undefined, 'a=1; b="2"', undefined]);
+  });
+
+  it('delivers a callback over TLS with a self-signed certificate', async () => {
+    const server = createTlsServer(await makeLoopbackCertificate(['127.0.0.1']), (request, response) => {
+      callbacks.push(request.url ?? '');
+      response.end('<title>Back</title>');
+    }).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const address = server.address();
+    const port = address !== null && typeof address === 'object' ? address.port : 0;
+    const { origin } = await served((_, response) =>
+      response.writeHead(303, { Location: `https://127.0.0.1:${port}/callback?code=1` }).end(),
+    );
+    expect((await playCustomer(origin)).finalUrl).toBe(`https://127.0.0.1:${port}/callback`);
+    expect(callbacks).toEqual(['/callback?code=1']);
+    server.closeAllConnections();
+    server.close();
+  });
+
+  it('fails when the callback fails, and when nobody answers', async () => {
+    const failing = await served((_, response) => response.writeHead(400).end('<h1>Wrong state</h1>'));
+    const leads = await served((_, response) =>
+      response.writeHead(303, { Location: `${failing.origin}/cb?code=secret` }).end(),
+    );
+    await expect(playCustomer(leads.origin)).rejects.toMatchObject({
+      code: 'sandbox',
+      message: `${failing.origin}/cb answered 400: Wrong state`,
+    });
+    await failing.close();
+    closing.splice(closing.indexOf(failing.close), 1);
+    await expect(playCustomer(leads.origin)).rejects.toMatchObject({
+      code: 'sandbox',
+      message: `${failing.origin}/cb does not answer`,
+    });
+  });
+
+  it('refuses a page without an end', async () => {
+    const { origin } = await served((_, response) => {
+      const more = () => {
+        while (response.write('x'.repeat(65_536)));
+        response.once('drain', more);
+      };
+      more();
+    });
+    await expect(playCustomer(origin)).rejects.toMatchObject({ message: expect.stringContaining('1 MiB') });
+  });
+
+  it('stops with the reason of the signal', async () => {
+    const stop = new AbortController();
+    const reason = new Error('interrupted');
+    const { origin } = await served(() => stop.abort(reason));
+    await expect(playCustomer(origin, { signal: stop.signal })).rejects.toBe(reason);
+  });
+});

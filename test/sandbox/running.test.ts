@@ -1,0 +1,137 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import {
+  forgetRunning,
+  IDENTITY_PATH,
+  type RunningSandbox,
+  recordRunning,
+  runningSandbox,
+  stopSandbox,
+} from '../../src/sandbox/running.ts';
+
+/** A process that answers as a sandbox does; what it says of itself and how it takes SIGTERM can be chosen. */
+const program = `
+  const [startedAt, pid, onTerminate] = process.argv.slice(1);
+  const server = require('node:http').createServer((request, response) => {
+    const known = request.url === '${IDENTITY_PATH}';
+    response.end(JSON.stringify(known ? { pid: Number(pid) || process.pid, startedAt } : {}));
+  });
+  if (onTerminate === 'ignore') process.on('SIGTERM', () => undefined);
+  server.listen(0, '127.0.0.1', () => process.stdout.write(String(server.address().port)));
+`;
+
+let folder: string;
+const children: ChildProcess[] = [];
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'psd2-running-'));
+});
+afterEach(async () => {
+  for (const child of children.splice(0)) child.kill('SIGKILL');
+  await rm(folder, { recursive: true, force: true });
+});
+
+async function startProcess(says: { pid?: number; onTerminate?: 'ignore' } = {}): Promise<RunningSandbox> {
+  const startedAt = '2026-11-21T10:00:00.000Z';
+  const child = spawn(process.execPath, [
+    '-e',
+    program,
+    startedAt,
+    String(says.pid ?? ''),
+    says.onTerminate ?? '',
+  ]);
+  children.push(child);
+  const [port] = await once(child.stdout, 'data');
+  return {
+    pid: child.pid ?? 0,
+    baseUrl: 'https://127.0.0.1:8443',
+    customerSiteUrl: `http://127.0.0.1:${port}`,
+    startedAt,
+  };
+}
+
+describe('a sandbox that runs', () => {
+  test('is found by what was recorded, in a file of its own user', async () => {
+    const running = await startProcess();
+    await recordRunning(folder, running);
+    expect(await runningSandbox(folder)).toEqual(running);
+    expect(await readdir(folder)).toEqual(['running.json']);
+    expect(JSON.parse(await readFile(join(folder, 'running.json'), 'utf8'))).toEqual(running);
+  });
+
+  test('keeps another one from being recorded', async () => {
+    await recordRunning(folder, await startProcess());
+    await expect(recordRunning(folder, await startProcess())).rejects.toMatchObject({
+      name: 'Psd2Error',
+      code: 'sandbox',
+      message: 'The sandbox is already running at https://127.0.0.1:8443',
+    });
+  });
+
+  test('is forgotten by its own record only', async () => {
+    const [first, second] = [await startProcess(), await startProcess()];
+    await recordRunning(folder, second);
+    await forgetRunning(folder, first);
+    expect(await runningSandbox(folder)).toEqual(second);
+    await forgetRunning(folder, second);
+    expect(await readdir(folder)).toEqual([]);
+  });
+});
+
+describe('what an ended sandbox left behind is removed', () => {
+  test('when its process has ended', async () => {
+    const running = await startProcess();
+    await recordRunning(folder, running);
+    children[0]?.kill('SIGKILL');
+    await once(children[0] ?? process, 'exit');
+    expect(await runningSandbox(folder)).toBeUndefined();
+    expect(await readdir(folder)).toEqual([]);
+  });
+
+  test('when another process has its id', async () => {
+    const running = await startProcess();
+    await recordRunning(folder, { ...running, customerSiteUrl: 'http://127.0.0.1:9' });
+    expect(await runningSandbox(folder)).toBeUndefined();
+    expect(await readdir(folder)).toEqual([]);
+  });
+
+  test('when another sandbox has its address', async () => {
+    const running = await startProcess({ pid: 1 });
+    await recordRunning(folder, running);
+    expect(await runningSandbox(folder)).toBeUndefined();
+  });
+
+  test('when it is not readable', async () => {
+    await writeFile(join(folder, 'running.json'), '{"pid":');
+    const running = await startProcess();
+    await recordRunning(folder, running);
+    expect(await runningSandbox(folder)).toEqual(running);
+  });
+});
+
+describe('stop', () => {
+  test('ends the process and removes the record', async () => {
+    const running = await startProcess();
+    await recordRunning(folder, running);
+    const exit = once(children[0] ?? process, 'exit');
+    expect(await stopSandbox(folder)).toEqual(running);
+    expect(await exit).toEqual([null, 'SIGTERM']);
+    expect(await readdir(folder)).toEqual([]);
+  });
+
+  test('kills a process that does not end by itself', { timeout: 15_000 }, async () => {
+    const running = await startProcess({ onTerminate: 'ignore' });
+    await recordRunning(folder, running);
+    const exit = once(children[0] ?? process, 'exit');
+    await stopSandbox(folder);
+    expect(await exit).toEqual([null, 'SIGKILL']);
+  });
+
+  test('of nothing is no error', async () => {
+    expect(await stopSandbox(folder)).toBeUndefined();
+  });
+});

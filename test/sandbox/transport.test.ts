@@ -1,0 +1,237 @@
+import { execFileSync } from 'node:child_process';
+import { X509Certificate } from 'node:crypto';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { request as httpRequest } from 'node:http';
+import { connect as netConnect } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { connect as tlsConnect } from 'node:tls';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { startSandbox } from '../../src/sandbox/server.ts';
+import { codeOf, detailOf, openTestBank, type TestBank } from './tpp.ts';
+
+let bank: TestBank;
+beforeAll(async () => {
+  bank = await openTestBank();
+});
+afterAll(() => bank.close());
+
+function pair(name: 'qwac' | 'qseal' | 'bankSigning'): { cert: string; key: string } {
+  return { cert: bank.tpp.read(`${name}CertFile`), key: bank.tpp.read(`${name}KeyFile`) };
+}
+
+function sha256(pem: string): string {
+  return new X509Certificate(pem).fingerprint256.replaceAll(':', '').toLowerCase();
+}
+
+describe.each(['TLSv1.2', 'TLSv1.3'] as const)('over %s', (tlsVersion) => {
+  const path = '/private/customers/customerid-info';
+
+  test('the QWAC is served, on a resumed session too', async () => {
+    const { accessToken: token } = await bank.tpp.login();
+    const { hostname, port } = new URL(bank.sandbox.baseUrl);
+    const options = {
+      host: hostname,
+      port: Number(port),
+      ca: bank.tpp.read('caFile'),
+      ...pair('qwac'),
+      minVersion: tlsVersion,
+      maxVersion: tlsVersion,
+    };
+    expect((await bank.tpp.send({ path, token, tlsVersion })).status).toBe(200);
+    // A request line that the bank refuses tells as much about the certificate as one that it serves.
+    const probe = 'GET / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n';
+    const exchange = (
+      session: Buffer | undefined,
+    ): Promise<{ reused: boolean; answer: string; session: Buffer }> =>
+      new Promise((resolve, reject) => {
+        const socket = tlsConnect({ ...options, ...(session && { session }) });
+        let answer = '';
+        let received: Buffer | undefined;
+        socket.on('session', (ticket) => {
+          received = ticket;
+        });
+        socket.on('data', (chunk) => {
+          answer += chunk;
+        });
+        socket.on('error', reject);
+        socket.on('close', () =>
+          resolve({ reused: socket.isSessionReused(), answer, session: received ?? Buffer.alloc(0) }),
+        );
+        socket.write(probe);
+      });
+    const first = await exchange(undefined);
+    const second = await exchange(first.session);
+    expect([first.reused, second.reused]).toEqual([false, true]);
+    expect(second.answer).toContain('HEADER_MISSING');
+    expect(second.answer).not.toContain('QWAC_NOT_REGISTERED');
+  });
+
+  test('a client without a certificate gets no service', async () => {
+    await expect(bank.tpp.send({ path, transport: {}, tlsVersion })).rejects.toMatchObject({
+      code: expect.stringMatching(
+        /^(?:ERR_SSL_.*(?:CERTIFICATE_REQUIRED|HANDSHAKE_FAILURE)|ECONNRESET|EPIPE)$/,
+      ),
+    });
+  });
+
+  test('a certificate of another authority gets no service', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'psd2-stranger-'));
+    try {
+      const [cert, key] = [join(folder, 'cert.pem'), join(folder, 'key.pem')];
+      execFileSync(
+        'openssl',
+        [
+          'req',
+          '-x509',
+          '-newkey',
+          'rsa:2048',
+          '-nodes',
+          '-subj',
+          '/CN=stranger',
+          '-keyout',
+          key,
+          '-out',
+          cert,
+        ],
+        { stdio: 'ignore' },
+      );
+      const transport = { cert: await readFile(cert, 'utf8'), key: await readFile(key, 'utf8') };
+      await expect(bank.tpp.send({ path, transport, tlsVersion })).rejects.toMatchObject({
+        code: expect.stringMatching(/^(?:ERR_SSL_|ECONNRESET|EPIPE)/),
+      });
+    } finally {
+      await rm(folder, { recursive: true, force: true });
+    }
+  });
+
+  test.each([
+    ['qseal', 'The TLS client certificate is the QSealC, and must be the QWAC'],
+    ['bankSigning', 'The TLS client certificate is not the registered QWAC'],
+  ] as const)(
+    'the %s certificate, which the authority issued too, gets a 403 that says so',
+    async (name, message) => {
+      const { accessToken: token } = await bank.tpp.login();
+      const transport = pair(name);
+      const reply = await bank.tpp.send({ path, token, transport, tlsVersion });
+      expect([reply.status, codeOf(reply)]).toEqual([403, 'QWAC_NOT_REGISTERED']);
+      expect(reply.json.result?.messages?.[0]?.message).toBe(message);
+      expect(detailOf(reply)).toBe(
+        `Expected: SHA-256 ${sha256(bank.tpp.read('qwacCertFile'))}. Received: SHA-256 ${sha256(transport.cert)}.`,
+      );
+    },
+  );
+});
+
+test('TLS 1.1 is not spoken', () => {
+  const { host } = new URL(bank.sandbox.baseUrl);
+  const attempt = (): string =>
+    execFileSync('openssl', ['s_client', '-connect', host, '-tls1_1', '-cipher', 'ALL:@SECLEVEL=0'], {
+      input: '',
+      stdio: ['pipe', 'pipe', 'pipe'],
+      encoding: 'utf8',
+    });
+  expect(attempt).toThrow(/alert protocol version|no protocols available|unsupported protocol/);
+});
+
+describe('start and end', () => {
+  let folder: string;
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'psd2-start-'));
+  });
+  afterAll(() => rm(folder, { recursive: true, force: true }));
+
+  test('both addresses are on the loopback interface', () => {
+    expect(bank.sandbox.baseUrl).toMatch(/^https:\/\/127\.0\.0\.1:\d+$/);
+    expect(bank.sandbox.customerSiteUrl).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
+  });
+
+  test('a port that is taken is a clear error with a way out, and leaves nothing open', async () => {
+    const port = Number(new URL(bank.sandbox.baseUrl).port);
+    await expect(startSandbox({ folder, port })).rejects.toMatchObject({
+      name: 'Psd2Error',
+      code: 'sandbox',
+      message: `The port ${port} is already in use`,
+      hint: 'Choose another one with --port, or 0 for any that is free.',
+    });
+    const sandbox = await startSandbox({ folder, port: 0 });
+    await sandbox.close();
+  });
+
+  test("the customer site has the API's port + 1, or any where that is taken", async () => {
+    const probe = await startSandbox({ folder, port: 0 });
+    const port = Number(new URL(probe.baseUrl).port);
+    await probe.close();
+    const next = await startSandbox({ folder, port });
+    expect(new URL(next.customerSiteUrl).port).toBe(String(port + 1));
+    await next.close();
+    const taken = Number(new URL(bank.sandbox.customerSiteUrl).port);
+    const other = await startSandbox({ folder, port: 0, customerPort: 0 });
+    await other.close();
+    await expect(startSandbox({ folder, port: 0, customerPort: taken })).rejects.toMatchObject({
+      message: `The port ${taken} is already in use`,
+    });
+  });
+
+  test('a second start for the same folder names the first one', async () => {
+    const first = await startSandbox({ folder, port: 0 });
+    try {
+      await expect(startSandbox({ folder, port: 0 })).rejects.toMatchObject({
+        code: 'sandbox',
+        message: `The sandbox is already running at ${first.baseUrl}`,
+        hint: expect.stringContaining('psd2 sandbox stop'),
+      });
+    } finally {
+      await first.close();
+    }
+    const again = await startSandbox({ folder, port: 0 });
+    await again.close();
+  });
+
+  test('of two starts for the same folder at the same time one gets through', async () => {
+    const starts = await Promise.allSettled([
+      startSandbox({ folder, port: 0 }),
+      startSandbox({ folder, port: 0 }),
+    ]);
+    const started = starts.flatMap((start) => (start.status === 'fulfilled' ? [start.value] : []));
+    expect(started).toHaveLength(1);
+    expect(starts.find((start) => start.status === 'rejected')?.reason).toMatchObject({
+      message: `The sandbox is already running at ${started[0]?.baseUrl}`,
+    });
+    await Promise.all(started.map((sandbox) => sandbox.close()));
+  });
+
+  test('the end does not wait for connections that are open, be they quiet, half made or kept alive', async () => {
+    const sandbox = await startSandbox({ folder, port: 0 });
+    const { hostname, port } = new URL(sandbox.baseUrl);
+    const quiet = netConnect(Number(port), hostname);
+    quiet.on('error', () => undefined);
+    await new Promise((resolve) => quiet.once('connect', resolve));
+    const site = new URL(sandbox.customerSiteUrl);
+    await new Promise<void>((resolve, reject) => {
+      const request = httpRequest({ hostname: site.hostname, port: site.port, path: '/login', agent: false });
+      request.setHeader('connection', 'keep-alive');
+      request.on('response', (response) => response.resume().on('end', resolve));
+      request.on('error', reject);
+      request.end();
+    });
+    const ended = new Promise((resolve) => quiet.once('close', resolve));
+    const before = performance.now();
+    await sandbox.close();
+    await ended;
+    expect(performance.now() - before).toBeLessThan(500);
+  });
+
+  test('what is in the folder does not grow', async () => {
+    await writeFile(join(folder, 'running.json'), 'left behind by a power cut');
+    const sandbox = await startSandbox({ folder, port: 0 });
+    expect(JSON.parse(await readFile(join(folder, 'running.json'), 'utf8'))).toEqual({
+      pid: process.pid,
+      baseUrl: sandbox.baseUrl,
+      customerSiteUrl: sandbox.customerSiteUrl,
+      startedAt: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/),
+    });
+    await sandbox.close();
+    await expect(readFile(join(folder, 'running.json'))).rejects.toMatchObject({ code: 'ENOENT' });
+  });
+});
