@@ -57,15 +57,18 @@ const LARGEST_ANSWER = 32 * 1024 * 1024;
  * @param ca PEM certificates that the bank's must chain to; undefined means the system's
  */
 export function connectToBank(origin: URL, qwac: KeyPair, ca: string | undefined): BankConnection {
-  const agent = new Agent({
-    keepAlive: true,
+  // Options of each request, not of the agent: a proxy's agent would show the client certificate to the proxy.
+  const tls = {
     cert: qwac.certificatePem,
     key: qwac.key.export({ type: 'pkcs8', format: 'pem' }),
     ...(ca === undefined ? {} : { ca }),
-  });
+  };
+  let route: Promise<Route> | undefined;
 
   return {
-    send({ method, target, headers, body }, timeoutMs, signal) {
+    async send({ method, target, headers, body }, timeoutMs, signal) {
+      route ??= routeTo(origin);
+      const { agent, proxy } = await route;
       return new Promise((resolve, reject) => {
         const timeout = AbortSignal.timeout(timeoutMs);
         const ended = AbortSignal.any([signal, timeout]);
@@ -74,6 +77,7 @@ export function connectToBank(origin: URL, qwac: KeyPair, ca: string | undefined
 
         const sending = request(
           {
+            ...tls,
             agent,
             method,
             protocol: origin.protocol,
@@ -97,6 +101,9 @@ export function connectToBank(origin: URL, qwac: KeyPair, ca: string | undefined
             }
           },
         );
+        sending.once('proxyConnect', ({ statusCode }: { statusCode: number }) => {
+          if (statusCode !== 200) sending.destroy(new ProxyRefused(statusCode));
+        });
         sending.once('socket', (socket) => {
           if (sending.reusedSocket) connected = true;
           else socket.once('secureConnect', () => (connected = true));
@@ -113,16 +120,50 @@ export function connectToBank(origin: URL, qwac: KeyPair, ca: string | undefined
           } else if (timeout.aborted) {
             const message = `it did not answer within ${timeoutMs / 1000} s`;
             reject(new CallFailed(message, { neverSent: !connected, passing: true, cause: error }));
-          } else reject(explain(error, origin, !connected));
+          } else reject(explain(error, origin, proxy, !connected));
         };
         sending.once('error', fail);
         sending.end(body);
       });
     },
     async close() {
-      agent.destroy();
+      (await route)?.agent.destroy();
     },
   };
+}
+
+/** How the bank is reached: directly, or through the proxy that the environment names for it. */
+interface Route {
+  agent: Agent;
+  proxy: URL | undefined;
+}
+
+async function routeTo(origin: URL): Promise<Route> {
+  const { env } = process;
+  if (!env.HTTPS_PROXY && !env.https_proxy && !env.ALL_PROXY && !env.all_proxy) {
+    return { agent: new Agent({ keepAlive: true }), proxy: undefined };
+  }
+  const { getProxyForUrl } = await import('proxy-from-env');
+  const address = getProxyForUrl(origin.href);
+  if (address === '') return { agent: new Agent({ keepAlive: true }), proxy: undefined };
+  if (!URL.canParse(address) || !/^https?:$/.test(new URL(address).protocol)) {
+    throw new Psd2Error('config', 'The proxy that the environment names is not an http or https URL', {
+      hint: 'Check HTTPS_PROXY; NO_PROXY names the hosts that need none.',
+    });
+  }
+  const { HttpsProxyAgent } = await import('https-proxy-agent');
+  const proxy = new URL(address);
+  return { agent: new HttpsProxyAgent(proxy, { keepAlive: true }), proxy };
+}
+
+/** The proxy answered CONNECT with another status than 200. */
+class ProxyRefused extends Error {
+  readonly statusCode: number;
+
+  constructor(statusCode: number) {
+    super(`HTTP ${statusCode}`);
+    this.statusCode = statusCode;
+  }
 }
 
 class AnswerTooLarge extends Error {}
@@ -152,17 +193,21 @@ export function pathOf(request: Pick<WireRequest, 'target'>): string {
   return request.target.split('?', 1)[0] ?? '';
 }
 
-function explain(error: unknown, origin: URL, neverSent: boolean): CallFailed {
+function explain(error: unknown, origin: URL, proxy: URL | undefined, neverSent: boolean): CallFailed {
   const code = error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : '';
   const fail = (message: string, passing: boolean) =>
     new CallFailed(message, { neverSent, passing, cause: error });
+  if (error instanceof ProxyRefused) {
+    return fail(`the proxy ${proxy?.host} refused the connection (HTTP ${error.statusCode})`, false);
+  }
+  const first = proxy ?? origin;
   switch (code) {
     case 'ENOTFOUND':
-      return fail(`the host name ${origin.hostname} is not known`, true);
+      return fail(`the host name ${first.hostname} is not known`, true);
     case 'EAI_AGAIN':
-      return fail(`the host name ${origin.hostname} could not be looked up`, true);
+      return fail(`the host name ${first.hostname} could not be looked up`, true);
     case 'ECONNREFUSED':
-      return fail(`nothing listens at ${origin.host}`, true);
+      return fail(`nothing listens at ${first.host}${proxy ? ', the proxy' : ''}`, true);
     case 'ETIMEDOUT':
       return fail('the connection could not be made in time', true);
     case 'ERR_TLS_CERT_ALTNAME_INVALID':

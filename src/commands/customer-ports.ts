@@ -1,3 +1,4 @@
+import { isLoopback } from '../domain/loopback.ts';
 import type { CustomerPorts } from '../flows/ports.ts';
 import { type Profile, redirectUriOf } from '../store/settings.ts';
 import type { Context } from './context.ts';
@@ -14,7 +15,7 @@ export function customerPortsOf(context: Context, profile: Profile, noBrowser = 
     redirectUri,
     scaTimeoutMs: globals.scaTimeoutMs,
     async listen(state, purpose) {
-      const { isLoopback, listenForCallback } = await import('../terminal/callback-listener.ts');
+      const { listenForCallback } = await import('../terminal/callback-listener.ts');
       const url = new URL(redirectUri);
       return isLoopback(url) ? listenForCallback({ redirectUri: url, state, purpose }) : null;
     },
@@ -23,7 +24,7 @@ export function customerPortsOf(context: Context, profile: Profile, noBrowser = 
       const address = assertOpenable(url).href;
       const browser = noBrowser ? 'none' : env.PSD2_BROWSER || env.BROWSER || undefined;
       terminal.warn(
-        `${browser === 'none' ? 'Open this address in the customer’s browser' : 'Opening in the browser'}:\n  ${address}`,
+        `${browser === 'none' ? "Open this address in the customer's browser" : 'Opening in the browser'}:\n  ${address}`,
       );
       await openInBrowser(address, browser, (failure) =>
         terminal.warn(`${failure} Open the address above by hand.`),

@@ -78,19 +78,21 @@ export async function demo({ terminal, world }: Context): Promise<void> {
       ...['transfer', '--instant', '--from', account.productId, '--to', IBAN, '--name', 'Ada Lovelace'],
       ...['--amount', '12.50', '--description', 'Invoice 1', '--payee-verified', '--yes'],
     );
-    const [transfer] = await read(
-      z.array(z.object({ state: z.string(), cro: z.nullable(z.string()) })),
-      'transfer',
-      'list',
-    );
+    const made = z.object({
+      state: z.string(),
+      cro: z.nullable(z.string()),
+      totalAmount: z.object({ amount: z.string() }),
+    });
+    const [transfer] = await read(z.array(made), 'transfer', 'list');
     await show('accounts', 'balance', account.productId);
     const after = await read(balance, 'accounts', 'balance', account.productId);
-    if (
-      transfer?.state !== 'settled' ||
-      !transfer.cro ||
-      after.availableBalance.amount === before.availableBalance.amount
-    ) {
+    if (transfer?.state !== 'settled' || !transfer.cro) {
       throw new Psd2Error('sandbox', `The transfer is ${transfer?.state ?? 'not there'} instead of settled`);
+    }
+    const { default: Big } = await import('big.js');
+    const expected = new Big(before.availableBalance.amount).minus(transfer.totalAmount.amount);
+    if (!expected.eq(after.availableBalance.amount)) {
+      throw new Psd2Error('sandbox', 'The balance did not move by what the transfer cost');
     }
     terminal.warn(`\nThe instant transfer is settled with the reference ${transfer.cro}.`);
   } finally {

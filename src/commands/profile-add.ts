@@ -80,7 +80,7 @@ export async function profileAdd(context: Context, name: string, options: Profil
     clientSecret: await readSecret(context, options, given.clientSecret),
     applicationName: await required(
       options.appName ?? given.applicationName,
-      'Application name (the signature’s keyId)',
+      'Application name (the keyId of signatures)',
       '--app-name',
     ),
     ccClientId: options.ccClientId ?? given.ccClientId,

@@ -13,15 +13,13 @@ interface ListedProfile {
 /** `psd2 profile list` */
 export async function profileList({ profiles, output }: Context): Promise<void> {
   const current = profiles.current();
-  const listed = profiles
-    .list()
-    .map(
-      (name): ListedProfile => ({
-        name,
-        baseUrl: profiles.read(name)?.baseUrl ?? '',
-        current: name === current,
-      }),
-    );
+  const listed = profiles.list().map(
+    (name): ListedProfile => ({
+      name,
+      baseUrl: profiles.read(name)?.baseUrl ?? '',
+      current: name === current,
+    }),
+  );
   await output.table(
     listed,
     [

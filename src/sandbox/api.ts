@@ -3,7 +3,7 @@ import { type Context, Hono } from 'hono';
 import type { Bank } from './bank.ts';
 import type { BankEnv } from './bank-env.ts';
 import { errorEnvelope } from './envelope.ts';
-import { Refusal } from './refusal.ts';
+import { expectedAndReceived, Refusal } from './refusal.ts';
 import { accountRoutes } from './routes/accounts.ts';
 import { consentRoutes } from './routes/consent.ts';
 import { customerRoutes } from './routes/customers.ts';
@@ -12,8 +12,8 @@ import { oauthRoutes } from './routes/oauth.ts';
 import { scaRoutes } from './routes/sca.ts';
 import { transactionRoutes } from './routes/transactions.ts';
 import { checkKeyId, checkRequest } from './strict/check-request.ts';
-import { requiredHeader } from './strict/headers.ts';
-import { readRawRequest } from './strict/raw-request.ts';
+import { header } from './strict/headers.ts';
+import { type RawRequest, readRawRequest } from './strict/raw-request.ts';
 
 /** The bank's API: the rules that hold for every request, the endpoints, and the envelope of every refusal. */
 export function bankApi(bank: Bank): Hono<BankEnv> {
@@ -29,7 +29,7 @@ export function bankApi(bank: Bank): Hono<BankEnv> {
     await next();
   });
   api.use('/private/*', async (c, next) => {
-    const caller = bank.tokens.grantOf(requiredBearer(c));
+    const caller = bank.tokens.grantOf(requiredBearer(c.var.request));
     checkKeyId(c.var.keyId, caller.application.applicationName);
     c.set('caller', caller);
     await next();
@@ -66,15 +66,18 @@ function keepSession(c: Context<BankEnv>): void {
   c.header('cb-apitrack-id', kept ?? String(randomInt(1_000_000_000, 9_999_999_999)));
 }
 
-function requiredBearer(c: Context<BankEnv>): string {
-  const { request } = c.var;
-  const missing = !request.headers.some(([name]) => name.toLowerCase() === 'authorization');
-  const token = missing ? undefined : /^Bearer (\S+)$/.exec(requiredHeader(request, 'Authorization'))?.[1];
+/** The access token of `Authorization: Bearer <token>` (RFC 6750, section 2.1). */
+function requiredBearer(request: RawRequest): string {
+  const value = header(request, 'authorization');
+  const token = /^Bearer (\S+)$/.exec(value ?? '')?.[1];
   if (token !== undefined) return token;
   throw new Refusal(
     'TOKEN_MISSING',
     'The request has no access token',
-    `Expected: Authorization: Bearer <access token>. Received: ${missing ? 'no Authorization' : 'another form'}.`,
+    expectedAndReceived(
+      'Authorization: Bearer <access token>',
+      value === undefined ? 'no Authorization' : 'another form',
+    ),
   );
 }
 

@@ -55,8 +55,9 @@ const HOST = '127.0.0.1';
  */
 export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   const { folder, port, customerPort, now = () => new Date(), instantSettlesAfterMs = 1500 } = options;
-  const registration = await loadOrCreateRegistration(folder);
+  // Before the registration: certificates are not to be renewed under a sandbox that runs.
   await refuseSecondStart(folder);
+  const registration = await loadOrCreateRegistration(folder);
   const bank = await openBank(registration, { now, instantSettlesAfterMs });
   const customers = customerSide(bank);
   const [ca, cert, key] = await Promise.all(

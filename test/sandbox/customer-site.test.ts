@@ -121,7 +121,7 @@ describe('the customer site in Chromium, without scripts', () => {
   it('refuses a payment that is not instant', async () => {
     bank.sca = { state: 'PENDING', request: { ...payment, instant: false, description: '' } };
     await page.goto(scaUrl());
-    expect(await page.locator('dl').innerText()).not.toMatch(/instant|at once/i);
+    expect(await page.locator('dl').textContent()).not.toMatch(/instant|at once/i);
     await page.getByText('None', { exact: true }).waitFor();
     await press('Refuse');
     await page.waitForURL(`${callback.origin}/**`);
@@ -131,7 +131,7 @@ describe('the customer site in Chromium, without scripts', () => {
   it('shows a consent in plain words, and approves it', async () => {
     bank.sca = { state: 'PENDING', request: consent };
     await page.goto(scaUrl());
-    const text = await page.getByRole('main').innerText();
+    const text = await page.getByRole('main').textContent();
     expect(text).toContain('See your accounts');
     expect(text).toContain('Credit card · 0000093017');
     expect(text).toContain('IT12 A099 9001 6000 0001 0482 620');
@@ -147,7 +147,7 @@ describe('the customer site in Chromium, without scripts', () => {
       await page.goto(url);
       expect(await page.locator('html').evaluate((html) => html.scrollWidth)).toBe(320);
     }
-    const background = () => page.locator('body').evaluate((body) => getComputedStyle(body).backgroundColor);
+    const background = () => page.evaluate('getComputedStyle(document.body).backgroundColor');
     const light = await background();
     await page.emulateMedia({ colorScheme: 'dark' });
     expect(await background()).not.toBe(light);

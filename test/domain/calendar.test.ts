@@ -1,0 +1,114 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { bankDay, bankLocalTime, type IsoDate, isIsoDate, parseDate } from '../../src/domain/calendar.ts';
+
+function day(text: string): IsoDate {
+  return parseDate('--date', text);
+}
+
+describe('a date', () => {
+  it('is every day of the calendar in the form YYYY-MM-DD', () => {
+    fc.assert(
+      fc.property(
+        fc.date({ min: new Date(0), max: new Date(Date.UTC(2199, 11, 31)), noInvalidDate: true }),
+        (date) => {
+          const text = date.toISOString().slice(0, 10);
+          expect(parseDate('--date', text)).toBe(text);
+        },
+      ),
+    );
+  });
+
+  it.each([
+    ['2028-02-29', true],
+    ['2026-02-29', false],
+    ['2026-04-31', false],
+    ['2026-13-01', false],
+    ['2026-00-10', false],
+    ['2026-01-00', false],
+  ])('%s is one: %s', (text, exists) => {
+    expect(isIsoDate(text)).toBe(exists);
+  });
+
+  it('that does not exist is refused as that', () => {
+    expect(() => parseDate('--date', '2026-02-30')).toThrow(
+      expect.objectContaining({
+        code: 'invalid_date',
+        message: '--date "2026-02-30" is not a day of the calendar',
+      }),
+    );
+  });
+
+  it.each([
+    '30/11/2026',
+    '2026-1-1',
+    '20261130',
+    '2026-11-30T10:00:00',
+    ' 2026-11-30',
+    '2026-11-30\n',
+    'today',
+    '',
+  ])('in the form %j is refused', (text) => {
+    expect(() => parseDate('--from', text)).toThrow(
+      `--from ${JSON.stringify(text)} is not a date of the form YYYY-MM-DD`,
+    );
+  });
+});
+
+describe("the bank's day", () => {
+  it.each([
+    ['winter', '2026-11-21T22:59:59.999Z', '2026-11-21'],
+    ['winter', '2026-11-21T23:00:00.000Z', '2026-11-22'],
+    ['summer', '2026-07-01T21:59:59.999Z', '2026-07-01'],
+    ['summer', '2026-07-01T22:00:00.000Z', '2026-07-02'],
+    ['the night before the clock goes forward', '2026-03-28T23:00:00Z', '2026-03-29'],
+    ['the night after', '2026-03-29T21:59:59Z', '2026-03-29'],
+    ['the night after', '2026-03-29T22:00:00Z', '2026-03-30'],
+    ['the night before the clock goes back', '2026-10-24T22:00:00Z', '2026-10-25'],
+    ['the night after', '2026-10-25T22:59:59Z', '2026-10-25'],
+    ['the night after', '2026-10-25T23:00:00Z', '2026-10-26'],
+    ['New Year', '2026-12-31T23:00:00Z', '2027-01-01'],
+  ])('turns at midnight in Rome: %s, %s', (_, instant, expected) => {
+    expect(bankDay(new Date(instant))).toBe(expected);
+  });
+});
+
+describe("a time on the bank's clock", () => {
+  it.each([
+    ['2026-01-15', '10:15', '2026-01-15T10:15:00+01:00'],
+    ['2026-07-01', '10:15', '2026-07-01T10:15:00+02:00'],
+    ['2026-07-01', '10:15:42', '2026-07-01T10:15:42+02:00'],
+    ['2026-07-01', '00:00', '2026-07-01T00:00:00+02:00'],
+    // 2026-03-29: 02:00 to 03:00 does not exist.
+    ['2026-03-29', '01:59', '2026-03-29T01:59:00+01:00'],
+    ['2026-03-29', '02:30', '2026-03-29T02:30:00+01:00'],
+    ['2026-03-29', '03:00', '2026-03-29T03:00:00+02:00'],
+    // 2026-10-25: 02:00 to 03:00 comes twice.
+    ['2026-10-25', '01:59', '2026-10-25T01:59:00+02:00'],
+    ['2026-10-25', '02:30', '2026-10-25T02:30:00+02:00'],
+    ['2026-10-25', '03:00', '2026-10-25T03:00:00+01:00'],
+  ])('%s %s is %s', (date, time, expected) => {
+    expect(bankLocalTime(day(date), time)).toBe(expected);
+  });
+
+  it('is the instant at which the bank has that day and time', () => {
+    fc.assert(
+      fc.property(
+        fc.date({ min: new Date('2020-01-01'), max: new Date('2040-01-01'), noInvalidDate: true }),
+        (instant) => {
+          const clock = new Intl.DateTimeFormat('sv-SE', {
+            timeZone: 'Europe/Rome',
+            dateStyle: 'short',
+            timeStyle: 'medium',
+          }).format(instant);
+          const [date = '', time = ''] = clock.split(' ');
+          const read = new Date(bankLocalTime(day(date), time)).getTime();
+          const difference = Math.floor(instant.getTime() / 1000) - read / 1000;
+          // The hour that comes twice is read as its first coming.
+          expect([0, 3600]).toContain(difference);
+          expect(bankDay(new Date(read))).toBe(date);
+        },
+      ),
+    );
+  });
+});

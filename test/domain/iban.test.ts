@@ -1,0 +1,74 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { parseSepaIban } from '../../src/domain/iban.ts';
+
+interface IbanVectors {
+  valid: string[];
+  invalid: { iban: string; reason: string }[];
+  sepaCountriesThatOlderTablesMiss: string[];
+}
+
+const vectors: IbanVectors = JSON.parse(readFileSync('test/vectors/iban.json', 'utf8'));
+
+/** The registry's example of each SEPA country that the vectors have none of. */
+const OTHER_SEPA_EXAMPLES = [
+  'AD1200012030200359100100',
+  'GB29NWBK60161331926819',
+  'HU42117730161111101800000000',
+  'IS140159260076545510730339',
+  'LI21088100002324013AA',
+  'LV80BANK0000435195001',
+  'MC5811222000010123456789030',
+  'MD24AG000225100013104168',
+  'ME25505000012345678951',
+  'MK07250120000058984',
+  'NO9386011117947',
+  'PL61109010140000071219812874',
+  'RO49AAAA1B31007593840000',
+  'SK3112000000198742637541',
+  'VA59001123000012345678',
+];
+
+describe('the vectors', () => {
+  it.each(vectors.valid)('%s is taken', (iban) => {
+    expect(parseSepaIban(iban)).toBe(iban);
+  });
+
+  it.each(vectors.invalid)('$iban is refused: $reason', ({ iban }) => {
+    expect(() => parseSepaIban(iban)).toThrow(expect.objectContaining({ code: 'invalid_iban' }));
+  });
+});
+
+it.each(OTHER_SEPA_EXAMPLES)('%s is in SEPA', (iban) => {
+  expect(parseSepaIban(iban)).toBe(iban);
+});
+
+it('knows the 41 countries of SEPA, and those that older tables miss', () => {
+  const countries = new Set([...vectors.valid, ...OTHER_SEPA_EXAMPLES].map((iban) => iban.slice(0, 2)));
+  expect(countries.size).toBe(41);
+  expect([...countries]).toEqual(expect.arrayContaining(vectors.sepaCountriesThatOlderTablesMiss));
+});
+
+it('takes blanks between the groups and lower case, and gives the compact form', () => {
+  expect(parseSepaIban(' it60 X054 2811 1010 0000 0123 456 ')).toBe('IT60X0542811101000000123456');
+});
+
+it.each([
+  ['', 'is empty'],
+  ['   ', 'is empty'],
+  ['IT60-X054', 'holds the character "-": only letters, digits and blanks are allowed'],
+  ['IT60\u00a0X054', 'holds the character "\u00a0": only letters, digits and blanks are allowed'],
+  ['IT60😀', 'holds the character "😀": only letters, digits and blanks are allowed'],
+  ['DE893704004405320130', 'has 20 characters, which is not the length of an IBAN of DE'],
+  ['GB96BARC202015300934591', 'has 23 characters, which is not the length of an IBAN of GB'],
+  ['XX89370400440532013000', 'has the unknown country code "XX"'],
+  ['12345678901234567890', 'has the unknown country code "12"'],
+  ['DE99370400440532013000', 'has wrong check digits, so at least one of its characters is wrong'],
+  ['IT60X0542811101000000123465', 'has wrong check digits, so at least one of its characters is wrong'],
+  ['GB01BARC20714583608387', 'has wrong check digits, so at least one of its characters is wrong'],
+  ['GB12BARC20201530093A59', 'has a letter where GB has digits, or a digit where it has letters'],
+  ['BR1800360305000010009795493C1', 'is of the country BR, which is not in SEPA'],
+  ['TR330006100519786457841326', 'is of the country TR, which is not in SEPA'],
+])('%j is refused: it %s', (iban, what) => {
+  expect(() => parseSepaIban(iban)).toThrow(`The IBAN ${JSON.stringify(iban)} ${what}`);
+});

@@ -1,0 +1,52 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { parseCustomerId, parseProductId } from '../../src/domain/identifiers.ts';
+
+describe('a product id', () => {
+  it('is ten letters or digits, leading zeros and case kept', () => {
+    fc.assert(
+      fc.property(fc.stringMatching(/^[A-Za-z0-9]{10}$/), (id) => {
+        expect(parseProductId(id)).toBe(id);
+      }),
+    );
+    expect(parseProductId('0000012345')).toBe('0000012345');
+  });
+
+  it.each([
+    ['', 'has 0 characters instead of 10'],
+    ['123456789', 'has 9 characters instead of 10'],
+    ['12345678901', 'has 11 characters instead of 10'],
+    ['12345/7890', 'holds the character "/": only letters and digits are allowed'],
+    ['1234567 90', 'holds the character " ": only letters and digits are allowed'],
+    ['123456789è', 'holds the character "è": only letters and digits are allowed'],
+    ['1234567890\n', 'holds the character "\\n": only letters and digits are allowed'],
+  ])('is not %j: it %s', (id, what) => {
+    expect(() => parseProductId(id)).toThrow(
+      expect.objectContaining({
+        code: 'invalid_product_id',
+        message: `The product id ${JSON.stringify(id)} ${what}`,
+      }),
+    );
+  });
+
+  it('is nothing else, whatever is typed', () => {
+    fc.assert(
+      fc.property(
+        fc.string().filter((text) => !/^[A-Za-z0-9]{10}$/.test(text)),
+        (text) => {
+          expect(() => parseProductId(text)).toThrow(expect.objectContaining({ code: 'invalid_product_id' }));
+        },
+      ),
+    );
+  });
+});
+
+describe('a customer id', () => {
+  it('is a number, leading zeros kept', () => {
+    expect(parseCustomerId('0012345')).toBe('0012345');
+  });
+
+  it.each(['', '12a', ' 1', '-1', '../1', '123456789012345678901'])('is not %j', (id) => {
+    expect(() => parseCustomerId(id)).toThrow(expect.objectContaining({ code: 'usage' }));
+  });
+});

@@ -1,0 +1,78 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { parseBeneficiaryName, parseDescription, parseReference } from '../../src/domain/sepa-text.ts';
+
+const ALLOWED = [
+  ...'abcdefghijklmnopqrstuvwxyz',
+  ...'ABCDEFGHIJKLMNOPQRSTUVWXYZ',
+  ...'0123456789',
+  ..."/-?:().,'+ ",
+];
+
+it.each(ALLOWED)('the character %j is allowed', (character) => {
+  expect(parseDescription(`a${character}b`)).toBe(`a${character}b`);
+});
+
+it('every other character is refused by its position, counted in characters', () => {
+  fc.assert(
+    fc.property(
+      fc.array(fc.constantFrom(...ALLOWED), { maxLength: 60 }),
+      fc.string({ unit: 'binary', minLength: 1, maxLength: 1 }).filter((odd) => !ALLOWED.includes(odd)),
+      fc.string({ maxLength: 20 }),
+      (before, odd, after) => {
+        expect(() => parseDescription(before.join('') + odd + after)).toThrow(
+          expect.objectContaining({
+            code: 'invalid_text',
+            message: `--description holds the character ${JSON.stringify(odd)} at position ${before.length + 1}, which SEPA does not allow`,
+          }),
+        );
+      },
+    ),
+  );
+});
+
+it.each([
+  ['Caffè', '"è"', 5],
+  ['a\nb', '"\\n"', 2],
+  ['😀', '"😀"', 1],
+  ['50 €', '"€"', 4],
+  ['a_b', '"_"', 2],
+  ['R&D', '"&"', 2],
+])('%j is refused for %s at position %i', (text, character, position) => {
+  expect(() => parseBeneficiaryName(text)).toThrow(
+    `--name holds the character ${character} at position ${position}, which SEPA does not allow`,
+  );
+});
+
+describe('lengths', () => {
+  it('takes a name of 1 to 70 characters', () => {
+    expect(parseBeneficiaryName('A')).toBe('A');
+    expect(parseBeneficiaryName('n'.repeat(70))).toHaveLength(70);
+    expect(() => parseBeneficiaryName('n'.repeat(71))).toThrow(
+      '--name has 71 characters, and at most 70 are allowed',
+    );
+    expect(() => parseBeneficiaryName('  ')).toThrow('--name is empty');
+  });
+
+  it('takes a description of up to 140 characters, an empty one too', () => {
+    expect(parseDescription('')).toBe('');
+    expect(parseDescription('d'.repeat(140))).toHaveLength(140);
+    expect(() => parseDescription('d'.repeat(141))).toThrow('at most 140 are allowed');
+  });
+
+  it('takes a reference of 1 to 35 characters', () => {
+    expect(parseReference('r'.repeat(35))).toHaveLength(35);
+    expect(() => parseReference('r'.repeat(36))).toThrow('at most 35 are allowed');
+    expect(() => parseReference(' ')).toThrow('--reference is empty');
+  });
+});
+
+it('takes a reference with single slashes inside', () => {
+  expect(parseReference('2026/11/A-7')).toBe('2026/11/A-7');
+});
+
+it.each(['/1', '1/', '1//2', '/'])('refuses the slashes of the reference %j', (reference) => {
+  expect(() => parseReference(reference)).toThrow(
+    '--reference may not begin or end with a slash, nor hold two in a row',
+  );
+});

@@ -1,0 +1,94 @@
+import { describe, expect, test } from 'vitest';
+import type { Entry } from '../../src/sandbox/entry.ts';
+import { Ledger } from '../../src/sandbox/ledger.ts';
+import { type Customer, type Product, seedCustomers } from '../../src/sandbox/seed-customers.ts';
+import { seedHistory } from '../../src/sandbox/seed-history.ts';
+
+const today = new Date('2026-11-20T11:00:00Z');
+const whole = { from: undefined, to: undefined };
+
+function products(): [name: string, customer: Customer, product: Product][] {
+  return seedCustomers.flatMap((customer) =>
+    customer.products.map((product): [string, Customer, Product] => [
+      `${customer.user}'s ${product.kind}`,
+      customer,
+      product,
+    ]),
+  );
+}
+
+function booked(entries: readonly Entry[], from: string, to: string): Entry[] {
+  return entries.filter(
+    ({ bookingDay, preAuthorized }) => !preAuthorized && from <= bookingDay && bookingDay <= to,
+  );
+}
+
+describe.each(products())('the history of %s', (_name, customer, product) => {
+  test('is the same at every start', () => {
+    expect(seedHistory(customer, product, today)).toEqual(seedHistory(customer, product, today));
+  });
+
+  test('made on another day agrees where the two overlap', () => {
+    const later = new Date('2026-12-28T20:00:00Z');
+    const [one, other] = [seedHistory(customer, product, today), seedHistory(customer, product, later)];
+    // The first card settlement of a history covers only what was bought within it.
+    const [from, to] = ['2025-12-01', '2026-11-19'];
+    expect(booked(one, from, to).length).toBeGreaterThan(5);
+    expect(booked(other, from, to)).toEqual(booked(one, from, to));
+  });
+
+  test('is booked up to yesterday, and pending from the last two days', () => {
+    const ledger = new Ledger(seedCustomers, today);
+    const { booked: past, pending } = ledger.entries(product, whole, today);
+    expect(past[0]?.bookingDay ?? '').toMatch(/^2026-1/);
+    expect((past[0]?.bookingDay ?? '') < '2026-11-20').toBe(true);
+    expect((past.at(-1)?.bookingDay ?? '') >= '2025-09-20').toBe(true);
+    expect(pending).toHaveLength(product.kind === 'savings' ? 0 : 3);
+    for (const { enteredAt } of pending) {
+      expect(enteredAt < today && enteredAt > new Date('2026-11-19T00:00:00Z')).toBe(true);
+    }
+  });
+
+  test('starts right after midnight and at the turn of the year as well', () => {
+    for (const now of ['2026-11-19T23:00:30Z', '2026-12-31T23:30:00Z', '2028-02-29T10:00:00Z'].map(
+      (at) => new Date(at),
+    )) {
+      const { booked: past, pending } = new Ledger(seedCustomers, now).entries(product, whole, now);
+      expect(past.length).toBeGreaterThan(10);
+      expect(past.every(({ bookedFrom }) => bookedFrom <= now)).toBe(true);
+      expect(pending.every(({ enteredAt, bookedFrom }) => enteredAt < now && now < bookedFrom)).toBe(true);
+    }
+  });
+
+  test('leaves money to try things with, and a card within its limit', () => {
+    for (const now of [today, new Date('2027-08-03T08:00:00Z')]) {
+      const { available } = new Ledger(seedCustomers, now).balance(product, now);
+      if (product.kind === 'card') expect(-available).toBeLessThan(product.creditLimit);
+      else expect(available).toBeGreaterThan(1_000_00);
+    }
+  });
+});
+
+test('what leaves the current account for savings and card arrives there', () => {
+  for (const customer of seedCustomers) {
+    const history = (kind: Product['kind']): Entry[] =>
+      customer.products
+        .filter((product) => product.kind === kind)
+        .flatMap((product) => seedHistory(customer, product, today));
+    const moved = (entries: Entry[], shortDescription: string): [string, number][] =>
+      entries
+        .filter((entry) => entry.shortDescription === shortDescription)
+        .map(({ bookingDay, amount }) => [bookingDay, Math.abs(amount)]);
+    expect(moved(history('savings'), 'GIROCONTO')).toEqual(moved(history('current'), 'GIROCONTO'));
+    expect(moved(history('card'), 'ADDEBITO CARTA')).toEqual(moved(history('current'), 'ADDEBITO CARTA'));
+    expect(moved(history('card'), 'ADDEBITO CARTA').length).toBeGreaterThan(10);
+  }
+});
+
+test('the customers have ids and products of the right form, none twice', () => {
+  expect(seedCustomers).toHaveLength(2);
+  const productIds = seedCustomers.flatMap(({ products: own }) => own.map(({ productId }) => productId));
+  expect(new Set(productIds).size).toBe(6);
+  for (const id of productIds) expect(id).toMatch(/^0[0-9]{9}$/);
+  for (const { customerId } of seedCustomers) expect(customerId).toMatch(/^[1-9]\d{6}$/);
+});

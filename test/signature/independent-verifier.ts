@@ -1,0 +1,52 @@
+import { createHash, timingSafeEqual } from 'node:crypto';
+import httpSignature from 'http-signature';
+
+/** A request as a server receives it: header names in lower case. */
+export interface ReceivedRequest {
+  method: string;
+  /** The request-target, path and query exactly as received. */
+  url: string;
+  headers: Readonly<Record<string, string>>;
+}
+
+declare module 'http-signature/lib/parser.js' {
+  // The types know the client's side of a request only; the library reads these three.
+  export function parseRequest(request: ReceivedRequest, options?: ParseOptions): ParseResponse;
+}
+
+/**
+ * Checks a request's `Signature` with the package http-signature, which shares no code with psd2.
+ *
+ * @param signed the headers that have to be signed, in their order
+ * @param publicKey SPKI PEM
+ * @returns what is wrong with it, or null
+ */
+export function signatureProblem(
+  request: ReceivedRequest,
+  signed: readonly string[],
+  keyId: string,
+  publicKey: string,
+): string | null {
+  // The library prefers an Authorization header; here that is the bearer token.
+  const { authorization: _bearer, ...headers } = request.headers;
+  try {
+    const parsed = httpSignature.parseRequest(
+      { ...request, headers },
+      { headers: signed, algorithms: ['rsa-sha256'], strict: true, clockSkew: 300 },
+    );
+    const list = /(?:^|,)headers="([^"]*)"/.exec(headers.signature ?? '')?.[1];
+    if (list !== signed.join(' ')) return `signs "${list}" instead of "${signed.join(' ')}"`;
+    if (parsed.params.keyId !== keyId) return `has the keyId ${parsed.params.keyId} instead of ${keyId}`;
+    return httpSignature.verifySignature(parsed, publicKey) ? null : 'has a signature that does not verify';
+  } catch (error) {
+    return `has a Signature that cannot be read: ${error}`;
+  }
+}
+
+/** What is wrong with a request's `Digest` header as the SHA-256 of its body, or null. */
+export function digestProblem(digest: string | undefined, body: Buffer): string | null {
+  const expected = Buffer.from(`SHA-256=${createHash('sha256').update(body).digest('base64')}`);
+  const given = Buffer.from(digest ?? '');
+  if (given.length === expected.length && timingSafeEqual(given, expected)) return null;
+  return `has the digest ${digest} instead of ${expected}`;
+}
