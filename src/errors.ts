@@ -51,6 +51,8 @@ export interface ErrorContext {
   tppRequestId?: string;
   /** Our `TPP-Transaction-ID`. */
   transactionId?: string;
+  /** The transaction resource that came along with the bank's answer: with `sca_required`, the one to authorise. */
+  resourceId?: string;
   cause?: unknown;
 }
 
@@ -67,6 +69,7 @@ export class Psd2Error extends Error {
   readonly requestId: string | undefined;
   readonly tppRequestId: string | undefined;
   readonly transactionId: string | undefined;
+  readonly resourceId: string | undefined;
 
   constructor(code: ErrorCode, message: string, context: ErrorContext = {}) {
     super(message, context.cause === undefined ? undefined : { cause: context.cause });
@@ -77,12 +80,13 @@ export class Psd2Error extends Error {
     this.requestId = context.requestId;
     this.tppRequestId = context.tppRequestId;
     this.transactionId = context.transactionId;
+    this.resourceId = context.resourceId;
   }
 
   /** What is known of the call that failed. */
   get context(): ErrorContext {
-    const { hint, httpStatus, bankCode, requestId, tppRequestId, transactionId, cause } = this;
-    const fields = { hint, httpStatus, bankCode, requestId, tppRequestId, transactionId, cause };
+    const { hint, httpStatus, bankCode, requestId, tppRequestId, transactionId, resourceId, cause } = this;
+    const fields = { hint, httpStatus, bankCode, requestId, tppRequestId, transactionId, resourceId, cause };
     return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
   }
 

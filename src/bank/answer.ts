@@ -32,6 +32,13 @@ export async function readAnswer<T>(answer: Answer, schema: z.ZodMiniType<T>): P
       idsOf(answer, envelope),
     );
   }
+  if (envelope?.outcome === null && needsEnvelope(answer)) {
+    throw new Psd2Error(
+      'bank_answer',
+      `The bank's answer to ${nameOf(answer)} has no result.outcome`,
+      idsOf(answer, envelope),
+    );
+  }
   const read = envelope ?? NO_CONTENT;
   const result = schema.safeParse(read.data);
   if (!result.success) {
@@ -48,6 +55,30 @@ export async function readAnswer<T>(answer: Answer, schema: z.ZodMiniType<T>): P
     envelope: read,
     notices: read.messages.filter(({ type }) => type === 'WARNING' || type === 'INFO'),
   };
+}
+
+/** What changes something at the bank is done only where the bank says so; the OAuth calls know no envelope. */
+function needsEnvelope({ call }: Answer): boolean {
+  return call.method !== 'GET' && !call.path.startsWith('/auth/oauth/');
+}
+
+/**
+ * Takes the bytes of an answer that is a document rather than an envelope.
+ *
+ * @throws Psd2Error as {@link readAnswer} when it is no success, `bank_answer` when it holds no document
+ */
+export async function readDocument(answer: Answer): Promise<Buffer> {
+  const envelope = await openEnvelope(answer);
+  if (answer.status < 200 || answer.status > 299 || envelope?.outcome === 'ERROR')
+    throw toError(answer, envelope);
+  if (envelope || answer.body.length === 0) {
+    throw new Psd2Error(
+      'bank_answer',
+      `The bank answered ${nameOf(answer)} without a document`,
+      idsOf(answer, envelope),
+    );
+  }
+  return answer.body;
 }
 
 const NO_CONTENT: Envelope = {
@@ -94,7 +125,6 @@ function toError(answer: Answer, envelope: Envelope | null): Psd2Error {
     bank_refused: `The bank refused ${nameOf(answer)}`,
   };
   const hints: Partial<Record<ErrorCode, string>> = {
-    sca_required: 'The customer has to log in again: psd2 auth login.',
     not_logged_in: 'Run psd2 auth login.',
     forbidden: 'The application may lack the PSD2 role for this call.',
     too_many_calls: answer.headers['retry-after']
@@ -106,6 +136,7 @@ function toError(answer: Answer, envelope: Envelope | null): Psd2Error {
     ...idsOf(answer, envelope),
     ...(hint && { hint }),
     ...(message?.code && { bankCode: message.code }),
+    ...(envelope?.resourceId && { resourceId: envelope.resourceId }),
   });
 }
 

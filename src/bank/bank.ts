@@ -1,7 +1,7 @@
 import type * as z from 'zod/mini';
 import type { BankMessage } from '../wire/envelope.ts';
 import { type Reading, readAnswer } from './answer.ts';
-import type { BankCall, Exchange } from './exchange.ts';
+import type { Answer, BankCall, Exchange } from './exchange.ts';
 
 /** Where the access token of private calls comes from. */
 export interface TokenSource {
@@ -25,11 +25,13 @@ export interface Bank {
 /**
  * @param notice takes the warnings and infos that come with a success
  * @param tokens for private calls; a call answered with 401 is made once more with a renewed token
+ * @param onAnswer sees each answer before it is read
  */
 export function openBank(
   exchange: Exchange,
   notice: (message: BankMessage) => void,
   tokens?: TokenSource,
+  onAnswer: (answer: Answer) => void = () => {},
 ): Bank {
   const authenticated: Exchange = tokens
     ? async (call) => {
@@ -43,7 +45,9 @@ export function openBank(
   return {
     exchange: authenticated,
     async call(call, schema) {
-      const reading = await readAnswer(await authenticated(call), schema);
+      const answer = await authenticated(call);
+      onAnswer(answer);
+      const reading = await readAnswer(answer, schema);
       reading.notices.forEach(notice);
       return reading;
     },

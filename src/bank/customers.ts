@@ -82,7 +82,7 @@ export async function fetchBalance(
   return {
     productId,
     ...amounts,
-    asOf: date && (/^\d{2}:\d{2}(:\d{2})?$/.test(hour) ? bankLocalTime(date, hour) : date),
+    asOf: date && (/^([01]\d|2[0-3]):[0-5]\d(:[0-5]\d)?$/.test(hour) ? bankLocalTime(date, hour) : date),
   };
 }
 

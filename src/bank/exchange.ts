@@ -1,12 +1,5 @@
-import { type KeyPair, type TppCertificateEncoding, tppCertificateHeader } from '../certificates/key-pair.ts';
 import { Psd2Error } from '../errors.ts';
-import { digestHeader } from '../signature/digest.ts';
-import {
-  SIGNED_WITH_BODY,
-  SIGNED_WITHOUT_BODY,
-  type Signer,
-  signatureHeader,
-} from '../signature/http-signature.ts';
+import { type ComposeSettings, composeRequest } from './compose.ts';
 import { type BankConnection, CallFailed, pathOf, type WireAnswer, type WireRequest } from './connection.ts';
 
 /** A call of the bank's interface, before headers and signature. */
@@ -14,14 +7,16 @@ export interface BankCall {
   method: WireRequest['method'];
   /** Relative to the base URL, with its query, percent-encoded: it is signed exactly as given. */
   path: string;
-  /** Sent as JSON. */
-  body?: object;
+  /** Sent as JSON; a text is sent as it is. */
+  body?: object | string;
   /** `TPP-Transaction-ID`: the same in all calls of one flow. */
   transactionId: string;
   /** Access token, without `Bearer`. */
   bearer?: string;
   /** `TPP-Redirect-URI` */
   redirectUri?: string;
+  /** Further headers, names in lower case; they take the place of those that are always sent. */
+  headers?: Record<string, string>;
   /** May be sent again after the bank answered with a 5xx (a token call), although it is no GET. */
   repeatable?: boolean;
   /** Called before every attempt leaves, with what identifies it. */
@@ -46,29 +41,13 @@ export interface Observation {
   apiTrackId: string | undefined;
 }
 
-/** Who signs, for which application. */
-export interface Identity {
-  /** The application's name, as registered: the signature's `keyId`. */
-  applicationName: string;
-  signer: Signer;
-  signingCertificate: KeyPair['certificate'];
-  tppCertificate: TppCertificateEncoding;
-}
-
 /** What an exchange needs of the world. */
-export interface ExchangeSettings {
+export interface ExchangeSettings extends ComposeSettings {
   connection: BankConnection;
-  /** Path of the base URL, put in front of every path; `''` or `/prefix`. */
-  pathPrefix: string;
-  identity: Identity;
   timeoutMs: number;
-  /** `PSU-IP-Address` */
-  psuIpAddress: string | undefined;
-  /** `Accept-Language` */
-  language: string | undefined;
+  /** Checks what the bank signed. @throws Psd2Error `bank_answer` */
+  checkAnswer: (answer: WireAnswer, request: WireRequest) => void;
   signal: AbortSignal;
-  now: () => Date;
-  newId: () => string;
   /** From 0 to 1. */
   random: () => number;
   sleep: (milliseconds: number) => Promise<void>;
@@ -91,57 +70,30 @@ const LONGEST_RETRY_AFTER = 30_000;
  *   {@link CallFailed}) and lets every answered status through
  */
 export function openExchange(settings: ExchangeSettings): Exchange {
-  const { connection, pathPrefix, identity, signal, now, newId, random, sleep, observe } = settings;
-  const tppCertificate = tppCertificateHeader(identity.signingCertificate, identity.tppCertificate);
-  /** The session id that the bank gave with its first answer. */
-  let apiTrackId: string | undefined;
+  const { connection, session, signal, now, random, sleep, observe, checkAnswer } = settings;
 
   const attempt = async (call: BankCall): Promise<Answer> => {
-    const tppRequestId = newId();
-    const body = call.body === undefined ? undefined : Buffer.from(JSON.stringify(call.body));
-    const digest = body ? digestHeader(body) : null;
-    const target = `${pathPrefix}${call.path}`;
-    const headers: Record<string, string> = {
-      accept: 'application/json',
-      ...(body && { 'content-type': 'application/json' }),
-      ...(digest && { digest }),
-      date: now().toUTCString(),
-      'tpp-transaction-id': call.transactionId,
-      'tpp-request-id': tppRequestId,
-      ...(tppCertificate && { 'tpp-certificate': tppCertificate }),
-      ...(call.bearer && { authorization: `Bearer ${call.bearer}` }),
-      ...(call.redirectUri && { 'tpp-redirect-uri': call.redirectUri }),
-      ...(settings.psuIpAddress && { 'psu-ip-address': settings.psuIpAddress }),
-      ...(settings.language && { 'accept-language': settings.language }),
-      ...(apiTrackId && { 'cb-apitrack-id': apiTrackId }),
-    };
-    headers.signature = await signatureHeader(
-      { method: call.method, target, headers },
-      body ? SIGNED_WITH_BODY : SIGNED_WITHOUT_BODY,
-      identity.applicationName,
-      identity.signer,
-    );
+    // What is announced is sent: an interrupted command announces nothing more.
+    signal.throwIfAborted();
+    const { request, tppRequestId, digest } = await composeRequest(call, settings);
     call.beforeSend?.({ requestId: tppRequestId, digest });
 
     const begun = now().getTime();
     const report = (outcome: number | string) =>
       observe({
         method: call.method,
-        path: pathOf({ target }),
+        path: pathOf(request),
         outcome,
         milliseconds: now().getTime() - begun,
         tppRequestId,
         transactionId: call.transactionId,
-        apiTrackId,
+        apiTrackId: session.apiTrackId,
       });
     try {
-      const answer = await connection.send(
-        { method: call.method, target, headers, body },
-        settings.timeoutMs,
-        signal,
-      );
-      apiTrackId ??= answer.headers['cb-apitrack-id'];
+      const answer = await connection.send(request, settings.timeoutMs, signal);
+      session.apiTrackId ??= answer.headers['cb-apitrack-id'];
       report(answer.status);
+      checkAnswer(answer, request);
       return { ...answer, call, tppRequestId };
     } catch (error) {
       report(error instanceof Error ? error.message : 'failed');

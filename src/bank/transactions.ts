@@ -2,6 +2,7 @@ import type { IsoDate } from '../domain/calendar.ts';
 import { Psd2Error } from '../errors.ts';
 import { transactionsAnswer, type WireTransaction } from '../wire/customers.ts';
 import { writeBankDate } from '../wire/fields.ts';
+import { readDocument } from './answer.ts';
 import type { Bank } from './bank.ts';
 import { productPath, type Transaction } from './customers.ts';
 
@@ -26,10 +27,7 @@ export interface TransactionQuery {
  */
 export async function* fetchTransactions(bank: Bank, query: TransactionQuery): AsyncGenerator<Transaction[]> {
   const base = `${productPath(query.customerId, query.productId)}/transactions/retrieve`;
-  const range = new URLSearchParams({
-    ...(query.from && { dateFrom: writeBankDate(query.from) }),
-    ...(query.to && { dateTo: writeBankDate(query.to) }),
-  });
+  const range = new URLSearchParams(rangeOf(query));
   let booked = new ListCursor('nextAccounting', query.status !== 'pending');
   let pending = new ListCursor('nextNotAccounting', query.status !== 'booked');
   let path = withQuery(base, range);
@@ -47,7 +45,7 @@ export async function* fetchTransactions(bank: Bank, query: TransactionQuery): A
     if (page.length > 0) yield page;
 
     const link = envelope.next;
-    const linked = link?.method === 'GET' && link.href.trim() ? linkedPath(path, link.href) : null;
+    const linked = link?.method === 'GET' && link.href.trim() ? linkedPath(path, link.href, query) : null;
     if (linked && data.nextAccounting === null && data.nextNotAccounting === null) {
       if (linkedPages.has(linked)) throw stuck(query);
       linkedPages.add(linked);
@@ -61,13 +59,32 @@ export async function* fetchTransactions(bank: Bank, query: TransactionQuery): A
   }
 }
 
+/**
+ * The bank's own document of the transactions of a range.
+ *
+ * @returns its bytes
+ * @throws Psd2Error `bank_answer` when the bank answers with something else
+ */
+export async function fetchTransactionsDocument(
+  bank: Bank,
+  query: Omit<TransactionQuery, 'status'>,
+  format: 'xls' | 'pdf',
+): Promise<Buffer> {
+  const path = withQuery(
+    `${productPath(query.customerId, query.productId)}/transactions/retrieve`,
+    new URLSearchParams({ ...rangeOf(query), exportType: format }),
+  );
+  return readDocument(await bank.exchange({ method: 'GET', path, transactionId: query.transactionId }));
+}
+
 /** Where one of the two lists stands. */
 class ListCursor {
   readonly open: boolean;
   readonly #name: string;
   readonly #position: number;
 
-  constructor(name: string, open: boolean, position = 0) {
+  /** @param position where the next page begins; a list that was not asked for yet begins at 1 */
+  constructor(name: string, open: boolean, position = 1) {
     this.#name = name;
     this.open = open;
     this.#position = position;
@@ -91,6 +108,10 @@ function stuck({ productId, transactionId }: TransactionQuery): Psd2Error {
   });
 }
 
+function rangeOf({ from, to }: Pick<TransactionQuery, 'from' | 'to'>): Record<string, string> {
+  return { ...(from && { dateFrom: writeBankDate(from) }), ...(to && { dateTo: writeBankDate(to) }) };
+}
+
 function withQuery(path: string, query: URLSearchParams): string {
   return query.size === 0 ? path : `${path}?${query}`;
 }
@@ -98,10 +119,18 @@ function withQuery(path: string, query: URLSearchParams): string {
 /**
  * The path that a link of an answer means, resolved against the path that was called. The host that the
  * link may name is dropped: links never choose where a token goes.
+ *
+ * @throws Psd2Error `bank_answer` when it is no address
  */
-function linkedPath(calledPath: string, href: string): string {
-  const { pathname, search } = new URL(href, new URL(calledPath, 'https://bank.invalid'));
-  return `${pathname}${search}`;
+function linkedPath(calledPath: string, href: string, { productId, transactionId }: TransactionQuery): string {
+  const called = new URL(calledPath, 'https://bank.invalid').href;
+  const linked = URL.canParse(href, called) ? new URL(href, called) : null;
+  if (linked?.pathname.startsWith('/')) return `${linked.pathname}${linked.search}`;
+  throw new Psd2Error(
+    'bank_answer',
+    `The bank names the next page of the transactions of ${productId} by a link that is no address`,
+    { transactionId },
+  );
 }
 
 function toTransaction(row: WireTransaction, status: Transaction['status']): Transaction {

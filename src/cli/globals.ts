@@ -16,6 +16,7 @@ export const GLOBAL_OPTIONS = {
     .env('PSD2_GRANT'),
   output: new Option('-o, --output <format>', 'table, json or ndjson').env('PSD2_OUTPUT'),
   json: new Option('--json', 'short for -o json'),
+  raw: new Option('--raw', "print the bank's own answer, byte for byte (commands that read)"),
   input: new Option('--no-input', 'never ask; a missing value is an error (PSD2_NO_INPUT=1)'),
   yes: new Option('-y, --yes', 'give the confirmations that a command would ask for'),
   quiet: new Option('-q, --quiet', 'only data, warnings and errors'),
@@ -28,6 +29,7 @@ export const GLOBAL_OPTIONS = {
     'PSD2_PSU_IP',
   ),
   lang: new Option('--lang <tag>', 'sent as Accept-Language').env('PSD2_LANG'),
+  trace: new Option('--trace <component>', 'sent as CB-Trace-Id: viewId=<component>').env('PSD2_TRACE'),
   color: new Option('--no-color', 'no colour (NO_COLOR)'),
 };
 
@@ -38,6 +40,7 @@ export interface RawGlobals {
   grant: 'authorization_code' | 'client_credentials';
   output?: string | undefined;
   json?: true | undefined;
+  raw?: true | undefined;
   input: boolean;
   yes?: true | undefined;
   quiet?: true | undefined;
@@ -46,6 +49,7 @@ export interface RawGlobals {
   scaTimeout: string;
   psuIp?: string | undefined;
   lang?: string | undefined;
+  trace?: string | undefined;
   color: boolean;
 }
 
@@ -76,10 +80,12 @@ export function readGlobals(raw: RawGlobals, env: NodeJS.ProcessEnv): Globals {
     grant: raw.grant,
     yes: raw.yes === true,
     verbose: raw.verbose === true || isSet(env.PSD2_DEBUG),
+    raw: raw.raw === true,
     timeoutMs: readSeconds('--timeout', raw.timeout),
     scaTimeoutMs: readSeconds('--sca-timeout', raw.scaTimeout),
     psuIpAddress: readAddress(raw.psuIp),
     language: readLanguage(raw.lang),
+    traceComponent: readComponent(raw.trace),
   };
 }
 
@@ -102,5 +108,12 @@ function readLanguage(text: string | undefined): string | undefined {
   if (!text || /^[A-Za-z0-9*;=.,\- ]{1,100}$/.test(text)) return text || undefined;
   throw new Psd2Error('usage', `--lang ${JSON.stringify(text)} is not a language tag`, {
     hint: 'For example --lang it-IT.',
+  });
+}
+
+function readComponent(text: string | undefined): string | undefined {
+  if (!text || /^[\x21-\x7e]{1,100}$/.test(text)) return text || undefined;
+  throw new Psd2Error('usage', `--trace ${JSON.stringify(text)} is not the name of a component`, {
+    hint: 'It has no blanks and at most 100 characters.',
   });
 }

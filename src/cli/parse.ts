@@ -8,8 +8,10 @@ export async function parse(version: string): Promise<void> {
   try {
     await buildProgram(version).parseAsync();
   } catch (error) {
-    if (!(error instanceof CommanderError)) process.exitCode = reportError(error, process.stderr, wantsJson());
-    else if (error.exitCode !== 0) process.exitCode = reportError(toUsageError(error), process.stderr, wantsJson());
+    if (!(error instanceof CommanderError))
+      process.exitCode = reportError(error, process.stderr, wantsJson());
+    else if (error.exitCode !== 0)
+      process.exitCode = reportError(toUsageError(error), process.stderr, wantsJson());
   }
 }
 

@@ -1,5 +1,6 @@
 import { Command, type CommandUnknownOpts } from '@commander-js/extra-typings';
-import { declareAccounts, declareCustomer } from './declare/accounts.ts';
+import { declareAccounts, declareCustomer, declareProducts } from './declare/accounts.ts';
+import { declareApi } from './declare/api.ts';
 import { declareAuth } from './declare/auth.ts';
 import { declareConsent } from './declare/consent.ts';
 import type { Run } from './declare/declare.ts';
@@ -21,6 +22,7 @@ export function buildProgram(version: string): CommandUnknownOpts {
     .addOption(G.grant)
     .addOption(G.output)
     .addOption(G.json)
+    .addOption(G.raw)
     .addOption(G.input)
     .addOption(G.yes)
     .addOption(G.quiet)
@@ -29,17 +31,21 @@ export function buildProgram(version: string): CommandUnknownOpts {
     .addOption(G.scaTimeout)
     .addOption(G.psuIp)
     .addOption(G.lang)
+    .addOption(G.trace)
     .addOption(G.color);
 
-  const run: Run = async (command) => (await import('./run.ts')).runCommand(program.opts(), command);
+  const run: Run = async (command, kind) =>
+    (await import('./run.ts')).runCommand(program.opts(), command, kind);
 
   const commands: CommandUnknownOpts[] = [
     declareAuth(run),
     declareProfile(run),
     declareCustomer(run),
+    declareProducts(run),
     declareAccounts(run),
     declareConsent(run),
     declareTransfer(run),
+    declareApi(run),
     declareSandbox(run),
     new Command('demo')
       .description(
@@ -68,9 +74,15 @@ Topics: psd2 help exit-codes`,
 
 /** Errors are thrown to the caller, who writes them; the help that stands for a missing command goes to stderr. */
 function configure(command: CommandUnknownOpts): void {
-  command.helpCommand(false).exitOverride().configureOutput({ outputError: () => {} });
+  command
+    .helpCommand(false)
+    .exitOverride()
+    .configureOutput({ outputError: () => {} });
   if (command.parent) {
-    command.addHelpText('after', '\nThe global options (--profile, --json, --yes, ...) are shown by psd2 --help.');
+    command.addHelpText(
+      'after',
+      '\nThe global options (--profile, --json, --yes, ...) are shown by psd2 --help.',
+    );
   }
   for (const child of command.commands) configure(child);
 }

@@ -4,8 +4,9 @@ import type { Context } from '../commands/context.ts';
 import { Psd2Error } from '../errors.ts';
 import { storeFolder } from '../store/folder.ts';
 import { ProfileStore } from '../store/profiles.ts';
-import { openOutput } from '../terminal/output.ts';
+import { openOutput, silentOutput } from '../terminal/output.ts';
 import { openTerminal } from '../terminal/terminal.ts';
+import type { CommandKind } from './declare/declare.ts';
 import { type RawGlobals, readGlobals, readManner } from './globals.ts';
 import { reportError } from './report-error.ts';
 
@@ -16,6 +17,7 @@ import { reportError } from './report-error.ts';
 export async function runCommand(
   raw: RawGlobals,
   command: (context: Context) => Promise<void>,
+  kind?: CommandKind,
 ): Promise<void> {
   const { env, stdin, stdout, stderr } = process;
   const interrupt = new AbortController();
@@ -28,6 +30,9 @@ export async function runCommand(
   const closers: (() => Promise<void>)[] = [];
   try {
     const manner = readManner(raw, env, stdout.isTTY === true);
+    if (raw.raw && kind !== 'inquiry') {
+      throw new Psd2Error('usage', '--raw works only with the commands that read from the bank');
+    }
     const { signal } = interrupt;
     const terminal = openTerminal({ stdin, stderr }, { ...manner, signal });
     const folder = storeFolder(env.PSD2_CONFIG_DIR);
@@ -37,7 +42,11 @@ export async function runCommand(
       folder,
       profiles: new ProfileStore(folder),
       terminal,
-      output: openOutput(stdout, { ...manner, say: (text) => terminal.say(text) }),
+      output: raw.raw
+        ? silentOutput(manner.format)
+        : openOutput(stdout, { ...manner, say: (text) => terminal.say(text) }),
+      printBytes: (bytes) => stdout.write(bytes),
+      stdoutIsTerminal: stdout.isTTY === true,
       world: {
         now: () => new Date(),
         newId: () => randomUUID(),

@@ -6,7 +6,7 @@ import {
   fetchCustomerId,
   type Transaction,
 } from '../bank/customers.ts';
-import { fetchTransactions } from '../bank/transactions.ts';
+import { fetchTransactions, fetchTransactionsDocument } from '../bank/transactions.ts';
 import { type IsoDate, parseDate } from '../domain/calendar.ts';
 import type { Money } from '../domain/decimal.ts';
 import { parseProductId } from '../domain/identifiers.ts';
@@ -14,6 +14,7 @@ import { Psd2Error } from '../errors.ts';
 import type { Column } from '../terminal/output.ts';
 import type { Context } from './context.ts';
 import { openCustomerBank } from './open-bank.ts';
+import { requireFile, saveDocument } from './save-document.ts';
 
 /** `psd2 customer id`: whose token it is, asked of the bank. */
 export async function customerId(context: Context): Promise<void> {
@@ -63,6 +64,9 @@ export interface TransactionsOptions {
   limit?: string | undefined;
   booked: boolean;
   pending: boolean;
+  /** Save the bank's own document instead of listing. */
+  export?: 'xls' | 'pdf' | undefined;
+  file?: string | undefined;
 }
 
 const TRANSACTION_COLUMNS: Column<Transaction>[] = [
@@ -90,15 +94,18 @@ export async function accountsTransactions(
   }
   const limit = options.limit === undefined ? Number.POSITIVE_INFINITY : parseLimit(options.limit);
 
+  if (options.export === undefined && options.file !== undefined) {
+    throw new Psd2Error('usage', '--file goes with --export', { hint: 'Add --export xls or --export pdf.' });
+  }
+  const file = options.export === undefined ? undefined : requireFile(context, options.file);
+
   const { bank, customerId } = openCustomerBank(context);
-  const pages = fetchTransactions(bank, {
-    customerId,
-    productId,
-    from,
-    to,
-    status: options.booked ? 'booked' : options.pending ? 'pending' : undefined,
-    transactionId: context.world.newId(),
-  });
+  const query = { customerId, productId, from, to, transactionId: context.world.newId() };
+  if (options.export !== undefined && file !== undefined) {
+    return saveDocument(context, file, await fetchTransactionsDocument(bank, query, options.export));
+  }
+  const status = options.booked ? 'booked' : options.pending ? 'pending' : undefined;
+  const pages = fetchTransactions(bank, { ...query, status });
   await context.output.pages(atMost(limit, pages), TRANSACTION_COLUMNS, nothingIn(from, to));
 }
 

@@ -30,7 +30,7 @@ export async function authLogin(context: Context, options: LoginOptions): Promis
       world.newId(),
     );
     const tokens = toStoredTokens(granted, world.now());
-    await store.write(null, tokens);
+    await store.write(null, { ...tokens, apiTrackId: bank.session.apiTrackId });
     printLogin(context, profile.name, 'client_credentials', store.lastCustomer() ?? null, tokens);
     return;
   }
@@ -52,7 +52,7 @@ export async function authLogin(context: Context, options: LoginOptions): Promis
       ? () => terminal.ask('The address that the browser ended at')
       : undefined,
   });
-  await store.write(customerId, tokens);
+  await store.write(customerId, { ...tokens, apiTrackId: bank.session.apiTrackId });
   await store.rememberCustomer(customerId);
   printLogin(context, profile.name, 'authorization_code', customerId, tokens);
 }

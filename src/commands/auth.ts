@@ -48,7 +48,7 @@ export async function authStatus(context: Context): Promise<void> {
 /** `psd2 auth token`: a good access token, renewed first when it is about to end. */
 export async function authToken(context: Context): Promise<void> {
   const bank = openCustomerBank(context);
-  const accessToken = await bank.session.current();
+  const accessToken = await bank.accessTokens.current();
   const expiresAt = bank.tokens.read(bank.holder)?.accessTokenExpiresAt ?? null;
   if (context.output.format === 'table') context.output.text(accessToken);
   else context.output.record({ accessToken, expiresAt }, []);

@@ -14,10 +14,14 @@ export interface Globals {
   /** Give the confirmations that a command would ask for. */
   yes: boolean;
   verbose: boolean;
+  /** Print the bank's own answers, byte for byte. */
+  raw: boolean;
   timeoutMs: number;
   scaTimeoutMs: number;
   psuIpAddress: string | undefined;
   language: string | undefined;
+  /** The component of `CB-Trace-Id`. */
+  traceComponent: string | undefined;
 }
 
 /** What every command runs with. The dear things (certificates, connection, tokens) are opened by those that need them. */
@@ -28,6 +32,9 @@ export interface Context {
   profiles: ProfileStore;
   terminal: Terminal;
   output: Output;
+  /** Writes bytes of the bank to stdout as they are. */
+  printBytes(bytes: Uint8Array): void;
+  stdoutIsTerminal: boolean;
   world: WorldPorts & { random: () => number };
   /** Standard input as one text. */
   readStdin(): Promise<string>;

@@ -1,10 +1,13 @@
+import { answerCheck } from '../bank/answer-check.ts';
 import { type Bank, openBank, type TokenSource } from '../bank/bank.ts';
+import { type ComposedRequest, type ComposeSettings, composeRequest } from '../bank/compose.ts';
 import { connectToBank } from '../bank/connection.ts';
-import { openExchange } from '../bank/exchange.ts';
+import { type Answer, type BankCall, openExchange } from '../bank/exchange.ts';
 import type { ClientCredentials } from '../bank/oauth.ts';
 import { type KeyPair, readKeyPair } from '../certificates/key-pair.ts';
 import { parseCustomerId } from '../domain/identifiers.ts';
 import { Psd2Error } from '../errors.ts';
+import { withScaForInquiries } from '../flows/inquiry.ts';
 import { openSession } from '../flows/session.ts';
 import { keySigner } from '../signature/http-signature.ts';
 import { FlowJournal } from '../store/journal.ts';
@@ -19,6 +22,7 @@ import {
 import { type GrantType, TokenStore } from '../store/tokens.ts';
 import { cleanText } from '../terminal/clean.ts';
 import type { Context } from './context.ts';
+import { customerPortsOf } from './customer-ports.ts';
 
 /** A profile with what is stored under it. */
 export interface OpenProfile {
@@ -30,15 +34,19 @@ export interface OpenProfile {
 
 /** The bank of a profile, connected for one grant. */
 export interface OpenBank extends OpenProfile {
+  /** The bank's session id, once an answer has brought it. */
+  session: { apiTrackId: string | undefined };
   /** Without tokens for the OAuth calls; with a source of tokens for the private ones. */
   connect(tokens?: TokenSource): Bank;
   client(): ClientCredentials;
+  /** The request that a call would be sent as. */
+  compose(call: BankCall): Promise<ComposedRequest>;
 }
 
 /** The bank as one customer's token opens it. */
 export interface CustomerBank extends OpenBank {
   bank: Bank;
-  session: TokenSource;
+  accessTokens: TokenSource;
   customerId: string;
   /** Whose tokens the calls are made with: the customer's, or null for the application's own. */
   holder: string | null;
@@ -62,18 +70,23 @@ export function openProfileOf(context: Context): OpenProfile {
  *
  * @throws Psd2Error `no_profile`, `config`, `certificate`
  */
-export function openBankOf(context: Context, opened: OpenProfile, grant: GrantType): OpenBank {
+export function openBankOf(
+  context: Context,
+  opened: OpenProfile,
+  grant: GrantType,
+  apiTrackId?: string,
+): OpenBank {
   const { env, globals, terminal, world } = context;
   const { profile, baseUrl } = opened;
   const qwac = readPair(profile, 'QWAC', env.PSD2_KEY_PASSPHRASE, world.now());
   const sealed = profile.settings.qsealCertificate ?? profile.settings.qsealKey;
   const qseal = sealed ? readPair(profile, 'QSealC', env.PSD2_KEY_PASSPHRASE, world.now()) : qwac;
+  const session = { apiTrackId };
   const keys = grant === 'client_credentials' ? CC_KEYS : CODE_KEYS;
 
   const connection = connectToBank(baseUrl, qwac, readPem(profile, 'ca'));
   context.onEnd(() => connection.close());
-  const exchange = openExchange({
-    connection,
+  const composing: ComposeSettings = {
     pathPrefix: baseUrl.pathname === '/' ? '' : baseUrl.pathname,
     identity: {
       applicationName: requireSetting(profile, keys.applicationName),
@@ -81,10 +94,18 @@ export function openBankOf(context: Context, opened: OpenProfile, grant: GrantTy
       signingCertificate: qseal.certificate,
       tppCertificate: profile.settings.tppCertificate ?? 'der-base64',
     },
-    timeoutMs: globals.timeoutMs,
     psuIpAddress: globals.psuIpAddress,
     language: globals.language,
+    traceComponent: globals.traceComponent,
+    session,
     ...world,
+  };
+  const exchange = openExchange({
+    ...composing,
+    ...world,
+    connection,
+    timeoutMs: globals.timeoutMs,
+    checkAnswer: answerCheck(readPem(profile, 'bankSigningCertificate')),
     observe: (call) => {
       if (!globals.verbose) return;
       const ids = `request ${call.tppRequestId} transaction ${call.transactionId}${call.apiTrackId ? ` track ${call.apiTrackId}` : ''}`;
@@ -99,7 +120,9 @@ export function openBankOf(context: Context, opened: OpenProfile, grant: GrantTy
 
   return {
     ...opened,
-    connect: (tokens) => openBank(exchange, notice, tokens),
+    session,
+    compose: (call) => composeRequest(call, composing),
+    connect: (tokens) => openBank(exchange, notice, tokens, tokens && printIfRaw(context)),
     client: () => ({
       clientId: requireSetting(profile, keys.clientId),
       clientSecret: requireSetting(profile, keys.clientSecret),
@@ -116,9 +139,9 @@ export function openCustomerBank(context: Context): CustomerBank {
   const { globals, world } = context;
   const opened = openProfileOf(context);
   const customerId = customerOf(context, opened);
-  const opening = openBankOf(context, opened, globals.grant);
   const holder = globals.grant === 'client_credentials' ? null : customerId;
-  const session = openSession({
+  const opening = openBankOf(context, opened, globals.grant, opened.tokens.read(holder)?.apiTrackId);
+  const accessTokens = openSession({
     bank: opening.connect(),
     grantType: globals.grant,
     client: opening.client,
@@ -129,7 +152,18 @@ export function openCustomerBank(context: Context): CustomerBank {
     },
     world,
   });
-  return { ...opening, bank: opening.connect(session), session, customerId, holder };
+  const bank = withScaForInquiries(opening.connect(accessTokens), {
+    customer: customerPortsOf(context, opened.profile),
+    world,
+    maySendCustomer: context.terminal.canAsk || globals.yes,
+    say: context.terminal.say,
+  });
+  return { ...opening, bank, accessTokens, customerId, holder };
+}
+
+/** With `--raw` the answers themselves are the command's output. */
+function printIfRaw({ globals, printBytes }: Context): ((answer: Answer) => void) | undefined {
+  return globals.raw ? ({ body }) => printBytes(body) : undefined;
 }
 
 /** The customer that was named, or who logged in last. @throws Psd2Error `not_logged_in` */

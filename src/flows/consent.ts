@@ -90,6 +90,8 @@ export async function runConsent(open: OpenConsent, ports: FlowPorts): Promise<C
           open.record({ type: 'confirmed' });
         } catch (error) {
           if (isInterruption(error)) throw error;
+          // It was not even announced: there was no token, or the journal could not be written.
+          if (open.current.state !== 'confirming') throw error;
           if (wasNotBegun(error)) {
             open.record({ type: 'confirm-not-begun' });
             throw error;
@@ -173,5 +175,10 @@ function endOf(consent: Consent): Consent {
 
 function subjectOf({ flow, resourceId, transactionId }: Consent): ScaSubject {
   if (!resourceId) throw new TypeError(`Consent ${flow} has no resource in the state it is in`);
-  return { kind: 'consent', flow, transactionId, resourceId };
+  return {
+    transactionId,
+    doing: 'authorise the consent',
+    wayOn: `Go on with: psd2 consent resume ${flow}`,
+    resourceId,
+  };
 }

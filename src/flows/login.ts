@@ -48,7 +48,11 @@ export async function logIn(ports: LoginPorts): Promise<{ customerId: string; to
       await authorize(bank, { clientId: client.clientId, redirectUri, state, transactionId }),
     );
     parameters = listener
-      ? await awaitCallback(listener, { ports: { customer, world }, doing: 'log in' })
+      ? await awaitCallback(listener, ports, {
+          doing: 'log in',
+          wayOn: 'Run psd2 auth login again; --sca-timeout gives the customer more time.',
+          transactionId,
+        })
       : await readReturnAddress(ports, state);
   } finally {
     await listener?.close();

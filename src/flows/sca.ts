@@ -3,13 +3,18 @@ import { type AuthorizationStatus, readAuthorizationStatus } from '../domain/tra
 import { Psd2Error } from '../errors.ts';
 import type { Callback, CustomerPorts, FlowPorts, WorldPorts } from './ports.ts';
 
-/** What there is to authorise. */
-export interface ScaSubject {
-  resourceId: string;
+/** What the customer is waited for, in the words of the messages. */
+export interface Errand {
+  /** What the customer is to do: `log in`, `authorise the transfer`. */
+  doing: string;
+  /** What the operator can do when the customer did not. */
+  wayOn: string;
   transactionId: string;
-  /** Local id of the flow, for the messages. */
-  flow: string;
-  kind: 'consent' | 'transfer';
+}
+
+/** What there is to authorise. */
+export interface ScaSubject extends Errand {
+  resourceId: string;
 }
 
 /** How a flow keeps its journal while the customer is at the bank. */
@@ -19,18 +24,20 @@ export interface ScaRecord {
   returned(): void;
 }
 
+const NO_RECORD: ScaRecord = { beforeSend: () => {}, started: () => {}, returned: () => {} };
+
 /**
  * Sends the customer to the bank for SCA and waits until the browser is back (interface specification,
  * "Generic operation flow", steps 3 and 4). The return proves nothing: the bank's own status or confirm decides.
- * Where the redirect URI is not on this machine there is no return to wait for.
  *
+ * @returns false where the redirect URI is not on this machine, so that there is no return to wait for
  * @throws Psd2Error `authorisation_timeout` when the customer does not come back in time
  */
 export async function sendCustomerToSca(
   ports: FlowPorts,
   subject: ScaSubject,
-  record: ScaRecord,
-): Promise<void> {
+  record: ScaRecord = NO_RECORD,
+): Promise<boolean> {
   const { bank, customer, world } = ports;
   const state = world.newId();
   const redirectUri = new URL(customer.redirectUri);
@@ -38,17 +45,20 @@ export async function sendCustomerToSca(
 
   const listener = await customer.listen(state, 'authorisation');
   try {
+    const { resourceId, transactionId } = subject;
+    const { beforeSend } = record;
     const url = await startSca(bank, {
-      ...subject,
+      resourceId,
+      transactionId,
       redirectUri: redirectUri.href,
-      beforeSend: record.beforeSend,
+      beforeSend,
     });
     record.started();
     await customer.sendBrowser(url);
-    if (listener) {
-      await awaitCallback(listener, { ports, doing: `authorise the ${subject.kind}` }, subject);
-      record.returned();
-    }
+    if (!listener) return false;
+    await awaitCallback(listener, ports, subject);
+    record.returned();
+    return true;
   } finally {
     await listener?.close();
   }
@@ -57,19 +67,18 @@ export async function sendCustomerToSca(
 /** Waits for a callback as long as the customer may take. @throws Psd2Error `authorisation_timeout` */
 export async function awaitCallback(
   listener: Callback,
-  how: { ports: { customer: CustomerPorts; world: WorldPorts }; doing: string },
-  subject?: ScaSubject,
+  { customer, world }: { customer: CustomerPorts; world: WorldPorts },
+  errand: Errand,
 ): Promise<URLSearchParams> {
-  const { customer, world } = how.ports;
   const timeout = AbortSignal.timeout(customer.scaTimeoutMs);
   try {
     return await customer.whileWaiting(
-      `Waiting for the customer to ${how.doing}`,
+      `Waiting for the customer to ${errand.doing}`,
       listener.received(AbortSignal.any([world.signal, timeout])),
     );
   } catch (error) {
     if (!timeout.aborted || world.signal.aborted) throw error;
-    throw timedOut(customer, how.doing, subject);
+    throw timedOut(customer, errand);
   }
 }
 
@@ -98,23 +107,20 @@ export async function awaitAuthorization(
       const status = readAuthorizationStatus(authorizationStatus);
       if (status !== 'PENDING') return { status, bankStatus: authorizationStatus };
       const delay = POLL_DELAYS_MS[asked] ?? POLL_DELAY_MS;
-      if (world.now().getTime() + delay > deadline)
-        throw timedOut(customer, `authorise the ${subject.kind}`, subject);
+      if (world.now().getTime() + delay > deadline) throw timedOut(customer, subject);
       await world.sleep(delay);
     }
   };
   return customer.whileWaiting('Waiting for the bank to tell how the customer decided', poll());
 }
 
-function timedOut(customer: CustomerPorts, doing: string, subject?: ScaSubject): Psd2Error {
+function timedOut({ scaTimeoutMs }: CustomerPorts, { doing, wayOn, transactionId }: Errand): Psd2Error {
   return new Psd2Error(
     'authorisation_timeout',
-    `The customer did not ${doing} within ${customer.scaTimeoutMs / 1000} s`,
-    subject
-      ? {
-          hint: `Go on with: psd2 ${subject.kind} resume ${subject.flow}`,
-          transactionId: subject.transactionId,
-        }
-      : { hint: 'Run psd2 auth login again; --sca-timeout gives the customer more time.' },
+    `The customer did not ${doing} within ${scaTimeoutMs / 1000} s`,
+    {
+      hint: wayOn,
+      transactionId,
+    },
   );
 }

@@ -31,6 +31,7 @@ export function toStoredTokens(granted: GrantedTokens, now: Date, before?: Store
         : end(granted.refreshExpiresIn)
       : before.refreshTokenExpiresAt,
     scope: granted.scope ?? before?.scope ?? null,
+    apiTrackId: before?.apiTrackId,
   };
 }
 

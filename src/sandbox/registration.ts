@@ -1,9 +1,9 @@
 import { createPrivateKey, randomBytes, randomUUID, X509Certificate } from 'node:crypto';
-import { link, mkdir, open, readdir, readFile, rename, rm } from 'node:fs/promises';
+import { link, mkdir, readFile, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as z from 'zod/mini';
 import { Psd2Error } from '../errors.ts';
-import { isAlive } from './process-alive.ts';
+import { flushFolder, removeLeftovers, temporaryPath, writeDurably } from './durable-files.ts';
 import { hasCode } from './system-error.ts';
 
 /** An application that the TPP registered at the bank. */
@@ -193,41 +193,6 @@ async function putInPlace(
     await rm(replaced, { recursive: true, force: true });
   }
   await rm(temporary, { recursive: true, force: true });
-}
-
-/** A name beside the final one that tells which process is writing it. */
-function temporaryPath(folder: string, name: string): string {
-  return join(folder, `.${name}.${process.pid}.${randomBytes(4).toString('hex')}`);
-}
-
-/** Removes what a process that no longer runs left half done. */
-async function removeLeftovers(folder: string): Promise<void> {
-  for (const name of await readdir(folder)) {
-    const writer = /^\.(?:certificates|registration\.json)\.(\d+)\.[0-9a-f]{8}$/.exec(name)?.[1];
-    if (writer !== undefined && !isAlive(Number(writer))) {
-      await rm(join(folder, name), { recursive: true, force: true });
-    }
-  }
-}
-
-async function writeDurably(path: string, content: string): Promise<void> {
-  const file = await open(path, 'wx', 0o600);
-  try {
-    await file.writeFile(content);
-    await file.sync();
-  } finally {
-    await file.close();
-  }
-}
-
-async function flushFolder(folder: string): Promise<void> {
-  if (process.platform === 'win32') return; // Windows can't open a folder, and flushes renames itself.
-  const handle = await open(folder, 'r');
-  try {
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
 }
 
 function ignoreMissing(error: unknown): undefined {

@@ -1,9 +1,9 @@
-import { randomBytes } from 'node:crypto';
 import { link, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import * as z from 'zod/mini';
 import { Psd2Error } from '../errors.ts';
+import { temporaryPath } from './durable-files.ts';
 import { isAlive } from './process-alive.ts';
 import { hasCode } from './system-error.ts';
 
@@ -21,6 +21,7 @@ export type RunningSandbox = z.infer<typeof runningFile>;
 /** Where the second listener of a sandbox says which one it is. */
 export const IDENTITY_PATH = '/.well-known/psd2-sandbox';
 
+const FILE = 'running.json';
 const ANSWER_MS = 2000;
 const TERMINATE_MS = 5000;
 
@@ -30,7 +31,7 @@ const TERMINATE_MS = 5000;
  * @throws Psd2Error `sandbox` when another one runs, naming its address.
  */
 export async function recordRunning(folder: string, running: RunningSandbox): Promise<void> {
-  const temporary = join(folder, `.running.${process.pid}.${randomBytes(4).toString('hex')}`);
+  const temporary = temporaryPath(folder, FILE);
   await writeFile(temporary, `${JSON.stringify(running, null, 2)}\n`, { flag: 'wx', mode: 0o600 });
   try {
     // A link, unlike a rename, does not replace what is there.
@@ -142,5 +143,5 @@ async function removeIfStill(folder: string, text: string): Promise<void> {
 }
 
 function pathOf(folder: string): string {
-  return join(folder, 'running.json');
+  return join(folder, FILE);
 }

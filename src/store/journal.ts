@@ -1,4 +1,12 @@
-import { closeSync, fstatSync, fsyncSync, openSync, readdirSync, readFileSync, writeSync } from 'node:fs';
+import {
+  appendFileSync,
+  closeSync,
+  fstatSync,
+  fsyncSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+} from 'node:fs';
 import { basename, join } from 'node:path';
 import * as z from 'zod/mini';
 import { applyConsentEvent, type Consent, type ConsentEvent } from '../domain/consent.ts';
@@ -165,7 +173,8 @@ export class FlowJournal {
             hint: `See how far it is: psd2 ${flow.startsWith(KINDS.consent) ? 'consent' : 'transfer'} show ${flow}`,
           });
         }
-        writeSync(file, line);
+        // All of it or an error: a disk that is full may take a part.
+        appendFileSync(file, line);
         fsyncSync(file);
       } finally {
         closeSync(file);
@@ -237,8 +246,19 @@ export class FlowJournal {
   }
 }
 
+/** Whether a line that is no JSON is the beginning of one; that of `created` may lack just the last brace. */
 function isCutShort(text: string): boolean {
-  return text.startsWith('{"at":"'.slice(0, text.length)) && !text.endsWith('}}');
+  if (!text.startsWith('{"at":"'.slice(0, text.length))) return false;
+  return !text.endsWith('}}') || isJson(`${text}}`);
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /** Makes the entry of a new file durable too. */
@@ -256,6 +276,12 @@ function pick<Flow extends { flow: string; kind: string }>(
   reference: string,
   resourceIdOf: (flow: Flow) => string | null,
 ): Flow {
+  if (reference === '') {
+    // An empty variable of a script is a prefix of everything, and must not take up whatever flow there is.
+    throw new Psd2Error('flow_not_found', 'The id of the flow is empty', {
+      hint: 'Give the id that psd2 printed, or the resource id.',
+    });
+  }
   const exact = flows.filter((flow) => flow.flow === reference || resourceIdOf(flow) === reference);
   const found =
     exact.length > 0

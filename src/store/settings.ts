@@ -145,15 +145,15 @@ export function readPemSource(source: PemSource, key: PemSetting): string {
  * @throws Psd2Error `config`
  */
 export function parseBaseUrl(text: string): URL {
-  const refuse = (what: string): never => {
-    throw new Psd2Error('config', `The base URL ${JSON.stringify(text)} ${what}`, {
+  const refuse = (what: string, shown = ` ${JSON.stringify(text)}`): never => {
+    throw new Psd2Error('config', `The base URL${shown} ${what}`, {
       hint: 'It has the form https://host[:port][/prefix].',
     });
   };
   if (!URL.canParse(text)) return refuse('is not a URL');
   const url = new URL(text);
+  if (url.username || url.password) return refuse('holds a user name or password', '');
   if (url.protocol !== 'https:') return refuse('is not https');
-  if (url.username || url.password) return refuse('holds a user name or password');
   if (url.search || url.hash) return refuse('holds a query or a fragment');
   url.pathname = url.pathname.replace(/\/+$/, '');
   return url;

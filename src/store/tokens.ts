@@ -16,6 +16,8 @@ const storedTokens = z.object({
   refreshToken: z.nullable(z.string()),
   refreshTokenExpiresAt: z.nullable(z.string()),
   scope: z.nullable(z.string()),
+  /** The bank's session id, sent back as `cb-apitrack-id` with all calls made with these tokens. */
+  apiTrackId: z.optional(z.string()),
 });
 
 /** The tokens of one customer, or of the `client_credentials` application. */

@@ -22,6 +22,25 @@ export interface Output {
   pages<T extends object>(pages: AsyncIterable<T[]>, columns: Column<T>[], whenEmpty: string): Promise<void>;
   /** Text as it is, with a line break at its end. */
   text(text: string): void;
+  /** Lines of text. */
+  lines(lines: string[]): void;
+  /** A JSON document, whatever the format is. */
+  json(data: unknown): void;
+}
+
+/** Output of a command whose bank answers are printed as they came: nothing of its own. */
+export function silentOutput(format: OutputFormat): Output {
+  return {
+    format,
+    record: () => {},
+    table: async () => {},
+    async pages(pages) {
+      for await (const _page of pages);
+    },
+    text: () => {},
+    lines: () => {},
+    json: () => {},
+  };
 }
 
 /** @param say for what is no data (an empty list's note), on stderr */
@@ -34,7 +53,7 @@ export function openOutput(
     stdout.write(`${text}\n`);
   };
   const line = (data: object) => write(cleanJson(JSON.stringify(data)));
-  const document = (data: object) => write(cleanJson(JSON.stringify(data, null, stdout.isTTY ? 2 : 0)));
+  const document = (data: unknown) => write(cleanJson(JSON.stringify(data, null, stdout.isTTY ? 2 : 0)));
   const cell = <T>(column: Column<T>, row: T) => cleanText(column.value(row) ?? '');
 
   const drawTable = async <T extends object>(rows: T[], columns: Column<T>[]) => {
@@ -76,11 +95,28 @@ export function openOutput(
         for await (const page of pages) page.forEach(line);
         return;
       }
+      if (format === 'table' && !stdout.isTTY) {
+        let empty = true;
+        for await (const page of pages) {
+          empty &&= page.length === 0;
+          await drawTable(page, columns);
+        }
+        if (empty) say(whenEmpty);
+        return;
+      }
       const rows = [];
       for await (const page of pages) rows.push(...page);
       await this.table(rows, columns, whenEmpty);
     },
     text: (text) => write(cleanText(text)),
+    lines: (lines) =>
+      write(
+        lines
+          .flatMap((text) => text.split('\n'))
+          .map(cleanText)
+          .join('\n'),
+      ),
+    json: document,
   };
 }
 

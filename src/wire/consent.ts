@@ -20,7 +20,7 @@ export const operationStatusAnswer = z.pipe(
     executionStatus: z.nullish(text),
   }),
   z.transform((value, context) => {
-    const authorizationStatus = value.authorizationStatus ?? value.authenticationState;
+    const authorizationStatus = value.authorizationStatus || value.authenticationState;
     if (authorizationStatus) return { authorizationStatus, executionStatus: value.executionStatus ?? null };
     context.issues.push({ code: 'custom', message: 'missing', input: value, path: ['authorizationStatus'] });
     return z.NEVER;

@@ -1,8 +1,10 @@
 import * as z from 'zod/mini';
 import { bankDate, decimal, money, optionalText, text, wholeNumber } from './fields.ts';
 
-/** `data` of `customerid-info`. */
-export const customerIdAnswer = z.object({ customerid: text });
+/** `data` of `customerid-info`. The id is a number (interface specification, "Identifiers"); it names files and paths. */
+export const customerIdAnswer = z.object({
+  customerid: z.pipe(text, z.string().check(z.regex(/^\d{1,20}$/, 'expected a number'))),
+});
 
 /** `data` of the accounts call (interface specification, "Account record"). */
 export const accountsAnswer = z.object({

@@ -37,7 +37,8 @@ export type BankMessage = z.infer<typeof message>;
 
 /** An answer of the bank with its envelope taken off (interface specification, "Response envelope"). */
 export interface Envelope {
-  outcome: 'SUCCESS' | 'ERROR';
+  /** Null where the answer has no envelope, as plain OAuth ones (RFC 6749, section 5.1): the HTTP status says it all. */
+  outcome: 'SUCCESS' | 'ERROR' | null;
   /** Every digit of it, or null where the answer has none. */
   requestId: string | null;
   messages: BankMessage[];
@@ -73,13 +74,13 @@ export function readEnvelope(body: unknown): Envelope | null {
       .find((value) => value !== undefined && value !== null && !isEmpty(value));
 
   const outcome = find('outcome');
-  const oauthError = 'result' in body ? null : read(text, body.error);
+  const plainError = 'result' in body ? null : (body.error ?? null);
+  const oauthError = read(text, plainError);
   const links = find('_links');
   const resources = find('resources');
   const data = find('data');
   return {
-    // An answer without any `result` is a plain OAuth one (RFC 6749, sections 5.1 and 5.2).
-    outcome: outcome === 'SUCCESS' || (!('result' in body) && oauthError === null) ? 'SUCCESS' : 'ERROR',
+    outcome: outcome === 'SUCCESS' ? 'SUCCESS' : 'result' in body || plainError !== null ? 'ERROR' : null,
     requestId: read(text, find('requestId')),
     messages:
       oauthError === null

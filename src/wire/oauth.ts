@@ -1,13 +1,19 @@
 import * as z from 'zod/mini';
 import { text, wholeNumber } from './fields.ts';
 
+/** A token as it may stand in a header: visible ASCII, at least one character. */
+const token = z.pipe(text, z.string().check(z.regex(/^[\x21-\x7e]+$/, 'expected a token')));
+
+/** Seconds; a lifetime of more than some hundred years is a mistake. */
+const lifetime = z.pipe(wholeNumber, z.number().check(z.minimum(0), z.maximum(10_000_000_000)));
+
 /** `data` of a token answer (interface specification, "OAuth"); lifetimes are seconds. */
 export const tokenAnswer = z.object({
-  access_token: text,
+  access_token: token,
   token_type: z.nullish(text),
-  expires_in: wholeNumber,
+  expires_in: lifetime,
   refresh_token: z.nullish(text),
-  rt_expires_in: z.nullish(wholeNumber),
+  rt_expires_in: z.nullish(lifetime),
   scope: z.nullish(text),
 });
 

@@ -167,6 +167,19 @@ describe('transactions', () => {
     expect(distinct.size).toBeGreaterThan(count - 5);
   });
 
+  test.each([0, 1])('have as many pages as ten rows each need, with %d over full pages', async (over) => {
+    const { booked: all } = await readAll(CURRENT);
+    const days = all.map(({ dateAccountingCurrency: date }) => String(date).slice(0, 8));
+    // The latest day from which on there are 10, 20, ... rows, or one more.
+    const count =
+      days.findIndex((day, index) => (index + 1) % 10 === over && index > 9 && day !== days[index + 1]) + 1;
+    const [, year, month, day] = /^(....)(..)(..)$/.exec(days[count - 1] ?? '') ?? [];
+    const { booked, pages } = await readAll(CURRENT, `dateFrom=${day}%2F${month}%2F${year}`);
+    expect(count).toBeGreaterThan(0);
+    expect(booked).toHaveLength(count);
+    expect(pages).toHaveLength(Math.ceil(count / 10));
+  });
+
   test('send the pending list again from its start with every page of the booked one', async () => {
     const { pages } = await readAll(CURRENT);
     expect(array(pages[0]?.transactionsNotAccounting)).toHaveLength(3);

@@ -1,25 +1,51 @@
-import { Command } from '@commander-js/extra-typings';
+import { Command, Option } from '@commander-js/extra-typings';
 import type { Run } from './declare.ts';
 
 export function declareCustomer(run: Run) {
   const customer = new Command('customer').description('the customer who is logged in');
+
   customer
     .command('id')
     .description("ask the bank for the customer's id")
-    .action(() => run(async (context) => (await import('../../commands/accounts.ts')).customerId(context)));
+    .action(() => run(async (context) => (await accounts()).customerId(context), 'inquiry'));
+
+  customer
+    .command('show')
+    .description("show the customer's details, as the bank gives them")
+    .action(() => run(async (context) => (await bankData()).customerShow(context), 'inquiry'));
+
   return customer;
 }
 
-export function declareAccounts(run: Run) {
-  const accounts = new Command('accounts').description('read accounts, balances and transactions');
+export function declareProducts(run: Run) {
+  const products = new Command('products').description("the customer's products");
 
-  accounts
+  products
+    .command('list')
+    .description('list the products, as the bank gives them')
+    .action(() => run(async (context) => (await bankData()).productsList(context), 'inquiry'));
+
+  return products;
+}
+
+export function declareAccounts(run: Run) {
+  const command = new Command('accounts').description('read accounts, balances and transactions');
+
+  command
     .command('list')
     .description("list the customer's accounts, cards and deposits")
     .addHelpText('after', "\nExample:\n  $ psd2 accounts list --json | jq -r '.[].productId'")
-    .action(() => run(async (context) => (await import('../../commands/accounts.ts')).accountsList(context)));
+    .action(() => run(async (context) => (await accounts()).accountsList(context), 'inquiry'));
 
-  accounts
+  command
+    .command('show')
+    .argument('<productId>')
+    .description('show the details of a product, as the bank gives them')
+    .action((productId) =>
+      run(async (context) => (await bankData()).accountShow(context, productId), 'inquiry'),
+    );
+
+  command
     .command('balance')
     .argument('<productId>')
     .description('show the balances of a product')
@@ -28,12 +54,10 @@ export function declareAccounts(run: Run) {
       '\nExample:\n  $ psd2 accounts balance 0012345678 --json | jq -r .availableBalance.amount',
     )
     .action((productId) =>
-      run(async (context) =>
-        (await import('../../commands/accounts.ts')).accountsBalance(context, productId),
-      ),
+      run(async (context) => (await accounts()).accountsBalance(context, productId), 'inquiry'),
     );
 
-  accounts
+  command
     .command('transactions')
     .argument('<productId>')
     .description('list the transactions of a product, in the order that the bank gives them')
@@ -42,23 +66,29 @@ export function declareAccounts(run: Run) {
     .option('--limit <n>', 'at most so many')
     .option('--booked', 'only booked ones')
     .option('--pending', 'only pending ones')
+    .addOption(
+      new Option('--export <format>', "save the bank's own document").choices(['xls', 'pdf'] as const),
+    )
+    .option('--file <path>', 'where to save it')
     .addHelpText(
       'after',
       `
 With -o ndjson each transaction is printed as soon as its page has arrived.
 
-Example:
-  $ psd2 accounts transactions 0012345678 --from 2026-01-01 -o ndjson | jq -r .amount`,
+Examples:
+  $ psd2 accounts transactions 0012345678 --from 2026-01-01 -o ndjson | jq -r .amount
+  $ psd2 accounts transactions 0012345678 --export pdf --file transactions.pdf`,
     )
-    .action((productId, { booked = false, pending = false, ...range }) =>
-      run(async (context) =>
-        (await import('../../commands/accounts.ts')).accountsTransactions(context, productId, {
-          ...range,
-          booked,
-          pending,
-        }),
+    .action((productId, { booked = false, pending = false, ...options }) =>
+      run(
+        async (context) =>
+          (await accounts()).accountsTransactions(context, productId, { ...options, booked, pending }),
+        'inquiry',
       ),
     );
 
-  return accounts;
+  return command;
 }
+
+const accounts = () => import('../../commands/accounts.ts');
+const bankData = () => import('../../commands/bank-data.ts');

@@ -13,7 +13,7 @@ export type Forms = 'none' | 'decision';
  * Chromium holds the redirect after a form against `form-action` too, and the provider's address is only known
  * once the customer has decided: any web address is allowed, scripts and other schemes are not.
  */
-const FORM_ACTION: Record<Forms, string> = { none: "'none'", decision: "'self'" };
+const FORM_ACTION: Record<Forms, string> = { none: "'none'", decision: "'self' https: http:" };
 
 /** A whole page of the customer site, with the headers that keep it from being framed, cached or told of. */
 export function sendPage(

@@ -1,0 +1,122 @@
+import * as z from 'zod/mini';
+import { readAnswer } from '../bank/answer.ts';
+import type { BankCall } from '../bank/exchange.ts';
+import { Psd2Error } from '../errors.ts';
+import { parseJson } from '../wire/json.ts';
+import type { Context } from './context.ts';
+import { openBankOf, openCustomerBank, openProfileOf } from './open-bank.ts';
+import { readJsonOption } from './read-data.ts';
+
+export interface ApiOptions {
+  data?: string | undefined;
+  header: string[];
+  token: boolean;
+  transaction?: string | undefined;
+  dryRun: boolean;
+  curl: boolean;
+}
+
+const METHODS = ['GET', 'POST', 'PUT', 'DELETE'] as const;
+
+/**
+ * `psd2 api <METHOD> <path>`: any call of the interface, as psd2 itself makes them. The bank's JSON goes to
+ * stdout, whatever the status; a status that is no success is an error besides.
+ */
+export async function api(
+  context: Context,
+  methodName: string,
+  path: string,
+  options: ApiOptions,
+): Promise<void> {
+  const method = METHODS.find((known) => known === methodName.toUpperCase());
+  if (!method)
+    throw new Psd2Error(
+      'usage',
+      `The method ${JSON.stringify(methodName)} is not one of ${METHODS.join(', ')}`,
+    );
+  const call: BankCall = {
+    method,
+    path: readPath(context, path),
+    transactionId: options.transaction === undefined ? context.world.newId() : readUuid(options.transaction),
+    headers: Object.fromEntries(options.header.map(readHeader)),
+    ...(options.data !== undefined && { body: await readJsonOption(context, '--data', options.data) }),
+  };
+  if (options.dryRun && options.curl) throw new Psd2Error('usage', '--dry-run and --curl exclude each other');
+
+  if (options.dryRun || options.curl) {
+    const bank = openBankOf(context, openProfileOf(context), context.globals.grant);
+    const composed = await bank.compose({ ...call, ...(options.token && { bearer: TOKEN_PLACE }) });
+    const { printCurl, printRequest } = await import('./show-request.ts');
+    if (options.curl) printCurl(context, bank, composed);
+    else printRequest(context, bank.baseUrl, composed);
+    return;
+  }
+
+  const bank = options.token
+    ? openCustomerBank(context).bank
+    : openBankOf(context, openProfileOf(context), context.globals.grant).connect();
+  const answer = await bank.exchange(call);
+  if (context.globals.raw) context.printBytes(answer.body);
+  else await printAnswer(context, answer.body);
+  await readAnswer(answer, z.unknown());
+}
+
+/** Stands where the token would: it is never printed. */
+export const TOKEN_PLACE = '<access token>';
+
+async function printAnswer({ output }: Context, body: Buffer): Promise<void> {
+  const text = body.toString('utf8').trim();
+  if (text === '') return;
+  try {
+    output.json(await parseJson(text));
+  } catch {
+    output.text(text);
+  }
+}
+
+/** `{customerId}` stands for the customer; the rest is sent as it is given. @throws Psd2Error `usage` */
+function readPath(context: Context, path: string): string {
+  const absolute = path.startsWith('/') ? path : `/${path}`;
+  if (/[^\x21-\x7e]/.test(absolute)) {
+    throw new Psd2Error(
+      'usage',
+      'The path holds a blank or another character that has to be percent-encoded',
+    );
+  }
+  if (!absolute.includes('{customerId}')) return absolute;
+  const opened = openProfileOf(context);
+  const customerId = context.globals.customer ?? opened.tokens.lastCustomer();
+  if (customerId === undefined) {
+    throw new Psd2Error('not_logged_in', 'Nobody is logged in, so {customerId} stands for nobody', {
+      hint: 'Run psd2 auth login.',
+    });
+  }
+  return absolute.replaceAll('{customerId}', encodeURIComponent(customerId));
+}
+
+function readUuid(text: string): string {
+  if (/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(text)) return text;
+  throw new Psd2Error('usage', `--transaction ${JSON.stringify(text)} is not a UUID`);
+}
+
+/** Headers that psd2 makes itself, since they are signed or secret. */
+const OWN_HEADERS = [
+  'authorization',
+  'digest',
+  'signature',
+  'date',
+  'tpp-request-id',
+  'tpp-transaction-id',
+  'content-length',
+  'host',
+];
+
+function readHeader(text: string): [string, string] {
+  const match = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+):\s*([\x20-\x7e]*)$/.exec(text);
+  const [, name = '', value = ''] = match ?? [];
+  if (!match) throw new Psd2Error('usage', `--header ${JSON.stringify(text)} is not of the form name:value`);
+  if (OWN_HEADERS.includes(name.toLowerCase())) {
+    throw new Psd2Error('usage', `The header ${name} is made by psd2 itself`, { hint: 'Leave it out.' });
+  }
+  return [name.toLowerCase(), value];
+}

@@ -1,0 +1,32 @@
+import { rename, rm, writeFile } from 'node:fs/promises';
+import { Psd2Error } from '../errors.ts';
+import type { Context } from './context.ts';
+
+/** Where a document goes, checked before it is asked for: binary never goes to a terminal. @throws Psd2Error `usage` */
+export function requireFile({ stdoutIsTerminal }: Context, file: string | undefined): string {
+  if (file === undefined || file === '')
+    throw new Psd2Error('usage', 'No file to save the document to was given', { hint: 'Add --file <path>.' });
+  if (file === '-' && stdoutIsTerminal) {
+    throw new Psd2Error('usage', 'The document is binary and is not written to a terminal', {
+      hint: 'Add --file <path>, or pipe it on.',
+    });
+  }
+  return file;
+}
+
+/** Saves a document whole or not at all; `-` is stdout. @throws Psd2Error `config` when it can't be written */
+export async function saveDocument(context: Context, file: string, document: Buffer): Promise<void> {
+  if (file === '-') return context.printBytes(document);
+  const unfinished = `${file}.${process.pid}.part`;
+  try {
+    await writeFile(unfinished, document, { mode: 0o600 });
+    await rename(unfinished, file);
+  } catch (cause) {
+    await rm(unfinished, { force: true });
+    throw new Psd2Error('config', `The document could not be written to ${file}`, {
+      hint: 'Check the folder and the free space.',
+      cause,
+    });
+  }
+  context.terminal.say(`Saved ${document.length} bytes to ${file}`);
+}

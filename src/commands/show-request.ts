@@ -1,0 +1,71 @@
+import type { ComposedRequest } from '../bank/compose.ts';
+import { pathOf } from '../bank/connection.ts';
+import { Psd2Error } from '../errors.ts';
+import type { PemSetting } from '../store/settings.ts';
+import type { Context } from './context.ts';
+import type { OpenBank } from './open-bank.ts';
+
+/** Prints the request that would be sent, secrets left out, and the exact string that was signed. */
+export function printRequest(
+  { output }: Context,
+  baseUrl: URL,
+  { request, signingString }: ComposedRequest,
+): void {
+  const { method, target, headers, body } = request;
+  const text = body === undefined ? null : redactBody(request.target, body);
+  const url = `${baseUrl.origin}${target}`;
+  if (output.format !== 'table') return output.json({ method, url, headers, body: text, signingString });
+  output.lines([
+    `${method} ${target} HTTP/1.1`,
+    `host: ${baseUrl.host}`,
+    ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`),
+    '',
+    ...(text === null ? [] : [text, '']),
+    'Signing string:',
+    ...signingString.split('\n'),
+  ]);
+}
+
+/**
+ * Prints a curl command that makes the call. The token is not in it: the shell gets it from `psd2 auth token`
+ * when the command runs. Its signature is good for some minutes.
+ *
+ * @throws Psd2Error `config` when the profile has no paths that curl could read
+ */
+export function printCurl(context: Context, bank: OpenBank, { request }: ComposedRequest): void {
+  const { method, target, headers, body } = request;
+  const lines = [
+    `curl --request ${method} ${quote(`${bank.baseUrl.origin}${target}`)}`,
+    `--cert ${quote(pathOfPem(bank, 'qwacCertificate'))} --key ${quote(pathOfPem(bank, 'qwacKey'))}`,
+    ...(bank.profile.settings.ca ? [`--cacert ${quote(pathOfPem(bank, 'ca'))}`] : []),
+    ...Object.entries(headers).map(([name, value]) =>
+      name === 'authorization'
+        ? `--header "authorization: Bearer $(psd2 --profile ${quote(bank.profile.name)} auth token)"`
+        : `--header ${quote(`${name}: ${value}`)}`,
+    ),
+    ...(body === undefined ? [] : [`--data-binary ${quote(redactBody(target, body))}`]),
+  ];
+  context.output.lines([lines.join(' \\\n  ')]);
+}
+
+/** The body of a token call holds the client's secret. */
+function redactBody(target: string, body: Buffer): string {
+  if (/\/oauth\//.test(pathOf({ target }))) {
+    return body
+      .toString('utf8')
+      .replace(/("(?:client_secret|code|token|refresh_token)"\s*:\s*")[^"]*/g, '$1<secret>');
+  }
+  return body.toString('utf8');
+}
+
+function pathOfPem({ profile }: OpenBank, key: PemSetting): string {
+  const source = profile.settings[key];
+  if (source && 'path' in source) return source.path;
+  throw new Psd2Error('config', 'The profile holds its certificates itself, and curl reads them from files', {
+    hint: 'Add the profile with --reference, or set PSD2_QWAC_CERT and PSD2_QWAC_KEY.',
+  });
+}
+
+function quote(text: string): string {
+  return /^[\w./:@=-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
+}

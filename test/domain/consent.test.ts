@@ -1,0 +1,166 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import {
+  applyConsentEvent,
+  type Consent,
+  type ConsentEvent,
+  type ConsentStep,
+  nextConsentStep,
+} from '../../src/domain/consent.ts';
+import { consentCategories } from './orders.ts';
+
+const intent = { requestId: 'request-1', digest: null };
+const created: ConsentEvent = {
+  type: 'created',
+  flow: 'co-1',
+  transactionId: 't1',
+  customerId: '1234567',
+  categories: consentCategories(),
+};
+const requested: ConsentEvent = {
+  type: 'requested',
+  resourceId: 'r1',
+  outcomes: [
+    { name: 'ACCOUNT_INFO', outcome: true },
+    { name: 'PAYMENTS', outcome: false },
+  ],
+};
+const refused = (status: 'NOT_AUTHORIZED' | 'EXPIRED'): ConsentEvent => ({
+  type: 'authorization',
+  status,
+  bankStatus: status,
+});
+
+function consentOf(events: ConsentEvent[]): Consent {
+  return events.reduce(
+    (consent, event, second) => applyConsentEvent(consent, event, `2026-11-21T10:00:0${second + 1}.000Z`),
+    applyConsentEvent(undefined, created, '2026-11-21T10:00:00.000Z'),
+  );
+}
+
+const RETURNED: ConsentEvent[] = [requested, { type: 'sca-started' }, { type: 'sca-returned' }];
+const CONFIRMING: ConsentEvent[] = [...RETURNED, { type: 'confirm-sent', ...intent }];
+
+it('begins with its categories, none answered', () => {
+  expect(consentOf([])).toEqual({
+    kind: 'consent',
+    flow: 'co-1',
+    transactionId: 't1',
+    state: 'created',
+    customerId: '1234567',
+    categories: consentCategories().map((category) => ({ ...category, outcome: null })),
+    resourceId: null,
+    returned: false,
+    createdAt: '2026-11-21T10:00:00.000Z',
+    updatedAt: '2026-11-21T10:00:00.000Z',
+  });
+});
+
+it('cannot begin with anything else', () => {
+  expect(() => applyConsentEvent(undefined, requested, 'now')).toThrow(
+    'A consent cannot begin with requested',
+  );
+});
+
+it('takes each outcome to its category; one that the bank does not name is not granted', () => {
+  const outcomesOf = (outcomes: { name: string; outcome: boolean }[]) =>
+    consentOf([{ type: 'requested', resourceId: 'r1', outcomes }]).categories.map(({ outcome }) => outcome);
+  expect(outcomesOf([{ name: 'PAYMENTS', outcome: true }])).toEqual([false, true]);
+  expect(
+    outcomesOf([
+      { name: 'OTHER', outcome: true },
+      { name: 'ACCOUNT_INFO', outcome: true },
+    ]),
+  ).toEqual([true, false]);
+});
+
+it.each<[string, ConsentEvent[], Partial<Consent>, ConsentStep]>([
+  ['created', [], { state: 'created' }, 'request'],
+  ['request-sent', [{ type: 'request-sent', ...intent }], { state: 'created' }, 'request'],
+  ['request-refused', [{ type: 'request-refused' }], { state: 'failed' }, 'done'],
+  ['requested', [requested], { state: 'requested', resourceId: 'r1' }, 'authorize'],
+  ['all-refused', [requested, { type: 'all-refused' }], { state: 'failed' }, 'done'],
+  ['approach-sent', [requested, { type: 'approach-sent', ...intent }], { state: 'requested' }, 'authorize'],
+  ['sca-started', RETURNED.slice(0, 2), { state: 'authorizing', returned: false }, 'authorize'],
+  ['sca-returned', RETURNED, { state: 'authorizing', returned: true }, 'confirm'],
+  ['NOT_AUTHORIZED', [...RETURNED, refused('NOT_AUTHORIZED')], { state: 'rejected' }, 'done'],
+  ['EXPIRED', [...RETURNED, refused('EXPIRED')], { state: 'expired' }, 'done'],
+  [
+    'AUTHORIZED',
+    [...RETURNED, { type: 'authorization', status: 'AUTHORIZED', bankStatus: 'AUTHORIZED' }],
+    { state: 'authorizing', returned: true },
+    'confirm',
+  ],
+  ['confirm-sent', CONFIRMING, { state: 'confirming' }, 'ask-outcome'],
+  ['confirm-not-begun', [...CONFIRMING, { type: 'confirm-not-begun' }], { state: 'authorizing' }, 'confirm'],
+  ['confirmed', [...CONFIRMING, { type: 'confirmed' }], { state: 'confirmed' }, 'done'],
+  ['confirm-refused', [...CONFIRMING, { type: 'confirm-refused' }], { state: 'failed' }, 'done'],
+  [
+    'confirm-unanswered',
+    [...CONFIRMING, { type: 'confirm-unanswered' }],
+    { state: 'unknown' },
+    'ask-outcome',
+  ],
+])('after %s the next step follows', (_, events, changes, step) => {
+  const consent = consentOf(events);
+  expect(consent).toMatchObject(changes);
+  expect(nextConsentStep(consent)).toBe(step);
+});
+
+it('a cancelled consent is done', () => {
+  expect(nextConsentStep({ ...consentOf([]), state: 'cancelled' })).toBe('done');
+});
+
+/** Every way in which a run can do a step and what it then writes; it may be killed after each event. */
+const WAYS: Record<ConsentStep, ConsentEvent[][]> = {
+  request: [
+    [{ type: 'request-sent', ...intent }, requested],
+    [{ type: 'request-sent', ...intent }, requested, { type: 'all-refused' }],
+    [{ type: 'request-sent', ...intent }, { type: 'request-refused' }],
+  ],
+  authorize: [
+    [{ type: 'approach-sent', ...intent }, { type: 'sca-started' }, { type: 'sca-returned' }],
+    [refused('NOT_AUTHORIZED')],
+    [refused('EXPIRED')],
+  ],
+  confirm: [
+    [{ type: 'confirm-sent', ...intent }, { type: 'confirmed' }],
+    [{ type: 'confirm-sent', ...intent }, { type: 'confirm-refused' }],
+    [{ type: 'confirm-sent', ...intent }, { type: 'confirm-not-begun' }],
+    [{ type: 'confirm-sent', ...intent }, { type: 'confirm-unanswered' }],
+  ],
+  'ask-outcome': [[{ type: 'confirm-unanswered' }], [{ type: 'confirmed' }], [refused('NOT_AUTHORIZED')]],
+  done: [],
+};
+
+describe('however often a consent is killed and taken up', () => {
+  it('confirm is not sent again unless it was not begun, and the end is the end', () => {
+    const choices = fc.array(fc.record({ way: fc.nat(), killedAfter: fc.nat({ max: 4 }) }), {
+      maxLength: 30,
+    });
+    const reached = new Set<string>();
+    fc.assert(
+      fc.property(choices, (made) => {
+        const events: ConsentEvent[] = [];
+        let mayHaveLeft = false;
+        for (const { way, killedAfter } of made) {
+          const step = nextConsentStep(consentOf(events));
+          if (step === 'confirm') expect(mayHaveLeft).toBe(false);
+          const ways = WAYS[step];
+          if (ways.length === 0) break;
+          const written = (ways[way % ways.length] ?? []).slice(0, killedAfter + 1);
+          for (const { type } of written) {
+            if (type === 'confirm-sent') mayHaveLeft = true;
+            if (type === 'confirm-not-begun') mayHaveLeft = false;
+          }
+          events.push(...written);
+          reached.add(consentOf(events).state);
+        }
+      }),
+      { numRuns: 500 },
+    );
+    expect([...reached]).toEqual(
+      expect.arrayContaining(['confirming', 'confirmed', 'unknown', 'failed', 'rejected', 'expired']),
+    );
+  });
+});

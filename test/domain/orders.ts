@@ -1,0 +1,35 @@
+import { parseDate } from '../../src/domain/calendar.ts';
+import type { ConsentCategoryRequest } from '../../src/domain/consent.ts';
+import { parseSepaIban } from '../../src/domain/iban.ts';
+import { parseProductId } from '../../src/domain/identifiers.ts';
+import { parsePaymentAmount } from '../../src/domain/payment-amount.ts';
+import type { TransferOrder } from '../../src/domain/transfer.ts';
+
+/** What an operator may order: an instant transfer for today, unless `changes` say otherwise. */
+export function transferOrder(changes: Partial<TransferOrder> = {}): TransferOrder {
+  return {
+    customerId: '1234567',
+    from: parseProductId('0000012345'),
+    to: parseSepaIban('IT60X0542811101000000123456'),
+    name: 'Mario Rossi',
+    amount: parsePaymentAmount('12.50'),
+    currency: 'EUR',
+    description: 'Invoice 7',
+    instant: true,
+    type: 'INSTANT',
+    executionDate: parseDate('--date', '2026-11-21'),
+    futureDated: false,
+    urgent: false,
+    reference: null,
+    ...changes,
+  };
+}
+
+/** A consent for two categories. */
+export function consentCategories(): ConsentCategoryRequest[] {
+  const products = [parseProductId('0000012345'), parseProductId('CARD000001')];
+  return [
+    { name: 'ACCOUNT_INFO', products },
+    { name: 'PAYMENTS', products },
+  ];
+}

@@ -1,0 +1,140 @@
+import fc from 'fast-check';
+import { expect, it } from 'vitest';
+import {
+  applyTransferEvent,
+  nextTransferStep,
+  type Transfer,
+  type TransferEvent,
+  type TransferStep,
+} from '../../src/domain/transfer.ts';
+import { transferOrder } from './orders.ts';
+
+const intent = { requestId: 'request-1', digest: null };
+const verified = {
+  type: 'verified',
+  resourceId: 'r1',
+  totalAmount: null,
+  commissions: null,
+  bankName: null,
+  nextStep: 'execute',
+} as const;
+const executed = { type: 'executed', cro: '1' } as const;
+const settlement = (status: 'OK' | 'KO' | 'PENDING') =>
+  ({ type: 'settlement', status, description: null }) as const;
+const authorization = (status: 'AUTHORIZED' | 'NOT_AUTHORIZED' | 'EXPIRED' | 'PENDING') =>
+  ({ type: 'authorization', status, bankStatus: status }) as const;
+
+/** Every way in which a run can do a step and what it then writes; it may be killed after each event. */
+const WAYS: Record<TransferStep, TransferEvent[][]> = {
+  verify: [
+    [{ type: 'verify-sent', ...intent }, verified],
+    [{ type: 'verify-sent', ...intent }, { type: 'verify-refused' }],
+  ],
+  accept: [[{ type: 'accepted' }], [{ type: 'accepted' }], [{ type: 'cancelled' }]],
+  authorize: [[{ type: 'approach-sent', ...intent }, { type: 'sca-started' }, { type: 'sca-returned' }]],
+  'await-authorization': [
+    [authorization('AUTHORIZED')],
+    [authorization('AUTHORIZED')],
+    [authorization('NOT_AUTHORIZED')],
+    [authorization('EXPIRED')],
+    [authorization('PENDING')],
+    [{ type: 'sca-again' }],
+  ],
+  execute: [
+    [{ type: 'execute-sent', ...intent }, executed],
+    [{ type: 'execute-sent', ...intent }, { type: 'execute-unanswered' }],
+    [
+      { type: 'execute-sent', ...intent },
+      { type: 'execute-refused', description: 'no' },
+    ],
+    [{ type: 'execute-sent', ...intent }, { type: 'execute-not-begun' }],
+    // Answered with 401: once more with another token.
+    [{ type: 'execute-sent', ...intent }, { type: 'execute-sent', ...intent }, executed],
+  ],
+  'ask-outcome': [
+    [{ type: 'execute-unanswered' }],
+    [executed],
+    [executed, settlement('OK')],
+    [executed, settlement('KO')],
+    [executed, settlement('PENDING')],
+    [{ type: 'execute-refused', description: 'KO' }],
+    [authorization('NOT_AUTHORIZED')],
+  ],
+  'await-settlement': [[settlement('OK')], [settlement('KO')], [settlement('PENDING')]],
+  done: [],
+};
+
+const choices = fc.array(fc.record({ way: fc.nat(), killedAfter: fc.nat({ max: 6 }) }), { maxLength: 40 });
+
+/** All events of runs that make these choices, each run taking up where the one before was killed. */
+function eventsOf(made: { way: number; killedAfter: number }[], instant: boolean): TransferEvent[] {
+  const order = transferOrder({ instant });
+  const events: TransferEvent[] = [{ type: 'created', flow: 'tr-1', transactionId: 't1', order }];
+  for (const { way, killedAfter } of made) {
+    // Only an instant transfer has a settlement.
+    const ways = WAYS[nextTransferStep(foldOf(events))].filter(
+      (way) => instant || !way.some(({ type }) => type === 'settlement'),
+    );
+    if (ways.length === 0) break;
+    events.push(...(ways[way % ways.length] ?? []).slice(0, killedAfter + 1));
+  }
+  return events;
+}
+
+function foldOf(events: TransferEvent[]): Transfer {
+  const transfer = events.reduce<Transfer | undefined>(
+    (folded, event) => applyTransferEvent(folded, event, '2026-11-21T10:00:00.000Z'),
+    undefined,
+  );
+  if (!transfer) throw new TypeError('no event');
+  return transfer;
+}
+
+it('no run of a transfer, however often it is killed and taken up, can pay twice or unasked', () => {
+  const reached = new Set<string>();
+  fc.assert(
+    fc.property(choices, fc.boolean(), (made, instant) => {
+      const events = eventsOf(made, instant);
+      let mayHaveLeft = false;
+      let ended: string | undefined;
+      events.forEach((event, index) => {
+        if (event.type === 'execute-sent') mayHaveLeft = true;
+        if (event.type === 'execute-not-begun') mayHaveLeft = false;
+        const transfer = foldOf(events.slice(0, index + 1));
+        const step = nextTransferStep(transfer);
+        reached.add(transfer.state);
+
+        if (step === 'execute') {
+          expect(mayHaveLeft).toBe(false);
+          expect(transfer).toMatchObject({ accepted: true, authorizationStatus: 'AUTHORIZED' });
+          expect(ended).toBeUndefined();
+        }
+        if (ended !== undefined) expect(transfer.state).toBe(ended);
+        if (step === 'done') ended = transfer.state;
+      });
+    }),
+    { numRuns: 2000 },
+  );
+  expect([...reached].sort()).toEqual(
+    ['authorized', 'authorizing', 'cancelled', 'created', 'executed', 'executing', 'expired', 'failed']
+      .concat(['rejected', 'settled', 'unknown', 'verified'])
+      .sort(),
+  );
+});
+
+it('what comes late to a transfer that has ended does not have it executed', () => {
+  const late: TransferEvent[] = [
+    { type: 'verify-sent', ...intent },
+    { type: 'next-verify-sent', ...intent },
+    { type: 'approach-sent', ...intent },
+    { type: 'sca-returned' },
+    { type: 'accepted' },
+  ];
+  fc.assert(
+    fc.property(choices, fc.shuffledSubarray(late), (made, after) => {
+      const events = eventsOf(made, true);
+      fc.pre(nextTransferStep(foldOf(events)) === 'done');
+      expect(nextTransferStep(foldOf([...events, ...after]))).toBe('done');
+    }),
+  );
+});

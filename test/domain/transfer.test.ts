@@ -1,0 +1,204 @@
+import { describe, expect, it } from 'vitest';
+import {
+  applyTransferEvent,
+  isPlainlyFailed,
+  needsSettlement,
+  nextTransferStep,
+  readAuthorizationStatus,
+  type Transfer,
+  type TransferEvent,
+} from '../../src/domain/transfer.ts';
+import { transferOrder } from './orders.ts';
+
+const intent = { requestId: 'request-1', digest: null };
+const verified: TransferEvent = {
+  type: 'verified',
+  resourceId: 'r1',
+  totalAmount: null,
+  commissions: null,
+  bankName: 'BANCA ESEMPIO',
+  nextStep: 'execute',
+};
+
+/** The transfer that these events make, one second apart. */
+function transferOf(events: TransferEvent[], order = transferOrder()): Transfer {
+  const created: TransferEvent = { type: 'created', flow: 'tr-1', transactionId: 't1', order };
+  const [first, ...rest] = [created, ...events].map((event, second) => ({
+    event,
+    at: `2026-11-21T10:00:0${second}.000Z`,
+  }));
+  if (!first) throw new TypeError('no event');
+  return rest.reduce(
+    (transfer, { event, at }) => applyTransferEvent(transfer, event, at),
+    applyTransferEvent(undefined, first.event, first.at),
+  );
+}
+
+/** The shortest way to each point. */
+const AUTHORIZED: TransferEvent[] = [
+  verified,
+  { type: 'accepted' },
+  { type: 'sca-started' },
+  { type: 'authorization', status: 'AUTHORIZED', bankStatus: 'AUTHORIZED' },
+];
+const EXECUTING: TransferEvent[] = [...AUTHORIZED, { type: 'execute-sent', ...intent }];
+const EXECUTED: TransferEvent[] = [...EXECUTING, { type: 'executed', cro: '0012345678' }];
+
+it('begins with its order and nothing at the bank', () => {
+  expect(transferOf([])).toEqual({
+    kind: 'transfer',
+    flow: 'tr-1',
+    transactionId: 't1',
+    state: 'created',
+    order: transferOrder(),
+    verification: null,
+    accepted: false,
+    authorizationStatus: null,
+    executionStatus: null,
+    executionStatusDescription: null,
+    cro: null,
+    createdAt: '2026-11-21T10:00:00.000Z',
+    updatedAt: '2026-11-21T10:00:00.000Z',
+  });
+});
+
+it('cannot begin with anything else', () => {
+  expect(() => applyTransferEvent(undefined, { type: 'accepted' }, 'now')).toThrow(
+    'A transfer cannot begin with accepted',
+  );
+});
+
+it.each<[string, TransferEvent[], Partial<Transfer>]>([
+  ['verify-sent', [{ type: 'verify-sent', ...intent }], { state: 'created' }],
+  ['verified', [verified], { state: 'verified', accepted: false }],
+  ['verify-refused', [{ type: 'verify-refused' }], { state: 'failed' }],
+  ['next-verify-sent', [verified, { type: 'next-verify-sent', ...intent }], { state: 'verified' }],
+  ['accepted', [verified, { type: 'accepted' }], { state: 'verified', accepted: true }],
+  ['cancelled', [verified, { type: 'cancelled' }], { state: 'cancelled' }],
+  ['approach-sent', [verified, { type: 'approach-sent', ...intent }], { state: 'verified' }],
+  ['sca-started', [verified, { type: 'sca-started' }], { state: 'authorizing' }],
+  ['sca-returned', [verified, { type: 'sca-started' }, { type: 'sca-returned' }], { state: 'authorizing' }],
+  ['sca-again', [verified, { type: 'sca-started' }, { type: 'sca-again' }], { state: 'verified' }],
+  ['AUTHORIZED', AUTHORIZED, { state: 'authorized', authorizationStatus: 'AUTHORIZED' }],
+  [
+    'NOT_AUTHORIZED',
+    [{ type: 'authorization', status: 'NOT_AUTHORIZED', bankStatus: 'NOT_AUTHORIZED' }],
+    { state: 'rejected', authorizationStatus: 'NOT_AUTHORIZED' },
+  ],
+  [
+    'EXPIRED',
+    [{ type: 'authorization', status: 'EXPIRED', bankStatus: 'EXPIRED' }],
+    { state: 'expired', authorizationStatus: 'EXPIRED' },
+  ],
+  [
+    "a status of the bank's own",
+    [{ type: 'authorization', status: 'PENDING', bankStatus: 'STARTED' }],
+    { state: 'authorizing', authorizationStatus: 'STARTED' },
+  ],
+  ['execute-sent', EXECUTING, { state: 'executing', cro: null }],
+  ['execute-not-begun', [...EXECUTING, { type: 'execute-not-begun' }], { state: 'authorized' }],
+  ['execute-unanswered', [...EXECUTING, { type: 'execute-unanswered' }], { state: 'unknown' }],
+  ['executed', EXECUTED, { state: 'executed', cro: '0012345678' }],
+  [
+    'execute-refused',
+    [...EXECUTING, { type: 'execute-refused', description: 'no funds' }],
+    { state: 'failed', executionStatusDescription: 'no funds', executionStatus: null },
+  ],
+  [
+    'settlement OK',
+    [...EXECUTED, { type: 'settlement', status: 'OK', description: null }],
+    { state: 'settled', executionStatus: 'OK', cro: '0012345678' },
+  ],
+  [
+    'settlement KO',
+    [...EXECUTED, { type: 'settlement', status: 'KO', description: 'closed account' }],
+    { state: 'failed', executionStatus: 'KO', executionStatusDescription: 'closed account' },
+  ],
+  [
+    'settlement PENDING',
+    [...EXECUTED, { type: 'settlement', status: 'PENDING', description: null }],
+    { state: 'executed', executionStatus: 'PENDING' },
+  ],
+])('%s changes just this', (_, events, changes) => {
+  const before = transferOf(events.slice(0, -1));
+  const after = transferOf(events);
+  expect(after).toMatchObject(changes);
+  expect({ createdAt: after.createdAt, order: after.order }).toEqual({
+    createdAt: before.createdAt,
+    order: before.order,
+  });
+  expect(after.updatedAt > before.updatedAt).toBe(true);
+});
+
+it('keeps what the bank verified', () => {
+  const money = { amount: transferOrder().amount, currency: 'EUR' };
+  expect(transferOf([{ ...verified, totalAmount: money }]).verification).toEqual({
+    resourceId: 'r1',
+    totalAmount: money,
+    commissions: null,
+    bankName: 'BANCA ESEMPIO',
+    nextStep: 'execute',
+  });
+});
+
+describe('the next step', () => {
+  it.each<[string, TransferEvent[], string]>([
+    ['created', [], 'verify'],
+    ['verified', [verified], 'accept'],
+    ['accepted', [verified, { type: 'accepted' }], 'authorize'],
+    ['authorizing', [verified, { type: 'accepted' }, { type: 'sca-started' }], 'await-authorization'],
+    ['sent to SCA again', [verified, { type: 'accepted' }, { type: 'sca-again' }], 'authorize'],
+    ['authorized', AUTHORIZED, 'execute'],
+    ['executing', EXECUTING, 'ask-outcome'],
+    ['unknown', [...EXECUTING, { type: 'execute-unanswered' }], 'ask-outcome'],
+    ['not begun', [...EXECUTING, { type: 'execute-not-begun' }], 'execute'],
+    ['executed', EXECUTED, 'await-settlement'],
+    ['settled', [...EXECUTED, { type: 'settlement', status: 'OK', description: null }], 'done'],
+    ['failed', [{ type: 'verify-refused' }], 'done'],
+    ['rejected', [{ type: 'authorization', status: 'NOT_AUTHORIZED', bankStatus: 'NOT_AUTHORIZED' }], 'done'],
+    ['expired', [{ type: 'authorization', status: 'EXPIRED', bankStatus: 'EXPIRED' }], 'done'],
+    ['cancelled', [{ type: 'cancelled' }], 'done'],
+  ])('of a transfer that is %s', (_, events, step) => {
+    expect(nextTransferStep(transferOf(events))).toBe(step);
+  });
+
+  it.each([
+    ['an instant one at once', { instant: true, futureDated: false }, true],
+    ['an instant one for later', { instant: true, futureDated: true }, false],
+    ['an SCT', { instant: false, futureDated: false }, false],
+    ['an SCT for later', { instant: false, futureDated: true }, false],
+  ])('after execution is to await settlement only for %s', (_, kind, settles) => {
+    const order = transferOrder(kind);
+    expect(needsSettlement(order)).toBe(settles);
+    expect(nextTransferStep(transferOf(EXECUTED, order))).toBe(settles ? 'await-settlement' : 'done');
+  });
+});
+
+it.each([
+  ['AUTHORIZED', 'AUTHORIZED'],
+  ['NOT_AUTHORIZED', 'NOT_AUTHORIZED'],
+  ['EXPIRED', 'EXPIRED'],
+  ['PENDING', 'PENDING'],
+  ['STARTED', 'PENDING'],
+  ['authorized', 'PENDING'],
+  ['', 'PENDING'],
+])("the bank's status %j comes down to %s", (bankStatus, status) => {
+  expect(readAuthorizationStatus(bankStatus)).toBe(status);
+});
+
+it.each<[Transfer['state'], boolean]>([
+  ['created', false],
+  ['verified', false],
+  ['authorizing', false],
+  ['authorized', false],
+  ['executing', false],
+  ['executed', false],
+  ['settled', false],
+  ['unknown', false],
+  ['failed', true],
+  ['rejected', true],
+  ['expired', true],
+  ['cancelled', true],
+])('whether money may move or have moved: %s is plainly failed: %s', (state, failed) => {
+  expect(isPlainlyFailed({ ...transferOf([]), state })).toBe(failed);
+});

@@ -1,0 +1,27 @@
+import { readFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { refusalCodes } from '../../src/sandbox/refusal.ts';
+import { seedCustomers } from '../../src/sandbox/seed-customers.ts';
+
+const page = readFileSync(new URL('../../docs/sandbox.md', import.meta.url), 'utf8').replaceAll(
+  / +\|/g,
+  ' |',
+);
+
+test('docs/sandbox.md explains every code of the bank, with its status, and no other', () => {
+  const documented = [...page.matchAll(/^\| `([A-Z_]+)` \| (\d{3}) \| \S/gm)].map(([, code, status]) => [
+    code,
+    Number(status),
+  ]);
+  const expected = [...refusalCodes, ['INTERNAL_ERROR', 500]];
+  expect(documented.toSorted()).toEqual(expected.toSorted());
+});
+
+test('docs/sandbox.md has the users, passwords, customers and products of the sandbox', () => {
+  for (const { user, password, customerId, products } of seedCustomers) {
+    const row = page
+      .split('\n')
+      .find((line) => line.startsWith(`| \`${user}\` | \`${password}\` | ${customerId} |`));
+    for (const { productId } of products) expect(row).toContain(productId);
+  }
+});

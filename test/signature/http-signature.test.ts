@@ -1,0 +1,124 @@
+import { createPrivateKey, createPublicKey } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { digestHeader } from '../../src/signature/digest.ts';
+import {
+  keySigner,
+  SIGNED_WITH_BODY,
+  SIGNED_WITHOUT_BODY,
+  signatureHeader,
+  signingString,
+} from '../../src/signature/http-signature.ts';
+import { digestProblem, signatureProblem } from './independent-verifier.ts';
+
+interface SignatureVectors {
+  request: { method: string; target: string; headers: Record<string, string>; body: string };
+  cases: { name: string; method?: string; headers: string; signature: string }[];
+}
+
+const vectors: SignatureVectors = JSON.parse(readFileSync('test/vectors/cavage-09.json', 'utf8'));
+const privateKey = createPrivateKey(readFileSync('test/vectors/cavage-test-key.pem'));
+const publicKey = createPublicKey(privateKey).export({ type: 'spki', format: 'pem' }).toString();
+const sign = keySigner(privateKey);
+
+describe('the vectors of draft-cavage-http-signatures-09', () => {
+  it.each(vectors.cases)('$name', async ({ method, headers, signature }) => {
+    const names = headers.split(' ');
+    const request = { ...vectors.request, method: method ?? vectors.request.method };
+    expect(await sign(signingString(request, names))).toBe(signature);
+    expect(await signatureHeader(request, names, 'Test', sign)).toBe(
+      `keyId="Test",algorithm="rsa-sha256",headers="${headers}",signature="${signature}"`,
+    );
+  });
+
+  it('has the digest of its body', () => {
+    expect(digestHeader(Buffer.from(vectors.request.body))).toBe(vectors.request.headers.digest);
+  });
+});
+
+it('signs for the bank in its order, with and without a body', () => {
+  const of = (names: string) => vectors.cases.find(({ name }) => name === names)?.headers.split(' ');
+  expect(SIGNED_WITH_BODY).toEqual(of('bank, with a body'));
+  expect(SIGNED_WITHOUT_BODY).toEqual(of('bank, GET of the same target'));
+});
+
+it('the signing string is one line a header, the target as sent, no newline at its end', () => {
+  const request = {
+    method: 'GET',
+    target: '/private/x?dateFrom=30%2F06%2F2024&a=b c',
+    headers: { 'tpp-request-id': 'id', date: 'now', digest: 'unused' },
+  };
+  expect(signingString(request, SIGNED_WITHOUT_BODY)).toBe(
+    '(request-target): get /private/x?dateFrom=30%2F06%2F2024&a=b c\ntpp-request-id: id\ndate: now',
+  );
+});
+
+it('a header that is to be signed has to be there', () => {
+  expect(() => signingString({ method: 'GET', target: '/', headers: {} }, ['date'])).toThrow(
+    'The header date is to be signed and is not there',
+  );
+});
+
+it('the digest of nothing is the published one', () => {
+  expect(digestHeader(Buffer.alloc(0))).toBe('SHA-256=47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=');
+});
+
+describe('an independent verifier accepts', () => {
+  const target = fc
+    .tuple(fc.webPath(), fc.option(fc.webQueryParameters(), { nil: null }))
+    .map(([path, query]) => `/private${path}${query === null ? '' : `?${query}`}`);
+  const keyId = fc.stringMatching(/^[A-Za-z0-9 ._-]{1,30}$/);
+
+  it('every request with a body, and its digest', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.constantFrom('POST', 'PUT', 'DELETE'),
+        target,
+        fc.uuid(),
+        keyId,
+        fc.uint8Array({ maxLength: 200 }),
+        async (method, url, requestId, name, content) => {
+          const body = Buffer.from(content);
+          const headers: Record<string, string> = {
+            digest: digestHeader(body),
+            'tpp-request-id': requestId,
+            date: new Date().toUTCString(),
+          };
+          headers.signature = await signatureHeader(
+            { method, target: url, headers },
+            SIGNED_WITH_BODY,
+            name,
+            sign,
+          );
+          const order = ['(request-target)', 'digest', 'tpp-request-id', 'date'];
+          expect(signatureProblem({ method, url, headers }, order, name, publicKey)).toBeNull();
+          expect(digestProblem(headers.digest, body)).toBeNull();
+          expect(digestProblem(headers.digest, Buffer.concat([body, Buffer.from(' ')]))).not.toBeNull();
+        },
+      ),
+    );
+  });
+
+  it('every GET, and no other target with its signature', async () => {
+    await fc.assert(
+      fc.asyncProperty(target, fc.uuid(), keyId, async (url, requestId, name) => {
+        const headers: Record<string, string> = {
+          'tpp-request-id': requestId,
+          date: new Date().toUTCString(),
+        };
+        headers.signature = await signatureHeader(
+          { method: 'GET', target: url, headers },
+          SIGNED_WITHOUT_BODY,
+          name,
+          sign,
+        );
+        const order = ['(request-target)', 'tpp-request-id', 'date'];
+        expect(signatureProblem({ method: 'GET', url, headers }, order, name, publicKey)).toBeNull();
+        expect(signatureProblem({ method: 'GET', url: `${url}x`, headers }, order, name, publicKey)).toBe(
+          'has a signature that does not verify',
+        );
+      }),
+    );
+  });
+});

@@ -1,0 +1,171 @@
+import { describe, expect, it } from 'vitest';
+import { approachAnswer, operationStatusAnswer } from '../../src/wire/consent.ts';
+import { balanceAnswer, customerIdAnswer, transactionsAnswer } from '../../src/wire/customers.ts';
+import { executeAnswer, prepareAnswer, verifyAnswer } from '../../src/wire/money-transfer.ts';
+import { tokenAnswer } from '../../src/wire/oauth.ts';
+
+describe('a token answer', () => {
+  it('takes its lifetimes as numbers or as strings, in seconds', () => {
+    expect(tokenAnswer.parse({ access_token: 't', expires_in: 3500, rt_expires_in: 2592000 })).toMatchObject({
+      expires_in: 3500,
+      rt_expires_in: 2592000,
+    });
+    expect(tokenAnswer.parse({ access_token: 't', expires_in: '600', rt_expires_in: '60' })).toMatchObject({
+      expires_in: 600,
+      rt_expires_in: 60,
+    });
+  });
+
+  it.each([
+    ['no access token', { expires_in: 600 }],
+    ['an empty access token', { access_token: '', expires_in: 600 }],
+    ['an access token that no header can carry', { access_token: 'a\r\nb', expires_in: 600 }],
+    ['no lifetime', { access_token: 't' }],
+    ['a lifetime in words', { access_token: 't', expires_in: 'long' }],
+    ['a lifetime before now', { access_token: 't', expires_in: -1 }],
+    ['a lifetime beyond every calendar', { access_token: 't', expires_in: 9_007_199_254_740_991 }],
+  ])('is none with %s', (_, answer) => {
+    expect(tokenAnswer.safeParse(answer).success).toBe(false);
+  });
+});
+
+describe('a customer id', () => {
+  it.each(['1234567', '0012345', 1234567])('may be %j', (customerid) => {
+    expect(customerIdAnswer.parse({ customerid })).toEqual({ customerid: String(customerid) });
+  });
+
+  it.each(['', '../../env/customer-1', '12a', null])(
+    'is not %j, which would name another file',
+    (customerid) => {
+      expect(customerIdAnswer.safeParse({ customerid }).success).toBe(false);
+    },
+  );
+});
+
+describe('the cursors of a transactions page', () => {
+  it.each([
+    [11, 11],
+    ['21', 21],
+    [0, null],
+    ['0', null],
+    ['', null],
+    [null, null],
+    [undefined, null],
+  ])('%j is %j', (wire, cursor) => {
+    const page = transactionsAnswer.parse({ nextAccounting: wire, nextNotAccounting: wire });
+    expect(page).toMatchObject({ nextAccounting: cursor, nextNotAccounting: cursor });
+  });
+
+  it.each(['next', '-1', {}])('are not %j', (wire) => {
+    expect(transactionsAnswer.safeParse({ nextAccounting: wire }).success).toBe(false);
+  });
+
+  it('come with lists that may be missing', () => {
+    expect(transactionsAnswer.parse({ transactionsAccounting: null })).toMatchObject({
+      transactionsAccounting: [],
+      transactionsNotAccounting: [],
+    });
+  });
+});
+
+it('the amount of a transaction may be an object or a bare decimal', () => {
+  const row = (amountTransaction: unknown) =>
+    transactionsAnswer.parse({ transactionsAccounting: [{ amountTransaction }] }).transactionsAccounting[0];
+  expect(row({ amount: '-12.300', currency: 'EUR' })?.amountTransaction).toEqual({
+    amount: '-12.300',
+    currency: 'EUR',
+  });
+  expect(row('-12.300')?.amountTransaction).toEqual({ amount: '-12.300', currency: '' });
+});
+
+it('a balance may lack the credit, and every amount keeps its three decimals', () => {
+  const amount = (text: string) => ({ amount: text, currency: 'EUR' });
+  expect(
+    balanceAnswer.parse({
+      accountBalance: amount('1234.560'),
+      availableBalance: amount('1000.000'),
+      accountAvailability: amount('-0.010'),
+      date: '30/06/2024',
+      hour: '10:15',
+    }),
+  ).toEqual({
+    accountBalance: amount('1234.560'),
+    availableBalance: amount('1000.000'),
+    accountAvailability: amount('-0.010'),
+    accountAvailableCredit: null,
+    date: '2024-06-30',
+    hour: '10:15',
+  });
+});
+
+describe('an operation status', () => {
+  it.each([
+    [{ authorizationStatus: 'AUTHORIZED', executionStatus: 'PENDING' }, 'AUTHORIZED', 'PENDING'],
+    [{ authenticationState: 'NOT_AUTHORIZED' }, 'NOT_AUTHORIZED', null],
+    [{ authorizationStatus: null, authenticationState: 'EXPIRED' }, 'EXPIRED', null],
+    [{ authorizationStatus: '', authenticationState: 'AUTHORIZED' }, 'AUTHORIZED', null],
+    [{ authorizationStatus: 'STARTED', authenticationState: 'AUTHORIZED' }, 'STARTED', null],
+  ])('%j is %s', (wire, authorizationStatus, executionStatus) => {
+    expect(operationStatusAnswer.parse(wire)).toEqual({ authorizationStatus, executionStatus });
+  });
+
+  it.each([{}, { executionStatus: 'OK' }, { authorizationStatus: '' }])('is none in %j', (wire) => {
+    expect(operationStatusAnswer.safeParse(wire).error?.issues).toMatchObject([
+      { path: ['authorizationStatus'] },
+    ]);
+  });
+});
+
+it('an approach may be without a redirect address', () => {
+  expect(approachAnswer.parse({ chosenScaApproach: 'DECOUPLED' })).toEqual({
+    chosenScaApproach: 'DECOUPLED',
+  });
+});
+
+describe('a verify answer', () => {
+  it('finds the fee in the field that is named as the one around it', () => {
+    expect(
+      verifyAnswer.parse({
+        totalAmount: { amount: '10.500', currency: 'EUR' },
+        commissions: { commissions: '0.500', currency: 'EUR' },
+        equivalentAmount: { amount: '', currency: '' },
+        bankName: 'BANCA ESEMPIO',
+        additionalChecks: [{ anything: 1 }],
+      }),
+    ).toEqual({
+      totalAmount: { amount: '10.500', currency: 'EUR' },
+      commissions: { amount: '0.500', currency: 'EUR' },
+      bankName: 'BANCA ESEMPIO',
+    });
+  });
+
+  it('may lack all of it', () => {
+    expect(verifyAnswer.parse({ commissions: { commissions: '', currency: '' } })).toEqual({
+      totalAmount: null,
+      commissions: null,
+      bankName: null,
+    });
+  });
+});
+
+describe('an execute answer', () => {
+  it.each([
+    [{ cro: '0012345678' }, '0012345678'],
+    [{ cro: '' }, null],
+    [{ cro: { odd: true } }, null],
+    [{}, null],
+    ['odd', null],
+    [null, null],
+  ])('%j has the cro %j: money may have moved, so no form of it is an error', (wire, cro) => {
+    expect(executeAnswer.parse(wire)).toEqual({ cro });
+  });
+});
+
+it('a prepare answer may be empty, and its holidays unsorted', () => {
+  expect(prepareAnswer.parse({ holidays: ['25/12/2026', '01/11/2026'], initialData: {} })).toMatchObject({
+    abi: null,
+    holidays: ['2026-12-25', '2026-11-01'],
+    countries: [],
+    executionDateLimit: null,
+  });
+});
