@@ -39,6 +39,8 @@ export interface Observation {
   tppRequestId: string;
   transactionId: string;
   apiTrackId: string | undefined;
+  /** The call went with an access token. */
+  isPrivate: boolean;
 }
 
 /** What an exchange needs of the world. */
@@ -88,6 +90,7 @@ export function openExchange(settings: ExchangeSettings): Exchange {
         tppRequestId,
         transactionId: call.transactionId,
         apiTrackId: session.apiTrackId,
+        isPrivate: call.bearer !== undefined,
       });
     try {
       const answer = await connection.send(request, settings.timeoutMs, signal);

@@ -122,7 +122,11 @@ function withQuery(path: string, query: URLSearchParams): string {
  *
  * @throws Psd2Error `bank_answer` when it is no address
  */
-function linkedPath(calledPath: string, href: string, { productId, transactionId }: TransactionQuery): string {
+function linkedPath(
+  calledPath: string,
+  href: string,
+  { productId, transactionId }: TransactionQuery,
+): string {
   const called = new URL(calledPath, 'https://bank.invalid').href;
   const linked = URL.canParse(href, called) ? new URL(href, called) : null;
   if (linked?.pathname.startsWith('/')) return `${linked.pathname}${linked.search}`;

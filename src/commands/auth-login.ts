@@ -2,7 +2,7 @@ import { requestTokens } from '../bank/oauth.ts';
 import { Psd2Error } from '../errors.ts';
 import { logIn } from '../flows/login.ts';
 import { toStoredTokens } from '../flows/session.ts';
-import { printLogin } from './auth.ts';
+import { describeLogin, printLogin } from './auth.ts';
 import type { Context } from './context.ts';
 import { customerPortsOf } from './customer-ports.ts';
 import { openBankOf, openProfileOf } from './open-bank.ts';
@@ -31,7 +31,10 @@ export async function authLogin(context: Context, options: LoginOptions): Promis
     );
     const tokens = toStoredTokens(granted, world.now());
     await store.write(null, { ...tokens, apiTrackId: bank.session.apiTrackId });
-    printLogin(context, profile.name, 'client_credentials', store.lastCustomer() ?? null, tokens);
+    printLogin(
+      context,
+      describeLogin(context, opened, 'client_credentials', store.lastCustomer() ?? null, tokens),
+    );
     return;
   }
 
@@ -54,5 +57,5 @@ export async function authLogin(context: Context, options: LoginOptions): Promis
   });
   await store.write(customerId, { ...tokens, apiTrackId: bank.session.apiTrackId });
   await store.rememberCustomer(customerId);
-  printLogin(context, profile.name, 'authorization_code', customerId, tokens);
+  printLogin(context, describeLogin(context, opened, 'authorization_code', customerId, tokens));
 }

@@ -1,9 +1,12 @@
 import { revokeToken } from '../bank/oauth.ts';
+import { bankDay } from '../domain/calendar.ts';
 import { Psd2Error } from '../errors.ts';
+import { CallCounter } from '../store/call-counter.ts';
+import { dailyLimitOf } from '../store/settings.ts';
 import type { GrantType, StoredTokens } from '../store/tokens.ts';
 import type { Column } from '../terminal/output.ts';
 import type { Context } from './context.ts';
-import { customerOf, openBankOf, openCustomerBank, openProfileOf } from './open-bank.ts';
+import { customerOf, type OpenProfile, openBankOf, openCustomerBank, openProfileOf } from './open-bank.ts';
 
 /** What `auth login` and `auth status` tell of a login. Times are ISO 8601 with zone. */
 export interface LoginStatus {
@@ -13,6 +16,9 @@ export interface LoginStatus {
   scope: string | null;
   accessTokenExpiresAt: string | null;
   refreshTokenExpiresAt: string | null;
+  /** With client credentials: how many calls were made today, and how many the operator says may be. */
+  callsToday?: number;
+  dailyLimit?: number | null;
 }
 
 const LOGIN_FIELDS: Column<LoginStatus>[] = [
@@ -22,27 +28,78 @@ const LOGIN_FIELDS: Column<LoginStatus>[] = [
   { title: 'Scope', value: ({ scope }) => scope },
   { title: 'Access token until', value: ({ accessTokenExpiresAt }) => accessTokenExpiresAt },
   { title: 'Refresh token until', value: ({ refreshTokenExpiresAt }) => refreshTokenExpiresAt },
+  {
+    title: 'Calls today',
+    value: ({ callsToday, dailyLimit }) =>
+      callsToday === undefined ? null : `${callsToday}${dailyLimit ? ` of ${dailyLimit}` : ''}`,
+  },
 ];
 
-/** Prints a login; never a token. */
-export function printLogin(
-  { output }: Context,
-  profile: string,
+/** What is shown of a login; never a token. */
+export function describeLogin(
+  context: Context,
+  { profile }: OpenProfile,
   grantType: GrantType,
   customerId: string | null,
-  tokens: StoredTokens,
-): void {
-  const { scope, accessTokenExpiresAt, refreshTokenExpiresAt } = tokens;
-  output.record(
-    { profile, grantType, customerId, scope, accessTokenExpiresAt, refreshTokenExpiresAt },
-    LOGIN_FIELDS,
+  { scope, accessTokenExpiresAt, refreshTokenExpiresAt }: StoredTokens,
+): LoginStatus {
+  const login = {
+    profile: profile.name,
+    grantType,
+    customerId,
+    scope,
+    accessTokenExpiresAt,
+    refreshTokenExpiresAt,
+  };
+  if (grantType === 'authorization_code') return login;
+  const counter = new CallCounter(context.folder, profile.name);
+  return {
+    ...login,
+    callsToday: counter.callsOn(bankDay(context.world.now())),
+    dailyLimit: dailyLimitOf(profile),
+  };
+}
+
+export function printLogin({ output }: Context, login: LoginStatus): void {
+  output.record(login, LOGIN_FIELDS);
+}
+
+/** `psd2 auth list`: whose tokens are kept. */
+export async function authList(context: Context): Promise<void> {
+  const opened = openProfileOf(context);
+  const { tokens } = opened;
+  const last = tokens.lastCustomer();
+  const logins = [...tokens.customers(), null].flatMap((customerId) => {
+    const kept = tokens.read(customerId);
+    const grant = customerId === null ? 'client_credentials' : 'authorization_code';
+    return kept ? [describeLogin(context, opened, grant, customerId, kept)] : [];
+  });
+  await context.output.table(
+    logins,
+    [
+      { title: '', value: ({ customerId }) => (customerId !== null && customerId === last ? '*' : ' ') },
+      { title: 'CUSTOMER', value: ({ customerId }) => customerId },
+      { title: 'GRANT', value: ({ grantType }) => grantType },
+      { title: 'ACCESS TOKEN UNTIL', value: ({ accessTokenExpiresAt }) => accessTokenExpiresAt },
+      { title: 'REFRESH TOKEN UNTIL', value: ({ refreshTokenExpiresAt }) => refreshTokenExpiresAt },
+    ],
+    'Nobody is logged in with this profile.',
   );
+}
+
+/** `psd2 auth refresh`: a new access token now, whatever time the old one has left. */
+export async function authRefresh(context: Context): Promise<void> {
+  const { opened, holder, customerId, tokens } = storedLogin(context);
+  const bank = openCustomerBank(context);
+  await bank.accessTokens.renewed(tokens.accessToken ?? '');
+  const renewed = opened.tokens.read(holder) ?? tokens;
+  printLogin(context, describeLogin(context, opened, context.globals.grant, holder ?? customerId, renewed));
 }
 
 /** `psd2 auth status`: what is stored, without asking the bank. @throws Psd2Error `not_logged_in` */
 export async function authStatus(context: Context): Promise<void> {
-  const { profile, holder, customerId, tokens } = storedLogin(context);
-  printLogin(context, profile, context.globals.grant, holder ?? customerId, tokens);
+  const { opened, holder, customerId, tokens } = storedLogin(context);
+  printLogin(context, describeLogin(context, opened, context.globals.grant, holder ?? customerId, tokens));
 }
 
 /** `psd2 auth token`: a good access token, renewed first when it is about to end. */
@@ -93,5 +150,5 @@ function storedLogin(context: Context) {
       },
     );
   }
-  return { profile: opened.profile.name, holder, customerId: opened.tokens.lastCustomer() ?? null, tokens };
+  return { opened, holder, customerId: opened.tokens.lastCustomer() ?? null, tokens };
 }

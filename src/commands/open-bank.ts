@@ -5,13 +5,16 @@ import { connectToBank } from '../bank/connection.ts';
 import { type Answer, type BankCall, openExchange } from '../bank/exchange.ts';
 import type { ClientCredentials } from '../bank/oauth.ts';
 import { type KeyPair, readKeyPair } from '../certificates/key-pair.ts';
+import { bankDay } from '../domain/calendar.ts';
 import { parseCustomerId } from '../domain/identifiers.ts';
 import { Psd2Error } from '../errors.ts';
 import { withScaForInquiries } from '../flows/inquiry.ts';
 import { openSession } from '../flows/session.ts';
 import { keySigner } from '../signature/http-signature.ts';
+import { CallCounter } from '../store/call-counter.ts';
 import { FlowJournal } from '../store/journal.ts';
 import {
+  dailyLimitOf,
   openProfile,
   type Profile,
   parseBaseUrl,
@@ -82,6 +85,8 @@ export function openBankOf(
   const sealed = profile.settings.qsealCertificate ?? profile.settings.qsealKey;
   const qseal = sealed ? readPair(profile, 'QSealC', env.PSD2_KEY_PASSPHRASE, world.now()) : qwac;
   const session = { apiTrackId };
+  const counter = new CallCounter(context.folder, profile.name);
+  if (grant === 'client_credentials') warnNearLimit(context, profile, counter);
   const keys = grant === 'client_credentials' ? CC_KEYS : CODE_KEYS;
 
   const connection = connectToBank(baseUrl, qwac, readPem(profile, 'ca'));
@@ -107,6 +112,7 @@ export function openBankOf(
     timeoutMs: globals.timeoutMs,
     checkAnswer: answerCheck(readPem(profile, 'bankSigningCertificate')),
     observe: (call) => {
+      if (grant === 'client_credentials' && call.isPrivate) counter.count(bankDay(world.now()));
       if (!globals.verbose) return;
       const ids = `request ${call.tppRequestId} transaction ${call.transactionId}${call.apiTrackId ? ` track ${call.apiTrackId}` : ''}`;
       terminal.say(
@@ -159,6 +165,15 @@ export function openCustomerBank(context: Context): CustomerBank {
     say: context.terminal.say,
   });
   return { ...opening, bank, accessTokens, customerId, holder };
+}
+
+/** A warning before the bank's daily limit, where the operator has set it. */
+function warnNearLimit({ terminal, world }: Context, profile: Profile, counter: CallCounter): void {
+  const limit = dailyLimitOf(profile);
+  const calls = counter.callsOn(bankDay(world.now()));
+  if (limit !== null && calls >= limit * 0.8) {
+    terminal.warn(`${calls} of the ${limit} calls a day with client credentials are made.`);
+  }
 }
 
 /** With `--raw` the answers themselves are the command's output. */

@@ -5,6 +5,7 @@ import { Psd2Error } from '../errors.ts';
 import { isMissing, refuseIfOthersCanRead } from '../store/json-file.ts';
 import { type PemSource, type ProfileSettings, parseProfileName } from '../store/profiles.ts';
 import {
+  dailyLimitOf,
   environmentSettings,
   PEM_VARIABLES,
   type PemSetting,
@@ -29,6 +30,7 @@ export interface ProfileAddOptions {
   qsealKey?: string | undefined;
   ca?: string | undefined;
   bankSigningCert?: string | undefined;
+  ccDailyLimit?: string | undefined;
   redirectUri?: string | undefined;
   tppCertificate?: TppCertificateEncoding | undefined;
   /** Store paths instead of the contents of certificates and keys. */
@@ -89,6 +91,7 @@ export async function profileAdd(context: Context, name: string, options: Profil
         ? given.ccClientSecret
         : readSecretFile(options.ccClientSecretFile),
     ccApplicationName: options.ccAppName ?? given.ccApplicationName,
+    ccDailyLimit: options.ccDailyLimit ?? given.ccDailyLimit,
     qwacCertificate: pem('qwacCertificate', options.qwacCert),
     qwacKey: pem('qwacKey', options.qwacKey),
     qsealCertificate: pem('qsealCertificate', options.qsealCert),
@@ -99,6 +102,7 @@ export async function profileAdd(context: Context, name: string, options: Profil
     tppCertificate: options.tppCertificate,
   };
   redirectUriOf({ name, settings });
+  dailyLimitOf({ name, settings });
   checkPair('QWAC', settings.qwacCertificate, settings.qwacKey, env.PSD2_KEY_PASSPHRASE, world.now());
   if (settings.qsealCertificate ?? settings.qsealKey) {
     checkPair('QSealC', settings.qsealCertificate, settings.qsealKey, env.PSD2_KEY_PASSPHRASE, world.now());

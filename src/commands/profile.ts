@@ -112,6 +112,7 @@ const SHOWN_SETTINGS = [
   'ccClientId',
   'ccClientSecret',
   'ccApplicationName',
+  'ccDailyLimit',
   'redirectUri',
   'tppCertificate',
   'qwacCertificate',

@@ -54,7 +54,7 @@ export async function sandboxStart(
 /** Starts this same command in the background and waits until it answers. */
 async function startDetached(context: Context, port: number): Promise<void> {
   const { folder, output, terminal, world } = context;
-  const { refuseSecondStart, runningSandbox } = await import('../sandbox/running.ts');
+  const { refuseSecondStart } = await import('../sandbox/running.ts');
   await refuseSecondStart(folder.sandbox);
   makePrivateFolder(folder.root);
   const logPath = join(folder.root, 'sandbox.log');
@@ -69,23 +69,35 @@ async function startDetached(context: Context, port: number): Promise<void> {
   child.once('exit', () => {
     ended = true;
   });
-  for (;;) {
-    const running = await runningSandbox(folder.sandbox);
-    if (running && running.pid === child.pid) {
+  while (!ended) {
+    const started = readStarted(logPath);
+    if (started) {
       child.unref();
-      const { baseUrl, customerSiteUrl, pid } = running;
-      output.record({ baseUrl, customerSiteUrl, pid, profile: SANDBOX_PROFILE }, SANDBOX_FIELDS);
+      output.record(started, SANDBOX_FIELDS);
       terminal.say(
         `The sandbox is ready. Try: psd2 --profile ${SANDBOX_PROFILE} auth login. End it with: psd2 sandbox stop`,
       );
       return;
     }
-    if (ended)
-      throw new Psd2Error('sandbox', `The sandbox could not be started: ${lastWords(logPath)}`, {
-        hint: `See ${logPath}, or choose another --port.`,
-      });
-    await world.sleep(50);
+    await world.sleep(20);
   }
+  throw new Psd2Error('sandbox', `The sandbox could not be started: ${lastWords(logPath)}`, {
+    hint: `See ${logPath}, or choose another --port.`,
+  });
+}
+
+const addresses = z.object({
+  baseUrl: z.string(),
+  customerSiteUrl: z.string(),
+  pid: z.number(),
+  profile: z.string(),
+});
+
+/** What the sandbox in the background printed once it was ready and its profile written. */
+function readStarted(logPath: string): SandboxAddresses | undefined {
+  const [line = '', rest] = readFileSync(logPath, 'utf8').split('\n');
+  if (rest === undefined || !line.startsWith('{')) return undefined;
+  return addresses.safeParse(JSON.parse(line)).data;
 }
 
 function lastWords(logPath: string): string {

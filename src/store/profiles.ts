@@ -23,6 +23,7 @@ const profile = z.object({
   qsealKey: z.optional(pem),
   ca: z.optional(pem),
   bankSigningCertificate: z.optional(pem),
+  ccDailyLimit: z.optional(z.string()),
   redirectUri: z.optional(z.string()),
   tppCertificate: z.optional(z.enum(['der-base64', 'pem-urlencoded', 'none'])),
 });

@@ -15,6 +15,7 @@ export const TEXT_VARIABLES = {
   ccClientId: 'PSD2_CC_CLIENT_ID',
   ccClientSecret: 'PSD2_CC_CLIENT_SECRET',
   ccApplicationName: 'PSD2_CC_APP_NAME',
+  ccDailyLimit: 'PSD2_CC_DAILY_LIMIT',
   redirectUri: 'PSD2_REDIRECT_URI',
 } as const;
 
@@ -40,6 +41,7 @@ export const SETTING_NAMES: Record<TextSetting | PemSetting, string> = {
   ccClientId: 'client id for client credentials',
   ccClientSecret: 'client secret for client credentials',
   ccApplicationName: 'application name for client credentials',
+  ccDailyLimit: 'daily limit of calls with client credentials',
   redirectUri: 'redirect URI',
   qwacCertificate: 'QWAC certificate',
   qwacKey: 'QWAC key',
@@ -106,6 +108,16 @@ export function environmentSettings(env: Environment): Partial<ProfileSettings> 
 /** @throws Psd2Error `config` when the profile does not have it */
 export function requireSetting({ name, settings }: Profile, key: TextSetting): string {
   return settings[key] ?? missing(name, key);
+}
+
+/** How many calls with client credentials the bank allows a day, where the operator has said so. @throws Psd2Error `config` */
+export function dailyLimitOf({ settings }: Profile): number | null {
+  const text = settings.ccDailyLimit;
+  if (text === undefined) return null;
+  if (/^[1-9]\d{0,8}$/.test(text)) return Number(text);
+  throw new Psd2Error('config', `The daily limit ${JSON.stringify(text)} is not a whole number from 1`, {
+    hint: 'Check PSD2_CC_DAILY_LIMIT.',
+  });
 }
 
 /** The PEM text of a setting, or undefined when the profile does not have it. @throws Psd2Error `certificate` */

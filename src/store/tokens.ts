@@ -1,8 +1,8 @@
-import { rmSync } from 'node:fs';
+import { readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import * as z from 'zod/mini';
 import type { StoreFolder } from './folder.ts';
-import { readJsonFile, writeJsonFile } from './json-file.ts';
+import { isMissing, readJsonFile, writeJsonFile } from './json-file.ts';
 import { withLock } from './lock.ts';
 
 export type GrantType = 'authorization_code' | 'client_credentials';
@@ -56,6 +56,18 @@ export class TokenStore {
   /** One process at a time, for spending a refresh token. */
   locked<T>(customerId: string | null, work: () => Promise<T>): Promise<T> {
     return withLock(this.#path(customerId), work);
+  }
+
+  /** Customers whose tokens are kept, sorted. */
+  customers(): string[] {
+    try {
+      return readdirSync(this.#folder)
+        .flatMap((file) => /^customer-(.+)\.json$/.exec(file)?.[1] ?? [])
+        .sort();
+    } catch (error) {
+      if (isMissing(error)) return [];
+      throw error;
+    }
   }
 
   /** The customer who logged in last. */

@@ -2,7 +2,9 @@ import { request as httpRequest } from 'node:http';
 import { parse } from 'node-html-parser';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { listenForCallback } from '../../src/terminal/callback-listener.ts';
 import { launchChromium } from '../chromium.ts';
+import { freePort } from '../terminal/free-port.ts';
 import {
   consent,
   type FakeBank,
@@ -73,6 +75,21 @@ describe('the customer site in Chromium, without scripts', () => {
     await page.waitForURL(`${callback.origin}/callback?code=the-code&state=the-state`);
     expect(bank.decisions).toEqual(['allow L1 2073915']);
     expect(callbacks).toEqual(['/callback?code=the-code&state=the-state -']);
+  });
+
+  it("ends at psd2's own page", async () => {
+    const redirectUri = new URL(`http://127.0.0.1:${await freePort()}/callback`);
+    const listener = await listenForCallback({ redirectUri, state: 'the-state', purpose: 'login' });
+    bank = fakeBank(redirectUri.href);
+    const other = await serveSite(bank);
+    await page.goto(`${other.origin}/login?request=L1`);
+    await press('Continue as Anna Esposito');
+    await press('Allow access');
+    await page.getByText('close this window and go back to the terminal').waitFor();
+    const query = await listener.received(new AbortController().signal);
+    await Promise.all([listener.close(), other.close()]);
+    expect(query.get('code')).toBe('the-code');
+    expect(await page.title()).toBe('Thank you, your answer has arrived · psd2');
   });
 
   it('logs in with one click', async () => {

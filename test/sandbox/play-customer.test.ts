@@ -4,6 +4,8 @@ import { createServer as createTlsServer } from 'node:https';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { makeLoopbackCertificate } from '../../src/certificates/loopback.ts';
 import { playCustomer } from '../../src/sandbox/play-customer.ts';
+import { listenForCallback } from '../../src/terminal/callback-listener.ts';
+import { freePort } from '../terminal/free-port.ts';
 import { consent, type FakeBank, fakeBank, RESOURCE, type Served, serve, serveSite } from './fake-bank.ts';
 
 const closing: (() => Promise<void>)[] = [];
@@ -46,6 +48,17 @@ describe('playCustomer on the customer site', () => {
     });
     expect(bank.decisions).toEqual(['allow L1 1048262']);
     expect(callbacks).toEqual(['/callback?code=the-code&state=the-state']);
+  });
+
+  it("delivers to psd2's own listener", async () => {
+    const redirectUri = new URL(`http://127.0.0.1:${await freePort()}/callback`);
+    const listener = await listenForCallback({ redirectUri, state: 'the-state', purpose: 'login' });
+    bank = fakeBank(redirectUri.href);
+    const other = await serveSite(bank);
+    closing.push(other.close, listener.close);
+    const walk = await playCustomer(`${other.origin}/login?request=L1`);
+    expect(walk.finalUrl).toBe(redirectUri.href);
+    expect((await listener.received(new AbortController().signal)).get('code')).toBe('the-code');
   });
 
   it('logs in as the customer that is asked for, with the password shown for them', async () => {

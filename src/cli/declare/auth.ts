@@ -42,6 +42,16 @@ Examples:
     .action(() => run(async (context) => (await import('../../commands/auth.ts')).authStatus(context)));
 
   auth
+    .command('list')
+    .description('list the customers whose tokens are kept')
+    .action(() => run(async (context) => (await import('../../commands/auth.ts')).authList(context)));
+
+  auth
+    .command('refresh')
+    .description('get a new access token now')
+    .action(() => run(async (context) => (await import('../../commands/auth.ts')).authRefresh(context)));
+
+  auth
     .command('token')
     .description('print a good access token; it is renewed first when it is about to end')
     .addHelpText(

@@ -16,6 +16,10 @@ export function declareProfile(run: Run) {
     .option('--cc-client-id <id>', 'of the client_credentials application (PSD2_CC_CLIENT_ID)')
     .option('--cc-client-secret-file <file>', 'read its secret from a file (or PSD2_CC_CLIENT_SECRET)')
     .option('--cc-app-name <name>', 'its application name (PSD2_CC_APP_NAME)')
+    .option(
+      '--cc-daily-limit <n>',
+      'warn when this many calls with client credentials draw near (PSD2_CC_DAILY_LIMIT)',
+    )
     .option('--qwac-cert <file>', 'PEM, for mutual TLS (PSD2_QWAC_CERT)')
     .option('--qwac-key <file>', 'PEM (PSD2_QWAC_KEY)')
     .option('--qseal-cert <file>', 'PEM, for signatures; without it the QWAC signs (PSD2_QSEAL_CERT)')
