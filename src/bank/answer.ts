@@ -92,13 +92,16 @@ const NO_CONTENT: Envelope = {
 };
 
 async function openEnvelope(answer: Answer): Promise<Envelope | null> {
-  const body = answer.body.toString('utf8').trim();
-  if (body === '') return null;
+  const json = await jsonOf(answer);
+  return json === undefined ? null : readEnvelope(json);
+}
+
+/** The JSON of an answer, every digit kept; undefined for a firewall's page, a cut or an empty answer. */
+export async function jsonOf({ body }: Pick<Answer, 'body'>): Promise<unknown> {
   try {
-    return readEnvelope(await parseJson(body));
+    return await parseJson(body.toString('utf8').trim());
   } catch {
-    // A page of a firewall, a cut answer: judged by its status alone.
-    return null;
+    return undefined;
   }
 }
 

@@ -1,8 +1,7 @@
 import * as z from 'zod/mini';
-import { readAnswer } from '../bank/answer.ts';
-import type { BankCall } from '../bank/exchange.ts';
+import { jsonOf, readAnswer } from '../bank/answer.ts';
+import type { Answer, BankCall } from '../bank/exchange.ts';
 import { Psd2Error } from '../errors.ts';
-import { parseJson } from '../wire/json.ts';
 import type { Context } from './context.ts';
 import { openBankOf, openCustomerBank, openProfileOf } from './open-bank.ts';
 import { readJsonOption } from './read-data.ts';
@@ -57,21 +56,17 @@ export async function api(
     : openBankOf(context, openProfileOf(context), context.globals.grant).connect();
   const answer = await bank.exchange(call);
   if (context.globals.raw) context.printBytes(answer.body);
-  else await printAnswer(context, answer.body);
+  else await printAnswer(context, answer);
   await readAnswer(answer, z.unknown());
 }
 
 /** Stands where the token would: it is never printed. */
 export const TOKEN_PLACE = '<access token>';
 
-async function printAnswer({ output }: Context, body: Buffer): Promise<void> {
-  const text = body.toString('utf8').trim();
-  if (text === '') return;
-  try {
-    output.json(await parseJson(text));
-  } catch {
-    output.text(text);
-  }
+async function printAnswer({ output }: Context, answer: Answer): Promise<void> {
+  const json = await jsonOf(answer);
+  if (json !== undefined) output.json(json);
+  else if (answer.body.length > 0) output.lines([answer.body.toString('utf8')]);
 }
 
 /** `{customerId}` stands for the customer; the rest is sent as it is given. @throws Psd2Error `usage` */

@@ -13,6 +13,8 @@ export interface ConsentOptions {
   category: string[];
   product: string[];
   allProducts: boolean;
+  /** A consent that was granted for some of the categories only is a success too. */
+  allowPartial: boolean;
 }
 
 /** `psd2 consent request`: one consent for each category, all for the same products. */
@@ -43,15 +45,19 @@ export async function consentRequest(context: Context, options: ConsentOptions):
     customerId: opened.customerId,
     categories: names.map((name) => ({ name, products })),
   });
-  await opened.journal.claimed(open.current.flow, () => run(context, opened, open));
+  await opened.journal.claimed(open.current.flow, () => run(context, opened, open, options.allowPartial));
 }
 
 /** `psd2 consent resume <flow>` */
-export async function consentResume(context: Context, flow: string): Promise<void> {
+export async function consentResume(
+  context: Context,
+  flow: string,
+  options: { allowPartial: boolean },
+): Promise<void> {
   const { current } = openProfileOf(context).journal.openConsent(flow);
   const opened = openCustomerBank(actingFor(context, current.customerId));
   await opened.journal.claimed(current.flow, () =>
-    run(context, opened, opened.journal.openConsent(current.flow)),
+    run(context, opened, opened.journal.openConsent(current.flow), options.allowPartial),
   );
 }
 
@@ -94,7 +100,12 @@ export function refuseClientCredentials({ globals }: Context): void {
   }
 }
 
-async function run(context: Context, opened: CustomerBank, open: OpenConsent): Promise<void> {
+async function run(
+  context: Context,
+  opened: CustomerBank,
+  open: OpenConsent,
+  allowPartial: boolean,
+): Promise<void> {
   const { bank, profile } = opened;
   context.terminal.say(`Consent ${open.current.flow}`);
   try {
@@ -105,12 +116,12 @@ async function run(context: Context, opened: CustomerBank, open: OpenConsent): P
   }
   printConsent(context, open.current);
   const refused = open.current.categories.filter(({ outcome }) => outcome === false);
-  if (refused.length > 0) {
+  if (refused.length > 0 && !allowPartial) {
     throw new Psd2Error(
       'bank_refused',
       `The bank did not grant ${refused.map(({ name }) => name).join(', ')}`,
       {
-        hint: 'The other categories are confirmed.',
+        hint: 'The other categories are confirmed. With --allow-partial that counts as done.',
         transactionId: open.current.transactionId,
       },
     );

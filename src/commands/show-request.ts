@@ -14,7 +14,10 @@ export function printRequest(
   const { method, target, headers, body } = request;
   const text = body === undefined ? null : redactBody(request.target, body);
   const url = `${baseUrl.origin}${target}`;
-  if (output.format !== 'table') return output.json({ method, url, headers, body: text, signingString });
+  if (output.format !== 'table') {
+    output.json({ method, url, headers, body: text, signingString });
+    return;
+  }
   output.lines([
     `${method} ${target} HTTP/1.1`,
     `host: ${baseUrl.host}`,

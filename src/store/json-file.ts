@@ -61,9 +61,16 @@ export async function writeJsonFile(path: string, value: object): Promise<void> 
   }
 }
 
-/** Makes a folder that only its owner can enter, and those above it as needed. */
+/** Makes a folder that only its owner can enter, and those above it as needed. @throws Psd2Error `config` */
 export function makePrivateFolder(path: string): void {
-  mkdirSync(path, { recursive: true, mode: 0o700 });
+  try {
+    mkdirSync(path, { recursive: true, mode: 0o700 });
+  } catch (cause) {
+    throw new Psd2Error('config', `The folder ${path} cannot be made`, {
+      hint: 'Check who owns the folder above it, or set PSD2_CONFIG_DIR.',
+      cause,
+    });
+  }
 }
 
 /**

@@ -10,6 +10,7 @@ export function declareConsent(run: Run) {
     .option('--category <name>', 'ACCOUNT_INFO, FUNDS_AVAILABILITY or PAYMENTS; may be repeated', collect, [])
     .option('--product <id>', 'a product it is for; may be repeated', collect, [])
     .option('--all-products', 'for every product of the customer')
+    .option('--allow-partial', 'count it as done when the bank grants some of the categories only')
     .addHelpText(
       'after',
       `
@@ -17,12 +18,13 @@ Examples:
   $ psd2 consent request --category ACCOUNT_INFO --all-products
   $ psd2 consent request --category ACCOUNT_INFO --category PAYMENTS --product 0012345678`,
     )
-    .action(({ category, product, allProducts = false }) =>
+    .action(({ category, product, allProducts = false, allowPartial = false }) =>
       run(async (context) =>
         (await import('../../commands/consent.ts')).consentRequest(context, {
           category,
           product,
           allProducts,
+          allowPartial,
         }),
       ),
     );
@@ -44,8 +46,11 @@ Examples:
     .command('resume')
     .argument('<flow>')
     .description('go on with a consent that was interrupted')
-    .action((flow) =>
-      run(async (context) => (await import('../../commands/consent.ts')).consentResume(context, flow)),
+    .option('--allow-partial', 'count it as done when the bank grants some of the categories only')
+    .action((flow, { allowPartial = false }) =>
+      run(async (context) =>
+        (await import('../../commands/consent.ts')).consentResume(context, flow, { allowPartial }),
+      ),
     );
 
   return consent;

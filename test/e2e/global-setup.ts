@@ -1,0 +1,58 @@
+import { execFileSync } from 'node:child_process';
+import { accessSync, constants, readdirSync, statSync } from 'node:fs';
+import { delimiter, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { chromiumPath } from '../chromium.ts';
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+/** What the bundle is made of. */
+const SOURCES = ['src', 'scripts', 'package.json', 'package-lock.json'];
+
+/** Makes what the end-to-end tests run with: the built program, and a Chromium for the customer's pages. */
+export default function setUp(): void {
+  buildIfStale();
+  installChromiumIfMissing();
+}
+
+function buildIfStale(): void {
+  const built = newest(join(ROOT, 'dist', 'main.js'));
+  if (built > Math.max(...SOURCES.map((source) => newest(join(ROOT, source))))) return;
+  execFileSync(process.execPath, ['scripts/build.js'], { cwd: ROOT, stdio: 'inherit' });
+}
+
+/** When a file, or the newest file of a folder, was changed; 0 when there is none. */
+function newest(path: string): number {
+  const stats = statSync(path, { throwIfNoEntry: false });
+  if (!stats?.isDirectory()) return stats?.mtimeMs ?? 0;
+  return Math.max(0, ...readdirSync(path).map((name) => newest(join(path, name))));
+}
+
+function installChromiumIfMissing(): void {
+  let missing: unknown;
+  try {
+    chromiumPath();
+    return;
+  } catch (error) {
+    missing = error;
+  }
+  const apt = process.getuid?.() === 0 && !process.env.CHROMIUM_PATH && findProgram('apt-get');
+  if (!apt) throw missing;
+  const options = { stdio: 'inherit', env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' } } as const;
+  execFileSync(apt, ['update'], options);
+  execFileSync(apt, ['install', '-y', '--no-install-recommends', 'chromium'], options);
+  chromiumPath();
+}
+
+function findProgram(name: string): string | undefined {
+  return (process.env.PATH ?? '')
+    .split(delimiter)
+    .map((folder) => join(folder, name))
+    .find((path) => {
+      try {
+        accessSync(path, constants.X_OK);
+        return true;
+      } catch {
+        return false;
+      }
+    });
+}

@@ -1,0 +1,110 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { useChromium } from './customer.ts';
+import { readError } from './errors.ts';
+import { readDocument, useSandbox } from './psd2.ts';
+import * as shapes from './shapes.ts';
+
+const operator = useSandbox();
+const newCustomer = useChromium();
+operator.env.PSD2_BROWSER = 'none';
+
+const login = () => operator.start(['auth', 'login', '--json', '--verbose']);
+
+function storedTokens(): Record<string, string> {
+  const folder = join(operator.config, 'tokens', 'sandbox');
+  const names = existsSync(folder) ? readdirSync(folder) : [];
+  return Object.fromEntries(names.map((name) => [name, readFileSync(join(folder, name), 'utf8')]));
+}
+
+describe('psd2 auth login with a browser', () => {
+  it('logs in the customer who types user and password and allows the access', async () => {
+    const psd2 = await login();
+    const customer = await newCustomer();
+    await customer.follow(psd2);
+    await customer.logInAs('Anna Esposito');
+    expect(await customer.heading()).toBe('Sandbox TPP asks for access to your accounts');
+    expect(await customer.page.getByText('You are logged in as').textContent()).toContain('Anna Esposito');
+    await customer.press('Allow access');
+    expect(await customer.heading()).toBe('Thank you, your answer has arrived');
+    expect(await customer.page.textContent('main')).toContain('You can close this window');
+
+    const ended = await psd2.ended;
+    expect(ended.code, ended.stderr).toBe(0);
+    const told = readDocument(shapes.login, ended.stdout);
+    expect(told).toMatchObject({
+      profile: 'sandbox',
+      grantType: 'authorization_code',
+      customerId: '1048262',
+    });
+    expect(Date.parse(told.accessTokenExpiresAt ?? '')).toBeGreaterThan(Date.now());
+    const code = new URL(customer.page.url()).searchParams.get('code') ?? '';
+    expect(code).not.toBe('');
+    expect(ended.stdout + ended.stderr).not.toContain(code);
+    expect(await operator.json(shapes.customer, ['customer', 'id'])).toEqual({ customerId: '1048262' });
+  });
+
+  it('takes the right password after a wrong one, without scripts in the browser', async () => {
+    const psd2 = await login();
+    const customer = await newCustomer({ javaScriptEnabled: false });
+    await customer.follow(psd2);
+    await customer.page.getByLabel('User').fill('anna');
+    await customer.page.getByLabel('Password').fill('wrong');
+    await customer.press('Log in');
+    expect(await customer.page.getByRole('alert').textContent()).toBe('User and password do not match.');
+    await customer.logInAs('Anna Esposito');
+    await customer.press('Allow access');
+    expect(await customer.heading()).toBe('Thank you, your answer has arrived');
+    expect(await psd2.ended).toMatchObject({ code: 0 });
+  });
+
+  it('keeps the logins of two customers apart', async () => {
+    for (const name of ['Anna Esposito', 'Bruno Conti']) {
+      const psd2 = await login();
+      const customer = await newCustomer();
+      await customer.follow(psd2);
+      await customer.press(`Continue as ${name}`);
+      await customer.press('Allow access');
+      expect(await psd2.ended).toMatchObject({ code: 0 });
+    }
+    const ids = async (...args: string[]) =>
+      (await operator.json(shapes.accounts, ['accounts', 'list', ...args])).map(({ productId }) => productId);
+    expect(await ids()).toEqual(['0020739150', '0020739168', '0000093025']);
+    expect(await ids('--customer', '1048262')).toEqual(['0010482620', '0010482638', '0000093017']);
+  });
+
+  it('does not take a callback that brings another state, and goes on waiting', async () => {
+    const psd2 = await login();
+    const customer = await newCustomer();
+    await customer.follow(psd2);
+    await customer.logInAs('Anna Esposito');
+    const intruder = await newCustomer();
+    const answered = await psd2.prints(/redirect_uri=([^&\s]+)/);
+    const callback = new URL(decodeURIComponent(answered[1] ?? ''));
+    callback.search = 'code=5b1f5f7e-0000-4000-8000-000000000000&state=guessed';
+    await intruder.page.goto(callback.href);
+    expect(await intruder.heading()).toBe('Not the answer that psd2 waits for');
+    await customer.press('Allow access');
+    expect(await customer.heading()).toBe('Thank you, your answer has arrived');
+    expect(await psd2.ended).toMatchObject({ code: 0 });
+  });
+
+  it.each([
+    ['at the login page', 'Cancel', false],
+    ['at the access page', 'Refuse', true],
+  ])('ends with 6 when the customer refuses %s', async (_page, button, loggedIn) => {
+    const before = storedTokens();
+    const psd2 = await login();
+    const customer = await newCustomer();
+    await customer.follow(psd2);
+    if (loggedIn) await customer.logInAs('Anna Esposito');
+    await customer.press(button);
+    expect(await customer.heading()).toBe('You did not allow the access');
+
+    const ended = await psd2.ended;
+    expect(readError(ended)).toMatchObject({ code: 'login_refused', exitCode: 6 });
+    expect(ended.stdout).toBe('');
+    expect(storedTokens()).toEqual(before);
+  });
+});

@@ -1,0 +1,250 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, expect } from 'vitest';
+import type * as z from 'zod';
+
+/** The built program. */
+export const PROGRAM = fileURLToPath(new URL('../../bin/psd2.js', import.meta.url));
+/** A `PSD2_BROWSER` that plays the customer who says yes. */
+export const CUSTOMER = `"${process.execPath}" "${PROGRAM}" sandbox customer`;
+/** A `PSD2_BROWSER` that plays the customer who says no. */
+export const REFUSING_CUSTOMER = `${CUSTOMER} --refuse`;
+
+/** Variables to set, or to take away. */
+export type Environment = Record<string, string | undefined>;
+
+/** How a process ended, and what it printed. */
+export interface Ended {
+  code: number | null;
+  signal: NodeJS.Signals | null;
+  stdout: string;
+  stderr: string;
+}
+
+/** A process that is still to end. */
+export interface Running {
+  pid: number;
+  /** Waits until what was printed to either stream matches; fails when the process ends before. */
+  prints(pattern: RegExp): Promise<RegExpExecArray>;
+  write(text: string): void;
+  /** Ends its standard input. */
+  closeInput(): void;
+  kill(signal: NodeJS.Signals): void;
+  ended: Promise<Ended>;
+}
+
+export interface RunOptions {
+  env?: Environment;
+  /** Standard input; without it there is none. */
+  input?: string;
+}
+
+/** Someone with `psd2` on a computer of their own: no variable, file or port of this one is in the way. */
+export interface Operator {
+  /** Holds all of it; removed at the end. */
+  folder: string;
+  home: string;
+  /** `TMPDIR` of everything that runs. */
+  temporary: string;
+  config: string;
+  /** What everything runs with; a test file may add to it. */
+  env: Environment;
+  /** All that was run so far, with what it printed. */
+  history: ({ args: string[] } & Ended)[];
+  /** Runs `psd2` to its end. */
+  psd2(args: string[], options?: RunOptions): Promise<Ended>;
+  /** Runs `psd2 … --json`, which must end well, and reads the one document on stdout. */
+  json<T>(shape: z.ZodType<T>, args: string[], options?: RunOptions): Promise<T>;
+  /** Starts `psd2`, for what has to be watched or stopped. Its standard input stays open. */
+  start(args: string[], env?: Environment): Promise<Running>;
+  /** Starts any program. */
+  startProgram(program: string, args: string[], env?: Environment): Promise<Running>;
+}
+
+/** An operator for the tests of this file. What they leave running is ended after the tests. */
+export function useOperator(): Operator {
+  const folder = mkdtempSync(join(tmpdir(), 'psd2-e2e-'));
+  const place = (name: string) => join(folder, name);
+  const operator = openOperator(folder, {
+    home: place('home'),
+    temporary: place('tmp'),
+    config: place('config'),
+  });
+  afterAll(async () => {
+    await operator.endAll();
+    rmSync(folder, { recursive: true, force: true });
+  });
+  return operator;
+}
+
+/** An operator whose sandbox bank runs, with the profile that it wrote. */
+export function useSandbox(): Operator {
+  const operator = useOperator();
+  operator.env.PSD2_PROFILE = 'sandbox';
+  beforeAll(async () => {
+    const started = await operator.psd2(['sandbox', 'start', '--detach', '--port', '0']);
+    expect(started, started.stderr).toMatchObject({ code: 0 });
+  });
+  afterAll(async () => {
+    const stopped = await operator.psd2(['sandbox', 'stop']);
+    expect(stopped, stopped.stderr).toMatchObject({ code: 0 });
+  });
+  return operator;
+}
+
+/** An operator whose sandbox bank runs, and whose customer is logged in. */
+export function useLoggedIn(): Operator {
+  const operator = useSandbox();
+  beforeAll(async () => {
+    const login = await operator.psd2(['auth', 'login']);
+    expect(login, login.stderr).toMatchObject({ code: 0 });
+  });
+  return operator;
+}
+
+function openOperator(
+  folder: string,
+  places: { home: string; temporary: string; config: string },
+): Operator & { endAll(): Promise<void> } {
+  mkdirSync(places.home);
+  mkdirSync(places.temporary);
+  const running = new Set<Running>();
+  const history: Operator['history'] = [];
+  const env: Environment = {
+    PATH: process.env.PATH,
+    LANG: 'C.UTF-8',
+    HOME: places.home,
+    TMPDIR: places.temporary,
+    PSD2_CONFIG_DIR: places.config,
+    PSD2_BROWSER: CUSTOMER,
+  };
+
+  const launch = async (
+    [program, ...args]: [string, ...string[]],
+    stdin: 'ignore' | 'pipe',
+    added: Environment = {},
+  ): Promise<Running> => {
+    const redirect = { PSD2_REDIRECT_URI: `http://127.0.0.1:${await freePort()}/callback` };
+    const child = spawn(program, args, {
+      cwd: folder,
+      env: onlySet({ ...redirect, ...env, ...added }),
+      stdio: [stdin, 'pipe', 'pipe'],
+    });
+    const process = watch(child);
+    running.add(process);
+    process.ended.then((ended) => {
+      running.delete(process);
+      history.push({ args, ...ended });
+    });
+    return process;
+  };
+  const psd2 = (args: string[]): [string, ...string[]] => [process.execPath, PROGRAM, ...args];
+
+  const operator = {
+    folder,
+    ...places,
+    env,
+    history,
+    psd2: async (args: string[], { env: added, input }: RunOptions = {}) => {
+      const process = await launch(psd2(args), input === undefined ? 'ignore' : 'pipe', added);
+      process.write(input ?? '');
+      process.closeInput();
+      return process.ended;
+    },
+    json: async <T>(shape: z.ZodType<T>, args: string[], options?: RunOptions) => {
+      const ended = await operator.psd2([...args, '--json'], options);
+      expect(ended, `psd2 ${args.join(' ')}\n${ended.stderr}`).toMatchObject({ code: 0 });
+      return readDocument(shape, ended.stdout);
+    },
+    start: (args: string[], added?: Environment) => launch(psd2(args), 'pipe', added),
+    startProgram: (program: string, args: string[], added?: Environment) =>
+      launch([program, ...args], 'pipe', added),
+    endAll: async () => {
+      for (const process of running) process.kill('SIGKILL');
+      await Promise.all([...running].map(({ ended }) => ended));
+    },
+  };
+  return operator;
+}
+
+/** Reads stdout that is exactly one JSON document of the given shape, on one line. */
+export function readDocument<T>(shape: z.ZodType<T>, stdout: string): T {
+  expect(stdout).toMatch(/^[^\n]+\n$/);
+  return shape.parse(JSON.parse(stdout));
+}
+
+function watch(child: ChildProcess): Running {
+  let stdout = '';
+  let stderr = '';
+  let over = false;
+  const listeners = new Set<() => void>();
+  const changed = () => {
+    for (const listener of listeners) listener();
+  };
+  child.stdout?.setEncoding('utf8').on('data', (text: string) => {
+    stdout += text;
+    changed();
+  });
+  child.stderr?.setEncoding('utf8').on('data', (text: string) => {
+    stderr += text;
+    changed();
+  });
+  // What is written to a process that has ended is of no interest.
+  child.stdin?.on('error', () => {});
+  const ended = once(child, 'close').then(([code, signal]): Ended => {
+    over = true;
+    changed();
+    return { code, signal, stdout, stderr };
+  });
+  return {
+    pid: child.pid ?? 0,
+    prints: (pattern) =>
+      new Promise((resolve, reject) => {
+        const look = () => {
+          const found = pattern.exec(stderr) ?? pattern.exec(stdout);
+          if (!found && !over) return;
+          listeners.delete(look);
+          if (found) resolve(found);
+          else reject(new Error(`It ended without printing ${pattern}:\n${stdout}\n${stderr}`));
+        };
+        listeners.add(look);
+        look();
+      }),
+    write: (text) => child.stdin?.write(text),
+    closeInput: () => child.stdin?.end(),
+    kill: (signal) => child.kill(signal),
+    ended,
+  };
+}
+
+function onlySet(env: Environment): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(env).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
+  );
+}
+
+/**
+ * A port on loopback that nothing listens on. It is below those that the system gives to connections, so that
+ * none of them takes it before it is used.
+ */
+export async function freePort(): Promise<number> {
+  for (;;) {
+    const port = 10_000 + Math.floor(Math.random() * 22_000);
+    if (await isFree(port)) return port;
+  }
+}
+
+/** Whether a program could listen on a port of loopback. */
+export async function isFree(port: number): Promise<boolean> {
+  const server = createServer();
+  const free = new Promise<boolean>((resolve) => {
+    server.once('error', () => resolve(false));
+    server.listen(port, '127.0.0.1', () => server.close(() => resolve(true)));
+  });
+  return free;
+}

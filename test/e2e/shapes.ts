@@ -1,0 +1,115 @@
+import * as z from 'zod';
+
+// The shapes of `--json` (command contract, "What the data looks like"): these fields and no others.
+
+const decimal = z.string().regex(/^-?\d+\.\d{2,}$/);
+const day = z.iso.date();
+const time = z.iso.datetime({ offset: true });
+const money = z.strictObject({ amount: decimal, currency: z.literal('EUR') });
+const flowTimes = { createdAt: time, updatedAt: time };
+
+export const login = z.strictObject({
+  profile: z.string(),
+  grantType: z.enum(['authorization_code', 'client_credentials']),
+  customerId: z.string().regex(/^\d+$/).nullable(),
+  scope: z.string().nullable(),
+  accessTokenExpiresAt: time.nullable(),
+  refreshTokenExpiresAt: time.nullable(),
+});
+
+export const token = z.strictObject({ accessToken: z.uuid(), expiresAt: time });
+
+export const logout = z.strictObject({
+  profile: z.string(),
+  revoked: z.array(z.enum(['refresh_token', 'access_token'])),
+});
+
+export const customer = z.strictObject({ customerId: z.string().regex(/^\d+$/) });
+
+export const accounts = z.array(
+  z.strictObject({
+    productId: z.string().length(10),
+    iban: z.string().nullable(),
+    currency: z.string(),
+    name: z.string().nullable(),
+    productCode: z.string().nullable(),
+    productDescription: z.string().nullable(),
+  }),
+);
+
+export const balance = z.strictObject({
+  productId: z.string().length(10),
+  accountBalance: money.nullable(),
+  availableBalance: money.nullable(),
+  accountAvailability: money.nullable(),
+  accountAvailableCredit: money.nullable(),
+  asOf: time.nullable(),
+});
+
+export const transaction = z.strictObject({
+  index: z.string(),
+  status: z.enum(['booked', 'pending']),
+  bookingDate: day.nullable(),
+  valueDate: day.nullable(),
+  amount: decimal,
+  currency: z.string().nullable(),
+  description: z.string(),
+  details: z.string(),
+  code: z.string().nullable(),
+  transferReference: z.string().nullable(),
+  feeCharge: z.boolean().nullable(),
+});
+export const transactions = z.array(transaction);
+
+export const consent = z.strictObject({
+  flow: z.string().startsWith('co-'),
+  kind: z.literal('consent'),
+  state: z.string(),
+  resourceId: z.uuid().nullable(),
+  transactionId: z.uuid(),
+  categories: z.array(
+    z.strictObject({ name: z.string(), products: z.array(z.string()), outcome: z.boolean().nullable() }),
+  ),
+  ...flowTimes,
+});
+export const consents = z.array(consent);
+
+export const transfer = z.strictObject({
+  flow: z.string().startsWith('tr-'),
+  kind: z.literal('transfer'),
+  state: z.string(),
+  resourceId: z.uuid().nullable(),
+  transactionId: z.uuid(),
+  instant: z.boolean(),
+  reference: z.string().nullable(),
+  from: z.string().length(10),
+  to: z.string(),
+  name: z.string(),
+  amount: decimal,
+  currency: z.literal('EUR'),
+  description: z.string(),
+  executionDate: day,
+  totalAmount: money.nullable(),
+  commissions: money.nullable(),
+  bankName: z.string().nullable(),
+  authorizationStatus: z.string().nullable(),
+  executionStatus: z.string().nullable(),
+  executionStatusDescription: z.string().nullable(),
+  cro: z.string().nullable(),
+  ...flowTimes,
+});
+export const transfers = z.array(transfer);
+
+export const error = z.strictObject({
+  error: z.strictObject({
+    code: z.string(),
+    message: z.string(),
+    exitCode: z.int(),
+    hint: z.string().nullable(),
+    httpStatus: z.int().nullable(),
+    bankCode: z.string().nullable(),
+    requestId: z.string().nullable(),
+    tppRequestId: z.uuid().nullable(),
+    transactionId: z.uuid().nullable(),
+  }),
+});

@@ -1,0 +1,242 @@
+import { appendFileSync, chmodSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { beforeEach, describe, expect, it } from 'vitest';
+import type { StoreFolder } from '../../src/store/folder.ts';
+import { FlowJournal } from '../../src/store/journal.ts';
+import { consentCategories, transferOrder } from '../domain/orders.ts';
+import { newConfigFolder, temporaryFolder } from './temporary-folder.ts';
+
+const temporary = temporaryFolder();
+let folder: StoreFolder;
+let journal: FlowJournal;
+let clock: number;
+
+beforeEach(() => {
+  folder = newConfigFolder(temporary);
+  clock = Date.parse('2026-11-21T10:00:00.000Z');
+  journal = openJournal('sandbox');
+});
+
+function openJournal(profile: string): FlowJournal {
+  let random = 0;
+  return new FlowJournal(
+    folder,
+    profile,
+    () => new Date((clock += 1000)),
+    () => (random = (random + 0.07) % 1),
+  );
+}
+
+function pathOf(flow: string): string {
+  return join(folder.flows('sandbox'), `${flow}.ndjson`);
+}
+
+function linesOf(flow: string): unknown[] {
+  return readFileSync(pathOf(flow), 'utf8')
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+}
+
+const verified = {
+  type: 'verified',
+  resourceId: '3f2b8c1e-0000-4000-8000-000000000001',
+  totalAmount: null,
+  commissions: null,
+  bankName: null,
+  nextStep: 'execute',
+} as const;
+const intent = { requestId: 'q1', digest: 'SHA-256=x' };
+
+it('writes an event a line, with its time, and folds them again', () => {
+  const open = journal.createTransfer({ transactionId: 't1', order: transferOrder() });
+  expect(open.record({ type: 'verify-sent', ...intent })).toBe(open.current);
+  open.record(verified);
+  open.record({ type: 'accepted' });
+
+  const { flow } = open.current;
+  expect(linesOf(flow)).toEqual([
+    {
+      at: '2026-11-21T10:00:02.000Z',
+      event: { type: 'created', flow, transactionId: 't1', order: transferOrder() },
+    },
+    { at: '2026-11-21T10:00:03.000Z', event: { type: 'verify-sent', ...intent } },
+    { at: '2026-11-21T10:00:04.000Z', event: verified },
+    { at: '2026-11-21T10:00:05.000Z', event: { type: 'accepted' } },
+  ]);
+  expect(openJournal('sandbox').openTransfer(flow).current).toEqual(open.current);
+  expect(open.current).toMatchObject({
+    state: 'verified',
+    accepted: true,
+    createdAt: '2026-11-21T10:00:02.000Z',
+    updatedAt: '2026-11-21T10:00:05.000Z',
+  });
+});
+
+it('keeps consents beside transfers', () => {
+  const consent = journal.createConsent({
+    transactionId: 't2',
+    customerId: '1234567',
+    categories: consentCategories(),
+  });
+  consent.record({ type: 'requested', resourceId: 'r2', outcomes: [{ name: 'PAYMENTS', outcome: true }] });
+  journal.createTransfer({ transactionId: 't1', order: transferOrder() });
+
+  expect(consent.current.flow).toMatch(/^co-/);
+  expect(journal.consents()).toEqual([consent.current]);
+  expect(journal.openConsent('r2').current).toEqual(consent.current);
+  expect(journal.transfers()).toHaveLength(1);
+});
+
+it('lists the newest first, and each profile by itself', () => {
+  const flows = ['t1', 't2', 't3'].map(
+    (transactionId) => journal.createTransfer({ transactionId, order: transferOrder() }).current.flow,
+  );
+  expect(journal.transfers().map(({ flow }) => flow)).toEqual([...flows].reverse());
+  expect(openJournal('other').transfers()).toEqual([]);
+  expect(openJournal('other').consents()).toEqual([]);
+});
+
+it('is readable by its owner alone: folders 0700, files 0600', () => {
+  const { flow } = journal.createTransfer({ transactionId: 't1', order: transferOrder() }).current;
+  expect(statSync(pathOf(flow)).mode & 0o777).toBe(0o600);
+  for (let path = folder.flows('sandbox'); path.startsWith(folder.root); path = dirname(path)) {
+    expect(statSync(path).mode & 0o777).toBe(0o700);
+  }
+});
+
+it('is refused when others can read it', () => {
+  const { flow } = journal.createTransfer({ transactionId: 't1', order: transferOrder() }).current;
+  chmodSync(pathOf(flow), 0o644);
+  expect(() => journal.openTransfer(flow)).toThrow(
+    expect.objectContaining({
+      code: 'config',
+      message: `${pathOf(flow)} can be read by others (mode 0644)`,
+      hint: `Run: chmod 600 ${pathOf(flow)}`,
+    }),
+  );
+});
+
+describe('a flow is found', () => {
+  it('by its id, the resource id, and any unambiguous prefix of either', () => {
+    const open = journal.createTransfer({ transactionId: 't1', order: transferOrder() });
+    open.record(verified);
+    journal.createTransfer({ transactionId: 't2', order: transferOrder() });
+    const { flow } = open.current;
+    for (const reference of [flow, flow.slice(0, -1), verified.resourceId, '3f2b']) {
+      expect(journal.openTransfer(reference).current.flow).toBe(flow);
+    }
+  });
+
+  it('by a whole id that is the prefix of another', () => {
+    const short = journal.createTransfer({ transactionId: 't1', order: transferOrder() });
+    short.record({ ...verified, resourceId: 'abc' });
+    journal.createTransfer({ transactionId: 't2', order: transferOrder() }).record({
+      ...verified,
+      resourceId: 'abcdef',
+    });
+    expect(journal.openTransfer('abc').current.flow).toBe(short.current.flow);
+  });
+
+  it('not by what fits several, which are named', () => {
+    const flows = ['t1', 't2'].map(
+      (transactionId) => journal.createTransfer({ transactionId, order: transferOrder() }).current.flow,
+    );
+    expect(() => journal.openTransfer('tr-')).toThrow(
+      expect.objectContaining({
+        code: 'flow_not_found',
+        message: '"tr-" fits 2 flows',
+        hint: `Give more of it: ${[...flows].reverse().join(', ')}`,
+      }),
+    );
+  });
+
+  it('not by what fits none, nor a consent as a transfer', () => {
+    const { flow } = journal.createConsent({
+      transactionId: 't2',
+      customerId: '1234567',
+      categories: consentCategories(),
+    }).current;
+    expect(() => journal.openTransfer(flow)).toThrow(
+      expect.objectContaining({ code: 'flow_not_found', message: `No flow of this profile fits "${flow}"` }),
+    );
+  });
+
+  it('not by nothing, even where there is one flow only', () => {
+    journal.createTransfer({ transactionId: 't1', order: transferOrder() });
+    expect(() => journal.openTransfer('')).toThrow(
+      expect.objectContaining({ code: 'flow_not_found', message: 'The id of the flow is empty' }),
+    );
+  });
+});
+
+describe('a damaged journal', () => {
+  const damages: [string, (line: string) => string][] = [
+    ['is no JSON', () => 'garbage'],
+    ['lacks a character inside', (line) => line.replace('"event"', '"event')],
+    ['holds an unknown event', (line) => line.replace('verify-sent', 'verify-seen')],
+    ['lacks a field', (line) => line.replace('"requestId":"q1",', '')],
+    ['is overwritten with zeros', (line) => '\0'.repeat(line.length)],
+  ];
+
+  it.each(damages)('is refused when a line in its middle %s', (_, damage) => {
+    const open = journal.createTransfer({ transactionId: 't1', order: transferOrder() });
+    open.record({ type: 'verify-sent', ...intent });
+    open.record(verified);
+    const path = pathOf(open.current.flow);
+    const lines = readFileSync(path, 'utf8').split('\n');
+    writeFileSync(path, lines.map((line, index) => (index === 1 ? damage(line) : line)).join('\n'));
+    expect(() => journal.openTransfer(open.current.flow)).toThrow(
+      expect.objectContaining({ code: 'config', message: `The journal ${path} is damaged at line 2` }),
+    );
+  });
+});
+
+it('says so when there is no place for it', () => {
+  const flows = folder.flows('sandbox');
+  mkdirSync(dirname(flows), { recursive: true, mode: 0o700 });
+  writeFileSync(flows, '');
+  expect(() => journal.createTransfer({ transactionId: 't1', order: transferOrder() })).toThrow(
+    expect.objectContaining({ code: 'config', message: `The folder ${flows} cannot be made` }),
+  );
+});
+
+it('does not go on with a flow that another process has gone on with', () => {
+  const open = journal.createTransfer({ transactionId: 't1', order: transferOrder() });
+  const { flow } = open.current;
+  const other = openJournal('sandbox').openTransfer(flow);
+  other.record({ type: 'verify-sent', ...intent });
+  const before = readFileSync(pathOf(flow), 'utf8');
+  expect(() => open.record({ type: 'cancelled' })).toThrow(
+    expect.objectContaining({
+      code: 'config',
+      message: `Another psd2 has gone on with ${flow} in the meantime`,
+      hint: `See how far it is: psd2 transfer show ${flow}`,
+    }),
+  );
+  expect(open.current.state).toBe('created');
+  expect(readFileSync(pathOf(flow), 'utf8')).toBe(before);
+  expect(other.record(verified).state).toBe('verified');
+});
+
+it('an event that cannot be written has not happened', () => {
+  const open = journal.createTransfer({ transactionId: 't1', order: transferOrder() });
+  const path = pathOf(open.current.flow);
+  appendFileSync(path, ' ');
+  expect(() => open.record(verified)).toThrow(expect.objectContaining({ code: 'config' }));
+  expect(open.current.state).toBe('created');
+});
+
+it('claims a flow for one worker at a time', async () => {
+  const { flow } = journal.createTransfer({ transactionId: 't1', order: transferOrder() }).current;
+  const order: string[] = [];
+  const work = (name: string, journalOf: FlowJournal) =>
+    journalOf.claimed(flow, async () => {
+      order.push(`${name} begins`);
+      await new Promise((resolve) => setImmediate(resolve));
+      order.push(`${name} ends`);
+    });
+  await Promise.all([work('a', journal), work('b', openJournal('sandbox'))]);
+  expect([order[0]?.slice(2), order[1]?.slice(2)]).toEqual(['begins', 'ends']);
+  expect(order[0]?.[0]).toBe(order[1]?.[0]);
+});

@@ -1,0 +1,17 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll } from 'vitest';
+import { type StoreFolder, storeFolder } from '../../src/store/folder.ts';
+
+/** A new folder, removed when the tests of the file have ended. */
+export function temporaryFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'psd2-test-'));
+  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+/** A configuration folder of its own under `parent`, not made yet. */
+export function newConfigFolder(parent: string): StoreFolder {
+  return storeFolder(join(mkdtempSync(join(parent, 'config-')), 'psd2'));
+}

@@ -1,0 +1,94 @@
+import { readdirSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeEach, expect, it } from 'vitest';
+import type { StoreFolder } from '../../src/store/folder.ts';
+import { type StoredTokens, TokenStore } from '../../src/store/tokens.ts';
+import { newConfigFolder, temporaryFolder } from './temporary-folder.ts';
+
+const temporary = temporaryFolder();
+const bank = new URL('https://bank.example/psd2');
+const tokens: StoredTokens = {
+  accessToken: 'access-1',
+  accessTokenExpiresAt: '2026-11-21T11:00:00.000Z',
+  refreshToken: 'refresh-1',
+  refreshTokenExpiresAt: null,
+  scope: 'oob',
+};
+
+let folder: StoreFolder;
+let store: TokenStore;
+
+beforeEach(() => {
+  folder = newConfigFolder(temporary);
+  store = new TokenStore(folder, 'sandbox', bank);
+});
+
+it('keeps the tokens of each customer and of the application apart', async () => {
+  await store.write('1234567', tokens);
+  await store.write('7654321', { ...tokens, accessToken: 'access-2' });
+  await store.write(null, { ...tokens, accessToken: 'application' });
+  expect(store.read('1234567')).toMatchObject(tokens);
+  expect(store.read('7654321')?.accessToken).toBe('access-2');
+  expect(store.read(null)?.accessToken).toBe('application');
+  expect(store.read('1111111')).toBeUndefined();
+});
+
+it.each(['https://other.example/psd2', 'https://bank.example/', 'https://bank.example:8443/psd2'])(
+  'has none of this bank for %s',
+  async (baseUrl) => {
+    await store.write('1234567', tokens);
+    expect(new TokenStore(folder, 'sandbox', new URL(baseUrl)).read('1234567')).toBeUndefined();
+  },
+);
+
+it('has none of another profile', async () => {
+  await store.write('1234567', tokens);
+  expect(new TokenStore(folder, 'other', bank).read('1234567')).toBeUndefined();
+});
+
+it('is readable by its owner alone', async () => {
+  await store.write('1234567', tokens);
+  await store.rememberCustomer('1234567');
+  const place = folder.tokens('sandbox');
+  expect(statSync(place).mode & 0o777).toBe(0o700);
+  for (const file of readdirSync(place)) expect(statSync(join(place, file)).mode & 0o777).toBe(0o600);
+  expect(readdirSync(place)).toHaveLength(2);
+});
+
+it('forgets the tokens of one customer', async () => {
+  await store.write('1234567', tokens);
+  await store.write(null, tokens);
+  store.remove('1234567');
+  store.remove('1234567');
+  expect(store.read('1234567')).toBeUndefined();
+  expect(store.read(null)).toBeDefined();
+});
+
+it('remembers who logged in last', async () => {
+  expect(store.lastCustomer()).toBeUndefined();
+  await store.rememberCustomer('1234567');
+  await store.rememberCustomer('7654321');
+  expect(store.lastCustomer()).toBe('7654321');
+});
+
+it('refuses a damaged file without showing what is in it', async () => {
+  await store.write('1234567', tokens);
+  const file = join(folder.tokens('sandbox'), 'customer-1234567.json');
+  writeFileSync(file, '{"accessToken":"access-1","refreshToken":"refr');
+  expect(() => store.read('1234567')).toThrow(
+    expect.objectContaining({ code: 'config', message: `${file} is damaged: it is not JSON` }),
+  );
+});
+
+it('lets one at a time spend a refresh token', async () => {
+  let inside = 0;
+  let most = 0;
+  const work = async () => {
+    inside += 1;
+    most = Math.max(most, inside);
+    await new Promise((resolve) => setImmediate(resolve));
+    inside -= 1;
+  };
+  await Promise.all([1, 2, 3].map(() => store.locked('1234567', work)));
+  expect(most).toBe(1);
+});
