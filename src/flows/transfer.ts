@@ -43,6 +43,8 @@ export async function runTransfer(open: OpenTransfer, ports: TransferPorts): Pro
   };
   /** The customer was sent to SCA by this very run, so the status needs patience rather than another SCA. */
   let customerSent = false;
+  /** The bank called it authorised in this very run. */
+  let authorizedNow = false;
   let executeEnded: number | undefined;
 
   for (;;) {
@@ -91,17 +93,32 @@ export async function runTransfer(open: OpenTransfer, ports: TransferPorts): Pro
         const { resourceId } = resourceOf(transfer);
         if (customerSent) {
           open.record({ type: 'authorization', ...(await awaitAuthorization(ports, subjectOf(transfer))) });
+          authorizedNow = true;
           break;
         }
         const { authorizationStatus } = await fetchOperationStatus(bank, resourceId, transactionId);
         const status = readAuthorizationStatus(authorizationStatus);
         if (status === 'PENDING') open.record({ type: 'sca-again' });
         else open.record({ type: 'authorization', status, bankStatus: authorizationStatus });
+        authorizedNow = true;
         break;
       }
 
       case 'execute': {
         const { resourceId } = resourceOf(transfer);
+        if (!authorizedNow) {
+          // Taken up again: the bank is asked first, since much may have happened to its resource.
+          const { authorizationStatus, executionStatus } = await fetchOperationStatus(
+            bank,
+            resourceId,
+            transactionId,
+          );
+          authorizedNow = true;
+          const status = readAuthorizationStatus(authorizationStatus);
+          if (isExecuted(executionStatus)) open.record({ type: 'executed', cro: null });
+          else open.record({ type: 'authorization', status, bankStatus: authorizationStatus });
+          break;
+        }
         try {
           const { cro } = await customer.whileWaiting(
             'Executing the transfer',
@@ -185,14 +202,18 @@ async function askOutcome(
     }
   }
   const operation = await ifAnswered(fetchOperationStatus(bank, resourceId, transactionId));
-  if (operation?.executionStatus === 'OK' || operation?.executionStatus === 'EXECUTED')
-    return [{ type: 'executed', cro: null }];
+  if (operation && isExecuted(operation.executionStatus)) return [{ type: 'executed', cro: null }];
   if (operation?.executionStatus === 'KO')
     return [{ type: 'execute-refused', description: 'The bank reports KO' }];
   if (operation && readAuthorizationStatus(operation.authorizationStatus) === 'NOT_AUTHORIZED') {
     return [{ type: 'authorization', status: 'NOT_AUTHORIZED', bankStatus: operation.authorizationStatus }];
   }
   return null;
+}
+
+/** What a bank may call an operation that was executed; of this field the specification shows `PENDING` only. */
+function isExecuted(executionStatus: string | null): boolean {
+  return executionStatus === 'OK' || executionStatus === 'EXECUTED';
 }
 
 /** The resource may be gone when its operation is finished, or the bank still be failing: that decides nothing. */

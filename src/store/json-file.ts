@@ -51,6 +51,8 @@ export async function writeJsonFile(path: string, value: object): Promise<void> 
       cwd: dirname(path),
       configName: basename(path, '.json'),
       configFileMode: 0o600,
+      // What stands there is replaced, so a damaged file must not be in the way.
+      clearInvalidConfig: true,
     });
     file.store = { ...value };
   } catch (cause) {

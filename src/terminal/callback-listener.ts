@@ -12,8 +12,6 @@ import {
 } from './callback-page.ts';
 import { type ServerCertificate, serveOnLoopback } from './loopback-server.ts';
 
-export { isLoopback };
-
 export interface CallbackOptions {
   /** On loopback, with the port that is listened on; its path and host are what a callback must have. */
   redirectUri: URL;

@@ -3,14 +3,14 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { useChromium } from './customer.ts';
 import { readError } from './errors.ts';
-import { readDocument, useSandbox } from './psd2.ts';
+import { freePort, readDocument, useSandbox } from './psd2.ts';
 import * as shapes from './shapes.ts';
 
 const operator = useSandbox();
 const newCustomer = useChromium();
 operator.env.PSD2_BROWSER = 'none';
 
-const login = () => operator.start(['auth', 'login', '--json', '--verbose']);
+const login = (env = {}) => operator.start(['auth', 'login', '--json', '--verbose'], env);
 
 function storedTokens(): Record<string, string> {
   const folder = join(operator.config, 'tokens', 'sandbox');
@@ -75,15 +75,13 @@ describe('psd2 auth login with a browser', () => {
   });
 
   it('does not take a callback that brings another state, and goes on waiting', async () => {
-    const psd2 = await login();
+    const callback = `http://127.0.0.1:${await freePort()}/callback`;
+    const psd2 = await login({ PSD2_REDIRECT_URI: callback });
     const customer = await newCustomer();
     await customer.follow(psd2);
     await customer.logInAs('Anna Esposito');
     const intruder = await newCustomer();
-    const answered = await psd2.prints(/redirect_uri=([^&\s]+)/);
-    const callback = new URL(decodeURIComponent(answered[1] ?? ''));
-    callback.search = 'code=5b1f5f7e-0000-4000-8000-000000000000&state=guessed';
-    await intruder.page.goto(callback.href);
+    await intruder.page.goto(`${callback}?code=5b1f5f7e-0000-4000-8000-000000000000&state=guessed`);
     expect(await intruder.heading()).toBe('Not the answer that psd2 waits for');
     await customer.press('Allow access');
     expect(await customer.heading()).toBe('Thank you, your answer has arrived');

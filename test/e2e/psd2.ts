@@ -15,6 +15,8 @@ export const CUSTOMER = `"${process.execPath}" "${PROGRAM}" sandbox customer`;
 /** A `PSD2_BROWSER` that plays the customer who says no. */
 export const REFUSING_CUSTOMER = `${CUSTOMER} --refuse`;
 
+const PATIENCE_MS = 20_000;
+
 /** Variables to set, or to take away. */
 export type Environment = Record<string, string | undefined>;
 
@@ -29,7 +31,7 @@ export interface Ended {
 /** A process that is still to end. */
 export interface Running {
   pid: number;
-  /** Waits until what was printed to either stream matches; fails when the process ends before. */
+  /** Waits until what was printed to either stream matches; fails after 20 s, or when the process ends before. */
   prints(pattern: RegExp): Promise<RegExpExecArray>;
   write(text: string): void;
   /** Ends its standard input. */
@@ -207,11 +209,17 @@ function watch(child: ChildProcess): Running {
       new Promise((resolve, reject) => {
         const look = () => {
           const found = pattern.exec(stderr) ?? pattern.exec(stdout);
-          if (!found && !over) return;
-          listeners.delete(look);
-          if (found) resolve(found);
-          else reject(new Error(`It ended without printing ${pattern}:\n${stdout}\n${stderr}`));
+          if (found) settle(() => resolve(found));
+          else if (over) giveUp();
         };
+        const giveUp = () =>
+          settle(() => reject(new Error(`It did not print ${pattern}, but:\n${stdout}\n${stderr}`)));
+        const settle = (tell: () => void) => {
+          clearTimeout(patience);
+          listeners.delete(look);
+          tell();
+        };
+        const patience = setTimeout(giveUp, PATIENCE_MS);
         listeners.add(look);
         look();
       }),

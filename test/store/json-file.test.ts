@@ -68,7 +68,7 @@ describe('a damaged file', () => {
   });
 });
 
-it.each([0o640, 0o604, 0o666, 0o620])('a file of the mode %o is refused', (mode) => {
+it.each([0o640, 0o604, 0o666, 0o620])('a file of the mode %i (decimal) is refused', (mode) => {
   write('{"name":"x"}', mode);
   expect(() => readJsonFile(path, schema)).toThrow(
     expect.objectContaining({

@@ -1,0 +1,143 @@
+import { createPublicKey, X509Certificate } from 'node:crypto';
+import { describe, expect, it } from 'vitest';
+import { readKeyPair, tppCertificateHeader } from '../../src/certificates/key-pair.ts';
+import { EC, RSA, withOpenssl } from './openssl.ts';
+
+const made = withOpenssl((openssl) => {
+  const authority = openssl.authority('Test CA');
+  const right = openssl.issued(authority, 'tpp.example', RSA);
+  const key = openssl.write('right.key', right.key);
+  return {
+    authority,
+    right,
+    other: openssl.issued(authority, 'other.example', RSA),
+    ec: openssl.issued(authority, 'ec.example', EC),
+    pkcs1: openssl.run('rsa', '-in', key, '-traditional'),
+    encrypted: openssl.run('pkcs8', '-topk8', '-v2', 'aes-256-cbc', '-in', key, '-passout', 'pass:hush hush'),
+    encryptedPkcs1: openssl.run('rsa', '-in', key, '-aes256', '-traditional', '-passout', 'pass:hush hush'),
+  };
+});
+
+const now = new Date();
+const DAY = 24 * 60 * 60 * 1000;
+
+function read(pem: { cert: string; key: string }, given: { passphrase?: string; now?: Date } = {}) {
+  return readKeyPair({
+    name: 'QWAC',
+    certificate: pem.cert,
+    key: pem.key,
+    passphrase: given.passphrase,
+    now: given.now ?? now,
+  });
+}
+
+function refusal(message: string | RegExp, hint?: RegExp) {
+  return expect.objectContaining({
+    code: 'certificate',
+    message: typeof message === 'string' ? message : expect.stringMatching(message),
+    ...(hint && { hint: expect.stringMatching(hint) }),
+  });
+}
+
+describe('a certificate and its key', () => {
+  it.each([
+    ['PKCS#8', made.right.key],
+    ['PKCS#1', made.pkcs1],
+  ])('fit each other, in the form %s', (_, key) => {
+    const pair = read({ ...made.right, key });
+    expect(pair.certificate.subject).toBe('CN=tpp.example');
+    expect(createPublicKey(pair.key).export({ type: 'spki', format: 'pem' })).toBe(
+      pair.certificate.publicKey.export({ type: 'spki', format: 'pem' }),
+    );
+  });
+
+  it('keep the chain that stands behind the certificate', () => {
+    const chain = made.right.cert + made.authority.cert;
+    const pair = read({ ...made.right, cert: chain });
+    expect(pair.certificatePem).toBe(chain);
+    expect(pair.certificate.subject).toBe('CN=tpp.example');
+  });
+
+  it('are refused when they belong to others', () => {
+    expect(() => read({ ...made.right, key: made.other.key })).toThrow(
+      refusal('The QWAC key does not belong to the QWAC certificate'),
+    );
+  });
+
+  it('are refused when they are not RSA', () => {
+    expect(() => read(made.ec)).toThrow(
+      refusal('The QWAC key is of the type ec, and the bank signs with RSA only'),
+    );
+  });
+
+  it('are refused when they have expired, and when they are not valid yet', () => {
+    const certificate = new X509Certificate(made.right.cert);
+    const end = new Date(certificate.validTo);
+    expect(() => read(made.right, { now: new Date(end.getTime() + 1000) })).toThrow(
+      refusal(`The QWAC certificate expired on ${end.toISOString().slice(0, 10)}`, /successor/),
+    );
+    expect(read(made.right, { now: end }).certificate.subject).toBe('CN=tpp.example');
+    const beginning = new Date(certificate.validFrom);
+    expect(() => read(made.right, { now: new Date(beginning.getTime() - DAY) })).toThrow(
+      refusal(`The QWAC certificate is valid only from ${beginning.toISOString()}`, /clock/),
+    );
+  });
+});
+
+describe.each([
+  ['PKCS#8', made.encrypted],
+  ['PKCS#1', made.encryptedPkcs1],
+])('an encrypted key, %s,', (_, key) => {
+  it('is opened by its passphrase', () => {
+    expect(read({ ...made.right, key }, { passphrase: 'hush hush' }).key.asymmetricKeyType).toBe('rsa');
+  });
+
+  it.each(['hush', ''])('is not opened by %j, and the passphrase is not shown', (passphrase) => {
+    const error = refusal('The passphrase does not open the QWAC key', /PSD2_KEY_PASSPHRASE/);
+    expect(() => read({ ...made.right, key }, { passphrase })).toThrow(error);
+  });
+
+  it('needs a passphrase', () => {
+    expect(() => read({ ...made.right, key })).toThrow(
+      refusal('The QWAC key is encrypted, and no passphrase was given', /PSD2_KEY_PASSPHRASE/),
+    );
+  });
+});
+
+it('a passphrase that an open key does not need is ignored', () => {
+  expect(read(made.right, { passphrase: 'unneeded' }).key.type).toBe('private');
+});
+
+describe('what is no PEM', () => {
+  it.each(['', 'text', made.right.key, made.right.cert.replace('MII', '???')])(
+    'is no certificate (%#)',
+    (cert) => {
+      expect(() => read({ ...made.right, cert })).toThrow(
+        refusal('The QWAC certificate is not a PEM certificate', /BEGIN CERTIFICATE/),
+      );
+    },
+  );
+
+  it.each(['', 'text', made.right.cert, made.right.key.replace('MII', '???')])('is no key (%#)', (key) => {
+    expect(() => read({ ...made.right, key })).toThrow(
+      refusal('The QWAC key is not a PEM private key', /BEGIN PRIVATE KEY/),
+    );
+  });
+});
+
+describe('the TPP-Certificate header', () => {
+  const certificate = new X509Certificate(made.right.cert);
+
+  it('is the DER in base64 on one line', () => {
+    const header = tppCertificateHeader(certificate, 'der-base64') ?? '';
+    expect(header).toMatch(/^[A-Za-z0-9+/]+=*$/);
+    expect(header).toBe(made.right.cert.replace(/-----.*-----|\n/g, ''));
+  });
+
+  it('is the PEM percent-encoded, or left out', () => {
+    const header = tppCertificateHeader(certificate, 'pem-urlencoded') ?? '';
+    expect(header).toMatch(/^[\x21-\x7e]+$/);
+    expect(decodeURIComponent(header)).toBe(made.right.cert);
+    expect(tppCertificateHeader(certificate, 'none')).toBeUndefined();
+  });
+});

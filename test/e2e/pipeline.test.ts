@@ -1,0 +1,259 @@
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import Big from 'big.js';
+import { describe, expect, it } from 'vitest';
+import type * as z from 'zod';
+import { readError } from './errors.ts';
+import { CUSTOMER, type Ended, PROGRAM, REFUSING_CUSTOMER, readDocument, useLoggedIn } from './psd2.ts';
+import * as shapes from './shapes.ts';
+
+type Transaction = z.infer<typeof shapes.transaction>;
+
+const ACCOUNT = '0010482620';
+const ORDER = ['--from', ACCOUNT, '--to', 'DE89370400440532013000', '--name', 'Ada Lovelace'];
+const operator = useLoggedIn();
+
+async function availableBalance(): Promise<Big> {
+  const { availableBalance } = await operator.json(shapes.balance, ['accounts', 'balance', ACCOUNT]);
+  return new Big(availableBalance?.amount ?? '');
+}
+
+const transactions = (...args: string[]) =>
+  operator.json(shapes.transactions, ['accounts', 'transactions', ACCOUNT, ...args]);
+
+/** The paths of the calls that `--verbose` tells of. */
+function calls({ stderr }: Ended): string[] {
+  return [...stderr.matchAll(/^(?:GET|POST|PUT) (\S+) → \d+/gm)].map(([, path = '']) => path);
+}
+
+describe('reading accounts in a pipeline', () => {
+  it('takes the whole way to the balances after a consent', async () => {
+    const consent = await operator.json(shapes.consent, [
+      ...['consent', 'request', '--category', 'ACCOUNT_INFO', '--category', 'PAYMENTS', '--all-products'],
+    ]);
+    expect(consent.state).toBe('confirmed');
+    const accounts = await operator.json(shapes.accounts, ['accounts', 'list']);
+    expect(accounts.map(({ productId }) => productId)).toEqual(['0010482620', '0010482638', '0000093017']);
+    expect(accounts[2]).toMatchObject({ iban: accounts[0]?.iban, name: null });
+    for (const { productId } of accounts) {
+      const balance = await operator.json(shapes.balance, ['accounts', 'balance', productId]);
+      expect(balance).toMatchObject({ productId, accountBalance: { currency: 'EUR' } });
+    }
+  });
+
+  it('prints every transaction once, whichever way they are asked for', async () => {
+    const all = await transactions();
+    const booked = all.filter(({ status }) => status === 'booked');
+    const pending = all.filter(({ status }) => status === 'pending');
+    expect(booked.length).toBeGreaterThan(100);
+    expect(pending.length).toBeGreaterThan(0);
+
+    const { stdout: lines } = await operator.psd2(['accounts', 'transactions', ACCOUNT, '-o', 'ndjson']);
+    expect(lines.split('\n').slice(0, -1).map(parseLine)).toEqual(all);
+
+    expect(await transactions('--booked')).toEqual(booked);
+    expect(await transactions('--pending')).toEqual(pending);
+
+    const { stdout: rows } = await operator.psd2(['accounts', 'transactions', ACCOUNT]);
+    expect(rows.split('\n')).toHaveLength(all.length + 1);
+
+    // The longer way: range by range, each with pages of its own.
+    const days = all.flatMap(({ bookingDate, valueDate }) => bookingDate ?? valueDate ?? []).sort();
+    const ranged: Transaction[] = [];
+    for (const [from, to] of quarters(days.at(0), days.at(-1))) {
+      ranged.push(...(await transactions('--from', from, '--to', to)));
+    }
+    expect(ranged.map(withoutIndex).sort()).toEqual(all.map(withoutIndex).sort());
+  });
+
+  it('keeps to --from and --to, both days included', async () => {
+    const all = await transactions('--booked');
+    const [to, from] = [all[20]?.bookingDate ?? '', all[80]?.bookingDate ?? ''];
+    const within = all.filter(({ bookingDate }) => from <= (bookingDate ?? '') && (bookingDate ?? '') <= to);
+    expect(within.length).toBeGreaterThan(60);
+    const asked = await transactions('--booked', '--from', from, '--to', to);
+    expect(asked.map(withoutIndex)).toEqual(within.map(withoutIndex));
+  });
+
+  it.each(['1', '10', '11', '25', '100000'])('stops at --limit %s', async (limit) => {
+    const all = await transactions();
+    expect(await transactions('--limit', limit)).toEqual(all.slice(0, Number(limit)));
+  });
+
+  it('asks for no more pages than --limit needs', async () => {
+    const pagesFor = async (limit: string) =>
+      calls(
+        await operator.psd2(['accounts', 'transactions', ACCOUNT, '--booked', '--limit', limit, '--verbose']),
+      ).length;
+    expect(await pagesFor('10')).toBe(1);
+    expect(await pagesFor('11')).toBe(2);
+  });
+});
+
+describe('paying in a pipeline', () => {
+  it('settles an instant transfer, which moves the balance by its total to the cent', async () => {
+    const before = await availableBalance();
+    const transfer = await operator.json(shapes.transfer, [
+      ...['transfer', '--instant', '--payee-verified', '--yes', ...ORDER, '--amount', '12.34'],
+      ...['--reference', 'INV-1234'],
+    ]);
+    expect(transfer).toMatchObject({
+      state: 'settled',
+      instant: true,
+      reference: 'INV-1234',
+      amount: '12.34',
+      executionStatus: 'OK',
+      cro: expect.stringMatching(/\S/),
+    });
+    const total = new Big(transfer.totalAmount?.amount ?? '');
+    expect(total.eq(new Big('12.34').plus(transfer.commissions?.amount ?? ''))).toBe(true);
+    expect(before.minus(await availableBalance()).toFixed(2)).toBe(total.toFixed(2));
+    expect(await operator.json(shapes.transfer, ['transfer', 'show', transfer.flow])).toEqual(transfer);
+    expect(await transactions('--booked', '--limit', '1')).toMatchObject([
+      { status: 'booked', amount: `-${total.toFixed(3)}` },
+    ]);
+  });
+
+  it('executes a transfer without asking for an execution status', async () => {
+    const before = await availableBalance();
+    const ended = await operator.psd2([
+      ...['transfer', 'create', '--yes', '--json', '--verbose', ...ORDER, '--amount', '7'],
+    ]);
+    expect(ended.code, ended.stderr).toBe(0);
+    const transfer = readDocument(shapes.transfer, ended.stdout);
+    expect(transfer).toMatchObject({
+      state: 'executed',
+      instant: false,
+      amount: '7.00',
+      executionStatus: null,
+      cro: expect.stringMatching(/\S/),
+    });
+    expect(calls(ended).map((path) => path.split('/').at(-1))).toEqual([
+      'verify',
+      'approach',
+      'status',
+      'execute',
+    ]);
+    expect(before.minus(await availableBalance()).toFixed(2)).toBe(
+      new Big(transfer.totalAmount?.amount ?? '').toFixed(2),
+    );
+  });
+
+  it('executes a future-dated transfer on its day, and does not ask for an execution status either', async () => {
+    const prepared = await operator.psd2(['transfer', 'prepare', ACCOUNT, '--json']);
+    const { latestDate } = JSON.parse(prepared.stdout);
+    const ended = await operator.psd2([
+      ...['transfer', 'create', '--yes', '--json', '--verbose', ...ORDER, '--amount', '1', '--date', latestDate],
+    ]);
+    expect(ended.code, ended.stderr).toBe(0);
+    expect(readDocument(shapes.transfer, ended.stdout)).toMatchObject({
+      state: 'executed',
+      executionDate: latestDate,
+      executionStatus: null,
+    });
+    expect(calls(ended).filter((path) => path.endsWith('/execution/status'))).toEqual([]);
+  });
+
+  it('asks for the execution status of an instant transfer, and for nothing twice but that', async () => {
+    const ended = await operator.psd2([
+      ...['transfer', '--instant', '--payee-verified', '--yes', '--json', '--verbose', ...ORDER, '--amount', '1'],
+    ]);
+    expect(ended.code, ended.stderr).toBe(0);
+    const steps = calls(ended).map((path) => path.split('/').slice(-2).join('/').replace(/^.{36}\//, ''));
+    expect(steps.slice(0, 4)).toEqual(['moneyTransfer/verify', 'approach', 'status', 'execute']);
+    expect(new Set(steps.slice(4))).toEqual(new Set(['execution/status']));
+  });
+});
+
+describe('a customer who refuses in a pipeline', () => {
+  const refusing = { PSD2_BROWSER: REFUSING_CUSTOMER };
+
+  it('is not logged in', async () => {
+    const ended = await operator.psd2(['auth', 'login', '--json'], { env: refusing });
+    expect(readError(ended)).toMatchObject({ code: 'login_refused', exitCode: 6 });
+    expect(ended.stdout).toBe('');
+  });
+
+  it('gives no consent', async () => {
+    const ended = await operator.psd2(
+      ['consent', 'request', '--category', 'ACCOUNT_INFO', '--all-products', '--json'],
+      { env: refusing },
+    );
+    expect(readError(ended)).toMatchObject({ code: 'not_authorised', exitCode: 6 });
+    expect(readDocument(shapes.consent, ended.stdout).state).toBe('rejected');
+  });
+
+  it.each([[[]], [['--instant', '--payee-verified']]])('pays nothing (%j)', async (kind) => {
+    const before = await availableBalance();
+    const args = ['transfer', 'create', '--yes', '--json', ...kind, ...ORDER, '--amount', '5'];
+    const ended = await operator.psd2([...args, '--reference', `NO${kind.length}`], { env: refusing });
+    expect(readError(ended)).toMatchObject({ code: 'not_authorised', exitCode: 6 });
+    expect(readDocument(shapes.transfer, ended.stdout).state).toBe('rejected');
+    expect((await availableBalance()).eq(before)).toBe(true);
+    // A transfer that plainly failed leaves its reference free.
+    const again = await operator.json(shapes.transfer, [
+      ...['transfer', 'create', '--yes', ...ORDER, '--amount', '5', '--reference', `NO${kind.length}`],
+    ]);
+    expect(again.state).toBe('executed');
+  });
+});
+
+describe('the environment alone', () => {
+  it('makes up the profile "env", which is stored nowhere', async () => {
+    const config = join(operator.folder, 'env-config');
+    const script = `
+      set -euo pipefail
+      psd2() { "$NODE" "$PROGRAM" "$@"; }
+      eval "$(psd2 sandbox env)"
+      unset PSD2_PROFILE
+      export PSD2_CONFIG_DIR=$ELSEWHERE
+      psd2 auth login --json
+      psd2 accounts list --json
+      psd2 auth login --client-credentials --json
+      psd2 accounts list --grant client_credentials --json`;
+    const bash = await operator.startProgram('bash', ['-c', script], {
+      NODE: process.execPath,
+      PROGRAM,
+      ELSEWHERE: config,
+      PSD2_BROWSER: CUSTOMER,
+    });
+    const ended = await bash.ended;
+    expect(ended.code, ended.stderr).toBe(0);
+    const [login = '', accounts = '', ownLogin = '', ownAccounts = ''] = ended.stdout.split('\n');
+    expect(readDocument(shapes.login, `${login}\n`)).toMatchObject({
+      profile: 'env',
+      customerId: '1048262',
+    });
+    expect(readDocument(shapes.accounts, `${accounts}\n`)).toHaveLength(3);
+    expect(readDocument(shapes.login, `${ownLogin}\n`)).toMatchObject({
+      profile: 'env',
+      grantType: 'client_credentials',
+      refreshTokenExpiresAt: null,
+    });
+    expect(ownAccounts).toBe(accounts);
+    expect(readdirSync(config)).toEqual(['tokens']);
+    expect(readdirSync(join(config, 'tokens'))).toEqual(['env']);
+  });
+});
+
+function parseLine(line: string): Transaction {
+  return shapes.transaction.parse(JSON.parse(line));
+}
+
+/** A row without its index, which restarts with every query; as text, to be sorted. */
+function withoutIndex({ index: _index, ...row }: Transaction): string {
+  return JSON.stringify(row);
+}
+
+/** Ranges of three months from the first day's month to the last day's. */
+function quarters(first = '', last = ''): [from: string, to: string][] {
+  const ranges: [string, string][] = [];
+  const start = new Date(`${first.slice(0, 7)}-01T00:00:00Z`);
+  while (start.toISOString().slice(0, 10) <= last) {
+    const from = start.toISOString().slice(0, 10);
+    start.setUTCMonth(start.getUTCMonth() + 3);
+    const to = new Date(start.getTime() - 86_400_000).toISOString().slice(0, 10);
+    ranges.push([from, to]);
+  }
+  return ranges;
+}

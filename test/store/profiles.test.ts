@@ -1,0 +1,116 @@
+import { existsSync, mkdirSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { type StoreFolder, storeFolder } from '../../src/store/folder.ts';
+import { FlowJournal } from '../../src/store/journal.ts';
+import { type ProfileSettings, ProfileStore, parseProfileName } from '../../src/store/profiles.ts';
+import { TokenStore } from '../../src/store/tokens.ts';
+import { transferOrder } from '../domain/orders.ts';
+import { newConfigFolder, temporaryFolder } from './temporary-folder.ts';
+
+const temporary = temporaryFolder();
+const settings: ProfileSettings = {
+  baseUrl: 'https://bank.example',
+  clientId: 'client-1',
+  clientSecret: 'secret-1',
+  qwacCertificate: { path: '/etc/psd2/qwac.pem' },
+  qwacKey: { pem: '-----BEGIN PRIVATE KEY-----' },
+  tppCertificate: 'none',
+};
+
+let folder: StoreFolder;
+let store: ProfileStore;
+
+beforeEach(() => {
+  folder = newConfigFolder(temporary);
+  store = new ProfileStore(folder);
+});
+
+describe('the configuration folder', () => {
+  it('is the one that PSD2_CONFIG_DIR names, or one of its own', () => {
+    expect(storeFolder('/somewhere').root).toBe('/somewhere');
+    expect(storeFolder(undefined).root).toMatch(/psd2$/);
+    expect(storeFolder('').root).toBe(storeFolder(undefined).root);
+  });
+});
+
+it('there is none at first', () => {
+  expect(store.list()).toEqual([]);
+  expect(store.read('bank')).toBeUndefined();
+  expect(store.current()).toBeUndefined();
+});
+
+it('keeps the settings as they were given', async () => {
+  await store.write('bank', settings);
+  expect(store.read('bank')).toEqual(settings);
+  await store.write('bank', { baseUrl: 'https://other.example' });
+  expect(store.read('bank')).toEqual({ baseUrl: 'https://other.example' });
+});
+
+it('keeps them for their owner alone', async () => {
+  await store.write('bank', settings);
+  await store.use('bank');
+  for (const file of [folder.profile('bank'), folder.config]) expect(statSync(file).mode & 0o777).toBe(0o600);
+  for (const place of [folder.root, folder.profiles]) expect(statSync(place).mode & 0o777).toBe(0o700);
+});
+
+it('lists their names in order, and nothing else that lies there', async () => {
+  for (const name of ['zeta', 'alpha', 'a.b']) await store.write(name, settings);
+  writeFileSync(join(folder.profiles, 'notes.txt'), '');
+  expect(store.list()).toEqual(['a.b', 'alpha', 'zeta']);
+});
+
+it('has one current profile, as long as that is there', async () => {
+  await store.write('bank', settings);
+  await store.use('bank');
+  expect(store.current()).toBe('bank');
+  store.remove('bank');
+  expect(store.current()).toBeUndefined();
+});
+
+it('removes the settings and the tokens, and keeps the record of payments', async () => {
+  await store.write('bank', settings);
+  const tokens = new TokenStore(folder, 'bank', new URL('https://bank.example'));
+  await tokens.rememberCustomer('1234567');
+  const journal = new FlowJournal(folder, 'bank', () => new Date(), Math.random);
+  journal.createTransfer({ transactionId: 't1', order: transferOrder() });
+
+  store.remove('bank');
+  store.remove('bank');
+  expect(store.read('bank')).toBeUndefined();
+  expect(existsSync(folder.tokens('bank'))).toBe(false);
+  expect(journal.transfers()).toHaveLength(1);
+});
+
+it('refuses settings that are damaged', () => {
+  mkdirSync(folder.profiles, { recursive: true, mode: 0o700 });
+  writeFileSync(folder.profile('bank'), '{"baseUrl":1}', { mode: 0o600 });
+  expect(() => store.read('bank')).toThrow(
+    expect.objectContaining({
+      code: 'config',
+      message: expect.stringContaining('baseUrl is not as psd2 wrote it'),
+    }),
+  );
+});
+
+describe('a name', () => {
+  it.each(['bank', 'Bank-1', 'a', '0.x_y', 'n'.repeat(64)])('may be %s', (name) => {
+    expect(parseProfileName(name)).toBe(name);
+  });
+
+  it.each(['', '.', '..', '../x', 'a/b', '-a', '.a', 'a b', 'è', 'n'.repeat(65), 'a\n'])(
+    'is not %j',
+    async (name) => {
+      expect(() => parseProfileName(name)).toThrow(expect.objectContaining({ code: 'usage' }));
+      expect(() => store.read(name)).toThrow('is not usable');
+      expect(() => store.remove(name)).toThrow('is not usable');
+      await expect(store.write(name, settings)).rejects.toThrow('is not usable');
+    },
+  );
+
+  it('is not env, which the environment makes up', () => {
+    expect(() => parseProfileName('env')).toThrow(
+      'The profile name "env" is kept for the settings of the environment',
+    );
+  });
+});

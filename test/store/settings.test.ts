@@ -1,0 +1,218 @@
+import { chmodSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { ProfileStore } from '../../src/store/profiles.ts';
+import {
+  environmentSettings,
+  openProfile,
+  type Profile,
+  parseBaseUrl,
+  readPem,
+  redirectUriOf,
+  requirePem,
+  requireSetting,
+} from '../../src/store/settings.ts';
+import { newConfigFolder, temporaryFolder } from './temporary-folder.ts';
+
+const temporary = temporaryFolder();
+let store: ProfileStore;
+
+beforeEach(() => {
+  store = new ProfileStore(newConfigFolder(temporary));
+});
+
+const bank = { baseUrl: 'https://bank.example', clientId: 'stored', applicationName: 'Stored App' };
+
+describe('the profile', () => {
+  beforeEach(async () => {
+    await store.write('bank', bank);
+    await store.write('other', { ...bank, baseUrl: 'https://other.example' });
+    await store.use('bank');
+  });
+
+  it('is the one that was named, else the one in use', () => {
+    expect(openProfile(store, 'other', {})).toMatchObject({
+      name: 'other',
+      settings: { baseUrl: 'https://other.example' },
+    });
+    expect(openProfile(store, undefined, {})).toEqual({ name: 'bank', settings: bank });
+  });
+
+  it('has the environment laid over it; an empty variable counts as not set', () => {
+    const env = { PSD2_CLIENT_ID: 'environment', PSD2_APP_NAME: '', PSD2_QWAC_CERT: '/qwac.pem' };
+    expect(openProfile(store, undefined, env)).toEqual({
+      name: 'bank',
+      settings: { ...bank, clientId: 'environment', qwacCertificate: { path: '/qwac.pem' } },
+    });
+  });
+
+  it('that is not there is named, with those that are', () => {
+    expect(() => openProfile(store, 'gone', {})).toThrow(
+      expect.objectContaining({
+        code: 'no_profile',
+        message: 'There is no profile "gone"',
+        hint: 'Choose one with psd2 profile use <name>: bank, other.',
+      }),
+    );
+  });
+
+  it('env is what the environment alone makes up', () => {
+    const env = { PSD2_BASE_URL: 'https://env.example' };
+    expect(openProfile(store, 'env', env)).toEqual({
+      name: 'env',
+      settings: { baseUrl: 'https://env.example' },
+    });
+    expect(() => openProfile(store, 'env', {})).toThrow(
+      'The environment makes up no profile: PSD2_BASE_URL is not set',
+    );
+  });
+});
+
+it('without a stored profile the environment makes one up', () => {
+  expect(openProfile(store, undefined, { PSD2_BASE_URL: 'https://env.example' })).toEqual({
+    name: 'env',
+    settings: { baseUrl: 'https://env.example' },
+  });
+});
+
+it('without any, what to run is said', () => {
+  expect(() => openProfile(store, undefined, { PSD2_CLIENT_ID: 'x' })).toThrow(
+    expect.objectContaining({
+      code: 'no_profile',
+      message: 'No profile is chosen',
+      hint: expect.stringMatching(/psd2 profile add <name>.*psd2 sandbox start --detach/),
+    }),
+  );
+});
+
+it('every setting has its variable', () => {
+  expect(
+    environmentSettings({
+      PSD2_BASE_URL: 'a',
+      PSD2_CLIENT_ID: 'b',
+      PSD2_CLIENT_SECRET: 'c',
+      PSD2_APP_NAME: 'd',
+      PSD2_CC_CLIENT_ID: 'e',
+      PSD2_CC_CLIENT_SECRET: 'f',
+      PSD2_CC_APP_NAME: 'g',
+      PSD2_REDIRECT_URI: 'h',
+      PSD2_QWAC_CERT: 'i',
+      PSD2_QWAC_KEY: 'j',
+      PSD2_QSEAL_CERT: 'k',
+      PSD2_QSEAL_KEY: 'l',
+      PSD2_CA: 'm',
+      PSD2_BANK_SIGNING_CERT: 'n',
+      PATH: '/bin',
+    }),
+  ).toEqual({
+    baseUrl: 'a',
+    clientId: 'b',
+    clientSecret: 'c',
+    applicationName: 'd',
+    ccClientId: 'e',
+    ccClientSecret: 'f',
+    ccApplicationName: 'g',
+    redirectUri: 'h',
+    qwacCertificate: { path: 'i' },
+    qwacKey: { path: 'j' },
+    qsealCertificate: { path: 'k' },
+    qsealKey: { path: 'l' },
+    ca: { path: 'm' },
+    bankSigningCertificate: { path: 'n' },
+  });
+});
+
+describe('a setting that is needed', () => {
+  const profile = (name: string): Profile => ({ name, settings: { clientId: 'x' } });
+
+  it('is given, or named with its variable', () => {
+    expect(requireSetting(profile('bank'), 'clientId')).toBe('x');
+    expect(() => requireSetting(profile('bank'), 'applicationName')).toThrow(
+      expect.objectContaining({
+        code: 'config',
+        message: 'The profile "bank" has no application name',
+        hint: 'Set PSD2_APP_NAME, or add the profile again: psd2 profile add bank.',
+      }),
+    );
+    expect(() => requirePem(profile('env'), 'qwacKey')).toThrow(
+      expect.objectContaining({ message: 'The profile "env" has no QWAC key', hint: 'Set PSD2_QWAC_KEY.' }),
+    );
+  });
+});
+
+describe('a PEM setting', () => {
+  const profileWith = (path: string): Profile => ({
+    name: 'bank',
+    settings: { qwacKey: { path }, qwacCertificate: { path }, ca: { pem: 'stored PEM' } },
+  });
+
+  it('is the stored text, or that of the file now', () => {
+    const path = join(temporary, 'now.pem');
+    writeFileSync(path, 'first', { mode: 0o600 });
+    expect(readPem(profileWith(path), 'ca')).toBe('stored PEM');
+    expect(readPem(profileWith(path), 'qwacKey')).toBe('first');
+    writeFileSync(path, 'second');
+    expect(readPem(profileWith(path), 'qwacKey')).toBe('second');
+    expect(readPem(profileWith(path), 'qsealKey')).toBeUndefined();
+  });
+
+  it('names the file that is not there, or cannot be read', () => {
+    const gone = join(temporary, 'gone.pem');
+    expect(() => readPem(profileWith(gone), 'qwacKey')).toThrow(
+      expect.objectContaining({ code: 'certificate', message: `The QWAC key ${gone} is not there` }),
+    );
+    expect(() => readPem(profileWith(temporary), 'qwacCertificate')).toThrow(
+      `The QWAC certificate ${temporary} cannot be read`,
+    );
+  });
+
+  it('may be read by others only where it is no key', () => {
+    const path = join(temporary, 'open.pem');
+    writeFileSync(path, 'PEM');
+    chmodSync(path, 0o644);
+    expect(readPem(profileWith(path), 'qwacCertificate')).toBe('PEM');
+    expect(() => readPem(profileWith(path), 'qwacKey')).toThrow(
+      expect.objectContaining({ code: 'config', message: `${path} can be read by others (mode 0644)` }),
+    );
+  });
+});
+
+describe('the base URL', () => {
+  it.each([
+    ['https://bank.example', 'https://bank.example/'],
+    ['https://bank.example/', 'https://bank.example/'],
+    ['https://bank.example:8443/psd2/v1/', 'https://bank.example:8443/psd2/v1'],
+    ['https://[::1]:8443', 'https://[::1]:8443/'],
+  ])('%s is taken as %s', (text, href) => {
+    expect(parseBaseUrl(text).href).toBe(href);
+  });
+
+  it.each([
+    ['bank.example', 'The base URL "bank.example" is not a URL'],
+    ['http://bank.example', 'The base URL "http://bank.example" is not https'],
+    ['https://bank.example/?a=1', 'The base URL "https://bank.example/?a=1" holds a query or a fragment'],
+    ['https://bank.example/#a', 'The base URL "https://bank.example/#a" holds a query or a fragment'],
+    ['https://me:hush@bank.example', 'The base URL holds a user name or password'],
+    ['http://me:hush@bank.example', 'The base URL holds a user name or password'],
+  ])('%s is refused', (text, message) => {
+    expect(() => parseBaseUrl(text)).toThrow(expect.objectContaining({ code: 'config', message }));
+  });
+});
+
+describe('the redirect URI', () => {
+  const of = (redirectUri?: string) =>
+    redirectUriOf({ name: 'bank', settings: redirectUri === undefined ? {} : { redirectUri } });
+
+  it('has a default, and is kept exactly as it is registered', () => {
+    expect(of()).toBe('http://127.0.0.1:8910/callback');
+    expect(of('https://tpp.example/back?to=psd2')).toBe('https://tpp.example/back?to=psd2');
+    expect(of('http://localhost:80/cb')).toBe('http://localhost:80/cb');
+  });
+
+  it.each(['callback', 'ftp://127.0.0.1/', 'myapp://callback', 'https://tpp.example/#x'])(
+    'is not %s',
+    (uri) => {
+      expect(() => of(uri)).toThrow(expect.objectContaining({ code: 'config' }));
+    },
+  );
+});
