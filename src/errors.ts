@@ -13,6 +13,7 @@ export type ErrorCode =
   | 'confirmation_needed'
   | 'cancelled'
   | 'duplicate_reference'
+  | 'further_data_needed'
   | 'flow_not_found'
   // configuration
   | 'no_profile'

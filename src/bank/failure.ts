@@ -1,9 +1,16 @@
 import { Psd2Error } from '../errors.ts';
 import { CallFailed } from './connection.ts';
 
-/** The bank answered a call and said no to it, so what the call asked for did not happen. */
+/**
+ * The bank answered a call and clearly said no to it, so what the call asked for did not happen. A success by
+ * its status that lacks both the outcome and an error's code (interface specification, "Errors", rule 1), and a
+ * gateway that waited too long (408), are no clear no.
+ */
 export function isRefusal(error: unknown): error is Psd2Error {
-  return error instanceof Psd2Error && ['bank_refused', 'forbidden', 'sca_required'].includes(error.code);
+  if (!(error instanceof Psd2Error)) return false;
+  if (!['bank_refused', 'forbidden', 'sca_required'].includes(error.code)) return false;
+  const { httpStatus = 0, bankCode } = error;
+  return httpStatus !== 408 && (httpStatus < 200 || httpStatus > 299 || bankCode !== undefined);
 }
 
 /** A call never left, or the bank turned it away unread (401, 420): it may be made again later. */

@@ -1,6 +1,12 @@
+import * as z from 'zod/mini';
+import type { OrderTarget, Verification } from '../domain/operation.ts';
 import { Psd2Error } from '../errors.ts';
 import { approachAnswer, operationStatusAnswer } from '../wire/consent.ts';
+import type { Envelope } from '../wire/envelope.ts';
+import { executeAnswer, verifyAnswer } from '../wire/money-transfer.ts';
+import { readDocument } from './answer.ts';
 import type { Bank } from './bank.ts';
+import { productPath } from './customers.ts';
 import type { BankCall } from './exchange.ts';
 
 /** What the flows know of a call before it leaves. */
@@ -58,4 +64,104 @@ export async function fetchOperationStatus(
     operationStatusAnswer,
   );
   return data;
+}
+
+/** An operation of a product, by its name (interface specification, "Generic operation flow"). */
+export interface OperationTarget extends OrderTarget {
+  operation: string;
+}
+
+/** The path of an operation, under which its steps are. */
+export function operationPath({ customerId, from, operation }: OperationTarget): string {
+  return `${productPath(customerId, from)}/${encodeURIComponent(operation)}`;
+}
+
+/** General information for composing an operation, as the bank gives it. @throws Psd2Error */
+export async function prepareOperation(
+  bank: Bank,
+  target: OperationTarget,
+  transactionId: string,
+): Promise<object> {
+  const { data } = await bank.call(
+    { method: 'GET', path: `${operationPath(target)}/prepare`, transactionId },
+    z.record(z.string(), z.unknown()),
+  );
+  return data;
+}
+
+/**
+ * Has the bank check an operation; it makes the transaction resource. Nothing is executed.
+ *
+ * @param data what goes into the body's `data`: JSON text
+ * @throws Psd2Error
+ */
+export async function verifyOperation(
+  bank: Bank,
+  target: OperationTarget,
+  verify: { data: string; transactionId: string; beforeSend: BeforeSend },
+): Promise<Verification> {
+  const { data, transactionId, beforeSend } = verify;
+  const { data: verified, envelope } = await bank.call(
+    {
+      method: 'POST',
+      path: `${operationPath(target)}/verify`,
+      body: `{"data":${data}}`,
+      transactionId,
+      beforeSend,
+    },
+    verifyAnswer,
+  );
+  if (!envelope.resourceId) {
+    throw new Psd2Error('bank_answer', "The bank's answer to verify has no resources.resourceId", {
+      transactionId,
+    });
+  }
+  return { resourceId: envelope.resourceId, ...verified, nextStep: nextStepOf(envelope) };
+}
+
+/** Gives the bank the data of a further step `verify<N>`, which its last answer named. @throws Psd2Error */
+export async function verifyFurther(
+  bank: Bank,
+  target: OperationTarget,
+  further: { resourceId: string; step: string; data: string; transactionId: string; beforeSend: BeforeSend },
+): Promise<Verification> {
+  const { resourceId, step, data, transactionId, beforeSend } = further;
+  const path = `${operationPath(target)}/${encodeURIComponent(resourceId)}/${encodeURIComponent(step)}`;
+  const { data: verified, envelope } = await bank.call(
+    { method: 'PUT', path, body: `{"data":${data}}`, transactionId, beforeSend },
+    verifyAnswer,
+  );
+  return { resourceId, ...verified, nextStep: nextStepOf(envelope) };
+}
+
+/** The last part of the next link's path: `execute`, or `verify<N>`. Without a link it is `execute`. */
+function nextStepOf({ next }: Envelope): string {
+  const path = next?.href.trim().split(/[?#]/, 1)[0] ?? '';
+  return path.replace(/\/+$/, '').split('/').at(-1) || 'execute';
+}
+
+/** Executes an operation that the customer has authorised; the body is `{}`. @throws Psd2Error */
+export async function executeOperation(
+  bank: Bank,
+  target: OperationTarget,
+  execute: { resourceId: string; transactionId: string; beforeSend: BeforeSend },
+): Promise<{ cro: string | null }> {
+  const { resourceId, transactionId, beforeSend } = execute;
+  const path = `${operationPath(target)}/${encodeURIComponent(resourceId)}/execute`;
+  const { data } = await bank.call(
+    { method: 'PUT', path, body: {}, transactionId, beforeSend },
+    executeAnswer,
+  );
+  return data;
+}
+
+/** The printable document of an operation that was executed. @returns its bytes. @throws Psd2Error */
+export async function fetchReceipt(
+  bank: Bank,
+  { customerId, from }: OrderTarget,
+  resourceId: string,
+  transactionId: string,
+): Promise<Buffer> {
+  const path = `${productPath(customerId, from)}/common/printer/${encodeURIComponent(resourceId)}/retrieve`;
+  return readDocument(await bank.exchange({ method: 'GET', path, transactionId }));
 }

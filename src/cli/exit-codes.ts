@@ -29,6 +29,7 @@ const EXIT_CODE_OF: Record<ErrorCode, ExitCode> = {
   confirmation_needed: 2,
   cancelled: 2,
   duplicate_reference: 2,
+  further_data_needed: 2,
   flow_not_found: 2,
   no_profile: 3,
   config: 3,

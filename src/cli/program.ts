@@ -4,6 +4,7 @@ import { declareApi } from './declare/api.ts';
 import { declareAuth } from './declare/auth.ts';
 import { declareConsent } from './declare/consent.ts';
 import type { Run } from './declare/declare.ts';
+import { declareOperation } from './declare/operation.ts';
 import { declareProfile } from './declare/profile.ts';
 import { declareSandbox } from './declare/sandbox.ts';
 import { declareTransfer } from './declare/transfer.ts';
@@ -45,6 +46,7 @@ export function buildProgram(version: string): CommandUnknownOpts {
     declareAccounts(run),
     declareConsent(run),
     declareTransfer(run),
+    declareOperation(run),
     declareApi(run),
     declareSandbox(run),
     new Command('demo')

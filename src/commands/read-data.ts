@@ -35,3 +35,13 @@ async function readText(context: Context, option: string, value: string): Promis
     );
   }
 }
+
+/** Reads the data of further steps, each of which is to be an object. @throws Psd2Error `usage` */
+export async function readFurtherData(context: Context, values: string[]): Promise<string[]> {
+  if (values.filter((value) => value === '-').length > 1) {
+    throw new Psd2Error('usage', 'Standard input can be given to one --verify-data only');
+  }
+  const texts: string[] = [];
+  for (const value of values) texts.push(await readJsonOption(context, '--verify-data', value));
+  return texts;
+}

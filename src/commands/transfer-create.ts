@@ -2,16 +2,19 @@ import { prepareTransfer } from '../bank/transfers.ts';
 import { bankDay, parseDate } from '../domain/calendar.ts';
 import { parseSepaIban } from '../domain/iban.ts';
 import { parseProductId } from '../domain/identifiers.ts';
+import { isPlainlyFailed } from '../domain/operation.ts';
 import { parsePaymentAmount } from '../domain/payment-amount.ts';
 import { parseBeneficiaryName, parseDescription, parseReference } from '../domain/sepa-text.ts';
-import { isPlainlyFailed, type Transfer, type TransferOrder } from '../domain/transfer.ts';
+import type { Transfer, TransferOrder } from '../domain/transfer.ts';
 import { Psd2Error } from '../errors.ts';
-import { runTransfer } from '../flows/transfer.ts';
+import { runOperation } from '../flows/operation.ts';
+import { transferCalls } from '../flows/transfer.ts';
 import type { FlowJournal, OpenTransfer } from '../store/journal.ts';
 import { actingFor, refuseClientCredentials, withWayOn } from './consent.ts';
 import type { Context } from './context.ts';
 import { customerPortsOf } from './customer-ports.ts';
 import { type CustomerBank, openCustomerBank, openProfileOf } from './open-bank.ts';
+import { readFurtherData } from './read-data.ts';
 import { printTransfer, showVerified } from './transfer.ts';
 
 export interface TransferOptions {
@@ -30,6 +33,8 @@ export interface TransferOptions {
   payeeVerified: boolean;
   /** Ask for the bank's dates first, and refuse a date outside them. */
   prepare: boolean;
+  /** The data of the further steps `verify<N>`, in their order: JSON, `@file` or `-`. */
+  verifyData: string[];
 }
 
 /**
@@ -41,12 +46,15 @@ export async function transferCreate(context: Context, options: TransferOptions)
   refuseClientCredentials(context);
   refuseUnconfirmable(context, options);
 
+  const furtherData = await readFurtherData(context, options.verifyData);
+
   const opened = openCustomerBank(context);
   const open = await opened.journal.locked(async () => {
     refuseKnownReference(opened.journal, order.reference);
     return opened.journal.createTransfer({
       transactionId: context.world.newId(),
       order: { ...order, customerId: opened.customerId },
+      furtherData,
     });
   });
   await opened.journal.claimed(open.current.flow, async () => {
@@ -58,7 +66,7 @@ export async function transferCreate(context: Context, options: TransferOptions)
 /** @throws Psd2Error `invalid_date` when the bank does not execute transfers on that day */
 async function checkTerms({ bank }: CustomerBank, open: OpenTransfer): Promise<void> {
   const { order, transactionId } = open.current;
-  const terms = await prepareTransfer(bank, order.customerId, order.from, transactionId);
+  const terms = await prepareTransfer(bank, order, transactionId);
   const [earliest, latest] = [terms.executionDateMinimumWireTransferAtBank, terms.executionDateLimit];
   const day = order.executionDate;
   if ((earliest === null || day >= earliest) && (latest === null || day <= latest)) return;
@@ -73,16 +81,19 @@ async function checkTerms({ bank }: CustomerBank, open: OpenTransfer): Promise<v
 export async function transferResume(
   context: Context,
   flow: string,
-  options: { payeeVerified: boolean },
+  options: { payeeVerified: boolean; verifyData: string[] },
 ): Promise<void> {
   const { current } = openProfileOf(context).journal.openTransfer(flow);
   if (['created', 'verified'].includes(current.state) && !current.accepted) {
     refuseUnconfirmable(context, { instant: current.order.instant, payeeVerified: options.payeeVerified });
   }
+  const furtherData = await readFurtherData(context, options.verifyData);
   const opened = openCustomerBank(actingFor(context, current.order.customerId));
-  await opened.journal.claimed(current.flow, () =>
-    run(context, opened, opened.journal.openTransfer(current.flow), options.payeeVerified),
-  );
+  await opened.journal.claimed(current.flow, async () => {
+    const open = opened.journal.openTransfer(current.flow);
+    if (furtherData.length > 0) open.record({ type: 'further-data', data: furtherData });
+    await run(context, opened, open, options.payeeVerified);
+  });
 }
 
 async function run(
@@ -94,7 +105,7 @@ async function run(
   const { terminal, world } = context;
   terminal.say(`Transfer ${open.current.flow}`);
   try {
-    await runTransfer(open, {
+    await runOperation(open, transferCalls(opened.bank, open.current), {
       bank: opened.bank,
       world,
       customer: customerPortsOf(context, opened.profile),

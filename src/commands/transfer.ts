@@ -1,12 +1,14 @@
-import { fetchOperationStatus } from '../bank/operations.ts';
+import { fetchOperationStatus, fetchReceipt } from '../bank/operations.ts';
 import { prepareTransfer, type TransferTerms } from '../bank/transfers.ts';
 import { parseProductId } from '../domain/identifiers.ts';
 import type { Transfer } from '../domain/transfer.ts';
+import { Psd2Error } from '../errors.ts';
 import { cleanText } from '../terminal/clean.ts';
 import type { Column } from '../terminal/output.ts';
 import { writeMoney } from './accounts.ts';
 import type { Context } from './context.ts';
 import { openCustomerBank, openProfileOf } from './open-bank.ts';
+import { requireFile, saveDocument } from './save-document.ts';
 
 /** `psd2 transfer show <flow>`: what is on disk, without asking the bank. */
 export async function transferShow(context: Context, flow: string): Promise<void> {
@@ -34,7 +36,7 @@ export async function transferList(context: Context): Promise<void> {
 export async function transferPrepare(context: Context, product: string): Promise<void> {
   const productId = parseProductId(product);
   const { bank, customerId } = openCustomerBank(context);
-  const terms = await prepareTransfer(bank, customerId, productId, context.world.newId());
+  const terms = await prepareTransfer(bank, { customerId, from: productId }, context.world.newId());
   context.output.record(toTerms(terms), [
     { title: 'Today at the bank', value: ({ today }) => today },
     { title: 'Earliest date', value: ({ earliestDate }) => earliestDate },
@@ -61,6 +63,25 @@ export async function transferStatus(context: Context, flow: string): Promise<vo
     authorizationStatus: status.authorizationStatus,
     executionStatus: current.executionStatus ?? status.executionStatus,
   });
+}
+
+/** `psd2 transfer receipt <flow>`: the bank's printable document. */
+export async function transferReceipt(
+  context: Context,
+  flow: string,
+  fileOption: string | undefined,
+): Promise<void> {
+  const file = requireFile(context, fileOption);
+  const { current } = openProfileOf(context).journal.openTransfer(flow);
+  const { order, verification, transactionId, state } = current;
+  if (!verification || !['executed', 'settled'].includes(state)) {
+    throw new Psd2Error('usage', `Transfer ${current.flow} is ${state}, so there is no receipt`);
+  }
+  const { bank } = openCustomerBank({
+    ...context,
+    globals: { ...context.globals, customer: order.customerId },
+  });
+  await saveDocument(context, file, await fetchReceipt(bank, order, verification.resourceId, transactionId));
 }
 
 /** Prints a transfer in the shape of the command contract. */

@@ -1,5 +1,5 @@
 import type { ProductId } from './identifiers.ts';
-import type { AuthorizationStatus } from './transfer.ts';
+import type { AuthorizationStatus } from './operation.ts';
 
 /** The API categories that a customer can consent to (interface specification, "Consent request"). */
 export const CONSENT_CATEGORIES = ['ACCOUNT_INFO', 'FUNDS_AVAILABILITY', 'PAYMENTS'] as const;

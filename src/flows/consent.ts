@@ -2,7 +2,7 @@ import { confirmConsent, requestConsent } from '../bank/consents.ts';
 import { isInterruption, isRefusal, wasNotBegun } from '../bank/failure.ts';
 import { fetchOperationStatus } from '../bank/operations.ts';
 import { type Consent, type ConsentEvent, nextConsentStep } from '../domain/consent.ts';
-import { readAuthorizationStatus } from '../domain/transfer.ts';
+import { readAuthorizationStatus } from '../domain/operation.ts';
 import { Psd2Error } from '../errors.ts';
 import type { OpenConsent } from '../store/journal.ts';
 import type { FlowPorts } from './ports.ts';

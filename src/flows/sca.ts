@@ -1,5 +1,5 @@
 import { type BeforeSend, fetchOperationStatus, startSca } from '../bank/operations.ts';
-import { type AuthorizationStatus, readAuthorizationStatus } from '../domain/transfer.ts';
+import { type AuthorizationStatus, readAuthorizationStatus } from '../domain/operation.ts';
 import { Psd2Error } from '../errors.ts';
 import type { Callback, CustomerPorts, FlowPorts, WorldPorts } from './ports.ts';
 

@@ -2,14 +2,21 @@ import type { Context } from 'hono';
 import type { Bank } from './bank.ts';
 import type { BankEnv } from './bank-env.ts';
 import { expectedAndReceived, Refusal } from './refusal.ts';
-import type { ConsentResource, Resource, TransferResource } from './resources.ts';
+import { type Category, requireAnyConsent, requireConsent, requireRole } from './permission.ts';
+import type {
+  ConsentResource,
+  OperationResource,
+  Resource,
+  StandingOrderResource,
+  TransferResource,
+} from './resource.ts';
 import type { Customer, Product } from './seed-customers.ts';
 import { isUuid } from './strict/headers.ts';
 
 /**
  * The customer that the path names, where the caller's token is good for them.
  *
- * @throws Refusal `FIELD_INVALID`, `NOT_ALLOWED`, `CUSTOMER_UNKNOWN`
+ * @throws Refusal `FIELD_INVALID`, `NOT_ALLOWED`, `CUSTOMER_UNKNOWN`, `CONSENT_MISSING`
  */
 export function customerOf(c: Context<BankEnv>, bank: Bank): Customer {
   const id = c.req.param('customerId') ?? '';
@@ -30,6 +37,7 @@ export function customerOf(c: Context<BankEnv>, bank: Bank): Customer {
   }
   const customer = bank.customers.find((candidate) => candidate.customerId === id);
   if (!customer) throw new Refusal('CUSTOMER_UNKNOWN', `The bank has no customer ${id}`);
+  if (customerId === undefined) requireAnyConsent(bank, customer);
   return customer;
 }
 
@@ -38,7 +46,7 @@ export function customerOf(c: Context<BankEnv>, bank: Bank): Customer {
  *
  * @throws Refusal as {@link customerOf} and {@link findProduct}
  */
-export function productOf(c: Context<BankEnv>, bank: Bank): { customer: Customer; product: Product } {
+function productOf(c: Context<BankEnv>, bank: Bank): { customer: Customer; product: Product } {
   const customer = customerOf(c, bank);
   return { customer, product: findProduct(customer, c.req.param('productId') ?? '') };
 }
@@ -90,12 +98,63 @@ export function consentOf(c: Context<BankEnv>, bank: Bank): ConsentResource {
   throw unknownResource(resource.id);
 }
 
+/**
+ * The product that the path names, for an inquiry about it.
+ *
+ * @throws Refusal as {@link productOf}, `ROLE_MISSING`, `CONSENT_MISSING`
+ */
+export function inquiredProductOf(
+  c: Context<BankEnv>,
+  bank: Bank,
+): { customer: Customer; product: Product } {
+  return permittedProductOf(c, bank, 'ACCOUNT_INFO');
+}
+
+/**
+ * The account that the path names, for an operation that pays from it.
+ *
+ * @throws Refusal as {@link productOf}, `ROLE_MISSING`, `CONSENT_MISSING`, `PRODUCT_NOT_ENABLED`
+ */
+export function payingProductOf(c: Context<BankEnv>, bank: Bank): { customer: Customer; product: Product } {
+  const found = permittedProductOf(c, bank, 'PAYMENTS');
+  const { kind, productId } = found.product;
+  if (kind !== 'card') return found;
+  throw new Refusal('PRODUCT_NOT_ENABLED', `${productId} is a card, and payments are made from accounts`);
+}
+
 /** The transfer that the path names, from the product that the path names. */
 export function transferOf(c: Context<BankEnv>, bank: Bank): TransferResource {
-  const { product } = productOf(c, bank);
+  const { product } = payingProductOf(c, bank);
   const resource = resourceOf(c, bank);
-  if (resource.kind === 'transfer' && resource.product === product) return resource;
+  if (resource.kind === 'moneyTransfer' && resource.product === product) return resource;
   throw unknownResource(resource.id);
+}
+
+/** The standing order that the path names, from the product that the path names. */
+export function standingOrderOf(c: Context<BankEnv>, bank: Bank): StandingOrderResource {
+  const { product } = payingProductOf(c, bank);
+  const resource = resourceOf(c, bank);
+  if (resource.kind === 'standingOrder' && resource.product === product) return resource;
+  throw unknownResource(resource.id);
+}
+
+/** The operation of any name that the path names, from the product that the path names. */
+export function operationOf(c: Context<BankEnv>, bank: Bank): OperationResource {
+  const { product } = payingProductOf(c, bank);
+  const resource = resourceOf(c, bank);
+  if ('product' in resource && resource.kind !== 'inquiry' && resource.product === product) return resource;
+  throw unknownResource(resource.id);
+}
+
+function permittedProductOf(
+  c: Context<BankEnv>,
+  bank: Bank,
+  category: Category,
+): { customer: Customer; product: Product } {
+  requireRole(bank, category);
+  const found = productOf(c, bank);
+  requireConsent(bank, found.customer, found.product, category);
+  return found;
 }
 
 function unknownResource(id: string): Refusal {

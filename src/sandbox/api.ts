@@ -1,5 +1,6 @@
 import { randomInt } from 'node:crypto';
 import { type Context, Hono } from 'hono';
+import { readOutgoing, toResponse } from './answers/outgoing.ts';
 import type { Bank } from './bank.ts';
 import type { BankEnv } from './bank-env.ts';
 import { errorEnvelope } from './envelope.ts';
@@ -20,9 +21,18 @@ export function bankApi(bank: Bank): Hono<BankEnv> {
   const api = new Hono<BankEnv>();
 
   api.use(async (c, next) => {
-    keepSession(c);
     const request = await readRawRequest(c.env.incoming);
     c.set('request', request);
+    await next();
+    const answer = await readOutgoing(c.res);
+    answer.headers.set('cb-apitrack-id', sessionOf(request));
+    bank.seal.put(answer, request, bank.now());
+    // Without this, the headers of the answer before would go on top.
+    c.res = undefined;
+    c.res = toResponse(answer);
+  });
+  api.use(async (c, next) => {
+    const { request } = c.var;
     c.set('keyId', checkRequest(request, bank.tppCertificates, bank.seenRequestIds, bank.now()));
     // Hono would answer a HEAD as a GET.
     if (request.method === 'HEAD') throw unknownEndpoint(c);
@@ -59,11 +69,10 @@ export function bankApi(bank: Bank): Hono<BankEnv> {
   return api;
 }
 
-/** Sends back the session id that the client keeps, or gives it a new one: 10 digits. */
-function keepSession(c: Context<BankEnv>): void {
-  const sent = c.req.header('cb-apitrack-id');
-  const kept = sent !== undefined && /^\d{10}$/.test(sent) ? sent : undefined;
-  c.header('cb-apitrack-id', kept ?? String(randomInt(1_000_000_000, 9_999_999_999)));
+/** The session id that the client keeps and sends back, or a new one: 10 digits. */
+function sessionOf(request: RawRequest): string {
+  const sent = header(request, 'cb-apitrack-id');
+  return sent !== undefined && /^\d{10}$/.test(sent) ? sent : String(randomInt(1_000_000_000, 9_999_999_999));
 }
 
 /** The access token of `Authorization: Bearer <token>` (RFC 6750, section 2.1). */

@@ -1,9 +1,12 @@
 import { X509Certificate } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
+import { AnswerSeal } from './answers/seal.ts';
+import { CallLimits } from './call-limits.ts';
 import { Ledger } from './ledger.ts';
 import { Logins } from './logins.ts';
 import type { Application, Registration } from './registration.ts';
 import { Resources } from './resources.ts';
+import type { BankRules } from './rules.ts';
 import { type Customer, seedCustomers } from './seed-customers.ts';
 import { SeenRequestIds } from './strict/seen-request-ids.ts';
 import type { TppCertificates } from './strict/signature.ts';
@@ -17,15 +20,15 @@ export interface Consent {
   givenAt: Date;
 }
 
-/** The bank's whole state. It lives as long as the server; only the registration is on disk. */
+/** The bank's whole state and its rules. It lives as long as the server; only the registration is on disk. */
 export interface Bank {
+  rules: BankRules;
+  /** The clock of the rules. */
+  now: () => Date;
   /** Of the API, without a slash at the end. Known once its server listens, before the first request. */
   baseUrl: string;
   /** Of the customer site, in the same way. */
   customerSiteUrl: string;
-  now: () => Date;
-  /** How long an instant transfer is `PENDING` after its execution. */
-  instantSettlesAfterMs: number;
   tppName: string;
   applications: { authorizationCode: Application; clientCredentials: Application };
   tppCertificates: TppCertificates;
@@ -37,20 +40,22 @@ export interface Bank {
   /** By customer, category and product. */
   consents: Map<string, Consent>;
   ledger: Ledger;
+  limits: CallLimits;
+  /** What the bank signs its answers with. */
+  seal: AnswerSeal;
 }
 
 /** Opens the bank for a TPP that is registered. */
-export async function openBank(
-  registration: Registration,
-  options: Pick<Bank, 'now' | 'instantSettlesAfterMs'>,
-): Promise<Bank> {
-  const { now } = options;
-  const [qwac, qseal] = await Promise.all([
+export async function openBank(registration: Registration, rules: BankRules): Promise<Bank> {
+  const { now } = rules;
+  const [qwac, qseal, bankSigningKey] = await Promise.all([
     readFile(registration.qwacCertFile),
     readFile(registration.qsealCertFile),
+    readFile(registration.bankSigningKeyFile),
   ]);
   return {
-    ...options,
+    rules,
+    now,
     baseUrl: '',
     customerSiteUrl: '',
     tppName: 'Sandbox TPP',
@@ -59,9 +64,11 @@ export async function openBank(
     customers: seedCustomers,
     seenRequestIds: new SeenRequestIds(),
     logins: new Logins(now),
-    tokens: new Tokens(now),
+    tokens: new Tokens(rules),
     resources: new Resources(now),
     consents: new Map(),
     ledger: new Ledger(seedCustomers, now()),
+    limits: new CallLimits(rules),
+    seal: new AnswerSeal(bankSigningKey),
   };
 }

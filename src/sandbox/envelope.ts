@@ -56,7 +56,12 @@ export function successEnvelope({ baseUrl }: Bank, answer: Answer): Record<strin
 }
 
 /** The envelope of an answer to a request that failed. */
-export function errorEnvelope(code: string, message: string, detail: string): Record<string, unknown> {
+export function errorEnvelope(
+  code: string,
+  message: string,
+  detail: string,
+  resourceId?: string,
+): Record<string, unknown> {
   return {
     result: {
       outcome: 'ERROR',
@@ -64,6 +69,7 @@ export function errorEnvelope(code: string, message: string, detail: string): Re
       flushMessages: true,
       messages: [{ code, message, type: 'ERROR', detail }] satisfies Message[],
     },
+    ...(resourceId !== undefined && { resources: { resourceId } }),
   };
 }
 

@@ -31,6 +31,10 @@ const statuses = {
   TOKEN_INVALID: 401,
   TOKEN_EXPIRED: 401,
   NOT_ALLOWED: 403,
+  ROLE_MISSING: 403,
+  CONSENT_MISSING: 403,
+  PSD2_SCA_REQUIRED: 403,
+  TOO_MANY_CALLS: 420,
   // OAuth
   PARAMETER_INVALID: 400,
   CLIENT_INVALID: 400,
@@ -51,6 +55,8 @@ const statuses = {
   ALREADY_EXECUTED: 400,
   NOT_EXECUTED: 400,
   NOT_INSTANT: 400,
+  STEP_MISSING: 400,
+  EXECUTION_REFUSED: 400,
 } as const;
 
 export type RefusalCode = keyof typeof statuses;
@@ -68,13 +74,23 @@ export class Refusal extends Error {
   readonly code: RefusalCode;
   readonly status: RefusalStatus;
   readonly detail: string;
+  readonly extras: RefusalExtras;
 
-  constructor(code: RefusalCode, message: string, detail = '') {
+  constructor(code: RefusalCode, message: string, detail = '', extras: RefusalExtras = {}) {
     super(message);
     this.code = code;
     this.status = statuses[code];
     this.detail = detail;
+    this.extras = extras;
   }
+}
+
+/** What only some refusals carry. */
+export interface RefusalExtras {
+  /** Sent as `Retry-After`. */
+  retryAfterSeconds?: number;
+  /** The resource that the customer can authorise; then the call is made again. */
+  resourceId?: string;
 }
 
 /** The `detail` of a refusal where one value was due and another came. */

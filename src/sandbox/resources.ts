@@ -1,57 +1,28 @@
 import { randomUUID } from 'node:crypto';
+import type { IsoDate } from './bank-time.ts';
 import type { ScaState } from './customer-site/bank-side.ts';
+import { type Plan, planOf } from './plan.ts';
 import { Refusal } from './refusal.ts';
+import type {
+  ConsentCategory,
+  ConsentResource,
+  InquiryResource,
+  Resource,
+  ResourceBase,
+  StandingOrderResource,
+  TransferResource,
+} from './resource.ts';
 import type { Customer, Product } from './seed-customers.ts';
+import type { StandingOrder } from './standing-order.ts';
+import type { Grant } from './tokens.ts';
 import type { TransferOrder } from './transfer-order.ts';
 
 /** How long the customer has for SCA. */
 const SCA_MS = 10 * 60 * 1000;
 /** How long a resource is known. */
 const RESOURCE_MS = 24 * 60 * 60 * 1000;
-
-/** A transaction resource: something that the customer authorises before it happens. */
-interface ResourceBase {
-  id: string;
-  customer: Customer;
-  createdAt: Date;
-  /** Since the approach call. */
-  sca: Sca | undefined;
-}
-
-interface Sca {
-  /** `TPP-Redirect-URI` as it was sent. */
-  redirectUri: string;
-  startedAt: Date;
-  decision: 'AUTHORIZED' | 'NOT_AUTHORIZED' | undefined;
-}
-
-/** Products that the TPP asks access to, for one API category. */
-export interface ConsentCategory {
-  name: string;
-  products: readonly Product[];
-}
-
-export interface ConsentResource extends ResourceBase {
-  kind: 'consent';
-  categories: readonly ConsentCategory[];
-  confirmed: boolean;
-}
-
-export interface TransferResource extends ResourceBase {
-  kind: 'transfer';
-  product: Product;
-  order: TransferOrder;
-  execution: Execution | undefined;
-}
-
-export interface Execution {
-  /** The reference code of the transfer. */
-  cro: string;
-  /** When an instant transfer is settled; undefined for any other. */
-  settlesAt: Date | undefined;
-}
-
-export type Resource = ConsentResource | TransferResource;
+/** How long it is still known when its operation is finished. */
+const FINISHED_MS = 15 * 60 * 1000;
 
 /** The resources of all flows, and the SCA of each ("States and transitions" of the interface specification). */
 export class Resources {
@@ -63,38 +34,55 @@ export class Resources {
   }
 
   addConsent(customer: Customer, categories: readonly ConsentCategory[]): ConsentResource {
-    const consent: ConsentResource = {
-      ...this.#base(customer),
-      kind: 'consent',
-      categories,
-      confirmed: false,
-    };
-    this.#resources.set(consent.id, consent);
-    return consent;
+    return this.#keep({ ...this.#base(customer), kind: 'consent', categories });
   }
 
   addTransfer(customer: Customer, product: Product, order: TransferOrder): TransferResource {
-    const transfer: TransferResource = {
-      ...this.#base(customer),
-      kind: 'transfer',
-      product,
-      order,
-      execution: undefined,
-    };
-    this.#resources.set(transfer.id, transfer);
-    return transfer;
+    const base = this.#base(customer, planOf(order.beneficiaryName));
+    const nextStep = base.plan.verify === 'verify2' ? 'verify2' : 'execute';
+    return this.#keep({ ...base, kind: 'moneyTransfer', product, order, nextStep, execution: undefined });
   }
 
+  addStandingOrder(customer: Customer, product: Product, order: StandingOrder): StandingOrderResource {
+    const base = this.#base(customer, planOf(order.beneficiaryName));
+    return this.#keep({
+      ...base,
+      kind: 'standingOrder',
+      product,
+      order,
+      nextStep: 'verify2',
+      execution: undefined,
+    });
+  }
+
+  addInquiry(customer: Customer, grant: Grant, product: Product, from: IsoDate): InquiryResource {
+    return this.#keep({ ...this.#base(customer), kind: 'inquiry', grant, product, from });
+  }
+
+  /** Undefined: unknown, or disposed. */
   find(id: string): Resource | undefined {
-    return this.#resources.get(id.toLowerCase());
+    const resource = this.#resources.get(id.toLowerCase());
+    const finishedAt = resource?.finishedAt;
+    const disposed = finishedAt && this.#now().getTime() - finishedAt.getTime() > FINISHED_MS;
+    return disposed ? undefined : resource;
+  }
+
+  /** Whether the customer did SCA for an inquiry of this login. */
+  isLifted(grant: Grant): boolean {
+    for (const resource of this.#resources.values()) {
+      if (resource.kind === 'inquiry' && resource.grant === grant && this.scaState(resource) === 'AUTHORIZED')
+        return true;
+    }
+    return false;
   }
 
   /**
    * Sends the customer to SCA. While it is pending it may be started again, from the beginning.
    *
-   * @throws Refusal `SCA_FINISHED`
+   * @throws Refusal `SCA_FINISHED`, `STEP_MISSING`
    */
   startSca(resource: Resource, redirectUri: string): void {
+    this.requireLastStep(resource);
     const state = this.scaState(resource);
     if (state !== 'PENDING') {
       throw new Refusal('SCA_FINISHED', `SCA of this resource is over: it is ${state}`);
@@ -102,22 +90,36 @@ export class Resources {
     resource.sca = { redirectUri, startedAt: this.#now(), decision: undefined };
   }
 
-  scaState({ sca, createdAt }: Resource): ScaState {
+  scaState({ sca, createdAt, plan }: Resource): ScaState {
     if (sca?.decision) return sca.decision;
     const age = this.#now().getTime() - (sca?.startedAt ?? createdAt).getTime();
-    return age > SCA_MS ? 'EXPIRED' : 'PENDING';
+    return age > SCA_MS && plan.sca !== 'PENDING' ? 'EXPIRED' : 'PENDING';
   }
 
   /**
-   * The customer decided. A decision that comes too late, or again, changes nothing.
+   * The customer decided, unless the order plans how SCA ends. A decision that comes too late, or again, changes
+   * nothing.
    *
    * @returns the address to send the browser back to, in any case.
    */
   decide(id: string, decision: 'AUTHORIZED' | 'NOT_AUTHORIZED'): URL {
     const resource = this.find(id);
     if (!resource?.sca) throw new RangeError(`No SCA was started for the resource ${id}`);
-    if (this.scaState(resource) === 'PENDING') resource.sca.decision = decision;
+    const ending = resource.plan.sca ?? decision;
+    if (this.scaState(resource) === 'PENDING' && ending !== 'PENDING') resource.sca.decision = ending;
     return new URL(resource.sca.redirectUri);
+  }
+
+  /**
+   * @throws Refusal `STEP_MISSING` where the flow has a step that comes first.
+   */
+  requireLastStep(resource: Resource): void {
+    if (!('nextStep' in resource) || resource.nextStep === 'execute') return;
+    throw new Refusal(
+      'STEP_MISSING',
+      `The operation wants its step ${resource.nextStep} first`,
+      `Expected: PUT {resourceId}/${resource.nextStep}, as _links.next says.`,
+    );
   }
 
   /**
@@ -133,9 +135,21 @@ export class Resources {
     );
   }
 
-  #base(customer: Customer): ResourceBase {
+  #keep<R extends Resource>(resource: R): R {
     this.#forgetOld();
-    return { id: randomUUID(), customer, createdAt: this.#now(), sca: undefined };
+    this.#resources.set(resource.id, resource);
+    return resource;
+  }
+
+  #base(customer: Customer, plan: Plan = {}): ResourceBase {
+    return {
+      id: randomUUID(),
+      customer,
+      createdAt: this.#now(),
+      sca: undefined,
+      finishedAt: undefined,
+      plan,
+    };
   }
 
   #forgetOld(): void {

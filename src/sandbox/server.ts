@@ -11,6 +11,7 @@ import { customerSide } from './customer-side.ts';
 import type { BankSide } from './customer-site/bank-side.ts';
 import { customerSite } from './customer-site/site.ts';
 import { loadOrCreateRegistration, type Registration } from './registration.ts';
+import { type BankRules, defaultRules } from './rules.ts';
 import {
   forgetRunning,
   IDENTITY_PATH,
@@ -19,18 +20,17 @@ import {
   refuseSecondStart,
 } from './running.ts';
 
-export interface SandboxOptions {
+/** Every rule may be left out, or be undefined: then it is the one of `defaultRules`. */
+export interface SandboxOptions extends Optional<BankRules> {
   /** Where the registration and `running.json` are kept. Made when it is missing. */
   folder: string;
   /** Of the API; 0 for any that is free. */
   port: number;
   /** Of the customer site. Default: `port` + 1, or any where that is taken or `port` is 0. */
   customerPort?: number;
-  /** The bank's clock. Default: the system's. */
-  now?: () => Date;
-  /** How long an instant transfer is `PENDING` after its execution. Default: 1500. */
-  instantSettlesAfterMs?: number;
 }
+
+type Optional<T> = { [K in keyof T]?: T[K] | undefined };
 
 /** A sandbox bank that runs in this process. */
 export interface Sandbox {
@@ -54,11 +54,11 @@ const HOST = '127.0.0.1';
  * @throws Psd2Error `sandbox` when one runs for the folder already, a port is taken, or the folder can't be used.
  */
 export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
-  const { folder, port, customerPort, now = () => new Date(), instantSettlesAfterMs = 1500 } = options;
+  const { folder, port, customerPort } = options;
   // Before the registration: certificates are not to be renewed under a sandbox that runs.
   await refuseSecondStart(folder);
   const registration = await loadOrCreateRegistration(folder);
-  const bank = await openBank(registration, { now, instantSettlesAfterMs });
+  const bank = await openBank(registration, rulesOf(options));
   const customers = customerSide(bank);
   const [ca, cert, key] = await Promise.all(
     [registration.caFile, registration.serverCertFile, registration.serverKeyFile].map((path) =>
@@ -115,6 +115,31 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
     await closeBoth();
     throw error;
   }
+}
+
+function rulesOf(options: SandboxOptions): BankRules {
+  const {
+    now = defaultRules.now,
+    instantSettlesAfterMs = defaultRules.instantSettlesAfterMs,
+    consents = defaultRules.consents,
+    roles,
+    tokenTtlSeconds = defaultRules.tokenTtlSeconds,
+    rotateRefreshTokens = defaultRules.rotateRefreshTokens,
+    callsPerMinute,
+    clientCredentialsCallsPerDay,
+    persona = defaultRules.persona,
+  } = options;
+  return {
+    now,
+    instantSettlesAfterMs,
+    consents,
+    roles,
+    tokenTtlSeconds,
+    rotateRefreshTokens,
+    callsPerMinute,
+    clientCredentialsCallsPerDay,
+    persona,
+  };
 }
 
 function listenForCustomers(

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { Refusal } from './refusal.ts';
 import type { Application } from './registration.ts';
+import type { BankRules } from './rules.ts';
 
 /** Seconds, as the token answer gives them. */
-export const ACCESS_TOKEN_SECONDS = 3500;
 export const REFRESH_TOKEN_SECONDS = 2_592_000;
 
 /** What a customer allowed an application, or what an application got for itself. */
@@ -15,7 +15,7 @@ export interface Grant {
 
 export interface IssuedTokens {
   accessToken: string;
-  /** Undefined for `client_credentials`. */
+  /** Undefined for `client_credentials`, and for a refresh that leaves the refresh token as it is. */
   refreshToken: string | undefined;
 }
 
@@ -30,17 +30,25 @@ export type TokenKind = 'access_token' | 'refresh_token';
 /** The tokens that are out. They are UUIDs, and forgotten when they expire, are spent or are revoked. */
 export class Tokens {
   readonly #now: () => Date;
+  readonly #accessSeconds: number;
+  readonly #rotate: boolean;
   readonly #tokens = new Map<string, Token>();
 
-  constructor(now: () => Date) {
+  constructor({
+    now,
+    tokenTtlSeconds,
+    rotateRefreshTokens,
+  }: Pick<BankRules, 'now' | 'tokenTtlSeconds' | 'rotateRefreshTokens'>) {
     this.#now = now;
+    this.#accessSeconds = tokenTtlSeconds;
+    this.#rotate = rotateRefreshTokens;
   }
 
   /** An access token, and for a customer's grant a refresh token with it. */
   issue(grant: Grant): IssuedTokens {
     this.#forgetExpired();
     return {
-      accessToken: this.#add('access_token', grant, ACCESS_TOKEN_SECONDS),
+      accessToken: this.#add('access_token', grant, this.#accessSeconds),
       refreshToken:
         grant.customerId === undefined ? undefined : this.#add('refresh_token', grant, REFRESH_TOKEN_SECONDS),
     };
@@ -67,7 +75,8 @@ export class Tokens {
   }
 
   /**
-   * Gives new tokens for a refresh token, which is spent by it. Access tokens that are out stay.
+   * Gives a new access token for a refresh token, and a new refresh token where they are rotated: the old one is
+   * spent by it. Access tokens that are out stay.
    *
    * @throws Refusal `GRANT_INVALID`
    */
@@ -82,6 +91,12 @@ export class Tokens {
         'GRANT_INVALID',
         "The refresh token is unknown, expired, used before or another application's",
       );
+    }
+    if (!this.#rotate) {
+      return {
+        accessToken: this.#add('access_token', token.grant, this.#accessSeconds),
+        refreshToken: undefined,
+      };
     }
     this.#tokens.delete(refreshToken);
     return this.issue(token.grant);

@@ -1,29 +1,33 @@
-import { isValidIBAN } from 'ibantools';
 import * as z from 'zod/mini';
 import { addMonths, bankDay, type IsoDate, readBankDate, writeBankDate } from './bank-time.ts';
-import { type Cents, decimal, readCents } from './cents.ts';
-import { expectedAndReceived, Refusal } from './refusal.ts';
+import { type Cents, decimal } from './cents.ts';
+import {
+  amountField,
+  type Beneficiary,
+  checkTexts,
+  invalidField,
+  readAmount,
+  readBeneficiaryIban,
+  readOrderDay,
+} from './order-fields.ts';
+import { Refusal } from './refusal.ts';
 import type { Product } from './seed-customers.ts';
-import { isSepaCountry } from './sepa-countries.ts';
 
 /** What the bank charges for a transfer, instant or not (Regulation (EU) 2024/886 wants them equal). */
-const COMMISSIONS: Cents = 50;
+export const COMMISSIONS: Cents = 50;
 
 /** A transfer that the bank found correct. */
-export interface TransferOrder {
+export interface TransferOrder extends Beneficiary {
   instant: boolean;
   amount: Cents;
   commissions: Cents;
   executionDay: IsoDate;
-  beneficiaryIban: string;
-  beneficiaryName: string;
-  description: string;
 }
 
 /** The body of the verify call (interface specification, "Bank transfer"); all fields but `type` are due. */
 export const verifyBody = z.strictObject({
   data: z.strictObject({
-    moneyTransferAmount: z.strictObject({ currency: z.string(), amount: z.string() }),
+    moneyTransferAmount: amountField,
     flagUrgency: z.boolean(),
     type: z.optional(z.string()),
     moneyTransferExecutionDate: z.string(),
@@ -46,18 +50,14 @@ export function executionDateLimit(now: Date): IsoDate {
  * @throws Refusal `CHARACTER_NOT_ALLOWED`, `FIELD_INVALID`
  */
 export function readTransferOrder(data: VerifyData, debited: Product, now: Date): TransferOrder {
-  requireSepaCharacters('beneficiaryName', data.beneficiaryName);
-  requireSepaCharacters('description', data.description);
-  requireLength('beneficiaryName', data.beneficiaryName, 70);
-  if (data.beneficiaryName.trim() === '') throw invalid('beneficiaryName', 'a name', 'blanks');
-  requireLength('description', data.description, 140);
+  checkTexts(data);
   if (data.type !== undefined && data.type !== 'INSTANT') {
-    throw invalid('type', 'INSTANT, or no type for a transfer that is not instant', `"${data.type}"`);
+    throw invalidField('type', 'INSTANT, or no type for a transfer that is not instant', `"${data.type}"`);
   }
   const instant = data.type === 'INSTANT';
   return {
     instant,
-    amount: readAmount(data.moneyTransferAmount),
+    amount: readAmount('moneyTransferAmount', data.moneyTransferAmount),
     commissions: COMMISSIONS,
     executionDay: readExecutionDay(data.moneyTransferExecutionDate, instant, now),
     beneficiaryIban: readBeneficiaryIban(data.ibanBeneficiary, debited),
@@ -83,61 +83,15 @@ export function requireFunds(order: TransferOrder, available: Cents): void {
   );
 }
 
-function requireSepaCharacters(field: string, text: string): void {
-  const character = /[^a-zA-Z0-9/\-?:().,'+ ]/u.exec(text)?.[0];
-  if (character === undefined) return;
-  const codePoint = (character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0');
-  throw new Refusal(
-    'CHARACTER_NOT_ALLOWED',
-    `data.${field} has a character that SEPA does not allow`,
-    expectedAndReceived("a-z A-Z 0-9 / - ? : ( ) . , ' + and space", `"${character}" (U+${codePoint})`),
-  );
-}
-
-function requireLength(field: string, text: string, longest: number): void {
-  if (text.length > longest) throw invalid(field, `at most ${longest} characters`, `${text.length}`);
-}
-
-function readAmount({ amount, currency }: VerifyData['moneyTransferAmount']): Cents {
-  if (currency !== 'EUR') throw invalid('moneyTransferAmount.currency', 'EUR', `"${currency}"`);
-  const cents = /^(?:0|[1-9]\d{0,8})(?:\.\d{1,2})?$/.test(amount) ? readCents(amount) : undefined;
-  if (cents === undefined || cents === 0) {
-    throw invalid(
-      'moneyTransferAmount.amount',
-      'a decimal from 0.01 to 999999999.99 with a point and at most two decimals',
-      `"${amount}"`,
-    );
-  }
-  return cents;
-}
-
 function readExecutionDay(text: string, instant: boolean, now: Date): IsoDate {
   const today = bankDay(now);
-  const limit = instant ? today : executionDateLimit(now);
-  const day = readBankDate(text);
-  if (day !== undefined && today <= day && day <= limit) return day;
-  throw invalid(
-    'moneyTransferExecutionDate',
-    instant
-      ? `${writeBankDate(today)}, the only day for an instant transfer`
-      : `a day (DD/MM/YYYY) from ${writeBankDate(today)} to ${writeBankDate(limit)}`,
-    `"${text}"`,
-  );
-}
-
-function readBeneficiaryIban(iban: string, debited: Product): string {
-  if (!isValidIBAN(iban)) {
-    throw invalid('ibanBeneficiary', 'a valid IBAN in capitals without blanks', `"${iban}"`);
+  if (instant && readBankDate(text) !== today) {
+    throw invalidField(
+      'moneyTransferExecutionDate',
+      `${writeBankDate(today)}, the only day for an instant transfer`,
+      `"${text}"`,
+    );
   }
-  if (!isSepaCountry(iban.slice(0, 2))) {
-    throw invalid('ibanBeneficiary', 'an IBAN of a SEPA country', `"${iban}"`);
-  }
-  if (iban === debited.iban) {
-    throw invalid('ibanBeneficiary', 'another account than the debited one', `"${iban}"`);
-  }
-  return iban;
-}
-
-function invalid(field: string, expected: string, received: string): Refusal {
-  return new Refusal('FIELD_INVALID', `data.${field} is not valid`, expectedAndReceived(expected, received));
+  const last = executionDateLimit(now);
+  return readOrderDay('moneyTransferExecutionDate', text, { first: today, last, now });
 }

@@ -3,7 +3,7 @@ import type { Bank } from './bank.ts';
 import { bankDay, bookingInstant, isBusinessDay, nextBusinessDay } from './bank-time.ts';
 import type { Entry } from './entry.ts';
 import { Refusal } from './refusal.ts';
-import type { Execution, TransferResource } from './resources.ts';
+import type { Execution, TransferResource } from './resource.ts';
 import { requireFunds, type TransferOrder } from './transfer-order.ts';
 
 /**
@@ -12,22 +12,31 @@ import { requireFunds, type TransferOrder } from './transfer-order.ts';
  * transfer is booked when it settles, any other on the next business day after today or, ordered for later, on
  * its execution date.
  *
- * @throws Refusal `NOT_AUTHORIZED`, `ALREADY_EXECUTED`, `FUNDS_INSUFFICIENT`
+ * An instant transfer that is planned to fail moves nothing.
+ *
+ * @throws Refusal `ALREADY_EXECUTED`, `STEP_MISSING`, `NOT_AUTHORIZED`, `FUNDS_INSUFFICIENT`, `EXECUTION_REFUSED`
  */
 export function executeTransfer(bank: Bank, transfer: TransferResource): Execution {
   if (transfer.execution) {
     throw new Refusal('ALREADY_EXECUTED', 'The operation was executed before', 'It was booked once.');
   }
+  bank.resources.requireLastStep(transfer);
   bank.resources.requireAuthorized(transfer);
+  if (transfer.plan.execute === 'refused') {
+    throw new Refusal(
+      'EXECUTION_REFUSED',
+      'The bank does not execute this operation',
+      'The name of the beneficiary plans it: nothing was paid.',
+    );
+  }
   const now = bank.now();
   const { product, order, customer } = transfer;
   requireFunds(order, bank.ledger.balance(product, now).available);
 
-  const execution: Execution = {
-    cro: newReference(),
-    settlesAt: order.instant ? new Date(now.getTime() + bank.instantSettlesAfterMs) : undefined,
-  };
+  const execution: Execution = { cro: newReference(), at: now, settlement: settlementOf(bank, transfer, now) };
   transfer.execution = execution;
+  transfer.finishedAt = execution.settlement?.at ?? now;
+  if (execution.settlement?.status === 'KO') return execution;
   const booking = { ...when(order, execution, now), transferReference: execution.cro };
   bank.ledger.post(product, {
     ...booking,
@@ -62,13 +71,22 @@ export function executeTransfer(bank: Bank, transfer: TransferResource): Executi
   return execution;
 }
 
+/** Past the last poll of a client, which is 15 seconds after execute. */
+const LATE_MS = 30_000;
+
+function settlementOf(bank: Bank, { order, plan }: TransferResource, now: Date): Execution['settlement'] {
+  if (!order.instant) return undefined;
+  const after = plan.settlement === 'late' ? LATE_MS : bank.rules.instantSettlesAfterMs;
+  return { at: new Date(now.getTime() + after), status: plan.settlement === 'KO' ? 'KO' : 'OK' };
+}
+
 type Booking = Pick<Entry, 'enteredAt' | 'bookedFrom' | 'bookingDay' | 'valueDay' | 'preAuthorized'>;
 
-function when({ executionDay }: TransferOrder, { settlesAt }: Execution, now: Date): Booking {
+function when({ executionDay }: TransferOrder, { settlement }: Execution, now: Date): Booking {
   const base = { enteredAt: now, preAuthorized: false };
-  if (settlesAt) {
-    const day = bankDay(settlesAt);
-    return { ...base, bookedFrom: settlesAt, bookingDay: day, valueDay: day };
+  if (settlement) {
+    const day = bankDay(settlement.at);
+    return { ...base, bookedFrom: settlement.at, bookingDay: day, valueDay: day };
   }
   const today = bankDay(now);
   const day =

@@ -4,7 +4,8 @@ import { CONSENT_CATEGORIES, type ConsentEvent } from '../domain/consent.ts';
 import { type Decimal, isDecimal } from '../domain/decimal.ts';
 import type { Iban } from '../domain/iban.ts';
 import type { ProductId } from '../domain/identifiers.ts';
-import type { TransferEvent } from '../domain/transfer.ts';
+import type { GenericOrder, OrderTarget } from '../domain/operation.ts';
+import type { TransferOrder } from '../domain/transfer.ts';
 
 // The journal's lines. A field may be added; none may change its meaning, since old journals are read for ever.
 
@@ -24,35 +25,28 @@ const authorization = z.object({
   bankStatus: z.string(),
 });
 
-export const transferEvent: z.ZodMiniType<TransferEvent> = z.discriminatedUnion('type', [
+const verification = {
+  resourceId: z.string(),
+  totalAmount: z.nullable(money),
+  commissions: z.nullable(money),
+  bankName: textOrNull,
+  nextStep: z.string(),
+};
+
+/** The events of an operation with orders of one kind. */
+const operationEvent = <Order extends OrderTarget>(order: z.ZodMiniType<Order>) =>
+  z.union([
+    z.object({ type: z.literal('created'), ...created, order, furtherData: z.optional(z.array(z.string())) }),
+    stepEvent,
+  ]);
+
+const stepEvent = z.discriminatedUnion('type', [
   z.object({
-    type: z.literal('created'),
-    ...created,
-    order: z.object({
-      customerId: z.string(),
-      from: productId,
-      to: iban,
-      name: z.string(),
-      amount: decimal,
-      currency: z.string(),
-      description: z.string(),
-      instant: z.boolean(),
-      type: textOrNull,
-      executionDate: isoDate,
-      futureDated: z.boolean(),
-      urgent: z.boolean(),
-      reference: textOrNull,
-    }),
+    type: z.enum(['verify-sent', 'further-verify-sent', 'approach-sent', 'execute-sent']),
+    ...intent,
   }),
-  z.object({ type: z.enum(['verify-sent', 'next-verify-sent', 'approach-sent', 'execute-sent']), ...intent }),
-  z.object({
-    type: z.literal('verified'),
-    resourceId: z.string(),
-    totalAmount: z.nullable(money),
-    commissions: z.nullable(money),
-    bankName: textOrNull,
-    nextStep: z.string(),
-  }),
+  z.object({ type: z.enum(['verified', 'further-verified']), ...verification }),
+  z.object({ type: z.literal('further-data'), data: z.array(z.string()) }),
   z.object({
     type: z.enum([
       'verify-refused',
@@ -74,6 +68,29 @@ export const transferEvent: z.ZodMiniType<TransferEvent> = z.discriminatedUnion(
     description: textOrNull,
   }),
 ]);
+
+const target = { customerId: z.string(), from: productId };
+
+export const transferEvent = operationEvent<TransferOrder>(
+  z.object({
+    ...target,
+    to: iban,
+    name: z.string(),
+    amount: decimal,
+    currency: z.string(),
+    description: z.string(),
+    instant: z.boolean(),
+    type: textOrNull,
+    executionDate: isoDate,
+    futureDated: z.boolean(),
+    urgent: z.boolean(),
+    reference: textOrNull,
+  }),
+);
+
+export const genericEvent = operationEvent<GenericOrder>(
+  z.object({ ...target, operation: z.string(), data: z.string() }),
+);
 
 export const consentEvent: z.ZodMiniType<ConsentEvent> = z.discriminatedUnion('type', [
   z.object({

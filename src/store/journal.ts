@@ -10,9 +10,15 @@ import {
 import { basename, join } from 'node:path';
 import * as z from 'zod/mini';
 import { applyConsentEvent, type Consent, type ConsentEvent } from '../domain/consent.ts';
+import {
+  applyOperationEvent,
+  type GenericOrder,
+  type Operation,
+  type OperationEvent,
+} from '../domain/operation.ts';
 import { applyTransferEvent, type Transfer, type TransferEvent } from '../domain/transfer.ts';
 import { Psd2Error } from '../errors.ts';
-import { consentEvent, transferEvent } from './flow-events.ts';
+import { consentEvent, genericEvent, transferEvent } from './flow-events.ts';
 import type { StoreFolder } from './folder.ts';
 import { isMissing, makePrivateFolder, refuseIfOthersCanRead } from './json-file.ts';
 import { withLock } from './lock.ts';
@@ -29,15 +35,24 @@ export interface OpenFlow<Flow, Event> {
 }
 
 export type OpenTransfer = OpenFlow<Transfer, TransferEvent>;
+export type GenericOperation = Operation<GenericOrder>;
+export type OpenOperation = OpenFlow<GenericOperation, OperationEvent<GenericOrder>>;
 export type OpenConsent = OpenFlow<Consent, ConsentEvent>;
 
 type LineSchema<Event> = z.ZodMiniType<{ at: string; event: Event }>;
 type Fold<Flow, Event> = (flow: Flow | undefined, event: Event, at: string) => Flow;
 
+/** What a flow begins with, but for the id that the journal gives it. */
+type Created<Event extends { type: string }> = Omit<Extract<Event, { type: 'created' }>, 'type' | 'flow'>;
+
+const applyToGeneric: Fold<GenericOperation, OperationEvent<GenericOrder>> = (operation, event, at) =>
+  applyOperationEvent('operation', operation, event, at);
+
 /** The prefix of a flow's id tells its kind. */
-const KINDS = { transfer: 'tr-', consent: 'co-' } as const;
+const KINDS = { transfer: 'tr-', consent: 'co-', operation: 'op-' } as const;
 
 const transferLine = z.object({ at: z.string(), event: transferEvent });
+const genericLine = z.object({ at: z.string(), event: genericEvent });
 const consentLine = z.object({ at: z.string(), event: consentEvent });
 
 /**
@@ -55,12 +70,17 @@ export class FlowJournal {
     this.#random = random;
   }
 
-  createTransfer(begin: Omit<Extract<TransferEvent, { type: 'created' }>, 'type' | 'flow'>): OpenTransfer {
+  createTransfer(begin: Created<TransferEvent>): OpenTransfer {
     const flow = this.#newId('transfer');
     return this.#create(flow, applyTransferEvent, { type: 'created', flow, ...begin });
   }
 
-  createConsent(begin: Omit<Extract<ConsentEvent, { type: 'created' }>, 'type' | 'flow'>): OpenConsent {
+  createOperation(begin: Created<OperationEvent<GenericOrder>>): OpenOperation {
+    const flow = this.#newId('operation');
+    return this.#create(flow, applyToGeneric, { type: 'created', flow, ...begin });
+  }
+
+  createConsent(begin: Created<ConsentEvent>): OpenConsent {
     const flow = this.#newId('consent');
     return this.#create(flow, applyConsentEvent, { type: 'created', flow, ...begin });
   }
@@ -76,6 +96,16 @@ export class FlowJournal {
   }
 
   /** @param reference local id, resource id, or an unambiguous prefix of either. @throws Psd2Error `flow_not_found` */
+  openOperation(reference: string): OpenOperation {
+    const { flow } = pick(
+      this.operations(),
+      reference,
+      ({ verification }) => verification?.resourceId ?? null,
+    );
+    return this.#reopen(flow, genericLine, applyToGeneric);
+  }
+
+  /** @param reference local id, resource id, or an unambiguous prefix of either. @throws Psd2Error `flow_not_found` */
   openConsent(reference: string): OpenConsent {
     const { flow } = pick(this.consents(), reference, ({ resourceId }) => resourceId);
     return this.#reopen(flow, consentLine, applyConsentEvent);
@@ -85,6 +115,13 @@ export class FlowJournal {
   transfers(): Transfer[] {
     return this.#files('transfer').flatMap(
       (flow) => this.#read(flow, transferLine, applyTransferEvent).current ?? [],
+    );
+  }
+
+  /** Newest first. */
+  operations(): GenericOperation[] {
+    return this.#files('operation').flatMap(
+      (flow) => this.#read(flow, genericLine, applyToGeneric).current ?? [],
     );
   }
 

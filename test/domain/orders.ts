@@ -2,8 +2,9 @@ import { parseDate } from '../../src/domain/calendar.ts';
 import type { ConsentCategoryRequest } from '../../src/domain/consent.ts';
 import { parseSepaIban } from '../../src/domain/iban.ts';
 import { parseProductId } from '../../src/domain/identifiers.ts';
+import { nextOperationStep, type OperationStep } from '../../src/domain/operation.ts';
 import { parsePaymentAmount } from '../../src/domain/payment-amount.ts';
-import type { TransferOrder } from '../../src/domain/transfer.ts';
+import { needsSettlement, type Transfer, type TransferOrder } from '../../src/domain/transfer.ts';
 
 /** What an operator may order: an instant transfer for today, unless `changes` say otherwise. */
 export function transferOrder(changes: Partial<TransferOrder> = {}): TransferOrder {
@@ -32,4 +33,9 @@ export function consentCategories(): ConsentCategoryRequest[] {
     { name: 'ACCOUNT_INFO', products },
     { name: 'PAYMENTS', products },
   ];
+}
+
+/** The step that follows from a transfer's state. */
+export function nextTransferStep(transfer: Transfer): OperationStep {
+  return nextOperationStep(transfer, needsSettlement(transfer.order));
 }

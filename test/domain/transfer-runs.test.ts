@@ -1,13 +1,8 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import {
-  applyTransferEvent,
-  nextTransferStep,
-  type Transfer,
-  type TransferEvent,
-  type TransferStep,
-} from '../../src/domain/transfer.ts';
-import { transferOrder } from './orders.ts';
+import type { OperationStep } from '../../src/domain/operation.ts';
+import { applyTransferEvent, type Transfer, type TransferEvent } from '../../src/domain/transfer.ts';
+import { nextTransferStep, transferOrder } from './orders.ts';
 
 const intent = { requestId: 'request-1', digest: null };
 const verified = {
@@ -25,7 +20,7 @@ const authorization = (status: 'AUTHORIZED' | 'NOT_AUTHORIZED' | 'EXPIRED' | 'PE
   ({ type: 'authorization', status, bankStatus: status }) as const;
 
 /** Every way in which a run can do a step and what it then writes; it may be killed after each event. */
-const WAYS: Record<TransferStep, TransferEvent[][]> = {
+const WAYS: Record<OperationStep, TransferEvent[][]> = {
   verify: [
     [{ type: 'verify-sent', ...intent }, verified],
     [{ type: 'verify-sent', ...intent }, { type: 'verify-refused' }],
@@ -50,6 +45,12 @@ const WAYS: Record<TransferStep, TransferEvent[][]> = {
     [{ type: 'execute-sent', ...intent }, { type: 'execute-not-begun' }],
     // Answered with 401: once more with another token.
     [{ type: 'execute-sent', ...intent }, { type: 'execute-sent', ...intent }, executed],
+  ],
+  'verify-further': [
+    [
+      { type: 'further-verify-sent', ...intent },
+      { ...verified, type: 'further-verified' },
+    ],
   ],
   'ask-outcome': [
     [{ type: 'execute-unanswered' }],
@@ -125,7 +126,7 @@ it('no run of a transfer, however often it is killed and taken up, can pay twice
 it('what comes late to a transfer that has ended does not have it executed', () => {
   const late: TransferEvent[] = [
     { type: 'verify-sent', ...intent },
-    { type: 'next-verify-sent', ...intent },
+    { type: 'further-verify-sent', ...intent },
     { type: 'approach-sent', ...intent },
     { type: 'sca-returned' },
     { type: 'accepted' },

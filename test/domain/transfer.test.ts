@@ -1,14 +1,12 @@
 import { describe, expect, it } from 'vitest';
+import { isPlainlyFailed, readAuthorizationStatus } from '../../src/domain/operation.ts';
 import {
   applyTransferEvent,
-  isPlainlyFailed,
   needsSettlement,
-  nextTransferStep,
-  readAuthorizationStatus,
   type Transfer,
   type TransferEvent,
 } from '../../src/domain/transfer.ts';
-import { transferOrder } from './orders.ts';
+import { nextTransferStep, transferOrder } from './orders.ts';
 
 const intent = { requestId: 'request-1', digest: null };
 const verified: TransferEvent = {
@@ -72,7 +70,7 @@ it.each<[string, TransferEvent[], Partial<Transfer>]>([
   ['verify-sent', [{ type: 'verify-sent', ...intent }], { state: 'created' }],
   ['verified', [verified], { state: 'verified', accepted: false }],
   ['verify-refused', [{ type: 'verify-refused' }], { state: 'failed' }],
-  ['next-verify-sent', [verified, { type: 'next-verify-sent', ...intent }], { state: 'verified' }],
+  ['further-verify-sent', [verified, { type: 'further-verify-sent', ...intent }], { state: 'verified' }],
   ['accepted', [verified, { type: 'accepted' }], { state: 'verified', accepted: true }],
   ['cancelled', [verified, { type: 'cancelled' }], { state: 'cancelled' }],
   ['approach-sent', [verified, { type: 'approach-sent', ...intent }], { state: 'verified' }],

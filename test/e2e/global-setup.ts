@@ -20,11 +20,11 @@ function buildIfStale(): void {
   execFileSync(process.execPath, ['scripts/build.js'], { cwd: ROOT, stdio: 'inherit' });
 }
 
-/** When a file, or the newest file of a folder, was changed; 0 when there is none. */
+/** When a file, or anything in a folder, was last changed, added or removed; 0 when there is no such path. */
 function newest(path: string): number {
   const stats = statSync(path, { throwIfNoEntry: false });
   if (!stats?.isDirectory()) return stats?.mtimeMs ?? 0;
-  return Math.max(0, ...readdirSync(path).map((name) => newest(join(path, name))));
+  return Math.max(stats.mtimeMs, ...readdirSync(path).map((name) => newest(join(path, name))));
 }
 
 function installChromiumIfMissing(): void {

@@ -17,6 +17,9 @@ export const login = z.strictObject({
   refreshTokenExpiresAt: time.nullable(),
 });
 
+/** With client credentials the calls are counted, since a bank allows only so many a day. */
+export const applicationLogin = login.extend({ callsToday: z.int(), dailyLimit: z.int().nullable() });
+
 export const token = z.strictObject({ accessToken: z.uuid(), expiresAt: time });
 
 export const logout = z.strictObject({

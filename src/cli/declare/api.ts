@@ -1,5 +1,5 @@
 import { Command } from '@commander-js/extra-typings';
-import type { Run } from './declare.ts';
+import { collect, type Run } from './declare.ts';
 
 export function declareApi(run: Run) {
   return new Command('api')
@@ -7,12 +7,7 @@ export function declareApi(run: Run) {
     .argument('<path>', 'relative to the base URL, percent-encoded, with its query')
     .description('make any call, signed and with the access token, and print what the bank answers')
     .option('--data <json>', 'the body: JSON, @file, or - for standard input')
-    .option(
-      '--header <name:value>',
-      'a further header; may be repeated',
-      (value, before: string[]) => [...before, value],
-      [],
-    )
+    .option('--header <name:value>', 'a further header; may be repeated', collect, [])
     .option('--no-token', 'without the access token')
     .option('--transaction <uuid>', 'TPP-Transaction-ID; default: a new one')
     .option('--dry-run', 'print the request and its signing string, and send nothing')

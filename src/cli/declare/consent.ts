@@ -1,5 +1,5 @@
 import { Command } from '@commander-js/extra-typings';
-import type { Run } from './declare.ts';
+import { collect, type Run } from './declare.ts';
 
 export function declareConsent(run: Run) {
   const consent = new Command('consent').description("get the customer's consent");
@@ -54,8 +54,4 @@ Examples:
     );
 
   return consent;
-}
-
-function collect(value: string, before: string[]): string[] {
-  return [...before, value];
 }

@@ -5,3 +5,8 @@ export type CommandKind = 'inquiry';
 
 /** Runs a command once its arguments are read. What it needs is imported only then. */
 export type Run = (command: (context: Context) => Promise<void>, kind?: CommandKind) => Promise<void>;
+
+/** An option that may be repeated. */
+export function collect(value: string, before: string[]): string[] {
+  return [...before, value];
+}

@@ -1,5 +1,5 @@
 import { Command } from '@commander-js/extra-typings';
-import type { Run } from './declare.ts';
+import { collect, type Run } from './declare.ts';
 
 export function declareTransfer(run: Run) {
   const transfer = new Command('transfer')
@@ -24,6 +24,12 @@ export function declareTransfer(run: Run) {
     .option('--type <text>', 'sent as the type of the transfer')
     .option('--reference <text>', 'your own reference; a second transfer with it is refused')
     .option('--payee-verified', 'the name is known to belong to the IBAN: needed for --instant, or asked')
+    .option(
+      '--verify-data <json>',
+      'data of a further verify step, in order: JSON, @file or -; may be repeated',
+      collect,
+      [],
+    )
     .option('--prepare', "show the bank's dates and limits first")
     .addHelpText(
       'after',
@@ -102,9 +108,29 @@ Examples:
     .argument('<flow>')
     .description('go on with a transfer that was interrupted; asks the bank first and never pays twice')
     .option('--payee-verified', 'the name is known to belong to the IBAN')
-    .action((flow, { payeeVerified = false }) =>
+    .option(
+      '--verify-data <json>',
+      'data of a further verify step, in order: JSON, @file or -; may be repeated',
+      collect,
+      [],
+    )
+    .action((flow, { payeeVerified = false, verifyData }) =>
       run(async (context) =>
-        (await import('../../commands/transfer-create.ts')).transferResume(context, flow, { payeeVerified }),
+        (await import('../../commands/transfer-create.ts')).transferResume(context, flow, {
+          payeeVerified,
+          verifyData,
+        }),
+      ),
+    );
+
+  transfer
+    .command('receipt')
+    .argument('<flow>')
+    .description("save the bank's document of an executed transfer")
+    .option('--file <path>', 'where to save it')
+    .action((flow, { file }) =>
+      run(async (context) =>
+        (await import('../../commands/transfer.ts')).transferReceipt(context, flow, file),
       ),
     );
 

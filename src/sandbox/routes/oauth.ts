@@ -11,7 +11,7 @@ import { checkKeyId } from '../strict/check-request.ts';
 import { readQuery } from '../strict/query.ts';
 import type { RawRequest } from '../strict/raw-request.ts';
 import { checkRedirectUri } from '../strict/redirect-uri.ts';
-import { ACCESS_TOKEN_SECONDS, type IssuedTokens, REFRESH_TOKEN_SECONDS } from '../tokens.ts';
+import { type IssuedTokens, REFRESH_TOKEN_SECONDS } from '../tokens.ts';
 
 const client = { client_id: z.string(), client_secret: z.string() };
 const anyGrant = z.object({ grant_type: z.string() });
@@ -54,7 +54,7 @@ export function oauthRoutes(bank: Bank): Hono<BankEnv> {
         data: {
           access_token: tokens.accessToken,
           token_type: 'Bearer',
-          expires_in: ACCESS_TOKEN_SECONDS,
+          expires_in: bank.rules.tokenTtlSeconds,
           ...(tokens.refreshToken !== undefined && {
             refresh_token: tokens.refreshToken,
             rt_expires_in: REFRESH_TOKEN_SECONDS,

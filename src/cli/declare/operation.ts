@@ -1,0 +1,95 @@
+import { Command } from '@commander-js/extra-typings';
+import { collect, type Run } from './declare.ts';
+
+export function declareOperation(run: Run) {
+  const operation = new Command('operation')
+    .description("any operation of the bank's, by its name: the whole flow, or step by step")
+    .addHelpText(
+      'after',
+      `
+The data of an operation is what the bank's page for it shows as "data", in JSON.
+Each step prints the flow; the steps after verify take it, or the resource id, with --resource.
+
+Examples:
+  $ psd2 operation run standingOrder --product 0012345678 --data @order.json --verify-data @more.json
+  $ psd2 operation verify standingOrder --product 0012345678 --data @order.json
+  $ psd2 operation sca standingOrder --product 0012345678 --resource <id>
+  $ psd2 operation execute standingOrder --product 0012345678 --resource <id>`,
+    );
+
+  operation
+    .command('run')
+    .argument('<operationName>')
+    .description('verify, confirm, authorise and execute')
+    .requiredOption('--product <id>', 'the product it is made with')
+    .option('--data <json>', 'JSON, @file, or - for standard input', '{}')
+    .option('--verify-data <json>', 'data of a further verify step, in order; may be repeated', collect, [])
+    .option('--receipt <path>', "save the bank's document when it is executed")
+    .action((name, { product, data, verifyData, receipt }) =>
+      run(async (context) =>
+        (await commands()).operationRun(context, name, { product, data, verifyData, receipt }),
+      ),
+    );
+
+  operation
+    .command('resume')
+    .argument('<flow>')
+    .description('go on with an operation that was interrupted; asks the bank first and never executes twice')
+    .option('--verify-data <json>', 'data of a further verify step, in order; may be repeated', collect, [])
+    .option('--receipt <path>', "save the bank's document when it is executed")
+    .action((flow, { verifyData, receipt }) =>
+      run(async (context) => (await commands()).operationResume(context, flow, { verifyData, receipt })),
+    );
+
+  operation
+    .command('prepare')
+    .argument('<operationName>')
+    .description('show general information, as the bank gives it')
+    .requiredOption('--product <id>', 'the product it is made with')
+    .action((name, { product }) =>
+      run(async (context) => (await commands()).operationPrepare(context, name, product), 'inquiry'),
+    );
+
+  operation
+    .command('verify')
+    .argument('<operationName>')
+    .description('have the bank check the data; with --resource, a further step verify<N> that it asked for')
+    .requiredOption('--product <id>', 'the product it is made with')
+    .option('--data <json>', 'JSON, @file, or - for standard input', '{}')
+    .option('--resource <id>', 'flow or resource id of an operation that was verified')
+    .action((name, { product, data, resource }) =>
+      run(async (context) => (await commands()).operationVerify(context, name, { product, data, resource })),
+    );
+
+  for (const [step, description] of [
+    ['sca', 'send the customer to authorise it, and wait for the decision'],
+    ['execute', 'execute it, once the customer has authorised it'],
+  ] as const) {
+    operation
+      .command(step)
+      .argument('<operationName>')
+      .description(description)
+      .requiredOption('--product <id>', 'the product it is made with')
+      .requiredOption('--resource <id>', 'flow or resource id')
+      .action((name, { product, resource }) =>
+        run(async (context) => (await commands()).operationStep(context, step, name, { product, resource })),
+      );
+  }
+
+  operation
+    .command('status')
+    .argument('<operationName>')
+    .description('ask the bank how far it is; changes nothing')
+    .requiredOption('--product <id>', 'the product it is made with')
+    .requiredOption('--resource <id>', 'flow or resource id')
+    .action((name, { product, resource }) =>
+      run(
+        async (context) => (await commands()).operationStatus(context, name, { product, resource }),
+        'inquiry',
+      ),
+    );
+
+  return operation;
+}
+
+const commands = () => import('../../commands/operation.ts');

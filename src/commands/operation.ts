@@ -1,0 +1,274 @@
+import type { Bank } from '../bank/bank.ts';
+import {
+  executeOperation,
+  fetchOperationStatus,
+  fetchReceipt,
+  prepareOperation,
+  verifyFurther,
+  verifyOperation,
+} from '../bank/operations.ts';
+import { parseProductId } from '../domain/identifiers.ts';
+import type { OperationStep } from '../domain/operation.ts';
+import { Psd2Error } from '../errors.ts';
+import { type OperationCalls, runOperation } from '../flows/operation.ts';
+import type { GenericOperation, OpenOperation } from '../store/journal.ts';
+import { writeMoney } from './accounts.ts';
+import { printBankData } from './bank-data.ts';
+import { actingFor, refuseClientCredentials, withWayOn } from './consent.ts';
+import type { Context } from './context.ts';
+import { customerPortsOf } from './customer-ports.ts';
+import { type CustomerBank, openCustomerBank, openProfileOf } from './open-bank.ts';
+import { readFurtherData, readJsonOption } from './read-data.ts';
+import { requireFile, saveDocument } from './save-document.ts';
+
+interface RunOptions {
+  verifyData: string[];
+  /** Where the bank's document is saved after execution. */
+  receipt?: string | undefined;
+}
+
+/** `psd2 operation run <name>`: the generic operation flow, whole. */
+export async function operationRun(
+  context: Context,
+  name: string,
+  options: RunOptions & { product: string; data: string },
+): Promise<void> {
+  const operation = parseOperationName(name);
+  const from = parseProductId(options.product);
+  const data = await readJsonOption(context, '--data', options.data);
+  const furtherData = await readFurtherData(context, options.verifyData);
+  const receipt = options.receipt === undefined ? undefined : requireFile(context, options.receipt);
+  refuseClientCredentials(context);
+  refuseUnconfirmable(context);
+
+  const opened = openCustomerBank(context);
+  const { customerId, journal } = opened;
+  const open = journal.createOperation({
+    transactionId: context.world.newId(),
+    order: { customerId, from, operation, data },
+    furtherData,
+  });
+  await journal.claimed(open.current.flow, () => run(context, opened, open, { receipt }));
+}
+
+/** `psd2 operation resume <flow>`: goes on from what is on disk; never executes twice. */
+export async function operationResume(context: Context, flow: string, options: RunOptions): Promise<void> {
+  const { current } = openProfileOf(context).journal.openOperation(flow);
+  const furtherData = await readFurtherData(context, options.verifyData);
+  const receipt = options.receipt === undefined ? undefined : requireFile(context, options.receipt);
+  if (!current.accepted) refuseUnconfirmable(context);
+  const opened = openCustomerBank(actingFor(context, current.order.customerId));
+  await opened.journal.claimed(current.flow, async () => {
+    const open = opened.journal.openOperation(current.flow);
+    if (furtherData.length > 0) open.record({ type: 'further-data', data: furtherData });
+    await run(context, opened, open, { receipt });
+  });
+}
+
+/** `psd2 operation prepare <name>` */
+export async function operationPrepare(context: Context, name: string, product: string): Promise<void> {
+  const target = { operation: parseOperationName(name), from: parseProductId(product) };
+  const { bank, customerId } = openCustomerBank(context);
+  printBankData(context, await prepareOperation(bank, { ...target, customerId }, context.world.newId()));
+}
+
+/** `psd2 operation verify <name>`: the first step, or with a resource a further one that the bank asked for. */
+export async function operationVerify(
+  context: Context,
+  name: string,
+  options: { product: string; data: string; resource?: string | undefined },
+): Promise<void> {
+  const operation = parseOperationName(name);
+  const from = parseProductId(options.product);
+  const data = await readJsonOption(context, '--data', options.data);
+  refuseClientCredentials(context);
+  const opened = openCustomerBank(context);
+  const { customerId, journal } = opened;
+  if (options.resource === undefined) {
+    const order = { customerId, from, operation, data };
+    const open = journal.createOperation({ transactionId: context.world.newId(), order });
+    return journal.claimed(open.current.flow, () =>
+      run(context, opened, open, { until: ['verify-further', 'accept'] }),
+    );
+  }
+  const { current } = findOperation(context, operation, from, options.resource);
+  if (current.state !== 'verified') throw notAt(current, 'verify');
+  await journal.claimed(current.flow, async () => {
+    const open = journal.openOperation(current.flow);
+    open.record({
+      type: 'further-data',
+      data: [...current.furtherData.slice(0, current.furtherSteps), data],
+    });
+    await run(context, opened, open, { until: ['verify-further', 'accept'] });
+  });
+}
+
+/** `psd2 operation sca|execute <name>`: the steps that the operator asks for one by one. */
+export async function operationStep(
+  context: Context,
+  step: 'sca' | 'execute',
+  name: string,
+  options: { product: string; resource: string },
+): Promise<void> {
+  const { current } = findOperation(
+    context,
+    parseOperationName(name),
+    parseProductId(options.product),
+    options.resource,
+  );
+  const wanted =
+    step === 'sca' ? ['verified', 'authorizing'] : ['authorizing', 'authorized', 'executing', 'unknown'];
+  if (!wanted.includes(current.state)) throw notAt(current, step);
+  const opened = openCustomerBank(actingFor(context, current.order.customerId));
+  await opened.journal.claimed(current.flow, async () => {
+    const open = opened.journal.openOperation(current.flow);
+    if (!open.current.accepted) {
+      // Asking for the step is the operator's yes; a further step is still done first.
+      if (/^verify\d+$/.test(open.current.verification?.nextStep ?? '')) throw notAt(current, step);
+      open.record({ type: 'accepted' });
+    }
+    await run(context, opened, open, { until: step === 'sca' ? ['execute'] : [] });
+  });
+}
+
+/** `psd2 operation status <name>` */
+export async function operationStatus(
+  context: Context,
+  name: string,
+  options: { product: string; resource: string },
+): Promise<void> {
+  const operation = parseOperationName(name);
+  const known = openProfileOf(context)
+    .journal.operations()
+    .find(
+      ({ flow, verification }) => flow === options.resource || verification?.resourceId === options.resource,
+    );
+  const resourceId = known?.verification?.resourceId ?? options.resource;
+  const { bank } = openCustomerBank(context);
+  const status = await fetchOperationStatus(bank, resourceId, known?.transactionId ?? context.world.newId());
+  context.output.record({ operation, resourceId, ...status }, [
+    { title: 'Resource', value: (data) => data.resourceId },
+    { title: 'Authorization', value: ({ authorizationStatus }) => authorizationStatus },
+    { title: 'Execution', value: ({ executionStatus }) => executionStatus },
+  ]);
+}
+
+async function run(
+  context: Context,
+  opened: CustomerBank,
+  open: OpenOperation,
+  how: { receipt?: string | undefined; until?: OperationStep[] },
+): Promise<void> {
+  const { bank, profile } = opened;
+  const { terminal, world, globals } = context;
+  terminal.say(`Operation ${open.current.flow}`);
+  try {
+    await runOperation(
+      open,
+      genericCalls(bank, open.current),
+      {
+        bank,
+        world,
+        customer: customerPortsOf(context, profile),
+        accept: async ({ order }) =>
+          globals.yes || terminal.confirm(`Send the customer to authorise the ${order.operation}?`),
+      },
+      how.until,
+    );
+  } catch (error) {
+    printOperation(context, open.current);
+    throw withWayOn(error, open.current);
+  }
+  printOperation(context, open.current);
+  const { verification, order, transactionId, state } = open.current;
+  if (how.receipt !== undefined && verification && state === 'executed') {
+    await saveDocument(
+      context,
+      how.receipt,
+      await fetchReceipt(bank, order, verification.resourceId, transactionId),
+    );
+  }
+}
+
+function genericCalls(bank: Bank, { order, transactionId }: GenericOperation): OperationCalls {
+  return {
+    name: order.operation,
+    verify: (beforeSend) => verifyOperation(bank, order, { data: order.data, transactionId, beforeSend }),
+    verifyFurther: (resourceId, step, data, beforeSend) =>
+      verifyFurther(bank, order, { resourceId, step, data, transactionId, beforeSend }),
+    execute: (resourceId, beforeSend) =>
+      executeOperation(bank, order, { resourceId, transactionId, beforeSend }),
+    executionStatus: null,
+  };
+}
+
+function findOperation(context: Context, operation: string, from: string, reference: string): OpenOperation {
+  const open = openProfileOf(context).journal.openOperation(reference);
+  const { order, flow } = open.current;
+  if (order.operation === operation && order.from === from) return open;
+  throw new Psd2Error('usage', `${flow} is a ${order.operation} of the product ${order.from}`, {
+    hint: 'Give that name and product, or another resource.',
+  });
+}
+
+function notAt({ flow, state, verification }: GenericOperation, step: string): Psd2Error {
+  const next =
+    verification && state === 'verified' ? `, and the bank expects ${verification.nextStep} next` : '';
+  return new Psd2Error('usage', `${flow} is ${state}${next}, so ${step} is not its next step`);
+}
+
+function refuseUnconfirmable({ globals, terminal }: Context): void {
+  if (globals.yes || terminal.canAsk) return;
+  throw new Psd2Error(
+    'confirmation_needed',
+    'An operation has to be confirmed, and there is no terminal to ask at',
+    {
+      hint: 'Add --yes to confirm it beforehand. Nothing was sent.',
+    },
+  );
+}
+
+function parseOperationName(name: string): string {
+  if (/^[A-Za-z][A-Za-z0-9]{0,63}$/.test(name)) return name;
+  throw new Psd2Error(
+    'usage',
+    `The operation name ${JSON.stringify(name)} is not a word of letters and digits`,
+    {
+      hint: 'For example moneyTransfer.',
+    },
+  );
+}
+
+function printOperation({ output }: Context, { order, verification, ...operation }: GenericOperation): void {
+  const data = {
+    flow: operation.flow,
+    kind: operation.kind,
+    state: operation.state,
+    operation: order.operation,
+    product: order.from,
+    resourceId: verification?.resourceId ?? null,
+    nextStep: verification?.nextStep ?? null,
+    transactionId: operation.transactionId,
+    totalAmount: verification?.totalAmount ?? null,
+    commissions: verification?.commissions ?? null,
+    authorizationStatus: operation.authorizationStatus,
+    executionStatus: operation.executionStatus,
+    executionStatusDescription: operation.executionStatusDescription,
+    cro: operation.cro,
+    createdAt: operation.createdAt,
+    updatedAt: operation.updatedAt,
+  };
+  output.record(data, [
+    { title: 'Operation', value: ({ flow }) => flow },
+    { title: 'Name', value: (shown) => shown.operation },
+    { title: 'State', value: ({ state }) => state },
+    { title: 'Product', value: ({ product }) => product },
+    { title: 'Next step', value: ({ nextStep, state }) => (state === 'verified' ? nextStep : null) },
+    { title: 'Total', value: ({ totalAmount }) => writeMoney(totalAmount) },
+    { title: 'Commission', value: ({ commissions }) => writeMoney(commissions) },
+    { title: 'Authorization', value: ({ authorizationStatus }) => authorizationStatus },
+    { title: 'CRO', value: ({ cro }) => cro },
+    { title: 'Resource', value: ({ resourceId }) => resourceId },
+    { title: 'Transaction', value: ({ transactionId }) => transactionId },
+  ]);
+}

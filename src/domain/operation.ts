@@ -1,0 +1,285 @@
+import type { Money } from './decimal.ts';
+import type { ProductId } from './identifiers.ts';
+
+/** The states of an operation (a transfer is one), as `psd2` shows them. */
+export type OperationState =
+  /** Nothing at the bank yet. */
+  | 'created'
+  /** The bank has verified it; the resource exists. */
+  | 'verified'
+  /** The customer was sent to SCA. */
+  | 'authorizing'
+  | 'authorized'
+  /** `execute` was sent; its outcome is not known yet. */
+  | 'executing'
+  /** The bank said yes; for an instant transfer the final status may be pending. */
+  | 'executed'
+  /** An instant transfer whose status is `OK`. */
+  | 'settled'
+  /** `KO`, or the bank refused to verify or to execute. */
+  | 'failed'
+  /** `NOT_AUTHORIZED`. */
+  | 'rejected'
+  | 'expired'
+  /** The operator gave up before SCA. */
+  | 'cancelled'
+  /** Executed or not can't be told yet. */
+  | 'unknown';
+
+/** What every order says: whose product it is for, and which operation. */
+export interface OrderTarget {
+  customerId: string;
+  /** The product that the operation is made with. */
+  from: ProductId;
+}
+
+/** An operation of any name, with the data that the bank's page for it asks for. */
+export interface GenericOrder extends OrderTarget {
+  /** The operation's name, for example `standingOrder`. */
+  operation: string;
+  /** What `verify` sends as `data`: JSON as the operator gave it. */
+  data: string;
+}
+
+/** What the bank said when it verified the order. */
+export interface Verification {
+  resourceId: string;
+  totalAmount: Money | null;
+  commissions: Money | null;
+  bankName: string | null;
+  /** The step the bank expects next, by the last part of its path: `execute`, or `verify<N>`. */
+  nextStep: string;
+}
+
+/** A non-inquiry operation on its way (interface specification, "Generic operation flow"). */
+export interface Operation<Order extends OrderTarget> {
+  kind: OperationKind;
+  flow: string;
+  /** `TPP-Transaction-ID` of every call of this flow. */
+  transactionId: string;
+  state: OperationState;
+  order: Order;
+  /** What the further steps `verify<N>` send as `data`, in their order: JSON as the operator gave it. */
+  furtherData: string[];
+  /** How many further steps the bank has taken. */
+  furtherSteps: number;
+  verification: Verification | null;
+  /** The operator has seen what the bank verified and said yes. */
+  accepted: boolean;
+  authorizationStatus: string | null;
+  executionStatus: string | null;
+  executionStatusDescription: string | null;
+  cro: string | null;
+  createdAt: string;
+  updatedAt: string;
+}
+
+export type OperationKind = 'transfer' | 'operation';
+
+/**
+ * What happened to an operation. The `…-sent` events are intents: they are on disk before the request they
+ * name leaves, with its `TPP-Request-ID` and the digest of its body.
+ */
+export type OperationEvent<Order extends OrderTarget> =
+  | { type: 'created'; flow: string; transactionId: string; order: Order; furtherData?: string[] | undefined }
+  | StepEvent;
+
+/** Everything that happens after the creation. */
+export type StepEvent =
+  | ({ type: 'verify-sent' | 'further-verify-sent' | 'approach-sent' | 'execute-sent' } & Intent)
+  | ({ type: 'verified' | 'further-verified' } & Verification)
+  /** The operator gave the data of the further steps later. */
+  | { type: 'further-data'; data: string[] }
+  | { type: 'verify-refused' }
+  | { type: 'accepted' }
+  | { type: 'cancelled' }
+  | { type: 'sca-started' }
+  | { type: 'sca-returned' }
+  /** Taken up again while the bank still waits: the customer has to be sent to SCA once more. */
+  | { type: 'sca-again' }
+  | { type: 'authorization'; status: AuthorizationStatus; bankStatus: string }
+  /** The request never left, or was turned away unread (401, 420): `execute` may be sent again. */
+  | { type: 'execute-not-begun' }
+  | { type: 'executed'; cro: string | null }
+  | { type: 'execute-refused'; description: string }
+  | { type: 'execute-unanswered' }
+  | { type: 'settlement'; status: SettlementStatus; description: string | null };
+
+interface Intent {
+  requestId: string;
+  /** The `Digest` header of the request, or null for a GET. */
+  digest: string | null;
+}
+
+/** What a bank's authorization status comes down to: any value that is none of the three is pending. */
+export type AuthorizationStatus = 'AUTHORIZED' | 'NOT_AUTHORIZED' | 'EXPIRED' | 'PENDING';
+
+export type SettlementStatus = 'OK' | 'KO' | 'PENDING';
+
+/** What a bank's own word for an authorization status comes down to (interface specification, "States and transitions"). */
+export function readAuthorizationStatus(bankStatus: string): AuthorizationStatus {
+  return bankStatus === 'AUTHORIZED' || bankStatus === 'NOT_AUTHORIZED' || bankStatus === 'EXPIRED'
+    ? bankStatus
+    : 'PENDING';
+}
+
+/**
+ * The operation after `event`. Pure: an operation on disk is the fold of its events over this function.
+ *
+ * @param at when it happened, ISO 8601 with zone
+ */
+export function applyOperationEvent<Order extends OrderTarget>(
+  kind: OperationKind,
+  operation: Operation<Order> | undefined,
+  event: OperationEvent<Order>,
+  at: string,
+): Operation<Order> {
+  if (event.type === 'created') {
+    return {
+      kind,
+      flow: event.flow,
+      transactionId: event.transactionId,
+      state: 'created',
+      order: event.order,
+      furtherData: event.furtherData ?? [],
+      furtherSteps: 0,
+      verification: null,
+      accepted: false,
+      authorizationStatus: null,
+      executionStatus: null,
+      executionStatusDescription: null,
+      cro: null,
+      createdAt: at,
+      updatedAt: at,
+    };
+  }
+  if (!operation) throw new TypeError(`A flow cannot begin with ${event.type}`);
+  return { ...operation, ...changes(operation, event), updatedAt: at };
+}
+
+/** The data of the next further step, if the operator gave it. */
+export function nextFurtherData({ furtherData, furtherSteps }: FurtherSteps): string | undefined {
+  return furtherData[furtherSteps];
+}
+
+type FurtherSteps = Pick<Operation<OrderTarget>, 'furtherData' | 'furtherSteps'>;
+
+function changes(
+  { furtherSteps, verification: known }: Pick<Operation<OrderTarget>, 'furtherSteps' | 'verification'>,
+  event: StepEvent,
+): Partial<Omit<Operation<OrderTarget>, 'order'>> {
+  switch (event.type) {
+    case 'verify-sent':
+    case 'further-verify-sent':
+    case 'approach-sent':
+    case 'sca-returned':
+      return {};
+    case 'verified': {
+      const { resourceId, totalAmount, commissions, bankName, nextStep } = event;
+      return {
+        state: 'verified',
+        verification: { resourceId, totalAmount, commissions, bankName, nextStep },
+      };
+    }
+    case 'further-verified':
+      return {
+        furtherSteps: furtherSteps + 1,
+        verification: {
+          resourceId: event.resourceId,
+          // A further step need not say again what the first one said.
+          totalAmount: event.totalAmount ?? known?.totalAmount ?? null,
+          commissions: event.commissions ?? known?.commissions ?? null,
+          bankName: event.bankName ?? known?.bankName ?? null,
+          nextStep: event.nextStep,
+        },
+      };
+    case 'further-data':
+      return { furtherData: event.data };
+    case 'verify-refused':
+      return { state: 'failed' };
+    case 'accepted':
+      return { accepted: true };
+    case 'cancelled':
+      return { state: 'cancelled' };
+    case 'sca-again':
+      return { state: 'verified' };
+    case 'sca-started':
+      return { state: 'authorizing' };
+    case 'authorization':
+      return {
+        authorizationStatus: event.bankStatus,
+        state: (
+          {
+            AUTHORIZED: 'authorized',
+            NOT_AUTHORIZED: 'rejected',
+            EXPIRED: 'expired',
+            PENDING: 'authorizing',
+          } as const
+        )[event.status],
+      };
+    case 'execute-sent':
+      return { state: 'executing' };
+    case 'execute-not-begun':
+      return { state: 'authorized' };
+    case 'executed':
+      return { state: 'executed', cro: event.cro };
+    case 'execute-refused':
+      return { state: 'failed', executionStatusDescription: event.description };
+    case 'execute-unanswered':
+      return { state: 'unknown' };
+    case 'settlement':
+      return {
+        state: ({ OK: 'settled', KO: 'failed', PENDING: 'executed' } as const)[event.status],
+        executionStatus: event.status,
+        executionStatusDescription: event.description,
+      };
+  }
+}
+
+/** What is to be done next with an operation, or `done` when it has come to its end. */
+export type OperationStep =
+  | 'verify'
+  | 'verify-further'
+  | 'accept'
+  | 'authorize'
+  | 'await-authorization'
+  | 'execute'
+  | 'ask-outcome'
+  | 'await-settlement'
+  | 'done';
+
+/**
+ * The step that follows from an operation's state. A resumed operation goes on from exactly here.
+ *
+ * @param settles the bank has an execution status for it
+ */
+export function nextOperationStep(operation: Operation<OrderTarget>, settles: boolean): OperationStep {
+  switch (operation.state) {
+    case 'created':
+      return 'verify';
+    case 'verified':
+      // The bank's link decides: `execute` is never jumped to over a further step.
+      if (/^verify\d+$/.test(operation.verification?.nextStep ?? '')) return 'verify-further';
+      return operation.accepted ? 'authorize' : 'accept';
+    case 'authorizing':
+      return 'await-authorization';
+    case 'authorized':
+      return 'execute';
+    case 'executing':
+    case 'unknown':
+      return 'ask-outcome';
+    case 'executed':
+      return settles ? 'await-settlement' : 'done';
+    case 'settled':
+    case 'failed':
+    case 'rejected':
+    case 'expired':
+    case 'cancelled':
+      return 'done';
+  }
+}
+
+/** Whether an operation plainly did nothing and never will, so that its reference may be used again. */
+export function isPlainlyFailed({ state }: Pick<Operation<OrderTarget>, 'state'>): boolean {
+  return ['failed', 'rejected', 'expired', 'cancelled'].includes(state);
+}

@@ -1,0 +1,372 @@
+import { isInterruption, isRefusal, wasNotBegun } from '../bank/failure.ts';
+import { type BeforeSend, fetchOperationStatus } from '../bank/operations.ts';
+import {
+  nextFurtherData,
+  nextOperationStep,
+  type Operation,
+  type OperationEvent,
+  type OperationStep,
+  type OrderTarget,
+  readAuthorizationStatus,
+  type SettlementStatus,
+  type StepEvent,
+  type Verification,
+} from '../domain/operation.ts';
+import { Psd2Error } from '../errors.ts';
+import type { OpenFlow } from '../store/journal.ts';
+import type { FlowPorts } from './ports.ts';
+import { awaitAuthorization, type ScaSubject, sendCustomerToSca } from './sca.ts';
+
+export interface OperationPorts<Order extends OrderTarget> extends FlowPorts {
+  /** Shows the operator what the bank verified and asks; false means the operator said no. */
+  accept(operation: Operation<Order>): Promise<boolean>;
+}
+
+/** The calls that differ from operation to operation. */
+export interface OperationCalls {
+  /** For the messages: `transfer`, or the operation's name. */
+  name: string;
+  verify(beforeSend: BeforeSend): Promise<Verification>;
+  /** @param step `verify<N>`. @param data JSON as the operator gave it */
+  verifyFurther(
+    resourceId: string,
+    step: string,
+    data: string,
+    beforeSend: BeforeSend,
+  ): Promise<Verification>;
+  execute(resourceId: string, beforeSend: BeforeSend): Promise<{ cro: string | null }>;
+  /** How far the execution is, where the bank tells: only of instant transfers that are executed at once. */
+  executionStatus:
+    | ((
+        resourceId: string,
+      ) => Promise<{ executionStatus: string; executionStatusDescription: string | null }>)
+    | null;
+}
+
+/**
+ * When an instant transfer's status is asked for, in milliseconds after `execute` ended: first after 1 s, then
+ * every 3 to 5 s, last at 15 s (interface specification, "Limits").
+ */
+const SETTLEMENT_POLLS_MS = [1_000, 4_000, 8_000, 12_000, 15_000];
+
+/**
+ * Takes an operation (a transfer is one) from where its journal says it stands to its end: verify, the
+ * operator's yes, SCA, execute, and for an instant transfer its settlement (interface specification, "Generic
+ * operation flow"). Every request is announced in the journal before it leaves and its outcome written after,
+ * so an operation that was interrupted goes on through this same function. `execute` is sent at most once: when
+ * its answer was lost, the bank is asked what happened.
+ *
+ * @param until steps before which it stops, once it has made one: the operator goes step by step
+ * @returns the operation at its end: executed or settled
+ * @throws Psd2Error for every other end; the journal knows the state then. `outcome_unknown` when the bank
+ *   can't tell yet whether it was executed.
+ */
+export async function runOperation<Order extends OrderTarget>(
+  open: OpenFlow<Operation<Order>, OperationEvent<Order>>,
+  calls: OperationCalls,
+  ports: OperationPorts<Order>,
+  until: OperationStep[] = [],
+): Promise<Operation<Order>> {
+  const { bank, customer, world } = ports;
+  const { transactionId } = open.current;
+  const announce = (type: Extract<StepEvent, { digest: string | null }>['type']) => (intent: Intent) => {
+    open.record({ type, ...intent });
+  };
+  /** The customer was sent to SCA by this very run, so the status needs patience rather than another SCA. */
+  let customerSent = false;
+  /** The bank called it authorised in this very run. */
+  let authorizedNow = false;
+  let executeEnded: number | undefined;
+
+  for (let steps = 0; ; steps += 1) {
+    const operation = open.current;
+    const step = nextOperationStep(operation, calls.executionStatus !== null);
+    if (steps > 0 && until.includes(step)) return operation;
+    switch (step) {
+      case 'verify': {
+        try {
+          open.record({ type: 'verified', ...(await calls.verify(announce('verify-sent'))) });
+        } catch (error) {
+          if (isRefusal(error)) open.record({ type: 'verify-refused' });
+          throw error;
+        }
+        break;
+      }
+
+      case 'verify-further': {
+        const { resourceId, nextStep } = resourceOf(operation);
+        const data = nextFurtherData(operation);
+        if (data === undefined) {
+          throw new Psd2Error(
+            'further_data_needed',
+            `The bank wants further data before SCA, in a step called ${nextStep}`,
+            {
+              hint: `Give it with: psd2 ${operation.kind} resume ${operation.flow} --verify-data <json>`,
+              transactionId,
+            },
+          );
+        }
+        try {
+          const sent = announce('further-verify-sent');
+          const verification = await calls.verifyFurther(resourceId, nextStep, data, sent);
+          open.record({ type: 'further-verified', ...verification });
+        } catch (error) {
+          if (isRefusal(error)) open.record({ type: 'verify-refused' });
+          throw error;
+        }
+        break;
+      }
+
+      case 'accept': {
+        const accepted = await ports.accept(operation);
+        open.record({ type: accepted ? 'accepted' : 'cancelled' });
+        break;
+      }
+
+      case 'authorize': {
+        await sendCustomerToSca(ports, subjectOf(operation, calls.name), {
+          beforeSend: announce('approach-sent'),
+          started: () => open.record({ type: 'sca-started' }),
+          returned: () => open.record({ type: 'sca-returned' }),
+        });
+        customerSent = true;
+        break;
+      }
+
+      case 'await-authorization': {
+        const { resourceId } = resourceOf(operation);
+        if (customerSent) {
+          open.record({
+            type: 'authorization',
+            ...(await awaitAuthorization(ports, subjectOf(operation, calls.name))),
+          });
+          authorizedNow = true;
+          break;
+        }
+        const { authorizationStatus } = await fetchOperationStatus(bank, resourceId, transactionId);
+        const status = readAuthorizationStatus(authorizationStatus);
+        if (status === 'PENDING') open.record({ type: 'sca-again' });
+        else open.record({ type: 'authorization', status, bankStatus: authorizationStatus });
+        authorizedNow = true;
+        break;
+      }
+
+      case 'execute': {
+        const { resourceId } = resourceOf(operation);
+        if (!authorizedNow) {
+          // Taken up again: the bank is asked first, since much may have happened to its resource.
+          const { authorizationStatus, executionStatus } = await fetchOperationStatus(
+            bank,
+            resourceId,
+            transactionId,
+          );
+          authorizedNow = true;
+          const status = readAuthorizationStatus(authorizationStatus);
+          if (isExecuted(executionStatus)) open.record({ type: 'executed', cro: null });
+          else open.record({ type: 'authorization', status, bankStatus: authorizationStatus });
+          break;
+        }
+        try {
+          const { cro } = await customer.whileWaiting(
+            `Executing the ${calls.name}`,
+            calls.execute(resourceId, announce('execute-sent')),
+          );
+          open.record({ type: 'executed', cro });
+        } catch (error) {
+          // It was not even announced: there was no token, or the journal could not be written.
+          if (open.current.state !== 'executing') throw error;
+          const outcome = outcomeOfFailedExecute(error);
+          if (outcome) open.record(outcome);
+          if (outcome?.type !== 'execute-unanswered') throw error;
+        }
+        executeEnded = world.now().getTime();
+        break;
+      }
+
+      case 'ask-outcome': {
+        const outcome = await customer.whileWaiting(
+          `Asking the bank what became of the ${calls.name}`,
+          askOutcome(ports, calls, operation, executeEnded ?? Date.parse(operation.updatedAt)),
+        );
+        if (outcome) {
+          outcome.forEach(open.record);
+          break;
+        }
+        if (operation.state !== 'unknown') open.record({ type: 'execute-unanswered' });
+        throw outcomeUnknown(operation, `The bank does not tell yet whether the ${calls.name} was executed`);
+      }
+
+      case 'await-settlement': {
+        // A transfer that is taken up again later is asked for at once.
+        const ended = executeEnded ?? Date.parse(operation.updatedAt);
+        const settlement = await customer.whileWaiting(
+          'Waiting for the instant transfer to settle',
+          pollSettlement(ports, calls, operation, ended),
+        );
+        open.record({ type: 'settlement', ...settlement });
+        if (settlement.status === 'PENDING') {
+          throw outcomeUnknown(
+            operation,
+            'The instant transfer is executed, and the bank still calls its status PENDING',
+          );
+        }
+        break;
+      }
+
+      case 'done':
+        return endOf(operation, calls.name);
+    }
+  }
+}
+
+type Intent = { requestId: string; digest: string | null };
+
+/** What a failed `execute` says about the money; undefined when the operator interrupted it. */
+function outcomeOfFailedExecute(error: unknown): StepEvent | undefined {
+  if (isInterruption(error)) return undefined;
+  if (wasNotBegun(error)) return { type: 'execute-not-begun' };
+  if (isRefusal(error)) return { type: 'execute-refused', description: error.message };
+  return { type: 'execute-unanswered' };
+}
+
+/** Asks what became of an `execute` without an answer; null when the bank's answers don't decide it. */
+async function askOutcome(
+  ports: FlowPorts,
+  calls: OperationCalls,
+  operation: Operation<OrderTarget>,
+  executeEnded: number,
+): Promise<StepEvent[] | null> {
+  const { bank } = ports;
+  const { transactionId } = operation;
+  const { resourceId } = resourceOf(operation);
+  if (calls.executionStatus) {
+    const settlement = await ifAnswered(pollSettlement(ports, calls, operation, executeEnded));
+    // PENDING is no yes: the bank may say it of a transfer that it never began to execute.
+    if (settlement && settlement.status !== 'PENDING') {
+      return [
+        { type: 'executed', cro: null },
+        { type: 'settlement', ...settlement },
+      ];
+    }
+  }
+  const status = await ifAnswered(fetchOperationStatus(bank, resourceId, transactionId));
+  if (status && isExecuted(status.executionStatus)) return [{ type: 'executed', cro: null }];
+  if (status?.executionStatus === 'KO')
+    return [{ type: 'execute-refused', description: 'The bank reports KO' }];
+  if (status && readAuthorizationStatus(status.authorizationStatus) === 'NOT_AUTHORIZED') {
+    return [{ type: 'authorization', status: 'NOT_AUTHORIZED', bankStatus: status.authorizationStatus }];
+  }
+  return null;
+}
+
+/** What a bank may call an operation that was executed; of this field the specification shows `PENDING` only. */
+function isExecuted(executionStatus: string | null): boolean {
+  return executionStatus === 'OK' || executionStatus === 'EXECUTED';
+}
+
+/** The resource may be gone when its operation is finished, or the bank still be failing: that decides nothing. */
+async function ifAnswered<T>(answer: Promise<T>): Promise<T | null> {
+  try {
+    return await answer;
+  } catch (error) {
+    if (isInterruption(error)) throw error;
+    return null;
+  }
+}
+
+async function pollSettlement(
+  { world }: FlowPorts,
+  { executionStatus }: OperationCalls,
+  operation: Operation<OrderTarget>,
+  executeEnded: number,
+): Promise<{ status: SettlementStatus; description: string | null }> {
+  const { resourceId } = resourceOf(operation);
+  if (!executionStatus) throw new TypeError(`The bank has no execution status for ${operation.flow}`);
+  const late = world.now().getTime() - executeEnded;
+  const polls = SETTLEMENT_POLLS_MS.filter((after) => after > late);
+  let description: string | null = null;
+  for (const [index, after] of (polls.length > 0 ? polls : [late]).entries()) {
+    const wait = executeEnded + after - world.now().getTime();
+    // The answer before was so slow that the time of this one has passed.
+    if (wait < 0 && index > 0) continue;
+    await world.sleep(Math.max(0, wait));
+    try {
+      const answer = await executionStatus(resourceId);
+      const status = readSettlementStatus(answer.executionStatus);
+      description = answer.executionStatusDescription;
+      if (status !== 'PENDING') return { status, description };
+    } catch (error) {
+      if (isInterruption(error)) throw error;
+      throw outcomeUnknown(
+        operation,
+        'The instant transfer is executed, and its status could not be asked for',
+        error,
+      );
+    }
+  }
+  return { status: 'PENDING', description };
+}
+
+function readSettlementStatus(bankStatus: string): SettlementStatus {
+  return bankStatus === 'OK' || bankStatus === 'KO' ? bankStatus : 'PENDING';
+}
+
+function outcomeUnknown(
+  { kind, flow, transactionId }: Operation<OrderTarget>,
+  message: string,
+  cause?: unknown,
+): Psd2Error {
+  return new Psd2Error('outcome_unknown', cause instanceof Error ? `${message}: ${cause.message}` : message, {
+    hint: `Find out with: psd2 ${kind} resume ${flow}. It never pays again.`,
+    transactionId,
+    cause,
+  });
+}
+
+/** What the end of an operation means for the operator. @throws Psd2Error unless it was executed or settled */
+function endOf<Order extends OrderTarget>(operation: Operation<Order>, name: string): Operation<Order> {
+  const { flow, transactionId, executionStatus, executionStatusDescription } = operation;
+  const why = executionStatusDescription ? `: ${executionStatusDescription}` : '';
+  const hint = 'No money moved. A new one may be made.';
+  switch (operation.state) {
+    case 'failed':
+      throw executionStatus === 'KO'
+        ? new Psd2Error('payment_failed', `The payment failed${why}`, { hint, transactionId })
+        : new Psd2Error('bank_refused', `The bank refused the ${name} ${flow}${why}`, {
+            hint,
+            transactionId,
+          });
+    case 'rejected':
+      throw new Psd2Error('not_authorised', `The customer did not authorise the ${name}`, {
+        hint,
+        transactionId,
+      });
+    case 'expired':
+      throw new Psd2Error('authorisation_expired', `The time to authorise the ${name} has run out`, {
+        hint,
+        transactionId,
+      });
+    case 'cancelled':
+      throw new Psd2Error('cancelled', `The ${name} was cancelled before the customer was asked`, {
+        hint,
+        transactionId,
+      });
+    default:
+      return operation;
+  }
+}
+
+function resourceOf({ flow, verification }: Pick<Operation<OrderTarget>, 'flow' | 'verification'>) {
+  if (!verification) throw new TypeError(`${flow} has no resource in the state it is in`);
+  return verification;
+}
+
+function subjectOf(operation: Operation<OrderTarget>, name: string): ScaSubject {
+  const { kind, flow, transactionId } = operation;
+  return {
+    transactionId,
+    doing: `authorise the ${name}`,
+    wayOn: `Go on with: psd2 ${kind} resume ${flow}`,
+    resourceId: resourceOf(operation).resourceId,
+  };
+}

@@ -1,0 +1,51 @@
+import { createHash, createPrivateKey, type KeyObject, randomUUID, sign } from 'node:crypto';
+import type { RawRequest } from '../strict/raw-request.ts';
+import type { OutgoingAnswer } from './outgoing.ts';
+
+/** The `keyId` of the bank's signatures. */
+export const BANK_KEY_ID = 'sandbox-bank';
+
+/**
+ * Signs answers with the bank's seal (draft-cavage-http-signatures-09): those to POST and PUT over
+ * `(request-target) digest cb-response-id date`, a redirect without the digest, and no other, as the real bank does.
+ */
+export class AnswerSeal {
+  readonly #key: KeyObject;
+
+  /** @param keyPem the private key of the bank's signing certificate */
+  constructor(keyPem: string | Buffer) {
+    this.#key = createPrivateKey(keyPem);
+  }
+
+  /** Adds `Digest`, `cb-response-id`, `Date` and `Signature` to an answer that the bank signs. */
+  put(answer: OutgoingAnswer, { method, target }: RawRequest, now: Date): void {
+    const redirect = answer.status === 302;
+    if (!redirect && method !== 'POST' && method !== 'PUT') return;
+    const { headers, body } = answer;
+    const digest = `SHA-256=${createHash('sha256').update(body).digest('base64')}`;
+    const signed: [name: string, value: string][] = [
+      ...(redirect ? [] : [['digest', digest] satisfies [string, string]]),
+      ['cb-response-id', randomUUID()],
+      ['date', now.toUTCString()],
+    ];
+    for (const [name, value] of signed) headers.set(name, value);
+    const lines: [name: string, value: string][] = [
+      ['(request-target)', `${method.toLowerCase()} ${target}`],
+      ...signed,
+    ];
+    const signature = sign(
+      'RSA-SHA256',
+      Buffer.from(lines.map(([name, value]) => `${name}: ${value}`).join('\n')),
+      this.#key,
+    );
+    headers.set(
+      'signature',
+      [
+        `keyId="${BANK_KEY_ID}"`,
+        'algorithm="rsa-sha256"',
+        `headers="${lines.map(([name]) => name).join(' ')}"`,
+        `signature="${signature.toString('base64')}"`,
+      ].join(','),
+    );
+  }
+}

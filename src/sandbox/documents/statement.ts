@@ -1,0 +1,65 @@
+import { writeBankDate } from '../bank-time.ts';
+import { decimal } from '../cents.ts';
+import type { Entry } from '../entry.ts';
+import type { DayRange } from '../ledger.ts';
+import type { Customer, Product } from '../seed-customers.ts';
+import { textPdf } from './pdf.ts';
+import { type Cell, workbook } from './spreadsheet.ts';
+
+/** What an export of transactions is about: all of a range, not a page of it. */
+export interface Statement {
+  customer: Customer;
+  product: Product;
+  range: DayRange;
+  booked: readonly Entry[];
+  pending: readonly Entry[];
+}
+
+/** The transactions as a PDF: a line for each. */
+export function statementPdf(statement: Statement): Buffer {
+  const { customer, product, range, booked, pending } = statement;
+  const line = (entry: Entry, day: string): string =>
+    [
+      day.padEnd(12),
+      decimal(entry.amount).padStart(13),
+      '  ',
+      (entry.shortDescription || entry.extendedDescription).slice(0, 66),
+    ].join('');
+  return textPdf(`Transactions ${product.productId}`, [
+    'SANDBOX BANK',
+    `${customer.firstName} ${customer.lastName}, ${product.description} ${product.productId}, ${product.iban}`,
+    rangeText(range),
+    '',
+    `Booked: ${booked.length}`,
+    ...booked.map((entry) => line(entry, writeBankDate(entry.bookingDay))),
+    '',
+    `Pending: ${pending.length}`,
+    ...pending.map((entry) => line(entry, '')),
+  ]);
+}
+
+/** The transactions as a sheet: a row for each, amounts as numbers. */
+export function statementXls({ product, booked, pending }: Statement): Buffer {
+  const row =
+    (status: string) =>
+    (entry: Entry): Cell[] => [
+      status,
+      status === 'booked' ? writeBankDate(entry.bookingDay) : '',
+      writeBankDate(entry.valueDay),
+      { decimal: decimal(entry.amount) },
+      'EUR',
+      entry.shortDescription,
+      entry.extendedDescription,
+      entry.transferReference,
+    ];
+  return workbook(`Transactions ${product.productId}`, [
+    ['Status', 'Booked on', 'Value date', 'Amount', 'Currency', 'Description', 'Details', 'Reference'],
+    ...booked.map(row('booked')),
+    ...pending.map(row('pending')),
+  ]);
+}
+
+function rangeText({ from, to }: DayRange): string {
+  if (from === undefined && to === undefined) return 'All transactions';
+  return `From ${from ? writeBankDate(from) : 'the beginning'} to ${to ? writeBankDate(to) : 'today'}`;
+}

@@ -1,0 +1,97 @@
+import { randomUUID } from 'node:crypto';
+import { afterEach } from 'vitest';
+import { type Bank, openBank, type TokenSource } from '../../src/bank/bank.ts';
+import { type BankConnection, connectToBank } from '../../src/bank/connection.ts';
+import {
+  type Exchange,
+  type ExchangeSettings,
+  type Observation,
+  openExchange,
+} from '../../src/bank/exchange.ts';
+import { type KeyPair, readKeyPair } from '../../src/certificates/key-pair.ts';
+import { keySigner } from '../../src/signature/http-signature.ts';
+import type { BankMessage } from '../../src/wire/envelope.ts';
+import type { PemPair } from '../certificates/openssl.ts';
+import { APPLICATION_NAME, type RecordedBank } from './recorded-bank.ts';
+
+/** psd2's own client, with what it did to the world. */
+export interface Client {
+  bank: Bank;
+  exchange: Exchange;
+  /** A bank on the same exchange with other tokens, or none. */
+  bankWith(tokens?: TokenSource): Bank;
+  /** Milliseconds of each pause; none of them is made. */
+  sleeps: number[];
+  observations: Observation[];
+  notices: BankMessage[];
+}
+
+export interface ClientOptions extends Partial<ExchangeSettings> {
+  tokens?: TokenSource;
+  baseUrl?: string;
+  qwac?: PemPair;
+  ca?: string;
+}
+
+/** The token that private calls carry unless a test says otherwise. */
+export const TOKEN = '11111111-2222-4333-8444-555555555555';
+
+const fixedToken: TokenSource = {
+  current: async () => TOKEN,
+  renewed: async () => {
+    throw new TypeError('no renewal is expected');
+  },
+};
+
+/** Opens clients for the tests of a file; they are closed after each test. */
+export function useClients(recorded: RecordedBank): (options?: ClientOptions) => Client {
+  const connections: BankConnection[] = [];
+  afterEach(async () => {
+    await Promise.all(connections.splice(0).map((connection) => connection.close()));
+  });
+
+  return ({ tokens = fixedToken, baseUrl, qwac, ca, ...settings } = {}) => {
+    const { certificates } = recorded;
+    const connection = connectToBank(
+      new URL(baseUrl ?? recorded.baseUrl),
+      readPair('QWAC', qwac ?? certificates.qwac),
+      ca ?? certificates.ca,
+    );
+    connections.push(connection);
+    const qseal = readPair('QSealC', certificates.qseal);
+    const sleeps: number[] = [];
+    const observations: Observation[] = [];
+    const notices: BankMessage[] = [];
+    const exchange = openExchange({
+      connection,
+      pathPrefix: '',
+      identity: {
+        applicationName: APPLICATION_NAME,
+        signer: keySigner(qseal.key),
+        signingCertificate: qseal.certificate,
+        tppCertificate: 'der-base64',
+      },
+      session: { apiTrackId: undefined },
+      timeoutMs: 10_000,
+      psuIpAddress: undefined,
+      language: undefined,
+      traceComponent: undefined,
+      checkAnswer: () => {},
+      signal: new AbortController().signal,
+      now: () => new Date(),
+      newId: randomUUID,
+      random: () => 0.5,
+      sleep: async (milliseconds) => {
+        sleeps.push(milliseconds);
+      },
+      observe: (observation) => observations.push(observation),
+      ...settings,
+    });
+    const bankWith = (source?: TokenSource) => openBank(exchange, (message) => notices.push(message), source);
+    return { bank: bankWith(tokens), bankWith, exchange, sleeps, observations, notices };
+  };
+}
+
+function readPair(name: 'QWAC' | 'QSealC', { cert, key }: PemPair): KeyPair {
+  return readKeyPair({ name, certificate: cert, key, passphrase: undefined, now: new Date() });
+}

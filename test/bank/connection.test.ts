@@ -1,0 +1,144 @@
+import { describe, expect, it } from 'vitest';
+import { fetchCustomerId } from '../../src/bank/customers.ts';
+import { Psd2Error } from '../../src/errors.ts';
+import { success } from './answers.ts';
+import { useClients } from './client.ts';
+import { useRecordedBank } from './recorded-bank.ts';
+
+const recorded = useRecordedBank();
+const openClient = useClients(recorded);
+
+const transactionId = 'aaaaaaaa-bbbb-4ccc-8ddd-eeeeeeeeeeee';
+const get = { method: 'GET', path: '/x', transactionId } as const;
+const put = { method: 'PUT', path: '/x', body: {}, transactionId } as const;
+const MIB = 1024 * 1024;
+
+describe('TLS', () => {
+  it('refuses a bank whose certificate does not chain to the CA bundle, once and for all', async () => {
+    const { exchange, sleeps } = openClient({ ca: recorded.certificates.stranger.cert });
+    await expect(exchange(get)).rejects.toMatchObject({
+      code: 'bank_unreachable',
+      message: expect.stringContaining('its certificate does not chain to a trusted authority'),
+      hint: 'Check the base URL and the certificates of the profile.',
+      cause: { neverSent: true, passing: false },
+    });
+    expect(sleeps).toEqual([]);
+    expect(recorded.received).toEqual([]);
+  });
+
+  it('refuses a bank whose certificate is for another host', async () => {
+    const baseUrl = await recorded.listen(recorded.certificates.serverElsewhere);
+    const { exchange, sleeps } = openClient({ baseUrl });
+    await expect(exchange(put)).rejects.toMatchObject({
+      code: 'bank_unreachable',
+      message: 'The bank could not be reached: its certificate is not for 127.0.0.1',
+      cause: { neverSent: true, passing: false },
+    });
+    expect(sleeps).toEqual([]);
+    expect(recorded.received).toEqual([]);
+  });
+
+  it('says when the bank refuses our certificate, and sends nothing twice', async () => {
+    const { exchange } = openClient({ qwac: recorded.certificates.stranger });
+    await expect(exchange(put)).rejects.toMatchObject({
+      code: 'bank_unreachable',
+      message: expect.stringMatching(
+        /it refused the TLS handshake with our QWAC|the connection was lost|the TLS handshake failed/,
+      ),
+      // In TLS 1.3 the client has finished its part by then.
+      cause: { neverSent: false },
+    });
+    expect(recorded.received).toEqual([]);
+  });
+
+  it('keeps one connection for many calls', async () => {
+    const { bank } = openClient();
+    const ports = new Set<string>();
+    for (let call = 0; call < 3; call += 1) {
+      recorded.expect('GET', '/private/customers/customerid-info', success('{"customerid":"1"}'));
+      await fetchCustomerId(bank, transactionId);
+      ports.add(String(recorded.last.clientPort));
+    }
+    expect(ports.size).toBe(1);
+  });
+});
+
+describe('a bank that does not answer', () => {
+  it('is given up after the timeout; a GET is made again', async () => {
+    recorded.expect('GET', '/x', 'no answer');
+    recorded.expect('GET', '/x', success());
+    const { exchange, observations } = openClient({ timeoutMs: 100 });
+    expect((await exchange(get)).status).toBe(200);
+    expect(observations[0]?.outcome).toBe('it did not answer within 0.1 s');
+  });
+
+  it('may have acted on a PUT', async () => {
+    recorded.expect('PUT', '/x', 'no answer');
+    const { exchange } = openClient({ timeoutMs: 100 });
+    await expect(exchange(put)).rejects.toMatchObject({
+      code: 'bank_unreachable',
+      message: 'The bank could not be reached: it did not answer within 0.1 s',
+      cause: { neverSent: false },
+    });
+  });
+});
+
+describe('an interruption', () => {
+  const interrupted = new Psd2Error('interrupted', 'Interrupted');
+
+  it('before the call neither announces nor sends it', async () => {
+    const controller = new AbortController();
+    controller.abort(interrupted);
+    const announced: unknown[] = [];
+    const { exchange, observations } = openClient({ signal: controller.signal });
+    const call = exchange({ ...put, beforeSend: (intent) => announced.push(intent) });
+    await expect(call).rejects.toBe(interrupted);
+    expect({ announced, observations, received: recorded.received }).toEqual({
+      announced: [],
+      observations: [],
+      received: [],
+    });
+  });
+
+  it('before the connection stands sends nothing', async () => {
+    const controller = new AbortController();
+    const { exchange } = openClient({ signal: controller.signal });
+    const call = exchange({ ...put, beforeSend: () => controller.abort(interrupted) });
+    await expect(call).rejects.toBe(interrupted);
+    expect(recorded.received).toEqual([]);
+  });
+
+  it('while the bank is at it ends the wait, and nothing is made again', async () => {
+    const controller = new AbortController();
+    recorded.expect('GET', '/x', 'no answer');
+    const { exchange, sleeps } = openClient({ signal: controller.signal });
+    const call = exchange(get);
+    const ended = expect(call).rejects.toBe(interrupted);
+    await recorded.nextRequest();
+    controller.abort(interrupted);
+    await ended;
+    expect(sleeps).toEqual([]);
+  });
+});
+
+describe('the size of an answer', () => {
+  it('may be 32 MiB', async () => {
+    recorded.expect('GET', '/x', { status: 200, body: Buffer.alloc(32 * MIB, ' ') });
+    expect((await openClient().exchange(get)).body.length).toBe(32 * MIB);
+  });
+
+  it('may not be more', async () => {
+    recorded.expect('GET', '/x', { status: 200, body: Buffer.alloc(32 * MIB + 1, ' ') });
+    const { exchange, sleeps } = openClient();
+    await expect(exchange(get)).rejects.toMatchObject({
+      code: 'bank_answer',
+      message: "The bank's answer to GET /x is larger than 32 MiB",
+    });
+    expect(sleeps).toEqual([]);
+  });
+});
+
+it('repeated headers of an answer are joined, names in lower case', async () => {
+  recorded.expect('GET', '/x', { status: 200, headers: { 'X-Some': 'a, b' } });
+  expect((await openClient().exchange(get)).headers['x-some']).toBe('a, b');
+});

@@ -1,0 +1,215 @@
+import { describe, expect, it } from 'vitest';
+import * as z from 'zod/mini';
+import { readAnswer } from '../../src/bank/answer.ts';
+import { isRefusal, wasNotBegun } from '../../src/bank/failure.ts';
+import type { Psd2Error } from '../../src/errors.ts';
+
+const anything = z.unknown();
+
+function answered(status: number, body: string, headers: Record<string, string> = {}) {
+  return {
+    status,
+    headers: { 'content-type': 'application/json', ...headers },
+    body: Buffer.from(body),
+    call: { method: 'PUT', path: '/private/x?secret=1', transactionId: 't1' } as const,
+    tppRequestId: 'q1',
+  };
+}
+
+function failed(status: number, body: string, headers?: Record<string, string>): Promise<Psd2Error> {
+  return readAnswer(answered(status, body, headers), anything).then(
+    () => {
+      throw new TypeError('the answer was taken for a success');
+    },
+    (error) => error,
+  );
+}
+
+const error = (code: string, message: string) =>
+  `{"result":{"outcome":"ERROR","requestId":"012345678901234567890123","messages":[{"code":"${code}","message":"${message}","type":"ERROR","detail":"more of it"}]}}`;
+
+describe('an HTTP status', () => {
+  it.each([
+    [400, 'bank_refused', 'The bank refused PUT /private/x (HTTP 400)'],
+    [401, 'not_logged_in', 'The bank does not accept the token or the client for PUT /private/x (HTTP 401)'],
+    [403, 'forbidden', 'The bank does not allow PUT /private/x (HTTP 403)'],
+    [404, 'bank_refused', 'The bank refused PUT /private/x (HTTP 404)'],
+    [412, 'bank_refused', 'The bank refused PUT /private/x (HTTP 412)'],
+    [417, 'bank_refused', 'The bank refused PUT /private/x (HTTP 417)'],
+    [420, 'too_many_calls', 'The bank allows no more calls for now (HTTP 420)'],
+    [422, 'bank_refused', 'The bank refused PUT /private/x (HTTP 422)'],
+    [429, 'too_many_calls', 'The bank allows no more calls for now (HTTP 429)'],
+    [500, 'bank_failing', 'The bank failed on PUT /private/x (HTTP 500)'],
+    [503, 'bank_failing', 'The bank failed on PUT /private/x (HTTP 503)'],
+  ])('%i is %s, with what the bank says, a page, or nothing', async (status, code, sentence) => {
+    expect(await failed(status, error('PSD2_E1', 'Not today'))).toMatchObject({
+      code,
+      message: `${sentence}: Not today – more of it`,
+      httpStatus: status,
+      bankCode: 'PSD2_E1',
+      requestId: '012345678901234567890123',
+      tppRequestId: 'q1',
+      transactionId: 't1',
+    });
+    expect(
+      await failed(status, '<html>Blocked</html>', { 'content-type': 'text/html; charset=utf-8' }),
+    ).toMatchObject({
+      code,
+      message: `${sentence}: the answer is text/html`,
+      bankCode: undefined,
+      requestId: undefined,
+      tppRequestId: 'q1',
+    });
+    expect(await failed(status, '')).toMatchObject({ code, message: `${sentence}: the answer is empty` });
+  });
+
+  it('302 is not followed', async () => {
+    expect(await failed(302, '', { location: 'https://elsewhere.example/' })).toMatchObject({
+      code: 'bank_answer',
+      message: expect.stringContaining('with a redirect, which psd2 does not follow (HTTP 302)'),
+    });
+  });
+
+  it('420 says how long to wait, where the bank does', async () => {
+    expect(await failed(420, '', { 'retry-after': '3600' })).toMatchObject({
+      hint: 'The bank says: retry after 3600.',
+    });
+    expect(await failed(420, '')).toMatchObject({ hint: 'Wait, then try again.' });
+  });
+});
+
+describe('outcome ERROR', () => {
+  it.each([
+    [200, 'bank_refused'],
+    [201, 'bank_refused'],
+    [500, 'bank_failing'],
+  ])('with HTTP %i is %s', async (status, code) => {
+    expect(await failed(status, error('E1', 'no'))).toMatchObject({
+      code,
+      httpStatus: status,
+      bankCode: 'E1',
+    });
+  });
+
+  it('is said by the message of the type ERROR, then by one with a code, then by the first', async () => {
+    const saying = (messages: string) =>
+      failed(400, `{"result":{"outcome":"ERROR","messages":[${messages}]}}`);
+    const info = '{"code":"I1","message":"info","type":"INFO"}';
+    expect(await saying(`${info},{"code":"E1","message":"error","type":"ERROR"}`)).toMatchObject({
+      bankCode: 'E1',
+    });
+    expect(await saying(`"plain",${info}`)).toMatchObject({ bankCode: 'I1' });
+    expect(await saying('"plain"')).toMatchObject({
+      message: 'The bank refused PUT /private/x (HTTP 400): plain',
+      bankCode: undefined,
+    });
+  });
+
+  it('of an unknown word counts as ERROR', async () => {
+    expect(await failed(200, '{"result":{"outcome":"MAYBE"},"data":{}}')).toMatchObject({
+      code: 'bank_refused',
+    });
+  });
+});
+
+it.each([200, 400, 401, 403, 412])(
+  'PSD2_SCA_REQUIRED with HTTP %i is sca_required, with its resource',
+  async (status) => {
+    const body = error('PSD2_SCA_REQUIRED', 'SCA').replace(/}$/, ',"resources":{"resourceId":"r1"}}');
+    expect(await failed(status, body)).toMatchObject({
+      code: 'sca_required',
+      bankCode: 'PSD2_SCA_REQUIRED',
+      resourceId: 'r1',
+      httpStatus: status,
+    });
+  },
+);
+
+it('PSD2_SCA_REQUIRED as a plain string counts too', async () => {
+  expect(await failed(401, '{"result":{"outcome":"ERROR","messages":["PSD2_SCA_REQUIRED"]}}')).toMatchObject({
+    code: 'sca_required',
+  });
+});
+
+it('a plain OAuth error is said with its code', async () => {
+  expect(
+    await failed(400, '{"error":"invalid_grant","error_description":"The code was used"}'),
+  ).toMatchObject({
+    code: 'bank_refused',
+    bankCode: 'invalid_grant',
+    message: 'The bank refused PUT /private/x (HTTP 400): The code was used',
+  });
+});
+
+describe('a success', () => {
+  const schema = z.object({ accounts: z.array(z.object({ id: z.string() })) });
+
+  it('that lacks a field is refused by the name of the field and the request', async () => {
+    const body =
+      '{"result":{"outcome":"SUCCESS","requestId":123456789012345678901234},"data":{"accounts":[{"id":5}]}}';
+    await expect(readAnswer(answered(200, body), schema)).rejects.toMatchObject({
+      code: 'bank_answer',
+      message: expect.stringMatching(
+        /^The bank's answer to PUT \/private\/x has no usable data\.accounts\.0\.id: /,
+      ),
+      requestId: '123456789012345678901234',
+      tppRequestId: 'q1',
+    });
+  });
+
+  it.each([
+    ['<html>', "The bank's answer to PUT /private/x is not JSON: the answer is text/html"],
+    ['', "The bank's answer to PUT /private/x is not JSON: the answer is empty"],
+  ])('whose body is %j is none', async (body, message) => {
+    await expect(
+      readAnswer(answered(200, body, { 'content-type': 'text/html' }), schema),
+    ).rejects.toMatchObject({
+      code: 'bank_answer',
+      message,
+    });
+  });
+
+  it('204 has no data', async () => {
+    expect(await readAnswer(answered(204, ''), anything)).toMatchObject({ data: {} });
+    await expect(readAnswer(answered(204, ''), schema)).rejects.toMatchObject({ code: 'bank_answer' });
+  });
+
+  it('brings its warnings and infos', async () => {
+    const messages = ['WARNING', 'INFO', 'SUCCESS'].map(
+      (type) => `{"code":"${type}","message":"m","type":"${type}"}`,
+    );
+    const body = `{"result":{"outcome":"SUCCESS","messages":[${messages}]},"data":{}}`;
+    const { notices } = await readAnswer(answered(200, body), anything);
+    expect(notices.map(({ code }) => code)).toEqual(['WARNING', 'INFO']);
+  });
+});
+
+describe('what a failed call means for what it asked for', () => {
+  const meaning = async (status: number, body: string) => {
+    const failure = await failed(status, body);
+    return { refused: isRefusal(failure), notBegun: wasNotBegun(failure) };
+  };
+
+  it.each([
+    [400, error('E1', 'no'), { refused: true, notBegun: false }],
+    [400, '', { refused: true, notBegun: false }],
+    [403, '<html>', { refused: true, notBegun: false }],
+    [412, error('E1', 'no'), { refused: true, notBegun: false }],
+    [422, error('E1', 'no'), { refused: true, notBegun: false }],
+    [200, error('E1', 'no'), { refused: true, notBegun: false }],
+    [401, error('E1', 'no'), { refused: false, notBegun: true }],
+    [420, '', { refused: false, notBegun: true }],
+    // None of these is a clear no.
+    [500, error('E1', 'no'), { refused: false, notBegun: false }],
+    [503, '', { refused: false, notBegun: false }],
+    [302, '', { refused: false, notBegun: false }],
+    [408, '', { refused: false, notBegun: false }],
+    [200, '', { refused: false, notBegun: false }],
+    [200, '<html>', { refused: false, notBegun: false }],
+    [200, '{}', { refused: false, notBegun: false }],
+    [200, '{"result":{},"data":{"cro":"1"}}', { refused: false, notBegun: false }],
+    [200, '{"result":{"outcome":"MAYBE"}}', { refused: false, notBegun: false }],
+  ])('HTTP %i %s', async (status, body, expected) => {
+    expect(await meaning(status, body)).toEqual(expected);
+  });
+});

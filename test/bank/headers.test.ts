@@ -1,0 +1,167 @@
+import { X509Certificate } from 'node:crypto';
+import { describe, expect, it } from 'vitest';
+import { fetchCustomerId } from '../../src/bank/customers.ts';
+import { fetchTransactions } from '../../src/bank/transactions.ts';
+import { parseDate } from '../../src/domain/calendar.ts';
+import { success } from './answers.ts';
+import { TOKEN, useClients } from './client.ts';
+import { APPLICATION_NAME, useRecordedBank } from './recorded-bank.ts';
+
+const recorded = useRecordedBank();
+const openClient = useClients(recorded);
+
+const transactionId = 'aaaaaaaa-bbbb-4ccc-8ddd-eeeeeeeeeeee';
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
+const CUSTOMER_ID = '/private/customers/customerid-info';
+const customer = success('{"customerid":"1234567"}');
+
+it('a GET carries these headers and no other', async () => {
+  recorded.expect('GET', CUSTOMER_ID, customer);
+  await fetchCustomerId(openClient().bank, transactionId);
+  expect(recorded.last.headers).toEqual({
+    host: new URL(recorded.baseUrl).host,
+    connection: 'keep-alive',
+    accept: 'application/json',
+    date: expect.stringMatching(
+      /^(Mon|Tue|Wed|Thu|Fri|Sat|Sun), \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT$/,
+    ),
+    authorization: `Bearer ${TOKEN}`,
+    'tpp-transaction-id': transactionId,
+    'tpp-request-id': expect.stringMatching(UUID),
+    'tpp-certificate': new X509Certificate(recorded.certificates.qseal.cert).raw.toString('base64'),
+    signature: expect.stringMatching(
+      new RegExp(
+        `^keyId="${APPLICATION_NAME}",algorithm="rsa-sha256",` +
+          'headers="\\(request-target\\) tpp-request-id date",signature="[A-Za-z0-9+/]{342}=="$',
+      ),
+    ),
+  });
+  const names = recorded.last.rawHeaders.filter((_, index) => index % 2 === 0);
+  expect(new Set(names.map((name) => name.toLowerCase())).size).toBe(names.length);
+});
+
+it('what the operator sets is sent along', async () => {
+  recorded.expect('GET', CUSTOMER_ID, customer);
+  await fetchCustomerId(
+    openClient({ psuIpAddress: '192.0.2.7', language: 'it-IT', traceComponent: 'test' }).bank,
+    transactionId,
+  );
+  expect(recorded.last.headers).toMatchObject({
+    'psu-ip-address': '192.0.2.7',
+    'accept-language': 'it-IT',
+    'cb-trace-id': 'viewId=test',
+  });
+});
+
+describe('the base URL', () => {
+  it('puts its prefix before every path, in what is sent and in what is signed', async () => {
+    recorded.expect('GET', `/psd2/v1${CUSTOMER_ID}`, customer);
+    await fetchCustomerId(openClient({ pathPrefix: '/psd2/v1' }).bank, transactionId);
+    expect(recorded.last.requestLine).toBe(`GET /psd2/v1${CUSTOMER_ID} HTTP/1.1`);
+  });
+
+  it('and a query go out exactly as they are signed, percent-encoding included', async () => {
+    const path = '/private/customers/1234567/products/0000012345/transactions/retrieve';
+    const query = 'dateFrom=30%2F06%2F2026&dateTo=01%2F07%2F2026';
+    recorded.expect('GET', `/x${path}?${query}`, success('{}'));
+    const pages = fetchTransactions(openClient({ pathPrefix: '/x' }).bank, {
+      customerId: '1234567',
+      productId: '0000012345',
+      from: parseDate('--from', '2026-06-30'),
+      to: parseDate('--to', '2026-07-01'),
+      status: undefined,
+      transactionId,
+    });
+    expect((await pages.next()).done).toBe(true);
+    expect(recorded.last.target).toBe(`/x${path}?${query}`);
+  });
+});
+
+describe('the ids of a call', () => {
+  it('are a request id of its own for each attempt, and the transaction id of all', async () => {
+    recorded.expect('GET', CUSTOMER_ID, { status: 503 });
+    recorded.expect('GET', CUSTOMER_ID, customer);
+    recorded.expect('GET', CUSTOMER_ID, customer);
+    const { bank } = openClient();
+    await fetchCustomerId(bank, transactionId);
+    await fetchCustomerId(bank, transactionId);
+    const ids = recorded.received.map(({ headers }) => headers['tpp-request-id']);
+    expect(new Set(ids).size).toBe(3);
+    for (const { headers } of recorded.received) {
+      expect(headers['tpp-transaction-id']).toBe(transactionId);
+    }
+  });
+
+  it('are told before every attempt leaves', async () => {
+    recorded.expect('GET', '/x', { status: 500 });
+    recorded.expect('GET', '/x', success());
+    const announced: string[] = [];
+    await openClient().exchange({
+      method: 'GET',
+      path: '/x',
+      transactionId,
+      beforeSend: ({ requestId, digest }) => {
+        expect(recorded.received).toHaveLength(announced.length);
+        expect(digest).toBeNull();
+        announced.push(requestId);
+      },
+    });
+    expect(announced).toEqual(recorded.received.map(({ headers }) => headers['tpp-request-id']));
+  });
+
+  it('and a call that cannot be announced is not sent', async () => {
+    const { exchange } = openClient();
+    const full = new RangeError('the disk is full');
+    const call = exchange({
+      method: 'PUT',
+      path: '/x',
+      body: {},
+      transactionId,
+      beforeSend: () => {
+        throw full;
+      },
+    });
+    await expect(call).rejects.toBe(full);
+    expect(recorded.received).toEqual([]);
+  });
+});
+
+describe('cb-apitrack-id', () => {
+  it('comes with the first answer and is sent back on all later calls', async () => {
+    recorded.expect('GET', CUSTOMER_ID, { ...customer, headers: { 'cb-apitrack-id': '0123456789' } });
+    recorded.expect('GET', CUSTOMER_ID, { ...customer, headers: { 'CB-ApiTrack-Id': '9999999999' } });
+    recorded.expect('GET', CUSTOMER_ID, customer);
+    const { bank } = openClient();
+    for (let call = 0; call < 3; call += 1) await fetchCustomerId(bank, transactionId);
+    expect(recorded.received.map(({ headers }) => headers['cb-apitrack-id'])).toEqual([
+      undefined,
+      '0123456789',
+      '0123456789',
+    ]);
+  });
+
+  it('of an earlier session is sent from the first call', async () => {
+    recorded.expect('GET', CUSTOMER_ID, customer);
+    await fetchCustomerId(openClient({ session: { apiTrackId: '0123456789' } }).bank, transactionId);
+    expect(recorded.last.headers['cb-apitrack-id']).toBe('0123456789');
+  });
+});
+
+it('what is observed of a call holds neither its query nor a secret', async () => {
+  recorded.expect('GET', '/p/x?code=hush', { status: 400 });
+  const { exchange, observations } = openClient({ pathPrefix: '/p' });
+  await exchange({ method: 'GET', path: '/x?code=hush', transactionId, bearer: TOKEN });
+  expect(observations).toEqual([
+    {
+      method: 'GET',
+      path: '/p/x',
+      outcome: 400,
+      milliseconds: expect.any(Number),
+      tppRequestId: recorded.last.headers['tpp-request-id'],
+      transactionId,
+      apiTrackId: undefined,
+      isPrivate: true,
+    },
+  ]);
+  expect(JSON.stringify(observations)).not.toMatch(new RegExp(`hush|${TOKEN}`));
+});

@@ -1,0 +1,213 @@
+import { X509Certificate } from 'node:crypto';
+import { once } from 'node:events';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { createServer, type Server } from 'node:https';
+import { buffer } from 'node:stream/consumers';
+import { afterAll, afterEach, beforeAll } from 'vitest';
+import { EC, type PemPair, RSA, withOpenssl } from '../certificates/openssl.ts';
+import { digestProblem, signatureProblem } from '../signature/independent-verifier.ts';
+
+/** An answer as it is written into the script. */
+export interface WrittenAnswer {
+  status: number;
+  headers?: Record<string, string>;
+  body?: string | Buffer;
+}
+
+/** An answer from the script: what it says, or how the connection ends without one. */
+export type ScriptedAnswer = WrittenAnswer | 'cut before the answer' | 'cut within the answer' | 'no answer';
+
+/** A request as it came over the wire. */
+export interface Received {
+  /** `GET /private/... HTTP/1.1` */
+  requestLine: string;
+  method: string;
+  /** Path and query exactly as received. */
+  target: string;
+  /** Names and values in turn, as they were sent. */
+  rawHeaders: string[];
+  /** Names in lower case. */
+  headers: Record<string, string>;
+  body: Buffer;
+  /** Tells one connection from another. */
+  clientPort: number | undefined;
+}
+
+/** The keyId that the bank expects of its client. */
+export const APPLICATION_NAME = 'Test Application';
+
+/** The certificates around a bank, made anew by openssl for the tests of a file. */
+export interface BankCertificates {
+  ca: string;
+  server: PemPair;
+  /** As `server`, for the host bank.example. */
+  serverElsewhere: PemPair;
+  qwac: PemPair;
+  qseal: PemPair;
+  /** Issued by nobody that the bank trusts. */
+  stranger: PemPair;
+}
+
+function makeCertificates(): BankCertificates {
+  return withOpenssl((openssl) => {
+    const ca = openssl.authority('Recorded Bank CA');
+    return {
+      ca: ca.cert,
+      server: openssl.issued(ca, 'recorded bank', EC, ['IP:127.0.0.1']),
+      serverElsewhere: openssl.issued(ca, 'bank.example', EC, ['DNS:bank.example']),
+      qwac: openssl.issued(ca, 'QWAC of the test', RSA),
+      qseal: openssl.issued(ca, 'QSealC of the test', RSA),
+      stranger: openssl.issued(openssl.authority('Nobody'), 'stranger', RSA),
+    };
+  });
+}
+
+/**
+ * A bank that plays a script behind mutual TLS: it answers the expected requests in their order and nothing
+ * else, records what came over the wire, and checks each signature and digest with other code than psd2's.
+ */
+export class RecordedBank {
+  /** All requests since the test began. */
+  received: Received[] = [];
+  readonly certificates: BankCertificates = makeCertificates();
+  readonly #signingKey = new X509Certificate(this.certificates.qseal.cert).publicKey
+    .export({ type: 'spki', format: 'pem' })
+    .toString();
+  readonly #servers: Server[] = [];
+  #baseUrl = '';
+  #expected: { method: string; path: string; answer: ScriptedAnswer }[] = [];
+  #problems: string[] = [];
+  #onRequest = () => {};
+
+  async open(): Promise<void> {
+    this.#baseUrl = await this.listen(this.certificates.server);
+  }
+
+  /** `https://127.0.0.1:<port>` */
+  get baseUrl(): string {
+    return this.#baseUrl;
+  }
+
+  /** A further listener with another server certificate. @returns its address */
+  async listen({ cert, key }: PemPair): Promise<string> {
+    const tls = { cert, key, ca: this.certificates.ca, requestCert: true, rejectUnauthorized: true };
+    const server = createServer({ ...tls, keepAliveTimeout: 60_000 }, (request, response) => {
+      void this.#serve(request, response);
+    });
+    this.#servers.push(server);
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const address = server.address();
+    if (address === null || typeof address === 'string') throw new TypeError('no port');
+    return `https://127.0.0.1:${address.port}`;
+  }
+
+  /**
+   * Adds to the script.
+   *
+   * @param path path and query exactly as they are to be sent
+   */
+  expect(method: string, path: string, answer: ScriptedAnswer): void {
+    this.#expected.push({ method, path, answer });
+  }
+
+  /** The last request. */
+  get last(): Received {
+    const last = this.received.at(-1);
+    if (!last) throw new TypeError('nothing was received');
+    return last;
+  }
+
+  /** Resolves when the next request has come whole. */
+  nextRequest(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#onRequest = resolve;
+    });
+  }
+
+  /** Ends a test's script. @throws Error when a request was wrong or unexpected, or one is missing */
+  settle(): void {
+    const missing = this.#expected.map(({ method, path }) => `was not asked for ${method} ${path}`);
+    const problems = [...this.#problems, ...missing];
+    this.#expected = [];
+    this.#problems = [];
+    this.received = [];
+    if (problems.length > 0) throw new Error(`The recorded bank\n  ${problems.join('\n  ')}`);
+  }
+
+  async close(): Promise<void> {
+    for (const server of this.#servers) {
+      server.closeAllConnections();
+      server.close();
+      await once(server, 'close');
+    }
+  }
+
+  async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const received = await receive(request);
+    this.#check(received);
+    this.received.push(received);
+    this.#onRequest();
+    const { method, target } = received;
+    const next = this.#expected.shift();
+    if (next?.method !== method || next.path !== target) {
+      const instead = next ? ` instead of ${next.method} ${next.path}` : '';
+      this.#problems.push(`was asked for ${method} ${target}${instead}`);
+      // A status that psd2 does not retry.
+      response.writeHead(501).end();
+      return;
+    }
+    const { answer } = next;
+    if (answer === 'no answer') return;
+    if (answer === 'cut before the answer') request.socket.destroy();
+    else if (answer === 'cut within the answer') {
+      response.writeHead(200, { 'content-length': 1000 });
+      response.write('{"result":', () => request.socket.destroy());
+    } else
+      response
+        .writeHead(answer.status, { 'content-type': 'application/json', ...answer.headers })
+        .end(answer.body);
+  }
+
+  #check({ method, target, headers, body }: Received): void {
+    const name = `${method} ${target}`;
+    const withBody = body.length > 0;
+    const signed = ['(request-target)', ...(withBody ? ['digest'] : []), 'tpp-request-id', 'date'];
+    const signature = signatureProblem(
+      { method, url: target, headers },
+      signed,
+      APPLICATION_NAME,
+      this.#signingKey,
+    );
+    if (signature !== null) this.#problems.push(`got ${name}, which ${signature}`);
+    const digest = withBody ? digestProblem(headers.digest, body) : null;
+    if (digest !== null) this.#problems.push(`got ${name}, which ${digest}`);
+    if (this.received.some((earlier) => earlier.headers['tpp-request-id'] === headers['tpp-request-id'])) {
+      this.#problems.push(`got ${name} with a TPP-Request-ID that was used before`);
+    }
+  }
+}
+
+async function receive(request: IncomingMessage): Promise<Received> {
+  const { method = '', url: target = '', httpVersion, rawHeaders } = request;
+  return {
+    requestLine: `${method} ${target} HTTP/${httpVersion}`,
+    method,
+    target,
+    rawHeaders,
+    headers: Object.fromEntries(
+      Object.entries(request.headers).map(([name, value]) => [name, String(value)]),
+    ),
+    body: await buffer(request),
+    clientPort: request.socket.remotePort,
+  };
+}
+
+/** A recorded bank for the tests of a file; each test fails when its script was not followed to the letter. */
+export function useRecordedBank(): RecordedBank {
+  const bank = new RecordedBank();
+  beforeAll(() => bank.open());
+  afterEach(() => bank.settle());
+  afterAll(() => bank.close());
+  return bank;
+}

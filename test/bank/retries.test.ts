@@ -1,0 +1,165 @@
+import { describe, expect, it } from 'vitest';
+import type { BankCall } from '../../src/bank/exchange.ts';
+import { requestTokens } from '../../src/bank/oauth.ts';
+import { freePort } from '../terminal/free-port.ts';
+import { success, tokens } from './answers.ts';
+import { useClients } from './client.ts';
+import { useRecordedBank } from './recorded-bank.ts';
+
+const recorded = useRecordedBank();
+const openClient = useClients(recorded);
+
+const transactionId = 'aaaaaaaa-bbbb-4ccc-8ddd-eeeeeeeeeeee';
+const get: BankCall = { method: 'GET', path: '/x', transactionId };
+const put: BankCall = { method: 'PUT', path: '/x', body: {}, transactionId };
+const post: BankCall = { method: 'POST', path: '/x', body: {}, transactionId };
+
+describe('a GET', () => {
+  it.each([500, 502, 503, 504, 420, 429])('answered %i is made again, after a pause', async (status) => {
+    recorded.expect('GET', '/x', { status });
+    recorded.expect('GET', '/x', success());
+    const { exchange, sleeps } = openClient();
+    expect((await exchange(get)).status).toBe(200);
+    expect(sleeps).toEqual([250]);
+  });
+
+  it.each(['cut before the answer', 'cut within the answer'] as const)('%s is made again', async (end) => {
+    recorded.expect('GET', '/x', end);
+    recorded.expect('GET', '/x', success());
+    const { exchange, sleeps, observations } = openClient();
+    expect((await exchange(get)).status).toBe(200);
+    expect(sleeps).toHaveLength(1);
+    expect(observations[0]?.outcome).toBe('the connection was lost');
+  });
+
+  it('is made again three times at most, with pauses that double', async () => {
+    for (let attempt = 0; attempt < 4; attempt += 1) recorded.expect('GET', '/x', { status: 503 });
+    const { exchange, sleeps } = openClient();
+    expect((await exchange(get)).status).toBe(503);
+    expect(sleeps).toEqual([250, 500, 1000]);
+  });
+
+  it.each([
+    [0, [125, 250, 500]],
+    [0.8, [325, 650, 1300]],
+  ])('pauses with jitter: with %d', async (random, pauses) => {
+    for (let attempt = 0; attempt < 4; attempt += 1) recorded.expect('GET', '/x', { status: 500 });
+    const { exchange, sleeps } = openClient({ random: () => random });
+    await exchange(get);
+    expect(sleeps.map(Math.round)).toEqual(pauses);
+  });
+
+  it.each([400, 401, 403, 404, 412, 417, 422, 501])('answered %i is not made again', async (status) => {
+    recorded.expect('GET', '/x', { status });
+    const { exchange, sleeps } = openClient();
+    expect((await exchange(get)).status).toBe(status);
+    expect(sleeps).toEqual([]);
+  });
+});
+
+describe('Retry-After', () => {
+  const now = new Date();
+  const inSeconds = (seconds: number) => new Date(now.getTime() + seconds * 1000).toUTCString();
+
+  it.each([
+    ['2', 2000],
+    ['0', 0],
+    [' 30 ', 30_000],
+    ['soon', 250],
+    ['', 250],
+  ])('%j is a pause of %i ms', async (header, pause) => {
+    recorded.expect('GET', '/x', { status: 429, headers: { 'retry-after': header } });
+    recorded.expect('GET', '/x', success());
+    const { exchange, sleeps } = openClient();
+    await exchange(get);
+    expect(sleeps).toEqual([pause]);
+  });
+
+  it('may be a date', async () => {
+    recorded.expect('GET', '/x', { status: 503, headers: { 'retry-after': inSeconds(10) } });
+    recorded.expect('GET', '/x', { status: 503, headers: { 'retry-after': inSeconds(-10) } });
+    recorded.expect('GET', '/x', success());
+    const { exchange, sleeps } = openClient({ now: () => now });
+    await exchange(get);
+    // The header has no fractions of a second.
+    expect(sleeps[0]).toBeGreaterThan(8999);
+    expect(sleeps[0]).toBeLessThanOrEqual(10_000);
+    expect(sleeps[1]).toBe(0);
+  });
+
+  it('of more than half a minute is left to the operator', async () => {
+    recorded.expect('GET', '/x', { status: 420, headers: { 'retry-after': '31' } });
+    const { exchange, sleeps } = openClient();
+    expect((await exchange(get)).status).toBe(420);
+    expect(sleeps).toEqual([]);
+  });
+});
+
+describe.each([
+  ['POST', post],
+  ['PUT', put],
+])('a %s', (method, call) => {
+  it.each([500, 502, 503, 504, 420, 429])('answered %i is not made again', async (status) => {
+    recorded.expect(method, '/x', { status });
+    const { exchange, sleeps } = openClient();
+    expect((await exchange(call)).status).toBe(status);
+    expect(sleeps).toEqual([]);
+  });
+
+  it.each(['cut before the answer', 'cut within the answer'] as const)(
+    '%s is not made again',
+    async (end) => {
+      recorded.expect(method, '/x', end);
+      const { exchange, sleeps } = openClient();
+      await expect(exchange(call)).rejects.toMatchObject({
+        code: 'bank_unreachable',
+        message: 'The bank could not be reached: the connection was lost',
+        tppRequestId: expect.any(String),
+        transactionId,
+        cause: { neverSent: false },
+      });
+      expect(sleeps).toEqual([]);
+    },
+  );
+
+  it('that never left is made again, three times at most', async () => {
+    const baseUrl = `https://127.0.0.1:${await freePort()}`;
+    const { exchange, sleeps, observations } = openClient({ baseUrl });
+    await expect(exchange(call)).rejects.toMatchObject({
+      code: 'bank_unreachable',
+      message: `The bank could not be reached: nothing listens at ${new URL(baseUrl).host}`,
+      cause: { neverSent: true },
+    });
+    expect(sleeps).toEqual([250, 500, 1000]);
+    expect(new Set(observations.map(({ tppRequestId }) => tppRequestId)).size).toBe(4);
+  });
+});
+
+describe('a token call', () => {
+  const grant = { grant_type: 'refresh_token', refresh_token: 'r0' } as const;
+  const client = { clientId: 'c', clientSecret: 's' };
+  const TOKEN_PATH = '/auth/oauth/v2/token';
+
+  it('that the bank answered with a 5xx is made again', async () => {
+    for (const status of [500, 502, 503]) recorded.expect('POST', TOKEN_PATH, { status });
+    recorded.expect('POST', TOKEN_PATH, tokens('a1', 'r1'));
+    const { bankWith, sleeps } = openClient();
+    expect(await requestTokens(bankWith(), client, grant, transactionId)).toMatchObject({
+      accessToken: 'a1',
+    });
+    expect(sleeps).toEqual([250, 500, 1000]);
+  });
+
+  it('that was answered 420, or not at all, is not: its refresh token may be spent', async () => {
+    const { bankWith, sleeps } = openClient();
+    recorded.expect('POST', TOKEN_PATH, { status: 420 });
+    await expect(requestTokens(bankWith(), client, grant, transactionId)).rejects.toMatchObject({
+      code: 'too_many_calls',
+    });
+    recorded.expect('POST', TOKEN_PATH, 'cut before the answer');
+    await expect(requestTokens(bankWith(), client, grant, transactionId)).rejects.toMatchObject({
+      code: 'bank_unreachable',
+    });
+    expect(sleeps).toEqual([]);
+  });
+});

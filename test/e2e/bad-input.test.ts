@@ -1,0 +1,513 @@
+import { chmodSync, cpSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { makeCertificateSet } from '../../src/sandbox/certificate-set.ts';
+import { readError } from './errors.ts';
+import { freePort, useOperator, useSandbox } from './psd2.ts';
+import * as shapes from './shapes.ts';
+import { type Tap, tapBank } from './tap.ts';
+
+const ACCOUNT = '0010482620';
+const IBAN = 'DE89370400440532013000';
+const operator = useSandbox();
+let tap: Tap;
+
+beforeAll(async () => {
+  const status = await operator.psd2(['sandbox', 'status', '--json']);
+  tap = await tapBank(JSON.parse(status.stdout).baseUrl);
+  operator.env.PSD2_BASE_URL = tap.baseUrl;
+  const login = await operator.psd2(['auth', 'login']);
+  expect(login, login.stderr).toMatchObject({ code: 0 });
+});
+afterAll(() => tap?.close());
+
+const flows = () => {
+  const folder = join(operator.config, 'flows', 'sandbox');
+  return existsSync(folder) ? readdirSync(folder).filter((name) => name.endsWith('.ndjson')) : [];
+};
+
+/** The arguments of a transfer that is right but for what is changed; `undefined` leaves an option out. */
+function transfer(changed: Record<string, string | undefined>, ...more: string[]): string[] {
+  const options = {
+    '--from': ACCOUNT,
+    '--to': IBAN,
+    '--name': 'Ada Lovelace',
+    '--amount': '12.50',
+    ...changed,
+  };
+  const words = Object.entries(options).flatMap(([name, value]) =>
+    value === undefined ? [] : [name, value],
+  );
+  return ['transfer', 'create', ...words, ...more];
+}
+const confirmed = (changed: Record<string, string | undefined>, ...more: string[]) =>
+  transfer(changed, '--yes', ...more);
+
+describe('what is wrong is refused before the bank hears of it', () => {
+  it.each<[what: string, args: string[], code: string, message: RegExp]>([
+    // IBAN
+    [
+      'IBAN with wrong check digits',
+      confirmed({ '--to': 'DE88370400440532013000' }),
+      'invalid_iban',
+      /"DE88370400440532013000" has wrong check digits/,
+    ],
+    [
+      'IBAN that is too short',
+      confirmed({ '--to': 'DE8937040044053201300' }),
+      'invalid_iban',
+      /has 21 characters, which is not the length of an IBAN of DE/,
+    ],
+    [
+      'IBAN of no country',
+      confirmed({ '--to': 'XX89370400440532013000' }),
+      'invalid_iban',
+      /unknown country code "XX"/,
+    ],
+    [
+      'IBAN outside SEPA',
+      confirmed({ '--to': 'TR330006100519786457841326' }),
+      'invalid_iban',
+      /the country TR, which is not in SEPA/,
+    ],
+    [
+      'IBAN with a letter among its digits',
+      confirmed({ '--to': 'DE8937040044053201300O' }),
+      'invalid_iban',
+      /a letter where DE has digits/,
+    ],
+    [
+      'IBAN with an odd character',
+      confirmed({ '--to': 'DE89-3704-0044-0532-0130-00' }),
+      'invalid_iban',
+      /holds the character "-"/,
+    ],
+    ['empty IBAN', confirmed({ '--to': '' }), 'invalid_iban', /is empty/],
+    // amount
+    ['amount of zero', confirmed({ '--amount': '0.00' }), 'invalid_amount', /"0.00" is zero/],
+    ['negative amount', confirmed({ '--amount': '-5' }), 'invalid_amount', /"-5" is negative/],
+    [
+      'amount with three decimals',
+      confirmed({ '--amount': '1.005' }),
+      'invalid_amount',
+      /more than two decimals/,
+    ],
+    [
+      'amount with a decimal comma',
+      confirmed({ '--amount': '12,50' }),
+      'invalid_amount',
+      /has a decimal comma/,
+    ],
+    [
+      'amount with an exponent',
+      confirmed({ '--amount': '1e3' }),
+      'invalid_amount',
+      /"1e3" is not a decimal number/,
+    ],
+    [
+      'amount that is too large',
+      confirmed({ '--amount': '1000000000' }),
+      'invalid_amount',
+      /more than 999999999.99/,
+    ],
+    // date
+    [
+      'date in another form',
+      confirmed({ '--date': '30/11/2026' }),
+      'invalid_date',
+      /not a date of the form YYYY-MM-DD/,
+    ],
+    [
+      'date that does not exist',
+      confirmed({ '--date': '2027-02-29' }),
+      'invalid_date',
+      /not a day of the calendar/,
+    ],
+    [
+      'date in the past',
+      confirmed({ '--date': '2020-01-01' }),
+      'invalid_date',
+      /--date 2020-01-01 is in the past/,
+    ],
+    [
+      'range that ends before it begins',
+      ['accounts', 'transactions', ACCOUNT, '--from', '2026-02-01', '--to', '2026-01-01'],
+      'invalid_date',
+      /--from 2026-02-01 is after --to 2026-01-01/,
+    ],
+    [
+      'day of a range that is no date',
+      ['accounts', 'transactions', ACCOUNT, '--from', 'yesterday'],
+      'invalid_date',
+      /--from "yesterday"/,
+    ],
+    // product id
+    [
+      'product id that is too short',
+      confirmed({ '--from': '10482620' }),
+      'invalid_product_id',
+      /has 8 characters instead of 10/,
+    ],
+    [
+      'product id with an odd character',
+      ['accounts', 'balance', '00104826/0'],
+      'invalid_product_id',
+      /holds the character "\/"/,
+    ],
+    [
+      'product id of a consent',
+      ['consent', 'request', '--category', 'PAYMENTS', '--product', '1'],
+      'invalid_product_id',
+      /has 1 characters/,
+    ],
+    // texts
+    [
+      'name with an accent',
+      confirmed({ '--name': 'Ada Lövelace' }),
+      'invalid_text',
+      /--name holds the character "ö" at position 6/,
+    ],
+    [
+      'description with an emoji',
+      confirmed({ '--description': 'Rent 🏠' }),
+      'invalid_text',
+      /--description holds the character "🏠" at position 6/,
+    ],
+    [
+      'name with a line break',
+      confirmed({ '--name': 'Ada\nLovelace' }),
+      'invalid_text',
+      /--name holds the character "\\n" at position 4/,
+    ],
+    ['empty name', confirmed({ '--name': ' ' }), 'invalid_text', /--name is empty/],
+    [
+      'name that is too long',
+      confirmed({ '--name': 'A'.repeat(71) }),
+      'invalid_text',
+      /--name has 71 characters, and at most 70/,
+    ],
+    [
+      'description that is too long',
+      confirmed({ '--description': 'A'.repeat(141) }),
+      'invalid_text',
+      /has 141 characters, and at most 140/,
+    ],
+    [
+      'reference that begins with a slash',
+      confirmed({ '--reference': '/1' }),
+      'invalid_text',
+      /--reference may not begin or end with a slash/,
+    ],
+    // the rest of a transfer
+    [
+      'another currency',
+      confirmed({ '--currency': 'USD' }),
+      'usage',
+      /"USD" is not possible: SEPA transfers are in EUR/,
+    ],
+    [
+      'types that contradict each other',
+      confirmed({ '--type': 'SLOW' }, '--instant', '--payee-verified'),
+      'usage',
+      /--instant and --type SLOW contradict/,
+    ],
+    [
+      'client credentials for a transfer',
+      confirmed({}, '--grant', 'client_credentials'),
+      'usage',
+      /needs the customer online/,
+    ],
+    ['no confirmation', transfer({}), 'confirmation_needed', /has to be confirmed, and there is no terminal/],
+    [
+      'no payee verification',
+      confirmed({}, '--instant'),
+      'confirmation_needed',
+      /needs the payee to be verified/,
+    ],
+    [
+      'payee verified but not confirmed',
+      transfer({}, '--instant', '--payee-verified'),
+      'confirmation_needed',
+      /has to be confirmed/,
+    ],
+    // options and commands
+    ['unknown option', ['accounts', 'list', '--colour'], 'usage', /[Uu]nknown option '--colour'/],
+    [
+      'missing option',
+      confirmed({ '--amount': undefined }),
+      'usage',
+      /option '--amount <decimal>' not specified/,
+    ],
+    ['missing argument', ['accounts', 'balance'], 'usage', /missing required argument 'productId'/i],
+    ['one argument too many', ['accounts', 'list', 'all'], 'usage', /too many arguments/i],
+    ['unknown command', ['acounts', 'list'], 'usage', /unknown command 'acounts'/i],
+    ['unknown subcommand', ['accounts', 'lst'], 'usage', /unknown command 'lst'/i],
+    ['missing command', ['accounts'], 'usage', /A command is missing/],
+    ['unknown output format', ['accounts', 'list', '-o', 'yaml'], 'usage', /"yaml" is not known/],
+    ['unknown grant', ['accounts', 'list', '--grant', 'password'], 'usage', /'password' is invalid/],
+    [
+      'timeout that is no number',
+      ['accounts', 'list', '--timeout', 'soon'],
+      'usage',
+      /--timeout "soon" is not a number of seconds/,
+    ],
+    [
+      'limit of zero',
+      ['accounts', 'transactions', ACCOUNT, '--limit', '0'],
+      'usage',
+      /--limit "0" is not a whole number/,
+    ],
+    [
+      'booked and pending',
+      ['accounts', 'transactions', ACCOUNT, '--booked', '--pending'],
+      'usage',
+      /--booked and --pending/,
+    ],
+    [
+      'PSU address that is none',
+      ['accounts', 'list', '--psu-ip', '1.2.3'],
+      'usage',
+      /--psu-ip "1.2.3" is not an IP address/,
+    ],
+    [
+      'customer id with letters',
+      ['accounts', 'list', '--customer', 'anna'],
+      'usage',
+      /"anna" is not a number/,
+    ],
+    [
+      'consent without a category',
+      ['consent', 'request', '--all-products'],
+      'usage',
+      /No category was given/,
+    ],
+    [
+      'consent of an unknown category',
+      ['consent', 'request', '--category', 'CARDS', '--all-products'],
+      'usage',
+      /"CARDS" is not known/,
+    ],
+    [
+      'consent without a product',
+      ['consent', 'request', '--category', 'PAYMENTS'],
+      'usage',
+      /No product was given/,
+    ],
+    [
+      'unknown transfer',
+      ['transfer', 'resume', 'tr-nothing'],
+      'flow_not_found',
+      /No flow of this profile fits "tr-nothing"/,
+    ],
+    [
+      'unknown consent',
+      ['consent', 'show', 'co-nothing'],
+      'flow_not_found',
+      /No flow of this profile fits "co-nothing"/,
+    ],
+  ])('%s', async (_what, args, code, message) => {
+    const before = { connections: tap.connections(), flows: flows() };
+    const ended = await operator.psd2([...args, '--json']);
+    expect(readError(ended)).toMatchObject({ code, exitCode: 2, message: expect.stringMatching(message) });
+    expect(ended.stdout).toBe('');
+    expect({ connections: tap.connections(), flows: flows() }).toEqual(before);
+
+    const plain = await operator.psd2(args);
+    expect(plain.code).toBe(2);
+    expect(plain.stderr).toMatch(message);
+    expect(plain.stderr).not.toContain('    at ');
+  });
+
+  it('a good command reaches the bank by the same way', async () => {
+    const before = tap.connections();
+    await operator.json(shapes.accounts, ['accounts', 'list']);
+    expect(tap.connections()).toBe(before + 1);
+  });
+
+  it.each([
+    [['acounts', 'list'], 'Did you mean accounts?'],
+    [['accounts', 'lst'], 'Did you mean list?'],
+    [['accounts', 'list', '--jsn'], 'Did you mean --json?'],
+  ])('suggests what %j was meant to be', async (args, suggestion) => {
+    const { code, stderr } = await operator.psd2(args);
+    expect(code).toBe(2);
+    expect(stderr).toContain(suggestion);
+  });
+});
+
+it('a reference is taken once, and the refusal names the flow that has it', async () => {
+  const args = confirmed({ '--reference': 'RENT-2026-11' });
+  const first = await operator.json(shapes.transfer, args);
+  const [before, known] = [tap.connections(), flows()];
+  const second = await operator.psd2([...args, '--json']);
+  expect(readError(second)).toMatchObject({
+    code: 'duplicate_reference',
+    exitCode: 2,
+    message: expect.stringContaining(first.flow),
+  });
+  expect([tap.connections(), flows()]).toEqual([before, known]);
+});
+
+describe('configuration that is wrong', () => {
+  const certificates = join(operator.config, 'sandbox', 'certificates');
+  const own = (name: string) => join(operator.folder, name);
+
+  it('no profile', async () => {
+    const env = { PSD2_CONFIG_DIR: own('empty'), PSD2_PROFILE: undefined, PSD2_BASE_URL: undefined };
+    const ended = await operator.psd2(['accounts', 'list', '--json'], { env });
+    expect(readError(ended)).toMatchObject({
+      code: 'no_profile',
+      exitCode: 3,
+      hint: expect.stringMatching(/psd2 profile add <name>.*psd2 sandbox start/),
+    });
+  });
+
+  it('a profile that is not there', async () => {
+    const ended = await operator.psd2(['accounts', 'list', '--profile', 'other', '--json']);
+    expect(readError(ended)).toMatchObject({
+      code: 'no_profile',
+      exitCode: 3,
+      message: expect.stringContaining('"other"'),
+      hint: expect.stringContaining('sandbox'),
+    });
+  });
+
+  it('a callback port that another program has', async () => {
+    const port = await freePort();
+    const other = createServer().listen(port, '127.0.0.1');
+    try {
+      const before = tap.connections();
+      const ended = await operator.psd2(['auth', 'login', '--json'], {
+        env: { PSD2_REDIRECT_URI: `http://127.0.0.1:${port}/callback` },
+      });
+      expect(readError(ended)).toMatchObject({
+        code: 'callback_port_busy',
+        exitCode: 3,
+        message: expect.stringContaining(String(port)),
+        hint: expect.stringContaining('PSD2_REDIRECT_URI=http://127.0.0.1:'),
+      });
+      expect(tap.connections()).toBe(before);
+    } finally {
+      other.close();
+    }
+  });
+
+  it('a key that others can read', async () => {
+    const key = own('readable-key.pem');
+    cpSync(join(certificates, 'qwac-key.pem'), key);
+    chmodSync(key, 0o644);
+    const ended = await operator.psd2(['accounts', 'list', '--json'], { env: { PSD2_QWAC_KEY: key } });
+    expect(readError(ended)).toMatchObject({
+      exitCode: 3,
+      message: expect.stringContaining(`${key} can be read by others`),
+      hint: expect.stringContaining(`chmod 600 ${key}`),
+    });
+  });
+
+  it.each([
+    ['QWAC', 'PSD2_QWAC_KEY', 'qseal-key.pem'],
+    ['QSealC', 'PSD2_QSEAL_KEY', 'qwac-key.pem'],
+  ])('a key that does not belong to the %s', async (name, variable, file) => {
+    const env = { [variable]: join(certificates, file) };
+    const ended = await operator.psd2(['accounts', 'list', '--json'], { env });
+    expect(readError(ended)).toMatchObject({
+      code: 'certificate',
+      exitCode: 3,
+      message: expect.stringContaining(`The ${name} key does not belong to the ${name} certificate`),
+    });
+  });
+
+  it('a certificate that has expired', async () => {
+    const old = await makeCertificateSet({ from: new Date('2020-01-01T00:00:00Z'), days: 30 });
+    writeFileSync(own('old.pem'), old.qwac.certificate, { mode: 0o600 });
+    writeFileSync(own('old-key.pem'), old.qwac.key, { mode: 0o600 });
+    const env = { PSD2_QWAC_CERT: own('old.pem'), PSD2_QWAC_KEY: own('old-key.pem') };
+    const before = tap.connections();
+    const ended = await operator.psd2(['accounts', 'list', '--json'], { env });
+    expect(readError(ended)).toMatchObject({
+      code: 'certificate',
+      exitCode: 3,
+      message: expect.stringContaining('The QWAC certificate expired on 2020-01-31'),
+    });
+    expect(tap.connections()).toBe(before);
+  });
+
+  it('a certificate file that is not there', async () => {
+    const env = { PSD2_QWAC_CERT: own('missing.pem') };
+    const ended = await operator.psd2(['accounts', 'list', '--json'], { env });
+    expect(readError(ended)).toMatchObject({
+      exitCode: 3,
+      message: expect.stringContaining(own('missing.pem')),
+    });
+  });
+
+  it('a damaged token file', async () => {
+    const config = own('damaged');
+    cpSync(operator.config, config, { recursive: true });
+    const file = join(config, 'tokens', 'sandbox', 'customer-1048262.json');
+    const damaged = readFileSync(file, 'utf8').slice(0, 40);
+    writeFileSync(file, damaged);
+    const ended = await operator.psd2(['accounts', 'list', '--json'], { env: { PSD2_CONFIG_DIR: config } });
+    expect(readError(ended)).toMatchObject({
+      code: 'config',
+      exitCode: 3,
+      message: expect.stringContaining(`${file} is damaged`),
+    });
+    expect(readFileSync(file, 'utf8')).toBe(damaged);
+  });
+});
+
+describe('a bank that can not be used', () => {
+  it('nobody is logged in', async () => {
+    const ended = await operator.psd2(['accounts', 'list', '--customer', '2073915', '--json']);
+    expect(readError(ended)).toMatchObject({
+      code: 'not_logged_in',
+      exitCode: 4,
+      hint: expect.stringContaining('psd2 auth login'),
+    });
+  });
+
+  it('a bank whose certificate chains to another authority', async () => {
+    const other = await makeCertificateSet({ from: new Date(), days: 1 });
+    const ca = join(operator.folder, 'other-ca.pem');
+    writeFileSync(ca, other.ca);
+    const ended = await operator.psd2(['accounts', 'list', '--json'], { env: { PSD2_CA: ca } });
+    expect(readError(ended)).toMatchObject({ code: 'bank_unreachable', exitCode: 11 });
+  });
+});
+
+describe('a bank that is down', () => {
+  const stopped = useOperator();
+  stopped.env.PSD2_PROFILE = 'sandbox';
+  beforeAll(async () => {
+    for (const args of [
+      ['sandbox', 'start', '--detach', '--port', '0'],
+      ['auth', 'login'],
+      ['sandbox', 'stop'],
+    ]) {
+      const ended = await stopped.psd2(args);
+      expect(ended, ended.stderr).toMatchObject({ code: 0 });
+    }
+  });
+
+  it.each([[['accounts', 'list']], [['auth', 'login']], [confirmed({})]])('%j ends with 11', async (args) => {
+    const ended = await stopped.psd2([...args, '--json']);
+    expect(readError(ended)).toMatchObject({
+      code: 'bank_unreachable',
+      exitCode: 11,
+      message: expect.stringContaining('The bank could not be reached'),
+    });
+  });
+});
+
+describe('a browser that can not be started', () => {
+  it('is told of, and the address is there to be opened by hand', async () => {
+    const psd2 = await operator.start(['auth', 'login', '--json'], { PSD2_BROWSER: '/nonexistent/browser' });
+    const [, address = ''] = await psd2.prints(/^ {2}(http\S+)\n/m);
+    await psd2.prints(/"\/nonexistent\/browser" could not be started: there is no such program/);
+    const walk = await operator.psd2(['sandbox', 'customer', address]);
+    expect(walk, walk.stderr).toMatchObject({ code: 0 });
+    expect(await psd2.ended).toMatchObject({ code: 0 });
+  });
+});

@@ -1,0 +1,107 @@
+import { createHash, verify, X509Certificate } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { openTestBank, type Reply, type TestBank } from './tpp.ts';
+
+const CUSTOMER = '/private/customers/1048262';
+
+let bank: TestBank;
+let token: string;
+
+beforeAll(async () => {
+  bank = await openTestBank();
+  token = (await bank.tpp.login()).accessToken;
+});
+afterAll(() => bank.close());
+
+/** The parts of an answer's Signature, and whether it verifies with the bank's signing certificate. */
+function signatureOf(reply: Reply, requestLine: string): { keyId: string; headers: string; valid: boolean } {
+  const parts = new Map(
+    [...String(reply.headers.signature).matchAll(/(\w+)="([^"]*)"/g)].map(([, name, value]) => [name, value]),
+  );
+  const headers = parts.get('headers') ?? '';
+  const text = headers
+    .split(' ')
+    .map((name) => `${name}: ${name === '(request-target)' ? requestLine : reply.headers[name]}`)
+    .join('\n');
+  const { publicKey } = new X509Certificate(bank.tpp.read('bankSigningCertFile'));
+  return {
+    keyId: parts.get('keyId') ?? '',
+    headers,
+    valid:
+      parts.get('algorithm') === 'rsa-sha256' &&
+      verify('RSA-SHA256', Buffer.from(text), publicKey, Buffer.from(parts.get('signature') ?? '', 'base64')),
+  };
+}
+
+function digestOf(reply: Reply): string {
+  return `SHA-256=${createHash('sha256').update(reply.text).digest('base64')}`;
+}
+
+async function requestConsent(products: string[]): Promise<Reply> {
+  return bank.tpp.send({
+    method: 'POST',
+    path: `${CUSTOMER}/consent/request`,
+    token,
+    body: { data: { categories: [{ name: 'ACCOUNT_INFO', products }] } },
+  });
+}
+
+describe('an answer to POST or PUT is signed over request-target, digest, cb-response-id and date', () => {
+  test('the token answer', async () => {
+    const reply = await bank.tpp.send(bank.tpp.codeCall('no-such-code'));
+    expect(reply.status).toBe(400);
+    expect(signatureOf(reply, 'post /auth/oauth/v2/token')).toEqual({
+      keyId: 'sandbox-bank',
+      headers: '(request-target) digest cb-response-id date',
+      valid: true,
+    });
+  });
+
+  test('the consent request and its confirm', async () => {
+    const reply = await requestConsent(['0010482620']);
+    expect(signatureOf(reply, `post ${CUSTOMER}/consent/request`).valid).toBe(true);
+    expect(reply.headers.digest).toBe(digestOf(reply));
+    expect(reply.headers['cb-response-id']).toMatch(/^[0-9a-f-]{36}$/);
+    expect(reply.headers.date).toBe('Fri, 20 Nov 2026 11:00:00 GMT');
+
+    const id = String(reply.json.resources?.resourceId);
+    await bank.tpp.send({
+      path: `/private/auth/security/sca/${id}/approach`,
+      token,
+      headers: { 'TPP-Redirect-URI': 'https://tpp.example/' },
+    });
+    bank.sandbox.customers.approveSca(id);
+    const path = `${CUSTOMER}/consent/request/${id}/confirm`;
+    const confirmed = await bank.tpp.send({ method: 'PUT', path, token, body: '{}' });
+    expect(confirmed.status).toBe(200);
+    expect(signatureOf(confirmed, `put ${path}`).valid).toBe(true);
+    expect(confirmed.headers.digest).toBe(digestOf(confirmed));
+    expect(confirmed.headers['cb-response-id']).not.toBe(reply.headers['cb-response-id']);
+  });
+
+  test('a refusal, with the query as it was sent', async () => {
+    const path = `${CUSTOMER}/consent/request?a=%2F%20b`;
+    const reply = await bank.tpp.send({ method: 'POST', path, token, body: '{}' });
+    expect(reply.status).toBe(417);
+    expect(signatureOf(reply, `post ${path}`).valid).toBe(true);
+    expect(signatureOf(reply, `post ${decodeURIComponent(path)}`).valid).toBe(false);
+  });
+});
+
+test('the redirect to the login page is signed without a digest', async () => {
+  const path = bank.tpp.authorizePath();
+  const reply = await bank.tpp.send({ path });
+  expect(reply.status).toBe(302);
+  expect(reply.headers.digest).toBeUndefined();
+  expect(signatureOf(reply, `get ${path}`)).toEqual({
+    keyId: 'sandbox-bank',
+    headers: '(request-target) cb-response-id date',
+    valid: true,
+  });
+});
+
+test('an answer to GET is not signed', async () => {
+  const reply = await bank.tpp.send({ path: `${CUSTOMER}/accounts`, token });
+  expect(reply.status).toBe(200);
+  for (const name of ['signature', 'digest', 'cb-response-id']) expect(reply.headers[name]).toBeUndefined();
+});
