@@ -1,10 +1,11 @@
 // Bundles src/main.ts into dist/ with splitting, so that a command loads only what it uses.
-import { readFileSync, rmSync } from 'node:fs';
+import { readFileSync, renameSync, rmSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { build } from 'esbuild';
 
 const { version } = JSON.parse(readFileSync('package.json', 'utf8'));
-rmSync('dist', { recursive: true, force: true });
+// Built beside it and then put in its place: a build that fails leaves the old one.
+const unfinished = `dist.${process.pid}`;
 
 // tsyringe (under @peculiar/x509) wants reflect-metadata to be there when it is loaded. With splitting, the
 // import order of the source says nothing about the order of the chunks, so tsyringe imports it itself.
@@ -20,7 +21,7 @@ const reflectMetadataFirst = {
 
 await build({
   entryPoints: ['src/main.ts'],
-  outdir: 'dist',
+  outdir: unfinished,
   bundle: true,
   splitting: true,
   platform: 'node',
@@ -39,3 +40,5 @@ await build({
   define: { PSD2_VERSION: JSON.stringify(version) },
   logLevel: 'warning',
 });
+rmSync('dist', { recursive: true, force: true });
+renameSync(unfinished, 'dist');

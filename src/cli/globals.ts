@@ -64,8 +64,9 @@ export interface Manner {
 /** @throws Psd2Error `usage` */
 export function readManner(raw: RawGlobals, env: NodeJS.ProcessEnv, isTerminal: boolean): Manner {
   const forced = env.FORCE_COLOR !== undefined && env.FORCE_COLOR !== '' && env.FORCE_COLOR !== '0';
+  const output = raw.output ? parseOutputFormat(raw.output) : 'table';
   return {
-    format: raw.json ? 'json' : raw.output ? parseOutputFormat(raw.output) : 'table',
+    format: raw.json ? 'json' : output,
     noInput: !raw.input || isSet(env.PSD2_NO_INPUT),
     quiet: raw.quiet === true,
     colour: raw.color && !env.NO_COLOR && (forced || isTerminal),

@@ -25,9 +25,9 @@ export async function customerId(context: Context): Promise<void> {
 }
 
 const ACCOUNT_COLUMNS: Column<Account>[] = [
-  { title: 'PRODUCT ID', value: ({ productId }) => productId },
-  { title: 'IBAN', value: ({ iban }) => iban },
-  { title: 'CURRENCY', value: ({ currency }) => currency },
+  { title: 'PRODUCT ID', value: ({ productId }) => productId, whole: true },
+  { title: 'IBAN', value: ({ iban }) => iban, whole: true },
+  { title: 'CURRENCY', value: ({ currency }) => currency, whole: true },
   { title: 'NAME', value: ({ name }) => name },
   { title: 'TYPE', value: ({ productDescription, productCode }) => productDescription ?? productCode },
 ];
@@ -70,8 +70,12 @@ export interface TransactionsOptions {
 }
 
 const TRANSACTION_COLUMNS: Column<Transaction>[] = [
-  { title: 'BOOKED', value: ({ status, bookingDate }) => (status === 'pending' ? 'pending' : bookingDate) },
-  { title: 'VALUE', value: ({ valueDate }) => valueDate },
+  {
+    title: 'BOOKED',
+    value: ({ status, bookingDate }) => (status === 'pending' ? 'pending' : bookingDate),
+    whole: true,
+  },
+  { title: 'VALUE', value: ({ valueDate }) => valueDate, whole: true },
   { title: 'AMOUNT', value: ({ amount }) => writeAmount(amount), right: true },
   { title: '', value: ({ currency }) => currency },
   { title: 'DESCRIPTION', value: ({ description, details }) => description || details },

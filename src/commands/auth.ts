@@ -78,7 +78,7 @@ export async function authList(context: Context): Promise<void> {
     logins,
     [
       { title: '', value: ({ customerId }) => (customerId !== null && customerId === last ? '*' : ' ') },
-      { title: 'CUSTOMER', value: ({ customerId }) => customerId },
+      { title: 'CUSTOMER', value: ({ customerId }) => customerId, whole: true },
       { title: 'GRANT', value: ({ grantType }) => grantType },
       { title: 'ACCESS TOKEN UNTIL', value: ({ accessTokenExpiresAt }) => accessTokenExpiresAt },
       { title: 'REFRESH TOKEN UNTIL', value: ({ refreshTokenExpiresAt }) => refreshTokenExpiresAt },

@@ -67,8 +67,8 @@ export async function consentShow(context: Context, flow: string): Promise<void>
 }
 
 const CONSENT_COLUMNS: Column<Consent>[] = [
-  { title: 'FLOW', value: ({ flow }) => flow },
-  { title: 'STATE', value: ({ state }) => state },
+  { title: 'FLOW', value: ({ flow }) => flow, whole: true },
+  { title: 'STATE', value: ({ state }) => state, whole: true },
   { title: 'CATEGORIES', value: ({ categories }) => categories.map(({ name }) => name).join(' ') },
   { title: 'UPDATED', value: ({ updatedAt }) => updatedAt },
 ];

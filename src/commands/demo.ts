@@ -9,6 +9,8 @@ import { Psd2Error } from '../errors.ts';
 import type { Context } from './context.ts';
 
 const IBAN = 'DE89370400440532013000';
+/** Where the steps print when stdout is for one document. */
+const STDERR = 2;
 
 /**
  * `psd2 demo`: the whole way against a sandbox bank of its own in a temporary folder. Each step is the real
@@ -16,7 +18,7 @@ const IBAN = 'DE89370400440532013000';
  *
  * @throws Psd2Error `sandbox` when a step fails
  */
-export async function demo({ terminal, world }: Context): Promise<void> {
+export async function demo({ terminal, world, output }: Context): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'psd2-demo-'));
   const program = process.argv[1] ?? '';
   const env = {
@@ -26,7 +28,7 @@ export async function demo({ terminal, world }: Context): Promise<void> {
     PSD2_REDIRECT_URI: `http://127.0.0.1:${await freePort()}/callback`,
     PSD2_BROWSER: `"${process.execPath}" "${program}" sandbox customer`,
   };
-  const start = (words: string[], stdout: 'inherit' | 'pipe') =>
+  const start = (words: string[], stdout: 'inherit' | 'pipe' | typeof STDERR) =>
     spawn(process.execPath, [program, ...words], {
       env,
       stdio: ['ignore', stdout, 'inherit'],
@@ -38,7 +40,7 @@ export async function demo({ terminal, world }: Context): Promise<void> {
     terminal.warn(
       `\n$ psd2 ${words.map((word) => (/^[\w./:-]+$/.test(word) ? word : `"${word}"`)).join(' ')}`,
     );
-    const child = start(words, 'inherit');
+    const child = start(words, output.format === 'table' ? 'inherit' : STDERR);
     const [code] = await once(child, 'exit');
     if (code !== 0)
       throw new Psd2Error('sandbox', `psd2 ${words.slice(0, 2).join(' ')} ended with exit code ${code}`);
@@ -95,6 +97,7 @@ export async function demo({ terminal, world }: Context): Promise<void> {
       throw new Psd2Error('sandbox', 'The balance did not move by what the transfer cost');
     }
     terminal.warn(`\nThe instant transfer is settled with the reference ${transfer.cro}.`);
+    if (output.format !== 'table') output.record(transfer, []);
   } finally {
     await once(
       spawn(process.execPath, [program, 'sandbox', 'stop', '--quiet'], { env, stdio: 'ignore' }),

@@ -212,9 +212,12 @@ function findOperation(context: Context, operation: string, from: string, refere
 }
 
 function notAt({ flow, state, verification }: GenericOperation, step: string): Psd2Error {
-  const next =
-    verification && state === 'verified' ? `, and the bank expects ${verification.nextStep} next` : '';
-  return new Psd2Error('usage', `${flow} is ${state}${next}, so ${step} is not its next step`);
+  const next = verification && verification.nextStep !== 'execute' ? verification.nextStep : 'sca';
+  const hint =
+    state === 'verified'
+      ? { hint: `Its next step is ${next === 'sca' ? 'sca' : `verify, for ${next}`}.` }
+      : {};
+  return new Psd2Error('usage', `${flow} is ${state}, and ${step} does not follow from that`, hint);
 }
 
 function refuseUnconfirmable({ globals, terminal }: Context): void {

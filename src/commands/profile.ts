@@ -24,7 +24,7 @@ export async function profileList({ profiles, output }: Context): Promise<void> 
     listed,
     [
       { title: '', value: (profile) => (profile.current ? '*' : ' ') },
-      { title: 'PROFILE', value: ({ name }) => name },
+      { title: 'PROFILE', value: ({ name }) => name, whole: true },
       { title: 'BASE URL', value: ({ baseUrl }) => baseUrl },
     ],
     'There are no profiles. Run psd2 profile add <name>, or psd2 sandbox start to try the sandbox.',
@@ -57,15 +57,18 @@ export async function profileShow(context: Context, name: string | undefined): P
 }
 
 /** `psd2 profile use <name>` */
-export async function profileUse({ profiles, terminal }: Context, name: string): Promise<void> {
-  if (!profiles.read(name)) throw noSuchProfile(name, profiles.list());
+export async function profileUse({ profiles, terminal, output }: Context, name: string): Promise<void> {
+  const chosen = profiles.read(name);
+  if (!chosen) throw noSuchProfile(name, profiles.list());
   await profiles.use(name);
-  terminal.say(`The profile ${name} is now the one that is used without --profile.`);
+  if (output.format === 'table')
+    terminal.say(`The profile ${name} is now the one that is used without --profile.`);
+  else output.record({ name, baseUrl: chosen.baseUrl, current: true }, []);
 }
 
 /** `psd2 profile remove <name>`: its settings and tokens, after asking; the record of its payments stays. */
 export async function profileRemove(context: Context, name: string): Promise<void> {
-  const { profiles, terminal, globals, folder, world } = context;
+  const { profiles, terminal, output, globals, folder, world } = context;
   if (!profiles.list().includes(parseProfileName(name))) throw noSuchProfile(name, profiles.list());
   const open = new FlowJournal(folder, name, world.now, world.random)
     .transfers()
@@ -95,7 +98,9 @@ export async function profileRemove(context: Context, name: string): Promise<voi
     }
   }
   profiles.remove(name);
-  terminal.say(`The profile ${name} is removed. The record of its flows stays in ${folder.flows(name)}.`);
+  if (output.format === 'table')
+    terminal.say(`The profile ${name} is removed. The record of its flows stays in ${folder.flows(name)}.`);
+  else output.record({ name, removed: true }, []);
 }
 
 function noSuchProfile(name: string, known: string[]): Psd2Error {

@@ -19,7 +19,8 @@ export async function sandboxStop({ folder, terminal, output }: Context): Promis
 }
 
 /**
- * `psd2 sandbox env`: export lines for `eval`. The secrets among them open nothing but this sandbox.
+ * `psd2 sandbox env`: export lines for `eval`, or the variables as one object. The secrets among them open
+ * nothing but this sandbox.
  *
  * @throws Psd2Error `sandbox` when it does not run
  */
@@ -42,6 +43,7 @@ export async function sandboxEnv(context: Context): Promise<void> {
     PSD2_QSEAL_KEY: registration.qsealKeyFile,
     PSD2_CA: registration.caFile,
   };
+  if (context.output.format !== 'table') return context.output.record(variables, []);
   for (const [name, value] of Object.entries(variables)) {
     context.output.text(`export ${name}='${value.replaceAll("'", `'\\''`)}'`);
   }
@@ -49,13 +51,14 @@ export async function sandboxEnv(context: Context): Promise<void> {
 
 /** `psd2 sandbox customer <url>`: plays the customer, so that a whole flow runs in a pipeline. */
 export async function sandboxCustomer(
-  { terminal, world }: Context,
+  { terminal, world, output }: Context,
   url: string,
   { refuse }: { refuse: boolean },
 ): Promise<void> {
   const { playCustomer } = await import('../sandbox/play-customer.ts');
   const { pages, finalUrl } = await playCustomer(url, { refuse, signal: world.signal });
-  terminal.say([...pages, `Back at ${finalUrl}`].join('\n'));
+  if (output.format === 'table') terminal.say([...pages, `Back at ${finalUrl}`].join('\n'));
+  else output.record({ pages, finalUrl }, []);
 }
 
 async function requireRunning({ folder }: Context): Promise<RunningSandbox> {

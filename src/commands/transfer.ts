@@ -16,11 +16,11 @@ export async function transferShow(context: Context, flow: string): Promise<void
 }
 
 const TRANSFER_COLUMNS: Column<Transfer>[] = [
-  { title: 'FLOW', value: ({ flow }) => flow },
-  { title: 'STATE', value: ({ state }) => state },
+  { title: 'FLOW', value: ({ flow }) => flow, whole: true },
+  { title: 'STATE', value: ({ state }) => state, whole: true },
   { title: 'AMOUNT', value: ({ order }) => writeMoney(order), right: true },
   { title: 'TO', value: ({ order }) => order.name },
-  { title: 'IBAN', value: ({ order }) => order.to },
+  { title: 'IBAN', value: ({ order }) => order.to, whole: true },
   { title: 'CREATED', value: ({ createdAt }) => createdAt },
 ];
 
@@ -90,7 +90,7 @@ export function printTransfer({ output }: Context, transfer: Transfer): void {
     { title: 'Transfer', value: ({ flow }) => flow },
     { title: 'State', value: ({ state }) => state },
     { title: 'To', value: ({ name }) => name },
-    { title: 'IBAN', value: ({ to }) => to },
+    { title: 'IBAN', value: ({ to }) => to, whole: true },
     { title: 'Amount', value: writeMoney },
     { title: 'Commission', value: ({ commissions }) => writeMoney(commissions) },
     { title: 'Total', value: ({ totalAmount }) => writeMoney(totalAmount) },

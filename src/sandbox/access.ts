@@ -1,8 +1,8 @@
 import type { Context } from 'hono';
 import type { Bank } from './bank.ts';
 import type { BankEnv } from './bank-env.ts';
-import { expectedAndReceived, Refusal } from './refusal.ts';
 import { type Category, requireAnyConsent, requireConsent, requireRole } from './permission.ts';
+import { expectedAndReceived, Refusal } from './refusal.ts';
 import type {
   ConsentResource,
   OperationResource,
@@ -103,10 +103,7 @@ export function consentOf(c: Context<BankEnv>, bank: Bank): ConsentResource {
  *
  * @throws Refusal as {@link productOf}, `ROLE_MISSING`, `CONSENT_MISSING`
  */
-export function inquiredProductOf(
-  c: Context<BankEnv>,
-  bank: Bank,
-): { customer: Customer; product: Product } {
+export function inquiredProductOf(c: Context<BankEnv>, bank: Bank): { customer: Customer; product: Product } {
   return permittedProductOf(c, bank, 'ACCOUNT_INFO');
 }
 

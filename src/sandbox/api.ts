@@ -10,7 +10,9 @@ import { consentRoutes } from './routes/consent.ts';
 import { customerRoutes } from './routes/customers.ts';
 import { moneyTransferRoutes } from './routes/money-transfer.ts';
 import { oauthRoutes } from './routes/oauth.ts';
+import { printerRoutes } from './routes/printer.ts';
 import { scaRoutes } from './routes/sca.ts';
+import { standingOrderRoutes } from './routes/standing-order.ts';
 import { transactionRoutes } from './routes/transactions.ts';
 import { checkKeyId, checkRequest } from './strict/check-request.ts';
 import { header } from './strict/headers.ts';
@@ -34,6 +36,7 @@ export function bankApi(bank: Bank): Hono<BankEnv> {
   api.use(async (c, next) => {
     const { request } = c.var;
     c.set('keyId', checkRequest(request, bank.tppCertificates, bank.seenRequestIds, bank.now()));
+    bank.limits.countCall(c.var.keyId);
     // Hono would answer a HEAD as a GET.
     if (request.method === 'HEAD') throw unknownEndpoint(c);
     await next();
@@ -41,6 +44,7 @@ export function bankApi(bank: Bank): Hono<BankEnv> {
   api.use('/private/*', async (c, next) => {
     const caller = bank.tokens.grantOf(requiredBearer(c.var.request));
     checkKeyId(c.var.keyId, caller.application.applicationName);
+    if (caller.customerId === undefined) bank.limits.countClientCredentialsCall();
     c.set('caller', caller);
     await next();
   });
@@ -53,6 +57,8 @@ export function bankApi(bank: Bank): Hono<BankEnv> {
     consentRoutes,
     scaRoutes,
     moneyTransferRoutes,
+    standingOrderRoutes,
+    printerRoutes,
   ]) {
     api.route('/', routes(bank));
   }
@@ -61,12 +67,18 @@ export function bankApi(bank: Bank): Hono<BankEnv> {
     throw unknownEndpoint(c);
   });
   api.onError((error, c) => {
-    if (error instanceof Refusal) {
-      return c.json(errorEnvelope(error.code, error.message, error.detail), error.status);
-    }
+    if (error instanceof Refusal) return refusal(error);
     return c.json(errorEnvelope('INTERNAL_ERROR', 'The sandbox bank failed', error.message), 500);
   });
   return api;
+}
+
+function refusal({ code, message, detail, status, extras }: Refusal): Response {
+  const { resourceId, retryAfterSeconds } = extras;
+  return Response.json(errorEnvelope(code, message, detail, resourceId), {
+    status,
+    headers: retryAfterSeconds === undefined ? {} : { 'Retry-After': String(retryAfterSeconds) },
+  });
 }
 
 /** The session id that the client keeps and sends back, or a new one: 10 digits. */

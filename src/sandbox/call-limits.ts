@@ -67,4 +67,3 @@ function tooMany(limit: string, retryAfterSeconds: number): Refusal {
     { retryAfterSeconds },
   );
 }
-

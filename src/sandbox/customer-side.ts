@@ -1,8 +1,9 @@
 import type { Bank } from './bank.ts';
 import { type Cents, decimal } from './cents.ts';
 import type { BankSide, Money, SandboxLogin, ScaRequest } from './customer-site/bank-side.ts';
-import type { Resource } from './resources.ts';
+import type { Resource } from './resource.ts';
 import type { Customer } from './seed-customers.ts';
+import { scheduleText } from './standing-order.ts';
 import { totalOf } from './transfer-order.ts';
 
 /** The bank as its customer site sees it. */
@@ -43,24 +44,32 @@ function requestOf({ tppName }: Bank, resource: Resource): ScaRequest {
     return {
       ...common,
       kind: 'consent',
-      categories: resource.categories.map(({ name, products }) => ({
-        name,
-        products: products.map(({ productId, description, iban }) => ({ productId, description, iban })),
-      })),
+      categories: resource.categories
+        .filter(({ outcome }) => outcome)
+        .map(({ name, products }) => ({
+          name,
+          products: products.map(({ productId, description, iban }) => ({ productId, description, iban })),
+        })),
     };
   }
-  const { order, product } = resource;
+  const { product } = resource;
+  if (resource.kind === 'inquiry') {
+    const { productId, description, iban } = product;
+    return { ...common, kind: 'inquiry', product: { productId, description, iban }, from: resource.from };
+  }
+  const { order } = resource;
   return {
     ...common,
     kind: 'payment',
-    operation: 'moneyTransfer',
-    instant: order.instant,
+    operation: resource.kind,
+    instant: resource.kind === 'moneyTransfer' && resource.order.instant,
     beneficiaryName: order.beneficiaryName,
     beneficiaryIban: order.beneficiaryIban,
     amount: money(order.amount),
     commissions: money(order.commissions),
     total: money(totalOf(order)),
-    executionDate: order.executionDay,
+    executionDate: resource.kind === 'moneyTransfer' ? resource.order.executionDay : resource.order.firstDay,
+    ...(resource.kind === 'standingOrder' && { schedule: scheduleText(resource.order) }),
     description: order.description,
     debitAccount: { productId: product.productId, iban: product.iban },
   };

@@ -7,6 +7,7 @@ import type {
   ConsentCategory,
   ConsentResource,
   InquiryResource,
+  OperationResource,
   Resource,
   ResourceBase,
   StandingOrderResource,
@@ -82,7 +83,7 @@ export class Resources {
    * @throws Refusal `SCA_FINISHED`, `STEP_MISSING`
    */
   startSca(resource: Resource, redirectUri: string): void {
-    this.requireLastStep(resource);
+    this.#requireLastStep(resource);
     const state = this.scaState(resource);
     if (state !== 'PENDING') {
       throw new Refusal('SCA_FINISHED', `SCA of this resource is over: it is ${state}`);
@@ -110,15 +111,26 @@ export class Resources {
     return new URL(resource.sca.redirectUri);
   }
 
-  /**
-   * @throws Refusal `STEP_MISSING` where the flow has a step that comes first.
-   */
-  requireLastStep(resource: Resource): void {
+  #requireLastStep(resource: Resource): void {
     if (!('nextStep' in resource) || resource.nextStep === 'execute') return;
     throw new Refusal(
       'STEP_MISSING',
       `The operation wants its step ${resource.nextStep} first`,
       `Expected: PUT {resourceId}/${resource.nextStep}, as _links.next says.`,
+    );
+  }
+
+  /**
+   * @throws Refusal `STEP_MISSING`, `NOT_AUTHORIZED`, `EXECUTION_REFUSED`
+   */
+  requireExecutable(operation: OperationResource): void {
+    this.#requireLastStep(operation);
+    this.requireAuthorized(operation);
+    if (operation.plan.execute !== 'refused') return;
+    throw new Refusal(
+      'EXECUTION_REFUSED',
+      'The bank does not execute this operation',
+      'The name of the beneficiary plans it: nothing was paid.',
     );
   }
 

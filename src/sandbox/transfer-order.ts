@@ -67,7 +67,7 @@ export function readTransferOrder(data: VerifyData, debited: Product, now: Date)
 }
 
 /** What leaves the account. */
-export function totalOf({ amount, commissions }: TransferOrder): Cents {
+export function totalOf({ amount, commissions }: Pick<TransferOrder, 'amount' | 'commissions'>): Cents {
   return amount + commissions;
 }
 

@@ -20,20 +20,16 @@ export function executeTransfer(bank: Bank, transfer: TransferResource): Executi
   if (transfer.execution) {
     throw new Refusal('ALREADY_EXECUTED', 'The operation was executed before', 'It was booked once.');
   }
-  bank.resources.requireLastStep(transfer);
-  bank.resources.requireAuthorized(transfer);
-  if (transfer.plan.execute === 'refused') {
-    throw new Refusal(
-      'EXECUTION_REFUSED',
-      'The bank does not execute this operation',
-      'The name of the beneficiary plans it: nothing was paid.',
-    );
-  }
+  bank.resources.requireExecutable(transfer);
   const now = bank.now();
   const { product, order, customer } = transfer;
   requireFunds(order, bank.ledger.balance(product, now).available);
 
-  const execution: Execution = { cro: newReference(), at: now, settlement: settlementOf(bank, transfer, now) };
+  const execution: Execution = {
+    cro: newReference(),
+    at: now,
+    settlement: settlementOf(bank, transfer, now),
+  };
   transfer.execution = execution;
   transfer.finishedAt = execution.settlement?.at ?? now;
   if (execution.settlement?.status === 'KO') return execution;

@@ -4,11 +4,14 @@ import { cleanJson, cleanText } from './clean.ts';
 export const OUTPUT_FORMATS = ['table', 'json', 'ndjson'] as const;
 export type OutputFormat = (typeof OUTPUT_FORMATS)[number];
 
-/** A column of a table: its title and how a row fills it. Amounts stand right. */
+/** A column of a table: its title and how a row fills it. */
 export interface Column<Row> {
   title: string;
   value: (row: Row) => string | null | undefined;
+  /** Stands right, as amounts do; never cut. */
   right?: boolean;
+  /** Never cut where the terminal is narrow: an id is of no use in part. */
+  whole?: boolean;
 }
 
 /** How data reaches stdout. */
@@ -66,7 +69,8 @@ export function openOutput(
       drawTerminalTable(
         columns,
         rows.map((row) => columns.map((column) => cell(column, row))),
-        { width: stdout.columns ?? 80, colour },
+        // A terminal that does not know its width says 0.
+        { width: stdout.columns || 80, colour },
       ),
     );
   };

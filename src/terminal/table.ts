@@ -8,27 +8,28 @@ const NARROWEST = 6;
 
 /**
  * A table for a terminal: no lines, a heading, columns two blanks apart; where it is wider than the
- * terminal the widest columns of text are cut, never those that stand right (amounts).
+ * terminal the widest columns of text are cut, never amounts and ids.
  *
  * @param width of the terminal, in cells
  */
 export function drawTerminalTable(
-  columns: Pick<Column<never>, 'title' | 'right'>[],
+  columns: Pick<Column<never>, 'title' | 'right' | 'whole'>[],
   rows: string[][],
   { width, colour }: { width: number; colour: boolean },
 ): string {
   const widths = columns.map(({ title }, index) =>
-    Math.max(stringWidth(title), ...rows.map((row) => stringWidth(row[index] ?? ''))),
+    rows.reduce((widest, row) => Math.max(widest, stringWidth(row[index] ?? '')), stringWidth(title)),
   );
-  for (;;) {
-    const excess = widths.reduce((sum, each) => sum + each + GAP, -GAP) - width;
-    const widest = widths.reduce(
-      (best, each, index) => (!columns[index]?.right && each > (widths[best] ?? 0) ? index : best),
-      columns.findIndex(({ right }) => !right),
+  const cuttable = columns.flatMap(({ right, whole }, index) => (right || whole ? [] : [index]));
+  const excess = () => widths.reduce((sum, each) => sum + each + GAP, -GAP) - width;
+  while (excess() > 0) {
+    const widest = cuttable.reduce(
+      (best, index) => ((widths[index] ?? 0) > (widths[best] ?? 0) ? index : best),
+      -1,
     );
     const cut = widths[widest];
-    if (excess <= 0 || cut === undefined || cut <= NARROWEST) break;
-    widths[widest] = Math.max(NARROWEST, cut - 1);
+    if (cut === undefined || cut <= NARROWEST) break;
+    widths[widest] = cut - 1;
   }
   const table = new Table({
     chars: Object.fromEntries(

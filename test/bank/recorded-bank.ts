@@ -10,7 +10,7 @@ import { digestProblem, signatureProblem } from '../signature/independent-verifi
 /** An answer as it is written into the script. */
 export interface WrittenAnswer {
   status: number;
-  headers?: Record<string, string>;
+  headers?: Record<string, string | string[]>;
   body?: string | Buffer;
 }
 

@@ -47,8 +47,19 @@ export type ScaRequest =
       total: Money;
       /** `YYYY-MM-DD` */
       executionDate: string;
+      /** How often and until when, where it is paid more than once. */
+      schedule?: string;
       description: string;
       debitAccount: { productId: string; iban: string };
+    }
+  | {
+      kind: 'inquiry';
+      resourceId: string;
+      tppName: string;
+      customerName: string;
+      product: { productId: string; description: string; iban: string };
+      /** The first day that was asked for, `YYYY-MM-DD`. */
+      from: string;
     };
 
 /** The state of an SCA (interface specification, "States and transitions"). */

@@ -5,10 +5,11 @@ import { categoryText, dateText, ibanText, moneyText } from './wording.ts';
 
 type Payment = Extract<ScaRequest, { kind: 'payment' }>;
 type Consent = Extract<ScaRequest, { kind: 'consent' }>;
+type Inquiry = Extract<ScaRequest, { kind: 'inquiry' }>;
 
 /** What is to be authorised, in full, with approve and refuse (dynamic linking: RTS (EU) 2018/389, article 5). */
 export function scaPage(request: ScaRequest, token: string): { title: string; body: Html } {
-  const { title, details, approve } = request.kind === 'payment' ? payment(request) : consent(request);
+  const { title, details, approve } = contentOf(request);
   const body = html`
 <section class="card" aria-labelledby="title">
 <h1 id="title">${title}</h1>
@@ -26,11 +27,29 @@ ${details}
   return { title, body };
 }
 
-function payment(request: Payment): { title: string; details: Html; approve: string } {
+interface Content {
+  title: string;
+  details: Html;
+  approve: string;
+}
+
+function contentOf(request: ScaRequest): Content {
+  switch (request.kind) {
+    case 'payment':
+      return payment(request);
+    case 'consent':
+      return consent(request);
+    case 'inquiry':
+      return inquiry(request);
+  }
+}
+
+function payment(request: Payment): Content {
   const transfer = request.operation === 'moneyTransfer';
   const kind = transfer ? (request.instant ? 'Instant bank transfer' : 'Bank transfer') : request.operation;
+  const once = request.instant ? 'Authorise an instant payment' : 'Authorise a payment';
   return {
-    title: request.instant ? 'Authorise an instant payment' : 'Authorise a payment',
+    title: request.schedule === undefined ? once : 'Authorise a standing order',
     approve: 'Approve payment',
     details: html`
 <p class="sum"><strong>${moneyText(request.amount)}</strong> <span>to <bdi>${request.beneficiaryName}</bdi></span></p>
@@ -42,6 +61,7 @@ ${row('Fee', moneyText(request.commissions))}
 <div class="total"><dt>Total</dt><dd>${moneyText(request.total)}</dd></div>
 ${row('Type', html`<bdi>${kind}</bdi>`)}
 ${row('Date', request.instant ? `${dateText(request.executionDate)}, at once` : dateText(request.executionDate))}
+${request.schedule === undefined ? '' : row('Schedule', request.schedule)}
 ${row('Description', request.description === '' ? 'None' : html`<bdi>${request.description}</bdi>`)}
 ${row('From your account', html`<span class="digits">${ibanText(request.debitAccount.iban)}</span><br>${request.debitAccount.productId}`)}
 </dl>
@@ -53,7 +73,21 @@ function row(term: string, value: Html | string): Html {
   return html`<div><dt>${term}</dt><dd>${value}</dd></div>`;
 }
 
-function consent(request: Consent): { title: string; details: Html; approve: string } {
+function inquiry({ product, from }: Inquiry): Content {
+  return {
+    title: 'Confirm that it is you',
+    approve: 'Show older transactions',
+    details: html`
+<p>Transactions older than 90 days are shown only after you have confirmed it.</p>
+<dl>
+${row('Account', html`<bdi>${product.description}</bdi> · ${product.productId}<br><span class="digits">${ibanText(product.iban)}</span>`)}
+${row('Transactions from', dateText(from))}
+</dl>
+<p class="note after">It holds for this login, for all of your accounts that you gave your consent for.</p>`,
+  };
+}
+
+function consent(request: Consent): Content {
   return {
     title: 'Give your consent',
     approve: 'Approve consent',

@@ -1,5 +1,5 @@
 import { Hono } from 'hono';
-import { productOf } from '../access.ts';
+import { inquiredProductOf } from '../access.ts';
 import type { Bank } from '../bank.ts';
 import type { BankEnv } from '../bank-env.ts';
 import { bankDay, bankHour, writeBankDate } from '../bank-time.ts';
@@ -11,7 +11,7 @@ export function accountRoutes(bank: Bank): Hono<BankEnv> {
   const routes = new Hono<BankEnv>();
 
   routes.get('/private/customers/:customerId/products/:productId/balance/retrieve', (c) => {
-    const { customer, product } = productOf(c, bank);
+    const { customer, product } = inquiredProductOf(c, bank);
     const now = bank.now();
     const { booked, available } = bank.ledger.balance(product, now);
     return c.json(

@@ -4,9 +4,10 @@ import { consentOf, customerOf, findProduct } from '../access.ts';
 import type { Bank } from '../bank.ts';
 import type { BankEnv } from '../bank-env.ts';
 import { type Place, successEnvelope } from '../envelope.ts';
+import { type Category, consentKey, requireRole } from '../permission.ts';
 import { Refusal } from '../refusal.ts';
-import type { ConsentCategory, ConsentResource } from '../resources.ts';
-import type { Customer } from '../seed-customers.ts';
+import type { ConsentCategory, ConsentResource } from '../resource.ts';
+import type { Customer, Product } from '../seed-customers.ts';
 import { readJsonBody } from '../strict/body.ts';
 
 const consentBody = z.strictObject({
@@ -37,10 +38,11 @@ export function consentRoutes(bank: Bank): Hono<BankEnv> {
       );
     }
     const { data } = readJsonBody(c.var.request, consentBody);
+    for (const { name } of data.categories) requireRole(bank, name);
     const consent = bank.resources.addConsent(customer, readCategories(data.categories, customer));
     return c.json(
       successEnvelope(bank, {
-        data: { categoriesOutcome: consent.categories.map(({ name }) => ({ name, outcome: true })) },
+        data: { categoriesOutcome: consent.categories.map(({ name, outcome }) => ({ name, outcome })) },
         resourceId: consent.id,
         place: {
           ...placeOf(customer),
@@ -54,9 +56,9 @@ export function consentRoutes(bank: Bank): Hono<BankEnv> {
   routes.put('/private/customers/:customerId/consent/request/:resourceId/confirm', (c) => {
     const consent = consentOf(c, bank);
     readJsonBody(c.var.request, emptyBody);
-    if (consent.confirmed) throw new Refusal('ALREADY_CONFIRMED', 'The consent was confirmed before');
+    if (consent.finishedAt) throw new Refusal('ALREADY_CONFIRMED', 'The consent was confirmed before');
     bank.resources.requireAuthorized(consent);
-    consent.confirmed = true;
+    consent.finishedAt = bank.now();
     record(bank, consent);
     return c.json(
       successEnvelope(bank, {
@@ -73,12 +75,12 @@ export function consentRoutes(bank: Bank): Hono<BankEnv> {
   return routes;
 }
 
-/** Keeps one consent for each category and product; given again, it is the newer one. */
+/** Keeps one consent for each granted category and product; given again, it is the newer one. */
 function record(bank: Bank, { customer, categories }: ConsentResource): void {
-  for (const { name, products } of categories) {
+  for (const { name, products } of categories.filter(({ outcome }) => outcome)) {
     for (const { productId } of products) {
       const { customerId } = customer;
-      bank.consents.set([customerId, name, productId].join(' '), {
+      bank.consents.set(consentKey(customerId, name, productId), {
         customerId,
         category: name,
         productId,
@@ -89,7 +91,7 @@ function record(bank: Bank, { customer, categories }: ConsentResource): void {
 }
 
 function readCategories(
-  categories: readonly { name: string; products: readonly string[] }[],
+  categories: readonly { name: Category; products: readonly string[] }[],
   customer: Customer,
 ): ConsentCategory[] {
   refuseTwice(
@@ -98,8 +100,14 @@ function readCategories(
   );
   return categories.map(({ name, products }) => {
     refuseTwice(`the products of ${name}`, products);
-    return { name, products: products.map((productId) => findProduct(customer, productId)) };
+    const found = products.map((productId) => findProduct(customer, productId));
+    return { name, products: found, outcome: isOffered(name, found) };
   });
+}
+
+/** Whether funds are available is asked of accounts: a card takes its whole category along. */
+function isOffered(category: Category, products: readonly Product[]): boolean {
+  return category !== 'FUNDS_AVAILABILITY' || products.every(({ kind }) => kind !== 'card');
 }
 
 function refuseTwice(where: string, values: readonly string[]): void {

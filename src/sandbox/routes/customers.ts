@@ -1,8 +1,9 @@
 import { Hono } from 'hono';
-import { customerOf, productOf } from '../access.ts';
+import { customerOf, inquiredProductOf } from '../access.ts';
 import type { Bank } from '../bank.ts';
 import type { BankEnv } from '../bank-env.ts';
 import { successEnvelope } from '../envelope.ts';
+import { requireRole } from '../permission.ts';
 import { Refusal } from '../refusal.ts';
 import type { Product } from '../seed-customers.ts';
 
@@ -24,6 +25,7 @@ export function customerRoutes(bank: Bank): Hono<BankEnv> {
   });
 
   routes.get('/private/customers/:customerId', (c) => {
+    requireRole(bank, 'ACCOUNT_INFO');
     const { customerId, firstName, lastName } = customerOf(c, bank);
     return c.json(
       successEnvelope(bank, {
@@ -46,7 +48,7 @@ export function customerRoutes(bank: Bank): Hono<BankEnv> {
   }
 
   routes.get('/private/customers/:customerId/products/:productId', (c) => {
-    const { customer, product } = productOf(c, bank);
+    const { customer, product } = inquiredProductOf(c, bank);
     return c.json(
       successEnvelope(bank, {
         data: accountRecord(product),

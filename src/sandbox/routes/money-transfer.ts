@@ -1,6 +1,6 @@
 import { Hono } from 'hono';
 import * as z from 'zod/mini';
-import { productOf, transferOf } from '../access.ts';
+import { payingProductOf, transferOf } from '../access.ts';
 import type { Bank } from '../bank.ts';
 import type { BankEnv } from '../bank-env.ts';
 import { bankDay, bankHour, targetHolidays, writeBankDate } from '../bank-time.ts';
@@ -9,6 +9,7 @@ import { type Place, successEnvelope } from '../envelope.ts';
 import { Refusal } from '../refusal.ts';
 import { BANK_ABI, type Customer, type Product } from '../seed-customers.ts';
 import { sepaCountries } from '../sepa-countries.ts';
+import { passStep } from '../steps.ts';
 import { readJsonBody } from '../strict/body.ts';
 import {
   executionDateLimit,
@@ -18,17 +19,26 @@ import {
   verifyBody,
 } from '../transfer-order.ts';
 import { executeTransfer } from '../transfers.ts';
+import { printerLink } from './printer.ts';
 
 const root = '/private/customers/:customerId/products/:productId/moneyTransfer';
 const emptyBody = z.strictObject({});
+/** The payer saw the verification of the payee, and accepts it: the sandbox's own form of that step. */
+const payeeAcceptedBody = z.strictObject({ data: z.strictObject({ payeeAccepted: z.literal(true) }) });
+
+const verifyWarning = {
+  code: 'BENEFICIARY_NEW',
+  message: 'No transfer went to this beneficiary before',
+  type: 'WARNING',
+  detail: 'The name of the beneficiary plans this warning.',
+} as const;
 
 /** Bank transfers, SCT and SCT Instant (interface specification, "Bank transfer endpoints"). */
 export function moneyTransferRoutes(bank: Bank): Hono<BankEnv> {
   const routes = new Hono<BankEnv>();
 
   routes.get(`${root}/prepare`, (c) => {
-    const { customer, product } = productOf(c, bank);
-    requireTransfers(product);
+    const { customer, product } = payingProductOf(c, bank);
     return c.json(
       successEnvelope(bank, {
         data: preparation(bank.now()),
@@ -42,8 +52,7 @@ export function moneyTransferRoutes(bank: Bank): Hono<BankEnv> {
   });
 
   routes.post(`${root}/verify`, (c) => {
-    const { customer, product } = productOf(c, bank);
-    requireTransfers(product);
+    const { customer, product } = payingProductOf(c, bank);
     const { data } = readJsonBody(c.var.request, verifyBody);
     const order = readTransferOrder(data, product, bank.now());
     requireFunds(order, bank.ledger.balance(product, bank.now()).available);
@@ -57,12 +66,30 @@ export function moneyTransferRoutes(bank: Bank): Hono<BankEnv> {
           ...beneficiaryBank(order.beneficiaryIban),
           moneyTransferOffline: false,
           holdersEnabled: true,
-          additionalChecks: [],
+          additionalChecks: transfer.plan.verify === 'warning' ? [verifyWarning.message] : [],
         },
         resourceId: transfer.id,
         place: {
           ...placeOf(customer, product),
           self: { href: 'verify', method: 'POST' },
+          next: { href: `${transfer.id}/${transfer.nextStep}`, method: 'PUT' },
+        },
+        ...(transfer.plan.verify === 'warning' && { messages: [verifyWarning] }),
+      }),
+    );
+  });
+
+  routes.put(`${root}/:resourceId/verify2`, (c) => {
+    const transfer = transferOf(c, bank);
+    readJsonBody(c.var.request, payeeAcceptedBody);
+    passStep(transfer, 'verify2');
+    return c.json(
+      successEnvelope(bank, {
+        data: {},
+        resourceId: transfer.id,
+        place: {
+          ...placeOf(transfer.customer, transfer.product),
+          self: { href: `${transfer.id}/verify2`, method: 'PUT' },
           next: { href: `${transfer.id}/execute`, method: 'PUT' },
         },
       }),
@@ -72,7 +99,7 @@ export function moneyTransferRoutes(bank: Bank): Hono<BankEnv> {
   routes.put(`${root}/:resourceId/execute`, (c) => {
     const transfer = transferOf(c, bank);
     readJsonBody(c.var.request, emptyBody);
-    const { cro, settlesAt } = executeTransfer(bank, transfer);
+    const { cro, settlement } = executeTransfer(bank, transfer);
     const place = placeOf(transfer.customer, transfer.product);
     const polling = {
       href: `${bank.baseUrl}${place.base}/${transfer.id}/execution/status`,
@@ -83,7 +110,7 @@ export function moneyTransferRoutes(bank: Bank): Hono<BankEnv> {
         data: { cro, moneyTransferOffline: false, sendEmailEnabled: false },
         resourceId: transfer.id,
         place: { ...place, self: { href: `${transfer.id}/execute`, method: 'PUT' } },
-        ...(settlesAt && { embedded: { polling } }),
+        embedded: { ...(settlement && { polling }), printer: printerLink(bank, transfer) },
         messages: [
           {
             code: 'TRANSFER_ACCEPTED',
@@ -100,13 +127,15 @@ export function moneyTransferRoutes(bank: Bank): Hono<BankEnv> {
     const transfer = transferOf(c, bank);
     const { execution } = transfer;
     if (!execution) throw new Refusal('NOT_EXECUTED', 'The transfer was not executed yet');
-    if (!execution.settlesAt)
-      throw new Refusal('NOT_INSTANT', 'Only an instant transfer has an execution status');
+    const { settlement } = execution;
+    if (!settlement) throw new Refusal('NOT_INSTANT', 'Only an instant transfer has an execution status');
+    const executionStatus = bank.now() < settlement.at ? 'PENDING' : settlement.status;
     return c.json(
       successEnvelope(bank, {
         data: {
-          executionStatus: bank.now() < execution.settlesAt ? 'PENDING' : 'OK',
-          executionStatusDescription: '',
+          executionStatus,
+          executionStatusDescription:
+            executionStatus === 'KO' ? 'The bank of the beneficiary refused the instant transfer' : '',
         },
         resourceId: transfer.id,
         place: {
@@ -118,11 +147,6 @@ export function moneyTransferRoutes(bank: Bank): Hono<BankEnv> {
   });
 
   return routes;
-}
-
-function requireTransfers({ kind, productId }: Product): void {
-  if (kind !== 'card') return;
-  throw new Refusal('PRODUCT_NOT_ENABLED', `${productId} is a card, and transfers are made from accounts`);
 }
 
 function placeOf({ customerId }: Customer, { productId }: Product): Pick<Place, 'base' | 'name'> {

@@ -4,7 +4,7 @@ import type { Bank } from '../bank.ts';
 import type { BankEnv } from '../bank-env.ts';
 import { bankTimestamp } from '../bank-time.ts';
 import { successEnvelope } from '../envelope.ts';
-import type { Resource } from '../resources.ts';
+import type { Resource } from '../resource.ts';
 import { requiredHeader } from '../strict/headers.ts';
 import { checkRedirectUri } from '../strict/redirect-uri.ts';
 
@@ -35,7 +35,7 @@ export function scaRoutes(bank: Bank): Hono<BankEnv> {
         data: {
           creationTimestamp: bankTimestamp(resource.createdAt),
           authorizationStatus: bank.resources.scaState(resource),
-          executionStatus: isDone(resource) ? 'OK' : 'PENDING',
+          executionStatus: executionStatusOf(bank, resource),
         },
         resourceId: resource.id,
       }),
@@ -45,7 +45,20 @@ export function scaRoutes(bank: Bank): Hono<BankEnv> {
   return routes;
 }
 
-/** Whether what the customer authorised has been carried out. */
-function isDone(resource: Resource): boolean {
-  return resource.kind === 'consent' ? resource.confirmed : resource.execution !== undefined;
+/** How far what the customer authorised has been carried out. */
+function executionStatusOf(bank: Bank, resource: Resource): 'PENDING' | 'OK' | 'KO' {
+  switch (resource.kind) {
+    case 'consent':
+      return resource.finishedAt ? 'OK' : 'PENDING';
+    case 'inquiry':
+      return bank.resources.scaState(resource) === 'AUTHORIZED' ? 'OK' : 'PENDING';
+    case 'standingOrder':
+      return resource.execution ? 'OK' : 'PENDING';
+    case 'moneyTransfer': {
+      const { execution } = resource;
+      if (!execution) return 'PENDING';
+      if (execution.settlement?.status !== 'KO') return 'OK';
+      return bank.now() < execution.settlement.at ? 'PENDING' : 'KO';
+    }
+  }
 }

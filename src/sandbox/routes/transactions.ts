@@ -1,14 +1,18 @@
 import { Hono } from 'hono';
-import { productOf } from '../access.ts';
+import { inquiredProductOf } from '../access.ts';
 import type { Bank } from '../bank.ts';
 import type { BankEnv } from '../bank-env.ts';
-import { bankTimestamp, type IsoDate, readBankDate, writeBankDate } from '../bank-time.ts';
+import { addDays, bankDay, bankTimestamp, type IsoDate, readBankDate, writeBankDate } from '../bank-time.ts';
 import { type Cents, euros } from '../cents.ts';
+import { statementPdf, statementXls } from '../documents/statement.ts';
 import type { Entry } from '../entry.ts';
 import { type Link, successEnvelope } from '../envelope.ts';
 import type { DayRange } from '../ledger.ts';
 import { expectedAndReceived, Refusal } from '../refusal.ts';
+import type { Customer, Product } from '../seed-customers.ts';
 import { readQuery } from '../strict/query.ts';
+import type { Grant } from '../tokens.ts';
+import { sendDocument } from './send-document.ts';
 
 const ROWS_A_PAGE = 10;
 
@@ -22,11 +26,18 @@ export function transactionRoutes(bank: Bank): Hono<BankEnv> {
   const routes = new Hono<BankEnv>();
 
   routes.get('/private/customers/:customerId/products/:productId/transactions/retrieve', (c) => {
-    const { customer, product } = productOf(c, bank);
+    const { customer, product } = inquiredProductOf(c, bank);
     const query = readQuery(c.var.request);
     refuseOtherParameters(query);
     const range = readRange(query);
+    const exportType = readExportType(query);
+    requireScaForOld(bank, c.var.caller, customer, product, range);
     const { booked, pending } = bank.ledger.entries(product, range, bank.now());
+    if (exportType) {
+      const statement = { customer, product, range, booked, pending };
+      const bytes = exportType === 'pdf' ? statementPdf(statement) : statementXls(statement);
+      return sendDocument(exportType, `transactions-${product.productId}`, bytes);
+    }
     const bookedPage = pageOf(booked, readCursor(query, 'nextAccounting'));
     const pendingPage = pageOf(pending, readCursor(query, 'nextNotAccounting'));
     const base = `/private/customers/${customer.customerId}/products/${product.productId}/transactions`;
@@ -56,14 +67,49 @@ export function transactionRoutes(bank: Bank): Hono<BankEnv> {
   return routes;
 }
 
+/**
+ * Transactions older than 90 days are shown after SCA (RTS (EU) 2018/389, article 10), where such a day is asked for.
+ * It lifts the login. A token without a customer has nobody to send there, and gets no resource.
+ *
+ * @throws Refusal `PSD2_SCA_REQUIRED`
+ */
+function requireScaForOld(
+  bank: Bank,
+  caller: Grant,
+  customer: Customer,
+  product: Product,
+  { from }: DayRange,
+): void {
+  const oldest = addDays(bankDay(bank.now()), -90);
+  if (from === undefined || from >= oldest || bank.resources.isLifted(caller)) return;
+  throw new Refusal(
+    'PSD2_SCA_REQUIRED',
+    'The customer must authenticate before transactions older than 90 days are shown',
+    expectedAndReceived(`dateFrom from ${writeBankDate(oldest)} on, or SCA`, writeBankDate(from)),
+    caller.customerId === undefined
+      ? {}
+      : { resourceId: bank.resources.addInquiry(customer, caller, product, from).id },
+  );
+}
+
+function readExportType(query: Query): 'pdf' | 'xls' | undefined {
+  const text = query.get('exportType');
+  if (text === undefined || text === 'pdf' || text === 'xls') return text;
+  throw new Refusal(
+    'FIELD_INVALID',
+    'exportType is not one that the bank has',
+    expectedAndReceived('pdf or xls', text),
+  );
+}
+
 function refuseOtherParameters(query: Query): void {
-  const known = ['dateFrom', 'dateTo', 'nextAccounting', 'nextNotAccounting', ...emptyFilters];
+  const known = ['dateFrom', 'dateTo', 'nextAccounting', 'nextNotAccounting', 'exportType', ...emptyFilters];
   for (const [name, value] of query) {
     if (!known.includes(name) || (emptyFilters.includes(name) && value !== '')) {
       throw new Refusal(
         'FIELD_INVALID',
         `The sandbox does not have the parameter ${name}`,
-        expectedAndReceived('dateFrom, dateTo, nextAccounting, nextNotAccounting', name),
+        expectedAndReceived('dateFrom, dateTo, nextAccounting, nextNotAccounting, exportType', name),
       );
     }
   }

@@ -1,0 +1,132 @@
+import { randomInt } from 'node:crypto';
+import { Hono } from 'hono';
+import * as z from 'zod/mini';
+import { payingProductOf, standingOrderOf } from '../access.ts';
+import type { Bank } from '../bank.ts';
+import type { BankEnv } from '../bank-env.ts';
+import { bankDay, targetHolidays, writeBankDate } from '../bank-time.ts';
+import { euros } from '../cents.ts';
+import { type Place, successEnvelope } from '../envelope.ts';
+import { Refusal } from '../refusal.ts';
+import type { Customer, Product } from '../seed-customers.ts';
+import {
+  firstExecutionMinimum,
+  frequencies,
+  lastDayOf,
+  readNumberOfExecutions,
+  readStandingOrder,
+  standingOrderBody,
+  standingOrderTermBody,
+} from '../standing-order.ts';
+import { passStep } from '../steps.ts';
+import { readJsonBody } from '../strict/body.ts';
+import { executionDateLimit, totalOf } from '../transfer-order.ts';
+import { printerLink } from './printer.ts';
+
+const root = '/private/customers/:customerId/products/:productId/standingOrder';
+const emptyBody = z.strictObject({});
+
+/**
+ * Standing orders: an operation of the sandbox's own, to try the generic operation flow with a second verify step
+ * (interface specification, "Generic operation flow"). The order is kept; its payments are not made.
+ */
+export function standingOrderRoutes(bank: Bank): Hono<BankEnv> {
+  const routes = new Hono<BankEnv>();
+
+  routes.get(`${root}/prepare`, (c) => {
+    const { customer, product } = payingProductOf(c, bank);
+    const now = bank.now();
+    const year = Number(bankDay(now).slice(0, 4));
+    return c.json(
+      successEnvelope(bank, {
+        data: {
+          today: writeBankDate(bankDay(now)),
+          firstExecutionDateMinimum: writeBankDate(firstExecutionMinimum(now)),
+          firstExecutionDateLimit: writeBankDate(executionDateLimit(now)),
+          holidays: [...targetHolidays(year), ...targetHolidays(year + 1)].map(writeBankDate),
+          frequencies,
+        },
+        place: {
+          ...placeOf(customer, product),
+          self: { href: 'prepare', method: 'GET' },
+          next: { href: 'verify', method: 'POST' },
+        },
+      }),
+    );
+  });
+
+  routes.post(`${root}/verify`, (c) => {
+    const { customer, product } = payingProductOf(c, bank);
+    const { data } = readJsonBody(c.var.request, standingOrderBody);
+    const order = readStandingOrder(data, product, bank.now());
+    const { id } = bank.resources.addStandingOrder(customer, product, order);
+    return c.json(
+      successEnvelope(bank, {
+        data: {
+          amount: euros(order.amount),
+          commissions: euros(order.commissions),
+          firstExecutionDate: writeBankDate(order.firstDay),
+        },
+        resourceId: id,
+        place: {
+          ...placeOf(customer, product),
+          self: { href: 'verify', method: 'POST' },
+          next: { href: `${id}/verify2`, method: 'PUT' },
+        },
+      }),
+    );
+  });
+
+  routes.put(`${root}/:resourceId/verify2`, (c) => {
+    const standing = standingOrderOf(c, bank);
+    const executions = readNumberOfExecutions(readJsonBody(c.var.request, standingOrderTermBody).data);
+    passStep(standing, 'verify2');
+    standing.order.executions = executions;
+    return c.json(
+      successEnvelope(bank, {
+        data: {
+          numberOfExecutions: executions,
+          lastExecutionDate: writeBankDate(lastDayOf(standing.order, executions)),
+          totalAmount: euros(totalOf(standing.order) * executions),
+        },
+        resourceId: standing.id,
+        place: {
+          ...placeOf(standing.customer, standing.product),
+          self: { href: `${standing.id}/verify2`, method: 'PUT' },
+          next: { href: `${standing.id}/execute`, method: 'PUT' },
+        },
+      }),
+    );
+  });
+
+  routes.put(`${root}/:resourceId/execute`, (c) => {
+    const standing = standingOrderOf(c, bank);
+    readJsonBody(c.var.request, emptyBody);
+    if (standing.execution) throw new Refusal('ALREADY_EXECUTED', 'The operation was executed before');
+    bank.resources.requireExecutable(standing);
+    const now = bank.now();
+    const standingOrderId = String(randomInt(1_000_000_000, 9_999_999_999));
+    standing.execution = { standingOrderId, at: now };
+    standing.finishedAt = now;
+    return c.json(
+      successEnvelope(bank, {
+        data: { standingOrderId },
+        resourceId: standing.id,
+        place: {
+          ...placeOf(standing.customer, standing.product),
+          self: { href: `${standing.id}/execute`, method: 'PUT' },
+        },
+        embedded: { printer: printerLink(bank, standing) },
+      }),
+    );
+  });
+
+  return routes;
+}
+
+function placeOf({ customerId }: Customer, { productId }: Product): Pick<Place, 'base' | 'name'> {
+  return {
+    base: `/private/customers/${customerId}/products/${productId}/standingOrder`,
+    name: 'standingOrder',
+  };
+}

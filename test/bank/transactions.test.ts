@@ -1,0 +1,239 @@
+import { describe, expect, it } from 'vitest';
+import type { Transaction } from '../../src/bank/customers.ts';
+import { fetchTransactions, type TransactionQuery } from '../../src/bank/transactions.ts';
+import { parseDate } from '../../src/domain/calendar.ts';
+import { success } from './answers.ts';
+import { useClients } from './client.ts';
+import type { WrittenAnswer } from './recorded-bank.ts';
+import { useRecordedBank } from './recorded-bank.ts';
+
+const recorded = useRecordedBank();
+const openClient = useClients(recorded);
+
+const BASE = '/private/customers/1234567/products/0000012345/transactions/retrieve';
+const all: TransactionQuery = {
+  customerId: '1234567',
+  productId: '0000012345',
+  from: undefined,
+  to: undefined,
+  status: undefined,
+  transactionId: 'aaaaaaaa-bbbb-4ccc-8ddd-eeeeeeeeeeee',
+};
+
+/** One booked row; the index restarts with every page, so the amount tells it from others. */
+const booked = (amount: number) =>
+  `{"index":"A${amount % 10}","shortDescription":"POS","extendedDescription":"Shop","amountTransaction":{"amount":"-${amount}.000","currency":"EUR"},"dateAccountingCurrency":"20260630T00:00:00","dateLiquidationValue":"20260629T00:00:00","codeDescription":"43","idMoneyTransfer":"","isFeeCharge":false}`;
+const pending = (amount: number) =>
+  `{"index":"N${amount % 10}","shortDescription":"","extendedDescription":"","amountTransaction":{"amount":"-${amount}.000","currency":"EUR"},"dateLiquidationValue":"20260701T10:15:42","preAuthorized":true}`;
+
+/** A page of both lists; a cursor that is undefined is left out, as on the last page. */
+function page(
+  lists: { booked?: number[]; pending?: number[] },
+  cursors: { nextAccounting?: unknown; nextNotAccounting?: unknown } = {},
+  next?: string,
+): WrittenAnswer {
+  const rows = (values: number[] | undefined, write: (amount: number) => string) =>
+    (values ?? []).map(write).join(',');
+  const rest = JSON.stringify(cursors).slice(1, -1);
+  return success(
+    `{"totalOutput":"-1.000","numberTransactionsAccounting":30,"transactionsAccounting":[${rows(lists.booked, booked)}],` +
+      `"transactionsNotAccounting":[${rows(lists.pending, pending)}]${rest ? `,${rest}` : ''}}`,
+    next === undefined ? {} : { next: { method: 'GET', href: next } },
+  );
+}
+
+async function fetched(query: Partial<TransactionQuery> = {}): Promise<Transaction[]> {
+  const rows: Transaction[] = [];
+  for await (const part of fetchTransactions(openClient().bank, { ...all, ...query })) rows.push(...part);
+  return rows;
+}
+
+async function amounts(query: Partial<TransactionQuery> = {}): Promise<string[]> {
+  return (await fetched(query)).map(({ status, amount }) => `${status} ${amount}`);
+}
+
+it('a row has its dates in ISO form, its amount to the last decimal, and null for what is not there', async () => {
+  recorded.expect('GET', BASE, page({ booked: [1], pending: [2] }));
+  expect(await fetched()).toEqual([
+    {
+      index: 'A1',
+      status: 'booked',
+      bookingDate: '2026-06-30',
+      valueDate: '2026-06-29',
+      amount: '-1.000',
+      currency: 'EUR',
+      description: 'POS',
+      details: 'Shop',
+      code: '43',
+      transferReference: null,
+      feeCharge: false,
+    },
+    {
+      index: 'N2',
+      status: 'pending',
+      bookingDate: null,
+      valueDate: '2026-07-01',
+      amount: '-2.000',
+      currency: 'EUR',
+      description: '',
+      details: '',
+      code: null,
+      transferReference: null,
+      feeCharge: null,
+    },
+  ]);
+});
+
+it('a range is sent as the bank writes dates, percent-encoded, with every page', async () => {
+  const range = 'dateFrom=01%2F06%2F2026&dateTo=30%2F06%2F2026';
+  recorded.expect('GET', `${BASE}?${range}`, page({ booked: [1] }, { nextAccounting: 11 }));
+  recorded.expect('GET', `${BASE}?${range}&nextAccounting=11`, page({ booked: [2] }));
+  const dates = { from: parseDate('--from', '2026-06-01'), to: parseDate('--to', '2026-06-30') };
+  expect(await amounts(dates)).toEqual(['booked -1.000', 'booked -2.000']);
+});
+
+it('an empty range is no row, and no error', async () => {
+  recorded.expect(
+    'GET',
+    BASE,
+    success('{"numberTransactionsAccounting":0,"numberTransactionsNotAccounting":0}'),
+  );
+  expect(await amounts()).toEqual([]);
+});
+
+describe('two cursors', () => {
+  it('go on together while both lists do', async () => {
+    recorded.expect(
+      'GET',
+      BASE,
+      page({ booked: [1], pending: [2] }, { nextAccounting: 11, nextNotAccounting: '11' }),
+    );
+    recorded.expect(
+      'GET',
+      `${BASE}?nextAccounting=11&nextNotAccounting=11`,
+      page({ booked: [3], pending: [4] }),
+    );
+    expect(await amounts()).toEqual(['booked -1.000', 'pending -2.000', 'booked -3.000', 'pending -4.000']);
+  });
+
+  it('a list that has ended is sent again from its start while the other goes on: no row twice, none lost', async () => {
+    recorded.expect('GET', BASE, page({ booked: [1], pending: [2] }, { nextAccounting: 11 }));
+    // The cursor of the finished list is left out, so the bank begins it anew, cursor included.
+    recorded.expect(
+      'GET',
+      `${BASE}?nextAccounting=11`,
+      page({ booked: [3], pending: [2] }, { nextAccounting: 21, nextNotAccounting: 11 }),
+    );
+    recorded.expect('GET', `${BASE}?nextAccounting=21`, page({ booked: [4], pending: [2] }));
+    expect(await amounts()).toEqual(['booked -1.000', 'pending -2.000', 'booked -3.000', 'booked -4.000']);
+  });
+
+  it('the other way round too', async () => {
+    recorded.expect('GET', BASE, page({ booked: [1], pending: [2] }, { nextNotAccounting: 11 }));
+    recorded.expect('GET', `${BASE}?nextNotAccounting=11`, page({ booked: [1], pending: [3] }));
+    expect(await amounts()).toEqual(['booked -1.000', 'pending -2.000', 'pending -3.000']);
+  });
+
+  it.each([0, '0', null, ''])('of %j end a list as one that is left out does', async (end) => {
+    recorded.expect('GET', BASE, page({ booked: [1] }, { nextAccounting: end, nextNotAccounting: end }));
+    expect(await amounts()).toEqual(['booked -1.000']);
+  });
+
+  it('of one list are all there is when only that list is wanted', async () => {
+    recorded.expect(
+      'GET',
+      BASE,
+      page({ booked: [1], pending: [2] }, { nextAccounting: 11, nextNotAccounting: 11 }),
+    );
+    recorded.expect('GET', `${BASE}?nextAccounting=11`, page({ booked: [3], pending: [2] }));
+    expect(await amounts({ status: 'booked' })).toEqual(['booked -1.000', 'booked -3.000']);
+
+    recorded.expect('GET', BASE, page({ booked: [1], pending: [2] }, { nextAccounting: 11 }));
+    expect(await amounts({ status: 'pending' })).toEqual(['pending -2.000']);
+  });
+
+  it('a page that is empty in the middle is no end', async () => {
+    recorded.expect('GET', BASE, page({}, { nextAccounting: 11 }));
+    recorded.expect('GET', `${BASE}?nextAccounting=11`, page({ booked: [1] }));
+    expect(await amounts()).toEqual(['booked -1.000']);
+  });
+});
+
+describe('a cursor that does not advance ends with an error, not a loop, and no row comes twice', () => {
+  const stuck = expect.objectContaining({
+    code: 'bank_answer',
+    message: "The bank's transaction pages of 0000012345 do not advance",
+  });
+
+  it.each([11, 10, 1])('11, then %i', async (second) => {
+    recorded.expect('GET', BASE, page({ booked: [1] }, { nextAccounting: 11 }));
+    recorded.expect('GET', `${BASE}?nextAccounting=11`, page({ booked: [2] }, { nextAccounting: second }));
+    const rows: Transaction[] = [];
+    const reading = (async () => {
+      for await (const part of fetchTransactions(openClient().bank, all)) rows.push(...part);
+    })();
+    await expect(reading).rejects.toThrow(stuck);
+    expect(rows.map(({ amount }) => amount)).toEqual(['-1.000', '-2.000']);
+  });
+
+  it('1 on the first page, which is where that began', async () => {
+    recorded.expect('GET', BASE, page({ booked: [1] }, { nextAccounting: 1 }));
+    await expect(fetched()).rejects.toThrow(stuck);
+  });
+
+  it('a link to a page that was read already', async () => {
+    recorded.expect('GET', BASE, page({ booked: [1] }, {}, 'retrieve?page=2'));
+    recorded.expect('GET', `${BASE}?page=2`, page({ booked: [2] }, {}, 'retrieve?page=2'));
+    await expect(fetched()).rejects.toThrow(stuck);
+  });
+});
+
+describe('_links.next', () => {
+  it.each([
+    ['retrieve?page=2', `${BASE}?page=2`],
+    ['?page=2', `${BASE}?page=2`],
+    [`${BASE}?page=2`, `${BASE}?page=2`],
+    ['retrieve?dateTo=29%2F04%2F2026&page=2', `${BASE}?dateTo=29%2F04%2F2026&page=2`],
+  ])('%s is resolved against the path that was called', async (href, path) => {
+    recorded.expect('GET', BASE, page({ booked: [1] }, {}, href));
+    recorded.expect('GET', path, page({ booked: [2], pending: [3] }));
+    expect(await amounts()).toEqual(['booked -1.000', 'booked -2.000', 'pending -3.000']);
+  });
+
+  it.each([
+    `https://thief.example${BASE}?page=2`,
+    `//thief.example${BASE}?page=2`,
+    `https://user:pass@thief.example:444${BASE}?page=2`,
+    `\\\\thief.example${BASE}?page=2`,
+  ])('%s on another host is asked of the profile’s own', async (href) => {
+    recorded.expect('GET', BASE, page({ booked: [1] }, {}, href));
+    recorded.expect('GET', `${BASE}?page=2`, page({ booked: [2] }));
+    expect(await amounts()).toEqual(['booked -1.000', 'booked -2.000']);
+    expect(recorded.last.headers.host).toBe(new URL(recorded.baseUrl).host);
+  });
+
+  it.each(['https://[', 'mailto:bank@bank.example', 'data:,x'])('%s is no address', async (href) => {
+    recorded.expect('GET', BASE, page({ booked: [1] }, {}, href));
+    await expect(fetched()).rejects.toMatchObject({
+      code: 'bank_answer',
+      message: expect.stringContaining('by a link that is no address'),
+    });
+  });
+
+  it('gives way to a cursor, and a blank one or one of another method is none', async () => {
+    recorded.expect('GET', BASE, page({ booked: [1] }, { nextAccounting: 11 }, 'retrieve?page=2'));
+    recorded.expect('GET', `${BASE}?nextAccounting=11`, page({ booked: [2] }, {}, ' '));
+    expect(await amounts()).toEqual(['booked -1.000', 'booked -2.000']);
+
+    recorded.expect('GET', BASE, success('{}', { next: { method: 'POST', href: 'retrieve?page=2' } }));
+    expect(await amounts()).toEqual([]);
+  });
+});
+
+it('a page is handed on before the next one is asked for', async () => {
+  recorded.expect('GET', BASE, page({ booked: [1] }, { nextAccounting: 11 }));
+  const pages = fetchTransactions(openClient().bank, all);
+  expect((await pages.next()).value).toHaveLength(1);
+  expect(recorded.received).toHaveLength(1);
+  await pages.return(undefined);
+});
