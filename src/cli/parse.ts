@@ -27,7 +27,9 @@ function toUsageError(error: CommanderError): Psd2Error {
 
 /** Before the options are read: whether the error is wanted as JSON. */
 function wantsJson(): boolean {
-  const { argv, env } = process;
-  const output = argv[argv.findIndex((word) => word === '-o' || word === '--output') + 1];
-  return argv.includes('--json') || output === 'json' || output === 'ndjson' || env.PSD2_OUTPUT === 'json';
+  const words = process.argv.slice(2);
+  const at = words.findIndex((word) => /^(-o|--output(=|$))/.test(word));
+  const named = words[at]?.replace(/^(-o|--output=?)/, '') || words[at + 1];
+  const output = at === -1 ? process.env.PSD2_OUTPUT : named;
+  return words.includes('--json') || output === 'json' || output === 'ndjson';
 }

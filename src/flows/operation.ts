@@ -163,6 +163,7 @@ export async function runOperation<Order extends OrderTarget>(
           authorizedNow = true;
           const status = readAuthorizationStatus(authorizationStatus);
           if (isExecuted(executionStatus)) open.record({ type: 'executed', cro: null });
+          else if (executionStatus === 'KO') open.record(REPORTED_KO);
           else open.record({ type: 'authorization', status, bankStatus: authorizationStatus });
           break;
         }
@@ -251,13 +252,14 @@ async function askOutcome(
   }
   const status = await ifAnswered(fetchOperationStatus(bank, resourceId, transactionId));
   if (status && isExecuted(status.executionStatus)) return [{ type: 'executed', cro: null }];
-  if (status?.executionStatus === 'KO')
-    return [{ type: 'execute-refused', description: 'The bank reports KO' }];
+  if (status?.executionStatus === 'KO') return [REPORTED_KO];
   if (status && readAuthorizationStatus(status.authorizationStatus) === 'NOT_AUTHORIZED') {
     return [{ type: 'authorization', status: 'NOT_AUTHORIZED', bankStatus: status.authorizationStatus }];
   }
   return null;
 }
+
+const REPORTED_KO = { type: 'execute-refused', description: 'The bank reports KO' } as const;
 
 /** What a bank may call an operation that was executed; of this field the specification shows `PENDING` only. */
 function isExecuted(executionStatus: string | null): boolean {

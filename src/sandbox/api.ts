@@ -1,9 +1,11 @@
 import { randomInt } from 'node:crypto';
 import { type Context, Hono } from 'hono';
+import { plannedFaults } from './answers/faults.ts';
 import { readOutgoing, toResponse } from './answers/outgoing.ts';
 import type { Bank } from './bank.ts';
 import type { BankEnv } from './bank-env.ts';
 import { errorEnvelope } from './envelope.ts';
+import { liveIn } from './persona/lived-in.ts';
 import { expectedAndReceived, Refusal } from './refusal.ts';
 import { accountRoutes } from './routes/accounts.ts';
 import { consentRoutes } from './routes/consent.ts';
@@ -21,6 +23,7 @@ import { type RawRequest, readRawRequest } from './strict/raw-request.ts';
 /** The bank's API: the rules that hold for every request, the endpoints, and the envelope of every refusal. */
 export function bankApi(bank: Bank): Hono<BankEnv> {
   const api = new Hono<BankEnv>();
+  const products = bank.customers.flatMap((customer) => customer.products);
 
   api.use(async (c, next) => {
     const request = await readRawRequest(c.env.incoming);
@@ -28,6 +31,7 @@ export function bankApi(bank: Bank): Hono<BankEnv> {
     await next();
     const answer = await readOutgoing(c.res);
     answer.headers.set('cb-apitrack-id', sessionOf(request));
+    if (bank.rules.persona === 'lived-in') liveIn(answer, request, products);
     bank.seal.put(answer, request, bank.now());
     // Without this, the headers of the answer before would go on top.
     c.res = undefined;
@@ -48,6 +52,7 @@ export function bankApi(bank: Bank): Hono<BankEnv> {
     c.set('caller', caller);
     await next();
   });
+  api.use('/private/*', plannedFaults(bank));
 
   for (const routes of [
     oauthRoutes,

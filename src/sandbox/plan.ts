@@ -13,11 +13,16 @@ export interface Plan {
   fault?: CallFault;
 }
 
+/** `204`, `EMPTY` and `LOST` do what was asked, and answer without saying so; the others do nothing. */
+export const faultKinds = ['204', '401', '403', '420', '500', 'EMPTY', 'LOST'] as const;
+
 /** What goes wrong with an answer, apart from its content. */
-export type FaultKind = '420' | '500' | '403' | 'EMPTY' | 'LOST';
+export type FaultKind = (typeof faultKinds)[number];
 
 /** The calls of a flow that can be made to go wrong. */
-export type FaultyCall = 'VERIFY' | 'APPROACH' | 'STATUS' | 'EXECUTE' | 'EXECUTION STATUS';
+export const faultyCalls = ['VERIFY', 'APPROACH', 'STATUS', 'EXECUTE', 'EXECUTION STATUS'] as const;
+
+export type FaultyCall = (typeof faultyCalls)[number];
 
 export interface CallFault {
   call: FaultyCall;
@@ -26,7 +31,7 @@ export interface CallFault {
   once: boolean;
 }
 
-const outcomes: ReadonlyMap<string, Plan> = new Map([
+const outcomes: ReadonlyMap<string, Plan> = new Map<string, Plan>([
   ['SCA REFUSED', { sca: 'NOT_AUTHORIZED' }],
   ['SCA EXPIRED', { sca: 'EXPIRED' }],
   ['SCA PENDING', { sca: 'PENDING' }],
@@ -37,22 +42,22 @@ const outcomes: ReadonlyMap<string, Plan> = new Map([
   ['INSTANT PENDING', { settlement: 'late' }],
 ]);
 
-const calls: readonly FaultyCall[] = ['VERIFY', 'APPROACH', 'STATUS', 'EXECUTE', 'EXECUTION STATUS'];
-const kinds: readonly FaultKind[] = ['420', '500', '403', 'EMPTY', 'LOST'];
-
-const faults: ReadonlyMap<string, Plan> = new Map(
-  calls.flatMap((call) =>
-    kinds.flatMap((kind) => [
-      [`${call} ${kind}`, { fault: { call, kind, once: false } }],
-      [`${call} ${kind} ONCE`, { fault: { call, kind, once: true } }],
-    ]),
-  ),
-);
-
 /** What the name of a beneficiary plans; nothing for any name that is not magic. Case and blanks don't matter. */
 export function planOf(beneficiaryName: string): Plan {
   const name = beneficiaryName.trim().replace(/ +/g, ' ').toUpperCase();
-  return outcomes.get(name) ?? faults.get(name) ?? {};
+  const fault = faultOf(name);
+  return outcomes.get(name) ?? (fault ? { fault } : {});
+}
+
+/** `<CALL> <KIND>`, and `ONCE` after it where only the first call goes wrong. */
+function faultOf(name: string): CallFault | undefined {
+  const once = name.endsWith(' ONCE');
+  const words = once ? name.slice(0, -' ONCE'.length) : name;
+  for (const call of faultyCalls) {
+    const kind = faultKinds.find((candidate) => words === `${call} ${candidate}`);
+    if (kind) return { call, kind, once };
+  }
+  return undefined;
 }
 
 /** The magic names that plan an outcome of the flow, for what is written about them. */

@@ -57,6 +57,8 @@ const statuses = {
   NOT_INSTANT: 400,
   STEP_MISSING: 400,
   EXECUTION_REFUSED: 400,
+  // asked for by a magic value
+  PLANNED_FAILURE: 500,
 } as const;
 
 export type RefusalCode = keyof typeof statuses;

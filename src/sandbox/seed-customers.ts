@@ -1,5 +1,6 @@
 import type { Cents } from './cents.ts';
 import { italianIban } from './italian-iban.ts';
+import { type FaultKind, faultKinds } from './plan.ts';
 
 /** The bank code (ABI) of the sandbox bank; no bank has it. */
 export const BANK_ABI = '09990';
@@ -22,6 +23,8 @@ export interface Product {
   opening: Cents;
   /** How much a card may owe; 0 for accounts. */
   creditLimit: Cents;
+  /** What goes wrong when its balance or transactions are asked for. */
+  fault?: FaultKind;
 }
 
 export interface Customer {
@@ -70,7 +73,40 @@ export const seedCustomers: readonly Customer[] = [
       card: { productId: '0000093025', name: 'Carta viaggi' },
     }),
   },
+  {
+    customerId: '3098127',
+    user: 'carla',
+    password: 'carla-sandbox',
+    firstName: 'Carla',
+    lastName: 'Guasti',
+    monthly: { salary: 1_900_00, rent: 640_00, saving: 0 },
+    products: [faultlessAccount(), ...faultKinds.map(faultyAccount)],
+  },
 ];
+
+function faultlessAccount(): Product {
+  return {
+    productId: '0030981270',
+    kind: 'current',
+    code: 'AZIM',
+    description: 'CONTO CORRENTE',
+    name: 'Conto senza guasti',
+    iban: italianIban(BANK_ABI, BRANCH_CAB, '000030981270'),
+    opening: 2_500_00,
+    creditLimit: 0,
+  };
+}
+
+/** An account whose number says what goes wrong with it: `0030981420`, `00309EMPTY`. */
+function faultyAccount(fault: FaultKind): Product {
+  return {
+    ...faultlessAccount(),
+    productId: `${'0030981000'.slice(0, -fault.length)}${fault}`,
+    name: `Guasto ${fault}`,
+    iban: italianIban(BANK_ABI, BRANCH_CAB, `000030981${fault.slice(0, 3)}`),
+    fault,
+  };
+}
 
 interface AccountSeed {
   productId: string;

@@ -23,6 +23,10 @@ const authorization = (status: 'AUTHORIZED' | 'NOT_AUTHORIZED' | 'EXPIRED' | 'PE
 const WAYS: Record<OperationStep, TransferEvent[][]> = {
   verify: [
     [{ type: 'verify-sent', ...intent }, verified],
+    [
+      { type: 'verify-sent', ...intent },
+      { ...verified, nextStep: 'verify2' },
+    ],
     [{ type: 'verify-sent', ...intent }, { type: 'verify-refused' }],
   ],
   accept: [[{ type: 'accepted' }], [{ type: 'accepted' }], [{ type: 'cancelled' }]],
@@ -51,6 +55,12 @@ const WAYS: Record<OperationStep, TransferEvent[][]> = {
       { type: 'further-verify-sent', ...intent },
       { ...verified, type: 'further-verified' },
     ],
+    [
+      { type: 'further-verify-sent', ...intent },
+      { ...verified, type: 'further-verified', nextStep: 'verify3' },
+    ],
+    [{ type: 'further-verify-sent', ...intent }, { type: 'verify-refused' }],
+    [{ type: 'further-data', data: ['{}'] }],
   ],
   'ask-outcome': [
     [{ type: 'execute-unanswered' }],
@@ -108,6 +118,7 @@ it('no run of a transfer, however often it is killed and taken up, can pay twice
         if (step === 'execute') {
           expect(mayHaveLeft).toBe(false);
           expect(transfer).toMatchObject({ accepted: true, authorizationStatus: 'AUTHORIZED' });
+          expect(transfer.verification?.nextStep).toBe('execute');
           expect(ended).toBeUndefined();
         }
         if (ended !== undefined) expect(transfer.state).toBe(ended);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { isPlainlyFailed, readAuthorizationStatus } from '../../src/domain/operation.ts';
+import { isPlainlyFailed, nextFurtherData, readAuthorizationStatus } from '../../src/domain/operation.ts';
 import {
   applyTransferEvent,
   needsSettlement,
@@ -49,6 +49,8 @@ it('begins with its order and nothing at the bank', () => {
     transactionId: 't1',
     state: 'created',
     order: transferOrder(),
+    furtherData: [],
+    furtherSteps: 0,
     verification: null,
     accepted: false,
     authorizationStatus: null,
@@ -62,7 +64,7 @@ it('begins with its order and nothing at the bank', () => {
 
 it('cannot begin with anything else', () => {
   expect(() => applyTransferEvent(undefined, { type: 'accepted' }, 'now')).toThrow(
-    'A transfer cannot begin with accepted',
+    'A flow cannot begin with accepted',
   );
 });
 
@@ -136,6 +138,43 @@ it('keeps what the bank verified', () => {
     commissions: null,
     bankName: 'BANCA ESEMPIO',
     nextStep: 'execute',
+  });
+});
+
+describe('further steps', () => {
+  const money = { amount: transferOrder().amount, currency: 'EUR' };
+  const wanted: TransferEvent = { ...verified, totalAmount: money, nextStep: 'verify2' };
+  const further: TransferEvent = {
+    ...verified,
+    type: 'further-verified',
+    bankName: null,
+    nextStep: 'verify3',
+  };
+
+  it('come before everything else, for as long as the bank names one', () => {
+    expect(nextTransferStep(transferOf([wanted]))).toBe('verify-further');
+    expect(nextTransferStep(transferOf([wanted, { type: 'accepted' }]))).toBe('verify-further');
+    expect(nextTransferStep(transferOf([wanted, further]))).toBe('verify-further');
+    expect(nextTransferStep(transferOf([wanted, { ...further, nextStep: 'execute' }]))).toBe('accept');
+  });
+
+  it('take the data that was given, in its order', () => {
+    const given = transferOf([wanted, { type: 'further-data', data: ['{"a":1}', '{"b":2}'] }]);
+    expect(nextFurtherData(transferOf([wanted]))).toBeUndefined();
+    expect(nextFurtherData(given)).toBe('{"a":1}');
+    const once = applyTransferEvent(given, further, 'later');
+    expect(nextFurtherData(once)).toBe('{"b":2}');
+    expect(nextFurtherData(applyTransferEvent(once, further, 'later'))).toBeUndefined();
+  });
+
+  it('keep what the first one said where they say nothing', () => {
+    expect(transferOf([wanted, further]).verification).toEqual({
+      resourceId: 'r1',
+      totalAmount: money,
+      commissions: null,
+      bankName: 'BANCA ESEMPIO',
+      nextStep: 'verify3',
+    });
   });
 });
 

@@ -312,11 +312,16 @@ describe('what is wrong is refused before the bank hears of it', () => {
     expect(readError(ended)).toMatchObject({ code, exitCode: 2, message: expect.stringMatching(message) });
     expect(ended.stdout).toBe('');
     expect({ connections: tap.connections(), flows: flows() }).toEqual(before);
+  });
 
-    const plain = await operator.psd2(args);
-    expect(plain.code).toBe(2);
-    expect(plain.stderr).toMatch(message);
-    expect(plain.stderr).not.toContain('    at ');
+  it('says so in a sentence without --json', async () => {
+    const { code, stdout, stderr } = await operator.psd2(confirmed({ '--amount': '12,50' }));
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+    expect(stderr.split('\n')).toEqual([
+      'psd2: The amount "12,50" has a decimal comma.',
+      '  Give it as digits with a point before at most two decimals, for example 12.50.',
+      '',
+    ]);
   });
 
   it('a good command reaches the bank by the same way', async () => {

@@ -6,15 +6,18 @@ import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import { buildProgram } from '../../src/cli/program.ts';
 import { readError } from './errors.ts';
-import { readDocument, useSandbox } from './psd2.ts';
+import { type Ended, PROGRAM, readDocument, useOperator, useSandbox } from './psd2.ts';
 import { secretsIn } from './secrets.ts';
 import * as shapes from './shapes.ts';
 
 const ACCOUNT = '0010482620';
-const ORDER = ['--from', ACCOUNT, '--to', 'DE89370400440532013000', '--name', 'Ada Lovelace', '--amount', '3.00'];
+const ORDER = [
+  ...['--from', ACCOUNT, '--to', 'DE89370400440532013000', '--name', 'Ada Lovelace'],
+  ...['--amount', '3.00', '--yes'],
+];
 const CONSENT = ['--category', 'ACCOUNT_INFO', '--all-products'];
 const operator = useSandbox();
-const certificates = join(operator.config, 'sandbox', 'certificates');
+const certificate = (name: string) => join(operator.config, 'sandbox', 'certificates', name);
 
 /** Every secret that there was while this file ran. */
 const secrets = new Set<string>();
@@ -28,59 +31,284 @@ let flows: { transfer: string; consent: string };
 beforeAll(async () => {
   await operator.json(shapes.login, ['auth', 'login']);
   const consent = await operator.json(shapes.consent, ['consent', 'request', ...CONSENT]);
-  const transfer = await operator.json(shapes.transfer, ['transfer', 'create', '--yes', ...ORDER]);
+  const transfer = await operator.json(shapes.transfer, ['transfer', 'create', ...ORDER]);
   flows = { transfer: transfer.flow, consent: consent.flow };
 });
 
-const sandbox = z.strictObject({
+const running = z.strictObject({
   baseUrl: z.url(),
   customerSiteUrl: z.url(),
   pid: z.int(),
   profile: z.literal('sandbox'),
 });
-const setting = z.strictObject({ value: z.string(), source: z.enum(['profile', 'environment']) });
 const profile = z.strictObject({ name: z.string(), baseUrl: z.url(), current: z.boolean() });
-const terms = z.looseObject({ today: z.iso.date(), currencies: z.array(z.looseObject({ code: z.string() })) });
+const setting = z.strictObject({ value: z.string(), source: z.enum(['profile', 'environment']) });
+const shownProfile = z.strictObject({ name: z.string(), settings: z.record(z.string(), setting) });
+const removedProfile = z.strictObject({ name: z.string(), removed: z.literal(true) });
+const terms = z.looseObject({
+  today: z.iso.date(),
+  currencies: z.array(z.looseObject({ code: z.string() })),
+});
+const anyLogin = z.union([shapes.login, shapes.applicationLogin]);
 /** Data of the bank whose shape the interface does not show. */
 const bankData = z.json();
 
-/** Each command with the shape of its one document, in the order in which they can be run. */
-const COMMANDS: [args: () => string[], shape: z.ZodType, input?: () => string][] = [
-  [() => ['sandbox', 'status'], sandbox],
-  [() => ['auth', 'login'], shapes.login],
-  [() => ['auth', 'login', '--client-credentials'], shapes.applicationLogin],
-  [() => ['auth', 'status'], shapes.login],
-  [() => ['auth', 'status', '--grant', 'client_credentials'], shapes.applicationLogin],
-  [() => ['auth', 'list'], z.array(z.union([shapes.login, shapes.applicationLogin]))],
-  [() => ['auth', 'refresh'], shapes.login],
-  [() => ['auth', 'token'], shapes.token],
-  [() => ['customer', 'id'], shapes.customer],
-  [() => ['customer', 'show'], bankData],
-  [() => ['products', 'list'], bankData],
-  [() => ['accounts', 'list'], shapes.accounts],
-  [() => ['accounts', 'list', '--grant', 'client_credentials'], shapes.accounts],
-  [() => ['accounts', 'show', ACCOUNT], bankData],
-  [() => ['accounts', 'balance', ACCOUNT], shapes.balance],
-  [() => ['accounts', 'transactions', ACCOUNT], shapes.transactions],
-  [() => ['accounts', 'transactions', ACCOUNT, '--from', '2000-01-01', '--to', '2000-01-02'], shapes.transactions.length(0)],
-  [() => ['api', 'GET', '/private/customers/customerid-info'], bankData],
-  [() => ['consent', 'request', ...CONSENT], shapes.consent],
-  [() => ['consent', 'list'], shapes.consents.min(2)],
-  [() => ['consent', 'show', flows.consent], shapes.consent],
-  [() => ['consent', 'resume', flows.consent], shapes.consent],
-  [() => ['transfer', 'prepare', ACCOUNT], terms],
-  [() => ['transfer', 'create', '--yes', ...ORDER], shapes.transfer],
-  [() => ['transfer', '--yes', '--instant', '--payee-verified', ...ORDER], shapes.transfer],
-  [() => ['transfer', 'list'], shapes.transfers.length(3)],
-  [() => ['transfer', 'show', flows.transfer], shapes.transfer],
-  [() => ['transfer', 'status', flows.transfer], shapes.transfer],
-  [() => ['transfer', 'resume', flows.transfer], shapes.transfer],
-  [() => ['sandbox', 'customer', loginAddress], z.strictObject({ pages: z.array(z.string()), finalUrl: z.url() })],
-  [() => addProfile(), profile, () => 'a-client-secret-of-the-second-profile\n'],
-  [() => ['profile', 'list'], z.array(profile).length(2)],
-  [() => ['profile', 'show', 'second'], z.strictObject({ name: z.string(), settings: z.record(z.string(), setting) })],
-  [() => ['profile', 'use', 'second'], profile],
-  [() => ['profile', 'remove', 'second', '--yes'], z.strictObject({ name: z.string(), removed: z.literal(true) })],
-  [() => ['auth', 'logout', '--grant', 'client_credentials'], shapes.logout],
-  [() => ['auth', 'logout', '--revoke'], shapes.logout],
+/** Commands with the shape of their one document, in an order in which they can be run. */
+const COMMANDS: [args: string[], shape: z.ZodType][] = [
+  [['sandbox', 'status'], running],
+  [['auth', 'login'], shapes.login],
+  [['auth', 'login', '--client-credentials'], shapes.applicationLogin],
+  [['auth', 'status'], shapes.login],
+  [['auth', 'status', '--grant', 'client_credentials'], shapes.applicationLogin],
+  [['auth', 'list'], z.array(anyLogin).length(2)],
+  [['auth', 'refresh'], shapes.login],
+  [['auth', 'token'], shapes.token],
+  [['customer', 'id'], shapes.customer],
+  [['customer', 'show'], bankData],
+  [['products', 'list'], bankData],
+  [['accounts', 'list'], shapes.accounts],
+  [['accounts', 'list', '--grant', 'client_credentials'], shapes.accounts],
+  [['accounts', 'show', ACCOUNT], bankData],
+  [['accounts', 'balance', ACCOUNT], shapes.balance],
+  [['accounts', 'transactions', ACCOUNT], shapes.transactions.min(1)],
+  [['accounts', 'transactions', ACCOUNT, '--to', '2000-01-01'], shapes.transactions.length(0)],
+  [['api', 'GET', '/private/customers/customerid-info'], bankData],
+  [['consent', 'request', ...CONSENT], shapes.consent],
+  [['consent', 'list'], shapes.consents.min(2)],
+  [['consent', 'show', '<consent>'], shapes.consent],
+  [['consent', 'resume', '<consent>'], shapes.consent],
+  [['transfer', 'prepare', ACCOUNT], terms],
+  [['transfer', 'create', ...ORDER], shapes.transfer],
+  [['transfer', '--instant', '--payee-verified', ...ORDER], shapes.transfer],
+  [['transfer', 'list'], shapes.transfers.length(3)],
+  [['transfer', 'show', '<transfer>'], shapes.transfer],
+  [['transfer', 'status', '<transfer>'], shapes.transfer],
+  [['transfer', 'resume', '<transfer>'], shapes.transfer],
+  [['profile', 'list'], z.array(profile).length(1)],
+  [['profile', 'show'], shownProfile],
+  [['profile', 'use', 'sandbox'], profile],
 ];
+/** Commands whose document is read by tests of their own, below or in the file named. */
+const ELSEWHERE = [
+  'auth logout',
+  'profile add',
+  'profile remove',
+  'sandbox customer',
+  'sandbox env',
+  'sandbox start',
+  'sandbox stop',
+  'demo', // demo.test.ts
+];
+
+describe('with --json stdout is one document', () => {
+  it.each(COMMANDS)('psd2 %j', async (args, shape) => {
+    const words = args.map((word) =>
+      word === '<transfer>' ? flows.transfer : word === '<consent>' ? flows.consent : word,
+    );
+    const ended = await operator.psd2([...words, '--json', '--verbose']);
+    expect(ended.code, ended.stderr).toBe(0);
+    readDocument(shape, ended.stdout);
+    expect(ended.stdout + ended.stderr).not.toMatch(ESCAPES);
+  });
+
+  it('psd2 auth logout', async () => {
+    await operator.json(shapes.login, ['auth', 'login']);
+    gather();
+    const told = await operator.json(shapes.logout, ['auth', 'logout', '--revoke', '--verbose']);
+    expect(told).toEqual({ profile: 'sandbox', revoked: ['refresh_token', 'access_token'] });
+    expect(readError(await operator.psd2(['auth', 'status', '--json'])).exitCode).toBe(4);
+    await operator.json(shapes.login, ['auth', 'login']);
+    const quiet = await operator.json(shapes.logout, ['auth', 'logout']);
+    expect(quiet).toEqual({ profile: 'sandbox', revoked: [] });
+    await operator.json(shapes.login, ['auth', 'login']);
+  });
+
+  it('psd2 profile add and remove', async () => {
+    const added = await operator.json(
+      profile,
+      [
+        ...['profile', 'add', 'second', '--base-url', 'https://psd2.bank.example/api'],
+        ...['--client-id', 'an-id', '--client-secret-stdin', '--app-name', 'an-app'],
+        ...['--qwac-cert', certificate('qwac.pem'), '--qwac-key', certificate('qwac-key.pem')],
+      ],
+      { input: 'the-secret-of-the-second-profile\n' },
+    );
+    expect(added).toMatchObject({ name: 'second', baseUrl: 'https://psd2.bank.example/api' });
+    gather();
+    expect(secrets).toContain('the-secret-of-the-second-profile');
+    const shown = await operator.json(shownProfile, ['profile', 'show', 'second']);
+    expect(shown.settings.clientSecret).toEqual({ value: 'set', source: 'profile' });
+    await operator.json(removedProfile, ['profile', 'remove', 'second', '--yes']);
+  });
+
+  it('psd2 sandbox customer', async () => {
+    const login = await operator.start(['auth', 'login', '--json'], { PSD2_BROWSER: 'none' });
+    const [, address = ''] = await login.prints(/^ {2}(http\S+)\n/m);
+    const walk = z.strictObject({ pages: z.array(z.string()).min(3), finalUrl: z.url() });
+    await operator.json(walk, ['sandbox', 'customer', address]);
+    expect(await login.ended).toMatchObject({ code: 0 });
+  });
+
+  it('psd2 sandbox env', async () => {
+    const variables = z.record(z.string().startsWith('PSD2_'), z.string());
+    const { PSD2_CA } = await operator.json(variables, ['sandbox', 'env']);
+    expect(PSD2_CA).toBe(certificate('ca.pem'));
+  });
+
+  it('covers every command', () => {
+    const tested = COMMANDS.map(([args]) => args.join(' ')).concat(ELSEWHERE);
+    const untested = leaves(buildProgram('0.0.0')).filter(
+      (name) => name !== 'help' && !tested.some((each) => each === name || each.startsWith(`${name} `)),
+    );
+    expect(untested).toEqual([]);
+  });
+});
+
+describe('psd2 sandbox start and stop with --json', () => {
+  const other = useOperator();
+
+  it('print one document each', async () => {
+    const started = await other.json(running, ['sandbox', 'start', '--detach', '--port', '0']);
+    const [again, elsewhere] = await Promise.all([
+      other.json(running, ['sandbox', 'status']),
+      other.psd2(['sandbox', 'start', '--port', '0', '--json']),
+    ]);
+    expect(again).toEqual(started);
+    expect(readError(elsewhere)).toMatchObject({ code: 'sandbox', exitCode: 3 });
+    const stopped = z.strictObject({ stopped: z.boolean() });
+    expect(await other.json(stopped, ['sandbox', 'stop'])).toEqual({ stopped: true });
+    expect(await other.json(stopped, ['sandbox', 'stop'])).toEqual({ stopped: false });
+    expect(readError(await other.psd2(['sandbox', 'status', '--json']))).toMatchObject({ exitCode: 3 });
+  });
+});
+
+describe('an error with --json', () => {
+  const verbose = (args: string[], env = {}) => operator.psd2([...args, '--json', '--verbose'], { env });
+
+  it('that the bank reports carries what its support asks for', async () => {
+    const error = readError(await verbose(['accounts', 'balance', '9999999999']));
+    expect(error).toMatchObject({
+      code: 'bank_refused',
+      exitCode: 7,
+      httpStatus: 412,
+      bankCode: 'PRODUCT_UNKNOWN',
+      requestId: expect.stringMatching(/^\d{24}$/),
+      tppRequestId: expect.any(String),
+      transactionId: expect.any(String),
+    });
+  });
+
+  it('about a wrong client secret does not repeat it', async () => {
+    secrets.add('a-wrong-client-secret');
+    const ended = await verbose(['auth', 'login'], { PSD2_CLIENT_SECRET: 'a-wrong-client-secret' });
+    expect(readError(ended)).toMatchObject({ code: 'bank_refused', exitCode: 7 });
+  });
+
+  it('about a wrong passphrase does not repeat it; the right one opens the key', async () => {
+    const passphrase = 'correct horse battery staple';
+    for (const secret of [passphrase, 'a wrong passphrase']) secrets.add(secret);
+    const key = createPrivateKey(readFileSync(certificate('qseal-key.pem')));
+    const encrypted = join(operator.folder, 'encrypted-key.pem');
+    const pem = key.export({ type: 'pkcs8', format: 'pem', cipher: 'aes-256-cbc', passphrase });
+    writeFileSync(encrypted, pem, { mode: 0o600 });
+    const env = { PSD2_QSEAL_KEY: encrypted, PSD2_KEY_PASSPHRASE: passphrase };
+    expect(await verbose(['accounts', 'list'], env)).toMatchObject({ code: 0 });
+    const refused = await verbose(['accounts', 'list'], {
+      ...env,
+      PSD2_KEY_PASSPHRASE: 'a wrong passphrase',
+    });
+    expect(readError(refused)).toMatchObject({ code: 'certificate', exitCode: 3 });
+  });
+
+  it.each<[args: string[], env: Record<string, string>]>([
+    [['-o', 'json'], {}],
+    [['-ondjson'], {}],
+    [['--output=json'], {}],
+    [[], { PSD2_OUTPUT: 'json' }],
+    [[], { PSD2_OUTPUT: 'ndjson' }],
+  ])('is JSON with %j and %j too, even when the command is not known', async (args, env) => {
+    for (const command of [
+      ['accounts', 'balance', '1'],
+      ['accounts', 'lst'],
+    ]) {
+      expect(readError(await operator.psd2([...command, ...args], { env })).exitCode).toBe(2);
+    }
+  });
+});
+
+describe('in a pipe without --json', () => {
+  it.each<[args: string[], columns: number]>([
+    [['accounts', 'list'], 5],
+    [['accounts', 'transactions', ACCOUNT, '--limit', '30'], 5],
+    [['accounts', 'balance', ACCOUNT], 2],
+    [['consent', 'request', ...CONSENT], 2],
+    [['transfer', '--instant', '--payee-verified', ...ORDER], 2],
+    [['transfer', 'list'], 6],
+    [['profile', 'list'], 3],
+    [['auth', 'status'], 2],
+  ])('psd2 %j prints rows of tab-separated columns, and nothing for a terminal', async (args, columns) => {
+    const ended = await operator.psd2([...args, '--verbose']);
+    expect(ended.code, ended.stderr).toBe(0);
+    const rows = ended.stdout.split('\n');
+    expect(rows.pop()).toBe('');
+    expect(rows.length).toBeGreaterThan(0);
+    for (const row of rows) expect(row.split('\t'), row).toHaveLength(columns);
+    expect(ended.stdout + ended.stderr).not.toMatch(ESCAPES);
+    expect(ended.stdout + ended.stderr).not.toMatch(SPINNER_OR_BOX);
+  });
+
+  it('says what is wrong in a sentence on stderr', async () => {
+    const ended = await operator.psd2(['accounts', 'balance', '9999999999']);
+    expect(ended).toMatchObject({ code: 7, stdout: '' });
+    expect(ended.stderr).toMatch(/^psd2: .+\.\n/m);
+    expect(ended.stderr).not.toMatch(ESCAPES);
+  });
+
+  it('ends quietly when the reader has had enough', async () => {
+    const script = 'set -o pipefail; "$0" "$1" accounts transactions 0010482620 -o ndjson | head -n 1';
+    const bash = await operator.startProgram('bash', ['-c', script, process.execPath, PROGRAM]);
+    const ended = await bash.ended;
+    expect(ended).toMatchObject({ code: 0, stderr: '' });
+    readDocument(shapes.transaction, ended.stdout);
+  });
+});
+
+describe('secrets', () => {
+  /** What these print is meant to be secret. */
+  const isMeantTo = (args: string[]) => /\b(auth token|sandbox env)\b/.test(args.join(' '));
+  const textOf = ({ stdout, stderr }: Ended) => `${stdout}\n${stderr}`;
+
+  it('are printed by auth token, and only there', async () => {
+    const { accessToken } = await operator.json(shapes.token, ['auth', 'token']);
+    const bare = await operator.psd2(['auth', 'token']);
+    expect(bare.stdout).toBe(`${accessToken}\n`);
+    expect(secrets).toContain(accessToken);
+    // Two applications, a profile, an own profile, tokens of several logins, and four keys of 26 lines.
+    expect(secrets.size).toBeGreaterThan(100);
+
+    const leaks = operator.history
+      .filter(({ args }) => !isMeantTo(args))
+      .flatMap((ended) =>
+        [...secrets].flatMap((secret) =>
+          textOf(ended).includes(secret) ? [{ args: ended.args, secret }] : [],
+        ),
+      );
+    expect(operator.history.length).toBeGreaterThan(60);
+    expect(leaks).toEqual([]);
+  });
+
+  it('are in files that only their owner can read', async () => {
+    const listed = await operator.startProgram('find', [operator.config, '-perm', '/077']);
+    expect(await listed.ended).toMatchObject({ code: 0, stdout: '' });
+  });
+});
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: these are what must not be there
+const ESCAPES = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/;
+const SPINNER_OR_BOX = /[\u2500-\u257f\u2800-\u28ff]/;
+
+/** The names of the commands that do something: `transfer create`. */
+function leaves(command: CommandUnknownOpts, names: string[] = []): string[] {
+  if (command.commands.length === 0) return [names.join(' ')];
+  return command.commands.flatMap((child) => leaves(child, [...names, child.name()]));
+}

@@ -8,7 +8,9 @@ const PRIVATE_KEY = /-----BEGIN (?:\w+ )*PRIVATE KEY-----([^-]+)-----END/g;
 /** Every secret that the files of a configuration folder hold: tokens, client secrets and each line of a key. */
 export function secretsIn(folder: string): string[] {
   if (!existsSync(folder)) return [];
-  const files = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
+  const files = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) =>
+    entry.isFile(),
+  );
   return files.flatMap(({ parentPath, name }) => {
     const content = readFileSync(join(parentPath, name), 'utf8');
     const values = [...content.matchAll(SECRET_FIELDS)].map(([, value = '']) => value);

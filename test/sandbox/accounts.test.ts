@@ -248,7 +248,7 @@ describe('transactions', () => {
 
   test('of an empty range are 200 with zero counts', async () => {
     const { status, json } = await get(
-      `${CURRENT}/transactions/retrieve?dateFrom=01%2F01%2F2020&dateTo=31%2F01%2F2020`,
+      `${CURRENT}/transactions/retrieve?dateFrom=01%2F01%2F2030&dateTo=31%2F01%2F2030`,
     );
     expect(status).toBe(200);
     expect(json.data).toMatchObject({
@@ -281,8 +281,11 @@ describe('transactions', () => {
     ['dateFrom=02%2F10%2F2026&dateTo=01%2F10%2F2026', 'Expected: at most 01/10/2026. Received: 02/10/2026.'],
     ['nextAccounting=0', 'Expected: a whole number from 1. Received: "0".'],
     ['nextNotAccounting=A1', 'Expected: a whole number from 1. Received: "A1".'],
-    ['page=2', 'Expected: dateFrom, dateTo, nextAccounting, nextNotAccounting. Received: page.'],
-    ['text=rent', 'Expected: dateFrom, dateTo, nextAccounting, nextNotAccounting. Received: text.'],
+    ['page=2', 'Expected: dateFrom, dateTo, nextAccounting, nextNotAccounting, exportType. Received: page.'],
+    [
+      'text=rent',
+      'Expected: dateFrom, dateTo, nextAccounting, nextNotAccounting, exportType. Received: text.',
+    ],
   ])('with ?%s are refused', async (query, detail) => {
     const reply = await get(`${CURRENT}/transactions/retrieve?${query}`);
     expect([reply.status, codeOf(reply), detailOf(reply)]).toEqual([417, 'FIELD_INVALID', detail]);

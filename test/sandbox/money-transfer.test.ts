@@ -186,6 +186,7 @@ describe('verify', () => {
     ['yesterday', { moneyTransferExecutionDate: '19/11/2026' }, 'moneyTransferExecutionDate'],
     ['a day after the limit', { moneyTransferExecutionDate: '21/11/2027' }, 'moneyTransferExecutionDate'],
     ['a day that does not exist', { moneyTransferExecutionDate: '31/02/2027' }, 'moneyTransferExecutionDate'],
+    ['a holiday', { moneyTransferExecutionDate: '25/12/2026' }, 'moneyTransferExecutionDate'],
     ['an ISO date', { moneyTransferExecutionDate: '2026-11-20' }, 'moneyTransferExecutionDate'],
     [
       'an instant transfer tomorrow',
@@ -338,6 +339,10 @@ describe('execute', () => {
           href: `${bank.sandbox.baseUrl}${CURRENT}/moneyTransfer/${id}/execution/status`,
           method: 'GET',
         },
+        printer: {
+          href: `${bank.sandbox.baseUrl}${CURRENT}/common/printer/${id}/retrieve`,
+          method: 'GET',
+        },
       },
     });
 
@@ -410,7 +415,7 @@ describe('execute', () => {
       const reply = await send('PUT', `${id}/execute`, {});
       const cro = reply.json.data?.cro;
       expect(cro).toMatch(/^\d{11}$/);
-      expect(reply.json._embedded).toBeUndefined();
+      expect(Object.keys(reply.json._embedded ?? {})).toEqual(['printer']);
       const poll = await own.tpp.send({
         path: `${CURRENT}/moneyTransfer/${id}/execution/status`,
         token: accessToken,

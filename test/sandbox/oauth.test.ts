@@ -164,11 +164,12 @@ describe('the way back from the login page', () => {
   });
 });
 
-test('the login page knows the two customers and their passwords', () => {
+test('the login page knows the customers and their passwords', () => {
   const { customers } = bank.sandbox;
   expect(customers.logins().map(({ user, customerId }) => [user, customerId])).toEqual([
     ['anna', '1048262'],
     ['bruno', '2073915'],
+    ['carla', '3098127'],
   ]);
   for (const login of customers.logins())
     expect(customers.authenticate(login.user, login.password)).toEqual(login);

@@ -44,6 +44,7 @@ export interface Call {
 export interface Reply {
   status: number;
   headers: Record<string, string | string[] | undefined>;
+  bytes: Buffer;
   text: string;
   // The tests look into answers of many shapes.
   json: Json;
@@ -79,7 +80,9 @@ export class Tpp {
   }
 
   /** Logs a customer in, with the code grant, and returns the tokens. */
-  async login(user: 'anna' | 'bruno' = 'anna'): Promise<{ accessToken: string; refreshToken: string }> {
+  async login(
+    user: 'anna' | 'bruno' | 'carla' = 'anna',
+  ): Promise<{ accessToken: string; refreshToken: string }> {
     const reply = await this.send({ path: this.authorizePath() });
     const customer = this.#sandbox.customers.logins().find((login) => login.user === user);
     const id = new URL(String(reply.headers.location)).searchParams.get('request') ?? '';
@@ -89,6 +92,51 @@ export class Tpp {
       accessToken: String(tokens.json.data?.access_token),
       refreshToken: String(tokens.json.data?.refresh_token),
     };
+  }
+
+  /** Gets a token with the client credentials, which calls under their own application name. */
+  async clientCredentials(): Promise<Pick<Call, 'token' | 'application'>> {
+    const application = this.registration.applications.clientCredentials;
+    const { json } = await this.send({
+      method: 'POST',
+      path: '/auth/oauth/v2/token',
+      body: {
+        grant_type: 'client_credentials',
+        client_id: application.clientId,
+        client_secret: application.clientSecret,
+      },
+      application,
+    });
+    return { token: String(json.data?.access_token), application };
+  }
+
+  /** Starts SCA for a resource. */
+  startSca(token: string, resourceId: string): Promise<Reply> {
+    return this.send({
+      path: `/private/auth/security/sca/${resourceId}/approach`,
+      token,
+      headers: { 'TPP-Redirect-URI': 'http://127.0.0.1:8910/callback' },
+    });
+  }
+
+  /** Starts SCA and has the customer approve. */
+  async authorise(token: string, resourceId: string): Promise<void> {
+    await this.startSca(token, resourceId);
+    this.#sandbox.customers.approveSca(resourceId);
+  }
+
+  /** The whole consent flow. @returns the answer to the request */
+  async giveConsent(
+    token: string,
+    customerId: string,
+    categories: readonly { name: string; products: readonly string[] }[],
+  ): Promise<Reply> {
+    const path = `/private/customers/${customerId}/consent/request`;
+    const reply = await this.send({ method: 'POST', path, token, body: { data: { categories } } });
+    const id = String(reply.json.resources?.resourceId);
+    await this.authorise(token, id);
+    await this.send({ method: 'PUT', path: `${path}/${id}/confirm`, token, body: '{}' });
+    return reply;
   }
 
   authorizePath(changes: Record<string, string> = {}): string {
@@ -169,9 +217,10 @@ export class Tpp {
         async (response) => {
           const chunks: Buffer[] = [];
           for await (const chunk of response) chunks.push(chunk);
-          const text = Buffer.concat(chunks).toString('utf8');
-          const json = text.startsWith('{') ? JSON.parse(text) : {};
-          resolve({ status: response.statusCode ?? 0, headers: response.headers, text, json });
+          const bytes = Buffer.concat(chunks);
+          const text = bytes.toString('utf8');
+          const json = text.trimStart().startsWith('{') ? JSON.parse(text) : {};
+          resolve({ status: response.statusCode ?? 0, headers: response.headers, bytes, text, json });
         },
       );
       request.on('error', reject);

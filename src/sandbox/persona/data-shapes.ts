@@ -1,0 +1,90 @@
+import { readBankDate } from '../bank-time.ts';
+import { ELSEWHERE } from './envelope-shapes.ts';
+import { drop, isObject, type JsonObject, objectsOf } from './json-object.ts';
+
+/** A change to the envelope of one call; `data` is its `data`. */
+type Shape = (data: JsonObject, envelope: JsonObject) => void;
+
+const shapes: readonly [path: RegExp, shape: Shape][] = [
+  [/^\/auth\/oauth\/v2\/token$/, token],
+  [/\/(?:accounts|products)$/, accounts],
+  [/\/products\/[^/]+$/, account],
+  [/\/balance\/retrieve$/, balance],
+  [/\/transactions\/retrieve$/, transactions],
+  [/\/consent\/request$/, consentRequest],
+  [/\/approach$/, approach],
+  [/\/operations\/[^/]+\/status$/, operationStatus],
+  [/\/moneyTransfer\/prepare$/, (data) => drop(data, 'swift', 'SWIFT', 'currency', 'editBeneficiary')],
+  [/\/moneyTransfer\/verify$/, (data) => drop(data, 'equivalentAmount', 'bankName', 'branchName', 'address')],
+  [/\/moneyTransfer\/[^/]+\/execute$/, (data) => drop(data, 'moneyTransferOffline', 'sendEmailEnabled')],
+  [/\/execution\/status$/, executionStatus],
+];
+
+/**
+ * The content of a success as the real bank gives it: fields left out, other names, numbers as strings.
+ *
+ * @param path of the request, without its query
+ */
+export function reshapeData(path: string, envelope: JsonObject): void {
+  const { data } = envelope;
+  const shape = shapes.find(([pattern]) => pattern.test(path))?.[1];
+  if (shape && isObject(data)) shape(data, envelope);
+}
+
+function token(data: JsonObject): void {
+  for (const name of ['expires_in', 'rt_expires_in']) {
+    if (data[name] !== undefined) data[name] = String(data[name]);
+  }
+  drop(data, 'token_type');
+}
+
+function accounts(data: JsonObject): void {
+  for (const record of [...objectsOf(data.accounts), ...objectsOf(data.products)]) account(record);
+}
+
+/** An empty name is not there at all. */
+function account(record: JsonObject): void {
+  if (record.name === '') drop(record, 'name');
+}
+
+/** An ISO date, and no available credit. */
+function balance(data: JsonObject): void {
+  data.date = typeof data.date === 'string' ? readBankDate(data.date) : data.date;
+  drop(data, 'accountAvailableCredit', 'isPocketAccount');
+}
+
+/** Cursors are strings, and 0 or null at the end; rows lack what is not needed. */
+function transactions(data: JsonObject): void {
+  data.nextAccounting = data.nextAccounting === undefined ? 0 : String(data.nextAccounting);
+  data.nextNotAccounting = data.nextNotAccounting === undefined ? null : String(data.nextNotAccounting);
+  drop(data, 'showNotAccounting', 'transactionDescriptions', 'numberTransactionsNotAccounting');
+  for (const row of objectsOf(data.transactionsAccounting)) drop(row, 'isFeeCharge');
+  for (const row of objectsOf(data.transactionsNotAccounting)) {
+    drop(row, 'shortDescription', 'extendedDescription', 'idMoneyTransfer');
+  }
+}
+
+/** A call that is not needed, on another host. */
+function consentRequest(_data: JsonObject, envelope: JsonObject): void {
+  envelope._embedded = {
+    security: { href: `${ELSEWHERE}/private/auth/security/approach`, method: 'GET' },
+  };
+}
+
+/** A second result within the first, which has the data. */
+function approach(data: JsonObject, envelope: JsonObject): void {
+  const { result } = envelope;
+  if (!isObject(result)) return;
+  result.result = { ...result, _links: {}, _embedded: {}, data };
+  drop(envelope, 'data');
+}
+
+/** The name that the flow text of the interface specification has. */
+function operationStatus(data: JsonObject): void {
+  data.authenticationState = data.authorizationStatus;
+  drop(data, 'authorizationStatus');
+}
+
+function executionStatus(data: JsonObject): void {
+  if (data.executionStatusDescription === '') data.executionStatusDescription = null;
+}

@@ -1,0 +1,52 @@
+import type { OutgoingAnswer } from '../answers/outgoing.ts';
+import type { Product } from '../seed-customers.ts';
+import type { RawRequest } from '../strict/raw-request.ts';
+import { reshapeData } from './data-shapes.ts';
+import { reshapeEnvelope } from './envelope-shapes.ts';
+import { isObject, type JsonObject, objectsOf } from './json-object.ts';
+import { linkPages } from './linked-pages.ts';
+
+const TOKEN_PATH = '/auth/oauth/v2/token';
+
+/**
+ * Gives an answer every odd shape that the real bank's answers have; what it says stays the same. Documents and
+ * pages stay as they are.
+ *
+ * @param products all of the bank: the savings accounts page by `_links.next`
+ */
+export function liveIn(answer: OutgoingAnswer, request: RawRequest, products: readonly Product[]): void {
+  if (answer.status === 302) lengthenLocation(answer);
+  const envelope = readEnvelope(answer);
+  if (!envelope) return;
+  const [path = '', query = ''] = request.target.split('?', 2);
+  const savings = products.some(
+    ({ kind, productId }) => kind === 'savings' && path.includes(`/${productId}/`),
+  );
+  if (savings && path.endsWith('/transactions/retrieve')) linkPages(envelope, query);
+  else if (answer.status === 200) reshapeData(path, envelope);
+  reshapeEnvelope(envelope);
+  if (wantsSca(envelope)) answer.status = 401;
+  const text = write(envelope);
+  answer.body = Buffer.from(path === TOKEN_PATH ? `\n\n\r\n${text}\n\n` : text);
+}
+
+/** The real address of the login page has up to 1.5 kB. */
+function lengthenLocation({ headers }: OutgoingAnswer): void {
+  headers.set('location', `${headers.get('location') ?? ''}&session=${'0123456789abcdef'.repeat(75)}`);
+}
+
+function readEnvelope({ headers, body }: OutgoingAnswer): JsonObject | undefined {
+  if (!headers.get('content-type')?.startsWith('application/json')) return undefined;
+  const value: unknown = JSON.parse(body.toString('utf8'));
+  return isObject(value) ? value : undefined;
+}
+
+/** SCA is wanted with a status that means a wrong token elsewhere. */
+function wantsSca({ result }: JsonObject): boolean {
+  return isObject(result) && objectsOf(result.messages).some(({ code }) => code === 'PSD2_SCA_REQUIRED');
+}
+
+/** A `requestId` that has no leading zero becomes a bare number of 24 digits. */
+function write(envelope: JsonObject): string {
+  return JSON.stringify(envelope).replaceAll(/"requestId":"([1-9]\d{23})"/g, '"requestId":$1');
+}

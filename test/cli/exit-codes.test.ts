@@ -1,0 +1,29 @@
+import { describe, expect, it } from 'vitest';
+import { EXIT_CODES, exitCodeOf } from '../../src/cli/exit-codes.ts';
+import type { ErrorCode } from '../../src/errors.ts';
+
+describe('an error ends the command with', () => {
+  it.each<[number, ErrorCode[]]>([
+    [2, ['usage', 'invalid_iban', 'invalid_amount', 'invalid_date', 'invalid_product_id', 'invalid_text']],
+    [2, ['confirmation_needed', 'cancelled', 'duplicate_reference', 'flow_not_found']],
+    [3, ['no_profile', 'config', 'certificate', 'callback_port_busy', 'sandbox']],
+    [4, ['not_logged_in']],
+    [5, ['forbidden']],
+    [
+      6,
+      ['login_refused', 'not_authorised', 'authorisation_expired', 'authorisation_timeout', 'sca_required'],
+    ],
+    [7, ['bank_refused']],
+    [8, ['payment_failed']],
+    [9, ['outcome_unknown']],
+    [10, ['too_many_calls']],
+    [11, ['bank_unreachable', 'bank_failing', 'bank_answer']],
+    [130, ['interrupted']],
+  ])('%i', (exitCode, codes) => {
+    for (const code of codes) expect([code, exitCodeOf(code)]).toEqual([code, exitCode]);
+  });
+});
+
+it('every exit code of the contract has its meaning', () => {
+  expect(Object.keys(EXIT_CODES).map(Number)).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 130]);
+});

@@ -1,0 +1,160 @@
+import { Command } from '@commander-js/extra-typings';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { GLOBAL_OPTIONS, type RawGlobals, readGlobals, readManner } from '../../src/cli/globals.ts';
+
+/** What commander makes of the arguments, with the variables of `env`. */
+function parse(args: string[], env: Record<string, string> = {}): RawGlobals {
+  for (const [name, value] of Object.entries(env)) process.env[name] = value;
+  const command = new Command()
+    .exitOverride()
+    .configureOutput({ writeErr: () => {}, writeOut: () => {} })
+    .addOption(GLOBAL_OPTIONS.profile)
+    .addOption(GLOBAL_OPTIONS.customer)
+    .addOption(GLOBAL_OPTIONS.grant)
+    .addOption(GLOBAL_OPTIONS.output)
+    .addOption(GLOBAL_OPTIONS.json)
+    .addOption(GLOBAL_OPTIONS.input)
+    .addOption(GLOBAL_OPTIONS.yes)
+    .addOption(GLOBAL_OPTIONS.quiet)
+    .addOption(GLOBAL_OPTIONS.verbose)
+    .addOption(GLOBAL_OPTIONS.timeout)
+    .addOption(GLOBAL_OPTIONS.scaTimeout)
+    .addOption(GLOBAL_OPTIONS.psuIp)
+    .addOption(GLOBAL_OPTIONS.lang)
+    .addOption(GLOBAL_OPTIONS.color);
+  return command.parse(args, { from: 'user' }).opts();
+}
+
+let before: NodeJS.ProcessEnv;
+beforeEach(() => {
+  before = { ...process.env };
+  for (const name of Object.keys(process.env)) if (name.startsWith('PSD2_')) delete process.env[name];
+});
+afterEach(() => {
+  process.env = before;
+});
+
+const read = (args: string[], env: Record<string, string> = {}) => readGlobals(parse(args, env), env);
+const manner = (args: string[], env: Record<string, string> = {}, isTerminal = false) =>
+  readManner(parse(args, env), env, isTerminal);
+
+it('have defaults', () => {
+  expect(read([])).toMatchObject({
+    profile: undefined,
+    customer: undefined,
+    grant: 'authorization_code',
+    yes: false,
+    verbose: false,
+    timeoutMs: 30_000,
+    scaTimeoutMs: 300_000,
+    psuIpAddress: undefined,
+    language: undefined,
+  });
+});
+
+it('come from the environment, and options go before it', () => {
+  const env = {
+    PSD2_PROFILE: 'env-profile',
+    PSD2_CUSTOMER: '7',
+    PSD2_GRANT: 'client_credentials',
+    PSD2_TIMEOUT: '5',
+    PSD2_SCA_TIMEOUT: '6',
+    PSD2_PSU_IP: '2001:db8::1',
+    PSD2_LANG: 'it',
+    PSD2_DEBUG: '1',
+  };
+  expect(read([], env)).toMatchObject({
+    profile: 'env-profile',
+    customer: '7',
+    grant: 'client_credentials',
+    timeoutMs: 5000,
+    scaTimeoutMs: 6000,
+    psuIpAddress: '2001:db8::1',
+    language: 'it',
+    verbose: true,
+  });
+  const args =
+    '--profile bank --customer 8 --grant authorization_code --timeout 0.5 --psu-ip 192.0.2.1'.split(' ');
+  expect(read(args, env)).toMatchObject({
+    profile: 'bank',
+    customer: '8',
+    grant: 'authorization_code',
+    timeoutMs: 500,
+    psuIpAddress: '192.0.2.1',
+    language: 'it',
+  });
+});
+
+it('an empty variable counts as not set', () => {
+  expect(read([], { PSD2_PROFILE: '', PSD2_CUSTOMER: '', PSD2_PSU_IP: '', PSD2_LANG: '' })).toMatchObject({
+    profile: undefined,
+    customer: undefined,
+    psuIpAddress: undefined,
+    language: undefined,
+  });
+});
+
+describe('a wrong value is wrong use', () => {
+  it.each([
+    [['--timeout', '0'], '--timeout "0" is not a number of seconds above 0'],
+    [['--timeout', '-1'], '--timeout "-1" is not a number of seconds above 0'],
+    [['--timeout', '1e3'], '--timeout "1e3" is not a number of seconds above 0'],
+    [['--timeout', 'Infinity'], '--timeout "Infinity" is not a number of seconds above 0'],
+    [['--sca-timeout', 'long'], '--sca-timeout "long" is not a number of seconds above 0'],
+    [['--psu-ip', 'example.com'], '--psu-ip "example.com" is not an IP address'],
+    [['--psu-ip', '192.0.2.256'], '--psu-ip "192.0.2.256" is not an IP address'],
+    [['--lang', 'it\r\nX: y'], '--lang "it\\r\\nX: y" is not a language tag'],
+  ])('%j', (args, message) => {
+    expect(() => read(args)).toThrow(expect.objectContaining({ code: 'usage', message }));
+  });
+
+  it('of the grant', () => {
+    expect(() => parse(['--grant', 'password'])).toThrow("'password' is invalid");
+  });
+});
+
+describe('how the command speaks', () => {
+  it('is a table without colour, unless it is told otherwise', () => {
+    expect(manner([])).toEqual({ format: 'table', noInput: false, quiet: false, colour: false });
+    expect(manner(['-q', '--no-input', '-o', 'ndjson'])).toMatchObject({
+      format: 'ndjson',
+      noInput: true,
+      quiet: true,
+    });
+  });
+
+  it.each<[string[], Record<string, string>, string]>([
+    [['--json'], {}, 'json'],
+    [['-o', 'ndjson'], { PSD2_OUTPUT: 'json' }, 'ndjson'],
+    [[], { PSD2_OUTPUT: 'json' }, 'json'],
+    [['--json'], { PSD2_OUTPUT: 'ndjson' }, 'json'],
+    [[], { PSD2_OUTPUT: '' }, 'table'],
+  ])('with %j and %j as %s', (args, env, format) => {
+    expect(manner(args, env).format).toBe(format);
+  });
+
+  it('is refused in an unknown format', () => {
+    expect(() => manner(['-o', 'xml'])).toThrow(expect.objectContaining({ code: 'usage' }));
+  });
+
+  it.each([
+    [{ PSD2_NO_INPUT: '1' }, true],
+    [{ PSD2_NO_INPUT: '' }, false],
+    [{ PSD2_NO_INPUT: '0' }, false],
+  ])('does not ask with %j: %s', (env, noInput) => {
+    expect(manner([], env).noInput).toBe(noInput);
+  });
+
+  it.each<[string, string[], Record<string, string>, boolean, boolean]>([
+    ['on a terminal', [], {}, true, true],
+    ['in a pipeline', [], {}, false, false],
+    ['with --no-color', ['--no-color'], {}, true, false],
+    ['with NO_COLOR', [], { NO_COLOR: '1' }, true, false],
+    ['with an empty NO_COLOR', [], { NO_COLOR: '' }, true, true],
+    ['with FORCE_COLOR', [], { FORCE_COLOR: '1' }, false, true],
+    ['with FORCE_COLOR=0', [], { FORCE_COLOR: '0' }, false, false],
+    ['with FORCE_COLOR and NO_COLOR', [], { FORCE_COLOR: '1', NO_COLOR: '1' }, true, false],
+  ])('has colour %s: as it should', (_, args, env, isTerminal, colour) => {
+    expect(manner(args, env, isTerminal).colour).toBe(colour);
+  });
+});

@@ -1,0 +1,229 @@
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import Big from 'big.js';
+import { describe, expect, it } from 'vitest';
+import { readError } from './errors.ts';
+import { freePort, isFree, type Running, readDocument, useLoggedIn } from './psd2.ts';
+import * as shapes from './shapes.ts';
+
+const ACCOUNT = '0010482620';
+const ORDER = [
+  ...['--from', ACCOUNT, '--to', 'DE89370400440532013000', '--name', 'Ada Lovelace'],
+  ...['--amount', '4.00', '--yes'],
+];
+const operator = useLoggedIn();
+
+/** Starts a command and waits until the customer would be at the bank's page. */
+async function untilCustomer(args: string[]): Promise<{ psd2: Running; address: string; port: number }> {
+  const port = await freePort();
+  const psd2 = await operator.start([...args, '--json'], {
+    PSD2_BROWSER: 'none',
+    PSD2_REDIRECT_URI: `http://127.0.0.1:${port}/callback`,
+  });
+  const [, address = ''] = await psd2.prints(/^ {2}(http\S+)\n/m);
+  expect(await isFree(port)).toBe(false);
+  return { psd2, address, port };
+}
+
+async function balance(): Promise<Big> {
+  const { availableBalance } = await operator.json(shapes.balance, ['accounts', 'balance', ACCOUNT]);
+  return new Big(availableBalance?.amount ?? '');
+}
+
+const bookings = async () =>
+  (await operator.json(shapes.transactions, ['accounts', 'transactions', ACCOUNT])).length;
+
+describe('Ctrl-C while the customer is waited for', () => {
+  it('ends a login at once and leaves the login from before as it was', async () => {
+    const tokens = tokenFile().text();
+    const { psd2, port } = await untilCustomer(['auth', 'login']);
+    const interrupted = Date.now();
+    psd2.kill('SIGINT');
+    const ended = await psd2.ended;
+    expect(Date.now() - interrupted).toBeLessThan(1_000);
+    expect(readError(ended)).toMatchObject({ code: 'interrupted', exitCode: 130 });
+    expect(ended.stdout).toBe('');
+    expect(await isFree(port)).toBe(true);
+    expect(tokenFile().text()).toBe(tokens);
+  });
+
+  it('ends a consent at once, names it, and resume takes it to its end', async () => {
+    const { psd2, port } = await untilCustomer([
+      ...['consent', 'request', '--category', 'ACCOUNT_INFO', '--all-products'],
+    ]);
+    const interrupted = Date.now();
+    psd2.kill('SIGINT');
+    const ended = await psd2.ended;
+    expect(Date.now() - interrupted).toBeLessThan(1_000);
+    const { flow, state, transactionId } = readDocument(shapes.consent, ended.stdout);
+    expect(state).toBe('authorizing');
+    expect(readError(ended)).toMatchObject({
+      code: 'interrupted',
+      exitCode: 130,
+      hint: expect.stringContaining(`psd2 consent resume ${flow}`),
+      transactionId,
+    });
+    expect(await isFree(port)).toBe(true);
+    expect(await operator.json(shapes.consent, ['consent', 'resume', flow])).toMatchObject({
+      flow,
+      state: 'confirmed',
+      transactionId,
+    });
+  });
+
+  it.each([
+    ['instant transfer', ['--instant', '--payee-verified'], 'settled'],
+    ['transfer', [], 'executed'],
+  ])('ends a %s at once, names it, and resume pays once', async (_kind, options, end) => {
+    const [before, booked] = [await balance(), await bookings()];
+    const { psd2, port } = await untilCustomer(['transfer', 'create', ...ORDER, ...options]);
+    const interrupted = Date.now();
+    psd2.kill('SIGINT');
+    const ended = await psd2.ended;
+    expect(Date.now() - interrupted).toBeLessThan(1_000);
+    const { flow, state, resourceId, transactionId } = readDocument(shapes.transfer, ended.stdout);
+    expect(state).toBe('authorizing');
+    expect(readError(ended)).toMatchObject({
+      code: 'interrupted',
+      exitCode: 130,
+      hint: expect.stringContaining(`psd2 transfer resume ${flow}`),
+    });
+    expect(await isFree(port)).toBe(true);
+    expect((await balance()).eq(before)).toBe(true);
+
+    const resumed = await operator.json(shapes.transfer, ['transfer', 'resume', flow]);
+    expect(resumed).toMatchObject({ flow, state: end, resourceId, transactionId });
+    const paid = new Big(resumed.totalAmount?.amount ?? '');
+    expect(before.minus(await balance()).toFixed(2)).toBe(paid.toFixed(2));
+
+    const after = { balance: await balance(), bookings: await bookings() };
+    expect(after.bookings).toBeGreaterThan(booked);
+    expect(await operator.json(shapes.transfer, ['transfer', 'resume', flow])).toEqual(resumed);
+    expect({ balance: await balance(), bookings: await bookings() }).toEqual(after);
+  });
+
+  it('tells how to go on without --json too', async () => {
+    const psd2 = await operator.start(['transfer', 'create', ...ORDER], { PSD2_BROWSER: 'none' });
+    await psd2.prints(/^ {2}(http\S+)\n/m);
+    psd2.kill('SIGINT');
+    const { code, stdout, stderr } = await psd2.ended;
+    expect(code).toBe(130);
+    const [, flow = ''] = /^Transfer\t(\S+)$/m.exec(stdout) ?? [];
+    expect(stderr).toMatch(
+      new RegExp(`^psd2: Interrupted\\.\\n {2}Go on with: psd2 transfer resume ${flow}$`, 'm'),
+    );
+  });
+});
+
+describe('SIGKILL while the customer is at SCA', () => {
+  it('loses nothing: resume sends the customer again', async () => {
+    const before = await balance();
+    const { psd2 } = await untilCustomer(['transfer', 'create', ...ORDER, '--reference', 'KILLED-1']);
+    psd2.kill('SIGKILL');
+    expect(await psd2.ended).toMatchObject({ signal: 'SIGKILL', stdout: '' });
+
+    const [killed] = await operator.json(shapes.transfers, ['transfer', 'list']);
+    expect(killed).toMatchObject({ reference: 'KILLED-1', state: 'authorizing' });
+    const resumed = await operator.json(shapes.transfer, ['transfer', 'resume', killed?.flow ?? '']);
+    expect(resumed.state).toBe('executed');
+    expect(before.minus(await balance()).toFixed(2)).toBe(
+      new Big(resumed.totalAmount?.amount ?? '').toFixed(2),
+    );
+  });
+
+  it('loses no approval: resume executes without another SCA', async () => {
+    const before = await balance();
+    const { psd2, address } = await untilCustomer([
+      'transfer',
+      'create',
+      ...ORDER,
+      '--reference',
+      'KILLED-2',
+    ]);
+    psd2.kill('SIGKILL');
+    await psd2.ended;
+    // The customer approves all the same; nobody is there when their browser comes back.
+    const walk = await operator.psd2(['sandbox', 'customer', address, '--json']);
+    expect(readError(walk)).toMatchObject({ message: expect.stringContaining('/callback does not answer') });
+    expect((await balance()).eq(before)).toBe(true);
+
+    const [killed] = await operator.json(shapes.transfers, ['transfer', 'list']);
+    const ended = await operator.psd2(['transfer', 'resume', killed?.flow ?? '', '--json', '--verbose']);
+    expect(ended.code, ended.stderr).toBe(0);
+    expect(ended.stderr).not.toContain('/approach');
+    expect(readDocument(shapes.transfer, ended.stdout)).toMatchObject({
+      reference: 'KILLED-2',
+      state: 'executed',
+    });
+    expect((await balance()).lt(before)).toBe(true);
+  });
+});
+
+describe('an access token that has ended', () => {
+  const refreshes = (stderr: string) => stderr.match(/^POST \/auth\/oauth\/v2\/token → 200/gm)?.length ?? 0;
+
+  it('is renewed by the next call', async () => {
+    const file = tokenFile();
+    const before = file.expire();
+    const ended = await operator.psd2(['accounts', 'list', '--json', '--verbose']);
+    expect(ended.code, ended.stderr).toBe(0);
+    expect(refreshes(ended.stderr)).toBe(1);
+    const after = file.read();
+    expect(after.accessToken).not.toBe(before.accessToken);
+    expect(after.refreshToken).not.toBe(before.refreshToken);
+    expect(Date.parse(after.accessTokenExpiresAt)).toBeGreaterThan(Date.now());
+  });
+
+  it('is renewed once by ten commands at the same time, and all succeed', async () => {
+    const file = tokenFile();
+    const before = file.expire();
+    const ended = await Promise.all(
+      Array.from({ length: 10 }, () => operator.psd2(['accounts', 'list', '--json', '--verbose'])),
+    );
+    for (const { code, stdout, stderr } of ended) {
+      expect(code, stderr).toBe(0);
+      expect(readDocument(shapes.accounts, stdout)).toHaveLength(3);
+    }
+    expect(ended.reduce((sum, { stderr }) => sum + refreshes(stderr), 0)).toBe(1);
+    expect(file.read().refreshToken).not.toBe(before.refreshToken);
+    expect(existsSync(`${file.path}.lock`)).toBe(false);
+  });
+
+  it('whose refresh token was revoked means a new login, exit code 4', async () => {
+    const file = tokenFile();
+    const whole = file.text();
+    file.write({ ...file.expire(), refreshToken: '00000000-0000-4000-8000-000000000000' });
+    const ended = await operator.psd2(['accounts', 'list', '--json']);
+    expect(readError(ended)).toMatchObject({
+      code: 'not_logged_in',
+      exitCode: 4,
+      hint: expect.stringContaining('psd2 auth login'),
+    });
+    writeFileSync(file.path, whole);
+  });
+});
+
+interface Tokens {
+  accessToken: string;
+  accessTokenExpiresAt: string;
+  refreshToken: string;
+}
+
+/** The stored tokens of the customer. */
+function tokenFile() {
+  const path = join(operator.config, 'tokens', 'sandbox', 'customer-1048262.json');
+  const read = (): Tokens => JSON.parse(readFileSync(path, 'utf8'));
+  const write = (tokens: Tokens) => writeFileSync(path, JSON.stringify(tokens));
+  return {
+    path,
+    read,
+    write,
+    text: () => readFileSync(path, 'utf8'),
+    /** Lets the access token end a minute ago. */
+    expire: (): Tokens => {
+      const tokens = { ...read(), accessTokenExpiresAt: new Date(Date.now() - 60_000).toISOString() };
+      write(tokens);
+      return tokens;
+    },
+  };
+}

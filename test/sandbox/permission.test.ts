@@ -1,0 +1,123 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { TppRole } from '../../src/sandbox/rules.ts';
+import { codeOf, detailOf, openTestBank, type Reply, type TestBank } from './tpp.ts';
+
+const CUSTOMER = '/private/customers/1048262';
+const CURRENT = `${CUSTOMER}/products/0010482620`;
+const SAVINGS = `${CUSTOMER}/products/0010482638`;
+const OPEN = ['/private/customers/customerid-info', `${CUSTOMER}/accounts`, `${CUSTOMER}/products`];
+const INQUIRIES = [CURRENT, `${CURRENT}/balance/retrieve`, `${CURRENT}/transactions/retrieve`];
+const PAYMENTS = [`${CURRENT}/moneyTransfer/prepare`, `${CURRENT}/standingOrder/prepare`];
+
+async function answersOf(bank: TestBank, token: string, paths: readonly string[]): Promise<string[]> {
+  const replies: Reply[] = [];
+  for (const path of paths) replies.push(await bank.tpp.send({ path, token }));
+  return replies.map((reply) => (reply.status === 200 ? 'OK' : `${reply.status} ${codeOf(reply)}`));
+}
+
+describe('where consents are enforced', () => {
+  let bank: TestBank;
+  let token: string;
+  beforeAll(async () => {
+    bank = await openTestBank({ consents: 'enforced' });
+    token = (await bank.tpp.login()).accessToken;
+  });
+  afterAll(() => bank.close());
+
+  test('the customer id and the list of accounts are open, the rest is not', async () => {
+    expect(await answersOf(bank, token, OPEN)).toEqual(['OK', 'OK', 'OK']);
+    const refused = [...INQUIRIES, ...PAYMENTS].map(() => '403 CONSENT_MISSING');
+    expect(await answersOf(bank, token, [...INQUIRIES, ...PAYMENTS])).toEqual(refused);
+  });
+
+  test('client credentials may not even list the accounts of a customer who gave none', async () => {
+    const credentials = await bank.tpp.clientCredentials();
+    const reply = await bank.tpp.send({ path: `${CUSTOMER}/accounts`, ...credentials });
+    expect([reply.status, codeOf(reply)]).toEqual([403, 'CONSENT_MISSING']);
+  });
+
+  test('a refusal names category, product and the command that gets the consent', async () => {
+    const reply = await bank.tpp.send({ path: `${CURRENT}/moneyTransfer/prepare`, token });
+    expect(reply.json.result?.messages?.[0]?.message).toBe(
+      'The customer 1048262 has given no consent PAYMENTS for the product 0010482620',
+    );
+    expect(detailOf(reply)).toBe(
+      'Get it with: psd2 consent request --category PAYMENTS --product 0010482620',
+    );
+  });
+
+  test('a consent holds for its category and product alone, and for client credentials too', async () => {
+    await bank.tpp.giveConsent(token, '1048262', [{ name: 'ACCOUNT_INFO', products: ['0010482620'] }]);
+    expect(await answersOf(bank, token, INQUIRIES)).toEqual(['OK', 'OK', 'OK']);
+    expect(await answersOf(bank, token, [`${SAVINGS}/balance/retrieve`, ...PAYMENTS])).toEqual(
+      Array(3).fill('403 CONSENT_MISSING'),
+    );
+    const credentials = await bank.tpp.clientCredentials();
+    const balance = await bank.tpp.send({ path: `${CURRENT}/balance/retrieve`, ...credentials });
+    expect(balance.status).toBe(200);
+    const other = await bank.tpp.send({ path: '/private/customers/2073915/accounts', ...credentials });
+    expect(codeOf(other)).toBe('CONSENT_MISSING');
+  });
+
+  test('a consent that was authorised and not confirmed does not count', async () => {
+    const path = `${CUSTOMER}/consent/request`;
+    const body = { data: { categories: [{ name: 'PAYMENTS', products: ['0010482620'] }] } };
+    const { json } = await bank.tpp.send({ method: 'POST', path, token, body });
+    const id = String(json.resources?.resourceId);
+    await bank.tpp.authorise(token, id);
+    expect(await answersOf(bank, token, PAYMENTS)).toEqual(Array(2).fill('403 CONSENT_MISSING'));
+    await bank.tpp.send({ method: 'PUT', path: `${path}/${id}/confirm`, token, body: '{}' });
+    expect(await answersOf(bank, token, PAYMENTS)).toEqual(['OK', 'OK']);
+  });
+});
+
+test('FUNDS_AVAILABILITY is not offered for a card, and the rest of the request is', async () => {
+  const bank = await openTestBank({ consents: 'enforced' });
+  try {
+    const { accessToken } = await bank.tpp.login();
+    const reply = await bank.tpp.giveConsent(accessToken, '1048262', [
+      { name: 'FUNDS_AVAILABILITY', products: ['0010482620', '0000093017'] },
+      { name: 'ACCOUNT_INFO', products: ['0010482620', '0000093017'] },
+    ]);
+    expect(reply.json.data?.categoriesOutcome).toEqual([
+      { name: 'FUNDS_AVAILABILITY', outcome: false },
+      { name: 'ACCOUNT_INFO', outcome: true },
+    ]);
+    expect(await answersOf(bank, accessToken, INQUIRIES)).toEqual(['OK', 'OK', 'OK']);
+  } finally {
+    await bank.close();
+  }
+});
+
+describe.each<[TppRole, readonly string[], readonly string[], readonly string[]]>([
+  ['AISP', INQUIRIES, PAYMENTS, ['ACCOUNT_INFO']],
+  ['PISP', PAYMENTS, INQUIRIES, ['PAYMENTS', 'FUNDS_AVAILABILITY']],
+  ['PIISP', OPEN, [...INQUIRIES, ...PAYMENTS], ['FUNDS_AVAILABILITY']],
+])('a TPP that is %s alone', (role, allowed, refused, categories) => {
+  let bank: TestBank;
+  let token: string;
+  beforeAll(async () => {
+    bank = await openTestBank({ roles: [role] });
+    token = (await bank.tpp.login()).accessToken;
+  });
+  afterAll(() => bank.close());
+
+  test('makes the calls of its role, and no other', async () => {
+    expect(await answersOf(bank, token, [...OPEN, ...allowed])).toEqual(
+      [...OPEN, ...allowed].map(() => 'OK'),
+    );
+    expect(await answersOf(bank, token, refused)).toEqual(refused.map(() => '403 ROLE_MISSING'));
+  });
+
+  test('asks for the categories of its role, and no other', async () => {
+    for (const name of ['ACCOUNT_INFO', 'PAYMENTS', 'FUNDS_AVAILABILITY']) {
+      const reply = await bank.tpp.send({
+        method: 'POST',
+        path: `${CUSTOMER}/consent/request`,
+        token,
+        body: { data: { categories: [{ name, products: ['0010482620'] }] } },
+      });
+      expect([name, reply.status]).toEqual([name, categories.includes(name) ? 200 : 403]);
+    }
+  });
+});

@@ -1,0 +1,158 @@
+import { describe, expect, test } from 'vitest';
+import type { SandboxOptions } from '../../src/sandbox/server.ts';
+import { codeOf, openTestBank, type Reply, type TestBank } from './tpp.ts';
+
+const CURRENT = '/private/customers/1048262/products/0010482620';
+const MINUTE = 60_000;
+
+async function withBank(
+  options: Partial<SandboxOptions>,
+  work: (bank: TestBank) => Promise<void>,
+): Promise<void> {
+  const bank = await openTestBank(options);
+  try {
+    await work(bank);
+  } finally {
+    await bank.close();
+  }
+}
+
+function whoAmI(bank: TestBank, token: string): Promise<Reply> {
+  return bank.tpp.send({ path: '/private/customers/customerid-info', token });
+}
+
+function refresh(bank: TestBank, refreshToken: string): Promise<Reply> {
+  const { clientId, clientSecret } = bank.tpp.registration.applications.authorizationCode;
+  return bank.tpp.send({
+    method: 'POST',
+    path: '/auth/oauth/v2/token',
+    body: {
+      grant_type: 'refresh_token',
+      client_id: clientId,
+      client_secret: clientSecret,
+      refresh_token: refreshToken,
+    },
+  });
+}
+
+test('tokenTtlSeconds is how long an access token is good, and what the answer says', async () => {
+  await withBank({ tokenTtlSeconds: 5 }, async (bank) => {
+    const { accessToken, refreshToken } = await bank.tpp.login();
+    bank.clock.advance(4999);
+    expect((await whoAmI(bank, accessToken)).status).toBe(200);
+    bank.clock.advance(1);
+    expect(codeOf(await whoAmI(bank, accessToken))).toBe('TOKEN_EXPIRED');
+    const renewed = await refresh(bank, refreshToken);
+    expect(renewed.json.data).toMatchObject({ expires_in: 5, refresh_token: expect.any(String) });
+  });
+});
+
+test('without rotation a refresh brings no refresh token, and the old one stays', async () => {
+  await withBank({ rotateRefreshTokens: false }, async (bank) => {
+    const { refreshToken } = await bank.tpp.login();
+    for (const reply of [await refresh(bank, refreshToken), await refresh(bank, refreshToken)]) {
+      expect(reply.status).toBe(200);
+      expect(Object.keys(reply.json.data ?? {})).toEqual([
+        'access_token',
+        'token_type',
+        'expires_in',
+        'scope',
+      ]);
+      expect((await whoAmI(bank, String(reply.json.data?.access_token))).status).toBe(200);
+    }
+  });
+});
+
+describe('callsPerMinute', () => {
+  test('turns away what is over it with 420 and Retry-After, for that application alone', async () => {
+    await withBank({ callsPerMinute: 5 }, async (bank) => {
+      const { accessToken } = await bank.tpp.login(); // two calls
+      bank.clock.advance(20_000);
+      for (let call = 3; call <= 5; call += 1) expect((await whoAmI(bank, accessToken)).status).toBe(200);
+      const reply = await whoAmI(bank, accessToken);
+      expect([reply.status, codeOf(reply), reply.headers['retry-after']]).toEqual([
+        420,
+        'TOO_MANY_CALLS',
+        '40',
+      ]);
+      expect((await bank.tpp.clientCredentials()).token).toMatch(/^[0-9a-f-]{36}$/);
+      bank.clock.advance(40_000);
+      expect((await whoAmI(bank, accessToken)).status).toBe(200);
+      expect((await whoAmI(bank, accessToken)).status).toBe(200);
+      expect((await whoAmI(bank, accessToken)).status).toBe(420);
+    });
+  });
+});
+
+describe('clientCredentialsCallsPerDay', () => {
+  test('ends at midnight in Rome, and does not touch calls of a customer', async () => {
+    await withBank({ clientCredentialsCallsPerDay: 2 }, async (bank) => {
+      const path = '/private/customers/1048262/accounts';
+      const credentials = await bank.tpp.clientCredentials();
+      const call = (): Promise<Reply> => bank.tpp.send({ path, ...credentials });
+      expect([(await call()).status, (await call()).status]).toEqual([200, 200]);
+      bank.clock.advance(MINUTE);
+      const reply = await call();
+      expect([reply.status, codeOf(reply)]).toEqual([420, 'TOO_MANY_CALLS']);
+      // At 12:01 it is 11 hours and 59 minutes to midnight.
+      expect(reply.headers['retry-after']).toBe(String((11 * 60 + 59) * 60));
+      const { accessToken } = await bank.tpp.login();
+      expect((await bank.tpp.send({ path, token: accessToken })).status).toBe(200);
+
+      bank.clock.advance((11 * 60 + 59) * MINUTE);
+      const tomorrow = await bank.tpp.clientCredentials();
+      expect((await bank.tpp.send({ path, ...tomorrow })).status).toBe(200);
+    });
+  });
+});
+
+test('a finished operation is known for 15 minutes, one that is not for a day', async () => {
+  await withBank({ tokenTtlSeconds: 100_000 }, async (bank) => {
+    const token = (await bank.tpp.login()).accessToken;
+    const verified = async (): Promise<string> => {
+      const { json } = await bank.tpp.send({
+        method: 'POST',
+        path: `${CURRENT}/moneyTransfer/verify`,
+        token,
+        body: {
+          data: {
+            moneyTransferAmount: { currency: 'EUR', amount: '1.00' },
+            flagUrgency: false,
+            type: 'INSTANT',
+            moneyTransferExecutionDate: '20/11/2026',
+            ibanBeneficiary: 'IT60X0542811101000000123456',
+            beneficiaryName: 'Mario Rossi',
+            description: '',
+          },
+        },
+      });
+      return String(json.resources?.resourceId);
+    };
+    const [finished, open] = [await verified(), await verified()];
+    await bank.tpp.authorise(token, finished);
+    const execute = (): Promise<Reply> =>
+      bank.tpp.send({
+        method: 'PUT',
+        path: `${CURRENT}/moneyTransfer/${finished}/execute`,
+        token,
+        body: '{}',
+      });
+    expect((await execute()).status).toBe(200);
+    const calls = [
+      `/private/operations/${finished}/status`,
+      `${CURRENT}/moneyTransfer/${finished}/execution/status`,
+      `${CURRENT}/common/printer/${finished}/retrieve`,
+    ];
+    // It is finished when it has settled, 1.5 seconds after execute.
+    bank.clock.advance(15 * MINUTE + 1500);
+    for (const path of calls) expect((await bank.tpp.send({ path, token })).status).toBe(200);
+    expect(codeOf(await execute())).toBe('ALREADY_EXECUTED');
+    bank.clock.advance(1);
+    for (const path of calls) {
+      const reply = await bank.tpp.send({ path, token });
+      expect([reply.status, codeOf(reply)]).toEqual([412, 'RESOURCE_UNKNOWN']);
+    }
+    expect(codeOf(await execute())).toBe('RESOURCE_UNKNOWN');
+    expect((await bank.tpp.send({ path: `/private/operations/${open}/status`, token })).status).toBe(200);
+  });
+});

@@ -1,0 +1,54 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { cleanJson, cleanText } from '../../src/terminal/clean.ts';
+
+/** Characters that a terminal acts on, or that turn the direction of writing. */
+const DANGEROUS = [
+  ...Array.from({ length: 0x20 }, (_, code) => String.fromCharCode(code)),
+  ...Array.from({ length: 0x21 }, (_, code) => String.fromCharCode(0x7f + code)),
+  ...'\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069',
+];
+const anyOf = (characters: string[]) => new RegExp(`[${characters.map(escaped).join('')}]`);
+const escaped = (character: string) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
+
+const text = fc
+  .array(fc.oneof(fc.constantFrom(...DANGEROUS), fc.string()), { maxLength: 20 })
+  .map((parts) => parts.join(''));
+
+describe('text for a terminal', () => {
+  it('holds nothing that a terminal acts on, whatever a bank sends', () => {
+    fc.assert(
+      fc.property(text, (sent) => {
+        expect(cleanText(sent)).not.toMatch(anyOf(DANGEROUS));
+      }),
+    );
+  });
+
+  it.each([
+    ['\u001b[31mred\u001b[0m', '\u{FFFD}[31mred\u{FFFD}[0m'],
+    ['\u001b]0;title\u0007', '\u{FFFD}]0;title\u{FFFD}'],
+    ['\u009b2J', '\u{FFFD}2J'],
+    ['evil\u202egnp.exe', 'evil\u{FFFD}gnp.exe'],
+    ['a\r\nb\tc\n\nd', 'a b c d'],
+    ['Caffè 50 € 😀 – “x”', 'Caffè 50 € 😀 – “x”'],
+    ['', ''],
+  ])('%j becomes %j', (sent, shown) => {
+    expect(cleanText(sent)).toBe(shown);
+  });
+});
+
+describe('JSON for a terminal', () => {
+  it('holds nothing that a terminal acts on, and says the same', () => {
+    fc.assert(
+      fc.property(text, (sent) => {
+        const json = cleanJson(JSON.stringify({ name: sent, list: [sent] }));
+        expect(json).not.toMatch(anyOf(DANGEROUS));
+        expect(JSON.parse(json)).toEqual({ name: sent, list: [sent] });
+      }),
+    );
+  });
+
+  it('keeps the line breaks between its parts', () => {
+    expect(cleanJson(JSON.stringify({ a: '\u009b' }, null, 2))).toBe('{\n  "a": "\\u009b"\n}');
+  });
+});

@@ -1,0 +1,74 @@
+import chalk from 'chalk';
+import stringWidth from 'string-width';
+import { afterEach, describe, expect, it } from 'vitest';
+import { drawTerminalTable } from '../../src/terminal/table.ts';
+
+const columns = [{ title: 'NAME' }, { title: 'AMOUNT', right: true }, { title: 'DETAILS' }];
+
+function draw(rows: string[][], width = 80, colour = false): string[] {
+  return drawTerminalTable(columns, rows, { width, colour }).split('\n');
+}
+
+it('stands in columns two blanks apart, amounts to the right, nothing at the ends of lines', () => {
+  expect(
+    draw([
+      ['Rent', '-1200.000', 'to the landlord'],
+      ['Coffee', '-1.500', ''],
+    ]),
+  ).toEqual(['NAME       AMOUNT  DETAILS', 'Rent    -1200.000  to the landlord', 'Coffee     -1.500']);
+});
+
+it('without rows is its heading', () => {
+  expect(draw([])).toEqual(['NAME  AMOUNT  DETAILS']);
+});
+
+it('counts the cells that characters take, not the characters', () => {
+  const [heading = '', wide = '', narrow = ''] = draw([
+    ['日本語', '1.00', 'x'],
+    ['Caffè', '1.00', 'x'],
+  ]);
+  expect(stringWidth(wide.slice(0, wide.indexOf('1.00')))).toBe(
+    stringWidth(narrow.slice(0, narrow.indexOf('1.00'))),
+  );
+  expect(heading.startsWith('NAME')).toBe(true);
+});
+
+describe('that is wider than the terminal', () => {
+  const rows = [
+    ['A name that is rather long', '-999999999.990', 'details that are longer still, and go on and on'],
+    ['short', '1.000', ''],
+  ];
+
+  it.each([100, 80, 60, 44])('is cut to %i cells in its texts, never in its amounts', (width) => {
+    const lines = draw(rows, width);
+    for (const line of lines) expect(stringWidth(line)).toBeLessThanOrEqual(width);
+    expect(lines[1]).toContain('-999999999.990');
+    expect(lines).toHaveLength(3);
+  });
+
+  it('shows where something was cut', () => {
+    expect(draw(rows, 60)[1]).toContain('…');
+    expect(draw(rows, 100)[1]).not.toContain('…');
+  });
+
+  it('keeps some of every column even on the narrowest terminal', () => {
+    const lines = draw(rows, 10);
+    expect(lines[1]).toMatch(/^A na.* -999999999\.990 +deta/);
+  });
+});
+
+describe('the heading', () => {
+  const level = chalk.level;
+  afterEach(() => {
+    chalk.level = level;
+  });
+
+  it('is bold only with colour', () => {
+    chalk.level = 1;
+    const plain = draw([['a', '1', 'b']]);
+    expect(plain.join('')).not.toContain('\u001b');
+    const coloured = draw([['a', '1', 'b']], 80, true);
+    expect(coloured[0]).toContain('\u001b[1mNAME\u001b[22m');
+    expect(coloured.slice(1)).toEqual(plain.slice(1));
+  });
+});
