@@ -129,7 +129,8 @@ function toError(answer: Answer, envelope: Envelope | null): Psd2Error {
   };
   const hints: Partial<Record<ErrorCode, string>> = {
     not_logged_in: 'Run psd2 auth login.',
-    forbidden: 'The application may lack the PSD2 role for this call.',
+    forbidden:
+      'The application may lack the PSD2 role for this call, or the customer has not consented (psd2 consent request).',
     too_many_calls: answer.headers['retry-after']
       ? `The bank says: retry after ${answer.headers['retry-after']}.`
       : 'Wait, then try again.',

@@ -30,6 +30,11 @@ export async function runCommand(
   const closers: (() => Promise<void>)[] = [];
   try {
     const manner = readManner(raw, env, stdout.isTTY === true);
+    if (!raw.color) {
+      // Prompts, spinner and tables come from packages that look here.
+      delete env.FORCE_COLOR;
+      env.NO_COLOR = '1';
+    }
     if (raw.raw && kind !== 'inquiry') {
       throw new Psd2Error('usage', '--raw works only with the commands that read from the bank');
     }

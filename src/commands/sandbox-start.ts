@@ -25,17 +25,28 @@ export const SANDBOX_FIELDS: Column<SandboxAddresses>[] = [
   { title: 'Profile', value: ({ profile }) => profile },
 ];
 
+export interface SandboxStartOptions {
+  port: string;
+  detach: boolean;
+  enforceConsents: boolean;
+  /** Separated by commas. */
+  roles?: string | undefined;
+  tokenTtl?: string | undefined;
+  rotation: boolean;
+  rateLimit?: string | undefined;
+  dailyLimit?: string | undefined;
+  persona: 'clean' | 'lived-in';
+}
+
 /** `psd2 sandbox start`: in the foreground until it is interrupted, or detached. */
-export async function sandboxStart(
-  context: Context,
-  options: { port: string; detach: boolean },
-): Promise<void> {
+export async function sandboxStart(context: Context, options: SandboxStartOptions): Promise<void> {
   const port = parsePort(options.port);
-  if (options.detach) return startDetached(context, port);
+  const rules = readRules(options);
+  if (options.detach) return startDetached(context);
 
   const { folder, output, terminal, world } = context;
   const { startSandbox } = await import('../sandbox/server.ts');
-  const sandbox = await startSandbox({ folder: folder.sandbox, port });
+  const sandbox = await startSandbox({ folder: folder.sandbox, port, ...rules });
   try {
     await writeProfile(context, sandbox.baseUrl, sandbox.registration);
     const { baseUrl, customerSiteUrl } = sandbox;
@@ -52,18 +63,22 @@ export async function sandboxStart(
 }
 
 /** Starts this same command in the background and waits until it answers. */
-async function startDetached(context: Context, port: number): Promise<void> {
+async function startDetached(context: Context): Promise<void> {
   const { folder, output, terminal, world } = context;
   const { refuseSecondStart } = await import('../sandbox/running.ts');
   await refuseSecondStart(folder.sandbox);
   makePrivateFolder(folder.root);
   const logPath = join(folder.root, 'sandbox.log');
   const log = openSync(logPath, 'w', 0o600);
-  const child = spawn(process.execPath, [process.argv[1] ?? '', 'sandbox', 'start', '--port', String(port)], {
-    detached: true,
-    stdio: ['ignore', log, log],
-    env: { ...process.env, PSD2_OUTPUT: 'json' },
-  });
+  const child = spawn(
+    process.execPath,
+    process.argv.slice(1).filter((word) => word !== '--detach'),
+    {
+      detached: true,
+      stdio: ['ignore', log, log],
+      env: { ...process.env, PSD2_OUTPUT: 'json' },
+    },
+  );
   closeSync(log);
   let ended = false;
   child.once('exit', () => {
@@ -137,7 +152,39 @@ async function writeProfile(
     qsealCertificate: { path: registration.qsealCertFile },
     qsealKey: { path: registration.qsealKeyFile },
     ca: { path: registration.caFile },
+    bankSigningCertificate: { path: registration.bankSigningCertFile },
   });
+}
+
+const ROLES = ['AISP', 'PISP', 'PIISP'] as const;
+
+/** How strict the bank is to be. @throws Psd2Error `usage` */
+function readRules(options: SandboxStartOptions) {
+  const { enforceConsents, roles, tokenTtl, rotation, rateLimit, dailyLimit, persona } = options;
+  return {
+    persona,
+    consents: enforceConsents ? 'enforced' : 'recorded',
+    rotateRefreshTokens: rotation,
+    ...(roles !== undefined && { roles: roles.split(',').map(parseRole) }),
+    ...(tokenTtl !== undefined && { tokenTtlSeconds: parseCount('--token-ttl', tokenTtl) }),
+    ...(rateLimit !== undefined && { callsPerMinute: parseCount('--rate-limit', rateLimit) }),
+    ...(dailyLimit !== undefined && {
+      clientCredentialsCallsPerDay: parseCount('--daily-limit', dailyLimit),
+    }),
+  } as const;
+}
+
+function parseRole(text: string): (typeof ROLES)[number] {
+  const role = ROLES.find((known) => known === text.trim().toUpperCase());
+  if (role) return role;
+  throw new Psd2Error('usage', `The role ${JSON.stringify(text)} is not known`, {
+    hint: `Use some of ${ROLES.join(',')}.`,
+  });
+}
+
+function parseCount(option: string, text: string): number {
+  if (/^[1-9]\d{0,8}$/.test(text)) return Number(text);
+  throw new Psd2Error('usage', `${option} ${JSON.stringify(text)} is not a whole number from 1`);
 }
 
 function parsePort(text: string): number {

@@ -42,6 +42,7 @@ export async function sandboxEnv(context: Context): Promise<void> {
     PSD2_QSEAL_CERT: registration.qsealCertFile,
     PSD2_QSEAL_KEY: registration.qsealKeyFile,
     PSD2_CA: registration.caFile,
+    PSD2_BANK_SIGNING_CERT: registration.bankSigningCertFile,
   };
   if (context.output.format !== 'table') return context.output.record(variables, []);
   for (const [name, value] of Object.entries(variables)) {

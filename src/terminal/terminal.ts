@@ -86,7 +86,10 @@ export function openTerminal(
       ),
     askSecret: (question) =>
       prompt(async (context) =>
-        (await import('@inquirer/prompts')).password({ message: cleanText(question) }, context),
+        (await import('@inquirer/prompts')).password(
+          { message: cleanText(question), toggleMask: false },
+          context,
+        ),
       ),
   };
 }

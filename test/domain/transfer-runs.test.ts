@@ -47,6 +47,12 @@ const WAYS: Record<OperationStep, TransferEvent[][]> = {
       { type: 'execute-refused', description: 'no' },
     ],
     [{ type: 'execute-sent', ...intent }, { type: 'execute-not-begun' }],
+    // Taken up again, the bank is asked first.
+    [authorization('AUTHORIZED')],
+    [authorization('PENDING')],
+    [authorization('EXPIRED')],
+    [executed],
+    [{ type: 'execute-refused', description: 'KO' }],
     // Answered with 401: once more with another token.
     [{ type: 'execute-sent', ...intent }, { type: 'execute-sent', ...intent }, executed],
   ],

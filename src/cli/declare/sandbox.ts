@@ -1,4 +1,4 @@
-import { Command } from '@commander-js/extra-typings';
+import { Command, Option } from '@commander-js/extra-typings';
 import type { Run } from './declare.ts';
 
 export function declareSandbox(run: Run) {
@@ -11,9 +11,28 @@ export function declareSandbox(run: Run) {
     .description('start the bank and store the profile "sandbox"')
     .option('--port <n>', 'port of the interface; 0 for any', '8443')
     .option('--detach', 'return when it is ready, and leave it running')
-    .action(({ port, detach = false }) =>
+    .option('--enforce-consents', 'refuse a call whose product and category the customer did not consent to')
+    .option('--roles <list>', 'check the PSD2 roles of the TPP: AISP, PISP, PIISP, separated by commas')
+    .option('--token-ttl <seconds>', 'lifetime of access tokens (default: 3500)')
+    .option('--no-rotation', 'a refresh leaves the refresh token as it is')
+    .option('--rate-limit <n>', 'calls that an application may make a minute')
+    .option('--daily-limit <n>', 'calls that client credentials may make a day')
+    .addOption(
+      new Option('--persona <name>', 'answer as specified, or in every odd shape that the real bank has')
+        .choices(['clean', 'lived-in'] as const)
+        .default('clean' as const),
+    )
+    .addHelpText(
+      'after',
+      '\nThe name of a beneficiary can choose how a transfer ends: docs/sandbox.md, "Magic values".',
+    )
+    .action(({ detach = false, enforceConsents = false, ...options }) =>
       run(async (context) =>
-        (await import('../../commands/sandbox-start.ts')).sandboxStart(context, { port, detach }),
+        (await import('../../commands/sandbox-start.ts')).sandboxStart(context, {
+          detach,
+          enforceConsents,
+          ...options,
+        }),
       ),
     );
 

@@ -1,0 +1,234 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { stripVTControlCharacters } from 'node:util';
+import { describe, expect, it } from 'vitest';
+import { type Environment, PROGRAM, type Running, useLoggedIn } from './psd2.ts';
+import * as shapes from './shapes.ts';
+
+const ACCOUNT = '0010482620';
+const ORDER = [
+  ...['transfer', 'create', '--from', ACCOUNT, '--to', 'DE89370400440532013000'],
+  ...['--name', 'Ada Lovelace', '--amount', '6.00'],
+];
+const CONFIRM = /Send the customer to authorise this transfer\?/;
+const PAYEE = /Is Ada Lovelace verified as the payee behind DE89370400440532013000\?/;
+const CTRL_C = '\u0003';
+const operator = useLoggedIn();
+
+/** Runs `psd2` in a terminal of its own (script, util-linux): what it prints comes on stdout, whichever stream it took. */
+function inTerminal(
+  args: string[],
+  { columns = 120, env = {}, to }: { columns?: number; env?: Environment; to?: string } = {},
+): Promise<Running> {
+  const words = [process.execPath, PROGRAM, ...args].map((word) => `'${word.replaceAll("'", `'\\''`)}'`);
+  const command = `stty cols ${columns} rows 40; exec ${words.join(' ')}${to === undefined ? '' : ` > '${to}'`}`;
+  return operator.startProgram('script', ['-qefc', command, '/dev/null'], { TERM: 'xterm-256color', ...env });
+}
+
+const newest = async () => (await operator.json(shapes.transfers, ['transfer', 'list']))[0];
+
+describe('questions at a terminal', () => {
+  it('show what the bank verified, and a yes sends the customer', async () => {
+    const psd2 = await inTerminal(ORDER);
+    await psd2.prints(CONFIRM);
+    psd2.write('y\r');
+    const { code, stdout } = await psd2.ended;
+    const screen = stripVTControlCharacters(stdout);
+    expect(code, screen).toBe(0);
+    expect(screen).toMatch(
+      /The bank has verified this transfer:\s+Beneficiary +Ada Lovelace\s+IBAN +DE89 3704/,
+    );
+    expect(screen).toMatch(/Amount +6.00 EUR\s+Commission +0.50 EUR\s+Total +6.50 EUR/);
+    expect(screen).toMatch(/^State +executed\r$/m);
+    expect(await newest()).toMatchObject({ state: 'executed' });
+  });
+
+  it.each([['n\r'], ['\r']])(
+    'take %j for a no, which cancels before the customer is asked',
+    async (answer) => {
+      const psd2 = await inTerminal([...ORDER, '--verbose']);
+      await psd2.prints(CONFIRM);
+      psd2.write(answer);
+      const { code, stdout } = await psd2.ended;
+      expect(code).toBe(2);
+      expect(stdout).toContain('The transfer was cancelled before the customer was asked');
+      expect(stdout).not.toContain('/approach');
+      expect(await newest()).toMatchObject({ state: 'cancelled', authorizationStatus: null });
+    },
+  );
+
+  it('ask for the payee of an instant transfer first, even with --yes', async () => {
+    const psd2 = await inTerminal([...ORDER, '--instant', '--yes']);
+    await psd2.prints(PAYEE);
+    psd2.write('y\r');
+    const { code, stdout } = await psd2.ended;
+    expect(code, stdout).toBe(0);
+    expect(stdout).not.toMatch(CONFIRM);
+    expect(await newest()).toMatchObject({ state: 'settled', instant: true });
+  });
+
+  it('pay no payee that is not verified', async () => {
+    const psd2 = await inTerminal([...ORDER, '--instant']);
+    await psd2.prints(PAYEE);
+    psd2.write('n\r');
+    const { code, stdout } = await psd2.ended;
+    expect(code).toBe(2);
+    expect(stdout).not.toMatch(CONFIRM);
+    expect(await newest()).toMatchObject({ state: 'cancelled' });
+  });
+
+  it('are on the terminal while stdout goes to a file', async () => {
+    const file = join(operator.folder, 'transfer.json');
+    const psd2 = await inTerminal([...ORDER, '--json'], { to: file });
+    await psd2.prints(CONFIRM);
+    psd2.write('y\r');
+    const { code, stdout } = await psd2.ended;
+    expect(code, stdout).toBe(0);
+    const written = shapes.transfer.parse(JSON.parse(readFileSync(file, 'utf8')));
+    expect(written).toEqual(await newest());
+  });
+
+  it('are not asked with --no-input', async () => {
+    const psd2 = await inTerminal([...ORDER, '--no-input']);
+    const { code, stdout } = await psd2.ended;
+    expect(code).toBe(2);
+    expect(stdout).toContain('there is no terminal to ask at');
+  });
+
+  it('do not echo a secret', async () => {
+    const certificate = (name: string) => join(operator.config, 'sandbox', 'certificates', name);
+    const psd2 = await inTerminal([
+      ...['profile', 'add', 'asked', '--qwac-cert', certificate('qwac.pem')],
+      ...['--qwac-key', certificate('qwac-key.pem')],
+    ]);
+    for (const [question, answer] of [
+      [/Base URL of the bank/, 'https://psd2.bank.example'],
+      [/Client id/, 'the-client-id'],
+      [/Client secret/, 'what-nobody-sees'],
+      [/Application name/, 'the-application'],
+    ] as const) {
+      await psd2.prints(question);
+      psd2.write(`${answer}\r`);
+    }
+    const { code, stdout } = await psd2.ended;
+    expect(code, stdout).toBe(0);
+    expect(stdout).toContain('the-client-id');
+    // Not in one piece, nor one letter after the other.
+    expect(stripVTControlCharacters(stdout)).not.toMatch(/what-|nobody|-sees/);
+    expect(stdout).not.toContain('toggle');
+    const stored = JSON.parse(readFileSync(join(operator.config, 'profiles', 'asked.json'), 'utf8'));
+    expect(stored).toMatchObject({
+      baseUrl: 'https://psd2.bank.example/',
+      clientId: 'the-client-id',
+      clientSecret: 'what-nobody-sees',
+      applicationName: 'the-application',
+    });
+  });
+});
+
+describe('Ctrl-C at a terminal', () => {
+  it('at a question ends with 130 and says how to go on', async () => {
+    const psd2 = await inTerminal(ORDER);
+    await psd2.prints(CONFIRM);
+    psd2.write(CTRL_C);
+    const { code, stdout } = await psd2.ended;
+    expect(code).toBe(130);
+    const flow = await newest();
+    expect(flow?.state).toBe('verified');
+    expect(stdout).toContain(`Go on with: psd2 transfer resume ${flow?.flow}`);
+  });
+
+  it('while the customer is waited for ends with 130, and leaves the cursor visible', async () => {
+    const psd2 = await inTerminal([...ORDER, '--yes'], { env: { PSD2_BROWSER: 'none' } });
+    await psd2.prints(/Waiting for the customer to authorise the transfer/);
+    psd2.write(CTRL_C);
+    const { code, stdout } = await psd2.ended;
+    expect(code).toBe(130);
+    const flow = await newest();
+    expect(flow?.state).toBe('authorizing');
+    expect(stdout).toContain(`Go on with: psd2 transfer resume ${flow?.flow}`);
+    expect(stdout).toContain(HIDE_CURSOR);
+    expect(stdout.lastIndexOf(SHOW_CURSOR)).toBeGreaterThan(stdout.lastIndexOf(HIDE_CURSOR));
+  });
+});
+
+describe('tables on a terminal', () => {
+  /** The lines of what a command shows. */
+  const shown = async (args: string[], options?: { columns?: number; env?: Environment }) => {
+    const { code, stdout } = await (await inTerminal(args, options)).ended;
+    expect(code, stdout).toBe(0);
+    return stdout.replaceAll('\r\n', '\n').trimEnd().split('\n');
+  };
+
+  it('have a heading, and columns that stand below it', async () => {
+    const [heading = '', ...rows] = (await shown(['accounts', 'list'])).map(stripVTControlCharacters);
+    expect(heading.split(/ {2,}/)).toEqual(['PRODUCT ID', 'IBAN', 'CURRENCY', 'NAME', 'TYPE']);
+    expect(rows).toHaveLength(3);
+    const starts = ['IBAN', 'CURRENCY', 'NAME', 'TYPE'].map((title) => heading.indexOf(title));
+    for (const row of rows) {
+      expect(row).not.toContain('\t');
+      for (const start of starts) expect(row.slice(start - 2, start)).toBe('  ');
+      expect(row.slice(starts[1], starts[2]).trim()).toBe('EUR');
+    }
+  });
+
+  it('align amounts to the right', async () => {
+    const [heading = '', ...rows] = (await shown(['accounts', 'transactions', ACCOUNT, '--limit', '20'])).map(
+      stripVTControlCharacters,
+    );
+    const end = heading.indexOf('AMOUNT') + 'AMOUNT'.length;
+    expect(rows).toHaveLength(20);
+    for (const row of rows) {
+      expect(row.slice(0, end)).toMatch(/ -?\d+\.\d{2}$/);
+      expect(row.slice(end)).toMatch(/^ {2}EUR( |$)/);
+    }
+  });
+
+  it.each([[60], [80]])('fit into %i columns, amounts whole', async (columns) => {
+    const wide = await shown(['accounts', 'transactions', ACCOUNT, '--limit', '20'], { columns: 200 });
+    const lines = await shown(['accounts', 'transactions', ACCOUNT, '--limit', '20'], { columns });
+    expect(Math.max(...wide.map((line) => line.length))).toBeGreaterThan(columns);
+    const amounts = (rows: string[]) => rows.map((row) => /-?\d+\.\d{2}/.exec(row)?.[0]);
+    expect(amounts(lines)).toEqual(amounts(wide));
+    for (const line of lines) expect(stripVTControlCharacters(line).length).toBeLessThanOrEqual(columns);
+  });
+
+  it('are readable where the terminal does not know its width', async () => {
+    const lines = await shown(['accounts', 'list'], { columns: 0 });
+    expect(lines.join('\n')).toContain('IT89F0999001600000010482620');
+  });
+
+  it('of JSON are indented documents', async () => {
+    const lines = await shown(['accounts', 'list', '--json']);
+    expect(lines[0]).toBe('[');
+    expect(shapes.accounts.parse(JSON.parse(lines.join('\n')))).toHaveLength(3);
+  });
+});
+
+describe('colour on a terminal', () => {
+  it('is there', async () => {
+    const { stdout } = await (await inTerminal(['accounts', 'list'])).ended;
+    expect(stdout).toMatch(COLOUR);
+  });
+
+  it.each<[args: string[], env: Environment]>([
+    [[], { NO_COLOR: '1' }],
+    [['--no-color'], {}],
+    [['--no-color'], { FORCE_COLOR: '1' }],
+  ])('is not there with %j and %j', async (args, env) => {
+    const table = await (await inTerminal(['accounts', 'list', ...args], { env })).ended;
+    expect(table.code).toBe(0);
+    expect(table.stdout).not.toMatch(COLOUR);
+    const psd2 = await inTerminal([...ORDER, ...args], { env });
+    await psd2.prints(CONFIRM);
+    psd2.write('y\r');
+    const { code, stdout } = await psd2.ended;
+    expect(code, stdout).toBe(0);
+    expect(stdout).not.toMatch(COLOUR);
+  });
+});
+
+const HIDE_CURSOR = '\u001b[?25l';
+const SHOW_CURSOR = '\u001b[?25h';
+// biome-ignore lint/suspicious/noControlCharactersInRegex: that is how colours begin
+const COLOUR = /\u001b\[[\d;]*m/;

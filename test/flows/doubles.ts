@@ -1,0 +1,91 @@
+import { randomUUID } from 'node:crypto';
+import type { CustomerPorts, WorldPorts } from '../../src/flows/ports.ts';
+
+/** Time that passes only when someone sleeps. */
+export interface FakeWorld extends WorldPorts {
+  /** Milliseconds of each pause. */
+  sleeps: number[];
+  /** Milliseconds that have passed. */
+  elapsed(): number;
+  /** Lets time pass. */
+  pass(milliseconds: number): void;
+  interrupt: AbortController;
+}
+
+export function fakeWorld(): FakeWorld {
+  // A signed request has to be of about now.
+  const start = Math.floor(Date.now() / 1000) * 1000;
+  let elapsed = 0;
+  const sleeps: number[] = [];
+  const interrupt = new AbortController();
+  return {
+    now: () => new Date(start + elapsed),
+    newId: randomUUID,
+    async sleep(milliseconds) {
+      interrupt.signal.throwIfAborted();
+      sleeps.push(milliseconds);
+      elapsed += milliseconds;
+    },
+    signal: interrupt.signal,
+    interrupt,
+    sleeps,
+    elapsed: () => elapsed,
+    pass(milliseconds) {
+      elapsed += milliseconds;
+    },
+  };
+}
+
+/** A customer with a browser. */
+export interface FakeCustomer extends CustomerPorts {
+  /** The addresses that the browser was sent to. */
+  visited: string[];
+  /** The listeners that were opened. */
+  listeners: { state: string; purpose: 'login' | 'authorisation'; closed: boolean }[];
+}
+
+/**
+ * @param comesBack what the browser brings back besides the state; null when it never comes back
+ */
+export function fakeCustomer(
+  settings: Partial<CustomerPorts> = {},
+  comesBack: Record<string, string> | null = {},
+): FakeCustomer {
+  const visited: string[] = [];
+  const listeners: FakeCustomer['listeners'] = [];
+  return {
+    redirectUri: 'http://127.0.0.1:8910/callback',
+    scaTimeoutMs: 300_000,
+    visited,
+    listeners,
+    async listen(state, purpose) {
+      const listener = { state, purpose, closed: false };
+      listeners.push(listener);
+      return {
+        received: (signal) =>
+          comesBack
+            ? Promise.resolve(new URLSearchParams({ state, ...comesBack }))
+            : new Promise((_, reject) => {
+                signal.addEventListener('abort', () => reject(signal.reason));
+              }),
+        async close() {
+          listener.closed = true;
+        },
+      };
+    },
+    async sendBrowser(url) {
+      visited.push(url);
+    },
+    whileWaiting: (_, work) => work,
+    ...settings,
+  };
+}
+
+/** A customer whose browser comes back to another machine. */
+export function customerElsewhere(settings: Partial<CustomerPorts> = {}): FakeCustomer {
+  return fakeCustomer({
+    redirectUri: 'https://tpp.example/back?to=psd2',
+    listen: async () => null,
+    ...settings,
+  });
+}

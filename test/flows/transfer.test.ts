@@ -1,0 +1,223 @@
+import { describe, expect, it } from 'vitest';
+import type { Transfer } from '../../src/domain/transfer.ts';
+import { operationStatus, refusal, success } from '../bank/answers.ts';
+import { useClients } from '../bank/client.ts';
+import { useRecordedBank } from '../bank/recorded-bank.ts';
+import { newConfigFolder, temporaryFolder } from '../store/temporary-folder.ts';
+import { customerElsewhere } from './doubles.ts';
+import { executionStatus, executions, newTransfer, scriptOf } from './transfers.ts';
+
+const recorded = useRecordedBank();
+const openClient = useClients(recorded);
+const script = scriptOf(recorded);
+const temporary = temporaryFolder();
+const folder = () => newConfigFolder(temporary);
+
+const SCT = { instant: false, type: null };
+
+describe('the whole way', () => {
+  it('of an instant transfer ends settled, each step in the journal before and after', async () => {
+    script.verify();
+    script.approach();
+    script.status(operationStatus('AUTHORIZED'));
+    script.execute();
+    script.executionStatus(executionStatus('OK'));
+    const transfer = newTransfer(folder());
+    const shown: Transfer[] = [];
+    const end = await transfer.run(openClient({ now: transfer.world.now }).bank, {
+      accept: async (verified) => shown.push(verified) > 0,
+    });
+
+    expect(end).toMatchObject({
+      state: 'settled',
+      cro: '0012345678',
+      authorizationStatus: 'AUTHORIZED',
+      executionStatus: 'OK',
+      verification: {
+        resourceId: 'r1',
+        totalAmount: { amount: '13.000', currency: 'EUR' },
+        commissions: { amount: '0.500', currency: 'EUR' },
+        bankName: 'BANCA',
+      },
+    });
+    expect(shown).toMatchObject([{ state: 'verified', verification: end.verification }]);
+    expect(transfer.events()).toEqual([
+      'created',
+      'verify-sent',
+      'verified',
+      'accepted',
+      'approach-sent',
+      'sca-started',
+      'sca-returned',
+      'authorization',
+      'execute-sent',
+      'executed',
+      'settlement',
+    ]);
+    expect(transfer.customer.visited).toEqual(['https://customers.example/sca-authorize/?resourceId=r1']);
+    const ids = recorded.received.map(({ headers }) => headers['tpp-transaction-id']);
+    expect(new Set(ids)).toEqual(new Set([end.transactionId]));
+  });
+
+  it('of an SCT ends executed, and no execution status is asked for', async () => {
+    script.verify();
+    script.approach();
+    script.status(operationStatus('AUTHORIZED'));
+    script.execute();
+    const transfer = newTransfer(folder(), { order: SCT });
+    expect(await transfer.run(openClient({ now: transfer.world.now }).bank)).toMatchObject({
+      state: 'executed',
+      cro: '0012345678',
+      executionStatus: null,
+    });
+    expect(JSON.parse(recorded.received[0]?.body.toString() ?? '')).not.toHaveProperty('data.type');
+  });
+
+  it('of an instant transfer for a later day is that of an SCT', async () => {
+    script.verify();
+    script.approach();
+    script.status(operationStatus('AUTHORIZED'));
+    script.execute();
+    const transfer = newTransfer(folder(), { order: { futureDated: true } });
+    expect(await transfer.run(openClient({ now: transfer.world.now }).bank)).toMatchObject({
+      state: 'executed',
+    });
+  });
+});
+
+describe('the execution status', () => {
+  it('KO is a failed payment, with what the bank says', async () => {
+    script.verify();
+    script.approach();
+    script.status(operationStatus('AUTHORIZED'));
+    script.execute();
+    script.executionStatus(executionStatus('KO', 'Account closed'));
+    const transfer = newTransfer(folder());
+    await expect(transfer.run(openClient({ now: transfer.world.now }).bank)).rejects.toMatchObject({
+      code: 'payment_failed',
+      message: 'The payment failed: Account closed',
+      transactionId: transfer.open.current.transactionId,
+    });
+    expect(transfer.journal.transfers()).toMatchObject([{ state: 'failed', executionStatus: 'KO' }]);
+  });
+});
+
+describe('the authorization', () => {
+  it.each([
+    ['NOT_AUTHORIZED', 'not_authorised', 'rejected'],
+    ['EXPIRED', 'authorisation_expired', 'expired'],
+  ])('%s ends the transfer, and nothing is executed', async (status, code, state) => {
+    script.verify();
+    script.approach();
+    script.status(operationStatus(status));
+    const transfer = newTransfer(folder());
+    await expect(transfer.run(openClient({ now: transfer.world.now }).bank)).rejects.toMatchObject({ code });
+    expect(transfer.journal.transfers()).toMatchObject([{ state, authorizationStatus: status }]);
+    expect(executions(recorded)).toBe(0);
+  });
+
+  it('is waited for while its status is PENDING, or a word that only the bank knows', async () => {
+    script.verify();
+    script.approach();
+    for (const status of ['PENDING', 'STARTED', 'PENDING', 'authorized', '0'])
+      script.status(operationStatus(status));
+    script.status(success('{"authenticationState":"AUTHORIZED"}'));
+    script.execute();
+    const transfer = newTransfer(folder(), { order: SCT });
+    await transfer.run(openClient({ now: transfer.world.now }).bank);
+    expect(transfer.world.sleeps).toEqual([500, 1000, 2000, 3000, 3000]);
+  });
+
+  it('is waited for no longer than the customer may take; then it can be resumed', async () => {
+    script.verify();
+    script.approach();
+    for (let asked = 0; asked < 4; asked += 1) script.status(operationStatus('PENDING'));
+    const transfer = newTransfer(folder(), { customer: customerElsewhere({ scaTimeoutMs: 5000 }) });
+    await expect(transfer.run(openClient({ now: transfer.world.now }).bank)).rejects.toMatchObject({
+      code: 'authorisation_timeout',
+      message: 'The customer did not authorise the transfer within 5 s',
+      hint: `Go on with: psd2 transfer resume ${transfer.open.current.flow}`,
+    });
+    expect(transfer.world.elapsed()).toBeLessThanOrEqual(5000);
+    expect(transfer.journal.transfers()).toMatchObject([{ state: 'authorizing' }]);
+  });
+});
+
+it('what the operator does not accept is cancelled before SCA', async () => {
+  script.verify();
+  const transfer = newTransfer(folder());
+  const run = transfer.run(openClient({ now: transfer.world.now }).bank, { accept: async () => false });
+  await expect(run).rejects.toMatchObject({ code: 'cancelled' });
+  expect(transfer.events()).toEqual(['created', 'verify-sent', 'verified', 'cancelled']);
+  expect(transfer.customer.visited).toEqual([]);
+});
+
+it.each([
+  [refusal(417, 'PSD2_IBAN', 'wrong IBAN'), 'bank_refused'],
+  [refusal(200, 'PSD2_IBAN', 'wrong IBAN'), 'bank_refused'],
+  [{ status: 403 }, 'forbidden'],
+])('what the bank does not verify has failed', async (answer, code) => {
+  script.verify(answer);
+  const transfer = newTransfer(folder());
+  await expect(transfer.run(openClient({ now: transfer.world.now }).bank)).rejects.toMatchObject({ code });
+  expect(transfer.journal.transfers()).toMatchObject([{ state: 'failed' }]);
+});
+
+it('a verify without an answer can be made again: no money moves by it', async () => {
+  script.verify('cut before the answer');
+  const transfer = newTransfer(folder());
+  const { bank } = openClient({ now: transfer.world.now });
+  await expect(transfer.run(bank)).rejects.toMatchObject({ code: 'bank_unreachable' });
+  expect(transfer.journal.transfers()).toMatchObject([{ state: 'created' }]);
+
+  script.verify();
+  await expect(transfer.run(bank, { accept: async () => false })).rejects.toMatchObject({
+    code: 'cancelled',
+  });
+});
+
+describe('a further step that the bank names', () => {
+  const WANTS_MORE = success('{"totalAmount":{"amount":"13.000","currency":"EUR"}}', {
+    resourceId: 'r1',
+    next: { method: 'PUT', href: 'r1/verify2' },
+  });
+
+  it('is not jumped over: without its data nothing is accepted, authorised or executed', async () => {
+    script.verify(WANTS_MORE);
+    const transfer = newTransfer(folder());
+    const { bank } = openClient({ now: transfer.world.now });
+    const accept = async () => {
+      throw new TypeError('not to be asked');
+    };
+    const wanted = {
+      code: 'further_data_needed',
+      message: 'The bank wants further data before SCA, in a step called verify2',
+      hint: `Give it with: psd2 transfer resume ${transfer.open.current.flow} --verify-data <json>`,
+    };
+    await expect(transfer.run(bank, { accept })).rejects.toMatchObject(wanted);
+    await expect(transfer.run(bank, { accept })).rejects.toMatchObject(wanted);
+    expect(transfer.customer.visited).toEqual([]);
+    expect(recorded.received).toHaveLength(1);
+  });
+
+  it('is done with the data as it was given, and then the transfer goes on', async () => {
+    script.verify(WANTS_MORE);
+    script.verify2(success('{}', { resourceId: 'r1', next: { method: 'PUT', href: 'r1/execute' } }));
+    script.approach();
+    script.status(operationStatus('AUTHORIZED'));
+    script.execute();
+    const transfer = newTransfer(folder(), { order: SCT, furtherData: ['{"accepted":true,"amount":1.50}'] });
+    expect(await transfer.run(openClient({ now: transfer.world.now }).bank)).toMatchObject({
+      state: 'executed',
+      verification: { totalAmount: { amount: '13.000', currency: 'EUR' } },
+    });
+    expect(recorded.received[1]?.body.toString()).toBe('{"data":{"accepted":true,"amount":1.50}}');
+    expect(transfer.events().slice(1, 6)).toEqual([
+      'verify-sent',
+      'verified',
+      'further-verify-sent',
+      'further-verified',
+      'accepted',
+    ]);
+  });
+});

@@ -1,0 +1,97 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Bank } from '../../src/bank/bank.ts';
+import type { Transfer, TransferEvent, TransferOrder } from '../../src/domain/transfer.ts';
+import { type OperationPorts, runOperation } from '../../src/flows/operation.ts';
+import { transferCalls } from '../../src/flows/transfer.ts';
+import type { StoreFolder } from '../../src/store/folder.ts';
+import { FlowJournal, type OpenTransfer } from '../../src/store/journal.ts';
+import { success } from '../bank/answers.ts';
+import type { RecordedBank, ScriptedAnswer } from '../bank/recorded-bank.ts';
+import { transferOrder } from '../domain/orders.ts';
+import { type FakeCustomer, type FakeWorld, fakeCustomer, fakeWorld } from './doubles.ts';
+
+const PATH = '/private/customers/1234567/products/0000012345/moneyTransfer';
+
+export const VERIFIED = success(
+  '{"totalAmount":{"amount":"13.000","currency":"EUR"},"commissions":{"commissions":"0.500","currency":"EUR"},"bankName":"BANCA"}',
+  { resourceId: 'r1', next: { method: 'PUT', href: 'r1/execute' } },
+);
+export const SCA_STARTED = success(
+  '{"scaRedirectURL":"https://customers.example/sca-authorize/?resourceId=r1","chosenScaApproach":"REDIRECT"}',
+);
+export const EXECUTED = success('{"cro":"0012345678","moneyTransferOffline":false,"sendEmailEnabled":true}');
+
+/** The execution status of an instant transfer. */
+export function executionStatus(status: string, description = ''): ScriptedAnswer {
+  return success(`{"executionStatus":"${status}","executionStatusDescription":"${description}"}`);
+}
+
+/** Adds the calls of a transfer to a bank's script. */
+export function scriptOf(recorded: RecordedBank) {
+  return {
+    verify: (answer: ScriptedAnswer = VERIFIED) => recorded.expect('POST', `${PATH}/verify`, answer),
+    verify2: (answer: ScriptedAnswer) => recorded.expect('PUT', `${PATH}/r1/verify2`, answer),
+    approach: (answer: ScriptedAnswer = SCA_STARTED) =>
+      recorded.expect('GET', '/private/auth/security/sca/r1/approach', answer),
+    status: (answer: ScriptedAnswer) => recorded.expect('GET', '/private/operations/r1/status', answer),
+    execute: (answer: ScriptedAnswer = EXECUTED) => recorded.expect('PUT', `${PATH}/r1/execute`, answer),
+    executionStatus: (answer: ScriptedAnswer) =>
+      recorded.expect('GET', `${PATH}/r1/execution/status`, answer),
+  };
+}
+
+/** How often `execute` reached the bank in this test. */
+export function executions(recorded: RecordedBank): number {
+  return recorded.received.filter(({ target }) => target.endsWith('/execute')).length;
+}
+
+/** A transfer in a journal of its own, with the world and the customer around it. */
+export interface TransferSetting {
+  world: FakeWorld;
+  customer: FakeCustomer;
+  journal: FlowJournal;
+  open: OpenTransfer;
+  /** Goes on with the transfer, from the journal as it is now. */
+  run(bank: Bank, ports?: Partial<OperationPorts<TransferOrder>>): Promise<Transfer>;
+  /** The types of the events that the journal holds. */
+  events(): string[];
+}
+
+export function newTransfer(
+  folder: StoreFolder,
+  settings: { order?: Partial<TransferOrder>; customer?: FakeCustomer; furtherData?: string[] } = {},
+): TransferSetting {
+  const world = fakeWorld();
+  const customer = settings.customer ?? fakeCustomer();
+  const journal = new FlowJournal(folder, 'sandbox', world.now, () => 0.5);
+  const open = journal.createTransfer({
+    transactionId: 'aaaaaaaa-bbbb-4ccc-8ddd-eeeeeeeeeeee',
+    order: transferOrder(settings.order),
+    furtherData: settings.furtherData,
+  });
+  const { flow } = open.current;
+  return {
+    world,
+    customer,
+    journal,
+    open,
+    run(bank, ports = {}) {
+      const current = journal.openTransfer(flow);
+      const calls = transferCalls(bank, current.current);
+      return runOperation(current, calls, { bank, world, customer, accept: async () => true, ...ports });
+    },
+    events: () => readEvents(folder, flow).map(({ type }) => type),
+  };
+}
+
+/** The lines of a flow's journal. */
+export function readLines(folder: StoreFolder, flow: string): string[] {
+  return readFileSync(join(folder.flows('sandbox'), `${flow}.ndjson`), 'utf8')
+    .trimEnd()
+    .split('\n');
+}
+
+function readEvents(folder: StoreFolder, flow: string): TransferEvent[] {
+  return readLines(folder, flow).map((line) => JSON.parse(line).event);
+}

@@ -1,0 +1,317 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { faultKinds, planOf } from '../../src/sandbox/plan.ts';
+import { codeOf, openTestBank, type Reply, type TestBank } from './tpp.ts';
+
+const CURRENT = '/private/customers/1048262/products/0010482620';
+
+let bank: TestBank;
+let token: string;
+
+beforeAll(async () => {
+  bank = await openTestBank();
+});
+beforeEach(async () => {
+  // The clock is moved past the lifetime of a token.
+  token = (await bank.tpp.login()).accessToken;
+});
+afterAll(() => bank.close());
+
+function verify(beneficiaryName: string): Promise<Reply> {
+  return bank.tpp.send({
+    method: 'POST',
+    path: `${CURRENT}/moneyTransfer/verify`,
+    token,
+    body: {
+      data: {
+        moneyTransferAmount: { currency: 'EUR', amount: '1.00' },
+        flagUrgency: false,
+        type: 'INSTANT',
+        moneyTransferExecutionDate: '20/11/2026',
+        ibanBeneficiary: 'IT60X0542811101000000123456',
+        beneficiaryName,
+        description: '',
+      },
+    },
+  });
+}
+
+async function verified(beneficiaryName: string): Promise<string> {
+  return String((await verify(beneficiaryName)).json.resources?.resourceId);
+}
+
+function put(id: string, step: string, body: object = {}): Promise<Reply> {
+  return bank.tpp.send({ method: 'PUT', path: `${CURRENT}/moneyTransfer/${id}/${step}`, token, body });
+}
+
+async function status(id: string): Promise<[unknown, unknown]> {
+  const { data } = (await bank.tpp.send({ path: `/private/operations/${id}/status`, token })).json;
+  return [data?.authorizationStatus, data?.executionStatus];
+}
+
+async function result(id: string): Promise<unknown> {
+  const path = `${CURRENT}/moneyTransfer/${id}/execution/status`;
+  return (await bank.tpp.send({ path, token })).json.data;
+}
+
+async function available(): Promise<string> {
+  const { json } = await bank.tpp.send({ path: `${CURRENT}/balance/retrieve`, token });
+  return String(json.data?.availableBalance?.amount);
+}
+
+test('a name is magic in any case and with any blanks, and only as a whole', () => {
+  expect(planOf(' sca  Refused ')).toEqual({ sca: 'NOT_AUTHORIZED' });
+  expect(planOf('execution status 500 once')).toEqual({
+    fault: { call: 'EXECUTION STATUS', kind: '500', once: true },
+  });
+  for (const name of ['SCA REFUSED SRL', 'EXECUTE 404', 'STATUS', 'ONCE', 'Mario Rossi']) {
+    expect(planOf(name)).toEqual({});
+  }
+});
+
+describe('SCA', () => {
+  test.each([
+    ['SCA REFUSED', 'NOT_AUTHORIZED'],
+    ['SCA EXPIRED', 'EXPIRED'],
+    ['SCA PENDING', 'PENDING'],
+  ])('of %s ends in %s, though the customer approves', async (name, state) => {
+    const id = await verified(name);
+    await bank.tpp.authorise(token, id);
+    expect(await status(id)).toEqual([state, 'PENDING']);
+    expect(codeOf(await put(id, 'execute'))).toBe('NOT_AUTHORIZED');
+  });
+
+  test('of SCA PENDING never ends', async () => {
+    const id = await verified('SCA PENDING');
+    await bank.tpp.startSca(token, id);
+    bank.clock.advance(30 * 60_000);
+    expect(await status(id)).toEqual(['PENDING', 'PENDING']);
+  });
+});
+
+describe('execute', () => {
+  test('of EXECUTE REFUSED is refused, and nothing moves', async () => {
+    const before = await available();
+    const id = await verified('EXECUTE REFUSED');
+    await bank.tpp.authorise(token, id);
+    const reply = await put(id, 'execute');
+    expect([reply.status, codeOf(reply)]).toEqual([400, 'EXECUTION_REFUSED']);
+    expect(await status(id)).toEqual(['AUTHORIZED', 'PENDING']);
+    expect(await available()).toBe(before);
+  });
+
+  test('of INSTANT KO is followed by KO, says why, and nothing moves', async () => {
+    const before = await available();
+    const id = await verified('INSTANT KO');
+    await bank.tpp.authorise(token, id);
+    expect((await put(id, 'execute')).status).toBe(200);
+    expect(await result(id)).toEqual({ executionStatus: 'PENDING', executionStatusDescription: '' });
+    expect(await status(id)).toEqual(['AUTHORIZED', 'PENDING']);
+    bank.clock.advance(1500);
+    expect(await result(id)).toEqual({
+      executionStatus: 'KO',
+      executionStatusDescription: 'The bank of the beneficiary refused the instant transfer',
+    });
+    expect(await status(id)).toEqual(['AUTHORIZED', 'KO']);
+    expect(await available()).toBe(before);
+    expect(codeOf(await put(id, 'execute'))).toBe('ALREADY_EXECUTED');
+  });
+
+  test('of INSTANT PENDING is settled after 30 seconds', async () => {
+    const id = await verified('INSTANT PENDING');
+    await bank.tpp.authorise(token, id);
+    await put(id, 'execute');
+    bank.clock.advance(29_999);
+    expect(await result(id)).toMatchObject({ executionStatus: 'PENDING' });
+    bank.clock.advance(1);
+    expect(await result(id)).toMatchObject({ executionStatus: 'OK' });
+  });
+});
+
+describe('verify', () => {
+  test('of VERIFY WARNING has a warning, and goes on', async () => {
+    const reply = await verify('VERIFY WARNING');
+    expect(reply.json.result).toMatchObject({
+      outcome: 'SUCCESS',
+      messages: [{ code: 'BENEFICIARY_NEW', type: 'WARNING' }],
+    });
+    expect(reply.json.data?.additionalChecks).toEqual(['No transfer went to this beneficiary before']);
+    expect(reply.json.resources?.resourceId).toMatch(/^[0-9a-f-]{36}$/);
+  });
+
+  test('of VERIFY SECOND STEP names verify2, without which nothing goes on', async () => {
+    const reply = await verify('VERIFY SECOND STEP');
+    const id = String(reply.json.resources?.resourceId);
+    expect(reply.json._links?.next).toEqual({ href: `${id}/verify2`, method: 'PUT' });
+    expect(codeOf(await bank.tpp.startSca(token, id))).toBe('STEP_MISSING');
+    expect(codeOf(await put(id, 'execute'))).toBe('STEP_MISSING');
+    expect(codeOf(await put(id, 'verify2', { data: { payeeAccepted: false } }))).toBe('FIELD_INVALID');
+    const second = await put(id, 'verify2', { data: { payeeAccepted: true } });
+    expect(second.json._links?.next).toEqual({ href: `${id}/execute`, method: 'PUT' });
+    await bank.tpp.authorise(token, id);
+    expect((await put(id, 'execute')).status).toBe(200);
+  });
+
+  test('has no second step otherwise', async () => {
+    const id = await verified('Mario Rossi');
+    expect(codeOf(await put(id, 'verify2', { data: { payeeAccepted: true } }))).toBe('STEP_MISSING');
+  });
+});
+
+describe('a fault of a call', () => {
+  test.each([
+    ['401', 401, 'TOKEN_INVALID'],
+    ['420', 420, 'TOO_MANY_CALLS'],
+    ['500', 500, 'PLANNED_FAILURE'],
+  ])('EXECUTE %s answers so, and nothing was executed', async (kind, httpStatus, code) => {
+    const id = await verified(`EXECUTE ${kind}`);
+    await bank.tpp.authorise(token, id);
+    const reply = await put(id, 'execute');
+    expect([reply.status, codeOf(reply)]).toEqual([httpStatus, code]);
+    expect(await status(id)).toEqual(['AUTHORIZED', 'PENDING']);
+    expect((await put(id, 'execute')).status).toBe(httpStatus);
+  });
+
+  test('420 says when to try again', async () => {
+    const reply = await verify('VERIFY 420');
+    expect([reply.status, reply.headers['retry-after']]).toEqual([420, '1']);
+  });
+
+  test('403 is the HTML page of a firewall', async () => {
+    const reply = await verify('VERIFY 403');
+    expect([reply.status, reply.headers['content-type']]).toEqual([403, 'text/html']);
+    expect(reply.text).toContain('Request rejected');
+  });
+
+  test.each([
+    ['EMPTY', 200],
+    ['204', 204],
+  ])('EXECUTE %s executes, and answers without a body', async (kind, httpStatus) => {
+    const id = await verified(`EXECUTE ${kind}`);
+    await bank.tpp.authorise(token, id);
+    const reply = await put(id, 'execute');
+    expect([reply.status, reply.text]).toEqual([httpStatus, '']);
+    expect(await status(id)).toEqual(['AUTHORIZED', 'OK']);
+  });
+
+  test('EXECUTE LOST executes, and cuts the connection', async () => {
+    const id = await verified('EXECUTE LOST');
+    await bank.tpp.authorise(token, id);
+    await expect(put(id, 'execute')).rejects.toThrow('socket hang up');
+    expect(await status(id)).toEqual(['AUTHORIZED', 'OK']);
+  });
+
+  test('does not hide why a call is refused', async () => {
+    const id = await verified('EXECUTE EMPTY');
+    expect(codeOf(await put(id, 'execute'))).toBe('NOT_AUTHORIZED');
+  });
+
+  test('ONCE is one call of each flow', async () => {
+    const [first, second] = [await verified('STATUS 500 ONCE'), await verified('STATUS 500 ONCE')];
+    const call = (id: string): Promise<Reply> =>
+      bank.tpp.send({ path: `/private/operations/${id}/status`, token });
+    expect([(await call(first)).status, (await call(first)).status]).toEqual([500, 200]);
+    expect((await call(second)).status).toBe(500);
+  });
+
+  test.each(['APPROACH', 'EXECUTION STATUS'])('%s 500 is for that call alone', async (name) => {
+    const id = await verified(`${name} 500`);
+    const paths = {
+      APPROACH: `/private/auth/security/sca/${id}/approach`,
+      'EXECUTION STATUS': `${CURRENT}/moneyTransfer/${id}/execution/status`,
+    };
+    for (const [call, path] of Object.entries(paths)) {
+      const reply = await bank.tpp.send({
+        path,
+        token,
+        headers: { 'TPP-Redirect-URI': 'https://tpp.example/' },
+      });
+      expect([call, reply.status === 500]).toEqual([call, call === name]);
+    }
+  });
+});
+
+describe("carla's accounts", () => {
+  const ANSWERS = { 401: 401, 403: 403, 420: 420, 500: 500, 204: 204, EMPTY: 200, LOST: undefined };
+
+  test('there is one for each fault, and one without', async () => {
+    const { accessToken } = await bank.tpp.login('carla');
+    const { json } = await bank.tpp.send({
+      path: '/private/customers/3098127/accounts',
+      token: accessToken,
+    });
+    const accounts: unknown = json.data?.accounts;
+    expect(accounts).toHaveLength(1 + faultKinds.length);
+    const sound = '/private/customers/3098127/products/0030981270/balance/retrieve';
+    expect((await bank.tpp.send({ path: sound, token: accessToken })).status).toBe(200);
+  });
+
+  test.each(faultKinds)('%s goes wrong for balance and transactions, not for details', async (kind) => {
+    const { accessToken } = await bank.tpp.login('carla');
+    const product = `/private/customers/3098127/products/${'0030981000'.slice(0, -kind.length)}${kind}`;
+    const get = (path: string): Promise<Reply | undefined> =>
+      bank.tpp.send({ path: `${product}${path}`, token: accessToken }).catch(() => undefined);
+    expect((await get(''))?.status).toBe(200);
+    for (const path of ['/balance/retrieve', '/transactions/retrieve?nextAccounting=1']) {
+      const reply = await get(path);
+      expect(reply?.status).toBe(ANSWERS[kind]);
+      expect(reply?.json.data).toBeUndefined();
+    }
+  });
+});
+
+describe('transactions older than 90 days', () => {
+  // 90 days before 20 November 2026 is 22 August.
+  const transactions = (dateFrom: string): string =>
+    `${CURRENT}/transactions/retrieve?dateFrom=${encodeURIComponent(dateFrom)}`;
+  const get = (path: string, as = token): Promise<Reply> => bank.tpp.send({ path, token: as });
+
+  test('want SCA, which lifts the login that asked; then the same call is served', async () => {
+    expect((await get(transactions('22/08/2026'))).status).toBe(200);
+    expect((await get(`${CURRENT}/transactions/retrieve`)).status).toBe(200);
+    const refused = await get(transactions('21/08/2026'));
+    const id = String(refused.json.resources?.resourceId);
+    expect(refused.status).toBe(403);
+    expect(refused.json).toMatchObject({
+      result: { outcome: 'ERROR', messages: [{ code: 'PSD2_SCA_REQUIRED', type: 'ERROR' }] },
+      resources: { resourceId: expect.stringMatching(/^[0-9a-f-]{36}$/) },
+    });
+
+    await bank.tpp.startSca(token, id);
+    expect(bank.sandbox.customers.scaRequest(id)?.request).toEqual({
+      kind: 'inquiry',
+      resourceId: id,
+      tppName: 'Sandbox TPP',
+      customerName: 'Anna Esposito',
+      product: {
+        productId: '0010482620',
+        description: 'CONTO CORRENTE',
+        iban: 'IT89F0999001600000010482620',
+      },
+      from: '2026-08-21',
+    });
+    expect(codeOf(await get(transactions('21/08/2026')))).toBe('PSD2_SCA_REQUIRED');
+    bank.sandbox.customers.approveSca(id);
+    expect(await status(id)).toEqual(['AUTHORIZED', 'OK']);
+    expect((await get(transactions('01/01/2026'))).status).toBe(200);
+
+    const other = (await bank.tpp.login()).accessToken;
+    expect(codeOf(await get(transactions('21/08/2026'), other))).toBe('PSD2_SCA_REQUIRED');
+  });
+
+  test('are not lifted by a refusal', async () => {
+    const id = String((await get(transactions('01/01/2026'))).json.resources?.resourceId);
+    await bank.tpp.startSca(token, id);
+    bank.sandbox.customers.refuseSca(id);
+    expect(codeOf(await get(transactions('01/01/2026')))).toBe('PSD2_SCA_REQUIRED');
+  });
+
+  test('come with no resource for client credentials, which have no customer to send', async () => {
+    const credentials = await bank.tpp.clientCredentials();
+    const reply = await bank.tpp.send({ path: transactions('01/01/2026'), ...credentials });
+    expect([reply.status, codeOf(reply), reply.json.resources]).toEqual([
+      403,
+      'PSD2_SCA_REQUIRED',
+      undefined,
+    ]);
+  });
+});
