@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
@@ -29,19 +29,23 @@ export async function demo({ terminal, world, output }: Context): Promise<void> 
     PSD2_BROWSER: `"${process.execPath}" "${program}" sandbox customer`,
   };
   const start = (words: string[], stdout: 'inherit' | 'pipe' | typeof STDERR) =>
-    spawn(process.execPath, [program, ...words], {
-      env,
-      stdio: ['ignore', stdout, 'inherit'],
-      signal: world.signal,
-    });
+    spawn(process.execPath, [program, ...words], { env, stdio: ['ignore', stdout, 'inherit'] });
+  /** Waits for a step, which ends with the demo when that is interrupted. @returns its exit code */
+  const end = async (child: ChildProcess): Promise<unknown> => {
+    const stop = () => child.kill();
+    world.signal.addEventListener('abort', stop);
+    const [code] = await once(child, 'close');
+    world.signal.removeEventListener('abort', stop);
+    world.signal.throwIfAborted();
+    return code;
+  };
 
   /** Runs a step in front of the reader's eyes. */
   const show = async (...words: string[]) => {
     terminal.warn(
       `\n$ psd2 ${words.map((word) => (/^[\w./:-]+$/.test(word) ? word : `"${word}"`)).join(' ')}`,
     );
-    const child = start(words, output.format === 'table' ? 'inherit' : STDERR);
-    const [code] = await once(child, 'exit');
+    const code = await end(start(words, output.format === 'table' ? 'inherit' : STDERR));
     if (code !== 0)
       throw new Psd2Error('sandbox', `psd2 ${words.slice(0, 2).join(' ')} ended with exit code ${code}`);
   };
@@ -52,7 +56,7 @@ export async function demo({ terminal, world, output }: Context): Promise<void> 
     child.stdout?.setEncoding('utf8').on('data', (chunk) => {
       text += chunk;
     });
-    const [code] = await once(child, 'close');
+    const code = await end(child);
     if (code !== 0) throw new Psd2Error('sandbox', `psd2 ${words.join(' ')} ended with exit code ${code}`);
     return schema.parse(JSON.parse(text));
   };

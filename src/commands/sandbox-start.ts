@@ -72,12 +72,8 @@ async function startDetached(context: Context): Promise<void> {
   const log = openSync(logPath, 'w', 0o600);
   const child = spawn(
     process.execPath,
-    process.argv.slice(1).filter((word) => word !== '--detach'),
-    {
-      detached: true,
-      stdio: ['ignore', log, log],
-      env: { ...process.env, PSD2_OUTPUT: 'json' },
-    },
+    [...process.argv.slice(1).filter((word) => word !== '--detach'), '--json'],
+    { detached: true, stdio: ['ignore', log, log] },
   );
   closeSync(log);
   let ended = false;
@@ -94,7 +90,12 @@ async function startDetached(context: Context): Promise<void> {
       );
       return;
     }
-    await world.sleep(20);
+    try {
+      await world.sleep(20);
+    } catch (interrupted) {
+      child.kill();
+      throw interrupted;
+    }
   }
   throw new Psd2Error('sandbox', `The sandbox could not be started: ${lastWords(logPath)}`, {
     hint: `See ${logPath}, or choose another --port.`,

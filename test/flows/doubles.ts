@@ -66,6 +66,7 @@ export function fakeCustomer(
           comesBack
             ? Promise.resolve(new URLSearchParams({ state, ...comesBack }))
             : new Promise((_, reject) => {
+                if (signal.aborted) reject(signal.reason);
                 signal.addEventListener('abort', () => reject(signal.reason));
               }),
         async close() {

@@ -246,6 +246,37 @@ describe('the customer site over HTTP', () => {
     expect(new Set(answers.map(({ html }) => parse(html).querySelector('title')?.text)).size).toBe(6);
   });
 
+  it('shows an inquiry for older transactions, and a standing order, in plain words', async () => {
+    const text = async (): Promise<string> => {
+      const { html } = await send(`/sca-authorize/?resourceId=${RESOURCE}`);
+      expect(html).not.toContain('<account>');
+      return parse(html).querySelector('main')?.text.replace(/\s+/g, ' ') ?? '';
+    };
+    const common = { resourceId: RESOURCE, tppName: 'Fintrek S.r.l.', customerName: 'Anna Esposito' };
+    bank.sca = {
+      state: 'PENDING',
+      request: {
+        ...common,
+        kind: 'inquiry',
+        product: { productId: '0010482620', description: 'Current <account>', iban: 'IT12A0999001600000' },
+        from: '2026-01-31',
+      },
+    };
+    const inquiry = await text();
+    expect(inquiry).toContain('Confirm that it is you');
+    expect(inquiry).toContain('AccountCurrent <account> · 0010482620 IT12 A099 9001 6000 00');
+    expect(inquiry).toContain('Transactions from31 January 2026');
+    expect(inquiry).toContain('Show older transactions Refuse');
+
+    bank.sca = {
+      state: 'PENDING',
+      request: { ...payment, operation: 'standingOrder', instant: false, schedule: 'MONTHLY, 3 times' },
+    };
+    const order = await text();
+    expect(order).toContain('Authorise a standing order');
+    expect(order).toContain('ScheduleMONTHLY, 3 times');
+  });
+
   it('keeps the session in a cookie that scripts and other sites do not get', async () => {
     const first = await send('/login?request=L1');
     expect(first.headers.get('set-cookie')).toMatch(

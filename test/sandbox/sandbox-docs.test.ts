@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
+import { faultKinds, faultyCalls, plannedOutcomes } from '../../src/sandbox/plan.ts';
 import { refusalCodes } from '../../src/sandbox/refusal.ts';
 import { seedCustomers } from '../../src/sandbox/seed-customers.ts';
 
@@ -9,12 +10,17 @@ const page = readFileSync(new URL('../../docs/sandbox.md', import.meta.url), 'ut
 );
 
 test('docs/sandbox.md explains every code of the bank, with its status, and no other', () => {
-  const documented = [...page.matchAll(/^\| `([A-Z_]+)` \| (\d{3}) \| \S/gm)].map(([, code, status]) => [
+  const documented = [...page.matchAll(/^\| `([A-Z][A-Z0-9_]+)` \| (\d{3}) \| \S/gm)].map(([, code, status]) => [
     code,
     Number(status),
   ]);
   const expected = [...refusalCodes, ['INTERNAL_ERROR', 500]];
   expect(documented.toSorted()).toEqual(expected.toSorted());
+});
+
+test('docs/sandbox.md explains every magic name and every fault', () => {
+  for (const name of [...plannedOutcomes, ...faultKinds]) expect(page).toContain(`\n| \`${name}\` | `);
+  for (const call of faultyCalls) expect(page).toContain(`\`${call}\``);
 });
 
 test('docs/sandbox.md has the users, passwords, customers and products of the sandbox', () => {

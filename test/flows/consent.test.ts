@@ -1,0 +1,176 @@
+import { describe, expect, it } from 'vitest';
+import type { TokenSource } from '../../src/bank/bank.ts';
+import { Psd2Error } from '../../src/errors.ts';
+import { operationStatus, refusal } from '../bank/answers.ts';
+import { type ClientOptions, useClients } from '../bank/client.ts';
+import { type ScriptedAnswer, useRecordedBank } from '../bank/recorded-bank.ts';
+import { newConfigFolder, temporaryFolder } from '../store/temporary-folder.ts';
+import { consentScriptOf, newConsent, requested } from './consents.ts';
+import { customerElsewhere, fakeCustomer } from './doubles.ts';
+
+const recorded = useRecordedBank();
+const openClient = useClients(recorded);
+const script = consentScriptOf(recorded);
+const temporary = temporaryFolder();
+
+function openConsent(customer = fakeCustomer(), options: ClientOptions = {}) {
+  const consent = newConsent(newConfigFolder(temporary), customer);
+  const { bank } = openClient({ now: consent.world.now, ...options });
+  return { consent, run: () => consent.run(bank), stateOf: () => consent.journal.consents()[0]?.state };
+}
+
+function confirmations(): number {
+  return recorded.received.filter(({ target }) => target.endsWith('/confirm')).length;
+}
+
+describe('the whole way of a consent', () => {
+  it('is request, SCA, confirm, each in the journal before and after', async () => {
+    script.request();
+    script.approach();
+    script.confirm();
+    const { consent, run } = openConsent();
+    expect(await run()).toMatchObject({
+      state: 'confirmed',
+      resourceId: 'r1',
+      categories: [
+        { name: 'ACCOUNT_INFO', outcome: true },
+        { name: 'PAYMENTS', outcome: true },
+      ],
+    });
+    expect(consent.events()).toEqual([
+      'created',
+      'request-sent',
+      'requested',
+      'approach-sent',
+      'sca-started',
+      'sca-returned',
+      'confirm-sent',
+      'confirmed',
+    ]);
+    const ids = recorded.received.map(({ headers }) => headers['tpp-transaction-id']);
+    expect(new Set(ids)).toEqual(new Set([consent.open.current.transactionId]));
+  });
+
+  it('where the customer returns to another machine asks for the status before it confirms', async () => {
+    script.request();
+    script.approach();
+    script.status(operationStatus('PENDING'));
+    script.status(operationStatus('AUTHORIZED'));
+    script.confirm();
+    const { run } = openConsent(customerElsewhere());
+    expect(await run()).toMatchObject({ state: 'confirmed' });
+  });
+
+  it.each([
+    ['NOT_AUTHORIZED', 'not_authorised', 'rejected'],
+    ['EXPIRED', 'authorisation_expired', 'expired'],
+  ])('there ends with %s', async (status, code, state) => {
+    script.request();
+    script.approach();
+    script.status(operationStatus(status));
+    const { run, stateOf } = openConsent(customerElsewhere());
+    await expect(run()).rejects.toMatchObject({ code });
+    expect(stateOf()).toBe(state);
+    expect(confirmations()).toBe(0);
+  });
+});
+
+describe('the request', () => {
+  it('granted in part goes on', async () => {
+    script.request(requested(true, false));
+    script.approach();
+    script.confirm();
+    const { run } = openConsent();
+    expect((await run()).categories.map(({ outcome }) => outcome)).toEqual([true, false]);
+  });
+
+  it('granted in nothing ends before SCA', async () => {
+    script.request(requested(false, false));
+    const { consent, run, stateOf } = openConsent();
+    await expect(run()).rejects.toMatchObject({
+      code: 'bank_refused',
+      message: 'The bank grants none of the categories for these products',
+    });
+    expect(stateOf()).toBe('failed');
+    expect(consent.customer.visited).toEqual([]);
+  });
+
+  it('that the bank refuses has failed; one without an answer can be made again', async () => {
+    const { run, stateOf } = openConsent();
+    script.request('cut before the answer');
+    await expect(run()).rejects.toMatchObject({ code: 'bank_unreachable' });
+    expect(stateOf()).toBe('created');
+    script.request(refusal(422));
+    await expect(run()).rejects.toMatchObject({ code: 'bank_refused', httpStatus: 422 });
+    expect(stateOf()).toBe('failed');
+  });
+});
+
+describe('the confirmation', () => {
+  it('that the bank refuses, since the customer did, is the customer’s no', async () => {
+    script.request();
+    script.approach();
+    script.confirm(refusal(412));
+    script.status(operationStatus('NOT_AUTHORIZED'));
+    const { run, stateOf } = openConsent();
+    await expect(run()).rejects.toMatchObject({ code: 'not_authorised' });
+    expect(stateOf()).toBe('rejected');
+  });
+
+  it('that the bank refuses for another reason has failed', async () => {
+    script.request();
+    script.approach();
+    script.confirm(refusal(412, 'PSD2_E1'));
+    script.status(operationStatus('AUTHORIZED'));
+    const { run, stateOf } = openConsent();
+    await expect(run()).rejects.toMatchObject({ code: 'bank_refused', bankCode: 'PSD2_E1' });
+    expect(stateOf()).toBe('failed');
+  });
+
+  it.each<[string, ScriptedAnswer]>([
+    ['HTTP 500', refusal(500)],
+    ['a cut connection', 'cut before the answer'],
+    ['no envelope', { status: 200, body: '{}' }],
+  ])('answered with %s is not sent again: the bank is asked', async (_, answer) => {
+    script.request();
+    script.approach();
+    script.confirm(answer);
+    script.status(operationStatus('AUTHORIZED'));
+    const { run, stateOf } = openConsent();
+    await expect(run()).rejects.toMatchObject({ code: 'outcome_unknown' });
+    expect(stateOf()).toBe('unknown');
+    script.status(refusal(412));
+    await expect(run()).rejects.toMatchObject({ code: 'outcome_unknown' });
+    script.status(operationStatus('AUTHORIZED', 'OK'));
+    expect(await run()).toMatchObject({ state: 'confirmed' });
+    expect(confirmations()).toBe(1);
+  });
+
+  it('that the bank turned away can be sent when it is taken up', async () => {
+    script.request();
+    script.approach();
+    script.confirm({ status: 420 });
+    const { run, stateOf } = openConsent();
+    await expect(run()).rejects.toMatchObject({ code: 'too_many_calls' });
+    expect(stateOf()).toBe('authorizing');
+    script.confirm();
+    expect(await run()).toMatchObject({ state: 'confirmed' });
+  });
+
+  it('that was not even announced, since no token could be had, is not unknown', async () => {
+    const failing = new Psd2Error('bank_failing', 'The bank failed');
+    const tokens: TokenSource = {
+      async current() {
+        if (recorded.received.length === 2) throw failing;
+        return 'token';
+      },
+      renewed: async () => 'never',
+    };
+    script.request();
+    script.approach();
+    const { run, stateOf } = openConsent(fakeCustomer(), { tokens });
+    await expect(run()).rejects.toBe(failing);
+    expect(stateOf()).toBe('authorizing');
+    expect(confirmations()).toBe(0);
+  });
+});

@@ -1,0 +1,63 @@
+import type { Bank } from '../../src/bank/bank.ts';
+import type { Consent } from '../../src/domain/consent.ts';
+import { runConsent } from '../../src/flows/consent.ts';
+import type { StoreFolder } from '../../src/store/folder.ts';
+import { FlowJournal, type OpenConsent } from '../../src/store/journal.ts';
+import { success } from '../bank/answers.ts';
+import type { RecordedBank, ScriptedAnswer } from '../bank/recorded-bank.ts';
+import { consentCategories } from '../domain/orders.ts';
+import { type FakeCustomer, type FakeWorld, fakeCustomer, fakeWorld } from './doubles.ts';
+import { readLines, SCA_STARTED } from './transfers.ts';
+
+const PATH = '/private/customers/1234567/consent/request';
+
+/** What the bank says to a consent request, by category. */
+export function requested(accountInfo: boolean, payments: boolean): ScriptedAnswer {
+  return success(
+    `{"categoriesOutcome":[{"name":"ACCOUNT_INFO","outcome":${accountInfo}},{"name":"PAYMENTS","outcome":${payments}}]}`,
+    { resourceId: 'r1', next: { method: 'PUT', href: 'request/r1/confirm' } },
+  );
+}
+
+/** Adds the calls of a consent to a bank's script. */
+export function consentScriptOf(recorded: RecordedBank) {
+  return {
+    request: (answer: ScriptedAnswer = requested(true, true)) => recorded.expect('POST', PATH, answer),
+    approach: (answer: ScriptedAnswer = SCA_STARTED) =>
+      recorded.expect('GET', '/private/auth/security/sca/r1/approach', answer),
+    status: (answer: ScriptedAnswer) => recorded.expect('GET', '/private/operations/r1/status', answer),
+    confirm: (answer: ScriptedAnswer = success('{}', { resourceId: 'r1' })) =>
+      recorded.expect('PUT', `${PATH}/r1/confirm`, answer),
+  };
+}
+
+/** A consent in a journal of its own, with the world and the customer around it. */
+export interface ConsentSetting {
+  world: FakeWorld;
+  customer: FakeCustomer;
+  journal: FlowJournal;
+  open: OpenConsent;
+  /** Goes on with the consent, from the journal as it is now. */
+  run(bank: Bank): Promise<Consent>;
+  /** The types of the events that the journal holds. */
+  events(): string[];
+}
+
+export function newConsent(folder: StoreFolder, customer = fakeCustomer()): ConsentSetting {
+  const world = fakeWorld();
+  const journal = new FlowJournal(folder, 'sandbox', world.now, () => 0.5);
+  const open = journal.createConsent({
+    transactionId: 'aaaaaaaa-bbbb-4ccc-8ddd-eeeeeeeeeeee',
+    customerId: '1234567',
+    categories: consentCategories(),
+  });
+  const { flow } = open.current;
+  return {
+    world,
+    customer,
+    journal,
+    open,
+    run: (bank) => runConsent(journal.openConsent(flow), { bank, world, customer }),
+    events: () => readLines(folder, flow).map((line) => JSON.parse(line).event.type),
+  };
+}

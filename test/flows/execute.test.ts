@@ -1,0 +1,270 @@
+import { describe, expect, it } from 'vitest';
+import type { TokenSource } from '../../src/bank/bank.ts';
+import { CallFailed } from '../../src/bank/connection.ts';
+import type { TransferOrder } from '../../src/domain/transfer.ts';
+import { Psd2Error } from '../../src/errors.ts';
+import { operationStatus, refusal, success } from '../bank/answers.ts';
+import { type ClientOptions, useClients } from '../bank/client.ts';
+import { type ScriptedAnswer, useRecordedBank } from '../bank/recorded-bank.ts';
+import { newConfigFolder, temporaryFolder } from '../store/temporary-folder.ts';
+import { executionStatus, executions, newTransfer, scriptOf, type TransferSetting } from './transfers.ts';
+
+const recorded = useRecordedBank();
+const openClient = useClients(recorded);
+const script = scriptOf(recorded);
+const temporary = temporaryFolder();
+
+const SCT = { instant: false, type: null };
+const AUTHORIZED = operationStatus('AUTHORIZED');
+const PENDING = executionStatus('PENDING');
+
+/** A transfer that the customer has authorised, and whose bank may be asked for its status once more. */
+function authorised(order: Partial<TransferOrder> = {}, options: ClientOptions = {}) {
+  const transfer = newTransfer(newConfigFolder(temporary), { order });
+  const { bank } = openClient({ now: transfer.world.now, signal: transfer.world.signal, ...options });
+  transfer.open.record({
+    type: 'verified',
+    resourceId: 'r1',
+    totalAmount: null,
+    commissions: null,
+    bankName: null,
+    nextStep: 'execute',
+  });
+  transfer.open.record({ type: 'accepted' });
+  transfer.open.record({ type: 'sca-started' });
+  transfer.open.record({ type: 'authorization', status: 'AUTHORIZED', bankStatus: 'AUTHORIZED' });
+  script.status(AUTHORIZED);
+  return { transfer, bank, run: () => transfer.run(bank) };
+}
+
+function stateOf(transfer: TransferSetting) {
+  return transfer.journal.transfers()[0]?.state;
+}
+
+describe('a clear no', () => {
+  it.each<[string, ScriptedAnswer]>([
+    ['400', refusal(400, 'PSD2_FUNDS', 'No funds')],
+    ['403', { status: 403, headers: { 'content-type': 'text/html' }, body: '<html>' }],
+    ['412', refusal(412)],
+    ['422', { status: 422 }],
+    ['200 and ERROR', refusal(200, 'PSD2_FUNDS', 'No funds')],
+  ])('of HTTP %s is a failed transfer', async (_, answer) => {
+    const { transfer, run } = authorised();
+    script.execute(answer);
+    await expect(run()).rejects.toMatchObject({ code: expect.stringMatching(/^(bank_refused|forbidden)$/) });
+    expect(stateOf(transfer)).toBe('failed');
+    await expect(run()).rejects.toMatchObject({ code: 'bank_refused' });
+    expect(executions(recorded)).toBe(1);
+  });
+});
+
+/** After each of these the bank may have executed the transfer or not. */
+const NO_CLEAR_ANSWER: [string, ScriptedAnswer][] = [
+  ['HTTP 500', refusal(500)],
+  ['HTTP 503 with Retry-After', { status: 503, headers: { 'retry-after': '1' } }],
+  ['HTTP 302', { status: 302, headers: { location: 'https://elsewhere.example/' } }],
+  ['HTTP 408', { status: 408 }],
+  ['a page', { status: 200, headers: { 'content-type': 'text/html' }, body: '<html>' }],
+  ['nothing in it', { status: 200 }],
+  ['no outcome', { status: 200, body: '{"result":{},"data":{"cro":"1"}}' }],
+  ['no envelope', { status: 200, body: '{"data":{"cro":"1"}}' }],
+  ['a cut connection', 'cut before the answer'],
+  ['a cut answer', 'cut within the answer'],
+  ['a timeout', 'no answer'],
+];
+
+const timeoutFor = (answer: ScriptedAnswer): ClientOptions =>
+  answer === 'no answer' ? { timeoutMs: 1000 } : {};
+
+describe.each(NO_CLEAR_ANSWER)('after %s the bank is asked what happened:', (_, answer) => {
+  it('an instant transfer that it calls OK is settled', async () => {
+    const { transfer, run } = authorised({}, timeoutFor(answer));
+    script.execute(answer);
+    script.executionStatus(executionStatus('OK'));
+    expect(await run()).toMatchObject({ state: 'settled', cro: null });
+    // The status is not asked for in the first second after execute ended.
+    expect(transfer.world.sleeps).toEqual([1000]);
+    expect(executions(recorded)).toBe(1);
+  });
+
+  it('an SCT that it does not tell of is unknown, and stays so when it is taken up', async () => {
+    const { transfer, run } = authorised(SCT, timeoutFor(answer));
+    script.execute(answer);
+    script.status(AUTHORIZED);
+    const unknown = {
+      code: 'outcome_unknown',
+      message: 'The bank does not tell yet whether the transfer was executed',
+      hint: `Find out with: psd2 transfer resume ${transfer.open.current.flow}. It never pays again.`,
+    };
+    await expect(run()).rejects.toMatchObject(unknown);
+    expect(stateOf(transfer)).toBe('unknown');
+    script.status(AUTHORIZED);
+    await expect(run()).rejects.toMatchObject(unknown);
+    expect(executions(recorded)).toBe(1);
+  });
+});
+
+describe('when the answer to execute was lost,', () => {
+  const lost: ScriptedAnswer = 'cut before the answer';
+
+  it('KO is a failed payment', async () => {
+    const { transfer, run } = authorised();
+    script.execute(lost);
+    script.executionStatus(executionStatus('KO', 'Account closed'));
+    await expect(run()).rejects.toMatchObject({ code: 'payment_failed' });
+    expect(stateOf(transfer)).toBe('failed');
+  });
+
+  it('PENDING is waited for, and may still become OK', async () => {
+    const { transfer, run } = authorised();
+    script.execute(lost);
+    script.executionStatus(PENDING);
+    script.executionStatus(PENDING);
+    script.executionStatus(executionStatus('OK'));
+    expect(await run()).toMatchObject({ state: 'settled' });
+    expect(transfer.world.elapsed()).toBe(8000);
+  });
+
+  it('PENDING to the end is unknown, not executed: it is no yes', async () => {
+    const { transfer, run } = authorised();
+    script.execute(lost);
+    for (let polls = 0; polls < 5; polls += 1) script.executionStatus(PENDING);
+    script.status(AUTHORIZED);
+    await expect(run()).rejects.toMatchObject({ code: 'outcome_unknown' });
+    expect(stateOf(transfer)).toBe('unknown');
+    expect(transfer.world.elapsed()).toBe(15_000);
+  });
+
+  it.each([
+    ['OK', 'executed'],
+    ['EXECUTED', 'executed'],
+  ])('the execution status %s of the operation is a yes', async (status, state) => {
+    const { run } = authorised(SCT);
+    script.execute(lost);
+    script.status(operationStatus('AUTHORIZED', status));
+    expect(await run()).toMatchObject({ state, cro: null });
+  });
+
+  it('the execution status KO of the operation is a no', async () => {
+    const { transfer, run } = authorised(SCT);
+    script.execute(lost);
+    script.status(operationStatus('AUTHORIZED', 'KO'));
+    await expect(run()).rejects.toMatchObject({ code: 'bank_refused' });
+    expect(stateOf(transfer)).toBe('failed');
+  });
+
+  it('a customer who did not authorise it is a no too', async () => {
+    const { transfer, run } = authorised(SCT);
+    script.execute(lost);
+    script.status(operationStatus('NOT_AUTHORIZED'));
+    await expect(run()).rejects.toMatchObject({ code: 'not_authorised' });
+    expect(stateOf(transfer)).toBe('rejected');
+  });
+
+  it.each<[string, ScriptedAnswer]>([
+    ['knows no such resource', refusal(412)],
+    ['does not answer', { status: 501 }],
+  ])('a bank that %s leaves it unknown', async (_, answer) => {
+    const { transfer, run } = authorised();
+    script.execute(lost);
+    script.executionStatus(answer);
+    script.status(answer);
+    await expect(run()).rejects.toMatchObject({ code: 'outcome_unknown' });
+    expect(stateOf(transfer)).toBe('unknown');
+  });
+});
+
+describe('execute that was not begun', () => {
+  it.each<[string, ScriptedAnswer]>([
+    ['420', { status: 420 }],
+    ['429', { status: 429 }],
+  ])('since the bank turned it away with HTTP %s can be sent when it is taken up', async (_, answer) => {
+    const { transfer, run } = authorised(SCT);
+    script.execute(answer);
+    await expect(run()).rejects.toMatchObject({ code: 'too_many_calls' });
+    expect(stateOf(transfer)).toBe('authorized');
+    expect(transfer.events().slice(-2)).toEqual(['execute-sent', 'execute-not-begun']);
+
+    script.status(AUTHORIZED);
+    script.execute();
+    expect(await run()).toMatchObject({ state: 'executed' });
+  });
+
+  it('since the token was refused goes out again with a renewed one', async () => {
+    const tokens: TokenSource = { current: async () => 'old', renewed: async () => 'new' };
+    const { transfer, run } = authorised(SCT, { tokens });
+    script.execute(refusal(401));
+    script.execute();
+    expect(await run()).toMatchObject({ state: 'executed' });
+    expect(transfer.events().slice(-3)).toEqual(['execute-sent', 'execute-sent', 'executed']);
+  });
+
+  it('since the renewed token was refused too waits for a login', async () => {
+    const tokens: TokenSource = { current: async () => 'old', renewed: async () => 'new' };
+    const { transfer, run } = authorised(SCT, { tokens });
+    script.execute(refusal(401));
+    script.execute(refusal(401));
+    await expect(run()).rejects.toMatchObject({ code: 'not_logged_in' });
+    expect(stateOf(transfer)).toBe('authorized');
+  });
+
+  it('and not even announced, since no token could be had, is not unknown', async () => {
+    let calls = 0;
+    const lost = new Psd2Error('bank_unreachable', 'The bank could not be reached', {
+      cause: new CallFailed('the connection was lost', { neverSent: false, passing: true, cause: undefined }),
+    });
+    const tokens: TokenSource = {
+      async current() {
+        calls += 1;
+        if (calls > 1) throw lost;
+        return 'token';
+      },
+      renewed: async () => 'never',
+    };
+    const { transfer, run } = authorised(SCT, { tokens });
+    await expect(run()).rejects.toBe(lost);
+    expect(stateOf(transfer)).toBe('authorized');
+    expect(transfer.events()).not.toContain('execute-sent');
+    expect(executions(recorded)).toBe(0);
+  });
+});
+
+describe('an interruption', () => {
+  it('while execute is under way concludes nothing: the bank is asked when it is taken up', async () => {
+    const { transfer, run } = authorised(SCT);
+    script.execute('no answer');
+    const ended = expect(run()).rejects.toMatchObject({ code: 'interrupted' });
+    await recorded.nextRequest();
+    await recorded.nextRequest();
+    transfer.world.interrupt.abort(new Psd2Error('interrupted', 'Interrupted'));
+    await ended;
+    expect(stateOf(transfer)).toBe('executing');
+
+    script.status(operationStatus('AUTHORIZED', 'OK'));
+    const { bank } = openClient({ now: transfer.world.now });
+    expect(await transfer.run(bank)).toMatchObject({ state: 'executed' });
+    expect(executions(recorded)).toBe(1);
+  });
+
+  it('before execute leaves does not announce it', async () => {
+    const { transfer, run } = authorised(SCT, {
+      tokens: {
+        async current() {
+          if (recorded.received.length > 0)
+            transfer.world.interrupt.abort(new Psd2Error('interrupted', 'Interrupted'));
+          return 'token';
+        },
+        renewed: async () => 'never',
+      },
+    });
+    await expect(run()).rejects.toMatchObject({ code: 'interrupted' });
+    expect(stateOf(transfer)).toBe('authorized');
+    expect(executions(recorded)).toBe(0);
+  });
+});
+
+it('a yes without a cro, or with warnings, is a yes', async () => {
+  const { run } = authorised(SCT);
+  script.execute(success('{}', { message: '{"code":"W1","message":"Late","type":"WARNING"}' }));
+  expect(await run()).toMatchObject({ state: 'executed', cro: null });
+});

@@ -1,0 +1,174 @@
+import { describe, expect, it } from 'vitest';
+import { Psd2Error } from '../../src/errors.ts';
+import { type LoginPorts, logIn } from '../../src/flows/login.ts';
+import { refusal, success, tokens } from '../bank/answers.ts';
+import { useClients } from '../bank/client.ts';
+import { useRecordedBank } from '../bank/recorded-bank.ts';
+import { customerElsewhere, type FakeCustomer, fakeCustomer, fakeWorld } from './doubles.ts';
+
+const recorded = useRecordedBank();
+const openClient = useClients(recorded);
+
+const STATE = 'state-of-this-login';
+const LOCAL = 'http%3A%2F%2F127.0.0.1%3A8910%2Fcallback';
+const LOGIN_PAGE = 'https://customers.example/login?request=1';
+
+function portsWith(customer: FakeCustomer, pasted?: string): LoginPorts {
+  const ids = ['aaaaaaaa-bbbb-4ccc-8ddd-eeeeeeeeeeee', STATE];
+  const world = { ...fakeWorld(), newId: () => ids.shift() ?? '' };
+  const client = openClient({ now: world.now });
+  return {
+    bank: client.bankWith(),
+    bankWith: (accessToken) =>
+      client.bankWith({ current: async () => accessToken, renewed: async () => accessToken }),
+    client: { clientId: 'client-1', clientSecret: 'secret-1' },
+    customer,
+    world,
+    askForReturnAddress: pasted === undefined ? undefined : async () => pasted,
+  };
+}
+
+function expectAuthorize(redirectUri: string): void {
+  const query = `response_type=code&client_id=client-1&redirect_uri=${redirectUri}&state=${STATE}`;
+  recorded.expect('GET', `/auth/oauth/v2/authorize?${query}`, {
+    status: 302,
+    headers: { location: LOGIN_PAGE },
+  });
+}
+
+function expectTokens(): void {
+  recorded.expect('POST', '/auth/oauth/v2/token', tokens('access-1', 'refresh-1'));
+  recorded.expect('GET', '/private/customers/customerid-info', success('{"customerid":"1234567"}'));
+}
+
+describe('a login', () => {
+  it('goes through the browser and the callback to tokens, and learns whose they are', async () => {
+    expectAuthorize(LOCAL);
+    expectTokens();
+    const customer = fakeCustomer({}, { code: 'code-1' });
+    const ports = portsWith(customer);
+    const { customerId, tokens: granted } = await logIn(ports);
+    expect(customerId).toBe('1234567');
+    expect(granted).toMatchObject({
+      accessToken: 'access-1',
+      accessTokenExpiresAt: new Date(ports.world.now().getTime() + 3_500_000).toISOString(),
+      refreshToken: 'refresh-1',
+    });
+    expect(customer.visited).toEqual([LOGIN_PAGE]);
+    expect(customer.listeners).toEqual([{ state: STATE, purpose: 'login', closed: true }]);
+    expect(JSON.parse(recorded.received[1]?.body.toString() ?? '')).toEqual({
+      grant_type: 'authorization_code',
+      code: 'code-1',
+      redirect_uri: 'http://127.0.0.1:8910/callback',
+      client_id: 'client-1',
+      client_secret: 'secret-1',
+    });
+    expect(recorded.last.headers.authorization).toBe('Bearer access-1');
+    expect(new Set(recorded.received.map(({ headers }) => headers['tpp-transaction-id'])).size).toBe(1);
+  });
+
+  it.each([
+    [
+      { error: 'access_denied', error_description: 'The customer said no' },
+      'login_refused',
+      'The customer was not logged in: The customer said no',
+    ],
+    [{ error: 'access_denied' }, 'login_refused', 'The customer was not logged in: access_denied'],
+    [{ error: '', code: 'code-1' }, 'login_refused', 'The customer was not logged in: '],
+    [{}, 'bank_answer', 'The bank sent the customer back without exactly one code'],
+    [{ code: '' }, 'bank_answer', 'The bank sent the customer back without exactly one code'],
+  ])('that comes back with %j is none', async (comesBack, code, message) => {
+    expectAuthorize(LOCAL);
+    const customer = fakeCustomer({}, { ...comesBack });
+    await expect(logIn(portsWith(customer))).rejects.toMatchObject({ code, message });
+    expect(customer.listeners).toMatchObject([{ closed: true }]);
+  });
+
+  it('is waited for as long as the customer may take', async () => {
+    expectAuthorize(LOCAL);
+    const customer = fakeCustomer({ scaTimeoutMs: 20 }, null);
+    await expect(logIn(portsWith(customer))).rejects.toMatchObject({
+      code: 'authorisation_timeout',
+      message: 'The customer did not log in within 0.02 s',
+      hint: expect.stringContaining('psd2 auth login'),
+    });
+    expect(customer.listeners).toMatchObject([{ closed: true }]);
+  });
+
+  it('whose code the bank does not take says so', async () => {
+    expectAuthorize(LOCAL);
+    recorded.expect('POST', '/auth/oauth/v2/token', { status: 400, body: '{"error":"invalid_grant"}' });
+    await expect(logIn(portsWith(fakeCustomer({}, { code: 'hush' })))).rejects.toThrow(
+      expect.objectContaining({ code: 'bank_refused', message: expect.not.stringContaining('hush') }),
+    );
+  });
+
+  it('that the bank does not begin opens no browser', async () => {
+    const query = `response_type=code&client_id=client-1&redirect_uri=${LOCAL}&state=${STATE}`;
+    recorded.expect('GET', `/auth/oauth/v2/authorize?${query}`, refusal(403));
+    const customer = fakeCustomer();
+    await expect(logIn(portsWith(customer))).rejects.toMatchObject({ code: 'forbidden' });
+    expect(customer).toMatchObject({ visited: [], listeners: [{ closed: true }] });
+  });
+
+  it('whose port is busy sends nothing', async () => {
+    const busy = new Psd2Error('callback_port_busy', 'Port 8910 is taken');
+    const customer = fakeCustomer({
+      listen: async () => {
+        throw busy;
+      },
+    });
+    await expect(logIn(portsWith(customer))).rejects.toBe(busy);
+    expect(recorded.received).toEqual([]);
+  });
+});
+
+describe('a redirect URI on another machine', () => {
+  const ELSEWHERE = 'https%3A%2F%2Ftpp.example%2Fback%3Fto%3Dpsd2';
+
+  it('needs --paste', async () => {
+    await expect(logIn(portsWith(customerElsewhere()))).rejects.toMatchObject({
+      code: 'usage',
+      hint: expect.stringContaining('psd2 auth login --paste'),
+    });
+    expect(recorded.received).toEqual([]);
+  });
+
+  it('has its code pasted', async () => {
+    expectAuthorize(ELSEWHERE);
+    expectTokens();
+    const pasted = ` https://tpp.example/back?to=psd2&code=code-1&state=${STATE}\n`;
+    expect(await logIn(portsWith(customerElsewhere(), pasted))).toMatchObject({ customerId: '1234567' });
+  });
+
+  it.each([
+    ['code-1', 'is not a URL'],
+    ['', 'is not a URL'],
+    [`https://thief.example/back?code=c&state=${STATE}`, 'is not at https://tpp.example/back?to=psd2'],
+    [`https://tpp.example/other?code=c&state=${STATE}`, 'is not at https://tpp.example/back?to=psd2'],
+    ['https://tpp.example/back?code=c', 'does not carry the state of this login'],
+    ['https://tpp.example/back?code=c&state=other', 'does not carry the state of this login'],
+    [
+      `https://tpp.example/back?code=c&state=${STATE.slice(0, -1)}x`,
+      'does not carry the state of this login',
+    ],
+    [`https://tpp.example/back?code=c&state=${STATE}&state=other`, 'does not carry the state of this login'],
+  ])('and %s pasted is no login', async (pasted, what) => {
+    expectAuthorize(ELSEWHERE);
+    await expect(logIn(portsWith(customerElsewhere(), pasted))).rejects.toMatchObject({
+      code: 'usage',
+      message: `The pasted address ${what}`,
+    });
+  });
+
+  it.each([
+    [`code=a&code=b&state=${STATE}`, 'bank_answer'],
+    [`state=${STATE}`, 'bank_answer'],
+    [`error=access_denied&code=a&state=${STATE}`, 'login_refused'],
+  ])('and ?%s pasted is no login either', async (query, code) => {
+    expectAuthorize(ELSEWHERE);
+    await expect(
+      logIn(portsWith(customerElsewhere(), `https://tpp.example/back?${query}`)),
+    ).rejects.toMatchObject({ code });
+  });
+});

@@ -1,0 +1,127 @@
+import { describe, expect, it } from 'vitest';
+import { Psd2Error } from '../../src/errors.ts';
+import type { FlowPorts } from '../../src/flows/ports.ts';
+import { awaitAuthorization, sendCustomerToSca } from '../../src/flows/sca.ts';
+import { operationStatus, refusal, success } from '../bank/answers.ts';
+import { useClients } from '../bank/client.ts';
+import { useRecordedBank } from '../bank/recorded-bank.ts';
+import { customerElsewhere, type FakeCustomer, fakeCustomer, fakeWorld } from './doubles.ts';
+import { SCA_STARTED, scriptOf } from './transfers.ts';
+
+const recorded = useRecordedBank();
+const openClient = useClients(recorded);
+const script = scriptOf(recorded);
+
+const subject = {
+  resourceId: 'r1',
+  transactionId: 'aaaaaaaa-bbbb-4ccc-8ddd-eeeeeeeeeeee',
+  doing: 'authorise the test',
+  wayOn: 'Go on with the test',
+};
+
+function portsWith(customer: FakeCustomer) {
+  const world = fakeWorld();
+  const ports: FlowPorts = { bank: openClient({ now: world.now }).bank, customer, world };
+  const steps: string[] = [];
+  const record = {
+    beforeSend: () => steps.push('approach-sent'),
+    started: () => steps.push('started'),
+    returned: () => steps.push('returned'),
+  };
+  return { world, ports, steps, record };
+}
+
+describe('the customer', () => {
+  it('is sent to the bank, and comes back to the redirect URI with the state of this SCA', async () => {
+    script.approach();
+    const customer = fakeCustomer();
+    const { ports, steps, record } = portsWith(customer);
+    expect(await sendCustomerToSca(ports, subject, record)).toBe(true);
+    expect(steps).toEqual(['approach-sent', 'started', 'returned']);
+    expect(customer.visited).toEqual(['https://customers.example/sca-authorize/?resourceId=r1']);
+    const [listener] = customer.listeners;
+    expect(listener).toMatchObject({ purpose: 'authorisation', closed: true });
+    expect(recorded.last.headers['tpp-redirect-uri']).toBe(
+      `http://127.0.0.1:8910/callback?state=${listener?.state}`,
+    );
+  });
+
+  it('who comes back to another machine is not waited for', async () => {
+    script.approach();
+    const customer = customerElsewhere();
+    const { ports, steps, record } = portsWith(customer);
+    expect(await sendCustomerToSca(ports, subject, record)).toBe(false);
+    expect(steps).toEqual(['approach-sent', 'started']);
+    expect(recorded.last.headers['tpp-redirect-uri']).toMatch(
+      /^https:\/\/tpp\.example\/back\?to=psd2&state=[0-9a-f-]{36}$/,
+    );
+  });
+
+  it('who does not come back in time is no longer listened for', async () => {
+    script.approach();
+    const customer = fakeCustomer({ scaTimeoutMs: 20 }, null);
+    const { ports, steps, record } = portsWith(customer);
+    await expect(sendCustomerToSca(ports, subject, record)).rejects.toMatchObject({
+      code: 'authorisation_timeout',
+      message: 'The customer did not authorise the test within 0.02 s',
+      hint: 'Go on with the test',
+      transactionId: subject.transactionId,
+    });
+    expect(steps).toEqual(['approach-sent', 'started']);
+    expect(customer.listeners).toMatchObject([{ closed: true }]);
+  });
+
+  it('is no longer listened for when the operator interrupts', async () => {
+    script.approach();
+    const interrupted = new Psd2Error('interrupted', 'Interrupted');
+    const customer = fakeCustomer({}, null);
+    const { ports, world } = portsWith(customer);
+    const sent = sendCustomerToSca(
+      { ...ports, customer: { ...customer, sendBrowser: async () => world.interrupt.abort(interrupted) } },
+      subject,
+    );
+    await expect(sent).rejects.toBe(interrupted);
+    expect(customer.listeners).toMatchObject([{ closed: true }]);
+  });
+
+  it.each([
+    [refusal(412), 'bank_refused'],
+    [success('{"chosenScaApproach":"DECOUPLED"}'), 'bank_answer'],
+  ])('is not sent anywhere when the bank does not start SCA', async (answer, code) => {
+    script.approach(answer);
+    const customer = fakeCustomer();
+    const { ports, steps, record } = portsWith(customer);
+    await expect(sendCustomerToSca(ports, subject, record)).rejects.toMatchObject({ code });
+    expect(steps).toEqual(['approach-sent']);
+    expect(customer).toMatchObject({ visited: [], listeners: [{ closed: true }] });
+  });
+
+  it('is not sent to an address that must not be opened', async () => {
+    script.approach(SCA_STARTED);
+    const odd = new Psd2Error('bank_answer', 'The address is not https');
+    const customer = fakeCustomer({
+      sendBrowser: async () => {
+        throw odd;
+      },
+    });
+    const { ports } = portsWith(customer);
+    await expect(sendCustomerToSca(ports, subject)).rejects.toBe(odd);
+    expect(customer.listeners).toMatchObject([{ closed: true }]);
+  });
+});
+
+describe('the authorization', () => {
+  it.each(['AUTHORIZED', 'NOT_AUTHORIZED', 'EXPIRED'])('%s is told at once', async (status) => {
+    script.status(operationStatus(status));
+    const { ports, world } = portsWith(fakeCustomer());
+    expect(await awaitAuthorization(ports, subject)).toEqual({ status, bankStatus: status });
+    expect(world.sleeps).toEqual([]);
+  });
+
+  it('is asked for soon at first, then every 3 s, up to the time that the customer has', async () => {
+    for (let asked = 0; asked < 6; asked += 1) script.status(operationStatus('PENDING'));
+    const { ports, world } = portsWith(fakeCustomer({ scaTimeoutMs: 10_000 }));
+    await expect(awaitAuthorization(ports, subject)).rejects.toMatchObject({ code: 'authorisation_timeout' });
+    expect(world.sleeps).toEqual([500, 1000, 2000, 3000, 3000]);
+  });
+});

@@ -1,0 +1,224 @@
+import { describe, expect, it } from 'vitest';
+import type { TokenSource } from '../../src/bank/bank.ts';
+import { openSession, type SessionSettings } from '../../src/flows/session.ts';
+import type { StoreFolder } from '../../src/store/folder.ts';
+import { type StoredTokens, TokenStore } from '../../src/store/tokens.ts';
+import { refusal, tokens } from '../bank/answers.ts';
+import { useClients } from '../bank/client.ts';
+import { useRecordedBank } from '../bank/recorded-bank.ts';
+import { newConfigFolder, temporaryFolder } from '../store/temporary-folder.ts';
+import { fakeWorld } from './doubles.ts';
+
+const recorded = useRecordedBank();
+const openClient = useClients(recorded);
+const temporary = temporaryFolder();
+
+const TOKEN_PATH = '/auth/oauth/v2/token';
+const HOUR = 3_600_000;
+
+/** A customer's login whose access token has so much time left, or none was ever made. */
+async function login(left: number | 'no login', stored: Partial<StoredTokens> = {}) {
+  const world = fakeWorld();
+  const folder = newConfigFolder(temporary);
+  const store = new TokenStore(folder, 'sandbox', new URL(recorded.baseUrl));
+  if (left !== 'no login') {
+    await store.write('1234567', {
+      accessToken: 'access-0',
+      accessTokenExpiresAt: new Date(world.now().getTime() + left).toISOString(),
+      refreshToken: 'refresh-0',
+      refreshTokenExpiresAt: '2099-01-01T00:00:00.000Z',
+      scope: 'oob',
+      ...stored,
+    });
+  }
+  return { world, store, session: sessionOf(folder, world) };
+}
+
+function sessionOf(
+  folder: StoreFolder,
+  world: SessionSettings['world'],
+  grantType: SessionSettings['grantType'] = 'authorization_code',
+): TokenSource {
+  const store = new TokenStore(folder, 'sandbox', new URL(recorded.baseUrl));
+  const holder = grantType === 'client_credentials' ? null : '1234567';
+  return openSession({
+    bank: openClient({ now: world.now }).bankWith(),
+    grantType,
+    client: () => ({ clientId: 'client-1', clientSecret: 'secret-1' }),
+    keeper: {
+      read: () => store.read(holder),
+      write: (granted) => store.write(holder, granted),
+      locked: (work) => store.locked(holder, work),
+    },
+    world,
+  });
+}
+
+function sentBodies(): unknown[] {
+  return recorded.received.map(({ body }) => JSON.parse(body.toString()));
+}
+
+const spend = (refreshToken: string) => ({
+  grant_type: 'refresh_token',
+  refresh_token: refreshToken,
+  client_id: 'client-1',
+  client_secret: 'secret-1',
+});
+
+describe('an access token', () => {
+  it.each([HOUR, 31_000])('with %i ms left is used as it is', async (left) => {
+    const { session } = await login(left);
+    expect(await session.current()).toBe('access-0');
+  });
+
+  it('whose end is not known is used as it is', async () => {
+    const { session } = await login(0, { accessTokenExpiresAt: null });
+    expect(await session.current()).toBe('access-0');
+  });
+
+  it.each([30_000, 0, -HOUR])(
+    'with %i ms left is renewed first, and both new tokens are kept',
+    async (left) => {
+      recorded.expect('POST', TOKEN_PATH, tokens('access-1', 'refresh-1'));
+      const { session, store, world } = await login(left);
+      expect(await session.current()).toBe('access-1');
+      expect(sentBodies()).toEqual([spend('refresh-0')]);
+      expect(store.read('1234567')).toMatchObject({
+        accessToken: 'access-1',
+        accessTokenExpiresAt: new Date(world.now().getTime() + 3_500_000).toISOString(),
+        refreshToken: 'refresh-1',
+        refreshTokenExpiresAt: new Date(world.now().getTime() + 2_592_000_000).toISOString(),
+        scope: 'oob',
+      });
+      expect(await session.current()).toBe('access-1');
+    },
+  );
+
+  it('that the bank refused is renewed, whatever time it has left', async () => {
+    recorded.expect('POST', TOKEN_PATH, tokens('access-1', 'refresh-1'));
+    const { session } = await login(HOUR);
+    expect(await session.renewed('access-0')).toBe('access-1');
+  });
+
+  it('that was renewed by another in the meantime is taken from the store', async () => {
+    const { session, store } = await login(HOUR);
+    await store.write('1234567', { ...loaded(store), accessToken: 'access-of-another' });
+    expect(await session.renewed('access-0')).toBe('access-of-another');
+  });
+});
+
+function loaded(store: TokenStore): StoredTokens {
+  const stored = store.read('1234567');
+  if (!stored) throw new TypeError('no tokens');
+  return stored;
+}
+
+describe('a refresh token', () => {
+  it('that the answer leaves out stays', async () => {
+    recorded.expect('POST', TOKEN_PATH, tokens('access-1', null));
+    recorded.expect('POST', TOKEN_PATH, tokens('access-2', 'refresh-2'));
+    const { session, store } = await login(0);
+    await session.current();
+    expect(loaded(store)).toMatchObject({
+      accessToken: 'access-1',
+      refreshToken: 'refresh-0',
+      refreshTokenExpiresAt: '2099-01-01T00:00:00.000Z',
+    });
+    await session.renewed('access-1');
+    expect(sentBodies()).toEqual([spend('refresh-0'), spend('refresh-0')]);
+    expect(loaded(store).refreshToken).toBe('refresh-2');
+  });
+
+  it('that is refused ends the login; the access token that has time left stays', async () => {
+    recorded.expect('POST', TOKEN_PATH, {
+      status: 400,
+      body: '{"error":"invalid_grant","error_description":"The refresh token was used"}',
+    });
+    const { session, store } = await login(HOUR);
+    await expect(session.renewed('access-0')).rejects.toMatchObject({
+      code: 'not_logged_in',
+      message: 'The login has ended: the bank no longer accepts its refresh token',
+      hint: 'Run psd2 auth login.',
+      bankCode: 'invalid_grant',
+    });
+    expect(loaded(store)).toMatchObject({
+      accessToken: 'access-0',
+      refreshToken: null,
+      refreshTokenExpiresAt: null,
+    });
+    expect(await session.current()).toBe('access-0');
+    // It is not spent again.
+    await expect(session.renewed('access-0')).rejects.toMatchObject({ code: 'not_logged_in' });
+    expect(recorded.received).toHaveLength(1);
+  });
+
+  it.each([
+    ['is failing', refusal(503), 'bank_failing', 4],
+    ['allows no more calls', { status: 420 }, 'too_many_calls', 1],
+    ['does not answer', 'cut before the answer', 'bank_unreachable', 1],
+  ] as const)('stays when the bank %s', async (_, answer, code, calls) => {
+    for (let call = 0; call < calls; call += 1) recorded.expect('POST', TOKEN_PATH, answer);
+    const { session, store } = await login(0);
+    await expect(session.current()).rejects.toMatchObject({ code });
+    expect(loaded(store).refreshToken).toBe('refresh-0');
+  });
+
+  it('is spent once by sessions that need a token at the same time', async () => {
+    recorded.expect('POST', TOKEN_PATH, tokens('access-1', 'refresh-1'));
+    const world = fakeWorld();
+    const folder = newConfigFolder(temporary);
+    await new TokenStore(folder, 'sandbox', new URL(recorded.baseUrl)).write('1234567', {
+      accessToken: 'access-0',
+      accessTokenExpiresAt: world.now().toISOString(),
+      refreshToken: 'refresh-0',
+      refreshTokenExpiresAt: null,
+      scope: null,
+    });
+    const sessions = [1, 2, 3].map(() => sessionOf(folder, world));
+    expect(await Promise.all(sessions.map((session) => session.current()))).toEqual([
+      'access-1',
+      'access-1',
+      'access-1',
+    ]);
+    expect(recorded.received).toHaveLength(1);
+  });
+});
+
+describe('nobody', () => {
+  it('is logged in without tokens, or without a way to new ones', async () => {
+    const nobody = { code: 'not_logged_in', hint: 'Run psd2 auth login.' };
+    await expect((await login('no login')).session.current()).rejects.toMatchObject(nobody);
+    await expect((await login('no login')).session.renewed('x')).rejects.toMatchObject(nobody);
+    await expect((await login(0, { refreshToken: null })).session.current()).rejects.toMatchObject(nobody);
+    expect(recorded.received).toEqual([]);
+  });
+});
+
+describe('the application by itself', () => {
+  it('gets a new token with its own credentials, and no refresh token', async () => {
+    recorded.expect('POST', TOKEN_PATH, tokens('access-1', null));
+    const world = fakeWorld();
+    const folder = newConfigFolder(temporary);
+    const store = new TokenStore(folder, 'sandbox', new URL(recorded.baseUrl));
+    await store.write(null, {
+      accessToken: 'access-0',
+      accessTokenExpiresAt: world.now().toISOString(),
+      refreshToken: null,
+      refreshTokenExpiresAt: null,
+      scope: null,
+    });
+    expect(await sessionOf(folder, world, 'client_credentials').current()).toBe('access-1');
+    expect(sentBodies()).toEqual([
+      { grant_type: 'client_credentials', client_id: 'client-1', client_secret: 'secret-1' },
+    ]);
+    expect(store.read(null)).toMatchObject({ accessToken: 'access-1', refreshToken: null });
+  });
+
+  it('is told how to log in', async () => {
+    const session = sessionOf(newConfigFolder(temporary), fakeWorld(), 'client_credentials');
+    await expect(session.current()).rejects.toMatchObject({
+      code: 'not_logged_in',
+      hint: 'Run psd2 auth login --client-credentials.',
+    });
+  });
+});

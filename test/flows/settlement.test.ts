@@ -1,0 +1,125 @@
+import { describe, expect, it } from 'vitest';
+import { refusal } from '../bank/answers.ts';
+import { useClients } from '../bank/client.ts';
+import { useRecordedBank } from '../bank/recorded-bank.ts';
+import { newConfigFolder, temporaryFolder } from '../store/temporary-folder.ts';
+import { executionStatus, newTransfer, scriptOf } from './transfers.ts';
+
+const recorded = useRecordedBank();
+const openClient = useClients(recorded);
+const script = scriptOf(recorded);
+const temporary = temporaryFolder();
+
+/** An instant transfer that the bank has executed just now. */
+function executed() {
+  const transfer = newTransfer(newConfigFolder(temporary));
+  transfer.open.record({
+    type: 'verified',
+    resourceId: 'r1',
+    totalAmount: null,
+    commissions: null,
+    bankName: null,
+    nextStep: 'execute',
+  });
+  transfer.open.record({ type: 'executed', cro: '1' });
+  /** When each status call was made, in milliseconds after execute ended; each takes `slow` to be answered. */
+  const asked: number[] = [];
+  const run = (slow: (poll: number) => number = () => 0) => {
+    const { bank } = openClient({
+      now: transfer.world.now,
+      observe: () => {
+        transfer.world.pass(slow(asked.length));
+      },
+      tokens: {
+        async current() {
+          asked.push(transfer.world.elapsed());
+          return 'token';
+        },
+        renewed: async () => 'never',
+      },
+    });
+    return transfer.run(bank);
+  };
+  return { transfer, asked, run };
+}
+
+const stillPending = {
+  code: 'outcome_unknown',
+  message: 'The instant transfer is executed, and the bank still calls its status PENDING',
+};
+
+describe('the status of an instant transfer', () => {
+  it('is asked for first after 1 s, every 3 to 5 s, last after 15 s', async () => {
+    const { transfer, asked, run } = executed();
+    for (let polls = 0; polls < 5; polls += 1) script.executionStatus(executionStatus('PENDING'));
+    await expect(run()).rejects.toMatchObject(stillPending);
+    expect(asked[0]).toBeGreaterThanOrEqual(1000);
+    expect(asked.at(-1)).toBe(15_000);
+    asked.slice(1).forEach((time, index) => {
+      const gap = time - (asked[index] ?? 0);
+      expect(gap).toBeGreaterThanOrEqual(3000);
+      expect(gap).toBeLessThanOrEqual(5000);
+    });
+    expect(transfer.journal.transfers()).toMatchObject([{ state: 'executed', executionStatus: 'PENDING' }]);
+  });
+
+  it.each([1, 2, 5])('is not asked for again once it is final, at poll %i', async (final) => {
+    const { asked, run } = executed();
+    for (let polls = 1; polls < final; polls += 1) script.executionStatus(executionStatus('PENDING'));
+    script.executionStatus(executionStatus('OK'));
+    expect(await run()).toMatchObject({ state: 'settled', cro: '1' });
+    expect(asked).toHaveLength(final);
+  });
+
+  it('of a word that only the bank knows counts as pending', async () => {
+    const { run } = executed();
+    script.executionStatus(executionStatus('WORKING'));
+    script.executionStatus(executionStatus('OK'));
+    expect(await run()).toMatchObject({ state: 'settled' });
+  });
+
+  it('is not asked for in a burst after an answer that was slow', async () => {
+    const { asked, run } = executed();
+    for (let polls = 0; polls < 3; polls += 1) script.executionStatus(executionStatus('PENDING'));
+    // The first answer comes at 8.5 s: the polls at 4 and 8 s are past.
+    await expect(run((poll) => (poll === 1 ? 7500 : 0))).rejects.toMatchObject(stillPending);
+    expect(asked).toEqual([1000, 12_000, 15_000]);
+  });
+
+  it('is not asked for after 15 s when the first answer took longer', async () => {
+    const { asked, run } = executed();
+    script.executionStatus(executionStatus('PENDING'));
+    await expect(run(() => 20_000)).rejects.toMatchObject(stillPending);
+    expect(asked).toEqual([1000]);
+  });
+
+  it('that cannot be asked for leaves the transfer executed', async () => {
+    const { transfer, run } = executed();
+    script.executionStatus(refusal(412, 'PSD2_E1', 'Not now'));
+    await expect(run()).rejects.toMatchObject({
+      code: 'outcome_unknown',
+      message: expect.stringContaining(
+        'is executed, and its status could not be asked for: The bank refused',
+      ),
+    });
+    expect(transfer.journal.transfers()).toMatchObject([{ state: 'executed' }]);
+  });
+});
+
+describe('taken up later', () => {
+  it('it is asked for at once', async () => {
+    const { transfer, asked, run } = executed();
+    transfer.world.pass(100_000);
+    script.executionStatus(executionStatus('OK'));
+    expect(await run()).toMatchObject({ state: 'settled' });
+    expect(asked).toEqual([100_000]);
+  });
+
+  it('within the 15 s it is asked for at the times that are left', async () => {
+    const { transfer, asked, run } = executed();
+    transfer.world.pass(5000);
+    for (let polls = 0; polls < 3; polls += 1) script.executionStatus(executionStatus('PENDING'));
+    await expect(run()).rejects.toMatchObject(stillPending);
+    expect(asked).toEqual([8000, 12_000, 15_000]);
+  });
+});

@@ -1,0 +1,201 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import type { TransferOrder } from '../../src/domain/transfer.ts';
+import { runOperation } from '../../src/flows/operation.ts';
+import { transferCalls } from '../../src/flows/transfer.ts';
+import type { StoreFolder } from '../../src/store/folder.ts';
+import { FlowJournal } from '../../src/store/journal.ts';
+import { operationStatus } from '../bank/answers.ts';
+import { useClients } from '../bank/client.ts';
+import { useRecordedBank } from '../bank/recorded-bank.ts';
+import { newConfigFolder, temporaryFolder } from '../store/temporary-folder.ts';
+import { fakeCustomer, fakeWorld } from './doubles.ts';
+import { executionStatus, executions, newTransfer, readLines, scriptOf } from './transfers.ts';
+
+const recorded = useRecordedBank();
+const openClient = useClients(recorded);
+const script = scriptOf(recorded);
+const temporary = temporaryFolder();
+
+const SCT = { instant: false, type: null };
+const REFERENCE = 'tr-';
+
+const CALLS = {
+  verify: () => script.verify(),
+  approach: () => script.approach(),
+  authorized: () => script.status(operationStatus('AUTHORIZED')),
+  execute: () => script.execute(),
+  settled: () => script.executionStatus(executionStatus('OK')),
+};
+
+/** The calls that a transfer still needs whose journal ends with an event of this type, at a bank where all goes well. */
+const CALLS_LEFT: Record<string, (keyof typeof CALLS)[]> = {
+  created: ['verify', 'approach', 'authorized', 'execute', 'settled'],
+  'verify-sent': ['verify', 'approach', 'authorized', 'execute', 'settled'],
+  verified: ['approach', 'authorized', 'execute', 'settled'],
+  accepted: ['approach', 'authorized', 'execute', 'settled'],
+  'approach-sent': ['approach', 'authorized', 'execute', 'settled'],
+  'sca-started': ['authorized', 'execute', 'settled'],
+  'sca-returned': ['authorized', 'execute', 'settled'],
+  authorization: ['authorized', 'execute', 'settled'],
+  'execute-not-begun': ['authorized', 'execute', 'settled'],
+  // From here on the bank may have executed it: it is asked, and never told again.
+  'execute-sent': ['settled'],
+  'execute-unanswered': ['settled'],
+  executed: ['settled'],
+  settlement: [],
+};
+
+/** A folder whose journal holds these lines of a transfer: what a process that was killed left behind. */
+function leftBehind(lines: string[]): StoreFolder {
+  const folder = newConfigFolder(temporary);
+  const flow: string = JSON.parse(lines[0] ?? '').event.flow;
+  mkdirSync(folder.flows('sandbox'), { recursive: true, mode: 0o700 });
+  writeFileSync(join(folder.flows('sandbox'), `${flow}.ndjson`), `${lines.join('\n')}\n`, { mode: 0o600 });
+  return folder;
+}
+
+function typesOf(lines: string[]): string[] {
+  return lines.map((line) => JSON.parse(line).event.type);
+}
+
+/** Whether a process with this journal may have sent `execute`. */
+function mayHaveExecuted(lines: string[]): boolean {
+  const types = typesOf(lines);
+  return types.lastIndexOf('execute-sent') > types.lastIndexOf('execute-not-begun');
+}
+
+/** Takes up what was left behind. @returns the lines of the journal after that */
+async function resume(lines: string[]): Promise<string[]> {
+  const folder = leftBehind(lines);
+  const world = fakeWorld();
+  const { bank } = openClient({ now: world.now });
+  const open = new FlowJournal(folder, 'sandbox', world.now, () => 0.5).openTransfer(REFERENCE);
+  const calls = transferCalls(bank, open.current);
+  const ports = { bank, world, customer: fakeCustomer(), accept: async () => true };
+  await runOperation(open, calls, ports).catch(() => {});
+  return readLines(folder, open.current.flow);
+}
+
+/** Takes up what was left behind at a bank where all goes well. */
+async function resumeWell(lines: string[]): Promise<string[]> {
+  const before = executions(recorded);
+  for (const call of CALLS_LEFT[typesOf(lines).at(-1) ?? ''] ?? []) CALLS[call]();
+  const after = await resume(lines);
+  expect(typesOf(after).at(-1)).toBe('settlement');
+  expect(executions(recorded) - before).toBe(mayHaveExecuted(lines) ? 0 : 1);
+  return after;
+}
+
+/** The journal of a whole instant transfer. */
+async function journalOf(events: { execute: 'answered' | 'lost' | 'turned away' }): Promise<string[]> {
+  const folder = newConfigFolder(temporary);
+  const transfer = newTransfer(folder);
+  const { bank } = openClient({ now: transfer.world.now });
+  CALLS.verify();
+  CALLS.approach();
+  CALLS.authorized();
+  if (events.execute === 'answered') CALLS.execute();
+  if (events.execute === 'lost') script.execute('cut before the answer');
+  if (events.execute === 'turned away') {
+    script.execute({ status: 420 });
+    await transfer.run(bank).catch(() => {});
+    CALLS.authorized();
+    CALLS.execute();
+  }
+  CALLS.settled();
+  await transfer.run(bank);
+  return readLines(folder, transfer.open.current.flow);
+}
+
+it.each([
+  ['answered', 11],
+  ['lost', 12],
+  ['turned away', 14],
+] as const)(
+  'whose execute was %s, killed after any event and again after any later one, is executed once',
+  async (execute, events) => {
+    const whole = await journalOf({ execute });
+    expect(whole).toHaveLength(events);
+    for (let killedAfter = 1; killedAfter <= whole.length; killedAfter += 1) {
+      const lines = whole.slice(0, killedAfter);
+      const resumed = await resumeWell(lines);
+      expect(resumed.slice(0, killedAfter)).toEqual(lines);
+      for (let killedAgain = killedAfter + 1; killedAgain < resumed.length; killedAgain += 1) {
+        await resumeWell(resumed.slice(0, killedAgain));
+      }
+    }
+  },
+  60_000,
+);
+
+/** A transfer that was left behind after `execute-sent`. */
+async function executing(order: Partial<TransferOrder>): Promise<string[]> {
+  const folder = newConfigFolder(temporary);
+  const transfer = newTransfer(folder, { order });
+  const { bank } = openClient({ now: transfer.world.now });
+  CALLS.verify();
+  CALLS.approach();
+  CALLS.authorized();
+  CALLS.execute();
+  if (order.instant !== false) CALLS.settled();
+  await transfer.run(bank);
+  const lines = readLines(folder, transfer.open.current.flow);
+  return lines.slice(0, typesOf(lines).indexOf('execute-sent') + 1);
+}
+
+it('left behind while it was executed, of which the bank does not tell, is asked about ever again and not executed', async () => {
+  let lines = await executing(SCT);
+  const before = executions(recorded);
+  for (const status of ['AUTHORIZED', 'AUTHORIZED', 'PENDING', 'EXPIRED']) {
+    script.status(operationStatus(status));
+    lines = await resume(lines);
+    expect(typesOf(lines).at(-1)).toBe('execute-unanswered');
+  }
+  script.status(operationStatus('AUTHORIZED', 'OK'));
+  expect(typesOf(await resume(lines)).at(-1)).toBe('executed');
+  expect(executions(recorded)).toBe(before);
+});
+
+it.each([
+  ['OK', 'executed'],
+  ['EXECUTED', 'executed'],
+  ['KO', 'execute-refused'],
+])('authorised, of which the bank says %s in the meantime, is not executed', async (status, event) => {
+  const lines = (await executing(SCT)).slice(0, -1);
+  const before = executions(recorded);
+  script.status(operationStatus('AUTHORIZED', status));
+  expect(typesOf(await resume(lines)).at(-1)).toBe(event);
+  expect(executions(recorded)).toBe(before);
+});
+
+it('left behind at SCA that is still open sends the customer there again', async () => {
+  const lines = await executing(SCT);
+  script.status(operationStatus('PENDING'));
+  for (const call of ['approach', 'authorized', 'execute'] as const) CALLS[call]();
+  const resumed = await resume(lines.slice(0, typesOf(lines).indexOf('sca-started') + 1));
+  expect(typesOf(resumed).slice(6)).toEqual([
+    'sca-again',
+    'approach-sent',
+    'sca-started',
+    'sca-returned',
+    'authorization',
+    'execute-sent',
+    'executed',
+  ]);
+});
+
+it.each(['NOT_AUTHORIZED', 'EXPIRED'])(
+  'authorised, and %s when it is taken up, is not executed',
+  async (status) => {
+    const lines = (await executing(SCT)).slice(0, -1);
+    const before = executions(recorded);
+    script.status(operationStatus(status));
+    const resumed = await resume(lines);
+    expect(typesOf(resumed).at(-1)).toBe('authorization');
+    expect(executions(recorded)).toBe(before);
+    // It has ended: nothing is asked any more.
+    expect(await resume(resumed)).toEqual(resumed);
+  },
+);

@@ -1,0 +1,243 @@
+import { createHash } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { codeOf, type Json, openTestBank, type Reply, type TestBank } from './tpp.ts';
+
+const CUSTOMER = '/private/customers/1048262';
+const CURRENT = `${CUSTOMER}/products/0010482620`;
+const SAVINGS = `${CUSTOMER}/products/0010482638`;
+const CARD = `${CUSTOMER}/products/0000093017`;
+
+let clean: TestBank;
+let bank: TestBank;
+let token: string;
+
+beforeAll(async () => {
+  clean = await openTestBank();
+  bank = await openTestBank({ persona: 'lived-in' });
+  token = (await bank.tpp.login()).accessToken;
+});
+afterAll(async () => {
+  await clean.close();
+  await bank.close();
+});
+
+function get(path: string): Promise<Reply> {
+  return bank.tpp.send({ path, token });
+}
+
+function list(value: Json | undefined): Json[] {
+  return Array.isArray(value) ? value : [];
+}
+
+function verify(beneficiaryName: string): Promise<Reply> {
+  return bank.tpp.send({
+    method: 'POST',
+    path: `${CURRENT}/moneyTransfer/verify`,
+    token,
+    body: {
+      data: {
+        moneyTransferAmount: { currency: 'EUR', amount: '1.00' },
+        flagUrgency: false,
+        type: 'INSTANT',
+        moneyTransferExecutionDate: '20/11/2026',
+        ibanBeneficiary: 'IT60X0542811101000000123456',
+        beneficiaryName,
+        description: '',
+      },
+    },
+  });
+}
+
+describe('the envelope', () => {
+  test('has a requestId that is a bare number of 24 digits, or a string where it begins with 0', async () => {
+    const forms = new Set<string>();
+    for (let call = 0; call < 40 && forms.size < 2; call += 1) {
+      const [, digits = ''] = /"requestId":("0\d{23}"|1\d{23})[,}]/.exec((await get(CURRENT)).text) ?? [];
+      expect(digits).not.toBe('');
+      forms.add(digits.startsWith('"') ? 'string' : 'number');
+    }
+    expect(forms).toEqual(new Set(['string', 'number']));
+  });
+
+  test('has a blank self, and curies on another host, without {rel}, or a path alone', async () => {
+    const balance = (await get(`${CURRENT}/balance/retrieve`)).json._links;
+    expect(balance).toEqual({
+      self: { href: ' ', method: 'GET' },
+      curies: [{ href: `https://gateway.bank.invalid${CURRENT}/balance/`, name: 'balance' }],
+    });
+    const transactions = (await get(`${CURRENT}/transactions/retrieve`)).json._links;
+    expect(transactions?.curies).toEqual([{ href: `${CURRENT}/transactions/{rel}`, name: 'transactions' }]);
+  });
+
+  test('has no flushMessages and no empty messages', async () => {
+    expect((await get(CURRENT)).json.result).toEqual({ outcome: 'SUCCESS', requestId: expect.anything() });
+  });
+
+  test('of an error has no detail, and a plain string among its messages', async () => {
+    const reply = await get(`${CUSTOMER}/products/0010482621`);
+    expect([reply.status, codeOf(reply)]).toEqual([412, 'PRODUCT_UNKNOWN']);
+    expect(reply.json.result?.messages).toEqual([
+      { code: 'PRODUCT_UNKNOWN', message: expect.any(String), type: 'ERROR' },
+      'Operazione non riuscita',
+    ]);
+  });
+});
+
+test('the address of the login page is over a kilobyte long, and still leads there', async () => {
+  const { headers } = await bank.tpp.send({ path: bank.tpp.authorizePath() });
+  const location = new URL(String(headers.location));
+  expect(location.href.length).toBeGreaterThan(1200);
+  expect(bank.sandbox.customers.loginRequest(location.searchParams.get('request') ?? '')).toBeDefined();
+});
+
+test('the token answer is padded with blank lines, signed as it is, and has lifetimes as strings', async () => {
+  const credentials = bank.tpp.registration.applications.clientCredentials;
+  const reply = await bank.tpp.send({
+    method: 'POST',
+    path: '/auth/oauth/v2/token',
+    application: credentials,
+    body: {
+      grant_type: 'client_credentials',
+      client_id: credentials.clientId,
+      client_secret: credentials.clientSecret,
+    },
+  });
+  expect(reply.text).toMatch(/^\n\n\r\n\{.*\}\n\n$/);
+  expect(reply.headers.digest).toBe(`SHA-256=${createHash('sha256').update(reply.text).digest('base64')}`);
+  expect(reply.json.data).toEqual({ access_token: expect.any(String), expires_in: '3500', scope: 'oob' });
+});
+
+test('an account without a name lacks it', async () => {
+  const { data } = (await get(`${CUSTOMER}/accounts`)).json;
+  expect(list(data?.accounts).map((account) => Object.hasOwn(account, 'name'))).toEqual([true, true, false]);
+});
+
+test('the balance has an ISO date, and of a card no available credit', async () => {
+  expect((await get(`${CARD}/balance/retrieve`)).json.data).toEqual({
+    accountBalance: { amount: expect.stringMatching(/^-\d+\.\d{3}$/), currency: 'EUR' },
+    availableBalance: expect.any(Object),
+    accountAvailability: expect.any(Object),
+    date: '2026-11-20',
+    hour: '12:00',
+  });
+});
+
+describe('transactions', () => {
+  test('have string cursors, which end with 0 and null, and relative exports that are not encoded', async () => {
+    const path = `${CURRENT}/transactions/retrieve?dateFrom=01%2F10%2F2026&dateTo=31%2F10%2F2026`;
+    const { json } = await get(path);
+    expect(json.data).toMatchObject({ nextAccounting: '11', nextNotAccounting: null });
+    expect(json._embedded?.['transactions:generatePdf']).toEqual({
+      href: 'retrieve?text=&dateFrom=01/10/2026&dateTo=31/10/2026&exportType=pdf',
+      method: 'GET',
+    });
+    expect(list(json.data?.transactionsAccounting)[0]).not.toHaveProperty('isFeeCharge');
+    const last = await get(`${path}&nextAccounting=1000`);
+    expect(last.json.data).toMatchObject({ nextAccounting: 0, nextNotAccounting: null });
+  });
+
+  test('of the savings account page by _links.next, with ISO dates, and no row is lost or twice', async () => {
+    const { accessToken } = await clean.tpp.login();
+    const rows: Json[] = [];
+    const expected: Json[] = [];
+    let cursor: unknown = 1;
+    while (cursor !== undefined) {
+      const path = `${SAVINGS}/transactions/retrieve?nextAccounting=${cursor}`;
+      const { data } = (await clean.tpp.send({ path, token: accessToken })).json;
+      expected.push(...list(data?.transactionsAccounting));
+      cursor = data?.nextAccounting;
+    }
+    let href: string | undefined = 'retrieve';
+    while (href !== undefined) {
+      const { json } = await get(`${SAVINGS}/transactions/${href}`);
+      expect(json.data).not.toHaveProperty('nextAccounting');
+      rows.push(...list(json.data?.transactionsAccounting));
+      expect(list(json.data?.transactionsNotAccounting)).toEqual([]);
+      href = json._links?.next === undefined ? undefined : String(json._links.next.href);
+    }
+    expect(expected.length).toBeGreaterThan(10);
+    expect(rows.map((row) => row.amountTransaction)).toEqual(expected.map((row) => row.amountTransaction));
+    expect(rows[0]?.dateAccountingCurrency).toMatch(/^\d{4}-\d\d-\d\dT00:00:00$/);
+  });
+
+  test('that want SCA are refused with 401', async () => {
+    const reply = await get(`${CURRENT}/transactions/retrieve?dateFrom=01%2F01%2F2026`);
+    expect([reply.status, codeOf(reply)]).toEqual([401, 'PSD2_SCA_REQUIRED']);
+    expect(reply.json.resources?.resourceId).toMatch(/^[0-9a-f-]{36}$/);
+  });
+});
+
+test('a consent request names a call on another host, and the approach nests a second result', async () => {
+  const reply = await bank.tpp.send({
+    method: 'POST',
+    path: `${CUSTOMER}/consent/request`,
+    token,
+    body: { data: { categories: [{ name: 'ACCOUNT_INFO', products: ['0010482620'] }] } },
+  });
+  expect(reply.json._embedded?.security?.href).toMatch(/^https:\/\/gateway\.bank\.invalid\//);
+  expect(reply.json._links?.curies).toEqual([
+    { href: `https://gateway.bank.invalid/platform${CUSTOMER}/consent/{rel}`, name: 'consent' },
+  ]);
+  const id = String(reply.json.resources?.resourceId);
+  const { json } = await bank.tpp.startSca(token, id);
+  expect(json).toEqual({
+    result: {
+      outcome: 'SUCCESS',
+      requestId: expect.anything(),
+      result: expect.objectContaining({
+        outcome: 'SUCCESS',
+        _links: {},
+        _embedded: {},
+        data: {
+          scaRedirectURL: `${bank.sandbox.customerSiteUrl}/sca-authorize/?resourceId=${id}`,
+          chosenScaApproach: 'REDIRECT',
+        },
+      }),
+    },
+    resources: { resourceId: id },
+  });
+});
+
+test('a transfer is authenticated by another name, and lacks what a client can do without', async () => {
+  const verified = await verify('Mario Rossi');
+  const id = String(verified.json.resources?.resourceId);
+  expect(Object.keys(verified.json.data ?? {})).toEqual([
+    'totalAmount',
+    'commissions',
+    'moneyTransferOffline',
+    'holdersEnabled',
+    'additionalChecks',
+  ]);
+  await bank.tpp.authorise(token, id);
+  expect((await get(`/private/operations/${id}/status`)).json.data).toEqual({
+    creationTimestamp: '2026-11-20T12:00:00',
+    authenticationState: 'AUTHORIZED',
+    executionStatus: 'PENDING',
+  });
+  const executed = await bank.tpp.send({
+    method: 'PUT',
+    path: `${CURRENT}/moneyTransfer/${id}/execute`,
+    token,
+    body: '{}',
+  });
+  expect(executed.json.result?.messages).toEqual(['The bank took the transfer']);
+  expect(executed.json.data).toEqual({ cro: expect.any(String) });
+  expect(executed.json._embedded?.polling?.href).toMatch(/^https:\/\/gateway\.bank\.invalid\/private\//);
+  expect((await get(`${CURRENT}/moneyTransfer/${id}/execution/status`)).json.data).toEqual({
+    executionStatus: 'PENDING',
+    executionStatusDescription: null,
+  });
+});
+
+test('warnings stay objects', async () => {
+  expect((await verify('VERIFY WARNING')).json.result?.messages).toEqual([
+    expect.objectContaining({ code: 'BENEFICIARY_NEW', type: 'WARNING' }),
+  ]);
+});
+
+test('documents and pages stay as they are', async () => {
+  const pdf = await get(`${CURRENT}/transactions/retrieve?exportType=pdf`);
+  expect(pdf.bytes.subarray(0, 5).toString()).toBe('%PDF-');
+  expect((await verify('VERIFY 403')).headers['content-type']).toBe('text/html');
+  expect((await verify('VERIFY 204')).status).toBe(204);
+});
