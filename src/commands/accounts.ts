@@ -14,7 +14,7 @@ import { Psd2Error } from '../errors.ts';
 import type { Column } from '../terminal/output.ts';
 import type { Context } from './context.ts';
 import { openCustomerBank } from './open-bank.ts';
-import { requireFile, saveDocument } from './save-document.ts';
+import { requireFile, saveResult } from './save-document.ts';
 
 /** `psd2 customer id`: whose token it is, asked of the bank. */
 export async function customerId(context: Context): Promise<void> {
@@ -106,7 +106,7 @@ export async function accountsTransactions(
   const { bank, customerId } = openCustomerBank(context);
   const query = { customerId, productId, from, to, transactionId: context.world.newId() };
   if (options.export !== undefined && file !== undefined) {
-    return saveDocument(context, file, await fetchTransactionsDocument(bank, query, options.export));
+    return saveResult(context, file, await fetchTransactionsDocument(bank, query, options.export));
   }
   const status = options.booked ? 'booked' : options.pending ? 'pending' : undefined;
   const pages = fetchTransactions(bank, { ...query, status });

@@ -30,3 +30,10 @@ export async function saveDocument(context: Context, file: string, document: Buf
   }
   context.terminal.say(`Saved ${document.length} bytes to ${file}`);
 }
+
+/** Saves the document that is all a command gives, and says with `--json` where it is. @throws Psd2Error `config` */
+export async function saveResult(context: Context, file: string, document: Buffer): Promise<void> {
+  await saveDocument(context, file, document);
+  if (file !== '-' && context.output.format !== 'table')
+    context.output.record({ file, bytes: document.length }, []);
+}

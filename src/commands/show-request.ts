@@ -38,17 +38,29 @@ export function printRequest(
 export function printCurl(context: Context, bank: OpenBank, { request }: ComposedRequest): void {
   const { method, target, headers, body } = request;
   const lines = [
-    `curl --request ${method} ${quote(`${bank.baseUrl.origin}${target}`)}`,
+    // What was signed is what is sent: curl is to expand and shorten nothing.
+    `curl --globoff --path-as-is --request ${method} ${quote(`${bank.baseUrl.origin}${target}`)}`,
     `--cert ${quote(pathOfPem(bank, 'qwacCertificate'))} --key ${quote(pathOfPem(bank, 'qwacKey'))}`,
     ...(bank.profile.settings.ca ? [`--cacert ${quote(pathOfPem(bank, 'ca'))}`] : []),
     ...Object.entries(headers).map(([name, value]) =>
       name === 'authorization'
-        ? `--header "authorization: Bearer $(psd2 --profile ${quote(bank.profile.name)} auth token)"`
+        ? `--header "authorization: Bearer $(${tokenCommand(context, bank)})"`
         : `--header ${quote(`${name}: ${value}`)}`,
     ),
     ...(body === undefined ? [] : [`--data-binary ${quote(redactBody(target, body))}`]),
   ];
   context.output.lines([lines.join(' \\\n  ')]);
+}
+
+/** The command that prints the token which the call is made with. */
+function tokenCommand({ globals }: Context, { profile }: OpenBank): string {
+  const { grant, customer } = globals;
+  return [
+    `psd2 --profile ${quote(profile.name)}`,
+    ...(grant === 'client_credentials' ? [`--grant ${grant}`] : []),
+    ...(customer === undefined ? [] : [`--customer ${quote(customer)}`]),
+    'auth token',
+  ].join(' ');
 }
 
 /** The body of a token call holds the client's secret. */

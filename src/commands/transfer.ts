@@ -8,7 +8,7 @@ import type { Column } from '../terminal/output.ts';
 import { writeMoney } from './accounts.ts';
 import type { Context } from './context.ts';
 import { openCustomerBank, openProfileOf } from './open-bank.ts';
-import { requireFile, saveDocument } from './save-document.ts';
+import { requireFile, saveResult } from './save-document.ts';
 
 /** `psd2 transfer show <flow>`: what is on disk, without asking the bank. */
 export async function transferShow(context: Context, flow: string): Promise<void> {
@@ -81,7 +81,7 @@ export async function transferReceipt(
     ...context,
     globals: { ...context.globals, customer: order.customerId },
   });
-  await saveDocument(context, file, await fetchReceipt(bank, order, verification.resourceId, transactionId));
+  await saveResult(context, file, await fetchReceipt(bank, order, verification.resourceId, transactionId));
 }
 
 /** Prints a transfer in the shape of the command contract. */

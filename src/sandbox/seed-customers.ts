@@ -35,7 +35,7 @@ export interface Customer {
   password: string;
   firstName: string;
   lastName: string;
-  /** What comes in and goes out each month. */
+  /** What comes in and goes out each month; `saving` is 0 without a savings account. */
   monthly: { salary: Cents; rent: Cents; saving: Cents };
   products: readonly Product[];
 }

@@ -75,9 +75,9 @@ function regularPayments({ monthly, products }: Customer, day: IsoDate, first: I
     case '27':
       return [entry(day, '27', 'EMOLUMENTI', `STIPENDIO ${period}`, monthly.salary)];
     case '28':
-      return [
-        entry(day, '26', 'GIROCONTO', 'VERSO CONTO RISPARMIO', -monthly.saving, transferReference(day)),
-      ];
+      return monthly.saving > 0
+        ? [entry(day, '26', 'GIROCONTO', 'VERSO CONTO RISPARMIO', -monthly.saving, transferReference(day))]
+        : [];
     case '30':
       return month % 3 === 0
         ? [{ ...entry(day, '16', 'COMMISSIONI', 'CANONE TRIMESTRALE', -7_50), isFee: true }]

@@ -45,7 +45,7 @@ const confirmed = (changed: Record<string, string | undefined>, ...more: string[
   transfer(changed, '--yes', ...more);
 
 describe('what is wrong is refused before the bank hears of it', () => {
-  it.each<[what: string, args: string[], code: string, message: RegExp]>([
+  it.concurrent.each<[what: string, args: string[], code: string, message: RegExp]>([
     // IBAN
     [
       'IBAN with wrong check digits',

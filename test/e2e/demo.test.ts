@@ -3,12 +3,17 @@ import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import { type Operator, useOperator } from './psd2.ts';
 
-describe('psd2 demo', () => {
-  const operator = useOperator();
+/** Where a demo is interrupted. */
+const STEPS = ['sandbox start', 'auth login', 'transfer'];
+
+// Each has a folder of its own, and they wait for the bank most of the time.
+describe.concurrent('psd2 demo', () => {
+  const [plain, json] = [useOperator(), useOperator()];
+  const interrupted = new Map(STEPS.map((step) => [step, useOperator()]));
 
   it('shows the whole way to a settled transfer within 25 s, and leaves nothing behind', async () => {
     const begun = Date.now();
-    const { code, stdout, stderr } = await operator.psd2(['demo']);
+    const { code, stdout, stderr } = await plain.psd2(['demo']);
     expect(code, stderr).toBe(0);
     expect(Date.now() - begun).toBeLessThan(25_000);
     const steps = [...stderr.matchAll(/^\$ psd2 (\w+(?: [a-z]+)?)/gm)].map(([, step]) => step);
@@ -26,28 +31,21 @@ describe('psd2 demo', () => {
     const [, cro = ''] = /^CRO\t(\d+)$/m.exec(stdout) ?? [];
     expect(cro).not.toBe('');
     expect(stderr).toContain(`The instant transfer is settled with the reference ${cro}.`);
-    await expectNothingLeft(operator);
+    await expectNothingLeft(plain);
   });
-});
 
-describe('psd2 demo --json', () => {
-  const operator = useOperator();
-
-  it('prints one document, the steps on stderr', async () => {
+  it('prints one document with --json, and the steps on stderr', async () => {
     const shape = z.strictObject({
       state: z.literal('settled'),
       cro: z.string(),
       totalAmount: z.object({ amount: z.literal('13.000') }),
     });
-    await operator.json(shape, ['demo']);
-    await expectNothingLeft(operator);
+    await json.json(shape, ['demo']);
+    expect(json.history[0]?.stderr).toMatch(/^State\tsettled$/m);
+    await expectNothingLeft(json);
   });
-});
 
-describe('psd2 demo that is interrupted', () => {
-  const operator = useOperator();
-
-  it.each(['sandbox start', 'auth login', 'transfer'])('at %s leaves nothing behind either', async (step) => {
+  it.each([...interrupted])('leaves nothing behind when it is interrupted at %s', async (step, operator) => {
     const demo = await operator.start(['demo']);
     await demo.prints(new RegExp(`^\\$ psd2 ${step}`, 'm'));
     demo.kill('SIGINT');

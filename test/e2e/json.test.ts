@@ -84,12 +84,15 @@ const COMMANDS: [args: string[], shape: z.ZodType][] = [
   [['transfer', 'show', '<transfer>'], shapes.transfer],
   [['transfer', 'status', '<transfer>'], shapes.transfer],
   [['transfer', 'resume', '<transfer>'], shapes.transfer],
+  [['transfer', 'receipt', '<transfer>', '--file', 'receipt.pdf'], shapes.saved],
+  [['accounts', 'transactions', ACCOUNT, '--export', 'xls', '--file', 'transactions.xls'], shapes.saved],
   [['profile', 'list'], z.array(profile).length(1)],
   [['profile', 'show'], shownProfile],
   [['profile', 'use', 'sandbox'], profile],
 ];
 /** Commands whose document is read by tests of their own, below or in the file named. */
 const ELSEWHERE = [
+  ...['prepare', 'verify', 'sca', 'status', 'execute', 'resume', 'run'].map((step) => `operation ${step}`),
   'auth logout',
   'profile add',
   'profile remove',
@@ -109,6 +112,40 @@ describe('with --json stdout is one document', () => {
     expect(ended.code, ended.stderr).toBe(0);
     readDocument(shape, ended.stdout);
     expect(ended.stdout + ended.stderr).not.toMatch(ESCAPES);
+  });
+
+  it('psd2 operation, step by step and whole', async () => {
+    const at = ['moneyTransfer', '--product', ACCOUNT];
+    const prepared = await operator.json(z.looseObject({ today: z.string() }), [
+      'operation',
+      'prepare',
+      ...at,
+    ]);
+    const data = JSON.stringify({
+      moneyTransferAmount: { currency: 'EUR', amount: '2.00' },
+      flagUrgency: false,
+      moneyTransferExecutionDate: prepared.today,
+      ibanBeneficiary: 'DE89370400440532013000',
+      beneficiaryName: 'Ada Lovelace',
+      description: '',
+    });
+    const verified = await operator.json(shapes.operation, ['operation', 'verify', ...at, '--data', data]);
+    expect(verified.state).toBe('verified');
+    const of = [...at, '--resource', verified.flow];
+    const authorized = await operator.json(shapes.operation, ['operation', 'sca', ...of]);
+    expect(authorized.state).toBe('authorized');
+    const status = z.strictObject({
+      operation: z.literal('moneyTransfer'),
+      resourceId: z.literal(verified.resourceId),
+      authorizationStatus: z.literal('AUTHORIZED'),
+      executionStatus: z.string().nullable(),
+    });
+    await operator.json(status, ['operation', 'status', ...of]);
+    const executed = await operator.json(shapes.operation, ['operation', 'execute', ...of]);
+    expect(executed).toMatchObject({ state: 'executed', flow: verified.flow });
+    expect(await operator.json(shapes.operation, ['operation', 'resume', verified.flow])).toEqual(executed);
+    const whole = await operator.json(shapes.operation, ['operation', 'run', ...at, '--data', data, '--yes']);
+    expect(whole.state).toBe('executed');
   });
 
   it('psd2 auth logout', async () => {

@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import Big from 'big.js';
-import { describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import type * as z from 'zod';
 import { readError } from './errors.ts';
 import { CUSTOMER, type Ended, PROGRAM, REFUSING_CUSTOMER, readDocument, useLoggedIn } from './psd2.ts';
@@ -46,52 +46,70 @@ describe('reading accounts in a pipeline', () => {
     }
   });
 
-  it('prints every transaction once, whichever way they are asked for', async () => {
-    const all = await transactions();
-    const booked = all.filter(({ status }) => status === 'booked');
-    const pending = all.filter(({ status }) => status === 'pending');
-    expect(booked.length).toBeGreaterThan(100);
-    expect(pending.length).toBeGreaterThan(0);
+  describe('transactions', () => {
+    let all: Transaction[] = [];
+    const booked = () => all.filter(({ status }) => status === 'booked');
+    beforeAll(async () => {
+      all = await transactions();
+    });
 
-    const { stdout: lines } = await operator.psd2(['accounts', 'transactions', ACCOUNT, '-o', 'ndjson']);
-    expect(lines.split('\n').slice(0, -1).map(parseLine)).toEqual(all);
+    it('older than 90 days are shown after SCA, for which --yes sends the customer', async () => {
+      const from = booked().at(-1)?.bookingDate ?? '';
+      const asked = ['accounts', 'transactions', ACCOUNT, '--from', from, '--limit', '1', '--json'];
+      const refused = readError(await operator.psd2(asked));
+      expect(refused).toMatchObject({ code: 'sca_required', exitCode: 6 });
+      expect(refused.hint).toContain('--yes');
+      const ended = await operator.psd2([...asked, '--yes']);
+      expect(ended.code, ended.stderr).toBe(0);
+      expect(readDocument(shapes.transactions, ended.stdout)).toHaveLength(1);
+      expect((await operator.psd2(asked)).stdout).toBe(ended.stdout);
+    });
 
-    expect(await transactions('--booked')).toEqual(booked);
-    expect(await transactions('--pending')).toEqual(pending);
+    it('are printed once each, whichever way they are asked for', async () => {
+      const pending = all.filter(({ status }) => status === 'pending');
+      expect(booked().length).toBeGreaterThan(100);
+      expect(pending.length).toBeGreaterThan(0);
 
-    const { stdout: rows } = await operator.psd2(['accounts', 'transactions', ACCOUNT]);
-    expect(rows.split('\n')).toHaveLength(all.length + 1);
+      const { stdout: lines } = await operator.psd2(['accounts', 'transactions', ACCOUNT, '-o', 'ndjson']);
+      expect(lines.split('\n').slice(0, -1).map(parseLine)).toEqual(all);
+      expect(await transactions('--booked')).toEqual(booked());
+      expect(await transactions('--pending')).toEqual(pending);
+      const { stdout: rows } = await operator.psd2(['accounts', 'transactions', ACCOUNT]);
+      expect(rows.split('\n')).toHaveLength(all.length + 1);
 
-    // The longer way: range by range, each with pages of its own.
-    const days = all.flatMap(({ bookingDate, valueDate }) => bookingDate ?? valueDate ?? []).sort();
-    const ranged: Transaction[] = [];
-    for (const [from, to] of quarters(days.at(0), days.at(-1))) {
-      ranged.push(...(await transactions('--from', from, '--to', to)));
-    }
-    expect(ranged.map(withoutIndex).sort()).toEqual(all.map(withoutIndex).sort());
-  });
+      // The longer way: range by range, each with pages of its own.
+      const days = all.flatMap(({ bookingDate, valueDate }) => bookingDate ?? valueDate ?? []).sort();
+      const ranged: Transaction[] = [];
+      for (const [from, to] of quarters(days.at(0), days.at(-1))) {
+        ranged.push(...(await transactions('--from', from, '--to', to, '--yes')));
+      }
+      expect(ranged.map(withoutIndex).sort()).toEqual(all.map(withoutIndex).sort());
+    });
 
-  it('keeps to --from and --to, both days included', async () => {
-    const all = await transactions('--booked');
-    const [to, from] = [all[20]?.bookingDate ?? '', all[80]?.bookingDate ?? ''];
-    const within = all.filter(({ bookingDate }) => from <= (bookingDate ?? '') && (bookingDate ?? '') <= to);
-    expect(within.length).toBeGreaterThan(60);
-    const asked = await transactions('--booked', '--from', from, '--to', to);
-    expect(asked.map(withoutIndex)).toEqual(within.map(withoutIndex));
-  });
+    it('keep to --from and --to, both days included', async () => {
+      const [to, from] = [booked()[20]?.bookingDate ?? '', booked()[80]?.bookingDate ?? ''];
+      const within = booked().filter(
+        ({ bookingDate }) => from <= (bookingDate ?? '') && (bookingDate ?? '') <= to,
+      );
+      expect(within.length).toBeGreaterThan(60);
+      const asked = await transactions('--booked', '--from', from, '--to', to, '--yes');
+      expect(asked.map(withoutIndex)).toEqual(within.map(withoutIndex));
+    });
 
-  it.each(['1', '10', '11', '25', '100000'])('stops at --limit %s', async (limit) => {
-    const all = await transactions();
-    expect(await transactions('--limit', limit)).toEqual(all.slice(0, Number(limit)));
-  });
+    it.each([1, 10, 11, 100_000])('stop at --limit %i', async (limit) => {
+      expect(await transactions('--limit', String(limit))).toEqual(all.slice(0, limit));
+    });
 
-  it('asks for no more pages than --limit needs', async () => {
-    const pagesFor = async (limit: string) =>
-      calls(
-        await operator.psd2(['accounts', 'transactions', ACCOUNT, '--booked', '--limit', limit, '--verbose']),
-      ).length;
-    expect(await pagesFor('10')).toBe(1);
-    expect(await pagesFor('11')).toBe(2);
+    it('are asked for in no more pages than --limit needs', async () => {
+      const pagesFor = async (limit: string) =>
+        calls(
+          await operator.psd2([
+            ...['accounts', 'transactions', ACCOUNT, '--booked', '--limit', limit, '--verbose'],
+          ]),
+        ).length;
+      expect(await pagesFor('10')).toBe(1);
+      expect(await pagesFor('11')).toBe(2);
+    });
   });
 });
 

@@ -84,12 +84,12 @@ export function useOperator(): Operator {
   return operator;
 }
 
-/** An operator whose sandbox bank runs, with the profile that it wrote. */
-export function useSandbox(): Operator {
+/** An operator whose sandbox bank runs with these rules, with the profile that it wrote. */
+export function useSandbox(rules: string[] = []): Operator {
   const operator = useOperator();
   operator.env.PSD2_PROFILE = 'sandbox';
   beforeAll(async () => {
-    const started = await operator.psd2(['sandbox', 'start', '--detach', '--port', '0']);
+    const started = await operator.psd2(['sandbox', 'start', '--detach', '--port', '0', ...rules]);
     expect(started, started.stderr).toMatchObject({ code: 0 });
   });
   afterAll(async () => {
@@ -100,8 +100,8 @@ export function useSandbox(): Operator {
 }
 
 /** An operator whose sandbox bank runs, and whose customer is logged in. */
-export function useLoggedIn(): Operator {
-  const operator = useSandbox();
+export function useLoggedIn(rules: string[] = []): Operator {
+  const operator = useSandbox(rules);
   beforeAll(async () => {
     const login = await operator.psd2(['auth', 'login']);
     expect(login, login.stderr).toMatchObject({ code: 0 });

@@ -62,7 +62,8 @@ describe('the commands of the README', () => {
   });
 });
 
-describe('the quick start', () => {
+// The two wait for their own bank most of the time.
+describe.concurrent('the quick start', () => {
   const operator = useOperator();
   // As on a fresh computer: nothing is set.
   const env = { PSD2_CONFIG_DIR: undefined, PSD2_PROFILE: undefined };
@@ -85,7 +86,7 @@ describe('the quick start', () => {
   });
 });
 
-describe('the way to a real bank', () => {
+describe.concurrent('the way to a real bank', () => {
   const operator = useSandbox();
 
   it('leads to the accounts', async () => {

@@ -103,6 +103,27 @@ export const transfer = z.strictObject({
 });
 export const transfers = z.array(transfer);
 
+export const operation = z.strictObject({
+  flow: z.string().startsWith('op-'),
+  kind: z.literal('operation'),
+  state: z.string(),
+  operation: z.string(),
+  product: z.string().length(10),
+  resourceId: z.uuid().nullable(),
+  nextStep: z.string().nullable(),
+  transactionId: z.uuid(),
+  totalAmount: money.nullable(),
+  commissions: money.nullable(),
+  authorizationStatus: z.string().nullable(),
+  executionStatus: z.string().nullable(),
+  executionStatusDescription: z.string().nullable(),
+  cro: z.string().nullable(),
+  ...flowTimes,
+});
+
+/** A document of the bank that was saved. */
+export const saved = z.strictObject({ file: z.string(), bytes: z.int().positive() });
+
 export const error = z.strictObject({
   error: z.strictObject({
     code: z.string(),

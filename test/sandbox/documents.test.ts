@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { textPdf } from '../../src/sandbox/documents/pdf.ts';
 import { workbook } from '../../src/sandbox/documents/spreadsheet.ts';
+import { launchChromium } from '../chromium.ts';
 import { codeOf, openTestBank, type Reply, type TestBank } from './tpp.ts';
 
 const CURRENT = '/private/customers/1048262/products/0010482620';
@@ -50,12 +51,30 @@ describe('a PDF', () => {
   });
 });
 
-test('a sheet escapes texts and writes decimals as numbers', () => {
-  const text = workbook('A & B', [['<x>', { decimal: '-12.30' }]]).toString('utf8');
-  expect(text).toContain('<Worksheet ss:Name="A &amp; B">');
-  expect(text).toContain(
-    '<Row><Cell><Data ss:Type="String">&lt;x&gt;</Data></Cell><Cell><Data ss:Type="Number">-12.30</Data></Cell></Row>',
-  );
+test('a sheet is XML to a reader that is not ours, texts as texts and decimals as numbers', async () => {
+  const texts = ['<x> & "y"', "it's", 'più 😀', ''];
+  const xml = workbook('A & B', [texts, [{ decimal: '-12.30' }]]).toString('utf8');
+  const browser = await launchChromium();
+  try {
+    const page = await browser.newPage();
+    const cells: unknown = await page.evaluate(`(() => {
+      const document = new DOMParser().parseFromString(${JSON.stringify(xml)}, 'application/xml');
+      const namespace = 'urn:schemas-microsoft-com:office:spreadsheet';
+      return [...document.getElementsByTagNameNS(namespace, 'Row')].map((row) =>
+        [...row.getElementsByTagNameNS(namespace, 'Data')].map((data) => [
+          data.getAttributeNS(namespace, 'Type'),
+          data.textContent,
+        ]),
+      );
+    })()`);
+    expect(cells).toEqual([texts.map((text) => ['String', text]), [['Number', '-12.30']]]);
+  } finally {
+    await browser.close();
+  }
+});
+
+test('a sheet escapes its own name', () => {
+  expect(workbook('A & B', []).toString('utf8')).toContain('<Worksheet ss:Name="A &amp; B">');
 });
 
 describe('the export of transactions', () => {

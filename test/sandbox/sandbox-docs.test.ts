@@ -10,10 +10,9 @@ const page = readFileSync(new URL('../../docs/sandbox.md', import.meta.url), 'ut
 );
 
 test('docs/sandbox.md explains every code of the bank, with its status, and no other', () => {
-  const documented = [...page.matchAll(/^\| `([A-Z][A-Z0-9_]+)` \| (\d{3}) \| \S/gm)].map(([, code, status]) => [
-    code,
-    Number(status),
-  ]);
+  const documented = [...page.matchAll(/^\| `([A-Z][A-Z0-9_]+)` \| (\d{3}) \| \S/gm)].map(
+    ([, code, status]) => [code, Number(status)],
+  );
   const expected = [...refusalCodes, ['INTERNAL_ERROR', 500]];
   expect(documented.toSorted()).toEqual(expected.toSorted());
 });

@@ -47,6 +47,8 @@ const verified = {
   nextStep: 'execute',
 } as const;
 const intent = { requestId: 'q1', digest: 'SHA-256=x' };
+const { customerId, from } = transferOrder();
+const transferTarget = { customerId, from };
 
 it('writes an event a line, with its time, and folds them again', () => {
   const open = journal.createTransfer({ transactionId: 't1', order: transferOrder() });
@@ -86,6 +88,35 @@ it('keeps consents beside transfers', () => {
   expect(journal.consents()).toEqual([consent.current]);
   expect(journal.openConsent('r2').current).toEqual(consent.current);
   expect(journal.transfers()).toHaveLength(1);
+});
+
+it('keeps other operations beside them, with their data as it was given', () => {
+  const operation = journal.createOperation({
+    transactionId: 't3',
+    order: { ...transferTarget, operation: 'standingOrder', data: '{"amount":1.50}' },
+    furtherData: ['{"b":1}'],
+  });
+  operation.record({ ...verified, nextStep: 'verify2' });
+  operation.record({ type: 'further-data', data: ['{"c":2.00}'] });
+  operation.record({ ...verified, type: 'further-verified' });
+  const { flow } = operation.current;
+  expect(flow).toMatch(/^op-/);
+  expect(journal.operations()).toEqual([operation.current]);
+  expect(journal.openOperation(flow).current).toMatchObject({
+    kind: 'operation',
+    order: { operation: 'standingOrder', data: '{"amount":1.50}' },
+    furtherData: ['{"c":2.00}'],
+    furtherSteps: 1,
+  });
+  expect(journal.transfers()).toEqual([]);
+});
+
+it('reads the journals of earlier versions, which know of no further data', () => {
+  const { flow } = journal.createTransfer({ transactionId: 't1', order: transferOrder() }).current;
+  expect(linesOf(flow)).toEqual([
+    expect.objectContaining({ event: expect.not.objectContaining({ furtherData: expect.anything() }) }),
+  ]);
+  expect(journal.openTransfer(flow).current.furtherData).toEqual([]);
 });
 
 it('lists the newest first, and each profile by itself', () => {

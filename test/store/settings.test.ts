@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { ProfileStore } from '../../src/store/profiles.ts';
 import {
+  dailyLimitOf,
   environmentSettings,
   openProfile,
   type Profile,
@@ -196,6 +197,24 @@ describe('the base URL', () => {
     ['http://me:hush@bank.example', 'The base URL holds a user name or password'],
   ])('%s is refused', (text, message) => {
     expect(() => parseBaseUrl(text)).toThrow(expect.objectContaining({ code: 'config', message }));
+  });
+});
+
+describe('the daily limit', () => {
+  const of = (ccDailyLimit: string) => dailyLimitOf({ name: 'bank', settings: { ccDailyLimit } });
+
+  it('is a whole number, or not known', () => {
+    expect(dailyLimitOf({ name: 'bank', settings: {} })).toBeNull();
+    expect([of('1'), of('400')]).toEqual([1, 400]);
+  });
+
+  it.each(['0', '-1', '4.5', 'many', ''])('is not %j', (limit) => {
+    expect(() => of(limit)).toThrow(
+      expect.objectContaining({
+        code: 'config',
+        message: expect.stringContaining('is not a whole number from 1'),
+      }),
+    );
   });
 });
 

@@ -64,6 +64,20 @@ it('forgets the tokens of one customer', async () => {
   expect(store.read(null)).toBeDefined();
 });
 
+it('lists the customers whose tokens are kept', async () => {
+  expect(store.customers()).toEqual([]);
+  await store.write('7654321', tokens);
+  await store.write('1234567', tokens);
+  await store.write(null, tokens);
+  await store.rememberCustomer('1234567');
+  expect(store.customers()).toEqual(['1234567', '7654321']);
+});
+
+it('keeps the session id of the bank with them', async () => {
+  await store.write('1234567', { ...tokens, apiTrackId: '0123456789' });
+  expect(store.read('1234567')?.apiTrackId).toBe('0123456789');
+});
+
 it('remembers who logged in last', async () => {
   expect(store.lastCustomer()).toBeUndefined();
   await store.rememberCustomer('1234567');

@@ -1,0 +1,249 @@
+import { verify, X509Certificate } from 'node:crypto';
+import { once } from 'node:events';
+import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import { delimiter, join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import * as z from 'zod';
+import { readError } from './errors.ts';
+import { PROGRAM, readDocument, useLoggedIn } from './psd2.ts';
+import { secretsIn } from './secrets.ts';
+import { callsOf } from './verbose.ts';
+
+const ACCOUNT = '0010482620';
+const CONSENT = '/private/customers/1048262/consent/request';
+const REQUESTED = JSON.stringify({
+  data: { categories: [{ name: 'ACCOUNT_INFO', products: [ACCOUNT] }] },
+});
+const operator = useLoggedIn();
+
+const answer = z.object({ result: z.object({ outcome: z.string() }) });
+const withResource = answer.extend({ resources: z.object({ resourceId: z.uuid() }) });
+
+/** The TPP's own page to return to. */
+async function openCallback(): Promise<string> {
+  const server = createServer((_, response) => response.end('Back'));
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new TypeError('A TCP listener has no port');
+  return `http://127.0.0.1:${address.port}/back`;
+}
+
+describe('psd2 api', () => {
+  it('makes a whole consent: POST from a file, GET with a header, PUT from standard input', async () => {
+    writeFileSync(join(operator.folder, 'consent.json'), REQUESTED);
+    const transaction = '3f0a3c52-9d7b-4d2c-8a3e-5b6f0f7d9f10';
+    const api = (...args: string[]) => ['api', ...args, '--transaction', transaction, '--verbose'];
+
+    const requested = await operator.psd2(api('POST', CONSENT, '--data', '@consent.json'));
+    const { resourceId } = readDocument(withResource, requested.stdout).resources;
+    const approach = await operator.json(
+      answer.extend({ data: z.object({ scaRedirectURL: z.url() }) }),
+      api(
+        ...['GET', `/private/auth/security/sca/${resourceId}/approach`],
+        ...['--header', `TPP-Redirect-URI: ${await openCallback()}`],
+      ),
+    );
+    const customer = await operator.psd2(['sandbox', 'customer', approach.data.scaRedirectURL]);
+    expect(customer.code, customer.stderr).toBe(0);
+    const confirmed = await operator.psd2(api('PUT', `${CONSENT}/${resourceId}/confirm`, '--data', '-'), {
+      input: '{}',
+    });
+    expect(readDocument(answer, confirmed.stdout).result.outcome).toBe('SUCCESS');
+    expect([...callsOf(requested), ...callsOf(confirmed)].map((call) => call.transaction)).toEqual([
+      transaction,
+      transaction,
+    ]);
+  });
+
+  it('takes the data as text, and sends its bytes as they are', async () => {
+    const spaced = REQUESTED.replaceAll(':', ' : ');
+    const ended = await operator.psd2([
+      'api',
+      'POST',
+      '/private/customers/{customerId}/consent/request',
+      '--data',
+      spaced,
+    ]);
+    expect(ended.code, ended.stderr).toBe(0);
+    readDocument(withResource, ended.stdout);
+  });
+
+  it("prints the bank's own bytes with --raw, as the inquiries do, and as no other command does", async () => {
+    const path = '/private/customers/1048262/accounts';
+    const document = await operator.psd2(['api', 'GET', path]);
+    const raw = await operator.psd2(['api', 'GET', path, '--raw']);
+    const inquiry = await operator.psd2(['accounts', 'list', '--raw']);
+    const masked = (text: string) => text.replace(/"requestId":"\d+"/, '');
+    // The bank ends its answers without a line feed, and a document has one.
+    expect(raw.stdout.endsWith('}')).toBe(true);
+    expect(document.stdout.endsWith('}\n')).toBe(true);
+    expect(masked(inquiry.stdout)).toBe(masked(raw.stdout));
+    expect(JSON.parse(masked(document.stdout).replace(',,', ','))).toEqual(
+      JSON.parse(masked(raw.stdout).replace(',,', ',')),
+    );
+    for (const other of [
+      ['transfer', 'list'],
+      ['auth', 'status'],
+      ['consent', 'list'],
+    ]) {
+      const ended = await operator.psd2([...other, '--raw']);
+      expect(ended.code).toBe(2);
+      expect(ended.stdout).toBe('');
+    }
+  });
+
+  it('prints a refusal to stdout too, and ends with its exit code', async () => {
+    const ended = await operator.psd2([
+      'api',
+      'GET',
+      '/private/customers/1048262/accounts',
+      '--no-token',
+      '--json',
+    ]);
+    expect(readDocument(answer, ended.stdout).result.outcome).toBe('ERROR');
+    expect(readError(ended)).toMatchObject({ exitCode: 4, httpStatus: 401, bankCode: 'TOKEN_MISSING' });
+  });
+
+  it.each([
+    ['a method that the interface does not have', ['PATCH', '/private/x'], /PATCH/],
+    ['a path with a blank', ['GET', '/private/a b'], /percent-encoded/],
+    ['a header without a colon', ['GET', '/private/x', '--header', 'nope'], /name:value/],
+    ['a header that psd2 makes', ['GET', '/private/x', '--header', 'Date: now'], /made by psd2/],
+    ['a header with a line feed', ['GET', '/private/x', '--header', 'x-a: b\r\nx-c: d'], /name:value/],
+    ['data that is not JSON', ['POST', '/private/x', '--data', '{'], /not JSON/],
+    ['a file that is not there', ['POST', '/private/x', '--data', '@nowhere.json'], /nowhere\.json/],
+    ['a transaction that is not a UUID', ['GET', '/private/x', '--transaction', '7'], /UUID/],
+    ['--dry-run and --curl together', ['GET', '/private/x', '--dry-run', '--curl'], /exclude/],
+  ])('refuses %s before anything is sent', async (_, args, message) => {
+    const ended = await operator.psd2(['api', ...args, '--json', '--verbose']);
+    expect(readError(ended)).toMatchObject({ exitCode: 2, message: expect.stringMatching(message) });
+    expect(callsOf(ended)).toEqual([]);
+    expect(ended.stdout).toBe('');
+  });
+});
+
+describe('psd2 api --dry-run', () => {
+  const composed = z.strictObject({
+    method: z.string(),
+    url: z.url(),
+    headers: z.record(z.string(), z.string()),
+    body: z.string().nullable(),
+    signingString: z.string(),
+  });
+
+  it.each([
+    ['GET', '/private/customers/1048262/accounts?a=%2F', undefined, ['tpp-request-id', 'date']],
+    ['POST', CONSENT, REQUESTED, ['digest', 'tpp-request-id', 'date']],
+  ])(
+    'shows of a %s the exact signing string, which its signature fits',
+    async (method, path, body, names) => {
+      const args = ['api', method, path, ...(body ? ['--data', body] : []), '--dry-run'];
+      const ended = await operator.psd2([...args, '--json', '--verbose']);
+      const { headers, signingString, ...request } = readDocument(composed, ended.stdout);
+      expect(request).toMatchObject({ method, body: body ?? null });
+      expect(signingString).toBe(
+        [
+          `(request-target): ${method.toLowerCase()} ${path}`,
+          ...names.map((name) => `${name}: ${headers[name]}`),
+        ].join('\n'),
+      );
+      const signature = /signature="([^"]+)"$/.exec(headers.signature ?? '')?.[1] ?? '';
+      const certificate = readFileSync(join(operator.config, 'sandbox/certificates/qseal.pem'));
+      const { publicKey, raw } = new X509Certificate(certificate);
+      expect(
+        verify('RSA-SHA256', Buffer.from(signingString), publicKey, Buffer.from(signature, 'base64')),
+      ).toBe(true);
+      expect(headers['tpp-certificate']).toBe(raw.toString('base64'));
+      expect(headers.authorization).toBe('Bearer <access token>');
+      expect(callsOf(ended)).toEqual([]);
+
+      const { stdout: shown } = await operator.psd2(args);
+      expect(shown).toContain(`${method} ${path} HTTP/1.1\n`);
+      expect(shown).toMatch(/\nSigning string:\n\(request-target\): /);
+      for (const secret of secretsIn(operator.config)) expect(ended.stdout + shown).not.toContain(secret);
+    },
+  );
+
+  it('has the headers that the options ask for', async () => {
+    const { headers } = await operator.json(composed, [
+      ...['api', 'GET', '/private/customers/customerid-info', '--dry-run'],
+      ...['--psu-ip', '198.51.100.7', '--lang', 'it-IT', '--trace', 'balances', '--header', 'X-Own: 1'],
+    ]);
+    expect(headers).toMatchObject({
+      accept: 'application/json',
+      'psu-ip-address': '198.51.100.7',
+      'accept-language': 'it-IT',
+      'cb-trace-id': 'viewId=balances',
+      'x-own': '1',
+    });
+  });
+});
+
+describe('psd2 api --curl', () => {
+  /** Runs the printed command in a shell that has psd2, and gives what curl got: the body and the status. */
+  async function curl(...args: string[]): Promise<[body: string, status: string]> {
+    const folder = join(operator.folder, 'bin');
+    mkdirSync(folder, { recursive: true });
+    writeFileSync(join(folder, 'psd2'), `#!/bin/sh\nexec '${process.execPath}' '${PROGRAM}' "$@"\n`);
+    chmodSync(join(folder, 'psd2'), 0o755);
+    const { stdout: command } = await operator.psd2(['api', ...args, '--curl']);
+    for (const secret of secretsIn(operator.config)) expect(command).not.toContain(secret);
+    const script = `${command.trim()} --silent --show-error --write-out '\\n%{http_code}'`;
+    const shell = await operator.startProgram('bash', ['-c', script], {
+      PATH: `${folder}${delimiter}${operator.env.PATH}`,
+    });
+    const { code, stdout, stderr } = await shell.ended;
+    expect(code, stderr).toBe(0);
+    const [, body = '', status = ''] = /^(.*)\n(\d+)$/s.exec(stdout) ?? [];
+    return [body, status];
+  }
+
+  it('prints a command that makes the call', async () => {
+    const [body, status] = await curl('GET', '/private/customers/1048262/accounts');
+    expect(status).toBe('200');
+    expect(body).toContain(ACCOUNT);
+  });
+
+  it('prints one that sends the body, quotes and all', async () => {
+    const body = JSON.stringify({ data: { categories: [{ name: "it's", products: ['$HOME'] }] } });
+    const [refusal, status] = await curl('POST', CONSENT, '--data', body);
+    // The bank judged the content: digest and signature were those of the bytes that curl sent.
+    expect([status, JSON.parse(refusal).result.messages[0].code]).toEqual(['417', 'FIELD_INVALID']);
+  });
+
+  it('prints one that leaves the path as it was signed', async () => {
+    const [refusal, status] = await curl('GET', '/private/./{a,b}[1-2]');
+    expect([status, JSON.parse(refusal).result.messages[0].code]).toEqual(['404', 'ENDPOINT_UNKNOWN']);
+  });
+
+  it('takes the token of the grant that the call is signed for', async () => {
+    const login = await operator.psd2(['auth', 'login', '--client-credentials']);
+    expect(login.code, login.stderr).toBe(0);
+    const [, status] = await curl(
+      ...['GET', '/private/customers/1048262/accounts', '--grant', 'client_credentials'],
+    );
+    expect(status).toBe('200');
+  });
+});
+
+describe('what the specification shows no shape of', () => {
+  it.each([
+    [['customer', 'show'], { customerid: '1048262', name: 'Anna' }],
+    [
+      ['products', 'list'],
+      { products: expect.arrayContaining([expect.objectContaining({ accountId: ACCOUNT })]) },
+    ],
+    [['accounts', 'show', ACCOUNT], { accountId: ACCOUNT, currency: 'EUR' }],
+  ])('psd2 %j prints the data as the bank gives it', async (args, data) => {
+    expect(await operator.json(z.looseObject({}), args)).toMatchObject(data);
+    const { stdout: raw } = await operator.psd2([...args, '--raw']);
+    expect(JSON.parse(raw).data).toMatchObject(data);
+    const { stdout: report } = await operator.psd2(args);
+    expect(report).toMatch(/^(?:customerid|products\.0\.accountId|accountId)\t\d+$/m);
+  });
+});

@@ -1,0 +1,95 @@
+import { describe, expect, it } from 'vitest';
+import { confirmConsent } from '../../src/bank/consents.ts';
+import { fetchAccounts } from '../../src/bank/customers.ts';
+import { withScaForInquiries } from '../../src/flows/inquiry.ts';
+import { operationStatus, refusal, scaRequired, success } from '../bank/answers.ts';
+import { useClients } from '../bank/client.ts';
+import { useRecordedBank } from '../bank/recorded-bank.ts';
+import { customerElsewhere, type FakeCustomer, fakeCustomer, fakeWorld } from './doubles.ts';
+import { scriptOf } from './transfers.ts';
+
+const recorded = useRecordedBank();
+const openClient = useClients(recorded);
+const script = scriptOf(recorded);
+
+const transactionId = 'aaaaaaaa-bbbb-4ccc-8ddd-eeeeeeeeeeee';
+const ACCOUNTS = '/private/customers/1234567/accounts';
+const none = success('{"accounts":[]}');
+
+function openBank(customer: FakeCustomer, maySendCustomer = true) {
+  const world = fakeWorld();
+  const said: string[] = [];
+  const { bank } = openClient({ now: world.now });
+  return {
+    said,
+    bank: withScaForInquiries(bank, { customer, world, maySendCustomer, say: (text) => said.push(text) }),
+  };
+}
+
+describe.each([200, 401, 403, 412])('PSD2_SCA_REQUIRED with HTTP %i', (status) => {
+  it('sends the customer to SCA with its resource, and the call is made again with the same token', async () => {
+    recorded.expect('GET', ACCOUNTS, scaRequired(status, 'r1'));
+    script.approach();
+    recorded.expect('GET', ACCOUNTS, none);
+    const customer = fakeCustomer();
+    const { bank, said } = openBank(customer);
+    expect(await fetchAccounts(bank, '1234567', transactionId)).toEqual([]);
+    expect(customer.visited).toHaveLength(1);
+    expect(said).toEqual(['The bank wants the customer to authenticate again first.']);
+    expect(new Set(recorded.received.map(({ headers }) => headers.authorization)).size).toBe(1);
+  });
+});
+
+it('a customer who returns to another machine is waited for by the status', async () => {
+  recorded.expect('GET', ACCOUNTS, scaRequired(412, 'r1'));
+  script.approach();
+  script.status(operationStatus('PENDING'));
+  script.status(operationStatus('AUTHORIZED'));
+  recorded.expect('GET', ACCOUNTS, none);
+  expect(await fetchAccounts(openBank(customerElsewhere()).bank, '1234567', transactionId)).toEqual([]);
+});
+
+it('a second one is the end', async () => {
+  recorded.expect('GET', ACCOUNTS, scaRequired(412, 'r1'));
+  script.approach();
+  recorded.expect('GET', ACCOUNTS, scaRequired(412, 'r1'));
+  await expect(fetchAccounts(openBank(fakeCustomer()).bank, '1234567', transactionId)).rejects.toMatchObject({
+    code: 'sca_required',
+    hint: expect.stringContaining('psd2 auth login'),
+  });
+});
+
+describe('the customer is not sent to SCA', () => {
+  it.each([
+    ['who may not be sent', scaRequired(412, 'r1'), false, 'with --yes'],
+    ['without a resource', refusal(412, 'PSD2_SCA_REQUIRED'), true, 'psd2 auth login'],
+  ])('%s', async (_, answer, maySend, hint) => {
+    recorded.expect('GET', ACCOUNTS, answer);
+    const customer = fakeCustomer();
+    const { bank } = openBank(customer, maySend);
+    await expect(fetchAccounts(bank, '1234567', transactionId)).rejects.toMatchObject({
+      code: 'sca_required',
+      hint: expect.stringContaining(hint),
+    });
+    expect(customer.visited).toEqual([]);
+  });
+
+  it('by a PUT, which is not made again', async () => {
+    recorded.expect('PUT', '/private/customers/1234567/consent/request/r1/confirm', scaRequired(412, 'r1'));
+    const customer = fakeCustomer();
+    const consent = { customerId: '1234567', resourceId: 'r1', transactionId, beforeSend: () => {} };
+    await expect(confirmConsent(openBank(customer).bank, consent)).rejects.toMatchObject({
+      code: 'sca_required',
+    });
+    expect(customer.visited).toEqual([]);
+  });
+
+  it('by any other refusal', async () => {
+    recorded.expect('GET', ACCOUNTS, refusal(412, 'PSD2_OTHER'));
+    await expect(
+      fetchAccounts(openBank(fakeCustomer()).bank, '1234567', transactionId),
+    ).rejects.toMatchObject({
+      code: 'bank_refused',
+    });
+  });
+});
