@@ -57,7 +57,18 @@ export async function api(
   const answer = await bank.exchange(call);
   if (context.globals.raw) context.printBytes(answer.body);
   else await printAnswer(context, answer);
-  await readAnswer(answer, z.unknown());
+  await readAnswer(answer, z.unknown()).catch((error) => {
+    throw withWayToSca(error);
+  });
+}
+
+/** What was asked for is what is sent: SCA is for the operator to start, with the resource that came along. */
+function withWayToSca(error: unknown): unknown {
+  if (!(error instanceof Psd2Error) || error.code !== 'sca_required' || !error.resourceId) return error;
+  const path = `/private/auth/security/sca/${encodeURIComponent(error.resourceId)}/approach`;
+  return error.with({
+    hint: `Start it with: psd2 api GET ${path} --header "TPP-Redirect-URI: <your callback>". Then make the call again.`,
+  });
 }
 
 /** Stands where the token would: it is never printed. */

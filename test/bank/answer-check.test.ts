@@ -29,11 +29,8 @@ function signed(
   change: { over?: string[]; target?: string; key?: string; algorithm?: string } = {},
 ): Record<'digest' | 'cb-response-id' | 'date' | 'signature', string> {
   const over = change.over ?? ['(request-target)', 'digest', 'cb-response-id', 'date'];
-  const headers: Record<string, string> = {
-    digest: digestOf(BODY),
-    'cb-response-id': 'response-1',
-    date: DATE,
-  };
+  const headers = { digest: digestOf(BODY), 'cb-response-id': 'response-1', date: DATE };
+  const values: Record<string, string> = headers;
   const text = over
     .map(
       (name) =>
@@ -47,13 +44,9 @@ function signed(
   };
 }
 
-function checked(
-  headers: Record<string, string>,
-  body = BODY,
-  certificate: string | undefined = made.bank.cert,
-): string {
+function checked(headers: Record<string, string>, body = BODY): string {
   try {
-    answerCheck(certificate)({ status: 200, headers, body }, request);
+    answerCheck(made.bank.cert)({ status: 200, headers, body }, request);
     return 'taken';
   } catch (error) {
     expect(error).toMatchObject({ code: 'bank_answer' });

@@ -92,6 +92,15 @@ export function useClients(recorded: RecordedBank): (options?: ClientOptions) =>
   };
 }
 
+/** Takes what is announced before a call leaves. */
+export function announcements() {
+  const announced: { requestId: string; digest: string | null }[] = [];
+  return {
+    announced,
+    beforeSend: (intent: { requestId: string; digest: string | null }) => announced.push(intent),
+  };
+}
+
 function readPair(name: 'QWAC' | 'QSealC', { cert, key }: PemPair): KeyPair {
   return readKeyPair({ name, certificate: cert, key, passphrase: undefined, now: new Date() });
 }

@@ -118,6 +118,11 @@ export class RecordedBank {
     return last;
   }
 
+  /** The JSON of the last request's body. */
+  get lastJson(): unknown {
+    return JSON.parse(this.last.body.toString());
+  }
+
   /** Resolves when the next request has come whole. */
   nextRequest(): Promise<void> {
     return new Promise((resolve) => {

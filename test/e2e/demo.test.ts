@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import * as z from 'zod';
 import { type Operator, useOperator } from './psd2.ts';
 
@@ -60,7 +60,7 @@ describe.concurrent('psd2 demo', () => {
 async function expectNothingLeft({ folder, temporary, home }: Operator): Promise<void> {
   expect(readdirSync(temporary)).toEqual([]);
   expect(readdirSync(home)).toEqual([]);
-  await expect.poll(() => processesWith(folder), { timeout: 10_000 }).toEqual([]);
+  await vi.waitFor(() => expect(processesWith(folder)).toEqual([]), { timeout: 10_000 });
 }
 
 /** The processes that have a text in their environment (proc(5)). */

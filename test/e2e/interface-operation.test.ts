@@ -43,8 +43,7 @@ const TRANSFER = JSON.stringify({
   flagUrgency: false,
   moneyTransferExecutionDate: bankDate(0),
 });
-/** Weekly: no rule of the bank about its first day depends on the day of this test. */
-const STANDING = (frequency = 'WEEKLY') =>
+const standingOrder = (frequency = 'WEEKLY') =>
   JSON.stringify({
     ...beneficiary,
     amount: { currency: 'EUR', amount: '2.00' },
@@ -53,7 +52,7 @@ const STANDING = (frequency = 'WEEKLY') =>
   });
 const TERM = JSON.stringify({ numberOfExecutions: 12 });
 
-/** A Wednesday in 8 to 14 days is a holiday of TARGET only at the turn of the year and on 1 May: then the one before. */
+/** The next Wednesday that is no bank holiday; those around Easter are Fridays and Mondays. */
 function firstWorkday(): string {
   for (let days = 1; ; days += 1) {
     const date = bankDate(days);
@@ -91,14 +90,16 @@ describe('psd2 operation run', () => {
     const file = join(operator.folder, 'order.pdf');
     const ended = await run(
       ...['run', 'standingOrder', '--product', ACCOUNT, '--yes', '--receipt', file],
-      ...['--data', STANDING(), '--verify-data', TERM],
+      ...['--data', standingOrder(), '--verify-data', TERM],
     );
     expect(ended.code, ended.stderr).toBe(0);
     const done = readDocument(operation, ended.stdout);
     expect(done).toMatchObject({ state: 'executed', totalAmount: { amount: '30.000', currency: 'EUR' } });
     expect(stepsOf(ended)).toEqual(['verify', 'verify2', 'approach', 'status', 'execute', 'retrieve']);
     expectOneTransaction(done.transactionId, ended);
-    expect(readFileSync(file, 'latin1')).toMatch(/^%PDF-1\.\d[^]*%%EOF\s*$/);
+    const pdf = readFileSync(file, 'latin1');
+    expect(pdf).toMatch(/^%PDF-1\.\d/);
+    expect(pdf).toMatch(/%%EOF\s*$/);
   });
 
   it('stops at a step whose data it was not given, and resume goes on in the same transaction', async () => {
@@ -109,7 +110,7 @@ describe('psd2 operation run', () => {
       ACCOUNT,
       '--yes',
       '--data',
-      STANDING('MONTHLY'),
+      standingOrder('MONTHLY'),
     );
     const { flow, state, nextStep, transactionId } = readDocument(operation, began.stdout);
     expect([state, nextStep]).toEqual(['verified', 'verify2']);
@@ -139,7 +140,7 @@ describe('psd2 operation run', () => {
       ACCOUNT,
       '--yes',
       '--data',
-      STANDING('DAILY'),
+      standingOrder('DAILY'),
     );
     expect(readError(ended)).toMatchObject({
       exitCode: 7,
@@ -156,7 +157,7 @@ describe('psd2 operation, step by step', () => {
     const prepared = await run('prepare', ...name);
     expect(JSON.parse(prepared.stdout)).toMatchObject({ frequencies: ['WEEKLY', 'MONTHLY'] });
 
-    const verified = await run('verify', ...name, '--data', STANDING());
+    const verified = await run('verify', ...name, '--data', standingOrder());
     const { resourceId, transactionId } = readDocument(operation, verified.stdout);
     const resource = [...name, '--resource', resourceId ?? ''];
     for (const step of ['sca', 'execute']) {

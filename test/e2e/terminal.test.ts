@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import { describe, expect, it } from 'vitest';
-import { type Environment, PROGRAM, type Running, useLoggedIn } from './psd2.ts';
+import { type Environment, PROGRAM, REFUSING_CUSTOMER, type Running, useLoggedIn } from './psd2.ts';
 import * as shapes from './shapes.ts';
 
 const ACCOUNT = '0010482620';
@@ -58,13 +58,14 @@ describe('questions at a terminal', () => {
   );
 
   it('ask for the payee of an instant transfer first, even with --yes', async () => {
-    const psd2 = await inTerminal([...ORDER, '--instant', '--yes']);
+    const env = { PSD2_BROWSER: REFUSING_CUSTOMER };
+    const psd2 = await inTerminal([...ORDER, '--instant', '--yes'], { env });
     await psd2.prints(PAYEE);
     psd2.write('y\r');
     const { code, stdout } = await psd2.ended;
-    expect(code, stdout).toBe(0);
+    expect(code, stdout).toBe(6);
     expect(stdout).not.toMatch(CONFIRM);
-    expect(await newest()).toMatchObject({ state: 'settled', instant: true });
+    expect(await newest()).toMatchObject({ state: 'rejected', instant: true });
   });
 
   it('pay no payee that is not verified', async () => {

@@ -1,0 +1,112 @@
+import { describe, expect, it } from 'vitest';
+import { confirmConsent, requestConsent } from '../../src/bank/consents.ts';
+import { fetchOperationStatus, startSca } from '../../src/bank/operations.ts';
+import { consentCategories } from '../domain/orders.ts';
+import { operationStatus, success } from './answers.ts';
+import { announcements, useClients } from './client.ts';
+import { useRecordedBank } from './recorded-bank.ts';
+
+const recorded = useRecordedBank();
+const openClient = useClients(recorded);
+
+const transactionId = 'aaaaaaaa-bbbb-4ccc-8ddd-eeeeeeeeeeee';
+
+describe('consent', () => {
+  it('is requested in data, by category', async () => {
+    const { announced, beforeSend } = announcements();
+    recorded.expect(
+      'POST',
+      '/private/customers/1234567/consent/request',
+      success(
+        '{"categoriesOutcome":[{"name":"ACCOUNT_INFO","outcome":true},{"name":"PAYMENTS","outcome":false}]}',
+        { resourceId: 'r1', next: { method: 'PUT', href: 'request/r1/confirm' } },
+      ),
+    );
+    const requested = await requestConsent(openClient().bank, {
+      customerId: '1234567',
+      categories: consentCategories(),
+      transactionId,
+      beforeSend,
+    });
+    expect(requested).toEqual({
+      resourceId: 'r1',
+      outcomes: [
+        { name: 'ACCOUNT_INFO', outcome: true },
+        { name: 'PAYMENTS', outcome: false },
+      ],
+    });
+    expect(recorded.lastJson).toEqual({ data: { categories: consentCategories() } });
+    const { headers } = recorded.last;
+    expect(announced).toEqual([{ requestId: headers['tpp-request-id'], digest: headers.digest }]);
+  });
+
+  it('is confirmed with the two bytes {}', async () => {
+    recorded.expect('PUT', '/private/customers/1234567/consent/request/r1/confirm', success());
+    const { beforeSend } = announcements();
+    await confirmConsent(openClient().bank, {
+      customerId: '1234567',
+      resourceId: 'r1',
+      transactionId,
+      beforeSend,
+    });
+    expect(recorded.last.body.toString()).toBe('{}');
+    expect(recorded.last.headers).toMatchObject({
+      digest: 'SHA-256=RBNvo1WzZ4oRRq0W9+hknpT7T8If536DEMBg9hyq/4o=',
+      'content-type': 'application/json',
+      'content-length': '2',
+    });
+  });
+
+  it('without a resource cannot be authorised', async () => {
+    recorded.expect(
+      'POST',
+      '/private/customers/1234567/consent/request',
+      success('{"categoriesOutcome":[]}'),
+    );
+    const { beforeSend } = announcements();
+    await expect(
+      requestConsent(openClient().bank, { customerId: '1234567', categories: [], transactionId, beforeSend }),
+    ).rejects.toMatchObject({
+      code: 'bank_answer',
+      message: expect.stringContaining('resources.resourceId'),
+    });
+  });
+});
+
+describe('SCA', () => {
+  const sca = { resourceId: 'r1', redirectUri: 'http://127.0.0.1:8910/callback?state=s1', transactionId };
+
+  it('is started with the address to return to; its answer has the data in a nested result', async () => {
+    recorded.expect('GET', '/private/auth/security/sca/r1/approach', {
+      status: 200,
+      body:
+        '{"result":{"outcome":"SUCCESS","requestId":"012345678901234567890123","result":{"data":{"scaRedirectURL":' +
+        '"https://customers.example/sca-authorize/?resourceId=r1","chosenScaApproach":"REDIRECT"}}},"resources":{"resourceId":"r1"}}',
+    });
+    const { announced, beforeSend } = announcements();
+    const url = await startSca(openClient().bank, { ...sca, beforeSend });
+    expect(url).toBe('https://customers.example/sca-authorize/?resourceId=r1');
+    expect(recorded.last.headers['tpp-redirect-uri']).toBe(sca.redirectUri);
+    expect(announced).toEqual([{ requestId: recorded.last.headers['tpp-request-id'], digest: null }]);
+  });
+
+  it.each([
+    ['{"chosenScaApproach":"DECOUPLED"}', 'the approach DECOUPLED'],
+    ['{"chosenScaApproach":"REDIRECT"}', 'no scaRedirectURL'],
+  ])('in the form %s is not possible', async (data, what) => {
+    recorded.expect('GET', '/private/auth/security/sca/r1/approach', success(data));
+    const { beforeSend } = announcements();
+    await expect(startSca(openClient().bank, { ...sca, beforeSend })).rejects.toMatchObject({
+      code: 'bank_answer',
+      message: expect.stringContaining(what),
+    });
+  });
+
+  it('has a status', async () => {
+    recorded.expect('GET', '/private/operations/r1/status', operationStatus('STARTED'));
+    expect(await fetchOperationStatus(openClient().bank, 'r1', transactionId)).toEqual({
+      authorizationStatus: 'STARTED',
+      executionStatus: 'PENDING',
+    });
+  });
+});

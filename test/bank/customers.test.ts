@@ -1,0 +1,79 @@
+import { describe, expect, it } from 'vitest';
+import { fetchAccounts, fetchBalance, fetchCustomerId } from '../../src/bank/customers.ts';
+import { success } from './answers.ts';
+import { TOKEN, useClients } from './client.ts';
+import { useRecordedBank } from './recorded-bank.ts';
+
+const recorded = useRecordedBank();
+const openClient = useClients(recorded);
+
+const transactionId = 'aaaaaaaa-bbbb-4ccc-8ddd-eeeeeeeeeeee';
+
+describe('customer data', () => {
+  it('whose token it is', async () => {
+    const body =
+      '{"result":{"outcome":"SUCCESS","requestId":123456789012345678901234,"result":true},"data":{"customerid":"0012345"}}';
+    recorded.expect('GET', '/private/customers/customerid-info', { status: 200, body });
+    expect(await fetchCustomerId(openClient().bank, transactionId)).toBe('0012345');
+    expect(recorded.last.headers.authorization).toBe(`Bearer ${TOKEN}`);
+  });
+
+  it('accounts, where a card has the IBAN of the account and no name', async () => {
+    recorded.expect(
+      'GET',
+      '/private/customers/1234567/accounts',
+      success(
+        '{"accounts":[' +
+          '{"accountId":"0000012345","product":{"code":"0602","description":"Conto"},"currency":"EUR","iban":"IT60X0542811101000000123456","name":"Casa"},' +
+          '{"accountId":"CARD000001","product":{"code":"CA30","description":"Carta"},"currency":"EUR","iban":"IT60X0542811101000000123456","name":"","new":1}]}',
+      ),
+    );
+    expect(await fetchAccounts(openClient().bank, '1234567', transactionId)).toEqual([
+      {
+        productId: '0000012345',
+        iban: 'IT60X0542811101000000123456',
+        currency: 'EUR',
+        name: 'Casa',
+        productCode: '0602',
+        productDescription: 'Conto',
+      },
+      {
+        productId: 'CARD000001',
+        iban: 'IT60X0542811101000000123456',
+        currency: 'EUR',
+        name: null,
+        productCode: 'CA30',
+        productDescription: 'Carta',
+      },
+    ]);
+  });
+
+  it.each([
+    ['"date":"30/06/2026","hour":"10:15"', '2026-06-30T10:15:00+02:00'],
+    ['"date":"2026-01-30","hour":"10:15"', '2026-01-30T10:15:00+01:00'],
+    ['"date":"30/06/2026","hour":""', '2026-06-30'],
+    ['"date":"30/06/2026","hour":"24:61"', '2026-06-30'],
+    ['"hour":"10:15"', null],
+  ])('a balance as of %s', async (time, asOf) => {
+    recorded.expect(
+      'GET',
+      '/private/customers/1234567/products/0000012345/balance/retrieve',
+      success(
+        `{"accountBalance":{"amount":"1234.560","currency":"EUR"},"availableBalance":{"amount":-0.5,"currency":"EUR"},${time}}`,
+      ),
+    );
+    expect(await fetchBalance(openClient().bank, '1234567', '0000012345', transactionId)).toEqual({
+      productId: '0000012345',
+      accountBalance: { amount: '1234.560', currency: 'EUR' },
+      availableBalance: { amount: '-0.5', currency: 'EUR' },
+      accountAvailability: null,
+      accountAvailableCredit: null,
+      asOf,
+    });
+  });
+
+  it('ids stand in the path percent-encoded, so that none of them makes another path', async () => {
+    recorded.expect('GET', '/private/customers/a%2F..%3Fb/accounts', success('{"accounts":[]}'));
+    expect(await fetchAccounts(openClient().bank, 'a/..?b', transactionId)).toEqual([]);
+  });
+});

@@ -1,0 +1,77 @@
+import { describe, expect, it } from 'vitest';
+import {
+  executeOperation,
+  prepareOperation,
+  verifyFurther,
+  verifyOperation,
+} from '../../src/bank/operations.ts';
+import { parseProductId } from '../../src/domain/identifiers.ts';
+import { success } from './answers.ts';
+import { announcements, useClients } from './client.ts';
+import { useRecordedBank } from './recorded-bank.ts';
+
+const recorded = useRecordedBank();
+const openClient = useClients(recorded);
+
+const transactionId = 'aaaaaaaa-bbbb-4ccc-8ddd-eeeeeeeeeeee';
+const BASE = '/private/customers/1234567/products/0000012345/standingOrder';
+const target = { customerId: '1234567', from: parseProductId('0000012345'), operation: 'standingOrder' };
+
+describe('an operation by its name', () => {
+  it('is prepared, and what the bank says is given with every digit', async () => {
+    recorded.expect('GET', `${BASE}/prepare`, success('{"limit":1.50,"id":123456789012345678901234}'));
+    expect(await prepareOperation(openClient().bank, target, transactionId)).toEqual({
+      limit: '1.50',
+      id: '123456789012345678901234',
+    });
+  });
+
+  it('is verified with its data to the letter, and further steps too', async () => {
+    const { announced, beforeSend } = announcements();
+    const { bank } = openClient();
+    recorded.expect(
+      'POST',
+      `${BASE}/verify`,
+      success('{}', { resourceId: 'r1', next: { method: 'PUT', href: 'r1/verify2' } }),
+    );
+    const data = '{ "amount": 1.50, "id": 123456789012345678901234 }';
+    expect(await verifyOperation(bank, target, { data, transactionId, beforeSend })).toEqual({
+      resourceId: 'r1',
+      totalAmount: null,
+      commissions: null,
+      bankName: null,
+      nextStep: 'verify2',
+    });
+    expect(recorded.last.body.toString()).toBe(`{"data":${data}}`);
+
+    recorded.expect(
+      'PUT',
+      `${BASE}/r1/verify2`,
+      success('{}', { next: { method: 'PUT', href: 'r1/execute' } }),
+    );
+    const further = { resourceId: 'r1', step: 'verify2', data: '{"seen":true}', transactionId, beforeSend };
+    expect(await verifyFurther(bank, target, further)).toMatchObject({
+      resourceId: 'r1',
+      nextStep: 'execute',
+    });
+    expect(recorded.last.body.toString()).toBe('{"data":{"seen":true}}');
+    expect(announced.map(({ digest }) => digest)).toEqual(
+      recorded.received.map(({ headers }) => headers.digest),
+    );
+  });
+
+  it('is executed with the body {}', async () => {
+    recorded.expect('PUT', `${BASE}/r1/execute`, success('{}'));
+    const { beforeSend } = announcements();
+    const execute = { resourceId: 'r1', transactionId, beforeSend };
+    expect(await executeOperation(openClient().bank, target, execute)).toEqual({ cro: null });
+    expect(recorded.last.body.toString()).toBe('{}');
+  });
+
+  it('has ids that make no other path', async () => {
+    recorded.expect('PUT', '/private/customers/1%2F2/products/0000012345/a%2Fb/r%3F1/execute', success('{}'));
+    const { beforeSend } = announcements();
+    const odd = { ...target, customerId: '1/2', operation: 'a/b' };
+    await executeOperation(openClient().bank, odd, { resourceId: 'r?1', transactionId, beforeSend });
+  });
+});
