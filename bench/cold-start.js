@@ -15,7 +15,8 @@ const env = {
   PSD2_REDIRECT_URI: 'http://127.0.0.1:18910/callback',
   PSD2_BROWSER: `"${process.execPath}" "${program}" sandbox customer`,
 };
-const psd2 = (...words) => execFileSync(process.execPath, [program, ...words], { env, stdio: ['ignore', 'pipe', 'ignore'] });
+const psd2 = (...words) =>
+  execFileSync(process.execPath, [program, ...words], { env, stdio: ['ignore', 'pipe', 'ignore'] });
 
 /** Name, arguments of node, the most it may take as a multiple of `node -e 0`. */
 const cases = [

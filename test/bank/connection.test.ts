@@ -1,12 +1,16 @@
 import { describe, expect, it } from 'vitest';
 import { fetchCustomerId } from '../../src/bank/customers.ts';
 import { Psd2Error } from '../../src/errors.ts';
+import { RSA, withOpenssl } from '../certificates/openssl.ts';
 import { success } from './answers.ts';
 import { useClients } from './client.ts';
 import { useRecordedBank } from './recorded-bank.ts';
 
 const recorded = useRecordedBank();
 const openClient = useClients(recorded);
+
+/** Issued by nobody that the bank trusts, and trusting nobody. */
+const stranger = withOpenssl((openssl) => openssl.issued(openssl.authority('Nobody'), 'stranger', RSA));
 
 const transactionId = 'aaaaaaaa-bbbb-4ccc-8ddd-eeeeeeeeeeee';
 const get = { method: 'GET', path: '/x', transactionId } as const;
@@ -15,7 +19,7 @@ const MIB = 1024 * 1024;
 
 describe('TLS', () => {
   it('refuses a bank whose certificate does not chain to the CA bundle, once and for all', async () => {
-    const { exchange, sleeps } = openClient({ ca: recorded.certificates.stranger.cert });
+    const { exchange, sleeps } = openClient({ ca: stranger.cert });
     await expect(exchange(get)).rejects.toMatchObject({
       code: 'bank_unreachable',
       message: expect.stringContaining('its certificate does not chain to a trusted authority'),
@@ -39,7 +43,7 @@ describe('TLS', () => {
   });
 
   it('says when the bank refuses our certificate, and sends nothing twice', async () => {
-    const { exchange } = openClient({ qwac: recorded.certificates.stranger });
+    const { exchange } = openClient({ qwac: stranger });
     await expect(exchange(put)).rejects.toMatchObject({
       code: 'bank_unreachable',
       message: expect.stringMatching(

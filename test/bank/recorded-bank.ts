@@ -1,5 +1,6 @@
 import { X509Certificate } from 'node:crypto';
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer, type Server } from 'node:https';
 import { buffer } from 'node:stream/consumers';
@@ -44,8 +45,6 @@ export interface BankCertificates {
   serverElsewhere: PemPair;
   qwac: PemPair;
   qseal: PemPair;
-  /** Issued by nobody that the bank trusts. */
-  stranger: PemPair;
 }
 
 function makeCertificates(): BankCertificates {
@@ -56,8 +55,11 @@ function makeCertificates(): BankCertificates {
       server: openssl.issued(ca, 'recorded bank', EC, ['IP:127.0.0.1']),
       serverElsewhere: openssl.issued(ca, 'bank.example', EC, ['DNS:bank.example']),
       qwac: openssl.issued(ca, 'QWAC of the test', RSA),
-      qseal: openssl.issued(ca, 'QSealC of the test', RSA),
-      stranger: openssl.issued(openssl.authority('Nobody'), 'stranger', RSA),
+      qseal: openssl.issuedFor(
+        ca,
+        'QSealC of the test',
+        readFileSync('test/vectors/cavage-test-key.pem', 'utf8'),
+      ),
     };
   });
 }

@@ -46,21 +46,33 @@ export class Openssl {
 
   /** @param names `DNS:...` and `IP:...`; none for a client's certificate */
   issued(by: PemPair, commonName: string, kind: string[], names: string[] = []): PemPair {
-    this.write('ca.pem', by.cert);
-    this.write('ca.key', by.key);
     return this.#request(commonName, kind, [
-      ...['-CA', 'ca.pem', '-CAkey', 'ca.key'],
-      ...['-addext', 'basicConstraints=critical,CA:FALSE'],
+      ...this.#issuer(by),
       ...(names.length > 0 ? ['-addext', `subjectAltName=${names.join(',')}`] : []),
     ]);
   }
 
+  /** A certificate for a key that is there already. */
+  issuedFor(by: PemPair, commonName: string, key: string): PemPair {
+    this.#certify(commonName, ['-key', this.write('given.key', key), ...this.#issuer(by)]);
+    return { cert: this.#read('new.pem'), key };
+  }
+
+  #issuer(by: PemPair): string[] {
+    const files = ['-CA', this.write('ca.pem', by.cert), '-CAkey', this.write('ca.key', by.key)];
+    return [...files, '-addext', 'basicConstraints=critical,CA:FALSE'];
+  }
+
   #request(commonName: string, kind: string[], more: string[]): PemPair {
-    this.run(
-      ...['req', '-x509', '-newkey', ...kind, '-nodes', '-days', '2', '-subj', `/CN=${commonName}`],
-      ...['-keyout', 'new.key', '-out', 'new.pem', ...more],
-    );
-    const read = (file: string) => readFileSync(join(this.#folder, file), 'utf8');
-    return { cert: read('new.pem'), key: read('new.key') };
+    this.#certify(commonName, ['-newkey', ...kind, '-nodes', '-keyout', 'new.key', ...more]);
+    return { cert: this.#read('new.pem'), key: this.#read('new.key') };
+  }
+
+  #certify(commonName: string, more: string[]): void {
+    this.run('req', '-x509', '-days', '2', '-subj', `/CN=${commonName}`, '-out', 'new.pem', ...more);
+  }
+
+  #read(file: string): string {
+    return readFileSync(join(this.#folder, file), 'utf8');
   }
 }

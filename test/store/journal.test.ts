@@ -22,8 +22,14 @@ function openJournal(profile: string): FlowJournal {
   return new FlowJournal(
     folder,
     profile,
-    () => new Date((clock += 1000)),
-    () => (random = (random + 0.07) % 1),
+    () => {
+      clock += 1000;
+      return new Date(clock);
+    },
+    () => {
+      random = (random + 0.07) % 1;
+      return random;
+    },
   );
 }
 

@@ -1,0 +1,81 @@
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { createServer, type IncomingMessage, type Server } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
+import { connect, type Socket } from 'node:net';
+import { TLSSocket } from 'node:tls';
+
+/** A CONNECT proxy that keeps what it sees. */
+export interface Proxy {
+  url: string;
+  /** What was asked of it, with the headers, one text for each CONNECT. */
+  asked: string[];
+  /** What clients sent through its tunnels, byte for byte. */
+  passed(): Buffer;
+  /** The certificates that clients showed to it. */
+  certificates: Buffer[];
+  close(): Promise<void>;
+}
+
+export interface ProxyOptions {
+  /** PEM files of a proxy that is itself spoken to over TLS, and asks for a client certificate. */
+  tls?: { cert: string; key: string };
+  /** The status of its answer to CONNECT; anything but 200 opens no tunnel. */
+  status?: number;
+}
+
+/** Opens a proxy on loopback (RFC 9110, section 9.3.6). */
+export async function openProxy({ tls, status = 200 }: ProxyOptions = {}): Promise<Proxy> {
+  const asked: string[] = [];
+  const passed: Buffer[] = [];
+  const certificates: Buffer[] = [];
+  const sockets = new Set<Socket>();
+  const server: Server = tls
+    ? createTlsServer({
+        cert: readFileSync(tls.cert),
+        key: readFileSync(tls.key),
+        requestCert: true,
+        rejectUnauthorized: false,
+      })
+    : createServer();
+
+  server.on('connect', (request: IncomingMessage, inside: Socket) => {
+    asked.push([`CONNECT ${request.url}`, ...request.rawHeaders].join('\n'));
+    if (inside instanceof TLSSocket) {
+      const { raw } = inside.getPeerCertificate();
+      if (raw) certificates.push(raw);
+    }
+    if (status !== 200) {
+      inside.end(`HTTP/1.1 ${status} Refused\r\ncontent-length: 0\r\n\r\n`);
+      return;
+    }
+    const [host = '', port = ''] = (request.url ?? '').split(':');
+    const outside = connect(Number(port), host, () => {
+      inside.write('HTTP/1.1 200 Connection established\r\n\r\n');
+      inside.on('data', (bytes) => passed.push(Buffer.from(bytes)));
+      inside.pipe(outside).pipe(inside);
+    });
+    for (const [socket, other] of [
+      [inside, outside],
+      [outside, inside],
+    ] as const) {
+      sockets.add(socket);
+      socket.once('error', () => other.destroy()).once('close', () => sockets.delete(socket));
+    }
+  });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new TypeError('A TCP listener has no port');
+  return {
+    url: `${tls ? 'https' : 'http'}://127.0.0.1:${address.port}`,
+    asked,
+    passed: () => Buffer.concat(passed),
+    certificates,
+    close: async () => {
+      for (const socket of sockets) socket.destroy();
+      server.closeAllConnections();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+}
