@@ -8,6 +8,8 @@ export default defineConfig({
           name: 'unit',
           include: ['test/**/*.test.ts'],
           exclude: ['test/e2e/**'],
+          // The customer's pages are tested in a browser here too.
+          globalSetup: ['test/e2e/global-setup.ts'],
           testTimeout: 20_000,
         },
       },

@@ -225,6 +225,7 @@ function explain(error: unknown, origin: URL, proxy: URL | undefined, neverSent:
         false,
       );
   }
+  if (code.startsWith('CERT_')) return fail(`its certificate is not acceptable (${code})`, false);
   if (/ALERT/i.test(code)) return fail(`it refused the TLS handshake with our QWAC (${code})`, false);
   if (code.startsWith('ERR_SSL') || code === 'EPROTO')
     return fail(`the TLS handshake failed (${code})`, false);

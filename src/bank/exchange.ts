@@ -94,9 +94,9 @@ export function openExchange(settings: ExchangeSettings): Exchange {
       });
     try {
       const answer = await connection.send(request, settings.timeoutMs, signal);
+      checkAnswer(answer, request);
       session.apiTrackId ??= answer.headers['cb-apitrack-id'];
       report(answer.status);
-      checkAnswer(answer, request);
       return { ...answer, call, tppRequestId };
     } catch (error) {
       report(error instanceof Error ? error.message : 'failed');

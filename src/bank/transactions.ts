@@ -129,7 +129,11 @@ function linkedPath(
 ): string {
   const called = new URL(calledPath, 'https://bank.invalid').href;
   const linked = URL.canParse(href, called) ? new URL(href, called) : null;
-  if (linked?.pathname.startsWith('/')) return `${linked.pathname}${linked.search}`;
+  if (linked?.pathname.startsWith('/')) {
+    // The path prefix of the base URL, which is put in front of every path, may stand in it already.
+    const path = linked.pathname.slice(Math.max(0, linked.pathname.indexOf('/private/')));
+    return `${path}${linked.search}`;
+  }
   throw new Psd2Error(
     'bank_answer',
     `The bank names the next page of the transactions of ${productId} by a link that is no address`,

@@ -94,7 +94,7 @@ export function openBankOf(
   const composing: ComposeSettings = {
     pathPrefix: baseUrl.pathname === '/' ? '' : baseUrl.pathname,
     identity: {
-      applicationName: requireSetting(profile, keys.applicationName),
+      applicationName: applicationNameOf(profile, keys.applicationName),
       signer: keySigner(qseal.key),
       signingCertificate: qseal.certificate,
       tppCertificate: profile.settings.tppCertificate ?? 'der-base64',
@@ -193,6 +193,15 @@ export function customerOf({ globals }: Context, { profile, tokens }: OpenProfil
       hint: `Run psd2 --profile ${profile.name} auth login.`,
     },
   );
+}
+
+/** The application's name goes into the `Signature` header between quotes. @throws Psd2Error `config` */
+function applicationNameOf(profile: Profile, key: 'applicationName' | 'ccApplicationName'): string {
+  const name = requireSetting(profile, key);
+  if (/^[\x20-\x7e]+$/.test(name) && !/["\\]/.test(name)) return name;
+  throw new Psd2Error('config', 'The application name holds a character that a signature can not carry', {
+    hint: 'Give it as it is registered: printable ASCII without quotes and backslashes (PSD2_APP_NAME).',
+  });
 }
 
 const CODE_KEYS = {

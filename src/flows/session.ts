@@ -80,7 +80,12 @@ async function requestNew(
     const granted = await requestTokens(bank, client(), { grant_type: 'client_credentials' }, world.newId());
     return { ...toStoredTokens(granted, world.now()), accessToken: granted.accessToken };
   }
-  if (!tokens?.refreshToken) throw notLoggedIn(grantType);
+  if (!tokens) throw notLoggedIn(grantType);
+  if (!tokens.refreshToken) {
+    throw new Psd2Error('not_logged_in', 'The login has ended, and the bank gave no way to renew it', {
+      hint: 'Run psd2 auth login.',
+    });
+  }
   try {
     const granted = await requestTokens(
       bank,
@@ -91,8 +96,10 @@ async function requestNew(
     return { ...toStoredTokens(granted, world.now(), tokens), accessToken: granted.accessToken };
   } catch (error) {
     if (!(error instanceof Psd2Error) || !isRefusal(error)) throw error;
-    // The refresh token is spent or revoked. An access token that still has time left stays.
-    await keeper.write({ ...tokens, refreshToken: null, refreshTokenExpiresAt: null });
+    if (error.bankCode === 'invalid_grant') {
+      // This refresh token is spent or revoked; a wrong secret or clock would say nothing against it.
+      await keeper.write({ ...tokens, refreshToken: null, refreshTokenExpiresAt: null });
+    }
     throw new Psd2Error(
       'not_logged_in',
       'The login has ended: the bank no longer accepts its refresh token',

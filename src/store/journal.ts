@@ -134,7 +134,7 @@ export class FlowJournal {
 
   /** One process of this profile at a time, for what must be looked up and written together. */
   locked<T>(work: () => Promise<T>): Promise<T> {
-    return withLock(join(this.#folder, 'journal'), work);
+    return withLock(join(this.#folder, 'journal'), work, 10_000);
   }
 
   /**
@@ -143,7 +143,7 @@ export class FlowJournal {
    * @throws Psd2Error `config` when another process is at it
    */
   claimed<T>(flow: string, work: () => Promise<T>): Promise<T> {
-    return withLock(this.#path(flow), work);
+    return withLock(this.#path(flow), work, 6_000);
   }
 
   #newId(kind: keyof typeof KINDS): string {

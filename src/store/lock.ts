@@ -6,9 +6,10 @@ import { makePrivateFolder } from './json-file.ts';
  * Runs `work` while holding the lock beside `path`, against every other `psd2` process that shares the
  * folder. A lock whose process died is taken over after some seconds.
  *
- * @throws Psd2Error `config` when another process holds it for much longer than a call to the bank takes
+ * @param patienceMs how long another process may hold it; more than the 4 s after which a dead one loses it
+ * @throws Psd2Error `config` when another process holds it for longer
  */
-export async function withLock<T>(path: string, work: () => Promise<T>): Promise<T> {
+export async function withLock<T>(path: string, work: () => Promise<T>, patienceMs: number): Promise<T> {
   const { default: lockfile } = await import('proper-lockfile');
   let release: () => Promise<void>;
   try {
@@ -17,7 +18,13 @@ export async function withLock<T>(path: string, work: () => Promise<T>): Promise
       realpath: false,
       stale: 4_000,
       update: 1_000,
-      retries: { retries: 100, factor: 1, minTimeout: 50, maxTimeout: 150, randomize: true },
+      retries: {
+        retries: Math.ceil(patienceMs / 100),
+        factor: 1,
+        minTimeout: 50,
+        maxTimeout: 150,
+        randomize: true,
+      },
       // A process that slept this long has lost it; the journal notices a writer in between by itself.
       onCompromised: () => {},
     });

@@ -23,6 +23,9 @@ const storedTokens = z.object({
 /** The tokens of one customer, or of the `client_credentials` application. */
 export type StoredTokens = Omit<z.infer<typeof storedTokens>, 'baseUrl'>;
 
+/** A token call may take its whole time limit, several times over. */
+const LONGEST_RENEWAL_MS = 150_000;
+
 const lastLogin = z.object({ customerId: z.string() });
 
 /**
@@ -55,7 +58,7 @@ export class TokenStore {
 
   /** One process at a time, for spending a refresh token. */
   locked<T>(customerId: string | null, work: () => Promise<T>): Promise<T> {
-    return withLock(this.#path(customerId), work);
+    return withLock(this.#path(customerId), work, LONGEST_RENEWAL_MS);
   }
 
   /** Customers whose tokens are kept, sorted. */

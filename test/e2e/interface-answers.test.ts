@@ -5,11 +5,11 @@ import Big from 'big.js';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import * as z from 'zod';
 import { readError } from './errors.ts';
-import { openProxy, type Proxy, type ProxyOptions } from './proxy.ts';
+import { type ConnectProxy, openProxy, type ProxyOptions } from './proxy.ts';
 import { PROGRAM, readDocument, useLoggedIn } from './psd2.ts';
 import { secretsIn } from './secrets.ts';
 import * as shapes from './shapes.ts';
-import { callsOf, stepsOf } from './verbose.ts';
+import { callsOf } from './verbose.ts';
 
 const ACCOUNT = '0010482620';
 const SAVINGS = '0010482638';
@@ -33,7 +33,9 @@ describe('a bank that answers in every odd shape', () => {
   const totals = z.object({
     data: z.object({
       numberTransactionsAccounting: z.coerce.number(),
-      numberTransactionsNotAccounting: z.coerce.number(),
+      // Where the bank leaves their number out, they are all on the first page.
+      numberTransactionsNotAccounting: z.coerce.number().optional(),
+      transactionsNotAccounting: z.array(z.unknown()),
       totalEnter: z.object({ amount: z.string() }),
       totalOutput: z.object({ amount: z.string() }),
     }),
@@ -49,7 +51,9 @@ describe('a bank that answers in every odd shape', () => {
     const rows = await operator.json(shapes.transactions, ['accounts', 'transactions', account]);
     const booked = rows.filter(({ status }) => status === 'booked');
     expect(booked).toHaveLength(data.numberTransactionsAccounting);
-    expect(rows.length - booked.length).toBe(data.numberTransactionsNotAccounting);
+    expect(rows.length - booked.length).toBe(
+      data.numberTransactionsNotAccounting ?? data.transactionsNotAccounting.length,
+    );
     const sum = (sign: 1 | -1) =>
       booked
         .map(({ amount }) => new Big(amount))
@@ -130,7 +134,9 @@ describe('answers that the bank signed', () => {
       message: expect.stringContaining('wrong Signature'),
     });
     expect(readDocument(shapes.consent, ended.stdout)).toMatchObject({ resourceId: null });
-    expect(stepsOf(ended)).toEqual(['request']);
+    const [call, ...others] = callsOf(ended);
+    expect(call).toMatchObject({ step: 'request', outcome: expect.stringContaining('wrong Signature') });
+    expect(others).toEqual([]);
 
     const tokens = secretsIn(join(operator.config, 'tokens'));
     const login = await operator.psd2(['auth', 'login', '--json'], {
@@ -184,7 +190,7 @@ describe('headers that the operator chooses', () => {
 describe('the export of transactions', () => {
   it.each([
     ['pdf', /^%PDF-/],
-    ['xls', /^<\?xml [^]*Excel\.Sheet/],
+    ['xls', /^<\?xml .*\n<\?mso-application progid="Excel\.Sheet"/],
   ])("saves the bank's %s", async (format, content) => {
     const file = join(operator.folder, `transactions.${format}`);
     const args = ['accounts', 'transactions', ACCOUNT, '--export', format, '--file'];
@@ -214,7 +220,7 @@ describe('the export of transactions', () => {
 });
 
 describe('a proxy', () => {
-  async function open(options: ProxyOptions = {}): Promise<Proxy> {
+  async function openForTest(options: ProxyOptions = {}): Promise<ConnectProxy> {
     const proxy = await openProxy(options);
     onTestFinished(proxy.close);
     return proxy;
@@ -224,7 +230,7 @@ describe('a proxy', () => {
     'that is spoken to over %s carries the call, and sees neither token nor client certificate',
     async (scheme) => {
       const tls = { cert: certificate('server.pem'), key: certificate('server-key.pem') };
-      const proxy = await open(scheme === 'https' ? { tls } : {});
+      const proxy = await openForTest(scheme === 'https' ? { tls } : {});
       const ended = await operator.psd2(['accounts', 'list', '--json'], {
         env: { HTTPS_PROXY: proxy.url, NODE_EXTRA_CA_CERTS: certificate('ca.pem') },
       });
@@ -243,14 +249,14 @@ describe('a proxy', () => {
   );
 
   it('that wants credentials ends the command with 11', async () => {
-    const proxy = await open({ status: 407 });
+    const proxy = await openForTest({ status: 407 });
     const ended = await operator.psd2(['accounts', 'list', '--json'], { env: { HTTPS_PROXY: proxy.url } });
     expect(readError(ended)).toMatchObject({ exitCode: 11, message: expect.stringContaining('HTTP 407') });
     expect(proxy.asked).toHaveLength(1);
   });
 
   it('is left out for the hosts of NO_PROXY', async () => {
-    const proxy = await open();
+    const proxy = await openForTest();
     const ended = await operator.psd2(['accounts', 'list'], {
       env: { HTTPS_PROXY: proxy.url, NO_PROXY: 'localhost,127.0.0.1' },
     });

@@ -6,7 +6,7 @@ import { connect, type Socket } from 'node:net';
 import { TLSSocket } from 'node:tls';
 
 /** A CONNECT proxy that keeps what it sees. */
-export interface Proxy {
+export interface ConnectProxy {
   url: string;
   /** What was asked of it, with the headers, one text for each CONNECT. */
   asked: string[];
@@ -25,7 +25,7 @@ export interface ProxyOptions {
 }
 
 /** Opens a proxy on loopback (RFC 9110, section 9.3.6). */
-export async function openProxy({ tls, status = 200 }: ProxyOptions = {}): Promise<Proxy> {
+export async function openProxy({ tls, status = 200 }: ProxyOptions = {}): Promise<ConnectProxy> {
   const asked: string[] = [];
   const passed: Buffer[] = [];
   const certificates: Buffer[] = [];

@@ -17,7 +17,7 @@ const COUNTING = `
       const count = Number(readFileSync(counter, 'utf8'));
       await new Promise((resolve) => setTimeout(resolve, 2));
       writeFileSync(counter, String(count + 1));
-    });
+    }, 10_000);
   }`;
 
 it('holds between processes: no step of one is lost to another', async () => {
@@ -38,7 +38,7 @@ it('is taken over from a process that was killed with it', async () => {
     await withLock(process.argv[2], async () => {
       process.stdout.write('held');
       await new Promise((resolve) => process.stdin.once('data', resolve));
-    });`;
+    }, 10_000);`;
   const { process: holder, output } = await startProgram(holding, temporary, { arguments: [path] });
   await new Promise((resolve) => holder.stdout?.once('data', resolve));
   holder.kill('SIGKILL');
@@ -46,23 +46,27 @@ it('is taken over from a process that was killed with it', async () => {
   // As it is some seconds later.
   const earlier = new Date(Date.now() - 10_000);
   utimesSync(`${path}.lock`, earlier, earlier);
-  expect(await withLock(path, async () => 'taken over')).toBe('taken over');
+  expect(await withLock(path, async () => 'taken over', 10_000)).toBe('taken over');
 });
 
 it('is released when the work fails, and its error is passed on', async () => {
   const path = join(newConfigFolder(temporary).root, 'flow');
-  const failing = withLock(path, async () => {
-    throw new RangeError('the work failed');
-  });
+  const failing = withLock(
+    path,
+    async () => {
+      throw new RangeError('the work failed');
+    },
+    10_000,
+  );
   await expect(failing).rejects.toThrow('the work failed');
-  expect(await withLock(path, async () => 'next')).toBe('next');
+  expect(await withLock(path, async () => 'next', 10_000)).toBe('next');
 });
 
 it('that cannot be taken is an error of the configuration', async () => {
   const blocked = join(temporary, 'a-file');
   writeFileSync(blocked, '');
   const path = join(blocked, 'flow');
-  await expect(withLock(path, async () => 'never')).rejects.toMatchObject({
+  await expect(withLock(path, async () => 'never', 10_000)).rejects.toMatchObject({
     code: 'config',
     message: `The lock ${path}.lock could not be taken`,
   });
