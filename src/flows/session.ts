@@ -96,19 +96,17 @@ async function requestNew(
     return { ...toStoredTokens(granted, world.now(), tokens), accessToken: granted.accessToken };
   } catch (error) {
     if (!(error instanceof Psd2Error) || !isRefusal(error)) throw error;
-    if (error.bankCode === 'invalid_grant') {
-      // This refresh token is spent or revoked; a wrong secret or clock would say nothing against it.
-      await keeper.write({ ...tokens, refreshToken: null, refreshTokenExpiresAt: null });
-    }
-    throw new Psd2Error(
-      'not_logged_in',
-      'The login has ended: the bank no longer accepts its refresh token',
-      {
-        ...error.context,
-        hint: 'Run psd2 auth login.',
-        cause: error,
-      },
-    );
+    const ended = error.bankCode === 'invalid_grant';
+    if (ended) await keeper.write({ ...tokens, refreshToken: null, refreshTokenExpiresAt: null });
+    // Any other refusal (a wrong secret, a wrong clock) says nothing against the refresh token: it stays.
+    const message = ended
+      ? 'The login has ended: the bank no longer accepts its refresh token'
+      : `The login could not be renewed: ${error.message}`;
+    throw new Psd2Error('not_logged_in', message, {
+      ...error.context,
+      hint: 'Run psd2 auth login.',
+      cause: error,
+    });
   }
 }
 

@@ -205,6 +205,7 @@ describe('_links.next', () => {
     `//thief.example${BASE}?page=2`,
     `https://user:pass@thief.example:444${BASE}?page=2`,
     `\\\\thief.example${BASE}?page=2`,
+    `https://thief.example/a/prefix${BASE}?page=2`,
   ])('%s on another host is asked of the profile’s own', async (href) => {
     recorded.expect('GET', BASE, page({ booked: [1] }, {}, href));
     recorded.expect('GET', `${BASE}?page=2`, page({ booked: [2] }));

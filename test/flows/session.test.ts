@@ -152,6 +152,16 @@ describe('a refresh token', () => {
     expect(recorded.received).toHaveLength(1);
   });
 
+  it('that is refused for another reason is not lost', async () => {
+    recorded.expect('POST', TOKEN_PATH, { status: 400, body: '{"error":"invalid_client"}' });
+    const { session, store } = await login(0);
+    await expect(session.current()).rejects.toMatchObject({
+      code: 'not_logged_in',
+      message: expect.stringContaining('could not be renewed'),
+    });
+    expect(loaded(store).refreshToken).toBe('refresh-0');
+  });
+
   it.each([
     ['is failing', refusal(503), 'bank_failing', 4],
     ['allows no more calls', { status: 420 }, 'too_many_calls', 1],
