@@ -1,26 +1,16 @@
 import { chmodSync, cpSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { makeCertificateSet } from '../../src/sandbox/certificate-set.ts';
 import { readError } from './errors.ts';
-import { freePort, useOperator, useSandbox } from './psd2.ts';
+import { freePort, useOperator } from './psd2.ts';
 import * as shapes from './shapes.ts';
-import { type Tap, tapBank } from './tap.ts';
+import { useTappedBank } from './tap.ts';
 
 const ACCOUNT = '0010482620';
 const IBAN = 'DE89370400440532013000';
-const operator = useSandbox();
-let tap: Tap;
-
-beforeAll(async () => {
-  const status = await operator.psd2(['sandbox', 'status', '--json']);
-  tap = await tapBank(JSON.parse(status.stdout).baseUrl);
-  operator.env.PSD2_BASE_URL = tap.baseUrl;
-  const login = await operator.psd2(['auth', 'login']);
-  expect(login, login.stderr).toMatchObject({ code: 0 });
-});
-afterAll(() => tap?.close());
+const { operator, tap } = useTappedBank();
 
 const flows = () => {
   const folder = join(operator.config, 'flows', 'sandbox');

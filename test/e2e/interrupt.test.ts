@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import Big from 'big.js';
 import { beforeAll, describe, expect, it } from 'vitest';
@@ -35,7 +35,8 @@ const bookings = async () =>
 
 describe('Ctrl-C while the customer is waited for', () => {
   it('ends a login at once and leaves the login from before as it was', async () => {
-    const tokens = tokenFile().text();
+    const file = join(operator.config, 'tokens', 'sandbox', 'customer-1048262.json');
+    const tokens = readFileSync(file, 'utf8');
     const { psd2, port } = await untilCustomer(['auth', 'login']);
     const interrupted = Date.now();
     psd2.kill('SIGINT');
@@ -44,7 +45,7 @@ describe('Ctrl-C while the customer is waited for', () => {
     expect(readError(ended)).toMatchObject({ code: 'interrupted', exitCode: 130 });
     expect(ended.stdout).toBe('');
     expect(await isFree(port)).toBe(true);
-    expect(tokenFile().text()).toBe(tokens);
+    expect(readFileSync(file, 'utf8')).toBe(tokens);
   });
 
   it('ends a consent at once, names it, and resume takes it to its end', async () => {
@@ -148,72 +149,3 @@ describe('SIGKILL while the customer is at SCA', () => {
     );
   });
 });
-
-describe('an access token that has ended', () => {
-  const refreshes = (stderr: string) => stderr.match(/^POST \/auth\/oauth\/v2\/token → 200/gm)?.length ?? 0;
-
-  it('is renewed by the next call', async () => {
-    const file = tokenFile();
-    const before = file.expire();
-    const ended = await operator.psd2(['accounts', 'list', '--json', '--verbose']);
-    expect(ended.code, ended.stderr).toBe(0);
-    expect(refreshes(ended.stderr)).toBe(1);
-    const after = file.read();
-    expect(after.accessToken).not.toBe(before.accessToken);
-    expect(after.refreshToken).not.toBe(before.refreshToken);
-    expect(Date.parse(after.accessTokenExpiresAt)).toBeGreaterThan(Date.now());
-  });
-
-  it('is renewed once by ten commands at the same time, and all succeed', async () => {
-    const file = tokenFile();
-    const before = file.expire();
-    const ended = await Promise.all(
-      Array.from({ length: 10 }, () => operator.psd2(['accounts', 'list', '--json', '--verbose'])),
-    );
-    for (const { code, stdout, stderr } of ended) {
-      expect(code, stderr).toBe(0);
-      expect(readDocument(shapes.accounts, stdout)).toHaveLength(3);
-    }
-    expect(ended.reduce((sum, { stderr }) => sum + refreshes(stderr), 0)).toBe(1);
-    expect(file.read().refreshToken).not.toBe(before.refreshToken);
-    expect(existsSync(`${file.path}.lock`)).toBe(false);
-  });
-
-  it('whose refresh token was revoked means a new login, exit code 4', async () => {
-    const file = tokenFile();
-    const whole = file.text();
-    file.write({ ...file.expire(), refreshToken: '00000000-0000-4000-8000-000000000000' });
-    const ended = await operator.psd2(['accounts', 'list', '--json']);
-    expect(readError(ended)).toMatchObject({
-      code: 'not_logged_in',
-      exitCode: 4,
-      hint: expect.stringContaining('psd2 auth login'),
-    });
-    writeFileSync(file.path, whole);
-  });
-});
-
-interface Tokens {
-  accessToken: string;
-  accessTokenExpiresAt: string;
-  refreshToken: string;
-}
-
-/** The stored tokens of the customer. */
-function tokenFile() {
-  const path = join(operator.config, 'tokens', 'sandbox', 'customer-1048262.json');
-  const read = (): Tokens => JSON.parse(readFileSync(path, 'utf8'));
-  const write = (tokens: Tokens) => writeFileSync(path, JSON.stringify(tokens));
-  return {
-    path,
-    read,
-    write,
-    text: () => readFileSync(path, 'utf8'),
-    /** Lets the access token end a minute ago. */
-    expire: (): Tokens => {
-      const tokens = { ...read(), accessTokenExpiresAt: new Date(Date.now() - 60_000).toISOString() };
-      write(tokens);
-      return tokens;
-    },
-  };
-}

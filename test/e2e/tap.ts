@@ -1,31 +1,54 @@
 import { once } from 'node:events';
 import { connect, createServer, type Socket } from 'node:net';
+import { afterAll, beforeAll, expect } from 'vitest';
+import * as z from 'zod';
+import { type Operator, useSandbox } from './psd2.ts';
 
 /** Stands before a bank and passes on what comes, byte for byte. */
-export interface Tap {
+interface Tap {
   /** The base URL that leads to the bank by way of this. */
   baseUrl: string;
   /** How often the bank was connected to so far. */
   connections(): number;
+  /** Lets those who come from now on wait, until what it returns is called. */
+  hold(): () => void;
   close(): Promise<void>;
 }
 
-/** Opens a way to the bank that counts. The bank's certificate holds here too, since it names the same host. */
-export async function tapBank(bank: string): Promise<Tap> {
+/** An operator who reaches the sandbox bank by way of a tap, and whose customer is logged in. */
+export function useTappedBank(): { operator: Operator; tap: Pick<Tap, 'connections' | 'hold'> } {
+  const operator = useSandbox();
+  let tap: Tap | undefined;
+  const opened = (): Tap => {
+    if (!tap) throw new Error('The tap is opened before the first test');
+    return tap;
+  };
+  beforeAll(async () => {
+    const { baseUrl } = await operator.json(z.object({ baseUrl: z.string() }), ['sandbox', 'status']);
+    tap = await tapBank(baseUrl);
+    operator.env.PSD2_BASE_URL = tap.baseUrl;
+    const login = await operator.psd2(['auth', 'login']);
+    expect(login, login.stderr).toMatchObject({ code: 0 });
+  });
+  afterAll(() => tap?.close());
+  return { operator, tap: { connections: () => opened().connections(), hold: () => opened().hold() } };
+}
+
+/** The bank's certificate holds for the tap too, since it names the same host. */
+async function tapBank(bank: string): Promise<Tap> {
   const { hostname, port } = new URL(bank);
   const sockets = new Set<Socket>();
   let connections = 0;
-  const server = createServer((inside) => {
+  let gate = Promise.resolve();
+  const server = createServer(async (inside) => {
     connections += 1;
+    keep(inside, sockets);
+    await gate;
     const outside = connect(Number(port), hostname);
-    for (const [socket, other] of [
-      [inside, outside],
-      [outside, inside],
-    ] as const) {
-      sockets.add(socket);
-      socket.pipe(other);
-      socket.once('error', () => other.destroy()).once('close', () => sockets.delete(socket));
-    }
+    keep(outside, sockets);
+    inside.pipe(outside).pipe(inside);
+    inside.once('error', () => outside.destroy());
+    outside.once('error', () => inside.destroy());
   }).listen(0, '127.0.0.1');
   await once(server, 'listening');
   const address = server.address();
@@ -33,10 +56,22 @@ export async function tapBank(bank: string): Promise<Tap> {
   return {
     baseUrl: `https://127.0.0.1:${address.port}`,
     connections: () => connections,
+    hold: () => {
+      let open = () => {};
+      gate = new Promise((resolve) => {
+        open = resolve;
+      });
+      return open;
+    },
     close: async () => {
       server.close();
       for (const socket of sockets) socket.destroy();
       await once(server, 'close');
     },
   };
+}
+
+function keep(socket: Socket, sockets: Set<Socket>): void {
+  sockets.add(socket);
+  socket.on('error', () => {}).once('close', () => sockets.delete(socket));
 }

@@ -1,0 +1,90 @@
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it, vi } from 'vitest';
+import { readError } from './errors.ts';
+import { readDocument } from './psd2.ts';
+import * as shapes from './shapes.ts';
+import { useTappedBank } from './tap.ts';
+
+const { operator, tap } = useTappedBank();
+
+/** The token calls that the bank answered well, as `--verbose` tells of them. */
+const refreshes = (stderr: string) => stderr.match(/^POST \/auth\/oauth\/v2\/token → 200/gm)?.length ?? 0;
+const listAccounts = () => operator.psd2(['accounts', 'list', '--json', '--verbose']);
+
+describe('an access token that has ended', () => {
+  it('is renewed by the next call', async () => {
+    const before = expire();
+    const { code, stderr } = await listAccounts();
+    expect(code, stderr).toBe(0);
+    expect(refreshes(stderr)).toBe(1);
+    const after = readTokens();
+    expect(after.accessToken).not.toBe(before.accessToken);
+    expect(after.refreshToken).not.toBe(before.refreshToken);
+    expect(Date.parse(after.accessTokenExpiresAt)).toBeGreaterThan(Date.now());
+  });
+
+  it('is renewed once by ten commands at the same time, and all succeed', async () => {
+    const before = expire();
+    const connected = tap.connections();
+    const goOn = tap.hold();
+    const commands = Array.from({ length: 10 }, listAccounts);
+    await vi.waitFor(() => expect(tap.connections()).toBe(connected + 1), { timeout: 20_000 });
+    // While the bank has not answered the first, no other one asks it.
+    const asked = vi.waitUntil(() => tap.connections() > connected + 1, { timeout: 2_000 });
+    await expect(asked).rejects.toThrow();
+    goOn();
+    const ended = await Promise.all(commands);
+    for (const { code, stdout, stderr } of ended) {
+      expect(code, stderr).toBe(0);
+      expect(readDocument(shapes.accounts, stdout)).toHaveLength(3);
+    }
+    expect(ended.reduce((sum, { stderr }) => sum + refreshes(stderr), 0)).toBe(1);
+    expect(readTokens().refreshToken).not.toBe(before.refreshToken);
+    expect(existsSync(`${file()}.lock`)).toBe(false);
+  });
+
+  it('is renewed when the bank refuses it before its time', async () => {
+    const before = readTokens();
+    writeTokens({ ...before, accessToken: '00000000-0000-4000-8000-000000000000' });
+    const { code, stderr } = await listAccounts();
+    expect(code, stderr).toBe(0);
+    expect(stderr).toMatch(/\/accounts → 401/);
+    expect(refreshes(stderr)).toBe(1);
+  });
+
+  it('means a new login, exit code 4, when the refresh token is refused too', async () => {
+    writeTokens({ ...expire(), refreshToken: '00000000-0000-4000-8000-000000000000' });
+    const error = readError(await listAccounts());
+    expect(error).toMatchObject({ code: 'not_logged_in', exitCode: 4 });
+    expect(error.hint).toContain('psd2 auth login');
+    expect(await operator.psd2(['auth', 'login'])).toMatchObject({ code: 0 });
+    expect(await listAccounts()).toMatchObject({ code: 0 });
+  });
+});
+
+interface Tokens {
+  accessToken: string;
+  accessTokenExpiresAt: string;
+  refreshToken: string;
+}
+
+/** Where the customer's tokens are. */
+function file(): string {
+  return join(operator.config, 'tokens', 'sandbox', 'customer-1048262.json');
+}
+
+function readTokens(): Tokens {
+  return JSON.parse(readFileSync(file(), 'utf8'));
+}
+
+function writeTokens(tokens: Tokens): void {
+  writeFileSync(file(), JSON.stringify(tokens));
+}
+
+/** Lets the access token end a minute ago. */
+function expire(): Tokens {
+  const tokens = { ...readTokens(), accessTokenExpiresAt: new Date(Date.now() - 60_000).toISOString() };
+  writeTokens(tokens);
+  return tokens;
+}
