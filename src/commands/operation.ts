@@ -138,11 +138,7 @@ export async function operationStatus(
   options: { product: string; resource: string },
 ): Promise<void> {
   const operation = parseOperationName(name);
-  const known = openProfileOf(context)
-    .journal.operations()
-    .find(
-      ({ flow, verification }) => flow === options.resource || verification?.resourceId === options.resource,
-    );
+  const known = knownOperation(context, options.resource);
   const resourceId = known?.verification?.resourceId ?? options.resource;
   const { bank } = openCustomerBank(context);
   const status = await fetchOperationStatus(bank, resourceId, known?.transactionId ?? context.world.newId());
@@ -200,6 +196,16 @@ function genericCalls(bank: Bank, { order, transactionId }: GenericOperation): O
       executeOperation(bank, order, { resourceId, transactionId, beforeSend }),
     executionStatus: null,
   };
+}
+
+/** The operation of this profile that a reference fits; a resource that was made elsewhere fits none. */
+function knownOperation(context: Context, reference: string): GenericOperation | undefined {
+  try {
+    return openProfileOf(context).journal.openOperation(reference).current;
+  } catch (error) {
+    if (error instanceof Psd2Error && error.code === 'flow_not_found') return undefined;
+    throw error;
+  }
 }
 
 function findOperation(context: Context, operation: string, from: string, reference: string): OpenOperation {

@@ -73,9 +73,9 @@ describe('Ctrl-C while the customer is waited for', () => {
   });
 
   it.each([
-    ['instant transfer', ['--instant', '--payee-verified'], 'settled'],
-    ['transfer', [], 'executed'],
-  ])('ends a %s at once, names it, and resume pays once', async (_kind, options, end) => {
+    ['an instant transfer', ['--instant', '--payee-verified'], 'settled'],
+    ['a transfer', [], 'executed'],
+  ])('ends %s at once, names it, and resume pays once', async (_kind, options, end) => {
     const [before, booked] = [await balance(), await bookings()];
     const { psd2, port } = await untilCustomer(['transfer', 'create', ...ORDER, ...options]);
     const interrupted = Date.now();

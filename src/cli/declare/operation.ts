@@ -7,7 +7,7 @@ export function declareOperation(run: Run) {
     .addHelpText(
       'after',
       `
-The data of an operation is what the bank's page for it shows as "data", in JSON.
+The data of an operation is what the bank's page for it shows inside "data", in JSON: psd2 puts it there.
 Each step prints the flow; the steps after verify take it, or the resource id, with --resource.
 
 Examples:
