@@ -1,0 +1,81 @@
+import { createPrivateKey, createPublicKey } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import {
+  parseRequestSignature,
+  verifyDigestHeader,
+  verifyDraftSignature,
+} from '@misskey-dev/node-http-message-signatures';
+import fc from 'fast-check';
+import { expect, it } from 'vitest';
+import { digestHeader } from '../../src/signature/digest.ts';
+import {
+  keySigner,
+  SIGNED_WITH_BODY,
+  SIGNED_WITHOUT_BODY,
+  signatureHeader,
+} from '../../src/signature/http-signature.ts';
+
+// A second verifier, on Web Crypto, that shares no code with psd2 or with the first.
+
+const privateKey = createPrivateKey(readFileSync('test/vectors/cavage-test-key.pem'));
+const publicKey = createPublicKey(privateKey).export({ type: 'spki', format: 'pem' }).toString();
+const sign = keySigner(privateKey);
+const target = fc
+  .tuple(fc.webPath(), fc.option(fc.webQueryParameters(), { nil: null }))
+  .map(([path, query]) => `/private${path}${query === null ? '' : `?${query}`}`);
+
+async function verify(
+  request: { method: string; url: string; headers: Record<string, string> },
+  signed: string[],
+) {
+  const parsed = parseRequestSignature(request, {
+    requiredComponents: { draft: signed },
+    clockSkew: { now: new Date(), delay: 300_000, forward: 300_000 },
+  });
+  if (parsed.version !== 'draft') throw new TypeError('The signature was not taken for one of the draft');
+  return verifyDraftSignature(parsed.value, publicKey);
+}
+
+it('accepts every request with a body and its digest, and no other body', async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      target,
+      fc.uuid(),
+      fc.uint8Array({ minLength: 1, maxLength: 200 }),
+      async (url, id, content) => {
+        const body = Buffer.from(content);
+        const headers: Record<string, string> = {
+          digest: digestHeader(body),
+          'tpp-request-id': id,
+          date: new Date().toUTCString(),
+        };
+        headers.signature = await signatureHeader(
+          { method: 'POST', target: url, headers },
+          SIGNED_WITH_BODY,
+          'app',
+          sign,
+        );
+        const request = { method: 'POST', url, headers };
+        expect(await verify(request, SIGNED_WITH_BODY)).toBe(true);
+        expect(await verifyDigestHeader(request, body)).toBe(true);
+        expect(await verifyDigestHeader(request, Buffer.concat([body, Buffer.from(' ')]))).toBe(false);
+      },
+    ),
+  );
+});
+
+it('accepts every GET, and no other target with its signature', async () => {
+  await fc.assert(
+    fc.asyncProperty(target, fc.uuid(), async (url, id) => {
+      const headers: Record<string, string> = { 'tpp-request-id': id, date: new Date().toUTCString() };
+      headers.signature = await signatureHeader(
+        { method: 'GET', target: url, headers },
+        SIGNED_WITHOUT_BODY,
+        'app',
+        sign,
+      );
+      expect(await verify({ method: 'GET', url, headers }, SIGNED_WITHOUT_BODY)).toBe(true);
+      expect(await verify({ method: 'GET', url: `${url}x`, headers }, SIGNED_WITHOUT_BODY)).toBe(false);
+    }),
+  );
+});
