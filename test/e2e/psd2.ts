@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { mkdirSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -70,12 +71,15 @@ export interface Operator {
 
 /** An operator for the tests of this file. What they leave running is ended after the tests. */
 export function useOperator(): Operator {
-  const folder = mkdtempSync(join(tmpdir(), 'psd2-e2e-'));
+  const folder = join(tmpdir(), `psd2-e2e-${randomUUID()}`);
   const place = (name: string) => join(folder, name);
   const operator = openOperator(folder, {
     home: place('home'),
     temporary: place('tmp'),
     config: place('config'),
+  });
+  beforeAll(() => {
+    for (const place of [operator.home, operator.temporary]) mkdirSync(place, { recursive: true });
   });
   afterAll(async () => {
     await operator.endAll();
@@ -113,8 +117,6 @@ function openOperator(
   folder: string,
   places: { home: string; temporary: string; config: string },
 ): Operator & { endAll(): Promise<void> } {
-  mkdirSync(places.home);
-  mkdirSync(places.temporary);
   const running = new Set<Running>();
   const history: Operator['history'] = [];
   const env: Environment = {
@@ -122,6 +124,8 @@ function openOperator(
     LANG: 'C.UTF-8',
     HOME: places.home,
     TMPDIR: places.temporary,
+    // Node's own (22 and newer), which would be in TMPDIR.
+    NODE_COMPILE_CACHE: join(folder, 'compile-cache'),
     PSD2_CONFIG_DIR: places.config,
     PSD2_BROWSER: CUSTOMER,
   };
