@@ -27,7 +27,7 @@ export interface BankRules {
 export const defaultRules: BankRules = {
   now: () => new Date(),
   instantSettlesAfterMs: 1500,
-  consents: 'recorded',
+  consents: 'enforced',
   roles: undefined,
   tokenTtlSeconds: 3500,
   rotateRefreshTokens: true,

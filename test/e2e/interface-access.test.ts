@@ -11,7 +11,7 @@ const ACCOUNT = '0010482620';
 const CC = ['--grant', 'client_credentials'];
 
 describe('a bank that checks roles and limits', () => {
-  const operator = useLoggedIn(['--roles', 'AISP', '--daily-limit', '3']);
+  const operator = useLoggedIn(['--roles', 'AISP', '--daily-limit', '3', '--no-enforce-consents'], 'none');
   const status = () => operator.json(shapes.applicationLogin, ['auth', 'status', ...CC]);
 
   it('counts the calls with client credentials, and psd2 warns before the limit and ends at it with 10', async () => {
@@ -66,7 +66,7 @@ describe('a bank that checks roles and limits', () => {
 
 describe('a bank that enforces consents, and gives tokens that are always about to end', () => {
   // psd2 renews a token 30 seconds before its end.
-  const operator = useLoggedIn(['--enforce-consents', '--token-ttl', '30', '--no-rotation']);
+  const operator = useLoggedIn(['--token-ttl', '30', '--no-rotation'], 'none');
 
   it('refuses a balance without consent with 5, and shows it with one', async () => {
     const before = await operator.psd2(['accounts', 'balance', ACCOUNT, '--json']);

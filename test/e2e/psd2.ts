@@ -104,13 +104,20 @@ export function useSandbox(rules: string[] = []): Operator {
 }
 
 /** An operator whose sandbox bank runs, and whose customer is logged in. */
-export function useLoggedIn(rules: string[] = []): Operator {
+export function useLoggedIn(rules: string[] = [], consents: 'given' | 'none' = 'given'): Operator {
   const operator = useSandbox(rules);
-  beforeAll(async () => {
-    const login = await operator.psd2(['auth', 'login']);
-    expect(login, login.stderr).toMatchObject({ code: 0 });
-  });
+  beforeAll(() => logIn(operator, consents));
   return operator;
+}
+
+/** Logs the customer in, who consents to everything or to nothing. */
+export async function logIn(operator: Operator, consents: 'given' | 'none' = 'given'): Promise<void> {
+  const login = await operator.psd2(['auth', 'login']);
+  expect(login, login.stderr).toMatchObject({ code: 0 });
+  if (consents === 'none') return;
+  const categories = ['--category', 'ACCOUNT_INFO', '--category', 'PAYMENTS'];
+  const consent = await operator.psd2(['consent', 'request', ...categories, '--all-products']);
+  expect(consent, consent.stderr).toMatchObject({ code: 0 });
 }
 
 function openOperator(

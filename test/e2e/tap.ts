@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import { connect, createServer, type Socket } from 'node:net';
-import { afterAll, beforeAll, expect } from 'vitest';
+import { afterAll, beforeAll } from 'vitest';
 import * as z from 'zod';
-import { type Operator, useSandbox } from './psd2.ts';
+import { logIn, type Operator, useSandbox } from './psd2.ts';
 
 /** Stands before a bank and passes on what comes, byte for byte. */
 interface Tap {
@@ -27,8 +27,7 @@ export function useTappedBank(): { operator: Operator; tap: Pick<Tap, 'connectio
     const { baseUrl } = await operator.json(z.object({ baseUrl: z.string() }), ['sandbox', 'status']);
     tap = await tapBank(baseUrl);
     operator.env.PSD2_BASE_URL = tap.baseUrl;
-    const login = await operator.psd2(['auth', 'login']);
-    expect(login, login.stderr).toMatchObject({ code: 0 });
+    await logIn(operator);
   });
   afterAll(() => tap?.close());
   return { operator, tap: { connections: () => opened().connections(), hold: () => opened().hold() } };

@@ -292,7 +292,8 @@ export interface TestBank {
 export async function openTestBank(options: Partial<SandboxOptions> = {}): Promise<TestBank> {
   const folder = await mkdtemp(join(tmpdir(), 'psd2-sandbox-'));
   const clock = new TestClock('2026-11-20T11:00:00Z');
-  const sandbox = await startSandbox({ folder, port: 0, now: clock.now, ...options });
+  // Most tests are about other rules; permission.test.ts has those of consents.
+  const sandbox = await startSandbox({ folder, port: 0, now: clock.now, consents: 'recorded', ...options });
   const tpp = new Tpp(sandbox, clock.now);
   return {
     sandbox,

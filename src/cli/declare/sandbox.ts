@@ -11,7 +11,10 @@ export function declareSandbox(run: Run) {
     .description('start the bank and store the profile "sandbox"')
     .option('--port <n>', 'port of the interface; 0 for any', '8443')
     .option('--detach', 'return when it is ready, and leave it running')
-    .option('--enforce-consents', 'refuse a call whose product and category the customer did not consent to')
+    .option(
+      '--no-enforce-consents',
+      'serve calls for products and categories that the customer did not consent to',
+    )
     .option('--roles <list>', 'check the PSD2 roles of the TPP: AISP, PISP, PIISP, separated by commas')
     .option('--token-ttl <seconds>', 'lifetime of access tokens (default: 3500)')
     .option('--no-rotation', 'a refresh leaves the refresh token as it is')
@@ -26,11 +29,10 @@ export function declareSandbox(run: Run) {
       'after',
       '\nThe name of a beneficiary can choose how a transfer ends: docs/sandbox.md, "Magic values".',
     )
-    .action(({ detach = false, enforceConsents = false, ...options }) =>
+    .action(({ detach = false, ...options }) =>
       run(async (context) =>
         (await import('../../commands/sandbox-start.ts')).sandboxStart(context, {
           detach,
-          enforceConsents,
           ...options,
         }),
       ),
