@@ -15,7 +15,7 @@ const ORDER = [
   ...['--from', ACCOUNT, '--to', 'DE89370400440532013000', '--name', 'Ada Lovelace'],
   ...['--amount', '3.00', '--yes'],
 ];
-const CONSENT = ['--category', 'ACCOUNT_INFO', '--all-products'];
+const CONSENT = ['--category', 'ACCOUNT_INFO', '--category', 'PAYMENTS', '--all-products'];
 const operator = useSandbox();
 const certificate = (name: string) => join(operator.config, 'sandbox', 'certificates', name);
 
