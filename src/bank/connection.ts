@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { Agent, request } from 'node:https';
+import { TLSSocket } from 'node:tls';
 import type { KeyPair } from '../certificates/key-pair.ts';
 import { Psd2Error } from '../errors.ts';
 
@@ -105,7 +106,9 @@ export function connectToBank(origin: URL, qwac: KeyPair, ca: string | undefined
           if (statusCode !== 200) sending.destroy(new ProxyRefused(statusCode));
         });
         sending.once('socket', (socket) => {
-          if (sending.reusedSocket) connected = true;
+          // Only a handshake that is seen to be under way proves that nothing has left.
+          const shaken = socket instanceof TLSSocket && socket.getPeerFinished() !== undefined;
+          if (sending.reusedSocket || shaken) connected = true;
           else socket.once('secureConnect', () => (connected = true));
         });
         const fail = (error: unknown) => {

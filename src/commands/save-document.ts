@@ -19,7 +19,8 @@ export async function saveDocument(context: Context, file: string, document: Buf
   if (file === '-') return context.printBytes(document);
   const unfinished = `${file}.${process.pid}.part`;
   try {
-    await writeFile(unfinished, document, { mode: 0o600 });
+    // 'wx': a link that someone put under this name is not followed.
+    await writeFile(unfinished, document, { mode: 0o600, flag: 'wx' });
     await rename(unfinished, file);
   } catch (cause) {
     await rm(unfinished, { force: true });
