@@ -1,6 +1,7 @@
 import { Psd2Error } from '../errors.ts';
 import { type ComposeSettings, composeRequest } from './compose.ts';
 import { type BankConnection, CallFailed, pathOf, type WireAnswer, type WireRequest } from './connection.ts';
+import type { Pace } from './pace.ts';
 
 /** A call of the bank's interface, before headers and signature. */
 export interface BankCall {
@@ -49,6 +50,8 @@ export interface ExchangeSettings extends ComposeSettings {
   timeoutMs: number;
   /** Checks what the bank signed. @throws Psd2Error `bank_answer` */
   checkAnswer: (answer: WireAnswer, request: WireRequest) => void;
+  /** Shared by all calls that the bank counts together. */
+  pace: Pace;
   signal: AbortSignal;
   /** From 0 to 1. */
   random: () => number;
@@ -72,9 +75,10 @@ const LONGEST_RETRY_AFTER = 30_000;
  *   {@link CallFailed}) and lets every answered status through
  */
 export function openExchange(settings: ExchangeSettings): Exchange {
-  const { connection, session, signal, now, random, sleep, observe, checkAnswer } = settings;
+  const { connection, session, pace, signal, now, random, sleep, observe, checkAnswer } = settings;
 
   const attempt = async (call: BankCall): Promise<Answer> => {
+    await pace.turn();
     // What is announced is sent: an interrupted command announces nothing more.
     signal.throwIfAborted();
     const { request, tppRequestId, digest } = await composeRequest(call, settings);
@@ -123,10 +127,14 @@ export function openExchange(settings: ExchangeSettings): Exchange {
         await sleep(backoff);
         continue;
       }
-      if (retries === MOST_RETRIES || !mayRetryAnswer(call, answer)) return answer;
       const asked = retryAfter(answer.headers['retry-after'], now());
+      const tooMany = answer.status === 420 || answer.status === 429;
+      if (tooMany) pace.slowDown(Math.min(asked ?? backoff, LONGEST_RETRY_AFTER));
+      else pace.goOn();
+      if (retries === MOST_RETRIES || !mayRetryAnswer(call, answer)) return answer;
       if (asked !== null && asked > LONGEST_RETRY_AFTER) return answer;
-      await sleep(asked ?? backoff);
+      // Too many calls hold up all of them, this one too.
+      if (!tooMany) await sleep(asked ?? backoff);
     }
   };
 }

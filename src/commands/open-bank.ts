@@ -1,9 +1,15 @@
 import { answerCheck } from '../bank/answer-check.ts';
 import { type Bank, openBank, type TokenSource } from '../bank/bank.ts';
-import { type ComposedRequest, type ComposeSettings, composeRequest } from '../bank/compose.ts';
-import { connectToBank } from '../bank/connection.ts';
+import {
+  type ComposedRequest,
+  type ComposeSettings,
+  composeRequest,
+  type Identity,
+} from '../bank/compose.ts';
+import { type BankConnection, connectToBank } from '../bank/connection.ts';
 import { type Answer, type BankCall, openExchange } from '../bank/exchange.ts';
 import type { ClientCredentials } from '../bank/oauth.ts';
+import { Pace } from '../bank/pace.ts';
 import { type KeyPair, readKeyPair } from '../certificates/key-pair.ts';
 import { bankDay } from '../domain/calendar.ts';
 import { parseCustomerId } from '../domain/identifiers.ts';
@@ -68,37 +74,71 @@ export function openProfileOf(context: Context): OpenProfile {
   };
 }
 
+/** What the calls of all customers of a profile share. */
+export interface Transport {
+  grant: GrantType;
+  connection: BankConnection;
+  pace: Pace;
+  identity: Identity;
+  checkAnswer: ReturnType<typeof answerCheck>;
+  counter: CallCounter;
+}
+
 /**
- * Opens the way to a profile's bank: certificates are read and checked; nothing is sent yet.
+ * Reads and checks a profile's certificates and keys; nothing is sent yet.
  *
- * @throws Psd2Error `no_profile`, `config`, `certificate`
+ * @throws Psd2Error `config`, `certificate`
  */
-export function openBankOf(
+export function openTransport(
   context: Context,
-  opened: OpenProfile,
+  { profile, baseUrl }: OpenProfile,
   grant: GrantType,
-  apiTrackId?: string,
-): OpenBank {
-  const { env, globals, terminal, world } = context;
-  const { profile, baseUrl } = opened;
+): Transport {
+  const { env, world } = context;
   const qwac = readPair(profile, 'QWAC', env.PSD2_KEY_PASSPHRASE, world.now());
   const sealed = profile.settings.qsealCertificate ?? profile.settings.qsealKey;
   const qseal = sealed ? readPair(profile, 'QSealC', env.PSD2_KEY_PASSPHRASE, world.now()) : qwac;
-  const session = { apiTrackId };
   const counter = new CallCounter(context.folder, profile.name);
   if (grant === 'client_credentials') warnNearLimit(context, profile, counter);
-  const keys = grant === 'client_credentials' ? CC_KEYS : CODE_KEYS;
-
   const connection = connectToBank(baseUrl, qwac, readPem(profile, 'ca'));
   context.onEnd(() => connection.close());
-  const composing: ComposeSettings = {
-    pathPrefix: baseUrl.pathname === '/' ? '' : baseUrl.pathname,
+  return {
+    grant,
+    connection,
+    counter,
+    pace: new Pace(world),
+    checkAnswer: answerCheck(readPem(profile, 'bankSigningCertificate')),
     identity: {
-      applicationName: applicationNameOf(profile, keys.applicationName),
+      applicationName: applicationNameOf(profile, keysOf(grant).applicationName),
       signer: keySigner(qseal.key),
       signingCertificate: qseal.certificate,
       tppCertificate: profile.settings.tppCertificate ?? 'der-base64',
     },
+  };
+}
+
+/**
+ * Opens the way to a profile's bank: certificates are read and checked; nothing is sent yet.
+ *
+ * @throws Psd2Error `config`, `certificate`
+ */
+export function openBankOf(context: Context, opened: OpenProfile, grant: GrantType): OpenBank {
+  return openBankOver(context, opened, openTransport(context, opened, grant));
+}
+
+function openBankOver(
+  context: Context,
+  opened: OpenProfile,
+  { grant, connection, pace, identity, checkAnswer, counter }: Transport,
+  apiTrackId?: string,
+): OpenBank {
+  const { globals, terminal, world } = context;
+  const { profile, baseUrl } = opened;
+  const session = { apiTrackId };
+  const keys = keysOf(grant);
+  const composing: ComposeSettings = {
+    pathPrefix: baseUrl.pathname === '/' ? '' : baseUrl.pathname,
+    identity,
     psuIpAddress: globals.psuIpAddress,
     language: globals.language,
     traceComponent: globals.traceComponent,
@@ -109,8 +149,9 @@ export function openBankOf(
     ...composing,
     ...world,
     connection,
+    pace,
     timeoutMs: globals.timeoutMs,
-    checkAnswer: answerCheck(readPem(profile, 'bankSigningCertificate')),
+    checkAnswer,
     observe: (call) => {
       if (grant === 'client_credentials' && call.isPrivate) counter.count(bankDay(world.now()));
       if (!globals.verbose) return;
@@ -137,34 +178,48 @@ export function openBankOf(
 }
 
 /**
- * Opens the bank for calls on a customer's behalf, with the grant that the operator chose.
+ * Opens the bank for calls on a customer's behalf, with the grant that the operator chose. Inquiries that need
+ * SCA send the customer there.
  *
- * @throws Psd2Error `not_logged_in` when no customer is known, and what {@link openBankOf} throws
+ * @throws Psd2Error `not_logged_in` when no customer is known, and what {@link openTransport} throws
  */
 export function openCustomerBank(context: Context): CustomerBank {
   const { globals, world } = context;
   const opened = openProfileOf(context);
   const customerId = customerOf(context, opened);
-  const holder = globals.grant === 'client_credentials' ? null : customerId;
-  const opening = openBankOf(context, opened, globals.grant, opened.tokens.read(holder)?.apiTrackId);
+  const transport = openTransport(context, opened, globals.grant);
+  const unattended = openUnattendedBank(context, opened, transport, customerId);
+  const bank = withScaForInquiries(unattended.bank, {
+    customer: customerPortsOf(context, opened.profile),
+    world,
+    maySendCustomer: context.terminal.canAsk || globals.yes,
+    say: context.terminal.say,
+  });
+  return { ...unattended, bank };
+}
+
+/** The bank for calls on a customer's behalf, while the customer is not there. */
+export function openUnattendedBank(
+  context: Context,
+  opened: OpenProfile,
+  transport: Transport,
+  customerId: string,
+): CustomerBank {
+  const { grant } = transport;
+  const holder = grant === 'client_credentials' ? null : customerId;
+  const opening = openBankOver(context, opened, transport, opened.tokens.read(holder)?.apiTrackId);
   const accessTokens = openSession({
     bank: opening.connect(),
-    grantType: globals.grant,
+    grantType: grant,
     client: opening.client,
     keeper: {
       read: () => opened.tokens.read(holder),
       write: (tokens) => opened.tokens.write(holder, tokens),
       locked: (work) => opened.tokens.locked(holder, work),
     },
-    world,
+    world: context.world,
   });
-  const bank = withScaForInquiries(opening.connect(accessTokens), {
-    customer: customerPortsOf(context, opened.profile),
-    world,
-    maySendCustomer: context.terminal.canAsk || globals.yes,
-    say: context.terminal.say,
-  });
-  return { ...opening, bank, accessTokens, customerId, holder };
+  return { ...opening, bank: opening.connect(accessTokens), accessTokens, customerId, holder };
 }
 
 /** A warning before the bank's daily limit, where the operator has set it. */
@@ -214,6 +269,10 @@ const CC_KEYS = {
   clientSecret: 'ccClientSecret',
   applicationName: 'ccApplicationName',
 } as const;
+
+function keysOf(grant: GrantType) {
+  return grant === 'client_credentials' ? CC_KEYS : CODE_KEYS;
+}
 
 function readPair(
   profile: Profile,

@@ -8,6 +8,7 @@ import {
   type Observation,
   openExchange,
 } from '../../src/bank/exchange.ts';
+import { Pace } from '../../src/bank/pace.ts';
 import { type KeyPair, readKeyPair } from '../../src/certificates/key-pair.ts';
 import { keySigner } from '../../src/signature/http-signature.ts';
 import type { BankMessage } from '../../src/wire/envelope.ts';
@@ -62,8 +63,16 @@ export function useClients(recorded: RecordedBank): (options?: ClientOptions) =>
     const sleeps: number[] = [];
     const observations: Observation[] = [];
     const notices: BankMessage[] = [];
+    // Time stands still but for the pauses, so that these are as long as they were meant.
+    let time = Date.now();
+    const now = () => new Date(time);
+    const sleep = async (milliseconds: number) => {
+      sleeps.push(milliseconds);
+      time += milliseconds;
+    };
     const exchange = openExchange({
       connection,
+      pace: new Pace({ now, sleep }),
       pathPrefix: '',
       identity: {
         applicationName: APPLICATION_NAME,
@@ -78,12 +87,10 @@ export function useClients(recorded: RecordedBank): (options?: ClientOptions) =>
       traceComponent: undefined,
       checkAnswer: () => {},
       signal: new AbortController().signal,
-      now: () => new Date(),
+      now,
       newId: randomUUID,
       random: () => 0.5,
-      sleep: async (milliseconds) => {
-        sleeps.push(milliseconds);
-      },
+      sleep,
       observe: (observation) => observations.push(observation),
       ...settings,
     });

@@ -1,0 +1,79 @@
+import { describe, expect, it } from 'vitest';
+import { Pace } from '../../src/bank/pace.ts';
+
+/** A pace in a time of its own: `beginnings` are the milliseconds at which calls got their turn. */
+function usePace() {
+  let time = 0;
+  const waiting: { until: number; wake: () => void }[] = [];
+  const pace = new Pace({
+    now: () => new Date(time),
+    sleep: (milliseconds) => new Promise((wake) => waiting.push({ until: time + milliseconds, wake })),
+  });
+  const beginnings: number[] = [];
+  const settled = () => new Promise((resolve) => setImmediate(resolve));
+  return {
+    pace,
+    beginnings,
+    /** Begins a call; its turn may come later. */
+    call: () => void pace.turn().then(() => beginnings.push(time)),
+    /** Lets the time pass until nobody waits any more. */
+    async pass(until = Number.POSITIVE_INFINITY) {
+      await settled();
+      for (;;) {
+        waiting.sort((a, b) => a.until - b.until);
+        const next = waiting[0];
+        if (!next || next.until > until) return;
+        waiting.shift();
+        time = next.until;
+        next.wake();
+        await settled();
+      }
+    },
+  };
+}
+
+describe('the pace of calls', () => {
+  it('holds up no call while the bank takes them', async () => {
+    const { pace, beginnings, call, pass } = usePace();
+    for (let calls = 0; calls < 3; calls += 1) {
+      call();
+      pace.goOn();
+    }
+    await pass();
+    expect(beginnings).toEqual([0, 0, 0]);
+  });
+
+  it('holds up all calls as long as the bank asked, and lets them go one after the other', async () => {
+    const { pace, beginnings, call, pass } = usePace();
+    pace.slowDown(1_000);
+    for (let calls = 0; calls < 3; calls += 1) call();
+    await pass();
+    expect(beginnings).toEqual([1_000, 1_020, 1_040]);
+  });
+
+  it('holds up calls that wait for their turn already, when another one is turned away', async () => {
+    const { pace, beginnings, call, pass } = usePace();
+    pace.slowDown(1_000);
+    call();
+    call();
+    await pass(1_000);
+    pace.slowDown(5_000);
+    await pass();
+    expect(beginnings).toEqual([1_000, 6_000]);
+  });
+
+  it('draws the calls apart with each refusal, up to two seconds, and together with each answer', async () => {
+    const { pace, beginnings, call, pass } = usePace();
+    for (let refusals = 0; refusals < 20; refusals += 1) pace.slowDown(0);
+    for (let calls = 0; calls < 3; calls += 1) call();
+    await pass();
+    expect(beginnings).toEqual([0, 2_000, 4_000]);
+    for (let answers = 0; answers < 200; answers += 1) pace.goOn();
+    call();
+    await pass();
+    call();
+    call();
+    await pass();
+    expect(beginnings.slice(3)).toEqual([6_000, 6_000, 6_000]);
+  });
+});
