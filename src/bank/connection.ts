@@ -1,8 +1,10 @@
 import type { IncomingMessage } from 'node:http';
 import { Agent, request } from 'node:https';
-import { TLSSocket } from 'node:tls';
+import { createSecureContext, type SecureContext, TLSSocket } from 'node:tls';
 import type { KeyPair } from '../certificates/key-pair.ts';
 import { Psd2Error } from '../errors.ts';
+import { explainFailure } from './explain-failure.ts';
+import type { TunnelledRequestOptions } from './tunnel.ts';
 
 /** A request as it goes over the wire. */
 export interface WireRequest {
@@ -56,14 +58,15 @@ const LARGEST_ANSWER = 32 * 1024 * 1024;
  * @param origin scheme, host and port of the bank
  * @param qwac the certificate for mutual TLS
  * @param ca PEM certificates that the bank's must chain to; undefined means the system's
+ * @throws Psd2Error `certificate` when `ca` holds no PEM certificate
  */
 export function connectToBank(origin: URL, qwac: KeyPair, ca: string | undefined): BankConnection {
   // Options of each request, not of the agent: a proxy's agent would show the client certificate to the proxy.
   const tls = {
-    cert: qwac.certificatePem,
-    key: qwac.key.export({ type: 'pkcs8', format: 'pem' }),
-    ...(ca === undefined ? {} : { ca }),
-  };
+    secureContext: secureContext(qwac, ca),
+    // Said here, so that neither NODE_TLS_REJECT_UNAUTHORIZED nor NODE_OPTIONS can say otherwise.
+    rejectUnauthorized: true,
+  } as const;
   let route: Promise<Route> | undefined;
 
   return {
@@ -76,34 +79,27 @@ export function connectToBank(origin: URL, qwac: KeyPair, ca: string | undefined
         /** The connection stands, so bytes may have left. */
         let connected = false;
 
-        const sending = request(
-          {
-            ...tls,
-            agent,
-            method,
-            protocol: origin.protocol,
-            hostname: origin.hostname.replace(/^\[|\]$/g, ''),
-            port: origin.port || 443,
-            path: target,
-            headers: { ...headers, ...(body && { 'content-length': body.length }) },
-            signal: ended,
-          },
-          async (answer) => {
-            try {
-              const content = await readAll(answer);
-              resolve({
-                status: answer.statusCode ?? 0,
-                headers: joinHeaders(answer.headers),
-                body: content,
-              });
-            } catch (error) {
-              sending.destroy();
-              fail(error);
-            }
-          },
-        );
-        sending.once('proxyConnect', ({ statusCode }: { statusCode: number }) => {
-          if (statusCode !== 200) sending.destroy(new ProxyRefused(statusCode));
+        const options: TunnelledRequestOptions & { insecureHTTPParser: boolean } = {
+          ...tls,
+          agent,
+          method,
+          protocol: origin.protocol,
+          hostname: origin.hostname.replace(/^\[|\]$/g, ''),
+          port: origin.port || 443,
+          path: target,
+          headers: { ...headers, ...(body && { 'content-length': body.length }) },
+          signal: ended,
+          insecureHTTPParser: false,
+          tunnel: { tls, signal: ended },
+        };
+        const sending = request(options, async (answer) => {
+          try {
+            const content = await readAll(answer);
+            resolve({ status: answer.statusCode ?? 0, headers: joinHeaders(answer.headers), body: content });
+          } catch (error) {
+            sending.destroy();
+            fail(error);
+          }
         });
         sending.once('socket', (socket) => {
           // Only a handshake that is seen to be under way proves that nothing has left.
@@ -113,19 +109,20 @@ export function connectToBank(origin: URL, qwac: KeyPair, ca: string | undefined
         });
         const fail = (error: unknown) => {
           if (signal.aborted) reject(signal.reason);
-          else if (error instanceof AnswerTooLarge) {
-            reject(
-              new Psd2Error(
-                'bank_answer',
-                `The bank's answer to ${method} ${pathOf({ target })} is larger than 32 MiB`,
-              ),
-            );
+          else if (error instanceof UnusableAnswer) {
+            const message = `The bank's answer to ${method} ${pathOf({ target })} ${error.message}`;
+            reject(new Psd2Error('bank_answer', message));
           } else if (timeout.aborted) {
             const message = `it did not answer within ${timeoutMs / 1000} s`;
             reject(new CallFailed(message, { neverSent: !connected, passing: true, cause: error }));
-          } else reject(explain(error, origin, proxy, !connected));
+          } else {
+            const { message, passing } = explainFailure(error, origin, proxy, !connected);
+            reject(new CallFailed(message, { neverSent: !connected, passing, cause: error }));
+          }
         };
-        sending.once('error', fail);
+        // A request that still waits for its connection says nothing when it is ended.
+        ended.addEventListener('abort', () => fail(ended.reason), { once: true });
+        sending.on('error', fail);
         sending.end(body);
       });
     },
@@ -133,6 +130,28 @@ export function connectToBank(origin: URL, qwac: KeyPair, ca: string | undefined
       (await route)?.agent.destroy();
     },
   };
+}
+
+/** Who we are, and whom we trust. TLS 1.2 is said here, so that NODE_OPTIONS can't say otherwise. */
+function secureContext({ certificatePem, key }: KeyPair, ca: string | undefined): SecureContext {
+  const ours = {
+    cert: certificatePem,
+    key: key.export({ type: 'pkcs8', format: 'pem' }),
+    minVersion: 'TLSv1.2',
+  } as const;
+  if (ca === undefined) return createSecureContext(ours);
+  const refuse = (cause?: unknown) =>
+    new Psd2Error('certificate', 'The CA bundle is not a list of PEM certificates', {
+      hint: 'Check PSD2_CA, or the profile: each begins with -----BEGIN CERTIFICATE-----.',
+      cause,
+    });
+  // An empty one would stand for the system's.
+  if (!ca.includes('CERTIFICATE-----')) throw refuse();
+  try {
+    return createSecureContext({ ...ours, ca });
+  } catch (cause) {
+    throw refuse(cause);
+  }
 }
 
 /** How the bank is reached: directly, or through the proxy that the environment names for it. */
@@ -154,29 +173,26 @@ async function routeTo(origin: URL): Promise<Route> {
       hint: 'Check HTTPS_PROXY; NO_PROXY names the hosts that need none.',
     });
   }
-  const { HttpsProxyAgent } = await import('https-proxy-agent');
+  const { TunnelAgent } = await import('./tunnel.ts');
   const proxy = new URL(address);
-  return { agent: new HttpsProxyAgent(proxy, { keepAlive: true }), proxy };
+  return { agent: new TunnelAgent(proxy), proxy };
 }
 
-/** The proxy answered CONNECT with another status than 200. */
-class ProxyRefused extends Error {
-  readonly statusCode: number;
-
-  constructor(statusCode: number) {
-    super(`HTTP ${statusCode}`);
-    this.statusCode = statusCode;
-  }
-}
-
-class AnswerTooLarge extends Error {}
+/** The answer came, and can't be taken; the message goes on after "The bank's answer to ...". */
+class UnusableAnswer extends Error {}
 
 async function readAll(answer: IncomingMessage): Promise<Buffer> {
+  const coding = answer.headers['content-encoding']?.trim().toLowerCase();
+  if (coding && coding !== 'identity') {
+    throw new UnusableAnswer(`is encoded as ${coding}, which psd2 did not ask for`);
+  }
+  const tooLarge = new UnusableAnswer('is larger than 32 MiB');
+  if (Number(answer.headers['content-length']) > LARGEST_ANSWER) throw tooLarge;
   const chunks: Buffer[] = [];
   let size = 0;
   for await (const chunk of answer) {
     size += chunk.length;
-    if (size > LARGEST_ANSWER) throw new AnswerTooLarge();
+    if (size > LARGEST_ANSWER) throw tooLarge;
     chunks.push(chunk);
   }
   return Buffer.concat(chunks);
@@ -194,43 +210,4 @@ function joinHeaders(headers: IncomingMessage['headers']): Record<string, string
 /** A request's path without its query, which may hold what is nobody's business. */
 export function pathOf(request: Pick<WireRequest, 'target'>): string {
   return request.target.split('?', 1)[0] ?? '';
-}
-
-function explain(error: unknown, origin: URL, proxy: URL | undefined, neverSent: boolean): CallFailed {
-  const code = error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : '';
-  const fail = (message: string, passing: boolean) =>
-    new CallFailed(message, { neverSent, passing, cause: error });
-  if (error instanceof ProxyRefused) {
-    return fail(`the proxy ${proxy?.host} refused the connection (HTTP ${error.statusCode})`, false);
-  }
-  const first = proxy ?? origin;
-  switch (code) {
-    case 'ENOTFOUND':
-      return fail(`the host name ${first.hostname} is not known`, true);
-    case 'EAI_AGAIN':
-      return fail(`the host name ${first.hostname} could not be looked up`, true);
-    case 'ECONNREFUSED':
-      return fail(`nothing listens at ${first.host}${proxy ? ', the proxy' : ''}`, true);
-    case 'ETIMEDOUT':
-      return fail('the connection could not be made in time', true);
-    case 'ERR_TLS_CERT_ALTNAME_INVALID':
-      return fail(`its certificate is not for ${origin.hostname}`, false);
-    case 'CERT_HAS_EXPIRED':
-      return fail('its certificate has expired', false);
-    case 'DEPTH_ZERO_SELF_SIGNED_CERT':
-    case 'SELF_SIGNED_CERT_IN_CHAIN':
-    case 'UNABLE_TO_GET_ISSUER_CERT':
-    case 'UNABLE_TO_GET_ISSUER_CERT_LOCALLY':
-    case 'UNABLE_TO_VERIFY_LEAF_SIGNATURE':
-    case 'CERT_SIGNATURE_FAILURE':
-      return fail(
-        'its certificate does not chain to a trusted authority (the CA bundle, PSD2_CA, says which are)',
-        false,
-      );
-  }
-  if (code.startsWith('CERT_')) return fail(`its certificate is not acceptable (${code})`, false);
-  if (/ALERT/i.test(code)) return fail(`it refused the TLS handshake with our QWAC (${code})`, false);
-  if (code.startsWith('ERR_SSL') || code === 'EPROTO')
-    return fail(`the TLS handshake failed (${code})`, false);
-  return fail(neverSent ? 'the connection could not be made' : 'the connection was lost', true);
 }

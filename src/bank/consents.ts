@@ -5,6 +5,7 @@ import { consentAnswer } from '../wire/consent.ts';
 import type { Bank } from './bank.ts';
 import { customerPath } from './customers.ts';
 import type { BeforeSend } from './operations.ts';
+import { pathSegment } from './path-segment.ts';
 
 /**
  * Asks for a consent (interface specification, "Consent").
@@ -51,7 +52,7 @@ export async function confirmConsent(
   await bank.call(
     {
       method: 'PUT',
-      path: `${customerPath(consent.customerId)}/consent/request/${encodeURIComponent(consent.resourceId)}/confirm`,
+      path: `${customerPath(consent.customerId)}/consent/request/${pathSegment(consent.resourceId)}/confirm`,
       body: {},
       transactionId: consent.transactionId,
       beforeSend: consent.beforeSend,

@@ -2,6 +2,7 @@ import { bankLocalTime, type IsoDate } from '../domain/calendar.ts';
 import type { Decimal, Money } from '../domain/decimal.ts';
 import { accountsAnswer, balanceAnswer, customerIdAnswer } from '../wire/customers.ts';
 import type { Bank } from './bank.ts';
+import { pathSegment } from './path-segment.ts';
 
 /** An account, card or deposit of a customer. Two products can share an IBAN. */
 export interface Account {
@@ -88,10 +89,10 @@ export async function fetchBalance(
 
 /** Path of a customer's resources. */
 export function customerPath(customerId: string): string {
-  return `/private/customers/${encodeURIComponent(customerId)}`;
+  return `/private/customers/${pathSegment(customerId)}`;
 }
 
 /** Path of a product's resources. */
 export function productPath(customerId: string, productId: string): string {
-  return `${customerPath(customerId)}/products/${encodeURIComponent(productId)}`;
+  return `${customerPath(customerId)}/products/${pathSegment(productId)}`;
 }

@@ -8,6 +8,7 @@ import { readDocument } from './answer.ts';
 import type { Bank } from './bank.ts';
 import { productPath } from './customers.ts';
 import type { BankCall } from './exchange.ts';
+import { pathSegment } from './path-segment.ts';
 
 /** What the flows know of a call before it leaves. */
 export type BeforeSend = NonNullable<BankCall['beforeSend']>;
@@ -26,7 +27,7 @@ export async function startSca(
   const { data } = await bank.call(
     {
       method: 'GET',
-      path: `/private/auth/security/sca/${encodeURIComponent(sca.resourceId)}/approach`,
+      path: `/private/auth/security/sca/${pathSegment(sca.resourceId)}/approach`,
       redirectUri: sca.redirectUri,
       transactionId: sca.transactionId,
       beforeSend: sca.beforeSend,
@@ -60,7 +61,7 @@ export async function fetchOperationStatus(
   transactionId: string,
 ): Promise<OperationStatus> {
   const { data } = await bank.call(
-    { method: 'GET', path: `/private/operations/${encodeURIComponent(resourceId)}/status`, transactionId },
+    { method: 'GET', path: `/private/operations/${pathSegment(resourceId)}/status`, transactionId },
     operationStatusAnswer,
   );
   return data;
@@ -73,7 +74,7 @@ export interface OperationTarget extends OrderTarget {
 
 /** The path of an operation, under which its steps are. */
 export function operationPath({ customerId, from, operation }: OperationTarget): string {
-  return `${productPath(customerId, from)}/${encodeURIComponent(operation)}`;
+  return `${productPath(customerId, from)}/${pathSegment(operation)}`;
 }
 
 /** General information for composing an operation, as the bank gives it. @throws Psd2Error */
@@ -126,7 +127,7 @@ export async function verifyFurther(
   further: { resourceId: string; step: string; data: string; transactionId: string; beforeSend: BeforeSend },
 ): Promise<Verification> {
   const { resourceId, step, data, transactionId, beforeSend } = further;
-  const path = `${operationPath(target)}/${encodeURIComponent(resourceId)}/${encodeURIComponent(step)}`;
+  const path = `${operationPath(target)}/${pathSegment(resourceId)}/${pathSegment(step)}`;
   const { data: verified, envelope } = await bank.call(
     { method: 'PUT', path, body: `{"data":${data}}`, transactionId, beforeSend },
     verifyAnswer,
@@ -147,7 +148,7 @@ export async function executeOperation(
   execute: { resourceId: string; transactionId: string; beforeSend: BeforeSend },
 ): Promise<{ cro: string | null }> {
   const { resourceId, transactionId, beforeSend } = execute;
-  const path = `${operationPath(target)}/${encodeURIComponent(resourceId)}/execute`;
+  const path = `${operationPath(target)}/${pathSegment(resourceId)}/execute`;
   const { data } = await bank.call(
     { method: 'PUT', path, body: {}, transactionId, beforeSend },
     executeAnswer,
@@ -162,6 +163,6 @@ export async function fetchReceipt(
   resourceId: string,
   transactionId: string,
 ): Promise<Buffer> {
-  const path = `${productPath(customerId, from)}/common/printer/${encodeURIComponent(resourceId)}/retrieve`;
+  const path = `${productPath(customerId, from)}/common/printer/${pathSegment(resourceId)}/retrieve`;
   return readDocument(await bank.exchange({ method: 'GET', path, transactionId }));
 }

@@ -5,6 +5,7 @@ import { writeBankDate } from '../wire/fields.ts';
 import { executionStatusAnswer, prepareAnswer, type VerifyOrder } from '../wire/money-transfer.ts';
 import type { Bank } from './bank.ts';
 import { type BeforeSend, type OperationTarget, operationPath, verifyOperation } from './operations.ts';
+import { pathSegment } from './path-segment.ts';
 
 /** The name of the operation. */
 export const TRANSFER = 'moneyTransfer';
@@ -54,7 +55,7 @@ export async function fetchExecutionStatus(
   const { data } = await bank.call(
     {
       method: 'GET',
-      path: `${operationPath(targetOf(order))}/${encodeURIComponent(resourceId)}/execution/status`,
+      path: `${operationPath(targetOf(order))}/${pathSegment(resourceId)}/execution/status`,
       transactionId,
     },
     executionStatusAnswer,

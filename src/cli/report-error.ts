@@ -1,5 +1,5 @@
 import { type ErrorContext, Psd2Error } from '../errors.ts';
-import { cleanJson, cleanText } from '../terminal/clean.ts';
+import { cleanJson, cleanLines, cleanText } from '../terminal/clean.ts';
 import { type ExitCode, exitCodeOf } from './exit-codes.ts';
 
 /**
@@ -14,7 +14,7 @@ export function reportError(error: unknown, stderr: NodeJS.WriteStream, asJson: 
     stderr.write(
       asJson
         ? `${toJson({ code: 'bug', message: error instanceof Error ? error.message : String(error), exitCode: 1 })}\n`
-        : `This is a bug in psd2. Please report it with the lines below.\n${stack}\n`,
+        : `This is a bug in psd2. Please report it with the lines below.\n${cleanLines(stack)}\n`,
     );
     return 1;
   }

@@ -4,6 +4,7 @@ import type { Context } from '../commands/context.ts';
 import { Psd2Error } from '../errors.ts';
 import { storeFolder } from '../store/folder.ts';
 import { ProfileStore } from '../store/profiles.ts';
+import { cleanLines } from '../terminal/clean.ts';
 import { openOutput, silentOutput } from '../terminal/output.ts';
 import { openTerminal } from '../terminal/terminal.ts';
 import type { CommandKind } from './declare/declare.ts';
@@ -50,7 +51,9 @@ export async function runCommand(
       output: raw.raw
         ? silentOutput(manner.format)
         : openOutput(stdout, { ...manner, say: (text) => terminal.say(text) }),
-      printBytes: (bytes) => stdout.write(bytes),
+      // Byte for byte, but that a terminal gets nothing that it would act on.
+      printBytes: (bytes) =>
+        stdout.write(stdout.isTTY ? cleanLines(Buffer.from(bytes).toString('utf8')) : bytes),
       stdoutIsTerminal: stdout.isTTY === true,
       world: {
         now: () => new Date(),

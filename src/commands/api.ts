@@ -1,6 +1,7 @@
 import * as z from 'zod/mini';
 import { jsonOf, readAnswer } from '../bank/answer.ts';
 import type { Answer, BankCall } from '../bank/exchange.ts';
+import { pathSegment } from '../bank/path-segment.ts';
 import { Psd2Error } from '../errors.ts';
 import type { Context } from './context.ts';
 import { openBankOf, openCustomerBank, openProfileOf } from './open-bank.ts';
@@ -65,7 +66,7 @@ export async function api(
 /** What was asked for is what is sent: SCA is for the operator to start, with the resource that came along. */
 function withWayToSca(error: unknown): unknown {
   if (!(error instanceof Psd2Error) || error.code !== 'sca_required' || !error.resourceId) return error;
-  const path = `/private/auth/security/sca/${encodeURIComponent(error.resourceId)}/approach`;
+  const path = `/private/auth/security/sca/${pathSegment(error.resourceId)}/approach`;
   return error.with({
     hint: `Start it with: psd2 api GET ${path} --header "TPP-Redirect-URI: <your callback>". Then make the call again.`,
   });

@@ -1,6 +1,6 @@
-import { readFileSync } from 'node:fs';
 import { Psd2Error } from '../errors.ts';
 import { isMissing, refuseIfOthersCanRead } from './json-file.ts';
+import { readKeyFile } from './key-file.ts';
 import { ENVIRONMENT_PROFILE, type PemSource, type ProfileSettings, type ProfileStore } from './profiles.ts';
 
 /** Environment variables, as `process.env` has them. */
@@ -93,11 +93,17 @@ export function openProfile(store: ProfileStore, named: string | undefined, env:
   return { name, settings: { ...stored, ...fromEnvironment } };
 }
 
-/** The settings that the environment gives; an empty variable counts as not set. */
+/**
+ * The settings that the environment gives; an empty variable counts as not set. Blanks and line breaks around a
+ * value are dropped: a secret that was mounted as a file often ends with one.
+ */
 export function environmentSettings(env: Environment): Partial<ProfileSettings> {
   return {
     ...Object.fromEntries(
-      Object.entries(TEXT_VARIABLES).flatMap(([key, name]) => (env[name] ? [[key, env[name]]] : [])),
+      Object.entries(TEXT_VARIABLES).flatMap(([key, name]) => {
+        const value = env[name]?.trim();
+        return value ? [[key, value]] : [];
+      }),
     ),
     ...Object.fromEntries(
       Object.entries(PEM_VARIABLES).flatMap(([key, name]) => (env[name] ? [[key, { path: env[name] }]] : [])),
@@ -107,7 +113,11 @@ export function environmentSettings(env: Environment): Partial<ProfileSettings> 
 
 /** @throws Psd2Error `config` when the profile does not have it */
 export function requireSetting({ name, settings }: Profile, key: TextSetting): string {
-  return settings[key] ?? missing(name, key);
+  const value = settings[key] ?? missing(name, key);
+  if (!/\p{Cc}/u.test(value)) return value;
+  throw new Psd2Error('config', `The ${SETTING_NAMES[key]} holds a line break or another control character`, {
+    hint: `Check ${TEXT_VARIABLES[key]}, or the profile.`,
+  });
 }
 
 /** How many calls with client credentials the bank allows a day, where the operator has said so. @throws Psd2Error `config` */
@@ -136,8 +146,9 @@ export function readPemSource(source: PemSource, key: PemSetting): string {
   if ('pem' in source) return source.pem;
   let pem: string;
   try {
-    pem = readFileSync(source.path, 'utf8');
+    pem = readKeyFile(source.path, SETTING_NAMES[key]).toString('utf8');
   } catch (cause) {
+    if (cause instanceof Psd2Error) throw cause;
     throw new Psd2Error(
       'certificate',
       `The ${SETTING_NAMES[key]} ${source.path} ${isMissing(cause) ? 'is not there' : 'cannot be read'}`,
@@ -172,8 +183,11 @@ export function parseBaseUrl(text: string): URL {
 }
 
 /** Where the customer's browser returns to, as it was given. @throws Psd2Error `config` */
-export function redirectUriOf({ settings }: Profile): string {
-  const text = settings.redirectUri ?? DEFAULT_REDIRECT_URI;
+export function redirectUriOf({ name, settings }: Profile): string {
+  const text =
+    settings.redirectUri === undefined
+      ? DEFAULT_REDIRECT_URI
+      : requireSetting({ name, settings }, 'redirectUri');
   if (URL.canParse(text)) {
     const url = new URL(text);
     if ((url.protocol === 'http:' || url.protocol === 'https:') && !url.hash) return text;

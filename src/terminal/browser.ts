@@ -14,10 +14,12 @@ const SECRETS = [
 
 /** C0 and C1 controls and DEL; `URL` would silently drop tabs and newlines. */
 const CONTROL_CHARACTERS = /\p{Cc}/u;
+/** More than any server takes. */
+const LONGEST_ADDRESS = 8_192;
 
 /**
  * An address from the bank (`Location`, `scaRedirectURL`) that a browser may be sent to: absolute, `https:` or
- * `http:` on loopback, without credentials or control characters. Show and open its `href`, which is ASCII.
+ * `http:` on loopback, without credentials, backslashes or control characters, of at most 8192 characters. Show and open its `href`, which is ASCII.
  *
  * @throws Psd2Error `bank_answer` for anything else. The message does not repeat the address.
  */
@@ -26,6 +28,9 @@ export function assertOpenable(url: string): URL {
     new Psd2Error('bank_answer', `The bank gave an address that is not opened in a browser: ${why}`, {
       hint: 'Check the base URL of the profile; if it is right, ask the bank.',
     });
+  if (url.length > LONGEST_ADDRESS) throw refuse(`it is longer than ${LONGEST_ADDRESS} characters`);
+  // `URL` reads a backslash as a slash, and not every browser does: it may end the host, or be a part of it.
+  if (url.includes('\\')) throw refuse('it holds a backslash');
   if (CONTROL_CHARACTERS.test(url)) throw refuse('it holds control characters');
   if (!URL.canParse(url)) throw refuse('it is not an absolute URL');
   const parsed = new URL(url);

@@ -1,19 +1,28 @@
 /**
- * Text for a terminal: control and escape characters, and those that turn the direction of writing, are
- * replaced, so that what a bank sends can't move the cursor or hide what it says. A line break becomes a blank.
+ * Text for a terminal: what a bank sends can't move the cursor, forge a column or a line, or hide what it says.
+ * Line breaks, tabs and what else separates lines become a blank; other characters that are not seen (controls,
+ * escapes, those that turn the direction of writing or have no width, halves of a character) are replaced.
  */
 export function cleanText(text: string): string {
-  return text.replace(/[\r\n\t]+/g, ' ').replace(UNSAFE, '\u{FFFD}');
+  return text.replace(SEPARATORS, ' ').replace(UNSEEN, '\u{FFFD}');
+}
+
+/** Text of many lines, each as {@link cleanText} has it. */
+export function cleanLines(text: string): string {
+  return text.split('\n').map(cleanText).join('\n');
 }
 
 /** JSON as it may go to a terminal: what JSON leaves unescaped and a terminal acts on is written `\uXXXX`. */
 export function cleanJson(json: string): string {
-  return json.replace(
-    UNSAFE_IN_JSON,
-    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  return json.replace(UNSEEN_IN_JSON, (character) =>
+    character
+      .split('')
+      .map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
+      .join(''),
   );
 }
 
-// biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is looked for
-const UNSAFE = /[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
-const UNSAFE_IN_JSON = /[\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
+const SEPARATORS = /[\r\n\t\p{Zl}\p{Zp}]+/gu;
+const UNSEEN = /[\p{Cc}\p{Cf}\p{Cs}]/gu;
+// Line breaks stand between the parts of JSON; within its texts they are escaped.
+const UNSEEN_IN_JSON = /(?!\n)[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu;

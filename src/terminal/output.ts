@@ -1,5 +1,5 @@
 import { Psd2Error } from '../errors.ts';
-import { cleanJson, cleanText } from './clean.ts';
+import { cleanJson, cleanLines, cleanText } from './clean.ts';
 
 export const OUTPUT_FORMATS = ['table', 'json', 'ndjson'] as const;
 export type OutputFormat = (typeof OUTPUT_FORMATS)[number];
@@ -80,12 +80,12 @@ export function openOutput(
     record(data, fields) {
       if (format === 'ndjson') return line(data);
       if (format === 'json') return document(data);
-      const width = Math.max(...fields.map(({ title }) => title.length));
-      for (const field of fields) {
-        const value = cell(field, data);
-        if (stdout.isTTY) {
-          if (value !== '') write(`${field.title.padEnd(width)}  ${value}`);
-        } else write(`${field.title}\t${value}`);
+      // The titles of data of an unknown shape are the bank's own too.
+      const rows = fields.map((field) => ({ title: cleanText(field.title), value: cell(field, data) }));
+      const width = rows.reduce((widest, { title }) => Math.max(widest, title.length), 0);
+      for (const { title, value } of rows) {
+        if (!stdout.isTTY) write(`${title}\t${value}`);
+        else if (value !== '') write(`${title.padEnd(width)}  ${value}`);
       }
     },
     async table(rows, columns, whenEmpty) {
@@ -113,13 +113,7 @@ export function openOutput(
       await this.table(rows, columns, whenEmpty);
     },
     text: (text) => write(cleanText(text)),
-    lines: (lines) =>
-      write(
-        lines
-          .flatMap((text) => text.split('\n'))
-          .map(cleanText)
-          .join('\n'),
-      ),
+    lines: (lines) => write(lines.map(cleanLines).join('\n')),
     json: document,
   };
 }

@@ -2,11 +2,32 @@
  * Reads JSON without losing a digit: a number that a double can't hold exactly (the bank sends a
  * `requestId` of 24 digits as a bare number), or that has decimals, comes back as the text that was sent.
  *
- * @throws SyntaxError when `text` is not JSON
+ * @throws SyntaxError when `text` is not JSON, or nested so deep that working on it would overflow the stack
  */
 export async function parseJson(text: string): Promise<unknown> {
+  if (isNestedDeeperThan(DEEPEST, text)) throw new SyntaxError(`nested deeper than ${DEEPEST} levels`);
   // Most answers hold small whole numbers only, and need no second parser.
   if (!/[:[,\s]-?(?:\d{16,}|\d+[.eE])/.test(text)) return JSON.parse(text);
   const { parse, isSafeNumber, isInteger } = await import('lossless-json');
   return parse(text, null, (digits) => (isInteger(digits) && isSafeNumber(digits) ? Number(digits) : digits));
+}
+
+/** The bank's answers have less than ten levels. */
+const DEEPEST = 200;
+
+/** Whether brackets outside of strings are open more than `limit` times at once. */
+function isNestedDeeperThan(limit: number, text: string): boolean {
+  let depth = 0;
+  let inString = false;
+  for (let at = 0; at < text.length; at += 1) {
+    const character = text[at];
+    if (character === '"') inString = !inString;
+    else if (inString) {
+      if (character === '\\') at += 1;
+    } else if (character === '[' || character === '{') {
+      depth += 1;
+      if (depth > limit) return true;
+    } else if (character === ']' || character === '}') depth -= 1;
+  }
+  return false;
 }

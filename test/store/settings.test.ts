@@ -163,7 +163,7 @@ describe('a PEM setting', () => {
       expect.objectContaining({ code: 'certificate', message: `The QWAC key ${gone} is not there` }),
     );
     expect(() => readPem(profileWith(temporary), 'qwacCertificate')).toThrow(
-      `The QWAC certificate ${temporary} cannot be read`,
+      `The QWAC certificate ${temporary} is a folder, not a file`,
     );
   });
 

@@ -1,0 +1,75 @@
+import { ProxyRefused } from './proxy-refused.ts';
+
+/**
+ * Says in words why a call got no complete answer.
+ *
+ * @param error what Node's connection failed with
+ * @param proxy the one on the way, if any: it is what is reached first
+ * @param neverSent not a byte of the request has left
+ * @returns `message`, which goes on after "The bank could not be reached: "; `passing` when a second try may go better
+ */
+export function explainFailure(
+  error: unknown,
+  origin: URL,
+  proxy: URL | undefined,
+  neverSent: boolean,
+): { message: string; passing: boolean } {
+  const code = codeOf(error);
+  const passing = (message: string) => ({ message, passing: true });
+  const lasting = (message: string) => ({ message, passing: false });
+  if (error instanceof ProxyRefused) {
+    return lasting(`the proxy ${proxy?.host} refused the connection (HTTP ${error.statusCode})`);
+  }
+  const first = proxy ?? origin;
+  switch (code) {
+    case 'ENOTFOUND':
+      return passing(`the host name ${first.hostname} is not known`);
+    case 'EAI_AGAIN':
+      return passing(`the host name ${first.hostname} could not be looked up`);
+    case 'ECONNREFUSED':
+      return passing(`nothing listens at ${first.host}${proxy ? ', the proxy' : ''}`);
+    case 'ETIMEDOUT':
+      return passing('the connection could not be made in time');
+    case 'ERR_TLS_CERT_ALTNAME_INVALID':
+      return lasting(`its certificate is not for ${origin.hostname}`);
+    case 'CERT_HAS_EXPIRED':
+      return lasting('its certificate has expired');
+    case 'CERT_NOT_YET_VALID':
+      return lasting("its certificate is not valid yet, or this computer's clock is wrong");
+    case 'DEPTH_ZERO_SELF_SIGNED_CERT':
+    case 'SELF_SIGNED_CERT_IN_CHAIN':
+    case 'UNABLE_TO_GET_ISSUER_CERT':
+    case 'UNABLE_TO_GET_ISSUER_CERT_LOCALLY':
+    case 'UNABLE_TO_VERIFY_LEAF_SIGNATURE':
+    case 'CERT_SIGNATURE_FAILURE':
+      return lasting(
+        'its certificate does not chain to a trusted authority (the CA bundle, PSD2_CA, says which are)',
+      );
+    case 'ERR_SSL_WRONG_VERSION_NUMBER':
+    case 'ERR_SSL_PACKET_LENGTH_TOO_LONG':
+    case 'ERR_SSL_HTTP_REQUEST':
+      return lasting(`what listens at ${origin.host} does not speak TLS`);
+    case 'ERR_SSL_UNSUPPORTED_PROTOCOL':
+    case 'ERR_SSL_TLSV1_ALERT_PROTOCOL_VERSION':
+      return lasting('it speaks only versions of TLS that are not safe; psd2 needs TLS 1.2 or newer');
+    case 'ERR_SSL_SSLV3_ALERT_HANDSHAKE_FAILURE':
+    case 'ERR_SSL_TLSV1_ALERT_INSUFFICIENT_SECURITY':
+      return lasting(`it broke off the TLS handshake: it found no common cipher, or took no QWAC (${code})`);
+    case 'HPE_HEADER_OVERFLOW':
+      return lasting('its answer has more than 16 KiB of headers');
+  }
+  if (/^(CERT_|INVALID_|PATH_LENGTH_|HOSTNAME_|UNABLE_TO_|ERROR_IN_)/.test(code))
+    return lasting(`its certificate is not acceptable (${code})`);
+  if (/ALERT/i.test(code)) return lasting(`it refused the TLS handshake with our QWAC (${code})`);
+  if (code.startsWith('ERR_SSL') || code === 'EPROTO') return lasting(`the TLS handshake failed (${code})`);
+  if (code.startsWith('HPE_')) return lasting(`its answer is not valid HTTP (${code})`);
+  return passing(neverSent ? 'the connection could not be made' : 'the connection was lost');
+}
+
+/** The code of an error. Where OpenSSL's is in the message only, it is made as Node makes those that it gives. */
+function codeOf(error: unknown): string {
+  if (!(error instanceof Error) || !('code' in error) || typeof error.code !== 'string') return '';
+  if (error.code !== 'EPROTO') return error.code;
+  const reason = /:error:[^:]*:[^:]*:[^:]*:([^:]+):/.exec(error.message)?.[1];
+  return reason === undefined ? error.code : `ERR_SSL_${reason.toUpperCase().replaceAll(' ', '_')}`;
+}

@@ -1,0 +1,9 @@
+/** The proxy answered CONNECT with another status than 200. */
+export class ProxyRefused extends Error {
+  readonly statusCode: number;
+
+  constructor(statusCode: number) {
+    super(`HTTP ${statusCode}`);
+    this.statusCode = statusCode;
+  }
+}

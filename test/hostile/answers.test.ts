@@ -1,0 +1,400 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import type { Socket } from 'node:net';
+import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { describe, expect, it } from 'vitest';
+import { readError } from '../e2e/errors.ts';
+import {
+  ACCESS_TOKEN,
+  type Behaviour,
+  measuringMemory,
+  PRODUCT,
+  success,
+  useHostileBank,
+  write,
+} from './hostile-bank.ts';
+
+const bank = useHostileBank();
+const { operator } = bank;
+const MIB = 1024 * 1024;
+/** One call that is not made again, so that its limit is the command's. */
+const CALL = ['api', 'PUT', '/x', '--data', '{}', '--json'];
+
+/** Sends a piece again and again, as fast as it is taken, or every so often. */
+function endless(socket: Socket, piece: string | Buffer, everyMs?: number): void {
+  if (everyMs !== undefined) {
+    const timer = setInterval(() => socket.write(piece), everyMs);
+    socket.once('close', () => clearInterval(timer));
+    return;
+  }
+  const more = () => {
+    while (!socket.destroyed && socket.write(piece));
+  };
+  socket.on('drain', more);
+  more();
+}
+
+describe('a call ends within --timeout', () => {
+  it.concurrent.each<[what: string, behaviour: Behaviour]>([
+    ['that is never answered', () => {}],
+    [
+      'whose headers drip without end',
+      (socket) => {
+        socket.write('HTTP/1.1 200 OK\r\n');
+        endless(socket, 'X-A: b\r\n', 100);
+      },
+    ],
+    [
+      'whose body drips without end',
+      (socket) => {
+        socket.write('HTTP/1.1 200 OK\r\nContent-Length: 100000\r\n\r\n');
+        endless(socket, ' ', 100);
+      },
+    ],
+    [
+      'whose body drips in chunks',
+      (socket) => {
+        socket.write('HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n');
+        endless(socket, '1\r\n \r\n', 100);
+      },
+    ],
+    ['that is told to wait for ever', (socket) => endless(socket, 'HTTP/1.1 102 Processing\r\n\r\n', 100)],
+  ])('%s', async (_, behaviour) => {
+    const baseUrl = await bank.listenTls({}, behaviour);
+    const ended = await operator.psd2([...CALL, '--no-token', '--timeout', '0.7'], {
+      env: { PSD2_BASE_URL: baseUrl },
+    });
+    expect(readError(ended)).toMatchObject({
+      code: 'bank_unreachable',
+      exitCode: 11,
+      message: 'The bank could not be reached: it did not answer within 0.7 s',
+    });
+  });
+
+  it.concurrent('that waits for a handshake', async () => {
+    const silent = await bank.listenTcp(() => {});
+    const env = { PSD2_BASE_URL: `https://${silent}` };
+    // Nothing has left, so that it is made again three times.
+    const ended = await operator.psd2([...CALL, '--no-token', '--timeout', '0.3'], { env });
+    expect(readError(ended).message).toBe('The bank could not be reached: it did not answer within 0.3 s');
+  });
+
+  it.concurrent.each<[what: string, behaviour: (socket: Socket) => void, said: RegExp]>([
+    ['says nothing', () => {}, /did not answer within 0.3 s/],
+    [
+      'drips',
+      (socket) => {
+        socket.write('HTTP/1.1 200 OK\r\n');
+        endless(socket, 'X-A: b\r\n', 50);
+      },
+      /did not answer within 0.3 s/,
+    ],
+    ['talks without end', (socket) => endless(socket, 'HTTP/1.1 200 '.repeat(10_000)), /16 KiB of headers/],
+    ['talks nonsense', (socket) => socket.end('nonsense\r\n\r\n'), /its answer is not valid HTTP/],
+    [
+      'refuses',
+      (socket) => socket.end('HTTP/1.1 407 No\r\n\r\n'),
+      /the proxy .* refused the connection \(HTTP 407\)/,
+    ],
+  ])('through a proxy that %s', async (_, behaviour, said) => {
+    const proxy = await bank.listenTcp(behaviour);
+    const ended = await operator.psd2([...CALL, '--timeout', '0.3'], {
+      env: { HTTPS_PROXY: `http://${proxy}` },
+    });
+    expect(readError(ended)).toMatchObject({ exitCode: 11, message: expect.stringMatching(said) });
+  });
+});
+
+describe('a call takes bounded memory', () => {
+  // psd2 itself takes some 60 MiB, and an answer may have 32.
+  const MOST_MIB = 250;
+
+  it.concurrent.each<[what: string, said: RegExp, behaviour: Behaviour]>([
+    [
+      'an answer that says it has 100 MB',
+      /is larger than 32 MiB/,
+      (socket) => {
+        socket.write(`HTTP/1.1 200 OK\r\nContent-Length: ${100 * MIB}\r\n\r\n`);
+        endless(socket, Buffer.alloc(MIB, ' '));
+      },
+    ],
+    [
+      'an endless answer',
+      /is larger than 32 MiB/,
+      (socket) => {
+        socket.write('HTTP/1.1 200 OK\r\n\r\n');
+        endless(socket, Buffer.alloc(MIB, '['));
+      },
+    ],
+    [
+      'an endless answer in chunks',
+      /is larger than 32 MiB/,
+      (socket) => {
+        socket.write('HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n');
+        endless(socket, `10000\r\n${'"'.repeat(0x10000)}\r\n`);
+      },
+    ],
+    [
+      'endless headers',
+      /its answer has more than 16 KiB of headers/,
+      (socket) => {
+        socket.write('HTTP/1.1 200 OK\r\n');
+        endless(socket, `X-A: ${'a'.repeat(1000)}\r\n`);
+      },
+    ],
+    [
+      'an answer under gzip, which nobody asked for',
+      /is encoded as gzip, which psd2 did not ask for/,
+      (socket) =>
+        write(socket, {
+          headers: { 'content-encoding': 'gzip' },
+          body: gzipSync(Buffer.alloc(16 * MIB, ' ')),
+        }),
+    ],
+  ])('%s', async (_, said, behaviour) => {
+    const { env, peakMiB } = measuringMemory(operator);
+    const baseUrl = await bank.listenTls({}, behaviour);
+    const ended = await operator.psd2([...CALL, '--no-token'], { env: { ...env, PSD2_BASE_URL: baseUrl } });
+    expect(readError(ended)).toMatchObject({ exitCode: 11, message: expect.stringMatching(said) });
+    expect(peakMiB()).toBeLessThan(MOST_MIB);
+  });
+
+  it.concurrent('a document of 100 MB leaves no file', async () => {
+    const baseUrl = await bank.listenTls({}, (socket) => {
+      socket.write('HTTP/1.1 200 OK\r\nContent-Type: application/pdf\r\n\r\n');
+      endless(socket, Buffer.alloc(MIB, '%'));
+    });
+    const ended = await operator.psd2(['api', 'GET', '/x', '--no-token', '--raw'], {
+      env: { PSD2_BASE_URL: baseUrl },
+    });
+    expect(ended).toMatchObject({ code: 11, stdout: '' });
+  });
+});
+
+describe('an answer that is no proper HTTP', () => {
+  it.each<[what: string, bytes: string, said: RegExp]>([
+    [
+      'a length and chunks',
+      'HTTP/1.1 200 OK\r\nContent-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n',
+      /its answer is not valid HTTP/,
+    ],
+    [
+      'two lengths',
+      'HTTP/1.1 200 OK\r\nContent-Length: 2\r\nContent-Length: 4\r\n\r\n{}{}',
+      /its answer is not valid HTTP/,
+    ],
+    [
+      'a chunk of no size',
+      'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n{}',
+      /its answer is not valid HTTP/,
+    ],
+    [
+      'a header within a header',
+      'HTTP/1.1 200 OK\r\nX-A: b\rX-C: d\r\nContent-Length: 2\r\n\r\n{}',
+      /its answer is not valid HTTP/,
+    ],
+    ['another protocol', 'SSH-2.0-OpenSSH_9.2\r\n', /its answer is not valid HTTP/],
+    ['less than it promised', 'HTTP/1.1 200 OK\r\nContent-Length: 50\r\n\r\n{}', /the connection was lost/],
+  ])('%s', async (_, bytes, said) => {
+    bank.behave((socket) => socket.end(bytes));
+    const ended = await operator.psd2(CALL);
+    expect(readError(ended)).toMatchObject({
+      code: 'bank_unreachable',
+      exitCode: 11,
+      message: expect.stringMatching(said),
+    });
+    expect(bank.heard).toHaveLength(1);
+    expect(ended.stdout).toBe('');
+  });
+
+  it('is not asked for again, unless the connection was lost', async () => {
+    bank.behave((socket) => socket.end('nonsense\r\n\r\n'));
+    expect(readError(await operator.psd2(['customer', 'id', '--json'])).exitCode).toBe(11);
+    expect(bank.heard).toHaveLength(1);
+  });
+});
+
+describe('JSON that is odd', () => {
+  const deep = (open: string, close: string) => `${open.repeat(100_000)}1${close.repeat(100_000)}`;
+
+  it.each([
+    ['100 000 arrays', deep('[', ']')],
+    ['100 000 objects', deep('{"a":', '}')],
+    [
+      '100 000 arrays and a decimal',
+      `{"result":{"outcome":"SUCCESS"},"data":{"b":1.50,"a":${deep('[', ']')}}}`,
+    ],
+    ['100 000 results in each other', deep('{"result":', '}')],
+    ['100 000 arrays that do not end', '['.repeat(100_000)],
+    ['nothing', ''],
+    ['a NUL byte', '\0'],
+    ['UTF-16', Buffer.from('{"result":{}}', 'utf16le')],
+    ['a web page', '<!doctype html><script>alert(1)</script>'],
+  ])('%s', async (_, body) => {
+    bank.behave((socket) => write(socket, { body }));
+    for (const args of [
+      ['accounts', 'list'],
+      ['customer', 'show'],
+    ]) {
+      const ended = await operator.psd2([...args, '--json']);
+      expect(readError(ended)).toMatchObject({
+        code: 'bank_answer',
+        exitCode: 11,
+        message: expect.stringMatching(/^The bank's answer to GET \S+ is not JSON/),
+      });
+      expect(ended.stdout).toBe('');
+    }
+  });
+
+  it.each([
+    ['a byte order mark', `\ufeff${success('{"customerid":"1"}').body}`],
+    ['a key twice', success('{"customerid":"2","customerid":"1"}').body ?? ''],
+    [
+      '__proto__',
+      success('{"__proto__":{"customerid":"2"},"customerid":"1","constructor":{"x":1.50}}').body ?? '',
+    ],
+    [
+      'bytes that are no UTF-8',
+      Buffer.concat([
+        Buffer.from('{"result":{"outcome":"SUCCESS"},"data":{"x":"'),
+        Buffer.from([0xff, 0xc0, 0x80]),
+        Buffer.from('","customerid":"1"}}'),
+      ]),
+    ],
+    ['half of a character', success('{"x":"\\ud800","customerid":"1"}').body ?? ''],
+    [
+      'numbers of any size',
+      success(`{"x":1e999999,"y":-0.0,"z":${'9'.repeat(5000)},"customerid":1}`).body ?? '',
+    ],
+  ])('%s is read over', async (_, body) => {
+    bank.behave((socket) => write(socket, { body }));
+    const ended = await operator.psd2(['customer', 'id']);
+    expect(ended).toMatchObject({ code: 0, stdout: '1\n' });
+  });
+
+  it('a resource whose id is half of a character is asked for all the same', async () => {
+    bank.behave((socket, { method }) =>
+      write(
+        socket,
+        method === 'POST'
+          ? success(
+              '{"categoriesOutcome":[{"name":"ACCOUNT_INFO","outcome":true}]}',
+              ',"resources":{"resourceId":"\\ud800/../x"}',
+            )
+          : { status: 404 },
+      ),
+    );
+    const consent = ['consent', 'request', '--category', 'ACCOUNT_INFO', '--product', PRODUCT];
+    expect(readError(await operator.psd2([...consent, '--json'])).exitCode).toBe(7);
+    expect(bank.heard.at(-1)?.target).toBe('/private/auth/security/sca/%EF%BF%BD%2F..%2Fx/approach');
+  });
+
+  it('an amount or a date of any size is an error that names the field', async () => {
+    for (const [field, value] of [
+      ['accountBalance', '{"amount":1e999999,"currency":"EUR"}'],
+      ['date', '"99/99/9999"'],
+    ]) {
+      bank.behave((socket) => write(socket, success(`{"${field}":${value}}`)));
+      const ended = await operator.psd2(['accounts', 'balance', PRODUCT, '--json']);
+      expect(readError(ended)).toMatchObject({
+        exitCode: 11,
+        message: expect.stringContaining(`data.${field}`),
+      });
+    }
+  });
+});
+
+describe('a redirect is not followed', () => {
+  it.each([301, 302, 303, 307, 308])('HTTP %i to a call of the interface', async (status) => {
+    const elsewhere: string[] = [];
+    const other = await bank.listenTls({}, (_, { target }) => elsewhere.push(target));
+    bank.behave((socket) => write(socket, { status, headers: { location: `${other}/stolen` } }));
+    for (const args of [['accounts', 'list', '--json'], CALL]) {
+      const error = readError(await operator.psd2(args));
+      expect(error).toMatchObject({
+        code: 'bank_answer',
+        exitCode: 11,
+        message: expect.stringMatching(/with a redirect, which psd2 does not follow/),
+      });
+    }
+    expect(bank.heard).toHaveLength(2);
+    expect(elsewhere).toEqual([]);
+  });
+});
+
+describe('an execute that is answered oddly', () => {
+  const verified = success(
+    '{"totalAmount":{"amount":"6.50","currency":"EUR"}}',
+    ',"resources":{"resourceId":"r1"}',
+  );
+  const TRANSFER = [
+    ...['transfer', 'create', '--yes', '--from', PRODUCT, '--to', 'DE89370400440532013000'],
+    ...['--name', 'Ada Lovelace', '--amount', '6.00', '--verbose', '--timeout', '2', '--json'],
+  ];
+
+  /** A bank that plays its part until `execute`, and then knows nothing of it. */
+  const until =
+    (execute: Behaviour): Behaviour =>
+    (socket, heard) => {
+      const { target } = heard;
+      if (target.endsWith('/verify')) write(socket, verified);
+      else if (target.endsWith('/approach'))
+        write(
+          socket,
+          success('{"chosenScaApproach":"REDIRECT","scaRedirectURL":"https://bank.example/sca"}'),
+        );
+      else if (target.endsWith('/r1/status'))
+        write(socket, success('{"authorizationStatus":"AUTHORIZED","executionStatus":"PENDING"}'));
+      else if (target.endsWith('/execute')) execute(socket, heard);
+      else write(socket, { status: 404 });
+    };
+
+  it.each<[what: string, execute: Behaviour]>([
+    [
+      'a redirect',
+      (socket) => write(socket, { status: 307, headers: { location: 'https://elsewhere.example/' } }),
+    ],
+    ['less than it promised', (socket) => socket.end('HTTP/1.1 200 OK\r\nContent-Length: 50\r\n\r\n{}')],
+    [
+      'two lengths',
+      (socket) => socket.end('HTTP/1.1 200 OK\r\nContent-Length: 2\r\nContent-Length: 4\r\n\r\n{}{}'),
+    ],
+    ['gzip', (socket) => write(socket, { headers: { 'content-encoding': 'gzip' }, body: gzipSync('{}') })],
+    [
+      'a web page',
+      (socket) => write(socket, { headers: { 'content-type': 'text/html' }, body: '<p>Welcome</p>' }),
+    ],
+    ['JSON of 100 000 levels', (socket) => write(socket, { body: '['.repeat(100_000) })],
+    [
+      'an endless body',
+      (socket) => {
+        socket.write('HTTP/1.1 200 OK\r\n\r\n');
+        endless(socket, Buffer.alloc(MIB, ' '));
+      },
+    ],
+  ])('%s: the outcome is unknown, and it is not sent again', async (_, execute) => {
+    bank.behave(until(execute));
+    const env = { PSD2_REDIRECT_URI: 'https://tpp.example/callback' };
+    const ended = await operator.psd2(TRANSFER, { env });
+    expect(readError(ended)).toMatchObject({ code: 'outcome_unknown', exitCode: 9 });
+    const resumed = await operator.psd2(
+      ['transfer', 'resume', JSON.parse(ended.stdout).flow, '--yes', '--json'],
+      { env },
+    );
+    expect(readError(resumed)).toMatchObject({ code: 'outcome_unknown', exitCode: 9 });
+    expect(JSON.parse(resumed.stdout)).toMatchObject({ state: 'unknown' });
+    expect(bank.heard.filter(({ target }) => target.endsWith('/execute'))).toHaveLength(1);
+  });
+});
+
+it('no secret is shown or kept of all this', () => {
+  const shown = operator.history.map(({ stdout, stderr }) => stdout + stderr).join('\n');
+  const flows = join(operator.config, 'flows', 'env');
+  const kept = readdirSync(flows)
+    .filter((name) => name.endsWith('.ndjson'))
+    .map((name) => readFileSync(join(flows, name), 'utf8'));
+  for (const secret of [ACCESS_TOKEN, 'the-client-secret'])
+    expect(shown + kept.join('\n')).not.toContain(secret);
+  expect(shown).toContain('PUT /private');
+  expect(shown).not.toMatch(/This is a bug|\n {4}at /);
+});

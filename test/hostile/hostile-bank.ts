@@ -1,0 +1,213 @@
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer as createTcpServer, type Server, type Socket } from 'node:net';
+import { join } from 'node:path';
+import { createServer as createTlsServer, type TLSSocket, type TlsOptions } from 'node:tls';
+import { afterAll, beforeAll } from 'vitest';
+import { EC, type PemPair, RSA, withOpenssl } from '../certificates/openssl.ts';
+import { type Operator, useOperator } from '../e2e/psd2.ts';
+
+export const CUSTOMER_ID = '1048262';
+/** The product that the commands are asked about. */
+export const PRODUCT = '0010482620';
+/** Whom the customer's tokens are for; none of it may be shown. */
+export const ACCESS_TOKEN = '11111111-2222-4333-8444-555555555555';
+
+/** A request as it came; hostile banks do not check it. */
+export interface Heard {
+  method: string;
+  /** Path and query. */
+  target: string;
+  body: string;
+}
+
+/** Does to a request's connection whatever it likes. */
+export type Behaviour = (socket: TLSSocket, heard: Heard) => void;
+
+export interface HostileCertificates {
+  ca: PemPair;
+  server: PemPair;
+  client: PemPair;
+}
+
+/** A bank that answers with raw bytes behind mutual TLS, and a logged-in operator whose profile is the environment. */
+export interface HostileBank {
+  operator: Operator;
+  certificates: HostileCertificates;
+  /** `https://127.0.0.1:<port>` */
+  readonly baseUrl: string;
+  /** What was asked since `behave` was last called. */
+  heard: Heard[];
+  /** From now on every request is answered like this. */
+  behave(behaviour: Behaviour): void;
+  /** Starts a further TLS server, with an answer of its own or that of `behave`; @returns its base URL. */
+  listenTls(options: TlsOptions, behaviour?: Behaviour): Promise<string>;
+  /** Starts a server that does to a connection what it likes; @returns its host and port. */
+  listenTcp(onConnection: (socket: Socket) => void): Promise<string>;
+}
+
+/** Everything of an answer but its framing. */
+export interface PlainAnswer {
+  status?: number;
+  headers?: Record<string, string>;
+  body?: string | Buffer;
+}
+
+/** Writes a well-formed answer. */
+export function write(socket: Socket, { status = 200, headers = {}, body = '' }: PlainAnswer): void {
+  const all = {
+    'content-type': 'application/json',
+    'content-length': String(Buffer.byteLength(body)),
+    ...headers,
+  };
+  socket.write(
+    `HTTP/1.1 ${status} Whatever\r\n${Object.entries(all)
+      .map(([name, value]) => `${name}: ${value}\r\n`)
+      .join('')}\r\n`,
+  );
+  socket.write(body);
+}
+
+/** A success with `data`, a JSON text. */
+export function success(data = '{}', more = ''): PlainAnswer {
+  return { body: `{"result":{"outcome":"SUCCESS","requestId":"1"},"data":${data}${more}}` };
+}
+
+/** A hostile bank for the tests of a file. */
+export function useHostileBank(): HostileBank {
+  const operator = useOperator();
+  const servers: Server[] = [];
+  const sockets = new Set<Socket>();
+  const certificates = withOpenssl((openssl): HostileCertificates => {
+    const ca = openssl.authority('Hostile CA');
+    return {
+      ca,
+      server: openssl.issued(ca, 'hostile bank', EC, ['IP:127.0.0.1']),
+      client: openssl.issued(ca, 'client', RSA),
+    };
+  });
+  let behaviour: Behaviour = (socket) => write(socket, { status: 501 });
+  let baseUrl = '';
+
+  const listen = async (server: Server): Promise<string> => {
+    servers.push(server);
+    server.on('connection', (socket) => {
+      sockets.add(socket);
+      socket.on('error', () => {}).once('close', () => sockets.delete(socket));
+    });
+    server.on('tlsClientError', () => {});
+    await once(server.listen(0, '127.0.0.1'), 'listening');
+    const address = server.address();
+    if (address === null || typeof address === 'string') throw new TypeError('A TCP listener has no port');
+    return `127.0.0.1:${address.port}`;
+  };
+
+  const bank: HostileBank = {
+    operator,
+    certificates,
+    heard: [],
+    get baseUrl() {
+      return baseUrl;
+    },
+    behave(next) {
+      bank.heard = [];
+      behaviour = next;
+    },
+    async listenTls(options, own) {
+      const { ca, server } = certificates;
+      const mutual = { ca: ca.cert, requestCert: true, rejectUnauthorized: true, ...server };
+      return `https://${await listen(
+        createTlsServer({ ...mutual, ...options }, (socket) => {
+          socket.on('error', () => {});
+          hear(socket, (request) => {
+            if (own) return own(socket, request);
+            bank.heard.push(request);
+            behaviour(socket, request);
+          });
+        }),
+      )}`;
+    },
+    listenTcp: (onConnection) => listen(createTcpServer(onConnection)),
+  };
+
+  beforeAll(async () => {
+    baseUrl = await bank.listenTls({});
+    const file = (name: string, content: string) => {
+      const path = join(operator.folder, name);
+      writeFileSync(path, content, { mode: 0o600 });
+      return path;
+    };
+    Object.assign(operator.env, {
+      PSD2_BASE_URL: baseUrl,
+      PSD2_CLIENT_ID: 'the-client',
+      PSD2_CLIENT_SECRET: 'the-client-secret',
+      PSD2_APP_NAME: 'the application',
+      PSD2_QWAC_CERT: file('client.pem', certificates.client.cert),
+      PSD2_QWAC_KEY: file('client-key.pem', certificates.client.key),
+      PSD2_CA: file('ca.pem', certificates.ca.cert),
+      PSD2_BROWSER: 'none',
+    });
+    writeTokens(operator.config, baseUrl);
+  });
+  afterAll(async () => {
+    for (const socket of sockets) socket.destroy();
+    await Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve))));
+  });
+  return bank;
+}
+
+/** What a login at `baseUrl` with the profile of the environment leaves behind. */
+export function writeTokens(config: string, baseUrl: string, changed: object = {}): void {
+  const folder = join(config, 'tokens', 'env');
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  const inAnHour = new Date(Date.now() + 3_600_000).toISOString();
+  const tokens = {
+    baseUrl: new URL(baseUrl).href,
+    accessToken: ACCESS_TOKEN,
+    accessTokenExpiresAt: inAnHour,
+    refreshToken: randomUUID(),
+    refreshTokenExpiresAt: inAnHour,
+    scope: null,
+    ...changed,
+  };
+  const file = (name: string, content: object) =>
+    writeFileSync(join(folder, name), JSON.stringify(content), { mode: 0o600 });
+  file(`customer-${CUSTOMER_ID}.json`, tokens);
+  file('last-login.json', { customerId: CUSTOMER_ID });
+}
+
+/** A preload for `NODE_OPTIONS` that leaves the process's peak memory in a file when it ends. */
+export function measuringMemory(operator: Operator): {
+  env: { NODE_OPTIONS: string };
+  peakMiB: () => number;
+} {
+  const file = join(operator.folder, `max-rss-${randomUUID()}`);
+  const code = `import{writeFileSync}from'node:fs';process.on('exit',()=>writeFileSync('${file}',String(process.resourceUsage().maxRSS)))`;
+  return {
+    env: { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(code)}` },
+    peakMiB: () => {
+      const kib = Number(readFileSync(file, 'utf8'));
+      rmSync(file);
+      return kib / 1024;
+    },
+  };
+}
+
+/** Reads requests off a connection: enough of HTTP for what psd2 sends. */
+function hear(socket: TLSSocket, onRequest: (heard: Heard) => void): void {
+  let bytes = Buffer.alloc(0);
+  socket.on('data', (chunk) => {
+    bytes = Buffer.concat([bytes, chunk]);
+    for (;;) {
+      const end = bytes.indexOf('\r\n\r\n');
+      if (end === -1) return;
+      const head = bytes.subarray(0, end).toString('latin1');
+      const length = Number(/\r\ncontent-length: (\d+)/i.exec(head)?.[1] ?? 0);
+      if (bytes.length < end + 4 + length) return;
+      const [method = '', target = ''] = head.split(' ', 2);
+      onRequest({ method, target, body: bytes.subarray(end + 4, end + 4 + length).toString('utf8') });
+      bytes = bytes.subarray(end + 4 + length);
+    }
+  });
+}

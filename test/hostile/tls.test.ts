@@ -1,0 +1,151 @@
+import { randomUUID } from 'node:crypto';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { TlsOptions } from 'node:tls';
+import { describe, expect, it } from 'vitest';
+import { makeCertificateSet } from '../../src/sandbox/certificate-set.ts';
+import { EC, RSA, withOpenssl } from '../certificates/openssl.ts';
+import { readError } from '../e2e/errors.ts';
+import { success, useHostileBank, write } from './hostile-bank.ts';
+
+const bank = useHostileBank();
+const { operator, certificates } = bank;
+const DAY_MS = 24 * 60 * 60 * 1000;
+
+const made = withOpenssl((openssl) => {
+  const { ca } = certificates;
+  const names = ['IP:127.0.0.1'];
+  const stranger = openssl.authority('Another CA');
+  return {
+    elsewhere: openssl.issued(ca, 'bank.example', EC, ['DNS:bank.example']),
+    selfSigned: openssl.authority('Nobody'),
+    unknown: openssl.issued(stranger, 'unknown', EC, names),
+    rsa: openssl.issued(ca, 'rsa', RSA, names),
+    /** Issued by a certificate that may issue none. */
+    byLeaf: openssl.issued(certificates.server, 'by a leaf', EC, names),
+    stranger,
+  };
+});
+
+const aroundNow = (days: number) => new Date(Date.now() + days * DAY_MS);
+const pairFrom = async (from: Date) => {
+  const { ca, server } = await makeCertificateSet({ from, days: 1 });
+  return { ca, cert: server.certificate, key: server.key };
+};
+const expired = await pairFrom(aroundNow(-3));
+const early = await pairFrom(aroundNow(2));
+
+const CALL = ['api', 'PUT', '/x', '--data', '{}', '--no-token', '--json'];
+
+describe('a bank whose TLS can not be trusted gets no request', () => {
+  it.concurrent.each<[what: string, options: TlsOptions, said: RegExp]>([
+    ['a certificate for another name', made.elsewhere, /its certificate is not for 127\.0\.0\.1$/],
+    ['an expired certificate', expired, /its certificate has expired$/],
+    ['a certificate that is not valid yet', early, /its certificate is not valid yet/],
+    ['a self-signed certificate', made.selfSigned, /does not chain to a trusted authority/],
+    ['a certificate of an unknown authority', made.unknown, /does not chain to a trusted authority/],
+    [
+      'a certificate that a server has issued',
+      { ...made.byLeaf, cert: made.byLeaf.cert + certificates.server.cert },
+      /its certificate is not acceptable|does not chain/,
+    ],
+    [
+      'TLS 1.1 only',
+      { ...made.rsa, minVersion: 'TLSv1', maxVersion: 'TLSv1.1', ciphers: 'ALL:@SECLEVEL=0' },
+      /speaks only versions of TLS that are not safe; psd2 needs TLS 1\.2 or newer/,
+    ],
+    [
+      'ciphers without secrecy only',
+      { ...made.rsa, maxVersion: 'TLSv1.2', ciphers: 'NULL-SHA256:@SECLEVEL=0' },
+      /found no common cipher/,
+    ],
+    [
+      'ciphers without a certificate only',
+      { ...made.rsa, maxVersion: 'TLSv1.2', ciphers: 'AECDH-AES256-SHA:@SECLEVEL=0' },
+      /found no common cipher/,
+    ],
+  ])('%s', async (_, options, said) => {
+    const asked: string[] = [];
+    const ca = join(operator.folder, `${randomUUID()}.pem`);
+    writeFileSync(ca, String(options.ca ?? certificates.ca.cert));
+    const baseUrl = await bank.listenTls({ requestCert: false, ...options }, (socket, { target }) => {
+      asked.push(target);
+      write(socket, success());
+    });
+    // What Node and OpenSSL would be told by these does not count.
+    for (const env of [
+      {},
+      { NODE_TLS_REJECT_UNAUTHORIZED: '0', NODE_OPTIONS: '--tls-min-v1.0 --insecure-http-parser' },
+    ]) {
+      const ended = await operator.psd2(CALL, { env: { PSD2_BASE_URL: baseUrl, PSD2_CA: ca, ...env } });
+      expect(readError(ended)).toMatchObject({
+        code: 'bank_unreachable',
+        exitCode: 11,
+        message: expect.stringMatching(said),
+        hint: 'Check the base URL and the certificates of the profile.',
+      });
+    }
+    expect(asked).toEqual([]);
+  });
+
+  it('an extra authority of Node is no authority for the bank where a CA bundle is set', async () => {
+    const extra = join(operator.folder, 'extra.pem');
+    writeFileSync(extra, made.stranger.cert);
+    const baseUrl = await bank.listenTls({ ...made.unknown }, (socket) => write(socket, success()));
+    const env = { PSD2_BASE_URL: baseUrl, NODE_EXTRA_CA_CERTS: extra };
+    expect(readError(await operator.psd2(CALL, { env })).message).toMatch(/does not chain/);
+    const system = await operator.psd2(CALL, { env: { ...env, PSD2_CA: undefined } });
+    expect(system).toMatchObject({ code: 0 });
+  });
+});
+
+describe('a handshake that breaks off', () => {
+  it.each([
+    ['a server that does not speak TLS', 'HTTP/1.1 400 Bad Request\r\n\r\n', /does not speak TLS/],
+    ['a server of another protocol', 'SSH-2.0-OpenSSH_9.2\r\n', /does not speak TLS/],
+    ['an alert', Buffer.from([21, 3, 3, 0, 2, 2, 40]), /broke off the TLS handshake/],
+    [
+      'an alert against our certificate',
+      Buffer.from([21, 3, 3, 0, 2, 2, 48]),
+      /refused the TLS handshake with our QWAC/,
+    ],
+    ['an alert of the version', Buffer.from([21, 3, 3, 0, 2, 2, 70]), /needs TLS 1\.2 or newer/],
+  ])('%s is not asked again', async (_, bytes, said) => {
+    let connections = 0;
+    const host = await bank.listenTcp((socket) => {
+      connections += 1;
+      socket.once('data', () => socket.end(bytes));
+    });
+    const ended = await operator.psd2(CALL, { env: { PSD2_BASE_URL: `https://${host}` } });
+    expect(readError(ended)).toMatchObject({ exitCode: 11, message: expect.stringMatching(said) });
+    expect(connections).toBe(1);
+  });
+
+  it('a server that hangs up is asked again, since nothing has left', async () => {
+    let connections = 0;
+    const host = await bank.listenTcp((socket) => {
+      connections += 1;
+      socket.once('data', () => socket.end());
+    });
+    const ended = await operator.psd2(CALL, { env: { PSD2_BASE_URL: `https://${host}` } });
+    expect(readError(ended)).toMatchObject({
+      exitCode: 11,
+      message: 'The bank could not be reached: the connection could not be made',
+    });
+    expect(connections).toBe(4);
+  });
+
+  it.each(['TLSv1.2', 'TLSv1.3'] as const)('a bank that does not know our QWAC, by %s', async (version) => {
+    const asked: string[] = [];
+    const options = { ca: made.stranger.cert, minVersion: version, maxVersion: version };
+    const baseUrl = await bank.listenTls(options, (_, { target }) => asked.push(target));
+    const ended = await operator.psd2(CALL, { env: { PSD2_BASE_URL: baseUrl } });
+    expect(readError(ended)).toMatchObject({
+      exitCode: 11,
+      message: expect.stringMatching(
+        /it refused the TLS handshake with our QWAC|the connection (was lost|could not be made)/,
+      ),
+    });
+    expect(asked).toEqual([]);
+  });
+});
