@@ -62,7 +62,34 @@ export async function sandboxCustomer(
   else output.record({ pages, finalUrl }, []);
 }
 
-async function requireRunning({ folder }: Context): Promise<RunningSandbox> {
+/**
+ * `psd2 sandbox reset`: the ledger as it was at the start, and nothing of what came after. One that does not run is
+ * no error: there is nothing to take back.
+ */
+export async function sandboxReset({ folder, terminal, output }: Context): Promise<void> {
+  const { runningSandbox } = await import('../sandbox/running.ts');
+  const running = await runningSandbox(folder.sandbox);
+  if (running) {
+    const [{ control }, z] = await Promise.all([
+      import('../sandbox/control/control-client.ts'),
+      import('zod/mini'),
+    ]);
+    await control(running, { method: 'POST', path: '/reset' }, z.object({ reset: z.literal(true) }));
+  }
+  if (output.format !== 'table') output.record({ reset: running !== undefined }, []);
+  else if (!running) terminal.say('The sandbox is not running.');
+  else {
+    terminal.say(
+      [
+        `The sandbox at ${running.baseUrl} is as it was when it started.`,
+        `The logins that psd2 stored for it have ended: psd2 --profile ${SANDBOX_PROFILE} auth login`,
+      ].join('\n'),
+    );
+  }
+}
+
+/** @throws Psd2Error `sandbox` when it does not run */
+export async function requireRunning({ folder }: Context): Promise<RunningSandbox> {
   const { runningSandbox } = await import('../sandbox/running.ts');
   const running = await runningSandbox(folder.sandbox);
   if (running) return running;

@@ -1,10 +1,13 @@
 import { randomInt } from 'node:crypto';
 import { type Context, Hono } from 'hono';
-import { plannedFaults } from './answers/faults.ts';
-import { readOutgoing, toResponse } from './answers/outgoing.ts';
+import { readOutgoing } from './answers/outgoing.ts';
+import type { SealFlaw } from './answers/seal.ts';
 import type { Bank } from './bank.ts';
 import type { BankEnv } from './bank-env.ts';
 import { errorEnvelope } from './envelope.ts';
+import type { Fault } from './faults/fault.ts';
+import { magicFaults } from './faults/magic.ts';
+import { clockOf, find, orderedFaults, refusedByFault, sendSpoilt, spoilContent } from './faults/spoil.ts';
 import { liveIn } from './persona/lived-in.ts';
 import { expectedAndReceived, Refusal } from './refusal.ts';
 import { accountRoutes } from './routes/accounts.ts';
@@ -28,31 +31,42 @@ export function bankApi(bank: Bank): Hono<BankEnv> {
   api.use(async (c, next) => {
     const request = await readRawRequest(c.env.incoming);
     c.set('request', request);
+    c.set('faults', []);
     await next();
+    const { faults } = c.var;
+    const now = clockOf(bank.now(), faults);
     const answer = await readOutgoing(c.res);
     answer.headers.set('cb-apitrack-id', sessionOf(request));
     if (bank.rules.persona === 'lived-in') liveIn(answer, request, products);
-    bank.seal.put(answer, request, bank.now());
+    spoilContent(answer, faults);
+    if (find(faults, 'clock')) answer.headers.set('date', now.toUTCString());
+    bank.seal.put(answer, request, now, flawOf(faults));
     // Without this, the headers of the answer before would go on top.
     c.res = undefined;
-    c.res = toResponse(answer);
+    c.res = await sendSpoilt(c, answer, faults);
   });
+  api.use(orderedFaults(bank));
   api.use(async (c, next) => {
-    const { request } = c.var;
-    c.set('keyId', checkRequest(request, bank.tppCertificates, bank.seenRequestIds, bank.now()));
+    const { request, faults } = c.var;
+    const now = bank.now();
+    const { tppCertificates, seenRequestIds } = bank;
+    c.set('keyId', checkRequest(request, tppCertificates, seenRequestIds, now, clockOf(now, faults)));
     bank.limits.countCall(c.var.keyId);
     // Hono would answer a HEAD as a GET.
     if (request.method === 'HEAD') throw unknownEndpoint(c);
     await next();
   });
+  api.use(refusedByFault);
   api.use('/private/*', async (c, next) => {
-    const caller = bank.tokens.grantOf(requiredBearer(c.var.request));
+    const token = requiredBearer(c.var.request);
+    if (find(c.var.faults, 'stale-token')) bank.tokens.expire(token);
+    const caller = bank.tokens.grantOf(token);
     checkKeyId(c.var.keyId, caller.application.applicationName);
     if (caller.customerId === undefined) bank.limits.countClientCredentialsCall();
     c.set('caller', caller);
     await next();
   });
-  api.use('/private/*', plannedFaults(bank));
+  api.use('/private/*', magicFaults(bank));
 
   for (const routes of [
     oauthRoutes,
@@ -76,6 +90,11 @@ export function bankApi(bank: Bank): Hono<BankEnv> {
     return c.json(errorEnvelope('INTERNAL_ERROR', 'The sandbox bank failed', error.message), 500);
   });
   return api;
+}
+
+function flawOf(faults: readonly Fault[]): SealFlaw | undefined {
+  if (find(faults, 'wrong-digest')) return 'digest';
+  return find(faults, 'wrong-signature') && 'signature';
 }
 
 function refusal({ code, message, detail, status, extras }: Refusal): Response {

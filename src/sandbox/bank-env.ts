@@ -1,4 +1,5 @@
 import type { HttpBindings } from '@hono/node-server';
+import type { Fault } from './faults/fault.ts';
 import type { RawRequest } from './strict/raw-request.ts';
 import type { Grant } from './tokens.ts';
 
@@ -8,6 +9,8 @@ export interface BankEnv {
   Variables: {
     /** The request as it came, which has passed `strict/check-request.ts`. */
     request: RawRequest;
+    /** What goes wrong with this call. */
+    faults: readonly Fault[];
     /** The signature's `keyId`: not yet compared with the name of the calling application. */
     keyId: string;
     /** On `/private` paths: whose access token came. */

@@ -2,6 +2,7 @@ import { X509Certificate } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { AnswerSeal } from './answers/seal.ts';
 import { CallLimits } from './call-limits.ts';
+import { FaultBook } from './faults/fault-book.ts';
 import { Ledger } from './ledger.ts';
 import { Logins } from './logins.ts';
 import type { Application, Registration } from './registration.ts';
@@ -20,8 +21,23 @@ export interface Consent {
   givenAt: Date;
 }
 
-/** The bank's whole state and its rules. It lives as long as the server; only the registration is on disk. */
-export interface Bank {
+/** What comes and goes while the bank runs. It is in memory alone, and a reset begins it anew. */
+export interface BankState {
+  seenRequestIds: SeenRequestIds;
+  logins: Logins;
+  tokens: Tokens;
+  resources: Resources;
+  /** By customer, category and product. */
+  consents: Map<string, Consent>;
+  ledger: Ledger;
+  limits: CallLimits;
+  faults: FaultBook;
+  /** The calls and flows whose magic value went wrong. */
+  spentMagic: Set<string>;
+}
+
+/** The bank: its state, its rules, and what it knows for good. Only the registration is on disk. */
+export interface Bank extends BankState {
   rules: BankRules;
   /** The clock of the rules. */
   now: () => Date;
@@ -33,14 +49,6 @@ export interface Bank {
   applications: { authorizationCode: Application; clientCredentials: Application };
   tppCertificates: TppCertificates;
   customers: readonly Customer[];
-  seenRequestIds: SeenRequestIds;
-  logins: Logins;
-  tokens: Tokens;
-  resources: Resources;
-  /** By customer, category and product. */
-  consents: Map<string, Consent>;
-  ledger: Ledger;
-  limits: CallLimits;
   /** What the bank signs its answers with. */
   seal: AnswerSeal;
 }
@@ -62,6 +70,22 @@ export async function openBank(registration: Registration, rules: BankRules): Pr
     applications: registration.applications,
     tppCertificates: { qwac: new X509Certificate(qwac), qseal: new X509Certificate(qseal) },
     customers: seedCustomers,
+    ...newState(rules),
+    seal: new AnswerSeal(bankSigningKey),
+  };
+}
+
+/**
+ * Takes the bank back to where its start left it: the ledger as it was made up, and no token, login, consent,
+ * operation or fault. Certificates and registration stay.
+ */
+export function resetBank(bank: Bank): void {
+  Object.assign(bank, newState(bank.rules));
+}
+
+function newState(rules: BankRules): BankState {
+  const { now } = rules;
+  return {
     seenRequestIds: new SeenRequestIds(),
     logins: new Logins(now),
     tokens: new Tokens(rules),
@@ -69,6 +93,7 @@ export async function openBank(registration: Registration, rules: BankRules): Pr
     consents: new Map(),
     ledger: new Ledger(seedCustomers, now()),
     limits: new CallLimits(rules),
-    seal: new AnswerSeal(bankSigningKey),
+    faults: new FaultBook(),
+    spentMagic: new Set(),
   };
 }

@@ -14,10 +14,10 @@ export interface Plan {
 }
 
 /** `204`, `EMPTY` and `LOST` do what was asked, and answer without saying so; the others do nothing. */
-export const faultKinds = ['204', '401', '403', '420', '500', 'EMPTY', 'LOST'] as const;
+export const magicFaultKinds = ['204', '401', '403', '420', '500', 'EMPTY', 'LOST'] as const;
 
 /** What goes wrong with an answer, apart from its content. */
-export type FaultKind = (typeof faultKinds)[number];
+export type MagicFault = (typeof magicFaultKinds)[number];
 
 /** The calls of a flow that can be made to go wrong. */
 export const faultyCalls = ['VERIFY', 'APPROACH', 'STATUS', 'EXECUTE', 'EXECUTION STATUS'] as const;
@@ -26,7 +26,7 @@ export type FaultyCall = (typeof faultyCalls)[number];
 
 export interface CallFault {
   call: FaultyCall;
-  kind: FaultKind;
+  kind: MagicFault;
   /** Only the first such call of the flow goes wrong. */
   once: boolean;
 }
@@ -54,7 +54,7 @@ function faultOf(name: string): CallFault | undefined {
   const once = name.endsWith(' ONCE');
   const words = once ? name.slice(0, -' ONCE'.length) : name;
   for (const call of faultyCalls) {
-    const kind = faultKinds.find((candidate) => words === `${call} ${candidate}`);
+    const kind = magicFaultKinds.find((candidate) => words === `${call} ${candidate}`);
     if (kind) return { call, kind, once };
   }
   return undefined;

@@ -13,6 +13,8 @@ const runningFile = z.object({
   customerSiteUrl: z.string(),
   /** ISO 8601, UTC. */
   startedAt: z.string(),
+  /** Who knows it may order the sandbox about: the file is its user's alone. */
+  controlToken: z.string(),
 });
 
 /** A sandbox that runs, as `running.json` in its folder describes it. */

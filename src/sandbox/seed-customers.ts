@@ -1,6 +1,6 @@
 import type { Cents } from './cents.ts';
 import { italianIban } from './italian-iban.ts';
-import { type FaultKind, faultKinds } from './plan.ts';
+import { type MagicFault, magicFaultKinds } from './plan.ts';
 
 /** The bank code (ABI) of the sandbox bank; no bank has it. */
 export const BANK_ABI = '09990';
@@ -24,7 +24,7 @@ export interface Product {
   /** How much a card may owe; 0 for accounts. */
   creditLimit: Cents;
   /** What goes wrong when its balance or transactions are asked for. */
-  fault?: FaultKind;
+  fault?: MagicFault;
 }
 
 export interface Customer {
@@ -80,7 +80,7 @@ export const seedCustomers: readonly Customer[] = [
     firstName: 'Carla',
     lastName: 'Guasti',
     monthly: { salary: 1_900_00, rent: 640_00, saving: 0 },
-    products: [faultlessAccount(), ...faultKinds.map(faultyAccount)],
+    products: [faultlessAccount(), ...magicFaultKinds.map(faultyAccount)],
   },
 ];
 
@@ -98,7 +98,7 @@ function faultlessAccount(): Product {
 }
 
 /** An account whose number says what goes wrong with it: `0030981420`, `00309EMPTY`. */
-function faultyAccount(fault: FaultKind): Product {
+function faultyAccount(fault: MagicFault): Product {
   return {
     ...faultlessAccount(),
     productId: `${'0030981000'.slice(0, -fault.length)}${fault}`,

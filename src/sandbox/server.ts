@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { createServer as createHttpServer } from 'node:http';
 import { createServer as createHttpsServer } from 'node:https';
@@ -7,6 +8,7 @@ import { Hono } from 'hono';
 import { Psd2Error } from '../errors.ts';
 import { bankApi } from './api.ts';
 import { openBank } from './bank.ts';
+import { controlSite } from './control/control-site.ts';
 import { customerSide } from './customer-side.ts';
 import type { BankSide } from './customer-site/bank-side.ts';
 import { customerSite } from './customer-site/site.ts';
@@ -39,6 +41,8 @@ export interface Sandbox {
   /** `http://127.0.0.1:<port>` */
   customerSiteUrl: string;
   registration: Registration;
+  /** What `running.json` says of it. */
+  running: RunningSandbox;
   /** What the customer site works with, to play the customer without it. */
   customers: BankSide;
   /** Ends the listeners and every open connection. */
@@ -67,8 +71,10 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   );
 
   const startedAt = new Date().toISOString();
+  const controlToken = randomBytes(24).toString('base64url');
   const site = new Hono()
     .get(IDENTITY_PATH, (c) => c.json({ pid: process.pid, startedAt }))
+    .route('/control', controlSite(bank, controlToken))
     .route('/', customerSite(customers));
   const siteServer = closable(createHttpServer(getRequestListener(site.fetch)));
   const apiServer = closable(
@@ -99,12 +105,14 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
       baseUrl: bank.baseUrl,
       customerSiteUrl: bank.customerSiteUrl,
       startedAt,
+      controlToken,
     };
     await recordRunning(folder, running);
     return {
       baseUrl: bank.baseUrl,
       customerSiteUrl: bank.customerSiteUrl,
       registration,
+      running,
       customers,
       close: async () => {
         await closeBoth();

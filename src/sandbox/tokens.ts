@@ -74,6 +74,12 @@ export class Tokens {
     return token.grant;
   }
 
+  /** Has an access token expire now. */
+  expire(accessToken: string): void {
+    const token = this.#tokens.get(accessToken);
+    if (token?.kind === 'access_token') token.expiresAt = this.#now();
+  }
+
   /**
    * Gives a new access token for a refresh token, and a new refresh token where they are rotated: the old one is
    * spent by it. Access tokens that are out stay.

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { faultKinds, planOf } from '../../src/sandbox/plan.ts';
+import { magicFaultKinds, planOf } from '../../src/sandbox/plan.ts';
 import { codeOf, openTestBank, type Reply, type TestBank } from './tpp.ts';
 
 const CURRENT = '/private/customers/1048262/products/0010482620';
@@ -240,12 +240,12 @@ describe("carla's accounts", () => {
       token: accessToken,
     });
     const accounts: unknown = json.data?.accounts;
-    expect(accounts).toHaveLength(1 + faultKinds.length);
+    expect(accounts).toHaveLength(1 + magicFaultKinds.length);
     const sound = '/private/customers/3098127/products/0030981270/balance/retrieve';
     expect((await bank.tpp.send({ path: sound, token: accessToken })).status).toBe(200);
   });
 
-  test.each(faultKinds)('%s goes wrong for balance and transactions, not for details', async (kind) => {
+  test.each(magicFaultKinds)('%s goes wrong for balance and transactions, not for details', async (kind) => {
     const { accessToken } = await bank.tpp.login('carla');
     const product = `/private/customers/3098127/products/${'0030981000'.slice(0, -kind.length)}${kind}`;
     const get = (path: string): Promise<Reply | undefined> =>

@@ -51,6 +51,7 @@ async function startProcess(says: { pid?: number; onTerminate?: 'ignore' } = {})
     baseUrl: 'https://127.0.0.1:8443',
     customerSiteUrl: `http://127.0.0.1:${port}`,
     startedAt,
+    controlToken: 'control-token',
   };
 }
 

@@ -1,6 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { faultKinds, faultyCalls, plannedOutcomes } from '../../src/sandbox/plan.ts';
+import { faultKinds } from '../../src/sandbox/faults/fault.ts';
+import { endpointNames } from '../../src/sandbox/faults/target.ts';
+import { faultyCalls, magicFaultKinds, plannedOutcomes } from '../../src/sandbox/plan.ts';
 import { refusalCodes } from '../../src/sandbox/refusal.ts';
 import { seedCustomers } from '../../src/sandbox/seed-customers.ts';
 
@@ -18,7 +20,7 @@ test('docs/sandbox.md explains every code of the bank, with its status, and no o
 });
 
 test('docs/sandbox.md explains every magic name and every fault', () => {
-  for (const name of [...plannedOutcomes, ...faultKinds]) expect(page).toContain(`\n| \`${name}\` | `);
+  for (const name of [...plannedOutcomes, ...magicFaultKinds]) expect(page).toContain(`\n| \`${name}\` | `);
   for (const call of faultyCalls) expect(page).toContain(`\`${call}\``);
 });
 
@@ -29,4 +31,9 @@ test('docs/sandbox.md has the users, passwords, customers and products of the sa
       .find((line) => line.startsWith(`| \`${user}\` | \`${password}\` | ${customerId} |`));
     for (const { productId } of products) expect(row).toContain(productId);
   }
+});
+
+test('docs/sandbox.md explains every fault and names every call', () => {
+  for (const [kind, { value }] of faultKinds) expect(page).toContain(`\n| \`${kind}${value ? '=<' : '` | '}`);
+  for (const name of endpointNames) expect(page).toContain(`\`${name}\``);
 });

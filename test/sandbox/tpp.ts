@@ -4,6 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { Agent, request as httpsRequest } from 'node:https';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { buffer } from 'node:stream/consumers';
 import type { SecureVersion } from 'node:tls';
 import type { Application, Registration } from '../../src/sandbox/registration.ts';
 import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/server.ts';
@@ -215,11 +216,10 @@ export class Tpp {
       const request = httpsRequest(
         { hostname, port, method: call.method ?? 'GET', path: call.path, agent: this.#agent(call) },
         async (response) => {
-          const chunks: Buffer[] = [];
-          for await (const chunk of response) chunks.push(chunk);
-          const bytes = Buffer.concat(chunks);
+          const bytes = await buffer(response).catch(reject);
+          if (!bytes) return;
           const text = bytes.toString('utf8');
-          const json = text.trimStart().startsWith('{') ? JSON.parse(text) : {};
+          const json = readJson(text);
           resolve({ status: response.statusCode ?? 0, headers: response.headers, bytes, text, json });
         },
       );
@@ -249,6 +249,15 @@ export class Tpp {
       });
     this.#agents.set(id, agent);
     return agent;
+  }
+}
+
+/** An empty object where the text is no JSON object. */
+function readJson(text: string): Json {
+  try {
+    return text.trimStart().startsWith('{') ? JSON.parse(text) : {};
+  } catch {
+    return {};
   }
 }
 

@@ -231,6 +231,7 @@ describe('start and end', () => {
       baseUrl: sandbox.baseUrl,
       customerSiteUrl: sandbox.customerSiteUrl,
       startedAt: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/),
+      controlToken: expect.stringMatching(/^[\w-]{32}$/),
     });
     await sandbox.close();
     await expect(readFile(join(folder, 'running.json'))).rejects.toMatchObject({ code: 'ENOENT' });

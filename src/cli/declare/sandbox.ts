@@ -49,6 +49,11 @@ export function declareSandbox(run: Run) {
     .action(() => run(async (context) => (await import('../../commands/sandbox.ts')).sandboxStop(context)));
 
   sandbox
+    .command('reset')
+    .description('take it back to how it was when it started: ledger, logins, consents, operations, faults')
+    .action(() => run(async (context) => (await import('../../commands/sandbox.ts')).sandboxReset(context)));
+
+  sandbox
     .command('env')
     .description('print export lines, so that no profile is needed')
     .addHelpText('after', '\nExample:\n  $ eval "$(psd2 sandbox env)"')
@@ -71,5 +76,50 @@ export function declareSandbox(run: Run) {
       ),
     );
 
+  sandbox.addCommand(declareFault(run));
   return sandbox;
+}
+
+function declareFault(run: Run) {
+  const fault = new Command('fault').description('have calls go wrong, to see what a client makes of it');
+
+  fault
+    .command('add')
+    .argument('<fault>', 'for example cut-after-effect, delay=500, status=503, clock=-7')
+    .description('have calls go wrong from now on')
+    .option('--on <call>', 'which calls: execute, token, ..., or "GET /private/*"; default: all')
+    .option('--times <n>', 'how many go wrong; default: all')
+    .option('--after <n>', 'how many go well before')
+    .option('--probability <p>', 'the share of the calls that go wrong, for example 0.25')
+    .option('--seed <text>', 'which of them, with --probability: the same at every run')
+    .addHelpText(
+      'after',
+      `
+Faults and calls are listed in docs/sandbox.md, "Faults"; a wrong one names them all.
+
+Example:
+  $ psd2 sandbox fault add cut-after-effect --on execute --times 1`,
+    )
+    .action((name, options) =>
+      run(async (context) =>
+        (await import('../../commands/sandbox-fault.ts')).addFault(context, name, options),
+      ),
+    );
+
+  fault
+    .command('list')
+    .description('show the faults, and how many calls each was for and spoilt')
+    .action(() =>
+      run(async (context) => (await import('../../commands/sandbox-fault.ts')).listFaults(context)),
+    );
+
+  fault
+    .command('clear')
+    .argument('[id]', 'one of them; default: all')
+    .description('have calls go well again')
+    .action((id) =>
+      run(async (context) => (await import('../../commands/sandbox-fault.ts')).clearFaults(context, id)),
+    );
+
+  return fault;
 }

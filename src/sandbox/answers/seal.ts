@@ -5,6 +5,9 @@ import type { OutgoingAnswer } from './outgoing.ts';
 /** The `keyId` of the bank's signatures. */
 export const BANK_KEY_ID = 'sandbox-bank';
 
+/** What a fault makes wrong with a seal: the digest of other bytes, or a signature over another text. */
+export type SealFlaw = 'digest' | 'signature';
+
 /**
  * Signs answers with the bank's seal (draft-cavage-http-signatures-09): those to POST and PUT over
  * `(request-target) digest cb-response-id date`, a redirect without the digest, and no other, as the real bank does.
@@ -17,12 +20,17 @@ export class AnswerSeal {
     this.#key = createPrivateKey(keyPem);
   }
 
-  /** Adds `Digest`, `cb-response-id`, `Date` and `Signature` to an answer that the bank signs. */
-  put(answer: OutgoingAnswer, { method, target }: RawRequest, now: Date): void {
+  /**
+   * Adds `Digest`, `cb-response-id`, `Date` and `Signature` to an answer that the bank signs, and with a flaw to any:
+   * a client that looks has something to find.
+   */
+  put(answer: OutgoingAnswer, { method, target }: RawRequest, now: Date, flaw?: SealFlaw): void {
     const redirect = answer.status === 302;
-    if (!redirect && method !== 'POST' && method !== 'PUT') return;
+    if (!redirect && method !== 'POST' && method !== 'PUT' && flaw === undefined) return;
     const { headers, body } = answer;
-    const digest = `SHA-256=${createHash('sha256').update(body).digest('base64')}`;
+    const hash = createHash('sha256').update(body);
+    if (flaw === 'digest') hash.update('and more');
+    const digest = `SHA-256=${hash.digest('base64')}`;
     const signed: [name: string, value: string][] = [
       ...(redirect ? [] : [['digest', digest] satisfies [string, string]]),
       ['cb-response-id', randomUUID()],
@@ -35,7 +43,7 @@ export class AnswerSeal {
     ];
     const signature = sign(
       'RSA-SHA256',
-      Buffer.from(lines.map(([name, value]) => `${name}: ${value}`).join('\n')),
+      Buffer.from(lines.map(([name, value]) => `${name}: ${value}`).join(flaw === 'signature' ? '' : '\n')),
       this.#key,
     );
     headers.set(

@@ -15,6 +15,7 @@ import {
  * The rules that every request of the API obeys, OAuth included (interface specification, "Authentication" and
  * "Headers"), judged from the bytes that came. The first one broken is the answer.
  *
+ * @param clock what `Date` is compared with, where a fault has the bank's clock be off
  * @returns the signature's `keyId`: whose name it has to be depends on the endpoint.
  * @throws Refusal
  */
@@ -23,13 +24,14 @@ export function checkRequest(
   registered: TppCertificates,
   seenRequestIds: SeenRequestIds,
   now: Date,
+  clock = now,
 ): string {
   checkTransport(request, registered);
   refuseDuplicates(request);
   checkBodyPresence(request);
   uuidHeader(request, 'TPP-Transaction-ID');
   const requestId = uuidHeader(request, 'TPP-Request-ID');
-  checkDate(request, now);
+  checkDate(request, clock);
   checkOptionalHeaders(request);
   checkTppCertificate(request, registered);
   checkDigest(request);

@@ -1,0 +1,86 @@
+import type { MiddlewareHandler } from 'hono';
+import * as z from 'zod/mini';
+import type { Bank } from '../bank.ts';
+import type { BankEnv } from '../bank-env.ts';
+import { type CallFault, type FaultyCall, type MagicFault, planOf } from '../plan.ts';
+import type { RawRequest } from '../strict/raw-request.ts';
+import type { Fault } from './fault.ts';
+import { refusalOf } from './spoil.ts';
+
+/** The calls that can go wrong; a group in the path is the resource. */
+const calls: readonly [method: string, path: RegExp, call: FaultyCall][] = [
+  ['POST', /\/verify$/, 'VERIFY'],
+  ['GET', /^\/private\/auth\/security\/sca\/([^/]+)\/approach$/, 'APPROACH'],
+  ['GET', /^\/private\/operations\/([^/]+)\/status$/, 'STATUS'],
+  ['PUT', /\/([^/]+)\/execute$/, 'EXECUTE'],
+  ['GET', /\/([^/]+)\/execution\/status$/, 'EXECUTION STATUS'],
+];
+
+const inquiry = /\/products\/([^/]+)\/(?:balance|transactions)\/retrieve$/;
+
+const faults: Record<MagicFault, Fault> = {
+  '204': { kind: 'no-content', value: 0 },
+  '401': { kind: 'status', value: 401 },
+  '403': { kind: 'firewall', value: 0 },
+  '420': { kind: 'status', value: 420 },
+  '500': { kind: 'status', value: 500 },
+  EMPTY: { kind: 'empty', value: 0 },
+  LOST: { kind: 'cut-after-effect', value: 0 },
+};
+
+/**
+ * Spoils the calls that a magic value asks for: the name of a beneficiary for the calls of its flow, the number of an
+ * account for its balance and transactions.
+ */
+export function magicFaults(bank: Bank): MiddlewareHandler<BankEnv> {
+  return async (c, next) => {
+    const magic = productFault(bank, c.var.request) ?? callFault(bank, c.var.request);
+    if (magic === undefined) return next();
+    const fault = faults[magic];
+    const refusal = refusalOf(fault);
+    if (refusal) return refusal;
+    await next();
+    // A refusal is not hidden: what was asked for was not done.
+    if (c.res.status === 200) c.set('faults', [...c.var.faults, fault]);
+  };
+}
+
+function pathOf({ target }: RawRequest): string {
+  return target.split('?', 1)[0] ?? '';
+}
+
+function productFault({ customers }: Bank, request: RawRequest): MagicFault | undefined {
+  const productId = inquiry.exec(pathOf(request))?.[1];
+  const products = customers.flatMap((customer) => customer.products);
+  return products.find((product) => product.productId === productId)?.fault;
+}
+
+function callFault(bank: Bank, request: RawRequest): MagicFault | undefined {
+  for (const [method, path, call] of calls) {
+    const match = method === request.method ? path.exec(pathOf(request)) : null;
+    if (!match) continue;
+    const resourceId = match[1];
+    const name = beneficiaryOf(request);
+    const fault = resourceId === undefined ? planOf(name).fault : bank.resources.find(resourceId)?.plan.fault;
+    return fault?.call === call && isDue(fault, resourceId ?? name, bank.spentMagic) ? fault.kind : undefined;
+  }
+  return undefined;
+}
+
+function isDue({ call, once }: CallFault, flow: string, spent: Set<string>): boolean {
+  const key = `${call} ${flow}`;
+  if (once && spent.has(key)) return false;
+  spent.add(key);
+  return true;
+}
+
+const named = z.object({ data: z.object({ beneficiaryName: z.string() }) });
+
+/** The name in the body of a verify call, which was not checked yet; `''` without one. */
+function beneficiaryOf({ body }: RawRequest): string {
+  try {
+    return named.safeParse(JSON.parse(body.toString('utf8'))).data?.data.beneficiaryName ?? '';
+  } catch {
+    return '';
+  }
+}

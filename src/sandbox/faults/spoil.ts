@@ -1,0 +1,112 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
+import type { Context, MiddlewareHandler } from 'hono';
+import { type OutgoingAnswer, toResponse } from '../answers/outgoing.ts';
+import type { Bank } from '../bank.ts';
+import type { BankEnv } from '../bank-env.ts';
+import { errorEnvelope } from '../envelope.ts';
+import { Refusal } from '../refusal.ts';
+import { header } from '../strict/headers.ts';
+import type { RawRequest } from '../strict/raw-request.ts';
+import { BadFault, type Fault, type FaultKind, parseFault } from './fault.ts';
+
+/** The header by which a request orders its own faults: `cut-after-effect`, `delay=200, status=503`. */
+const FAULT_HEADER = 'X-Sandbox-Fault';
+
+/** Finds what goes wrong with a call, by what was ordered and by its own header, and lets it begin. */
+export function orderedFaults(bank: Bank): MiddlewareHandler<BankEnv> {
+  return async (c, next) => {
+    const { request } = c.var;
+    c.set('faults', [...bank.faults.due(request), ...ownFaults(request)]);
+    if (find(c.var.faults, 'cut-before-effect')) return c.body(null);
+    return next();
+  };
+}
+
+/** Keeps a call from being made where a fault says so. It comes after the checks: the bank stays strict. */
+export const refusedByFault: MiddlewareHandler<BankEnv> = async (c, next) => {
+  for (const fault of c.var.faults) {
+    const answer = refusalOf(fault);
+    if (answer) return answer;
+  }
+  return next();
+};
+
+function ownFaults(request: RawRequest): Fault[] {
+  const value = header(request, FAULT_HEADER.toLowerCase());
+  if (value === undefined) return [];
+  try {
+    return value.split(',').map(parseFault);
+  } catch (error) {
+    if (!(error instanceof BadFault)) throw error;
+    throw new Refusal('HEADER_MALFORMED', `${FAULT_HEADER}: ${error.message}`, error.hint);
+  }
+}
+
+const FIREWALL_PAGE = `<!DOCTYPE html>
+<html><head><title>Request rejected</title></head>
+<body>The requested URL was rejected. Please consult with your administrator.</body></html>
+`;
+
+/** Those that mean something to a client have the code that the bank has for it. */
+const CODES = new Map([
+  [401, 'TOKEN_INVALID'],
+  [420, 'TOO_MANY_CALLS'],
+  [429, 'TOO_MANY_CALLS'],
+]);
+
+/** The answer of a fault that keeps a call from being made; undefined for the others. */
+export function refusalOf({ kind, value }: Fault): Response | undefined {
+  if (kind === 'firewall') {
+    return new Response(FIREWALL_PAGE, { status: 403, headers: { 'Content-Type': 'text/html' } });
+  }
+  if (kind !== 'status') return undefined;
+  const code = CODES.get(value) ?? 'PLANNED_FAILURE';
+  return Response.json(errorEnvelope(code, 'The bank failed as it was told to', 'Nothing was done.'), {
+    status: value,
+    headers: [420, 429, 503].includes(value) ? { 'Retry-After': '1' } : {},
+  });
+}
+
+/** The bank's clock as a call sees it. */
+export function clockOf(now: Date, faults: readonly Fault[]): Date {
+  return new Date(now.getTime() + (find(faults, 'clock')?.value ?? 0) * 60_000);
+}
+
+/** Whether a kind is among the faults. */
+export function find(faults: readonly Fault[], kind: FaultKind): Fault | undefined {
+  return faults.find((fault) => fault.kind === kind);
+}
+
+/** Spoils what an answer says, before it is sealed. A refusal is not hidden: what was asked for was not done. */
+export function spoilContent(answer: OutgoingAnswer, faults: readonly Fault[]): void {
+  const empty = find(faults, 'no-content') ?? find(faults, 'empty');
+  if (empty && answer.status === 200) {
+    answer.status = empty.kind === 'no-content' ? 204 : 200;
+    answer.headers.delete('content-type');
+    answer.body = Buffer.alloc(0);
+  }
+  if (find(faults, 'truncated-json')) answer.body = answer.body.subarray(0, answer.body.length / 2);
+}
+
+/** Sends an answer, as late and as far as the faults let it. */
+export async function sendSpoilt(
+  c: Context<BankEnv>,
+  answer: OutgoingAnswer,
+  faults: readonly Fault[],
+): Promise<Response> {
+  const delay = find(faults, 'delay');
+  if (delay) await wait(delay.value, undefined, { ref: false });
+  if (find(faults, 'cut-before-effect') ?? find(faults, 'cut-after-effect')) {
+    c.env.outgoing.destroy();
+    return RESPONSE_ALREADY_SENT;
+  }
+  if (!find(faults, 'cut-in-the-middle')) return toResponse(answer);
+  const { outgoing } = c.env;
+  outgoing.writeHead(answer.status, {
+    ...Object.fromEntries(answer.headers),
+    'content-length': Math.max(answer.body.length, 2),
+  });
+  outgoing.write(answer.body.subarray(0, answer.body.length / 2), () => outgoing.destroy());
+  return RESPONSE_ALREADY_SENT;
+}

@@ -1,0 +1,60 @@
+import { BadFault } from './fault.ts';
+
+/** The calls that have a name, for short. */
+const endpoints: ReadonlyMap<string, readonly [method: string, path: RegExp]> = new Map([
+  ['authorize', ['GET', /^\/auth\/oauth\/v2\/authorize$/]],
+  ['token', ['POST', /^\/auth\/oauth\/v2\/token$/]],
+  ['revoke', ['POST', /^\/auth\/oauth\/v2\/token\/revoke$/]],
+  ['customerid', ['GET', /\/customerid-info$/]],
+  ['accounts', ['GET', /\/customers\/\d+\/(?:accounts|products)$/]],
+  ['balance', ['GET', /\/balance\/retrieve$/]],
+  ['transactions', ['GET', /\/transactions\/retrieve$/]],
+  ['consent-request', ['POST', /\/consent\/request$/]],
+  ['consent-confirm', ['PUT', /\/consent\/request\/[^/]+\/confirm$/]],
+  ['approach', ['GET', /^\/private\/auth\/security\/sca\/[^/]+\/approach$/]],
+  ['status', ['GET', /^\/private\/operations\/[^/]+\/status$/]],
+  ['prepare', ['GET', /\/prepare$/]],
+  ['verify', ['POST', /\/verify$/]],
+  ['verify2', ['PUT', /\/verify2$/]],
+  ['execute', ['PUT', /\/execute$/]],
+  ['execution-status', ['GET', /\/execution\/status$/]],
+  ['receipt', ['GET', /\/common\/printer\/[^/]+\/retrieve$/]],
+]);
+
+/** The names of calls, for what is written about them. */
+export const endpointNames: readonly string[] = [...endpoints.keys()];
+
+/** The calls that a fault is for. */
+export interface FaultTarget {
+  /** As it was written. */
+  text: string;
+  /** @param target path and query, as in the request line */
+  matches(call: { method: string; target: string }): boolean;
+}
+
+/**
+ * Reads which calls a fault is for: the name of one (`execute`), or a method and a path, where `*` stands for anything
+ * (`GET /private/customers/*`, `* /auth/*`). The query does not matter.
+ *
+ * @throws BadFault
+ */
+export function parseTarget(text: string): FaultTarget {
+  const [method, path] = endpoints.get(text) ?? patternOf(text);
+  return {
+    text,
+    matches: (call) =>
+      (method === '*' || method === call.method) && path.test(call.target.split('?', 1)[0] ?? ''),
+  };
+}
+
+function patternOf(text: string): [method: string, path: RegExp] {
+  const [, method, path] = /^(\*|[A-Za-z]+) +(\/\S*|\*)$/.exec(text.trim()) ?? [];
+  if (method === undefined || path === undefined) {
+    throw new BadFault(
+      `There is no call ${JSON.stringify(text)}`,
+      `Use ${endpointNames.join(', ')}, or a method and a path such as "GET /private/customers/*".`,
+    );
+  }
+  const literal = path.split('*').map((part) => part.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&'));
+  return [method.toUpperCase(), new RegExp(`^${literal.join('.*')}$`)];
+}

@@ -1,0 +1,132 @@
+import { readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, describe, expect, test } from 'vitest';
+import * as z from 'zod';
+import { logIn, useLoggedIn, useOperator } from './psd2.ts';
+
+const CURRENT = '0010482620';
+const balance = z.object({ availableBalance: z.object({ amount: z.string() }) });
+const faultRecord = z.object({
+  fault: z.string(),
+  on: z.string().nullable(),
+  times: z.int().nullable(),
+  fired: z.int(),
+});
+const transfer = z.object({ flow: z.string(), state: z.string() });
+const PAY = [
+  ...['transfer', '--instant', '--from', CURRENT, '--to', 'DE89370400440532013000', '--name', 'Ada'],
+  ...['--amount', '12.50', '--payee-verified', '--yes'],
+];
+
+describe('a sandbox that runs', () => {
+  const operator = useLoggedIn();
+  const { psd2, json } = operator;
+  afterEach(async () => {
+    await psd2(['sandbox', 'fault', 'clear']);
+  });
+
+  test('fails as it was told to, and psd2 finds out what became of the payment', async () => {
+    const before = (await json(balance, ['accounts', 'balance', CURRENT])).availableBalance.amount;
+    const added = ['sandbox', 'fault', 'add', 'cut-after-effect', '--on', 'execute', '--times', '1'];
+    expect(await json(faultRecord, added)).toMatchObject({
+      fault: 'cut-after-effect',
+      on: 'execute',
+      times: 1,
+    });
+    const paid = await psd2(PAY);
+    expect([0, 9], paid.stderr).toContain(paid.code);
+    const [made] = await json(z.array(transfer), ['transfer', 'list']);
+    if (paid.code === 9) await psd2(['transfer', 'resume', made?.flow ?? '']);
+    expect((await json(z.array(transfer), ['transfer', 'list']))[0]?.state).toBe('settled');
+    const after = (await json(balance, ['accounts', 'balance', CURRENT])).availableBalance.amount;
+    expect(Math.round((Number(before) - Number(after)) * 100)).toBe(1300);
+    expect(await json(z.array(faultRecord), ['sandbox', 'fault', 'list'])).toEqual([
+      expect.objectContaining({ fault: 'cut-after-effect', fired: 1 }),
+    ]);
+  });
+
+  test('fails by the header of one call', async () => {
+    const call = ['api', 'GET', '/private/customers/customerid-info', '--header', 'X-Sandbox-Fault:firewall'];
+    expect((await psd2(call)).code).toBe(5);
+    expect((await psd2(call.slice(0, 3))).code).toBe(0);
+  });
+
+  test('lists and clears its faults', async () => {
+    expect((await psd2(['sandbox', 'fault', 'list'])).stderr).toContain('No call goes wrong.');
+    await psd2(['sandbox', 'fault', 'add', 'delay=5', '--on', 'GET /private/*', '--after', '2']);
+    const { stdout } = await psd2(['sandbox', 'fault', 'list']);
+    expect(stdout.split('\t').slice(1)).toEqual(['delay=5', 'GET /private/*', 'after 2, always', '0', '0\n']);
+    const cleared = await json(z.object({ cleared: z.int() }), ['sandbox', 'fault', 'clear']);
+    expect(cleared).toEqual({ cleared: 1 });
+    expect(await psd2(['sandbox', 'fault', 'clear', '99'])).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('There is no fault 99'),
+    });
+  });
+
+  test.each([
+    [['explode'], /There is no fault "explode"[\s\S]*cut-before-effect, .*status=<status>/],
+    [['status'], /needs its HTTP status, a whole number from 400 to 599/],
+    [['status=200'], /needs its HTTP status/],
+    [['empty=1'], /The fault empty has no value/],
+    [['empty', '--on', 'nowhere'], /There is no call "nowhere"[\s\S]*execute/],
+    [['empty', '--times', '0'], /--times "0" is not a whole number from 1/],
+    [['empty', '--after', '-1'], /--after "-1" is not a whole number from 0/],
+    [['empty', '--probability', '1.5'], /--probability "1.5" is not a decimal/],
+    [['empty', '--seed', 'x'], /--seed is of use with --probability only/],
+  ])('fault add %j is wrong use', async (words, message) => {
+    expect(await psd2(['sandbox', 'fault', 'add', ...words])).toMatchObject({
+      code: 2,
+      stdout: '',
+      stderr: expect.stringMatching(message),
+    });
+  });
+
+  test('reset gives the money back and ends the logins', async () => {
+    const amount = async () =>
+      (await json(balance, ['accounts', 'balance', CURRENT])).availableBalance.amount;
+    await psd2(['sandbox', 'reset']);
+    await logIn(operator);
+    const before = await amount();
+    expect((await psd2(PAY)).code).toBe(0);
+    expect(await amount()).not.toBe(before);
+    expect(await psd2(['sandbox', 'reset'])).toMatchObject({
+      code: 0,
+      stdout: '',
+      stderr: expect.stringMatching(/is as it was when it started[\s\S]*auth login/),
+    });
+    expect((await psd2(['accounts', 'list'])).code).toBe(4);
+    await logIn(operator);
+    expect(await amount()).toBe(before);
+    expect(await json(z.object({ reset: z.boolean() }), ['sandbox', 'reset'])).toEqual({ reset: true });
+    await logIn(operator);
+  });
+
+  test('keeps its control token to its user', async () => {
+    const path = join(operator.config, 'sandbox', 'running.json');
+    expect(statSync(path).mode & 0o777).toBe(0o600);
+    const { controlToken } = z
+      .object({ controlToken: z.string() })
+      .parse(JSON.parse(readFileSync(path, 'utf8')));
+    for (const { stdout, stderr } of operator.history) expect(stdout + stderr).not.toContain(controlToken);
+  });
+});
+
+describe('one that does not run', () => {
+  const { psd2, json } = useOperator();
+
+  test('has nothing to reset, as stop has nothing to end', async () => {
+    expect(await psd2(['sandbox', 'reset'])).toMatchObject({
+      code: 0,
+      stderr: 'The sandbox is not running.\n',
+    });
+    expect(await json(z.object({ reset: z.boolean() }), ['sandbox', 'reset'])).toEqual({ reset: false });
+  });
+
+  test.each([['add', 'empty'], ['list'], ['clear']])('has no faults: fault %s', async (...words) => {
+    expect(await psd2(['sandbox', 'fault', ...words])).toMatchObject({
+      code: 3,
+      stderr: expect.stringContaining('The sandbox is not running'),
+    });
+  });
+});

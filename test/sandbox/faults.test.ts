@@ -1,0 +1,418 @@
+import { createHash, createPublicKey, verify } from 'node:crypto';
+import { once } from 'node:events';
+import { request as httpsRequest } from 'node:https';
+import fc from 'fast-check';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { BadFault, faultKinds, faultText, parseFault } from '../../src/sandbox/faults/fault.ts';
+import { FaultBook, type FaultOrder } from '../../src/sandbox/faults/fault-book.ts';
+import { endpointNames, parseTarget } from '../../src/sandbox/faults/target.ts';
+import { codeOf, openTestBank, type Reply, type TestBank } from './tpp.ts';
+
+const CURRENT = '/private/customers/1048262/products/0010482620';
+const ME = '/private/customers/customerid-info';
+
+let bank: TestBank;
+let token: string;
+beforeAll(async () => {
+  bank = await openTestBank();
+});
+afterAll(() => bank.close());
+beforeEach(async () => {
+  token = (await bank.tpp.login()).accessToken;
+});
+afterEach(async () => {
+  await order('DELETE', '/faults');
+});
+
+/** Calls the control of the sandbox. */
+async function order(
+  method: string,
+  path: string,
+  body?: object,
+  headers: Record<string, string> = {},
+): Promise<{ status: number; json: unknown }> {
+  const { customerSiteUrl, controlToken } = bank.sandbox.running;
+  const response = await fetch(`${customerSiteUrl}/control${path}`, {
+    method,
+    headers: { authorization: `Bearer ${controlToken}`, 'content-type': 'application/json', ...headers },
+    ...(body && { body: JSON.stringify(body) }),
+  });
+  return { status: response.status, json: await response.json() };
+}
+
+async function add(fault: FaultOrder): Promise<void> {
+  expect(await order('POST', '/faults', fault)).toMatchObject({ status: 201 });
+}
+
+/** `(path, with these faults of its own)` */
+function me(fault?: string): Promise<Reply> {
+  return bank.tpp.send({ path: ME, token, ...(fault && { headers: { 'X-Sandbox-Fault': fault } }) });
+}
+
+function verifyTransfer(fault?: string, amount = '1.00'): Promise<Reply> {
+  return bank.tpp.send({
+    method: 'POST',
+    path: `${CURRENT}/moneyTransfer/verify`,
+    token,
+    ...(fault && { headers: { 'X-Sandbox-Fault': fault } }),
+    body: {
+      data: {
+        moneyTransferAmount: { currency: 'EUR', amount },
+        flagUrgency: false,
+        type: 'INSTANT',
+        moneyTransferExecutionDate: '20/11/2026',
+        ibanBeneficiary: 'IT60X0542811101000000123456',
+        beneficiaryName: 'Ada Lovelace',
+        description: '',
+      },
+    },
+  });
+}
+
+async function authorised(): Promise<string> {
+  const id = String((await verifyTransfer()).json.resources?.resourceId);
+  await bank.tpp.authorise(token, id);
+  return `${CURRENT}/moneyTransfer/${id}/execute`;
+}
+
+function execute(path: string, fault: string): Promise<Reply> {
+  return bank.tpp.send({
+    method: 'PUT',
+    path,
+    token,
+    body: '{}',
+    headers: { 'X-Sandbox-Fault': fault },
+  });
+}
+
+async function available(): Promise<number> {
+  const { json } = await bank.tpp.send({ path: `${CURRENT}/balance/retrieve`, token });
+  return Number(json.data?.availableBalance?.amount);
+}
+
+/** Which of digest and signature fit. */
+function sealOf(reply: Reply, request: string): { digest: boolean; signature: boolean } {
+  const signature = String(reply.headers.signature);
+  const list = /headers="([^"]+)"/.exec(signature)?.[1]?.split(' ') ?? [];
+  const text = list
+    .map((name) => (name === '(request-target)' ? `${name}: ${request}` : `${name}: ${reply.headers[name]}`))
+    .join('\n');
+  const bytes = Buffer.from(/signature="([^"]+)"/.exec(signature)?.[1] ?? '', 'base64');
+  const digest = createHash('sha256').update(reply.bytes).digest('base64');
+  return {
+    digest: reply.headers.digest === `SHA-256=${digest}`,
+    signature: verify(
+      'RSA-SHA256',
+      Buffer.from(text),
+      createPublicKey(bank.tpp.read('bankSigningCertFile')),
+      bytes,
+    ),
+  };
+}
+
+describe('by the header of a request', () => {
+  test('cut-before-effect makes nothing', async () => {
+    const path = await authorised();
+    const before = await available();
+    await expect(execute(path, 'cut-before-effect')).rejects.toThrow();
+    expect(await available()).toBe(before);
+  });
+
+  test.each(['cut-after-effect', 'cut-in-the-middle'])('%s makes the call, once', async (fault) => {
+    const path = await authorised();
+    const before = await available();
+    await expect(execute(path, fault)).rejects.toThrow();
+    expect(await available()).toBeCloseTo(before - 1.5, 2);
+  });
+
+  test('cut-in-the-middle sends the head and half of the body', async () => {
+    const { hostname, port } = new URL(bank.sandbox.baseUrl);
+    const request = httpsRequest({
+      hostname,
+      port,
+      path: ME,
+      ca: bank.tpp.read('caFile'),
+      cert: bank.tpp.read('qwacCertFile'),
+      key: bank.tpp.read('qwacKeyFile'),
+      headers: { 'X-Sandbox-Fault': 'cut-in-the-middle' },
+    });
+    request.end();
+    const [response] = await once(request, 'response');
+    let received = 0;
+    response.on('data', (chunk: Buffer) => {
+      received += chunk.length;
+    });
+    const [error] = await once(response, 'error');
+    expect(error).toMatchObject({ code: 'ECONNRESET' });
+    const announced = Number(response.headers['content-length']);
+    expect(received).toBe(Math.floor(announced / 2));
+    expect(received).toBeGreaterThan(50);
+  });
+
+  test('wrong-signature and wrong-digest spoil one of the two', async () => {
+    const request = `post ${CURRENT}/moneyTransfer/verify`;
+    expect(sealOf(await verifyTransfer(), request)).toEqual({ digest: true, signature: true });
+    expect(sealOf(await verifyTransfer('wrong-signature'), request)).toEqual({
+      digest: true,
+      signature: false,
+    });
+    expect(sealOf(await verifyTransfer('wrong-digest'), request)).toEqual({ digest: false, signature: true });
+  });
+
+  test('wrong-signature signs the answer to a GET, which has none otherwise', async () => {
+    expect((await me()).headers.signature).toBeUndefined();
+    expect(sealOf(await me('wrong-signature'), `get ${ME}`)).toEqual({ digest: true, signature: false });
+  });
+
+  test('stale-token ends the access token, and not the refresh token', async () => {
+    const { accessToken, refreshToken } = await bank.tpp.login();
+    token = accessToken;
+    expect(codeOf(await me('stale-token'))).toBe('TOKEN_EXPIRED');
+    expect(codeOf(await me())).toBe('TOKEN_EXPIRED');
+    const { clientId, clientSecret } = bank.tpp.registration.applications.authorizationCode;
+    const renewed = await bank.tpp.send({
+      method: 'POST',
+      path: '/auth/oauth/v2/token',
+      body: {
+        grant_type: 'refresh_token',
+        client_id: clientId,
+        client_secret: clientSecret,
+        refresh_token: refreshToken,
+      },
+    });
+    expect(renewed.status).toBe(200);
+  });
+
+  test.each([7, -7])('clock=%i has the bank refuse our Date and give its own', async (minutes) => {
+    const reply = await me(`clock=${minutes}`);
+    expect(codeOf(reply)).toBe('DATE_OUT_OF_RANGE');
+    expect(reply.headers.date).toBe(new Date(bank.clock.now().getTime() + minutes * 60_000).toUTCString());
+    expect((await me(`clock=${Math.sign(minutes) * 4}`)).status).toBe(200);
+  });
+
+  test.each([
+    [400, 'PLANNED_FAILURE', undefined],
+    [401, 'TOKEN_INVALID', undefined],
+    [420, 'TOO_MANY_CALLS', '1'],
+    [503, 'PLANNED_FAILURE', '1'],
+    [504, 'PLANNED_FAILURE', undefined],
+  ])('status=%i makes nothing', async (status, code, retryAfter) => {
+    const path = await authorised();
+    const before = await available();
+    const reply = await execute(path, `status=${status}`);
+    expect([reply.status, codeOf(reply), reply.headers['retry-after']]).toEqual([status, code, retryAfter]);
+    expect(await available()).toBe(before);
+  });
+
+  test('truncated-json is whole for HTTP, and ends in the middle of its JSON', async () => {
+    const whole = (await me()).bytes.length;
+    const reply = await me('truncated-json');
+    expect([reply.status, Number(reply.headers['content-length'])]).toEqual([200, Math.floor(whole / 2)]);
+    expect(reply.bytes).toHaveLength(Math.floor(whole / 2));
+    expect(reply.text).toMatch(/^\{"result":\{"outcome":"SUCCESS"/);
+  });
+
+  test('empty, no-content and firewall have no JSON', async () => {
+    const [empty, none, firewall] = [await me('empty'), await me('no-content'), await me('firewall')];
+    expect([empty.status, empty.text]).toEqual([200, '']);
+    expect([none.status, none.text]).toEqual([204, '']);
+    expect([firewall.status, firewall.headers['content-type']]).toEqual([403, 'text/html']);
+    expect(firewall.text).toContain('<html>');
+  });
+
+  test('a refusal is not hidden behind an empty answer', async () => {
+    expect(codeOf(await verifyTransfer('empty', '0'))).toBe('FIELD_INVALID');
+  });
+
+  test('delay answers late, and then as ever', async () => {
+    const begun = performance.now();
+    expect((await me('delay=120')).status).toBe(200);
+    expect(performance.now() - begun).toBeGreaterThanOrEqual(119);
+  });
+
+  test('several faults go together', async () => {
+    const begun = performance.now();
+    expect((await me('delay=60, status=503')).status).toBe(503);
+    expect(performance.now() - begun).toBeGreaterThanOrEqual(59);
+  });
+
+  test('an unknown one is refused, and the faults are named', async () => {
+    const reply = await me('explode');
+    expect([reply.status, codeOf(reply)]).toEqual([400, 'HEADER_MALFORMED']);
+    expect(reply.text).toContain('X-Sandbox-Fault: There is no fault');
+    expect(reply.text).toContain('cut-after-effect');
+  });
+
+  test('the bank stays strict: a request that is wrong is refused before a status is planned', async () => {
+    const reply = await bank.tpp.send({
+      path: ME,
+      token,
+      signedTarget: 'get /elsewhere',
+      headers: { 'X-Sandbox-Fault': 'status=503' },
+    });
+    expect(codeOf(reply)).toBe('SIGNATURE_INVALID');
+  });
+});
+
+describe('by order', () => {
+  test('a fault is for the calls that it names, after so many, so many times', async () => {
+    await add({ fault: 'status=503', on: 'customerid', after: 1, times: 2 });
+    const statuses = [];
+    for (let call = 0; call < 5; call += 1) {
+      statuses.push((await me()).status);
+      expect(await available()).toBeGreaterThan(0);
+    }
+    expect(statuses).toEqual([200, 503, 503, 200, 200]);
+    expect((await order('GET', '/faults')).json).toEqual([
+      {
+        id: expect.any(Number),
+        fault: 'status=503',
+        on: 'customerid',
+        times: 2,
+        after: 1,
+        probability: 1,
+        seed: '1',
+        seen: 5,
+        fired: 2,
+      },
+    ]);
+  });
+
+  test('one of several is cleared by its id', async () => {
+    await add({ fault: 'status=500', on: 'balance' });
+    await add({ fault: 'status=503', on: 'customerid' });
+    const { json } = await order('GET', '/faults');
+    const last = Array.isArray(json) ? json.at(-1) : undefined;
+    expect((await order('DELETE', `/faults/${last.id}`)).json).toEqual({ cleared: 1 });
+    expect((await me()).status).toBe(200);
+    expect((await order('DELETE', '/faults')).json).toEqual({ cleared: 1 });
+  });
+
+  test('reset ends logins, consents, operations and faults, and gives the money back', async () => {
+    await order('POST', '/reset');
+    token = (await bank.tpp.login()).accessToken;
+    const before = await available();
+    const path = await authorised();
+    expect((await execute(path, 'delay=1')).status).toBe(200);
+    expect(await available()).toBeLessThan(before);
+    await add({ fault: 'status=503' });
+    expect(await order('POST', '/reset')).toEqual({ status: 200, json: { reset: true } });
+    expect(codeOf(await me())).toBe('TOKEN_INVALID');
+    token = (await bank.tpp.login()).accessToken;
+    expect(await available()).toBe(before);
+    expect(codeOf(await execute(path, 'delay=1'))).toBe('RESOURCE_UNKNOWN');
+    expect((await order('GET', '/faults')).json).toEqual([]);
+  });
+
+  test('tokens are given for a customer', async () => {
+    const { json } = await order('POST', '/tokens', { customerId: '2073915' });
+    expect(json).toEqual({
+      customerId: '2073915',
+      accessToken: expect.any(String),
+      refreshToken: expect.any(String),
+      accessTokenSeconds: 3500,
+      refreshTokenSeconds: 2_592_000,
+    });
+    token = String(Object(json).accessToken);
+    expect((await me()).json.data?.customerid).toBe('2073915');
+    expect((await order('POST', '/tokens', { customerId: '1' })).status).toBe(400);
+  });
+});
+
+describe('the control is for its user alone', () => {
+  const fault = { fault: 'status=503' };
+
+  test.each([
+    ['without the token', { authorization: '' }, 401],
+    ['with another token', { authorization: `Bearer ${'x'.repeat(32)}` }, 401],
+    ['from a page of another origin', { origin: 'http://evil.example' }, 403],
+    ['from a page without an origin', { origin: 'null' }, 403],
+    ['from a page of another site', { 'sec-fetch-site': 'cross-site' }, 403],
+  ])('%s it is refused', async (_name, headers, status) => {
+    expect((await order('POST', '/faults', fault, headers)).status).toBe(status);
+    expect((await me()).status).toBe(200);
+  });
+
+  test('under another name it is refused (DNS rebinding)', async () => {
+    const { customerSiteUrl, controlToken } = bank.sandbox.running;
+    const { request } = await import('node:http');
+    const call = request(`${customerSiteUrl}/control/faults`, {
+      headers: { host: 'evil.example', authorization: `Bearer ${controlToken}` },
+    });
+    call.end();
+    const [response] = await once(call, 'response');
+    response.resume();
+    expect(response.statusCode).toBe(403);
+  });
+
+  test.each([
+    [{ fault: 'explode' }, /There is no fault/],
+    [{ fault: 'delay' }, /needs its milliseconds/],
+    [{ fault: 'empty', on: 'nowhere' }, /There is no call/],
+    [{ fault: 'empty', times: 0 }, /times/],
+    [{ fault: 'empty', probability: 0 }, /probability/],
+    [{ fault: 'empty', other: 1 }, /other/],
+    [{}, /fault/],
+  ])('%j is refused', async (body, message) => {
+    const { status, json } = await order('POST', '/faults', body);
+    expect([status, String(Object(json).error)]).toEqual([400, expect.stringMatching(message)]);
+  });
+});
+
+describe('the grammar', () => {
+  test('what is read is written the same', () => {
+    for (const [kind, { value }] of faultKinds) {
+      const text = value ? `${kind}=${value.to}` : kind;
+      expect(faultText(parseFault(` ${text} `))).toBe(text);
+      expect(() => parseFault(value ? kind : `${kind}=1`)).toThrow(BadFault);
+      if (value) {
+        expect(() => parseFault(`${kind}=${value.to + 1}`)).toThrow(BadFault);
+        expect(() => parseFault(`${kind}=${value.from - 1}`)).toThrow(BadFault);
+      }
+    }
+  });
+
+  test('any text is a fault or a clear no', () => {
+    fc.assert(
+      fc.property(fc.string(), (text) => {
+        try {
+          expect(faultKinds.has(parseFault(text).kind)).toBe(true);
+        } catch (error) {
+          expect(error).toBeInstanceOf(BadFault);
+        }
+      }),
+    );
+  });
+
+  test('a path is matched as a whole, without its query, and * is anything', () => {
+    const matches = (pattern: string, method: string, target: string) =>
+      parseTarget(pattern).matches({ method, target });
+    expect(matches('get /private/customers/*/accounts', 'GET', '/private/customers/1/accounts?x=1')).toBe(
+      true,
+    );
+    expect(matches('GET /private/customers/*/accounts', 'PUT', '/private/customers/1/accounts')).toBe(false);
+    expect(matches('GET /private', 'GET', '/private/customers')).toBe(false);
+    expect(matches('* *', 'PUT', '/a')).toBe(true);
+    expect(matches('GET /a.c', 'GET', '/abc')).toBe(false);
+    for (const name of endpointNames) expect(parseTarget(name).text).toBe(name);
+    expect(matches('execute', 'PUT', `${CURRENT}/moneyTransfer/x/execute`)).toBe(true);
+    expect(matches('status', 'GET', `${CURRENT}/moneyTransfer/x/execution/status`)).toBe(false);
+  });
+});
+
+describe('chance', () => {
+  const call = { method: 'GET', target: '/' };
+  const run = (seed: string) => {
+    const book = new FaultBook();
+    book.add({ fault: 'empty', probability: 0.25, seed });
+    return Array.from({ length: 400 }, () => book.due(call).length);
+  };
+
+  test('is the same for the same seed, another for another, and about as often as said', () => {
+    expect(run('a')).toEqual(run('a'));
+    expect(run('a')).not.toEqual(run('b'));
+    const share = run('a').reduce((sum, one) => sum + one, 0) / 400;
+    expect(share).toBeGreaterThan(0.15);
+    expect(share).toBeLessThan(0.35);
+  });
+});
