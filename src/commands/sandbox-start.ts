@@ -35,6 +35,9 @@ export interface SandboxStartOptions {
   rotation: boolean;
   rateLimit?: string | undefined;
   dailyLimit?: string | undefined;
+  customers?: string | undefined;
+  transactions?: string | undefined;
+  pageSize?: string | undefined;
   persona: 'clean' | 'lived-in';
 }
 
@@ -162,6 +165,7 @@ const ROLES = ['AISP', 'PISP', 'PIISP'] as const;
 /** How strict the bank is to be. @throws Psd2Error `usage` */
 function readRules(options: SandboxStartOptions) {
   const { enforceConsents, roles, tokenTtl, rotation, rateLimit, dailyLimit, persona } = options;
+  const { customers, transactions, pageSize } = options;
   return {
     persona,
     consents: enforceConsents ? 'enforced' : 'recorded',
@@ -172,6 +176,11 @@ function readRules(options: SandboxStartOptions) {
     ...(dailyLimit !== undefined && {
       clientCredentialsCallsPerDay: parseCount('--daily-limit', dailyLimit),
     }),
+    ...(customers !== undefined && { customers: parseCount('--customers', customers, 999_999) }),
+    ...(transactions !== undefined && {
+      transactions: parseCount('--transactions', transactions, 10_000_000),
+    }),
+    ...(pageSize !== undefined && { rowsAPage: parseCount('--page-size', pageSize, 10_000) }),
   } as const;
 }
 
@@ -183,9 +192,10 @@ function parseRole(text: string): (typeof ROLES)[number] {
   });
 }
 
-function parseCount(option: string, text: string): number {
-  if (/^[1-9]\d{0,8}$/.test(text)) return Number(text);
-  throw new Psd2Error('usage', `${option} ${JSON.stringify(text)} is not a whole number from 1`);
+function parseCount(option: string, text: string, most = 999_999_999): number {
+  if (/^[1-9]\d{0,8}$/.test(text) && Number(text) <= most) return Number(text);
+  const range = most === 999_999_999 ? 'from 1' : `from 1 to ${most}`;
+  throw new Psd2Error('usage', `${option} ${JSON.stringify(text)} is not a whole number ${range}`);
 }
 
 function parsePort(text: string): number {

@@ -54,10 +54,14 @@ export async function sandboxEnv(context: Context): Promise<void> {
 export async function sandboxCustomer(
   { terminal, world, output }: Context,
   url: string,
-  { refuse }: { refuse: boolean },
+  { refuse, user }: { refuse: boolean; user: string | undefined },
 ): Promise<void> {
   const { playCustomer } = await import('../sandbox/play-customer.ts');
-  const { pages, finalUrl } = await playCustomer(url, { refuse, signal: world.signal });
+  const { pages, finalUrl } = await playCustomer(url, {
+    refuse,
+    signal: world.signal,
+    ...(user !== undefined && { user }),
+  });
   if (output.format === 'table') terminal.say([...pages, `Back at ${finalUrl}`].join('\n'));
   else output.record({ pages, finalUrl }, []);
 }

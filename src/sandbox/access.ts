@@ -35,7 +35,7 @@ export function customerOf(c: Context<BankEnv>, bank: Bank): Customer {
       expectedAndReceived(`customerId ${customerId}`, id),
     );
   }
-  const customer = bank.customers.find((candidate) => candidate.customerId === id);
+  const customer = bank.customers.find(id);
   if (!customer) throw new Refusal('CUSTOMER_UNKNOWN', `The bank has no customer ${id}`);
   if (customerId === undefined) requireAnyConsent(bank, customer);
   return customer;
@@ -94,7 +94,7 @@ export function resourceOf(c: Context<BankEnv>, bank: Bank): Resource {
 export function consentOf(c: Context<BankEnv>, bank: Bank): ConsentResource {
   const customer = customerOf(c, bank);
   const resource = resourceOf(c, bank);
-  if (resource.kind === 'consent' && resource.customer === customer) return resource;
+  if (resource.kind === 'consent' && resource.customer.customerId === customer.customerId) return resource;
   throw unknownResource(resource.id);
 }
 
@@ -123,7 +123,7 @@ export function payingProductOf(c: Context<BankEnv>, bank: Bank): { customer: Cu
 export function transferOf(c: Context<BankEnv>, bank: Bank): TransferResource {
   const { product } = payingProductOf(c, bank);
   const resource = resourceOf(c, bank);
-  if (resource.kind === 'moneyTransfer' && resource.product === product) return resource;
+  if (resource.kind === 'moneyTransfer' && resource.product.productId === product.productId) return resource;
   throw unknownResource(resource.id);
 }
 
@@ -131,7 +131,7 @@ export function transferOf(c: Context<BankEnv>, bank: Bank): TransferResource {
 export function standingOrderOf(c: Context<BankEnv>, bank: Bank): StandingOrderResource {
   const { product } = payingProductOf(c, bank);
   const resource = resourceOf(c, bank);
-  if (resource.kind === 'standingOrder' && resource.product === product) return resource;
+  if (resource.kind === 'standingOrder' && resource.product.productId === product.productId) return resource;
   throw unknownResource(resource.id);
 }
 
@@ -139,7 +139,12 @@ export function standingOrderOf(c: Context<BankEnv>, bank: Bank): StandingOrderR
 export function operationOf(c: Context<BankEnv>, bank: Bank): OperationResource {
   const { product } = payingProductOf(c, bank);
   const resource = resourceOf(c, bank);
-  if ('product' in resource && resource.kind !== 'inquiry' && resource.product === product) return resource;
+  if (
+    'product' in resource &&
+    resource.kind !== 'inquiry' &&
+    resource.product.productId === product.productId
+  )
+    return resource;
   throw unknownResource(resource.id);
 }
 

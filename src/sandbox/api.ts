@@ -26,7 +26,6 @@ import { type RawRequest, readRawRequest } from './strict/raw-request.ts';
 /** The bank's API: the rules that hold for every request, the endpoints, and the envelope of every refusal. */
 export function bankApi(bank: Bank): Hono<BankEnv> {
   const api = new Hono<BankEnv>();
-  const products = bank.customers.flatMap((customer) => customer.products);
 
   api.use(async (c, next) => {
     const request = await readRawRequest(c.env.incoming);
@@ -37,7 +36,7 @@ export function bankApi(bank: Bank): Hono<BankEnv> {
     const now = clockOf(bank.now(), faults);
     const answer = await readOutgoing(c.res);
     answer.headers.set('cb-apitrack-id', sessionOf(request));
-    if (bank.rules.persona === 'lived-in') liveIn(answer, request, products);
+    if (bank.rules.persona === 'lived-in') liveIn(answer, request, bank);
     spoilContent(answer, faults);
     if (find(faults, 'clock')) answer.headers.set('date', now.toUTCString());
     bank.seal.put(answer, request, now, flawOf(faults));

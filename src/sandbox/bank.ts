@@ -2,13 +2,13 @@ import { X509Certificate } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { AnswerSeal } from './answers/seal.ts';
 import { CallLimits } from './call-limits.ts';
+import { Customers } from './customers.ts';
 import { FaultBook } from './faults/fault-book.ts';
 import { Ledger } from './ledger.ts';
 import { Logins } from './logins.ts';
 import type { Application, Registration } from './registration.ts';
 import { Resources } from './resources.ts';
 import type { BankRules } from './rules.ts';
-import { type Customer, seedCustomers } from './seed-customers.ts';
 import { SeenRequestIds } from './strict/seen-request-ids.ts';
 import type { TppCertificates } from './strict/signature.ts';
 import { Tokens } from './tokens.ts';
@@ -48,7 +48,7 @@ export interface Bank extends BankState {
   tppName: string;
   applications: { authorizationCode: Application; clientCredentials: Application };
   tppCertificates: TppCertificates;
-  customers: readonly Customer[];
+  customers: Customers;
   /** What the bank signs its answers with. */
   seal: AnswerSeal;
 }
@@ -56,6 +56,7 @@ export interface Bank extends BankState {
 /** Opens the bank for a TPP that is registered. */
 export async function openBank(registration: Registration, rules: BankRules): Promise<Bank> {
   const { now } = rules;
+  const customers = new Customers(rules);
   const [qwac, qseal, bankSigningKey] = await Promise.all([
     readFile(registration.qwacCertFile),
     readFile(registration.qsealCertFile),
@@ -69,8 +70,8 @@ export async function openBank(registration: Registration, rules: BankRules): Pr
     tppName: 'Sandbox TPP',
     applications: registration.applications,
     tppCertificates: { qwac: new X509Certificate(qwac), qseal: new X509Certificate(qseal) },
-    customers: seedCustomers,
-    ...newState(rules),
+    customers,
+    ...newState(rules, customers),
     seal: new AnswerSeal(bankSigningKey),
   };
 }
@@ -80,10 +81,10 @@ export async function openBank(registration: Registration, rules: BankRules): Pr
  * operation or fault. Certificates and registration stay.
  */
 export function resetBank(bank: Bank): void {
-  Object.assign(bank, newState(bank.rules));
+  Object.assign(bank, newState(bank.rules, bank.customers));
 }
 
-function newState(rules: BankRules): BankState {
+function newState(rules: BankRules, customers: Customers): BankState {
   const { now } = rules;
   return {
     seenRequestIds: new SeenRequestIds(),
@@ -91,7 +92,7 @@ function newState(rules: BankRules): BankState {
     tokens: new Tokens(rules),
     resources: new Resources(now),
     consents: new Map(),
-    ledger: new Ledger(seedCustomers, now()),
+    ledger: new Ledger(customers, now()),
     limits: new CallLimits(rules),
     faults: new FaultBook(),
     spentMagic: new Set(),

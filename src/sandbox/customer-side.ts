@@ -9,13 +9,15 @@ import { totalOf } from './transfer-order.ts';
 /** The bank as its customer site sees it. */
 export function customerSide(bank: Bank): BankSide {
   return {
-    logins: () => bank.customers.map(loginOf),
+    logins: () => bank.customers.shown.map(loginOf),
     loginRequest: (id) => {
       const login = bank.logins.find(id);
       return login && { id, tppName: bank.tppName, applicationName: login.application.applicationName };
     },
-    authenticate: (user, password) =>
-      bank.customers.map(loginOf).find((login) => login.user === user && login.password === password),
+    authenticate: (user, password) => {
+      const customer = bank.customers.byUser(user);
+      return customer?.password === password ? loginOf(customer) : undefined;
+    },
     allowLogin: (id, customerId) => bank.logins.allow(id, customerId),
     refuseLogin: (id) => bank.logins.refuse(id),
     scaRequest: (resourceId) => {

@@ -1,8 +1,11 @@
 import { bankDay, type IsoDate } from './bank-time.ts';
 import type { Cents } from './cents.ts';
+import type { Customers } from './customers.ts';
 import type { Entry } from './entry.ts';
-import type { Customer, Product } from './seed-customers.ts';
-import { seedHistory } from './seed-history.ts';
+import { GeneratedHistory } from './generated-history.ts';
+import { joinRows, type Rows, rowsOf } from './rows.ts';
+import type { Product } from './seed-customers.ts';
+import { pendingAt, seedHistory } from './seed-history.ts';
 
 export interface Balance {
   /** The sum of what is booked. */
@@ -18,28 +21,30 @@ export interface DayRange {
 }
 
 /**
- * The customers' accounts. A history is made when it is first asked for. Balances are sums of the entries, so the
- * two can't disagree.
+ * The customers' accounts. A history is made when it is first asked for, or is a formula and never made at all.
+ * Balances are sums of the entries, so the two can't disagree.
  */
 export class Ledger {
-  readonly #customers: readonly Customer[];
+  readonly #customers: Customers;
   readonly #startedAt: Date;
-  readonly #entries = new Map<Product, Entry[]>();
+  /** By product id: the whole history, or what comes after the formula. */
+  readonly #entries = new Map<string, Entry[]>();
 
   /** @param startedAt until when the histories are made up; what comes after it is posted. */
-  constructor(customers: readonly Customer[], startedAt: Date) {
+  constructor(customers: Customers, startedAt: Date) {
     this.#customers = customers;
     this.#startedAt = startedAt;
   }
 
   /** Adds an entry to the history of a product. */
   post(product: Product, entry: Entry): void {
-    this.#history(product).push(entry);
+    this.#entries.set(product.productId, [...this.#listed(product), entry]);
   }
 
   balance(product: Product, now: Date): Balance {
-    let [booked, available] = [product.opening, product.opening];
-    for (const entry of this.#history(product)) {
+    const begin = product.opening + (this.#generated(product)?.total ?? 0);
+    let [booked, available] = [begin, begin];
+    for (const entry of this.#listed(product)) {
       available += entry.amount;
       if (isBooked(entry, now)) booked += entry.amount;
     }
@@ -47,25 +52,36 @@ export class Ledger {
   }
 
   /** The booked entries by their booking day, the pending ones by the day they were entered; newest first. */
-  entries(product: Product, { from, to }: DayRange, now: Date): { booked: Entry[]; pending: Entry[] } {
+  entries(product: Product, range: DayRange, now: Date): { booked: Rows; pending: Entry[] } {
+    const { from, to } = range;
     const inRange = (day: IsoDate): boolean => (from ?? day) <= day && day <= (to ?? day);
-    const newestFirst = this.#history(product).toReversed();
-    return {
-      booked: newestFirst
+    const newestFirst = this.#listed(product).toReversed();
+    const booked = rowsOf(
+      newestFirst
         .filter((entry) => isBooked(entry, now) && inRange(entry.bookingDay))
         .sort((a, b) => b.bookedFrom.getTime() - a.bookedFrom.getTime()),
+    );
+    const older = this.#generated(product)?.rows(range);
+    return {
+      booked: older ? joinRows(booked, older) : booked,
       pending: newestFirst
         .filter((entry) => !isBooked(entry, now) && inRange(bankDay(entry.enteredAt)))
         .sort((a, b) => b.enteredAt.getTime() - a.enteredAt.getTime()),
     };
   }
 
-  #history(product: Product): Entry[] {
-    const known = this.#entries.get(product);
+  #generated(product: Product): GeneratedHistory | undefined {
+    const { generatedTransactions: count } = product;
+    return count === undefined ? undefined : new GeneratedHistory(product, count, this.#startedAt);
+  }
+
+  #listed(product: Product): Entry[] {
+    const known = this.#entries.get(product.productId);
     if (known) return known;
-    const owner = this.#customers.find(({ products }) => products.includes(product));
+    if (product.generatedTransactions !== undefined) return pendingAt(this.#startedAt, product);
+    const owner = this.#customers.byProduct(product.productId)?.customer;
     const entries = owner ? seedHistory(owner, product, this.#startedAt) : [];
-    this.#entries.set(product, entries);
+    this.#entries.set(product.productId, entries);
     return entries;
   }
 }

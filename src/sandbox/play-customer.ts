@@ -1,4 +1,5 @@
 import { Psd2Error } from '../errors.ts';
+import { generatedPassword, numberOfUser } from './generated-customers.ts';
 import { Browse, type PageAnswer, type PageRequest, placeOf } from './player/browse.ts';
 import { type Form, type Page, readPage, submit } from './player/page.ts';
 
@@ -98,7 +99,10 @@ function logIn(form: Form, page: Page, options: CustomerOptions): PageRequest {
     return user !== undefined && password !== undefined ? [{ user, password }] : [];
   });
   const user = options.user ?? shown[0]?.user;
-  const password = options.password ?? shown.find((customer) => customer.user === user)?.password;
+  const password =
+    options.password ??
+    shown.find((customer) => customer.user === user)?.password ??
+    (numberOfUser(user ?? '') === undefined ? undefined : generatedPassword(user ?? ''));
   const button = form.buttons.find(({ value }) => value !== NO);
   if (user === undefined || password === undefined || !button) {
     const users = shown.map((customer) => customer.user).join(', ');

@@ -19,6 +19,12 @@ export interface BankRules {
   callsPerMinute: number | undefined;
   /** How many private calls client credentials may make in a day of the bank; undefined: any number. */
   clientCredentialsCallsPerDay: number | undefined;
+  /** How many customers are made up, besides those that every sandbox has. */
+  customers: number;
+  /** How many booked transactions anna's current account and all accounts of made up customers have. */
+  transactions: number | undefined;
+  /** How many transactions of each kind a page has. */
+  rowsAPage: number;
   /** `clean` answers as the interface specification says, `lived-in` in every odd shape that the real bank has. */
   persona: 'clean' | 'lived-in';
 }
@@ -33,5 +39,8 @@ export const defaultRules: BankRules = {
   rotateRefreshTokens: true,
   callsPerMinute: undefined,
   clientCredentialsCallsPerDay: undefined,
+  customers: 0,
+  transactions: undefined,
+  rowsAPage: 10,
   persona: 'clean',
 };

@@ -1,10 +1,6 @@
+import { accountIban } from './account-iban.ts';
 import type { Cents } from './cents.ts';
-import { italianIban } from './italian-iban.ts';
 import { type MagicFault, magicFaultKinds } from './plan.ts';
-
-/** The bank code (ABI) of the sandbox bank; no bank has it. */
-export const BANK_ABI = '09990';
-const BRANCH_CAB = '01600';
 
 export type ProductKind = 'current' | 'savings' | 'card';
 
@@ -23,6 +19,8 @@ export interface Product {
   opening: Cents;
   /** How much a card may owe; 0 for accounts. */
   creditLimit: Cents;
+  /** How many booked transactions are made up on the fly; undefined: its history is that of the seed. */
+  generatedTransactions?: number;
   /** What goes wrong when its balance or transactions are asked for. */
   fault?: MagicFault;
 }
@@ -91,7 +89,7 @@ function faultlessAccount(): Product {
     code: 'AZIM',
     description: 'CONTO CORRENTE',
     name: 'Conto senza guasti',
-    iban: italianIban(BANK_ABI, BRANCH_CAB, '000030981270'),
+    iban: accountIban('000030981270'),
     opening: 2_500_00,
     creditLimit: 0,
   };
@@ -103,7 +101,7 @@ function faultyAccount(fault: MagicFault): Product {
     ...faultlessAccount(),
     productId: `${'0030981000'.slice(0, -fault.length)}${fault}`,
     name: `Guasto ${fault}`,
-    iban: italianIban(BANK_ABI, BRANCH_CAB, `000030981${fault.slice(0, 3)}`),
+    iban: accountIban(`000030981${fault.slice(0, 3)}`),
     fault,
   };
 }
@@ -121,7 +119,7 @@ function products(seed: {
   card: { productId: string; name: string };
 }): readonly Product[] {
   const { current, savings, card } = seed;
-  const currentIban = italianIban(BANK_ABI, BRANCH_CAB, current.account);
+  const currentIban = accountIban(current.account);
   return [
     {
       productId: current.productId,
@@ -139,7 +137,7 @@ function products(seed: {
       code: '0650',
       description: 'CONTO RISPARMIO',
       name: savings.name,
-      iban: italianIban(BANK_ABI, BRANCH_CAB, savings.account),
+      iban: accountIban(savings.account),
       opening: savings.opening,
       creditLimit: 0,
     },

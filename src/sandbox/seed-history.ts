@@ -141,7 +141,7 @@ function entry(
 }
 
 /** Authorisations of the last hours that the shops have not collected yet. */
-function pendingAt(now: Date, product: Product): Entry[] {
+export function pendingAt(now: Date, product: Product): Entry[] {
   if (product.kind === 'savings') return [];
   return [5, 20, 31].map((hours, index) => {
     const random = seededRandom(`${product.productId} pending ${index}`);

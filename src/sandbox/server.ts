@@ -135,6 +135,9 @@ function rulesOf(options: SandboxOptions): BankRules {
     rotateRefreshTokens = defaultRules.rotateRefreshTokens,
     callsPerMinute,
     clientCredentialsCallsPerDay,
+    customers = defaultRules.customers,
+    transactions,
+    rowsAPage = defaultRules.rowsAPage,
     persona = defaultRules.persona,
   } = options;
   return {
@@ -146,6 +149,9 @@ function rulesOf(options: SandboxOptions): BankRules {
     rotateRefreshTokens,
     callsPerMinute,
     clientCredentialsCallsPerDay,
+    customers,
+    transactions,
+    rowsAPage,
     persona,
   };
 }

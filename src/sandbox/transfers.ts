@@ -51,9 +51,7 @@ export function executeTransfer(bank: Bank, transfer: TransferResource): Executi
     extendedDescription: `COMMISSIONI BONIFICO ${execution.cro}`,
     isFee: true,
   });
-  const beneficiary = bank.customers
-    .flatMap(({ products }) => products)
-    .find(({ iban, kind }) => iban === order.beneficiaryIban && kind !== 'card');
+  const beneficiary = bank.customers.accountByIban(order.beneficiaryIban);
   if (beneficiary) {
     bank.ledger.post(beneficiary, {
       ...booking,

@@ -2,7 +2,7 @@ import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
 import * as z from 'zod';
-import { logIn, useLoggedIn, useOperator } from './psd2.ts';
+import { CUSTOMER, logIn, useLoggedIn, useOperator, useSandbox } from './psd2.ts';
 
 const CURRENT = '0010482620';
 const balance = z.object({ availableBalance: z.object({ amount: z.string() }) });
@@ -127,6 +127,42 @@ describe('one that does not run', () => {
     expect(await psd2(['sandbox', 'fault', ...words])).toMatchObject({
       code: 3,
       stderr: expect.stringContaining('The sandbox is not running'),
+    });
+  });
+});
+
+describe('a sandbox with made up customers', () => {
+  const operator = useSandbox(['--customers', '200', '--transactions', '2500', '--page-size', '500']);
+  const { psd2, json } = operator;
+
+  test('any of them logs in, and their transactions add up', async () => {
+    const env = { PSD2_BROWSER: `${CUSTOMER} --user customer-000123` };
+    expect((await psd2(['auth', 'login'], { env })).code).toBe(0);
+    expect((await json(z.object({ customerId: z.string() }), ['customer', 'id'])).customerId).toBe('5000123');
+    const consent = ['consent', 'request', '--category', 'ACCOUNT_INFO', '--all-products'];
+    expect((await psd2(consent, { env })).code).toBe(0);
+    const rows = await json(z.array(z.object({ amount: z.string(), status: z.string() })), [
+      ...['accounts', 'transactions', '0050001230'],
+    ]);
+    expect(rows.filter(({ status }) => status === 'booked')).toHaveLength(2500);
+  });
+
+  test('one who is not there can not log in', async () => {
+    const env = { PSD2_BROWSER: `${CUSTOMER} --user customer-000201` };
+    const { code, stderr } = await psd2(['auth', 'login', '--sca-timeout', '1'], { env });
+    expect(code, stderr).not.toBe(0);
+    expect(stderr).toContain('ended with the exit code 3');
+  });
+
+  test.each([
+    ['--customers', '0'],
+    ['--customers', '1000000'],
+    ['--transactions', 'many'],
+    ['--page-size', '10001'],
+  ])('%s %s is wrong use', async (option, value) => {
+    expect(await psd2(['sandbox', 'start', option, value])).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining(`${option} "${value}" is not a whole number from 1 to`),
     });
   });
 });

@@ -20,6 +20,9 @@ export function declareSandbox(run: Run) {
     .option('--no-rotation', 'a refresh leaves the refresh token as it is')
     .option('--rate-limit <n>', 'calls that an application may make a minute')
     .option('--daily-limit <n>', 'calls that client credentials may make a day')
+    .option('--customers <n>', 'make up so many customers besides anna, bruno and carla')
+    .option('--transactions <n>', "booked transactions of anna's and of each made up account")
+    .option('--page-size <n>', 'transactions on a page (default: 10)')
     .addOption(
       new Option('--persona <name>', 'answer as specified, or in every odd shape that the real bank has')
         .choices(['clean', 'lived-in'] as const)
@@ -66,13 +69,14 @@ export function declareSandbox(run: Run) {
       "play the customer without a browser: walk the bank's pages from this address and submit their forms",
     )
     .option('--refuse', 'refuse at the first page that can be refused')
+    .option('--user <name>', 'who logs in (default: anna)')
     .addHelpText(
       'after',
       '\nExample:\n  $ PSD2_BROWSER="psd2 sandbox customer" psd2 --profile sandbox auth login',
     )
-    .action((url, { refuse = false }) =>
+    .action((url, { refuse = false, user }) =>
       run(async (context) =>
-        (await import('../../commands/sandbox.ts')).sandboxCustomer(context, url, { refuse }),
+        (await import('../../commands/sandbox.ts')).sandboxCustomer(context, url, { refuse, user }),
       ),
     );
 

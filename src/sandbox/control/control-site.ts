@@ -48,8 +48,7 @@ export function controlSite(bank: Bank, controlToken: string): Hono {
   /** Tokens as a login gives them, for a bench that needs many customers. */
   control.post('/tokens', async (c) => {
     const order = tokenOrder.safeParse(await bodyOf(c));
-    const customer =
-      order.success && bank.customers.find(({ customerId }) => customerId === order.data.customerId);
+    const customer = order.success && bank.customers.find(order.data.customerId);
     if (!customer) return refuse(c, 400, 'The body names no customer of the sandbox: {"customerId":"..."}');
     const { authorizationCode: application } = bank.applications;
     const { customerId } = customer;

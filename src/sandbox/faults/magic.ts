@@ -51,8 +51,7 @@ function pathOf({ target }: RawRequest): string {
 
 function productFault({ customers }: Bank, request: RawRequest): MagicFault | undefined {
   const productId = inquiry.exec(pathOf(request))?.[1];
-  const products = customers.flatMap((customer) => customer.products);
-  return products.find((product) => product.productId === productId)?.fault;
+  return productId === undefined ? undefined : customers.byProduct(productId)?.product.fault;
 }
 
 function callFault(bank: Bank, request: RawRequest): MagicFault | undefined {

@@ -1,6 +1,5 @@
 import { isObject, type JsonObject, objectsOf } from './json-object.ts';
 
-const ROWS_A_PAGE = 10;
 const DATES = ['dateAccountingCurrency', 'dateLiquidationValue'];
 
 /**
@@ -8,8 +7,9 @@ const DATES = ['dateAccountingCurrency', 'dateLiquidationValue'];
  * ISO dates.
  *
  * @param query of the request, without its question mark
+ * @param rowsAPage of each kind
  */
-export function linkPages(envelope: JsonObject, query: string): void {
+export function linkPages(envelope: JsonObject, query: string, rowsAPage: number): void {
   const { data, _links: links } = envelope;
   if (!isObject(data) || !isObject(links)) return;
   const { nextAccounting, nextNotAccounting } = data;
@@ -17,7 +17,7 @@ export function linkPages(envelope: JsonObject, query: string): void {
     const parameters = new URLSearchParams(query);
     // A list that has ended goes on past its end: left out, its cursor would begin it again.
     for (const name of ['nextAccounting', 'nextNotAccounting']) {
-      parameters.set(name, String(Number(parameters.get(name) ?? 1) + ROWS_A_PAGE));
+      parameters.set(name, String(Number(parameters.get(name) ?? 1) + rowsAPage));
     }
     links.next = { href: `retrieve?${parameters}`, method: 'GET' };
   }

@@ -1,5 +1,5 @@
 import type { OutgoingAnswer } from '../answers/outgoing.ts';
-import type { Product } from '../seed-customers.ts';
+import type { Bank } from '../bank.ts';
 import type { RawRequest } from '../strict/raw-request.ts';
 import { reshapeData } from './data-shapes.ts';
 import { reshapeEnvelope } from './envelope-shapes.ts';
@@ -12,17 +12,15 @@ const TOKEN_PATH = '/auth/oauth/v2/token';
  * Gives an answer every odd shape that the real bank's answers have; what it says stays the same. Documents and
  * pages stay as they are.
  *
- * @param products all of the bank: the savings accounts page by `_links.next`
+ * @param bank its savings accounts page by `_links.next`
  */
-export function liveIn(answer: OutgoingAnswer, request: RawRequest, products: readonly Product[]): void {
+export function liveIn(answer: OutgoingAnswer, request: RawRequest, { customers, rules }: Bank): void {
   if (answer.status === 302) lengthenLocation(answer);
   const envelope = readEnvelope(answer);
   if (!envelope) return;
   const [path = '', query = ''] = request.target.split('?', 2);
-  const savings = products.some(
-    ({ kind, productId }) => kind === 'savings' && path.includes(`/${productId}/`),
-  );
-  if (savings && path.endsWith('/transactions/retrieve')) linkPages(envelope, query);
+  const productId = /\/products\/([^/]+)\/transactions\/retrieve$/.exec(path)?.[1] ?? '';
+  if (customers.byProduct(productId)?.product.kind === 'savings') linkPages(envelope, query, rules.rowsAPage);
   else if (answer.status === 200) reshapeData(path, envelope);
   reshapeEnvelope(envelope);
   if (wantsSca(envelope)) answer.status = 401;

@@ -1,13 +1,14 @@
 import { Hono } from 'hono';
 import * as z from 'zod/mini';
 import { payingProductOf, transferOf } from '../access.ts';
+import { BANK_ABI } from '../account-iban.ts';
 import type { Bank } from '../bank.ts';
 import type { BankEnv } from '../bank-env.ts';
 import { bankDay, bankHour, targetHolidays, writeBankDate } from '../bank-time.ts';
 import { euros, threeDecimals } from '../cents.ts';
 import { type Place, successEnvelope } from '../envelope.ts';
 import { Refusal } from '../refusal.ts';
-import { BANK_ABI, type Customer, type Product } from '../seed-customers.ts';
+import type { Customer, Product } from '../seed-customers.ts';
 import { sepaCountries } from '../sepa-countries.ts';
 import { passStep } from '../steps.ts';
 import { readJsonBody } from '../strict/body.ts';

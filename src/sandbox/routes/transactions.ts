@@ -3,18 +3,17 @@ import { inquiredProductOf } from '../access.ts';
 import type { Bank } from '../bank.ts';
 import type { BankEnv } from '../bank-env.ts';
 import { addDays, bankDay, bankTimestamp, type IsoDate, readBankDate, writeBankDate } from '../bank-time.ts';
-import { type Cents, euros } from '../cents.ts';
+import { euros } from '../cents.ts';
 import { statementPdf, statementXls } from '../documents/statement.ts';
 import type { Entry } from '../entry.ts';
 import { type Link, successEnvelope } from '../envelope.ts';
 import type { DayRange } from '../ledger.ts';
 import { expectedAndReceived, Refusal } from '../refusal.ts';
+import { type Rows, rowsOf } from '../rows.ts';
 import type { Customer, Product } from '../seed-customers.ts';
 import { readQuery } from '../strict/query.ts';
 import type { Grant } from '../tokens.ts';
 import { sendDocument } from './send-document.ts';
-
-const ROWS_A_PAGE = 10;
 
 /** Filters that the bank is known to have and the sandbox has not: it takes them only when they are empty. */
 const emptyFilters = ['text', 'period', 'transactionsType', 'description', 'fromAmount', 'toAmount'];
@@ -34,26 +33,27 @@ export function transactionRoutes(bank: Bank): Hono<BankEnv> {
     requireScaForOld(bank, c.var.caller, customer, product, range);
     const { booked, pending } = bank.ledger.entries(product, range, bank.now());
     if (exportType) {
-      const statement = { customer, product, range, booked, pending };
+      const statement = { customer, product, range, booked: booked.slice(0, booked.count), pending };
       const bytes = exportType === 'pdf' ? statementPdf(statement) : statementXls(statement);
       return sendDocument(exportType, `transactions-${product.productId}`, bytes);
     }
-    const bookedPage = pageOf(booked, readCursor(query, 'nextAccounting'));
-    const pendingPage = pageOf(pending, readCursor(query, 'nextNotAccounting'));
+    const { rowsAPage } = bank.rules;
+    const bookedPage = pageOf(booked, readCursor(query, 'nextAccounting'), rowsAPage);
+    const pendingPage = pageOf(rowsOf(pending), readCursor(query, 'nextNotAccounting'), rowsAPage);
     const base = `/private/customers/${customer.customerId}/products/${product.productId}/transactions`;
     return c.json(
       successEnvelope(bank, {
         data: {
-          totalOutput: euros(sum(booked, (amount) => amount < 0)),
-          totalEnter: euros(sum(booked, (amount) => amount > 0)),
+          totalOutput: euros(booked.leaving),
+          totalEnter: euros(booked.entering),
           transactionsAccounting: bookedPage.rows.map(bookedRow),
           transactionsNotAccounting: pendingPage.rows.map(pendingRow),
-          numberTransactionsAccounting: booked.length,
+          numberTransactionsAccounting: booked.count,
           numberTransactionsNotAccounting: pending.length,
           ...(bookedPage.next !== undefined && { nextAccounting: bookedPage.next }),
           ...(pendingPage.next !== undefined && { nextNotAccounting: pendingPage.next }),
           showNotAccounting: true,
-          transactionDescriptions: descriptionsOf([...booked, ...pending]),
+          transactionDescriptions: descriptionsOf([...booked.samples(), ...pending]),
         },
         place: { base, name: 'transactions', self: { href: 'retrieve', method: 'GET' } },
         embedded: {
@@ -148,9 +148,9 @@ function readCursor(query: Query, name: string): number {
 }
 
 /** @returns the rows from the cursor on, and the next cursor where more follow. */
-function pageOf(entries: readonly Entry[], cursor: number): { rows: Entry[]; next: number | undefined } {
-  const next = cursor + ROWS_A_PAGE;
-  return { rows: entries.slice(cursor - 1, next - 1), next: next <= entries.length ? next : undefined };
+function pageOf(rows: Rows, cursor: number, rowsAPage: number): { rows: Entry[]; next: number | undefined } {
+  const next = cursor + rowsAPage;
+  return { rows: rows.slice(cursor - 1, next - 1), next: next <= rows.count ? next : undefined };
 }
 
 function bookedRow(entry: Entry, index: number): Record<string, unknown> {
@@ -187,10 +187,6 @@ function compact(timestamp: string): string {
 
 function midnight(day: IsoDate): string {
   return compact(`${day}T00:00:00`);
-}
-
-function sum(entries: readonly Entry[], counts: (amount: Cents) => boolean): Cents {
-  return entries.reduce((total, { amount }) => (counts(amount) ? total + amount : total), 0);
 }
 
 function descriptionsOf(entries: readonly Entry[]): { value: string; label: string }[] {

@@ -1,0 +1,100 @@
+import { accountIban } from './account-iban.ts';
+import type { Customer, Product } from './seed-customers.ts';
+import { seededRandom } from './seeded-random.ts';
+
+/** How many customers can be made up: as many as have a customer id of their own. */
+export const MOST_CUSTOMERS = 999_999;
+
+/** How many transactions an account of a generated customer has, unless the start says. */
+const TRANSACTIONS = 120;
+
+const FIRST_ID = 5_000_000;
+
+const firstNames = [
+  'Ada',
+  'Bice',
+  'Dario',
+  'Elio',
+  'Fiora',
+  'Gino',
+  'Ines',
+  'Livia',
+  'Nico',
+  'Olga',
+] as const;
+const lastNames = ['Bassi', 'Corsi', 'Donati', 'Ferri', 'Galli', 'Leoni', 'Marini', 'Neri', 'Riva'] as const;
+
+/**
+ * The customer of a number, from 1. All of it follows from the number alone, so no customer has to be kept.
+ *
+ * @param transactions of each account; undefined: 120
+ */
+export function generateCustomer(number: number, transactions = TRANSACTIONS): Customer {
+  const customerId = String(FIRST_ID + number);
+  const user = `customer-${String(number).padStart(6, '0')}`;
+  const random = seededRandom(user);
+  const current = `00${customerId}0`;
+  const account = (
+    product: Pick<Product, 'productId' | 'kind' | 'code' | 'description' | 'iban'>,
+  ): Product => ({
+    ...product,
+    name: '',
+    opening: product.kind === 'card' ? 0 : random.between(10_000_00, 90_000_00),
+    creditLimit: product.kind === 'card' ? 10_000_00 : 0,
+    generatedTransactions: transactions,
+  });
+  return {
+    customerId,
+    user,
+    password: generatedPassword(user),
+    firstName: random.pick(firstNames),
+    lastName: random.pick(lastNames),
+    monthly: { salary: 0, rent: 0, saving: 0 },
+    products: [
+      account({
+        productId: current,
+        kind: 'current',
+        code: 'AZIM',
+        description: 'CONTO CORRENTE',
+        iban: accountIban(current),
+      }),
+      account({
+        productId: `00${customerId}8`,
+        kind: 'savings',
+        code: '0650',
+        description: 'CONTO RISPARMIO',
+        iban: accountIban(`00${customerId}8`),
+      }),
+      account({
+        productId: `01${customerId}5`,
+        kind: 'card',
+        code: 'CA30',
+        description: 'CARTA DI CREDITO',
+        iban: accountIban(current),
+      }),
+    ],
+  };
+}
+
+/** The password of a generated customer follows from the user name. */
+export function generatedPassword(user: string): string {
+  return `${user}-sandbox`;
+}
+
+/** The number of the customer that has this id, if there can be one. */
+export function numberOfId(customerId: string): number | undefined {
+  const number = /^\d{7}$/.test(customerId) ? Number(customerId) - FIRST_ID : 0;
+  return number >= 1 && number <= MOST_CUSTOMERS ? number : undefined;
+}
+
+/** The number of the customer that has this user name, if there can be one. */
+export function numberOfUser(user: string): number | undefined {
+  const digits = /^customer-(\d{6})$/.exec(user)?.[1];
+  return digits === undefined || Number(digits) === 0 ? undefined : Number(digits);
+}
+
+/** The number of the customer that has this product, if there can be one. */
+export function numberOfProduct(productId: string): number | undefined {
+  const customerId = /^0[01](\d{7})[058]$/.exec(productId)?.[1];
+  return customerId === undefined ? undefined : numberOfId(customerId);
+}

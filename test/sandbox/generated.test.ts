@@ -1,0 +1,208 @@
+import fc from 'fast-check';
+import { isValidIBAN } from 'ibantools';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { addDays } from '../../src/sandbox/bank-time.ts';
+import { Customers } from '../../src/sandbox/customers.ts';
+import { GeneratedHistory } from '../../src/sandbox/generated-history.ts';
+import { seedCustomers } from '../../src/sandbox/seed-customers.ts';
+import { openTestBank, type Reply, type TestBank } from './tpp.ts';
+
+const today = new Date('2026-11-20T11:00:00Z');
+const whole = { from: undefined, to: undefined };
+
+describe('a customer of a number', () => {
+  const customers = new Customers({ customers: 999_999, transactions: undefined });
+  const anyNumber = fc.integer({ min: 1, max: 999_999 });
+  const userOf = (number: number) => `customer-${String(number).padStart(6, '0')}`;
+
+  test('is found by name, id, product and IBAN, and is always the same', () => {
+    fc.assert(
+      fc.property(anyNumber, (number) => {
+        const customer = customers.byUser(userOf(number));
+        if (!customer) throw new Error(`There is no customer ${number}`);
+        expect(customer.password).toBe(`${userOf(number)}-sandbox`);
+        expect(customer.customerId).toMatch(/^[1-9]\d{6}$/);
+        expect(customers.find(customer.customerId)).toEqual(customer);
+        for (const product of customer.products) {
+          expect(product.productId).toMatch(/^0\d{9}$/);
+          expect(isValidIBAN(product.iban)).toBe(true);
+          expect(customers.byProduct(product.productId)).toEqual({ customer, product });
+          if (product.kind !== 'card') expect(customers.accountByIban(product.iban)).toEqual(product);
+        }
+      }),
+    );
+  });
+
+  test('shares no id with another one', () => {
+    fc.assert(
+      fc.property(fc.uniqueArray(anyNumber, { minLength: 2, maxLength: 5 }), (numbers) => {
+        const all = [...seedCustomers, ...numbers.map((number) => customers.byUser(userOf(number)))];
+        const ids = all.flatMap((one) => [one?.customerId, ...(one?.products ?? []).map((p) => p.productId)]);
+        expect(new Set(ids).size).toBe(ids.length);
+      }),
+    );
+  });
+
+  test('is not there beyond the number that the start gave', () => {
+    const few = new Customers({ customers: 3, transactions: undefined });
+    expect(few.byUser('customer-000003')?.customerId).toBe('5000003');
+    for (const user of ['customer-000004', 'customer-000000', 'customer-3', 'nobody'])
+      expect(few.byUser(user)).toBeUndefined();
+    for (const id of ['5000004', '5000000', '', '50000030']) expect(few.find(id)).toBeUndefined();
+    expect(few.byProduct('0050000040')).toBeUndefined();
+    expect(few.accountByIban('DE89370400440532013000')).toBeUndefined();
+    expect(few.shown.map(({ user }) => user)).toEqual([
+      'anna',
+      'bruno',
+      'carla',
+      'customer-000001',
+      'customer-000003',
+    ]);
+  });
+});
+
+describe('a history that is a formula', () => {
+  const [product] = seedCustomers[0]?.products ?? [];
+  if (!product) throw new Error('anna has no account');
+  const anyCount = fc.integer({ min: 1, max: 3000 });
+  const anyDay = fc.integer({ min: -450, max: 10 }).map((days) => addDays('2026-11-20', days));
+
+  test('says of a range what its entries, one by one, say', () => {
+    fc.assert(
+      fc.property(anyCount, anyDay, anyDay, (count, from, to) => {
+        const history = new GeneratedHistory(product, count, today);
+        const all = history.rows(whole).slice(0, count);
+        expect(all).toHaveLength(count);
+        const wanted = all.filter(({ bookingDay }) => from <= bookingDay && bookingDay <= to);
+        const rows = history.rows({ from, to });
+        expect(rows.count).toBe(wanted.length);
+        expect(rows.slice(0, rows.count)).toEqual(wanted);
+        const sum = (sign: 1 | -1) =>
+          wanted.reduce((total, { amount }) => total + (amount * sign > 0 ? amount : 0), 0);
+        expect([rows.entering, rows.leaving]).toEqual([sum(1), sum(-1)]);
+      }),
+      { numRuns: 30 },
+    );
+  });
+
+  test('adds up, is booked up to yesterday, newest first, each entry with its own number', () => {
+    fc.assert(
+      fc.property(anyCount, (count) => {
+        const history = new GeneratedHistory(product, count, today);
+        const all = history.rows(whole).slice(0, count);
+        expect(all.reduce((sum, { amount }) => sum + amount, 0)).toBe(history.total);
+        expect(all.map(({ bookingDay }) => bookingDay)).toEqual(
+          all
+            .map(({ bookingDay }) => bookingDay)
+            .toSorted()
+            .toReversed(),
+        );
+        expect((all[0]?.bookingDay ?? '') <= '2026-11-19').toBe(true);
+        expect((all.at(-1)?.bookingDay ?? '') >= '2025-09-20').toBe(true);
+        expect(new Set(all.map(({ extendedDescription }) => extendedDescription)).size).toBe(count);
+      }),
+      { numRuns: 30 },
+    );
+  });
+
+  test('never takes an account far below where it began', () => {
+    const entries = new GeneratedHistory(product, 5000, today).rows(whole).slice(0, 5000).toReversed();
+    let balance = 0;
+    let lowest = 0;
+    for (const { amount } of entries) {
+      balance += amount;
+      lowest = Math.min(lowest, balance);
+    }
+    expect(lowest).toBeGreaterThan(-10_000_00);
+    expect(balance).toBeGreaterThan(-10_000_00);
+  });
+});
+
+describe('a sandbox with many', () => {
+  let bank: TestBank;
+  let token: string;
+  beforeAll(async () => {
+    bank = await openTestBank({ customers: 10_000, transactions: 1_000_000, rowsAPage: 1000 });
+    token = await tokenOf('5007777');
+  });
+  afterAll(() => bank.close());
+
+  async function tokenOf(customerId: string): Promise<string> {
+    const { customerSiteUrl, controlToken } = bank.sandbox.running;
+    const response = await fetch(`${customerSiteUrl}/control/tokens`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${controlToken}` },
+      body: JSON.stringify({ customerId }),
+    });
+    return String(Object(await response.json()).accessToken);
+  }
+
+  const retrieve = (query: string, productId = '0050077770', id = '5007777'): Promise<Reply> =>
+    bank.tpp.send({
+      path: `/private/customers/${id}/products/${productId}/transactions/retrieve${query}`,
+      token,
+    });
+
+  test('serves any page of a million', async () => {
+    const first = await retrieve('');
+    expect(first.json.data).toMatchObject({
+      numberTransactionsAccounting: 1_000_000,
+      nextAccounting: 1001,
+    });
+    expect(first.json.data?.transactionsAccounting).toHaveLength(1000);
+    const middle = await retrieve('?nextAccounting=500001');
+    expect(middle.json.data?.transactionsAccounting?.[0]?.extendedDescription).toMatch(/ OP\. 000500000$/);
+    const last = await retrieve('?nextAccounting=999001');
+    expect(last.json.data?.transactionsAccounting?.[999]?.extendedDescription).toMatch(/ OP\. 000000001$/);
+    expect(last.json.data?.nextAccounting).toBeUndefined();
+  });
+
+  test('a transfer comes before them, and the balance is their sum', async () => {
+    const balance = async () => {
+      const path = '/private/customers/5007777/products/0050077770/balance/retrieve';
+      return Number((await bank.tpp.send({ path, token })).json.data?.accountBalance?.amount);
+    };
+    const before = await balance();
+    const base = '/private/customers/5007777/products/0050077770/moneyTransfer';
+    const iban = new Customers({ customers: 10_000, transactions: undefined }).find('5000001')?.products[0]
+      ?.iban;
+    const verified = await bank.tpp.send({
+      method: 'POST',
+      path: `${base}/verify`,
+      token,
+      body: {
+        data: {
+          moneyTransferAmount: { currency: 'EUR', amount: '1.00' },
+          flagUrgency: false,
+          type: 'INSTANT',
+          moneyTransferExecutionDate: '20/11/2026',
+          ibanBeneficiary: iban,
+          beneficiaryName: 'Ada',
+          description: 'to a neighbour',
+        },
+      },
+    });
+    const id = String(verified.json.resources?.resourceId);
+    await bank.tpp.authorise(token, id);
+    expect(
+      (await bank.tpp.send({ method: 'PUT', path: `${base}/${id}/execute`, token, body: '{}' })).status,
+    ).toBe(200);
+    bank.clock.advance(2000);
+    expect(await balance()).toBeCloseTo(before - 1.5, 2);
+    const { json } = await retrieve('');
+    expect(json.data?.numberTransactionsAccounting).toBe(1_000_002);
+    expect(json.data?.transactionsAccounting?.[0]?.shortDescription).toBe('COMMISSIONI');
+    expect(json.data?.transactionsAccounting?.[2]?.extendedDescription).toMatch(/ OP\. 001000000$/);
+    token = await tokenOf('5000001');
+    const arrived = await retrieve('', '0050000010', '5000001');
+    expect(arrived.json.data?.transactionsAccounting?.[0]?.extendedDescription).toContain('to a neighbour');
+  });
+
+  test("anna's current account has as many too", async () => {
+    token = await tokenOf('1048262');
+    const { json } = await retrieve('', '0010482620', '1048262');
+    expect(json.data?.numberTransactionsAccounting).toBe(1_000_000);
+    const savings = await retrieve('', '0010482638', '1048262');
+    expect(Number(savings.json.data?.numberTransactionsAccounting)).toBeLessThan(100);
+  });
+});
