@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { closeSync, openSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import * as z from 'zod/mini';
 import { Psd2Error } from '../errors.ts';
 import type { Registration } from '../sandbox/registration.ts';
@@ -143,7 +144,7 @@ async function writeProfile(
     return;
   }
   const { authorizationCode, clientCredentials } = registration.applications;
-  await profiles.write(SANDBOX_PROFILE, {
+  const profile = {
     baseUrl,
     clientId: authorizationCode.clientId,
     clientSecret: authorizationCode.clientSecret,
@@ -157,7 +158,9 @@ async function writeProfile(
     qsealKey: { path: registration.qsealKeyFile },
     ca: { path: registration.caFile },
     bankSigningCertificate: { path: registration.bankSigningCertFile },
-  });
+  };
+  // To write costs more than all else here, and at most starts nothing has changed.
+  if (!isDeepStrictEqual(known, profile)) await profiles.write(SANDBOX_PROFILE, profile);
 }
 
 const ROLES = ['AISP', 'PISP', 'PIISP'] as const;

@@ -74,11 +74,7 @@ export async function sandboxReset({ folder, terminal, output }: Context): Promi
   const { runningSandbox } = await import('../sandbox/running.ts');
   const running = await runningSandbox(folder.sandbox);
   if (running) {
-    const [{ control }, z] = await Promise.all([
-      import('../sandbox/control/control-client.ts'),
-      import('zod/mini'),
-    ]);
-    await control(running, { method: 'POST', path: '/reset' }, z.object({ reset: z.literal(true) }));
+    await (await import('../sandbox/control/control-client.ts')).resetSandbox(running);
   }
   if (output.format !== 'table') output.record({ reset: running !== undefined }, []);
   else if (!running) terminal.say('The sandbox is not running.');

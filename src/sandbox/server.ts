@@ -1,26 +1,15 @@
 import { randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
-import { createServer as createHttpServer } from 'node:http';
+import { createServer as createHttpServer, type RequestListener } from 'node:http';
 import { createServer as createHttpsServer } from 'node:https';
 import type { Server, Socket } from 'node:net';
-import { getRequestListener } from '@hono/node-server';
-import { Hono } from 'hono';
 import { Psd2Error } from '../errors.ts';
-import { bankApi } from './api.ts';
 import { openBank } from './bank.ts';
-import { controlSite } from './control/control-site.ts';
 import { customerSide } from './customer-side.ts';
 import type { BankSide } from './customer-site/bank-side.ts';
-import { customerSite } from './customer-site/site.ts';
 import { loadOrCreateRegistration, type Registration } from './registration.ts';
 import { type BankRules, defaultRules } from './rules.ts';
-import {
-  forgetRunning,
-  IDENTITY_PATH,
-  type RunningSandbox,
-  recordRunning,
-  refuseSecondStart,
-} from './running.ts';
+import { forgetRunning, type RunningSandbox, recordRunning, refuseSecondStart } from './running.ts';
 
 /** Every rule may be left out, or be undefined: then it is the one of `defaultRules`. */
 export interface SandboxOptions extends Optional<BankRules> {
@@ -50,6 +39,8 @@ export interface Sandbox {
 }
 
 const HOST = '127.0.0.1';
+/** When the start has had time to say that it is ready. */
+const LOAD_AFTER_MS = 20;
 
 /**
  * Starts the sandbox bank on the loopback interface: the API over mutual TLS (1.2 and 1.3; a client without a
@@ -70,13 +61,16 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
     ),
   );
 
-  const startedAt = new Date().toISOString();
-  const controlToken = randomBytes(24).toString('base64url');
-  const site = new Hono()
-    .get(IDENTITY_PATH, (c) => c.json({ pid: process.pid, startedAt }))
-    .route('/control', controlSite(bank, controlToken))
-    .route('/', customerSite(customers));
-  const siteServer = closable(createHttpServer(getRequestListener(site.fetch)));
+  const identity = {
+    pid: process.pid,
+    startedAt: new Date().toISOString(),
+    controlToken: randomBytes(24).toString('base64url'),
+  };
+  // What answers is loaded while the first client is on its way.
+  const listeners = lazily(() => import('./listeners.ts'));
+  const site = lazily(async () => (await listeners()).siteListener(bank, customers, identity));
+  const api = lazily(async () => (await listeners()).apiListener(bank));
+  const siteServer = closable(createHttpServer(answerWith(site)));
   const apiServer = closable(
     createHttpsServer(
       {
@@ -88,7 +82,7 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
         minVersion: 'TLSv1.2',
         maxVersion: 'TLSv1.3',
       },
-      getRequestListener(bankApi(bank).fetch),
+      answerWith(api),
     ),
   );
   const closeBoth = async (): Promise<void> => {
@@ -101,13 +95,12 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
     const apiPort = await listen(apiServer.server, port, '--port');
     bank.baseUrl = `https://${HOST}:${apiPort}`;
     const running: RunningSandbox = {
-      pid: process.pid,
       baseUrl: bank.baseUrl,
       customerSiteUrl: bank.customerSiteUrl,
-      startedAt,
-      controlToken,
+      ...identity,
     };
     await recordRunning(folder, running);
+    setTimeout(() => void Promise.all([site(), api()]), LOAD_AFTER_MS).unref();
     return {
       baseUrl: bank.baseUrl,
       customerSiteUrl: bank.customerSiteUrl,
@@ -191,6 +184,21 @@ function listen(server: Server, port: number, option: string): Promise<number> {
       resolve(typeof address === 'object' && address ? address.port : port);
     });
   });
+}
+
+/** The value of `make`, which is made when it is first asked for. */
+function lazily<T>(make: () => Promise<T>): () => Promise<T> {
+  let made: Promise<T> | undefined;
+  return () => {
+    made ??= make();
+    return made;
+  };
+}
+
+function answerWith(listener: () => Promise<RequestListener>): RequestListener {
+  return async (request, response) => {
+    (await listener())(request, response);
+  };
 }
 
 /** A server that does not wait, when it closes, for connections that its clients keep open. */

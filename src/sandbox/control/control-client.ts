@@ -33,3 +33,8 @@ export async function control<T>(
   const refusal = z.object({ error: z.string() }).safeParse(json).data?.error;
   throw new Psd2Error('sandbox', `The sandbox did not do it: ${refusal ?? `it answered ${response.status}`}`);
 }
+
+/** Takes a sandbox that runs back to its start. @throws Psd2Error `sandbox` */
+export async function resetSandbox(running: RunningSandbox): Promise<void> {
+  await control(running, { method: 'POST', path: '/reset' }, z.object({ reset: z.literal(true) }));
+}

@@ -1,6 +1,6 @@
 import { type Context, Hono } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import { isLoopback } from '../../domain/loopback.ts';
 import type { BankSide, ScaState } from './bank-side.ts';
 import { accessPage, loginPage } from './login-pages.ts';

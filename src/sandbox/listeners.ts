@@ -1,0 +1,28 @@
+import { getRequestListener } from '@hono/node-server';
+import { Hono } from 'hono';
+import { bankApi } from './api.ts';
+import type { Bank } from './bank.ts';
+import { controlSite } from './control/control-site.ts';
+import type { BankSide } from './customer-site/bank-side.ts';
+import { customerSite } from './customer-site/site.ts';
+import { IDENTITY_PATH, type RunningSandbox } from './running.ts';
+
+type Listener = ReturnType<typeof getRequestListener>;
+
+/** Answers on the port of the API. */
+export function apiListener(bank: Bank): Listener {
+  return getRequestListener(bankApi(bank).fetch);
+}
+
+/** Answers on the other port: who the sandbox is, its control, and the customer site. */
+export function siteListener(
+  bank: Bank,
+  customers: BankSide,
+  { pid, startedAt, controlToken }: Omit<RunningSandbox, 'baseUrl' | 'customerSiteUrl'>,
+): Listener {
+  const site = new Hono()
+    .get(IDENTITY_PATH, (c) => c.json({ pid, startedAt }))
+    .route('/control', controlSite(bank, controlToken))
+    .route('/', customerSite(customers));
+  return getRequestListener(site.fetch);
+}
