@@ -11,12 +11,18 @@ export class Pace {
   #nextTurn = 0;
   /** Between the beginnings of two calls, in milliseconds. */
   #gap = 0;
+  #turns = 0;
   /** How often the bank has turned a call away. */
   #refusals = 0;
 
   constructor(world: { now: () => Date; sleep: (milliseconds: number) => Promise<void> }) {
     this.#now = world.now;
     this.#sleep = world.sleep;
+  }
+
+  /** How many calls had their turn. */
+  get turns(): number {
+    return this.#turns;
   }
 
   /** Resolves when the next call may begin. @throws what `sleep` throws when the operator interrupts */
@@ -29,6 +35,7 @@ export class Pace {
       // Another call may be turned away meanwhile; then this one waits again.
       if (turn > now) await this.#sleep(turn - now);
     }
+    this.#turns += 1;
   }
 
   /** The bank has turned a call away. @param milliseconds how long it is left alone */

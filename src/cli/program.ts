@@ -7,6 +7,7 @@ import type { Run } from './declare/declare.ts';
 import { declareOperation } from './declare/operation.ts';
 import { declareProfile } from './declare/profile.ts';
 import { declareSandbox } from './declare/sandbox.ts';
+import { declareSync } from './declare/sync.ts';
 import { declareTransfer } from './declare/transfer.ts';
 import { EXIT_CODES } from './exit-codes.ts';
 import { GLOBAL_OPTIONS as G } from './globals.ts';
@@ -44,6 +45,7 @@ export function buildProgram(version: string): CommandUnknownOpts {
     declareCustomer(run),
     declareProducts(run),
     declareAccounts(run),
+    declareSync(run),
     declareConsent(run),
     declareTransfer(run),
     declareOperation(run),

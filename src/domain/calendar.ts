@@ -25,6 +25,13 @@ export function parseDate(option: string, text: string): IsoDate {
   });
 }
 
+/** The day that is `days` after `day`; before it, with a negative number. */
+export function addDays(day: IsoDate, days: number): IsoDate {
+  const moved = new Date(Date.parse(`${day}T00:00:00Z`) + days * 86_400_000).toISOString().slice(0, 10);
+  if (!isIsoDate(moved)) throw new RangeError(`No calendar day ${days} days after ${day}`);
+  return moved;
+}
+
 /** The bank's local times are those of this zone. */
 export const BANK_TIME_ZONE = 'Europe/Rome';
 

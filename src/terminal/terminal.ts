@@ -15,8 +15,8 @@ export interface Terminal {
   say(text: string): void;
   /** What the operator has to see even with `--quiet`. */
   warn(text: string): void;
-  /** Shows `text` while `work` runs, turning where stderr is a terminal. */
-  whileWaiting<T>(text: string, work: Promise<T>): Promise<T>;
+  /** Shows `text` while `work` runs, turning where stderr is a terminal; a function is asked for it anew again and again. */
+  whileWaiting<T>(text: string | (() => string), work: Promise<T>): Promise<T>;
   confirm(question: string): Promise<boolean>;
   ask(question: string): Promise<string>;
   /** Asks without echo. */
@@ -61,15 +61,20 @@ export function openTerminal(
     async whileWaiting(text, work) {
       if (quiet || !stderr.isTTY) return work;
       const { default: ora } = await import('ora');
+      const current = () => cleanText(typeof text === 'string' ? text : text());
       const spinner = ora({
-        text: cleanText(text),
+        text: current(),
         stream: stderr,
         color: options.colour ? 'cyan' : false,
         discardStdin: false,
       }).start();
+      const refresh = setInterval(() => {
+        spinner.text = current();
+      }, 200);
       try {
         return await work;
       } finally {
+        clearInterval(refresh);
         spinner.stop();
       }
     },

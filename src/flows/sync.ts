@@ -1,0 +1,124 @@
+import type { Bank } from '../bank/bank.ts';
+import { fetchAccounts, fetchBalance, type Transaction } from '../bank/customers.ts';
+import { fetchTransactions, type TransactionQuery } from '../bank/transactions.ts';
+import { addDays, type IsoDate } from '../domain/calendar.ts';
+import { type ErrorCode, Psd2Error } from '../errors.ts';
+import type { SyncFolder } from '../store/sync-folder.ts';
+import { withIds } from './booked-ids.ts';
+
+/** A bank may book a transaction some days late: so much of what is synced is fetched again each time. */
+const OVERLAP_DAYS = 10;
+/** A bank may choose the rows of a range by another of their dates, so older ones are recognised too. */
+const FURTHER_KNOWN_DAYS = 30;
+/** So much is fetched and written at once, so that memory stays small and a kill loses little. */
+const WINDOW_DAYS = 90;
+
+export interface SyncedCustomer {
+  accounts: number;
+  newTransactions: number;
+  pending: number;
+  /** What went wrong with single products; the others are synced. */
+  failures: { productId: string; error: Psd2Error }[];
+}
+
+/**
+ * Brings a customer's folder up to date: accounts and balances as they are now, booked transactions that are
+ * not there yet, pending ones as they are now.
+ *
+ * @param since how far back the first sync of a product goes; an earlier day than that of the first sync goes
+ *   back further
+ * @throws Psd2Error when the customer as a whole can't be synced. What is written is good: the next sync goes on.
+ */
+export async function syncCustomer(
+  bank: Bank,
+  folder: SyncFolder,
+  query: { customerId: string; since: IsoDate; today: IsoDate; transactionId: string },
+): Promise<SyncedCustomer> {
+  const { customerId, transactionId } = query;
+  const synced: SyncedCustomer = { accounts: 0, newTransactions: 0, pending: 0, failures: [] };
+  const accounts = await fetchAccounts(bank, customerId, transactionId);
+  const products = accounts.map(({ productId }) => assertProductId(productId, transactionId));
+  await folder.replace('accounts', accounts);
+  synced.accounts = accounts.length;
+
+  const balances: object[] = [];
+  for (const productId of products) {
+    try {
+      balances.push(await fetchBalance(bank, customerId, productId, transactionId));
+      const { added, pending } = await syncTransactions(bank, folder, { ...query, productId });
+      synced.newTransactions += added;
+      synced.pending += pending;
+    } catch (error) {
+      if (!(error instanceof Psd2Error) || !OF_ONE_PRODUCT.includes(error.code)) throw error;
+      synced.failures.push({ productId, error });
+    }
+  }
+  await folder.replace('balances', balances);
+  return synced;
+}
+
+/** What the bank may say of one product and not of another. */
+const OF_ONE_PRODUCT: ErrorCode[] = ['forbidden', 'sca_required', 'bank_refused', 'bank_answer'];
+
+async function syncTransactions(
+  bank: Bank,
+  folder: SyncFolder,
+  query: { customerId: string; productId: string; since: IsoDate; today: IsoDate; transactionId: string },
+): Promise<{ added: number; pending: number }> {
+  const { productId, since, today } = query;
+  const before = folder.progressOf(productId);
+  // Going further back than ever before, any row of the file may come again.
+  const furtherBack = before !== undefined && since < before.from;
+  const rows = folder.booked(productId, furtherBack ? 0 : (before?.settled ?? 0));
+  const first = before && !furtherBack ? later(before.from, addDays(before.through, -OVERLAP_DAYS)) : since;
+  const known = addDays(first, -FURTHER_KNOWN_DAYS);
+
+  let added = 0;
+  for (let from = first; ; from = addDays(from, WINDOW_DAYS)) {
+    const end = addDays(from, WINDOW_DAYS - 1);
+    const last = end >= today;
+    const { booked, pending } = await fetchWindow(bank, { ...query, from, to: last ? undefined : end });
+    added += rows.append(booked.filter(({ bookingDate }) => bookingDate === null || bookingDate >= known));
+    if (last || !furtherBack) {
+      const through = last ? today : end;
+      await folder.remember(productId, {
+        from: before && !furtherBack ? before.from : since,
+        through,
+        settled: rows.settle(addDays(through, -OVERLAP_DAYS - FURTHER_KNOWN_DAYS)),
+      });
+    }
+    if (!last) continue;
+    await folder.replace(`pending/${productId}`, pending);
+    return { added, pending: pending.length };
+  }
+}
+
+/** The rows of some days: the booked ones with ids, oldest first. */
+async function fetchWindow(bank: Bank, query: Omit<TransactionQuery, 'status'>) {
+  const status = query.to === undefined ? undefined : 'booked';
+  const rows: Transaction[] = [];
+  for await (const page of fetchTransactions(bank, { ...query, status })) rows.push(...page);
+  const booked = rows
+    .filter((row) => row.status === 'booked')
+    .sort((a, b) => (a.bookingDate ?? '').localeCompare(b.bookingDate ?? ''));
+  return {
+    booked: withIds(query.productId, booked),
+    pending: rows.filter((row) => row.status === 'pending'),
+  };
+}
+
+/** Whose file is named after it. @throws Psd2Error `bank_answer` */
+function assertProductId(productId: string, transactionId: string): string {
+  if (/^[A-Za-z0-9]{1,35}$/.test(productId)) return productId;
+  throw new Psd2Error(
+    'bank_answer',
+    `The bank names an account ${JSON.stringify(productId)}, which is no product id`,
+    {
+      transactionId,
+    },
+  );
+}
+
+function later(a: IsoDate, b: IsoDate): IsoDate {
+  return a > b ? a : b;
+}

@@ -1,0 +1,162 @@
+import {
+  closeSync,
+  fstatSync,
+  fsyncSync,
+  ftruncateSync,
+  openSync,
+  readSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { Psd2Error } from '../errors.ts';
+import { isMissing } from './json-file.ts';
+
+/** A row as it stands in a file: its id, and the day it is sorted and looked up by. */
+export interface SyncedRow {
+  id: string;
+  bookingDate: string | null;
+}
+
+/** Where a row stands in its file. */
+interface Place {
+  id: string;
+  /** `''` for a row without a booking date, which is looked up for ever. */
+  day: string;
+  offset: number;
+}
+
+const BLOCK = 256 * 1024;
+
+/**
+ * A file of rows that is only ever appended to, one JSON document a line, so that a program that reads along
+ * misses nothing. A row is there once, whatever is fetched again, and whenever an append was cut short.
+ */
+export class SyncedRows {
+  readonly #path: string;
+  readonly #places: Place[];
+  #size: number;
+
+  /**
+   * Reads what of the file may come again, and cuts off a last line that a crash left unfinished.
+   *
+   * @param settled bytes at the beginning of the file whose rows can't come again; 0 when that is not known
+   * @throws Psd2Error `config` when the file can't be read or is damaged
+   */
+  constructor(path: string, settled: number) {
+    this.#path = path;
+    try {
+      const { places, size } = readPlaces(path, settled);
+      this.#places = places;
+      this.#size = size;
+    } catch (cause) {
+      if (cause instanceof Psd2Error) throw cause;
+      throw new Psd2Error('config', `${path} cannot be read`, { hint: 'Check who owns it.', cause });
+    }
+  }
+
+  /**
+   * Appends the rows that are not there yet, and makes them durable.
+   *
+   * @returns how many these were
+   * @throws Psd2Error `config` when they can't be written
+   */
+  append(rows: readonly SyncedRow[]): number {
+    const known = new Set(this.#places.map(({ id }) => id));
+    const fresh = rows.filter(({ id }) => !known.has(id));
+    if (fresh.length === 0) return 0;
+    const lines: string[] = [];
+    let offset = this.#size;
+    for (const row of fresh) {
+      const line = `${JSON.stringify(row)}\n`;
+      this.#places.push({ id: row.id, day: row.bookingDate ?? '', offset });
+      lines.push(line);
+      offset += Buffer.byteLength(line);
+    }
+    try {
+      const file = openSync(this.#path, 'a', 0o600);
+      try {
+        writeFileSync(file, lines.join(''));
+        fsyncSync(file);
+      } finally {
+        closeSync(file);
+      }
+    } catch (cause) {
+      throw new Psd2Error('config', `${this.#path} cannot be written`, {
+        hint: 'Check the free space, and who owns the folder. What is in the file stays; the next sync goes on.',
+        cause,
+      });
+    }
+    this.#size = offset;
+    return fresh.length;
+  }
+
+  /**
+   * Says that nothing that was booked before `day` can come again.
+   *
+   * @returns how much of the file is settled by that
+   */
+  settle(day: string): number {
+    const first = this.#places.findIndex((place) => place.day === '' || place.day >= day);
+    this.#places.splice(0, first === -1 ? this.#places.length : first);
+    return this.#places[0]?.offset ?? this.#size;
+  }
+}
+
+function readPlaces(path: string, settled: number): { places: Place[]; size: number } {
+  const whole = sizeOf(path);
+  if (whole === 0) return { places: [], size: 0 };
+  const file = openSync(path, 'r+');
+  try {
+    const places: Place[] = [];
+    // A file that someone has shortened is read anew.
+    let offset = settled <= fstatSync(file).size ? settled : 0;
+    let rest = Buffer.alloc(0);
+    let position = offset;
+    for (;;) {
+      const block = Buffer.alloc(BLOCK);
+      const length = readSync(file, block, 0, BLOCK, position);
+      if (length === 0) break;
+      position += length;
+      const bytes = Buffer.concat([rest, block.subarray(0, length)]);
+      let begin = 0;
+      for (let end = bytes.indexOf(10); end !== -1; end = bytes.indexOf(10, begin)) {
+        places.push(readPlace(path, bytes.toString('utf8', begin, end), offset));
+        offset += end + 1 - begin;
+        begin = end + 1;
+      }
+      rest = bytes.subarray(begin);
+    }
+    if (rest.length > 0) ftruncateSync(file, offset);
+    return { places, size: offset };
+  } finally {
+    closeSync(file);
+  }
+}
+
+function readPlace(path: string, line: string, offset: number): Place {
+  let row: unknown;
+  try {
+    row = JSON.parse(line);
+  } catch {
+    // Said below.
+  }
+  if (typeof row === 'object' && row !== null && 'id' in row && typeof row.id === 'string') {
+    return {
+      id: row.id,
+      day: 'bookingDate' in row && typeof row.bookingDate === 'string' ? row.bookingDate : '',
+      offset,
+    };
+  }
+  throw new Psd2Error('config', `${path} is damaged at byte ${offset}: there is no row of psd2 sync`, {
+    hint: 'Mend that line, or move the file away: the next sync fetches its rows again.',
+  });
+}
+
+function sizeOf(path: string): number {
+  try {
+    return statSync(path).size;
+  } catch (error) {
+    if (isMissing(error)) return 0;
+    throw error;
+  }
+}
