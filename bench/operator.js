@@ -1,0 +1,67 @@
+// An operator for the benches: a configuration folder of its own, a sandbox, a customer who is logged in.
+import { execFileSync, spawn } from 'node:child_process';
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+export const PROGRAM = fileURLToPath(new URL('../bin/psd2.js', import.meta.url));
+
+/** @param rules options of `psd2 sandbox start` */
+export function openOperator(rules = []) {
+  const folder = mkdtempSync(join(tmpdir(), 'psd2-bench-'));
+  const env = {
+    ...process.env,
+    PSD2_CONFIG_DIR: folder,
+    PSD2_PROFILE: 'sandbox',
+    PSD2_REDIRECT_URI: 'http://127.0.0.1:18910/callback',
+    PSD2_BROWSER: `"${process.execPath}" "${PROGRAM}" sandbox customer`,
+    NODE_COMPILE_CACHE: join(folder, 'compile-cache'),
+  };
+  const run = (...words) =>
+    execFileSync(process.execPath, [PROGRAM, ...words], {
+      env,
+      stdio: ['ignore', 'pipe', 'ignore'],
+      encoding: 'utf8',
+      maxBuffer: 1e9,
+    });
+  run('sandbox', 'start', '--detach', '--port', '0', ...rules);
+  return {
+    env,
+    folder,
+    run,
+    json: (...words) => JSON.parse(run(...words, '--json')),
+    start: (added, ...words) => spawn(process.execPath, [PROGRAM, ...words], { env: { ...env, ...added } }),
+    logIn() {
+      run('auth', 'login');
+      run('consent', 'request', '--category', 'ACCOUNT_INFO', '--category', 'PAYMENTS', '--all-products');
+      return JSON.parse(run('auth', 'status', '--json')).customerId;
+    },
+    /** The variables of `accounts.sh` and `accounts.js`. */
+    callEnv(customerId) {
+      const settings = Object.fromEntries(
+        run('sandbox', 'env')
+          .split('\n')
+          .flatMap((line) => {
+            const [, name, value] = /^export (\w+)='?(.*?)'?$/.exec(line) ?? [];
+            return name ? [[name, value]] : [];
+          }),
+      );
+      const tokenFile = join(folder, 'token');
+      writeFileSync(tokenFile, run('auth', 'token'), { mode: 0o600 });
+      return {
+        ...env,
+        BASE_URL: settings.PSD2_BASE_URL,
+        APP_NAME: settings.PSD2_APP_NAME,
+        CERTIFICATES: join(folder, 'sandbox', 'certificates'),
+        CUSTOMER_ID: customerId,
+        TOKEN_FILE: tokenFile,
+      };
+    },
+    close() {
+      run('sandbox', 'stop');
+      rmSync(folder, { recursive: true, force: true });
+    },
+    files: (path) => readdirSync(join(folder, path)),
+  };
+}

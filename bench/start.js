@@ -1,0 +1,36 @@
+// How long psd2 takes to begin.
+import { figure, timeProcesses } from './measure.js';
+import { openOperator, PROGRAM } from './operator.js';
+
+export function start(node, version) {
+  const operator = openOperator();
+  try {
+    const words = {
+      '--version': { words: ['--version'], limit: 1.15 },
+      '--help': { words: ['--help'], limit: 1.3 },
+      'completion bash': { words: ['completion', 'bash'], limit: 1.5 },
+      'profile list': { words: ['profile', 'list'], limit: 1.5 },
+    };
+    const times = timeProcesses(
+      {
+        'node -e 0': [node, '-e', '0'],
+        ...Object.fromEntries(
+          Object.entries(words).map(([name, { words: all }]) => [name, [node, PROGRAM, ...all]]),
+        ),
+      },
+      { rounds: 30, env: operator.env },
+    );
+    const baseline = times['node -e 0'];
+    return Object.entries(words).map(([name, { limit }]) =>
+      figure({
+        what: `psd2 ${name}, Node ${version}`,
+        ratio: times[name] / baseline,
+        against: 'node -e 0',
+        limit,
+        detail: `${times[name].toFixed(1)} ms against ${baseline.toFixed(1)} ms`,
+      }),
+    );
+  } finally {
+    operator.close();
+  }
+}
