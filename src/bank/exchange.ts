@@ -129,7 +129,7 @@ export function openExchange(settings: ExchangeSettings): Exchange {
       }
       const asked = retryAfter(answer.headers['retry-after'], now());
       const tooMany = answer.status === 420 || answer.status === 429;
-      if (tooMany) pace.slowDown(Math.min(asked ?? backoff, LONGEST_RETRY_AFTER));
+      if (tooMany) pace.slowDown(asked === null ? null : Math.min(asked, LONGEST_RETRY_AFTER));
       else pace.goOn();
       if (retries === MOST_RETRIES || !mayRetryAnswer(call, answer)) return answer;
       if (asked !== null && asked > LONGEST_RETRY_AFTER) return answer;

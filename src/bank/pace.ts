@@ -1,23 +1,31 @@
 /**
  * When the calls of this process may go to a bank that limits how many it takes (interface specification,
  * "Limits": HTTP 420). One that is turned away holds up all the others, since the bank counts them together:
- * they wait as long as it asked, and then go one after the other, at first far apart, with every answer closer
+ * they wait, and then go one after the other, at first far apart, with every answer closer
  * together again.
  */
 export class Pace {
   readonly #now: () => Date;
   readonly #sleep: (milliseconds: number) => Promise<void>;
+  readonly #random: () => number;
   /** No call begins before this time, in milliseconds since 1970. */
   #nextTurn = 0;
   /** Between the beginnings of two calls, in milliseconds. */
   #gap = 0;
   #turns = 0;
-  /** How often the bank has turned a call away. */
-  #refusals = 0;
+  #heldUntil = 0;
+  /** How often all calls were held up since the bank last took one. */
+  #holds = 0;
 
-  constructor(world: { now: () => Date; sleep: (milliseconds: number) => Promise<void> }) {
+  /** @param world `random` gives from 0 to 1 */
+  constructor(world: {
+    now: () => Date;
+    sleep: (milliseconds: number) => Promise<void>;
+    random: () => number;
+  }) {
     this.#now = world.now;
     this.#sleep = world.sleep;
+    this.#random = world.random;
   }
 
   /** How many calls had their turn. */
@@ -27,8 +35,8 @@ export class Pace {
 
   /** Resolves when the next call may begin. @throws what `sleep` throws when the operator interrupts */
   async turn(): Promise<void> {
-    for (let refusals = -1; refusals !== this.#refusals; ) {
-      refusals = this.#refusals;
+    for (let held = -1; held !== this.#heldUntil; ) {
+      held = this.#heldUntil;
       const now = this.#now().getTime();
       const turn = Math.max(now, this.#nextTurn);
       this.#nextTurn = turn + this.#gap;
@@ -38,18 +46,30 @@ export class Pace {
     this.#turns += 1;
   }
 
-  /** The bank has turned a call away. @param milliseconds how long it is left alone */
-  slowDown(milliseconds: number): void {
-    this.#refusals += 1;
-    this.#nextTurn = Math.max(this.#nextTurn, this.#now().getTime() + milliseconds);
+  /**
+   * The bank has turned a call away. All are held up as long as it asked, or twice as long as the last time.
+   *
+   * @param asked milliseconds that the bank wants to be left alone, or null when it did not say
+   */
+  slowDown(asked: number | null): void {
+    const now = this.#now().getTime();
+    // Calls that were under way together are turned away together: that is one refusal.
+    if (now < this.#heldUntil) return;
+    const hold = asked ?? Math.min(FIRST_HOLD * 2 ** this.#holds * (0.5 + this.#random()), LONGEST_HOLD);
+    this.#holds += 1;
+    this.#heldUntil = now + hold;
+    this.#nextTurn = Math.max(this.#nextTurn, this.#heldUntil);
     this.#gap = Math.min(Math.max(this.#gap * 2, SHORTEST_GAP), LONGEST_GAP);
   }
 
   /** The bank has taken a call. */
   goOn(): void {
+    this.#holds = 0;
     this.#gap = this.#gap < SHORTEST_GAP / 2 ? 0 : this.#gap * 0.9;
   }
 }
 
+const FIRST_HOLD = 250;
+const LONGEST_HOLD = 30_000;
 const SHORTEST_GAP = 20;
 const LONGEST_GAP = 2_000;

@@ -53,6 +53,8 @@ export async function sync(context: Context, options: SyncOptions): Promise<void
   const reports: CustomerReport[] = [];
   const failures: Psd2Error[] = [];
   const waiting = [...customers];
+  /** Whom the bank had no time for: they have their turn again, later. */
+  const turnedAway: string[] = [];
   const work = async () => {
     for (let customerId = waiting.shift(); customerId !== undefined; customerId = waiting.shift()) {
       const { bank } = openUnattendedBank(context, opened, transport, customerId);
@@ -73,6 +75,11 @@ export async function sync(context: Context, options: SyncOptions): Promise<void
       } catch (error) {
         // The operator's Ctrl-C and bugs of ours are no matter of one customer.
         if (!(error instanceof Psd2Error) || error.code === 'interrupted') throw error;
+        if (error.code === 'too_many_calls' && turnedAway.filter((id) => id === customerId).length < 3) {
+          turnedAway.push(customerId);
+          waiting.push(customerId);
+          continue;
+        }
         failures.push(error);
         reports.push({
           customerId,

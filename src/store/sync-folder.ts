@@ -46,7 +46,7 @@ export class SyncFolder {
     return withLock(
       join(path, 'sync'),
       () => work(new SyncFolder(path, readJsonFile(join(path, 'sync.json'), state)?.products ?? {})),
-      5_000,
+      10_000,
     );
   }
 

@@ -7,6 +7,7 @@ function usePace() {
   const waiting: { until: number; wake: () => void }[] = [];
   const pace = new Pace({
     now: () => new Date(time),
+    random: () => 0.5,
     sleep: (milliseconds) => new Promise((wake) => waiting.push({ until: time + milliseconds, wake })),
   });
   const beginnings: number[] = [];
@@ -75,5 +76,28 @@ describe('the pace of calls', () => {
     call();
     await pass();
     expect(beginnings.slice(3)).toEqual([6_000, 6_000, 6_000]);
+  });
+
+  it('holds them up twice as long each time, where the bank does not say how long', async () => {
+    const { pace, beginnings, call, pass } = usePace();
+    for (let refusals = 0; refusals < 3; refusals += 1) {
+      pace.slowDown(null);
+      call();
+      await pass();
+    }
+    expect(beginnings).toEqual([250, 750, 1_750]);
+    pace.goOn();
+    pace.slowDown(null);
+    call();
+    await pass();
+    expect(beginnings.at(-1)).toBe(2_000);
+  });
+
+  it('takes calls that are turned away together as one refusal', async () => {
+    const { pace, beginnings, call, pass } = usePace();
+    for (let refusals = 0; refusals < 8; refusals += 1) pace.slowDown(null);
+    call();
+    await pass();
+    expect(beginnings).toEqual([250]);
   });
 });

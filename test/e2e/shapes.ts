@@ -137,3 +137,27 @@ export const error = z.strictObject({
     transactionId: z.uuid().nullable(),
   }),
 });
+
+export const syncReport = z.strictObject({
+  out: z.string(),
+  since: day,
+  customers: z.array(
+    z.strictObject({
+      customerId: z.string(),
+      status: z.enum(['synced', 'partly', 'failed']),
+      accounts: z.int(),
+      newTransactions: z.int(),
+      pending: z.int(),
+      errors: z.array(
+        z.strictObject({ productId: z.string().nullable(), code: z.string(), message: z.string() }),
+      ),
+    }),
+  ),
+  totals: z.strictObject({
+    synced: z.int(),
+    accounts: z.int(),
+    newTransactions: z.int(),
+    pending: z.int(),
+    calls: z.int(),
+  }),
+});

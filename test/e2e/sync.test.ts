@@ -1,0 +1,195 @@
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeAll, describe, expect, it } from 'vitest';
+import * as z from 'zod';
+import { readError } from './errors.ts';
+import { CUSTOMER, type Ended, useSandbox } from './psd2.ts';
+import * as shapes from './shapes.ts';
+
+const operator = useSandbox(['--customers', '3', '--transactions', '60']);
+const CUSTOMERS = ['customer-000001', 'customer-000002', 'customer-000003'];
+
+beforeAll(async () => {
+  for (const user of CUSTOMERS) {
+    const env = { PSD2_BROWSER: `${CUSTOMER} --user ${user}` };
+    for (const args of [
+      ['auth', 'login'],
+      ['consent', 'request', '--category', 'ACCOUNT_INFO', '--all-products'],
+    ]) {
+      const ended = await operator.psd2(args, { env });
+      expect(ended, ended.stderr).toMatchObject({ code: 0 });
+    }
+  }
+});
+
+const IDS = ['5000001', '5000002', '5000003'];
+const PRODUCTS = ['0050000010', '0050000018', '0150000015'];
+const row = z.strictObject({ id: z.string(), ...shapes.transaction.omit({ index: true }).shape });
+
+const out = (name: string) => join(operator.folder, name);
+const sync = (folder: string, ...more: string[]) =>
+  operator.psd2(['sync', '--out', folder, '--json', ...more]);
+const lines = (path: string): unknown[] =>
+  readFileSync(path, 'utf8')
+    .split('\n')
+    .slice(0, -1)
+    .map((line) => JSON.parse(line));
+const booked = (folder: string, customer: string, product: string) =>
+  z.array(row).parse(lines(join(folder, customer, 'transactions', `${product}.ndjson`)));
+/** Everything that was synced, sorted, so that two folders can be compared. */
+const contentOf = (folder: string) =>
+  IDS.flatMap((customer) =>
+    ['transactions', 'pending'].flatMap((kind) =>
+      readdirSync(join(folder, customer, kind))
+        .sort()
+        .map((file) => [customer, kind, file, lines(join(folder, customer, kind, file))]),
+    ),
+  );
+const readReport = ({ stdout }: Ended) => shapes.syncReport.parse(JSON.parse(stdout));
+
+describe('psd2 sync', () => {
+  it('writes what the bank has, for all customers', async () => {
+    const folder = out('whole');
+    const ended = await sync(folder, '--all-customers');
+    expect(ended, ended.stderr).toMatchObject({ code: 0 });
+    const report = readReport(ended);
+    expect(report.customers.map(({ customerId, status }) => [customerId, status])).toEqual(
+      IDS.map((id) => [id, 'synced']),
+    );
+    for (const customer of IDS) {
+      const asked = ['--customer', customer];
+      const accounts = await operator.json(shapes.accounts, ['accounts', 'list', ...asked]);
+      expect(lines(join(folder, customer, 'accounts.ndjson'))).toEqual(accounts);
+      expect(lines(join(folder, customer, 'balances.ndjson'))).toHaveLength(accounts.length);
+    }
+    for (const product of ['0050000010', '0050000018']) {
+      const listed = await operator.json(shapes.transactions, [
+        ...['accounts', 'transactions', product, '--booked'],
+        ...['--from', report.since, '--customer', '5000001'],
+      ]);
+      const rows = booked(folder, '5000001', product);
+      expect(rows.length).toBe(listed.length);
+      expect(rows.length).toBeGreaterThan(5);
+      expect(new Set(rows.map(({ id }) => id)).size).toBe(rows.length);
+      const days = rows.map(({ bookingDate }) => bookingDate ?? '');
+      expect(days).toEqual([...days].sort());
+    }
+    expect(report.totals).toMatchObject({ synced: 3, accounts: 9 });
+  });
+
+  it('adds nothing the second time, and asks for the last days only', async () => {
+    const folder = out('twice');
+    const first = readReport(await sync(folder, '--all-customers'));
+    const content = contentOf(folder);
+    const second = readReport(await sync(folder, '--all-customers'));
+    expect(first.totals.newTransactions).toBeGreaterThan(0);
+    expect(second.totals.newTransactions).toBe(0);
+    expect(second.totals.calls).toBeLessThan(first.totals.calls);
+    expect(contentOf(folder)).toEqual(content);
+  });
+
+  it('without --all-customers takes the customer that is meant', async () => {
+    const folder = out('one');
+    const ended = await sync(folder, '--customer', '5000002');
+    expect(ended, ended.stderr).toMatchObject({ code: 0 });
+    expect(readdirSync(folder)).toEqual(['5000002']);
+  });
+
+  it.concurrent.each([1, 3, 5, 7, 9])(
+    'killed after %i calls, is gone on with without a loss or a double',
+    async (calls) => {
+      const folder = out(`killed-${calls}`);
+      const killed = await operator.start(['sync', '--out', folder, '--all-customers', '--verbose']);
+      await killed.prints(new RegExp(`(GET [^\\n]*\\n[\\s\\S]*?){${calls}}`));
+      killed.kill('SIGKILL');
+      expect(await killed.ended).toMatchObject({ signal: 'SIGKILL' });
+      const ended = await sync(folder, '--all-customers');
+      expect(ended, ended.stderr).toMatchObject({ code: 0 });
+      const whole = out(`whole-${calls}`);
+      await sync(whole, '--all-customers');
+      expect(contentOf(folder)).toEqual(contentOf(whole));
+    },
+  );
+
+  it('goes on with the other customers when one fails, and says so', async () => {
+    const fault = ['sandbox', 'fault', 'add', 'status=403', '--on', 'GET /private/customers/5000002/*'];
+    expect(await operator.psd2(fault)).toMatchObject({ code: 0 });
+    const folder = out('one-fails');
+    const ended = await sync(folder, '--all-customers');
+    expect(await operator.psd2(['sandbox', 'fault', 'clear'])).toMatchObject({ code: 0 });
+    expect(ended.code).toBe(5);
+    expect(readError(ended).message).toMatch(/^1 of 3 customers could not be synced completely/);
+    const report = readReport(ended);
+    expect(report.customers.map(({ status }) => status)).toEqual(['synced', 'failed', 'synced']);
+    expect(booked(folder, '5000003', '0050000038').length).toBeGreaterThan(0);
+  });
+
+  it('goes on with the other products of a customer when one fails', async () => {
+    const pattern = 'GET /private/customers/5000001/products/0050000010/transactions/*';
+    expect(await operator.psd2(['sandbox', 'fault', 'add', 'status=412', '--on', pattern])).toMatchObject({
+      code: 0,
+    });
+    const folder = out('product-fails');
+    const ended = await sync(folder, '--customer', '5000001');
+    expect(await operator.psd2(['sandbox', 'fault', 'clear'])).toMatchObject({ code: 0 });
+    expect(ended.code).toBe(7);
+    const [customer] = readReport(ended).customers;
+    expect(customer).toMatchObject({ status: 'partly', errors: [{ productId: '0050000010' }] });
+    expect(existsSync(join(folder, '5000001', 'transactions', '0050000010.ndjson'))).toBe(false);
+    expect(booked(folder, '5000001', '0050000018').length).toBeGreaterThan(0);
+  });
+
+  it('waits when the bank says that these are too many calls, and still reads everything', async () => {
+    const fault = ['sandbox', 'fault', 'add', 'status=420', '--times', '6', '--after', '3'];
+    expect(await operator.psd2(fault)).toMatchObject({ code: 0 });
+    const ended = await sync(out('too-many'), '--all-customers');
+    expect(await operator.psd2(['sandbox', 'fault', 'clear'])).toMatchObject({ code: 0 });
+    expect(ended, ended.stderr).toMatchObject({ code: 0 });
+  });
+
+  it('does not work in a folder that another sync works in at the same time, or waits for it', async () => {
+    const folder = out('both');
+    const both = await Promise.all([
+      sync(folder, '--customer', '5000001'),
+      sync(folder, '--customer', '5000001'),
+    ]);
+    for (const ended of both) expect(ended, ended.stderr).toMatchObject({ code: 0 });
+    for (const product of PRODUCTS) {
+      const ids = booked(folder, '5000001', product).map(({ id }) => id);
+      expect(new Set(ids).size).toBe(ids.length);
+    }
+  });
+
+  it('says where a file is damaged, and leaves it as it is', async () => {
+    const folder = out('damaged');
+    await sync(folder, '--customer', '5000001');
+    const path = join(folder, '5000001', 'transactions', '0050000010.ndjson');
+    const damaged = readFileSync(path, 'utf8').replaceAll('"id"', '"ID"');
+    writeFileSync(path, damaged);
+    const error = readError(await sync(folder, '--customer', '5000001'));
+    expect(error).toMatchObject({ code: 'config', exitCode: 3 });
+    expect(error.message).toContain('0050000010.ndjson is damaged at byte');
+    expect(readFileSync(path, 'utf8')).toBe(damaged);
+  });
+
+  it.each<[string, string[], number, RegExp]>([
+    ['no --out', [], 2, /--out/],
+    ['an empty --out', ['--out', ''], 2, /--out names no folder/],
+    [
+      'a concurrency of 0',
+      ['--out', 'x', '--concurrency', '0'],
+      2,
+      /--concurrency "0" is not a whole number/,
+    ],
+    ['a day that is none', ['--out', 'x', '--since', '2026-02-30'], 2, /--since "2026-02-30"/],
+    ['a day to come', ['--out', 'x', '--since', '2999-01-01'], 2, /is in the future/],
+    ['both kinds of customers', ['--out', 'x', '--customer', '5000001', '--all-customers'], 2, /contradict/],
+    ['a file in place of the folder', ['--out', 'file'], 3, /cannot be made/],
+  ])('refuses %s', async (_what, args, code, message) => {
+    writeFileSync(join(operator.folder, 'file'), '');
+    const error = readError(await operator.psd2(['sync', ...args, '--json']));
+    expect(error.exitCode).toBe(code);
+    expect(error.message).toMatch(message);
+    expect(existsSync(join(operator.folder, 'x'))).toBe(false);
+  });
+});
