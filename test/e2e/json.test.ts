@@ -100,6 +100,7 @@ const ELSEWHERE = [
   'sandbox env',
   'sandbox start',
   'sandbox stop',
+  'sync', // sync.test.ts
   'demo', // demo.test.ts
 ];
 
