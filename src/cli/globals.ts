@@ -14,14 +14,17 @@ export const GLOBAL_OPTIONS = {
     .choices(['authorization_code', 'client_credentials'] as const)
     .default('authorization_code' as const)
     .env('PSD2_GRANT'),
-  output: new Option('-o, --output <format>', 'table, json or ndjson').env('PSD2_OUTPUT'),
+  output: new Option('-o, --output <format>', 'table, json, ndjson or csv').env('PSD2_OUTPUT'),
   json: new Option('--json', 'short for -o json'),
+  query: new Option('--query <JMESPath>', 'filter what --json would print'),
   raw: new Option('--raw', "print the bank's own answer, byte for byte (commands that read)"),
   input: new Option('--no-input', 'never ask; a missing value is an error (PSD2_NO_INPUT=1)'),
   yes: new Option('-y, --yes', 'give the confirmations that a command would ask for'),
   quiet: new Option('-q, --quiet', 'only data, warnings and errors'),
   verbose: new Option('-v, --verbose', 'show each request, secrets left out (PSD2_DEBUG=1)'),
   timeout: new Option('--timeout <seconds>', 'limit for one HTTP call').default('30').env('PSD2_TIMEOUT'),
+  browser: new Option('--no-browser', 'show the address for the customer, and open nothing'),
+  qr: new Option('--qr', "show that address as a QR code for the customer's phone, and open nothing here"),
   scaTimeout: new Option('--sca-timeout <seconds>', 'how long to wait for the customer')
     .default('300')
     .env('PSD2_SCA_TIMEOUT'),
@@ -40,12 +43,15 @@ export interface RawGlobals {
   grant: 'authorization_code' | 'client_credentials';
   output?: string | undefined;
   json?: true | undefined;
+  query?: string | undefined;
   raw?: true | undefined;
   input: boolean;
   yes?: true | undefined;
   quiet?: true | undefined;
   verbose?: true | undefined;
   timeout: string;
+  browser: boolean;
+  qr?: true | undefined;
   scaTimeout: string;
   psuIp?: string | undefined;
   lang?: string | undefined;
@@ -56,6 +62,8 @@ export interface RawGlobals {
 /** How the command speaks: read first, so that even a wrong option is reported in the right form. */
 export interface Manner {
   format: OutputFormat;
+  /** JMESPath over what `--json` would print. */
+  query: string | undefined;
   noInput: boolean;
   quiet: boolean;
   colour: boolean;
@@ -64,9 +72,15 @@ export interface Manner {
 /** @throws Psd2Error `usage` */
 export function readManner(raw: RawGlobals, env: NodeJS.ProcessEnv, isTerminal: boolean): Manner {
   const forced = env.FORCE_COLOR !== undefined && env.FORCE_COLOR !== '' && env.FORCE_COLOR !== '0';
-  const output = raw.output ? parseOutputFormat(raw.output) : 'table';
+  const output = raw.output ? parseOutputFormat(raw.output) : undefined;
+  const query = raw.query;
+  if (query !== undefined && raw.raw) throw new Psd2Error('usage', '--query and --raw exclude each other');
+  if (query !== undefined && output === 'table' && !raw.json) {
+    throw new Psd2Error('usage', '--query gives no table', { hint: 'Use -o json, ndjson or csv.' });
+  }
   return {
-    format: raw.json ? 'json' : output,
+    format: raw.json ? 'json' : (output ?? (query === undefined ? 'table' : 'json')),
+    query,
     noInput: !raw.input || isSet(env.PSD2_NO_INPUT),
     quiet: raw.quiet === true,
     colour: raw.color && !env.NO_COLOR && (forced || isTerminal),
@@ -82,6 +96,8 @@ export function readGlobals(raw: RawGlobals, env: NodeJS.ProcessEnv): Globals {
     yes: raw.yes === true,
     verbose: raw.verbose === true || isSet(env.PSD2_DEBUG),
     raw: raw.raw === true,
+    noBrowser: !raw.browser,
+    qrCode: raw.qr === true,
     timeoutMs: readSeconds('--timeout', raw.timeout),
     scaTimeoutMs: readSeconds('--sca-timeout', raw.scaTimeout),
     psuIpAddress: readAddress(raw.psuIp),

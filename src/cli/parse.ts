@@ -31,5 +31,6 @@ function wantsJson(): boolean {
   const at = words.findIndex((word) => /^(-o|--output(=|$))/.test(word));
   const named = words[at]?.replace(/^(-o|--output=?)/, '') || words[at + 1];
   const output = at === -1 ? process.env.PSD2_OUTPUT : named;
-  return words.includes('--json') || output === 'json' || output === 'ndjson';
+  const isQuery = words.some((word) => /^--query(=|$)/.test(word)) && !output;
+  return words.includes('--json') || isQuery || output === 'json' || output === 'ndjson';
 }

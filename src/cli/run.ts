@@ -22,7 +22,10 @@ export async function runCommand(
 ): Promise<void> {
   const { env, stdin, stdout, stderr } = process;
   const interrupt = new AbortController();
-  const onSignal = () => {
+  let paging = false;
+  const onSignal = (name: NodeJS.Signals) => {
+    // Ctrl-C in a pager is for the pager.
+    if (paging && name === 'SIGINT') return;
     if (interrupt.signal.aborted) process.exit(130);
     interrupt.abort(new Psd2Error('interrupted', 'Interrupted'));
   };
@@ -40,17 +43,32 @@ export async function runCommand(
       throw new Psd2Error('usage', '--raw works only with the commands that read from the bank');
     }
     const { signal } = interrupt;
-    const terminal = openTerminal({ stdin, stderr }, { ...manner, signal });
+    const terminal = openTerminal(
+      { stdin, stderr },
+      { ...manner, colour: readManner(raw, env, stderr.isTTY === true).colour, signal },
+    );
     const folder = storeFolder(env.PSD2_CONFIG_DIR);
+    const output = raw.raw
+      ? silentOutput(manner.format)
+      : openOutput(stdout, {
+          ...manner,
+          say: (text) => terminal.say(text),
+          query: await readQuery(manner.query),
+          page: await readPager(
+            process,
+            (text) => terminal.warn(text),
+            (isPaging) => {
+              paging = isPaging;
+            },
+          ),
+        });
     await command({
       globals: readGlobals(raw, env),
       env,
       folder,
       profiles: new ProfileStore(folder),
       terminal,
-      output: raw.raw
-        ? silentOutput(manner.format)
-        : openOutput(stdout, { ...manner, say: (text) => terminal.say(text) }),
+      output,
       // Byte for byte, but that a terminal gets nothing that it would act on.
       printBytes: (bytes) =>
         stdout.write(stdout.isTTY ? cleanLines(Buffer.from(bytes).toString('utf8')) : bytes),
@@ -68,14 +86,44 @@ export async function runCommand(
       readStdin: async () => (await import('node:stream/consumers')).text(stdin),
       onEnd: (close) => closers.push(close),
     });
+    output.finish();
   } catch (error) {
     process.exitCode = reportError(
       error,
       stderr,
-      raw.json === true || ['json', 'ndjson'].includes(raw.output ?? ''),
+      raw.json === true || ['json', 'ndjson'].includes(raw.output ?? (raw.query === undefined ? '' : 'json')),
     );
   } finally {
     await Promise.allSettled(closers.map((close) => close()));
     process.off('SIGINT', onSignal).off('SIGTERM', onSignal);
   }
+}
+
+/** @throws Psd2Error `usage` when it is not JMESPath */
+async function readQuery(expression: string | undefined) {
+  return expression === undefined
+    ? undefined
+    : (await import('../terminal/query.ts')).compileQuery(expression);
+}
+
+/** The way to the operator's pager, where stdout is a terminal and there is one. */
+async function readPager(
+  { stdout, env }: NodeJS.Process,
+  warn: (text: string) => void,
+  isOpen: (open: boolean) => void,
+) {
+  if (!stdout.isTTY || !(env.PSD2_PAGER ?? env.PAGER)) return undefined;
+  const { pagerOf, showInPager } = await import('../terminal/pager.ts');
+  const pager = pagerOf(env);
+  return (
+    pager &&
+    (async (text: string) => {
+      isOpen(true);
+      const isShown = await showInPager(pager, text);
+      isOpen(false);
+      if (isShown) return;
+      warn(`The pager ${pager[0]} could not be started.`);
+      stdout.write(text);
+    })
+  );
 }

@@ -36,8 +36,10 @@ const ACCOUNT_COLUMNS: Column<Account>[] = [
 export async function accountsList(context: Context): Promise<void> {
   const { bank, customerId } = openCustomerBank(context);
   const accounts = await fetchAccounts(bank, customerId, context.world.newId());
-  await context.output.table(accounts, ACCOUNT_COLUMNS, 'The customer has no accounts.');
+  await context.output.table(accounts, ACCOUNT_COLUMNS, 'The customer has no accounts.', ACCOUNT_CSV);
 }
+
+const ACCOUNT_CSV = ['productId', 'iban', 'currency', 'name', 'productCode', 'productDescription'];
 
 const BALANCE_FIELDS: Column<Balance>[] = [
   { title: 'Product id', value: ({ productId }) => productId },
@@ -45,7 +47,14 @@ const BALANCE_FIELDS: Column<Balance>[] = [
   { title: 'Available balance', value: ({ availableBalance }) => writeMoney(availableBalance) },
   { title: 'Availability', value: ({ accountAvailability }) => writeMoney(accountAvailability) },
   { title: 'Available credit', value: ({ accountAvailableCredit }) => writeMoney(accountAvailableCredit) },
-  { title: 'As of', value: ({ asOf }) => asOf },
+  { title: 'As of', value: ({ asOf }) => asOf, kind: 'time' },
+];
+const BALANCE_CSV = [
+  'productId',
+  ...['accountBalance', 'availableBalance', 'accountAvailability', 'accountAvailableCredit'].flatMap(
+    (name) => [`${name}.amount`, `${name}.currency`],
+  ),
+  'asOf',
 ];
 
 /** `psd2 accounts balance <productId>` */
@@ -55,6 +64,7 @@ export async function accountsBalance(context: Context, product: string): Promis
   context.output.record(
     await fetchBalance(bank, customerId, productId, context.world.newId()),
     BALANCE_FIELDS,
+    BALANCE_CSV,
   );
 }
 
@@ -76,9 +86,13 @@ const TRANSACTION_COLUMNS: Column<Transaction>[] = [
     whole: true,
   },
   { title: 'VALUE', value: ({ valueDate }) => valueDate, whole: true },
-  { title: 'AMOUNT', value: ({ amount }) => writeAmount(amount), right: true },
+  { title: 'AMOUNT', value: ({ amount }) => writeAmount(amount), kind: 'amount' },
   { title: '', value: ({ currency }) => currency },
   { title: 'DESCRIPTION', value: ({ description, details }) => description || details },
+];
+const TRANSACTION_CSV = [
+  ...['index', 'status', 'bookingDate', 'valueDate', 'amount', 'currency', 'description', 'details', 'code'],
+  ...['transferReference', 'feeCharge'],
 ];
 
 /** `psd2 accounts transactions <productId>`: page by page, so that memory stays the same however many there are. */
@@ -110,7 +124,7 @@ export async function accountsTransactions(
   }
   const status = options.booked ? 'booked' : options.pending ? 'pending' : undefined;
   const pages = fetchTransactions(bank, { ...query, status });
-  await context.output.pages(atMost(limit, pages), TRANSACTION_COLUMNS, nothingIn(from, to));
+  await context.output.pages(atMost(limit, pages), TRANSACTION_COLUMNS, nothingIn(from, to), TRANSACTION_CSV);
 }
 
 async function* atMost<T>(limit: number, pages: AsyncIterable<T[]>): AsyncGenerator<T[]> {

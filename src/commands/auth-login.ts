@@ -9,8 +9,6 @@ import { openBankOf, openProfileOf } from './open-bank.ts';
 
 export interface LoginOptions {
   clientCredentials: boolean;
-  /** Show the address, open nothing. */
-  noBrowser: boolean;
   /** Ask for the address that the browser ended at, instead of listening for it. */
   paste: boolean;
 }
@@ -49,7 +47,7 @@ export async function authLogin(context: Context, options: LoginOptions): Promis
     bankWith: (accessToken) =>
       bank.connect({ current: async () => accessToken, renewed: async () => accessToken }),
     client: bank.client(),
-    customer: customerPortsOf(context, profile, options.noBrowser),
+    customer: customerPortsOf(context, profile),
     world,
     askForReturnAddress: options.paste
       ? () => terminal.ask('The address that the browser ended at')

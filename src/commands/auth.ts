@@ -26,8 +26,8 @@ const LOGIN_FIELDS: Column<LoginStatus>[] = [
   { title: 'Grant', value: ({ grantType }) => grantType },
   { title: 'Customer', value: ({ customerId }) => customerId },
   { title: 'Scope', value: ({ scope }) => scope },
-  { title: 'Access token until', value: ({ accessTokenExpiresAt }) => accessTokenExpiresAt },
-  { title: 'Refresh token until', value: ({ refreshTokenExpiresAt }) => refreshTokenExpiresAt },
+  { title: 'Access token until', value: ({ accessTokenExpiresAt }) => accessTokenExpiresAt, kind: 'time' },
+  { title: 'Refresh token until', value: ({ refreshTokenExpiresAt }) => refreshTokenExpiresAt, kind: 'time' },
   {
     title: 'Calls today',
     value: ({ callsToday, dailyLimit }) =>
@@ -79,12 +79,29 @@ export async function authList(context: Context): Promise<void> {
     [
       { title: '', value: ({ customerId }) => (customerId !== null && customerId === last ? '*' : ' ') },
       { title: 'CUSTOMER', value: ({ customerId }) => customerId, whole: true },
-      { title: 'GRANT', value: ({ grantType }) => grantType },
-      { title: 'ACCESS TOKEN UNTIL', value: ({ accessTokenExpiresAt }) => accessTokenExpiresAt },
-      { title: 'REFRESH TOKEN UNTIL', value: ({ refreshTokenExpiresAt }) => refreshTokenExpiresAt },
+      { title: 'GRANT', value: ({ grantType }) => grantType, whole: true },
+      { title: 'TOKEN', value: (login) => validityOf(login, context.world.now()), whole: true },
+      {
+        title: 'ACCESS TOKEN UNTIL',
+        value: ({ accessTokenExpiresAt }) => accessTokenExpiresAt,
+        kind: 'time',
+      },
+      {
+        title: 'REFRESH TOKEN UNTIL',
+        value: ({ refreshTokenExpiresAt }) => refreshTokenExpiresAt,
+        kind: 'time',
+      },
     ],
     'Nobody is logged in with this profile.',
   );
+}
+
+/** Whether calls can be made with a login: now, after a renewal that psd2 makes by itself, or after a new login. */
+function validityOf({ accessTokenExpiresAt, refreshTokenExpiresAt }: LoginStatus, now: Date): string {
+  const isGood = (until: string | null) => until !== null && new Date(until) > now;
+  if (isGood(accessTokenExpiresAt)) return 'good';
+  if (isGood(refreshTokenExpiresAt)) return 'to be renewed';
+  return accessTokenExpiresAt === null ? 'not known' : 'expired';
 }
 
 /** `psd2 auth refresh`: a new access token now, whatever time the old one has left. */

@@ -1,5 +1,5 @@
 import { fetchAccounts } from '../bank/customers.ts';
-import { CONSENT_CATEGORIES, type Consent, type ConsentCategory } from '../domain/consent.ts';
+import { CONSENT_CATEGORIES, type Consent, type ConsentCategory, consentEnd } from '../domain/consent.ts';
 import { type ProductId, parseProductId } from '../domain/identifiers.ts';
 import { Psd2Error } from '../errors.ts';
 import { runConsent } from '../flows/consent.ts';
@@ -66,20 +66,43 @@ export async function consentShow(context: Context, flow: string): Promise<void>
   printConsent(context, openProfileOf(context).journal.openConsent(flow).current);
 }
 
-const CONSENT_COLUMNS: Column<Consent>[] = [
+/** A consent as the list has it: with the time that it is good for. */
+type ListedConsent = ReturnType<typeof toListed>;
+
+const CONSENT_COLUMNS: Column<ListedConsent>[] = [
   { title: 'FLOW', value: ({ flow }) => flow, whole: true },
   { title: 'STATE', value: ({ state }) => state, whole: true },
-  { title: 'CATEGORIES', value: ({ categories }) => categories.map(({ name }) => name).join(' ') },
-  { title: 'UPDATED', value: ({ updatedAt }) => updatedAt },
+  { title: 'CATEGORIES', value: ({ categories }) => categories.map(writeCategory).join(', ') },
+  {
+    title: 'PRODUCTS',
+    value: ({ categories }) => [...new Set(categories.flatMap(({ products }) => products))].join(' '),
+  },
+  { title: 'GRANTED', value: ({ expiresAt, updatedAt }) => expiresAt && updatedAt, kind: 'time' },
+  {
+    title: 'DAYS LEFT',
+    value: ({ daysLeft }) => (daysLeft === 0 ? 'over' : daysLeft?.toString()),
+    right: true,
+  },
+];
+const CONSENT_CSV = [
+  ...['flow', 'kind', 'state', 'resourceId', 'transactionId', 'categories', 'createdAt', 'updatedAt'],
+  ...['expiresAt', 'daysLeft'],
 ];
 
-/** `psd2 consent list`: newest first. */
+/** `psd2 consent list`: newest first; what was granted, when, for what, and how long it is good. */
 export async function consentList(context: Context): Promise<void> {
-  const { journal } = openProfileOf(context);
-  const consents = journal.consents();
-  if (context.output.format === 'table')
-    await context.output.table(consents, CONSENT_COLUMNS, 'No consent was requested with this profile.');
-  else await context.output.table(consents.map(toData), [], '');
+  const consents = openProfileOf(context).journal.consents();
+  await context.output.table(
+    consents.map((consent) => toListed(consent, context.world.now())),
+    CONSENT_COLUMNS,
+    'No consent was requested with this profile.',
+    CONSENT_CSV,
+  );
+}
+
+/** A category that the bank did not grant is told from the others. */
+function writeCategory({ name, outcome }: Consent['categories'][number]): string {
+  return outcome === false ? `${name} (not granted)` : name;
 }
 
 /** The same context with the customer whose flow it is. */
@@ -158,7 +181,13 @@ function toData({ kind, flow, state, resourceId, transactionId, categories, crea
   return { flow, kind, state, resourceId, transactionId, categories, createdAt, updatedAt };
 }
 
-function printConsent({ output }: Context, consent: Consent): void {
+function toListed(consent: Consent, now: Date) {
+  const end = consentEnd(consent, now);
+  return { ...toData(consent), expiresAt: end?.expiresAt ?? null, daysLeft: end?.daysLeft ?? null };
+}
+
+function printConsent({ output, world }: Context, consent: Consent): void {
+  const end = consentEnd(consent, world.now());
   output.record(toData(consent), [
     { title: 'Consent', value: ({ flow }) => flow },
     { title: 'State', value: ({ state }) => state },
@@ -167,6 +196,7 @@ function printConsent({ output }: Context, consent: Consent): void {
       value: () =>
         `${outcome === null ? 'not answered' : outcome ? 'granted' : 'not granted'} for ${products.join(' ')}`,
     })),
+    { title: 'Good until', value: () => end?.expiresAt, kind: 'time' },
     { title: 'Resource', value: ({ resourceId }) => resourceId },
     { title: 'Transaction', value: ({ transactionId }) => transactionId },
   ]);

@@ -16,6 +16,10 @@ export interface Globals {
   verbose: boolean;
   /** Print the bank's own answers, byte for byte. */
   raw: boolean;
+  /** Show the address for the customer, open nothing. */
+  noBrowser: boolean;
+  /** Show it as a QR code besides. */
+  qrCode: boolean;
   timeoutMs: number;
   scaTimeoutMs: number;
   psuIpAddress: string | undefined;

@@ -1,35 +1,70 @@
+import { hostname, userInfo } from 'node:os';
 import { isLoopback } from '../domain/loopback.ts';
 import type { CustomerPorts } from '../flows/ports.ts';
 import { type Profile, redirectUriOf } from '../store/settings.ts';
+import { writeTimeLeft } from '../terminal/terminal.ts';
 import type { Context } from './context.ts';
 
-/**
- * The way to the customer's browser and back (command contract, "The callback listener").
- *
- * @param noBrowser shows the address and opens nothing
- */
-export function customerPortsOf(context: Context, profile: Profile, noBrowser = false): CustomerPorts {
-  const { env, globals, terminal } = context;
+/** The way to the customer's browser and back (command contract, "The callback listener"). */
+export function customerPortsOf(context: Context, profile: Profile): CustomerPorts {
+  const { env, globals, terminal, world } = context;
   const redirectUri = redirectUriOf(profile);
+  let isListening = false;
   return {
     redirectUri,
     scaTimeoutMs: globals.scaTimeoutMs,
+    atAnotherDevice: globals.qrCode,
     async listen(state, purpose) {
       const { listenForCallback } = await import('../terminal/callback-listener.ts');
       const url = new URL(redirectUri);
-      return isLoopback(url) ? listenForCallback({ redirectUri: url, state, purpose }) : null;
+      if (!isLoopback(url)) return null;
+      const listener = await listenForCallback({ redirectUri: url, state, purpose });
+      isListening = true;
+      return listener;
     },
     async sendBrowser(url) {
       const { assertOpenable, openInBrowser } = await import('../terminal/browser.ts');
       const address = assertOpenable(url).href;
-      const browser = noBrowser ? 'none' : env.PSD2_BROWSER || env.BROWSER || undefined;
+      const opensNothing = globals.noBrowser || globals.qrCode;
+      const browser = opensNothing ? 'none' : env.PSD2_BROWSER || env.BROWSER || undefined;
       terminal.warn(
         `${browser === 'none' ? "Open this address in the customer's browser" : 'Opening in the browser'}:\n  ${address}`,
       );
+      if (globals.qrCode) await showQrCode(context, address);
+      const hint = returnHint(context, new URL(redirectUri), isListening);
+      if (hint) terminal.say(hint);
       await openInBrowser(address, browser, (failure) =>
         terminal.warn(`${failure} Open the address above by hand.`),
       );
     },
-    whileWaiting: (text, work) => terminal.whileWaiting(text, work),
+    whileWaiting(text, work, milliseconds) {
+      if (milliseconds === undefined) return terminal.whileWaiting(text, work);
+      const end = world.now().getTime() + milliseconds;
+      const left = () => writeTimeLeft(end - world.now().getTime());
+      return terminal.whileWaiting(() => `${text} (${left()} left)`, work);
+    },
   };
+}
+
+async function showQrCode({ terminal }: Context, address: string): Promise<void> {
+  const { drawQrCode } = await import('../terminal/qr-code.ts');
+  const code = drawQrCode(address, terminal.size, terminal.colour);
+  terminal.warn(code ?? 'The address is too long for a QR code in a terminal of this size.');
+  if (isLoopback(new URL(address)))
+    terminal.say('This address is on this computer: a phone can not open it.');
+}
+
+/** What the operator has to know of the way back, where the customer's browser is on another machine. */
+function returnHint({ env, globals }: Context, redirectUri: URL, isListening: boolean): string | undefined {
+  if (!isLoopback(redirectUri)) return undefined;
+  if (globals.qrCode) {
+    return isListening
+      ? 'The login ends at an address on this computer, which a phone can not open: run it with --paste, and enter\n' +
+          'the address that the phone ended at.'
+      : 'The phone ends at an address on this computer, which it can not open. That does no harm.';
+  }
+  if (!isListening || !(env.SSH_CONNECTION || env.SSH_TTY)) return undefined;
+  const { hostname: address, port, protocol } = redirectUri;
+  const at = port || (protocol === 'https:' ? '443' : '80');
+  return `The browser has to come back to this computer. If it runs on yours, run there first:\n  ssh -N -L ${at}:${address}:${at} ${userInfo().username}@${hostname()}`;
 }

@@ -21,7 +21,14 @@ const TRANSFER_COLUMNS: Column<Transfer>[] = [
   { title: 'AMOUNT', value: ({ order }) => writeMoney(order), right: true },
   { title: 'TO', value: ({ order }) => order.name },
   { title: 'IBAN', value: ({ order }) => order.to, whole: true },
-  { title: 'CREATED', value: ({ createdAt }) => createdAt },
+  { title: 'CREATED', value: ({ createdAt }) => createdAt, kind: 'time' },
+];
+
+const TRANSFER_CSV = [
+  ...['flow', 'kind', 'state', 'resourceId', 'transactionId', 'instant', 'reference', 'from', 'to', 'name'],
+  ...['amount', 'currency', 'description', 'executionDate', 'totalAmount.amount', 'totalAmount.currency'],
+  ...['commissions.amount', 'commissions.currency', 'bankName', 'authorizationStatus', 'executionStatus'],
+  ...['executionStatusDescription', 'cro', 'createdAt', 'updatedAt'],
 ];
 
 /** `psd2 transfer list`: newest first. */
@@ -29,7 +36,7 @@ export async function transferList(context: Context): Promise<void> {
   const transfers = openProfileOf(context).journal.transfers();
   if (context.output.format === 'table')
     await context.output.table(transfers, TRANSFER_COLUMNS, 'No transfer was made with this profile.');
-  else await context.output.table(transfers.map(toData), [], '');
+  else await context.output.table(transfers.map(toData), [], '', TRANSFER_CSV);
 }
 
 /** `psd2 transfer prepare <productId>`: what the bank allows, before an order is made. */
@@ -86,7 +93,7 @@ export async function transferReceipt(
 
 /** Prints a transfer in the shape of the command contract. */
 export function printTransfer({ output }: Context, transfer: Transfer): void {
-  output.record(toData(transfer), [
+  const fields: Column<ReturnType<typeof toData>>[] = [
     { title: 'Transfer', value: ({ flow }) => flow },
     { title: 'State', value: ({ state }) => state },
     { title: 'To', value: ({ name }) => name },
@@ -107,7 +114,8 @@ export function printTransfer({ output }: Context, transfer: Transfer): void {
     { title: 'CRO', value: ({ cro }) => cro },
     { title: 'Resource', value: ({ resourceId }) => resourceId },
     { title: 'Transaction', value: ({ transactionId }) => transactionId },
-  ]);
+  ];
+  output.record(toData(transfer), fields, TRANSFER_CSV);
 }
 
 /** What the bank verified, for the operator to say yes to. */

@@ -152,3 +152,26 @@ export function nextConsentStep(consent: Consent): ConsentStep {
       return 'done';
   }
 }
+
+/** After so many days a bank may ask for SCA again (RTS on SCA, article 10a, as amended by Regulation (EU) 2022/2360). */
+const DAYS_OF_CONSENT = 180;
+const DAY_MS = 24 * 3_600_000;
+
+/**
+ * When the 180 days of a confirmed consent are over.
+ *
+ * @returns ISO 8601 with zone, and the whole days from `now` until then, 0 once they are over; null where the consent is
+ *   not confirmed
+ */
+export function consentEnd(
+  { state, updatedAt }: Consent,
+  now: Date,
+): { expiresAt: string; daysLeft: number } | null {
+  if (state !== 'confirmed') return null;
+  // Nothing happens to a consent after it was confirmed.
+  const end = new Date(updatedAt).getTime() + DAYS_OF_CONSENT * DAY_MS;
+  return {
+    expiresAt: new Date(end).toISOString(),
+    daysLeft: Math.max(0, Math.floor((end - now.getTime()) / DAY_MS)),
+  };
+}

@@ -20,8 +20,13 @@ export interface CustomerPorts {
   listen(state: string, purpose: 'login' | 'authorisation'): Promise<Callback | null>;
   /** Shows the address and opens it in the customer's browser. @throws Psd2Error for an address that is not to be opened */
   sendBrowser(url: string): Promise<void>;
-  /** Shows `text` on the terminal while `work` runs. */
-  whileWaiting<T>(text: string, work: Promise<T>): Promise<T>;
+  /**
+   * The customer is at another device, whose browser can't come back to this machine: the bank is asked for the
+   * decision instead.
+   */
+  atAnotherDevice: boolean;
+  /** Shows `text` on the terminal while `work` runs, and how much of the `milliseconds` is left. */
+  whileWaiting<T>(text: string, work: Promise<T>, milliseconds?: number): Promise<T>;
   /** How long the customer may take. */
   scaTimeoutMs: number;
 }

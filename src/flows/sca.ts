@@ -30,7 +30,8 @@ const NO_RECORD: ScaRecord = { beforeSend: () => {}, started: () => {}, returned
  * Sends the customer to the bank for SCA and waits until the browser is back (interface specification,
  * "Generic operation flow", steps 3 and 4). The return proves nothing: the bank's own status or confirm decides.
  *
- * @returns false where the redirect URI is not on this machine, so that there is no return to wait for
+ * @returns false where the redirect URI is not on this machine, or the customer isn't, so that there is no return to
+ *   wait for
  * @throws Psd2Error `authorisation_timeout` when the customer does not come back in time
  */
 export async function sendCustomerToSca(
@@ -43,7 +44,7 @@ export async function sendCustomerToSca(
   const redirectUri = new URL(customer.redirectUri);
   redirectUri.searchParams.set('state', state);
 
-  const listener = await customer.listen(state, 'authorisation');
+  const listener = customer.atAnotherDevice ? null : await customer.listen(state, 'authorisation');
   try {
     const { resourceId, transactionId } = subject;
     const { beforeSend } = record;
@@ -75,6 +76,7 @@ export async function awaitCallback(
     return await customer.whileWaiting(
       `Waiting for the customer to ${errand.doing}`,
       listener.received(AbortSignal.any([world.signal, timeout])),
+      customer.scaTimeoutMs,
     );
   } catch (error) {
     if (!timeout.aborted || world.signal.aborted) throw error;
@@ -111,7 +113,11 @@ export async function awaitAuthorization(
       await world.sleep(delay);
     }
   };
-  return customer.whileWaiting('Waiting for the bank to tell how the customer decided', poll());
+  return customer.whileWaiting(
+    'Waiting for the bank to tell how the customer decided',
+    poll(),
+    customer.scaTimeoutMs,
+  );
 }
 
 function timedOut({ scaTimeoutMs }: CustomerPorts, { doing, wayOn, transactionId }: Errand): Psd2Error {

@@ -2,15 +2,8 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { isLoopback } from '../domain/loopback.ts';
 import { Psd2Error } from '../errors.ts';
+import { environmentForPrograms, SECRET_VARIABLES } from './program-environment.ts';
 import { shellWords } from './shell-words.ts';
-
-/** What a browser, which may be any program, has no business to inherit. */
-const SECRETS = [
-  'PSD2_CLIENT_SECRET',
-  'PSD2_CC_CLIENT_SECRET',
-  'PSD2_KEY_PASSPHRASE',
-  'PSD2_CONFIG_PASSPHRASE',
-];
 
 /** C0 and C1 controls and DEL; `URL` would silently drop tabs and newlines. */
 const CONTROL_CHARACTERS = /\p{Cc}/u;
@@ -74,10 +67,8 @@ export async function openInBrowser(
 }
 
 async function start(program: string, args: string[]): Promise<ChildProcess> {
-  const env = { ...process.env };
-  for (const secret of SECRETS) delete env[secret];
   // Detached: in a process group of its own, where the terminal's Ctrl-C does not reach it.
-  const child = spawn(program, args, { detached: true, stdio: 'ignore', env });
+  const child = spawn(program, args, { detached: true, stdio: 'ignore', env: environmentForPrograms() });
   await once(child, 'spawn');
   child.unref();
   return child;
@@ -86,7 +77,7 @@ async function start(program: string, args: string[]): Promise<ChildProcess> {
 /** `open` hands down this process's environment, so the secrets are away while it starts the browser. */
 async function openSystemBrowser(href: string): Promise<ChildProcess> {
   const { default: open } = await import('open');
-  const kept = SECRETS.flatMap((name) => {
+  const kept = SECRET_VARIABLES.flatMap((name) => {
     const value = process.env[name];
     return value === undefined ? [] : [{ name, value }];
   });

@@ -1,7 +1,9 @@
 import { Psd2Error } from '../errors.ts';
 import { cleanJson, cleanLines, cleanText } from './clean.ts';
+import { writeCsv } from './csv.ts';
+import type { Query } from './query.ts';
 
-export const OUTPUT_FORMATS = ['table', 'json', 'ndjson'] as const;
+export const OUTPUT_FORMATS = ['table', 'json', 'ndjson', 'csv'] as const;
 export type OutputFormat = (typeof OUTPUT_FORMATS)[number];
 
 /** A column of a table: its title and how a row fills it. */
@@ -12,23 +14,43 @@ export interface Column<Row> {
   right?: boolean;
   /** Never cut where the terminal is narrow: an id is of no use in part. */
   whole?: boolean;
+  /**
+   * `amount`: money in or out, on a terminal with its sign and a colour. `time`: ISO 8601 with zone, on a terminal the
+   * operator's own local time, `2026-11-21 11:05`.
+   */
+  kind?: 'amount' | 'time';
 }
+
+/** The columns of CSV, where the data alone doesn't tell them: see {@link writeCsv}. */
+type CsvColumns = readonly string[];
 
 /** How data reaches stdout. */
 export interface Output {
   readonly format: OutputFormat;
   /** One object: JSON, or its fields one below the other. */
-  record<T extends object>(data: T, fields: Column<T>[]): void;
+  record<T extends object>(data: T, fields: Column<T>[], csv?: CsvColumns): void;
   /** A list: a JSON array, a line each, or a table. */
-  table<T extends object>(rows: T[], columns: Column<T>[], whenEmpty: string): Promise<void>;
-  /** A list that comes in pages; with `ndjson` a page is written when it has come. */
-  pages<T extends object>(pages: AsyncIterable<T[]>, columns: Column<T>[], whenEmpty: string): Promise<void>;
+  table<T extends object>(
+    rows: T[],
+    columns: Column<T>[],
+    whenEmpty: string,
+    csv?: CsvColumns,
+  ): Promise<void>;
+  /** A list that comes in pages; with `ndjson` and `csv` a page is written when it has come. */
+  pages<T extends object>(
+    pages: AsyncIterable<T[]>,
+    columns: Column<T>[],
+    whenEmpty: string,
+    csv?: CsvColumns,
+  ): Promise<void>;
   /** Text as it is, with a line break at its end. */
   text(text: string): void;
   /** Lines of text. */
   lines(lines: string[]): void;
-  /** A JSON document, whatever the format is. */
+  /** A document for which there is no table: JSON, unless another format of data was chosen. */
   json(data: unknown): void;
+  /** When the command has done its work. @throws Psd2Error `usage` when `--query` could not be applied */
+  finish(): void;
 }
 
 /** Output of a command whose bank answers are printed as they came: nothing of its own. */
@@ -43,43 +65,63 @@ export function silentOutput(format: OutputFormat): Output {
     text: () => {},
     lines: () => {},
     json: () => {},
+    finish: () => {},
   };
 }
 
-/** @param say for what is no data (an empty list's note), on stderr */
-export function openOutput(
-  stdout: NodeJS.WriteStream,
-  options: { format: OutputFormat; colour: boolean; say: (text: string) => void },
-): Output {
-  const { format, colour, say } = options;
+export interface OutputOptions {
+  format: OutputFormat;
+  colour: boolean;
+  /** For what is no data (an empty list's note), on stderr. */
+  say: (text: string) => void;
+  query?: Query | undefined;
+  /** Shows a list that is longer than the terminal. */
+  page?: ((text: string) => Promise<void>) | undefined;
+}
+
+export function openOutput(stdout: NodeJS.WriteStream, options: OutputOptions): Output {
+  const { format, colour, say, query, page } = options;
   const write = (text: string) => {
-    stdout.write(`${text}\n`);
+    if (text !== '') stdout.write(`${text}\n`);
   };
-  const line = (data: object) => write(cleanJson(JSON.stringify(data)));
-  const document = (data: unknown) => write(cleanJson(JSON.stringify(data, null, stdout.isTTY ? 2 : 0)));
-  const cell = <T>(column: Column<T>, row: T) => cleanText(column.value(row) ?? '');
+  /** A list: on a terminal that is too small for it, page by page. */
+  const show = async (text: string) => {
+    if (page && text.split('\n').length >= stdout.rows) await page(`${text}\n`);
+    else write(text);
+  };
+  const line = (data: unknown) => cleanJson(JSON.stringify(data));
+  const cell = <T>(column: Column<T>, row: T) => {
+    const text = cleanText(column.value(row) ?? '');
+    return column.kind === 'time' && stdout.isTTY ? writeLocalTime(text) : text;
+  };
+
+  let failure: unknown;
+  /** Data in a format for programs. What `--query` can't be applied to is told at the end: the work goes on. */
+  const written = (data: unknown, csv?: CsvColumns): string => {
+    try {
+      const result = query ? query(data) : data;
+      if (format === 'csv') return writeCsv(result, query ? undefined : csv);
+      if (format === 'ndjson') return (Array.isArray(result) ? result : [result]).map(line).join('\n');
+      return cleanJson(JSON.stringify(result, null, stdout.isTTY ? 2 : 0));
+    } catch (error) {
+      if (!(error instanceof Psd2Error)) throw error;
+      failure ??= error;
+      return '';
+    }
+  };
 
   const drawTable = async <T extends object>(rows: T[], columns: Column<T>[]) => {
-    if (!stdout.isTTY) {
-      for (const row of rows) write(columns.map((column) => cell(column, row)).join('\t'));
-      return;
-    }
+    const cells = rows.map((row) => columns.map((column) => cell(column, row)));
+    if (!stdout.isTTY) return write(cells.map((row) => row.join('\t')).join('\n'));
     const { drawTerminalTable } = await import('./table.ts');
-    write(
-      drawTerminalTable(
-        columns,
-        rows.map((row) => columns.map((column) => cell(column, row))),
-        // A terminal that does not know its width says 0.
-        { width: stdout.columns || 80, colour },
-      ),
-    );
+    // A terminal that does not know its width says 0.
+    await show(drawTerminalTable(columns, cells, { width: stdout.columns || 80, colour }));
   };
 
   return {
     format,
-    record(data, fields) {
-      if (format === 'ndjson') return line(data);
-      if (format === 'json') return document(data);
+    record(data, fields, csv) {
+      if (format !== 'table') return write(written(data, csv));
       // The titles of data of an unknown shape are the bank's own too.
       const rows = fields.map((field) => ({ title: cleanText(field.title), value: cell(field, data) }));
       const width = rows.reduce((widest, { title }) => Math.max(widest, title.length), 0);
@@ -88,34 +130,52 @@ export function openOutput(
         else if (value !== '') write(`${title.padEnd(width)}  ${value}`);
       }
     },
-    async table(rows, columns, whenEmpty) {
-      if (format === 'ndjson') rows.forEach(line);
-      else if (format === 'json') document(rows);
+    async table(rows, columns, whenEmpty, csv) {
+      if (format !== 'table') await show(written(rows, csv));
       else if (rows.length === 0) say(whenEmpty);
       else await drawTable(rows, columns);
     },
-    async pages(pages, columns, whenEmpty) {
-      if (format === 'ndjson') {
-        for await (const page of pages) page.forEach(line);
+    async pages(pages, columns, whenEmpty, csv) {
+      if (!query && format === 'ndjson') {
+        for await (const rows of pages) write(rows.map(line).join('\n'));
+        return;
+      }
+      if (!query && format === 'csv' && csv) {
+        write(writeCsv([], csv));
+        for await (const rows of pages) write(writeCsv(rows, csv, false));
         return;
       }
       if (format === 'table' && !stdout.isTTY) {
         let empty = true;
-        for await (const page of pages) {
-          empty &&= page.length === 0;
-          await drawTable(page, columns);
+        for await (const rows of pages) {
+          empty &&= rows.length === 0;
+          await drawTable(rows, columns);
         }
         if (empty) say(whenEmpty);
         return;
       }
       const rows = [];
-      for await (const page of pages) rows.push(...page);
-      await this.table(rows, columns, whenEmpty);
+      for await (const some of pages) rows.push(...some);
+      await this.table(rows, columns, whenEmpty, csv);
     },
-    text: (text) => write(cleanText(text)),
-    lines: (lines) => write(lines.map(cleanLines).join('\n')),
-    json: document,
+    text: (text) => stdout.write(`${cleanText(text)}\n`),
+    lines: (lines) => stdout.write(`${lines.map(cleanLines).join('\n')}\n`),
+    json: (data) => {
+      write(written(data));
+    },
+    finish() {
+      if (failure !== undefined) throw failure;
+    },
   };
+}
+
+/** `2026-11-21T10:05:00Z` gives `2026-11-21 11:05` where that is the local time; what is no time stays as it is. */
+export function writeLocalTime(time: string): string {
+  if (!/^\d{4}-\d\d-\d\dT/.test(time) || Number.isNaN(Date.parse(time))) return time;
+  const local = new Date(time);
+  const pad = (value: number) => String(value).padStart(2, '0');
+  const day = [local.getFullYear(), pad(local.getMonth() + 1), pad(local.getDate())].join('-');
+  return `${day} ${pad(local.getHours())}:${pad(local.getMinutes())}`;
 }
 
 /** @throws Psd2Error `usage` */

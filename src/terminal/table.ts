@@ -6,21 +6,29 @@ import type { Column } from './output.ts';
 const GAP = 2;
 const NARROWEST = 6;
 
+type DrawnColumn = Pick<Column<never>, 'title' | 'right' | 'whole' | 'kind'>;
+
 /**
  * A table for a terminal: no lines, a heading, columns two blanks apart; where it is wider than the
- * terminal the widest columns of text are cut, never amounts and ids.
+ * terminal the widest columns of text are cut, never amounts and ids. Where that is not enough, each row is
+ * its fields one below the other.
  *
  * @param width of the terminal, in cells
  */
 export function drawTerminalTable(
-  columns: Pick<Column<never>, 'title' | 'right' | 'whole'>[],
+  columns: DrawnColumn[],
   rows: string[][],
   { width, colour }: { width: number; colour: boolean },
 ): string {
-  const widths = columns.map(({ title }, index) =>
-    rows.reduce((widest, row) => Math.max(widest, stringWidth(row[index] ?? '')), stringWidth(title)),
+  const shown = rows.map((row) =>
+    row.map((cell, index) => (columns[index]?.kind === 'amount' ? withSign(cell) : cell)),
   );
-  const cuttable = columns.flatMap(({ right, whole }, index) => (right || whole ? [] : [index]));
+  const widths = columns.map(({ title }, index) =>
+    shown.reduce((widest, row) => Math.max(widest, stringWidth(row[index] ?? '')), stringWidth(title)),
+  );
+  const cuttable = columns.flatMap(({ right, whole, kind }, index) =>
+    right || whole || kind ? [] : [index],
+  );
   const excess = () => widths.reduce((sum, each) => sum + each + GAP, -GAP) - width;
   while (excess() > 0) {
     const widest = cuttable.reduce(
@@ -31,6 +39,7 @@ export function drawTerminalTable(
     if (cut === undefined || cut <= NARROWEST) break;
     widths[widest] = cut - 1;
   }
+  if (excess() > 0 && rows.length > 0) return drawRecords(columns, shown, colour);
   const table = new Table({
     chars: Object.fromEntries(
       ['top', 'top-mid', 'top-left', 'top-right', 'bottom', 'bottom-mid', 'bottom-left', 'bottom-right']
@@ -39,15 +48,44 @@ export function drawTerminalTable(
     ),
     style: { 'padding-left': 0, 'padding-right': GAP, head: [], border: [], compact: true },
     colWidths: widths.map((each) => each + GAP),
-    colAligns: columns.map(({ right }) => (right ? 'right' : 'left')),
+    colAligns: columns.map(({ right, kind }) => (right || kind === 'amount' ? 'right' : 'left')),
   });
   table.push(
     columns.map(({ title }) => (colour ? chalk.bold(title) : title)),
-    ...rows,
+    ...shown.map((row) => coloured(columns, row, colour)),
   );
   return table
     .toString()
     .split('\n')
     .map((line) => line.trimEnd())
     .join('\n');
+}
+
+/** For a terminal that is too narrow for columns. */
+function drawRecords(columns: DrawnColumn[], rows: string[][], colour: boolean): string {
+  const width = Math.max(...columns.map(({ title }) => stringWidth(title)));
+  const records = rows.map((row) =>
+    coloured(columns, row, colour)
+      .flatMap((cell, index) => {
+        const title = columns[index]?.title ?? '';
+        return cell.trim() === ''
+          ? []
+          : [`${colour ? chalk.bold(title) : title}${' '.repeat(width - stringWidth(title) + GAP)}${cell}`];
+      })
+      .join('\n'),
+  );
+  return records.join('\n\n');
+}
+
+/** Money that came in and money that went out are told apart by the sign; colour only underlines it. */
+function withSign(amount: string): string {
+  return /^\d.*[1-9]/.test(amount) || /^[1-9]/.test(amount) ? `+${amount}` : amount;
+}
+
+function coloured(columns: DrawnColumn[], row: string[], colour: boolean): string[] {
+  if (!colour) return row;
+  return row.map((cell, index) => {
+    if (columns[index]?.kind !== 'amount') return cell;
+    return cell.startsWith('-') ? chalk.red(cell) : cell.startsWith('+') ? chalk.green(cell) : cell;
+  });
 }

@@ -11,6 +11,9 @@ export interface Streams {
 export interface Terminal {
   /** Questions can be asked: stdin and stderr are a terminal, and `--no-input` was not given. */
   readonly canAsk: boolean;
+  /** In cells; undefined or 0 where it is not known. */
+  readonly size: { columns: number | undefined; rows: number | undefined };
+  readonly colour: boolean;
   /** Progress and hints; nothing with `--quiet`. */
   say(text: string): void;
   /** What the operator has to see even with `--quiet`. */
@@ -52,6 +55,8 @@ export function openTerminal(
 
   return {
     canAsk,
+    size: { columns: stderr.columns, rows: stderr.rows },
+    colour: options.colour && stderr.isTTY === true,
     say: (text) => {
       if (!quiet) write(text);
     },
@@ -97,4 +102,12 @@ export function openTerminal(
         ),
       ),
   };
+}
+
+/** `4:05`, or `1:00:00` from an hour on. */
+export function writeTimeLeft(milliseconds: number): string {
+  const seconds = Math.max(0, Math.ceil(milliseconds / 1000));
+  const [hours, minutes] = [Math.floor(seconds / 3600), Math.floor((seconds % 3600) / 60)];
+  const tail = String(seconds % 60).padStart(2, '0');
+  return hours === 0 ? `${minutes}:${tail}` : `${hours}:${String(minutes).padStart(2, '0')}:${tail}`;
 }

@@ -75,7 +75,10 @@ export const consent = z.strictObject({
   ),
   ...flowTimes,
 });
-export const consents = z.array(consent);
+/** The list also has how long a consent is good. */
+export const consents = z.array(
+  consent.extend({ expiresAt: time.nullable(), daysLeft: z.int().min(0).max(180).nullable() }),
+);
 
 export const transfer = z.strictObject({
   flow: z.string().startsWith('tr-'),

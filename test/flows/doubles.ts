@@ -56,6 +56,7 @@ export function fakeCustomer(
   return {
     redirectUri: 'http://127.0.0.1:8910/callback',
     scaTimeoutMs: 300_000,
+    atAnotherDevice: false,
     visited,
     listeners,
     async listen(state, purpose) {

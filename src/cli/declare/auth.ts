@@ -11,7 +11,6 @@ export function declareAuth(run: Run) {
       '--client-credentials',
       'log the client_credentials application in instead; no customer is needed',
     )
-    .option('--no-browser', 'show the address to open, and open nothing')
     .option(
       '--paste',
       "ask for the address that the customer's browser ended at, instead of listening for it",
@@ -19,18 +18,17 @@ export function declareAuth(run: Run) {
     .addHelpText(
       'after',
       `
-The browser is the system's, or the command in PSD2_BROWSER ("none" opens nothing).
+The browser is the system's, or the command in PSD2_BROWSER ("none" opens nothing, as --no-browser does).
 
 Examples:
   $ psd2 auth login
   $ PSD2_BROWSER=firefox psd2 --profile mybank auth login
   $ psd2 auth login --json | jq -r .customerId`,
     )
-    .action(({ clientCredentials = false, browser, paste = false }) =>
+    .action(({ clientCredentials = false, paste = false }) =>
       run(async (context) =>
         (await import('../../commands/auth-login.ts')).authLogin(context, {
           clientCredentials,
-          noBrowser: !browser,
           paste,
         }),
       ),

@@ -1,0 +1,52 @@
+import { Psd2Error } from '../errors.ts';
+import { cleanText } from './clean.ts';
+
+/** One row of CSV: its cells by the path of their field, `totalAmount.currency`. */
+type Cells = Map<string, string>;
+
+/**
+ * Data as CSV (RFC 4180, but lines end with a line feed, as pipelines want it). Columns are the JSON's fields, those
+ * of objects within with their path; null is empty, a list within is its JSON. Cells hold the data exactly, save
+ * control characters, which are replaced.
+ *
+ * @param data an object or a list of objects
+ * @param columns what there is to be, in this order; without it, what the rows have
+ * @param header whether the names of the columns come first
+ * @returns lines without a break after the last one
+ * @throws Psd2Error `usage` when `data` has no rows and columns
+ */
+export function writeCsv(data: unknown, columns?: readonly string[], header = true): string {
+  const rows = (Array.isArray(data) ? data : [data]).map(flatten);
+  const names = columns ?? [...new Set(rows.flatMap((row) => [...row.keys()]))];
+  const lines = rows.map((row) => names.map((name) => row.get(name) ?? ''));
+  return [...(header && names.length > 0 ? [[...names]] : []), ...lines]
+    .map((line) => line.map(quoted).join(','))
+    .join('\n');
+}
+
+/** A cell in quotes where it needs them (RFC 4180, section 2). */
+export function quoted(cell: string): string {
+  return /[",\r\n]|^\s|\s$/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell;
+}
+
+function flatten(row: unknown): Cells {
+  if (typeof row !== 'object' || row === null || Array.isArray(row)) {
+    throw new Psd2Error('usage', 'This is no list of objects, so it has no columns for CSV', {
+      hint: 'Use -o json, or a --query that gives objects: [].{id: productId, currency: currency}',
+    });
+  }
+  return new Map(cells(row, ''));
+}
+
+function* cells(object: object, path: string): Generator<[string, string]> {
+  for (const [key, value] of Object.entries(object)) {
+    const name = `${path}${key}`;
+    if (typeof value === 'object' && value !== null && !Array.isArray(value)) yield* cells(value, `${name}.`);
+    else yield [name, cell(value)];
+  }
+}
+
+function cell(value: unknown): string {
+  if (value === null || value === undefined) return '';
+  return cleanText(typeof value === 'string' ? value : JSON.stringify(value));
+}
