@@ -73,6 +73,7 @@ export async function runCommand(
       printBytes: (bytes) =>
         stdout.write(stdout.isTTY ? cleanLines(Buffer.from(bytes).toString('utf8')) : bytes),
       stdoutIsTerminal: stdout.isTTY === true,
+      stdoutColumns: stdout.columns,
       world: {
         now: () => new Date(),
         newId: () => randomUUID(),

@@ -7,7 +7,7 @@ import {
   type Transaction,
 } from '../bank/customers.ts';
 import { fetchTransactions, fetchTransactionsDocument } from '../bank/transactions.ts';
-import { type IsoDate, parseDate } from '../domain/calendar.ts';
+import { type IsoDate, parseRange } from '../domain/calendar.ts';
 import type { Money } from '../domain/decimal.ts';
 import { parseProductId } from '../domain/identifiers.ts';
 import { Psd2Error } from '../errors.ts';
@@ -88,7 +88,8 @@ const TRANSACTION_COLUMNS: Column<Transaction>[] = [
   { title: 'VALUE', value: ({ valueDate }) => valueDate, whole: true },
   { title: 'AMOUNT', value: ({ amount }) => writeAmount(amount), kind: 'amount' },
   { title: '', value: ({ currency }) => currency },
-  { title: 'DESCRIPTION', value: ({ description, details }) => description || details },
+  { title: 'DESCRIPTION', value: ({ description }) => description },
+  { title: 'DETAILS', value: ({ details }) => details },
 ];
 const TRANSACTION_CSV = [
   ...['index', 'status', 'bookingDate', 'valueDate', 'amount', 'currency', 'description', 'details', 'code'],
@@ -102,9 +103,7 @@ export async function accountsTransactions(
   options: TransactionsOptions,
 ): Promise<void> {
   const productId = parseProductId(product);
-  const from = options.from === undefined ? undefined : parseDate('--from', options.from);
-  const to = options.to === undefined ? undefined : parseDate('--to', options.to);
-  if (from && to && from > to) throw new Psd2Error('invalid_date', `--from ${from} is after --to ${to}`);
+  const { from, to } = parseRange(options);
   if (options.booked && options.pending) {
     throw new Psd2Error('usage', '--booked and --pending leave nothing to show together', {
       hint: 'Leave both out to see both.',

@@ -39,6 +39,8 @@ export interface Context {
   /** Writes bytes of the bank to stdout as they are. */
   printBytes(bytes: Uint8Array): void;
   stdoutIsTerminal: boolean;
+  /** The terminal's width in cells, where stdout is one that knows it. */
+  stdoutColumns: number | undefined;
   world: WorldPorts & { random: () => number };
   /** Standard input as one text. */
   readStdin(): Promise<string>;

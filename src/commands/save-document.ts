@@ -3,10 +3,14 @@ import { Psd2Error } from '../errors.ts';
 import type { Context } from './context.ts';
 
 /** Where a document goes, checked before it is asked for: binary never goes to a terminal. @throws Psd2Error `usage` */
-export function requireFile({ stdoutIsTerminal }: Context, file: string | undefined): string {
+export function requireFile(
+  { stdoutIsTerminal }: Context,
+  file: string | undefined,
+  kind: 'binary' | 'text' = 'binary',
+): string {
   if (file === undefined || file === '')
     throw new Psd2Error('usage', 'No file to save the document to was given', { hint: 'Add --file <path>.' });
-  if (file === '-' && stdoutIsTerminal) {
+  if (file === '-' && kind === 'binary' && stdoutIsTerminal) {
     throw new Psd2Error('usage', 'The document is binary and is not written to a terminal', {
       hint: 'Add --file <path>, or pipe it on.',
     });

@@ -32,6 +32,20 @@ export function addDays(day: IsoDate, days: number): IsoDate {
   return moved;
 }
 
+/** The days that an operator asked for, both included; undefined has no bound. */
+export interface DayRange {
+  from: IsoDate | undefined;
+  to: IsoDate | undefined;
+}
+
+/** Reads `--from` and `--to`. @throws Psd2Error `invalid_date` */
+export function parseRange(options: { from?: string | undefined; to?: string | undefined }): DayRange {
+  const from = options.from === undefined ? undefined : parseDate('--from', options.from);
+  const to = options.to === undefined ? undefined : parseDate('--to', options.to);
+  if (from && to && from > to) throw new Psd2Error('invalid_date', `--from ${from} is after --to ${to}`);
+  return { from, to };
+}
+
 /** The bank's local times are those of this zone. */
 export const BANK_TIME_ZONE = 'Europe/Rome';
 

@@ -160,7 +160,7 @@ const DAY_MS = 24 * 3_600_000;
 /**
  * When the 180 days of a confirmed consent are over.
  *
- * @returns ISO 8601 with zone, and the whole days from `now` until then, 0 once they are over; null where the consent is
+ * @returns ISO 8601 with zone, and the days from `now` until then, the last one counted, 0 once they are over; null where the consent is
  *   not confirmed
  */
 export function consentEnd(
@@ -172,6 +172,6 @@ export function consentEnd(
   const end = new Date(updatedAt).getTime() + DAYS_OF_CONSENT * DAY_MS;
   return {
     expiresAt: new Date(end).toISOString(),
-    daysLeft: Math.max(0, Math.floor((end - now.getTime()) / DAY_MS)),
+    daysLeft: Math.max(0, Math.ceil((end - now.getTime()) / DAY_MS)),
   };
 }

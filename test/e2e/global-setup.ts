@@ -3,15 +3,27 @@ import { accessSync, constants, readdirSync, statSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { chromiumPath } from '../chromium.ts';
+import { makeCamtSchemaIfMissing } from '../statements/camt-schema.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 /** What the bundle is made of. */
 const SOURCES = ['src', 'scripts', 'package.json', 'package-lock.json'];
 
-/** Makes what the end-to-end tests run with: the built program, and a Chromium for the customer's pages. */
+/** Programs that read what psd2 wrote, by the Debian package that has them. */
+const READERS = {
+  xmllint: 'libxml2-utils',
+  ofxdump: 'ofx',
+  unzip: 'unzip',
+  zbarimg: 'zbar-tools',
+  less: 'less',
+};
+
+/** Makes what the end-to-end tests run with: the built program, a Chromium for the customer's pages, and readers. */
 export default function setUp(): void {
   buildIfStale();
   installChromiumIfMissing();
+  installReadersIfMissing();
+  makeCamtSchemaIfMissing();
 }
 
 function buildIfStale(): void {
@@ -35,12 +47,25 @@ function installChromiumIfMissing(): void {
   } catch (error) {
     missing = error;
   }
-  const apt = process.getuid?.() === 0 && !process.env.CHROMIUM_PATH && findProgram('apt-get');
+  if (process.env.CHROMIUM_PATH) throw missing;
+  install(['chromium'], missing);
+  chromiumPath();
+}
+
+function installReadersIfMissing(): void {
+  const missing = Object.entries(READERS).flatMap(([program, name]) => (findProgram(program) ? [] : [name]));
+  if (missing.length > 0) {
+    install(missing, new Error(`The tests need these Debian packages: apt-get install ${missing.join(' ')}`));
+  }
+}
+
+/** @throws `missing` where it is not Debian, or we may not install */
+function install(packages: string[], missing: unknown): void {
+  const apt = process.getuid?.() === 0 && findProgram('apt-get');
   if (!apt) throw missing;
   const options = { stdio: 'inherit', env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' } } as const;
   execFileSync(apt, ['update'], options);
-  execFileSync(apt, ['install', '-y', '--no-install-recommends', 'chromium'], options);
-  chromiumPath();
+  execFileSync(apt, ['install', '-y', '--no-install-recommends', ...packages], options);
 }
 
 function findProgram(name: string): string | undefined {

@@ -70,6 +70,7 @@ export function declareAccounts(run: Run) {
       new Option('--export <format>', "save the bank's own document").choices(['xls', 'pdf'] as const),
     )
     .option('--file <path>', 'where to save it')
+    .option('--chart', 'draw the balance over time, and money in and out by month, instead')
     .addHelpText(
       'after',
       `
@@ -77,13 +78,60 @@ With -o ndjson each transaction is printed as soon as its page has arrived.
 
 Examples:
   $ psd2 accounts transactions 0012345678 --from 2026-01-01 -o ndjson | jq -r .amount
+  $ psd2 accounts transactions 0012345678 --chart --from 2026-01-01
   $ psd2 accounts transactions 0012345678 --export pdf --file transactions.pdf`,
     )
-    .action((productId, { booked = false, pending = false, ...options }) =>
+    .action((productId, { booked = false, pending = false, chart = false, ...options }) =>
       run(
         async (context) =>
-          (await accounts()).accountsTransactions(context, productId, { ...options, booked, pending }),
+          chart
+            ? (await import('../../commands/accounts-chart.ts')).accountsChart(context, productId, {
+                ...options,
+                pending,
+              })
+            : (await accounts()).accountsTransactions(context, productId, { ...options, booked, pending }),
         'inquiry',
+      ),
+    );
+
+  command
+    .command('report')
+    .argument('<productId>')
+    .description('write a page to hand on: balance over time, totals by month, largest counterparties')
+    .requiredOption('--file <path>', 'the HTML file to write; - for standard output')
+    .option('--from <date>', 'first day, YYYY-MM-DD')
+    .option('--to <date>', 'last day, YYYY-MM-DD')
+    .addHelpText('after', '\nExample:\n  $ psd2 accounts report 0012345678 --file report.html')
+    .action((productId, options) =>
+      run(async (context) =>
+        (await import('../../commands/accounts-report.ts')).accountsReport(context, productId, options),
+      ),
+    );
+
+  command
+    .command('export')
+    .argument('<productId>')
+    .description('write what is booked to a file for a spreadsheet or a bookkeeping program')
+    .addOption(
+      new Option('--format <format>', 'of the file')
+        .choices(['csv', 'ofx', 'camt053'] as const)
+        .makeOptionMandatory(),
+    )
+    .requiredOption('--file <path>', 'the file to write; - for standard output')
+    .option('--from <date>', 'first day, YYYY-MM-DD')
+    .option('--to <date>', 'last day, YYYY-MM-DD')
+    .addHelpText(
+      'after',
+      `
+A transaction has the same id in every export, so that importing it twice makes no duplicate. Pending ones are left out.
+
+Examples:
+  $ psd2 accounts export 0012345678 --format camt053 --from 2026-10-01 --to 2026-10-31 --file october.xml
+  $ psd2 accounts export 0012345678 --format csv --file - | head`,
+    )
+    .action((productId, options) =>
+      run(async (context) =>
+        (await import('../../commands/accounts-export.ts')).accountsExport(context, productId, options),
       ),
     );
 

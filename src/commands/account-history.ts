@@ -1,0 +1,97 @@
+import { type Account, fetchAccounts, fetchBalance, type Transaction } from '../bank/customers.ts';
+import { fetchTransactions } from '../bank/transactions.ts';
+import { type AccountHistory, accountHistory, type Booking } from '../domain/account-history.ts';
+import { bankDay, bankLocalTime, type DayRange } from '../domain/calendar.ts';
+import { type Decimal, isDecimal } from '../domain/decimal.ts';
+import type { ProductId } from '../domain/identifiers.ts';
+import { Psd2Error } from '../errors.ts';
+import type { Statement } from '../statements/statement.ts';
+import type { Context } from './context.ts';
+import { openCustomerBank } from './open-bank.ts';
+
+/**
+ * What was booked on an account in a range, and its balances then, counted back from the balance now. Without `from` it
+ * begins where the bank begins; it ends today at the latest.
+ *
+ * @throws Psd2Error `usage` when the customer has no such product, `bank_answer` when what the bank says does not fit
+ *   together, and what the calls throw
+ */
+export async function fetchStatement(
+  context: Context,
+  productId: ProductId,
+  range: DayRange,
+): Promise<Statement> {
+  const { bank, customerId } = openCustomerBank(context);
+  const transactionId = context.world.newId();
+  const account = await findAccount(productId, fetchAccounts(bank, customerId, transactionId));
+  const now = context.world.now();
+  const today = bankDay(now);
+  const to = range.to && range.to < today ? range.to : today;
+  if (range.from && range.from > to) {
+    throw new Psd2Error('invalid_date', `--from ${range.from} is in the future: at the bank it is ${today}`);
+  }
+  const balanceNow = async () =>
+    (await fetchBalance(bank, customerId, productId, transactionId)).accountBalance;
+
+  let balance = await balanceNow();
+  const currency = account.currency || balance?.currency || 'EUR';
+  // What is booked after the range is needed to count the balance back.
+  const query = { customerId, productId, from: range.from, to: undefined, transactionId };
+  for (let attempt = 0; ; attempt += 1) {
+    const bookings: Booking[] = [];
+    for await (const page of fetchTransactions(bank, { ...query, status: 'booked' })) {
+      for (const row of page) bookings.push(toBooking(row, currency, productId));
+    }
+    const after = await balanceNow();
+    if (after?.amount === balance?.amount) {
+      const amount = balance === null ? null : withoutPlus(balance.amount);
+      const history: AccountHistory = accountHistory(bookings, amount, { from: range.from, to });
+      const { iban, productCode } = account;
+      const name = account.name ?? account.productDescription;
+      return { productId, iban, currency, name, productCode, history, createdAt: bankTime(now) };
+    }
+    if (attempt === 2) {
+      throw new Psd2Error('bank_answer', `The balance of ${productId} changes while it is read`, {
+        hint: 'Run the command again.',
+        transactionId,
+      });
+    }
+    balance = after;
+  }
+}
+
+async function findAccount(productId: ProductId, accounts: Promise<Account[]>): Promise<Account> {
+  const account = (await accounts).find((each) => each.productId === productId);
+  if (account) return account;
+  throw new Psd2Error('usage', `The customer has no product ${productId}`, {
+    hint: '`psd2 accounts list` shows the products.',
+  });
+}
+
+/** @throws Psd2Error `bank_answer` for a row that has no day, or that no balance can be made with */
+function toBooking(row: Transaction, currency: string, productId: ProductId): Booking {
+  const { bookingDate, valueDate, amount, description, details, code, transferReference, feeCharge } = row;
+  const day = bookingDate ?? valueDate;
+  const refuse = (what: string) =>
+    new Psd2Error('bank_answer', `The booked transaction ${row.index} of ${productId} ${what}`, {
+      hint: '`psd2 accounts transactions` shows it.',
+    });
+  if (day === null) throw refuse('has no date');
+  if (row.currency !== null && row.currency !== currency)
+    throw refuse(`is in ${row.currency}, and the account in ${currency}`);
+  return {
+    ...{ day, valueDate, amount: withoutPlus(amount) },
+    ...{ description, details, code, transferReference, feeCharge },
+  };
+}
+
+function withoutPlus(amount: Decimal): Decimal {
+  const text = amount.replace(/^\+/, '');
+  return isDecimal(text) ? text : amount;
+}
+
+/** An instant on the bank's clock, with its offset. */
+function bankTime(instant: Date): string {
+  const time = new Intl.DateTimeFormat('en-GB', { timeZone: 'Europe/Rome', timeStyle: 'medium' });
+  return bankLocalTime(bankDay(instant), time.format(instant));
+}

@@ -1,0 +1,33 @@
+import { writeCsv } from '../terminal/csv.ts';
+import { type Statement, sameAmount, withIds } from './statement.ts';
+
+const COLUMNS = [
+  ...['id', 'productId', 'bookingDate', 'valueDate', 'amount', 'currency', 'description', 'details', 'code'],
+  ...['transferReference', 'feeCharge'],
+];
+
+/**
+ * The bookings as CSV for spreadsheets (RFC 4180, with its line ends), oldest first. A text that a spreadsheet would take
+ * for a formula gets an apostrophe in front.
+ */
+export function writeCsvStatement(statement: Statement): string {
+  const rows = withIds(statement).map(({ id, day, valueDate, amount, feeCharge, ...booking }) => ({
+    id,
+    productId: statement.productId,
+    bookingDate: day,
+    valueDate,
+    amount: sameAmount(amount),
+    currency: statement.currency,
+    description: harmless(booking.description),
+    details: harmless(booking.details),
+    code: harmless(booking.code),
+    transferReference: harmless(booking.transferReference),
+    feeCharge,
+  }));
+  return `${writeCsv(rows, COLUMNS).replaceAll('\n', '\r\n')}\r\n`;
+}
+
+/** https://owasp.org/www-community/attacks/CSV_Injection */
+function harmless(text: string | null): string | null {
+  return text !== null && /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
+}

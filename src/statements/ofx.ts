@@ -1,0 +1,52 @@
+import { extractIBAN } from 'ibantools';
+import { cut, element } from './markup.ts';
+import { type IdentifiedBooking, type Statement, sameAmount, withIds } from './statement.ts';
+
+/**
+ * The bookings as OFX 2 (Open Financial Exchange 2.1.1, "Banking", a statement download), with elements that 2.0 has
+ * too.
+ *
+ * @param closing the balance after the last day, which OFX demands
+ */
+export function writeOfxStatement(statement: Statement, closing: string): string {
+  const { productId, iban, currency, history, createdAt } = statement;
+  const bank = (iban && extractIBAN(iban).bankIdentifier) || 'PSD2';
+  const status = '<STATUS><CODE>0</CODE><SEVERITY>INFO</SEVERITY></STATUS>';
+  return `<?xml version="1.0" encoding="UTF-8" standalone="no"?>
+<?OFX OFXHEADER="200" VERSION="211" SECURITY="NONE" OLDFILEUID="NONE" NEWFILEUID="NONE"?>
+<OFX>
+<SIGNONMSGSRSV1><SONRS>${status}<DTSERVER>${writeTime(createdAt)}</DTSERVER><LANGUAGE>ITA</LANGUAGE></SONRS></SIGNONMSGSRSV1>
+<BANKMSGSRSV1><STMTTRNRS><TRNUID>0</TRNUID>${status}
+<STMTRS><CURDEF>${currency}</CURDEF>
+<BANKACCTFROM>${element('BANKID', cut(bank, 9))}${element('ACCTID', productId)}<ACCTTYPE>CHECKING</ACCTTYPE></BANKACCTFROM>
+<BANKTRANLIST><DTSTART>${writeDay(history.from)}</DTSTART><DTEND>${writeDay(history.to)}</DTEND>
+${withIds(statement).map(writeTransaction).join('')}</BANKTRANLIST>
+<LEDGERBAL><BALAMT>${closing}</BALAMT><DTASOF>${writeDay(history.to)}</DTASOF></LEDGERBAL>
+</STMTRS></STMTTRNRS></BANKMSGSRSV1>
+</OFX>
+`;
+}
+
+function writeTransaction(booking: IdentifiedBooking): string {
+  const { id, day, valueDate, amount, description, details, transferReference, feeCharge } = booking;
+  const type = feeCharge ? 'FEE' : amount.startsWith('-') ? 'DEBIT' : 'CREDIT';
+  const name = cut(description || details, 32);
+  return [
+    `<STMTTRN><TRNTYPE>${type}</TRNTYPE><DTPOSTED>${writeDay(day)}</DTPOSTED>`,
+    valueDate === null ? '' : `<DTAVAIL>${writeDay(valueDate)}</DTAVAIL>`,
+    `<TRNAMT>${sameAmount(amount)}</TRNAMT><FITID>${id}</FITID>`,
+    element('REFNUM', cut(transferReference ?? '', 32)),
+    element('NAME', name || '-'),
+    element('MEMO', cut(details, 255)),
+    '</STMTTRN>\n',
+  ].join('');
+}
+
+function writeDay(day: string): string {
+  return day.replaceAll('-', '');
+}
+
+/** `2026-11-21T11:05:00.000Z` as OFX writes a time (section 3.2.8.2): `20261121110500.000[0:GMT]`. */
+function writeTime(instant: string): string {
+  return `${new Date(instant).toISOString().replace(/[-:TZ]/g, '')}[0:GMT]`;
+}

@@ -1,0 +1,87 @@
+import stringWidth from 'string-width';
+import type { AccountHistory } from '../domain/account-history.ts';
+
+/** Where a chart is drawn. */
+export interface Canvas {
+  /** In cells. */
+  width: number;
+  /** Block characters can be shown; otherwise ASCII. */
+  blocks: boolean;
+}
+
+const CHART_ROWS = 10;
+const EIGHTHS = [' ', '▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
+const GAP = 2;
+
+/**
+ * An account's balance over time, and money in and out by month, as lines of text. Signs tell in and out apart; there
+ * is no colour.
+ */
+export function drawAccountChart(history: AccountHistory, currency: string, canvas: Canvas): string[] {
+  return [...drawBalances(history, currency, canvas), '', ...drawMonths(history, currency, canvas)];
+}
+
+/** A column stands for one day or more, and shows the balance at the end of its last day. */
+function drawBalances({ balances }: AccountHistory, currency: string, { width, blocks }: Canvas): string[] {
+  const [first, last] = [balances.at(0), balances.at(-1)];
+  if (!first || !last) return ['The bank gives no balance of this product.'];
+  const values = balances.map(({ balance }) => Number(balance));
+  const [low, high] = [Math.min(0, ...values), Math.max(0, ...values)];
+  const labels = [high, low].map((value) => value.toFixed(0));
+  const margin = Math.max(...labels.map((label) => label.length)) + 1;
+  const columns = Math.max(1, Math.min(values.length, width - margin - 2));
+  const samples = Array.from(
+    { length: columns },
+    (_, column) => values[Math.ceil(((column + 1) * values.length) / columns) - 1] ?? 0,
+  );
+  const height = (value: number) => (high === low ? 0 : ((value - low) / (high - low)) * CHART_ROWS);
+  const zero = height(0);
+  const rows = Array.from({ length: CHART_ROWS }, (_, index) => {
+    const floor = CHART_ROWS - 1 - index;
+    const bar = samples.map((value) => cellOf(height(value), zero, floor, blocks)).join('');
+    const label = index === 0 ? labels[0] : index === CHART_ROWS - 1 ? labels[1] : '';
+    return `${(label ?? '').padStart(margin - 1)} ${blocks ? '│' : '|'}${bar}`.trimEnd();
+  });
+  const dates =
+    columns < 22
+      ? last.date.padStart(columns)
+      : `${first.date}${last.date.padStart(columns - first.date.length)}`;
+  return [
+    `Balance in ${currency}: ${first.date} ${first.balance}, ${last.date} ${last.balance}`,
+    '',
+    ...rows,
+    `${' '.repeat(margin)}${(blocks ? '└' : '+') + (blocks ? '─' : '-').repeat(columns)}`,
+    `${' '.repeat(margin + 1)}${dates}`,
+  ];
+}
+
+/** What fills the cell between `floor` and `floor + 1` of a bar that goes from `zero` to `top`. */
+function cellOf(top: number, zero: number, floor: number, blocks: boolean): string {
+  const [from, to] = [Math.min(top, zero), Math.max(top, zero)];
+  const filled = Math.min(to, floor + 1) - Math.max(from, floor);
+  if (filled <= 0) return ' ';
+  if (!blocks) return filled >= 0.5 ? '#' : '.';
+  // Blocks grow from below; what hangs from above is rounded to whole cells.
+  if (from > floor) return filled >= 0.5 ? '█' : '▔';
+  return EIGHTHS[Math.max(1, Math.round(filled * 8))] ?? '█';
+}
+
+function drawMonths({ months }: AccountHistory, currency: string, { width, blocks }: Canvas): string[] {
+  const sides = months.flatMap((month) => [
+    { label: month.month, amount: `+${month.in}`, value: Number(month.in) },
+    { label: '', amount: month.out.startsWith('-') ? month.out : `-${month.out}`, value: -Number(month.out) },
+  ]);
+  const amountWidth = Math.max(...sides.map(({ amount }) => stringWidth(amount)));
+  const longest = Math.max(1, width - '2026-11'.length - amountWidth - 2 * GAP);
+  const most = Math.max(...sides.map(({ value }) => value));
+  return [
+    `Money in (+) and out (-) by month in ${currency}:`,
+    '',
+    ...sides.map(({ label, amount, value }) => {
+      const cells = most === 0 ? 0 : Math.round((value / most) * longest);
+      const sign = amount.startsWith('-') ? (blocks ? '░' : '-') : blocks ? '█' : '+';
+      const bar = sign.repeat(value > 0 ? Math.max(1, cells) : 0);
+      return `${label.padEnd(7)}${' '.repeat(GAP)}${amount.padStart(amountWidth)}${' '.repeat(GAP)}${bar}`.trimEnd();
+    }),
+  ];
+}

@@ -1,0 +1,76 @@
+import fc from 'fast-check';
+import type { Booking } from '../../src/domain/account-history.ts';
+import { type IsoDate, isIsoDate } from '../../src/domain/calendar.ts';
+import { type Decimal, isDecimal } from '../../src/domain/decimal.ts';
+
+export function dayOf(text: string): IsoDate {
+  if (!isIsoDate(text)) throw new TypeError(`${text} is no day`);
+  return text;
+}
+
+export function amountOf(text: string): Decimal {
+  if (!isDecimal(text)) throw new TypeError(`${text} is no decimal`);
+  return text;
+}
+
+/** An amount in cents as a decimal. */
+export function decimalOf(cents: number): Decimal {
+  const digits = String(Math.abs(cents)).padStart(3, '0');
+  return amountOf(`${cents < 0 ? '-' : ''}${digits.slice(0, -2)}.${digits.slice(-2)}`);
+}
+
+export function range(from: string, to: string): { from: IsoDate; to: IsoDate } {
+  return { from: dayOf(from), to: dayOf(to) };
+}
+
+export function booking(day: string, amount: string, description = '', details = ''): Booking {
+  return {
+    day: dayOf(day),
+    valueDate: dayOf(day),
+    amount: amountOf(amount),
+    description,
+    details,
+    code: null,
+    transferReference: null,
+    feeCharge: null,
+  };
+}
+
+/** A text as a bank might send it at its worst. */
+const text = fc.oneof(
+  fc.constantFrom(
+    '',
+    'PAGAMENTO POS',
+    '=1+1',
+    "L'ARTE & CO <1>",
+    'Caffè',
+    '日本',
+    ']]>',
+    '\u0000\u001b[2J',
+    '\ud800',
+  ),
+  fc.string({ unit: 'binary', maxLength: 600 }),
+);
+
+/** All of an account's bookings in January to March 2026, newest first. */
+export const bookings: fc.Arbitrary<Booking[]> = fc
+  .array(
+    fc.record({
+      day: fc.integer({ min: 0, max: 80 }),
+      cents: fc.integer({ min: -10_000_000, max: 10_000_000 }),
+      description: text,
+      details: text,
+      code: fc.option(text),
+      transferReference: fc.option(text),
+      feeCharge: fc.option(fc.boolean()),
+    }),
+    { maxLength: 30 },
+  )
+  .map((rows) =>
+    rows
+      .sort((a, b) => b.day - a.day)
+      .map(({ day, cents, ...row }) => {
+        const date = dayOf(new Date(Date.UTC(2026, 0, 1 + day)).toISOString().slice(0, 10));
+        return { ...row, day: date, valueDate: day % 3 === 0 ? null : date, amount: decimalOf(cents) };
+      }),
+  );

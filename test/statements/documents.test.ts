@@ -1,0 +1,168 @@
+import { execFileSync, spawnSync } from 'node:child_process';
+import { readdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parse as parseCsv } from 'csv-parse/sync';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { writeCamt053Statement } from '../../src/statements/camt053.ts';
+import { writeCsvStatement } from '../../src/statements/csv.ts';
+import { writeOfxStatement } from '../../src/statements/ofx.ts';
+import { writeReport } from '../../src/statements/report.ts';
+import { type Statement, withIds } from '../../src/statements/statement.ts';
+import { booking, bookings } from '../domain/bookings.ts';
+import { temporaryFolder } from '../store/temporary-folder.ts';
+import { CAMT_SCHEMA } from './camt-schema.ts';
+import { balancesOf, statementOf } from './statements.ts';
+
+const folder = temporaryFolder();
+/** A process for each: so many are enough to meet every text. */
+const SOME = { numRuns: 20 };
+
+const ROWS = [
+  booking('2026-02-03', '-1234.500', 'PAGAMENTO POS', "L'ARTE & CO <1> DEL 03.02.2026"),
+  booking('2026-01-31', '20.00', '=HYPERLINK("x")', ''),
+];
+
+/** What `xmllint` says of a document; throws when it is not valid. */
+function lint(document: string, ...options: string[]): string {
+  const file = join(folder, 'document.xml');
+  writeFileSync(file, document);
+  const { status, stdout, stderr } = spawnSync('xmllint', ['--nonet', ...options, file], {
+    encoding: 'utf8',
+  });
+  expect(status, stderr).toBe(0);
+  return stdout;
+}
+
+const camt = (statement: Statement) => writeCamt053Statement(statement, balancesOf(statement));
+const ofx = (statement: Statement) => writeOfxStatement(statement, balancesOf(statement).closing);
+
+/** OFX 2.0.1's document type, which comes with libofx. */
+function ofxDtd(): string {
+  const [found = ''] = readdirSync('/usr/share').filter((name) => name.startsWith('libofx'));
+  return join('/usr/share', found, 'libofx/dtd/ofx201.dtd');
+}
+
+describe('camt.053', () => {
+  const validate = (statement: Statement) => lint(camt(statement), '--noout', '--schema', CAMT_SCHEMA);
+
+  it('is valid against its schema, whatever the bank wrote', () => {
+    fc.assert(
+      fc.property(bookings, (rows) => {
+        validate(statementOf(rows));
+      }),
+      SOME,
+    );
+    validate(statementOf([]));
+    validate(statementOf(ROWS, ['2026-01-01', '2026-03-31'], { iban: null, name: null }));
+    validate(statementOf(ROWS, ['2026-01-01', '2026-03-31'], { productCode: 'CA30' }));
+  });
+
+  it('has a schema that finds errors', () => {
+    const wrong = camt(statementOf(ROWS)).replace('<CdtDbtInd>DBIT', '<CdtDbtInd>DEBIT');
+    expect(() => lint(wrong, '--noout', '--schema', CAMT_SCHEMA)).toThrow(/CdtDbtInd/);
+  });
+
+  const read = (statement: Statement, path: string) =>
+    lint(camt(statement), '--xpath', path.replace(/\/(\w+)(?![\w(])/g, `/*[local-name()='$1']`)).trim();
+
+  it('says what was booked, and the balances around it', () => {
+    const statement = statementOf(ROWS);
+    const texts = (path: string) => read(statement, `${path}/text()`).split('\n');
+    expect(texts('//Bal/Amt')).toEqual(['2214.50', '1000.00']);
+    expect(texts('//Bal/Dt/Dt')).toEqual(['2026-01-01', '2026-03-31']);
+    expect(texts('//Ntry/Amt')).toEqual(['20.00', '1234.50']);
+    expect(texts('//Ntry/CdtDbtInd')).toEqual(['CRDT', 'DBIT']);
+    expect(texts('//Ntry/AcctSvcrRef')).toEqual(withIds(statement).map(({ id }) => id));
+    expect(texts('//TtlDbtNtries/Sum')).toEqual(['1234.50']);
+    expect(texts('//Acct/Id/IBAN')).toEqual(['IT89F0999001600000010482620']);
+    expect(read(statement, '//Ntry/NtryDtls/TxDtls/RmtInf/Ustrd')).toContain("L'ARTE &amp; CO &lt;1&gt;");
+  });
+
+  it('names a card by its product, since it has the IBAN of another account', () => {
+    const card = statementOf(ROWS, undefined, { productCode: 'CA30' });
+    expect(read(card, '//Acct/Id/Othr/Id/text()')).toBe('0010482620');
+    expect(camt(card)).not.toContain('<IBAN>');
+  });
+});
+
+describe('OFX', () => {
+  it('is valid against the document type of OFX 2, whatever the bank wrote', () => {
+    const validate = (statement: Statement) => lint(ofx(statement), '--noout', '--dtdvalid', ofxDtd());
+    fc.assert(
+      fc.property(bookings, (rows) => {
+        validate(statementOf(rows));
+      }),
+      SOME,
+    );
+    validate(statementOf([], undefined, { iban: null }));
+    expect(() =>
+      lint(ofx(statementOf(ROWS)).replaceAll('TRNAMT', 'AMOUNT'), '--noout', '--dtdvalid', ofxDtd()),
+    ).toThrow();
+  });
+
+  it('is read by libofx', () => {
+    const file = join(folder, 'statement.ofx');
+    const statement = statementOf(ROWS);
+    writeFileSync(file, ofx(statement));
+    const read = execFileSync('ofxdump', [file], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] });
+    for (const { id } of withIds(statement)) expect(read).toContain(id);
+    expect(read).toMatch(/Total money amount: -1234\.5/i);
+    expect(read).toContain('description: PAGAMENTO POS');
+    expect(read).toContain('description: =HYPERLINK("x")');
+    expect(read).toContain("(memo): L'ARTE & CO <1> DEL 03.02.2026");
+    expect(read).toMatch(/Ledger balance: 1000/i);
+    expect(read).not.toMatch(/ERROR/);
+  });
+});
+
+describe('CSV', () => {
+  const columns =
+    'id,productId,bookingDate,valueDate,amount,currency,description,details,code,transferReference,feeCharge';
+
+  it('is rows and columns to a reader, and nothing that a spreadsheet calculates', () => {
+    const rows = parseCsv(writeCsvStatement(statementOf(ROWS)), { columns: true, record_delimiter: '\r\n' });
+    expect(rows).toMatchObject([
+      { amount: '20.00', description: `'=HYPERLINK("x")`, bookingDate: '2026-01-31' },
+      { amount: '-1234.50', details: "L'ARTE & CO <1> DEL 03.02.2026", currency: 'EUR' },
+    ]);
+    expect(writeCsvStatement(statementOf([]))).toBe(`${columns}\r\n`);
+  });
+
+  it('keeps every row and column, whatever the bank wrote', () => {
+    fc.assert(
+      fc.property(bookings, (some) => {
+        const statement = statementOf(some);
+        const [, ...rows] = parseCsv(writeCsvStatement(statement), { record_delimiter: '\r\n' });
+        expect(rows.map(([id]) => id)).toEqual(withIds(statement).map(({ id }) => id));
+        for (const [, , , , , , ...texts] of rows) {
+          for (const text of texts) expect(text).not.toMatch(/^[=+\-@]/);
+        }
+      }),
+    );
+  });
+});
+
+describe('the report', () => {
+  it('is well-formed, and runs and loads nothing, whatever the bank wrote', () => {
+    fc.assert(
+      fc.property(bookings, (rows) => {
+        const page = writeReport(statementOf(rows));
+        expect(page).not.toMatch(/<script|javascript:|https?:|[ \n]on\w+=/i);
+        // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is looked for
+        expect(page).not.toMatch(/[\u0000-\u0009\u000b-\u001f]/);
+      }),
+    );
+    const page = writeReport(
+      statementOf([booking('2026-01-02', '-1.00', '', '<img src=x onerror=alert(1)>')]),
+    );
+    expect(page).toContain('&lt;IMG SRC=X ONERROR=ALERT(1)&gt;');
+  });
+
+  it('says sums exactly', () => {
+    const page = writeReport(statementOf(ROWS));
+    for (const amount of ['2\u202f214.50', '+20.00', '\u22121\u202f234.50', '1\u202f000.00']) {
+      expect(page).toContain(amount);
+    }
+  });
+});
