@@ -72,10 +72,11 @@ type ListedConsent = ReturnType<typeof toListed>;
 const CONSENT_COLUMNS: Column<ListedConsent>[] = [
   { title: 'FLOW', value: ({ flow }) => flow, whole: true },
   { title: 'STATE', value: ({ state }) => state, whole: true },
-  { title: 'CATEGORIES', value: ({ categories }) => categories.map(writeCategory).join(', ') },
+  { title: 'CATEGORIES', value: ({ categories }) => categories.map(writeCategory).join(', '), whole: true },
   {
     title: 'PRODUCTS',
     value: ({ categories }) => [...new Set(categories.flatMap(({ products }) => products))].join(' '),
+    whole: true,
   },
   { title: 'GRANTED', value: ({ expiresAt, updatedAt }) => expiresAt && updatedAt, kind: 'time' },
   {

@@ -59,12 +59,11 @@ function returnHint({ env, globals }: Context, redirectUri: URL, isListening: bo
   if (!isLoopback(redirectUri)) return undefined;
   if (globals.qrCode) {
     return isListening
-      ? 'The login ends at an address on this computer, which a phone can not open: run it with --paste, and enter\n' +
-          'the address that the phone ended at.'
-      : 'The phone ends at an address on this computer, which it can not open. That does no harm.';
+      ? 'A phone can not come back to this computer. With --paste you can enter the address\nthat it ended at.'
+      : 'The phone ends at an address that it can not open. That does no harm.';
   }
   if (!isListening || !(env.SSH_CONNECTION || env.SSH_TTY)) return undefined;
   const { hostname: address, port, protocol } = redirectUri;
   const at = port || (protocol === 'https:' ? '443' : '80');
-  return `The browser has to come back to this computer. If it runs on yours, run there first:\n  ssh -N -L ${at}:${address}:${at} ${userInfo().username}@${hostname()}`;
+  return `The browser has to come back to this computer. If it is on yours, run there:\n  ssh -N -L ${at}:${address}:${at} ${userInfo().username}@${hostname()}`;
 }

@@ -47,7 +47,7 @@ function drawBalances({ balances }: AccountHistory, currency: string, { width, b
       ? last.date.padStart(columns)
       : `${first.date}${last.date.padStart(columns - first.date.length)}`;
   return [
-    `Balance in ${currency}: ${first.date} ${first.balance}, ${last.date} ${last.balance}`,
+    `Balance in ${currency}: ${first.balance} to ${last.balance}`,
     '',
     ...rows,
     `${' '.repeat(margin)}${(blocks ? '└' : '+') + (blocks ? '─' : '-').repeat(columns)}`,
@@ -75,7 +75,7 @@ function drawMonths({ months }: AccountHistory, currency: string, { width, block
   const longest = Math.max(1, width - '2026-11'.length - amountWidth - 2 * GAP);
   const most = Math.max(...sides.map(({ value }) => value));
   return [
-    `Money in (+) and out (-) by month in ${currency}:`,
+    `Money in and out by month in ${currency}:`,
     '',
     ...sides.map(({ label, amount, value }) => {
       const cells = most === 0 ? 0 : Math.round((value / most) * longest);

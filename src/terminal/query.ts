@@ -21,9 +21,9 @@ export function compileQuery(expression: string): Query {
     tree = compile(expression);
   } catch (error) {
     const at = positionOfError(expression);
-    const where = at > expression.length ? 'at its end' : `at character ${at}`;
+    const where = `at character ${at}${at > expression.length ? ', its end' : ''}`;
     throw new Psd2Error('usage', `--query ${JSON.stringify(expression)} is not JMESPath ${where}`, {
-      hint: `${reason(error)}. A field name with other characters than letters, digits and _ stands in double quotes, a text in single ones`,
+      hint: `${reason(error)}. See https://jmespath.site`,
     });
   }
   const known = new Set(getRegisteredFunctions());

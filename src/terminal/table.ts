@@ -4,7 +4,7 @@ import stringWidth from 'string-width';
 import type { Column } from './output.ts';
 
 const GAP = 2;
-const NARROWEST = 6;
+const NARROWEST = 8;
 
 type DrawnColumn = Pick<Column<never>, 'title' | 'right' | 'whole' | 'kind'>;
 
@@ -39,7 +39,39 @@ export function drawTerminalTable(
     if (cut === undefined || cut <= NARROWEST) break;
     widths[widest] = cut - 1;
   }
-  if (excess() > 0 && rows.length > 0) return drawRecords(columns, shown, colour);
+  if (excess() > 0 && rows.length > 0) return drawRecords(columns, shown, { width, colour });
+  return drawLines(
+    [
+      columns.map(({ title }) => (colour ? chalk.bold(title) : title)),
+      ...shown.map((row) => coloured(columns, row, colour)),
+    ],
+    widths,
+    columns.map(({ right, kind }) => right === true || kind === 'amount'),
+  );
+}
+
+/** For a terminal that is too narrow for columns: a line for each that is filled. One without a title goes with its neighbour. */
+function drawRecords(
+  columns: DrawnColumn[],
+  rows: string[][],
+  { width, colour }: { width: number; colour: boolean },
+): string {
+  const titles = Math.max(...columns.map(({ title }) => stringWidth(title)));
+  const lines = rows.flatMap((row, index) => {
+    const fields: [string, string][] = [];
+    for (const [at, cell] of coloured(columns, row, colour).entries()) {
+      const title = columns[at]?.title ?? '';
+      const last = fields.at(-1);
+      if (cell.trim() === '') continue;
+      if (title === '' && last) last[1] += ` ${cell}`;
+      else fields.push([colour ? chalk.bold(title) : title, cell]);
+    }
+    return index === 0 ? fields : [['', ''], ...fields];
+  });
+  return drawLines(lines, [titles, Math.max(NARROWEST, width - titles - 2 * GAP)], [false, false], true);
+}
+
+function drawLines(lines: string[][], widths: number[], right: boolean[], wordWrap = false): string {
   const table = new Table({
     chars: Object.fromEntries(
       ['top', 'top-mid', 'top-left', 'top-right', 'bottom', 'bottom-mid', 'bottom-left', 'bottom-right']
@@ -48,12 +80,12 @@ export function drawTerminalTable(
     ),
     style: { 'padding-left': 0, 'padding-right': GAP, head: [], border: [], compact: true },
     colWidths: widths.map((each) => each + GAP),
-    colAligns: columns.map(({ right, kind }) => (right || kind === 'amount' ? 'right' : 'left')),
+    colAligns: right.map((isRight) => (isRight ? 'right' : 'left')),
+    // Columns that were cut show where; the fields of a record go on in the next line.
+    wordWrap,
+    wrapOnWordBoundary: false,
   });
-  table.push(
-    columns.map(({ title }) => (colour ? chalk.bold(title) : title)),
-    ...shown.map((row) => coloured(columns, row, colour)),
-  );
+  table.push(...lines);
   return table
     .toString()
     .split('\n')
@@ -61,25 +93,9 @@ export function drawTerminalTable(
     .join('\n');
 }
 
-/** For a terminal that is too narrow for columns. */
-function drawRecords(columns: DrawnColumn[], rows: string[][], colour: boolean): string {
-  const width = Math.max(...columns.map(({ title }) => stringWidth(title)));
-  const records = rows.map((row) =>
-    coloured(columns, row, colour)
-      .flatMap((cell, index) => {
-        const title = columns[index]?.title ?? '';
-        return cell.trim() === ''
-          ? []
-          : [`${colour ? chalk.bold(title) : title}${' '.repeat(width - stringWidth(title) + GAP)}${cell}`];
-      })
-      .join('\n'),
-  );
-  return records.join('\n\n');
-}
-
 /** Money that came in and money that went out are told apart by the sign; colour only underlines it. */
 function withSign(amount: string): string {
-  return /^\d.*[1-9]/.test(amount) || /^[1-9]/.test(amount) ? `+${amount}` : amount;
+  return /^\d/.test(amount) && /[1-9]/.test(amount) ? `+${amount}` : amount;
 }
 
 function coloured(columns: DrawnColumn[], row: string[], colour: boolean): string[] {

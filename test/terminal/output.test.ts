@@ -1,5 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { type Column, type OutputFormat, openOutput, parseOutputFormat } from '../../src/terminal/output.ts';
+import { Psd2Error } from '../../src/errors.ts';
+import {
+  type Column,
+  type OutputFormat,
+  type OutputOptions,
+  openOutput,
+  parseOutputFormat,
+} from '../../src/terminal/output.ts';
 import { openStream } from './stream.ts';
 
 interface Row {
@@ -11,6 +18,7 @@ const columns: Column<Row>[] = [
   { title: 'NAME', value: ({ name }) => name },
   { title: 'AMOUNT', value: ({ amount }) => amount, right: true },
 ];
+const CSV = ['name', 'amount'];
 const rows: Row[] = [
   { name: 'Caffè', amount: '1.50' },
   { name: 'Rent', amount: null },
@@ -21,6 +29,15 @@ function open(format: OutputFormat, terminal: Parameters<typeof openStream>[0] =
   const said: string[] = [];
   const output = openOutput(stream, { format, colour: false, say: (text) => said.push(text) });
   return { output, written, said };
+}
+
+function openWith(
+  options: Partial<OutputOptions>,
+  terminal: Parameters<typeof openStream>[0] = 'no terminal',
+) {
+  const { stream, written } = openStream(terminal);
+  const output = openOutput(stream, { format: 'json', colour: false, say: () => {}, ...options });
+  return { output, written };
 }
 
 async function* pagesOf(...pages: Row[][]): AsyncGenerator<Row[]> {
@@ -59,32 +76,38 @@ describe('a list', () => {
     ['table', '', ['None.']],
     ['json', '[]\n', []],
     ['ndjson', '', []],
+    ['csv', 'name,amount\n', []],
   ])('that is empty is, as %s, %j', async (format, written, said) => {
     const list = open(format);
-    await list.output.table([], columns, 'None.');
+    await list.output.table([], columns, 'None.', CSV);
     expect({ written: list.written(), said: list.said }).toEqual({ written, said });
     const paged = open(format);
-    await paged.output.pages(pagesOf([], []), columns, 'None.');
+    await paged.output.pages(pagesOf([], []), columns, 'None.', CSV);
     expect({ written: paged.written(), said: paged.said }).toEqual({ written, said });
   });
 });
 
 describe('pages', () => {
-  it.each<[OutputFormat]>([['table'], ['json'], ['ndjson']])('as %s are one list', async (format) => {
-    const whole = open(format, { columns: 80 });
-    await whole.output.table(rows, columns, 'None.');
-    const paged = open(format, { columns: 80 });
-    await paged.output.pages(
-      pagesOf([{ name: 'Caffè', amount: '1.50' }], [], [{ name: 'Rent', amount: null }]),
-      columns,
-      'None.',
-    );
-    expect(paged.written()).toBe(whole.written());
-  });
+  it.each<[OutputFormat]>([['table'], ['json'], ['ndjson'], ['csv']])(
+    'as %s are one list',
+    async (format) => {
+      const whole = open(format, { columns: 80 });
+      await whole.output.table(rows, columns, 'None.', CSV);
+      const paged = open(format, { columns: 80 });
+      await paged.output.pages(
+        pagesOf([{ name: 'Caffè', amount: '1.50' }], [], [{ name: 'Rent', amount: null }]),
+        columns,
+        'None.',
+        CSV,
+      );
+      expect(paged.written()).toBe(whole.written());
+    },
+  );
 
   it.each<[OutputFormat, string]>([
     ['ndjson', '{"name":"Caffè","amount":"1.50"}\n'],
     ['table', 'Caffè\t1.50\n'],
+    ['csv', 'name,amount\nCaffè,1.50\n'],
   ])('as %s in a pipeline are written as they come', async (format, first) => {
     const { output, written } = open(format);
     const seen: string[] = [];
@@ -93,7 +116,7 @@ describe('pages', () => {
       seen.push(written());
       yield rows.slice(1);
     }
-    await output.pages(watched(), columns, 'None.');
+    await output.pages(watched(), columns, 'None.', CSV);
     expect(seen).toEqual([first]);
   });
 });
@@ -126,7 +149,7 @@ describe('what a bank wrote', () => {
   it.each([['no terminal' as const], [{ columns: 80 }]])(
     'does not reach a terminal as it is: %j',
     async (terminal) => {
-      for (const format of ['table', 'json', 'ndjson'] as const) {
+      for (const format of ['table', 'json', 'ndjson', 'csv'] as const) {
         const { output, written } = open(format, terminal);
         await output.table([evil], columns, 'None.');
         output.record(evil, columns);
@@ -146,7 +169,8 @@ describe('what a bank wrote', () => {
 
 describe('an output format', () => {
   it('is known by its name', () => {
-    expect(['table', 'json', 'ndjson'].map(parseOutputFormat)).toEqual(['table', 'json', 'ndjson']);
+    const formats = ['table', 'json', 'ndjson', 'csv'];
+    expect(formats.map(parseOutputFormat)).toEqual(formats);
   });
 
   it.each(['', 'xml', 'JSON', 'toString'])('is not %j', (text) => {
@@ -156,5 +180,87 @@ describe('an output format', () => {
         message: `The output format ${JSON.stringify(text)} is not known`,
       }),
     );
+  });
+});
+
+describe('a query', () => {
+  const names = (data: unknown) => (Array.isArray(data) ? data.map(({ name }) => name) : { only: data });
+
+  it.each<[OutputFormat, string]>([
+    ['json', '["Caffè","Rent"]\n'],
+    ['ndjson', '"Caffè"\n"Rent"\n'],
+  ])('filters the whole document, as %s', async (format, expected) => {
+    for (const way of ['table', 'pages'] as const) {
+      const { output, written } = openWith({ format, query: names });
+      await (way === 'table'
+        ? output.table(rows, columns, 'None.')
+        : output.pages(pagesOf(rows.slice(0, 1), rows.slice(1)), columns, 'None.', CSV));
+      output.finish();
+      expect(written()).toBe(expected);
+    }
+  });
+
+  it('filters one object too, and gives CSV columns of its own', () => {
+    const { output, written } = openWith({ format: 'csv', query: (data) => ({ only: data }) });
+    output.record({ name: 'Rent', amount: null }, columns, CSV);
+    expect(written()).toBe('only.name,only.amount\nRent,\n');
+  });
+
+  it('that fails is told at the end, once the work is done', () => {
+    const failure = new Psd2Error('usage', 'no');
+    const { output, written } = openWith({
+      query: () => {
+        throw failure;
+      },
+    });
+    output.record({ name: 'Rent', amount: null }, columns);
+    expect(written()).toBe('');
+    expect(() => output.finish()).toThrow(failure);
+  });
+
+  it('that leaves no rows and columns is no CSV', () => {
+    const { output } = openWith({ format: 'csv', query: () => ['Rent'] });
+    output.record({ name: 'Rent', amount: null }, columns);
+    expect(() => output.finish()).toThrow(expect.objectContaining({ code: 'usage' }));
+  });
+});
+
+describe('a pager', () => {
+  const many = Array.from({ length: 30 }, (_, index) => ({ name: `row ${index}`, amount: '1.00' }));
+
+  it.each<[OutputFormat]>([['table'], ['json'], ['csv']])(
+    'shows what is longer than the terminal, as %s',
+    async (format) => {
+      const paged: string[] = [];
+      const page = async (text: string) => {
+        paged.push(text);
+      };
+      const { output, written } = openWith({ format, page }, { columns: 80 });
+      await output.pages(pagesOf(many), columns, 'None.');
+      expect(written()).toBe('');
+      expect(paged).toHaveLength(1);
+      expect(paged[0]).toContain('row 29');
+      await output.table(many.slice(0, 2), columns, 'None.');
+      expect(paged).toHaveLength(1);
+      expect(written()).toContain('row 1');
+    },
+  );
+});
+
+describe('a time', () => {
+  const when: Column<{ at: string }>[] = [{ title: 'AT', value: ({ at }) => at, kind: 'time' }];
+  const row = { at: '2026-11-21T10:05:59.123Z' };
+
+  it('is local and short on a terminal, and exact elsewhere', async () => {
+    const shown = open('table', { columns: 80 });
+    await shown.output.table([row], when, '');
+    const local = new Date(row.at);
+    const two = (value: number) => String(value).padStart(2, '0');
+    expect(shown.written()).toBe(
+      `AT\n${local.getFullYear()}-${two(local.getMonth() + 1)}-${two(local.getDate())} ${two(local.getHours())}:05\n`,
+    );
+    const piped = open('table');
+    await piped.output.table([row], when, '');
+    expect(piped.written()).toBe(`${row.at}\n`);
   });
 });

@@ -51,9 +51,21 @@ describe('that is wider than the terminal', () => {
     expect(draw(rows, 100)[1]).not.toContain('…');
   });
 
-  it('keeps some of every column even on the narrowest terminal', () => {
-    const lines = draw(rows, 10);
-    expect(lines[1]).toMatch(/^A na.* -999999999\.990 +deta/);
+  it('where that is not enough is its fields below each other, none cut', () => {
+    const lines = draw(rows, 30);
+    for (const line of lines) expect(stringWidth(line)).toBeLessThanOrEqual(30);
+    expect(lines.slice(-3)).toEqual(['', 'NAME     short', 'AMOUNT   1.000']);
+    expect(lines).toContain('AMOUNT   -999999999.990');
+    expect(lines.join('').replace(/\s+/g, '')).toContain('detailsthatarelongerstill,andgoonandon');
+  });
+
+  it('then puts what has no title beside what is before it', () => {
+    const money = [{ title: 'AMOUNT', kind: 'amount' }, { title: '' }, { title: 'ID', whole: true }] as const;
+    const drawn = drawTerminalTable([...money], [['12.00', 'EUR', '0012345678']], {
+      width: 20,
+      colour: false,
+    });
+    expect(drawn).toBe('AMOUNT  +12.00 EUR\nID      0012345678');
   });
 });
 
@@ -70,5 +82,27 @@ describe('the heading', () => {
     const coloured = draw([['a', '1', 'b']], 80, true);
     expect(coloured[0]).toContain('\u001b[1mNAME\u001b[22m');
     expect(coloured.slice(1)).toEqual(plain.slice(1));
+  });
+});
+
+describe('money in and out', () => {
+  const money = [{ title: 'AMOUNT', kind: 'amount' }] as const;
+  const rows = [['2150.00'], ['-19.44'], ['0.00'], ['0.005'], ['']];
+  const level = chalk.level;
+  afterEach(() => {
+    chalk.level = level;
+  });
+
+  it('has its sign, and stands right', () => {
+    const drawn = drawTerminalTable([...money], rows, { width: 80, colour: false });
+    expect(drawn.split('\n')).toEqual(['  AMOUNT', '+2150.00', '  -19.44', '    0.00', '  +0.005', '']);
+  });
+
+  it('has colours besides, where there are some', () => {
+    chalk.level = 1;
+    const drawn = drawTerminalTable([...money], rows, { width: 80, colour: true });
+    expect(drawn).toContain('\u001b[32m+2150.00\u001b[39m');
+    expect(drawn).toContain('\u001b[31m-19.44\u001b[39m');
+    expect(drawn).not.toMatch(/\[3[12]m *0\.00/);
   });
 });

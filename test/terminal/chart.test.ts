@@ -1,0 +1,63 @@
+import fc from 'fast-check';
+import stringWidth from 'string-width';
+import { describe, expect, it } from 'vitest';
+import { accountHistory } from '../../src/domain/account-history.ts';
+import { drawAccountChart } from '../../src/terminal/chart.ts';
+import { booking, bookings, decimalOf, range } from '../domain/bookings.ts';
+
+describe('the chart of an account', () => {
+  it('fits the width, in blocks or in ASCII, whatever was booked', () => {
+    fc.assert(
+      fc.property(
+        bookings,
+        fc.integer({ min: -10_000_000, max: 10_000_000 }),
+        fc.integer({ min: 40, max: 200 }),
+        fc.boolean(),
+        (rows, cents, width, blocks) => {
+          const history = accountHistory(rows, decimalOf(cents), range('2026-01-01', '2026-03-31'));
+          const lines = drawAccountChart(history, 'EUR', { width, blocks });
+          for (const line of lines) expect(stringWidth(line)).toBeLessThanOrEqual(width);
+          if (!blocks) expect(lines.join('')).toMatch(/^[ -~]*$/);
+        },
+      ),
+    );
+  });
+
+  it('draws the balance day by day, and money in and out by month', () => {
+    const history = accountHistory(
+      [booking('2026-02-01', '-40.00'), booking('2026-01-30', '80.00')],
+      decimalOf(8000),
+      range('2026-01-29', '2026-02-01'),
+    );
+    expect(drawAccountChart(history, 'EUR', { width: 60, blocks: false })).toEqual([
+      'Balance in EUR: 40.00 to 80.00',
+      '',
+      '120 | ##',
+      ...Array(2).fill('    | ##'),
+      ...Array(3).fill('    | ###'),
+      '    |.###',
+      ...Array(2).fill('    |####'),
+      '  0 |####',
+      '    +----',
+      '     2026-02-01',
+      '',
+      'Money in and out by month in EUR:',
+      '',
+      '2026-01  +80.00  +++++++++++++++++++++++++++++++++++++++++++',
+      '          -0.00',
+      '2026-02   +0.00',
+      '         -40.00  ----------------------',
+    ]);
+  });
+
+  it('goes below zero, and says where there is no balance', () => {
+    const below = accountHistory([], decimalOf(-500), range('2026-01-01', '2026-01-03'));
+    const lines = drawAccountChart(below, 'EUR', { width: 60, blocks: true });
+    expect(lines[2]).toBe(' 0 │███');
+    expect(lines).toContain('-5 │███');
+    const none = accountHistory([], null, range('2026-01-01', '2026-01-03'));
+    expect(drawAccountChart(none, 'EUR', { width: 60, blocks: true })[0]).toBe(
+      'The bank gives no balance of this product.',
+    );
+  });
+});
