@@ -40,14 +40,25 @@ export function drawTerminalTable(
     widths[widest] = cut - 1;
   }
   if (excess() > 0 && rows.length > 0) return drawRecords(columns, shown, { width, colour });
-  return drawLines(
-    [
-      columns.map(({ title }) => (colour ? chalk.bold(title) : title)),
-      ...shown.map((row) => coloured(columns, row, colour)),
-    ],
-    widths,
-    columns.map(({ right, kind }) => right === true || kind === 'amount'),
+  const table = new Table({
+    chars: Object.fromEntries(
+      ['top', 'top-mid', 'top-left', 'top-right', 'bottom', 'bottom-mid', 'bottom-left', 'bottom-right']
+        .concat(['left', 'left-mid', 'mid', 'mid-mid', 'right', 'right-mid', 'middle'])
+        .map((name) => [name, '']),
+    ),
+    style: { 'padding-left': 0, 'padding-right': GAP, head: [], border: [], compact: true },
+    colWidths: widths.map((each) => each + GAP),
+    colAligns: columns.map(({ right, kind }) => (right || kind === 'amount' ? 'right' : 'left')),
+  });
+  table.push(
+    columns.map(({ title }) => (colour ? chalk.bold(title) : title)),
+    ...shown.map((row) => coloured(columns, row, colour)),
   );
+  return table
+    .toString()
+    .split('\n')
+    .map((line) => line.trimEnd())
+    .join('\n');
 }
 
 /** For a terminal that is too narrow for columns: a line for each that is filled. One without a title goes with its neighbour. */
@@ -57,40 +68,35 @@ function drawRecords(
   { width, colour }: { width: number; colour: boolean },
 ): string {
   const titles = Math.max(...columns.map(({ title }) => stringWidth(title)));
-  const lines = rows.flatMap((row, index) => {
-    const fields: [string, string][] = [];
-    for (const [at, cell] of coloured(columns, row, colour).entries()) {
-      const title = columns[at]?.title ?? '';
-      const last = fields.at(-1);
+  const records = rows.map((row) => {
+    const lines: string[] = [];
+    for (const [at, cell] of row.entries()) {
+      const { title = '', kind } = columns[at] ?? {};
       if (cell.trim() === '') continue;
-      if (title === '' && last) last[1] += ` ${cell}`;
-      else fields.push([colour ? chalk.bold(title) : title, cell]);
+      if (title === '' && lines.length > 0) {
+        lines.push(`${lines.pop()} ${cell}`);
+        continue;
+      }
+      const [first = '', ...further] = inLines(cell, Math.max(NARROWEST, width - titles - GAP));
+      const shown = colour && kind === 'amount' ? colourOf(first)(first) : first;
+      const heading = colour ? chalk.bold(title) : title;
+      lines.push(`${heading}${' '.repeat(titles - stringWidth(title) + GAP)}${shown}`);
+      lines.push(...further.map((line) => ' '.repeat(titles + GAP) + line));
     }
-    return index === 0 ? fields : [['', ''], ...fields];
+    return lines.join('\n');
   });
-  return drawLines(lines, [titles, Math.max(NARROWEST, width - titles - 2 * GAP)], [false, false], true);
+  return records.join('\n\n');
 }
 
-function drawLines(lines: string[][], widths: number[], right: boolean[], wordWrap = false): string {
-  const table = new Table({
-    chars: Object.fromEntries(
-      ['top', 'top-mid', 'top-left', 'top-right', 'bottom', 'bottom-mid', 'bottom-left', 'bottom-right']
-        .concat(['left', 'left-mid', 'mid', 'mid-mid', 'right', 'right-mid', 'middle'])
-        .map((name) => [name, '']),
-    ),
-    style: { 'padding-left': 0, 'padding-right': GAP, head: [], border: [], compact: true },
-    colWidths: widths.map((each) => each + GAP),
-    colAligns: right.map((isRight) => (isRight ? 'right' : 'left')),
-    // Columns that were cut show where; the fields of a record go on in the next line.
-    wordWrap,
-    wrapOnWordBoundary: false,
-  });
-  table.push(...lines);
-  return table
-    .toString()
-    .split('\n')
-    .map((line) => line.trimEnd())
-    .join('\n');
+/** A text in pieces that take so many cells at most. */
+function inLines(text: string, width: number): string[] {
+  const lines = [''];
+  for (const character of text) {
+    const line = `${lines.at(-1)}${character}`;
+    if (stringWidth(line) > width) lines.push(character);
+    else lines[lines.length - 1] = line;
+  }
+  return lines;
 }
 
 /** Money that came in and money that went out are told apart by the sign; colour only underlines it. */
@@ -100,8 +106,9 @@ function withSign(amount: string): string {
 
 function coloured(columns: DrawnColumn[], row: string[], colour: boolean): string[] {
   if (!colour) return row;
-  return row.map((cell, index) => {
-    if (columns[index]?.kind !== 'amount') return cell;
-    return cell.startsWith('-') ? chalk.red(cell) : cell.startsWith('+') ? chalk.green(cell) : cell;
-  });
+  return row.map((cell, index) => (columns[index]?.kind === 'amount' ? colourOf(cell)(cell) : cell));
+}
+
+function colourOf(amount: string): (text: string) => string {
+  return amount.startsWith('-') ? chalk.red : amount.startsWith('+') ? chalk.green : String;
 }

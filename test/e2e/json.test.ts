@@ -86,6 +86,8 @@ const COMMANDS: [args: string[], shape: z.ZodType][] = [
   [['transfer', 'resume', '<transfer>'], shapes.transfer],
   [['transfer', 'receipt', '<transfer>', '--file', 'receipt.pdf'], shapes.saved],
   [['accounts', 'transactions', ACCOUNT, '--export', 'xls', '--file', 'transactions.xls'], shapes.saved],
+  [['accounts', 'report', ACCOUNT, '--file', 'report.html'], shapes.saved],
+  [['accounts', 'export', ACCOUNT, '--format', 'ofx', '--file', 'statement.ofx'], shapes.saved],
   [['profile', 'list'], z.array(profile).length(1)],
   [['profile', 'show'], shownProfile],
   [['profile', 'use', 'sandbox'], profile],
@@ -277,7 +279,7 @@ describe('an error with --json', () => {
 describe('in a pipe without --json', () => {
   it.each<[args: string[], columns: number]>([
     [['accounts', 'list'], 5],
-    [['accounts', 'transactions', ACCOUNT, '--limit', '30'], 5],
+    [['accounts', 'transactions', ACCOUNT, '--limit', '30'], 6],
     [['accounts', 'balance', ACCOUNT], 2],
     [['consent', 'request', ...CONSENT], 2],
     [['transfer', ...ORDER], 2],

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import { describe, expect, it } from 'vitest';
-import { type Environment, PROGRAM, REFUSING_CUSTOMER, type Running, useLoggedIn } from './psd2.ts';
+import { type Environment, freePort, PROGRAM, REFUSING_CUSTOMER, type Running, useLoggedIn } from './psd2.ts';
 import * as shapes from './shapes.ts';
 
 const ACCOUNT = '0010482620';
@@ -153,6 +153,100 @@ describe('Ctrl-C at a terminal', () => {
   });
 });
 
+describe('the wait for the customer', () => {
+  const waiting = (args: string[], env: Environment = {}, columns = 120) =>
+    inTerminal(args, { columns, env: { PSD2_BROWSER: 'none', ...env } });
+  /** What the terminal shows until the wait is stopped. */
+  const stop = async (psd2: Running) => {
+    psd2.write(CTRL_C);
+    const { stdout } = await psd2.ended;
+    return stripVTControlCharacters(stdout).replaceAll('\r', '');
+  };
+
+  it('counts down', async () => {
+    const psd2 = await waiting(['auth', 'login', '--sca-timeout', '62']);
+    await psd2.prints(/log in \(1:0[12] left\)/);
+    await psd2.prints(/log in \(0:59 left\)/);
+    expect(await stop(psd2)).toMatch(
+      /^Open this address in the customer's browser:\n {2}http:\/\/127\.0\.0\.1:\d+\/login/m,
+    );
+  });
+
+  it('over ssh says how the browser comes back', async () => {
+    const port = await freePort();
+    const env = { PSD2_REDIRECT_URI: `http://127.0.0.1:${port}/callback` };
+    const psd2 = await waiting(['auth', 'login'], { ...env, SSH_CONNECTION: '192.0.2.1 1 192.0.2.2 22' });
+    await psd2.prints(/Waiting for the customer/);
+    expect(await stop(psd2)).toContain(`ssh -N -L ${port}:127.0.0.1:${port} `);
+    const local = await waiting(['auth', 'login'], env);
+    await local.prints(/Waiting for the customer/);
+    expect(await stop(local)).not.toContain('ssh -');
+  });
+
+  it('with --qr shows a code for a phone, asks the bank for the decision, and opens nothing', async () => {
+    const psd2 = await inTerminal([...ORDER, '--yes', '--qr']);
+    await psd2.prints(/Waiting for the bank to tell/);
+    const [, address = ''] = await psd2.prints(/customer's browser:\s+(\S+)/);
+    await operator.psd2(['sandbox', 'customer', address]);
+    const { code, stdout } = await psd2.ended;
+    expect(code, stdout).toBe(0);
+    expect(stripVTControlCharacters(stdout)).toMatch(/█▀▀▀▀▀█.*█▀▀▀▀▀█/);
+    expect(stdout).not.toContain('Opening in the browser');
+    expect(await newest()).toMatchObject({ state: 'executed' });
+  });
+
+  it('with --qr in a terminal that is too small shows the address alone', async () => {
+    const psd2 = await waiting(['auth', 'login', '--qr'], {}, 30);
+    await psd2.prints(/Waiting for the customer/);
+    const screen = await stop(psd2);
+    expect(screen).toContain('too long for a QR code');
+    expect(screen).not.toContain('█▀▀▀▀▀█');
+  });
+});
+
+describe('a pager', () => {
+  const list = (limit: string, env: Environment) =>
+    inTerminal(['accounts', 'transactions', ACCOUNT, '--limit', limit], { env });
+
+  it('shows a list that is longer than the terminal, and is quit without harm', async () => {
+    const psd2 = await list('100', { PAGER: 'less' });
+    await psd2.prints(/\n:/);
+    psd2.write('q');
+    const { code, stdout } = await psd2.ended;
+    expect(code, stdout).toBe(0);
+    expect(stripVTControlCharacters(stdout).match(/^\S+ +\d{4}-/gm)?.length).toBeLessThan(60);
+  });
+
+  it('has Ctrl-C for itself', async () => {
+    const pager = `trap 'echo caught; exit' INT; cat > /dev/null; echo ready; while :; do sleep 0.1; done`;
+    const psd2 = await list('100', { PAGER: `sh -c "${pager}"` });
+    await psd2.prints(/ready/);
+    psd2.write(CTRL_C);
+    expect(await psd2.ended).toMatchObject({ code: 0, stdout: expect.stringContaining('caught') });
+  });
+
+  it.each<[string, Environment]>([
+    ['5', { PAGER: 'false' }],
+    ['100', { PAGER: '' }],
+    ['100', { PAGER: 'cat' }],
+    ['100', { PAGER: 'false', PSD2_PAGER: '' }],
+    ['100', { PAGER: 'no-such-pager' }],
+  ])('is left out for %s rows with %j', async (limit, env) => {
+    const { code, stdout } = await (await list(limit, env)).ended;
+    expect(code).toBe(0);
+    expect(stripVTControlCharacters(stdout).match(/^\S+ +\d{4}-/gm)).toHaveLength(Number(limit));
+  });
+
+  it('gets no secret', async () => {
+    const file = join(operator.folder, 'pager-environment');
+    const env = { PAGER: `sh -c 'env > "${file}"; cat > /dev/null'`, PSD2_CLIENT_SECRET: 'not-for-pagers' };
+    await (await list('100', env)).ended;
+    const given = readFileSync(file, 'utf8');
+    expect(given).toContain('LESS=FRX');
+    expect(given).not.toContain('not-for-pagers');
+  });
+});
+
 describe('tables on a terminal', () => {
   /** The lines of what a command shows. */
   const shown = async (args: string[], options?: { columns?: number; env?: Environment }) => {
@@ -180,7 +274,7 @@ describe('tables on a terminal', () => {
     const end = heading.indexOf('AMOUNT') + 'AMOUNT'.length;
     expect(rows).toHaveLength(20);
     for (const row of rows) {
-      expect(row.slice(0, end)).toMatch(/ -?\d+\.\d{2}$/);
+      expect(row.slice(0, end)).toMatch(/ [+-]\d+\.\d{2}$/);
       expect(row.slice(end)).toMatch(/^ {2}EUR( |$)/);
     }
   });
@@ -189,7 +283,7 @@ describe('tables on a terminal', () => {
     const wide = await shown(['accounts', 'transactions', ACCOUNT, '--limit', '20'], { columns: 200 });
     const lines = await shown(['accounts', 'transactions', ACCOUNT, '--limit', '20'], { columns });
     expect(Math.max(...wide.map((line) => line.length))).toBeGreaterThan(columns);
-    const amounts = (rows: string[]) => rows.map((row) => /-?\d+\.\d{2}/.exec(row)?.[0]);
+    const amounts = (rows: string[]) => rows.map((row) => /[+-]\d+\.\d{2}/.exec(row)?.[0]);
     expect(amounts(lines)).toEqual(amounts(wide));
     for (const line of lines) expect(stripVTControlCharacters(line).length).toBeLessThanOrEqual(columns);
   });
@@ -197,6 +291,34 @@ describe('tables on a terminal', () => {
   it('are readable where the terminal does not know its width', async () => {
     const lines = await shown(['accounts', 'list'], { columns: 0 });
     expect(lines.join('\n')).toContain('IT89F0999001600000010482620');
+  });
+
+  it('that are too narrow for columns are records', async () => {
+    const lines = await shown(['accounts', 'list'], { columns: 40 });
+    expect(lines.slice(0, 3).map(stripVTControlCharacters)).toEqual([
+      'PRODUCT ID  0010482620',
+      'IBAN        IT89F0999001600000010482620',
+      'CURRENCY    EUR',
+    ]);
+  });
+
+  it('have times in one form, without a zone', async () => {
+    for (const args of [
+      ['consent', 'list'],
+      ['auth', 'list'],
+      ['transfer', 'list'],
+    ]) {
+      const screen = (await shown(args, { columns: 200 })).join('\n');
+      expect(screen).toMatch(/ \d{4}-\d{2}-\d{2} \d{2}:\d{2}( |$)/m);
+      expect(screen).not.toMatch(/\dT\d/);
+    }
+  });
+
+  it('tell how long a consent and a login are good', async () => {
+    expect((await shown(['consent', 'list'], { columns: 200 })).join('\n')).toMatch(
+      /confirmed +ACCOUNT_INFO, PAYMENTS +0010482620 .* 180$/m,
+    );
+    expect((await shown(['auth', 'list'])).join('\n')).toMatch(/1048262 +authorization_code +good /);
   });
 
   it('of JSON are indented documents', async () => {

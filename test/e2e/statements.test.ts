@@ -1,0 +1,199 @@
+import { execFileSync } from 'node:child_process';
+import { readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import Big from 'big.js';
+import { parse as parseCsv } from 'csv-parse/sync';
+import { beforeAll, describe, expect, it } from 'vitest';
+import * as z from 'zod';
+import { CAMT_SCHEMA } from '../statements/camt-schema.ts';
+import { useChromium } from './customer.ts';
+import { readError } from './errors.ts';
+import { useLoggedIn } from './psd2.ts';
+import * as shapes from './shapes.ts';
+
+const ACCOUNT = '0010482620';
+/** Not older than what a bank shows without SCA. */
+const DAYS = ['--from', daysAgo(80)];
+const operator = useLoggedIn(['--persona', 'lived-in']);
+const newCustomer = useChromium();
+
+const file = (name: string) => join(operator.folder, name);
+const exported = async (format: string, ...args: string[]) => {
+  const ended = await operator.psd2([
+    ...['accounts', 'export', ACCOUNT, '--format', format, '--file', '-', '--yes', ...args],
+  ]);
+  expect(ended.code, ended.stderr).toBe(0);
+  return ended.stdout;
+};
+const rowsOf = (csv: string) => {
+  const row = z.record(z.string(), z.string());
+  return z.array(row).parse(parseCsv(csv, { columns: true, record_delimiter: '\r\n' }));
+};
+
+describe('psd2 accounts export', () => {
+  let booked: z.infer<typeof shapes.transactions> = [];
+  beforeAll(async () => {
+    booked = await operator.json(shapes.transactions, [
+      ...['accounts', 'transactions', ACCOUNT, '--booked', ...DAYS, '--yes'],
+    ]);
+  });
+
+  it('writes what is booked and nothing that is pending, oldest first', async () => {
+    const rows = rowsOf(await exported('csv', ...DAYS));
+    expect(rows.length).toBe(booked.length);
+    expect(rows.length).toBeGreaterThan(20);
+    expect(rows.map(({ bookingDate }) => bookingDate)).toEqual(
+      booked.map(({ bookingDate }) => bookingDate).reverse(),
+    );
+    const sum = (amounts: (string | undefined)[]) =>
+      amounts.reduce((total, amount) => total.plus(amount ?? ''), new Big(0)).toFixed(2);
+    expect(sum(rows.map(({ amount }) => amount))).toBe(sum(booked.map(({ amount }) => amount)));
+  });
+
+  it('gives a transaction the same id in every format and range', async () => {
+    const ids = rowsOf(await exported('csv', ...DAYS)).map(({ id }) => id);
+    expect(new Set(ids).size).toBe(ids.length);
+    const middle = daysAgo(40);
+    const [early, late] = [
+      rowsOf(await exported('csv', ...DAYS, '--to', middle)),
+      rowsOf(await exported('csv', '--from', middle)),
+    ];
+    // The day in the middle is in both.
+    expect(early.length + late.length).toBeGreaterThanOrEqual(ids.length);
+    expect(new Set([...early, ...late].map(({ id }) => id))).toEqual(new Set(ids));
+    const found = (text: string, element: string) =>
+      [...text.matchAll(new RegExp(`<${element}>([^<]+)`, 'g'))].map(([, id]) => id);
+    expect(found(await exported('ofx', ...DAYS), 'FITID')).toEqual(ids);
+    expect(found(await exported('camt053', ...DAYS), 'NtryRef')).toEqual(ids);
+  });
+
+  it('writes a camt.053 that is valid, and whose balances follow from each other', async () => {
+    const path = file('statement.xml');
+    const to = daysAgo(10);
+    const ended = await operator.psd2([
+      ...[
+        'accounts',
+        'export',
+        ACCOUNT,
+        '--format',
+        'camt053',
+        ...DAYS,
+        '--to',
+        to,
+        '--file',
+        path,
+        '--json',
+        '--yes',
+      ],
+    ]);
+    expect(ended.code, ended.stderr).toBe(0);
+    expect(shapes.saved.parse(JSON.parse(ended.stdout)).bytes).toBe(statSync(path).size);
+    expect(statSync(path).mode & 0o777).toBe(0o600);
+    execFileSync('xmllint', ['--nonet', '--noout', '--schema', CAMT_SCHEMA, path], { stdio: 'pipe' });
+
+    const text = readFileSync(path, 'utf8');
+    const signed = [
+      ...text.matchAll(/<Amt Ccy="EUR">([\d.]+)<\/Amt><CdtDbtInd>(\w+)<\/CdtDbtInd>(<Sts>|<Dt>)/g),
+    ].map(([, amount, side]) => new Big(amount ?? '').times(side === 'DBIT' ? -1 : 1));
+    const [opening, closing, ...entries] = signed;
+    expect(entries.length).toBeGreaterThan(10);
+    expect(entries.reduce((total, entry) => total.plus(entry), opening ?? new Big(0)).toFixed(2)).toBe(
+      closing?.toFixed(2),
+    );
+    const later = booked.filter(({ bookingDate }) => (bookingDate ?? '') > to);
+    const { accountBalance } = await operator.json(shapes.balance, ['accounts', 'balance', ACCOUNT]);
+    const now = later.reduce((total, { amount }) => total.plus(amount), closing ?? new Big(0));
+    expect(now.toFixed(2)).toBe(new Big(accountBalance?.amount ?? '').toFixed(2));
+  });
+
+  it.each<[string[], string]>([
+    [['--format', 'csv', '--from', '2026-13-01'], 'invalid_date'],
+    [['--format', 'csv', '--from', daysAgo(-2)], 'invalid_date'],
+    [['--format', 'qif'], 'usage'],
+    [[], 'usage'],
+  ])('is refused with %j', async (args, code) => {
+    const path = file('never');
+    const ended = await operator.psd2(['accounts', 'export', ACCOUNT, '--file', path, '--json', ...args]);
+    expect(readError(ended)).toMatchObject({ code, exitCode: 2 });
+    expect(statSync(path, { throwIfNoEntry: false })).toBeUndefined();
+  });
+
+  it('is refused for a product that the customer does not have', async () => {
+    const args = ['accounts', 'export', '0010482629', '--format', 'csv', '--file', file('never'), '--json'];
+    expect(readError(await operator.psd2(args))).toMatchObject({ code: 'usage', exitCode: 2 });
+  });
+});
+
+describe('psd2 accounts transactions --chart', () => {
+  const chart = z.strictObject({
+    productId: z.literal(ACCOUNT),
+    currency: z.literal('EUR'),
+    from: z.iso.date(),
+    to: z.iso.date(),
+    opening: z.strictObject({ amount: z.string(), currency: z.string() }),
+    closing: z.strictObject({ amount: z.string(), currency: z.string() }),
+    balances: z.array(z.strictObject({ date: z.iso.date(), balance: z.string() })),
+    months: z.array(z.strictObject({ month: z.string(), in: z.string(), out: z.string(), net: z.string() })),
+  });
+
+  it('draws in plain ASCII where stdout is no terminal', async () => {
+    const ended = await operator.psd2(['accounts', 'transactions', ACCOUNT, '--chart', ...DAYS]);
+    expect(ended.code, ended.stderr).toBe(0);
+    expect(ended.stdout).toMatch(/^[ -~\n]+$/);
+    for (const line of ended.stdout.split('\n')) expect(line.length).toBeLessThanOrEqual(80);
+    expect(ended.stdout).toMatch(/^\d{4}-\d{2} +\+\d+\.\d{2} +\++$/m);
+  });
+
+  it('gives its numbers as JSON, the last of which is the balance', async () => {
+    const { closing, balances, months } = await operator.json(chart, [
+      ...['accounts', 'transactions', ACCOUNT, '--chart', ...DAYS],
+    ]);
+    const { accountBalance } = await operator.json(shapes.balance, ['accounts', 'balance', ACCOUNT]);
+    expect(new Big(closing.amount).eq(accountBalance?.amount ?? '')).toBe(true);
+    expect(balances).toHaveLength(81);
+    expect(months.length).toBeGreaterThanOrEqual(3);
+  });
+
+  it.each([['--limit=3'], ['--pending'], ['--export=pdf'], ['--raw']])(
+    'does not go with %s',
+    async (option) => {
+      const ended = await operator.psd2(['accounts', 'transactions', ACCOUNT, '--chart', option, '--json']);
+      expect(readError(ended)).toMatchObject({ code: 'usage', exitCode: 2 });
+    },
+  );
+});
+
+describe('psd2 accounts report', () => {
+  it.each([
+    [375, 'dark' as const],
+    [1200, 'light' as const],
+  ])('is one page that loads nothing and fits %i pixels, %s', async (width, colorScheme) => {
+    const path = file(`report-${width}.html`);
+    const ended = await operator.psd2(['accounts', 'report', ACCOUNT, '--file', path, ...DAYS]);
+    expect(ended.code, ended.stderr).toBe(0);
+    expect(ended.stdout).toBe('');
+
+    const { page } = await newCustomer({ viewport: { width, height: 900 }, colorScheme });
+    const told: string[] = [];
+    page.on('console', (message) => told.push(message.text()));
+    page.on('request', (request) => told.push(request.url()));
+    await page.goto(`file://${path}`);
+    expect(told).toEqual([`file://${path}`]);
+    expect(await page.getByRole('heading', { level: 1 }).textContent()).toBe('Conto di casa');
+    expect(await page.getByRole('img', { name: /^Balance from / }).count()).toBe(1);
+    expect(await page.getByRole('rowheader').first().textContent()).toMatch(/^\d{4}-\d{2}$/);
+    const counterparties = page.getByRole('region', { name: 'Largest counterparties' });
+    expect(await counterparties.getByRole('row').count()).toBeGreaterThan(4);
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(width);
+    // The style is the page's own, which its policy has to let through.
+    expect(await page.evaluate("getComputedStyle(document.querySelector('.amount')).textAlign")).toBe(
+      'right',
+    );
+  });
+});
+
+/** The day so many days before today, at the bank. */
+function daysAgo(days: number): string {
+  const day = new Date(Date.now() - days * 86_400_000);
+  return new Intl.DateTimeFormat('en-CA', { timeZone: 'Europe/Rome' }).format(day);
+}
