@@ -1,10 +1,11 @@
 import chalk from 'chalk';
-import Table from 'cli-table3';
 import stringWidth from 'string-width';
 import type { Column } from './output.ts';
 
 const GAP = 2;
 const NARROWEST = 8;
+/** Of what a reader takes for one character. */
+const SEGMENTER = new Intl.Segmenter();
 
 type DrawnColumn = Pick<Column<never>, 'title' | 'right' | 'whole' | 'kind'>;
 
@@ -24,7 +25,7 @@ export function drawTerminalTable(
     row.map((cell, index) => (columns[index]?.kind === 'amount' ? withSign(cell) : cell)),
   );
   const widths = columns.map(({ title }, index) =>
-    shown.reduce((widest, row) => Math.max(widest, stringWidth(row[index] ?? '')), stringWidth(title)),
+    shown.reduce((widest, row) => Math.max(widest, widthOf(row[index] ?? '')), widthOf(title)),
   );
   const cuttable = columns.flatMap(({ right, whole, kind }, index) =>
     right || whole || kind ? [] : [index],
@@ -40,25 +41,19 @@ export function drawTerminalTable(
     widths[widest] = cut - 1;
   }
   if (excess() > 0 && rows.length > 0) return drawRecords(columns, shown, { width, colour });
-  const table = new Table({
-    chars: Object.fromEntries(
-      ['top', 'top-mid', 'top-left', 'top-right', 'bottom', 'bottom-mid', 'bottom-left', 'bottom-right']
-        .concat(['left', 'left-mid', 'mid', 'mid-mid', 'right', 'right-mid', 'middle'])
-        .map((name) => [name, '']),
-    ),
-    style: { 'padding-left': 0, 'padding-right': GAP, head: [], border: [], compact: true },
-    colWidths: widths.map((each) => each + GAP),
-    colAligns: columns.map(({ right, kind }) => (right || kind === 'amount' ? 'right' : 'left')),
-  });
-  table.push(
-    columns.map(({ title }) => (colour ? chalk.bold(title) : title)),
-    ...shown.map((row) => coloured(columns, row, colour)),
-  );
-  return table
-    .toString()
-    .split('\n')
-    .map((line) => line.trimEnd())
-    .join('\n');
+
+  const line = (cells: string[], paint: (cell: string, column: DrawnColumn) => string) =>
+    columns
+      .map((column, index) => {
+        const cell = cutTo(cells[index] ?? '', widths[index] ?? 0);
+        const blanks = ' '.repeat((widths[index] ?? 0) - widthOf(cell));
+        const painted = colour ? paint(cell, column) : cell;
+        return column.right || column.kind === 'amount' ? blanks + painted : painted + blanks;
+      })
+      .join(' '.repeat(GAP))
+      .trimEnd();
+  const heading = columns.map(({ title }) => title);
+  return [line(heading, (title) => chalk.bold(title)), ...shown.map((row) => line(row, painted))].join('\n');
 }
 
 /** For a terminal that is too narrow for columns: a line for each that is filled. One without a title goes with its neighbour. */
@@ -67,20 +62,20 @@ function drawRecords(
   rows: string[][],
   { width, colour }: { width: number; colour: boolean },
 ): string {
-  const titles = Math.max(...columns.map(({ title }) => stringWidth(title)));
+  const titles = Math.max(...columns.map(({ title }) => widthOf(title)));
   const records = rows.map((row) => {
     const lines: string[] = [];
-    for (const [at, cell] of row.entries()) {
-      const { title = '', kind } = columns[at] ?? {};
+    for (const [at, column] of columns.entries()) {
+      const cell = row[at] ?? '';
       if (cell.trim() === '') continue;
-      if (title === '' && lines.length > 0) {
+      if (column.title === '' && lines.length > 0) {
         lines.push(`${lines.pop()} ${cell}`);
         continue;
       }
       const [first = '', ...further] = inLines(cell, Math.max(NARROWEST, width - titles - GAP));
-      const shown = colour && kind === 'amount' ? colourOf(first)(first) : first;
-      const heading = colour ? chalk.bold(title) : title;
-      lines.push(`${heading}${' '.repeat(titles - stringWidth(title) + GAP)}${shown}`);
+      const heading = colour ? chalk.bold(column.title) : column.title;
+      const blanks = ' '.repeat(titles - widthOf(column.title) + GAP);
+      lines.push(`${heading}${blanks}${colour ? painted(first, column) : first}`);
       lines.push(...further.map((line) => ' '.repeat(titles + GAP) + line));
     }
     return lines.join('\n');
@@ -88,27 +83,39 @@ function drawRecords(
   return records.join('\n\n');
 }
 
-/** A text in pieces that take so many cells at most. */
-function inLines(text: string, width: number): string[] {
-  const lines = [''];
-  for (const character of text) {
-    const line = `${lines.at(-1)}${character}`;
-    if (stringWidth(line) > width) lines.push(character);
-    else lines[lines.length - 1] = line;
-  }
-  return lines;
-}
-
 /** Money that came in and money that went out are told apart by the sign; colour only underlines it. */
 function withSign(amount: string): string {
   return /^\d/.test(amount) && /[1-9]/.test(amount) ? `+${amount}` : amount;
 }
 
-function coloured(columns: DrawnColumn[], row: string[], colour: boolean): string[] {
-  if (!colour) return row;
-  return row.map((cell, index) => (columns[index]?.kind === 'amount' ? colourOf(cell)(cell) : cell));
+function painted(cell: string, { kind }: DrawnColumn): string {
+  if (kind !== 'amount') return cell;
+  return cell.startsWith('-') ? chalk.red(cell) : cell.startsWith('+') ? chalk.green(cell) : cell;
 }
 
-function colourOf(amount: string): (text: string) => string {
-  return amount.startsWith('-') ? chalk.red : amount.startsWith('+') ? chalk.green : String;
+/** The text, or its beginning with a sign that something is missing. */
+function cutTo(text: string, width: number): string {
+  if (widthOf(text) <= width) return text;
+  return `${inLines(text, width - 1)[0] ?? ''}…`;
+}
+
+/** A text in pieces that take so many cells at most. */
+function inLines(text: string, width: number): string[] {
+  const lines = [''];
+  let used = 0;
+  for (const { segment } of SEGMENTER.segment(text)) {
+    const wide = widthOf(segment);
+    if (used + wide > width) {
+      lines.push('');
+      used = 0;
+    }
+    lines[lines.length - 1] += segment;
+    used += wide;
+  }
+  return lines;
+}
+
+/** How many cells a text takes. Most is ASCII, where that is quickly told. */
+function widthOf(text: string): number {
+  return /^[ -~]*$/.test(text) ? text.length : stringWidth(text);
 }
