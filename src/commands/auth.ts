@@ -35,6 +35,11 @@ const LOGIN_FIELDS: Column<LoginStatus>[] = [
   },
 ];
 
+const LOGIN_CSV = [
+  ...['profile', 'grantType', 'customerId', 'scope', 'accessTokenExpiresAt', 'refreshTokenExpiresAt'],
+  ...['callsToday', 'dailyLimit'],
+];
+
 /** What is shown of a login; never a token. */
 export function describeLogin(
   context: Context,
@@ -93,6 +98,7 @@ export async function authList(context: Context): Promise<void> {
       },
     ],
     'Nobody is logged in with this profile.',
+    LOGIN_CSV,
   );
 }
 

@@ -28,6 +28,7 @@ export async function profileList({ profiles, output }: Context): Promise<void> 
       { title: 'BASE URL', value: ({ baseUrl }) => baseUrl },
     ],
     'There are no profiles. Run psd2 profile add <name>, or psd2 sandbox start to try the sandbox.',
+    ['name', 'baseUrl', 'current'],
   );
 }
 

@@ -14,6 +14,7 @@ function parse(args: string[], env: Record<string, string> = {}): RawGlobals {
     .addOption(GLOBAL_OPTIONS.output)
     .addOption(GLOBAL_OPTIONS.json)
     .addOption(GLOBAL_OPTIONS.query)
+    .addOption(GLOBAL_OPTIONS.raw)
     .addOption(GLOBAL_OPTIONS.input)
     .addOption(GLOBAL_OPTIONS.yes)
     .addOption(GLOBAL_OPTIONS.quiet)
@@ -159,5 +160,18 @@ describe('how the command speaks', () => {
     ['with FORCE_COLOR and NO_COLOR', [], { FORCE_COLOR: '1', NO_COLOR: '1' }, true, false],
   ])('has colour %s: as it should', (_, args, env, isTerminal, colour) => {
     expect(manner(args, env, isTerminal).colour).toBe(colour);
+  });
+});
+
+describe('--query', () => {
+  it('makes JSON of what would be a table, and leaves other formats', () => {
+    expect(manner(['--query', '[0]'], {}, true)).toMatchObject({ format: 'json', query: '[0]' });
+    expect(manner(['--query', '[0]', '-o', 'ndjson'])).toMatchObject({ format: 'ndjson' });
+    expect(manner(['--query', '[0]', '-o', 'csv'])).toMatchObject({ format: 'csv' });
+    expect(manner([])).toMatchObject({ format: 'table', query: undefined });
+  });
+
+  it.each([[['-o', 'table']], [['--raw']]])('excludes %j', (args) => {
+    expect(() => manner(['--query', '[0]', ...args])).toThrow(expect.objectContaining({ code: 'usage' }));
   });
 });

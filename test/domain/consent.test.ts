@@ -5,6 +5,7 @@ import {
   type Consent,
   type ConsentEvent,
   type ConsentStep,
+  consentEnd,
   nextConsentStep,
 } from '../../src/domain/consent.ts';
 import { consentCategories } from './orders.ts';
@@ -162,5 +163,25 @@ describe('however often a consent is killed and taken up', () => {
     expect([...reached]).toEqual(
       expect.arrayContaining(['confirming', 'confirmed', 'unknown', 'failed', 'rejected', 'expired']),
     );
+  });
+});
+
+describe('the 180 days of a consent', () => {
+  const at = '2026-11-21T10:00:00.000Z';
+  const confirmed = applyConsentEvent(applyConsentEvent(undefined, created, at), { type: 'confirmed' }, at);
+
+  it.each([
+    ['2026-11-21T10:00:00.000Z', 180],
+    ['2026-11-21T10:00:00.001Z', 180],
+    ['2026-11-22T10:00:00.000Z', 179],
+    ['2027-05-20T09:59:59.999Z', 1],
+    ['2027-05-20T10:00:00.000Z', 0],
+    ['2030-01-01T00:00:00.000Z', 0],
+  ])('leave at %s %i', (now, daysLeft) => {
+    expect(consentEnd(confirmed, new Date(now))).toEqual({ expiresAt: '2027-05-20T10:00:00.000Z', daysLeft });
+  });
+
+  it('begin when it is confirmed', () => {
+    expect(consentEnd(applyConsentEvent(undefined, created, at), new Date(at))).toBeNull();
   });
 });

@@ -1,4 +1,6 @@
+import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
+import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import { describe, expect, it } from 'vitest';
@@ -193,6 +195,37 @@ describe('the wait for the customer', () => {
     expect(stripVTControlCharacters(stdout)).toMatch(/█▀▀▀▀▀█.*█▀▀▀▀▀█/);
     expect(stdout).not.toContain('Opening in the browser');
     expect(await newest()).toMatchObject({ state: 'executed' });
+  });
+
+  it('with --paste asks for the address that the browser ended at', async () => {
+    const port = await freePort();
+    const redirect = `http://127.0.0.1:${port}/callback`;
+    const psd2 = await inTerminal(['auth', 'login', '--paste', '--no-browser'], {
+      env: { PSD2_REDIRECT_URI: redirect },
+    });
+    const [, address = ''] = await psd2.prints(/customer's browser:\s+(\S+)/);
+    await psd2.prints(/The address that the browser ended at/);
+    // Another machine, where the browser ends; psd2 does not listen.
+    const visited: string[] = [];
+    const elsewhere = createServer(({ url = '' }, response) => {
+      visited.push(url);
+      response.end();
+    }).listen(port, '127.0.0.1');
+    await once(elsewhere, 'listening');
+    await operator.psd2(['sandbox', 'customer', address]);
+    elsewhere.close();
+    psd2.write(`${new URL(visited[0] ?? '', redirect)}\r`);
+    const { code, stdout } = await psd2.ended;
+    expect(code, stdout).toBe(0);
+    expect(stdout).not.toContain('Opening in the browser');
+  });
+
+  it('with --no-browser opens nothing for SCA either', async () => {
+    const psd2 = await inTerminal([...ORDER, '--yes', '--no-browser']);
+    const [, address = ''] = await psd2.prints(/customer's browser:\s+(\S+)/);
+    await psd2.prints(/Waiting for the customer to authorise the transfer \(/);
+    await operator.psd2(['sandbox', 'customer', address]);
+    expect(await psd2.ended).toMatchObject({ code: 0 });
   });
 
   it('with --qr in a terminal that is too small shows the address alone', async () => {

@@ -32,6 +32,16 @@ function portsWith(customer: FakeCustomer) {
 }
 
 describe('the customer', () => {
+  it('is not waited for at the redirect URI while at another device', async () => {
+    script.approach();
+    const customer = fakeCustomer({ atAnotherDevice: true });
+    const { ports, steps, record } = portsWith(customer);
+    expect(await sendCustomerToSca(ports, subject, record)).toBe(false);
+    expect(steps).toEqual(['approach-sent', 'started']);
+    expect(customer.visited).toHaveLength(1);
+    expect(customer.listeners).toEqual([]);
+  });
+
   it('is sent to the bank, and comes back to the redirect URI with the state of this SCA', async () => {
     script.approach();
     const customer = fakeCustomer();

@@ -4,12 +4,13 @@ import { join } from 'node:path';
 import { parse as parseCsv } from 'csv-parse/sync';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { accountHistory } from '../../src/domain/account-history.ts';
 import { writeCamt053Statement } from '../../src/statements/camt053.ts';
 import { writeCsvStatement } from '../../src/statements/csv.ts';
 import { writeOfxStatement } from '../../src/statements/ofx.ts';
 import { writeReport } from '../../src/statements/report.ts';
 import { type Statement, withIds } from '../../src/statements/statement.ts';
-import { booking, bookings } from '../domain/bookings.ts';
+import { booking, bookings, decimalOf, range } from '../domain/bookings.ts';
 import { temporaryFolder } from '../store/temporary-folder.ts';
 import { CAMT_SCHEMA } from './camt-schema.ts';
 import { balancesOf, statementOf } from './statements.ts';
@@ -157,6 +158,20 @@ describe('the report', () => {
       statementOf([booking('2026-01-02', '-1.00', '', '<img src=x onerror=alert(1)>')]),
     );
     expect(page).toContain('&lt;IMG SRC=X ONERROR=ALERT(1)&gt;');
+  });
+
+  it('is whole without bookings, without a balance, and at zero', () => {
+    const empty = statementOf([]);
+    const zero = accountHistory([], decimalOf(0), range('2026-01-01', '2026-01-01'));
+    const unknown = accountHistory(ROWS, null, range('2026-01-01', '2026-03-31'));
+    for (const history of [empty.history, zero, unknown]) {
+      const page = writeReport({ ...empty, history, iban: null, name: null, currency: 'XXX' });
+      expect(page).not.toMatch(/NaN|Infinity|undefined|null/);
+      expect(page).toContain('amounts in XXX');
+    }
+    expect(writeReport({ ...empty, history: unknown })).toContain(
+      'The bank gives no balance of this product.',
+    );
   });
 
   it('says sums exactly', () => {
