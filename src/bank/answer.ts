@@ -1,7 +1,7 @@
 import type * as z from 'zod/mini';
 import { type ErrorCode, type ErrorContext, Psd2Error } from '../errors.ts';
 import { type BankMessage, type Envelope, readEnvelope } from '../wire/envelope.ts';
-import { parseJson } from '../wire/json.ts';
+import { jsonOf } from './answer-json.ts';
 import { pathOf } from './connection.ts';
 import type { Answer } from './exchange.ts';
 
@@ -94,15 +94,6 @@ const NO_CONTENT: Envelope = {
 async function openEnvelope(answer: Answer): Promise<Envelope | null> {
   const json = await jsonOf(answer);
   return json === undefined ? null : readEnvelope(json);
-}
-
-/** The JSON of an answer, every digit kept; undefined for a firewall's page, a cut or an empty answer. */
-export async function jsonOf({ body }: Pick<Answer, 'body'>): Promise<unknown> {
-  try {
-    return await parseJson(body.toString('utf8').trim());
-  } catch {
-    return undefined;
-  }
 }
 
 /** The error that an unsuccessful answer means (interface specification, "HTTP status codes"). */

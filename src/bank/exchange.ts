@@ -1,4 +1,6 @@
 import { Psd2Error } from '../errors.ts';
+import { readEnvelope } from '../wire/envelope.ts';
+import { jsonOf } from './answer-json.ts';
 import { type ComposeSettings, composeRequest } from './compose.ts';
 import { type BankConnection, CallFailed, pathOf, type WireAnswer, type WireRequest } from './connection.ts';
 import type { Pace } from './pace.ts';
@@ -30,15 +32,19 @@ export interface Answer extends WireAnswer {
   tppRequestId: string;
 }
 
-/** What happened on the wire, for `--verbose`. Nothing here is secret. */
+/** What happened on the wire, for `--verbose` and the log. Nothing here is secret. */
 export interface Observation {
   method: string;
   path: string;
   /** HTTP status, or why there is none. */
   outcome: number | string;
+  /** When it was sent. */
+  at: Date;
   milliseconds: number;
   tppRequestId: string;
   transactionId: string;
+  /** `result.requestId` of the bank's answer. */
+  requestId: string | null;
   apiTrackId: string | undefined;
   /** The call went with an access token. */
   isPrivate: boolean;
@@ -84,15 +90,17 @@ export function openExchange(settings: ExchangeSettings): Exchange {
     const { request, tppRequestId, digest } = await composeRequest(call, settings);
     call.beforeSend?.({ requestId: tppRequestId, digest });
 
-    const begun = now().getTime();
-    const report = (outcome: number | string) =>
+    const at = now();
+    const report = (outcome: number | string, requestId: string | null = null) =>
       observe({
         method: call.method,
         path: pathOf(request),
         outcome,
-        milliseconds: now().getTime() - begun,
+        at,
+        milliseconds: now().getTime() - at.getTime(),
         tppRequestId,
         transactionId: call.transactionId,
+        requestId,
         apiTrackId: session.apiTrackId,
         isPrivate: call.bearer !== undefined,
       });
@@ -100,7 +108,7 @@ export function openExchange(settings: ExchangeSettings): Exchange {
       const answer = await connection.send(request, settings.timeoutMs, signal);
       checkAnswer(answer, request);
       session.apiTrackId ??= answer.headers['cb-apitrack-id'];
-      report(answer.status);
+      report(answer.status, readEnvelope(await jsonOf(answer))?.requestId);
       return { ...answer, call, tppRequestId };
     } catch (error) {
       report(error instanceof Error ? error.message : 'failed');

@@ -4,6 +4,7 @@ import { declareApi } from './declare/api.ts';
 import { declareAuth } from './declare/auth.ts';
 import { declareConsent } from './declare/consent.ts';
 import type { Run } from './declare/declare.ts';
+import { declareLog } from './declare/log.ts';
 import { declareOperation } from './declare/operation.ts';
 import { declareProfile } from './declare/profile.ts';
 import { declareSandbox } from './declare/sandbox.ts';
@@ -53,6 +54,7 @@ export function buildProgram(version: string): CommandUnknownOpts {
     declareTransfer(run),
     declareOperation(run),
     declareApi(run),
+    declareLog(run, version),
     declareSandbox(run),
     new Command('demo')
       .description(

@@ -67,6 +67,7 @@ export async function runCommand(
       env,
       folder,
       profiles: new ProfileStore(folder),
+      openFlows: new Map(),
       terminal,
       output,
       // Byte for byte, but that a terminal gets nothing that it would act on.

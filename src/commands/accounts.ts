@@ -14,6 +14,7 @@ import { Psd2Error } from '../errors.ts';
 import type { Column } from '../terminal/output.ts';
 import type { Context } from './context.ts';
 import { openCustomerBank } from './open-bank.ts';
+import { readLimit } from './read-limit.ts';
 import { requireFile, saveResult } from './save-document.ts';
 
 /** `psd2 customer id`: whose token it is, asked of the bank. */
@@ -109,7 +110,7 @@ export async function accountsTransactions(
       hint: 'Leave both out to see both.',
     });
   }
-  const limit = options.limit === undefined ? Number.POSITIVE_INFINITY : parseLimit(options.limit);
+  const limit = readLimit(options.limit);
 
   if (options.export === undefined && options.file !== undefined) {
     throw new Psd2Error('usage', '--file goes with --export', { hint: 'Add --export xls or --export pdf.' });
@@ -133,11 +134,6 @@ async function* atMost<T>(limit: number, pages: AsyncIterable<T[]>): AsyncGenera
     left -= page.length;
     if (left <= 0) return;
   }
-}
-
-function parseLimit(text: string): number {
-  if (/^[1-9]\d{0,8}$/.test(text)) return Number(text);
-  throw new Psd2Error('usage', `--limit ${JSON.stringify(text)} is not a whole number from 1`);
 }
 
 function nothingIn(from: IsoDate | undefined, to: IsoDate | undefined): string {

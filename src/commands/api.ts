@@ -1,5 +1,6 @@
 import * as z from 'zod/mini';
-import { jsonOf, readAnswer } from '../bank/answer.ts';
+import { readAnswer } from '../bank/answer.ts';
+import { jsonOf } from '../bank/answer-json.ts';
 import type { Answer, BankCall } from '../bank/exchange.ts';
 import { pathSegment } from '../bank/path-segment.ts';
 import { Psd2Error } from '../errors.ts';

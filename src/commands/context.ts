@@ -34,6 +34,8 @@ export interface Context {
   env: Environment;
   folder: StoreFolder;
   profiles: ProfileStore;
+  /** The flows that this command has opened or begun, by their transaction id. */
+  openFlows: Map<string, string>;
   terminal: Terminal;
   output: Output;
   /** Writes bytes of the bank to stdout as they are. */

@@ -30,6 +30,7 @@ import {
 } from '../store/settings.ts';
 import { type GrantType, TokenStore } from '../store/tokens.ts';
 import { cleanText } from '../terminal/clean.ts';
+import { callLogger } from './call-logger.ts';
 import type { Context } from './context.ts';
 import { customerPortsOf } from './customer-ports.ts';
 
@@ -63,14 +64,14 @@ export interface CustomerBank extends OpenBank {
 
 /** The profile that this command works with. @throws Psd2Error `no_profile`, `config` */
 export function openProfileOf(context: Context): OpenProfile {
-  const { folder, globals, world } = context;
+  const { folder, globals, openFlows, world } = context;
   const profile = openProfile(context.profiles, globals.profile, context.env);
   const baseUrl = parseBaseUrl(requireSetting(profile, 'baseUrl'));
   return {
     profile,
     baseUrl,
     tokens: new TokenStore(folder, profile.name, baseUrl),
-    journal: new FlowJournal(folder, profile.name, world.now, world.random),
+    journal: new FlowJournal(folder, profile.name, world.now, world.random, openFlows),
   };
 }
 
@@ -82,6 +83,7 @@ export interface Transport {
   identity: Identity;
   checkAnswer: ReturnType<typeof answerCheck>;
   counter: CallCounter;
+  log: ReturnType<typeof callLogger>;
 }
 
 /**
@@ -107,6 +109,7 @@ export function openTransport(
     connection,
     counter,
     pace: new Pace(world),
+    log: callLogger(context, profile.name, baseUrl.host),
     checkAnswer: answerCheck(readPem(profile, 'bankSigningCertificate')),
     identity: {
       applicationName: applicationNameOf(profile, keysOf(grant).applicationName),
@@ -129,7 +132,7 @@ export function openBankOf(context: Context, opened: OpenProfile, grant: GrantTy
 function openBankOver(
   context: Context,
   opened: OpenProfile,
-  { grant, connection, pace, identity, checkAnswer, counter }: Transport,
+  { grant, connection, pace, identity, checkAnswer, counter, log }: Transport,
   apiTrackId?: string,
 ): OpenBank {
   const { globals, terminal, world } = context;
@@ -153,6 +156,7 @@ function openBankOver(
     timeoutMs: globals.timeoutMs,
     checkAnswer,
     observe: (call) => {
+      log(call);
       if (grant === 'client_credentials' && call.isPrivate) counter.count(bankDay(world.now()));
       if (!globals.verbose) return;
       const ids = `request ${call.tppRequestId} transaction ${call.transactionId}${call.apiTrackId ? ` track ${call.apiTrackId}` : ''}`;

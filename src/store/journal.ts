@@ -40,6 +40,8 @@ export type OpenOperation = OpenFlow<GenericOperation, OperationEvent<GenericOrd
 export type OpenConsent = OpenFlow<Consent, ConsentEvent>;
 
 type LineSchema<Event> = z.ZodMiniType<{ at: string; event: Event }>;
+/** Every flow is one transaction to the bank. */
+type Begun = { transactionId: string };
 type Fold<Flow, Event> = (flow: Flow | undefined, event: Event, at: string) => Flow;
 
 /** What a flow begins with, but for the id that the journal gives it. */
@@ -55,6 +57,33 @@ const transferLine = z.object({ at: z.string(), event: transferEvent });
 const genericLine = z.object({ at: z.string(), event: genericEvent });
 const consentLine = z.object({ at: z.string(), event: consentEvent });
 
+/** Something that happened to a flow. */
+export interface FlowMoment {
+  at: string;
+  type: string;
+  /** What the bank called it, where it did. */
+  detail: string | null;
+}
+
+const momentLine = z.object({
+  at: z.string(),
+  event: z.object({
+    type: z.string(),
+    bankStatus: z.optional(z.string()),
+    status: z.optional(z.string()),
+    description: z.nullish(z.string()),
+  }),
+});
+
+function collectMoments(
+  moments: FlowMoment[] | undefined,
+  { type, ...told }: z.infer<typeof momentLine>['event'],
+  at: string,
+): FlowMoment[] {
+  const detail = [told.bankStatus ?? told.status, told.description].filter(Boolean).join(': ') || null;
+  return [...(moments ?? []), { at, type, detail }];
+}
+
 /**
  * The flows of one profile: an append-only file for each, `<flow>.ndjson`, one event a line. A flow is the
  * fold of its events. The ids begin with the time of creation, so that their order is that of the files.
@@ -63,11 +92,20 @@ export class FlowJournal {
   readonly #folder: string;
   readonly #now: () => Date;
   readonly #random: () => number;
+  readonly #opened: Map<string, string>;
 
-  constructor(folder: StoreFolder, profile: string, now: () => Date, random: () => number) {
+  /** @param opened takes the flow of each transaction that is begun or opened */
+  constructor(
+    folder: StoreFolder,
+    profile: string,
+    now: () => Date,
+    random: () => number,
+    opened = new Map<string, string>(),
+  ) {
     this.#folder = folder.flows(profile);
     this.#now = now;
     this.#random = random;
+    this.#opened = opened;
   }
 
   createTransfer(begin: Created<TransferEvent>): OpenTransfer {
@@ -132,6 +170,19 @@ export class FlowJournal {
     );
   }
 
+  /**
+   * What happened to a flow, in its order, as it is written.
+   *
+   * @param flow its local id
+   * @returns null when there is no such flow
+   * @throws Psd2Error `config` when its journal is damaged
+   */
+  history(flow: string): FlowMoment[] | null {
+    const kinds = ['transfer', 'operation', 'consent'] as const;
+    if (!kinds.some((kind) => this.#files(kind).includes(flow))) return null;
+    return this.#read(flow, momentLine, collectMoments).current ?? null;
+  }
+
   /** One process of this profile at a time, for what must be looked up and written together. */
   locked<T>(work: () => Promise<T>): Promise<T> {
     return withLock(join(this.#folder, 'journal'), work, 10_000);
@@ -152,7 +203,11 @@ export class FlowJournal {
     return `${KINDS[kind]}${time}${tail}`;
   }
 
-  #create<Flow, Event>(flow: string, apply: Fold<Flow, Event>, event: Event): OpenFlow<Flow, Event> {
+  #create<Flow extends Begun, Event>(
+    flow: string,
+    apply: Fold<Flow, Event>,
+    event: Event,
+  ): OpenFlow<Flow, Event> {
     makePrivateFolder(this.#folder);
     const at = this.#now().toISOString();
     const line = this.#append(flow, 'ax', 0, '', at, event);
@@ -160,7 +215,7 @@ export class FlowJournal {
     return this.#writable(flow, { current: apply(undefined, event, at), size: line, cutShort: false }, apply);
   }
 
-  #reopen<Flow, Event>(
+  #reopen<Flow extends Begun, Event>(
     flow: string,
     line: LineSchema<Event>,
     apply: Fold<Flow, Event>,
@@ -170,12 +225,13 @@ export class FlowJournal {
     return this.#writable(flow, { current, ...rest }, apply);
   }
 
-  #writable<Flow, Event>(
+  #writable<Flow extends Begun, Event>(
     flow: string,
     read: { current: Flow; size: number; cutShort: boolean },
     apply: Fold<Flow, Event>,
   ): OpenFlow<Flow, Event> {
     let { current, size, cutShort } = read;
+    this.#opened.set(current.transactionId, flow);
     return {
       get current() {
         return current;

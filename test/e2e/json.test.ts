@@ -88,6 +88,8 @@ const COMMANDS: [args: string[], shape: z.ZodType][] = [
   [['accounts', 'transactions', ACCOUNT, '--export', 'xls', '--file', 'transactions.xls'], shapes.saved],
   [['accounts', 'report', ACCOUNT, '--file', 'report.html'], shapes.saved],
   [['accounts', 'export', ACCOUNT, '--format', 'ofx', '--file', 'statement.ofx'], shapes.saved],
+  [['log', 'list', '--limit', '3'], shapes.log.length(3)],
+  [['log', 'bundle', '--limit', '2', '--file', 'log.json'], shapes.logBundle],
   [['profile', 'list'], z.array(profile).length(1)],
   [['profile', 'show'], shownProfile],
   [['profile', 'use', 'sandbox'], profile],

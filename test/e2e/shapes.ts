@@ -163,4 +163,33 @@ export const syncReport = z.strictObject({
     pending: z.int(),
     calls: z.int(),
   }),
+
+/** A call of `psd2 log`. */
+export const loggedCall = z.strictObject({
+  at: z.iso.datetime(),
+  profile: z.string(),
+  host: z.string(),
+  method: z.enum(['GET', 'POST', 'PUT', 'DELETE']),
+  path: z.string().regex(/^\/[^?]*$/),
+  status: z.int().nullable(),
+  failure: z.string().nullable(),
+  milliseconds: z.int(),
+  tppRequestId: z.uuid(),
+  transactionId: z.uuid(),
+  requestId: z
+    .string()
+    .regex(/^\d{24}$/)
+    .nullable(),
+  apiTrackId: z.string().nullable(),
+  flow: z.string().nullable(),
+});
+
+export const log = z.array(loggedCall);
+
+/** What `psd2 log bundle` says of its file. */
+export const logBundle = z.strictObject({
+  file: z.string(),
+  calls: z.int(),
+  from: z.iso.datetime(),
+  to: z.iso.datetime(),
 });

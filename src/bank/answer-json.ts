@@ -1,0 +1,16 @@
+import { parseJson } from '../wire/json.ts';
+import type { WireAnswer } from './connection.ts';
+
+const parsed = new WeakMap<Buffer, Promise<unknown>>();
+
+/**
+ * The JSON of an answer, every digit kept; undefined for a firewall's page, a cut or an empty answer. It is
+ * parsed once, for the log and for who reads the answer.
+ */
+export function jsonOf({ body }: Pick<WireAnswer, 'body'>): Promise<unknown> {
+  const known = parsed.get(body);
+  if (known) return known;
+  const json = parseJson(body.toString('utf8').trim()).catch(() => undefined);
+  parsed.set(body, json);
+  return json;
+}
