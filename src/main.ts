@@ -10,6 +10,11 @@ export async function main(): Promise<void> {
     process.stdout.write(`${PSD2_VERSION}\n`);
     return;
   }
+  if (first === '__complete') {
+    const { answerShell } = await import('./cli/completion/answer.ts');
+    answerShell(process.argv.slice(3));
+    return;
+  }
   const { parse } = await import('./cli/parse.ts');
   await parse(PSD2_VERSION);
 }

@@ -1,4 +1,5 @@
 import { CommanderError } from '@commander-js/extra-typings';
+import { didYouMean } from '../did-you-mean.ts';
 import { Psd2Error } from '../errors.ts';
 import { buildProgram } from './program.ts';
 import { reportError } from './report-error.ts';
@@ -21,7 +22,10 @@ function toUsageError(error: CommanderError): Psd2Error {
   }
   const [what = '', ...suggestions] = error.message.replace(/^error: /, '').split('\n');
   const message = what.charAt(0).toUpperCase() + what.slice(1);
-  const hint = suggestions.join(' ').replace(/[()]/g, '').trim();
+  const [, given, choices] = /'([^']*)' is invalid.* Allowed choices are (.*)\.$/.exec(what) ?? [];
+  const hint = choices
+    ? didYouMean(given ?? '', choices.split(', ')).trim()
+    : suggestions.join(' ').replace(/[()]/g, '').trim();
   return new Psd2Error('usage', message, { hint: hint || 'Add --help to see how the command is used.' });
 }
 

@@ -1,20 +1,26 @@
 import { Command, type CommandUnknownOpts } from '@commander-js/extra-typings';
+import { didYouMean } from '../did-you-mean.ts';
 import { declareAccounts, declareCustomer, declareProducts } from './declare/accounts.ts';
 import { declareApi } from './declare/api.ts';
 import { declareAuth } from './declare/auth.ts';
+import { declareCompletion } from './declare/completion.ts';
 import { declareConsent } from './declare/consent.ts';
-import type { Run } from './declare/declare.ts';
+import { examples, type Run } from './declare/declare.ts';
 import { declareLog } from './declare/log.ts';
 import { declareOperation } from './declare/operation.ts';
 import { declareProfile } from './declare/profile.ts';
 import { declareSandbox } from './declare/sandbox.ts';
 import { declareSync } from './declare/sync.ts';
 import { declareTransfer } from './declare/transfer.ts';
-import { EXIT_CODES } from './exit-codes.ts';
 import { GLOBAL_OPTIONS as G } from './globals.ts';
+import { TOPICS } from './topics.ts';
 
-/** The command tree. Nothing is loaded but declarations until a command runs. */
-export function buildProgram(version: string): CommandUnknownOpts {
+/**
+ * The command tree. Nothing is loaded but declarations until a command runs.
+ *
+ * @param runInstead takes the place of what runs commands
+ */
+export function buildProgram(version: string, runInstead?: Run): CommandUnknownOpts {
   const program = new Command('psd2')
     .description(
       "Work with a bank's PSD2 interface: log a customer in, get consent, read accounts, make transfers.",
@@ -40,8 +46,9 @@ export function buildProgram(version: string): CommandUnknownOpts {
     .addOption(G.trace)
     .addOption(G.color);
 
-  const run: Run = async (command, kind) =>
-    (await import('./run.ts')).runCommand(program.opts(), command, kind);
+  const run: Run =
+    runInstead ??
+    (async (command, kind) => (await import('./run.ts')).runCommand(program.opts(), command, kind));
 
   const commands: CommandUnknownOpts[] = [
     declareAuth(run),
@@ -56,14 +63,20 @@ export function buildProgram(version: string): CommandUnknownOpts {
     declareApi(run),
     declareLog(run, version),
     declareSandbox(run),
+    declareCompletion(),
     new Command('demo')
       .description(
         'show the whole way against a sandbox bank of its own: login, consent, accounts, an instant transfer',
       )
+      .addHelpText('after', examples('psd2 demo'))
       .action(() => run(async (context) => (await import('../commands/demo.ts')).demo(context))),
     new Command('help')
-      .argument('[command...]', 'a command, or the topic exit-codes')
+      .argument('[command...]', 'a command, or a topic')
       .description('show the help of a command or a topic')
+      .addHelpText(
+        'after',
+        `\n${TOPIC_LIST}\n\nExamples:\n  $ psd2 help transfer create\n  $ psd2 help exit-codes`,
+      )
       .action((words) => showHelp(program, words)),
   ];
   for (const command of commands) program.addCommand(command);
@@ -75,7 +88,7 @@ Examples:
   $ psd2 --profile sandbox auth login
   $ psd2 --profile sandbox accounts list
 
-Topics: psd2 help exit-codes`,
+${TOPIC_LIST}`,
   );
   configure(program);
   return program;
@@ -86,7 +99,8 @@ function configure(command: CommandUnknownOpts): void {
   command
     .helpCommand(false)
     .exitOverride()
-    .configureOutput({ outputError: () => {} });
+    .configureOutput({ outputError: () => {} })
+    .hook('preSubcommand', refuseUnknownWord);
   if (command.parent) {
     command.addHelpText(
       'after',
@@ -96,17 +110,36 @@ function configure(command: CommandUnknownOpts): void {
   for (const child of command.commands) configure(child);
 }
 
-function showHelp(program: CommandUnknownOpts, words: string[]): void {
-  if (words[0] === 'exit-codes') {
-    const lines = Object.entries(EXIT_CODES).map(([code, meaning]) => `${code.padStart(5)}  ${meaning}`);
-    process.stdout.write(`Exit codes of psd2:\n\n${lines.join('\n')}\n`);
+/** A group with a command that it means by itself (`psd2 transfer`) would take a word that it does not know for that one's. */
+function refuseUnknownWord(group: CommandUnknownOpts, chosen: CommandUnknownOpts): void {
+  const [word = '-'] = group.args;
+  if (word.startsWith('-') || word === chosen.name() || chosen.registeredArguments.length > 0) return;
+  const names = group.commands.map((command) => command.name());
+  group.error(`error: unknown command '${word}'\n${didYouMean(word, names)}`);
+}
+
+const TOPIC_LIST = `Topics:\n${Object.entries(TOPICS)
+  .map(([name, { title }]) => `  psd2 help ${name.padEnd(12)} ${title}`)
+  .join('\n')}`;
+
+async function showHelp(program: CommandUnknownOpts, words: string[]): Promise<void> {
+  const topic = words.length === 1 ? TOPICS[words[0] ?? ''] : undefined;
+  if (topic) {
+    process.stdout.write(
+      `${topic.title.charAt(0).toUpperCase()}${topic.title.slice(1)}\n\n${await topic.text()}\n`,
+    );
     return;
   }
   let command = program;
   for (const word of words) {
     const child = command.commands.find((each) => each.name() === word);
-    if (!child) program.error(`error: there is no help on '${words.join(' ')}'`);
-    else command = child;
+    if (!child) {
+      const known = [
+        ...command.commands.map((each) => each.name()),
+        ...(command === program ? Object.keys(TOPICS) : []),
+      ];
+      program.error(`error: there is no help on '${words.join(' ')}'\n${didYouMean(word, known)}`);
+    } else command = child;
   }
   command.outputHelp();
 }

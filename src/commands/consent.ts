@@ -1,4 +1,5 @@
 import { fetchAccounts } from '../bank/customers.ts';
+import { didYouMean } from '../did-you-mean.ts';
 import { CONSENT_CATEGORIES, type Consent, type ConsentCategory, consentEnd } from '../domain/consent.ts';
 import { type ProductId, parseProductId } from '../domain/identifiers.ts';
 import { Psd2Error } from '../errors.ts';
@@ -174,7 +175,7 @@ function parseCategory(text: string): ConsentCategory {
   const category = CONSENT_CATEGORIES.find((known) => known === text);
   if (category) return category;
   throw new Psd2Error('usage', `The category ${JSON.stringify(text)} is not known`, {
-    hint: `Use one of ${CONSENT_CATEGORIES.join(', ')}.`,
+    hint: `${didYouMean(text.toUpperCase(), CONSENT_CATEGORIES)}Use one of ${CONSENT_CATEGORIES.join(', ')}.`,
   });
 }
 

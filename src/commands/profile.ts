@@ -1,3 +1,4 @@
+import { didYouMean } from '../did-you-mean.ts';
 import { Psd2Error } from '../errors.ts';
 import { FlowJournal } from '../store/journal.ts';
 import { type ProfileSettings, parseProfileName } from '../store/profiles.ts';
@@ -106,7 +107,10 @@ export async function profileRemove(context: Context, name: string): Promise<voi
 
 function noSuchProfile(name: string, known: string[]): Psd2Error {
   return new Psd2Error('no_profile', `There is no profile ${JSON.stringify(name)}`, {
-    hint: known.length > 0 ? `There is: ${known.join(', ')}.` : 'Run psd2 profile add <name>.',
+    hint:
+      known.length > 0
+        ? `${didYouMean(name, known)}There is: ${known.join(', ')}.`
+        : 'Run psd2 profile add <name>.',
   });
 }
 

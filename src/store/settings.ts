@@ -1,3 +1,4 @@
+import { didYouMean } from '../did-you-mean.ts';
 import { Psd2Error } from '../errors.ts';
 import { isMissing, refuseIfOthersCanRead } from './json-file.ts';
 import { readKeyFile } from './key-file.ts';
@@ -85,7 +86,7 @@ export function openProfile(store: ProfileStore, named: string | undefined, env:
       {
         hint:
           known.length > 0
-            ? `Choose one with psd2 profile use <name>: ${known.join(', ')}.`
+            ? `${didYouMean(name ?? '', known)}Choose one with psd2 profile use <name>: ${known.join(', ')}.`
             : 'Run psd2 profile add <name>, or try the sandbox: psd2 sandbox start --detach, then psd2 --profile sandbox auth login.',
       },
     );

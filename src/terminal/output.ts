@@ -1,3 +1,4 @@
+import { didYouMean } from '../did-you-mean.ts';
 import { Psd2Error } from '../errors.ts';
 import { cleanJson, cleanLines, cleanText } from './clean.ts';
 import { writeCsv } from './csv.ts';
@@ -183,6 +184,6 @@ export function parseOutputFormat(text: string): OutputFormat {
   const format = OUTPUT_FORMATS.find((known) => known === text);
   if (format) return format;
   throw new Psd2Error('usage', `The output format ${JSON.stringify(text)} is not known`, {
-    hint: `Use one of ${OUTPUT_FORMATS.join(', ')}.`,
+    hint: `${didYouMean(text, OUTPUT_FORMATS)}Use one of ${OUTPUT_FORMATS.join(', ')}.`,
   });
 }

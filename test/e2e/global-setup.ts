@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { accessSync, constants, readdirSync, statSync } from 'node:fs';
+import { accessSync, constants, existsSync, readdirSync, statSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { chromiumPath } from '../chromium.ts';
@@ -9,20 +9,10 @@ const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 /** What the bundle is made of. */
 const SOURCES = ['src', 'scripts', 'package.json', 'package-lock.json'];
 
-/** Programs that read what psd2 wrote, by the Debian package that has them. */
-const READERS = {
-  xmllint: 'libxml2-utils',
-  ofxdump: 'ofx',
-  unzip: 'unzip',
-  zbarimg: 'zbar-tools',
-  less: 'less',
-};
-
-/** Makes what the end-to-end tests run with: the built program, a Chromium for the customer's pages, and readers. */
+/** Makes what the end-to-end tests run with: the built program, a Chromium, shells, readers. */
 export default function setUp(): void {
   buildIfStale();
-  installChromiumIfMissing();
-  installReadersIfMissing();
+  installWhatIsMissing();
   makeCamtSchemaIfMissing();
 }
 
@@ -39,33 +29,42 @@ function newest(path: string): number {
   return Math.max(stats.mtimeMs, ...readdirSync(path).map((name) => newest(join(path, name))));
 }
 
-function installChromiumIfMissing(): void {
-  let missing: unknown;
-  try {
-    chromiumPath();
-    return;
-  } catch (error) {
-    missing = error;
-  }
-  if (process.env.CHROMIUM_PATH) throw missing;
-  install(['chromium'], missing);
-  chromiumPath();
-}
+/** Debian packages that tests need, and how it shows that one is there. */
+const PACKAGES: Record<string, () => unknown> = {
+  chromium: chromiumPath,
+  zsh: () => findProgram('zsh'),
+  fish: () => findProgram('fish'),
+  'bash-completion': () => existsSync('/usr/share/bash-completion/bash_completion'),
+  'man-db': () => findProgram('man'),
+  // Readers of what psd2 wrote.
+  'libxml2-utils': () => findProgram('xmllint'),
+  ofx: () => findProgram('ofxdump'),
+  unzip: () => findProgram('unzip'),
+  'zbar-tools': () => findProgram('zbarimg'),
+  less: () => findProgram('less'),
+};
 
-function installReadersIfMissing(): void {
-  const missing = Object.entries(READERS).flatMap(([program, name]) => (findProgram(program) ? [] : [name]));
-  if (missing.length > 0) {
-    install(missing, new Error(`The tests need these Debian packages: apt-get install ${missing.join(' ')}`));
-  }
-}
-
-/** @throws `missing` where it is not Debian, or we may not install */
-function install(packages: string[], missing: unknown): void {
+function installWhatIsMissing(): void {
+  const missing = () => Object.keys(PACKAGES).filter((name) => !isThere(name));
+  // One that was named and is not there is not made up for.
+  const wanted = missing().filter((name) => name !== 'chromium' || !process.env.CHROMIUM_PATH);
   const apt = process.getuid?.() === 0 && findProgram('apt-get');
-  if (!apt) throw missing;
-  const options = { stdio: 'inherit', env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' } } as const;
-  execFileSync(apt, ['update'], options);
-  execFileSync(apt, ['install', '-y', '--no-install-recommends', ...packages], options);
+  if (apt && wanted.length > 0) {
+    const options = { stdio: 'inherit', env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' } } as const;
+    execFileSync(apt, ['update'], options);
+    execFileSync(apt, ['install', '-y', '--no-install-recommends', ...wanted], options);
+  }
+  const lacking = missing();
+  if (lacking.length === 0) return;
+  throw new Error(`The tests need more than is here. On Debian: apt-get install ${lacking.join(' ')}`);
+}
+
+function isThere(name: string): boolean {
+  try {
+    return Boolean(PACKAGES[name]?.());
+  } catch {
+    return false;
+  }
 }
 
 function findProgram(name: string): string | undefined {

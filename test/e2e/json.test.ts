@@ -106,6 +106,7 @@ const ELSEWHERE = [
   'sandbox stop',
   'sync', // sync.test.ts
   'demo', // demo.test.ts
+  'completion', // prints a script
 ];
 
 describe('with --json stdout is one document', () => {

@@ -1,35 +1,52 @@
 import { Command, Option } from '@commander-js/extra-typings';
-import type { Run } from './declare.ts';
+import { examples, type Run } from './declare.ts';
 
 export function declareCustomer(run: Run) {
-  const customer = new Command('customer').description('the customer who is logged in');
+  const customer = new Command('customer')
+    .description('the customer who is logged in')
+    .addHelpText('after', examples('psd2 customer id'))
+    .addHelpText('after', examples('psd2 customer id'));
 
   customer
     .command('id')
     .description("ask the bank for the customer's id")
+    .addHelpText('after', examples('psd2 customer id', 'psd2 --json customer id | jq -r .customerId'))
     .action(() => run(async (context) => (await accounts()).customerId(context), 'inquiry'));
 
   customer
     .command('show')
     .description("show the customer's details, as the bank gives them")
+    .addHelpText('after', examples('psd2 customer show --json'))
     .action(() => run(async (context) => (await bankData()).customerShow(context), 'inquiry'));
 
   return customer;
 }
 
 export function declareProducts(run: Run) {
-  const products = new Command('products').description("the customer's products");
+  const products = new Command('products')
+    .description("the customer's products")
+    .addHelpText('after', examples('psd2 products list'));
 
   products
     .command('list')
     .description('list the products, as the bank gives them')
+    .addHelpText('after', examples('psd2 products list --json'))
     .action(() => run(async (context) => (await bankData()).productsList(context), 'inquiry'));
 
   return products;
 }
 
 export function declareAccounts(run: Run) {
-  const command = new Command('accounts').description('read accounts, balances and transactions');
+  const command = new Command('accounts')
+    .description('read accounts, balances and transactions')
+    .addHelpText(
+      'after',
+      examples(
+        'psd2 accounts list',
+        'psd2 accounts balance 0012345678',
+        'psd2 accounts transactions 0012345678 --from 2026-01-01',
+      ),
+    );
 
   command
     .command('list')
@@ -41,6 +58,7 @@ export function declareAccounts(run: Run) {
     .command('show')
     .argument('<productId>')
     .description('show the details of a product, as the bank gives them')
+    .addHelpText('after', examples('psd2 accounts show 0012345678 --json'))
     .action((productId) =>
       run(async (context) => (await bankData()).accountShow(context, productId), 'inquiry'),
     );

@@ -1,8 +1,10 @@
 import { Command } from '@commander-js/extra-typings';
-import type { Run } from './declare.ts';
+import { examples, type Run } from './declare.ts';
 
 export function declareAuth(run: Run) {
-  const auth = new Command('auth').description('log customers in and out');
+  const auth = new Command('auth')
+    .description('log customers in and out')
+    .addHelpText('after', examples('psd2 auth login', 'psd2 auth status'));
 
   auth
     .command('login')
@@ -37,16 +39,22 @@ Examples:
   auth
     .command('status')
     .description('show who is logged in and how long the tokens are good, without asking the bank')
+    .addHelpText(
+      'after',
+      examples('psd2 auth status', 'psd2 auth status --json | jq -r .refreshTokenExpiresAt'),
+    )
     .action(() => run(async (context) => (await import('../../commands/auth.ts')).authStatus(context)));
 
   auth
     .command('list')
     .description('list the customers whose tokens are kept')
+    .addHelpText('after', examples('psd2 auth list'))
     .action(() => run(async (context) => (await import('../../commands/auth.ts')).authList(context)));
 
   auth
     .command('refresh')
     .description('get a new access token now')
+    .addHelpText('after', examples('psd2 auth refresh'))
     .action(() => run(async (context) => (await import('../../commands/auth.ts')).authRefresh(context)));
 
   auth
@@ -61,6 +69,7 @@ Examples:
   auth
     .command('logout')
     .description('forget the tokens')
+    .addHelpText('after', examples('psd2 auth logout --revoke'))
     .option('--revoke', 'have the bank revoke them first')
     .action(({ revoke = false }) =>
       run(async (context) => (await import('../../commands/auth.ts')).authLogout(context, { revoke })),

@@ -1,8 +1,13 @@
 import { Command } from '@commander-js/extra-typings';
-import { collect, type Run } from './declare.ts';
+import { collect, examples, type Run } from './declare.ts';
 
 export function declareConsent(run: Run) {
-  const consent = new Command('consent').description("get the customer's consent");
+  const consent = new Command('consent')
+    .description("get the customer's consent")
+    .addHelpText(
+      'after',
+      examples('psd2 consent request --category ACCOUNT_INFO --all-products', 'psd2 consent list'),
+    );
 
   consent
     .command('request')
@@ -32,12 +37,14 @@ Examples:
   consent
     .command('list')
     .description('list the consents that were requested with this profile, newest first')
+    .addHelpText('after', examples('psd2 consent list', "psd2 consent list --json | jq -r '.[0].state'"))
     .action(() => run(async (context) => (await import('../../commands/consent.ts')).consentList(context)));
 
   consent
     .command('show')
     .argument('<flow>')
     .description('show what is known of a consent, without asking the bank')
+    .addHelpText('after', examples('psd2 consent show co-0mwq9zif7'))
     .action((flow) =>
       run(async (context) => (await import('../../commands/consent.ts')).consentShow(context, flow)),
     );
@@ -46,6 +53,7 @@ Examples:
     .command('resume')
     .argument('<flow>')
     .description('go on with a consent that was interrupted')
+    .addHelpText('after', examples('psd2 consent resume co-0mwq9zif7'))
     .option('--allow-partial', 'count it as done when the bank grants some of the categories only')
     .action((flow, { allowPartial = false }) =>
       run(async (context) =>

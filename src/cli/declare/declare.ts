@@ -6,6 +6,11 @@ export type CommandKind = 'inquiry';
 /** Runs a command once its arguments are read. What it needs is imported only then. */
 export type Run = (command: (context: Context) => Promise<void>, kind?: CommandKind) => Promise<void>;
 
+/** Help text with examples, one a line. */
+export function examples(...lines: string[]): string {
+  return `\nExample${lines.length > 1 ? 's' : ''}:\n${lines.map((line) => `  $ ${line}`).join('\n')}`;
+}
+
 /** An option that may be repeated. */
 export function collect(value: string, before: string[]): string[] {
   return [...before, value];

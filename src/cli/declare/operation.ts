@@ -1,5 +1,5 @@
 import { Command } from '@commander-js/extra-typings';
-import { collect, type Run } from './declare.ts';
+import { collect, examples, type Run } from './declare.ts';
 
 export function declareOperation(run: Run) {
   const operation = new Command('operation')
@@ -21,6 +21,13 @@ Examples:
     .command('run')
     .argument('<operationName>')
     .description('verify, confirm, authorise and execute')
+    .addHelpText(
+      'after',
+      examples(
+        'psd2 operation run standingOrder --product 0012345678 --data @order.json',
+        'psd2 operation run standingOrder --product 0012345678 --data @order.json --verify-data @more.json --yes --json',
+      ),
+    )
     .requiredOption('--product <id>', 'the product it is made with')
     .option('--data <json>', 'JSON, @file, or - for standard input', '{}')
     .option('--verify-data <json>', 'data of a further verify step, in order; may be repeated', collect, [])
@@ -35,6 +42,7 @@ Examples:
     .command('resume')
     .argument('<flow>')
     .description('go on with an operation that was interrupted; asks the bank first and never executes twice')
+    .addHelpText('after', examples('psd2 operation resume op-0mwq9zj41'))
     .option('--verify-data <json>', 'data of a further verify step, in order; may be repeated', collect, [])
     .option('--receipt <path>', "save the bank's document when it is executed")
     .action((flow, { verifyData, receipt }) =>
@@ -45,6 +53,7 @@ Examples:
     .command('prepare')
     .argument('<operationName>')
     .description('show general information, as the bank gives it')
+    .addHelpText('after', examples('psd2 operation prepare standingOrder --product 0012345678 --json'))
     .requiredOption('--product <id>', 'the product it is made with')
     .action((name, { product }) =>
       run(async (context) => (await commands()).operationPrepare(context, name, product), 'inquiry'),
@@ -54,6 +63,13 @@ Examples:
     .command('verify')
     .argument('<operationName>')
     .description('have the bank check the data; with --resource, a further step verify<N> that it asked for')
+    .addHelpText(
+      'after',
+      examples(
+        'psd2 operation verify standingOrder --product 0012345678 --data @order.json',
+        'psd2 operation verify standingOrder --product 0012345678 --resource op-0mwq9zj41 --data @more.json',
+      ),
+    )
     .requiredOption('--product <id>', 'the product it is made with')
     .option('--data <json>', 'JSON, @file, or - for standard input', '{}')
     .option('--resource <id>', 'flow or resource id of an operation that was verified')
@@ -69,6 +85,10 @@ Examples:
       .command(step)
       .argument('<operationName>')
       .description(description)
+      .addHelpText(
+        'after',
+        examples(`psd2 operation ${step} standingOrder --product 0012345678 --resource op-0mwq9zj41`),
+      )
       .requiredOption('--product <id>', 'the product it is made with')
       .requiredOption('--resource <id>', 'flow or resource id')
       .action((name, { product, resource }) =>
@@ -80,6 +100,10 @@ Examples:
     .command('status')
     .argument('<operationName>')
     .description('ask the bank how far it is; changes nothing')
+    .addHelpText(
+      'after',
+      examples('psd2 operation status standingOrder --product 0012345678 --resource op-0mwq9zj41'),
+    )
     .requiredOption('--product <id>', 'the product it is made with')
     .requiredOption('--resource <id>', 'flow or resource id')
     .action((name, { product, resource }) =>

@@ -1,8 +1,10 @@
 import { Command, Option } from '@commander-js/extra-typings';
-import type { Run } from './declare.ts';
+import { examples, type Run } from './declare.ts';
 
 export function declareProfile(run: Run) {
-  const profile = new Command('profile').description('keep the settings of banks and applications');
+  const profile = new Command('profile')
+    .description('keep the settings of banks and applications')
+    .addHelpText('after', examples('psd2 profile list', 'psd2 profile use mybank'));
 
   profile
     .command('add')
@@ -57,28 +59,32 @@ Example:
   profile
     .command('list')
     .description('list the stored profiles')
+    .addHelpText('after', examples('psd2 profile list'))
     .action(() => run(async (context) => (await import('../../commands/profile.ts')).profileList(context)));
 
   profile
     .command('show')
-    .argument('[name]')
+    .argument('[profile]')
     .description('show the settings of a profile and where each comes from; never a secret')
+    .addHelpText('after', examples('psd2 profile show', 'psd2 profile show mybank'))
     .action((name) =>
       run(async (context) => (await import('../../commands/profile.ts')).profileShow(context, name)),
     );
 
   profile
     .command('use')
-    .argument('<name>')
+    .argument('<profile>')
     .description('choose the profile that is used without --profile')
+    .addHelpText('after', examples('psd2 profile use mybank'))
     .action((name) =>
       run(async (context) => (await import('../../commands/profile.ts')).profileUse(context, name)),
     );
 
   profile
     .command('remove')
-    .argument('<name>')
+    .argument('<profile>')
     .description('remove a profile with its certificates and tokens; the record of its payments stays')
+    .addHelpText('after', examples('psd2 profile remove mybank'))
     .action((name) =>
       run(async (context) => (await import('../../commands/profile.ts')).profileRemove(context, name)),
     );

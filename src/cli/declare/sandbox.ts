@@ -1,10 +1,13 @@
 import { Command, Option } from '@commander-js/extra-typings';
-import type { Run } from './declare.ts';
+import { examples, type Run } from './declare.ts';
 
 export function declareSandbox(run: Run) {
-  const sandbox = new Command('sandbox').description(
-    'a bank on this machine to try and test with, never for production',
-  );
+  const sandbox = new Command('sandbox')
+    .description('a bank on this machine to try and test with, never for production')
+    .addHelpText(
+      'after',
+      examples('psd2 sandbox start --detach', 'psd2 --profile sandbox auth login', 'psd2 sandbox stop'),
+    );
 
   sandbox
     .command('start')
@@ -30,7 +33,9 @@ export function declareSandbox(run: Run) {
     )
     .addHelpText(
       'after',
-      '\nThe name of a beneficiary can choose how a transfer ends: docs/sandbox.md, "Magic values".',
+      `
+The name of a beneficiary can choose how a transfer ends: docs/sandbox.md, "Magic values".
+${examples('psd2 sandbox start', 'psd2 sandbox start --detach --port 0 --persona lived-in')}`,
     )
     .action(({ detach = false, ...options }) =>
       run(async (context) =>
@@ -44,11 +49,13 @@ export function declareSandbox(run: Run) {
   sandbox
     .command('status')
     .description('show whether it runs, and where')
+    .addHelpText('after', examples('psd2 sandbox status'))
     .action(() => run(async (context) => (await import('../../commands/sandbox.ts')).sandboxStatus(context)));
 
   sandbox
     .command('stop')
     .description('stop the bank that runs')
+    .addHelpText('after', examples('psd2 sandbox stop'))
     .action(() => run(async (context) => (await import('../../commands/sandbox.ts')).sandboxStop(context)));
 
   sandbox

@@ -1,11 +1,18 @@
 import { Command } from '@commander-js/extra-typings';
-import { collect, type Run } from './declare.ts';
+import { collect, examples, type Run } from './declare.ts';
 
 export function declareTransfer(run: Run) {
   const transfer = new Command('transfer')
     .description('make SEPA and instant transfers')
     .usage('[create] [options]')
-    .addHelpText('after', '\n`psd2 transfer --instant ...` is `psd2 transfer create --instant ...`.');
+    .addHelpText(
+      'after',
+      '\n`psd2 transfer --instant ...` is `psd2 transfer create --instant ...`.\n' +
+        examples(
+          'psd2 transfer --from 0012345678 --to DE89370400440532013000 --name "Ada Lovelace" --amount 12.50',
+          'psd2 transfer list',
+        ),
+    );
 
   transfer
     .command('create', { isDefault: true })
@@ -76,6 +83,7 @@ Examples:
     .command('prepare')
     .argument('<productId>')
     .description('show which dates, currencies and countries the bank allows')
+    .addHelpText('after', examples('psd2 transfer prepare 0012345678'))
     .action((productId) =>
       run(async (context) =>
         (await import('../../commands/transfer.ts')).transferPrepare(context, productId),
@@ -85,12 +93,20 @@ Examples:
   transfer
     .command('list')
     .description('list the transfers that were made with this profile, newest first')
+    .addHelpText(
+      'after',
+      examples(
+        'psd2 transfer list',
+        'psd2 transfer list --json | jq -r \'.[] | select(.state == "unknown") | .flow\'',
+      ),
+    )
     .action(() => run(async (context) => (await import('../../commands/transfer.ts')).transferList(context)));
 
   transfer
     .command('show')
     .argument('<flow>')
     .description('show what is known of a transfer, without asking the bank')
+    .addHelpText('after', examples('psd2 transfer show tr-0mwq9zj41'))
     .action((flow) =>
       run(async (context) => (await import('../../commands/transfer.ts')).transferShow(context, flow)),
     );
@@ -99,6 +115,7 @@ Examples:
     .command('status')
     .argument('<flow>')
     .description('ask the bank how far a transfer is; changes nothing')
+    .addHelpText('after', examples('psd2 transfer status tr-0mwq9zj41 --json | jq -r .authorizationStatus'))
     .action((flow) =>
       run(async (context) => (await import('../../commands/transfer.ts')).transferStatus(context, flow)),
     );
@@ -107,6 +124,7 @@ Examples:
     .command('resume')
     .argument('<flow>')
     .description('go on with a transfer that was interrupted; asks the bank first and never pays twice')
+    .addHelpText('after', examples('psd2 transfer resume tr-0mwq9zj41'))
     .option('--payee-verified', 'the name is known to belong to the IBAN')
     .option(
       '--verify-data <json>',
@@ -127,6 +145,7 @@ Examples:
     .command('receipt')
     .argument('<flow>')
     .description("save the bank's document of an executed transfer")
+    .addHelpText('after', examples('psd2 transfer receipt tr-0mwq9zj41 --file receipt.pdf'))
     .option('--file <path>', 'where to save it')
     .action((flow, { file }) =>
       run(async (context) =>

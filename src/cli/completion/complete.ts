@@ -1,0 +1,151 @@
+import type { Argument, CommandUnknownOpts, Option } from '@commander-js/extra-typings';
+import { shellWords } from '../../terminal/shell-words.ts';
+import { TOPICS } from '../topics.ts';
+import { LocalValues, type Value } from './local-values.ts';
+import { argumentKind, optionKind, type ValueKind } from './value-kinds.ts';
+
+/** What may stand where the cursor is. With files or folders the shell itself completes. */
+export type Completion = { files: 'files' | 'folders' } | { values: Value[] };
+
+/**
+ * Answers what the shell scripts of `psd2 completion` ask: the command tree, and values from local state only.
+ *
+ * @param words after `psd2`, up to the cursor; the last one is what is being written, and may be empty
+ */
+export function complete(program: CommandUnknownOpts, words: string[], env: NodeJS.ProcessEnv): Completion {
+  const current = words.at(-1) ?? '';
+  const place = walk(program, words.slice(0, -1));
+  const local = new LocalValues(env, place.given.get('--profile')?.at(-1));
+  const valuesOf = (kind: ValueKind | null, begun: string): Completion => {
+    if (kind === 'files' || kind === 'folders') return { files: kind };
+    const values = kind === null ? [] : local.valuesOf(kind, place.command, begun);
+    return { values: values.filter(([value]) => value.startsWith(begun)) };
+  };
+
+  if (place.pending) return valuesOf(kindOfOption(place.pending), current);
+  const [, named, begun = ''] = /^(--[^=]+)=(.*)$/s.exec(current) ?? [];
+  if (named !== undefined && !place.onlyOperands) {
+    const option = optionsAt(place.command).find(({ long }) => long === named);
+    return valuesOf(option ? kindOfOption(option) : null, begun);
+  }
+  if (current.startsWith('-') && !place.onlyOperands) {
+    return { values: optionValues(place, current) };
+  }
+  const { command, operands } = place;
+  const commands = command.name() === 'help' ? helpValues(program, operands) : childValues(command, operands);
+  const argument = argumentAt(command, operands.length);
+  const completion = valuesOf(argument ? kindOfArgument(argument) : null, current);
+  if ('files' in completion) return completion;
+  return { values: [...commands.filter(([name]) => name.startsWith(current)), ...completion.values] };
+}
+
+function childValues(command: CommandUnknownOpts, operands: string[]): Value[] {
+  if (operands.length > 0) return [];
+  return command.commands.map((child): Value => [child.name(), child.description()]);
+}
+
+/** What `psd2 help` has help on. */
+function helpValues(program: CommandUnknownOpts, operands: string[]): Value[] {
+  const topics = Object.entries(TOPICS).map(([name, { title }]): Value => [name, title]);
+  const { command, operands: rest } = walk(program, operands);
+  return [...childValues(command, rest), ...(operands.length === 0 ? topics : [])];
+}
+
+/** Splits a line as bash has it, up to the cursor, into the words after the first. */
+export function wordsOfLine(line: string): string[] {
+  // The mark keeps a last word that is empty, and is taken away again; an open quote is closed behind it.
+  const mark = '\u0001';
+  for (const end of ['', '"', "'"]) {
+    try {
+      const words = shellWords(`${line}${mark}${end}`, 'the line');
+      return words.slice(1).map((word) => word.replace(mark, ''));
+    } catch {}
+  }
+  return [''];
+}
+
+interface Place {
+  command: CommandUnknownOpts;
+  /** What the command was given beside options. */
+  operands: string[];
+  /** The option whose value comes next. */
+  pending: Option | undefined;
+  /** `--` was written. */
+  onlyOperands: boolean;
+  /** What options were given, by their long names. */
+  given: Map<string, string[]>;
+}
+
+function walk(program: CommandUnknownOpts, words: string[]): Place {
+  const place: Place = {
+    command: program,
+    operands: [],
+    pending: undefined,
+    onlyOperands: false,
+    given: new Map(),
+  };
+  const give = (option: Option, value: string) => {
+    const name = option.long ?? '';
+    place.given.set(name, [...(place.given.get(name) ?? []), value]);
+  };
+  for (const word of words) {
+    if (place.pending) {
+      give(place.pending, word);
+      place.pending = undefined;
+    } else if (word === '--' && !place.onlyOperands) place.onlyOperands = true;
+    else if (word.startsWith('-') && word !== '-' && !place.onlyOperands) {
+      const [name = '', value] = word.startsWith('--') ? word.split(/=(.*)/s) : [word];
+      const option = optionsAt(place.command).find(({ long, short }) => long === name || short === name);
+      if (option && takesValue(option) && value === undefined) place.pending = option;
+      else if (option) give(option, value ?? '');
+    } else {
+      const child =
+        place.operands.length === 0 ? place.command.commands.find((each) => each.name() === word) : undefined;
+      if (child) place.command = child;
+      else place.operands.push(word);
+    }
+  }
+  return place;
+}
+
+/** The options that can be given here: the command's, those of what it means by itself, and those above it. */
+function optionsAt(command: CommandUnknownOpts): Option[] {
+  const options = [...command.options, ...(defaultOf(command)?.options ?? [])];
+  for (let above = command.parent; above; above = above.parent) {
+    options.push(...above.options.filter(({ long }) => long !== '--version'));
+  }
+  return options;
+}
+
+/** `psd2 transfer` is `psd2 transfer create`; commander keeps which to itself, but writes it into the usage. */
+function defaultOf(command: CommandUnknownOpts): CommandUnknownOpts | undefined {
+  const name = /^\[(\w+)\]/.exec(command.usage())?.[1];
+  return command.commands.find((child) => child.name() === name);
+}
+
+function optionValues({ command, given }: Place, current: string): Value[] {
+  const help: Value = ['--help', 'show how the command is used'];
+  const values = optionsAt(command)
+    .filter(
+      (option) => !option.hidden && (!given.has(option.long ?? '') || Array.isArray(option.defaultValue)),
+    )
+    .flatMap(({ long, description }): Value[] => (long ? [[long, description]] : []));
+  return [...values, help].filter(([name]) => name.startsWith(current));
+}
+
+const takesValue = ({ required, optional }: Option) => required || optional;
+
+function argumentAt(command: CommandUnknownOpts, index: number): Argument | undefined {
+  const { registeredArguments } = command;
+  const last = registeredArguments.at(-1);
+  return registeredArguments[index] ?? (last?.variadic ? last : undefined);
+}
+
+function kindOfOption({ flags, argChoices }: Option): ValueKind | null {
+  return argChoices ? { choices: argChoices } : optionKind(flags);
+}
+
+function kindOfArgument(argument: Argument): ValueKind | null {
+  const { argChoices } = argument;
+  return argChoices ? { choices: argChoices } : argumentKind(argument.name());
+}

@@ -1,0 +1,94 @@
+// Each script hands the words up to the cursor to `psd2 __complete`, as words: what stands on the line is never
+// evaluated. (The generators that are to be had, @bomb.sh/tab and what follows cobra, put it through `eval`,
+// and their bash needs the bash-completion package.) The first line of the answer says what follows: `values`
+// (a line each, a tab before its description), `files` or `folders`.
+
+export const SHELLS = ['bash', 'zsh', 'fish'] as const;
+export type Shell = (typeof SHELLS)[number];
+
+const bash = `# bash completion for psd2; needs no other package. From 'psd2 completion bash'.
+_psd2() {
+  local kind value current=\${COMP_WORDS[COMP_CWORD]}
+  local typed=\${COMP_LINE:0:COMP_POINT}
+  COMPREPLY=()
+  {
+    IFS= read -r kind
+    case $kind in
+      files) compopt -o default 2>/dev/null || while IFS= read -r value; do COMPREPLY+=("$value"); done < <(compgen -f -- "$current") ;;
+      folders) compopt -o dirnames 2>/dev/null || while IFS= read -r value; do COMPREPLY+=("$value"); done < <(compgen -d -- "$current") ;;
+      values)
+        # bash takes = and : for the ends of words: what stands before them is not given again. A word's first @
+        # it leaves out of $current, and replaces all the same.
+        local word=\${typed##*[[:space:]]} before
+        [[ $current == [=:@] ]] && current=
+        if [[ $current == --*=* ]]; then
+          before=
+          word=\${current%%=*}=
+        else
+          [[ $word == --*=* ]] && word=\${word#*=}
+          before=\${word%"$current"}
+          before=\${before%@}
+          word=
+        fi
+        while IFS=$'\\t' read -r value _; do
+          COMPREPLY+=("$word\${value#"$before"}")
+        done
+        [[ \${#COMPREPLY[@]} -eq 1 && \${COMPREPLY[0]} == */ ]] && compopt -o nospace 2>/dev/null
+        ;;
+    esac
+  } < <(psd2 __complete line "$typed" 2>/dev/null)
+  return 0
+}
+complete -F _psd2 psd2
+`;
+
+const zsh = `#compdef psd2
+# zsh completion for psd2. From 'psd2 completion zsh'.
+_psd2() {
+  local -a answer values folders
+  local line value
+  answer=("\${(@f)$(psd2 __complete words "\${(@Q)words[2,CURRENT]}" 2>/dev/null)}")
+  # The value of --option=value is completed by itself.
+  [[ $words[CURRENT] == --*=* ]] && compset -P '*='
+  case $answer[1] in
+    files) _files ;;
+    folders) _files -/ ;;
+    values)
+      for line in "\${(@)answer[2,-1]}"; do
+        [[ -n $line ]] || continue
+        value=\${line%%$'\\t'*}
+        if [[ $value == */ ]]; then folders+=("$value"); continue; fi
+        values+=("\${value//:/\\\\:}:\${line#*$'\\t'}")
+      done
+      (( $#folders )) && compadd -Q -S '' -- "\${folders[@]}"
+      _describe -t values 'psd2' values
+      ;;
+  esac
+}
+if [[ $funcstack[1] == _psd2 ]]; then _psd2 "$@"; else compdef _psd2 psd2; fi
+`;
+
+const fish = `# fish completion for psd2. From 'psd2 completion fish'.
+function __psd2_complete
+    set -l words (commandline -opc)
+    set -l current (commandline -ct)
+    set -l answer (psd2 __complete words $words[2..] "$current" 2>/dev/null)
+    switch "$answer[1]"
+        case files
+            __fish_complete_path "$current"
+        case folders
+            __fish_complete_directories "$current"
+        case values
+            # The value of --option=value is given with its option.
+            set -l option (string match -r -- '^--[^=]+=' "$current")
+            for line in $answer[2..]
+                echo -- "$option$line"
+            end
+    end
+end
+complete -c psd2 -e
+complete -c psd2 -f -a '(__psd2_complete)'
+`;
+
+/** The script that a shell reads, to complete what is typed after \`psd2\`. */
+export const SCRIPTS: Record<Shell, string> = { bash, zsh, fish };

@@ -1,0 +1,27 @@
+import { Argument, Command } from '@commander-js/extra-typings';
+import { SCRIPTS, SHELLS } from '../completion/scripts.ts';
+
+export function declareCompletion() {
+  return new Command('completion')
+    .addArgument(new Argument('<shell>', 'for which shell').choices(SHELLS))
+    .description('print a script that completes commands, options and values at the Tab key')
+    .addHelpText(
+      'after',
+      `
+Profiles, customers, products, flows and operations are completed from what psd2 keeps on this machine; the
+bank is never asked. The script needs no other package.
+
+Examples:
+  $ psd2 completion bash > ~/.local/share/bash-completion/completions/psd2
+  $ echo 'source <(psd2 completion bash)' >> ~/.bashrc
+  $ psd2 completion zsh > ~/.zfunc/_psd2
+  $ echo 'source <(psd2 completion zsh)' >> ~/.zshrc
+  $ psd2 completion fish > ~/.config/fish/completions/psd2.fish
+
+For bash the first wants the bash-completion package, the second nothing. For zsh, ~/.zfunc stands for a folder of
+$fpath; the other way goes after compinit.`,
+    )
+    .action((shell) => {
+      process.stdout.write(SCRIPTS[shell]);
+    });
+}

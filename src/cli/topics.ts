@@ -1,0 +1,111 @@
+import { EXIT_CODES } from './exit-codes.ts';
+import { GLOBAL_OPTIONS } from './globals.ts';
+
+/** What `psd2 help <topic>` tells, beside the help of commands. */
+export interface Topic {
+  /** Goes on after "what" or "how" in the list of topics. */
+  title: string;
+  text: () => Promise<string>;
+}
+
+/** The variables that stand for no global option and no setting of a profile. */
+const OTHER_VARIABLES: Record<string, string> = {
+  PSD2_CONFIG_DIR: 'folder for everything that psd2 keeps: psd2 help files',
+  PSD2_KEY_PASSPHRASE: 'passphrase of encrypted keys',
+  PSD2_BROWSER:
+    'command that is run with the address to open, or "none"; then BROWSER; default: the system\'s',
+  PSD2_NO_INPUT: '1: never ask, as --no-input',
+  PSD2_DEBUG: '1: show each request, as --verbose',
+  NO_COLOR: 'set: no colour, as --no-color',
+  FORCE_COLOR: 'set: colour also where there is no terminal',
+  HTTPS_PROXY: 'proxy to the bank; also HTTP_PROXY and ALL_PROXY',
+  NO_PROXY: 'hosts that are reached without the proxy',
+};
+
+/** The topics of `psd2 help`, by name. */
+export const TOPICS: Record<string, Topic> = {
+  'exit-codes': {
+    title: 'what each exit code means',
+    text: async () => table(Object.entries(EXIT_CODES).map(([code, meaning]) => [code.padStart(3), meaning])),
+  },
+  environment: {
+    title: 'every environment variable',
+    text: async () => {
+      const { PEM_VARIABLES, SETTING_NAMES, TEXT_VARIABLES } = await import('../store/settings.ts');
+      const options = Object.values(GLOBAL_OPTIONS).flatMap(({ envVar, long, description }) =>
+        envVar ? [[envVar, `${description} (${long})`] as const] : [],
+      );
+      const settings = [
+        ...Object.entries(TEXT_VARIABLES).map(([key, name]) => [name, nameOf(SETTING_NAMES, key)] as const),
+        ...Object.entries(PEM_VARIABLES).map(
+          ([key, name]) => [name, `${nameOf(SETTING_NAMES, key)}, a PEM file`] as const,
+        ),
+      ];
+      return [
+        'An option goes before the environment, that before the profile, that before the default.',
+        `Global options:\n${table(options)}`,
+        `Settings of a profile; with these alone no stored profile is needed:\n${table(settings)}`,
+        `Others:\n${table(Object.entries(OTHER_VARIABLES))}`,
+      ].join('\n\n');
+    },
+  },
+  files: {
+    title: 'what is kept on this machine, and where',
+    text: async () => {
+      const { storeFolder } = await import('../store/folder.ts');
+      const { root, log } = storeFolder(process.env.PSD2_CONFIG_DIR);
+      return `${table([
+        [root, 'the configuration folder (PSD2_CONFIG_DIR)'],
+        ['  config.json', 'the profile chosen with psd2 profile use'],
+        ['  profiles/', 'settings of each profile, with the contents or the paths of certificates and keys'],
+        ['  tokens/', 'tokens of each profile and customer'],
+        [
+          '  flows/',
+          'the journal: what happened to each consent, transfer and operation. Keep it: it is the record',
+        ],
+        ['  sandbox/', "the sandbox's certificates and registration"],
+        [log, 'the log of calls, about 50 MiB at most (psd2 log)'],
+      ])}
+
+Folders have mode 0700, files 0600; files with secrets that others can read are refused. The journal is what
+"psd2 transfer resume" goes by: back it up, and never restore an old one over a newer.`;
+    },
+  },
+  output: {
+    title: 'how data is printed, for people and for programs',
+    text: async () => `stdout carries data and nothing else; progress, questions, warnings and errors go to stderr.
+
+On a terminal data is a table or a short report. Elsewhere tables are plain: a line for each row, tabs between
+the columns, no heading and no colour.
+
+${table([
+  ['--json, -o json', 'one JSON document'],
+  ['-o ndjson', 'one JSON object a line; transactions as soon as their page has arrived'],
+  ['--raw', "the bank's own answer, byte for byte (commands that read)"],
+  ['-q, --quiet', 'nothing on stderr but warnings and errors'],
+  ['-v, --verbose', 'each request on stderr, without secrets'],
+])}
+
+Amounts are exact decimal texts, never numbers. Dates are YYYY-MM-DD, times ISO 8601. With --json an error is one
+line of JSON on stderr: {"error": {"code", "message", "exitCode", "hint", "httpStatus", "bankCode", "requestId",
+"tppRequestId", "transactionId"}}.`,
+  },
+  privacy: {
+    title: 'who learns what: no telemetry',
+    text: async () => `psd2 talks to the bank of the profile, through the proxy that the environment names, and to nobody else. It
+sends no telemetry, reports no crashes and looks for no updates. Programs that you name (PSD2_BROWSER) and the
+system's browser, which opens the bank's pages, are the only ones it starts.
+
+What it keeps stays on this machine: psd2 help files. The log of calls has neither bodies nor headers. Nothing
+of it leaves the machine unless you send it; psd2 log bundle makes a file for that, without customer ids.`,
+  },
+};
+
+function nameOf(names: Record<string, string>, key: string): string {
+  return names[key] ?? key;
+}
+
+function table(rows: (readonly [string, string])[]): string {
+  const width = Math.max(...rows.map(([name]) => name.length));
+  return rows.map(([name, what]) => `  ${name.padEnd(width)}  ${what}`).join('\n');
+}

@@ -1,0 +1,8 @@
+import { closestMatch } from 'leven';
+
+/** `Did you mean list? ` when one of the known words is near to what was written; else nothing. */
+export function didYouMean(written: string, known: readonly string[]): string {
+  const maxDistance = Math.min(3, Math.floor(written.length / 2));
+  const nearest = closestMatch(written, [...known], { maxDistance });
+  return nearest === undefined ? '' : `Did you mean ${nearest}? `;
+}

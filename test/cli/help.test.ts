@@ -1,0 +1,107 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { CommandUnknownOpts } from '@commander-js/extra-typings';
+import { describe, expect, it } from 'vitest';
+import type { Run } from '../../src/cli/declare/declare.ts';
+import { EXIT_CODES } from '../../src/cli/exit-codes.ts';
+import { buildProgram } from '../../src/cli/program.ts';
+import { TOPICS } from '../../src/cli/topics.ts';
+import { shellWords } from '../../src/terminal/shell-words.ts';
+
+const notRun: Run = async () => {};
+
+function everyCommand(command: CommandUnknownOpts, path: string[] = []): [string, CommandUnknownOpts][] {
+  return [
+    [['psd2', ...path].join(' '), command],
+    ...command.commands.flatMap((child) => everyCommand(child, [...path, child.name()])),
+  ];
+}
+
+/** What `--help` of a command shows. */
+function helpOf(command: CommandUnknownOpts): string {
+  let text = '';
+  command.configureOutput({
+    writeOut: (part) => {
+      text += part;
+    },
+  });
+  command.outputHelp();
+  return text;
+}
+
+/** The words of each call of psd2 in the examples of a help text, without what stands around it in the shell. */
+function examplesIn(help: string): string[][] {
+  const [, examples = ''] = help.split(/^Examples?:$/m);
+  return examples
+    .replaceAll(/\\\n */g, '')
+    .split('\n')
+    .flatMap((line) => /^ {2}\$ (.*?)(?: {3,}.*)?$/.exec(line)?.[1] ?? [])
+    .flatMap((line) =>
+      [...line.matchAll(/(?<=(^|[\s("']))psd2 /g)].map((found) => callAt(line, found.index, found[1])),
+    );
+}
+
+/** The words of a call from a place in a line to its end: a pipe, a bracket, or the quote that it stands in. */
+function callAt(line: string, from: number, before = ''): string[] {
+  let quote = '';
+  for (let at = from; at < line.length; at += 1) {
+    const character = line.charAt(at);
+    if (quote === '' && (/[|>);]/.test(character) || (/["']/.test(character) && character === before))) {
+      return shellWords(line.slice(from, at), 'an example').slice(1);
+    }
+    if (character === quote) quote = '';
+    else if (quote === '' && /["']/.test(character)) quote = character;
+  }
+  return shellWords(line.slice(from), 'an example').slice(1);
+}
+
+describe.each(everyCommand(buildProgram('0.0.0')))('the help of %s', (name, command) => {
+  const examples = examplesIn(helpOf(command));
+
+  it('has an example, of the command itself', () => {
+    const own = name.split(' ').slice(1);
+    const named = examples.filter((words) => own.every((word) => words.includes(word)));
+    expect(named, helpOf(command)).not.toEqual([]);
+  });
+
+  it.each(examples.map((words) => [words.join(' '), words] as const))(
+    'shows %s, which parses',
+    async (_, words) => {
+      const program = buildProgram('0.0.0', notRun);
+      await expect(program.parseAsync(words, { from: 'user' })).resolves.toBe(program);
+    },
+  );
+
+  it('describes it, and each of its options and arguments', () => {
+    expect(command.description()).toMatch(/^[\w"']/);
+    for (const { description } of command.options) expect(description).not.toBe('');
+  });
+});
+
+describe('psd2 help', () => {
+  it.each(Object.entries(TOPICS))('%s tells something', async (_, topic) => {
+    const text = await topic.text();
+    expect(text.length).toBeGreaterThan(200);
+    for (const line of text.split('\n')) expect(line.length, line).toBeLessThan(140);
+  });
+
+  it('exit-codes has them all', async () => {
+    const lines = (await TOPICS['exit-codes']?.text())?.split('\n') ?? [];
+    expect(lines.map((line) => line.trim().split(/ {2}/))).toEqual(
+      Object.entries(EXIT_CODES).map(([code, meaning]) => [code, meaning]),
+    );
+  });
+
+  it('environment has every variable that psd2 reads', async () => {
+    const sources = readdirSync('src', { recursive: true, encoding: 'utf8' }).filter((file) =>
+      file.endsWith('.ts'),
+    );
+    const names = sources
+      .filter((file) => !file.startsWith('sandbox/'))
+      .flatMap((file) => readFileSync(join('src', file), 'utf8').match(/\bPSD2_[A-Z_]+\b(?!')/g) ?? []);
+    const text = await TOPICS.environment?.text();
+    const notVariables = ['PSD2_SCA_REQUIRED', 'PSD2_VERSION', 'PSD2_'];
+    for (const name of new Set(names))
+      if (!notVariables.includes(name)) expect(text).toMatch(new RegExp(`^  ${name} `, 'm'));
+  });
+});
