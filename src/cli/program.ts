@@ -1,4 +1,4 @@
-import { Command, type CommandUnknownOpts } from '@commander-js/extra-typings';
+import { Command, type CommandUnknownOpts, Help, type Option } from '@commander-js/extra-typings';
 import { didYouMean } from '../did-you-mean.ts';
 import { declareAccounts, declareCustomer, declareProducts } from './declare/accounts.ts';
 import { declareApi } from './declare/api.ts';
@@ -94,18 +94,20 @@ ${TOPIC_LIST}`,
   return program;
 }
 
+/** Ends the help of every command. */
+export const GLOBAL_OPTIONS_NOTE =
+  '\nThe global options (--profile, --json, --yes, ...) are shown by psd2 --help.';
+
 /** Errors are thrown to the caller, who writes them; the help that stands for a missing command goes to stderr. */
 function configure(command: CommandUnknownOpts): void {
   command
     .helpCommand(false)
     .exitOverride()
+    .configureHelp({ optionDescription: describeOption })
     .configureOutput({ outputError: () => {} })
     .hook('preSubcommand', refuseUnknownWord);
   if (command.parent) {
-    command.addHelpText(
-      'after',
-      '\nThe global options (--profile, --json, --yes, ...) are shown by psd2 --help.',
-    );
+    command.addHelpText('after', GLOBAL_OPTIONS_NOTE);
   }
   for (const child of command.commands) configure(child);
 }
@@ -118,6 +120,12 @@ function refuseUnknownWord(group: CommandUnknownOpts, chosen: CommandUnknownOpts
   group.error(`error: unknown command '${word}'\n${didYouMean(word, names)}`);
 }
 
+/** As commander does, but for what may be repeated, whose default is an empty list. */
+function describeOption(option: Option): string {
+  const empty = Array.isArray(option.defaultValue) && option.defaultValue.length === 0;
+  return empty ? option.description : new Help().optionDescription(option);
+}
+
 const TOPIC_LIST = `Topics:\n${Object.entries(TOPICS)
   .map(([name, { title }]) => `  psd2 help ${name.padEnd(12)} ${title}`)
   .join('\n')}`;
@@ -125,8 +133,9 @@ const TOPIC_LIST = `Topics:\n${Object.entries(TOPICS)
 async function showHelp(program: CommandUnknownOpts, words: string[]): Promise<void> {
   const topic = words.length === 1 ? TOPICS[words[0] ?? ''] : undefined;
   if (topic) {
+    const { storeFolder } = await import('../store/folder.ts');
     process.stdout.write(
-      `${topic.title.charAt(0).toUpperCase()}${topic.title.slice(1)}\n\n${await topic.text()}\n`,
+      `${topic.title.charAt(0).toUpperCase()}${topic.title.slice(1)}\n\n${await topic.text(storeFolder(process.env.PSD2_CONFIG_DIR))}\n`,
     );
     return;
   }

@@ -1,11 +1,15 @@
+import type { StoreFolder } from '../store/folder.ts';
 import { EXIT_CODES } from './exit-codes.ts';
 import { GLOBAL_OPTIONS } from './globals.ts';
+
+/** The folders that `psd2 help files` names. */
+export type Places = Pick<StoreFolder, 'root' | 'log'>;
 
 /** What `psd2 help <topic>` tells, beside the help of commands. */
 export interface Topic {
   /** Goes on after "what" or "how" in the list of topics. */
   title: string;
-  text: () => Promise<string>;
+  text: (places: Places) => Promise<string>;
 }
 
 /** The variables that stand for no global option and no setting of a profile. */
@@ -51,25 +55,21 @@ export const TOPICS: Record<string, Topic> = {
   },
   files: {
     title: 'what is kept on this machine, and where',
-    text: async () => {
-      const { storeFolder } = await import('../store/folder.ts');
-      const { root, log } = storeFolder(process.env.PSD2_CONFIG_DIR);
-      return `${table([
-        [root, 'the configuration folder (PSD2_CONFIG_DIR)'],
-        ['  config.json', 'the profile chosen with psd2 profile use'],
-        ['  profiles/', 'settings of each profile, with the contents or the paths of certificates and keys'],
-        ['  tokens/', 'tokens of each profile and customer'],
-        [
-          '  flows/',
-          'the journal: what happened to each consent, transfer and operation. Keep it: it is the record',
-        ],
-        ['  sandbox/', "the sandbox's certificates and registration"],
-        [log, 'the log of calls, about 50 MiB at most (psd2 log)'],
-      ])}
+    text: async ({ root, log }) => `${table([
+      [root, 'the configuration folder (PSD2_CONFIG_DIR)'],
+      ['  config.json', 'the profile chosen with psd2 profile use'],
+      ['  profiles/', 'settings of each profile, with the contents or the paths of certificates and keys'],
+      ['  tokens/', 'tokens of each profile and customer'],
+      [
+        '  flows/',
+        'the journal: what happened to each consent, transfer and operation. Keep it: it is the record',
+      ],
+      ['  sandbox/', "the sandbox's certificates and registration"],
+      [log, 'the log of calls, about 50 MiB at most (psd2 log)'],
+    ])}
 
 Folders have mode 0700, files 0600; files with secrets that others can read are refused. The journal is what
-"psd2 transfer resume" goes by: back it up, and never restore an old one over a newer.`;
-    },
+"psd2 transfer resume" goes by: back it up, and never restore an old one over a newer.`,
   },
   output: {
     title: 'how data is printed, for people and for programs',

@@ -1,14 +1,20 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { CommandUnknownOpts } from '@commander-js/extra-typings';
-import { describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { Run } from '../../src/cli/declare/declare.ts';
 import { EXIT_CODES } from '../../src/cli/exit-codes.ts';
 import { buildProgram } from '../../src/cli/program.ts';
 import { TOPICS } from '../../src/cli/topics.ts';
 import { shellWords } from '../../src/terminal/shell-words.ts';
 
+const PLACES = { root: '~/.config/psd2', log: '~/.local/state/psd2' };
 const notRun: Run = async () => {};
+
+// What help and completion print, when their examples run.
+afterEach(() => {
+  vi.restoreAllMocks();
+});
 
 function everyCommand(command: CommandUnknownOpts, path: string[] = []): [string, CommandUnknownOpts][] {
   return [
@@ -36,17 +42,15 @@ function examplesIn(help: string): string[][] {
     .replaceAll(/\\\n */g, '')
     .split('\n')
     .flatMap((line) => /^ {2}\$ (.*?)(?: {3,}.*)?$/.exec(line)?.[1] ?? [])
-    .flatMap((line) =>
-      [...line.matchAll(/(?<=(^|[\s("']))psd2 /g)].map((found) => callAt(line, found.index, found[1])),
-    );
+    .flatMap((line) => [...line.matchAll(/(?<=^|[\s(])psd2 /g)].map((found) => callAt(line, found.index)));
 }
 
-/** The words of a call from a place in a line to its end: a pipe, a bracket, or the quote that it stands in. */
-function callAt(line: string, from: number, before = ''): string[] {
+/** The words of a call from a place in a line to its end: a pipe or a bracket. */
+function callAt(line: string, from: number): string[] {
   let quote = '';
   for (let at = from; at < line.length; at += 1) {
     const character = line.charAt(at);
-    if (quote === '' && (/[|>);]/.test(character) || (/["']/.test(character) && character === before))) {
+    if (quote === '' && /[|>);]/.test(character)) {
       return shellWords(line.slice(from, at), 'an example').slice(1);
     }
     if (character === quote) quote = '';
@@ -59,7 +63,12 @@ describe.each(everyCommand(buildProgram('0.0.0')))('the help of %s', (name, comm
   const examples = examplesIn(helpOf(command));
 
   it('has an example, of the command itself', () => {
-    const own = name.split(' ').slice(1);
+    // `psd2 transfer` stands for `psd2 transfer create`.
+    const meant = /^\[(\w+)\]/.exec(command.parent?.usage() ?? '')?.[1];
+    const own = name
+      .split(' ')
+      .slice(1)
+      .filter((word) => word !== meant);
     const named = examples.filter((words) => own.every((word) => words.includes(word)));
     expect(named, helpOf(command)).not.toEqual([]);
   });
@@ -67,6 +76,7 @@ describe.each(everyCommand(buildProgram('0.0.0')))('the help of %s', (name, comm
   it.each(examples.map((words) => [words.join(' '), words] as const))(
     'shows %s, which parses',
     async (_, words) => {
+      vi.spyOn(process.stdout, 'write').mockReturnValue(true);
       const program = buildProgram('0.0.0', notRun);
       await expect(program.parseAsync(words, { from: 'user' })).resolves.toBe(program);
     },
@@ -80,13 +90,13 @@ describe.each(everyCommand(buildProgram('0.0.0')))('the help of %s', (name, comm
 
 describe('psd2 help', () => {
   it.each(Object.entries(TOPICS))('%s tells something', async (_, topic) => {
-    const text = await topic.text();
+    const text = await topic.text(PLACES);
     expect(text.length).toBeGreaterThan(200);
     for (const line of text.split('\n')) expect(line.length, line).toBeLessThan(140);
   });
 
   it('exit-codes has them all', async () => {
-    const lines = (await TOPICS['exit-codes']?.text())?.split('\n') ?? [];
+    const lines = (await TOPICS['exit-codes']?.text(PLACES))?.split('\n') ?? [];
     expect(lines.map((line) => line.trim().split(/ {2}/))).toEqual(
       Object.entries(EXIT_CODES).map(([code, meaning]) => [code, meaning]),
     );
@@ -98,10 +108,10 @@ describe('psd2 help', () => {
     );
     const names = sources
       .filter((file) => !file.startsWith('sandbox/'))
-      .flatMap((file) => readFileSync(join('src', file), 'utf8').match(/\bPSD2_[A-Z_]+\b(?!')/g) ?? []);
-    const text = await TOPICS.environment?.text();
-    const notVariables = ['PSD2_SCA_REQUIRED', 'PSD2_VERSION', 'PSD2_'];
-    for (const name of new Set(names))
-      if (!notVariables.includes(name)) expect(text).toMatch(new RegExp(`^  ${name} `, 'm'));
+      .flatMap((file) => [...readFileSync(join('src', file), 'utf8').matchAll(/\benv\.(PSD2_\w+)/g)])
+      .map(([, name = '']) => name);
+    expect(names).toContain('PSD2_CONFIG_DIR');
+    const text = await TOPICS.environment?.text(PLACES);
+    for (const name of names) expect(text).toMatch(new RegExp(`^  ${name} `, 'm'));
   });
 });

@@ -31,7 +31,8 @@ _psd2() {
           word=
         fi
         while IFS=$'\\t' read -r value _; do
-          COMPREPLY+=("$word\${value#"$before"}")
+          printf -v value %q "\${value#"$before"}"
+          COMPREPLY+=("$word$value")
         done
         [[ \${#COMPREPLY[@]} -eq 1 && \${COMPREPLY[0]} == */ ]] && compopt -o nospace 2>/dev/null
         ;;
@@ -60,7 +61,7 @@ _psd2() {
         if [[ $value == */ ]]; then folders+=("$value"); continue; fi
         values+=("\${value//:/\\\\:}:\${line#*$'\\t'}")
       done
-      (( $#folders )) && compadd -Q -S '' -- "\${folders[@]}"
+      (( $#folders )) && compadd -S '' -- "\${folders[@]}"
       _describe -t values 'psd2' values
       ;;
   esac

@@ -79,7 +79,10 @@ ${examples('psd2 sandbox start', 'psd2 sandbox start --detach --port 0 --persona
     .option('--user <name>', 'who logs in (default: anna)')
     .addHelpText(
       'after',
-      '\nExample:\n  $ PSD2_BROWSER="psd2 sandbox customer" psd2 --profile sandbox auth login',
+      examples(
+        'PSD2_BROWSER="psd2 sandbox customer" psd2 --profile sandbox auth login',
+        "psd2 sandbox customer --refuse 'http://127.0.0.1:8444/login?request=...'",
+      ),
     )
     .action((url, { refuse = false, user }) =>
       run(async (context) =>

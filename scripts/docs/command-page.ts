@@ -1,0 +1,72 @@
+import type { Argument, CommandUnknownOpts, Option } from '@commander-js/extra-typings';
+import { GLOBAL_OPTIONS_NOTE } from '../../src/cli/program.ts';
+
+/** What the help of a command says, in parts. */
+export interface CommandPage {
+  /** `psd2 transfer create` */
+  name: string;
+  usage: string;
+  description: string;
+  arguments: Row[];
+  options: Row[];
+  /** What stands behind the options: paragraphs, and text whose lines are to stay as they are. */
+  notes: { text: string; filled: boolean }[];
+  /** Lines as typed, without the prompt, and what stands below them. */
+  examples: string[];
+  children: CommandPage[];
+}
+
+/** An option or an argument as it is written, and what it is. */
+export interface Row {
+  term: string;
+  what: string;
+}
+
+/** Reads the pages of a command and of all below it from the tree itself. */
+export function readPage(command: CommandUnknownOpts, parents: string[] = []): CommandPage {
+  const path = [...parents, command.name()];
+  const help = command.createHelp();
+  const [notes = '', ...examples] = helpTextOf(command).split(/^Examples?:\n/m);
+  return {
+    name: path.join(' '),
+    usage: `${path.join(' ')} ${command.usage()}`,
+    description: command.description(),
+    arguments: help.visibleArguments(command).map((argument: Argument) => ({
+      term: help.argumentTerm(argument),
+      what: help.argumentDescription(argument),
+    })),
+    options: help.visibleOptions(command).map((option: Option) => ({
+      term: help.optionTerm(option),
+      what: help.optionDescription(option),
+    })),
+    notes: notes
+      .split(/\n{2,}/)
+      .filter((text) => text.trim() !== '')
+      .map((text) => ({ text: text.replace(/^\n|\n$/g, ''), filled: !/^\s/m.test(text.trim()) })),
+    examples: examples
+      .join('')
+      .trimEnd()
+      .split('\n')
+      .filter((line) => line !== '')
+      .map((line) => line.replace(/^ {2}/, '')),
+    children: command.commands.map((child) => readPage(child, path)),
+  };
+}
+
+/** What was added to the help behind the options, without what stands in every help. */
+function helpTextOf(command: CommandUnknownOpts): string {
+  let text = '';
+  const write = (part: string) => {
+    text += part;
+  };
+  command.configureOutput({ writeOut: write }).outputHelp();
+  return text
+    .slice(command.helpInformation().length)
+    .replace(GLOBAL_OPTIONS_NOTE, '')
+    .replace(/^Topics:\n(?: {2}.*\n)+/m, '');
+}
+
+/** A page and all below it. */
+export function everyPage(page: CommandPage): CommandPage[] {
+  return [page, ...page.children.flatMap(everyPage)];
+}

@@ -1,0 +1,39 @@
+import { buildProgram } from '../../src/cli/program.ts';
+import { TOPICS } from '../../src/cli/topics.ts';
+import { readPage } from './command-page.ts';
+import { manName, writeCommandPage, writeMainPage } from './man-page.ts';
+import { writeReference } from './reference.ts';
+
+/** What a topic of `psd2 help` tells. */
+export interface TopicPage {
+  name: string;
+  title: string;
+  text: string;
+}
+
+/** As on Linux, where nothing else is set. */
+const PLACES = { root: '~/.config/psd2', log: '~/.local/state/psd2' };
+
+/**
+ * The pages that are written from the command tree.
+ *
+ * @param version of the package
+ * @returns content by path from the root of the repository
+ */
+export async function writePages(version: string): Promise<Record<string, string>> {
+  const program = readPage(buildProgram(version));
+  const topics = await Promise.all(
+    Object.entries(TOPICS).map(async ([name, { title, text }]) => ({
+      name,
+      title,
+      text: await text(PLACES),
+    })),
+  );
+  return {
+    'docs/reference.md': writeReference(program, topics),
+    'man/psd2.1': writeMainPage(program, topics, version),
+    ...Object.fromEntries(
+      program.children.map((page) => [`man/${manName(page.name)}.1`, writeCommandPage(page, version)]),
+    ),
+  };
+}
