@@ -1,0 +1,99 @@
+// Draws the picture of the README from a real run of the demo: npm run picture [-- <file.svg>]
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { writeFileSync } from 'node:fs';
+import { buffer } from 'node:stream/consumers';
+import { fileURLToPath } from 'node:url';
+import xterm from '@xterm/headless';
+
+const ROOT = fileURLToPath(new URL('..', import.meta.url));
+const COLUMNS = 100;
+/** More than the demo prints, so that nothing scrolls away. */
+const ROWS = 300;
+/** The picture begins with this step; what comes before is the login and the consent. */
+const FIRST = '$ psd2 accounts list';
+
+const CELL = { width: 8.4, height: 19 };
+const MARGIN = 20;
+const BAR = 34;
+const COLOURS = { text: '#e6edf3', dim: '#7d8590', command: '#79c0ff', bold: '#ffffff', window: '#0d1117' };
+const EDGE = '#30363d';
+
+/** The demo in a terminal of its own (script, util-linux), as bytes. */
+async function runDemo() {
+  const command = `stty cols ${COLUMNS} rows ${ROWS}; exec '${process.execPath}' bin/psd2.js demo`;
+  const env = { ...process.env, TERM: 'xterm-256color', NO_COLOR: '' };
+  const demo = spawn('script', ['-qefc', command, '/dev/null'], {
+    cwd: ROOT,
+    env,
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const [bytes, [code]] = await Promise.all([buffer(demo.stdout), once(demo, 'close')]);
+  if (code !== 0) throw new Error(`The demo ended with ${code}:\n${bytes}`);
+  return bytes;
+}
+
+/** What the screen shows at the end: for each line its pieces of one weight. */
+async function readScreen(bytes) {
+  const terminal = new xterm.Terminal({ cols: COLUMNS, rows: ROWS, allowProposedApi: true });
+  await new Promise((resolve) => terminal.write(bytes, resolve));
+  const lines = [];
+  for (let row = 0; row < ROWS; row += 1) {
+    const line = terminal.buffer.active.getLine(row);
+    const pieces = [];
+    for (let column = 0; column < COLUMNS; column += 1) {
+      const cell = line?.getCell(column);
+      const bold = Boolean(cell?.isBold());
+      const last = pieces.at(-1);
+      if (last?.bold === bold) last.text += cell?.getChars() || ' ';
+      else pieces.push({ bold, column, text: cell?.getChars() || ' ' });
+    }
+    lines.push({ text: line?.translateToString(true) ?? '', wrapped: line?.isWrapped ?? false, pieces });
+  }
+  const first = lines.findIndex(({ text }) => text.startsWith(FIRST));
+  const last = lines.findLastIndex(({ text }) => text !== '');
+  if (first === -1) throw new Error(`The demo has no step ${FIRST}`);
+  return lines.slice(first, last + 1);
+}
+
+const escapeXml = (text) =>
+  text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;');
+
+function draw(lines) {
+  const width = Math.round(COLUMNS * CELL.width + 2 * MARGIN);
+  const height = BAR + lines.length * CELL.height + MARGIN;
+  let command = false;
+  const texts = lines.flatMap(({ text, wrapped, pieces }, row) => {
+    command = text.startsWith('$ ') || (command && wrapped);
+    return pieces.flatMap(({ bold, column, text: piece }) => {
+      const shown = piece.trimEnd();
+      if (shown.trim() === '') return [];
+      const indent = shown.length - shown.trimStart().length;
+      const x = (MARGIN + (column + indent) * CELL.width).toFixed(1);
+      const y = BAR + (row + 0.75) * CELL.height;
+      const length = ((shown.length - indent) * CELL.width).toFixed(1);
+      const kind = command ? ' class="command"' : bold ? ' class="bold"' : '';
+      // The length keeps columns in line in every font.
+      return `<text x="${x}" y="${y}" textLength="${length}"${kind}>${escapeXml(shown.trimStart())}</text>`;
+    });
+  });
+  const dots = [0, 1, 2].map(
+    (index) => `<circle cx="${MARGIN + 5 + index * 18}" cy="${BAR / 2}" r="5" fill="${EDGE}"/>`,
+  );
+  return `<svg xmlns="http://www.w3.org/2000/svg" xml:space="preserve" viewBox="0 0 ${width} ${height}" width="${width}" height="${height}" role="img" aria-label="A terminal in which psd2 demo lists accounts and makes an instant transfer">
+<style>
+text { font: 14px ui-monospace, SFMono-Regular, Menlo, Consolas, "DejaVu Sans Mono", monospace; fill: ${COLOURS.text}; white-space: pre }
+.command { fill: ${COLOURS.command} }
+.bold { font-weight: 600; fill: ${COLOURS.bold} }
+.title { fill: ${COLOURS.dim}; text-anchor: middle }
+</style>
+<rect x="0.5" y="0.5" width="${width - 1}" height="${height - 1}" rx="8" fill="${COLOURS.window}" stroke="${EDGE}"/>
+${dots.join('')}
+<text x="${width / 2}" y="${BAR / 2 + 5}" class="title">psd2 demo</text>
+${texts.join('\n')}
+</svg>
+`;
+}
+
+const file = process.argv[2] ?? `${ROOT}docs/demo.svg`;
+writeFileSync(file, draw(await readScreen(await runDemo())));
