@@ -61,6 +61,7 @@ ${examples('psd2 sandbox start', 'psd2 sandbox start --detach --port 0 --persona
   sandbox
     .command('reset')
     .description('take it back to how it was when it started: ledger, logins, consents, operations, faults')
+    .addHelpText('after', examples('psd2 sandbox reset'))
     .action(() => run(async (context) => (await import('../../commands/sandbox.ts')).sandboxReset(context)));
 
   sandbox
@@ -95,7 +96,9 @@ ${examples('psd2 sandbox start', 'psd2 sandbox start --detach --port 0 --persona
 }
 
 function declareFault(run: Run) {
-  const fault = new Command('fault').description('have calls go wrong, to see what a client makes of it');
+  const fault = new Command('fault')
+    .description('have calls go wrong, to see what a client makes of it')
+    .addHelpText('after', examples('psd2 sandbox fault list', 'psd2 sandbox fault clear'));
 
   fault
     .command('add')
@@ -123,6 +126,7 @@ Example:
   fault
     .command('list')
     .description('show the faults, and how many calls each was for and spoilt')
+    .addHelpText('after', examples('psd2 sandbox fault list'))
     .action(() =>
       run(async (context) => (await import('../../commands/sandbox-fault.ts')).listFaults(context)),
     );
@@ -131,6 +135,7 @@ Example:
     .command('clear')
     .argument('[id]', 'one of them; default: all')
     .description('have calls go well again')
+    .addHelpText('after', examples('psd2 sandbox fault clear'))
     .action((id) =>
       run(async (context) => (await import('../../commands/sandbox-fault.ts')).clearFaults(context, id)),
     );
