@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, describe, expect, it } from 'vitest';
@@ -14,23 +14,28 @@ interface Block {
   text: string;
 }
 
-/** The shell commands of the README, each block with the heading that it stands under. */
-const blocks: Block[] = [];
-let heading = '';
-for (const [, title, text] of readText('README.md').matchAll(/^#{1,6} ([^\n]*)$|^```sh\n(.*?)^```$/gms)) {
-  if (title !== undefined) heading = title;
-  else if (text !== undefined) blocks.push({ heading, text });
+/** The shell commands of a page, each block with the heading that it stands under. */
+function blocksIn(page: string): Block[] {
+  const found: Block[] = [];
+  let heading = '';
+  for (const [, title, text] of readText(page).matchAll(/^#{1,6} ([^\n]*)$|^```sh\n(.*?)^```$/gms)) {
+    if (title !== undefined) heading = title;
+    else if (text !== undefined) found.push({ heading, text });
+  }
+  return found;
 }
+
+const blocks = blocksIn('README.md');
 const under = (title: string) => blocks.filter((block) => block.heading === title).map(({ text }) => text);
 
-/** Runs blocks of the README as they stand, one after the other in one shell, with `psd2` installed by `npm link`. */
+/** Runs blocks of a page as they stand, one after the other in one shell, with `psd2` installed by `npm link`. */
 async function runBlocks(operator: Operator, texts: string[], env: Environment = {}) {
   const prefix = join(operator.folder, 'prefix');
   mkdirSync(prefix, { recursive: true });
   const script = `
     set -euo pipefail
     # Another bank may have the port that it would take.
-    psd2() { if [ "$1 $2" = 'sandbox start' ]; then command psd2 "$@" --port 0; else command psd2 "$@"; fi; }
+    psd2() { if [ "\${1-} \${2-}" = 'sandbox start' ]; then command psd2 "$@" --port 0; else command psd2 "$@"; fi; }
     npm() { (cd "$ROOT" && command npm "$@"); }
     ${texts.join('\n')}`;
   const bash = await operator.startProgram('bash', ['-c', script], {
@@ -86,32 +91,105 @@ describe.concurrent('the quick start', () => {
   });
 });
 
+/** What the pages call a bank's own settings, from the sandbox. */
+async function realBank(operator: Operator): Promise<Environment> {
+  const settings = await operator.json(z.record(z.string(), z.string()), ['sandbox', 'env']);
+  const secret = join(operator.folder, 'secret.txt');
+  writeFileSync(secret, `${settings.PSD2_CLIENT_SECRET}\n`, { mode: 0o600 });
+  return {
+    PSD2_PROFILE: undefined,
+    BANK_URL: settings.PSD2_BASE_URL,
+    CLIENT_ID: settings.PSD2_CLIENT_ID,
+    SECRET_FILE: secret,
+    APPLICATION_NAME: settings.PSD2_APP_NAME,
+    QWAC_CERT: settings.PSD2_QWAC_CERT,
+    QWAC_KEY: settings.PSD2_QWAC_KEY,
+    QSEAL_CERT: settings.PSD2_QSEAL_CERT,
+    QSEAL_KEY: settings.PSD2_QSEAL_KEY,
+    // A real bank's certificate chains to an authority that the system knows.
+    PSD2_CA: settings.PSD2_CA,
+  };
+}
+
 describe.concurrent('the way to a real bank', () => {
   const operator = useSandbox();
 
   it('leads to the accounts', async () => {
-    const settings = await operator.json(z.record(z.string(), z.string()), ['sandbox', 'env']);
-    const secret = join(operator.folder, 'secret.txt');
-    writeFileSync(secret, `${settings.PSD2_CLIENT_SECRET}\n`, { mode: 0o600 });
     const { code, stdout, stderr } = await runBlocks(
       operator,
       ['npm link >&2', ...under('Against a real bank')],
-      {
-        PSD2_PROFILE: undefined,
-        BANK_URL: settings.PSD2_BASE_URL,
-        CLIENT_ID: settings.PSD2_CLIENT_ID,
-        SECRET_FILE: secret,
-        APPLICATION_NAME: settings.PSD2_APP_NAME,
-        QWAC_CERT: settings.PSD2_QWAC_CERT,
-        QWAC_KEY: settings.PSD2_QWAC_KEY,
-        QSEAL_CERT: settings.PSD2_QSEAL_CERT,
-        QSEAL_KEY: settings.PSD2_QSEAL_KEY,
-        // A real bank's certificate chains to an authority that the system knows.
-        PSD2_CA: settings.PSD2_CA,
-      },
+      await realBank(operator),
     );
     expect(code, `${stdout}\n${stderr}`).toBe(0);
     expect(stdout).toMatch(/^Profile\tmybank$/m);
     expect(stdout).toMatch(/^0010482620\tIT89F/m);
+  });
+});
+
+/** The blocks of a page of the guide, in a shell that has `psd2` as `npm link` gives it. */
+const page = (name: string) => ['npm link >&2', ...blocksIn(`docs/${name}.md`).map(({ text }) => text)];
+
+describe('the guide', () => {
+  it('has no link that leads nowhere', () => {
+    const pages = ['README.md', ...readdirSync(join(ROOT, 'docs')).map((name) => `docs/${name}`)];
+    const broken = pages
+      .filter((name) => name.endsWith('.md'))
+      .flatMap((name) =>
+        [...readText(name).matchAll(/\]\((?!https?:|#)([^)#\s]+)/g)]
+          .map(([, to = '']) => join(ROOT, name, '..', to))
+          .filter((path) => !existsSync(path)),
+      );
+    expect(broken).toEqual([]);
+  });
+});
+
+describe.concurrent('the first day', () => {
+  const operator = useOperator();
+  const env = { PSD2_CONFIG_DIR: undefined, PSD2_PROFILE: undefined };
+  afterAll(async () => {
+    await operator.psd2(['sandbox', 'stop'], { env });
+  });
+
+  it('goes as the guide says', async () => {
+    const { code, stdout, stderr } = await runBlocks(operator, page('first-day'), env);
+    expect(code, `${stdout}\n${stderr}`).toBe(0);
+    expect(stdout.match(/^State\t\w+$/gm)).toEqual(
+      ['confirmed', 'executed', 'settled', 'rejected'].map((state) => `State\t${state}`),
+    );
+    expect(stdout).toMatch(/^refused with exit code 2$/m);
+    expect(stdout).toMatch(/^ended with exit code 6$/m);
+    expect(stdout).toMatch(/\tauthorization \(NOT_AUTHORIZED\)\t/);
+    expect(stderr).toMatch(/^The sandbox at \S+ has ended\.$/m);
+  });
+});
+
+describe.concurrent('the production set-up', () => {
+  const operator = useSandbox();
+
+  it('goes as the guide says', async () => {
+    const { code, stdout, stderr } = await runBlocks(operator, page('production'), await realBank(operator));
+    expect(code, `${stdout}\n${stderr}`).toBe(0);
+    expect(stdout).toMatch(/^\(request-target\): get \/private\/customers\/customerid-info$/m);
+    expect(stdout).toMatch(/^0010482620\tIT89F/m);
+  });
+});
+
+describe.concurrent('a pipeline', () => {
+  const operator = useOperator();
+  const env = { PSD2_PROFILE: undefined };
+  afterAll(async () => {
+    await operator.psd2(['sandbox', 'stop'], { env });
+  });
+
+  it('goes as the guide says', async () => {
+    const { code, stdout, stderr } = await runBlocks(operator, page('pipelines'), env);
+    expect(code, `${stdout}\n${stderr}`).toBe(0);
+    expect(stdout).toMatch(/^paid$/m);
+    const read = (file: string): unknown => JSON.parse(readFileSync(join(operator.folder, file), 'utf8'));
+    expect(shapes.transfer.parse(read('transfer.json'))).toMatchObject({
+      state: 'settled',
+      reference: 'INV-2026-001',
+    });
+    expect(shapes.balance.parse(read('balance.json')).productId).toBe('0010482620');
   });
 });
