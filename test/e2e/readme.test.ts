@@ -88,6 +88,12 @@ describe.concurrent('the quick start', () => {
     expect(second).toMatchObject({ state: 'settled', reference: 'INV-1' });
     expect(stderr).toMatch(/^The sandbox at \S+ has ended\.$/m);
     expect(readdirSync(join(operator.home, '.config', 'psd2')).sort()).toContain('profiles');
+    const man = await operator.startProgram('man', [
+      '-M',
+      join(operator.folder, 'prefix/share/man'),
+      'psd2-transfer',
+    ]);
+    expect((await man.ended).stdout).toMatch(/^ +psd2 transfer create \[options\]$/m);
   });
 });
 

@@ -1,0 +1,59 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { expect, it } from 'vitest';
+import * as z from 'zod';
+import { freePort, useOperator } from './psd2.ts';
+
+// No telemetry: whom psd2 talks to on the way from login to a settled payment, in all of its processes.
+
+const RECORDER = fileURLToPath(new URL('record-connections.cjs', import.meta.url));
+const recorded = z.object({ command: z.array(z.string()), kind: z.string(), target: z.string() });
+const operator = useOperator();
+
+it('psd2 talks to the bank, and to nobody else', async () => {
+  const file = join(operator.folder, 'connections.ndjson');
+  const port = await freePort();
+  const callback = `127.0.0.1:${await freePort()}`;
+  Object.assign(operator.env, {
+    NODE_OPTIONS: `--require ${RECORDER}`,
+    RECORDED_CONNECTIONS: file,
+    PSD2_PROFILE: 'sandbox',
+    PSD2_REDIRECT_URI: `http://${callback}/callback`,
+  });
+  const start = ['sandbox', 'start', '--detach', '--port', String(port)];
+  const started = await operator.json(z.object({ baseUrl: z.url(), customerSiteUrl: z.url() }), start);
+  const bank = new URL(started.baseUrl).host;
+  const site = new URL(started.customerSiteUrl).host;
+  const order = ['--to', 'DE89370400440532013000', '--name', 'Ada Lovelace', '--amount', '12.50'];
+  for (const args of [
+    ['auth', 'login'],
+    ['auth', 'refresh'],
+    ['consent', 'request', '--category', 'ACCOUNT_INFO', '--category', 'PAYMENTS', '--all-products'],
+    ['accounts', 'list'],
+    ['accounts', 'transactions', '0010482620'],
+    ['transfer', '--instant', '--payee-verified', '--yes', '--from', '0010482620', ...order],
+    ['log'],
+    ['--help'],
+    ['acounts'],
+  ]) {
+    const { code, stderr } = await operator.psd2(args);
+    expect(code, stderr).toBe(args[0] === 'acounts' ? 2 : 0);
+  }
+  expect((await operator.psd2(['sandbox', 'stop'])).code).toBe(0);
+
+  const all = readFileSync(file, 'utf8')
+    .trimEnd()
+    .split('\n')
+    .map((line) => recorded.parse(JSON.parse(line)));
+  const targets = (isWanted: (command: string) => boolean) => [
+    ...new Set(
+      all.filter(({ command }) => isWanted(command.join(' '))).map(({ kind, target }) => `${kind} ${target}`),
+    ),
+  ];
+  expect(targets((command) => !command.startsWith('sandbox'))).toEqual([`connect ${bank}`]);
+  // It plays the customer's browser.
+  expect(targets((command) => command.startsWith('sandbox customer')).sort()).toEqual(
+    [`connect ${callback}`, `connect ${site}`].sort(),
+  );
+});

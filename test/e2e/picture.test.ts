@@ -1,0 +1,39 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { HTMLElement, parse } from 'node-html-parser';
+import { expect, it } from 'vitest';
+import { useOperator } from './psd2.ts';
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+const operator = useOperator();
+
+/** The texts of a picture, line by line. */
+function linesOf(file: string): string[] {
+  return parse(readFileSync(file, 'utf8'))
+    .querySelectorAll('text')
+    .filter((text) => text instanceof HTMLElement)
+    .map((text) => text.textContent);
+}
+
+/** What is another thing at each run. */
+const steady = (line: string) =>
+  line.replace(
+    /\b(tr-\w+|[0-9a-f]{8}-[0-9a-f-]{27}|\d{11}|[\d.]+ EUR|\d{4}-\d\d-\d\d\S*|127\.0\.0\.1:\d+)/g,
+    '…',
+  );
+
+it('npm run picture draws the picture of the README from the demo as it is', async () => {
+  const file = join(operator.folder, 'demo.svg');
+  const script = await operator.startProgram(process.execPath, [join(ROOT, 'scripts', 'picture.js'), file]);
+  const { code, stderr } = await script.ended;
+  expect(code, stderr).toBe(0);
+  const drawn = linesOf(file).map(steady);
+  expect(drawn).toContain('State           settled');
+  const rows = (line: string) => !/^…|EUR {2}/.test(line);
+  expect(drawn.filter(rows)).toEqual(
+    linesOf(join(ROOT, 'docs', 'demo.svg'))
+      .map(steady)
+      .filter(rows),
+  );
+});
