@@ -9,6 +9,7 @@ export function start(node, version) {
       '--version': { words: ['--version'], limit: 1.15 },
       '--help': { words: ['--help'], limit: 1.3 },
       'completion bash': { words: ['completion', 'bash'], limit: 1.5 },
+      '__complete (the Tab key)': { words: ['__complete', 'words', 'accounts', 'balance', ''], limit: 1.5 },
       'profile list': { words: ['profile', 'list'], limit: 1.5 },
     };
     const times = timeProcesses(

@@ -163,6 +163,7 @@ export const syncReport = z.strictObject({
     pending: z.int(),
     calls: z.int(),
   }),
+});
 
 /** A call of `psd2 log`. */
 export const loggedCall = z.strictObject({

@@ -3,9 +3,6 @@
 // and their bash needs the bash-completion package.) The first line of the answer says what follows: `values`
 // (a line each, a tab before its description), `files` or `folders`.
 
-export const SHELLS = ['bash', 'zsh', 'fish'] as const;
-export type Shell = (typeof SHELLS)[number];
-
 const bash = `# bash completion for psd2; needs no other package. From 'psd2 completion bash'.
 _psd2() {
   local kind value current=\${COMP_WORDS[COMP_CWORD]}
@@ -92,4 +89,4 @@ complete -c psd2 -f -a '(__psd2_complete)'
 `;
 
 /** The script that a shell reads, to complete what is typed after \`psd2\`. */
-export const SCRIPTS: Record<Shell, string> = { bash, zsh, fish };
+export const SCRIPTS = { bash, zsh, fish };

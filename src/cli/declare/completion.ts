@@ -1,5 +1,6 @@
 import { Argument, Command } from '@commander-js/extra-typings';
-import { SCRIPTS, SHELLS } from '../completion/scripts.ts';
+
+const SHELLS = ['bash', 'zsh', 'fish'] as const;
 
 export function declareCompletion() {
   return new Command('completion')
@@ -21,7 +22,8 @@ Examples:
 For bash the first wants the bash-completion package, the second nothing. For zsh, ~/.zfunc stands for a folder of
 $fpath; the other way goes after compinit.`,
     )
-    .action((shell) => {
+    .action(async (shell) => {
+      const { SCRIPTS } = await import('../completion/scripts.ts');
       process.stdout.write(SCRIPTS[shell]);
     });
 }
