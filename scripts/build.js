@@ -1,5 +1,5 @@
 // Bundles src/main.ts into dist/ with splitting, so that a command loads only what it uses.
-import { readFileSync, renameSync, rmSync } from 'node:fs';
+import { cpSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { build } from 'esbuild';
 
@@ -40,5 +40,7 @@ await build({
   define: { PSD2_VERSION: JSON.stringify(version) },
   logLevel: 'warning',
 });
+// The console's page, where the bundle of src/sandbox/console looks for it.
+cpSync('src/sandbox/console/public', `${unfinished}/chunks/public`, { recursive: true });
 rmSync('dist', { recursive: true, force: true });
 renameSync(unfinished, 'dist');

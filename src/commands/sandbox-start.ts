@@ -5,6 +5,7 @@ import { isDeepStrictEqual } from 'node:util';
 import * as z from 'zod/mini';
 import { Psd2Error } from '../errors.ts';
 import type { Registration } from '../sandbox/registration.ts';
+import type { RunningSandbox } from '../sandbox/running.ts';
 import { makePrivateFolder } from '../store/json-file.ts';
 import type { Column } from '../terminal/output.ts';
 import type { Context } from './context.ts';
@@ -13,6 +14,7 @@ import type { Context } from './context.ts';
 export interface SandboxAddresses {
   baseUrl: string;
   customerSiteUrl: string;
+  consoleUrl: string;
   pid: number;
   profile: string;
 }
@@ -22,9 +24,16 @@ export const SANDBOX_PROFILE = 'sandbox';
 export const SANDBOX_FIELDS: Column<SandboxAddresses>[] = [
   { title: 'Interface', value: ({ baseUrl }) => baseUrl },
   { title: 'Customer site', value: ({ customerSiteUrl }) => customerSiteUrl },
+  { title: 'Console', value: ({ consoleUrl }) => consoleUrl },
   { title: 'Process', value: ({ pid }) => String(pid) },
   { title: 'Profile', value: ({ profile }) => profile },
 ];
+
+/** Where a sandbox that runs is reached. */
+export function addressesOf({ baseUrl, customerSiteUrl, pid }: RunningSandbox): SandboxAddresses {
+  const consoleUrl = `${customerSiteUrl}/console`;
+  return { baseUrl, customerSiteUrl, consoleUrl, pid, profile: SANDBOX_PROFILE };
+}
 
 export interface SandboxStartOptions {
   port: string;
@@ -53,8 +62,7 @@ export async function sandboxStart(context: Context, options: SandboxStartOption
   const sandbox = await startSandbox({ folder: folder.sandbox, port, ...rules });
   try {
     await writeProfile(context, sandbox.baseUrl, sandbox.registration);
-    const { baseUrl, customerSiteUrl } = sandbox;
-    output.record({ baseUrl, customerSiteUrl, pid: process.pid, profile: SANDBOX_PROFILE }, SANDBOX_FIELDS);
+    output.record(addressesOf(sandbox.running), SANDBOX_FIELDS);
     terminal.say(`The sandbox is ready. Try: psd2 --profile ${SANDBOX_PROFILE} auth login. Ctrl-C ends it.`);
     await new Promise<void>((resolve) => {
       if (world.signal.aborted) resolve();
@@ -109,6 +117,7 @@ async function startDetached(context: Context): Promise<void> {
 const addresses = z.object({
   baseUrl: z.string(),
   customerSiteUrl: z.string(),
+  consoleUrl: z.string(),
   pid: z.number(),
   profile: z.string(),
 });

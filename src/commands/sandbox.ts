@@ -1,12 +1,11 @@
 import { Psd2Error } from '../errors.ts';
 import type { RunningSandbox } from '../sandbox/running.ts';
 import type { Context } from './context.ts';
-import { SANDBOX_FIELDS, SANDBOX_PROFILE } from './sandbox-start.ts';
+import { addressesOf, SANDBOX_FIELDS, SANDBOX_PROFILE } from './sandbox-start.ts';
 
 /** `psd2 sandbox status`. @throws Psd2Error `sandbox` when it does not run */
 export async function sandboxStatus(context: Context): Promise<void> {
-  const { pid, baseUrl, customerSiteUrl } = await requireRunning(context);
-  context.output.record({ baseUrl, customerSiteUrl, pid, profile: SANDBOX_PROFILE }, SANDBOX_FIELDS);
+  context.output.record(addressesOf(await requireRunning(context)), SANDBOX_FIELDS);
 }
 
 /** `psd2 sandbox stop`: one that does not run is no error. */

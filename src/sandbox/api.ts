@@ -22,12 +22,14 @@ import { transactionRoutes } from './routes/transactions.ts';
 import { checkKeyId, checkRequest } from './strict/check-request.ts';
 import { header } from './strict/headers.ts';
 import { type RawRequest, readRawRequest } from './strict/raw-request.ts';
+import type { Grant } from './tokens.ts';
 
 /** The bank's API: the rules that hold for every request, the endpoints, and the envelope of every refusal. */
 export function bankApi(bank: Bank): Hono<BankEnv> {
   const api = new Hono<BankEnv>();
 
   api.use(async (c, next) => {
+    const begun = performance.now();
     const request = await readRawRequest(c.env.incoming);
     c.set('request', request);
     c.set('faults', []);
@@ -40,6 +42,15 @@ export function bankApi(bank: Bank): Hono<BankEnv> {
     spoilContent(answer, faults);
     if (find(faults, 'clock')) answer.headers.set('date', now.toUTCString());
     bank.seal.put(answer, request, now, flawOf(faults));
+    bank.calls.addCall({
+      at: bank.now(),
+      milliseconds: performance.now() - begun,
+      request,
+      faults,
+      refusal: c.error,
+      caller: callerText(c.var.caller),
+      answer,
+    });
     // Without this, the headers of the answer before would go on top.
     c.res = undefined;
     c.res = await sendSpoilt(c, answer, faults);
@@ -89,6 +100,12 @@ export function bankApi(bank: Bank): Hono<BankEnv> {
     return c.json(errorEnvelope('INTERNAL_ERROR', 'The sandbox bank failed', error.message), 500);
   });
   return api;
+}
+
+function callerText(caller: Grant | undefined): string | undefined {
+  if (!caller) return undefined;
+  const { application, customerId } = caller;
+  return `${application.applicationName}, ${customerId === undefined ? 'no customer' : `customer ${customerId}`}`;
 }
 
 function flawOf(faults: readonly Fault[]): SealFlaw | undefined {

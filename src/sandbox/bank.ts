@@ -2,6 +2,7 @@ import { X509Certificate } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { AnswerSeal } from './answers/seal.ts';
 import { CallLimits } from './call-limits.ts';
+import { CallLog } from './console/call-log.ts';
 import { Customers } from './customers.ts';
 import { FaultBook } from './faults/fault-book.ts';
 import { Ledger } from './ledger.ts';
@@ -49,6 +50,8 @@ export interface Bank extends BankState {
   applications: { authorizationCode: Application; clientCredentials: Application };
   tppCertificates: TppCertificates;
   customers: Customers;
+  /** What the console shows. */
+  calls: CallLog;
   /** What the bank signs its answers with. */
   seal: AnswerSeal;
 }
@@ -72,6 +75,7 @@ export async function openBank(registration: Registration, rules: BankRules): Pr
     tppCertificates: { qwac: new X509Certificate(qwac), qseal: new X509Certificate(qseal) },
     customers,
     ...newState(rules, customers),
+    calls: new CallLog(),
     seal: new AnswerSeal(bankSigningKey),
   };
 }

@@ -8,6 +8,11 @@ import { totalOf } from './transfer-order.ts';
 
 /** The bank as its customer site sees it. */
 export function customerSide(bank: Bank): BankSide {
+  /** Tells the console that the customer decided. */
+  const told = (returnTo: URL): URL => {
+    bank.calls.tellChange();
+    return returnTo;
+  };
   return {
     logins: () => bank.customers.shown.map(loginOf),
     loginRequest: (id) => {
@@ -18,16 +23,16 @@ export function customerSide(bank: Bank): BankSide {
       const customer = bank.customers.byUser(user);
       return customer?.password === password ? loginOf(customer) : undefined;
     },
-    allowLogin: (id, customerId) => bank.logins.allow(id, customerId),
-    refuseLogin: (id) => bank.logins.refuse(id),
+    allowLogin: (id, customerId) => told(bank.logins.allow(id, customerId)),
+    refuseLogin: (id) => told(bank.logins.refuse(id)),
     scaRequest: (resourceId) => {
       const resource = bank.resources.find(resourceId);
       return (
         resource?.sca && { request: requestOf(bank, resource), state: bank.resources.scaState(resource) }
       );
     },
-    approveSca: (resourceId) => bank.resources.decide(resourceId, 'AUTHORIZED'),
-    refuseSca: (resourceId) => bank.resources.decide(resourceId, 'NOT_AUTHORIZED'),
+    approveSca: (resourceId) => told(bank.resources.decide(resourceId, 'AUTHORIZED')),
+    refuseSca: (resourceId) => told(bank.resources.decide(resourceId, 'NOT_AUTHORIZED')),
   };
 }
 

@@ -2,6 +2,7 @@ import { getRequestListener } from '@hono/node-server';
 import { Hono } from 'hono';
 import { bankApi } from './api.ts';
 import type { Bank } from './bank.ts';
+import { consoleSite } from './console/console-site.ts';
 import { controlSite } from './control/control-site.ts';
 import type { BankSide } from './customer-site/bank-side.ts';
 import { customerSite } from './customer-site/site.ts';
@@ -23,6 +24,8 @@ export function siteListener(
   const site = new Hono()
     .get(IDENTITY_PATH, (c) => c.json({ pid, startedAt }))
     .route('/control', controlSite(bank, controlToken))
+    .route('/console', consoleSite(bank))
+    .get('/console/', (c) => c.redirect('/console', 302))
     .route('/', customerSite(customers));
   return getRequestListener(site.fetch);
 }

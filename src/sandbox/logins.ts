@@ -46,6 +46,14 @@ export class Logins {
     return login && this.#age(login.startedAt) <= LOGIN_MS ? login : undefined;
   }
 
+  /** Those that wait for a decision, oldest first. */
+  open(): { id: string; login: PendingLogin }[] {
+    return [...this.#pending].flatMap(([id]) => {
+      const login = this.find(id);
+      return login ? [{ id, login }] : [];
+    });
+  }
+
   /** @returns the redirect URI with the code for `customerId`. */
   allow(id: string, customerId: string): URL {
     const login = this.#decide(id);

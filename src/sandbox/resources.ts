@@ -68,6 +68,11 @@ export class Resources {
     return disposed ? undefined : resource;
   }
 
+  /** Those that are known, oldest first. */
+  list(): Resource[] {
+    return [...this.#resources.values()].filter(({ id }) => this.find(id) !== undefined);
+  }
+
   /** Whether the customer did SCA for an inquiry of this login. */
   isLifted(grant: Grant): boolean {
     for (const resource of this.#resources.values()) {
@@ -103,7 +108,7 @@ export class Resources {
    *
    * @returns the address to send the browser back to, in any case.
    */
-  decide(id: string, decision: 'AUTHORIZED' | 'NOT_AUTHORIZED'): URL {
+  decide(id: string, decision: Exclude<ScaState, 'PENDING'>): URL {
     const resource = this.find(id);
     if (!resource?.sca) throw new RangeError(`No SCA was started for the resource ${id}`);
     const ending = resource.plan.sca ?? decision;

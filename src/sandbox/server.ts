@@ -85,6 +85,9 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
       answerWith(api),
     ),
   );
+  apiServer.server.on('tlsClientError', (error: Error) =>
+    bank.calls.addHandshake(bank.now(), reasonOf(error)),
+  );
   const closeBoth = async (): Promise<void> => {
     await Promise.all([siteServer.close(), apiServer.close()]);
   };
@@ -184,6 +187,11 @@ function listen(server: Server, port: number, option: string): Promise<number> {
       resolve(typeof address === 'object' && address ? address.port : port);
     });
   });
+}
+
+/** What OpenSSL says, without where in its source it says so. */
+function reasonOf(error: Error): string {
+  return 'reason' in error && typeof error.reason === 'string' ? error.reason : error.message;
 }
 
 /** The value of `make`, which is made when it is first asked for. */

@@ -38,6 +38,7 @@ beforeAll(async () => {
 const running = z.strictObject({
   baseUrl: z.url(),
   customerSiteUrl: z.url(),
+  consoleUrl: z.url(),
   pid: z.int(),
   profile: z.literal('sandbox'),
 });

@@ -81,8 +81,9 @@ export const sameOriginOnly = createMiddleware(async (c, next) => {
   return next();
 });
 
-/** Browsers say where a request comes from; the address bar counts as `none`. */
+/** Browsers say where a request comes from. A link that is followed is harmless: its page can't be read from there. */
 function crossSite(c: Context): boolean {
+  if (c.req.method === 'GET' && c.req.header('sec-fetch-mode') === 'navigate') return false;
   return !['same-origin', 'none', undefined].includes(c.req.header('sec-fetch-site'));
 }
 

@@ -42,7 +42,12 @@ export function checkTppCertificate(request: RawRequest, registered: TppCertific
   );
 }
 
-function readTppCertificate(value: string): Buffer {
+/**
+ * The DER that `TPP-Certificate` holds.
+ *
+ * @throws Refusal `HEADER_MALFORMED`
+ */
+export function readTppCertificate(value: string): Buffer {
   const text =
     value.startsWith('-----BEGIN') && !/\s/.test(value) ? pemContent(percentDecoded(value)) : value;
   const der = Buffer.from(text, 'base64');
@@ -98,7 +103,7 @@ export function checkSignature(request: RawRequest, registered: TppCertificates)
       expectedAndReceived('algorithm="rsa-sha256"', `algorithm="${algorithm}"`),
     );
   }
-  const prescribed = request.body.length > 0 ? WITH_BODY : WITHOUT_BODY;
+  const prescribed = signingNames(request);
   if (headers !== prescribed) {
     throw new Refusal(
       'SIGNATURE_HEADERS',
@@ -106,25 +111,36 @@ export function checkSignature(request: RawRequest, registered: TppCertificates)
       expectedAndReceived(`headers="${prescribed}"`, `headers="${headers}"`),
     );
   }
-  const signingString = prescribed
-    .split(' ')
-    .map(
-      (name) =>
-        `${name}: ${name === '(request-target)' ? requestTarget(request) : requiredHeader(request, name)}`,
-    )
-    .join('\n');
+  const text = signingString(request, (name) => requiredHeader(request, name));
   const signedWith = (certificate: X509Certificate): boolean =>
-    verify('RSA-SHA256', Buffer.from(signingString), certificate.publicKey, signature);
+    verify('RSA-SHA256', Buffer.from(text), certificate.publicKey, signature);
   if (!signedWith(registered.qseal)) {
     throw new Refusal(
       'SIGNATURE_INVALID',
       signedWith(registered.qwac)
         ? "The signature was made with the QWAC's key, and must be made with the QSealC's"
         : 'The signature does not verify with the registered QSealC over the signing string that the bank computed',
-      signingString,
+      text,
     );
   }
   return keyId;
+}
+
+/** The names of what is signed, as the `headers` of the signature lists them. */
+export function signingNames({ body }: RawRequest): string {
+  return body.length > 0 ? WITH_BODY : WITHOUT_BODY;
+}
+
+/**
+ * The text that the signature of a request is over (draft-cavage-http-signatures-09, section 2.3).
+ *
+ * @param headerValue a header of the request, by its name in lower case
+ */
+export function signingString(request: RawRequest, headerValue: (name: string) => string): string {
+  return signingNames(request)
+    .split(' ')
+    .map((name) => `${name}: ${name === '(request-target)' ? requestTarget(request) : headerValue(name)}`)
+    .join('\n');
 }
 
 function requestTarget({ method, target }: RawRequest): string {

@@ -1,0 +1,117 @@
+import type { Bank } from '../bank.ts';
+import { decimal } from '../cents.ts';
+import type { Entry } from '../entry.ts';
+import type { Resource } from '../resource.ts';
+import type { Customer } from '../seed-customers.ts';
+
+/** How many flows and transactions the console shows. */
+const MOST_FLOWS = 100;
+const MOST_ENTRIES = 50;
+
+/** The logins that are under way and the resources of all flows, newest first. */
+export function flowsOf(bank: Bank) {
+  return {
+    logins: bank.logins.open().map(({ id, login }) => ({
+      id,
+      application: login.application.applicationName,
+      startedAt: login.startedAt.toISOString(),
+      url: `${bank.customerSiteUrl}/login?request=${id}`,
+    })),
+    resources: bank.resources
+      .list()
+      .slice(-MOST_FLOWS)
+      .toReversed()
+      .map((resource) => ({
+        id: resource.id,
+        kind: resource.kind,
+        customer: resource.customer.user,
+        about: aboutOf(resource),
+        createdAt: resource.createdAt.toISOString(),
+        sca: resource.sca ? bank.resources.scaState(resource) : 'not started',
+        /** Whether the customer can decide now. */
+        open: resource.sca !== undefined && bank.resources.scaState(resource) === 'PENDING',
+        execution: executionOf(bank, resource),
+      })),
+    consents: [...bank.consents.values()].map(({ customerId, category, productId, givenAt }) => ({
+      customer: bank.customers.find(customerId)?.user ?? customerId,
+      category,
+      productId,
+      givenAt: givenAt.toISOString(),
+    })),
+  };
+}
+
+function aboutOf(resource: Resource): string {
+  switch (resource.kind) {
+    case 'consent':
+      return resource.categories
+        .map(({ name, products }) => `${name} for ${products.map(({ productId }) => productId).join(', ')}`)
+        .join('; ');
+    case 'inquiry':
+      return `transactions of ${resource.product.productId} from ${resource.from}`;
+    case 'moneyTransfer':
+    case 'standingOrder': {
+      const { beneficiaryName, beneficiaryIban, amount } = resource.order;
+      return `${decimal(amount)} EUR from ${resource.product.productId} to ${beneficiaryName}, ${beneficiaryIban}`;
+    }
+  }
+}
+
+function executionOf(bank: Bank, resource: Resource): string {
+  if (resource.kind === 'consent') return resource.finishedAt ? 'confirmed' : 'not confirmed';
+  if (resource.kind === 'inquiry') return '';
+  const { execution } = resource;
+  if (!execution) return resource.nextStep === 'verify2' ? 'wants verify2' : 'not executed';
+  if (!('cro' in execution)) return `executed, ${execution.standingOrderId}`;
+  const { cro, settlement } = execution;
+  if (!settlement) return `executed, CRO ${cro}`;
+  return bank.now() < settlement.at ? `pending, CRO ${cro}` : `settled ${settlement.status}, CRO ${cro}`;
+}
+
+/** The accounts of the customers with a story, or of one. */
+export function accountsOf(bank: Bank, user: string | undefined) {
+  const one = user === undefined ? undefined : bank.customers.byUser(user);
+  const customers: readonly Customer[] = user === undefined ? bank.customers.seeded : one ? [one] : [];
+  const now = bank.now();
+  return customers.map(({ user: name, firstName, lastName, customerId, products }) => ({
+    user: name,
+    name: `${firstName} ${lastName}`,
+    customerId,
+    products: products.map((product) => {
+      const { booked, available } = bank.ledger.balance(product, now);
+      return {
+        productId: product.productId,
+        kind: product.kind,
+        name: product.name,
+        iban: product.iban,
+        booked: decimal(booked),
+        available: decimal(available),
+      };
+    }),
+  }));
+}
+
+/** The newest entries of an account, pending ones first; undefined for an account that the bank does not have. */
+export function ledgerOf(bank: Bank, productId: string) {
+  const found = bank.customers.byProduct(productId);
+  if (!found) return undefined;
+  const whole = { from: undefined, to: undefined };
+  const { booked, pending } = bank.ledger.entries(found.product, whole, bank.now());
+  const view =
+    (state: string) =>
+    ({ amount, bookingDay, shortDescription, extendedDescription, transferReference }: Entry) => ({
+      state,
+      day: bookingDay,
+      amount: decimal(amount),
+      text: `${shortDescription} ${extendedDescription}`,
+      reference: transferReference,
+    });
+  return {
+    productId,
+    count: booked.count + pending.length,
+    entries: [
+      ...pending.slice(0, MOST_ENTRIES).map(view('pending')),
+      ...booked.slice(0, MOST_ENTRIES).map(view('booked')),
+    ],
+  };
+}

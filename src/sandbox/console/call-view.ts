@@ -1,0 +1,158 @@
+import { X509Certificate } from 'node:crypto';
+import { faultText } from '../faults/fault.ts';
+import { Refusal } from '../refusal.ts';
+import { explainSignature, type SignatureFinding } from '../strict/explain-signature.ts';
+import { header } from '../strict/headers.ts';
+import { readTppCertificate, type TppCertificates } from '../strict/signature.ts';
+import type { KeptBody, Seen, SeenCall } from './call-log.ts';
+
+/** A line of the console's list of calls. */
+export interface CallLine {
+  id: number;
+  /** ISO 8601 */
+  at: string;
+  method: string;
+  /** Path and query, or what became of a handshake. */
+  target: string;
+  /** 0 where there was no answer. */
+  status: number;
+  decision: string;
+  tone: 'good' | 'bad' | 'fault';
+}
+
+/** All that the console shows of a call. */
+export interface CallDetail extends CallLine {
+  milliseconds: number;
+  explanation: string;
+  faults: string[];
+  caller: string | undefined;
+  request: { head: string; body: string };
+  answer: { head: string; body: string };
+  signature: SignatureFinding | undefined;
+  digest: { computed: string; received: string | undefined } | undefined;
+  certificates: CertificateView[];
+}
+
+interface CertificateView {
+  use: string;
+  registered: boolean;
+  subject: string;
+  issuer: string;
+  validFrom: string;
+  validTo: string;
+  sha256: string;
+}
+
+export function lineOf(seen: Seen): CallLine {
+  const at = seen.at.toISOString();
+  if ('reason' in seen) {
+    const { id, reason } = seen;
+    return { id, at, method: 'TLS', target: reason, status: 0, decision: 'no connection', tone: 'bad' };
+  }
+  const { id, request, answer, refusal, faults } = seen;
+  const cut = faults.some(({ kind }) => kind === 'cut-before-effect' || kind === 'cut-after-effect');
+  return {
+    id,
+    at,
+    method: request.method,
+    target: hideSecrets(request.target),
+    status: cut ? 0 : answer.status,
+    decision: decisionOf(seen),
+    tone: faults.length > 0 ? 'fault' : refusal || answer.status >= 400 ? 'bad' : 'good',
+  };
+}
+
+function decisionOf({ refusal, faults, answer }: SeenCall): string {
+  if (refusal) return refusal instanceof Refusal ? refusal.code : 'INTERNAL_ERROR';
+  if (faults.length > 0) return faults.map(faultText).join(', ');
+  return answer.status >= 400 ? 'refused' : 'served';
+}
+
+/** @param registered what the certificates and the signature are compared with */
+export function detailOf(seen: SeenCall, registered: TppCertificates): CallDetail {
+  const { request, answer, body, milliseconds, caller, refusal, faults } = seen;
+  return {
+    ...lineOf(seen),
+    milliseconds,
+    caller,
+    explanation: refusal ? explain(refusal) : '',
+    faults: faults.map(faultText),
+    request: {
+      head: headText(`${request.method} ${request.target} HTTP/1.1`, request.headers),
+      body: bodyText(body),
+    },
+    answer: { head: headText(`HTTP/1.1 ${answer.status}`, answer.headers), body: bodyText(answer.body) },
+    signature: explainSignature(request, body.sha256, registered),
+    digest:
+      body.length > 0 || header(request, 'digest') !== undefined
+        ? {
+            computed: `SHA-256=${body.sha256.toString('base64')}`,
+            received: header(request, 'digest'),
+          }
+        : undefined,
+    certificates: certificatesOf(seen, registered),
+  };
+}
+
+function explain(refusal: Error): string {
+  const { message } = refusal;
+  // The signing string has a place of its own.
+  const detail = refusal instanceof Refusal && refusal.code !== 'SIGNATURE_INVALID' ? refusal.detail : '';
+  return [`${message}.`, detail].join(' ').trim();
+}
+
+function certificatesOf({ request }: SeenCall, { qwac, qseal }: TppCertificates): CertificateView[] {
+  const views: CertificateView[] = [];
+  if (request.clientCertificate) {
+    views.push(certificateView('TLS client certificate (QWAC)', request.clientCertificate, qwac));
+  }
+  try {
+    const der = readTppCertificate(header(request, 'tpp-certificate') ?? '');
+    views.push(certificateView('TPP-Certificate (QSealC)', der, qseal));
+  } catch {
+    // The refusal says what is wrong with it.
+  }
+  return views;
+}
+
+function certificateView(use: string, der: Buffer, registered: X509Certificate): CertificateView {
+  const { subject, issuer, validFrom, validTo, fingerprint256 } = new X509Certificate(der);
+  return {
+    use,
+    registered: der.equals(registered.raw),
+    subject: subject.replaceAll('\n', ', '),
+    issuer: issuer.replaceAll('\n', ', '),
+    validFrom,
+    validTo,
+    sha256: fingerprint256.replaceAll(':', '').toLowerCase(),
+  };
+}
+
+function headText(first: string, headers: readonly (readonly [string, string])[]): string {
+  const lines = headers.map(
+    ([name, value]) => `${name}: ${/^authorization$/i.test(name) ? shorten(value) : value}`,
+  );
+  return [
+    hideSecrets(first),
+    ...lines.map((line) => (/^location:/i.test(line) ? hideSecrets(line) : line)),
+  ].join('\n');
+}
+
+function shorten(value: string): string {
+  return value.replace(/^(Bearer \S{6})\S+/, '$1…');
+}
+
+function bodyText({ bytes, length }: KeptBody): string {
+  const printable = !bytes.subarray(0, 512).includes(0);
+  const text = printable ? hideSecrets(bytes.toString('utf8')) : '(not text)';
+  return bytes.length < length ? `${text}\n… ${length} bytes in all` : text;
+}
+
+const SECRETS = 'client_secret|access_token|refresh_token|token|code';
+
+/** Of tokens, secrets and codes the beginning is shown: enough to tell them apart, not to use them. */
+function hideSecrets(text: string): string {
+  return text
+    .replace(new RegExp(`("(?:${SECRETS})"\\s*:\\s*"[\\w-]{6})[\\w-]{10,}(")`, 'g'), '$1…$2')
+    .replace(new RegExp(`((?:^|[?&])(?:${SECRETS})=[\\w-]{6})[\\w-]{10,}`, 'g'), '$1…');
+}

@@ -1,0 +1,600 @@
+// The console of the sandbox. What it shows came from outside: it is put in as text, never as HTML.
+
+const $ = (id) => document.getElementById(id);
+
+/** An element with properties and children; strings become text. */
+function el(name, properties = {}, ...children) {
+  const { data, aria, role, ...rest } = properties;
+  const element = Object.assign(document.createElement(name), rest);
+  if (role) element.setAttribute('role', role);
+  for (const [key, value] of Object.entries(aria ?? {})) element.setAttribute(`aria-${key}`, value);
+  for (const [key, value] of Object.entries(data ?? {})) element.dataset[key] = value;
+  element.append(...children.filter((child) => child !== undefined && child !== null));
+  return element;
+}
+
+const MOST_CALLS = 500;
+let token = '';
+/** By id, oldest first. */
+const calls = new Map();
+let chosen;
+let filter = '';
+
+// ---- talking to the sandbox
+
+async function get(path) {
+  const response = await fetch(`/console${path}`);
+  const json = await response.json();
+  if (!response.ok) throw new Error(json.error);
+  return json;
+}
+
+async function act(method, path, body) {
+  const response = await fetch(`/console${path}`, {
+    method,
+    headers: { 'X-Console-Token': token, 'Content-Type': 'application/json' },
+    ...(body && { body: JSON.stringify(body) }),
+  });
+  const json = await response.json();
+  if (!response.ok) throw new Error(json.error);
+  return json;
+}
+
+/** Runs what a button does, and says what came of it. */
+async function attempt(work, done) {
+  try {
+    const result = await work();
+    notice(...[done?.(result) ?? ''].flat());
+  } catch (error) {
+    notice(error.message);
+  }
+}
+
+let noticeEnds;
+function notice(...children) {
+  $('notice').replaceChildren(...children);
+  clearTimeout(noticeEnds);
+  noticeEnds = setTimeout(() => $('notice').replaceChildren(), 10_000);
+}
+
+function connect() {
+  const events = new EventSource('/console/events');
+  const live = (text, on) => {
+    $('connection').textContent = text;
+    $('connection').classList.toggle('live', on);
+  };
+  events.addEventListener('hello', ({ data }) => {
+    const hello = JSON.parse(data);
+    token = hello.token;
+    $('address').textContent = hello.baseUrl;
+    calls.clear();
+    for (const call of hello.calls) calls.set(call.id, call);
+    showFaultKinds(hello);
+    drawCalls();
+    refresh();
+    live('live', true);
+  });
+  events.addEventListener('call', ({ data }) => {
+    const call = JSON.parse(data);
+    calls.set(call.id, call);
+    if (calls.size > MOST_CALLS) calls.delete(calls.keys().next().value);
+    soon();
+  });
+  events.addEventListener('change', () => soon());
+  events.addEventListener('error', () => live('the sandbox does not answer', false));
+}
+
+/** Draws once for all that came at about the same time. */
+let waiting = false;
+function soon() {
+  if (waiting) return;
+  waiting = true;
+  setTimeout(() => {
+    waiting = false;
+    drawCalls();
+    refresh();
+  }, 50);
+}
+
+// ---- views
+
+const VIEWS = ['calls', 'flows', 'accounts', 'faults'];
+let view = 'calls';
+
+function show(name) {
+  view = name;
+  for (const each of VIEWS) {
+    const tab = $(`tab-${each}`);
+    tab.setAttribute('aria-selected', String(each === name));
+    tab.tabIndex = each === name ? 0 : -1;
+    $(`panel-${each}`).hidden = each !== name;
+  }
+  refresh();
+}
+
+/** What is seen of the bank's state; the calls are drawn as they come. */
+function refresh() {
+  const draw = { flows: drawFlows, accounts: drawAccounts, faults: drawFaults }[view];
+  if (draw) draw().catch((error) => notice(error.message));
+}
+
+for (const name of VIEWS) {
+  $(`tab-${name}`).addEventListener('click', () => show(name));
+  $(`tab-${name}`).addEventListener('keydown', (event) => {
+    const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
+    if (!step) return;
+    const next = VIEWS[(VIEWS.indexOf(name) + step + VIEWS.length) % VIEWS.length];
+    show(next);
+    $(`tab-${next}`).focus();
+    event.preventDefault();
+  });
+}
+
+document.addEventListener('keydown', (event) => {
+  if (event.ctrlKey || event.metaKey || event.altKey || event.target.matches('input')) {
+    if (event.key === 'Escape') event.target.blur();
+    return;
+  }
+  const number = VIEWS[Number(event.key) - 1];
+  if (number) {
+    show(number);
+    $(`tab-${number}`).focus();
+  } else if (event.key === '/') {
+    show('calls');
+    $('filter').focus();
+    event.preventDefault();
+  } else if (view === 'calls' && (event.key === 'j' || event.key === 'k')) {
+    move(event.key === 'j' ? 1 : -1);
+    $('calls').focus();
+  }
+});
+
+// ---- calls
+
+function wanted() {
+  return [...calls.values()]
+    .reverse()
+    .filter(({ method, target, status, decision }) =>
+      `${method} ${target} ${status} ${decision}`.toLowerCase().includes(filter),
+    );
+}
+
+function drawCalls() {
+  const rows = wanted();
+  const known = new Map([...$('calls').children].map((row) => [row.id, row]));
+  $('calls').replaceChildren(...rows.map((call) => known.get(`call-${call.id}`) ?? callRow(call)));
+  for (const row of $('calls').children)
+    row.setAttribute('aria-selected', String(row.id === `call-${chosen}`));
+  if (chosen !== undefined && rows.some(({ id }) => id === chosen)) {
+    $('calls').setAttribute('aria-activedescendant', `call-${chosen}`);
+  } else $('calls').removeAttribute('aria-activedescendant');
+  $('no-calls').hidden = calls.size > 0;
+}
+
+function callRow({ id, at, method, target, status, decision, tone }) {
+  const row = el(
+    'li',
+    { id: `call-${id}`, role: 'option', aria: { selected: 'false' }, title: target },
+    el('span', { className: 'method' }, method),
+    // Of a long path the end tells more; the mark keeps its first slash in place.
+    el('span', { className: 'target' }, `\u200e${target}`),
+    el('span', { className: `status ${tone}` }, status === 0 ? 'cut' : String(status)),
+    el('span', { className: `decision ${tone}` }, decision),
+    el('time', { dateTime: at }, new Date(at).toLocaleTimeString()),
+  );
+  row.addEventListener('click', () => choose(id));
+  return row;
+}
+
+function move(step) {
+  const rows = wanted();
+  const at = rows.findIndex(({ id }) => id === chosen);
+  const next = rows[at < 0 ? 0 : Math.min(rows.length - 1, Math.max(0, at + step))];
+  if (next) choose(next.id);
+}
+
+async function choose(id) {
+  chosen = id;
+  drawCalls();
+  $(`call-${id}`)?.scrollIntoView({ block: 'nearest' });
+  try {
+    const detail = await get(`/calls/${id}`);
+    if (chosen === id) drawDetail(detail);
+  } catch (error) {
+    $('detail').replaceChildren(el('p', { className: 'empty' }, error.message));
+  }
+}
+
+$('calls').addEventListener('keydown', (event) => {
+  const steps = { ArrowDown: 1, ArrowUp: -1, Home: -MOST_CALLS, End: MOST_CALLS, PageDown: 10, PageUp: -10 };
+  const step = steps[event.key];
+  if (step) {
+    move(step);
+    event.preventDefault();
+  } else if (event.key === 'Enter') $('detail').focus();
+});
+$('filter').addEventListener('input', ({ target }) => {
+  filter = target.value.trim().toLowerCase();
+  drawCalls();
+});
+$('filter').addEventListener('keydown', ({ key }) => {
+  if (key === 'Enter' || key === 'ArrowDown') {
+    $('calls').focus();
+    move(0);
+  }
+});
+$('clear-calls').addEventListener('click', () => {
+  calls.clear();
+  chosen = undefined;
+  $('detail').replaceChildren();
+  drawCalls();
+});
+
+function drawDetail(call) {
+  const { method, target, status, decision, tone, explanation, milliseconds, caller } = call;
+  if (!call.request) {
+    $('detail').replaceChildren(
+      verdict(
+        tone,
+        'The TLS handshake failed',
+        `${target}. The client needs a certificate of the sandbox's authority.`,
+      ),
+    );
+    return;
+  }
+  const facts = [caller, `${milliseconds.toFixed(1)} ms`, new Date(call.at).toLocaleString()].filter(Boolean);
+  $('detail').replaceChildren(
+    ...[
+      verdict(tone, `${status === 0 ? 'no answer' : status} · ${decision}`, explanation, facts.join(' · ')),
+      ...signatureParts(call.signature),
+      ...digestParts(call.digest),
+      ...certificateParts(call.certificates),
+      el('h2', {}, 'Request'),
+      el(
+        'pre',
+        { aria: { label: `Request ${method} ${target}` } },
+        `${call.request.head}\n\n${call.request.body}`,
+      ),
+      el('h2', {}, 'Answer'),
+      el('pre', {}, `${call.answer.head}\n\n${pretty(call.answer.body)}`),
+    ],
+  );
+  $('detail').scrollTop = 0;
+}
+
+function verdict(tone, title, ...texts) {
+  return el(
+    'div',
+    { className: `verdict ${tone}` },
+    el('strong', {}, title),
+    ...texts.filter(Boolean).map((text) => el('p', {}, text)),
+  );
+}
+
+function signatureParts(signature) {
+  if (!signature) return [];
+  const { computed, received, differsAt, says, verdict: found } = signature;
+  const right = found === 'right';
+  return [
+    el('h2', {}, 'Signing string'),
+    ...says.map((text) => el('p', { className: right ? 'good' : 'bad' }, text)),
+    el(
+      'div',
+      { className: 'pair' },
+      el('div', {}, el('h3', {}, 'What the bank computed'), marked(computed, differsAt)),
+      right || received === undefined
+        ? undefined
+        : el('div', {}, el('h3', {}, 'What the client signed'), marked(received, differsAt)),
+    ),
+  ];
+}
+
+/** The first difference is marked; a line break is shown, so that one too many can be seen. */
+function marked(text, at) {
+  const pre = el('pre', {});
+  if (at === undefined) {
+    pre.append(text);
+    return pre;
+  }
+  const name = { '\n': '␊\n', '\r': '␍', ' ': '␠', undefined: '(end)' }[text[at]] ?? text[at];
+  pre.append(
+    text.slice(0, at),
+    el('mark', { aria: { label: 'first difference' } }, name),
+    text.slice(at + 1).replaceAll('\r', '␍'),
+  );
+  return pre;
+}
+
+function digestParts(digest) {
+  if (!digest) return [];
+  const { computed, received } = digest;
+  const fits = computed === received;
+  return [
+    el('h2', {}, 'Digest'),
+    el(
+      'p',
+      { className: fits ? 'good' : 'bad' },
+      fits ? 'Fits the body.' : received === undefined ? 'None came.' : 'Does not fit the body.',
+    ),
+    el('pre', {}, fits ? computed : `computed ${computed}\nreceived ${received ?? '(none)'}`),
+  ];
+}
+
+function certificateParts(certificates) {
+  if (certificates.length === 0) return [];
+  const row = (title, key) =>
+    el(
+      'tr',
+      {},
+      el('th', { scope: 'row' }, title),
+      ...certificates.map((each) => el('td', { className: 'long' }, each[key])),
+    );
+  return [
+    el('h2', {}, 'Certificates'),
+    el(
+      'table',
+      {},
+      el('tr', {}, el('td', {}), ...certificates.map(({ use }) => el('th', { scope: 'col' }, use))),
+      el(
+        'tr',
+        {},
+        el('th', { scope: 'row' }, 'Registered'),
+        ...certificates.map(({ registered }) =>
+          el('td', { className: registered ? 'good' : 'bad' }, registered ? 'yes' : 'no'),
+        ),
+      ),
+      row('Subject', 'subject'),
+      row('Issuer', 'issuer'),
+      row('Valid from', 'validFrom'),
+      row('Valid to', 'validTo'),
+      row('SHA-256', 'sha256'),
+    ),
+  ];
+}
+
+function pretty(body) {
+  try {
+    return JSON.stringify(JSON.parse(body), null, 2);
+  } catch {
+    return body;
+  }
+}
+
+// ---- flows
+
+function table(caption, titles, rows, empty) {
+  if (rows.length === 0) return el('p', { className: 'empty' }, empty);
+  const cell = (content) => (content instanceof Element ? content : el('td', {}, content));
+  return el(
+    'table',
+    {},
+    caption === '' ? undefined : el('caption', {}, caption),
+    el('thead', {}, el('tr', {}, ...titles.map((title) => el('th', { scope: 'col' }, title)))),
+    el('tbody', {}, ...rows.map((cells) => el('tr', {}, ...cells.map(cell)))),
+  );
+}
+
+function time(at) {
+  return el('td', { className: 'when' }, el('time', { dateTime: at }, new Date(at).toLocaleTimeString()));
+}
+
+/** Draws without taking the focus from a button that is drawn again. */
+function redraw(place, ...children) {
+  const focused = place.contains(document.activeElement) ? document.activeElement.dataset.key : undefined;
+  place.replaceChildren(...children);
+  if (focused) place.querySelector(`[data-key="${CSS.escape(focused)}"]`)?.focus();
+}
+
+async function drawFlows() {
+  const { logins, resources, consents } = await get('/flows');
+  redraw(
+    $('panel-flows'),
+    el('h2', {}, 'Consents and operations'),
+    table(
+      '',
+      ['Begun', 'Kind', 'Customer', 'What', 'SCA', 'State', 'Play the customer'],
+      resources.map((each) => [
+        time(each.createdAt),
+        each.kind,
+        each.customer,
+        el('td', {}, each.about, el('br'), el('code', {}, each.id)),
+        el('td', { className: tones[each.sca] ?? '' }, each.sca),
+        each.execution,
+        el('td', {}, each.open ? decisions(each.id) : ''),
+      ]),
+      'None yet. A consent or a transfer appears here once the bank has made its resource.',
+    ),
+    el('h2', {}, 'Logins that wait for the customer'),
+    table(
+      '',
+      ['Begun', 'Application', 'Play the customer'],
+      logins.map(({ startedAt, application, url, id }) => [
+        time(startedAt),
+        application,
+        el(
+          'td',
+          {},
+          el('a', { href: url, target: '_blank', rel: 'noopener', data: { key: id } }, 'Open the login page'),
+        ),
+      ]),
+      'None.',
+    ),
+    el('h2', {}, 'Consents in force'),
+    table(
+      '',
+      ['Given', 'Customer', 'Category', 'Product'],
+      consents.map(({ givenAt, customer, category, productId }) => [
+        time(givenAt),
+        customer,
+        category,
+        productId,
+      ]),
+      'None.',
+    ),
+  );
+}
+
+const tones = { AUTHORIZED: 'good', NOT_AUTHORIZED: 'bad', EXPIRED: 'bad' };
+
+function decisions(resourceId) {
+  const button = (text, decision) => {
+    const made = el('button', { type: 'button', data: { key: `${resourceId} ${decision}` } }, text);
+    made.addEventListener('click', () => {
+      // The customer's browser goes back to the TPP. A window may only be opened at once, before the bank has answered.
+      const back = decision === 'EXPIRED' ? null : window.open('about:blank', '_blank');
+      if (back) back.opener = null;
+      attempt(
+        () => act('POST', '/decide', { resourceId, decision }),
+        ({ returnTo }) => {
+          back?.location.replace(returnTo);
+          return back || decision === 'EXPIRED'
+            ? `${text}: done.`
+            : [
+                `${text}: done. The browser keeps the customer from going back: `,
+                el('a', { href: returnTo, target: '_blank', rel: 'noopener noreferrer' }, 'go there'),
+              ];
+        },
+      );
+    });
+    return made;
+  };
+  return el(
+    'div',
+    { className: 'bar decide' },
+    button('Approve', 'AUTHORIZED'),
+    button('Refuse', 'NOT_AUTHORIZED'),
+    button('Expire', 'EXPIRED'),
+  );
+}
+
+// ---- accounts
+
+let customer = '';
+let account;
+
+async function drawAccounts() {
+  const customers = await get(`/accounts${customer === '' ? '' : `?user=${encodeURIComponent(customer)}`}`);
+  redraw(
+    $('accounts'),
+    ...(customers.length === 0 ? [el('p', { className: 'empty' }, `There is no customer ${customer}.`)] : []),
+    ...customers.map(({ user, name, customerId, products }) =>
+      table(
+        `${name} · ${user} · ${customerId}`,
+        ['Product', 'Kind', 'Name', 'IBAN', 'Booked', 'Available', 'Ledger'],
+        products.map(({ productId, kind, name: own, iban, booked, available }) => {
+          const button = el('button', { type: 'button', data: { key: productId } }, 'Show');
+          button.setAttribute('aria-label', `Show the ledger of ${productId}`);
+          button.addEventListener('click', async () => {
+            account = productId;
+            await drawLedger();
+            $('ledger').focus({ preventScroll: true });
+            $('ledger').scrollIntoView();
+          });
+          return [productId, kind, own, iban, amount(booked), amount(available), el('td', {}, button)];
+        }),
+        'No products.',
+      ),
+    ),
+  );
+  await drawLedger();
+}
+
+function amount(text) {
+  return el('td', { className: `amount ${text.startsWith('-') ? 'bad' : ''}` }, `${text} EUR`);
+}
+
+async function drawLedger() {
+  if (account === undefined) return;
+  const { productId, count, entries } = await get(`/accounts/${encodeURIComponent(account)}`);
+  $('ledger').replaceChildren(
+    table(
+      `Ledger of ${productId}: the newest of ${count}`,
+      ['Day', 'State', 'Amount', 'What', 'Reference'],
+      entries.map((entry) => [entry.day, entry.state, amount(entry.amount), entry.text, entry.reference]),
+      'Nothing was booked.',
+    ),
+  );
+}
+
+$('customer-form').addEventListener('submit', (event) => {
+  event.preventDefault();
+  customer = $('customer').value.trim();
+  account = undefined;
+  $('ledger').replaceChildren();
+  refresh();
+});
+
+// ---- faults
+
+function showFaultKinds({ faults, endpoints }) {
+  $('endpoints').replaceChildren(...endpoints.map((value) => el('option', { value })));
+  if ($('fault-kinds').children.length > 0) return;
+  $('fault-kinds').replaceChildren(
+    ...faults.map(({ kind, says, value }, index) => {
+      const radio = el('input', { type: 'radio', name: 'kind', value: kind, checked: index === 0 });
+      const choose = () => {
+        $('fault-value').disabled = !value;
+        $('fault-value').value = value ? ({ delay: '1000', clock: '7', status: '503' }[kind] ?? '') : '';
+        $('fault-value').placeholder = value?.unit ?? '';
+      };
+      radio.addEventListener('change', choose);
+      if (index === 0) choose();
+      return el('label', {}, radio, el('span', {}, kind, el('small', {}, says)));
+    }),
+  );
+}
+
+$('fault-form').addEventListener('submit', (event) => {
+  event.preventDefault();
+  const kind = document.querySelector('input[name=kind]:checked').value;
+  const [value, on, times] = ['fault-value', 'fault-on', 'fault-times'].map((id) => $(id).value.trim());
+  attempt(
+    () =>
+      act('POST', '/faults', {
+        fault: $('fault-value').disabled ? kind : `${kind}=${value}`,
+        ...(on !== '' && { on }),
+        ...(times !== '' && { times: Number(times) }),
+      }),
+    ({ fault }) => `Added: ${fault}`,
+  );
+});
+
+async function drawFaults() {
+  const faults = await get('/faults');
+  redraw(
+    $('faults'),
+    table(
+      '',
+      ['Fault', 'On', 'Times', 'Calls seen', 'Spoilt', ''],
+      faults.map(({ id, fault, on, times, seen, fired }) => {
+        const remove = el('button', { type: 'button', data: { key: `fault ${id}` } }, 'Clear');
+        remove.setAttribute('aria-label', `Clear ${fault}`);
+        remove.addEventListener('click', () => attempt(() => act('DELETE', `/faults/${id}`)));
+        return [
+          fault,
+          on ?? 'every call',
+          times === null ? 'always' : String(times),
+          String(seen),
+          String(fired),
+          el('td', {}, remove),
+        ];
+      }),
+      'None: every call goes well.',
+    ),
+  );
+}
+
+$('clear-faults').addEventListener('click', () =>
+  attempt(
+    () => act('DELETE', '/faults'),
+    ({ cleared }) => `Faults cleared: ${cleared}.`,
+  ),
+);
+$('reset').addEventListener('click', () =>
+  attempt(
+    () => act('POST', '/reset'),
+    () => 'The sandbox is as it was when it started. Log in again.',
+  ),
+);
+
+connect();

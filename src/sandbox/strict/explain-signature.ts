@@ -1,0 +1,189 @@
+import { constants, createHash, type KeyObject, publicDecrypt, verify, X509Certificate } from 'node:crypto';
+import { Refusal } from '../refusal.ts';
+import { header } from './headers.ts';
+import type { RawRequest } from './raw-request.ts';
+import { readTppCertificate, signingNames, signingString, type TppCertificates } from './signature.ts';
+import { parseSignatureHeader, type SignatureHeader } from './signature-header.ts';
+import { type Candidate, signingCandidates } from './signing-variants.ts';
+
+/** What a signature was found to be over. */
+export interface SignatureFinding {
+  verdict: 'right' | 'found' | 'told' | 'unknown' | 'other-key' | 'malformed';
+  /** The signing string that the bank computed from the request as it came. */
+  computed: string;
+  /** The one that the client signed, as far as it could be found. */
+  received: string | undefined;
+  /** Where the two differ first, as an index of both; undefined where one of them is not known, or they are equal. */
+  differsAt: number | undefined;
+  /** In plain words, a sentence each. */
+  says: string[];
+}
+
+/** A client that debugs may send what it signed, in base64. */
+const SIGNING_STRING_HEADER = 'x-sandbox-signing-string';
+
+/** The beginning of a DigestInfo (RFC 8017, section 9.2, note 1), in hexadecimal. */
+const DIGEST_INFO = [
+  ['sha256', '3031300d060960864801650304020105000420'],
+  ['sha1', '3021300906052b0e03021a05000414'],
+  ['sha384', '3041300d060960864801650304020205000430'],
+  ['sha512', '3051300d060960864801650304020305000440'],
+] as const;
+
+/**
+ * Finds out what a client signed. An RSA signature gives its hash away, not its text, so the signing strings of the mistakes
+ * that clients make are hashed until one fits.
+ *
+ * @param bodySha256 of the whole body, of which the request may hold only a part
+ * @returns undefined where no signature came
+ */
+export function explainSignature(
+  request: RawRequest,
+  bodySha256: Buffer,
+  registered: TppCertificates,
+): SignatureFinding | undefined {
+  const value = header(request, 'signature');
+  if (!value) return undefined;
+  const prescribed = signingNames(request);
+  const computed = signingString(request, (name) => header(request, name.toLowerCase()) ?? '');
+  const base = { computed, received: undefined, differsAt: undefined };
+  const parsed = read(value);
+  if (parsed instanceof Refusal) {
+    return { ...base, verdict: 'malformed', says: [`${parsed.message}.`, parsed.detail] };
+  }
+  const found = recover(parsed.signature, keysOf(request, registered));
+  if (!found) {
+    return { ...base, verdict: 'other-key', says: [withoutHash(computed, parsed.signature, registered)] };
+  }
+  const told = header(request, SIGNING_STRING_HEADER);
+  const fits = (signed: Buffer): boolean =>
+    createHash(found.algorithm).update(signed).digest().equals(found.digest);
+  const remarks = [...keyRemark(found.owner), ...algorithmRemark(found.algorithm)];
+  const compare = (received: string) => ({
+    ...base,
+    received,
+    differsAt: firstDifference(computed, received),
+  });
+
+  const toldText = told === undefined ? undefined : Buffer.from(told, 'base64').toString('utf8');
+  if (toldText !== undefined && fits(Buffer.from(toldText)) && toldText !== computed) {
+    return { ...compare(toldText), verdict: 'told', says: [...remarks, 'The client sent what it signed.'] };
+  }
+  const candidate = search(fits, { request, prescribed, declared: parsed.headers, bodySha256 });
+  if (candidate) {
+    const { text, mistakes } = candidate;
+    const right = mistakes.length === 0 && remarks.length === 0;
+    const says = right ? ['The signature fits.'] : [...remarks, ...mistakes.map(sentence)];
+    return { ...compare(text), verdict: right ? 'right' : 'found', says };
+  }
+  const unknown = [
+    'The signature is over another text, and no usual mistake explains it.',
+    `Its hash is ${found.digest.toString('hex')}, that of the bank's text ${createHash(found.algorithm).update(computed).digest('hex')}.`,
+    told === undefined
+      ? 'Send what you sign as X-Sandbox-Signing-String, in base64, to see where it differs.'
+      : 'X-Sandbox-Signing-String came, but is not what was signed.',
+  ];
+  return { ...base, verdict: 'unknown', says: [...remarks, ...unknown] };
+}
+
+function read(value: string): SignatureHeader | Refusal {
+  try {
+    return parseSignatureHeader(value);
+  } catch (error) {
+    if (error instanceof Refusal) return error;
+    throw error;
+  }
+}
+
+function search(
+  fits: (signed: Buffer) => boolean,
+  signable: Parameters<typeof signingCandidates>[0],
+): Candidate | undefined {
+  for (const candidate of signingCandidates(signable)) if (fits(candidate.signed)) return candidate;
+  return undefined;
+}
+
+type Owner = 'qseal' | 'qwac' | 'sent';
+
+/** The keys that a client may have signed with, the right one first. */
+function keysOf(request: RawRequest, { qseal, qwac }: TppCertificates): [Owner, KeyObject][] {
+  const known: [Owner, KeyObject][] = [
+    ['qseal', qseal.publicKey],
+    ['qwac', qwac.publicKey],
+  ];
+  try {
+    const sent = new X509Certificate(readTppCertificate(header(request, 'tpp-certificate') ?? ''));
+    return [...known, ['sent', sent.publicKey]];
+  } catch {
+    return known;
+  }
+}
+
+interface Recovered {
+  owner: Owner;
+  algorithm: (typeof DIGEST_INFO)[number][0];
+  digest: Buffer;
+}
+
+/** Takes the hash out of an RSASSA-PKCS1-v1_5 signature (RFC 8017, section 8.2.2). */
+function recover(signature: Buffer, keys: readonly [Owner, KeyObject][]): Recovered | undefined {
+  for (const [owner, key] of keys) {
+    const info = decrypted(key, signature)?.toString('hex') ?? '';
+    const known = DIGEST_INFO.find(([, prefix]) => info.startsWith(prefix));
+    if (known) return { owner, algorithm: known[0], digest: Buffer.from(info.slice(known[1].length), 'hex') };
+  }
+  return undefined;
+}
+
+/** Undefined where the key does not fit the signature. */
+function decrypted(key: KeyObject, signature: Buffer): Buffer | undefined {
+  try {
+    return publicDecrypt({ key, padding: constants.RSA_PKCS1_PADDING }, signature);
+  } catch {
+    return undefined;
+  }
+}
+
+function withoutHash(computed: string, signature: Buffer, { qseal }: TppCertificates): string {
+  const pss = verify(
+    'sha256',
+    Buffer.from(computed),
+    {
+      key: qseal.publicKey,
+      padding: constants.RSA_PKCS1_PSS_PADDING,
+      saltLength: constants.RSA_PSS_SALTLEN_AUTO,
+    },
+    signature,
+  );
+  return pss
+    ? 'The text is right, but signed with RSASSA-PSS: rsa-sha256 is RSASSA-PKCS1-v1_5.'
+    : 'The signature was made with a key that fits neither the QSealC nor the QWAC nor TPP-Certificate, or is damaged.';
+}
+
+function keyRemark(owner: Owner): string[] {
+  switch (owner) {
+    case 'qseal':
+      return [];
+    case 'qwac':
+      return ["The signature was made with the QWAC's key, and must be made with the QSealC's."];
+    case 'sent':
+      return ['The signature was made with the key of TPP-Certificate, which is not the registered QSealC.'];
+  }
+}
+
+function algorithmRemark(algorithm: Recovered['algorithm']): string[] {
+  return algorithm === 'sha256'
+    ? []
+    : [`The text was hashed with ${algorithm.toUpperCase()}, and must be with SHA-256.`];
+}
+
+function sentence(text: string): string {
+  return `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
+}
+
+function firstDifference(one: string, other: string): number | undefined {
+  if (one === other) return undefined;
+  let index = 0;
+  while (one[index] === other[index]) index += 1;
+  return index;
+}

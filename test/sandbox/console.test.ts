@@ -1,0 +1,332 @@
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { request as httpRequest } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { connect as tlsConnect } from 'node:tls';
+import type { Browser, BrowserContext, Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { launchChromium } from '../chromium.ts';
+import { openTestBank, type TestBank } from './tpp.ts';
+
+const CURRENT = '/private/customers/1048262/products/0010482620';
+const HOSTILE = '<img src=x onerror=alert(1)>';
+
+let bank: TestBank;
+let token: string;
+/** Its certificates are made once. */
+const folder = mkdtempSync(join(tmpdir(), 'psd2-console-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+beforeEach(async () => {
+  bank = await openTestBank({ folder });
+  token = (await bank.tpp.login()).accessToken;
+});
+afterEach(() => bank.close());
+
+const consoleUrl = () => `${bank.sandbox.customerSiteUrl}/console`;
+
+async function verifyTransfer(): Promise<string> {
+  const { json } = await bank.tpp.send({
+    method: 'POST',
+    path: `${CURRENT}/moneyTransfer/verify`,
+    token,
+    body: {
+      data: {
+        moneyTransferAmount: { currency: 'EUR', amount: '12.50' },
+        flagUrgency: false,
+        type: 'INSTANT',
+        moneyTransferExecutionDate: '20/11/2026',
+        ibanBeneficiary: 'IT60X0542811101000000123456',
+        beneficiaryName: 'Ada Lovelace',
+        description: '',
+      },
+    },
+  });
+  return String(json.resources?.resourceId);
+}
+
+async function scaState(id: string): Promise<unknown> {
+  const { json } = await bank.tpp.send({ path: `/private/operations/${id}/status`, token });
+  return json.data?.authorizationStatus;
+}
+
+describe('in Chromium', () => {
+  let browser: Browser;
+  let context: BrowserContext;
+  let page: Page;
+  let complaints: string[];
+
+  beforeAll(async () => {
+    browser = await launchChromium();
+  }, 30_000);
+  afterAll(() => browser.close());
+  beforeEach(async () => {
+    context = await browser.newContext({ viewport: { width: 1280, height: 800 } });
+    page = await context.newPage();
+    complaints = [];
+    page.on('console', (message) => complaints.push(message.text()));
+    page.on('pageerror', (error) => complaints.push(error.message));
+    await page.goto(consoleUrl());
+    await page.getByText('live', { exact: true }).waitFor();
+  });
+  afterEach(async () => {
+    await context.close();
+    expect(complaints).toEqual([]);
+  });
+
+  const press = (name: string) => page.getByRole('button', { name, exact: true }).click();
+  const rows = () => page.getByRole('option');
+  const detail = () => page.getByRole('article', { name: 'The chosen call' });
+
+  test('shows what came before it was opened, and what comes, without a reload', async () => {
+    expect(await rows().count()).toBe(2);
+    await bank.tpp.send({ path: '/private/customers/1048262/accounts', token });
+    await rows().nth(2).waitFor();
+    expect(await rows().first().innerText()).toMatch(/GET[\s\S]*\/accounts[\s\S]*200[\s\S]*served/);
+    await expect(
+      bank.tpp.send({ path: '/x', token, headers: { 'X-Sandbox-Fault': 'cut-after-effect' } }),
+    ).rejects.toThrow();
+    await rows().nth(3).waitFor();
+    expect(await rows().first().innerText()).toMatch(/cut[\s\S]*ENDPOINT_UNKNOWN/);
+  });
+
+  test('marks where a signing string differs first, and names the mistake', async () => {
+    const path = `${CURRENT}/transactions/retrieve?dateFrom=01%2F11%2F2026`;
+    await bank.tpp.send({ path, token, signedTarget: `get ${decodeURIComponent(path)}` });
+    await rows().nth(2).waitFor();
+    await page.keyboard.press('j');
+    await detail().getByText('400 · SIGNATURE_INVALID').waitFor();
+    await detail().getByText('(request-target) is percent-decoded.').waitFor();
+    expect(await detail().getByLabel('first difference').allInnerTexts()).toEqual(['%', '/']);
+    const computed = await detail().locator('pre').first().innerText();
+    expect(computed).toContain(`(request-target): get ${path}\ntpp-request-id: `);
+  });
+
+  test('shows certificates, digest, request and answer, and of tokens the beginning alone', async () => {
+    await verifyTransfer();
+    await rows().nth(2).waitFor();
+    await page.keyboard.press('j');
+    await detail().getByText('200 · served').waitFor();
+    const text = await detail().innerText();
+    expect(text).toContain('The signature fits.');
+    expect(text).toContain('Fits the body.');
+    expect(text).toContain('organizationIdentifier=PSDIT-BI-12345');
+    expect(text).toContain(`POST ${CURRENT}/moneyTransfer/verify HTTP/1.1`);
+    expect(text).toContain('"beneficiaryName":"Ada Lovelace"');
+    expect(text).toContain('psd2-sandbox, customer 1048262');
+    for (const _ of [1, 2]) await page.keyboard.press('j');
+    await detail().getByLabel('Request GET /auth/oauth/v2/authorize').waitFor();
+    await page.keyboard.press('k');
+    await detail().getByLabel('Request POST /auth/oauth/v2/token').waitFor();
+    const { clientSecret } = bank.tpp.registration.applications.authorizationCode;
+    const seen = `${text} ${await detail().innerText()}`;
+    expect(seen).toContain(`"access_token": "${token.slice(0, 6)}…"`);
+    expect(seen).toContain(`Bearer ${token.slice(0, 6)}…`);
+    for (const secret of [token, clientSecret]) expect(seen).not.toContain(secret);
+  });
+
+  test('shows hostile bytes as text', async () => {
+    await bank.tpp.send({
+      method: 'POST',
+      path: `/private/%3Cscript%3E?x=${encodeURIComponent(HOSTILE)}`,
+      token,
+      headers: { 'X-Evil': HOSTILE },
+      body: { evil: HOSTILE },
+    });
+    await rows().nth(2).waitFor();
+    await page.keyboard.press('j');
+    await detail().getByText(`X-Evil: ${HOSTILE}`, { exact: false }).waitFor();
+    expect(await page.locator('main img').count()).toBe(0);
+  });
+
+  test('is used by keyboard: list, filter, views', async () => {
+    for (let call = 0; call < 3; call += 1) await bank.tpp.send({ path: `/x${call}`, token });
+    await rows().nth(4).waitFor();
+    await page.keyboard.press('j');
+    await page.keyboard.press('ArrowDown');
+    expect(await page.getByRole('option', { selected: true }).innerText()).toContain('/x1');
+    expect(await page.getByRole('listbox').getAttribute('aria-activedescendant')).toBe(
+      await page.getByRole('option', { selected: true }).getAttribute('id'),
+    );
+    await page.keyboard.press('End');
+    expect(await page.getByRole('option', { selected: true }).innerText()).toContain('/authorize');
+    await page.keyboard.press('/');
+    await page.keyboard.type('x2');
+    expect(await rows().count()).toBe(1);
+    await page.keyboard.press('Enter');
+    await detail().getByText('404 · ENDPOINT_UNKNOWN').waitFor();
+    await page.keyboard.press('Enter');
+    expect(await page.evaluate('document.activeElement.id')).toBe('detail');
+    await page.keyboard.press('3');
+    await page.getByRole('tabpanel', { name: 'Accounts' }).waitFor();
+    await page.keyboard.press('ArrowRight');
+    await page.getByRole('tabpanel', { name: 'Faults' }).waitFor();
+    expect(await page.getByRole('tab', { selected: true }).innerText()).toBe('Faults');
+  });
+
+  test.each([
+    ['Approve', 'AUTHORIZED'],
+    ['Refuse', 'NOT_AUTHORIZED'],
+    ['Expire', 'EXPIRED'],
+  ])('plays the customer: %s', async (button, state) => {
+    await page.keyboard.press('2');
+    await page.getByText('None yet.').waitFor();
+    const id = await verifyTransfer();
+    await page.getByText('12.50 EUR from 0010482620 to Ada Lovelace').waitFor();
+    expect(await page.getByRole('button', { name: button }).count()).toBe(0);
+    await bank.tpp.startSca(token, id);
+    await page.getByRole('button', { name: button }).focus();
+    await page.keyboard.press('Enter');
+    await page.getByRole('cell', { name: state, exact: true }).waitFor();
+    await page.getByText(`${button}: done.`).waitFor();
+    expect(await scaState(id)).toBe(state);
+    // Back at the provider, which is not there in this test.
+    expect(context.pages()).toHaveLength(button === 'Expire' ? 1 : 2);
+  });
+
+  test('links to the login page of a login that waits', async () => {
+    await page.keyboard.press('2');
+    await bank.tpp.send({ path: bank.tpp.authorizePath() });
+    const link = page.getByRole('link', { name: 'Open the login page' });
+    expect(await link.getAttribute('href')).toMatch(/\/login\?request=[0-9a-f-]{36}$/);
+  });
+
+  test('shows accounts and their ledger, as money moves', async () => {
+    await page.keyboard.press('3');
+    await page.getByRole('button', { name: 'Show the ledger of 0010482620' }).click();
+    await page.getByRole('table', { name: /Ledger of 0010482620/ }).waitFor();
+    const id = await verifyTransfer();
+    await bank.tpp.authorise(token, id);
+    await bank.tpp.send({ method: 'PUT', path: `${CURRENT}/moneyTransfer/${id}/execute`, token, body: '{}' });
+    await page.getByRole('cell', { name: '-12.50 EUR' }).waitFor();
+    await page.getByLabel('Customer').fill('nobody');
+    await page.keyboard.press('Enter');
+    await page.getByText('There is no customer nobody.').waitFor();
+  });
+
+  test('orders and clears faults, and resets', async () => {
+    await page.keyboard.press('4');
+    await page.getByRole('radio', { name: /^status/ }).check();
+    await page.getByRole('combobox', { name: 'On' }).fill('accounts');
+    await page.getByLabel('Times').fill('1');
+    await press('Add');
+    await page.getByRole('cell', { name: 'status=503', exact: true }).waitFor();
+    const path = '/private/customers/1048262/accounts';
+    expect((await bank.tpp.send({ path, token })).status).toBe(503);
+    expect((await bank.tpp.send({ path, token })).status).toBe(200);
+    await page.getByRole('radio', { name: /^delay/ }).check();
+    await page.getByLabel('Value').fill('soon');
+    await press('Add');
+    await page.getByText('The fault delay needs its milliseconds').waitFor();
+    await press('Clear all faults');
+    await page.getByText('None: every call goes well.').waitFor();
+    await press('Reset the sandbox');
+    await page.getByText('as it was when it started').waitFor();
+    expect((await bank.tpp.send({ path, token })).status).toBe(401);
+    // Chromium itself writes about the answer 400.
+    complaints = complaints.filter((text) => !text.includes('400 (Bad Request)'));
+  });
+
+  test('says when the sandbox has ended', async () => {
+    await bank.sandbox.close();
+    await page.getByText('the sandbox does not answer').waitFor();
+    complaints = complaints.filter((text) => !text.includes('ERR_'));
+  });
+
+  test('fits a narrow window', async () => {
+    await page.setViewportSize({ width: 390, height: 800 });
+    for (const view of ['1', '4']) {
+      await page.keyboard.press(view);
+      expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(390);
+    }
+  });
+});
+
+test('a client without a certificate is shown too', async () => {
+  const { hostname, port } = new URL(bank.sandbox.baseUrl);
+  const socket = tlsConnect({ host: hostname, port: Number(port), ca: bank.tpp.read('caFile') });
+  socket.on('error', () => undefined);
+  await new Promise((resolve) => socket.once('close', resolve));
+  const events = await fetch(`${consoleUrl()}/events`);
+  const reader = events.body?.getReader();
+  const first = new TextDecoder().decode((await reader?.read())?.value);
+  await reader?.cancel();
+  expect(first).toContain('"method":"TLS","target":"peer did not return a certificate"');
+});
+
+describe('is for its own page alone', () => {
+  async function send(
+    path: string,
+    { method = 'GET', headers = {} }: { method?: string; headers?: Record<string, string> } = {},
+  ): Promise<number> {
+    const call = httpRequest(`${consoleUrl()}${path}`, { method, headers });
+    call.end();
+    const [response] = await once(call, 'response');
+    response.destroy();
+    return response.statusCode;
+  }
+
+  test.each(['', '/console.js', '/events', '/flows', '/accounts', '/calls/1', '/faults'])(
+    'GET %s under another name is refused (DNS rebinding)',
+    async (path) => {
+      expect(await send(path, { headers: { host: 'evil.example' } })).toBe(403);
+      expect(await send(path, { headers: { origin: 'http://evil.example' } })).toBe(403);
+      expect(
+        await send(path, { headers: { 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'cors' } }),
+      ).toBe(403);
+      expect(await send(path)).toBe(200);
+    },
+  );
+
+  test('a link to it works from anywhere', async () => {
+    expect(
+      await send('', { headers: { 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'navigate' } }),
+    ).toBe(200);
+    expect(await send('/')).toBe(302);
+  });
+
+  test.each([
+    ['POST', '/decide'],
+    ['POST', '/faults'],
+    ['DELETE', '/faults'],
+    ['DELETE', '/faults/1'],
+    ['POST', '/reset'],
+  ])('%s %s needs the token that the page was given', async (method, path) => {
+    expect(await send(path, { method })).toBe(403);
+    expect(
+      await send(path, { method, headers: { 'x-console-token': bank.sandbox.running.controlToken } }),
+    ).toBe(403);
+  });
+
+  test('its answers allow no other origin, no frame and no script of others', async () => {
+    const { headers } = await fetch(consoleUrl());
+    expect(headers.get('access-control-allow-origin')).toBeNull();
+    expect(headers.get('content-security-policy')).toMatch(
+      /default-src 'none'; script-src 'self';.*frame-ancestors 'none'/,
+    );
+    expect(headers.get('x-content-type-options')).toBe('nosniff');
+  });
+});
+
+test('remembers the last 500 calls, and of a body the beginning', async () => {
+  const { CallLog } = await import('../../src/sandbox/console/call-log.ts');
+  const log = new CallLog();
+  const body = Buffer.alloc(100_000, 'a');
+  for (let call = 0; call < 600; call += 1) {
+    log.addCall({
+      at: new Date(),
+      milliseconds: 1,
+      request: { method: 'PUT', target: '/', headers: [], body, clientCertificate: undefined },
+      faults: [],
+      refusal: undefined,
+      caller: undefined,
+      answer: { status: 200, headers: new Headers(), body },
+    });
+  }
+  expect(log.list()).toHaveLength(500);
+  expect(log.find(100)).toBeUndefined();
+  const last = log.find(600);
+  if (!last || !('answer' in last)) throw new Error('The last call is gone');
+  expect([last.request.body.length, last.body.length]).toEqual([16_384, 100_000]);
+  expect(last.answer.body.bytes.buffer.byteLength).toBeLessThan(50_000);
+});
