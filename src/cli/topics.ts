@@ -18,6 +18,7 @@ const OTHER_VARIABLES: Record<string, string> = {
   PSD2_KEY_PASSPHRASE: 'passphrase of encrypted keys',
   PSD2_BROWSER:
     'command that is run with the address to open, or "none"; then BROWSER; default: the system\'s',
+  PSD2_PAGER: 'command that shows what is longer than the terminal, or "cat"; then PAGER',
   PSD2_NO_INPUT: '1: never ask, as --no-input',
   PSD2_DEBUG: '1: show each request, as --verbose',
   NO_COLOR: 'set: no colour, as --no-color',

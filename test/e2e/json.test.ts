@@ -102,6 +102,7 @@ const ELSEWHERE = [
   'profile add',
   'profile remove',
   'sandbox customer',
+  ...['sandbox reset', 'sandbox fault add', 'sandbox fault list', 'sandbox fault clear'], // sandbox-control.test.ts
   'sandbox env',
   'sandbox start',
   'sandbox stop',

@@ -1,4 +1,4 @@
-import { execFileSync } from 'node:child_process';
+import { type ExecFileSyncOptions, execFileSync } from 'node:child_process';
 import {
   existsSync,
   mkdirSync,
@@ -30,7 +30,7 @@ export function makeCamtSchemaIfMissing(): void {
   if (existsSync(CAMT_SCHEMA)) return;
   const folder = mkdtempSync(join(tmpdir(), 'psd2-camt-'));
   try {
-    execFileSync('apt-get', ['download', PACKAGE], { cwd: folder, stdio: ['ignore', 'inherit', 'pipe'] });
+    download(folder);
     const [archive = ''] = readdirSync(folder);
     execFileSync('dpkg-deb', ['-x', archive, 'package'], { cwd: folder });
     const java = join(folder, 'package/usr/share/java');
@@ -44,6 +44,17 @@ export function makeCamtSchemaIfMissing(): void {
     });
   } finally {
     rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** A machine that has installed nothing yet knows no package. */
+function download(folder: string): void {
+  const options: ExecFileSyncOptions = { cwd: folder, stdio: ['ignore', 'inherit', 'pipe'] };
+  try {
+    execFileSync('apt-get', ['download', PACKAGE], options);
+  } catch {
+    execFileSync('apt-get', ['update'], options);
+    execFileSync('apt-get', ['download', PACKAGE], options);
   }
 }
 

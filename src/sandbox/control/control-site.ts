@@ -34,7 +34,7 @@ export function controlSite(bank: Bank, controlToken: string): Hono {
   control.get('/faults', (c) => c.json(bank.faults.list()));
   control.post('/faults', async (c) => {
     const order = faultOrder.safeParse(await bodyOf(c));
-    if (!order.success) return refuse(c, 400, z.prettifyError(order.error));
+    if (!order.success) return refuse(c, 400, whatIsWrong(order.error));
     return c.json(bank.faults.add(order.data), 201);
   });
   control.delete('/faults', (c) => c.json({ cleared: bank.faults.clear() }));
@@ -85,6 +85,13 @@ export const sameOriginOnly = createMiddleware(async (c, next) => {
 function crossSite(c: Context): boolean {
   if (c.req.method === 'GET' && c.req.header('sec-fetch-mode') === 'navigate') return false;
   return !['same-origin', 'none', undefined].includes(c.req.header('sec-fetch-site'));
+}
+
+function whatIsWrong({ issues }: z.core.$ZodError): string {
+  const fields = issues.flatMap((issue) =>
+    issue.code === 'unrecognized_keys' ? issue.keys : [issue.path.join('.') || 'the body'],
+  );
+  return `The fault is not as it has to be: ${fields.join(', ')}`;
 }
 
 /** The JSON of a request, or undefined. */
