@@ -10,6 +10,8 @@ export interface Canvas {
 }
 
 const CHART_ROWS = 10;
+/** In cells, where there are few days. */
+const WIDEST_DAY = 4;
 const EIGHTHS = [' ', '▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 const GAP = 2;
 
@@ -21,7 +23,7 @@ export function drawAccountChart(history: AccountHistory, currency: string, canv
   return [...drawBalances(history, currency, canvas), '', ...drawMonths(history, currency, canvas)];
 }
 
-/** A column stands for one day or more, and shows the balance at the end of its last day. */
+/** A column shows the balance at the end of a day, the last one where it stands for several. */
 function drawBalances({ balances }: AccountHistory, currency: string, { width, blocks }: Canvas): string[] {
   const [first, last] = [balances.at(0), balances.at(-1)];
   if (!first || !last) return ['The bank gives no balance of this product.'];
@@ -29,7 +31,9 @@ function drawBalances({ balances }: AccountHistory, currency: string, { width, b
   const [low, high] = [Math.min(0, ...values), Math.max(0, ...values)];
   const labels = [high, low].map((value) => value.toFixed(0));
   const margin = Math.max(...labels.map((label) => label.length)) + 1;
-  const columns = Math.max(1, Math.min(values.length, width - margin - 2));
+  const room = Math.max(1, width - margin - 2);
+  const columnsPerDay = Math.max(1, Math.min(WIDEST_DAY, Math.floor(room / values.length)));
+  const columns = Math.min(room, values.length * columnsPerDay);
   const samples = Array.from(
     { length: columns },
     (_, column) => values[Math.ceil(((column + 1) * values.length) / columns) - 1] ?? 0,

@@ -34,6 +34,16 @@ describe('the id of a booking', () => {
     expect(twice[1]?.id).not.toBe(once[0]?.id);
   });
 
+  it.each([{ transferReference: '0138' }, { details: 'BAR' }, { description: 'POS' }, { valueDate: null }])(
+    'stays with a booking that has %j, in whichever order the bank has those of a day',
+    (own) => {
+      const plain = booking('2026-01-05', '1.00');
+      const other = { ...plain, ...own };
+      const [first, second] = withIds(statementOf([plain, other]));
+      expect(withIds(statementOf([other, plain]))).toEqual([second, first]);
+    },
+  );
+
   it('is of one product', () => {
     const rows = [booking('2026-01-05', '1.00')];
     const [here] = withIds(statementOf(rows));

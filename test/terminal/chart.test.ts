@@ -32,14 +32,14 @@ describe('the chart of an account', () => {
     expect(drawAccountChart(history, 'EUR', { width: 60, blocks: false })).toEqual([
       'Balance in EUR: 40.00 to 80.00',
       '',
-      '120 | ##',
-      ...Array(2).fill('    | ##'),
-      ...Array(3).fill('    | ###'),
-      '    |.###',
-      ...Array(2).fill('    |####'),
-      '  0 |####',
-      '    +----',
-      '     2026-02-01',
+      '120 |    ########',
+      ...Array(2).fill('    |    ########'),
+      ...Array(3).fill('    |    ############'),
+      '    |....############',
+      ...Array(2).fill('    |################'),
+      '  0 |################',
+      '    +----------------',
+      '           2026-02-01',
       '',
       'Money in and out by month in EUR:',
       '',
@@ -53,8 +53,8 @@ describe('the chart of an account', () => {
   it('goes below zero, and says where there is no balance', () => {
     const below = accountHistory([], decimalOf(-500), range('2026-01-01', '2026-01-03'));
     const lines = drawAccountChart(below, 'EUR', { width: 60, blocks: true });
-    expect(lines[2]).toBe(' 0 │███');
-    expect(lines).toContain('-5 │███');
+    expect(lines[2]).toBe(' 0 │████████████');
+    expect(lines).toContain('-5 │████████████');
     const none = accountHistory([], null, range('2026-01-01', '2026-01-03'));
     expect(drawAccountChart(none, 'EUR', { width: 60, blocks: true })[0]).toBe(
       'The bank gives no balance of this product.',
