@@ -133,7 +133,7 @@ function writeBalances({ balances }: AccountHistory): string {
   const label = `Balance from ${grouped(first.balance)} on ${first.date} to ${grouped(last.balance)} on ${last.date}`;
   return `<section aria-labelledby="balance">
 <h2 id="balance">Balance at the end of each day</h2>
-<div class="wide"><svg class="plot" viewBox="0 0 ${WIDTH} ${HEIGHT}" role="img" aria-label="${escaped(label)}">
+<div class="wide" tabindex="0"><svg class="plot" viewBox="0 0 ${WIDTH} ${HEIGHT}" role="img" aria-label="${escaped(label)}">
 ${grid.join('\n')}
 <path class="area" d="${line}V${round(y(0))}H${LEFT}Z"/>
 <path class="line" d="${line}"/>
@@ -152,7 +152,7 @@ function writeMonths({ months }: AccountHistory): string {
   );
   return `<section aria-labelledby="months">
 <h2 id="months">Money in and out by month</h2>
-<div class="wide"><table>
+<div class="wide" tabindex="0"><table>
 <thead><tr><th scope="col">Month</th><th scope="col" class="amount">In</th><th scope="col" class="amount">Out</th><th scope="col" class="amount">Net</th><th class="bars" aria-hidden="true"></th></tr></thead>
 <tbody>
 ${rows.join('\n')}
@@ -167,7 +167,7 @@ function writeCounterparties(title: string, side: 'in' | 'out', counterparties: 
     ({ name, total, count }) =>
       `<tr><td>${escaped(name)}</td><td class="amount">${count}</td><td class="amount ${side}">${signed(total)}</td></tr>`,
   );
-  return `<div><h3>${title}</h3><div class="wide"><table>
+  return `<div><h3>${title}</h3><div class="wide" tabindex="0"><table>
 <thead><tr><th scope="col">Text</th><th scope="col" class="amount">Times</th><th scope="col" class="amount">Total</th></tr></thead>
 <tbody>
 ${rows.join('\n')}
