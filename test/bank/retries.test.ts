@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { BankCall } from '../../src/bank/exchange.ts';
 import { requestTokens } from '../../src/bank/oauth.ts';
 import { freePort } from '../terminal/free-port.ts';
-import { success, tokens } from './answers.ts';
+import { refusal, success, tokens } from './answers.ts';
 import { useClients } from './client.ts';
 import { useRecordedBank } from './recorded-bank.ts';
 
@@ -37,6 +37,19 @@ describe('a GET', () => {
     const { exchange, sleeps } = openClient();
     expect((await exchange(get)).status).toBe(503);
     expect(sleeps).toEqual([250, 500, 1000]);
+  });
+
+  it('is told of at each attempt, with the ids of that one', async () => {
+    recorded.expect('GET', '/x', { ...refusal(503), headers: { 'cb-apitrack-id': '0123456789' } });
+    recorded.expect('GET', '/x', success());
+    const { exchange, observations } = openClient();
+    await exchange(get);
+    const requestId = '012345678901234567890123';
+    expect(observations).toMatchObject([
+      { outcome: 503, requestId, apiTrackId: '0123456789', transactionId },
+      { outcome: 200, requestId, apiTrackId: '0123456789', transactionId },
+    ]);
+    expect(observations[0]?.tppRequestId).not.toBe(observations[1]?.tppRequestId);
   });
 
   it.each([

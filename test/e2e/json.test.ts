@@ -106,6 +106,7 @@ const ELSEWHERE = [
   'sandbox env',
   'sandbox start',
   'sandbox stop',
+  ...['sandbox reset', 'sandbox fault add', 'sandbox fault list', 'sandbox fault clear'], // sandbox-control.test.ts
   'sync', // sync.test.ts
   'demo', // demo.test.ts
   'completion', // prints a script

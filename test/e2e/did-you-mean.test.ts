@@ -1,0 +1,31 @@
+import { expect, it } from 'vitest';
+import { readError } from './errors.ts';
+import { useSandbox } from './psd2.ts';
+
+const operator = useSandbox();
+
+it.concurrent.each([
+  [['acounts', 'list'], "Unknown command 'acounts'", /^Did you mean accounts\?$/],
+  [['accounts', 'lst'], "Unknown command 'lst'", /^Did you mean list\?$/],
+  // These groups mean a command by themselves, which must not take the word for its own.
+  [['transfer', 'lsit'], "Unknown command 'lsit'", /^Did you mean list\?$/],
+  [['log', 'bundel'], "Unknown command 'bundel'", /^Did you mean bundle\?$/],
+  [['transfer', 'xyzzy'], "Unknown command 'xyzzy'", /^Add --help/],
+  [['accounts', 'list', '--prfile', 'x'], "Unknown option '--prfile'", /^Did you mean --profile\?$/],
+  [['auth', 'login', '--no-broswer'], "Unknown option '--no-broswer'", /^Did you mean --no-browser\?$/],
+  [['--grant', 'client_credential', 'log'], /Allowed choices are/, /^Did you mean client_credentials\?$/],
+  [['completion', 'bsh'], /Allowed choices are bash, zsh, fish/, /^Did you mean bash\?$/],
+  [['help', 'exit-code'], "There is no help on 'exit-code'", /^Did you mean exit-codes\?$/],
+  [['help', 'transfr'], "There is no help on 'transfr'", /^Did you mean transfer\?$/],
+  [
+    ['profile', 'use', 'sandbx'],
+    'There is no profile "sandbx"',
+    /^Did you mean sandbox\? There is: sandbox\.$/,
+  ],
+  [['accounts', 'list', '--profile', 'sanbox'], 'There is no profile "sanbox"', /^Did you mean sandbox\? /],
+  [['-o', 'jsn', 'log'], 'The output format "jsn" is not known', /^Did you mean json\? /],
+])('psd2 %j', async (args, message, hint) => {
+  const error = readError(await operator.psd2([...args, '--json']));
+  expect(error.message).toMatch(message);
+  expect(error.hint).toMatch(hint);
+});
