@@ -89,4 +89,4 @@ complete -c psd2 -f -a '(__psd2_complete)'
 `;
 
 /** The script that a shell reads, to complete what is typed after \`psd2\`. */
-export const SCRIPTS = { bash, zsh, fish };
+export const SCRIPTS: Record<string, string> = { bash, zsh, fish };
