@@ -26,22 +26,7 @@ afterEach(() => bank.close());
 const consoleUrl = () => `${bank.sandbox.customerSiteUrl}/console`;
 
 async function verifyTransfer(): Promise<string> {
-  const { json } = await bank.tpp.send({
-    method: 'POST',
-    path: `${CURRENT}/moneyTransfer/verify`,
-    token,
-    body: {
-      data: {
-        moneyTransferAmount: { currency: 'EUR', amount: '12.50' },
-        flagUrgency: false,
-        type: 'INSTANT',
-        moneyTransferExecutionDate: '20/11/2026',
-        ibanBeneficiary: 'IT60X0542811101000000123456',
-        beneficiaryName: 'Ada Lovelace',
-        description: '',
-      },
-    },
-  });
+  const { json } = await bank.tpp.verifyTransfer(token, { amount: '12.50' });
   return String(json.resources?.resourceId);
 }
 
@@ -110,7 +95,8 @@ describe('in Chromium', () => {
     const text = await detail().innerText();
     expect(text).toContain('The signature fits.');
     expect(text).toContain('Fits the body.');
-    expect(text).toContain('organizationIdentifier=PSDIT-BI-12345');
+    for (const fact of ['PSDIT-BI-12345', 'PSP_AI, PSP_PI, PSP_IC', 'Bank of Italy, IT-BI', 'eseal'])
+      expect(text).toContain(fact);
     expect(text).toContain(`POST ${CURRENT}/moneyTransfer/verify HTTP/1.1`);
     expect(text).toContain('"beneficiaryName":"Ada Lovelace"');
     expect(text).toContain('psd2-sandbox, customer 1048262');

@@ -50,23 +50,7 @@ function me(fault?: string): Promise<Reply> {
 }
 
 function verifyTransfer(fault?: string, amount = '1.00'): Promise<Reply> {
-  return bank.tpp.send({
-    method: 'POST',
-    path: `${CURRENT}/moneyTransfer/verify`,
-    token,
-    ...(fault && { headers: { 'X-Sandbox-Fault': fault } }),
-    body: {
-      data: {
-        moneyTransferAmount: { currency: 'EUR', amount },
-        flagUrgency: false,
-        type: 'INSTANT',
-        moneyTransferExecutionDate: '20/11/2026',
-        ibanBeneficiary: 'IT60X0542811101000000123456',
-        beneficiaryName: 'Ada Lovelace',
-        description: '',
-      },
-    },
-  });
+  return bank.tpp.verifyTransfer(token, { amount, ...(fault && { headers: { 'X-Sandbox-Fault': fault } }) });
 }
 
 async function authorised(): Promise<string> {

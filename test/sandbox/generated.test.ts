@@ -166,21 +166,11 @@ describe('a sandbox with many', () => {
     const base = '/private/customers/5007777/products/0050077770/moneyTransfer';
     const iban = new Customers({ customers: 10_000, transactions: undefined }).find('5000001')?.products[0]
       ?.iban;
-    const verified = await bank.tpp.send({
-      method: 'POST',
-      path: `${base}/verify`,
-      token,
-      body: {
-        data: {
-          moneyTransferAmount: { currency: 'EUR', amount: '1.00' },
-          flagUrgency: false,
-          type: 'INSTANT',
-          moneyTransferExecutionDate: '20/11/2026',
-          ibanBeneficiary: iban,
-          beneficiaryName: 'Ada',
-          description: 'to a neighbour',
-        },
-      },
+    const verified = await bank.tpp.verifyTransfer(token, {
+      productId: '0050077770',
+      customerId: '5007777',
+      iban: String(iban),
+      description: 'to a neighbour',
     });
     const id = String(verified.json.resources?.resourceId);
     await bank.tpp.authorise(token, id);

@@ -111,6 +111,39 @@ export class Tpp {
     return { token: String(json.data?.access_token), application };
   }
 
+  /** Orders an instant transfer of today, by default from anna's current account. */
+  verifyTransfer(
+    token: string,
+    order: {
+      amount?: string;
+      customerId?: string;
+      productId?: string;
+      iban?: string;
+      description?: string;
+      headers?: Call['headers'];
+    } = {},
+  ): Promise<Reply> {
+    const { customerId = '1048262', productId = '0010482620', headers } = order;
+    const [year, month, day] = this.#now().toISOString().slice(0, 10).split('-');
+    return this.send({
+      method: 'POST',
+      path: `/private/customers/${customerId}/products/${productId}/moneyTransfer/verify`,
+      token,
+      ...(headers && { headers }),
+      body: {
+        data: {
+          moneyTransferAmount: { currency: 'EUR', amount: order.amount ?? '1.00' },
+          flagUrgency: false,
+          type: 'INSTANT',
+          moneyTransferExecutionDate: `${day}/${month}/${year}`,
+          ibanBeneficiary: order.iban ?? 'IT60X0542811101000000123456',
+          beneficiaryName: 'Ada Lovelace',
+          description: order.description ?? '',
+        },
+      },
+    });
+  }
+
   /** Starts SCA for a resource. */
   startSca(token: string, resourceId: string): Promise<Reply> {
     return this.send({

@@ -1,4 +1,4 @@
-import { X509Certificate } from 'node:crypto';
+import type { X509Certificate } from 'node:crypto';
 import { faultText } from '../faults/fault.ts';
 import { Refusal } from '../refusal.ts';
 import { explainSignature, type SignatureFinding } from '../strict/explain-signature.ts';
@@ -33,11 +33,17 @@ export interface CallDetail extends CallLine {
   certificates: CertificateView[];
 }
 
+/** Empty where the certificate does not say it. */
 interface CertificateView {
   use: string;
   registered: boolean;
   subject: string;
+  organizationIdentifier: string;
   issuer: string;
+  /** What kind of qualified certificate it is, and the PSD2 roles and authority that it names. */
+  qcType: string;
+  roles: string;
+  authority: string;
   validFrom: string;
   validTo: string;
   sha256: string;
@@ -69,7 +75,7 @@ function decisionOf({ refusal, faults, answer }: SeenCall): string {
 }
 
 /** @param registered what the certificates and the signature are compared with */
-export function detailOf(seen: SeenCall, registered: TppCertificates): CallDetail {
+export async function detailOf(seen: SeenCall, registered: TppCertificates): Promise<CallDetail> {
   const { request, answer, body, milliseconds, caller, refusal, faults } = seen;
   return {
     ...lineOf(seen),
@@ -90,7 +96,7 @@ export function detailOf(seen: SeenCall, registered: TppCertificates): CallDetai
             received: header(request, 'digest'),
           }
         : undefined,
-    certificates: certificatesOf(seen, registered),
+    certificates: await certificatesOf(seen, registered),
   };
 }
 
@@ -101,30 +107,44 @@ function explain(refusal: Error): string {
   return [`${message}.`, detail].join(' ').trim();
 }
 
-function certificatesOf({ request }: SeenCall, { qwac, qseal }: TppCertificates): CertificateView[] {
+async function certificatesOf(
+  { request }: SeenCall,
+  { qwac, qseal }: TppCertificates,
+): Promise<CertificateView[]> {
   const views: CertificateView[] = [];
   if (request.clientCertificate) {
-    views.push(certificateView('TLS client certificate (QWAC)', request.clientCertificate, qwac));
+    views.push(await certificateView('TLS client certificate (QWAC)', request.clientCertificate, qwac));
   }
   try {
     const der = readTppCertificate(header(request, 'tpp-certificate') ?? '');
-    views.push(certificateView('TPP-Certificate (QSealC)', der, qseal));
+    views.push(await certificateView('TPP-Certificate (QSealC)', der, qseal));
   } catch {
     // The refusal says what is wrong with it.
   }
   return views;
 }
 
-function certificateView(use: string, der: Buffer, registered: X509Certificate): CertificateView {
-  const { subject, issuer, validFrom, validTo, fingerprint256 } = new X509Certificate(der);
+async function certificateView(
+  use: string,
+  der: Buffer,
+  registered: X509Certificate,
+): Promise<CertificateView> {
+  // Loaded here only: the certificate library is large, and the bank itself has no need of it.
+  const { readEidasCertificate } = await import('../../certificates/eidas.ts');
+  const { subject, issuer, notBefore, notAfter, sha256, ...statements } = readEidasCertificate(der);
+  const { organizationIdentifier = '', qcType = '', roles, ncaName, ncaId } = statements;
   return {
     use,
     registered: der.equals(registered.raw),
-    subject: subject.replaceAll('\n', ', '),
-    issuer: issuer.replaceAll('\n', ', '),
-    validFrom,
-    validTo,
-    sha256: fingerprint256.replaceAll(':', '').toLowerCase(),
+    subject,
+    organizationIdentifier,
+    issuer,
+    qcType,
+    roles: roles.join(', '),
+    authority: [ncaName, ncaId].filter(Boolean).join(', '),
+    validFrom: notBefore.toISOString(),
+    validTo: notAfter.toISOString(),
+    sha256,
   };
 }
 

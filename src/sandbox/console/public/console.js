@@ -178,7 +178,11 @@ function callRow({ id, at, method, target, status, decision, tone }) {
     el('span', { className: 'method' }, method),
     // Of a long path the end tells more; the mark keeps its first slash in place.
     el('span', { className: 'target' }, `\u200e${target}`),
-    el('span', { className: `status ${tone}` }, status === 0 ? 'cut' : String(status)),
+    el(
+      'span',
+      { className: `status ${tone}` },
+      method === 'TLS' ? '' : status === 0 ? 'cut' : String(status),
+    ),
     el('span', { className: `decision ${tone}` }, decision),
     el('time', { dateTime: at }, new Date(at).toLocaleTimeString()),
   );
@@ -344,7 +348,11 @@ function certificateParts(certificates) {
         ),
       ),
       row('Subject', 'subject'),
+      row('Organization identifier', 'organizationIdentifier'),
       row('Issuer', 'issuer'),
+      row('Qualified as', 'qcType'),
+      row('PSD2 roles', 'roles'),
+      row('Authority', 'authority'),
       row('Valid from', 'validFrom'),
       row('Valid to', 'validTo'),
       row('SHA-256', 'sha256'),
