@@ -1,5 +1,7 @@
 import { getRequestListener } from '@hono/node-server';
 import { Hono } from 'hono';
+import { en } from 'zod/locales';
+import * as z from 'zod/mini';
 import { bankApi } from './api.ts';
 import type { Bank } from './bank.ts';
 import { consoleSite } from './console/console-site.ts';
@@ -7,6 +9,9 @@ import { controlSite } from './control/control-site.ts';
 import type { BankSide } from './customer-site/bank-side.ts';
 import { customerSite } from './customer-site/site.ts';
 import { IDENTITY_PATH, type RunningSandbox } from './running.ts';
+
+// Without it, zod/mini says of every mistake that it is an invalid input.
+z.config(en());
 
 type Listener = ReturnType<typeof getRequestListener>;
 

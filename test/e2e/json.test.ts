@@ -102,7 +102,8 @@ const ELSEWHERE = [
   'profile add',
   'profile remove',
   'sandbox customer',
-  ...['sandbox reset', 'sandbox fault add', 'sandbox fault list', 'sandbox fault clear'], // sandbox-control.test.ts
+  ...['add', 'list', 'clear'].map((step) => `sandbox fault ${step}`),
+  'sandbox reset',
   'sandbox env',
   'sandbox start',
   'sandbox stop',
@@ -193,6 +194,28 @@ describe('with --json stdout is one document', () => {
     const walk = z.strictObject({ pages: z.array(z.string()).min(3), finalUrl: z.url() });
     await operator.json(walk, ['sandbox', 'customer', address]);
     expect(await login.ended).toMatchObject({ code: 0 });
+  });
+
+  it('psd2 sandbox fault and reset', async () => {
+    const fault = z.strictObject({
+      id: z.int(),
+      fault: z.literal('delay=1'),
+      on: z.literal('token'),
+      times: z.literal(2),
+      after: z.literal(0),
+      probability: z.literal(1),
+      seed: z.string(),
+      seen: z.literal(0),
+      fired: z.literal(0),
+    });
+    const order = ['delay=1', '--on', 'token', '--times', '2'];
+    const added = await operator.json(fault, ['sandbox', 'fault', 'add', ...order]);
+    expect(await operator.json(z.array(fault), ['sandbox', 'fault', 'list'])).toEqual([added]);
+    const cleared = z.strictObject({ cleared: z.literal(1) });
+    await operator.json(cleared, ['sandbox', 'fault', 'clear', String(added.id)]);
+    expect(await operator.json(z.array(fault), ['sandbox', 'fault', 'list'])).toEqual([]);
+    await operator.json(z.strictObject({ reset: z.literal(true) }), ['sandbox', 'reset']);
+    await operator.json(shapes.login, ['auth', 'login']);
   });
 
   it('psd2 sandbox env', async () => {
