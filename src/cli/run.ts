@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Context } from '../commands/context.ts';
 import { Psd2Error } from '../errors.ts';
-import { storeFolder } from '../store/folder.ts';
+import { checkOwner, storeFolder } from '../store/folder.ts';
 import { ProfileStore } from '../store/profiles.ts';
 import { cleanLines } from '../terminal/clean.ts';
 import { openOutput, silentOutput } from '../terminal/output.ts';
@@ -48,6 +48,7 @@ export async function runCommand(
       { ...manner, colour: readManner(raw, env, stderr.isTTY === true).colour, signal },
     );
     const folder = storeFolder(env.PSD2_CONFIG_DIR);
+    checkOwner(folder, terminal.warn);
     const output = raw.raw
       ? silentOutput(manner.format)
       : openOutput(stdout, {
@@ -66,7 +67,7 @@ export async function runCommand(
       globals: readGlobals(raw, env),
       env,
       folder,
-      profiles: new ProfileStore(folder),
+      profiles: new ProfileStore(folder, terminal.warn),
       openFlows: new Map(),
       terminal,
       output,

@@ -21,6 +21,8 @@ export async function authLogin(context: Context, options: LoginOptions): Promis
 
   if (options.clientCredentials) {
     const bank = openBankOf(context, opened, 'client_credentials');
+    const customerId = store.lastCustomer() ?? null;
+    const giveBack = store.reserve();
     const granted = await requestTokens(
       bank.connect(),
       bank.client(),
@@ -28,11 +30,9 @@ export async function authLogin(context: Context, options: LoginOptions): Promis
       world.newId(),
     );
     const tokens = toStoredTokens(granted, world.now());
-    await store.write(null, { ...tokens, apiTrackId: bank.session.apiTrackId });
-    printLogin(
-      context,
-      describeLogin(context, opened, 'client_credentials', store.lastCustomer() ?? null, tokens),
-    );
+    giveBack();
+    await store.locked(null, () => store.write(null, { ...tokens, apiTrackId: bank.session.apiTrackId }));
+    printLogin(context, describeLogin(context, opened, 'client_credentials', customerId, tokens));
     return;
   }
 
@@ -42,6 +42,8 @@ export async function authLogin(context: Context, options: LoginOptions): Promis
     });
   }
   const bank = openBankOf(context, opened, 'authorization_code');
+  // The customer is not to be troubled for a login that can't be kept.
+  const giveBack = store.reserve();
   const { customerId, tokens } = await logIn({
     bank: bank.connect(),
     bankWith: (accessToken) =>
@@ -53,7 +55,11 @@ export async function authLogin(context: Context, options: LoginOptions): Promis
       ? () => terminal.ask('The address that the browser ended at')
       : undefined,
   });
-  await store.write(customerId, { ...tokens, apiTrackId: bank.session.apiTrackId });
+  giveBack();
+  // A renewal of the login from before that is under way must not be stored over this one.
+  await store.locked(customerId, () =>
+    store.write(customerId, { ...tokens, apiTrackId: bank.session.apiTrackId }),
+  );
   await store.rememberCustomer(customerId);
   printLogin(context, describeLogin(context, opened, 'authorization_code', customerId, tokens));
 }

@@ -137,23 +137,26 @@ export async function authToken(context: Context): Promise<void> {
 /** `psd2 auth logout`: forgets the tokens; with `revoke` the bank forgets them first. */
 export async function authLogout(context: Context, options: { revoke: boolean }): Promise<void> {
   const { globals, world, output, terminal } = context;
-  const opened = openProfileOf(context);
-  const { holder, tokens } = storedLogin(context);
+  const { opened, holder } = storedLogin(context);
   const revoked: string[] = [];
-  if (options.revoke) {
-    const bank = openBankOf(context, opened, globals.grant);
-    const transactionId = world.newId();
-    const kinds = [
-      ['refresh_token', tokens.refreshToken],
-      ['access_token', tokens.accessToken],
-    ] as const;
-    for (const [kind, token] of kinds) {
-      if (token === null) continue;
-      await revokeToken(bank.connect(), bank.client(), token, kind, transactionId);
-      revoked.push(kind);
+  // A renewal that is under way must not store tokens after they were forgotten.
+  await opened.tokens.locked(holder, async () => {
+    if (options.revoke) {
+      const { tokens } = storedLogin(context);
+      const bank = openBankOf(context, opened, globals.grant);
+      const transactionId = world.newId();
+      const kinds = [
+        ['refresh_token', tokens.refreshToken],
+        ['access_token', tokens.accessToken],
+      ] as const;
+      for (const [kind, token] of kinds) {
+        if (token === null) continue;
+        await revokeToken(bank.connect(), bank.client(), token, kind, transactionId);
+        revoked.push(kind);
+      }
     }
-  }
-  opened.tokens.remove(holder);
+    opened.tokens.remove(holder);
+  });
   if (output.format === 'table')
     terminal.say(`Logged out${revoked.length > 0 ? `; the bank has revoked ${revoked.join(' and ')}` : ''}.`);
   else output.record({ profile: opened.profile.name, revoked }, []);

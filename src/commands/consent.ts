@@ -4,7 +4,8 @@ import { CONSENT_CATEGORIES, type Consent, type ConsentCategory, consentEnd } fr
 import { type ProductId, parseProductId } from '../domain/identifiers.ts';
 import { Psd2Error } from '../errors.ts';
 import { runConsent } from '../flows/consent.ts';
-import type { OpenConsent } from '../store/journal.ts';
+import type { OnDamaged, OpenConsent } from '../store/journal.ts';
+import { cleanText } from '../terminal/clean.ts';
 import type { Column } from '../terminal/output.ts';
 import type { Context } from './context.ts';
 import { customerPortsOf } from './customer-ports.ts';
@@ -93,7 +94,7 @@ const CONSENT_CSV = [
 
 /** `psd2 consent list`: newest first; what was granted, when, for what, and how long it is good. */
 export async function consentList(context: Context): Promise<void> {
-  const consents = openProfileOf(context).journal.consents();
+  const consents = [...openProfileOf(context).journal.consents(warnOfDamaged(context))];
   await context.output.table(
     consents.map((consent) => toListed(consent, context.world.now())),
     CONSENT_COLUMNS,
@@ -105,6 +106,12 @@ export async function consentList(context: Context): Promise<void> {
 /** A category that the bank did not grant is told from the others. */
 function writeCategory({ name, outcome }: Consent['categories'][number]): string {
   return outcome === false ? `${name} (not granted)` : name;
+}
+
+/** A journal that is damaged is told of; the other flows are listed all the same. */
+export function warnOfDamaged({ terminal }: Context): OnDamaged {
+  return ({ message, hint }, flow) =>
+    terminal.warn(cleanText(`${flow} is not shown. ${message}. ${hint ?? ''}`.trimEnd()));
 }
 
 /** The same context with the customer whose flow it is. */

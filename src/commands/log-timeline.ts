@@ -1,6 +1,7 @@
 import { Psd2Error } from '../errors.ts';
 import type { LoggedCall } from '../store/call-log.ts';
-import { FlowJournal, type FlowMoment } from '../store/journal.ts';
+import type { FlowMoment } from '../store/flow-history.ts';
+import { FlowJournal } from '../store/journal.ts';
 import { ENVIRONMENT_PROFILE } from '../store/profiles.ts';
 import type { Column } from '../terminal/output.ts';
 import type { Context } from './context.ts';

@@ -70,7 +70,7 @@ export function openProfileOf(context: Context): OpenProfile {
   return {
     profile,
     baseUrl,
-    tokens: new TokenStore(folder, profile.name, baseUrl),
+    tokens: new TokenStore(folder, profile.name, baseUrl, context.terminal.warn),
     journal: new FlowJournal(folder, profile.name, world.now, world.random, openFlows),
   };
 }
@@ -82,7 +82,8 @@ export interface Transport {
   pace: Pace;
   identity: Identity;
   checkAnswer: ReturnType<typeof answerCheck>;
-  counter: CallCounter;
+  /** Counts a call with client credentials. */
+  countCall(): void;
   log: ReturnType<typeof callLogger>;
 }
 
@@ -107,7 +108,7 @@ export function openTransport(
   return {
     grant,
     connection,
-    counter,
+    countCall: unlessItFails(context.terminal, () => counter.count(bankDay(world.now()))),
     pace: new Pace(world),
     log: callLogger(context, profile.name, baseUrl.host),
     checkAnswer: answerCheck(readPem(profile, 'bankSigningCertificate')),
@@ -132,7 +133,7 @@ export function openBankOf(context: Context, opened: OpenProfile, grant: GrantTy
 function openBankOver(
   context: Context,
   opened: OpenProfile,
-  { grant, connection, pace, identity, checkAnswer, counter, log }: Transport,
+  { grant, connection, pace, identity, checkAnswer, countCall, log }: Transport,
   apiTrackId?: string,
 ): OpenBank {
   const { globals, terminal, world } = context;
@@ -157,7 +158,7 @@ function openBankOver(
     checkAnswer,
     observe: (call) => {
       log(call);
-      if (grant === 'client_credentials' && call.isPrivate) counter.count(bankDay(world.now()));
+      if (grant === 'client_credentials' && call.isPrivate) countCall();
       if (!globals.verbose) return;
       const ids = `request ${call.tppRequestId} transaction ${call.transactionId}${call.apiTrackId ? ` track ${call.apiTrackId}` : ''}`;
       terminal.say(
@@ -219,6 +220,7 @@ export function openUnattendedBank(
     keeper: {
       read: () => opened.tokens.read(holder),
       write: (tokens) => opened.tokens.write(holder, tokens),
+      reserve: () => opened.tokens.reserve(),
       locked: (work) => opened.tokens.locked(holder, work),
     },
     world: context.world,
@@ -233,6 +235,20 @@ function warnNearLimit({ terminal, world }: Context, profile: Profile, counter: 
   if (limit !== null && calls >= limit * 0.8) {
     terminal.warn(`${calls} of the ${limit} calls a day with client credentials are made.`);
   }
+}
+
+/** What is kept for the operator's information must not be in the way of a call; said once. */
+function unlessItFails({ warn }: Context['terminal'], keep: () => void): () => void {
+  let failed = false;
+  return () => {
+    try {
+      keep();
+    } catch (error) {
+      if (!(error instanceof Psd2Error)) throw error;
+      if (!failed) warn(error.message);
+      failed = true;
+    }
+  };
 }
 
 /** With `--raw` the answers themselves are the command's output. */

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { readKeyPair, type TppCertificateEncoding } from '../certificates/key-pair.ts';
 import { Psd2Error } from '../errors.ts';
-import { isMissing, refuseIfOthersCanRead } from '../store/json-file.ts';
+import { refuseIfOthersCanRead } from '../store/files.ts';
 import { type PemSource, type ProfileSettings, parseProfileName } from '../store/profiles.ts';
 import {
   dailyLimitOf,
@@ -13,6 +13,7 @@ import {
   readPemSource,
   redirectUriOf,
 } from '../store/settings.ts';
+import { isMissing } from '../store/system-error.ts';
 import type { Context } from './context.ts';
 
 export interface ProfileAddOptions {

@@ -1,6 +1,7 @@
 import { didYouMean } from '../did-you-mean.ts';
+import { needsSettlement, type Transfer } from '../domain/transfer.ts';
 import { Psd2Error } from '../errors.ts';
-import { FlowJournal } from '../store/journal.ts';
+import { FlowJournal, type GenericOperation } from '../store/journal.ts';
 import { type ProfileSettings, parseProfileName } from '../store/profiles.ts';
 import { environmentSettings, openProfile } from '../store/settings.ts';
 import type { Context } from './context.ts';
@@ -70,39 +71,77 @@ export async function profileUse({ profiles, terminal, output }: Context, name: 
 
 /** `psd2 profile remove <name>`: its settings and tokens, after asking; the record of its payments stays. */
 export async function profileRemove(context: Context, name: string): Promise<void> {
-  const { profiles, terminal, output, globals, folder, world } = context;
+  const { profiles, terminal, output, folder, world } = context;
   if (!profiles.list().includes(parseProfileName(name))) throw noSuchProfile(name, profiles.list());
-  const open = new FlowJournal(folder, name, world.now, world.random)
-    .transfers()
-    .filter(({ state }) => ['authorizing', 'authorized', 'executing', 'unknown'].includes(state));
-  if (open.length > 0) {
-    throw new Psd2Error(
-      'config',
-      `The profile ${name} has ${open.length} transfer${open.length > 1 ? 's' : ''} that did not come to an end`,
-      {
-        hint: `First: ${open
-          .slice(0, 3)
-          .map(({ flow }) => `psd2 --profile ${name} transfer resume ${flow}`)
-          .join('; ')}`,
-      },
-    );
-  }
-  if (!globals.yes) {
-    if (!terminal.canAsk) {
-      throw new Psd2Error(
-        'confirmation_needed',
-        'Removing a profile has to be confirmed, and there is no terminal to ask at',
-        { hint: 'Add --yes.' },
-      );
+  const journal = new FlowJournal(folder, name, world.now, world.random);
+  // With what is open no new transfer begins between the look and the removal.
+  await journal.locked(async () => {
+    const [working] = await journal.atWork();
+    if (working) {
+      const { flow, holder } = working;
+      throw new Psd2Error('config', `psd2 is at work on ${flow} of the profile ${name}: ${holder}`, {
+        hint: 'Wait for it to end, or interrupt it. Nothing was removed.',
+      });
     }
-    if (!(await terminal.confirm(`Remove the profile ${name} with its certificates and tokens?`))) {
-      throw new Psd2Error('cancelled', 'Nothing was removed');
-    }
-  }
-  profiles.remove(name);
+    // A damaged journal ends this: its payment may be in doubt.
+    const operations = [...journal.transfers(), ...journal.operations()];
+    refuseInDoubt(operations, name);
+    await confirmRemoval(context, operations, name);
+    await profiles.remove(name);
+  });
   if (output.format === 'table')
     terminal.say(`The profile ${name} is removed. The record of its flows stays in ${folder.flows(name)}.`);
   else output.record({ name, removed: true }, []);
+}
+
+/** @throws Psd2Error `config` when it is open whether money moved, or it is about to */
+function refuseInDoubt(operations: (Transfer | GenericOperation)[], name: string): void {
+  const inDoubt = operations.filter(
+    ({ state, order }) =>
+      ['authorized', 'executing', 'unknown'].includes(state) ||
+      (state === 'executed' && 'instant' in order && needsSettlement(order)),
+  );
+  if (inDoubt.length === 0) return;
+  throw new Psd2Error(
+    'config',
+    `The profile ${name} has payments that did not come to an end: ${nameFlows(inDoubt)}`,
+    {
+      hint: `First: ${inDoubt
+        .slice(0, 3)
+        .map(({ kind, flow }) => `psd2 --profile ${name} ${kind} resume ${flow}`)
+        .join('; ')}`,
+    },
+  );
+}
+
+/** @throws Psd2Error `cancelled`, `confirmation_needed` */
+async function confirmRemoval(
+  { terminal, globals }: Context,
+  operations: (Transfer | GenericOperation)[],
+  name: string,
+): Promise<void> {
+  const begun = operations.filter(({ state }) => ['created', 'verified', 'authorizing'].includes(state));
+  if (begun.length > 0) {
+    terminal.warn(
+      `Begun and not executed, and without the profile they can't be resumed: ${nameFlows(begun)}.`,
+    );
+  }
+  if (globals.yes) return;
+  if (!terminal.canAsk) {
+    throw new Psd2Error(
+      'confirmation_needed',
+      'Removing a profile has to be confirmed, and there is no terminal to ask at',
+      { hint: 'Add --yes.' },
+    );
+  }
+  if (!(await terminal.confirm(`Remove the profile ${name} with its certificates and tokens?`))) {
+    throw new Psd2Error('cancelled', 'Nothing was removed');
+  }
+}
+
+function nameFlows(flows: { flow: string; state: string }[]): string {
+  const named = flows.slice(0, 5).map(({ flow, state }) => `${flow} (${state})`);
+  return named.concat(flows.length > 5 ? [`and ${flows.length - 5} more`] : []).join(', ');
 }
 
 function noSuchProfile(name: string, known: string[]): Psd2Error {

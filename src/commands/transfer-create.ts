@@ -204,19 +204,27 @@ function refuseUnconfirmable(
   }
 }
 
-/** @throws Psd2Error `duplicate_reference` naming the flow that has it */
+/**
+ * Refuses a reference that another transfer has which was paid, or may be. One whose journal is damaged may be.
+ *
+ * @throws Psd2Error `duplicate_reference` naming the flow that has it, `config` when a journal can't tell its reference
+ */
 function refuseKnownReference(journal: FlowJournal, reference: string | null): void {
   if (reference === null) return;
-  const earlier = journal
-    .transfers()
-    .find((transfer) => transfer.order.reference === reference && !isPlainlyFailed(transfer));
-  if (!earlier) return;
-  throw new Psd2Error(
-    'duplicate_reference',
-    `The reference ${JSON.stringify(reference)} was used by transfer ${earlier.flow}, which is ${earlier.state}`,
-    {
-      hint: `See it with: psd2 transfer show ${earlier.flow}`,
-      transactionId: earlier.transactionId,
-    },
-  );
+  for (const earlier of journal.transfersWithReference(reference)) {
+    if ('transfer' in earlier && isPlainlyFailed(earlier.transfer)) continue;
+    const { flow } = earlier;
+    const was = `The reference ${JSON.stringify(reference)} was used by transfer ${flow}`;
+    if ('damage' in earlier) {
+      const { message, hint } = earlier.damage;
+      throw new Psd2Error('duplicate_reference', `${was}, and what became of it can't be told: ${message}`, {
+        ...(hint === undefined ? {} : { hint }),
+      });
+    }
+    const { state, transactionId } = earlier.transfer;
+    throw new Psd2Error('duplicate_reference', `${was}, which is ${state}`, {
+      hint: `See it with: psd2 transfer show ${flow}`,
+      transactionId,
+    });
+  }
 }

@@ -2,29 +2,31 @@ import type { Money } from './decimal.ts';
 import type { ProductId } from './identifiers.ts';
 
 /** The states of an operation (a transfer is one), as `psd2` shows them. */
-export type OperationState =
+export const OPERATION_STATES = [
   /** Nothing at the bank yet. */
-  | 'created'
+  'created',
   /** The bank has verified it; the resource exists. */
-  | 'verified'
+  'verified',
   /** The customer was sent to SCA. */
-  | 'authorizing'
-  | 'authorized'
+  'authorizing',
+  'authorized',
   /** `execute` was sent; its outcome is not known yet. */
-  | 'executing'
+  'executing',
   /** The bank said yes; for an instant transfer the final status may be pending. */
-  | 'executed'
+  'executed',
   /** An instant transfer whose status is `OK`. */
-  | 'settled'
+  'settled',
   /** `KO`, or the bank refused to verify or to execute. */
-  | 'failed'
+  'failed',
   /** `NOT_AUTHORIZED`. */
-  | 'rejected'
-  | 'expired'
+  'rejected',
+  'expired',
   /** The operator gave up before SCA. */
-  | 'cancelled'
+  'cancelled',
   /** Executed or not can't be told yet. */
-  | 'unknown';
+  'unknown',
+] as const;
+export type OperationState = (typeof OPERATION_STATES)[number];
 
 /** What every order says: whose product it is for, and which operation. */
 export interface OrderTarget {

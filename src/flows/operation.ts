@@ -172,12 +172,12 @@ export async function runOperation<Order extends OrderTarget>(
             `Executing the ${calls.name}`,
             calls.execute(resourceId, announce('execute-sent')),
           );
-          open.record({ type: 'executed', cro });
+          recordOutcome(open, { type: 'executed', cro });
         } catch (error) {
           // It was not even announced: there was no token, or the journal could not be written.
-          if (open.current.state !== 'executing') throw error;
+          if (open.current.state !== 'executing' || isUnrecorded(error)) throw error;
           const outcome = outcomeOfFailedExecute(error);
-          if (outcome) open.record(outcome);
+          if (outcome) recordOutcome(open, outcome);
           if (outcome?.type !== 'execute-unanswered') throw error;
         }
         executeEnded = world.now().getTime();
@@ -221,6 +221,23 @@ export async function runOperation<Order extends OrderTarget>(
 }
 
 type Intent = { requestId: string; digest: string | null };
+
+/** Writes down what became of an `execute` that was sent. @throws Psd2Error `outcome_unknown` when it can't be */
+function recordOutcome<Order extends OrderTarget>(
+  open: OpenFlow<Operation<Order>, OperationEvent<Order>>,
+  outcome: StepEvent,
+): void {
+  try {
+    open.record(outcome);
+  } catch (error) {
+    const said = outcome.type === 'executed' ? 'The bank has executed it' : 'It was sent to be executed';
+    throw outcomeUnknown(open.current, `${said}, and that could not be written down`, error);
+  }
+}
+
+function isUnrecorded(error: unknown): boolean {
+  return error instanceof Psd2Error && error.code === 'outcome_unknown';
+}
 
 /** What a failed `execute` says about the money; undefined when the operator interrupted it. */
 function outcomeOfFailedExecute(error: unknown): StepEvent | undefined {
@@ -284,11 +301,13 @@ async function pollSettlement(
 ): Promise<{ status: SettlementStatus; description: string | null }> {
   const { resourceId } = resourceOf(operation);
   if (!executionStatus) throw new TypeError(`The bank has no execution status for ${operation.flow}`);
-  const late = world.now().getTime() - executeEnded;
+  // The clock may have been put back since.
+  const begun = Math.min(executeEnded, world.now().getTime());
+  const late = world.now().getTime() - begun;
   const polls = SETTLEMENT_POLLS_MS.filter((after) => after > late);
   let description: string | null = null;
   for (const [index, after] of (polls.length > 0 ? polls : [late]).entries()) {
-    const wait = executeEnded + after - world.now().getTime();
+    const wait = Math.min(begun + after - world.now().getTime(), after);
     // The answer before was so slow that the time of this one has passed.
     if (wait < 0 && index > 0) continue;
     await world.sleep(Math.max(0, wait));

@@ -52,6 +52,13 @@ export interface FlowPorts {
 export interface TokenKeeper {
   read(): StoredTokens | undefined;
   write(tokens: StoredTokens): Promise<void>;
+  /**
+   * Makes sure that there is room for new tokens.
+   *
+   * @returns what gives the room back, to be called before they are written
+   * @throws Psd2Error `config`
+   */
+  reserve(): () => void;
   /** One process at a time. */
   locked<T>(work: () => Promise<T>): Promise<T>;
 }

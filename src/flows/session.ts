@@ -50,14 +50,36 @@ export function openSession(settings: SessionSettings): TokenSource {
     (tokens.accessTokenExpiresAt === null ||
       Date.parse(tokens.accessTokenExpiresAt) - world.now().getTime() > LEAST_LEFT_MS);
 
+  const keep = async (renewed: StoredTokens) => {
+    try {
+      await keeper.write(renewed);
+    } catch (error) {
+      if (!(error instanceof Psd2Error) || settings.grantType === 'client_credentials') throw error;
+      const hint = `The bank has renewed the login, and it is lost: then run psd2 auth login. ${error.hint ?? ''}`;
+      throw error.with({ hint: hint.trimEnd() });
+    }
+  };
+
   const renew = (isUsable: (tokens: StoredTokens & { accessToken: string }) => boolean) =>
     keeper.locked(async () => {
       const tokens = keeper.read();
       // Another process may have renewed it while this one waited for the lock.
       if (isFresh(tokens) && isUsable(tokens)) return tokens.accessToken;
-      const renewed = await requestNew(settings, tokens);
-      await keeper.write(renewed);
-      return renewed.accessToken;
+      // The bank spends the refresh token at once: what it gives instead must find its place.
+      const giveBack = keeper.reserve();
+      try {
+        const renewed = await requestNew(settings, tokens);
+        giveBack();
+        await keep(renewed);
+        return renewed.accessToken;
+      } catch (error) {
+        giveBack();
+        // A process whose lock was taken over while it slept may have been first with this refresh token.
+        const now = keeper.read();
+        if (isInvalidGrant(error) && isFresh(now) && now.accessToken !== tokens?.accessToken)
+          return now.accessToken;
+        throw error;
+      }
     });
 
   return {
@@ -96,8 +118,10 @@ async function requestNew(
     return { ...toStoredTokens(granted, world.now(), tokens), accessToken: granted.accessToken };
   } catch (error) {
     if (!(error instanceof Psd2Error) || !isRefusal(error)) throw error;
-    const ended = error.bankCode === 'invalid_grant';
-    if (ended) await keeper.write({ ...tokens, refreshToken: null, refreshTokenExpiresAt: null });
+    const ended = isInvalidGrant(error);
+    // Only the token that was refused: another may have been stored since.
+    if (ended && keeper.read()?.refreshToken === tokens.refreshToken)
+      await keeper.write({ ...tokens, refreshToken: null, refreshTokenExpiresAt: null });
     // Any other refusal (a wrong secret, a wrong clock) says nothing against the refresh token: it stays.
     const message = ended
       ? 'The login has ended: the bank no longer accepts its refresh token'
@@ -108,6 +132,10 @@ async function requestNew(
       cause: error,
     });
   }
+}
+
+function isInvalidGrant(error: unknown): boolean {
+  return error instanceof Psd2Error && error.bankCode === 'invalid_grant';
 }
 
 function isRefusal({ code }: Psd2Error): boolean {

@@ -1,8 +1,11 @@
-import { appendFileSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { closeSync, constants, openSync, rmSync, statSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import type { IsoDate } from '../domain/calendar.ts';
+import { Psd2Error } from '../errors.ts';
+import { listFolder } from './files.ts';
 import type { StoreFolder } from './folder.ts';
-import { isMissing, makePrivateFolder } from './json-file.ts';
+import { makePrivateFolder } from './json-file.ts';
+import { reasonOf } from './system-error.ts';
 
 /**
  * Counts the calls of a profile with client credentials, which PSD2 limits per day (interface specification,
@@ -15,23 +18,39 @@ export class CallCounter {
     this.#folder = join(folder.tokens(profile), 'client-credentials-calls');
   }
 
+  /** @throws Psd2Error `config` when it can't be written */
   count(day: IsoDate): void {
     makePrivateFolder(this.#folder);
-    if (this.callsOn(day) === 0) this.#forgetOtherDays(day);
-    appendFileSync(join(this.#folder, day), '.', { mode: 0o600 });
+    const path = join(this.#folder, day);
+    try {
+      if (this.callsOn(day) === 0) this.#forgetOtherDays(day);
+      const { O_WRONLY, O_APPEND, O_CREAT, O_NONBLOCK } = constants;
+      const file = openSync(path, O_WRONLY | O_APPEND | O_CREAT | O_NONBLOCK, 0o600);
+      try {
+        writeSync(file, '.');
+      } finally {
+        closeSync(file);
+      }
+    } catch (cause) {
+      throw new Psd2Error('config', `The count of calls ${path} cannot be written: ${reasonOf(cause)}`, {
+        hint: 'Check the free space, and who owns the folder.',
+        cause,
+      });
+    }
   }
 
+  /** How many calls were counted; 0 where that can't be told. */
   callsOn(day: IsoDate): number {
     try {
-      return statSync(join(this.#folder, day)).size;
-    } catch (error) {
-      if (isMissing(error)) return 0;
-      throw error;
+      const stats = statSync(join(this.#folder, day));
+      return stats.isFile() ? stats.size : 0;
+    } catch {
+      return 0;
     }
   }
 
   #forgetOtherDays(day: IsoDate): void {
-    for (const file of readdirSync(this.#folder)) {
+    for (const file of listFolder(this.#folder)) {
       if (file !== day) rmSync(join(this.#folder, file), { force: true });
     }
   }

@@ -10,7 +10,8 @@ import {
   writeSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { isMissing, makePrivateFolder } from './json-file.ts';
+import { makePrivateFolder } from './json-file.ts';
+import { isMissing } from './system-error.ts';
 
 /** A call that was sent to the bank, or tried to be. Nothing here is secret; times are ISO 8601, UTC. */
 export interface LoggedCall {

@@ -1,27 +1,33 @@
-import {
-  appendFileSync,
-  closeSync,
-  fstatSync,
-  fsyncSync,
-  openSync,
-  readdirSync,
-  readFileSync,
-} from 'node:fs';
 import { basename, join } from 'node:path';
-import * as z from 'zod/mini';
+import type * as z from 'zod/mini';
 import { applyConsentEvent, type Consent, type ConsentEvent } from '../domain/consent.ts';
 import {
   applyOperationEvent,
   type GenericOrder,
+  isPlainlyFailed,
   type Operation,
   type OperationEvent,
 } from '../domain/operation.ts';
 import { applyTransferEvent, type Transfer, type TransferEvent } from '../domain/transfer.ts';
 import { Psd2Error } from '../errors.ts';
+import { listFolder } from './files.ts';
+import { findFlow } from './find-flow.ts';
 import { consentEvent, genericEvent, transferEvent } from './flow-events.ts';
+import {
+  appendToFlowFile,
+  createFlowFile,
+  damagedAt,
+  type Fold,
+  type ReadFlow,
+  readFirstEvent,
+  readFlowFile,
+} from './flow-file.ts';
+import { collectMoments, type FlowMoment, momentEvent } from './flow-history.ts';
+import { FlowIndex, type IndexEntry } from './flow-index.ts';
 import type { StoreFolder } from './folder.ts';
-import { isMissing, makePrivateFolder, refuseIfOthersCanRead } from './json-file.ts';
-import { withLock } from './lock.ts';
+import { makePrivateFolder } from './json-file.ts';
+import { holderOf, withLock } from './lock.ts';
+import { reserveSpace } from './reserve-space.ts';
 
 /** A flow as its journal tells it, with the means to write its next event. */
 export interface OpenFlow<Flow, Event> {
@@ -39,50 +45,64 @@ export type GenericOperation = Operation<GenericOrder>;
 export type OpenOperation = OpenFlow<GenericOperation, OperationEvent<GenericOrder>>;
 export type OpenConsent = OpenFlow<Consent, ConsentEvent>;
 
-type LineSchema<Event> = z.ZodMiniType<{ at: string; event: Event }>;
 /** Every flow is one transaction to the bank. */
 type Begun = { transactionId: string };
-type Fold<Flow, Event> = (flow: Flow | undefined, event: Event, at: string) => Flow;
 
 /** What a flow begins with, but for the id that the journal gives it. */
 type Created<Event extends { type: string }> = Omit<Extract<Event, { type: 'created' }>, 'type' | 'flow'>;
 
-const applyToGeneric: Fold<GenericOperation, OperationEvent<GenericOrder>> = (operation, event, at) =>
-  applyOperationEvent('operation', operation, event, at);
+/** A transfer with a reference, or why what became of it can't be told. */
+export type ReferencedTransfer = { flow: string; transfer: Transfer } | { flow: string; damage: Psd2Error };
 
-/** The prefix of a flow's id tells its kind. */
-const KINDS = { transfer: 'tr-', consent: 'co-', operation: 'op-' } as const;
+/** Is told of a journal that can't be read, in place of its flow. */
+export type OnDamaged = (damage: Psd2Error, flow: string) => void;
 
-const transferLine = z.object({ at: z.string(), event: transferEvent });
-const genericLine = z.object({ at: z.string(), event: genericEvent });
-const consentLine = z.object({ at: z.string(), event: consentEvent });
-
-/** Something that happened to a flow. */
-export interface FlowMoment {
-  at: string;
-  type: string;
-  /** What the bank called it, where it did. */
-  detail: string | null;
+/** What the journal has to know of a kind of flow. */
+interface Kind<Flow, Event> {
+  /** The beginning of the ids. */
+  prefix: string;
+  schema: z.ZodMiniType<Event>;
+  apply: Fold<Flow, Event>;
+  resourceIdOf(flow: Flow): string | null;
+  /** Whether it will never have more of the bank's than it has. */
+  isEnded(flow: Flow): boolean;
+  /** Whether the event announces that money is about to move. */
+  isExecution(event: Event): boolean;
 }
 
-const momentLine = z.object({
-  at: z.string(),
-  event: z.object({
-    type: z.string(),
-    bankStatus: z.optional(z.string()),
-    status: z.optional(z.string()),
-    description: z.nullish(z.string()),
-  }),
-});
+const operationKind = {
+  resourceIdOf: ({ verification }: Pick<GenericOperation, 'verification'>) =>
+    verification?.resourceId ?? null,
+  isEnded: isPlainlyFailed,
+  isExecution: ({ type }: { type: string }) => type === 'execute-sent',
+};
+const TRANSFER: Kind<Transfer, TransferEvent> = {
+  prefix: 'tr-',
+  schema: transferEvent,
+  apply: applyTransferEvent,
+  ...operationKind,
+};
+const OPERATION: Kind<GenericOperation, OperationEvent<GenericOrder>> = {
+  prefix: 'op-',
+  schema: genericEvent,
+  apply: (operation, event, at) => applyOperationEvent('operation', operation, event, at),
+  ...operationKind,
+};
+const CONSENT: Kind<Consent, ConsentEvent> = {
+  prefix: 'co-',
+  schema: consentEvent,
+  apply: applyConsentEvent,
+  resourceIdOf: ({ resourceId }) => resourceId,
+  isEnded: ({ state }) => ['failed', 'rejected', 'expired', 'cancelled'].includes(state),
+  isExecution: () => false,
+};
 
-function collectMoments(
-  moments: FlowMoment[] | undefined,
-  { type, ...told }: z.infer<typeof momentLine>['event'],
-  at: string,
-): FlowMoment[] {
-  const detail = [told.bankStatus ?? told.status, told.description].filter(Boolean).join(': ') || null;
-  return [...(moments ?? []), { at, type, detail }];
-}
+/** How long it takes to see that the process that worked on a flow is dead, and some more. */
+const CLAIM_PATIENCE_MS = 8_000;
+/** More than the outcome of an execution takes, with some for the folder. */
+const OUTCOME_BYTES = 8_192;
+/** An id is its kind, the milliseconds since 1970 to the base 36, and five random characters. */
+const ID = /^(?:tr|op|co)-([0-9a-z]{9})[0-9a-z]{5}$/;
 
 /**
  * The flows of one profile: an append-only file for each, `<flow>.ndjson`, one event a line. A flow is the
@@ -90,6 +110,7 @@ function collectMoments(
  */
 export class FlowJournal {
   readonly #folder: string;
+  readonly #index: FlowIndex;
   readonly #now: () => Date;
   readonly #random: () => number;
   readonly #opened: Map<string, string>;
@@ -103,71 +124,84 @@ export class FlowJournal {
     opened = new Map<string, string>(),
   ) {
     this.#folder = folder.flows(profile);
+    this.#index = new FlowIndex(this.#folder);
     this.#now = now;
     this.#random = random;
     this.#opened = opened;
   }
 
   createTransfer(begin: Created<TransferEvent>): OpenTransfer {
-    const flow = this.#newId('transfer');
-    return this.#create(flow, applyTransferEvent, { type: 'created', flow, ...begin });
+    const { reference } = begin.order;
+    return this.#create(TRANSFER, (flow) => ({ type: 'created', flow, ...begin }), reference);
   }
 
   createOperation(begin: Created<OperationEvent<GenericOrder>>): OpenOperation {
-    const flow = this.#newId('operation');
-    return this.#create(flow, applyToGeneric, { type: 'created', flow, ...begin });
+    return this.#create(OPERATION, (flow) => ({ type: 'created', flow, ...begin }));
   }
 
   createConsent(begin: Created<ConsentEvent>): OpenConsent {
-    const flow = this.#newId('consent');
-    return this.#create(flow, applyConsentEvent, { type: 'created', flow, ...begin });
+    return this.#create(CONSENT, (flow) => ({ type: 'created', flow, ...begin }));
   }
 
   /** @param reference local id, resource id, or an unambiguous prefix of either. @throws Psd2Error `flow_not_found` */
   openTransfer(reference: string): OpenTransfer {
-    const { flow } = pick(
-      this.transfers(),
-      reference,
-      ({ verification }) => verification?.resourceId ?? null,
-    );
-    return this.#reopen(flow, transferLine, applyTransferEvent);
+    return this.#open(TRANSFER, reference);
   }
 
   /** @param reference local id, resource id, or an unambiguous prefix of either. @throws Psd2Error `flow_not_found` */
   openOperation(reference: string): OpenOperation {
-    const { flow } = pick(
-      this.operations(),
-      reference,
-      ({ verification }) => verification?.resourceId ?? null,
-    );
-    return this.#reopen(flow, genericLine, applyToGeneric);
+    return this.#open(OPERATION, reference);
   }
 
   /** @param reference local id, resource id, or an unambiguous prefix of either. @throws Psd2Error `flow_not_found` */
   openConsent(reference: string): OpenConsent {
-    const { flow } = pick(this.consents(), reference, ({ resourceId }) => resourceId);
-    return this.#reopen(flow, consentLine, applyConsentEvent);
+    return this.#open(CONSENT, reference);
   }
 
-  /** Newest first. */
-  transfers(): Transfer[] {
-    return this.#files('transfer').flatMap(
-      (flow) => this.#read(flow, transferLine, applyTransferEvent).current ?? [],
-    );
+  /**
+   * Newest first, each read when it is asked for.
+   *
+   * @param since nothing is read that was created earlier
+   * @throws Psd2Error `config` for a damaged journal, unless `onDamaged` takes it
+   */
+  transfers(onDamaged?: OnDamaged, since?: Date): Generator<Transfer> {
+    return this.#all(TRANSFER, onDamaged, since);
   }
 
-  /** Newest first. */
-  operations(): GenericOperation[] {
-    return this.#files('operation').flatMap(
-      (flow) => this.#read(flow, genericLine, applyToGeneric).current ?? [],
-    );
+  /** As {@link transfers}. */
+  operations(onDamaged?: OnDamaged): Generator<GenericOperation> {
+    return this.#all(OPERATION, onDamaged);
   }
 
-  /** Newest first. */
-  consents(): Consent[] {
-    return this.#files('consent').flatMap(
-      (flow) => this.#read(flow, consentLine, applyConsentEvent).current ?? [],
-    );
+  /** As {@link transfers}. */
+  consents(onDamaged?: OnDamaged): Generator<Consent> {
+    return this.#all(CONSENT, onDamaged);
+  }
+
+  /**
+   * The transfers that have this reference of the operator's. One whose journal is damaged after its beginning
+   * comes with the damage.
+   *
+   * @throws Psd2Error `config` when a journal can't tell its reference
+   */
+  transfersWithReference(reference: string): ReferencedTransfer[] {
+    const index = this.#index.read();
+    const learnt: IndexEntry[] = [];
+    const referenceOf = (flow: string) => {
+      const known = index.get(flow)?.reference;
+      if (known !== undefined) return known;
+      const read = this.#readReference(flow);
+      learnt.push({ flow, reference: read });
+      return read;
+    };
+    const flows = this.#flows(TRANSFER).filter((flow) => referenceOf(flow) === reference);
+    this.#note(learnt);
+    return flows.flatMap((flow): ReferencedTransfer[] => {
+      const damaged: Psd2Error[] = [];
+      const transfer = this.#ifWhole(TRANSFER, flow, damaged);
+      if (transfer) return [{ flow, transfer }];
+      return damaged.map((damage) => ({ flow, damage }));
+    });
   }
 
   /**
@@ -178,14 +212,13 @@ export class FlowJournal {
    * @throws Psd2Error `config` when its journal is damaged
    */
   history(flow: string): FlowMoment[] | null {
-    const kinds = ['transfer', 'operation', 'consent'] as const;
-    if (!kinds.some((kind) => this.#files(kind).includes(flow))) return null;
-    return this.#read(flow, momentLine, collectMoments).current ?? null;
+    if (!ID.test(flow)) return null;
+    return readFlowFile(this.#path(flow), momentEvent, collectMoments)?.current ?? null;
   }
 
   /** One process of this profile at a time, for what must be looked up and written together. */
   locked<T>(work: () => Promise<T>): Promise<T> {
-    return withLock(join(this.#folder, 'journal'), work, 10_000);
+    return withLock(join(this.#folder, 'journal'), 'The journal of the profile', work, 10_000);
   }
 
   /**
@@ -194,144 +227,179 @@ export class FlowJournal {
    * @throws Psd2Error `config` when another process is at it
    */
   claimed<T>(flow: string, work: () => Promise<T>): Promise<T> {
-    return withLock(this.#path(flow), work, 6_000);
+    return withLock(this.#path(flow), flow, work, CLAIM_PATIENCE_MS);
   }
 
-  #newId(kind: keyof typeof KINDS): string {
-    const time = this.#now().getTime().toString(36).padStart(9, '0');
-    const tail = Array.from({ length: 5 }, () => Math.floor(this.#random() * 36).toString(36)).join('');
-    return `${KINDS[kind]}${time}${tail}`;
+  /** The flows that other processes work on at this moment, and which processes. */
+  async atWork(): Promise<{ flow: string; holder: string }[]> {
+    const locked = listFolder(this.#folder).filter((file) => file.endsWith('.ndjson.lock'));
+    const flows = locked.map((file) => basename(file, '.ndjson.lock'));
+    const found = await Promise.all(
+      flows.map(async (flow) => ({ flow, holder: await holderOf(this.#path(flow)) })),
+    );
+    return found.flatMap(({ flow, holder }) => (holder === undefined ? [] : [{ flow, holder }]));
   }
 
   #create<Flow extends Begun, Event>(
-    flow: string,
-    apply: Fold<Flow, Event>,
-    event: Event,
+    kind: Kind<Flow, Event>,
+    created: (flow: string) => Event,
+    reference?: string | null,
   ): OpenFlow<Flow, Event> {
     makePrivateFolder(this.#folder);
-    const at = this.#now().toISOString();
-    const line = this.#append(flow, 'ax', 0, '', at, event);
-    syncFolder(this.#folder);
-    return this.#writable(flow, { current: apply(undefined, event, at), size: line, cutShort: false }, apply);
+    const now = this.#now();
+    const flow = this.#newId(kind, now);
+    const event = created(flow);
+    const at = now.toISOString();
+    if (reference !== undefined) this.#index.add({ flow, reference });
+    const size = createFlowFile(this.#path(flow), { at, event });
+    return this.#writable(kind, flow, { current: kind.apply(undefined, event, at), size, cutShort: false });
   }
 
-  #reopen<Flow extends Begun, Event>(
-    flow: string,
-    line: LineSchema<Event>,
-    apply: Fold<Flow, Event>,
-  ): OpenFlow<Flow, Event> {
-    const { current, ...rest } = this.#read(flow, line, apply);
-    if (current === undefined) throw new TypeError(`Flow ${flow} has no events`);
-    return this.#writable(flow, { current, ...rest }, apply);
+  #open<Flow extends Begun, Event>(kind: Kind<Flow, Event>, reference: string): OpenFlow<Flow, Event> {
+    const isId = ID.test(reference) && reference.startsWith(kind.prefix);
+    const exact = isId ? this.#read(kind, reference) : undefined;
+    if (exact) return this.#writable(kind, reference, exact);
+
+    const damaged: Psd2Error[] = [];
+    try {
+      const flow = findFlow(reference, {
+        prefix: kind.prefix,
+        flows: () => this.#flows(kind),
+        resources: () => this.#resources(kind, reference, damaged),
+      });
+      const read = this.#read(kind, flow);
+      if (!read) throw new TypeError(`The file of ${flow} is gone`);
+      return this.#writable(kind, flow, read);
+    } catch (error) {
+      const [first] = damaged;
+      if (!first || !(error instanceof Psd2Error) || error.code !== 'flow_not_found') throw error;
+      throw error.with({ hint: `${error.hint} It could not be looked for everywhere: ${first.message}` });
+    }
+  }
+
+  /** Ids are in the order of creation, also when the clock was put back. */
+  #newId(kind: { prefix: string }, now: Date): string {
+    const [newest] = this.#flows(kind);
+    const time = Math.max(now.getTime(), newest === undefined ? 0 : (createdAt(newest) ?? 0) + 1);
+    const tail = Array.from({ length: 5 }, () => Math.floor(this.#random() * 36).toString(36)).join('');
+    return `${kind.prefix}${time.toString(36).padStart(9, '0')}${tail}`;
   }
 
   #writable<Flow extends Begun, Event>(
+    kind: Kind<Flow, Event>,
     flow: string,
-    read: { current: Flow; size: number; cutShort: boolean },
-    apply: Fold<Flow, Event>,
+    { current, size, cutShort }: ReadFlow<Flow>,
   ): OpenFlow<Flow, Event> {
-    let { current, size, cutShort } = read;
     this.#opened.set(current.transactionId, flow);
+    let giveBack = () => {};
     return {
       get current() {
         return current;
       },
       record: (event) => {
+        giveBack();
         const at = this.#now().toISOString();
-        size += this.#append(flow, 'a', size, cutShort ? '\n' : '', at, event);
+        const next = kind.apply(current, event, at);
+        const resourceId = kind.resourceIdOf(next);
+        if (resourceId !== kind.resourceIdOf(current)) this.#index.add({ flow, resourceId });
+        // What became of the money must find its place too.
+        if (kind.isExecution(event)) giveBack = reserveSpace(this.#folder, OUTCOME_BYTES);
+        size += appendToFlowFile(this.#path(flow), { size, cutShort }, { at, event });
         cutShort = false;
-        current = apply(current, event, at);
+        current = next;
         return current;
       },
     };
   }
 
-  /** @param expected size of the file if no other process has written to it. @returns the bytes written */
-  #append(
-    flow: string,
-    flags: 'a' | 'ax',
-    expected: number,
-    separator: string,
-    at: string,
-    event: unknown,
-  ): number {
-    const path = this.#path(flow);
-    const line = Buffer.from(`${separator}${JSON.stringify({ at, event })}\n`);
-    try {
-      const file = openSync(path, flags, 0o600);
+  *#all<Flow, Event>(kind: Kind<Flow, Event>, onDamaged?: OnDamaged, since?: Date): Generator<Flow> {
+    for (const flow of this.#flows(kind)) {
+      if (since && (createdAt(flow) ?? Number.POSITIVE_INFINITY) < since.getTime()) return;
+      let read: ReadFlow<Flow> | undefined;
       try {
-        // A process that slept (Ctrl-Z, a closed laptop) while another took its flow up must not go on with it.
-        if (fstatSync(file).size !== expected) {
-          throw new Psd2Error('config', `Another psd2 has gone on with ${flow} in the meantime`, {
-            hint: `See how far it is: psd2 ${flow.startsWith(KINDS.consent) ? 'consent' : 'transfer'} show ${flow}`,
-          });
-        }
-        // All of it or an error: a disk that is full may take a part.
-        appendFileSync(file, line);
-        fsyncSync(file);
-      } finally {
-        closeSync(file);
+        read = this.#read(kind, flow);
+      } catch (damage) {
+        if (!onDamaged || !(damage instanceof Psd2Error)) throw damage;
+        onDamaged(damage, flow);
       }
-    } catch (cause) {
-      if (cause instanceof Psd2Error) throw cause;
-      throw new Psd2Error(
-        'config',
-        `The journal ${path} cannot be written, so nothing is done that it would not know of`,
-        {
-          hint: 'Check the free space, and who owns the folder.',
-          cause,
-        },
-      );
+      if (read) yield read.current;
     }
-    return line.length;
   }
 
-  #files(kind: keyof typeof KINDS): string[] {
+  /**
+   * The flows whose resource id begins with `reference`, also those that the index does not know yet.
+   *
+   * @param damaged gets what kept a journal from being looked at
+   */
+  #resources<Flow, Event>(
+    kind: Kind<Flow, Event>,
+    reference: string,
+    damaged: Psd2Error[],
+  ): { flow: string; resourceId: string }[] {
+    const index = this.#index.read();
+    const learnt: IndexEntry[] = [];
+    const found = this.#flows(kind).flatMap((flow) => {
+      const indexed = index.get(flow)?.resourceIds;
+      const fitting = indexed && [...indexed].find((resourceId) => resourceId.startsWith(reference));
+      if (indexed && fitting === undefined) return [];
+      // The journal has the last word; where it is damaged, the index has.
+      const current = this.#ifWhole(kind, flow, damaged);
+      const resourceId = current ? kind.resourceIdOf(current) : (fitting ?? null);
+      if (!indexed && current && (resourceId !== null || kind.isEnded(current)))
+        learnt.push({ flow, resourceId });
+      return resourceId?.startsWith(reference) ? [{ flow, resourceId }] : [];
+    });
+    this.#note(learnt);
+    return found;
+  }
+
+  #ifWhole<Flow, Event>(kind: Kind<Flow, Event>, flow: string, damaged: Psd2Error[]): Flow | undefined {
     try {
-      return readdirSync(this.#folder)
-        .filter((file) => file.startsWith(KINDS[kind]) && file.endsWith('.ndjson'))
-        .sort()
-        .reverse()
-        .map((file) => basename(file, '.ndjson'));
+      return this.#read(kind, flow)?.current;
+    } catch (damage) {
+      if (!(damage instanceof Psd2Error)) throw damage;
+      damaged.push(damage);
+      return undefined;
+    }
+  }
+
+  /** Adds to the index what it did not know; where that can't be written, it is only slower. */
+  #note(learnt: IndexEntry[]): void {
+    try {
+      if (learnt.length > 0) this.#index.add(...learnt);
     } catch (error) {
-      if (isMissing(error)) return [];
-      throw new Psd2Error('config', `The journal ${this.#folder} cannot be read`, {
-        hint: 'Check who owns it.',
+      if (!(error instanceof Psd2Error)) throw error;
+    }
+  }
+
+  /** @throws Psd2Error `config` when the journal can't tell it */
+  #readReference(flow: string): string | null {
+    const path = this.#path(flow);
+    try {
+      const event = readFirstEvent(path, TRANSFER.schema);
+      if (event === undefined) return null;
+      if (event.type !== 'created') throw damagedAt(path, 1);
+      return event.order.reference;
+    } catch (error) {
+      if (!(error instanceof Psd2Error)) throw error;
+      throw new Psd2Error('config', `${error.message}, so psd2 can't tell which reference ${flow} has`, {
+        hint: `${error.hint} Or give no --reference.`,
         cause: error,
       });
     }
   }
 
-  #read<Flow, Event>(
-    flow: string,
-    line: LineSchema<Event>,
-    apply: Fold<Flow, Event>,
-  ): { current: Flow | undefined; size: number; cutShort: boolean } {
-    const path = this.#path(flow);
-    refuseIfOthersCanRead(path);
-    const content = readFileSync(path);
-    const lines = content.toString('utf8').split('\n');
-    const damaged = (number: number): never => {
-      throw new Psd2Error('config', `The journal ${path} is damaged at line ${number}`, {
-        hint: 'It is the record of a flow: restore it from a backup, or mend that line by hand.',
-      });
-    };
-    let current: Flow | undefined;
-    for (const [index, text] of lines.entries()) {
-      if (text === '') continue;
-      let json: unknown;
-      try {
-        json = JSON.parse(text);
-      } catch {
-        // Cut short by a crash before its fsync ended: what it was to announce was not begun.
-        if (isCutShort(text)) continue;
-        damaged(index + 1);
-      }
-      const result = line.safeParse(json);
-      if (!result.success) return damaged(index + 1);
-      current = apply(current, result.data.event, result.data.at);
-    }
-    return { current, size: content.length, cutShort: lines.at(-1) !== '' };
+  #read<Flow, Event>({ schema, apply }: Kind<Flow, Event>, flow: string): ReadFlow<Flow> | undefined {
+    return readFlowFile(this.#path(flow), schema, apply);
+  }
+
+  /** Newest first. */
+  #flows({ prefix }: { prefix: string }): string[] {
+    return listFolder(this.#folder)
+      .filter((file) => file.startsWith(prefix) && file.endsWith('.ndjson'))
+      .sort()
+      .reverse()
+      .map((file) => basename(file, '.ndjson'));
   }
 
   #path(flow: string): string {
@@ -339,61 +407,8 @@ export class FlowJournal {
   }
 }
 
-/** Whether a line that is no JSON is the beginning of one; that of `created` may lack just the last brace. */
-function isCutShort(text: string): boolean {
-  if (!text.startsWith('{"at":"'.slice(0, text.length))) return false;
-  return !text.endsWith('}}') || isJson(`${text}}`);
-}
-
-function isJson(text: string): boolean {
-  try {
-    JSON.parse(text);
-    return true;
-  } catch {
-    return false;
-  }
-}
-
-/** Makes the entry of a new file durable too. */
-function syncFolder(folder: string): void {
-  const handle = openSync(folder, 'r');
-  try {
-    fsyncSync(handle);
-  } finally {
-    closeSync(handle);
-  }
-}
-
-function pick<Flow extends { flow: string; kind: string }>(
-  flows: Flow[],
-  reference: string,
-  resourceIdOf: (flow: Flow) => string | null,
-): Flow {
-  if (reference === '') {
-    // An empty variable of a script is a prefix of everything, and must not take up whatever flow there is.
-    throw new Psd2Error('flow_not_found', 'The id of the flow is empty', {
-      hint: 'Give the id that psd2 printed, or the resource id.',
-    });
-  }
-  const exact = flows.filter((flow) => flow.flow === reference || resourceIdOf(flow) === reference);
-  const found =
-    exact.length > 0
-      ? exact
-      : flows.filter((flow) => flow.flow.startsWith(reference) || resourceIdOf(flow)?.startsWith(reference));
-  const [first, second] = found;
-  if (first && !second) return first;
-  throw new Psd2Error(
-    'flow_not_found',
-    second
-      ? `${JSON.stringify(reference)} fits ${found.length} flows`
-      : `No flow of this profile fits ${JSON.stringify(reference)}`,
-    {
-      hint: second
-        ? `Give more of it: ${found
-            .slice(0, 5)
-            .map(({ flow }) => flow)
-            .join(', ')}`
-        : 'Give the id that psd2 printed, or the resource id.',
-    },
-  );
+/** When a flow was created by its id, in milliseconds since 1970; undefined when it is no id. */
+function createdAt(flow: string): number | undefined {
+  const time = ID.exec(flow)?.[1];
+  return time === undefined ? undefined : Number.parseInt(time, 36);
 }

@@ -1,7 +1,15 @@
-import { mkdirSync, readFileSync, statSync } from 'node:fs';
+import { mkdirSync, renameSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
 import type * as z from 'zod/mini';
 import { Psd2Error } from '../errors.ts';
+import { moveAway, readPlainFile, refuseIfOthersCanRead, syncFolder } from './files.ts';
+import { reasonOf } from './system-error.ts';
+
+/** How the operator is told what was done to save a file. */
+export type Notice = (text: string) => void;
+
+/** Files of this version carry no `version`; a later one would, where it changes what a file means. */
+const VERSION = 1;
 
 /**
  * Reads a JSON file of the store.
@@ -10,56 +18,95 @@ import { Psd2Error } from '../errors.ts';
  * @throws Psd2Error `config` when it can't be read, others can read it, or it is damaged
  */
 export function readJsonFile<T>(path: string, schema: z.ZodMiniType<T>): T | undefined {
-  let content: string;
-  try {
-    content = readFileSync(path, 'utf8');
-  } catch (cause) {
-    if (isMissing(cause)) return undefined;
-    throw new Psd2Error('config', `${path} cannot be read`, {
-      hint: 'Check who owns it and its mode.',
-      cause,
-    });
-  }
+  const content = readPlainFile(path)?.toString('utf8');
+  if (content === undefined) return undefined;
   refuseIfOthersCanRead(path);
+  return parseStored(path, content, schema);
+}
+
+function parseStored<T>(path: string, content: string, schema: z.ZodMiniType<T>): T {
   let value: unknown;
   try {
     value = JSON.parse(content);
   } catch (cause) {
     throw new Psd2Error('config', `${path} is damaged: it is not JSON`, {
-      hint: `Restore it, or move it away: mv ${path} ${path}.damaged`,
+      hint: moveAway(path),
       cause,
+    });
+  }
+  const version = versionOf(value);
+  if (version > VERSION) {
+    throw new Psd2Error('config', `${path} was written by a newer psd2 (format ${version})`, {
+      hint: 'Update psd2, or use another folder with PSD2_CONFIG_DIR.',
     });
   }
   const result = schema.safeParse(value);
   if (result.success) return result.data;
   const where = result.error.issues[0]?.path.join('.') || 'its content';
   throw new Psd2Error('config', `${path} is damaged: ${where} is not as psd2 wrote it`, {
-    hint: `Restore it, or move it away: mv ${path} ${path}.damaged`,
+    hint: moveAway(path),
   });
 }
 
+function versionOf(value: unknown): number {
+  return typeof value === 'object' &&
+    value !== null &&
+    'version' in value &&
+    typeof value.version === 'number'
+    ? value.version
+    : VERSION;
+}
+
 /**
- * Writes a JSON file of the store through `conf`: atomically, with fsync, mode 0600 in a folder of 0700.
+ * Writes a JSON file of the store through `conf`: atomically, with fsync, mode 0600 in a folder of 0700. What
+ * stands there and can't be read is kept beside it, since a part of it may be saved by hand.
  *
+ * @param schema of what stands there, if it is whole
+ * @param notice is told where a damaged file is kept
  * @throws Psd2Error `config` when it can't be written; the old file stays then
  */
-export async function writeJsonFile(path: string, value: object): Promise<void> {
+export async function writeJsonFile<T extends Record<string, unknown>>(
+  path: string,
+  value: T,
+  schema: z.ZodMiniType<T>,
+  notice: Notice = () => {},
+): Promise<void> {
   const { default: Conf } = await import('conf');
+  makePrivateFolder(dirname(path));
+  setAsideIfDamaged(path, schema, notice);
   try {
-    makePrivateFolder(dirname(path));
     const file = new Conf<Record<string, unknown>>({
       cwd: dirname(path),
       configName: basename(path, '.json'),
       configFileMode: 0o600,
-      // What stands there is replaced, so a damaged file must not be in the way.
-      clearInvalidConfig: true,
     });
     file.store = { ...value };
+    syncFolder(dirname(path));
   } catch (cause) {
-    throw new Psd2Error('config', `${path} cannot be written`, {
+    throw new Psd2Error('config', `${path} cannot be written: ${reasonOf(cause)}`, {
       hint: 'Check the free space, and who owns the folder.',
       cause,
     });
+  }
+}
+
+/** @throws Psd2Error `config` when a damaged file can't be moved; it stays then */
+function setAsideIfDamaged(path: string, schema: z.ZodMiniType<object>, notice: Notice): void {
+  try {
+    const content = readPlainFile(path)?.toString('utf8');
+    if (content !== undefined) parseStored(path, content, schema);
+  } catch (damage) {
+    if (!(damage instanceof Psd2Error)) throw damage;
+    const kept = `${path}.damaged-${new Date().toISOString().replace(/[-:.]/g, '')}`;
+    try {
+      renameSync(path, kept);
+    } catch (cause) {
+      throw new Psd2Error('config', `${damage.message}, and it cannot be moved away: ${reasonOf(cause)}`, {
+        hint: 'Check who owns the folder.',
+        cause,
+      });
+    }
+    notice(`${damage.message}. It is kept as ${kept}, and a new one is written.`);
   }
 }
 
@@ -68,32 +115,9 @@ export function makePrivateFolder(path: string): void {
   try {
     mkdirSync(path, { recursive: true, mode: 0o700 });
   } catch (cause) {
-    throw new Psd2Error('config', `The folder ${path} cannot be made`, {
+    throw new Psd2Error('config', `The folder ${path} cannot be made: ${reasonOf(cause)}`, {
       hint: 'Check who owns the folder above it, or set PSD2_CONFIG_DIR.',
       cause,
     });
   }
-}
-
-/**
- * Refuses a file with secrets that is the user's own and that others may read, as `ssh` does.
- *
- * @throws Psd2Error `config`
- */
-export function refuseIfOthersCanRead(path: string): void {
-  if (process.platform === 'win32') return;
-  const { mode, uid } = statSync(path);
-  if (uid === process.getuid?.() && (mode & 0o077) !== 0) {
-    throw new Psd2Error(
-      'config',
-      `${path} can be read by others (mode ${(mode & 0o777).toString(8).padStart(4, '0')})`,
-      {
-        hint: `Run: chmod 600 ${path}`,
-      },
-    );
-  }
-}
-
-export function isMissing(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'ENOTDIR');
 }

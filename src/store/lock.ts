@@ -1,43 +1,177 @@
+import { randomUUID } from 'node:crypto';
+import {
+  type BigIntStats,
+  closeSync,
+  fstatSync,
+  futimesSync,
+  linkSync,
+  lstatSync,
+  openSync,
+  renameSync,
+  rmSync,
+  writeSync,
+} from 'node:fs';
+import { hostname } from 'node:os';
 import { dirname } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { Psd2Error } from '../errors.ts';
+import { readPlainFile } from './files.ts';
 import { makePrivateFolder } from './json-file.ts';
+import { reasonOf, systemCode } from './system-error.ts';
+
+/** How long tokens may be locked: a token call may take its whole time limit, several times over. */
+export const LONGEST_RENEWAL_MS = 150_000;
+/** How often a process shows that it still works on what it has locked. */
+const BEAT_MS = 1_000;
+/** A lock that was watched for so long without a beat is a dead process's. */
+const DEAD_AFTER_MS = 5_000;
 
 /**
  * Runs `work` while holding the lock beside `path`, against every other `psd2` process that shares the
- * folder. A lock whose process died is taken over after some seconds.
+ * folder. The lock is a file that its holder touches every second. One that is not touched for some seconds
+ * while this process watches is taken over: what decides is neither a process id, which means nothing in
+ * another container, nor the time of day, which may have jumped or been another before a restart.
  *
- * @param patienceMs how long another process may hold it; more than the 4 s after which a dead one loses it
- * @throws Psd2Error `config` when another process holds it for longer
+ * @param what it is that only one may work on, as the beginning of a sentence
+ * @param patienceMs how long another process may hold it; more than the 5 s after which a dead one loses it
+ * @throws Psd2Error `config` when another process holds it for longer, which the message names
  */
-export async function withLock<T>(path: string, work: () => Promise<T>, patienceMs: number): Promise<T> {
-  const { default: lockfile } = await import('proper-lockfile');
-  let release: () => Promise<void>;
+export async function withLock<T>(
+  path: string,
+  what: string,
+  work: () => Promise<T>,
+  patienceMs: number,
+): Promise<T> {
+  const lock = `${path}.lock`;
+  const release = await take(lock, what, patienceMs);
+  process.once('exit', release);
   try {
-    makePrivateFolder(dirname(path));
-    release = await lockfile.lock(path, {
-      realpath: false,
-      stale: 4_000,
-      update: 1_000,
-      retries: {
-        retries: Math.ceil(patienceMs / 100),
-        factor: 1,
-        minTimeout: 50,
-        maxTimeout: 150,
-        randomize: true,
-      },
-      // A process that slept this long has lost it; the journal notices a writer in between by itself.
-      onCompromised: () => {},
-    });
+    return await work();
+  } finally {
+    process.off('exit', release);
+    release();
+  }
+}
+
+/**
+ * Who works on what is locked beside `path`, for example `process 4711 on host-1 since 2026-11-21T10:00:00.000Z`.
+ *
+ * @returns undefined when nobody does: there is no lock, or its holder shows no sign of life
+ */
+export async function holderOf(path: string): Promise<string | undefined> {
+  const lock = `${path}.lock`;
+  const first = signOf(lock);
+  for (const watch = watchLock(lock); ; await delay(100)) {
+    const sign = signOf(lock);
+    if (sign === undefined || watch() === 'dead') return undefined;
+    if (sign !== first) return readHolder(lock);
+  }
+}
+
+/** @returns what releases it */
+async function take(lock: string, what: string, patienceMs: number): Promise<() => void> {
+  const began = performance.now();
+  for (const watch = watchLock(lock); ; await delay(50 + Math.random() * 100)) {
+    const release = make(lock);
+    if (release) return release;
+    if (watch() === 'dead') continue;
+    if (performance.now() - began > patienceMs) {
+      throw new Psd2Error('config', `${what} is in use by another psd2: ${readHolder(lock)}`, {
+        hint: `Wait for it to end. If there is no such process: rm -r ${lock}`,
+      });
+    }
+  }
+}
+
+/** Makes the lock, unless there is one. */
+function make(lock: string): (() => void) | undefined {
+  let file: number;
+  // It may have been removed while this process waited, with the profile.
+  makePrivateFolder(dirname(lock));
+  try {
+    file = openSync(lock, 'wx', 0o600);
   } catch (cause) {
-    throw new Psd2Error('config', `The lock ${path}.lock could not be taken`, {
-      hint: 'If another psd2 is at work, wait for it to end; else check who owns the folder, and remove the lock.',
+    if (systemCode(cause) === 'EEXIST') return undefined;
+    throw new Psd2Error('config', `The lock ${lock} could not be taken: ${reasonOf(cause)}`, {
+      hint: 'Check the free space, and who owns the folder.',
       cause,
     });
   }
   try {
-    return await work();
-  } finally {
-    // Already released when it was lost.
-    await release().catch(() => {});
+    writeSync(file, JSON.stringify({ pid: process.pid, host: hostname(), since: new Date().toISOString() }));
+  } catch {
+    // It holds on a full disk too; only who has it can't be told then.
+  }
+  const beat = setInterval(() => {
+    const now = Date.now() / 1000;
+    try {
+      futimesSync(file, now, now);
+    } catch {
+      // Others take it over then, as from a process that sleeps.
+    }
+  }, BEAT_MS);
+  beat.unref();
+  return () => {
+    clearInterval(beat);
+    const own = fstatSync(file, { bigint: true });
+    // It may have been taken over while this process slept.
+    if (own.ino === statOf(lock)?.ino) rmSync(lock, { force: true });
+    closeSync(file);
+  };
+}
+
+/** Watches another's lock; each call looks at it, and takes it away once its holder must be dead. */
+function watchLock(lock: string): () => 'alive' | 'dead' {
+  let seen: { sign: string; since: number } | undefined;
+  return () => {
+    const sign = signOf(lock);
+    const now = performance.now();
+    if (sign === undefined || sign !== seen?.sign) {
+      seen = sign === undefined ? undefined : { sign, since: now };
+      return 'alive';
+    }
+    if (now - seen.since < DEAD_AFTER_MS) return 'alive';
+    takeAway(lock, sign);
+    return 'dead';
+  };
+}
+
+/** Of several that find a lock dead, one takes it away; none takes away what another has made since. */
+function takeAway(lock: string, sign: string): void {
+  const away = `${lock}.${randomUUID()}`;
+  try {
+    if (signOf(lock) !== sign) return;
+    renameSync(lock, away);
+    if (signOf(away) !== sign) linkSync(away, lock);
+    rmSync(away, { recursive: true, force: true });
+  } catch (cause) {
+    if (systemCode(cause) === 'ENOENT') return;
+    throw new Psd2Error(
+      'config',
+      `The lock ${lock} of a dead process cannot be removed: ${reasonOf(cause)}`,
+      {
+        hint: `Check who owns the folder, or remove it: rm -r ${lock}`,
+        cause,
+      },
+    );
+  }
+}
+
+/** Changes with every beat of a lock and from lock to lock; undefined when there is none. */
+function signOf(lock: string): string | undefined {
+  const stats = statOf(lock);
+  return stats && `${stats.ino} ${stats.mtimeNs}`;
+}
+
+function statOf(lock: string): BigIntStats | undefined {
+  return lstatSync(lock, { bigint: true, throwIfNoEntry: false });
+}
+
+function readHolder(lock: string): string {
+  try {
+    const { pid, host, since } = JSON.parse(String(readPlainFile(lock)));
+    return `process ${pid} on ${host} since ${since}`;
+  } catch {
+    return 'which one is not known';
   }
 }

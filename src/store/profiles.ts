@@ -1,9 +1,10 @@
-import { readdirSync, rmSync } from 'node:fs';
-import { basename } from 'node:path';
+import { basename, join } from 'node:path';
 import * as z from 'zod/mini';
 import { Psd2Error } from '../errors.ts';
+import { listFolder, removeStored } from './files.ts';
 import type { StoreFolder } from './folder.ts';
-import { isMissing, readJsonFile, writeJsonFile } from './json-file.ts';
+import { type Notice, readJsonFile, writeJsonFile } from './json-file.ts';
+import { LONGEST_RENEWAL_MS, withLock } from './lock.ts';
 
 /** Certificate or key: its PEM text, or the path of a file that holds it. */
 const pem = z.union([z.object({ pem: z.string() }), z.object({ path: z.string() })]);
@@ -52,22 +53,20 @@ export function parseProfileName(name: string): string {
 /** The stored profiles of one configuration folder. */
 export class ProfileStore {
   readonly #folder: StoreFolder;
+  readonly #notice: Notice;
 
-  constructor(folder: StoreFolder) {
+  /** @param notice is told where a damaged file is kept that another takes the place of */
+  constructor(folder: StoreFolder, notice: Notice = () => {}) {
     this.#folder = folder;
+    this.#notice = notice;
   }
 
   /** Names of the stored profiles, sorted. */
   list(): string[] {
-    try {
-      return readdirSync(this.#folder.profiles)
-        .filter((file) => file.endsWith('.json'))
-        .map((file) => basename(file, '.json'))
-        .sort();
-    } catch (error) {
-      if (isMissing(error)) return [];
-      throw error;
-    }
+    return listFolder(this.#folder.profiles)
+      .filter((file) => file.endsWith('.json'))
+      .map((file) => basename(file, '.json'))
+      .sort();
   }
 
   /** @throws Psd2Error `config` when its file is damaged or can be read by others */
@@ -77,7 +76,7 @@ export class ProfileStore {
 
   /** Stores a profile in place of one that may be there. */
   async write(name: string, settings: ProfileSettings): Promise<void> {
-    await writeJsonFile(this.#folder.profile(parseProfileName(name)), settings);
+    await writeJsonFile(this.#folder.profile(parseProfileName(name)), settings, profile, this.#notice);
   }
 
   /** The profile chosen with `profile use`, if it is still there. */
@@ -87,12 +86,18 @@ export class ProfileStore {
   }
 
   async use(name: string): Promise<void> {
-    await writeJsonFile(this.#folder.config, { currentProfile: name });
+    await writeJsonFile(this.#folder.config, { currentProfile: name }, config, this.#notice);
   }
 
   /** Removes the settings and the tokens. The journal of its flows stays: it is the record of payments. */
-  remove(name: string): void {
-    rmSync(this.#folder.tokens(parseProfileName(name)), { recursive: true, force: true });
-    rmSync(this.#folder.profile(name), { force: true });
+  async remove(name: string): Promise<void> {
+    const tokens = this.#folder.tokens(parseProfileName(name));
+    for (const file of listFolder(tokens).filter((each) => each.endsWith('.json'))) {
+      const path = join(tokens, file);
+      // A renewal that is under way would store its tokens afterwards.
+      await withLock(path, `The login in ${path}`, async () => removeStored(path), LONGEST_RENEWAL_MS);
+    }
+    removeStored(tokens);
+    removeStored(this.#folder.profile(name));
   }
 }

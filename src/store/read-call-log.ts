@@ -2,7 +2,7 @@ import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 import * as z from 'zod/mini';
 import { Psd2Error } from '../errors.ts';
 import { type LoggedCall, logFiles } from './call-log.ts';
-import { isMissing } from './json-file.ts';
+import { isMissing } from './system-error.ts';
 
 const BLOCK = 64 * 1024;
 const NEWLINE = 0x0a;

@@ -1,8 +1,9 @@
 import { didYouMean } from '../did-you-mean.ts';
 import { Psd2Error } from '../errors.ts';
-import { isMissing, refuseIfOthersCanRead } from './json-file.ts';
+import { refuseIfOthersCanRead } from './files.ts';
 import { readKeyFile } from './key-file.ts';
 import { ENVIRONMENT_PROFILE, type PemSource, type ProfileSettings, type ProfileStore } from './profiles.ts';
+import { isMissing } from './system-error.ts';
 
 /** Environment variables, as `process.env` has them. */
 export type Environment = Readonly<Record<string, string | undefined>>;

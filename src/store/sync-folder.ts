@@ -45,6 +45,7 @@ export class SyncFolder {
     makePrivateFolder(join(path, 'pending'));
     return withLock(
       join(path, 'sync'),
+      `The folder ${path}`,
       () => work(new SyncFolder(path, readJsonFile(join(path, 'sync.json'), state)?.products ?? {})),
       10_000,
     );
@@ -57,7 +58,7 @@ export class SyncFolder {
   /** Written after the rows it tells of, so that a kill in between fetches them again and finds them there. */
   async remember(productId: string, progressNow: Progress): Promise<void> {
     this.#products = { ...this.#products, [productId]: progressNow };
-    await writeJsonFile(join(this.#path, 'sync.json'), { products: this.#products });
+    await writeJsonFile(join(this.#path, 'sync.json'), { products: this.#products }, state);
   }
 
   /** The booked transactions of a product. @param settled see {@link Progress} */

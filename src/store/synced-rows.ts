@@ -9,7 +9,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { Psd2Error } from '../errors.ts';
-import { isMissing } from './json-file.ts';
+import { isMissing } from './system-error.ts';
 
 /** A row as it stands in a file: its id, and the day it is sorted and looked up by. */
 export interface SyncedRow {

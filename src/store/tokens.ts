@@ -1,9 +1,10 @@
-import { readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import * as z from 'zod/mini';
+import { listFolder, removeStored } from './files.ts';
 import type { StoreFolder } from './folder.ts';
-import { isMissing, readJsonFile, writeJsonFile } from './json-file.ts';
-import { withLock } from './lock.ts';
+import { type Notice, readJsonFile, writeJsonFile } from './json-file.ts';
+import { LONGEST_RENEWAL_MS, withLock } from './lock.ts';
+import { reserveSpace } from './reserve-space.ts';
 
 export type GrantType = 'authorization_code' | 'client_credentials';
 
@@ -23,8 +24,8 @@ const storedTokens = z.object({
 /** The tokens of one customer, or of the `client_credentials` application. */
 export type StoredTokens = Omit<z.infer<typeof storedTokens>, 'baseUrl'>;
 
-/** A token call may take its whole time limit, several times over. */
-const LONGEST_RENEWAL_MS = 150_000;
+/** More than a file of tokens has, in bytes, with some for the folder. */
+const LARGEST_TOKENS = 16_384;
 
 const lastLogin = z.object({ customerId: z.string() });
 
@@ -35,11 +36,16 @@ const lastLogin = z.object({ customerId: z.string() });
 export class TokenStore {
   readonly #folder: string;
   readonly #baseUrl: string;
+  readonly #notice: Notice;
 
-  /** @param baseUrl of the bank that the profile means now */
-  constructor(folder: StoreFolder, profile: string, baseUrl: URL) {
+  /**
+   * @param baseUrl of the bank that the profile means now
+   * @param notice is told where a damaged file is kept that new tokens take the place of
+   */
+  constructor(folder: StoreFolder, profile: string, baseUrl: URL, notice: Notice = () => {}) {
     this.#folder = folder.tokens(profile);
     this.#baseUrl = baseUrl.href;
+    this.#notice = notice;
   }
 
   /** @param customerId null for the `client_credentials` application, which has no customer of its own */
@@ -49,28 +55,36 @@ export class TokenStore {
   }
 
   async write(customerId: string | null, tokens: StoredTokens): Promise<void> {
-    await writeJsonFile(this.#path(customerId), { ...tokens, baseUrl: this.#baseUrl });
+    const stored = { ...tokens, baseUrl: this.#baseUrl };
+    await writeJsonFile(this.#path(customerId), stored, storedTokens, this.#notice);
   }
 
   remove(customerId: string | null): void {
-    rmSync(this.#path(customerId), { force: true });
+    removeStored(this.#path(customerId));
   }
 
-  /** One process at a time, for spending a refresh token. */
+  /** One process at a time, for what changes the tokens: they must not be those of before when written. */
   locked<T>(customerId: string | null, work: () => Promise<T>): Promise<T> {
-    return withLock(this.#path(customerId), work, LONGEST_RENEWAL_MS);
+    const what = customerId === null ? 'The login of the application' : `The login of customer ${customerId}`;
+    return withLock(this.#path(customerId), what, work, LONGEST_RENEWAL_MS);
+  }
+
+  /**
+   * Makes sure that tokens can be stored, before the bank is asked for them: what it gives for a code or a
+   * refresh token, it gives once.
+   *
+   * @returns what gives the space back, to be called before they are written
+   * @throws Psd2Error `config` when there is no room, or the folder can't be written
+   */
+  reserve(): () => void {
+    return reserveSpace(this.#folder, LARGEST_TOKENS);
   }
 
   /** Customers whose tokens are kept, sorted. */
   customers(): string[] {
-    try {
-      return readdirSync(this.#folder)
-        .flatMap((file) => /^customer-(.+)\.json$/.exec(file)?.[1] ?? [])
-        .sort();
-    } catch (error) {
-      if (isMissing(error)) return [];
-      throw error;
-    }
+    return listFolder(this.#folder)
+      .flatMap((file) => /^customer-(.+)\.json$/.exec(file)?.[1] ?? [])
+      .sort();
   }
 
   /** The customer who logged in last. */
@@ -79,7 +93,7 @@ export class TokenStore {
   }
 
   async rememberCustomer(customerId: string): Promise<void> {
-    await writeJsonFile(this.#lastLoginPath, { customerId });
+    await writeJsonFile(this.#lastLoginPath, { customerId }, lastLogin, this.#notice);
   }
 
   get #lastLoginPath(): string {

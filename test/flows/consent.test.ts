@@ -16,7 +16,7 @@ const temporary = temporaryFolder();
 function openConsent(customer = fakeCustomer(), options: ClientOptions = {}) {
   const consent = newConsent(newConfigFolder(temporary), customer);
   const { bank } = openClient({ now: consent.world.now, ...options });
-  return { consent, run: () => consent.run(bank), stateOf: () => consent.journal.consents()[0]?.state };
+  return { consent, run: () => consent.run(bank), stateOf: () => [...consent.journal.consents()][0]?.state };
 }
 
 function confirmations(): number {

@@ -3,6 +3,9 @@ import type { TokenSource } from '../../src/bank/bank.ts';
 import { CallFailed } from '../../src/bank/connection.ts';
 import type { TransferOrder } from '../../src/domain/transfer.ts';
 import { Psd2Error } from '../../src/errors.ts';
+import { runOperation } from '../../src/flows/operation.ts';
+import { transferCalls } from '../../src/flows/transfer.ts';
+import type { OpenTransfer } from '../../src/store/journal.ts';
 import { operationStatus, refusal, success } from '../bank/answers.ts';
 import { type ClientOptions, useClients } from '../bank/client.ts';
 import { type ScriptedAnswer, useRecordedBank } from '../bank/recorded-bank.ts';
@@ -38,8 +41,44 @@ function authorised(order: Partial<TransferOrder> = {}, options: ClientOptions =
 }
 
 function stateOf(transfer: TransferSetting) {
-  return transfer.journal.transfers()[0]?.state;
+  return [...transfer.journal.transfers()][0]?.state;
 }
+
+describe('an outcome that can not be written down', () => {
+  it.each<[string, ScriptedAnswer | undefined, RegExp]>([
+    ['yes', undefined, /^The bank has executed it, and that could not be written down: The disk is full$/],
+    [
+      'no',
+      refusal(422),
+      /^It was sent to be executed, and that could not be written down: The disk is full$/,
+    ],
+  ])('is unknown to psd2 after a %s; resume asks, and does not pay again', async (_, answer, message) => {
+    const { transfer, bank, run } = authorised(SCT);
+    script.execute(answer);
+    const open = transfer.journal.openTransfer(transfer.open.current.flow);
+    const full: OpenTransfer = {
+      get current() {
+        return open.current;
+      },
+      record: (event) => {
+        if (open.current.state === 'executing') throw new Psd2Error('config', 'The disk is full');
+        return open.record(event);
+      },
+    };
+    const { world, customer } = transfer;
+    const ports = { bank, world, customer, accept: async () => true };
+    await expect(runOperation(full, transferCalls(bank, open.current), ports)).rejects.toMatchObject({
+      code: 'outcome_unknown',
+      message: expect.stringMatching(message),
+      hint: expect.stringContaining(`psd2 transfer resume ${open.current.flow}`),
+    });
+    expect(stateOf(transfer)).toBe('executing');
+
+    script.status(operationStatus('AUTHORIZED', 'EXECUTED'));
+    expect(await run()).toMatchObject({ state: 'executed' });
+    expect(executions(recorded)).toBe(1);
+  });
+});
 
 describe('a clear no', () => {
   it.each<[string, ScriptedAnswer]>([

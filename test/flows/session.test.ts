@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { TokenSource } from '../../src/bank/bank.ts';
+import { Psd2Error } from '../../src/errors.ts';
 import { openSession, type SessionSettings } from '../../src/flows/session.ts';
 import type { StoreFolder } from '../../src/store/folder.ts';
 import { type StoredTokens, TokenStore } from '../../src/store/tokens.ts';
@@ -48,6 +49,7 @@ function sessionOf(
     keeper: {
       read: () => store.read(holder),
       write: (granted) => store.write(holder, granted),
+      reserve: () => store.reserve(),
       locked: (work) => store.locked(holder, work),
     },
     world,
@@ -150,6 +152,57 @@ describe('a refresh token', () => {
     // It is not spent again.
     await expect(session.renewed('access-0')).rejects.toMatchObject({ code: 'not_logged_in' });
     expect(recorded.received).toHaveLength(1);
+  });
+
+  it('that another process has spent first is not held against what that one was given', async () => {
+    recorded.expect('POST', TOKEN_PATH, { status: 400, body: '{"error":"invalid_grant"}' });
+    const { world, store } = await login(0);
+    const old = loaded(store);
+    const newer = {
+      ...old,
+      accessToken: 'access-of-another',
+      accessTokenExpiresAt: null,
+      refreshToken: 'refresh-of-another',
+    };
+    const written: StoredTokens[] = [];
+    // The lock was taken over while this process slept, between its look and the bank's answer.
+    const reads = [old, old];
+    const session = openSession({
+      bank: openClient({ now: world.now }).bankWith(),
+      grantType: 'authorization_code',
+      client: () => ({ clientId: 'client-1', clientSecret: 'secret-1' }),
+      keeper: {
+        read: () => reads.shift() ?? newer,
+        write: async (granted) => {
+          written.push(granted);
+        },
+        reserve: () => () => {},
+        locked: (work) => work(),
+      },
+      world,
+    });
+    expect(await session.current()).toBe('access-of-another');
+    expect(written).toEqual([]);
+  });
+
+  it('is not spent when there is no room for the next one', async () => {
+    const { world, store } = await login(0);
+    const session = openSession({
+      bank: openClient({ now: world.now }).bankWith(),
+      grantType: 'authorization_code',
+      client: () => ({ clientId: 'client-1', clientSecret: 'secret-1' }),
+      keeper: {
+        read: () => store.read('1234567'),
+        write: (granted) => store.write('1234567', granted),
+        reserve: () => {
+          throw new Psd2Error('config', 'The disk is full');
+        },
+        locked: (work) => store.locked('1234567', work),
+      },
+      world,
+    });
+    await expect(session.current()).rejects.toMatchObject({ code: 'config' });
+    expect(recorded.received).toEqual([]);
   });
 
   it('that is refused for another reason is not lost', async () => {

@@ -60,7 +60,9 @@ describe('the status of an instant transfer', () => {
       expect(gap).toBeGreaterThanOrEqual(3000);
       expect(gap).toBeLessThanOrEqual(5000);
     });
-    expect(transfer.journal.transfers()).toMatchObject([{ state: 'executed', executionStatus: 'PENDING' }]);
+    expect([...transfer.journal.transfers()]).toMatchObject([
+      { state: 'executed', executionStatus: 'PENDING' },
+    ]);
   });
 
   it.each([1, 2, 5])('is not asked for again once it is final, at poll %i', async (final) => {
@@ -102,7 +104,7 @@ describe('the status of an instant transfer', () => {
         'is executed, and its status could not be asked for: The bank refused',
       ),
     });
-    expect(transfer.journal.transfers()).toMatchObject([{ state: 'executed' }]);
+    expect([...transfer.journal.transfers()]).toMatchObject([{ state: 'executed' }]);
   });
 });
 

@@ -98,7 +98,7 @@ describe('the execution status', () => {
       message: 'The payment failed: Account closed',
       transactionId: transfer.open.current.transactionId,
     });
-    expect(transfer.journal.transfers()).toMatchObject([{ state: 'failed', executionStatus: 'KO' }]);
+    expect([...transfer.journal.transfers()]).toMatchObject([{ state: 'failed', executionStatus: 'KO' }]);
   });
 });
 
@@ -112,7 +112,7 @@ describe('the authorization', () => {
     script.status(operationStatus(status));
     const transfer = newTransfer(folder());
     await expect(transfer.run(openClient({ now: transfer.world.now }).bank)).rejects.toMatchObject({ code });
-    expect(transfer.journal.transfers()).toMatchObject([{ state, authorizationStatus: status }]);
+    expect([...transfer.journal.transfers()]).toMatchObject([{ state, authorizationStatus: status }]);
     expect(executions(recorded)).toBe(0);
   });
 
@@ -139,7 +139,7 @@ describe('the authorization', () => {
       hint: `Go on with: psd2 transfer resume ${transfer.open.current.flow}`,
     });
     expect(transfer.world.elapsed()).toBeLessThanOrEqual(5000);
-    expect(transfer.journal.transfers()).toMatchObject([{ state: 'authorizing' }]);
+    expect([...transfer.journal.transfers()]).toMatchObject([{ state: 'authorizing' }]);
   });
 });
 
@@ -160,7 +160,7 @@ it.each([
   script.verify(answer);
   const transfer = newTransfer(folder());
   await expect(transfer.run(openClient({ now: transfer.world.now }).bank)).rejects.toMatchObject({ code });
-  expect(transfer.journal.transfers()).toMatchObject([{ state: 'failed' }]);
+  expect([...transfer.journal.transfers()]).toMatchObject([{ state: 'failed' }]);
 });
 
 it('a verify without an answer can be made again: no money moves by it', async () => {
@@ -168,7 +168,7 @@ it('a verify without an answer can be made again: no money moves by it', async (
   const transfer = newTransfer(folder());
   const { bank } = openClient({ now: transfer.world.now });
   await expect(transfer.run(bank)).rejects.toMatchObject({ code: 'bank_unreachable' });
-  expect(transfer.journal.transfers()).toMatchObject([{ state: 'created' }]);
+  expect([...transfer.journal.transfers()]).toMatchObject([{ state: 'created' }]);
 
   script.verify();
   await expect(transfer.run(bank, { accept: async () => false })).rejects.toMatchObject({

@@ -1,4 +1,4 @@
-import { appendFileSync, chmodSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { appendFileSync, chmodSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { StoreFolder } from '../../src/store/folder.ts';
@@ -65,19 +65,19 @@ it('writes an event a line, with its time, and folds them again', () => {
   const { flow } = open.current;
   expect(linesOf(flow)).toEqual([
     {
-      at: '2026-11-21T10:00:02.000Z',
+      at: '2026-11-21T10:00:01.000Z',
       event: { type: 'created', flow, transactionId: 't1', order: transferOrder() },
     },
-    { at: '2026-11-21T10:00:03.000Z', event: { type: 'verify-sent', ...intent } },
-    { at: '2026-11-21T10:00:04.000Z', event: verified },
-    { at: '2026-11-21T10:00:05.000Z', event: { type: 'accepted' } },
+    { at: '2026-11-21T10:00:02.000Z', event: { type: 'verify-sent', ...intent } },
+    { at: '2026-11-21T10:00:03.000Z', event: verified },
+    { at: '2026-11-21T10:00:04.000Z', event: { type: 'accepted' } },
   ]);
   expect(openJournal('sandbox').openTransfer(flow).current).toEqual(open.current);
   expect(open.current).toMatchObject({
     state: 'verified',
     accepted: true,
-    createdAt: '2026-11-21T10:00:02.000Z',
-    updatedAt: '2026-11-21T10:00:05.000Z',
+    createdAt: '2026-11-21T10:00:01.000Z',
+    updatedAt: '2026-11-21T10:00:04.000Z',
   });
 });
 
@@ -91,9 +91,9 @@ it('keeps consents beside transfers', () => {
   journal.createTransfer({ transactionId: 't1', order: transferOrder() });
 
   expect(consent.current.flow).toMatch(/^co-/);
-  expect(journal.consents()).toEqual([consent.current]);
+  expect([...journal.consents()]).toEqual([consent.current]);
   expect(journal.openConsent('r2').current).toEqual(consent.current);
-  expect(journal.transfers()).toHaveLength(1);
+  expect([...journal.transfers()]).toHaveLength(1);
 });
 
 it('keeps other operations beside them, with their data as it was given', () => {
@@ -107,14 +107,14 @@ it('keeps other operations beside them, with their data as it was given', () => 
   operation.record({ ...verified, type: 'further-verified' });
   const { flow } = operation.current;
   expect(flow).toMatch(/^op-/);
-  expect(journal.operations()).toEqual([operation.current]);
+  expect([...journal.operations()]).toEqual([operation.current]);
   expect(journal.openOperation(flow).current).toMatchObject({
     kind: 'operation',
     order: { operation: 'standingOrder', data: '{"amount":1.50}' },
     furtherData: ['{"c":2.00}'],
     furtherSteps: 1,
   });
-  expect(journal.transfers()).toEqual([]);
+  expect([...journal.transfers()]).toEqual([]);
 });
 
 it('reads the journals of earlier versions, which know of no further data', () => {
@@ -129,9 +129,9 @@ it('lists the newest first, and each profile by itself', () => {
   const flows = ['t1', 't2', 't3'].map(
     (transactionId) => journal.createTransfer({ transactionId, order: transferOrder() }).current.flow,
   );
-  expect(journal.transfers().map(({ flow }) => flow)).toEqual([...flows].reverse());
-  expect(openJournal('other').transfers()).toEqual([]);
-  expect(openJournal('other').consents()).toEqual([]);
+  expect([...journal.transfers()].map(({ flow }) => flow)).toEqual([...flows].reverse());
+  expect([...openJournal('other').transfers()]).toEqual([]);
+  expect([...openJournal('other').consents()]).toEqual([]);
 });
 
 it('is readable by its owner alone: folders 0700, files 0600', () => {
@@ -207,6 +207,105 @@ describe('a flow is found', () => {
   });
 });
 
+describe('among many flows', () => {
+  const damage = (flow: string) => writeFileSync(pathOf(flow), 'garbage');
+  const begin = (transactionId: string, reference: string | null = null) =>
+    journal.createTransfer({ transactionId, order: { ...transferOrder(), reference } });
+
+  it('an id, its prefix and a resource id open no file but the one they name', () => {
+    const open = begin('t1');
+    open.record(verified);
+    const other = begin('t2');
+    other.record({ ...verified, resourceId: 'other' });
+    damage(other.current.flow);
+    const { flow } = open.current;
+    for (const reference of [flow, flow.slice(0, -1), verified.resourceId, '3f2b']) {
+      expect(journal.openTransfer(reference).current.flow).toBe(flow);
+    }
+  });
+
+  it('a resource of flows that the index does not know is found, and known from then on', () => {
+    const open = begin('t1');
+    open.record(verified);
+    const other = begin('t2');
+    other.record({ ...verified, resourceId: 'other' });
+    rmSync(join(folder.flows('sandbox'), 'index'));
+    expect(journal.openTransfer('3f2b').current).toEqual(open.current);
+    damage(other.current.flow);
+    expect(journal.openTransfer('3f2b').current).toEqual(open.current);
+    expect(() => journal.openTransfer('none')).toThrow(
+      expect.objectContaining({ code: 'flow_not_found', hint: expect.not.stringContaining('damaged') }),
+    );
+  });
+
+  it('what a damaged journal may hold is said where nothing is found', () => {
+    const { flow } = begin('t1').current;
+    damage(flow);
+    expect(() => journal.openTransfer('3f2b')).toThrow(
+      expect.objectContaining({
+        code: 'flow_not_found',
+        hint: expect.stringContaining(`The journal ${pathOf(flow)} is damaged at line 1`),
+      }),
+    );
+  });
+
+  it('a resource that the index has and the journal has not, as after a crash, is none of the flow', () => {
+    const open = begin('t1');
+    const before = readFileSync(pathOf(open.current.flow));
+    open.record(verified);
+    writeFileSync(pathOf(open.current.flow), before);
+    expect(() => journal.openTransfer(verified.resourceId)).toThrow(
+      expect.objectContaining({ code: 'flow_not_found' }),
+    );
+  });
+
+  it('those with a reference are found without reading the others', () => {
+    const flows = ['INV-1', null, 'INV-1', 'INV-2'].map(
+      (reference, index) => begin(`t${index}`, reference).current.flow,
+    );
+    for (const index of [1, 3]) damage(flows[index] ?? '');
+    const found = journal.transfersWithReference('INV-1');
+    expect(found.map(({ flow }) => flow)).toEqual([flows[2], flows[0]]);
+    expect(found).toEqual([{ flow: flows[2], transfer: expect.anything() }, expect.anything()]);
+  });
+
+  it('are in the order of their creation, also when the clock was put back', () => {
+    const first = begin('t1').current.flow;
+    clock -= 86_400_000;
+    const second = begin('t2').current.flow;
+    clock += 3_600_000;
+    const third = begin('t3').current.flow;
+    expect([...journal.transfers()].map(({ flow }) => flow)).toEqual([third, second, first]);
+    expect(journal.openTransfer(second).current.createdAt).toBe('2026-11-20T10:00:02.000Z');
+  });
+
+  it('none is read that was created before the time that is asked for', () => {
+    const first = begin('t1').current.flow;
+    clock += 3_600_000;
+    const second = begin('t2').current.flow;
+    damage(first);
+    const since = new Date(clock - 60_000);
+    expect([...journal.transfers(undefined, since)].map(({ flow }) => flow)).toEqual([second]);
+  });
+
+  it('a damaged one is told of, and the others are read', () => {
+    const [first = '', second = ''] = ['t1', 't2'].map((id) => begin(id).current.flow);
+    damage(second);
+    const told: string[] = [];
+    const read = [...journal.transfers(({ message }, flow) => told.push(`${flow}: ${message}`))];
+    expect(read.map(({ flow }) => flow)).toEqual([first]);
+    expect(told).toEqual([`${second}: The journal ${pathOf(second)} is damaged at line 1`]);
+    expect(() => [...journal.transfers()]).toThrow('is damaged at line 1');
+  });
+});
+
+it('a flow whose file was removed does not come back without its beginning', () => {
+  const open = journal.createTransfer({ transactionId: 't1', order: transferOrder() });
+  rmSync(pathOf(open.current.flow));
+  expect(() => open.record({ type: 'cancelled' })).toThrow(expect.objectContaining({ code: 'config' }));
+  expect([...journal.transfers()]).toEqual([]);
+});
+
 describe('a damaged journal', () => {
   const damages: [string, (line: string) => string][] = [
     ['is no JSON', () => 'garbage'],
@@ -234,7 +333,10 @@ it('says so when there is no place for it', () => {
   mkdirSync(dirname(flows), { recursive: true, mode: 0o700 });
   writeFileSync(flows, '');
   expect(() => journal.createTransfer({ transactionId: 't1', order: transferOrder() })).toThrow(
-    expect.objectContaining({ code: 'config', message: `The folder ${flows} cannot be made` }),
+    expect.objectContaining({
+      code: 'config',
+      message: `The folder ${flows} cannot be made: there is something else of that name`,
+    }),
   );
 });
 

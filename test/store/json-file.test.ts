@@ -1,4 +1,15 @@
-import { chmodSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import {
+  chmodSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  renameSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { dirname, join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import * as z from 'zod/mini';
@@ -8,12 +19,17 @@ import { newConfigFolder, temporaryFolder } from './temporary-folder.ts';
 const temporary = temporaryFolder();
 const schema = z.object({ name: z.string(), depth: z.optional(z.object({ 'a.b': z.number() })) });
 let path: string;
+let notices: string[];
 
 beforeEach(() => {
   path = join(newConfigFolder(temporary).root, 'some', 'name.of.it.json');
+  notices = [];
 });
 
-function write(content: string, mode = 0o600): void {
+const write = (value: z.infer<typeof schema>) =>
+  writeJsonFile(path, value, schema, (text) => notices.push(text));
+
+function place(content: string, mode = 0o600): void {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
   writeFileSync(path, content, { mode });
   chmodSync(path, mode);
@@ -21,14 +37,14 @@ function write(content: string, mode = 0o600): void {
 
 it('reads what it wrote, and there is nothing before', async () => {
   expect(readJsonFile(path, schema)).toBeUndefined();
-  await writeJsonFile(path, { name: 'Caffè', depth: { 'a.b': 1 } });
+  await write({ name: 'Caffè', depth: { 'a.b': 1 } });
   expect(readJsonFile(path, schema)).toEqual({ name: 'Caffè', depth: { 'a.b': 1 } });
-  await writeJsonFile(path, { name: 'other' });
+  await write({ name: 'other' });
   expect(readJsonFile(path, schema)).toEqual({ name: 'other' });
 });
 
 it('writes for its owner alone, and leaves nothing else behind', async () => {
-  await writeJsonFile(path, { name: 'x' });
+  await write({ name: 'x' });
   expect(statSync(path).mode & 0o777).toBe(0o600);
   expect(statSync(dirname(path)).mode & 0o777).toBe(0o700);
   expect(statSync(dirname(dirname(path))).mode & 0o777).toBe(0o700);
@@ -36,8 +52,8 @@ it('writes for its owner alone, and leaves nothing else behind', async () => {
 });
 
 it('a file that others could read is closed when it is written anew', async () => {
-  write('{"name":"x"}', 0o644);
-  await writeJsonFile(path, { name: 'y' });
+  place('{"name":"x"}', 0o644);
+  await write({ name: 'y' });
   expect(statSync(path).mode & 0o777).toBe(0o600);
 });
 
@@ -45,7 +61,7 @@ describe('a damaged file', () => {
   it.each(['', '{', 'null', '[]', '{"name":7}', '{}'])(
     '%j is refused, and how to go on is said',
     (content) => {
-      write(content);
+      place(content);
       expect(() => readJsonFile(path, schema)).toThrow(
         expect.objectContaining({
           code: 'config',
@@ -57,19 +73,39 @@ describe('a damaged file', () => {
   );
 
   it('names the field that is wrong', () => {
-    write('{"name":"x","depth":{"a.b":"1"}}');
+    place('{"name":"x","depth":{"a.b":"1"}}');
     expect(() => readJsonFile(path, schema)).toThrow('is damaged: depth.a.b is not as psd2 wrote it');
   });
 
-  it('can be replaced', async () => {
-    write('{"name":');
-    await writeJsonFile(path, { name: 'whole' });
-    expect(readFileSync(path, 'utf8')).toContain('whole');
-  });
+  it.each(['{"name":', '', '{"name":7}', '{"name":"x","version":2}'])(
+    '%j is kept beside the one that takes its place',
+    async (content) => {
+      place(content);
+      await write({ name: 'whole' });
+      expect(readJsonFile(path, schema)).toEqual({ name: 'whole' });
+      const [kept = ''] = readdirSync(dirname(path)).filter((name) => name.includes('.damaged-'));
+      expect(readFileSync(join(dirname(path), kept), 'utf8')).toBe(content);
+      expect(notices).toEqual([
+        expect.stringMatching(/ is damaged: | was written by a newer psd2 \(format 2\)/),
+      ]);
+      expect(notices[0]).toContain(`It is kept as ${join(dirname(path), kept)}, and a new one is written.`);
+    },
+  );
+});
+
+it('a file of a newer version is refused as such', () => {
+  place('{"name":"x","version":2}');
+  expect(() => readJsonFile(path, schema)).toThrow(
+    expect.objectContaining({
+      code: 'config',
+      message: `${path} was written by a newer psd2 (format 2)`,
+      hint: expect.stringContaining('Update psd2'),
+    }),
+  );
 });
 
 it.each([0o640, 0o604, 0o666, 0o620])('a file of the mode %i (decimal) is refused', (mode) => {
-  write('{"name":"x"}', mode);
+  place('{"name":"x"}', mode);
   expect(() => readJsonFile(path, schema)).toThrow(
     expect.objectContaining({
       code: 'config',
@@ -79,13 +115,47 @@ it.each([0o640, 0o604, 0o666, 0o620])('a file of the mode %i (decimal) is refuse
   );
 });
 
-it('a file that cannot be read or written is an error of the configuration', async () => {
-  mkdirSync(path, { recursive: true });
-  expect(() => readJsonFile(path, schema)).toThrow(
-    expect.objectContaining({ code: 'config', message: `${path} cannot be read` }),
-  );
-  await expect(writeJsonFile(path, { name: 'x' })).rejects.toMatchObject({
+describe('what is no file', () => {
+  const places: [string, string, () => void][] = [
+    ['a folder', 'is a folder, not a file', () => mkdirSync(path)],
+    ['a named pipe', 'is a named pipe, not a file', () => execFileSync('mkfifo', ['-m', '600', path])],
+    [
+      'a link to nothing',
+      'is a link to elsewhere.json, which is not there',
+      () => symlinkSync('elsewhere.json', path),
+    ],
+    ['a link to itself', 'cannot be read: the links lead in a circle', () => symlinkSync(path, path)],
+  ];
+
+  it.each(places)('%s is refused at once, and kept where a file takes its place', async (_, what, make) => {
+    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+    make();
+    expect(() => readJsonFile(path, schema)).toThrow(
+      expect.objectContaining({ code: 'config', message: `${path} ${what}` }),
+    );
+    await write({ name: 'whole' });
+    expect(readJsonFile(path, schema)).toEqual({ name: 'whole' });
+    expect(readdirSync(dirname(path)).filter((name) => name.includes('.damaged-'))).toHaveLength(1);
+    expect(notices).toEqual([expect.stringContaining(`${path} ${what}. It is kept as `)]);
+  });
+});
+
+it('a link to a file elsewhere is followed, and stays a link', async () => {
+  const target = join(dirname(dirname(path)), 'target.json');
+  await write({ name: 'before' });
+  renameSync(path, target);
+  symlinkSync(target, path);
+  await write({ name: 'after' });
+  expect(readlinkSync(path)).toBe(target);
+  expect(readJsonFile(target, schema)).toEqual({ name: 'after' });
+  expect(notices).toEqual([]);
+});
+
+it('a place that is no folder cannot be written', async () => {
+  mkdirSync(dirname(dirname(path)), { recursive: true, mode: 0o700 });
+  writeFileSync(dirname(path), '');
+  await expect(write({ name: 'x' })).rejects.toMatchObject({
     code: 'config',
-    message: `${path} cannot be written`,
+    message: `The folder ${dirname(path)} cannot be made: there is something else of that name`,
   });
 });

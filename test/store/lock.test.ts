@@ -1,7 +1,8 @@
-import { readFileSync, utimesSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { expect, it } from 'vitest';
-import { withLock } from '../../src/store/lock.ts';
+import type { ChildProcess } from 'node:child_process';
+import { readdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { holderOf, withLock } from '../../src/store/lock.ts';
 import { startProgram } from './process.ts';
 import { newConfigFolder, temporaryFolder } from './temporary-folder.ts';
 
@@ -13,7 +14,7 @@ const COUNTING = `
   import { withLock } from '../../src/store/lock.ts';
   const [path, counter, times] = process.argv.slice(2);
   for (let i = 0; i < Number(times); i += 1) {
-    await withLock(path, async () => {
+    await withLock(path, 'It', async () => {
       const count = Number(readFileSync(counter, 'utf8'));
       await new Promise((resolve) => setTimeout(resolve, 2));
       writeFileSync(counter, String(count + 1));
@@ -31,43 +32,93 @@ it('holds between processes: no step of one is lost to another', async () => {
   expect(readFileSync(counter, 'utf8')).toBe('30');
 });
 
-it('is taken over from a process that was killed with it', async () => {
-  const path = join(newConfigFolder(temporary).root, 'flow');
-  const holding = `
-    import { withLock } from '../../src/store/lock.ts';
-    await withLock(process.argv[2], async () => {
-      process.stdout.write('held');
-      await new Promise((resolve) => process.stdin.once('data', resolve));
-    }, 10_000);`;
-  const { process: holder, output } = await startProgram(holding, temporary, { arguments: [path] });
+/** Holds a lock until it is told to end. */
+const HOLDING = `
+  import { withLock } from '../../src/store/lock.ts';
+  await withLock(process.argv[2], 'It', async () => {
+    process.stdout.write('held');
+    await new Promise((resolve) => process.stdin.once('data', resolve));
+  }, 10_000);`;
+
+async function startHolder(path: string): Promise<{ holder: ChildProcess; ended: Promise<string> }> {
+  const { process: holder, output } = await startProgram(HOLDING, temporary, { arguments: [path] });
   await new Promise((resolve) => holder.stdout?.once('data', resolve));
-  holder.kill('SIGKILL');
-  await output;
-  // As it is some seconds later.
-  const earlier = new Date(Date.now() - 10_000);
-  utimesSync(`${path}.lock`, earlier, earlier);
-  expect(await withLock(path, async () => 'taken over', 10_000)).toBe('taken over');
+  return { holder, ended: output };
+}
+
+describe('the lock of a process that was killed with it', () => {
+  it.each([
+    ['some time ago', -3_600_000],
+    ['before the clock was put back', 3_600_000],
+  ])(
+    '%s is taken over',
+    async (_, offset) => {
+      const path = join(newConfigFolder(temporary).root, 'flow');
+      const { holder, ended } = await startHolder(path);
+      holder.kill('SIGKILL');
+      await ended;
+      const then = new Date(Date.now() + offset);
+      utimesSync(`${path}.lock`, then, then);
+      expect(await withLock(path, 'It', async () => 'taken over', 10_000)).toBe('taken over');
+      expect(readdirSync(dirname(path))).toEqual([]);
+    },
+    20_000,
+  );
+
+  it('is taken over by one of those that wait for it at a time', async () => {
+    const path = join(newConfigFolder(temporary).root, 'flow');
+    const { holder, ended } = await startHolder(path);
+    holder.kill('SIGKILL');
+    await ended;
+    const counter = join(temporary, 'counter-of-waiting');
+    writeFileSync(counter, '0');
+    const programs = await Promise.all(
+      [1, 2, 3, 4].map(() => startProgram(COUNTING, temporary, { arguments: [path, counter, '5'] })),
+    );
+    await Promise.all(programs.map(({ output }) => output));
+    expect(readFileSync(counter, 'utf8')).toBe('20');
+  }, 30_000);
+});
+
+describe('a process that lives', () => {
+  it('keeps its lock, whatever the time of day is said to be, and is named', async () => {
+    const path = join(newConfigFolder(temporary).root, 'flow');
+    const { holder, ended } = await startHolder(path);
+    const then = new Date(Date.now() - 3_600_000);
+    utimesSync(`${path}.lock`, then, then);
+    expect(await holderOf(path)).toMatch(new RegExp(`^process ${holder.pid} on .+ since 20`));
+    await expect(withLock(path, 'The flow tr-1', async () => 'never', 6_000)).rejects.toMatchObject({
+      code: 'config',
+      message: expect.stringMatching(
+        new RegExp(`^The flow tr-1 is in use by another psd2: process ${holder.pid} on .+ since 20`),
+      ),
+    });
+    holder.stdin?.end('end');
+    await ended;
+    expect(await holderOf(path)).toBeUndefined();
+  }, 20_000);
 });
 
 it('is released when the work fails, and its error is passed on', async () => {
   const path = join(newConfigFolder(temporary).root, 'flow');
   const failing = withLock(
     path,
+    'It',
     async () => {
       throw new RangeError('the work failed');
     },
     10_000,
   );
   await expect(failing).rejects.toThrow('the work failed');
-  expect(await withLock(path, async () => 'next', 10_000)).toBe('next');
+  expect(await withLock(path, 'It', async () => 'next', 10_000)).toBe('next');
 });
 
 it('that cannot be taken is an error of the configuration', async () => {
   const blocked = join(temporary, 'a-file');
   writeFileSync(blocked, '');
   const path = join(blocked, 'flow');
-  await expect(withLock(path, async () => 'never', 10_000)).rejects.toMatchObject({
+  await expect(withLock(path, 'It', async () => 'never', 10_000)).rejects.toMatchObject({
     code: 'config',
-    message: `The lock ${path}.lock could not be taken`,
+    message: `The folder ${blocked} cannot be made: there is something else of that name`,
   });
 });

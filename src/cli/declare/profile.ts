@@ -84,6 +84,14 @@ Example:
     .command('remove')
     .argument('<profile>')
     .description('remove a profile with its certificates and tokens; the record of its payments stays')
+    .addHelpText(
+      'after',
+      `
+It is refused while another psd2 works on one of the profile's flows, and while a payment is authorised and
+not executed, or its outcome is not known: psd2 transfer resume <flow> ends that. It is refused too when a
+journal is damaged, since that may be of such a payment. Flows that were begun and left are named, and their
+journals stay.`,
+    )
     .addHelpText('after', examples('psd2 profile remove mybank'))
     .action((name) =>
       run(async (context) => (await import('../../commands/profile.ts')).profileRemove(context, name)),

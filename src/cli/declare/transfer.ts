@@ -44,6 +44,9 @@ export function declareTransfer(run: Run) {
 The command shows what the bank verified and asks before the customer is sent to authorise.
 In a pipeline --yes gives that confirmation beforehand.
 
+A --reference is refused that an earlier transfer has which did not plainly fail, also when that one's journal
+is damaged; and every --reference while a damaged journal can't tell which one it has.
+
 Exit codes that matter to a script: 6 the customer did not authorise, 8 the payment failed,
 9 its outcome is not known yet ("psd2 transfer resume <flow>" finds out and never pays again).
 
@@ -93,14 +96,26 @@ Examples:
   transfer
     .command('list')
     .description('list the transfers that were made with this profile, newest first')
+    .option('--limit <n>', 'at most so many; default: 30 in a table on a terminal, else all')
+    .option('--state <state>', 'only those in this state; may be repeated', collect, [])
+    .option('--since <date>', "only those created on this day of the bank's time zone or later, YYYY-MM-DD")
+    .addHelpText(
+      'after',
+      `
+A transfer whose journal is damaged is named on stderr, with the file and the line; the others are listed.`,
+    )
     .addHelpText(
       'after',
       examples(
-        'psd2 transfer list',
-        'psd2 transfer list --json | jq -r \'.[] | select(.state == "unknown") | .flow\'',
+        'psd2 transfer list --since 2026-11-01 --state executed',
+        "psd2 transfer list --json --state unknown | jq -r '.[].flow'",
       ),
     )
-    .action(() => run(async (context) => (await import('../../commands/transfer.ts')).transferList(context)));
+    .action(({ limit, state, since }) =>
+      run(async (context) =>
+        (await import('../../commands/transfer.ts')).transferList(context, { limit, state, since }),
+      ),
+    );
 
   transfer
     .command('show')

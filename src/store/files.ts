@@ -1,0 +1,128 @@
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  fsyncSync,
+  lstatSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  rmSync,
+  type Stats,
+  statSync,
+} from 'node:fs';
+import { Psd2Error } from '../errors.ts';
+import { isMissing, reasonOf } from './system-error.ts';
+
+/**
+ * Reads a file of the store. A link to a file is followed; a pipe, which would never end, is not read.
+ *
+ * @returns undefined when there is nothing of that name
+ * @throws Psd2Error `config` when it can't be read, or is no file
+ */
+export function readPlainFile(path: string): Buffer | undefined {
+  let file: number;
+  try {
+    file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
+  } catch (cause) {
+    if (isMissing(cause)) {
+      refuseDanglingLink(path);
+      return undefined;
+    }
+    throw new Psd2Error('config', `${path} cannot be read: ${reasonOf(cause)}`, {
+      hint: 'Check who owns it and its mode.',
+      cause,
+    });
+  }
+  try {
+    const stats = fstatSync(file);
+    if (!stats.isFile()) {
+      throw new Psd2Error('config', `${path} is ${describe(stats)}, not a file`, { hint: moveAway(path) });
+    }
+    return readFileSync(file);
+  } catch (cause) {
+    if (cause instanceof Psd2Error) throw cause;
+    throw new Psd2Error('config', `${path} cannot be read: ${reasonOf(cause)}`, {
+      hint: 'Check the disk that it is on.',
+      cause,
+    });
+  } finally {
+    closeSync(file);
+  }
+}
+
+/** What to do with a file that can't be used. */
+export function moveAway(path: string): string {
+  return `Restore it, or move it away: mv ${path} ${path}.damaged`;
+}
+
+/**
+ * Refuses a file with secrets that is the user's own and that others may read, as `ssh` does.
+ *
+ * @throws Psd2Error `config`
+ */
+export function refuseIfOthersCanRead(path: string): void {
+  if (process.platform === 'win32') return;
+  const { mode, uid } = statSync(path);
+  if (uid === process.getuid?.() && (mode & 0o077) !== 0) {
+    throw new Psd2Error(
+      'config',
+      `${path} can be read by others (mode ${(mode & 0o777).toString(8).padStart(4, '0')})`,
+      {
+        hint: `Run: chmod 600 ${path}`,
+      },
+    );
+  }
+}
+
+/** The names in a folder of the store; none when there is no such folder. @throws Psd2Error `config` */
+export function listFolder(path: string): string[] {
+  try {
+    return readdirSync(path);
+  } catch (cause) {
+    if (isMissing(cause)) return [];
+    throw new Psd2Error('config', `The folder ${path} cannot be read: ${reasonOf(cause)}`, {
+      hint: 'Check who owns it and its mode.',
+      cause,
+    });
+  }
+}
+
+/** Removes a file, or a folder with what is in it; there need not be one. @throws Psd2Error `config` */
+export function removeStored(path: string): void {
+  try {
+    rmSync(path, { recursive: true, force: true });
+  } catch (cause) {
+    throw new Psd2Error('config', `${path} cannot be removed: ${reasonOf(cause)}`, {
+      hint: 'Check who owns the folder.',
+      cause,
+    });
+  }
+}
+
+/** Makes the entries of a folder durable: files that were made in it, renamed or removed. */
+export function syncFolder(folder: string): void {
+  // Windows has no such thing.
+  if (process.platform === 'win32') return;
+  const handle = openSync(folder, 'r');
+  try {
+    fsyncSync(handle);
+  } finally {
+    closeSync(handle);
+  }
+}
+
+/** What it leads to may come back, with a disk that is not there now: so it is no empty place. */
+function refuseDanglingLink(path: string): void {
+  if (!lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink()) return;
+  throw new Psd2Error('config', `${path} is a link to ${readlinkSync(path)}, which is not there`, {
+    hint: moveAway(path),
+  });
+}
+
+function describe(stats: Stats): string {
+  if (stats.isDirectory()) return 'a folder';
+  if (stats.isFIFO()) return 'a named pipe';
+  return 'a device or socket';
+}

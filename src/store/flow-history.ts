@@ -1,0 +1,27 @@
+import * as z from 'zod/mini';
+
+/** Something that happened to a flow. */
+export interface FlowMoment {
+  at: string;
+  type: string;
+  /** What the bank called it, where it did. */
+  detail: string | null;
+}
+
+/** What is told of an event, whatever its kind is. */
+export const momentEvent = z.object({
+  type: z.string(),
+  bankStatus: z.optional(z.string()),
+  status: z.optional(z.string()),
+  description: z.nullish(z.string()),
+});
+
+/** The history of a flow after one more event. */
+export function collectMoments(
+  moments: FlowMoment[] | undefined,
+  { type, ...told }: z.infer<typeof momentEvent>,
+  at: string,
+): FlowMoment[] {
+  const detail = [told.bankStatus ?? told.status, told.description].filter(Boolean).join(': ') || null;
+  return [...(moments ?? []), { at, type, detail }];
+}

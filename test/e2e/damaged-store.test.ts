@@ -1,0 +1,241 @@
+import { execFileSync } from 'node:child_process';
+import {
+  cpSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { readError } from './errors.ts';
+import { readDocument, useLoggedIn } from './psd2.ts';
+import * as shapes from './shapes.ts';
+
+const operator = useLoggedIn();
+const ORDER = [
+  ...['transfer', 'create', '--yes', '--from', '0010482620', '--to', 'DE89370400440532013000'],
+  ...['--name', 'Ada Lovelace', '--amount', '1.00'],
+];
+const transfer = (...options: string[]) => operator.json(shapes.transfer, [...ORDER, ...options]);
+
+let copies = 0;
+/** A configuration folder like the operator's, to be damaged. */
+function copyConfig(): string {
+  copies += 1;
+  const config = join(operator.folder, `copy-${copies}`);
+  cpSync(operator.config, config, { recursive: true });
+  return config;
+}
+
+const read = (config: string, args: string[]) =>
+  operator.psd2([...args, '--json'], { env: { PSD2_CONFIG_DIR: config, PSD2_PROFILE: undefined } });
+
+const keptBeside = (path: string) =>
+  readdirSync(dirname(path)).filter((name) => name.startsWith(`${basename(path)}.damaged-`));
+
+const FILES: [string, string][] = [
+  ['the chosen profile', 'config.json'],
+  ['the settings', 'profiles/sandbox.json'],
+  ['the tokens', 'tokens/sandbox/customer-1048262.json'],
+  ['the last login', 'tokens/sandbox/last-login.json'],
+];
+const DAMAGES: [string, RegExp, (path: string) => void][] = [
+  ['cut short', /is damaged: it is not JSON/, (path) => truncateSync(path, 9)],
+  ['empty', /is damaged: it is not JSON/, (path) => truncateSync(path)],
+  ['garbage', /is damaged: it is not JSON/, (path) => writeFileSync(path, '\0\u{1}garbage')],
+  [
+    'of a newer psd2',
+    /was written by a newer psd2 \(format 9\)/,
+    (path) => writeFileSync(path, '{"version":9}'),
+  ],
+  ['a folder', /is a folder, not a file/, (path) => replace(path, () => mkdirSync(path))],
+  [
+    'a named pipe',
+    /is a named pipe, not a file/,
+    (path) => replace(path, () => execFileSync('mkfifo', ['-m', '600', path])),
+  ],
+  [
+    'a link to nothing',
+    /is a link to away\.json, which is not there/,
+    (path) => replace(path, () => symlinkSync('away.json', path)),
+  ],
+];
+
+function replace(path: string, make: () => void): void {
+  rmSync(path);
+  make();
+}
+
+describe.each(FILES)('%s', (_what, file) => {
+  beforeAll(async () => {
+    expect(await operator.psd2(['profile', 'use', 'sandbox'])).toMatchObject({ code: 0 });
+  });
+
+  it.each(DAMAGES)('that is %s is named, exit code 3', async (_how, message, damage) => {
+    const config = copyConfig();
+    const path = join(config, file);
+    damage(path);
+    const error = readError(await read(config, ['accounts', 'list']));
+    expect(error).toMatchObject({ code: 'config', exitCode: 3, message: expect.stringMatching(message) });
+    expect(error.message).toContain(path);
+    expect(error.hint).toMatch(/mv |Update psd2/);
+  });
+
+  it('that is a link to a file elsewhere is followed', async () => {
+    const config = copyConfig();
+    const path = join(config, file);
+    const elsewhere = join(operator.folder, `elsewhere-${copies}.json`);
+    cpSync(path, elsewhere);
+    replace(path, () => symlinkSync(elsewhere, path));
+    expect(await read(config, ['accounts', 'list'])).toMatchObject({ code: 0 });
+  });
+});
+
+describe('a command that writes where a damaged file stands', () => {
+  it.each([
+    ['auth login', ['auth', 'login'], 'tokens/sandbox/customer-1048262.json'],
+    ['auth login', ['auth', 'login'], 'tokens/sandbox/last-login.json'],
+    ['profile use', ['profile', 'use', 'sandbox'], 'config.json'],
+  ])('%s keeps it, and says where', async (_, args, file) => {
+    const config = copyConfig();
+    const path = join(config, file);
+    const whole = readFileSync(path, 'utf8');
+    truncateSync(path, 9);
+    const ended = await operator.psd2(args, { env: { PSD2_CONFIG_DIR: config } });
+    expect(ended.code, ended.stderr).toBe(0);
+    const [kept = ''] = keptBeside(path);
+    expect(ended.stderr).toContain(`${path} is damaged: it is not JSON. It is kept as `);
+    expect(ended.stderr).toContain(kept);
+    expect(readFileSync(join(dirname(path), kept), 'utf8')).toBe(whole.slice(0, 9));
+    expect(await read(config, ['accounts', 'list'])).toMatchObject({ code: 0 });
+  });
+});
+
+describe('the count of calls with client credentials', () => {
+  it.each([
+    ['a folder', (path: string) => mkdirSync(path)],
+    ['a named pipe', (path: string) => execFileSync('mkfifo', ['-m', '600', path])],
+  ])('that is %s is in no call’s way', async (_, make) => {
+    const config = copyConfig();
+    const env = { PSD2_CONFIG_DIR: config };
+    expect(await operator.psd2(['auth', 'login', '--client-credentials'], { env })).toMatchObject({
+      code: 0,
+    });
+    const list = ['accounts', 'list', '--grant', 'client_credentials', '--json'];
+    expect(await operator.psd2(list, { env })).toMatchObject({ code: 0 });
+    const counts = join(config, 'tokens', 'sandbox', 'client-credentials-calls');
+    const [day = ''] = readdirSync(counts);
+    replace(join(counts, day), () => make(join(counts, day)));
+    const ended = await operator.psd2(list, { env });
+    expect(ended.code, ended.stderr).toBe(0);
+    expect(ended.stderr).toContain(`The count of calls ${join(counts, day)} cannot be written`);
+  });
+});
+
+describe('one damaged journal', () => {
+  const journal = (flow: string, config = operator.config) =>
+    join(config, 'flows', 'sandbox', `${flow}.ndjson`);
+  const flows = { damaged: '', resource: '', other: '' };
+  beforeAll(async () => {
+    const first = await transfer('--reference', 'INV-1');
+    const second = await transfer('--reference', 'INV-2');
+    Object.assign(flows, { damaged: first.flow, resource: first.resourceId, other: second.flow });
+  });
+
+  /** A copy in which one line of the flow's journal is no longer what it was. */
+  function damageLine(number: number): string {
+    const config = copyConfig();
+    const path = journal(flows.damaged, config);
+    const lines = readFileSync(path, 'utf8').split('\n');
+    lines[number - 1] = '{"at":"garbage"}';
+    writeFileSync(path, lines.join('\n'));
+    return config;
+  }
+
+  it('is named with its line, and the other flows are listed, shown and paid', async () => {
+    const config = damageLine(3);
+    const path = journal(flows.damaged, config);
+    const listed = await read(config, ['transfer', 'list']);
+    expect(listed.code).toBe(0);
+    expect(readDocument(shapes.transfers, listed.stdout).map(({ flow }) => flow)).toEqual([flows.other]);
+    expect(listed.stderr).toContain(`The journal ${path} is damaged at line 3`);
+    expect(await read(config, ['transfer', 'show', flows.other])).toMatchObject({ code: 0 });
+    expect(await read(config, ['transfer', 'resume', flows.other, '--yes'])).toMatchObject({ code: 0 });
+    for (const reference of [flows.damaged, flows.damaged.slice(0, -1), flows.resource]) {
+      expect(readError(await read(config, ['transfer', 'show', reference]))).toMatchObject({
+        code: 'config',
+        exitCode: 3,
+        message: `The journal ${path} is damaged at line 3`,
+      });
+    }
+    expect(await read(config, [...ORDER, '--reference', 'INV-3'])).toMatchObject({ code: 0 });
+    expect(readError(await read(config, ['profile', 'remove', 'sandbox', '--yes']))).toMatchObject({
+      exitCode: 3,
+      message: `The journal ${path} is damaged at line 3`,
+    });
+  });
+
+  it.each([
+    ['in its middle', 3, true],
+    ['in its middle, without the index', 3, false],
+    ['at its beginning', 1, true],
+  ])('%s keeps its reference', async (_, line, indexed) => {
+    const config = damageLine(line);
+    if (!indexed) rmSync(join(config, 'flows', 'sandbox', 'index'));
+    expect(readError(await read(config, [...ORDER, '--reference', 'INV-1']))).toMatchObject({
+      code: 'duplicate_reference',
+      exitCode: 2,
+      message: expect.stringContaining(`by transfer ${flows.damaged}, and what became of it can't be told`),
+    });
+  });
+
+  it('that can not tell its reference keeps every reference, and no transfer without one', async () => {
+    const config = damageLine(1);
+    rmSync(join(config, 'flows', 'sandbox', 'index'));
+    expect(readError(await read(config, [...ORDER, '--reference', 'INV-4']))).toMatchObject({
+      code: 'config',
+      exitCode: 3,
+      message: `The journal ${journal(flows.damaged, config)} is damaged at line 1, so psd2 can't tell which reference ${flows.damaged} has`,
+    });
+    expect(await read(config, ORDER)).toMatchObject({ code: 0 });
+  });
+
+  it.each([
+    ['emptied', (path: string) => truncateSync(path)],
+    ['a folder', (path: string) => replace(path, () => mkdirSync(path))],
+    ['a named pipe', (path: string) => replace(path, () => execFileSync('mkfifo', ['-m', '600', path]))],
+    ['a link to nothing', (path: string) => replace(path, () => symlinkSync('away', path))],
+  ])('that is %s is not taken for a flow that never was', async (_, damage) => {
+    const config = copyConfig();
+    const path = journal(flows.damaged, config);
+    damage(path);
+    expect(readError(await read(config, [...ORDER, '--reference', 'INV-1']))).toMatchObject({
+      code: 'duplicate_reference',
+    });
+    const error = readError(await read(config, ['transfer', 'show', flows.damaged]));
+    expect(error).toMatchObject({ code: 'config', exitCode: 3 });
+    expect(error.message).toContain(path);
+  });
+
+  it('is no matter for an index that is damaged or gone', async () => {
+    const config = copyConfig();
+    const index = join(config, 'flows', 'sandbox', 'index');
+    for (const damage of [
+      () => writeFileSync(index, readFileSync(index, 'utf8').replaceAll('INV-1', 'INV-9')),
+      () => truncateSync(index, 20),
+      () => rmSync(index),
+      () => replace(index, () => mkdirSync(index)),
+    ]) {
+      damage();
+      expect(readError(await read(config, [...ORDER, '--reference', 'INV-1']))).toMatchObject({
+        code: 'duplicate_reference',
+        exitCode: 2,
+      });
+      expect(await read(config, ['transfer', 'show', flows.resource])).toMatchObject({ code: 0 });
+    }
+  });
+});

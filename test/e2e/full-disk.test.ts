@@ -1,0 +1,127 @@
+import { cpSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { readError } from './errors.ts';
+import { type Ended, PROGRAM } from './psd2.ts';
+import { useTappedBank } from './tap.ts';
+
+const { operator, tap } = useTappedBank();
+const ORDER = [
+  ...['transfer', 'create', '--yes', '--from', '0010482620', '--to', 'DE89370400440532013000'],
+  ...['--name', 'Ada Lovelace', '--amount', '1.00'],
+];
+const tokens = (config = operator.config) => join(config, 'tokens', 'sandbox', 'customer-1048262.json');
+
+/** Runs `psd2` where no file can grow by a byte, as on a disk that is full. */
+async function onFullDisk(args: string[]): Promise<Ended> {
+  const { ended } = await operator.startProgram('bash', [
+    ...['-c', 'ulimit -f 0; exec "$@"', 'full', process.execPath, PROGRAM, ...args, '--json'],
+  ]);
+  return ended;
+}
+
+/** Runs `psd2` where nothing in the configuration folder can be written. */
+async function inReadOnlyFolder(args: string[]): Promise<Ended> {
+  const config = operator.config;
+  const { ended } = await operator.startProgram('unshare', [
+    ...['--mount', 'bash', '-c', `mount --bind "$0" "$0" && mount -o remount,ro,bind "$0" && exec "$@"`],
+    ...[config, process.execPath, PROGRAM, ...args, '--json'],
+  ]);
+  return ended;
+}
+
+/** All files of the configuration folder with what is in them. */
+function contents(): Record<string, string> {
+  const names = readdirSync(operator.config, { recursive: true, withFileTypes: true });
+  return Object.fromEntries(
+    names
+      .filter((entry) => entry.isFile())
+      .map(({ parentPath, name }) => join(parentPath, name))
+      .map((path) => [path, readFileSync(path, 'utf8')]),
+  );
+}
+
+function expire(): void {
+  const stored = JSON.parse(readFileSync(tokens(), 'utf8'));
+  const ended = { ...stored, accessTokenExpiresAt: '2020-01-01T00:00:00.000Z' };
+  writeFileSync(tokens(), JSON.stringify(ended), { mode: 0o600 });
+}
+
+describe.each([
+  ['a full disk', onFullDisk, 'the limit for the size of a file is reached'],
+  ['a read-only folder', inReadOnlyFolder, 'the file system is read-only'],
+])('%s', (_, run, reason) => {
+  it.each([
+    ['a login', ['auth', 'login']],
+    ['a login with client credentials', ['auth', 'login', '--client-credentials']],
+    ['a consent', ['consent', 'request', '--category', 'ACCOUNT_INFO', '--product', '0010482620']],
+    ['a transfer', ORDER],
+    ['a transfer with a reference', [...ORDER, '--reference', 'INV-1']],
+    ['an operation', ['operation', 'run', 'standingOrder', '--yes', '--product', '0010482620']],
+  ])('ends %s before the bank is called, and changes nothing', async (_what, args) => {
+    const before = contents();
+    const called = tap.connections();
+    const error = readError(await run(args));
+    expect(error).toMatchObject({ code: 'config', exitCode: 3, message: expect.stringContaining(reason) });
+    expect(tap.connections()).toBe(called);
+    expect(contents()).toEqual(before);
+  });
+
+  it('does not spend a refresh token whose successor could not be kept', async () => {
+    const fresh = readFileSync(tokens(), 'utf8');
+    expire();
+    const before = contents();
+    const called = tap.connections();
+    const error = readError(await run(['accounts', 'list']));
+    expect(error).toMatchObject({ code: 'config', exitCode: 3, message: expect.stringContaining(reason) });
+    expect(tap.connections()).toBe(called);
+    expect(contents()).toEqual(before);
+    // With room again it is renewed with the very token that was not spent.
+    const after = await operator.psd2(['accounts', 'list']);
+    expect(after.code, after.stderr).toBe(0);
+    expect(readFileSync(tokens(), 'utf8')).not.toBe(fresh);
+  });
+
+  it.each([
+    [['accounts', 'list']],
+    [['accounts', 'balance', '0010482620']],
+    [['transfer', 'list']],
+    [['auth', 'status']],
+    [['profile', 'list']],
+  ])('is in no way of %j', async (args) => {
+    const ended = await run(args);
+    expect(ended.code, ended.stderr).toBe(0);
+  });
+});
+
+describe('a disk that has room for the beginning of a payment only', () => {
+  /** The journal of a transfer up to what was sent, and as much as its outcome takes, in blocks of 1024 bytes. */
+  it.each([2, 3, 4, 5, 6, 7, 8])('never pays twice, with files of %i KiB at most', async (blocks) => {
+    const config = join(operator.folder, `limited-${blocks}`);
+    cpSync(operator.config, config, { recursive: true });
+    const description = 'x'.repeat(140);
+    const { ended } = await operator.startProgram(
+      'bash',
+      [
+        ...['-c', `ulimit -f ${blocks}; exec "$@"`, 'full', process.execPath, PROGRAM, ...ORDER],
+        ...['--description', description, '--json', '--verbose'],
+      ],
+      { PSD2_CONFIG_DIR: config },
+    );
+    const { code, stderr } = await ended;
+    const executions = (text: string) => text.match(/\/execute → /g)?.length ?? 0;
+    const flows = join(config, 'flows', 'sandbox');
+    const [file] = existsSync(flows) ? readdirSync(flows).filter((name) => name.startsWith('tr-')) : [];
+    expect([0, 3], stderr).toContain(code);
+    expect(executions(stderr)).toBe(code === 0 ? 1 : 0);
+    if (file === undefined || code === 0) return;
+    const resumed = await operator.psd2(
+      ['transfer', 'resume', file.replace('.ndjson', ''), '--yes', '--verbose'],
+      {
+        env: { PSD2_CONFIG_DIR: config },
+      },
+    );
+    expect(resumed.code, resumed.stderr).toBe(0);
+    expect(executions(stderr) + executions(resumed.stderr)).toBe(1);
+  });
+});

@@ -1,0 +1,153 @@
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { useChromium } from './customer.ts';
+import { readError } from './errors.ts';
+import { freePort, readDocument, useLoggedIn } from './psd2.ts';
+import * as shapes from './shapes.ts';
+
+const operator = useLoggedIn();
+const newCustomer = useChromium();
+const ORDER = [
+  ...['transfer', 'create', '--yes', '--from', '0010482620', '--to', 'DE89370400440532013000'],
+  ...['--name', 'Ada Lovelace', '--amount', '1.00'],
+];
+const tokens = join(operator.config, 'tokens', 'sandbox');
+
+/** Starts a login that waits for its customer. */
+async function startLogin(port: number) {
+  const psd2 = await operator.start(['auth', 'login', '--json'], {
+    PSD2_BROWSER: 'none',
+    PSD2_REDIRECT_URI: `http://127.0.0.1:${port}/callback`,
+  });
+  const [, address = ''] = await psd2.prints(/^ {2}(http\S+)\n/m);
+  return { psd2, address };
+}
+
+describe('two logins at the same time', () => {
+  it('with one redirect port: the second is told, the first goes on', async () => {
+    const port = await freePort();
+    const first = await startLogin(port);
+    const second = await operator.psd2(['auth', 'login', '--json'], {
+      env: { PSD2_REDIRECT_URI: `http://127.0.0.1:${port}/callback` },
+    });
+    expect(readError(second)).toMatchObject({ code: 'callback_port_busy', exitCode: 3 });
+    expect(await operator.psd2(['sandbox', 'customer', first.address])).toMatchObject({ code: 0 });
+    expect(await first.psd2.ended).toMatchObject({ code: 0 });
+  });
+
+  it('of two customers: both are kept', async () => {
+    const names = ['Anna Esposito', 'Bruno Conti'];
+    const logins = await Promise.all(
+      names.map(async (name) => {
+        const { psd2 } = await startLogin(await freePort());
+        const customer = await newCustomer();
+        await customer.follow(psd2);
+        await customer.press(`Continue as ${name}`);
+        return { psd2, customer };
+      }),
+    );
+    await Promise.all(logins.map(({ customer }) => customer.press('Allow access')));
+    const ended = await Promise.all(logins.map(({ psd2 }) => psd2.ended));
+    const ids = ended.map(({ code, stdout, stderr }) => {
+      expect(code, stderr).toBe(0);
+      return readDocument(shapes.login, stdout).customerId;
+    });
+    expect(ids).toEqual(['1048262', '2073915']);
+    for (const id of ids) {
+      const list = await operator.json(shapes.accounts, ['accounts', 'list', '--customer', id ?? '']);
+      expect(list).toHaveLength(3);
+    }
+    const { customerId } = JSON.parse(readFileSync(join(tokens, 'last-login.json'), 'utf8'));
+    expect(ids).toContain(customerId);
+    expect(readdirSync(tokens).filter((name) => !name.endsWith('.json'))).toEqual([]);
+  });
+});
+
+it('a login while another command reads: neither is disturbed', async () => {
+  let reading = true;
+  const readings: Promise<void> = (async () => {
+    while (reading) {
+      const args = ['accounts', 'transactions', '0010482620', '--customer', '1048262'];
+      const rows = await operator.json(shapes.transactions, args);
+      expect(rows.length).toBeGreaterThan(0);
+    }
+  })();
+  try {
+    for (let logins = 0; logins < 3; logins += 1) {
+      const ended = await operator.psd2(['auth', 'login', '--json']);
+      expect(ended.code, ended.stderr).toBe(0);
+    }
+  } finally {
+    reading = false;
+  }
+  await readings;
+});
+
+it('ten commands find an ended token and the lock of a killed process: one renewal, ten successes', async () => {
+  const file = join(tokens, 'customer-1048262.json');
+  const before = JSON.parse(readFileSync(file, 'utf8'));
+  const ended = { ...before, accessTokenExpiresAt: '2020-01-01T00:00:00.000Z' };
+  writeFileSync(file, JSON.stringify(ended), { mode: 0o600 });
+  writeFileSync(`${file}.lock`, '{"pid":1,"host":"gone","since":"2020-01-01T00:00:00.000Z"}');
+  const args = ['accounts', 'list', '--customer', '1048262', '--json', '--verbose'];
+  const all = await Promise.all(Array.from({ length: 10 }, () => operator.psd2(args)));
+  for (const { code, stderr } of all) expect(code, stderr).toBe(0);
+  const renewals = all.flatMap(({ stderr }) => stderr.match(/^POST \/auth\/oauth\/v2\/token → /gm) ?? []);
+  expect(renewals).toHaveLength(1);
+  expect(readdirSync(tokens).filter((name) => !name.endsWith('.json'))).toEqual([]);
+});
+
+describe('profile remove', () => {
+  it('while a transfer waits for the customer: refused, and the transfer comes to its end', async () => {
+    const psd2 = await operator.start([...ORDER, '--json'], { PSD2_BROWSER: 'none' });
+    const [, address = ''] = await psd2.prints(/^ {2}(http\S+)\n/m);
+    const [running] = await operator.json(shapes.transfers, ['transfer', 'list', '--limit', '1']);
+    const refused = readError(await operator.psd2(['profile', 'remove', 'sandbox', '--yes', '--json']));
+    expect(refused).toMatchObject({
+      code: 'config',
+      exitCode: 3,
+      message: expect.stringMatching(
+        new RegExp(`at work on ${running?.flow} of the profile sandbox: process ${psd2.pid} on `),
+      ),
+    });
+    const resumed = await operator.psd2(['transfer', 'resume', running?.flow ?? '', '--yes', '--json']);
+    expect(readError(resumed)).toMatchObject({
+      code: 'config',
+      message: expect.stringContaining(`${running?.flow} is in use by another psd2: process ${psd2.pid} on `),
+    });
+    expect(await operator.psd2(['sandbox', 'customer', address])).toMatchObject({ code: 0 });
+    const { code, stdout, stderr } = await psd2.ended;
+    expect(code, stderr).toBe(0);
+    expect(readDocument(shapes.transfer, stdout)).toMatchObject({ flow: running?.flow, state: 'executed' });
+  });
+
+  it('with a payment in doubt: refused, naming it', async () => {
+    const { flow } = await operator.json(shapes.transfer, ORDER);
+    const journal = join(operator.config, 'flows', 'sandbox', `${flow}.ndjson`);
+    const whole = readFileSync(journal, 'utf8');
+    // As after a crash between the request and its answer.
+    writeFileSync(journal, whole.split('\n').slice(0, -2).join('\n').concat('\n'));
+    const refused = readError(await operator.psd2(['profile', 'remove', 'sandbox', '--yes', '--json']));
+    expect(refused).toMatchObject({
+      code: 'config',
+      exitCode: 3,
+      message: expect.stringContaining(`${flow} (executing)`),
+      hint: expect.stringContaining(`psd2 --profile sandbox transfer resume ${flow}`),
+    });
+    expect(await operator.psd2(['transfer', 'resume', flow, '--yes'])).toMatchObject({ code: 0 });
+  });
+
+  it('with a transfer that was begun and left: says so, and keeps its journal', async () => {
+    const psd2 = await operator.start([...ORDER, '--json'], { PSD2_BROWSER: 'none' });
+    await psd2.prints(/^ {2}(http\S+)\n/m);
+    psd2.kill('SIGKILL');
+    await psd2.ended;
+    const [left] = await operator.json(shapes.transfers, ['transfer', 'list', '--state', 'authorizing']);
+    const removed = await operator.psd2(['profile', 'remove', 'sandbox', '--yes', '--json']);
+    expect(removed.code, removed.stderr).toBe(0);
+    expect(removed.stderr).toContain(`${left?.flow} (authorizing)`);
+    expect(readdirSync(join(operator.config, 'flows', 'sandbox'))).toContain(`${left?.flow}.ndjson`);
+    expect(readdirSync(join(operator.config, 'tokens'))).toEqual([]);
+  });
+});
