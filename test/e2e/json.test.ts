@@ -216,6 +216,7 @@ describe('with --json stdout is one document', () => {
     expect(await operator.json(z.array(fault), ['sandbox', 'fault', 'list'])).toEqual([]);
     await operator.json(z.strictObject({ reset: z.literal(true) }), ['sandbox', 'reset']);
     await operator.json(shapes.login, ['auth', 'login']);
+    await operator.json(shapes.consent, ['consent', 'request', ...CONSENT]);
   });
 
   it('psd2 sandbox env', async () => {
