@@ -19,9 +19,15 @@ function linesOf(file: string): string[] {
 /** What is another thing at each run. */
 const steady = (line: string) =>
   line.replace(
-    /\b(tr-\w+|[0-9a-f]{8}-[0-9a-f-]{27}|\d{11}|[\d.]+ EUR|\d{4}-\d\d-\d\d\S*|127\.0\.0\.1:\d+)/g,
+    /\b(tr-\w+|[0-9a-f]{8}-[0-9a-f-]{27}|\d{11}|[\d.]+ EUR|\d{4}-\d\d-\d\d\S*|\d\d:\d\d|127\.0\.0\.1:\d+)/g,
     '…',
   );
+
+/** The steps, and all from the transfer on. How the tables before it are laid out depends on the days they show. */
+function story(lines: string[]): string[] {
+  const transfer = lines.findIndex((line) => line.startsWith('$ psd2 transfer'));
+  return lines.filter((line, index) => index >= transfer || line.startsWith('$ '));
+}
 
 it('npm run picture draws the picture of the README from the demo as it is', async () => {
   const file = join(operator.folder, 'demo.svg');
@@ -30,10 +36,5 @@ it('npm run picture draws the picture of the README from the demo as it is', asy
   expect(code, stderr).toBe(0);
   const drawn = linesOf(file).map(steady);
   expect(drawn).toContain('State           settled');
-  const rows = (line: string) => !/^…|EUR {2}/.test(line);
-  expect(drawn.filter(rows)).toEqual(
-    linesOf(join(ROOT, 'docs', 'demo.svg'))
-      .map(steady)
-      .filter(rows),
-  );
+  expect(story(drawn)).toEqual(story(linesOf(join(ROOT, 'docs', 'demo.svg')).map(steady)));
 });
