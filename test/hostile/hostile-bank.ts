@@ -119,7 +119,7 @@ export function useHostileBank(): HostileBank {
       const mutual = { ca: ca.cert, requestCert: true, rejectUnauthorized: true, ...server };
       return `https://${await listen(
         createTlsServer({ ...mutual, ...options }, (socket) => {
-          socket.on('error', () => {});
+          socket.on('error', () => {}).setNoDelay();
           hear(socket, (request) => {
             if (own) return own(socket, request);
             bank.heard.push(request);

@@ -1,0 +1,45 @@
+// Runs the built psd2 again and again in one process, each time with its own arguments, environment and streams:
+// what thousands of runs are tried with. Its parent sends what to run and gets how it ended.
+import { Readable } from 'node:stream';
+import { main } from '../../dist/main.js';
+
+/** What the run that is under way has printed. */
+let printed = { stdout: '', stderr: '' };
+/** What it threw where nobody caught it. */
+let crash;
+
+for (const name of ['stdout', 'stderr']) {
+  process[name].write = (chunk, encoding, done) => {
+    printed[name] += typeof chunk === 'string' ? chunk : Buffer.from(chunk).toString('utf8');
+    const callback = typeof encoding === 'function' ? encoding : done;
+    if (callback) queueMicrotask(() => callback());
+    return true;
+  };
+}
+process.exit = (code) => {
+  throw new Error(`process.exit(${code}) was called`);
+};
+const crashed = (error) => {
+  crash ??= error instanceof Error ? (error.stack ?? error.message) : String(error);
+};
+process.on('uncaughtException', crashed).on('unhandledRejection', crashed);
+
+process.on('message', async ({ args, env, columns }) => {
+  printed = { stdout: '', stderr: '' };
+  crash = undefined;
+  process.exitCode = undefined;
+  process.argv = [process.execPath, 'psd2', ...args];
+  for (const name of Object.keys(process.env)) delete process.env[name];
+  Object.assign(process.env, env);
+  Object.defineProperty(process, 'stdin', { value: Readable.from(['']), configurable: true });
+  process.stdout.isTTY = columns !== undefined;
+  process.stdout.columns = columns;
+  try {
+    await main();
+  } catch (error) {
+    crashed(error);
+  }
+  process.stdout.removeAllListeners('error');
+  process.send({ code: crash === undefined ? (process.exitCode ?? 0) : 1, ...printed, crash });
+});
+process.send('ready');
