@@ -69,7 +69,9 @@ function readCertificate(name: string, pem: string): X509Certificate {
     return new X509Certificate(pem);
   } catch (cause) {
     throw new Psd2Error('certificate', `The ${name} certificate is not a PEM certificate`, {
-      hint: 'It begins with -----BEGIN CERTIFICATE-----.',
+      hint: isDer(pem)
+        ? 'It looks like DER: openssl x509 -inform der -in <file> -out <file>.pem makes it PEM.'
+        : 'It begins with -----BEGIN CERTIFICATE-----.',
       cause,
     });
   }
@@ -89,10 +91,17 @@ function readKey(name: string, pem: string, passphrase: string | undefined): Key
       );
     }
     throw new Psd2Error('certificate', `The ${name} key is not a PEM private key`, {
-      hint: 'It begins with -----BEGIN PRIVATE KEY----- or -----BEGIN RSA PRIVATE KEY-----.',
+      hint: isDer(pem)
+        ? 'It looks like DER: openssl pkey -inform der -in <file> -out <file>.pem makes it PEM.'
+        : 'It begins with -----BEGIN PRIVATE KEY----- or -----BEGIN RSA PRIVATE KEY-----.',
       cause,
     });
   }
+}
+
+/** Whether a text was DER before it was taken for UTF-8: a SEQUENCE whose length takes two octets. */
+function isDer(text: string): boolean {
+  return text.startsWith('0\u{FFFD}');
 }
 
 /** How the `TPP-Certificate` header carries the signing certificate; the bank does not document it. */

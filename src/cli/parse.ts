@@ -20,7 +20,8 @@ function toUsageError(error: CommanderError): Psd2Error {
   if (error.code === 'commander.help') {
     return new Psd2Error('usage', 'A command is missing', { hint: 'psd2 --help shows them all.' });
   }
-  const [what = '', ...suggestions] = error.message.replace(/^error: /, '').split('\n');
+  // What was given may hold line breaks of its own.
+  const [what = '', ...suggestions] = error.message.replace(/^error: /, '').split(/\n(?=\(Did you mean )/);
   const message = what.charAt(0).toUpperCase() + what.slice(1);
   const [, given, choices] = /'([^']*)' is invalid.* Allowed choices are (.*)\.$/.exec(what) ?? [];
   const hint = choices

@@ -107,7 +107,7 @@ function readUuid(text: string): string {
   throw new Psd2Error('usage', `--transaction ${JSON.stringify(text)} is not a UUID`);
 }
 
-/** Headers that psd2 makes itself, since they are signed or secret. */
+/** Headers that psd2 makes itself, since they are signed, secret, or about the connection. */
 const OWN_HEADERS = [
   'authorization',
   'digest',
@@ -117,6 +117,12 @@ const OWN_HEADERS = [
   'tpp-transaction-id',
   'content-length',
   'host',
+  'connection',
+  'transfer-encoding',
+  'expect',
+  'te',
+  'trailer',
+  'upgrade',
 ];
 
 function readHeader(text: string): [string, string] {

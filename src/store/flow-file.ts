@@ -113,8 +113,9 @@ export function appendToFlowFile(
   const bytes = toBytes(line, cutShort ? '\n' : '');
   let grown = false;
   try {
-    // Without `O_CREAT`: a file that was removed in the meantime would come back without its beginning.
-    const file = openSync(path, constants.O_WRONLY | constants.O_APPEND);
+    // Without `O_CREAT`: a file that was removed in the meantime would come back without its beginning. A link is
+    // not followed: it would lead what is written to another file.
+    const file = openSync(path, constants.O_WRONLY | constants.O_APPEND | (constants.O_NOFOLLOW ?? 0));
     try {
       // A process that slept (Ctrl-Z, a closed laptop) while another took its flow up must not go on with it.
       grown = fstatSync(file).size !== size;

@@ -1,4 +1,4 @@
-import { mkdirSync, renameSync } from 'node:fs';
+import { lstatSync, mkdirSync, renameSync, rmSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
 import type * as z from 'zod/mini';
 import { Psd2Error } from '../errors.ts';
@@ -75,6 +75,7 @@ export async function writeJsonFile<T extends Record<string, unknown>>(
   makePrivateFolder(dirname(path));
   setAsideIfDamaged(path, schema, notice);
   try {
+    replaceLink(path);
     const file = new Conf<Record<string, unknown>>({
       cwd: dirname(path),
       configName: basename(path, '.json'),
@@ -108,6 +109,11 @@ function setAsideIfDamaged(path: string, schema: z.ZodMiniType<object>, notice: 
     }
     notice(`${damage.message}. It is kept as ${kept}, and a new one is written.`);
   }
+}
+
+/** `conf` would write to what a link leads to, wherever that is. */
+function replaceLink(path: string): void {
+  if (lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink()) rmSync(path);
 }
 
 /** Makes a folder that only its owner can enter, and those above it as needed. @throws Psd2Error `config` */

@@ -34,6 +34,10 @@ export class Openssl {
     return execFileSync('openssl', args, { cwd: this.#folder, encoding: 'utf8', stdio: 'pipe' });
   }
 
+  runBinary(...args: string[]): Buffer {
+    return execFileSync('openssl', args, { cwd: this.#folder, stdio: 'pipe' });
+  }
+
   write(file: string, content: string): string {
     writeFileSync(join(this.#folder, file), content);
     return file;

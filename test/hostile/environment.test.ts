@@ -1,0 +1,164 @@
+import { describe, expect, it } from 'vitest';
+import { readError } from '../e2e/errors.ts';
+import type { Environment } from '../e2e/psd2.ts';
+import { PRODUCT, success, useHostileBank, write } from './hostile-bank.ts';
+import { useResident } from './resident.ts';
+
+const bank = useHostileBank();
+const resident = useResident(bank.operator);
+const run = async (args: string[], env: Environment = {}) => ({
+  ...(await resident.run([...args, '--json'], { env })),
+  signal: null,
+});
+/** A call that shows in what the bank hears all that the environment says. */
+const CALL = ['api', 'GET', '/x', '--no-token'];
+
+describe('a value of the environment that is wrong is refused before anything is sent', () => {
+  const long = 'a'.repeat(100_000);
+  it.each<[variable: string, value: string, exitCode: number, said: RegExp]>([
+    ['PSD2_BASE_URL', 'http://bank.example', 3, /is not https/],
+    ['PSD2_BASE_URL', 'file:///etc/passwd', 3, /is not https/],
+    ['PSD2_BASE_URL', 'javascript:alert(1)', 3, /is not https/],
+    ['PSD2_BASE_URL', 'bank.example', 3, /is not a URL/],
+    ['PSD2_BASE_URL', '=', 3, /is not a URL/],
+    ['PSD2_BASE_URL', 'https://', 3, /is not a URL/],
+    ['PSD2_BASE_URL', 'https://user:hush@bank.example', 3, /^The base URL holds a user name or password$/],
+    ['PSD2_BASE_URL', 'https://bank.example?a=b', 3, /holds a query or a fragment/],
+    ['PSD2_BASE_URL', 'https://bank.example#a', 3, /holds a query or a fragment/],
+    ['PSD2_BASE_URL', 'https://bank.ex\nample', 3, /The base URL holds a line break/],
+    ['PSD2_BASE_URL', 'https://bank\t.example', 3, /The base URL holds a line break/],
+    ['PSD2_APP_NAME', 'a"b', 3, /holds a character that a signature can not carry/],
+    ['PSD2_APP_NAME', 'a\r\nX-Evil: 1', 3, /holds a line break/],
+    ['PSD2_APP_NAME', 'é', 3, /holds a character that a signature can not carry/],
+    ['PSD2_REDIRECT_URI', 'javascript:alert(1)', 3, /is not an http or https URL/],
+    ['PSD2_REDIRECT_URI', 'http://127.0.0.1:1/a\nb', 3, /The redirect URI holds a line break/],
+    ['PSD2_CLIENT_ID', 'a\nb', 3, /The client id holds a line break/],
+    ['PSD2_CLIENT_SECRET', 'a\nhush', 3, /The client secret holds a line break/],
+    ['PSD2_LANG', 'it\r\nX-Evil: 1', 2, /is not a language tag/],
+    ['PSD2_LANG', long, 2, /is not a language tag/],
+    ['PSD2_TRACE', 'a\r\nX-Evil: 1', 2, /is not the name of a component/],
+    ['PSD2_TRACE', 'a\n', 2, /is not the name of a component/],
+    ['PSD2_PSU_IP', '127.0.0.1\r\nX-Evil: 1', 2, /is not an IP address/],
+    ['PSD2_PSU_IP', long, 2, /is not an IP address/],
+    ['PSD2_TIMEOUT', '1\n', 2, /is not a number of seconds/],
+    ['PSD2_TIMEOUT', '9'.repeat(400), 2, /is not a number of seconds/],
+    ['PSD2_OUTPUT', 'json\n', 2, /is not known/],
+    ['PSD2_GRANT', 'client_credentials\n', 2, /is invalid/],
+    ['PSD2_PROFILE', '../../etc/passwd', 2, /is not usable/],
+    ['PSD2_PROFILE', 'a\nb', 2, /is not usable/],
+    ['PSD2_PROFILE', '', 4, /Nobody is logged in/],
+    ['PSD2_CUSTOMER', '../1', 2, /is not a number/],
+    ['PSD2_CUSTOMER', '1\n', 2, /is not a number/],
+    ['HTTPS_PROXY', ':::', 3, /The proxy that the environment names/],
+    ['HTTPS_PROXY', 'socks5://127.0.0.1:1', 3, /The proxy that the environment names/],
+    ['HTTPS_PROXY', 'javascript:alert(1)', 3, /The proxy that the environment names/],
+    ['https_proxy', 'http://[::1', 3, /The proxy that the environment names/],
+  ])('%s=%j', async (variable, value, exitCode, said) => {
+    bank.behave((socket) => write(socket, success()));
+    // A login needs all of them.
+    const args =
+      variable === 'PSD2_CUSTOMER' || variable === 'PSD2_PROFILE' ? ['accounts', 'list'] : ['auth', 'login'];
+    const env = variable === 'PSD2_PROFILE' && value === '' ? { PSD2_BASE_URL: `${bank.baseUrl}/other` } : {};
+    const ended = await run(args, { ...env, [variable]: value });
+    expect(readError(ended)).toMatchObject({ exitCode, message: expect.stringMatching(said) });
+    expect(ended.stderr).not.toContain('hush');
+    expect(ended.crash).toBeUndefined();
+    expect(ended.stdout).toBe('');
+    expect(bank.heard).toEqual([]);
+  });
+
+  it.each([
+    'X-A: b\r\nX-Evil: 1',
+    'X-A: b\nX-Evil: 1',
+    'X-A\r\nX-Evil: b',
+    'X-A: \u0000',
+    'X A: b',
+    ': b',
+    'X-A',
+    'X-A: é',
+    'Authorization: Bearer x',
+    'transfer-encoding: chunked',
+    'Content-Length: 0',
+    'Host: evil.example',
+    'Connection: close',
+    'Expect: 100-continue',
+    'TE: trailers',
+    'Upgrade: h2c',
+  ])('--header %j', async (header) => {
+    bank.behave((socket) => write(socket, success()));
+    const ended = await run([...CALL, '--header', header]);
+    expect(readError(ended)).toMatchObject({ exitCode: 2 });
+    expect(bank.heard).toEqual([]);
+  });
+});
+
+describe('a value of the environment that is odd is taken for what it is', () => {
+  it('with the line break that a mounted file ends with', async () => {
+    bank.behave((socket) => write(socket, success('{"access_token":"abc","expires_in":600}')));
+    const ended = await run(['auth', 'login', '--client-credentials'], {
+      PSD2_BASE_URL: `${bank.baseUrl}\n`,
+      PSD2_CC_CLIENT_ID: ' the-id\r\n',
+      PSD2_CC_CLIENT_SECRET: 'the secret \n',
+      PSD2_CC_APP_NAME: 'the application\n',
+    });
+    expect(ended).toMatchObject({ code: 0 });
+    expect(JSON.parse(bank.heard[0]?.body ?? '')).toMatchObject({
+      client_id: 'the-id',
+      client_secret: 'the secret',
+    });
+  });
+
+  it.each<[variable: string, value: string]>([
+    ['PSD2_BASE_URL', ' '],
+    ['PSD2_CLIENT_ID', '\n'],
+  ])('%s=%j is not set', async (variable, value) => {
+    const ended = await run(['auth', 'login'], {
+      [variable]: value,
+      PSD2_REDIRECT_URI: 'http://127.0.0.1:1/',
+    });
+    expect(readError(ended)).toMatchObject({
+      exitCode: 3,
+      message: expect.stringMatching(/has no client id|No profile/),
+    });
+  });
+
+  it('with names that mean something to JavaScript, and nothing to psd2', async () => {
+    bank.behave((socket) => write(socket, success()));
+    const odd = {
+      __proto__x: '1',
+      constructor: '1',
+      toString: '1',
+      PSD2_: '1',
+      'PSD2_BASE_URL ': 'x',
+      '=': '=',
+    };
+    expect(await run(CALL, odd)).toMatchObject({ code: 0 });
+    expect(await run(CALL, { PSD2_UNKNOWN: 'a'.repeat(100_000) })).toMatchObject({ code: 0 });
+  });
+
+  it.each([
+    ['a user name that is no percent-encoding', 'http://%zz:%zz@127.0.0.1:1'],
+    ['no scheme', '127.0.0.1:1'],
+  ])('a proxy with %s', async (_, proxy) => {
+    const ended = await run(['api', 'GET', '/x'], { HTTPS_PROXY: proxy, PSD2_TIMEOUT: '0.5' });
+    expect(readError(ended)).toMatchObject({
+      exitCode: 11,
+      message: expect.stringContaining('127.0.0.1:1, the proxy'),
+    });
+    expect(ended.stderr).not.toContain('%zz');
+  });
+});
+
+it('a product id or a path can not leave its place', async () => {
+  bank.behave((socket) => write(socket, success()));
+  for (const [args, exitCode] of [
+    [['accounts', 'show', '../../../x'], 2],
+    [['api', 'GET', '/x\r\nX-Evil: 1'], 2],
+    [['api', 'GET', 'https://evil.example/x'], 0],
+    [['api', 'GET', '//evil.example/x'], 0],
+    [['operation', 'prepare', '../../x', '--product', PRODUCT], 2],
+  ] as const) {
+    expect([args, (await run([...args])).code]).toEqual([args, exitCode]);
+  }
+  expect(bank.heard.map(({ target }) => target)).toEqual(['/https://evil.example/x', '//evil.example/x']);
+});

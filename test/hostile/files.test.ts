@@ -1,0 +1,341 @@
+import { execFileSync } from 'node:child_process';
+import {
+  chmodSync,
+  chownSync,
+  cpSync,
+  lstatSync,
+  mkdirSync,
+  readFileSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { makeCertificateSet } from '../../src/sandbox/certificate-set.ts';
+import { EC, RSA, withOpenssl } from '../certificates/openssl.ts';
+import { readError } from '../e2e/errors.ts';
+import { type Environment, PROGRAM } from '../e2e/psd2.ts';
+import { measuringMemory, success, useHostileBank, write, writeTokens } from './hostile-bank.ts';
+import { useResident } from './resident.ts';
+
+const bank = useHostileBank();
+const { operator, certificates } = bank;
+const resident = useResident(operator);
+const CALL = ['api', 'GET', '/x', '--no-token', '--json'];
+const place = (name: string) => join(operator.folder, name);
+const file = (name: string, content: string | Buffer, mode = 0o600) => {
+  writeFileSync(place(name), content, { mode });
+  chmodSync(place(name), mode);
+  return place(name);
+};
+const run = async (env: Environment, args = CALL) => ({
+  ...(await resident.run(args, { env })),
+  signal: null,
+});
+
+const made = withOpenssl((openssl) => {
+  const key = openssl.write('right.key', certificates.client.key);
+  const cert = openssl.write('right.pem', certificates.client.cert);
+  return {
+    encrypted: openssl.run('pkcs8', '-topk8', '-in', key, '-passout', 'pass:hush hush'),
+    ec: openssl.issued(certificates.ca, 'ec', EC),
+    other: openssl.issued(certificates.ca, 'other', RSA),
+    publicKey: openssl.run('pkey', '-in', key, '-pubout'),
+    derKey: openssl.runBinary('pkey', '-in', key, '-outform', 'DER'),
+    derCert: openssl.runBinary('x509', '-in', cert, '-outform', 'DER'),
+  };
+});
+
+describe('a certificate or key that can not be used is refused before anything is sent', () => {
+  let early: { certificate: string; key: string };
+  beforeAll(async () => {
+    early = (await makeCertificateSet({ from: new Date(Date.now() + 86_400_000), days: 1 })).qwac;
+  });
+
+  it.each<[what: string, env: () => Environment, said: RegExp, hint: RegExp]>([
+    ['a folder', () => ({ PSD2_QWAC_KEY: operator.folder }), /is a folder, not a file/, /path of a file/],
+    ['an endless device', () => ({ PSD2_QWAC_CERT: '/dev/zero' }), /is a pipe or a device/, /path of a file/],
+    ['standard input', () => ({ PSD2_QWAC_CERT: '/dev/stdin' }), /is a pipe or a device/, /path of a file/],
+    ['a loop of links', () => ({ PSD2_QWAC_CERT: place('loop') }), /cannot be read/, /PSD2_QWAC_CERT/],
+    ['nothing of that name', () => ({ PSD2_QWAC_KEY: place('gone') }), /is not there/, /PSD2_QWAC_KEY/],
+    ['a name with a NUL', () => ({ PSD2_CA: 'a'.repeat(5000) }), /cannot be read/, /PSD2_CA/],
+    [
+      'an empty certificate',
+      () => ({ PSD2_QWAC_CERT: file('e', '') }),
+      /is not a PEM certificate/,
+      /BEGIN CERT/,
+    ],
+    [
+      'an empty key',
+      () => ({ PSD2_QWAC_KEY: file('e', '') }),
+      /is not a PEM private key/,
+      /BEGIN PRIVATE KEY/,
+    ],
+    [
+      'a huge file',
+      () => ({ PSD2_QWAC_CERT: file('huge', Buffer.alloc(5 << 20, 'A')) }),
+      /is larger than 4 MiB/,
+      /./,
+    ],
+    [
+      'a DER certificate',
+      () => ({ PSD2_QWAC_CERT: file('d', made.derCert) }),
+      /is not a PEM/,
+      /openssl x509 -inform der/,
+    ],
+    [
+      'a DER key',
+      () => ({ PSD2_QWAC_KEY: file('d', made.derKey) }),
+      /is not a PEM/,
+      /openssl pkey -inform der/,
+    ],
+    [
+      'a key for a certificate',
+      () => ({ PSD2_QWAC_CERT: operator.env.PSD2_QWAC_KEY }),
+      /is not a PEM certificate/,
+      /./,
+    ],
+    [
+      'a certificate for a key',
+      () => ({ PSD2_QWAC_KEY: file('c', certificates.client.cert) }),
+      /is not a PEM private/,
+      /./,
+    ],
+    ['a public key', () => ({ PSD2_QWAC_KEY: file('p', made.publicKey) }), /is not a PEM private key/, /./],
+    ['an EC key', () => ({ PSD2_QWAC_KEY: file('ec', made.ec.key) }), /is of the type ec/, /RSA/],
+    ['the key of another', () => ({ PSD2_QWAC_KEY: file('o', made.other.key) }), /does not belong to/, /./],
+    [
+      'an encrypted key',
+      () => ({ PSD2_QWAC_KEY: file('x', made.encrypted) }),
+      /is encrypted, and no passphrase/,
+      /PASSPHRASE/,
+    ],
+    [
+      'a wrong passphrase',
+      () => ({ PSD2_QWAC_KEY: file('x', made.encrypted), PSD2_KEY_PASSPHRASE: 'hush hus' }),
+      /The passphrase does not open the QWAC key/,
+      /PSD2_KEY_PASSPHRASE/,
+    ],
+    [
+      'a certificate that is not valid yet',
+      () => ({ PSD2_QWAC_CERT: file('n', early.certificate), PSD2_QWAC_KEY: file('nk', early.key) }),
+      /is valid only from/,
+      /clock/,
+    ],
+    [
+      'an empty CA bundle',
+      () => ({ PSD2_CA: file('e', '') }),
+      /The CA bundle is not a list of PEM/,
+      /PSD2_CA/,
+    ],
+    [
+      'a CA bundle of text',
+      () => ({ PSD2_CA: file('t', 'text') }),
+      /The CA bundle is not a list of PEM/,
+      /PSD2_CA/,
+    ],
+    [
+      'a CA bundle that is damaged',
+      () => ({ PSD2_CA: file('t', certificates.ca.cert.replace('MI', '??')) }),
+      /The CA bundle is not a list of PEM/,
+      /PSD2_CA/,
+    ],
+    [
+      'a bank signing certificate of text',
+      () => ({ PSD2_BANK_SIGNING_CERT: file('t', 'text') }),
+      /signing certificate/,
+      /./,
+    ],
+    [
+      'a key that others can read',
+      () => ({ PSD2_QWAC_KEY: file('r', certificates.client.key, 0o640) }),
+      /can be read by others \(mode 0640\)/,
+      /chmod 600/,
+    ],
+    [
+      'a link to a key that others can read',
+      () => {
+        file('readable', certificates.client.key, 0o604);
+        return { PSD2_QWAC_KEY: place('link-to-readable') };
+      },
+      /can be read by others \(mode 0604\)/,
+      /chmod 600/,
+    ],
+  ])('%s', async (_, env, said, hint) => {
+    bank.behave((socket) => write(socket, success()));
+    const ended = await run(env());
+    const error = readError(ended);
+    expect(error).toMatchObject({ exitCode: 3, message: expect.stringMatching(said) });
+    expect(`${error.message} ${error.hint}`).toMatch(hint);
+    expect(ended.stdout + ended.stderr).not.toMatch(/hush|PRIVATE KEY-----\n/);
+    expect(bank.heard).toEqual([]);
+  });
+
+  beforeAll(() => {
+    symlinkSync('loop', place('loop'));
+    symlinkSync('readable', place('link-to-readable'));
+    execFileSync('mkfifo', [place('fifo')]);
+    chmodSync(place('fifo'), 0o600);
+  });
+
+  it.each(['PSD2_QWAC_CERT', 'PSD2_QWAC_KEY', 'PSD2_CA', 'PSD2_BANK_SIGNING_CERT'])(
+    'a pipe that nobody writes to, as %s',
+    async (variable) => {
+      expect(readError(await run({ [variable]: place('fifo') }))).toMatchObject({
+        exitCode: 3,
+        message: expect.stringMatching(/is a pipe or a device, not a file/),
+      });
+    },
+  );
+
+  it('an endless device takes no memory', async () => {
+    const { env, peakMiB } = measuringMemory(operator);
+    for (const variable of ['PSD2_QWAC_KEY', 'PSD2_CA']) {
+      const ended = await operator.psd2(CALL, { env: { ...env, [variable]: '/dev/zero' } });
+      expect(readError(ended).exitCode).toBe(3);
+      expect(peakMiB()).toBeLessThan(150);
+    }
+  });
+
+  it('a link to a file that is right is followed, and so is the passphrase of a key', async () => {
+    bank.behave((socket) => write(socket, success()));
+    symlinkSync(operator.env.PSD2_QWAC_CERT ?? '', place('link-to-certificate'));
+    const env = {
+      PSD2_QWAC_CERT: place('link-to-certificate'),
+      PSD2_QWAC_KEY: file('x', made.encrypted),
+      PSD2_KEY_PASSPHRASE: 'hush hush',
+    };
+    expect(await run(env)).toMatchObject({ code: 0 });
+  });
+});
+
+/** To whom modes matter: root may read all. */
+describe.runIf(process.getuid?.() === 0)('a user who may not read', () => {
+  const NOBODY = 65_534;
+  const home = () => place('home-of-nobody');
+  const asNobody = async (env: Environment, args: string[]) => {
+    const words = ['--reuid=65534', '--clear-groups', process.execPath, PROGRAM, ...args];
+    const started = await operator.startProgram('setpriv', words, {
+      HOME: home(),
+      PSD2_CONFIG_DIR: join(home(), 'config'),
+      NODE_COMPILE_CACHE: undefined,
+      ...env,
+    });
+    started.closeInput();
+    return started.ended;
+  };
+
+  beforeAll(() => {
+    mkdirSync(home());
+    chownSync(home(), NOBODY, NOBODY);
+    for (const name of ['client.pem', 'client-key.pem', 'ca.pem']) {
+      cpSync(place(name), join(home(), name));
+      chownSync(join(home(), name), NOBODY, NOBODY);
+    }
+  });
+  const own = (): Environment => ({
+    PSD2_QWAC_CERT: join(home(), 'client.pem'),
+    PSD2_QWAC_KEY: join(home(), 'client-key.pem'),
+    PSD2_CA: join(home(), 'ca.pem'),
+  });
+
+  it('calls the bank with what is its own', async () => {
+    bank.behave((socket) => write(socket, success()));
+    const ended = await asNobody(own(), CALL);
+    expect(ended, ended.stderr).toMatchObject({ code: 0 });
+  });
+
+  it.each(['PSD2_QWAC_CERT', 'PSD2_QWAC_KEY', 'PSD2_CA'])('%s', async (variable) => {
+    const of = { PSD2_QWAC_CERT: 'client.pem', PSD2_QWAC_KEY: 'client-key.pem', PSD2_CA: 'ca.pem' };
+    const path = place(Object.entries(of).find(([name]) => name === variable)?.[1] ?? '');
+    const ended = await asNobody({ ...own(), [variable]: path }, CALL);
+    expect(readError(ended)).toMatchObject({
+      code: 'certificate',
+      exitCode: 3,
+      message: expect.stringContaining(`${path} cannot be read`),
+      hint: expect.stringContaining(variable),
+    });
+  });
+
+  it('a store of another user', async () => {
+    writeTokens(place('of-root'), bank.baseUrl);
+    chmodSync(place('of-root'), 0o700);
+    const ended = await asNobody({ ...own(), PSD2_CONFIG_DIR: place('of-root') }, [
+      'accounts',
+      'list',
+      '--json',
+    ]);
+    expect(readError(ended)).toMatchObject({
+      exitCode: 3,
+      message: expect.stringContaining('cannot be read'),
+    });
+  });
+});
+
+describe('links in the store', () => {
+  const answerLogin = () =>
+    bank.behave((socket) => write(socket, success('{"access_token":"abc","expires_in":600}')));
+  const cc: Environment = {
+    PSD2_CC_CLIENT_ID: 'id',
+    PSD2_CC_CLIENT_SECRET: 'hush',
+    PSD2_CC_APP_NAME: 'app',
+  };
+  const LOGIN = ['auth', 'login', '--client-credentials', '--json'];
+
+  it('a store that is itself a link is used', async () => {
+    answerLogin();
+    mkdirSync(place('real-store'), { mode: 0o700 });
+    symlinkSync('real-store', place('linked-store'));
+    const ended = await run({ ...cc, PSD2_CONFIG_DIR: place('linked-store') }, LOGIN);
+    expect(ended).toMatchObject({ code: 0 });
+    const written = readFileSync(
+      join(place('real-store'), 'tokens', 'env', 'client-credentials.json'),
+      'utf8',
+    );
+    expect(written).toContain('abc');
+  });
+
+  it('a file that is a link to elsewhere is replaced, and what it led to stays as it is', async () => {
+    answerLogin();
+    const folder = join(place('store-with-link'), 'tokens', 'env');
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    const elsewhere = file('elsewhere.json', '{"mine":true}', 0o644);
+    symlinkSync(elsewhere, join(folder, 'client-credentials.json'));
+    const ended = await run({ ...cc, PSD2_CONFIG_DIR: place('store-with-link') }, LOGIN);
+    expect(ended).toMatchObject({ code: 0 });
+    expect(readFileSync(elsewhere, 'utf8')).toBe('{"mine":true}');
+    expect(lstatSync(elsewhere).mode & 0o777).toBe(0o644);
+    const stats = lstatSync(join(folder, 'client-credentials.json'));
+    expect([stats.isFile(), stats.mode & 0o777]).toEqual([true, 0o600]);
+  });
+
+  it('a journal that is a link is not written to, and nothing is sent', async () => {
+    const config = place('store-with-journal');
+    writeTokens(config, bank.baseUrl);
+    bank.behave((socket) => write(socket, { status: 400, body: '{}' }));
+    const create = [
+      ...['transfer', 'create', '--yes', '--from', '0010482620', '--to', 'DE89370400440532013000'],
+      ...['--name', 'Ada Lovelace', '--amount', '6.00', '--json'],
+    ];
+    bank.behave((socket, { target }) =>
+      write(
+        socket,
+        target.endsWith('/verify') ? success('{}', ',"resources":{"resourceId":"r1"}') : { status: 501 },
+      ),
+    );
+    const env = { PSD2_CONFIG_DIR: config, PSD2_REDIRECT_URI: 'https://tpp.example/' };
+    const { flow } = JSON.parse((await run(env, create)).stdout);
+    const journal = join(config, 'flows', 'env', `${flow}.ndjson`);
+    const elsewhere = file('elsewhere.ndjson', readFileSync(journal));
+    execFileSync('ln', ['-sf', elsewhere, journal]);
+    const before = readFileSync(elsewhere, 'utf8');
+    bank.behave((socket) => write(socket, success('{"authorizationStatus":"AUTHORIZED"}')));
+    const ended = await run(env, ['transfer', 'resume', flow, '--yes', '--json']);
+    expect(readError(ended)).toMatchObject({
+      exitCode: 3,
+      message: expect.stringContaining('nothing is done that it would not know of'),
+    });
+    expect(readFileSync(elsewhere, 'utf8')).toBe(before);
+    expect(bank.heard.filter(({ method }) => method !== 'GET')).toEqual([]);
+  });
+});

@@ -1,0 +1,166 @@
+import { chmodSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { readError } from '../e2e/errors.ts';
+import { freePort } from '../e2e/psd2.ts';
+import { type Behaviour, PRODUCT, success, useHostileBank, write } from './hostile-bank.ts';
+import { useResident } from './resident.ts';
+
+const bank = useHostileBank();
+const { operator } = bank;
+const resident = useResident(operator);
+const opened = join(operator.folder, 'opened');
+const TRANSFER = [
+  ...['transfer', 'create', '--yes', '--from', PRODUCT, '--to', 'DE89370400440532013000'],
+  ...['--name', 'Ada Lovelace', '--amount', '6.00', '--json'],
+];
+
+beforeAll(() => {
+  const browser = join(operator.folder, 'browser');
+  writeFileSync(
+    browser,
+    `#!/bin/sh\nprintf '%s\\n' "$@" > '${opened}.new' && mv '${opened}.new' '${opened}'\n`,
+  );
+  chmodSync(browser, 0o755);
+  Object.assign(operator.env, { PSD2_BROWSER: browser, PSD2_SCA_TIMEOUT: '0.5' });
+});
+beforeEach(() => rmSync(opened, { force: true }));
+
+/** A bank whose customer site is at `address`. */
+const withSite =
+  (address: string): Behaviour =>
+  (socket, { target }) => {
+    const last = target.split('?', 1)[0]?.split('/').at(-1);
+    if (last === 'verify') write(socket, success('{}', ',"resources":{"resourceId":"r1"}'));
+    else if (last === 'approach')
+      write(socket, success(`{"chosenScaApproach":"REDIRECT","scaRedirectURL":${JSON.stringify(address)}}`));
+    else if (last === 'status') write(socket, success('{"authorizationStatus":"PENDING"}'));
+    else if (last === 'authorize')
+      write(socket, { status: 302, headers: { location: Buffer.from(address).toString('latin1') } });
+    else write(socket, { status: 404 });
+  };
+
+const BAD: [what: string, address: string, inAHeader?: false][] = [
+  ['a script', 'javascript:alert(1)'],
+  ['a file', 'file:///etc/passwd'],
+  ['data', 'data:text/html,<script>alert(1)</script>'],
+  ['another program', 'ms-msdt:/id%20x'],
+  ['plain http', 'http://bank.example/login'],
+  ['a host that looks like this computer', 'http://127.0.0.1.bank.example/'],
+  ['a user name', 'https://bank.example@evil.example/'],
+  ['a password', 'https://user:pw@bank.example/'],
+  ['a backslash', 'https://bank.example\\@evil.example/'],
+  ['backslashes for slashes', 'https:\\\\bank.example\\'],
+  ['an option of the browser', '--load-extension=/tmp/evil'],
+  ['no host', '/customer-login'],
+  ['no scheme', '//bank.example/login'],
+  ['9000 characters', `https://bank.example/${'a'.repeat(9000)}`],
+  ['a tab', 'https://bank.example/\tx'],
+  // These end a header, or make it no header.
+  ['a line break', 'https://bank.example/\nSet-Cookie: x', false],
+  ['a NUL', 'https://bank.example/\0', false],
+  ['an escape sequence', 'https://bank.example/\u001b[2J', false],
+];
+
+describe('an address of the bank that is no web page of its own is not opened', () => {
+  it.each(BAD)('%s, for SCA', async (_, address) => {
+    operator.env.PSD2_REDIRECT_URI = `http://127.0.0.1:${await freePort()}/callback`;
+    bank.behave(withSite(address));
+    const ended = { ...(await resident.run(TRANSFER)), signal: null };
+    expect(readError(ended)).toMatchObject({
+      code: 'bank_answer',
+      exitCode: 11,
+      message: expect.stringContaining('The bank gave an address that is not opened in a browser'),
+      hint: expect.stringContaining('transfer resume'),
+    });
+    expect(ended.stderr).not.toContain(address);
+    expect(existsSync(opened)).toBe(false);
+  });
+
+  it('and the flow can be resumed when the bank gives a right one', async () => {
+    const { stdout } = await resident.run(['transfer', 'list', '--json']);
+    const [{ flow, state }] = JSON.parse(stdout);
+    expect(state).toBe('authorizing');
+    bank.behave(withSite('https://bank.example/sca?request=1'));
+    const resumed = {
+      ...(await resident.run(['transfer', 'resume', flow, '--yes', '--json'])),
+      signal: null,
+    };
+    expect(readError(resumed)).toMatchObject({ code: 'authorisation_timeout', exitCode: 6 });
+    await whenOpened();
+    expect(readFileSync(opened, 'utf8')).toBe('https://bank.example/sca?request=1\n');
+  });
+
+  it.each(BAD.filter(([, , inAHeader]) => inAHeader !== false))('%s, for a login', async (_, address) => {
+    operator.env.PSD2_REDIRECT_URI = `http://127.0.0.1:${await freePort()}/callback`;
+    bank.behave(withSite(address));
+    const ended = { ...(await resident.run(['auth', 'login', '--json'])), signal: null };
+    expect(readError(ended)).toMatchObject({ code: 'bank_answer', exitCode: 11 });
+    expect(ended.stderr).not.toContain(address);
+    expect(existsSync(opened)).toBe(false);
+  });
+
+  it('a login that the bank answers with no address, or two', async () => {
+    for (const headers of ['', 'Location: https://a.example/\r\nLocation: https://b.example/\r\n']) {
+      bank.behave((socket) => socket.write(`HTTP/1.1 302 Found\r\n${headers}Content-Length: 0\r\n\r\n`));
+      const ended = { ...(await resident.run(['auth', 'login', '--json'])), signal: null };
+      expect([headers, ended.code]).toEqual([headers, headers === '' ? 11 : 6]);
+    }
+  });
+
+  it.each([
+    ['https://bänk.example/ü?x=ö', 'https://xn--bnk-qla.example/%C3%BC?x=%C3%B6'],
+    ['https://аpple.example/', 'https://xn--pple-43d.example/'],
+    ['https://bank.example/a b"\u202e', 'https://bank.example/a%20b%22%E2%80%AE'],
+    ['HTTPS://BANK.example:443/%0a', 'https://bank.example/%0a'],
+  ])('%s is shown and opened in plain characters', async (address, plain) => {
+    operator.env.PSD2_REDIRECT_URI = `http://127.0.0.1:${await freePort()}/callback`;
+    bank.behave(withSite(address));
+    const ended = await resident.run(TRANSFER);
+    expect(ended.code).toBe(6);
+    expect(ended.stderr).toContain(`\n  ${plain}\n`);
+    await whenOpened();
+    expect(readFileSync(opened, 'utf8')).toBe(`${plain}\n`);
+  });
+});
+
+/** The browser is a process of its own, which may take its time. */
+async function whenOpened(): Promise<void> {
+  while (!existsSync(opened)) await delay(10);
+}
+
+describe('links of the bank never choose the host', () => {
+  it.each([
+    'https://evil.example/steal',
+    '//evil.example/steal',
+    'https://user:pw@evil.example/private/x',
+    'javascript:alert(1)',
+    'file:///etc/passwd',
+    '\\\\evil.example\\x',
+    'r1/../../../x',
+    '\u001b[2J\ud800',
+  ])('a next page at %j', async (href) => {
+    const page = success(
+      '{"transactionsAccounting":[]}',
+      `,"_links":{"next":{"href":${JSON.stringify(href)}}}`,
+    );
+    bank.behave((socket) => write(socket, bank.heard.length > 1 ? success('{}') : page));
+    const ended = await resident.run(['accounts', 'transactions', PRODUCT]);
+    expect([0, 11]).toContain(ended.code);
+    expect(ended.crash).toBeUndefined();
+    for (const { target } of bank.heard) {
+      expect(target).toMatch(/^\/[\x21-\x7e]*$/);
+      expect(target).not.toMatch(/^\/\/|:\/\//);
+    }
+  });
+
+  it('a next step of an operation is one word of a path', async () => {
+    const href = 'https://evil.example/a/verify9?x#y';
+    const next = `,"resources":{"resourceId":"r1/../x?y"},"_links":{"next":{"href":"${href}","method":"PUT"}}`;
+    bank.behave((socket) => write(socket, bank.heard.length > 1 ? { status: 404 } : success('{}', next)));
+    const ended = await resident.run([...TRANSFER, '--verify-data', '{}']);
+    expect(ended.code).toBe(7);
+    expect(bank.heard.at(-1)?.target).toMatch(/\/moneyTransfer\/r1%2F\.\.%2Fx%3Fy\/verify9$/);
+  });
+});
