@@ -19,6 +19,8 @@ export interface Heard {
   method: string;
   /** Path and query. */
   target: string;
+  /** Names in lower case. */
+  headers: Record<string, string>;
   body: string;
 }
 
@@ -206,7 +208,18 @@ function hear(socket: TLSSocket, onRequest: (heard: Heard) => void): void {
       const length = Number(/\r\ncontent-length: (\d+)/i.exec(head)?.[1] ?? 0);
       if (bytes.length < end + 4 + length) return;
       const [method = '', target = ''] = head.split(' ', 2);
-      onRequest({ method, target, body: bytes.subarray(end + 4, end + 4 + length).toString('utf8') });
+      const headers = Object.fromEntries(
+        [...head.matchAll(/\r\n([^:]+): (.*)/g)].map(([, name = '', value = '']) => [
+          name.toLowerCase(),
+          value,
+        ]),
+      );
+      onRequest({
+        method,
+        target,
+        headers,
+        body: bytes.subarray(end + 4, end + 4 + length).toString('utf8'),
+      });
       bytes = bytes.subarray(end + 4 + length);
     }
   });
