@@ -6,6 +6,9 @@ import * as z from 'zod';
 import type { Environment, Operator } from '../e2e/psd2.ts';
 
 const PROGRAM = fileURLToPath(new URL('./resident-psd2.js', import.meta.url));
+/** What a terminal acts on or does not show, but for the ends of lines and the tabs between columns. */
+export const ACTED_UPON = /(?![\n\t])[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u;
+
 /** Longer than any run of these tests may take. */
 const PATIENCE_MS = 15_000;
 

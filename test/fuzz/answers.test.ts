@@ -1,0 +1,82 @@
+import fc from 'fast-check';
+import { beforeAll, it } from 'vitest';
+import { PRODUCT, useHostileBank, write, writeTokens } from '../hostile/hostile-bank.ts';
+import { useResident } from '../hostile/resident.ts';
+import { plausibleAnswer } from './plausible-bank.ts';
+import { damaged, expectSoundEnd, FUZZ_TIMEOUT_MS, fuzz } from './runs.ts';
+
+const bank = useHostileBank();
+const { operator } = bank;
+const resident = useResident(operator);
+
+/** Commands, and the end of the path of the call whose answer is damaged. */
+const CALLS: [args: string[], end: string][] = [
+  [['accounts', 'list'], '/accounts'],
+  [['accounts', 'list', '--json'], '/accounts'],
+  [['accounts', 'balance', PRODUCT], '/balance/retrieve'],
+  [['accounts', 'transactions', PRODUCT], '/transactions/retrieve'],
+  [['accounts', 'transactions', PRODUCT, '-o', 'ndjson', '--limit', '5'], '/transactions/retrieve'],
+  [['accounts', 'show', PRODUCT], `/${PRODUCT}`],
+  [['customer', 'id'], '/customerid-info'],
+  [['auth', 'login', '--client-credentials'], '/token'],
+  [['auth', 'refresh'], '/token'],
+  [['transfer', 'prepare', PRODUCT], '/prepare'],
+  [['api', 'GET', '/private/x'], '/x'],
+  [['api', 'PUT', '/private/x', '--data', '{}', '--raw'], '/x'],
+  ...['/verify', '/approach', '/status', '/execute'].map((end): [string[], string] => [
+    [
+      ...['transfer', 'create', '--yes', '--from', PRODUCT, '--to', 'DE89370400440532013000'],
+      ...['--name', 'Ada Lovelace', '--amount', '6.00', '--json'],
+    ],
+    end,
+  ]),
+  ...['/request', '/approach', '/status', '/confirm'].map((end): [string[], string] => [
+    ['consent', 'request', '--category', 'ACCOUNT_INFO', '--product', PRODUCT],
+    end,
+  ]),
+];
+
+beforeAll(() => {
+  Object.assign(operator.env, {
+    PSD2_REDIRECT_URI: 'https://tpp.example/callback',
+    PSD2_SCA_TIMEOUT: '0.2',
+    PSD2_CC_CLIENT_ID: 'the-application',
+    PSD2_CC_CLIENT_SECRET: 'the-client-secret',
+    PSD2_CC_APP_NAME: 'the application',
+  });
+});
+
+/** None that is tried again after a pause. */
+const status = fc.oneof(
+  { weight: 4, arbitrary: fc.constant(200) },
+  {
+    weight: 1,
+    arbitrary: fc.constantFrom(201, 204, 301, 302, 400, 401, 403, 404, 408, 412, 417, 422, 501, 599),
+  },
+);
+
+it('any answer ends well, or with an error of the table', { timeout: FUZZ_TIMEOUT_MS }, async () => {
+  const input = fc.constantFrom(...CALLS).chain(([args, end]) =>
+    fc.record({
+      args: fc.constant(args),
+      end: fc.constant(end),
+      body: damaged(plausibleAnswer({ target: end })),
+      status,
+    }),
+  );
+  await fuzz(input, async ({ args, end, body, status }) => {
+    writeTokens(operator.config, bank.baseUrl);
+    let calls = 0;
+    bank.behave((socket, heard) => {
+      const path = heard.target.split('?', 1)[0] ?? '';
+      calls += 1;
+      // A bank whose pages always go on is a matter of its own.
+      if (path.endsWith(end) && calls < 20) {
+        write(socket, status === 204 ? { status, headers: { 'content-length': '0' } } : { status, body });
+      } else write(socket, { body: JSON.stringify(plausibleAnswer(heard)) });
+    });
+    const ended = await resident.run(args);
+    if (args.includes('--raw')) ended.stdout = '';
+    expectSoundEnd(ended);
+  });
+});

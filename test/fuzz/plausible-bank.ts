@@ -1,0 +1,55 @@
+import type { Heard } from '../hostile/hostile-bank.ts';
+import { PRODUCT } from '../hostile/hostile-bank.ts';
+
+const euros = (amount: string) => ({ amount, currency: 'EUR' });
+const row = {
+  index: '1',
+  shortDescription: 'Rent',
+  extendedDescription: 'of May',
+  amountTransaction: euros('-12.300'),
+  dateAccountingCurrency: '20240630T00:00:00',
+  dateLiquidationValue: '30/06/2024',
+  isFeeCharge: false,
+};
+const DATA: [path: RegExp, data: object][] = [
+  [
+    /\/token$/,
+    { access_token: 'abc', token_type: 'Bearer', expires_in: 600, refresh_token: 'def', rt_expires_in: 9 },
+  ],
+  [/\/revoke$/, { tokenType: 'access_token', operationOutcome: 'OK' }],
+  [/\/customerid-info$/, { customerid: '1048262' }],
+  [
+    /\/accounts$/,
+    {
+      accounts: [{ accountId: PRODUCT, currency: 'EUR', iban: 'IT60', name: 'Mine', product: { code: 'C' } }],
+    },
+  ],
+  [/\/balance\/retrieve$/, { accountBalance: euros('1.000'), date: '30/06/2024', hour: '10:15' }],
+  [
+    /\/transactions\/retrieve$/,
+    { transactionsAccounting: [row], transactionsNotAccounting: [row], nextAccounting: 0 },
+  ],
+  [/\/prepare$/, { today: '30/06/2024', holidays: ['25/12/2024'], currency: { selected: 'EUR' } }],
+  [/\/verify\d*$/, { totalAmount: euros('6.50'), commissions: { commissions: '0.50', currency: 'EUR' } }],
+  [/\/approach$/, { chosenScaApproach: 'REDIRECT', scaRedirectURL: 'https://bank.example/sca' }],
+  [/\/execution\/status$/, { executionStatus: 'OK', executionStatusDescription: 'Done' }],
+  [/\/status$/, { authorizationStatus: 'AUTHORIZED', executionStatus: 'PENDING' }],
+  [/\/execute$/, { cro: 'CRO1' }],
+  [/\/request$/, { categoriesOutcome: [{ name: 'ACCOUNT_INFO', outcome: true }] }],
+];
+
+/** What a bank that works answers to a call: an envelope, as a value. */
+export function plausibleAnswer({ target }: Pick<Heard, 'target'>): object {
+  const path = target.split('?', 1)[0] ?? '';
+  return {
+    result: {
+      outcome: 'SUCCESS',
+      requestId: '012345678901234567890123',
+      messages: [{ code: 'I1', message: 'For your information', type: 'INFO' }],
+    },
+    data: DATA.find(([pattern]) => pattern.test(path))?.[1] ?? {},
+    resources: { resourceId: 'r1' },
+    _links: { self: { href: ' ' }, next: { href: 'r1/execute', method: 'PUT' } },
+    _embedded: { polling: { href: 'x', method: 'GET' } },
+  };
+}

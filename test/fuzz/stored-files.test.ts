@@ -1,0 +1,111 @@
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import fc from 'fast-check';
+import { beforeAll, expect, it } from 'vitest';
+import { CUSTOMER_ID, PRODUCT, useHostileBank, write, writeTokens } from '../hostile/hostile-bank.ts';
+import { useResident } from '../hostile/resident.ts';
+import { plausibleAnswer } from './plausible-bank.ts';
+import { damaged, expectSoundEnd, FUZZ_TIMEOUT_MS, fuzz } from './runs.ts';
+
+const bank = useHostileBank();
+const { operator } = bank;
+const resident = useResident(operator);
+const TRANSFER = [
+  ...['transfer', 'create', '--yes', '--from', PRODUCT, '--to', 'DE89370400440532013000'],
+  ...['--name', 'Ada Lovelace', '--amount', '6.00', '--json'],
+];
+const CONSENT = ['consent', 'request', '--category', 'ACCOUNT_INFO', '--product', PRODUCT, '--json'];
+
+/** The files as psd2 wrote them, by their paths in the configuration folder. */
+const whole: Record<string, string> = {};
+let flows: { transfer: string; consent: string };
+
+beforeAll(async () => {
+  Object.assign(operator.env, { PSD2_REDIRECT_URI: 'https://tpp.example/callback', PSD2_SCA_TIMEOUT: '0.2' });
+  bank.behave((socket, heard) => write(socket, { body: JSON.stringify(plausibleAnswer(heard)) }));
+  const { PSD2_QWAC_CERT: cert = '', PSD2_QWAC_KEY: key = '', PSD2_CA: ca = '' } = operator.env;
+  const add = [
+    'profile',
+    'add',
+    'p',
+    '--base-url',
+    bank.baseUrl,
+    '--qwac-cert',
+    cert,
+    '--qwac-key',
+    key,
+    '--ca',
+    ca,
+  ];
+  expect(await resident.run(add)).toMatchObject({ code: 0 });
+  // The profile that was added is now the one that is used without --profile.
+  operator.env.PSD2_PROFILE = 'env';
+  const transfer = JSON.parse((await resident.run(TRANSFER)).stdout).flow;
+  const consent = JSON.parse((await resident.run(CONSENT)).stdout).flow;
+  flows = { transfer, consent };
+  for (const path of [
+    'config.json',
+    'profiles/p.json',
+    'tokens/env/last-login.json',
+    `tokens/env/customer-${CUSTOMER_ID}.json`,
+    `flows/env/${transfer}.ndjson`,
+    `flows/env/${consent}.ndjson`,
+  ])
+    whole[path] = readFileSync(join(operator.config, path), 'utf8');
+});
+
+/** A file, and what is in it instead: a damaged line, of a journal any one, with what stands before it. */
+const damage = fc.constantFrom(0, 1, 2, 3, 4, 5).chain((index) => {
+  const [path = '', content = ''] = Object.entries(whole)[index] ?? [];
+  const lines = path.endsWith('.json') ? [content] : content.trimEnd().split('\n');
+  return fc.nat(lines.length - 1).chain((at) =>
+    damaged(JSON.parse(lines[at] ?? 'null')).chain((line) =>
+      fc.boolean().map((last) => ({
+        path,
+        content: [...lines.slice(0, at), line, ...(last ? [] : lines.slice(at + 1))]
+          .join('\n')
+          .concat(last ? '' : '\n'),
+      })),
+    ),
+  );
+});
+
+it('any content of a stored file ends well, or with an error of the table', {
+  timeout: FUZZ_TIMEOUT_MS,
+}, async () => {
+  const command = fc.constantFrom<(() => string[])[]>(
+    () => ['profile', 'list'],
+    () => ['profile', 'show', 'p'],
+    () => ['--profile', 'p', 'api', 'GET', '/x', '--no-token'],
+    () => ['auth', 'status'],
+    () => ['auth', 'list'],
+    () => ['accounts', 'list'],
+    () => ['auth', 'refresh'],
+    () => ['transfer', 'list'],
+    () => ['transfer', 'show', flows.transfer, '--json'],
+    () => ['transfer', 'status', flows.transfer],
+    () => ['transfer', 'resume', flows.transfer, '--yes'],
+    () => ['consent', 'list', '--json'],
+    () => ['consent', 'show', flows.consent],
+    () => ['consent', 'resume', flows.consent],
+  );
+  const input = fc.tuple(
+    fc.constant(null).chain(() => damage),
+    command,
+  );
+  await fuzz(input, async ([{ path, content }, args]) => {
+    for (const [name, right] of Object.entries(whole)) place(name, name === path ? content : right);
+    expectSoundEnd(await resident.run(args()));
+    // Whatever a command made of it, the others work again with the file restored.
+    if (!existsSync(join(operator.config, path))) place(path, whole[path] ?? '');
+  });
+  rmSync(operator.config, { recursive: true });
+  writeTokens(operator.config, bank.baseUrl);
+  expect(await resident.run(['accounts', 'list'])).toMatchObject({ code: 0 });
+});
+
+function place(name: string, content: string): void {
+  const path = join(operator.config, name);
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  writeFileSync(path, content, { mode: 0o600 });
+}
