@@ -23,7 +23,7 @@ export interface TransactionQuery {
  * that has ended is sent again while the other one goes on: its rows are dropped then. Some answers name the
  * next page by `_links.next` instead.
  *
- * @throws Psd2Error `bank_answer` when a cursor does not advance
+ * @throws Psd2Error `bank_answer` when a cursor does not advance, or there is nothing on the way but empty pages
  */
 export async function* fetchTransactions(bank: Bank, query: TransactionQuery): AsyncGenerator<Transaction[]> {
   const base = `${productPath(query.customerId, query.productId)}/transactions/retrieve`;
@@ -32,6 +32,7 @@ export async function* fetchTransactions(bank: Bank, query: TransactionQuery): A
   let pending = new ListCursor('nextNotAccounting', query.status !== 'booked');
   let path = withQuery(base, range);
   const linkedPages = new Set<string>();
+  let emptyPages = 0;
 
   for (;;) {
     const { data, envelope } = await bank.call(
@@ -43,6 +44,8 @@ export async function* fetchTransactions(bank: Bank, query: TransactionQuery): A
       ...(pending.open ? data.transactionsNotAccounting.map((row) => toTransaction(row, 'pending')) : []),
     ];
     if (page.length > 0) yield page;
+    emptyPages = page.length > 0 ? 0 : emptyPages + 1;
+    if (emptyPages > MOST_EMPTY_PAGES) throw stuck(query);
 
     const link = envelope.next;
     const linked = link?.method === 'GET' && link.href.trim() ? linkedPath(path, link.href, query) : null;
@@ -76,6 +79,9 @@ export async function fetchTransactionsDocument(
   );
   return readDocument(await bank.exchange({ method: 'GET', path, transactionId: query.transactionId }));
 }
+
+/** One after the other; more are taken for a list that never ends. */
+const MOST_EMPTY_PAGES = 100;
 
 /** Where one of the two lists stands. */
 class ListCursor {

@@ -52,7 +52,7 @@ export class SyncFolder {
   }
 
   progressOf(productId: string): Progress | undefined {
-    return this.#products[productId];
+    return Object.hasOwn(this.#products, productId) ? this.#products[productId] : undefined;
   }
 
   /** Written after the rows it tells of, so that a kill in between fetches them again and finds them there. */

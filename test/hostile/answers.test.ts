@@ -12,6 +12,7 @@ import {
   success,
   useHostileBank,
   write,
+  writeTokens,
 } from './hostile-bank.ts';
 
 const bank = useHostileBank();
@@ -302,6 +303,42 @@ describe('JSON that is odd', () => {
       });
     }
   });
+});
+
+it('pages without a row that always name another one are given up', async () => {
+  const baseUrl = await bank.listenTls({}, (socket, { target }) => {
+    const at = Number(/nextAccounting=(\d+)/.exec(target)?.[1] ?? 1);
+    write(socket, success(`{"transactionsAccounting":[],"nextAccounting":${at + 1}}`));
+  });
+  writeTokens(operator.config, baseUrl);
+  const ended = await operator.psd2(['accounts', 'transactions', PRODUCT, '--json'], {
+    env: { PSD2_BASE_URL: baseUrl },
+  });
+  writeTokens(operator.config, bank.baseUrl);
+  expect(readError(ended)).toMatchObject({ exitCode: 11, message: expect.stringMatching(/do not advance/) });
+});
+
+it('an account that is named like a part of JavaScript, or of a path, is no way out of a folder', async () => {
+  for (const [accountId, exitCode] of [
+    ['constructor', 0],
+    ['toString', 0],
+    ['__proto__', 11],
+    ['../../x', 11],
+    ['\u0000', 11],
+  ] as const) {
+    bank.behave((socket, { target }) =>
+      write(
+        socket,
+        success(target.endsWith('/accounts') ? JSON.stringify({ accounts: [{ accountId }] }) : '{}'),
+      ),
+    );
+    const ended = await operator.psd2(['sync', '--out', join(operator.folder, 'synced')]);
+    expect([accountId, ended.code, ended.stderr]).toEqual([
+      accountId,
+      exitCode,
+      expect.not.stringContaining('bug'),
+    ]);
+  }
 });
 
 describe('a redirect is not followed', () => {

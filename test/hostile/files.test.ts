@@ -49,6 +49,10 @@ const made = withOpenssl((openssl) => {
 describe('a certificate or key that can not be used is refused before anything is sent', () => {
   let early: { certificate: string; key: string };
   beforeAll(async () => {
+    symlinkSync('loop', place('loop'));
+    symlinkSync('readable', place('link-to-readable'));
+    execFileSync('mkfifo', [place('fifo')]);
+    chmodSync(place('fifo'), 0o600);
     early = (await makeCertificateSet({ from: new Date(Date.now() + 86_400_000), days: 1 })).qwac;
   });
 
@@ -58,7 +62,7 @@ describe('a certificate or key that can not be used is refused before anything i
     ['standard input', () => ({ PSD2_QWAC_CERT: '/dev/stdin' }), /is a pipe or a device/, /path of a file/],
     ['a loop of links', () => ({ PSD2_QWAC_CERT: place('loop') }), /cannot be read/, /PSD2_QWAC_CERT/],
     ['nothing of that name', () => ({ PSD2_QWAC_KEY: place('gone') }), /is not there/, /PSD2_QWAC_KEY/],
-    ['a name with a NUL', () => ({ PSD2_CA: 'a'.repeat(5000) }), /cannot be read/, /PSD2_CA/],
+    ['a name that is too long', () => ({ PSD2_CA: 'a'.repeat(5000) }), /cannot be read/, /PSD2_CA/],
     [
       'an empty certificate',
       () => ({ PSD2_QWAC_CERT: file('e', '') }),
@@ -169,13 +173,6 @@ describe('a certificate or key that can not be used is refused before anything i
     expect(`${error.message} ${error.hint}`).toMatch(hint);
     expect(ended.stdout + ended.stderr).not.toMatch(/hush|PRIVATE KEY-----\n/);
     expect(bank.heard).toEqual([]);
-  });
-
-  beforeAll(() => {
-    symlinkSync('loop', place('loop'));
-    symlinkSync('readable', place('link-to-readable'));
-    execFileSync('mkfifo', [place('fifo')]);
-    chmodSync(place('fifo'), 0o600);
   });
 
   it.each(['PSD2_QWAC_CERT', 'PSD2_QWAC_KEY', 'PSD2_CA', 'PSD2_BANK_SIGNING_CERT'])(
