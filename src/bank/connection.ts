@@ -121,8 +121,6 @@ export function connectToBank(origin: URL, qwac: KeyPair, ca: string | undefined
             reject(new CallFailed(message, { neverSent: !connected, passing, cause: error }));
           }
         };
-        // A request that still waits for its connection says nothing when it is ended.
-        ended.addEventListener('abort', () => fail(ended.reason), { once: true });
         sending.on('error', fail);
         sending.end(body);
       });

@@ -17,7 +17,8 @@ const productId = z.custom<ProductId>(isString);
 const money = z.object({ amount: decimal, currency: z.string() });
 const textOrNull = z.nullable(z.string());
 
-const created = { flow: z.string(), transactionId: z.string() };
+/** The transaction id goes into a header of each call. */
+const created = { flow: z.string(), transactionId: z.string().check(z.regex(/^[\x21-\x7e]+$/)) };
 const intent = { requestId: z.string(), digest: textOrNull };
 const authorization = z.object({
   type: z.literal('authorization'),

@@ -49,6 +49,7 @@ describe('a value of the environment that is wrong is refused before anything is
     ['PSD2_PROFILE', '', 4, /Nobody is logged in/],
     ['PSD2_CUSTOMER', '../1', 2, /is not a number/],
     ['PSD2_CUSTOMER', '1\n', 2, /is not a number/],
+    ['PSD2_CONFIG_DIR', 'y'.repeat(300), 3, /cannot be read/],
     ['HTTPS_PROXY', ':::', 3, /The proxy that the environment names/],
     ['HTTPS_PROXY', 'socks5://127.0.0.1:1', 3, /The proxy that the environment names/],
     ['HTTPS_PROXY', 'javascript:alert(1)', 3, /The proxy that the environment names/],
@@ -56,8 +57,8 @@ describe('a value of the environment that is wrong is refused before anything is
   ])('%s=%j', async (variable, value, exitCode, said) => {
     bank.behave((socket) => write(socket, success()));
     // A login needs all of them.
-    const args =
-      variable === 'PSD2_CUSTOMER' || variable === 'PSD2_PROFILE' ? ['accounts', 'list'] : ['auth', 'login'];
+    const reads = ['PSD2_CUSTOMER', 'PSD2_PROFILE', 'PSD2_CONFIG_DIR'];
+    const args = reads.includes(variable) ? ['accounts', 'list'] : ['auth', 'login'];
     const env = variable === 'PSD2_PROFILE' && value === '' ? { PSD2_BASE_URL: `${bank.baseUrl}/other` } : {};
     const ended = await run(args, { ...env, [variable]: value });
     expect(readError(ended)).toMatchObject({ exitCode, message: expect.stringMatching(said) });

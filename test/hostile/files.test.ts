@@ -269,6 +269,23 @@ describe.runIf(process.getuid?.() === 0)('a user who may not read', () => {
   });
 });
 
+describe('a stored text that goes into a header', () => {
+  it.each([{ accessToken: 'a\r\nX-Evil: 1' }, { accessToken: '\u20ac' }, { apiTrackId: '1\nX-Evil: 1' }])(
+    '%j',
+    async (changed) => {
+      const config = place('odd-tokens');
+      writeTokens(config, bank.baseUrl, changed);
+      bank.behave((socket) => write(socket, success()));
+      const ended = await run({ PSD2_CONFIG_DIR: config }, ['accounts', 'list', '--json']);
+      expect(readError(ended)).toMatchObject({
+        exitCode: 3,
+        message: expect.stringContaining(`${Object.keys(changed)} is not as psd2 wrote it`),
+      });
+      expect(bank.heard).toEqual([]);
+    },
+  );
+});
+
 describe('links in the store', () => {
   const answerLogin = () =>
     bank.behave((socket) => write(socket, success('{"access_token":"abc","expires_in":600}')));
