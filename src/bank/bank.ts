@@ -1,7 +1,7 @@
 import type * as z from 'zod/mini';
 import type { BankMessage } from '../wire/envelope.ts';
 import { type Reading, readAnswer } from './answer.ts';
-import type { Answer, BankCall, Exchange } from './exchange.ts';
+import { type Answer, type BankCall, type Exchange, isTurnedAway } from './exchange.ts';
 
 /** Where the access token of private calls comes from. */
 export interface TokenSource {
@@ -37,8 +37,7 @@ export function openBank(
     ? async (call) => {
         const token = await tokens.current();
         const answer = await exchange({ ...call, bearer: token });
-        // A 401 that asks for SCA says nothing against the token.
-        if (answer.status !== 401 || answer.body.includes('PSD2_SCA_REQUIRED')) return answer;
+        if (answer.status !== 401 || !isTurnedAway(answer)) return answer;
         return exchange({ ...call, bearer: await tokens.renewed(token) });
       }
     : exchange;

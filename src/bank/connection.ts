@@ -44,7 +44,7 @@ export interface BankConnection {
    * Sends one request and takes its whole answer. Redirects are not followed.
    *
    * @param timeoutMs limit for the whole call
-   * @throws CallFailed when there is no complete answer; the signal's reason when it aborts
+   * @throws CallFailed when there is no complete answer, also when the signal aborts
    * @throws Psd2Error `bank_answer` when the answer is larger than any the interface has
    */
   send(request: WireRequest, timeoutMs: number, signal: AbortSignal): Promise<WireAnswer>;
@@ -109,8 +109,11 @@ export function connectToBank(origin: URL, qwac: KeyPair, ca: string | undefined
           else socket.once('secureConnect', () => (connected = true));
         });
         const fail = (error: unknown) => {
-          if (signal.aborted) reject(signal.reason);
-          else if (error instanceof UnusableAnswer) {
+          if (signal.aborted) {
+            reject(
+              new CallFailed('interrupted', { neverSent: !connected, passing: false, cause: signal.reason }),
+            );
+          } else if (error instanceof UnusableAnswer) {
             const message = `The bank's answer to ${method} ${pathOf({ target })} ${error.message}`;
             reject(new Psd2Error('bank_answer', message));
           } else if (timeout.aborted) {

@@ -4,7 +4,7 @@ import { Psd2Error } from '../errors.ts';
 import { consentAnswer } from '../wire/consent.ts';
 import type { Bank } from './bank.ts';
 import { customerPath } from './customers.ts';
-import type { BeforeSend } from './operations.ts';
+import type { BeforeSend } from './exchange.ts';
 import { pathSegment } from './path-segment.ts';
 
 /**

@@ -22,9 +22,17 @@ export interface BankCall {
   headers?: Record<string, string>;
   /** May be sent again after the bank answered with a 5xx (a token call), although it is no GET. */
   repeatable?: boolean;
-  /** Called before every attempt leaves, with what identifies it. */
-  beforeSend?: (intent: { requestId: string; digest: string | null }) => void;
+  /** Called before every attempt leaves. */
+  beforeSend?: BeforeSend;
 }
+
+/**
+ * Is told of an attempt before it leaves, with what identifies it.
+ *
+ * @returns what is called as soon as it is certain that the attempt did nothing at the bank, since not a byte of
+ *   it left or the bank turned it away unread. Another attempt may follow.
+ */
+export type BeforeSend = (intent: { requestId: string; digest: string | null }) => (() => void) | undefined;
 
 /** The bank's answer together with the ids that its support asks for. */
 export interface Answer extends WireAnswer {
@@ -88,7 +96,7 @@ export function openExchange(settings: ExchangeSettings): Exchange {
     // What is announced is sent: an interrupted command announces nothing more.
     signal.throwIfAborted();
     const { request, tppRequestId, digest } = await composeRequest(call, settings);
-    call.beforeSend?.({ requestId: tppRequestId, digest });
+    const notBegun = call.beforeSend?.({ requestId: tppRequestId, digest });
 
     const at = now();
     const report = (outcome: number | string, requestId: string | null = null) =>
@@ -108,11 +116,14 @@ export function openExchange(settings: ExchangeSettings): Exchange {
       const answer = await connection.send(request, settings.timeoutMs, signal);
       checkAnswer(answer, request);
       session.apiTrackId ??= answer.headers['cb-apitrack-id'];
+      if (isTurnedAway(answer)) notBegun?.();
       report(answer.status, readEnvelope(await jsonOf(answer))?.requestId);
       return { ...answer, call, tppRequestId };
     } catch (error) {
       report(error instanceof Error ? error.message : 'failed');
       if (!(error instanceof CallFailed)) throw error;
+      if (error.neverSent) notBegun?.();
+      signal.throwIfAborted();
       throw new Psd2Error('bank_unreachable', `The bank could not be reached: ${error.message}`, {
         hint: error.passing
           ? 'Try again in a while; check the base URL and the network.'
@@ -145,6 +156,12 @@ export function openExchange(settings: ExchangeSettings): Exchange {
       if (!tooMany) await sleep(asked ?? backoff);
     }
   };
+}
+
+/** The bank did not look at the call: the token was not good, or there were too many calls. */
+export function isTurnedAway({ status, body }: WireAnswer): boolean {
+  // One that asks for SCA has been looked at.
+  return [401, 420, 429].includes(status) && !body.includes('PSD2_SCA_REQUIRED');
 }
 
 function mayRetryFailure(call: BankCall, error: unknown): boolean {

@@ -1,5 +1,4 @@
 import { Psd2Error } from '../errors.ts';
-import { CallFailed } from './connection.ts';
 
 /**
  * The bank answered a call and clearly said no to it, so what the call asked for did not happen. A success by
@@ -11,13 +10,6 @@ export function isRefusal(error: unknown): error is Psd2Error {
   if (!['bank_refused', 'forbidden', 'sca_required'].includes(error.code)) return false;
   const { httpStatus = 0, bankCode } = error;
   return httpStatus !== 408 && (httpStatus < 200 || httpStatus > 299 || bankCode !== undefined);
-}
-
-/** A call never left, or the bank turned it away unread (401, 420): it may be made again later. */
-export function wasNotBegun(error: unknown): error is Psd2Error {
-  if (!(error instanceof Psd2Error)) return false;
-  if (error.code === 'not_logged_in' || error.code === 'too_many_calls') return true;
-  return error.cause instanceof CallFailed && error.cause.neverSent;
 }
 
 /** The operator pressed Ctrl-C: nothing is to be concluded about the bank. */

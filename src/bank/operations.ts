@@ -7,11 +7,8 @@ import { executeAnswer, verifyAnswer } from '../wire/money-transfer.ts';
 import { readDocument } from './answer.ts';
 import type { Bank } from './bank.ts';
 import { productPath } from './customers.ts';
-import type { BankCall } from './exchange.ts';
+import type { BeforeSend } from './exchange.ts';
 import { pathSegment } from './path-segment.ts';
-
-/** What the flows know of a call before it leaves. */
-export type BeforeSend = NonNullable<BankCall['beforeSend']>;
 
 /**
  * Starts SCA for a transaction resource (interface specification, "Consent" and "Generic operation flow").

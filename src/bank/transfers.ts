@@ -4,7 +4,8 @@ import type { TransferOrder } from '../domain/transfer.ts';
 import { writeBankDate } from '../wire/fields.ts';
 import { executionStatusAnswer, prepareAnswer, type VerifyOrder } from '../wire/money-transfer.ts';
 import type { Bank } from './bank.ts';
-import { type BeforeSend, type OperationTarget, operationPath, verifyOperation } from './operations.ts';
+import type { BeforeSend } from './exchange.ts';
+import { type OperationTarget, operationPath, verifyOperation } from './operations.ts';
 import { pathSegment } from './path-segment.ts';
 
 /** The name of the operation. */

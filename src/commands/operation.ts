@@ -12,6 +12,7 @@ import type { OperationStep } from '../domain/operation.ts';
 import { Psd2Error } from '../errors.ts';
 import { type OperationCalls, runOperation } from '../flows/operation.ts';
 import type { GenericOperation, OpenOperation } from '../store/journal.ts';
+import type { Column } from '../terminal/output.ts';
 import { writeMoney } from './accounts.ts';
 import { printBankData } from './bank-data.ts';
 import { actingFor, refuseClientCredentials, withWayOn } from './consent.ts';
@@ -63,6 +64,27 @@ export async function operationResume(context: Context, flow: string, options: R
     if (furtherData.length > 0) open.record({ type: 'further-data', data: furtherData });
     await run(context, opened, open, { receipt });
   });
+}
+
+/** `psd2 operation show <flow>`: what is on disk, without asking the bank. */
+export async function operationShow(context: Context, flow: string): Promise<void> {
+  printOperation(context, openProfileOf(context).journal.openOperation(flow).current);
+}
+
+const OPERATION_COLUMNS: Column<GenericOperation>[] = [
+  { title: 'FLOW', value: ({ flow }) => flow, whole: true },
+  { title: 'STATE', value: ({ state }) => state, whole: true },
+  { title: 'NAME', value: ({ order }) => order.operation },
+  { title: 'PRODUCT', value: ({ order }) => order.from, whole: true },
+  { title: 'CREATED', value: ({ createdAt }) => createdAt },
+];
+
+/** `psd2 operation list`: newest first. */
+export async function operationList(context: Context): Promise<void> {
+  const operations = openProfileOf(context).journal.operations();
+  if (context.output.format === 'table')
+    await context.output.table(operations, OPERATION_COLUMNS, 'No operation was made with this profile.');
+  else await context.output.table(operations.map(toData), [], '');
 }
 
 /** `psd2 operation prepare <name>` */
@@ -248,8 +270,8 @@ function parseOperationName(name: string): string {
   );
 }
 
-function printOperation({ output }: Context, { order, verification, ...operation }: GenericOperation): void {
-  const data = {
+function toData({ order, verification, ...operation }: GenericOperation) {
+  return {
     flow: operation.flow,
     kind: operation.kind,
     state: operation.state,
@@ -267,7 +289,10 @@ function printOperation({ output }: Context, { order, verification, ...operation
     createdAt: operation.createdAt,
     updatedAt: operation.updatedAt,
   };
-  output.record(data, [
+}
+
+function printOperation({ output }: Context, operation: GenericOperation): void {
+  output.record(toData(operation), [
     { title: 'Operation', value: ({ flow }) => flow },
     { title: 'Name', value: (shown) => shown.operation },
     { title: 'State', value: ({ state }) => state },

@@ -1,5 +1,6 @@
 import { confirmConsent, requestConsent } from '../bank/consents.ts';
-import { isInterruption, isRefusal, wasNotBegun } from '../bank/failure.ts';
+import type { BeforeSend } from '../bank/exchange.ts';
+import { isInterruption, isRefusal } from '../bank/failure.ts';
 import { fetchOperationStatus } from '../bank/operations.ts';
 import { type Consent, type ConsentEvent, nextConsentStep } from '../domain/consent.ts';
 import { readAuthorizationStatus } from '../domain/operation.ts';
@@ -19,13 +20,17 @@ import { awaitAuthorization, type ScaSubject, sendCustomerToSca } from './sca.ts
 export async function runConsent(open: OpenConsent, ports: FlowPorts): Promise<Consent> {
   const { bank, customer } = ports;
   const { customerId, categories, transactionId } = open.current;
-  const announce = (type: Extract<ConsentEvent, { digest: string | null }>['type']) => (intent: Intent) => {
-    open.record({ type, ...intent });
-  };
+  const announce =
+    (
+      type: Extract<ConsentEvent, { digest: string | null }>['type'],
+      notBegun?: 'confirm-not-begun',
+    ): BeforeSend =>
+    (intent) => {
+      open.record({ type, ...intent });
+      return notBegun && (() => open.record({ type: notBegun }));
+    };
 
-  /** The customer was sent to SCA by this very run. */
-  let customerSent = false;
-
+  if (open.current.state === 'authorizing') await askHowFar(open, ports);
   for (;;) {
     const consent = open.current;
     switch (nextConsentStep(consent)) {
@@ -47,26 +52,19 @@ export async function runConsent(open: OpenConsent, ports: FlowPorts): Promise<C
       }
 
       case 'authorize': {
-        if (consent.state === 'authorizing' && !customerSent) {
-          // Taken up again: the customer may have decided already.
-          const { authorizationStatus } = await fetchOperationStatus(
-            bank,
-            subjectOf(consent).resourceId,
-            transactionId,
-          );
-          const status = readAuthorizationStatus(authorizationStatus);
-          if (status !== 'PENDING') {
-            open.record({ type: 'authorization', status, bankStatus: authorizationStatus });
-            if (status === 'AUTHORIZED') open.record({ type: 'sca-returned' });
-            break;
-          }
+        try {
+          await sendCustomerToSca(ports, subjectOf(consent), {
+            beforeSend: announce('approach-sent'),
+            started: () => open.record({ type: 'sca-started' }),
+            returned: () => open.record({ type: 'sca-returned' }),
+          });
+        } catch (error) {
+          if (consent.state !== 'authorizing' || !isRefusal(error)) throw error;
+          // The customer may have decided in the meantime, on a page that an earlier run opened.
+          await askHowFar(open, ports);
+          if (nextConsentStep(open.current) === 'authorize') throw error;
+          break;
         }
-        customerSent = true;
-        await sendCustomerToSca(ports, subjectOf(consent), {
-          beforeSend: announce('approach-sent'),
-          started: () => open.record({ type: 'sca-started' }),
-          returned: () => open.record({ type: 'sca-returned' }),
-        });
         // With the redirect URI elsewhere nothing tells of the return: the status is asked for instead.
         if (!open.current.returned) {
           open.record({ type: 'authorization', ...(await awaitAuthorization(ports, subjectOf(consent))) });
@@ -84,18 +82,15 @@ export async function runConsent(open: OpenConsent, ports: FlowPorts): Promise<C
               customerId,
               resourceId,
               transactionId,
-              beforeSend: announce('confirm-sent'),
+              beforeSend: announce('confirm-sent', 'confirm-not-begun'),
             }),
           );
           open.record({ type: 'confirmed' });
         } catch (error) {
           if (isInterruption(error)) throw error;
-          // It was not even announced: there was no token, or the journal could not be written.
+          // It was not even announced, since there was no token or the journal could not be written; or the
+          // journal knows already that it was not begun.
           if (open.current.state !== 'confirming') throw error;
-          if (wasNotBegun(error)) {
-            open.record({ type: 'confirm-not-begun' });
-            throw error;
-          }
           if (!isRefusal(error)) {
             open.record({ type: 'confirm-unanswered' });
             break;
@@ -131,9 +126,24 @@ export async function runConsent(open: OpenConsent, ports: FlowPorts): Promise<C
   }
 }
 
-type Intent = { requestId: string; digest: string | null };
+/** Takes up a consent that the customer was sent to authorise: they may have decided already. */
+async function askHowFar(open: OpenConsent, { bank }: FlowPorts): Promise<void> {
+  const { resourceId, transactionId } = subjectOf(open.current);
+  let bankStatus: string;
+  try {
+    ({ authorizationStatus: bankStatus } = await fetchOperationStatus(bank, resourceId, transactionId));
+  } catch (error) {
+    // A bank that tells nothing of consents: their confirmation decides.
+    if (isRefusal(error)) return;
+    throw error;
+  }
+  const status = readAuthorizationStatus(bankStatus);
+  if (status === 'PENDING') return;
+  open.record({ type: 'authorization', status, bankStatus });
+  if (status === 'AUTHORIZED' && !open.current.returned) open.record({ type: 'sca-returned' });
+}
 
-/** Whether the customer's refusal, or the time running out, is why a consent can't be confirmed. */
+/** What became of a consent that could not be confirmed, or whose confirmation was not answered. */
 async function askDecision({ bank }: FlowPorts, consent: Consent): Promise<ConsentEvent | null> {
   const { resourceId, transactionId } = subjectOf(consent);
   try {
@@ -142,10 +152,11 @@ async function askDecision({ bank }: FlowPorts, consent: Consent): Promise<Conse
       resourceId,
       transactionId,
     );
+    if (executionStatus === 'OK' || executionStatus === 'EXECUTED') return { type: 'confirmed' };
     const status = readAuthorizationStatus(authorizationStatus);
-    if (status === 'NOT_AUTHORIZED' || status === 'EXPIRED')
-      return { type: 'authorization', status, bankStatus: authorizationStatus };
-    return executionStatus === 'OK' || executionStatus === 'EXECUTED' ? { type: 'confirmed' } : null;
+    return status === 'NOT_AUTHORIZED' || status === 'EXPIRED'
+      ? { type: 'authorization', status, bankStatus: authorizationStatus }
+      : null;
   } catch (error) {
     if (isInterruption(error)) throw error;
     return null;

@@ -1,6 +1,8 @@
-import { isInterruption, isRefusal, wasNotBegun } from '../bank/failure.ts';
-import { type BeforeSend, fetchOperationStatus } from '../bank/operations.ts';
+import type { BeforeSend } from '../bank/exchange.ts';
+import { isInterruption, isRefusal } from '../bank/failure.ts';
+import { fetchOperationStatus } from '../bank/operations.ts';
 import {
+  type AuthorizationStatus,
   nextFurtherData,
   nextOperationStep,
   type Operation,
@@ -69,9 +71,15 @@ export async function runOperation<Order extends OrderTarget>(
 ): Promise<Operation<Order>> {
   const { bank, customer, world } = ports;
   const { transactionId } = open.current;
-  const announce = (type: Extract<StepEvent, { digest: string | null }>['type']) => (intent: Intent) => {
-    open.record({ type, ...intent });
-  };
+  const announce =
+    (
+      type: Extract<StepEvent, { digest: string | null }>['type'],
+      notBegun?: 'execute-not-begun',
+    ): BeforeSend =>
+    (intent) => {
+      open.record({ type, ...intent });
+      return notBegun && (() => open.record({ type: notBegun }));
+    };
   /** The customer was sent to SCA by this very run, so the status needs patience rather than another SCA. */
   let customerSent = false;
   /** The bank called it authorised in this very run. */
@@ -124,12 +132,20 @@ export async function runOperation<Order extends OrderTarget>(
       }
 
       case 'authorize': {
-        await sendCustomerToSca(ports, subjectOf(operation, calls.name), {
-          beforeSend: announce('approach-sent'),
-          started: () => open.record({ type: 'sca-started' }),
-          returned: () => open.record({ type: 'sca-returned' }),
-        });
-        customerSent = true;
+        try {
+          await sendCustomerToSca(ports, subjectOf(operation, calls.name), {
+            beforeSend: announce('approach-sent'),
+            started: () => open.record({ type: 'sca-started' }),
+            returned: () => open.record({ type: 'sca-returned' }),
+          });
+          customerSent = true;
+        } catch (error) {
+          // The customer may have decided in the meantime, on a page that an earlier run opened.
+          const decision = isRefusal(error) && (await askDecision(ports, operation));
+          if (!decision) throw error;
+          open.record({ type: 'authorization', ...decision });
+          authorizedNow = true;
+        }
         break;
       }
 
@@ -170,11 +186,12 @@ export async function runOperation<Order extends OrderTarget>(
         try {
           const { cro } = await customer.whileWaiting(
             `Executing the ${calls.name}`,
-            calls.execute(resourceId, announce('execute-sent')),
+            calls.execute(resourceId, announce('execute-sent', 'execute-not-begun')),
           );
           recordOutcome(open, { type: 'executed', cro });
         } catch (error) {
-          // It was not even announced: there was no token, or the journal could not be written.
+          // It was not even announced, since there was no token or the journal could not be written; or the
+          // journal knows already that it was not begun.
           if (open.current.state !== 'executing' || isUnrecorded(error)) throw error;
           const outcome = outcomeOfFailedExecute(error);
           if (outcome) recordOutcome(open, outcome);
@@ -220,8 +237,6 @@ export async function runOperation<Order extends OrderTarget>(
   }
 }
 
-type Intent = { requestId: string; digest: string | null };
-
 /** Writes down what became of an `execute` that was sent. @throws Psd2Error `outcome_unknown` when it can't be */
 function recordOutcome<Order extends OrderTarget>(
   open: OpenFlow<Operation<Order>, OperationEvent<Order>>,
@@ -242,9 +257,19 @@ function isUnrecorded(error: unknown): boolean {
 /** What a failed `execute` says about the money; undefined when the operator interrupted it. */
 function outcomeOfFailedExecute(error: unknown): StepEvent | undefined {
   if (isInterruption(error)) return undefined;
-  if (wasNotBegun(error)) return { type: 'execute-not-begun' };
   if (isRefusal(error)) return { type: 'execute-refused', description: error.message };
   return { type: 'execute-unanswered' };
+}
+
+/** How the customer has decided; null while that is open, or when the bank does not tell. */
+async function askDecision(
+  { bank }: FlowPorts,
+  operation: Operation<OrderTarget>,
+): Promise<{ status: AuthorizationStatus; bankStatus: string } | null> {
+  const { resourceId } = resourceOf(operation);
+  const answer = await ifAnswered(fetchOperationStatus(bank, resourceId, operation.transactionId));
+  const status = answer && readAuthorizationStatus(answer.authorizationStatus);
+  return status && status !== 'PENDING' ? { status, bankStatus: answer.authorizationStatus } : null;
 }
 
 /** Asks what became of an `execute` without an answer; null when the bank's answers don't decide it. */

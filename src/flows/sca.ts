@@ -1,4 +1,5 @@
-import { type BeforeSend, fetchOperationStatus, startSca } from '../bank/operations.ts';
+import type { BeforeSend } from '../bank/exchange.ts';
+import { fetchOperationStatus, startSca } from '../bank/operations.ts';
 import { type AuthorizationStatus, readAuthorizationStatus } from '../domain/operation.ts';
 import { Psd2Error } from '../errors.ts';
 import type { Callback, CustomerPorts, FlowPorts, WorldPorts } from './ports.ts';

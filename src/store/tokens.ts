@@ -8,17 +8,20 @@ import { reserveSpace } from './reserve-space.ts';
 
 export type GrantType = 'authorization_code' | 'client_credentials';
 
+/** What may stand in a header. */
+const headerText = z.string().check(z.regex(/^[\t\x20-\x7e\x80-\xff]*$/));
+
 const storedTokens = z.object({
   /** The bank that granted them. */
   baseUrl: z.string(),
-  accessToken: z.nullable(z.string()),
+  accessToken: z.nullable(headerText),
   /** ISO 8601 with zone. */
   accessTokenExpiresAt: z.nullable(z.string()),
   refreshToken: z.nullable(z.string()),
   refreshTokenExpiresAt: z.nullable(z.string()),
   scope: z.nullable(z.string()),
   /** The bank's session id, sent back as `cb-apitrack-id` with all calls made with these tokens. */
-  apiTrackId: z.optional(z.string()),
+  apiTrackId: z.optional(headerText),
 });
 
 /** The tokens of one customer, or of the `client_credentials` application. */

@@ -104,7 +104,7 @@ export function announcements() {
   const announced: { requestId: string; digest: string | null }[] = [];
   return {
     announced,
-    beforeSend: (intent: { requestId: string; digest: string | null }) => announced.push(intent),
+    beforeSend: (intent: { requestId: string; digest: string | null }) => void announced.push(intent),
   };
 }
 

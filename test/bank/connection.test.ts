@@ -95,7 +95,7 @@ describe('an interruption', () => {
     controller.abort(interrupted);
     const announced: unknown[] = [];
     const { exchange, observations } = openClient({ signal: controller.signal });
-    const call = exchange({ ...put, beforeSend: (intent) => announced.push(intent) });
+    const call = exchange({ ...put, beforeSend: (intent) => void announced.push(intent) });
     await expect(call).rejects.toBe(interrupted);
     expect({ announced, observations, received: recorded.received }).toEqual({
       announced: [],
@@ -107,9 +107,16 @@ describe('an interruption', () => {
   it('before the connection stands sends nothing', async () => {
     const controller = new AbortController();
     const { exchange } = openClient({ signal: controller.signal });
-    const call = exchange({ ...put, beforeSend: () => controller.abort(interrupted) });
-    await expect(call).rejects.toBe(interrupted);
+    let notBegun = 0;
+    const beforeSend = () => {
+      controller.abort(interrupted);
+      return () => {
+        notBegun += 1;
+      };
+    };
+    await expect(exchange({ ...put, beforeSend })).rejects.toBe(interrupted);
     expect(recorded.received).toEqual([]);
+    expect(notBegun).toBe(1);
   });
 
   it('while the bank is at it ends the wait, and nothing is made again', async () => {

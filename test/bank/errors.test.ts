@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod/mini';
 import { readAnswer } from '../../src/bank/answer.ts';
-import { isRefusal, wasNotBegun } from '../../src/bank/failure.ts';
+import { isTurnedAway } from '../../src/bank/exchange.ts';
+import { isRefusal } from '../../src/bank/failure.ts';
 import type { Psd2Error } from '../../src/errors.ts';
 
 const anything = z.unknown();
@@ -187,7 +188,7 @@ describe('a success', () => {
 describe('what a failed call means for what it asked for', () => {
   const meaning = async (status: number, body: string) => {
     const failure = await failed(status, body);
-    return { refused: isRefusal(failure), notBegun: wasNotBegun(failure) };
+    return { refused: isRefusal(failure), notBegun: isTurnedAway(answered(status, body)) };
   };
 
   it.each([
@@ -199,6 +200,9 @@ describe('what a failed call means for what it asked for', () => {
     [200, error('E1', 'no'), { refused: true, notBegun: false }],
     [401, error('E1', 'no'), { refused: false, notBegun: true }],
     [420, '', { refused: false, notBegun: true }],
+    [429, '', { refused: false, notBegun: true }],
+    // It was looked at: the customer has to authenticate first.
+    [401, error('PSD2_SCA_REQUIRED', 'no'), { refused: true, notBegun: false }],
     // None of these is a clear no.
     [500, error('E1', 'no'), { refused: false, notBegun: false }],
     [503, '', { refused: false, notBegun: false }],

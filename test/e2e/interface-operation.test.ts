@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
+import { bankDate, firstWorkday } from './bank-days.ts';
 import { readError } from './errors.ts';
 import { type Ended, readDocument, useLoggedIn } from './psd2.ts';
 import * as shapes from './shapes.ts';
@@ -30,12 +31,6 @@ const operation = z.strictObject({
   updatedAt: z.string(),
 });
 
-/** `DD/MM/YYYY`, so many days from now in Rome. */
-function bankDate(days: number): string {
-  const day = new Date(Date.now() + days * 24 * 60 * 60 * 1000);
-  return new Intl.DateTimeFormat('en-GB', { timeZone: 'Europe/Rome' }).format(day);
-}
-
 const beneficiary = { ibanBeneficiary: IBAN, beneficiaryName: 'Ada Lovelace', description: 'Rent' };
 const TRANSFER = JSON.stringify({
   ...beneficiary,
@@ -51,16 +46,6 @@ const standingOrder = (frequency = 'WEEKLY') =>
     firstExecutionDate: firstWorkday(),
   });
 const TERM = JSON.stringify({ numberOfExecutions: 12 });
-
-/** The next Wednesday that is no bank holiday; those around Easter are Fridays and Mondays. */
-function firstWorkday(): string {
-  for (let days = 1; ; days += 1) {
-    const date = bankDate(days);
-    const [day = '', month = ''] = date.split('/');
-    const weekday = new Date(Date.now() + days * 24 * 60 * 60 * 1000).getUTCDay();
-    if (weekday === 3 && !['01/01', '01/05', '25/12', '26/12'].includes(`${day}/${month}`)) return date;
-  }
-}
 
 /** All calls are of one transaction, and each has an id of its own. */
 function expectOneTransaction(transactionId: string, ...runs: Ended[]): void {

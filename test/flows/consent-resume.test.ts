@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { runConsent } from '../../src/flows/consent.ts';
 import { FlowJournal } from '../../src/store/journal.ts';
-import { operationStatus } from '../bank/answers.ts';
+import { operationStatus, refusal } from '../bank/answers.ts';
 import { useClients } from '../bank/client.ts';
 import { useRecordedBank } from '../bank/recorded-bank.ts';
 import { newConfigFolder, temporaryFolder } from '../store/temporary-folder.ts';
@@ -32,7 +32,7 @@ const CALLS_LEFT: Record<string, (keyof typeof CALLS)[]> = {
   'approach-sent': ['approach', 'confirm'],
   // The customer may have decided already.
   'sca-started': ['decided', 'confirm'],
-  'sca-returned': ['confirm'],
+  'sca-returned': ['decided', 'confirm'],
   // From here on the bank may have it: it is asked, and never told again.
   'confirm-sent': ['confirmed'],
   confirmed: [],
@@ -46,7 +46,8 @@ async function resume(lines: string[]): Promise<string[]> {
   const world = fakeWorld();
   const { bank } = openClient({ now: world.now });
   const open = new FlowJournal(folder, 'sandbox', world.now, () => 0.5).openConsent(flow);
-  await runConsent(open, { bank, world, customer: fakeCustomer() });
+  // Every way to its end is on disk.
+  await runConsent(open, { bank, world, customer: fakeCustomer() }).catch(() => {});
   return readLines(folder, flow);
 }
 
@@ -72,6 +73,27 @@ it('killed after any event, it is taken up to its end, and confirmed once', asyn
     const confirmations = recorded.received.slice(before).filter(({ target }) => target.endsWith('/confirm'));
     expect(confirmations).toHaveLength(types.includes('confirm-sent') ? 0 : 1);
   }
+});
+
+it.each([
+  ['confirms it', 'AUTHORIZED', 'confirmed'],
+  ['ends it', 'NOT_AUTHORIZED', 'authorization'],
+])('a decision that comes just before the customer is sent to SCA again %s', async (_, status, end) => {
+  const whole = await wholeJournal();
+  script.status(operationStatus('PENDING'));
+  script.approach(refusal(400, 'SCA_FINISHED'));
+  script.status(operationStatus(status));
+  if (end === 'confirmed') CALLS.confirm();
+  const resumed = await resume(whole.slice(0, 5));
+  expect(JSON.parse(resumed.at(-1) ?? '').event.type).toBe(end);
+});
+
+it('a bank that does not tell how far it is decides with its confirmation', async () => {
+  const whole = await wholeJournal();
+  script.status(refusal(404));
+  CALLS.confirm();
+  const resumed = await resume(whole.slice(0, 6));
+  expect(JSON.parse(resumed.at(-1) ?? '').event.type).toBe('confirmed');
 });
 
 it('left behind at SCA that is still open, the customer is sent there again', async () => {

@@ -153,6 +153,7 @@ describe('the confirmation', () => {
     const { run, stateOf } = openConsent();
     await expect(run()).rejects.toMatchObject({ code: 'too_many_calls' });
     expect(stateOf()).toBe('authorizing');
+    script.status(operationStatus('AUTHORIZED'));
     script.confirm();
     expect(await run()).toMatchObject({ state: 'confirmed' });
   });

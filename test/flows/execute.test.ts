@@ -20,6 +20,9 @@ const temporary = temporaryFolder();
 const SCT = { instant: false, type: null };
 const AUTHORIZED = operationStatus('AUTHORIZED');
 const PENDING = executionStatus('PENDING');
+const LOST = new Psd2Error('bank_unreachable', 'The bank could not be reached', {
+  cause: new CallFailed('the connection was lost', { neverSent: false, passing: true, cause: undefined }),
+});
 
 /** A transfer that the customer has authorised, and whose bank may be asked for its status once more. */
 function authorised(order: Partial<TransferOrder> = {}, options: ClientOptions = {}) {
@@ -235,7 +238,12 @@ describe('execute that was not begun', () => {
     script.execute(refusal(401));
     script.execute();
     expect(await run()).toMatchObject({ state: 'executed' });
-    expect(transfer.events().slice(-3)).toEqual(['execute-sent', 'execute-sent', 'executed']);
+    expect(transfer.events().slice(-4)).toEqual([
+      'execute-sent',
+      'execute-not-begun',
+      'execute-sent',
+      'executed',
+    ]);
   });
 
   it('since the renewed token was refused too waits for a login', async () => {
@@ -247,21 +255,46 @@ describe('execute that was not begun', () => {
     expect(stateOf(transfer)).toBe('authorized');
   });
 
+  it.each([
+    ['the connection was lost', LOST],
+    ['the bank failed', new Psd2Error('bank_failing', 'The bank failed on POST /auth/oauth/v2/token')],
+    ['the operator interrupted it', new Psd2Error('interrupted', 'Interrupted')],
+  ])(
+    'since the token was refused, and not renewed as %s, can be sent when it is taken up',
+    async (_, why) => {
+      const tokens: TokenSource = {
+        current: async () => 'old',
+        renewed: async () => {
+          // Whatever happens now, also to this process: the bank turned the call away.
+          expect(stateOf(transfer)).toBe('authorized');
+          throw why;
+        },
+      };
+      const { transfer, run } = authorised(SCT, { tokens });
+      script.execute(refusal(401));
+      await expect(run()).rejects.toBe(why);
+      expect(stateOf(transfer)).toBe('authorized');
+
+      script.status(AUTHORIZED);
+      script.execute();
+      const { bank } = openClient({ now: transfer.world.now });
+      expect(await transfer.run(bank)).toMatchObject({ state: 'executed' });
+      expect(executions(recorded)).toBe(2);
+    },
+  );
+
   it('and not even announced, since no token could be had, is not unknown', async () => {
     let calls = 0;
-    const lost = new Psd2Error('bank_unreachable', 'The bank could not be reached', {
-      cause: new CallFailed('the connection was lost', { neverSent: false, passing: true, cause: undefined }),
-    });
     const tokens: TokenSource = {
       async current() {
         calls += 1;
-        if (calls > 1) throw lost;
+        if (calls > 1) throw LOST;
         return 'token';
       },
       renewed: async () => 'never',
     };
     const { transfer, run } = authorised(SCT, { tokens });
-    await expect(run()).rejects.toBe(lost);
+    await expect(run()).rejects.toBe(LOST);
     expect(stateOf(transfer)).toBe('authorized');
     expect(transfer.events()).not.toContain('execute-sent');
     expect(executions(recorded)).toBe(0);

@@ -24,7 +24,7 @@ function portsWith(customer: FakeCustomer) {
   const ports: FlowPorts = { bank: openClient({ now: world.now }).bank, customer, world };
   const steps: string[] = [];
   const record = {
-    beforeSend: () => steps.push('approach-sent'),
+    beforeSend: () => void steps.push('approach-sent'),
     started: () => steps.push('started'),
     returned: () => steps.push('returned'),
   };

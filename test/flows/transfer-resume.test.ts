@@ -6,7 +6,7 @@ import { runOperation } from '../../src/flows/operation.ts';
 import { transferCalls } from '../../src/flows/transfer.ts';
 import type { StoreFolder } from '../../src/store/folder.ts';
 import { FlowJournal } from '../../src/store/journal.ts';
-import { operationStatus } from '../bank/answers.ts';
+import { operationStatus, refusal } from '../bank/answers.ts';
 import { useClients } from '../bank/client.ts';
 import { useRecordedBank } from '../bank/recorded-bank.ts';
 import { newConfigFolder, temporaryFolder } from '../store/temporary-folder.ts';
@@ -180,6 +180,22 @@ it('left behind at SCA that is still open sends the customer there again', async
     'approach-sent',
     'sca-started',
     'sca-returned',
+    'authorization',
+    'execute-sent',
+    'executed',
+  ]);
+});
+
+it('an approval that comes just before the customer is sent to SCA again is not lost', async () => {
+  const lines = await executing(SCT);
+  script.status(operationStatus('PENDING'));
+  script.approach(refusal(400, 'SCA_FINISHED'));
+  CALLS.authorized();
+  CALLS.execute();
+  const resumed = await resume(lines.slice(0, typesOf(lines).indexOf('sca-started') + 1));
+  expect(typesOf(resumed).slice(6)).toEqual([
+    'sca-again',
+    'approach-sent',
     'authorization',
     'execute-sent',
     'executed',

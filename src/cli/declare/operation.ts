@@ -50,6 +50,17 @@ Examples:
     );
 
   operation
+    .command('list')
+    .description('list the operations that were made with this profile, newest first')
+    .action(() => run(async (context) => (await commands()).operationList(context)));
+
+  operation
+    .command('show')
+    .argument('<flow>')
+    .description('show what is known of an operation, without asking the bank')
+    .action((flow) => run(async (context) => (await commands()).operationShow(context, flow)));
+
+  operation
     .command('prepare')
     .argument('<operationName>')
     .description('show general information, as the bank gives it')
