@@ -8,7 +8,7 @@ export default defineConfig({
         test: {
           name: 'unit',
           include: ['test/**/*.test.ts'],
-          exclude: ['test/e2e/**', 'test/hostile/**', 'test/fuzz/**'],
+          exclude: ['test/e2e/**', 'test/crash/**', 'test/hostile/**', 'test/fuzz/**'],
           // The customer's pages are tested in a browser here too.
           globalSetup: ['test/e2e/global-setup.ts'],
           testTimeout: 20_000,
@@ -17,7 +17,7 @@ export default defineConfig({
       {
         test: {
           name: 'e2e',
-          include: ['test/{e2e,hostile,fuzz}/**/*.test.ts'],
+          include: ['test/{e2e,crash,hostile,fuzz}/**/*.test.ts'],
           globalSetup: ['test/e2e/global-setup.ts'],
           testTimeout: 60_000,
           hookTimeout: 60_000,

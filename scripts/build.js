@@ -19,6 +19,18 @@ const reflectMetadataFirst = {
   },
 };
 
+// conf brings when-exit, which ends the process on Ctrl-C by sending the signal again. psd2 ends by itself, after it
+// has said how to go on; and conf writes in one go, so there is never anything to clear away at the exit.
+const endsByItself = {
+  name: 'ends-by-itself',
+  setup({ onLoad }) {
+    onLoad({ filter: /node_modules[\\/]when-exit[\\/]dist[\\/]/ }, () => ({
+      contents: 'export default () => () => {};',
+      loader: 'js',
+    }));
+  },
+};
+
 await build({
   entryPoints: ['src/main.ts'],
   outdir: unfinished,
@@ -32,7 +44,7 @@ await build({
   minifyWhitespace: true,
   legalComments: 'linked',
   mainFields: ['module', 'main'],
-  plugins: [reflectMetadataFirst],
+  plugins: [reflectMetadataFirst, endsByItself],
   // CommonJS packages inside the bundle ask for Node's own modules with require().
   banner: {
     js: "import { createRequire as createRequireForBundle } from 'node:module'; const require = createRequireForBundle(import.meta.url);",

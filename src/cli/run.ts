@@ -97,8 +97,8 @@ export async function runCommand(
       raw.json === true || ['json', 'ndjson'].includes(raw.output ?? (raw.query === undefined ? '' : 'json')),
     );
   } finally {
+    // The signals are still taken: one that comes now is too late to change how it ended.
     await Promise.allSettled(closers.map((close) => close()));
-    process.off('SIGINT', onSignal).off('SIGTERM', onSignal);
   }
 }
 

@@ -56,7 +56,7 @@ export async function consentResume(
   flow: string,
   options: { allowPartial: boolean },
 ): Promise<void> {
-  const { current } = openProfileOf(context).journal.openConsent(flow);
+  const { current } = openProfileOf(context, flow).journal.openConsent(flow);
   const opened = openCustomerBank(actingFor(context, current.customerId));
   await opened.journal.claimed(current.flow, () =>
     run(context, opened, opened.journal.openConsent(current.flow), options.allowPartial),

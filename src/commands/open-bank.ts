@@ -33,6 +33,7 @@ import { cleanText } from '../terminal/clean.ts';
 import { callLogger } from './call-logger.ts';
 import type { Context } from './context.ts';
 import { customerPortsOf } from './customer-ports.ts';
+import { nameInterruptedFlows } from './interrupted-flows.ts';
 
 /** A profile with what is stored under it. */
 export interface OpenProfile {
@@ -62,16 +63,23 @@ export interface CustomerBank extends OpenBank {
   holder: string | null;
 }
 
-/** The profile that this command works with. @throws Psd2Error `no_profile`, `config` */
-export function openProfileOf(context: Context): OpenProfile {
+/**
+ * The profile that this command works with. Says which of its flows were interrupted.
+ *
+ * @param own the flow that the command takes up, as the operator named it
+ * @throws Psd2Error `no_profile`, `config`
+ */
+export function openProfileOf(context: Context, own?: string): OpenProfile {
   const { folder, globals, openFlows, world } = context;
   const profile = openProfile(context.profiles, globals.profile, context.env);
   const baseUrl = parseBaseUrl(requireSetting(profile, 'baseUrl'));
+  const journal = new FlowJournal(folder, profile.name, world.now, world.random, openFlows);
+  nameInterruptedFlows(context, journal, own);
   return {
     profile,
     baseUrl,
     tokens: new TokenStore(folder, profile.name, baseUrl, context.terminal.warn),
-    journal: new FlowJournal(folder, profile.name, world.now, world.random, openFlows),
+    journal,
   };
 }
 

@@ -15,7 +15,7 @@ import type { GenericOperation, OpenOperation } from '../store/journal.ts';
 import type { Column } from '../terminal/output.ts';
 import { writeMoney } from './accounts.ts';
 import { printBankData } from './bank-data.ts';
-import { actingFor, refuseClientCredentials, withWayOn } from './consent.ts';
+import { actingFor, refuseClientCredentials, warnOfDamaged, withWayOn } from './consent.ts';
 import type { Context } from './context.ts';
 import { customerPortsOf } from './customer-ports.ts';
 import { type CustomerBank, openCustomerBank, openProfileOf } from './open-bank.ts';
@@ -54,7 +54,7 @@ export async function operationRun(
 
 /** `psd2 operation resume <flow>`: goes on from what is on disk; never executes twice. */
 export async function operationResume(context: Context, flow: string, options: RunOptions): Promise<void> {
-  const { current } = openProfileOf(context).journal.openOperation(flow);
+  const { current } = openProfileOf(context, flow).journal.openOperation(flow);
   const furtherData = await readFurtherData(context, options.verifyData);
   const receipt = options.receipt === undefined ? undefined : requireFile(context, options.receipt);
   if (!current.accepted) refuseUnconfirmable(context);
@@ -81,7 +81,7 @@ const OPERATION_COLUMNS: Column<GenericOperation>[] = [
 
 /** `psd2 operation list`: newest first. */
 export async function operationList(context: Context): Promise<void> {
-  const operations = openProfileOf(context).journal.operations();
+  const operations = [...openProfileOf(context).journal.operations(warnOfDamaged(context))];
   if (context.output.format === 'table')
     await context.output.table(operations, OPERATION_COLUMNS, 'No operation was made with this profile.');
   else await context.output.table(operations.map(toData), [], '');
@@ -231,7 +231,7 @@ function knownOperation(context: Context, reference: string): GenericOperation |
 }
 
 function findOperation(context: Context, operation: string, from: string, reference: string): OpenOperation {
-  const open = openProfileOf(context).journal.openOperation(reference);
+  const open = openProfileOf(context, reference).journal.openOperation(reference);
   const { order, flow } = open.current;
   if (order.operation === operation && order.from === from) return open;
   throw new Psd2Error('usage', `${flow} is a ${order.operation} of the product ${order.from}`, {

@@ -83,7 +83,7 @@ export async function transferResume(
   flow: string,
   options: { payeeVerified: boolean; verifyData: string[] },
 ): Promise<void> {
-  const { current } = openProfileOf(context).journal.openTransfer(flow);
+  const { current } = openProfileOf(context, flow).journal.openTransfer(flow);
   if (['created', 'verified'].includes(current.state) && !current.accepted) {
     refuseUnconfirmable(context, { instant: current.order.instant, payeeVerified: options.payeeVerified });
   }

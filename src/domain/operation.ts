@@ -65,6 +65,8 @@ export interface Operation<Order extends OrderTarget> {
   furtherData: string[];
   /** How many further steps the bank has taken. */
   furtherSteps: number;
+  /** A further step was sent and not answered: the bank may have taken it. */
+  furtherStepOpen: boolean;
   verification: Verification | null;
   /** The operator has seen what the bank verified and said yes. */
   accepted: boolean;
@@ -93,6 +95,8 @@ export type StepEvent =
   /** The operator gave the data of the further steps later. */
   | { type: 'further-data'; data: string[] }
   | { type: 'verify-refused' }
+  /** Taken up after a further step that was not answered: the order is verified anew, as another resource. */
+  | { type: 'verify-again' }
   | { type: 'accepted' }
   | { type: 'cancelled' }
   | { type: 'sca-started' }
@@ -145,6 +149,7 @@ export function applyOperationEvent<Order extends OrderTarget>(
       order: event.order,
       furtherData: event.furtherData ?? [],
       furtherSteps: 0,
+      furtherStepOpen: false,
       verification: null,
       accepted: false,
       authorizationStatus: null,
@@ -172,7 +177,6 @@ function changes(
 ): Partial<Omit<Operation<OrderTarget>, 'order'>> {
   switch (event.type) {
     case 'verify-sent':
-    case 'further-verify-sent':
     case 'approach-sent':
     case 'sca-returned':
       return {};
@@ -186,6 +190,7 @@ function changes(
     case 'further-verified':
       return {
         furtherSteps: furtherSteps + 1,
+        furtherStepOpen: false,
         verification: {
           resourceId: event.resourceId,
           // A further step need not say again what the first one said.
@@ -197,8 +202,18 @@ function changes(
       };
     case 'further-data':
       return { furtherData: event.data };
+    case 'further-verify-sent':
+      return { furtherStepOpen: true };
     case 'verify-refused':
       return { state: 'failed' };
+    case 'verify-again':
+      return {
+        state: 'created',
+        furtherSteps: 0,
+        furtherStepOpen: false,
+        verification: null,
+        accepted: false,
+      };
     case 'accepted':
       return { accepted: true };
     case 'cancelled':

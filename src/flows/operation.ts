@@ -102,6 +102,11 @@ export async function runOperation<Order extends OrderTarget>(
       }
 
       case 'verify-further': {
+        if (operation.furtherStepOpen) {
+          // The bank takes a step once, and nothing tells whether it has: another resource knows of none.
+          open.record({ type: 'verify-again' });
+          break;
+        }
         const { resourceId, nextStep } = resourceOf(operation);
         const data = nextFurtherData(operation);
         if (data === undefined) {

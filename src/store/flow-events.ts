@@ -51,6 +51,7 @@ const stepEvent = z.discriminatedUnion('type', [
   z.object({
     type: z.enum([
       'verify-refused',
+      'verify-again',
       'accepted',
       'cancelled',
       'sca-started',

@@ -27,6 +27,7 @@ import { FlowIndex, type IndexEntry } from './flow-index.ts';
 import type { StoreFolder } from './folder.ts';
 import { makePrivateFolder } from './json-file.ts';
 import { holderOf, withLock } from './lock.ts';
+import { OpenFlows } from './open-flows.ts';
 import { reserveSpace } from './reserve-space.ts';
 
 /** A flow as its journal tells it, with the means to write its next event. */
@@ -111,6 +112,8 @@ const ID = /^(?:tr|op|co)-([0-9a-z]{9})[0-9a-z]{5}$/;
 export class FlowJournal {
   readonly #folder: string;
   readonly #index: FlowIndex;
+  /** Which flows processes work on, or left behind. */
+  readonly underWay: OpenFlows;
   readonly #now: () => Date;
   readonly #random: () => number;
   readonly #opened: Map<string, string>;
@@ -125,6 +128,7 @@ export class FlowJournal {
   ) {
     this.#folder = folder.flows(profile);
     this.#index = new FlowIndex(this.#folder);
+    this.underWay = new OpenFlows(this.#folder);
     this.#now = now;
     this.#random = random;
     this.#opened = opened;
@@ -227,7 +231,13 @@ export class FlowJournal {
    * @throws Psd2Error `config` when another process is at it
    */
   claimed<T>(flow: string, work: () => Promise<T>): Promise<T> {
-    return withLock(this.#path(flow), flow, work, CLAIM_PATIENCE_MS);
+    const claimedWork = async () => {
+      this.underWay.begin(flow);
+      const result = await work();
+      this.underWay.end(flow);
+      return result;
+    };
+    return withLock(this.#path(flow), flow, claimedWork, CLAIM_PATIENCE_MS);
   }
 
   /** The flows that other processes work on at this moment, and which processes. */
@@ -248,6 +258,7 @@ export class FlowJournal {
     makePrivateFolder(this.#folder);
     const now = this.#now();
     const flow = this.#newId(kind, now);
+    this.underWay.begin(flow);
     const event = created(flow);
     const at = now.toISOString();
     if (reference !== undefined) this.#index.add({ flow, reference });

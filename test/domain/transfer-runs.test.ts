@@ -54,7 +54,12 @@ const WAYS: Record<OperationStep, TransferEvent[][]> = {
     [executed],
     [{ type: 'execute-refused', description: 'KO' }],
     // Answered with 401: once more with another token.
-    [{ type: 'execute-sent', ...intent }, { type: 'execute-sent', ...intent }, executed],
+    [
+      { type: 'execute-sent', ...intent },
+      { type: 'execute-not-begun' },
+      { type: 'execute-sent', ...intent },
+      executed,
+    ],
   ],
   'verify-further': [
     [
@@ -67,6 +72,8 @@ const WAYS: Record<OperationStep, TransferEvent[][]> = {
     ],
     [{ type: 'further-verify-sent', ...intent }, { type: 'verify-refused' }],
     [{ type: 'further-data', data: ['{}'] }],
+    // Taken up again, after one that was not answered.
+    [{ type: 'verify-again' }],
   ],
   'ask-outcome': [
     [{ type: 'execute-unanswered' }],

@@ -220,4 +220,22 @@ describe('a further step that the bank names', () => {
       'accepted',
     ]);
   });
+
+  it('and whose answer was lost is not sent again: the order is verified anew when it is taken up', async () => {
+    const next = { method: 'PUT', href: 'r1/execute' };
+    script.verify(WANTS_MORE);
+    script.verify2('cut before the answer');
+    const transfer = newTransfer(folder(), { order: SCT, furtherData: ['{}'] });
+    const { bank } = openClient({ now: transfer.world.now });
+    await expect(transfer.run(bank)).rejects.toMatchObject({ code: 'bank_unreachable' });
+    expect(transfer.journal.openTransfer(transfer.open.current.flow).current.state).toBe('verified');
+
+    script.verify(WANTS_MORE);
+    script.verify2(success('{}', { resourceId: 'r1', next }));
+    script.approach();
+    script.status(operationStatus('AUTHORIZED'));
+    script.execute();
+    expect(await transfer.run(bank)).toMatchObject({ state: 'executed' });
+    expect(transfer.events().slice(3, 6)).toEqual(['further-verify-sent', 'verify-again', 'verify-sent']);
+  });
 });

@@ -107,5 +107,9 @@ it('leaves no file behind but the journal and its index', async () => {
   await openJournal(folder).claimed(flow, async () => {
     expect(existsSync(join(folder.flows('sandbox'), `${flow}.ndjson.lock`))).toBe(true);
   });
-  expect(readdirSync(folder.flows('sandbox'))).toEqual(['index', `${flow}.ndjson`]);
+  expect(readdirSync(folder.flows('sandbox'), { recursive: true }).sort()).toEqual([
+    'index',
+    'open',
+    `${flow}.ndjson`,
+  ]);
 });

@@ -1,0 +1,201 @@
+import { cpSync, existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import Big from 'big.js';
+import { afterAll, beforeAll, expect } from 'vitest';
+import * as z from 'zod';
+import { playCustomer } from '../../src/sandbox/play-customer.ts';
+import { type Ended, logIn, type Operator, PROGRAM, useOperator } from '../e2e/psd2.ts';
+import * as shapes from '../e2e/shapes.ts';
+
+const beside = (file: string) => fileURLToPath(new URL(file, import.meta.url));
+const COMMISSION_CENTS = 50;
+const PRELOAD = pathToFileURL(beside('preload.js')).href;
+
+/** The account that pays. */
+export const ACCOUNT = '0010482620';
+
+/** How a process is stopped at a point. */
+export type How = 'SIGKILL' | 'SIGINT' | 'SIGTERM' | 'twice' | 'cut';
+
+/** One line of what a watched process did, see `preload.js`. */
+const traceLine = z.object({
+  point: z.string().optional(),
+  stopped: z.string().optional(),
+  at: z.number().optional(),
+  requestId: z.string().optional(),
+});
+export type TraceLine = z.infer<typeof traceLine>;
+
+const bankLine = z.object({
+  requestId: z.string(),
+  method: z.string().optional(),
+  path: z.string().optional(),
+  status: z.number().optional(),
+});
+
+/** A request as the bank saw it; without a status its answer never got to its end. */
+export interface Received {
+  call: string;
+  status: number | undefined;
+}
+
+/** A process that was watched from inside, and where it was to be stopped. */
+export interface Watched extends Ended {
+  trace: TraceLine[];
+  /** The point was reached. */
+  stopped: boolean;
+  /** From the signal to the end of the process, in milliseconds. */
+  tookToEnd: number;
+}
+
+/** A computer of its own for one try, on which the customer is logged in. */
+export interface Place {
+  name: string;
+  /** Nobody else on this bank orders this amount, so that the ledger tells what this try paid. */
+  amount: string;
+  config: string;
+  /** Runs psd2 to its end; the customer does what the bank's page asks for. */
+  psd2(args: string[]): Promise<Ended>;
+  /** The same, watched, and stopped at the named point. */
+  watched(args: string[], stop?: { at: string; how: How }): Promise<Watched>;
+  /** What a process that was killed left behind of its locks is taken away, as if their time had passed. */
+  passTime(): void;
+  /** Files under the configuration folder that a process leaves behind only when it did not end by itself. */
+  leftovers(): string[];
+  remove(): void;
+}
+
+export interface CrashBank {
+  operator: Operator;
+  newPlace(): Place;
+  /** What the bank's ledger says was paid: how often an amount was debited since the beginning. */
+  bookings(): Promise<(amount: string) => number>;
+  /** The requests that came with these ids, in no order. */
+  received(requestIds: Set<string>): Received[];
+}
+
+/** A sandbox bank that writes down what it gets, and a logged-in customer to copy. */
+export function useCrashBank(): CrashBank {
+  const operator = useOperator();
+  const log = join(operator.folder, 'bank.ndjson');
+  operator.env.PSD2_PROFILE = 'sandbox';
+  operator.env.PSD2_SCA_TIMEOUT = '60';
+  beforeAll(async () => {
+    const env = { NODE_OPTIONS: `--import=${pathToFileURL(beside('bank-log.js')).href}`, BANK_LOG: log };
+    const started = await operator.psd2(['sandbox', 'start', '--detach', '--port', '0'], { env });
+    expect(started, started.stderr).toMatchObject({ code: 0 });
+    await logIn(operator);
+    const application = await operator.psd2(['auth', 'login', '--client-credentials']);
+    expect(application, application.stderr).toMatchObject({ code: 0 });
+  });
+  afterAll(async () => {
+    const stopped = await operator.psd2(['sandbox', 'stop']);
+    expect(stopped, stopped.stderr).toMatchObject({ code: 0 });
+  });
+
+  let places = 0;
+  const newPlace = (): Place => {
+    places += 1;
+    // What a transfer costs is in the ledger too.
+    if (places === COMMISSION_CENTS) places += 1;
+    const name = `try${places}`;
+    const config = join(operator.folder, name);
+    for (const part of ['profiles', 'tokens', 'config.json']) {
+      const from = join(operator.config, part);
+      if (existsSync(from)) cpSync(from, join(config, part), { recursive: true });
+    }
+    const run = async (node: string[], args: string[], env: Record<string, string> = {}) => {
+      const running = await operator.startProgram(process.execPath, [...node, PROGRAM, ...args], {
+        PSD2_CONFIG_DIR: config,
+        PSD2_BROWSER: '/bin/true',
+        ...env,
+      });
+      running.closeInput();
+      const walk = running.prints(/^ {2}(http\S+)\n/m).then(
+        // Nobody may be there when the customer's browser comes back.
+        ([, url = '']) => playCustomer(url).catch(() => {}),
+        () => {},
+      );
+      const ended = await running.ended;
+      const at = Date.now();
+      await walk;
+      return { ...ended, at };
+    };
+    let runs = 0;
+    return {
+      name,
+      amount: (places / 100).toFixed(2),
+      config,
+      psd2: (args) => run([], args),
+      watched: async (args, stop) => {
+        runs += 1;
+        const file = join(operator.folder, `${name}-${runs}.ndjson`);
+        const ended = await run(['--import', PRELOAD], args, {
+          CRASH_TRACE: file,
+          ...(stop && { CRASH_AT: stop.at, CRASH_HOW: stop.how }),
+        });
+        const trace = readLines(file, traceLine);
+        const stopped = trace.find((line) => line.stopped !== undefined);
+        return {
+          ...ended,
+          trace,
+          stopped: stopped !== undefined,
+          tookToEnd: ended.at - (stopped?.at ?? ended.at),
+        };
+      },
+      passTime: () => {
+        for (const lock of filesOf(config).filter((file) => file.endsWith('.lock'))) {
+          rmSync(join(config, lock), { recursive: true, force: true });
+        }
+      },
+      leftovers: () => filesOf(config).filter((file) => /\.lock$|\.tmp/.test(file)),
+      remove: () => rmSync(config, { recursive: true, force: true }),
+    };
+  };
+
+  let before = new Map<string, number>();
+  beforeAll(async () => {
+    before = await debits(operator);
+  });
+
+  return {
+    operator,
+    newPlace,
+    bookings: async () => {
+      const now = await debits(operator);
+      return (amount) => (now.get(amount) ?? 0) - (before.get(amount) ?? 0);
+    },
+    received: (requestIds) => {
+      const calls = new Map<string, Received>();
+      for (const { requestId, method, path, status } of readLines(log, bankLine)) {
+        if (!requestIds.has(requestId)) continue;
+        if (method !== undefined) calls.set(requestId, { call: `${method} ${path}`, status: undefined });
+        const call = calls.get(requestId);
+        if (call && status !== undefined) call.status = status;
+      }
+      return [...calls.values()];
+    },
+  };
+}
+
+/** How often each amount was taken from the account, booked or pending. */
+async function debits(operator: Operator): Promise<Map<string, number>> {
+  const rows = await operator.json(shapes.transactions, ['accounts', 'transactions', ACCOUNT]);
+  const counts = new Map<string, number>();
+  for (const row of rows) {
+    const amount = new Big(row.amount).neg().toFixed(2);
+    counts.set(amount, (counts.get(amount) ?? 0) + 1);
+  }
+  return counts;
+}
+
+function filesOf(folder: string): string[] {
+  return readdirSync(folder, { recursive: true, encoding: 'utf8' });
+}
+
+/** Reads whole lines: the last one may be being written. */
+function readLines<T>(file: string, shape: z.ZodType<T>): T[] {
+  const lines = readFileSync(file, 'utf8').split('\n').slice(0, -1);
+  return lines.map((line) => shape.parse(JSON.parse(line)));
+}

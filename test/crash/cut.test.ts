@@ -1,0 +1,37 @@
+import { expect, it } from 'vitest';
+import { useCrashBank } from './bank.ts';
+import {
+  choose,
+  cutsOf,
+  PATIENCE_MS,
+  problemsOf,
+  recordFlow,
+  recordLogin,
+  tryFlows,
+  tryLogins,
+} from './matrix.ts';
+import { FLOWS, LOGINS } from './scenarios.ts';
+
+const bank = useCrashBank();
+
+it.each(FLOWS)(
+  'a $name whose connection is cut at any request ends as it should, and pays once',
+  async (scenario) => {
+    const cuts = cutsOf(await recordFlow(bank, scenario));
+    const { request } = scenario.decisive;
+    const core = cuts.filter(({ at }) => request.test(at.replace(/^.*(?=PUT)/, '').replace(/ #\d+$/, '')));
+    expect(core.length).toBeGreaterThan(0);
+    const points = [...new Set([...core, ...choose(cuts, undefined, 3)])];
+    expect(problemsOf(await tryFlows(bank, scenario, 'cut', points))).toEqual([]);
+  },
+  PATIENCE_MS,
+);
+
+it.each(LOGINS)(
+  'a $name whose connection is cut at any request leaves the login from before, and another one works',
+  async (scenario) => {
+    const points = choose(cutsOf(await recordLogin(bank, scenario)), undefined, 3);
+    expect(problemsOf(await tryLogins(bank, scenario, 'cut', points))).toEqual([]);
+  },
+  PATIENCE_MS,
+);

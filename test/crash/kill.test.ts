@@ -1,0 +1,35 @@
+import { describe, expect, it } from 'vitest';
+import { useCrashBank } from './bank.ts';
+import { choose, PATIENCE_MS, problemsOf, recordFlow, recordLogin, tryFlows, tryLogins } from './matrix.ts';
+import { CONSENT, INSTANT, LOGINS, OPERATION, RENEWAL, TRANSFER } from './scenarios.ts';
+
+const bank = useCrashBank();
+
+const execution = { from: /half .* execute-sent/, to: /fsync|executed/ };
+const confirmation = { from: /half .* confirm-sent/, to: /fsync|confirmed/ };
+
+describe('SIGKILL', () => {
+  it.each([
+    { name: TRANSFER.name, scenario: TRANSFER, core: execution, rest: 12 },
+    { name: INSTANT.name, scenario: INSTANT, core: execution, rest: 4 },
+    { name: RENEWAL.name, scenario: RENEWAL, core: execution, rest: 0 },
+    { name: OPERATION.name, scenario: OPERATION, core: undefined, rest: 6 },
+    { name: CONSENT.name, scenario: CONSENT, core: confirmation, rest: 8 },
+  ])(
+    'between any two steps of a $name loses no flow and pays once',
+    async ({ scenario, core, rest }) => {
+      const points = choose(await recordFlow(bank, scenario), core, rest);
+      expect(problemsOf(await tryFlows(bank, scenario, 'SIGKILL', points))).toEqual([]);
+    },
+    PATIENCE_MS,
+  );
+
+  it.each(LOGINS)(
+    'between any two steps of a $name leaves the login from before, and another one works',
+    async (scenario) => {
+      const points = choose(await recordLogin(bank, scenario), undefined, 6);
+      expect(problemsOf(await tryLogins(bank, scenario, 'SIGKILL', points))).toEqual([]);
+    },
+    PATIENCE_MS,
+  );
+});

@@ -1,0 +1,144 @@
+import { createHash } from 'node:crypto';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'vitest';
+import type { CrashBank, How } from './bank.ts';
+import { type Outcome, pointsOf, tryFlow, tryLogin } from './outcome.ts';
+import type { LoginScenario, Scenario } from './scenarios.ts';
+
+/** `npm run reliability` takes every point; a test run those that matter most, and some of the others. */
+const ALL = process.env.CRASH_MATRIX === 'all';
+/** Chooses which others. */
+const SEED = process.env.CRASH_SEED ?? '1';
+/** Processes wait more than they work. */
+const SIDE_BY_SIDE = 3 * availableParallelism();
+/** For a machine with much else to do. */
+export const PATIENCE_MS = ALL ? 3_600_000 : 600_000;
+
+export interface Point {
+  at: string;
+  phase: string;
+}
+
+/** What is at risk between these two is tried at every point. */
+export interface Core {
+  from: RegExp;
+  to: RegExp;
+}
+
+/**
+ * The points of a run that ends well, which are the places to stop it at. A moment after a change and the one
+ * before the next change are one: nobody can tell them apart by what is on disk and at the bank.
+ */
+export async function recordFlow(bank: CrashBank, scenario: Scenario): Promise<Point[]> {
+  const place = bank.newPlace();
+  if (scenario.prepare) await place.psd2(scenario.prepare);
+  const { code, stderr, trace } = await place.watched(scenario.begin(place));
+  expect(code, stderr).toBe(0);
+  place.remove();
+  const points = pointsOf(trace);
+  const from = points.findIndex(({ phase }) => scenario.from === undefined || phase === scenario.from);
+  return distinct(points.slice(from));
+}
+
+export async function recordLogin(bank: CrashBank, scenario: LoginScenario): Promise<Point[]> {
+  const place = bank.newPlace();
+  const { code, stderr, trace } = await place.watched(scenario.begin);
+  expect(code, stderr).toBe(0);
+  place.remove();
+  return distinct(pointsOf(trace));
+}
+
+function distinct(points: Point[]): Point[] {
+  return points.filter(
+    ({ at }, index) =>
+      // A lock is touched each second, by the clock.
+      !/utimes .*\.lock/.test(at) &&
+      !(at.startsWith('after ') && points[index + 1]?.at.startsWith('before ')),
+  );
+}
+
+/** The ways to cut the connections of a run. */
+export function cutsOf(points: Point[]): Point[] {
+  return points.flatMap(({ at, phase }) => {
+    const call = /^before ((?:GET|POST|PUT) .*)$/.exec(at)?.[1];
+    return call === undefined
+      ? []
+      : ['no connection', 'before', 'unanswered', 'half answer'].map((cut) => ({
+          at: `${cut} ${call}`,
+          phase,
+        }));
+  });
+}
+
+/** All of the core, and a choice of the rest that the seed makes. @param rest how many, unless all are taken */
+export function choose(points: Point[], core: Core | undefined, rest: number): Point[] {
+  if (ALL) return points;
+  const from = core ? points.findIndex(({ at }) => core.from.test(at)) : 0;
+  const to = core ? points.findLastIndex(({ at }) => core.to.test(at)) : -1;
+  if (core) expect([from, to], 'the core is found').toEqual([expect.any(Number), expect.any(Number)]);
+  const inside = points.slice(Math.max(0, from - 1), to + 1);
+  const chance = ({ at }: Point) => createHash('sha256').update(`${SEED} ${at}`).digest('hex');
+  const others = points
+    .filter((point) => !inside.includes(point))
+    .sort((a, b) => (chance(a) < chance(b) ? -1 : 1))
+    .slice(0, rest);
+  return [...inside, ...others];
+}
+
+/** Tries a flow at each point, some side by side, and looks at the bank's ledger when all are over. */
+export async function tryFlows(
+  bank: CrashBank,
+  scenario: Scenario,
+  how: How,
+  points: Point[],
+): Promise<Outcome[]> {
+  const outcomes = await sideBySide(points, (point) => tryFlow(bank, scenario, { ...point, how }));
+  const booked = await bank.bookings();
+  for (const outcome of outcomes) {
+    const bookings = booked(outcome.amount);
+    const expected = outcome.end === scenario.end ? scenario.bookings : 0;
+    if (bookings !== expected) outcome.problems.push(`the ledger shows ${bookings} bookings`);
+    outcome.bookings = bookings;
+  }
+  return report(outcomes);
+}
+
+export async function tryLogins(
+  bank: CrashBank,
+  scenario: LoginScenario,
+  how: How,
+  points: Point[],
+): Promise<Outcome[]> {
+  return report(await sideBySide(points, (point) => tryLogin(bank, scenario, { ...point, how })));
+}
+
+async function sideBySide<Item, Result>(
+  items: Item[],
+  work: (item: Item) => Promise<Result>,
+): Promise<Result[]> {
+  const results: Result[] = [];
+  const left = items.entries();
+  const worker = async () => {
+    for (const [index, item] of left) results[index] = await work(item);
+  };
+  await Promise.all(Array.from({ length: SIDE_BY_SIDE }, worker));
+  return results;
+}
+
+/** The figures of `npm run reliability`. */
+function report(outcomes: Outcome[]): Outcome[] {
+  const folder = process.env.CRASH_FIGURES;
+  const [first] = outcomes;
+  if (folder && first) {
+    mkdirSync(folder, { recursive: true });
+    writeFileSync(join(folder, `${first.scenario}-${first.how}.json`), JSON.stringify(outcomes, null, 1));
+  }
+  return outcomes;
+}
+
+/** Everything that is not as promised, in words. */
+export function problemsOf(outcomes: Outcome[]): string[] {
+  return outcomes.flatMap(({ point, problems }) => problems.map((problem) => `${point}: ${problem}`));
+}

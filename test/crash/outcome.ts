@@ -1,0 +1,189 @@
+import * as z from 'zod';
+import type { CrashBank, How, Place, TraceLine, Watched } from './bank.ts';
+import type { LoginScenario, Scenario } from './scenarios.ts';
+
+/** What became of one try: a process that was stopped at a point, and the one that took its flow up. */
+export interface Outcome {
+  scenario: string;
+  how: How;
+  point: string;
+  /** The last event in the journal before the point. */
+  phase: string;
+  /** Whether the process came to the point; some points depend on how fast the machine is. */
+  reached: boolean;
+  /** The flow's state after the stop; null when nothing was on disk. */
+  found: string | null;
+  /** The flow's state at the end. */
+  end: string;
+  /** How often the bank got the request that may be made once, those that it turned away left out. */
+  decisive: number;
+  /** What was ordered, for the bank's ledger. */
+  amount: string;
+  /** How many bookings the ledger shows. */
+  bookings: number;
+  tookToEnd: number;
+  /** What is not as it was promised. */
+  problems: string[];
+}
+
+const flowShape = z.object({ flow: z.string(), state: z.string() });
+const OUTCOME_UNKNOWN = 9;
+const NOT_LOGGED_IN = 4;
+const UNREACHABLE = 11;
+const INTERRUPTED = 130;
+
+/** Stops a flow at a point, takes it up until it is at its end, and looks whether all is as promised. */
+export async function tryFlow(
+  bank: CrashBank,
+  scenario: Scenario,
+  stop: { at: string; how: How; phase: string },
+): Promise<Outcome> {
+  const place = bank.newPlace();
+  const problems: string[] = [];
+  const requestIds = new Set<string>();
+  const watch = async (args: string[], stopAt?: { at: string; how: How }) => {
+    const watched = await place.watched(args, stopAt);
+    for (const { requestId } of watched.trace) if (requestId !== undefined) requestIds.add(requestId);
+    return watched;
+  };
+  if (scenario.prepare) await place.psd2(scenario.prepare);
+
+  const stopped = await watch(scenario.begin(place), stop);
+  const sent = requestIds.size;
+  if (stopped.stopped) judgeStop(stop.how, stopped, place, isEnd(scenario, stopped.stdout), problems);
+  else if (stopped.code !== 0) problems.push(`it ended with ${stopped.code}: ${stopped.stderr}`);
+  // After a second Ctrl-C its lock is still there, as that of a dead process.
+  if (stop.how !== 'twice') place.passTime();
+
+  const listed = await place.psd2([scenario.kind, 'list', '--json']);
+  const [flow] = z.array(flowShape).parse(JSON.parse(listed.stdout));
+  const wayOn = flow && `psd2 ${scenario.kind} resume ${flow.flow}`;
+  const isOpen = flow !== undefined && flow.state !== scenario.end;
+  if (!flow && bank.received(requestIds).length > 0)
+    problems.push('a request was sent, and no flow is on disk');
+  if (listed.stderr.includes(wayOn ?? ' resume ') !== isOpen) {
+    problems.push(`the next command ${isOpen ? 'does not name' : 'names'} it: ${listed.stderr}`);
+  }
+  if (
+    !['SIGKILL', 'twice'].includes(stop.how) &&
+    isOpen &&
+    stopped.stopped &&
+    !stopped.stderr.includes(wayOn ?? '')
+  ) {
+    problems.push(`it does not say how to go on: ${stopped.stderr}`);
+  }
+
+  const goOn = flow ? [scenario.kind, 'resume', flow.flow, ...scenario.resume] : scenario.begin(place);
+  let ended = await watch(goOn);
+  if (ended.code === NOT_LOGGED_IN) {
+    await place.psd2(['auth', 'login']);
+    ended = await watch(goOn);
+  }
+  const end = stateIn(ended.stdout);
+  const received = bank.received(requestIds);
+  const decisive = received.filter(
+    ({ call, status }) => scenario.decisive.request.test(call) && ![401, 420].includes(status ?? 0),
+  );
+  if (decisive.length > 1) problems.push(`the bank got it ${decisive.length} times`);
+  if (end === 'unknown') {
+    if (!mayBeDone(stopped.trace, scenario.decisive.announced))
+      problems.push('it is unknown, and was not even announced');
+    if (decisive.length > 0) problems.push('it is unknown, and the bank has done it');
+    if (ended.code !== OUTCOME_UNKNOWN) problems.push(`it is unknown, and the exit code is ${ended.code}`);
+    const again = await watch(goOn);
+    if (again.code !== OUTCOME_UNKNOWN) problems.push(`taken up again, it ended with ${again.code}`);
+  } else if (end !== scenario.end || ended.code !== 0) {
+    problems.push(`it ended ${end} with ${ended.code}: ${ended.stderr}`);
+  } else if (decisive.length !== 1)
+    problems.push(`it ended ${end}, and the bank got it ${decisive.length} times`);
+  if (sent > 0 && !flow) problems.push('a request was announced, and no flow is on disk');
+  place.remove();
+  return {
+    scenario: scenario.name,
+    how: stop.how,
+    point: stop.at,
+    phase: stop.phase,
+    reached: stopped.stopped,
+    found: flow?.state ?? null,
+    end,
+    decisive: decisive.length,
+    amount: place.amount,
+    bookings: 0,
+    tookToEnd: stopped.tookToEnd,
+    problems,
+  };
+}
+
+/** Stops a login at a point: the login from before goes on, and another one works. */
+export async function tryLogin(
+  bank: CrashBank,
+  scenario: LoginScenario,
+  stop: { at: string; how: How; phase: string },
+): Promise<Outcome> {
+  const place = bank.newPlace();
+  const problems: string[] = [];
+  const stopped = await place.watched(scenario.begin, stop);
+  if (stopped.stopped) judgeStop(stop.how, stopped, place, true, problems);
+  place.passTime();
+  for (const args of [scenario.works, scenario.begin, scenario.works]) {
+    const { code, stderr } = await place.psd2(args);
+    if (code !== 0) problems.push(`psd2 ${args.join(' ')} ended with ${code}: ${stderr}`);
+  }
+  place.remove();
+  return {
+    scenario: scenario.name,
+    how: stop.how,
+    point: stop.at,
+    phase: stop.phase,
+    reached: stopped.stopped,
+    found: null,
+    end: 'logged in',
+    decisive: 0,
+    amount: place.amount,
+    bookings: 0,
+    tookToEnd: stopped.tookToEnd,
+    problems,
+  };
+}
+
+/** @param isDone the process told that it did what it was to do */
+function judgeStop(how: How, stopped: Watched, place: Place, isDone: boolean, problems: string[]): void {
+  const { code, signal, stderr } = stopped;
+  if (how === 'SIGKILL') {
+    if (signal !== 'SIGKILL') problems.push(`it was not killed, but ended with ${code}`);
+    return;
+  }
+  const left = place.leftovers();
+  if (how !== 'twice' && left.length > 0) problems.push(`it leaves behind ${left.join(' ')}`);
+  // What comes when all is done changes nothing; a connection that is lost may be made again.
+  const codes = how === 'cut' ? [OUTCOME_UNKNOWN, UNREACHABLE] : [INTERRUPTED];
+  if (!codes.includes(code ?? -1) && !(code === 0 && isDone)) {
+    problems.push(`it ended with ${code ?? signal}: ${stderr}`);
+  }
+}
+
+function isEnd(scenario: Scenario, stdout: string): boolean {
+  return stateIn(stdout) === scenario.end;
+}
+
+function stateIn(stdout: string): string {
+  const found = flowShape.safeParse(stdout === '' ? undefined : JSON.parse(stdout));
+  return found.data?.state ?? 'nothing';
+}
+
+/** Whether the journal of a process that was stopped says that the bank may have got what is done once. */
+function mayBeDone(trace: TraceLine[], announced: string): boolean {
+  const events = pointsOf(trace).map(({ phase }) => phase);
+  return events.lastIndexOf(announced) > events.lastIndexOf(announced.replace(/sent$/, 'not-begun'));
+}
+
+/** The points of a process that ended well, each with the last event in the journal before it. */
+export function pointsOf(trace: TraceLine[]): { at: string; phase: string }[] {
+  let phase = 'nothing';
+  return trace.flatMap(({ point }) => {
+    if (point === undefined) return [];
+    const event = /^(?:half|after) \w+ .*\.ndjson ([a-z-]+) #/.exec(point)?.[1];
+    if (event !== undefined && point.startsWith('after')) phase = event;
+    return [{ at: point, phase }];
+  });
+}

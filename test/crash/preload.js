@@ -1,0 +1,250 @@
+// Loaded into a psd2 process with `node --import`: finds the points at which it could be stopped, and stops it there.
+//
+// A point is a moment around something that others can see: a change on disk, a request, an answer, a listener, a
+// program that is started. They are found by wrapping Node's own modules, so a new step of psd2 brings its points by
+// itself. A point is named by what happens, what it happens to, and the how-manieth time it is, so that the same point
+// has the same name in every run.
+//
+// CRASH_TRACE names the file that the points are written to, one line of JSON each. CRASH_AT names the point to stop
+// at, CRASH_HOW the way: SIGKILL, SIGINT, SIGTERM, twice (SIGINT, and again as soon as the first has come), or cut.
+import childProcess from 'node:child_process';
+import fs from 'node:fs';
+import http from 'node:http';
+import { syncBuiltinESMExports } from 'node:module';
+import net from 'node:net';
+import { relative } from 'node:path';
+
+const { CRASH_TRACE, CRASH_AT, CRASH_HOW, PSD2_CONFIG_DIR: root } = process.env;
+delete process.env.CRASH_TRACE;
+delete process.env.CRASH_AT;
+delete process.env.CRASH_HOW;
+
+const { openSync, writeSync, appendFileSync } = fs;
+const trace = openSync(CRASH_TRACE, 'a');
+const write = (line) => writeSync(trace, `${JSON.stringify(line)}\n`);
+
+const seen = new Map();
+function named(what) {
+  const count = (seen.get(what) ?? 0) + 1;
+  seen.set(what, count);
+  return `${what} #${count}`;
+}
+
+/** Writes a point down, and stops here if it is the one. @param more goes to the trace with it */
+function point(what, more = {}) {
+  const name = named(what);
+  write({ point: name, ...more });
+  if (name === CRASH_AT && CRASH_HOW !== 'cut') stop();
+}
+
+function stop() {
+  write({ stopped: CRASH_AT, at: Date.now() });
+  if (CRASH_HOW === 'twice') {
+    process.prependOnceListener('SIGINT', () => process.kill(process.pid, 'SIGINT'));
+    process.kill(process.pid, 'SIGINT');
+  } else process.kill(process.pid, CRASH_HOW);
+}
+
+/** What differs from run to run, taken out. */
+function normalised(text) {
+  return text
+    .replace(/(?<=^|\/)(?:tr|co|op)-[0-9a-z]{14}/g, '<flow>')
+    .replace(/[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g, '<id>')
+    .replace(/\.tmp-[0-9a-z]+/g, '.<tmp>')
+    .replace(/(?<=\/)\d{4}-\d\d-\d\d$/, '<day>');
+}
+
+// ---- Changes on disk: every function of node:fs that is not known to change nothing.
+
+const READERS =
+  /^(?:access|exists|f?stat|lstat|statfs|readv?|readFile|readdir|readlink|realpath|opendir|close|watch|watchFile|unwatchFile|createReadStream|createWriteStream|openAsBlob|glob|_.*|[A-Z].*)$/;
+const opened = new Map();
+
+function fileOf(target) {
+  const path = typeof target === 'number' ? opened.get(target) : String(target);
+  if (path === undefined) return undefined;
+  const inside = relative(root, path.replace(/^file:\/\//, ''));
+  return inside.startsWith('..') ? undefined : normalised(inside || '.');
+}
+
+function opensForReading(name, flags = 'r') {
+  if (name !== 'open') return false;
+  return typeof flags === 'string'
+    ? flags === 'r' || flags === 'rs'
+    : (flags & (fs.constants.O_WRONLY | fs.constants.O_RDWR | fs.constants.O_CREAT)) === 0;
+}
+
+/** The event that a line of the journal holds, which makes the point's name tell where in the flow it is. */
+function eventOf(data) {
+  return /"event":\{"type":"([a-z-]+)"/.exec(String(data))?.[1];
+}
+
+/** What a call is about to change; undefined when nobody could see it, or it is a part of another one. */
+let within = 0;
+function effectOf(name, [target, second]) {
+  if (within > 0 || opensForReading(name, second)) return undefined;
+  const file = fileOf(target);
+  if (file === undefined) return undefined;
+  const event = /^(?:append|write)/.test(name) ? eventOf(second) : undefined;
+  const to = ['rename', 'link', 'copyFile'].includes(name) ? ` to ${fileOf(second) ?? 'elsewhere'}` : '';
+  return `${name} ${file}${to}${event ? ` ${event}` : ''}`;
+}
+
+/** In the middle of a write: half of it is there. */
+function halfWay(name, effect, target, data) {
+  if (!/^(?:append|write)/.test(name) || !(typeof data === 'string' || ArrayBuffer.isView(data))) return;
+  const half = `half ${effect}`;
+  if (CRASH_HOW !== 'SIGKILL' || CRASH_AT !== `${half} #${(seen.get(half) ?? 0) + 1}`) return point(half);
+  const bytes = Buffer.from(data);
+  within += 1;
+  appendFileSync(target, bytes.subarray(0, bytes.length >> 1));
+  within -= 1;
+  return point(half);
+}
+
+function remember(name, target, descriptor) {
+  if (name === 'open' && typeof descriptor === 'number') opened.set(descriptor, String(target));
+}
+
+function wrapSync(name, original) {
+  return function (...args) {
+    const effect = effectOf(name, args);
+    if (effect !== undefined) {
+      point(`before ${effect}`);
+      halfWay(name, effect, args[0], args[1]);
+    }
+    within += 1;
+    let result;
+    try {
+      result = original.apply(this, args);
+    } finally {
+      within -= 1;
+    }
+    remember(name, args[0], result);
+    if (effect !== undefined) point(`after ${effect}`);
+    return result;
+  };
+}
+
+function wrapCallback(name, original) {
+  return function (...args) {
+    const effect = effectOf(name, args);
+    if (effect !== undefined) {
+      point(`before ${effect}`);
+      halfWay(name, effect, args[0], args[1]);
+    }
+    const callback = args.at(-1);
+    if (typeof callback === 'function') {
+      args[args.length - 1] = function (error, ...results) {
+        remember(name, args[0], results[0]);
+        if (effect !== undefined && !error) point(`after ${effect}`);
+        return callback.call(this, error, ...results);
+      };
+    }
+    return original.apply(this, args);
+  };
+}
+
+function wrapPromise(name, original) {
+  return async function (...args) {
+    const effect = effectOf(name, args);
+    if (effect !== undefined) {
+      point(`before ${effect}`);
+      halfWay(name, effect, args[0], args[1]);
+    }
+    const result = await original.apply(this, args);
+    if (effect !== undefined) point(`after ${effect}`);
+    return result;
+  };
+}
+
+for (const [key, original] of Object.entries(fs)) {
+  const name = key.replace(/Sync$/, '');
+  if (typeof original !== 'function' || READERS.test(name)) continue;
+  fs[key] = key === name ? wrapCallback(name, original) : wrapSync(name, original);
+}
+for (const [name, original] of Object.entries(fs.promises)) {
+  if (typeof original === 'function' && !READERS.test(name)) fs.promises[name] = wrapPromise(name, original);
+}
+
+// ---- Requests: announced, handed to the system, answered in part, answered.
+
+const sendRequest = http.ClientRequest.prototype.end;
+
+http.ClientRequest.prototype.end = function (...args) {
+  const call = normalised(`${this.method} ${this.path.split('?', 1)[0]}`);
+  const requestId = this.getHeader('tpp-request-id');
+  if (CRASH_HOW === 'cut' && cutsAt(this, call)) {
+    write({ stopped: CRASH_AT, at: Date.now(), requestId });
+    return this;
+  }
+  point(`before ${call}`, { requestId });
+  this.prependOnceListener('finish', () => point(`sent ${call}`));
+  const emit = this.emit;
+  this.emit = function (event, ...values) {
+    if (event === 'response') {
+      point(`begun answer to ${call}`, { status: values[0].statusCode });
+      values[0].prependOnceListener('end', () => point(`after ${call}`));
+    }
+    return emit.call(this, event, ...values);
+  };
+  return sendRequest.apply(this, args);
+};
+
+/**
+ * Cuts the connection of a request where CRASH_AT says: `no connection` while it is being made, `before` when it
+ * stands and nothing of the request has left, `unanswered` when the bank has begun to answer and nothing of that has
+ * come, `half answer` in the middle of the answer.
+ *
+ * @returns whether the request is not to be sent at all
+ */
+function cutsAt(request, call) {
+  const wanted = (what) => named(`${what} ${call}`) === CRASH_AT;
+  const [no, before, unanswered, half] = ['no connection', 'before', 'unanswered', 'half answer'].map(wanted);
+  const cut = (socket) => socket.destroy(Object.assign(new Error('read ECONNRESET'), { code: 'ECONNRESET' }));
+  if (no || before) {
+    request.once('socket', (socket) => {
+      if (no || request.reusedSocket) cut(socket);
+      else socket.once('secureConnect', () => cut(socket));
+    });
+    return true;
+  }
+  if (unanswered || half) {
+    request.once('socket', (socket) => {
+      const emit = socket.emit;
+      socket.emit = function (event, ...values) {
+        if (event !== 'data') return emit.call(this, event, ...values);
+        const [data] = values;
+        write({ stopped: CRASH_AT, at: Date.now() });
+        socket.emit = emit;
+        if (half) emit.call(this, 'data', data.subarray(0, data.length >> 1));
+        cut(socket);
+        return true;
+      };
+    });
+  }
+  return false;
+}
+
+// ---- The customer's browser: the listener that it returns to, its return, and its start.
+
+const { listen } = net.Server.prototype;
+net.Server.prototype.listen = function (...args) {
+  point('before listen');
+  this.prependOnceListener('listening', () => point('after listen'));
+  return listen.apply(this, args);
+};
+const emitOfServer = http.Server.prototype.emit;
+http.Server.prototype.emit = function (event, ...values) {
+  if (event === 'request') point('before callback');
+  return emitOfServer.call(this, event, ...values);
+};
+const { spawn } = childProcess;
+childProcess.spawn = function (...args) {
+  point('before spawn');
+  const child = spawn.apply(this, args);
+  point('after spawn');
+  return child;
+};
+
+syncBuiltinESMExports();

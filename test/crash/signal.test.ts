@@ -1,0 +1,32 @@
+import { describe, expect, it } from 'vitest';
+import { useCrashBank } from './bank.ts';
+import { choose, PATIENCE_MS, problemsOf, recordFlow, recordLogin, tryFlows, tryLogins } from './matrix.ts';
+import { CONSENT, INSTANT, LOGINS, OPERATION, RENEWAL, TRANSFER } from './scenarios.ts';
+
+const bank = useCrashBank();
+
+describe.each([
+  { how: 'SIGINT', flows: [TRANSFER, INSTANT, RENEWAL, OPERATION, CONSENT], rest: 8 },
+  { how: 'SIGTERM', flows: [TRANSFER], rest: 3 },
+  { how: 'twice', flows: [TRANSFER, CONSENT], rest: 4 },
+] as const)('$how', ({ how, flows, rest }) => {
+  it.each(flows)(
+    'at any step of a $name says how to go on, leaves nothing behind, and loses nothing',
+    async (scenario) => {
+      const points = choose(await recordFlow(bank, scenario), undefined, rest);
+      expect(problemsOf(await tryFlows(bank, scenario, how, points))).toEqual([]);
+    },
+    PATIENCE_MS,
+  );
+});
+
+describe('SIGINT', () => {
+  it.each(LOGINS)(
+    'at any step of a $name leaves the login from before, and another one works',
+    async (scenario) => {
+      const points = choose(await recordLogin(bank, scenario), undefined, 4);
+      expect(problemsOf(await tryLogins(bank, scenario, 'SIGINT', points))).toEqual([]);
+    },
+    PATIENCE_MS,
+  );
+});
