@@ -1,0 +1,98 @@
+import { readdirSync, readFileSync, utimesSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { readError } from './errors.ts';
+import { type Ended, type Running, readDocument, useLoggedIn } from './psd2.ts';
+import * as shapes from './shapes.ts';
+
+const ACCOUNT = '0010482620';
+const ORDER = [
+  ...['transfer', 'create', '--json', '--yes', '--from', ACCOUNT, '--to', 'DE89370400440532013000'],
+  ...['--name', 'Ada Lovelace', '--amount', '2.00'],
+];
+const operator = useLoggedIn();
+
+const linesOf = ({ stderr }: Ended) => stderr.split('\n').filter((line) => line.startsWith('Interrupted: '));
+const next = (...args: string[]) => operator.psd2(['accounts', 'list', ...args]);
+
+/** Starts a command and waits until the customer would be at the bank's page. */
+async function untilCustomer(args: string[]): Promise<Running> {
+  const psd2 = await operator.start(args, { PSD2_BROWSER: 'none' });
+  await psd2.prints(/^ {2}(http\S+)\n/m);
+  return psd2;
+}
+
+async function newest(): Promise<string> {
+  const [flow] = await operator.json(shapes.transfers, ['transfer', 'list']);
+  return flow?.flow ?? '';
+}
+
+it('a flow that was killed is named by each command until it is taken up, and not with --quiet', async () => {
+  const psd2 = await untilCustomer(ORDER);
+  const flow = await newest();
+  expect(linesOf(await next()), 'a process works on it').toEqual([]);
+
+  psd2.kill('SIGKILL');
+  await psd2.ended;
+  const line = `Interrupted: transfer ${flow} (authorizing). Go on with: psd2 transfer resume ${flow}`;
+  const named = await next('--json');
+  expect(linesOf(named)).toEqual([line]);
+  expect(readDocument(shapes.accounts, named.stdout)).not.toEqual([]);
+  expect((await next('--quiet')).stderr).toBe('');
+  expect(linesOf(await operator.psd2(['transfer', 'show', flow]))).toEqual([line]);
+
+  const resumed = await operator.psd2(['transfer', 'resume', flow, '--yes', '--json']);
+  expect(resumed.code, resumed.stderr).toBe(0);
+  expect(linesOf(resumed), 'its own flow is not named').toEqual([]);
+  expect(linesOf(await next())).toEqual([]);
+});
+
+it('several are named in one line, each with its command, the newest first', async () => {
+  const consent = ['consent', 'request', '--json', '--category', 'PAYMENTS', '--product', ACCOUNT];
+  const flows: string[] = [];
+  for (const args of [ORDER, consent, ORDER, ORDER]) {
+    const psd2 = await untilCustomer(args);
+    psd2.kill('SIGINT');
+    const ended = await psd2.ended;
+    expect(readError(ended).exitCode).toBe(130);
+    flows.unshift(JSON.parse(ended.stdout).flow);
+  }
+  const [a, b, c] = flows;
+  expect(linesOf(await next())).toEqual([
+    `Interrupted: 4 flows. Go on with: psd2 transfer resume ${a}; psd2 transfer resume ${b}; psd2 consent resume ${c}; ` +
+      'and 1 more, which psd2 transfer, consent and operation list',
+  ]);
+
+  const folder = join(operator.config, 'flows', 'sandbox', 'open');
+  const weekAgo = Date.now() / 1000 - 7 * 24 * 60 * 60 - 60;
+  for (const file of readdirSync(folder)) utimesSync(join(folder, file), weekAgo, weekAgo);
+  expect(linesOf(await next()), 'nobody took them up for a week').toEqual([]);
+});
+
+it('one that ended otherwise than well is at its end, and not named', async () => {
+  const refused = await operator.psd2([...ORDER, '--name', 'SCA REFUSED']);
+  expect(refused.code).toBe(6);
+  expect(linesOf(await next())).toEqual([]);
+});
+
+it('two transfers with one reference at the same time make one payment and one refusal that names it', async () => {
+  const before = (await operator.json(shapes.transfers, ['transfer', 'list'])).length;
+  const both = await Promise.all([1, 2].map(() => operator.psd2([...ORDER, '--reference', 'TWICE'])));
+  const [paid, refused] = both.sort((a, b) => (a.code ?? 0) - (b.code ?? 0));
+  if (!paid || !refused) throw new TypeError('two were started');
+  const { flow, state } = readDocument(shapes.transfer, paid.stdout);
+  expect(state).toBe('executed');
+  const error = readError(refused);
+  expect(error).toMatchObject({ code: 'duplicate_reference', exitCode: 2 });
+  expect(error.message).toContain(flow);
+  expect(await operator.json(shapes.transfers, ['transfer', 'list'])).toHaveLength(before + 1);
+});
+
+it('nothing is left under way by flows that ended', () => {
+  const folder = join(operator.config, 'flows', 'sandbox');
+  expect(readdirSync(join(folder, 'open'))).toEqual([]);
+  expect(readdirSync(folder).filter((file) => file.endsWith('.lock'))).toEqual([]);
+  for (const file of readdirSync(folder).filter((name) => name.endsWith('.ndjson'))) {
+    expect(readFileSync(join(folder, file), 'utf8').endsWith('\n')).toBe(true);
+  }
+});
