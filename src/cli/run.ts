@@ -86,7 +86,15 @@ export async function runCommand(
             throw signal.reason;
           }),
       },
-      readStdin: async () => (await import('node:stream/consumers')).text(stdin),
+      readStdin: async () => {
+        const [{ text }, { addAbortSignal }] = await Promise.all([
+          import('node:stream/consumers'),
+          import('node:stream'),
+        ]);
+        return text(addAbortSignal(signal, stdin)).catch((error) => {
+          throw signal.aborted ? signal.reason : error;
+        });
+      },
       onEnd: (close) => closers.push(close),
     });
     output.finish();

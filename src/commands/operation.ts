@@ -76,7 +76,20 @@ const OPERATION_COLUMNS: Column<GenericOperation>[] = [
   { title: 'STATE', value: ({ state }) => state, whole: true },
   { title: 'NAME', value: ({ order }) => order.operation },
   { title: 'PRODUCT', value: ({ order }) => order.from, whole: true },
-  { title: 'CREATED', value: ({ createdAt }) => createdAt },
+  { title: 'CREATED', value: ({ createdAt }) => createdAt, kind: 'time' },
+];
+
+const OPERATION_CSV = [
+  ...['flow', 'kind', 'state', 'operation', 'product', 'resourceId', 'nextStep', 'transactionId'],
+  ...['totalAmount.amount', 'totalAmount.currency', 'commissions.amount', 'commissions.currency'],
+  ...[
+    'authorizationStatus',
+    'executionStatus',
+    'executionStatusDescription',
+    'cro',
+    'createdAt',
+    'updatedAt',
+  ],
 ];
 
 /** `psd2 operation list`: newest first. */
@@ -84,7 +97,7 @@ export async function operationList(context: Context): Promise<void> {
   const operations = [...openProfileOf(context).journal.operations(warnOfDamaged(context))];
   if (context.output.format === 'table')
     await context.output.table(operations, OPERATION_COLUMNS, 'No operation was made with this profile.');
-  else await context.output.table(operations.map(toData), [], '');
+  else await context.output.table(operations.map(toData), [], '', OPERATION_CSV);
 }
 
 /** `psd2 operation prepare <name>` */

@@ -24,10 +24,10 @@ import {
 } from './flow-file.ts';
 import { collectMoments, type FlowMoment, momentEvent } from './flow-history.ts';
 import { FlowIndex, type IndexEntry } from './flow-index.ts';
+import { FlowsUnderWay } from './flows-under-way.ts';
 import type { StoreFolder } from './folder.ts';
 import { makePrivateFolder } from './json-file.ts';
 import { holderOf, withLock } from './lock.ts';
-import { OpenFlows } from './open-flows.ts';
 import { reserveSpace } from './reserve-space.ts';
 
 /** A flow as its journal tells it, with the means to write its next event. */
@@ -113,7 +113,7 @@ export class FlowJournal {
   readonly #folder: string;
   readonly #index: FlowIndex;
   /** Which flows processes work on, or left behind. */
-  readonly underWay: OpenFlows;
+  readonly underWay: FlowsUnderWay;
   readonly #now: () => Date;
   readonly #random: () => number;
   readonly #opened: Map<string, string>;
@@ -128,7 +128,7 @@ export class FlowJournal {
   ) {
     this.#folder = folder.flows(profile);
     this.#index = new FlowIndex(this.#folder);
-    this.underWay = new OpenFlows(this.#folder);
+    this.underWay = new FlowsUnderWay(this.#folder);
     this.#now = now;
     this.#random = random;
     this.#opened = opened;

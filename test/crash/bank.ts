@@ -63,6 +63,8 @@ export interface Place {
   passTime(): void;
   /** Files under the configuration folder that a process leaves behind only when it did not end by itself. */
   leftovers(): string[];
+  /** What stands in the journals of the place. */
+  journal(): string;
   remove(): void;
 }
 
@@ -150,6 +152,11 @@ export function useCrashBank(): CrashBank {
         }
       },
       leftovers: () => filesOf(config).filter((file) => /\.lock$|\.tmp/.test(file)),
+      journal: () =>
+        filesOf(config)
+          .filter((file) => file.endsWith('.ndjson'))
+          .map((file) => readFileSync(join(config, file), 'utf8'))
+          .join(''),
       remove: () => rmSync(config, { recursive: true, force: true }),
     };
   };

@@ -109,6 +109,9 @@ describe('psd2 operation run', () => {
     expect(readDocument(operation, resumed.stdout)).toMatchObject({ flow, state: 'executed', transactionId });
     expect(stepsOf(resumed)).toEqual(['verify2', 'approach', 'status', 'execute']);
     expectOneTransaction(transactionId, began, resumed);
+    const done = readDocument(operation, resumed.stdout);
+    expect(await operator.json(operation, ['operation', 'show', flow])).toEqual(done);
+    expect((await operator.json(z.array(operation), ['operation', 'list']))[0]).toEqual(done);
   });
 
   it('needs a yes: without a terminal and without --yes nothing is sent', async () => {

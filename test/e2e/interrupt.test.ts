@@ -116,6 +116,15 @@ describe('Ctrl-C while the customer is waited for', () => {
   });
 });
 
+it('Ctrl-C while standard input is read ends it before anything is begun', async () => {
+  const before = await operator.json(shapes.transfers, ['transfer', 'list']);
+  const psd2 = await operator.start(['transfer', 'create', ...ORDER, '--verify-data', '-', '--json']);
+  await psd2.write(' '.repeat(1024 * 1024));
+  psd2.kill('SIGINT');
+  expect(readError(await psd2.ended)).toMatchObject({ code: 'interrupted', exitCode: 130 });
+  expect(await operator.json(shapes.transfers, ['transfer', 'list'])).toEqual(before);
+});
+
 describe('SIGKILL while the customer is at SCA', () => {
   const flows = { undecided: '', approved: '' };
   // Both at first: the lock of a killed process is taken over after some seconds.

@@ -34,7 +34,8 @@ export interface Running {
   pid: number;
   /** Waits until what was printed to either stream matches; fails after 20 s, or when the process ends before. */
   prints(pattern: RegExp): Promise<RegExpExecArray>;
-  write(text: string): void;
+  /** Resolves when it was taken: what is larger than a pipe holds, when the process reads. */
+  write(text: string): Promise<void>;
   /** Ends its standard input. */
   closeInput(): void;
   kill(signal: NodeJS.Signals): void;
@@ -234,7 +235,7 @@ function watch(child: ChildProcess): Running {
         listeners.add(look);
         look();
       }),
-    write: (text) => child.stdin?.write(text),
+    write: (text) => new Promise((resolve) => child.stdin?.write(text, () => resolve())),
     closeInput: () => child.stdin?.end(),
     kill: (signal) => child.kill(signal),
     ended,

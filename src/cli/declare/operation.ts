@@ -52,12 +52,14 @@ Examples:
   operation
     .command('list')
     .description('list the operations that were made with this profile, newest first')
+    .addHelpText('after', examples('psd2 operation list'))
     .action(() => run(async (context) => (await commands()).operationList(context)));
 
   operation
     .command('show')
     .argument('<flow>')
     .description('show what is known of an operation, without asking the bank')
+    .addHelpText('after', examples('psd2 operation show op-0mwq9zj41'))
     .action((flow) => run(async (context) => (await commands()).operationShow(context, flow)));
 
   operation

@@ -23,7 +23,7 @@ const NAMED_FOR_MS = 7 * 24 * 60 * 60 * 1000;
  * on it, and stays when that process ends before the flow does. To look costs one folder with a few files in it,
  * however many flows there are.
  */
-export class OpenFlows {
+export class FlowsUnderWay {
   readonly #flows: string;
   readonly #folder: string;
   /** Those of this process. */
