@@ -161,21 +161,30 @@ interface Route {
 }
 
 async function routeTo(origin: URL): Promise<Route> {
+  const proxy = await proxyFor(origin);
+  if (!proxy) return { agent: new Agent({ keepAlive: true }), proxy };
+  const { TunnelAgent } = await import('./tunnel.ts');
+  return { agent: new TunnelAgent(proxy), proxy };
+}
+
+/**
+ * The proxy that the environment names for a bank; undefined when it is reached directly. It may hold a user and a
+ * password: show its `host`.
+ *
+ * @throws Psd2Error `config`
+ */
+export async function proxyFor(origin: URL): Promise<URL | undefined> {
   const { env } = process;
-  if (!env.HTTPS_PROXY && !env.https_proxy && !env.ALL_PROXY && !env.all_proxy) {
-    return { agent: new Agent({ keepAlive: true }), proxy: undefined };
-  }
+  if (!env.HTTPS_PROXY && !env.https_proxy && !env.ALL_PROXY && !env.all_proxy) return undefined;
   const { getProxyForUrl } = await import('proxy-from-env');
   const address = getProxyForUrl(origin.href);
-  if (address === '') return { agent: new Agent({ keepAlive: true }), proxy: undefined };
+  if (address === '') return undefined;
   if (!URL.canParse(address) || !/^https?:$/.test(new URL(address).protocol)) {
     throw new Psd2Error('config', 'The proxy that the environment names is not an http or https URL', {
       hint: 'Check HTTPS_PROXY; NO_PROXY names the hosts that need none.',
     });
   }
-  const { TunnelAgent } = await import('./tunnel.ts');
-  const proxy = new URL(address);
-  return { agent: new TunnelAgent(proxy), proxy };
+  return new URL(address);
 }
 
 /** The answer came, and can't be taken; the message goes on after "The bank's answer to ...". */

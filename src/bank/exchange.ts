@@ -22,6 +22,8 @@ export interface BankCall {
   headers?: Record<string, string>;
   /** May be sent again after the bank answered with a 5xx (a token call), although it is no GET. */
   repeatable?: boolean;
+  /** Not sent again, whatever happens: who looks for a fault wants to see the first one. */
+  once?: boolean;
   /** Called before every attempt leaves. */
   beforeSend?: BeforeSend;
 }
@@ -165,11 +167,13 @@ export function isTurnedAway({ status, body }: WireAnswer): boolean {
 }
 
 function mayRetryFailure(call: BankCall, error: unknown): boolean {
+  if (call.once) return false;
   const failure = error instanceof Psd2Error ? error.cause : undefined;
   return failure instanceof CallFailed && failure.passing && (failure.neverSent || call.method === 'GET');
 }
 
 function mayRetryAnswer(call: BankCall, { status }: Answer): boolean {
+  if (call.once) return false;
   if ([500, 502, 503, 504].includes(status)) return call.method === 'GET' || call.repeatable === true;
   return (status === 420 || status === 429) && call.method === 'GET';
 }

@@ -3,6 +3,7 @@ import { Psd2Error } from '../errors.ts';
 import { revokeAnswer, tokenAnswer } from '../wire/oauth.ts';
 import { readAnswer } from './answer.ts';
 import type { Bank } from './bank.ts';
+import type { BankCall } from './exchange.ts';
 
 /** A client of the bank's OAuth server. */
 export interface ClientCredentials {
@@ -29,17 +30,7 @@ export async function authorize(
   bank: Bank,
   login: { clientId: string; redirectUri: string; state: string; transactionId: string },
 ): Promise<string> {
-  const query = new URLSearchParams({
-    response_type: 'code',
-    client_id: login.clientId,
-    redirect_uri: login.redirectUri,
-    state: login.state,
-  });
-  const answer = await bank.exchange({
-    method: 'GET',
-    path: `/auth/oauth/v2/authorize?${query}`,
-    transactionId: login.transactionId,
-  });
+  const answer = await bank.exchange(authorizeCall(login));
   const { location } = answer.headers;
   if (answer.status >= 300 && answer.status < 400 && location) return location;
   if (answer.status < 300 || answer.status > 399) await readAnswer(answer, z.unknown());
@@ -52,6 +43,26 @@ export async function authorize(
       transactionId: login.transactionId,
     },
   );
+}
+
+/** The call that a login starts with (interface specification, "OAuth", authorize). */
+export function authorizeCall(login: {
+  clientId: string;
+  redirectUri: string;
+  state: string;
+  transactionId: string;
+}): BankCall {
+  const query = new URLSearchParams({
+    response_type: 'code',
+    client_id: login.clientId,
+    redirect_uri: login.redirectUri,
+    state: login.state,
+  });
+  return {
+    method: 'GET',
+    path: `/auth/oauth/v2/authorize?${query}`,
+    transactionId: login.transactionId,
+  };
 }
 
 type Grant =

@@ -176,7 +176,7 @@ export function makeQualifiedCertificate(
   validity: Validity,
 ): Promise<string> {
   const name: JsonName = [
-    { C: ['IT'] },
+    { C: [subject.organizationIdentifier.slice(3, 5)] },
     { O: [subject.organization] },
     { [ORGANIZATION_IDENTIFIER_OID]: [subject.organizationIdentifier] },
     { CN: [subject.commonName] },

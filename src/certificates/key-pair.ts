@@ -1,6 +1,9 @@
 import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto';
 import { Psd2Error } from '../errors.ts';
 
+/** What a certificate of the TPP is for, as the user knows it: mutual TLS, or signatures. */
+export type PairName = 'QWAC' | 'QSealC';
+
 /** A certificate with its private key, seen to fit each other and to be valid now. */
 export interface KeyPair {
   certificate: X509Certificate;
@@ -10,28 +13,25 @@ export interface KeyPair {
 }
 
 export interface PemPair {
-  /** What the pair is for, as the user knows it: `QWAC` or `QSealC`. */
-  name: 'QWAC' | 'QSealC';
+  name: PairName;
   certificate: string;
   key: string;
   passphrase: string | undefined;
   now: Date;
 }
 
+/** A passphrase is missing or wrong, so it is worth asking for. */
+export class WrongPassphrase extends Psd2Error {}
+
 /**
  * Reads a certificate and its private key, both PEM.
  *
+ * @throws WrongPassphrase when the key is encrypted and the passphrase is missing or wrong
  * @throws Psd2Error `certificate`: unreadable, not RSA, mismatched, expired or not yet valid.
  */
-export function readKeyPair({
-  name,
-  certificate: certificatePem,
-  key: keyPem,
-  passphrase,
-  now,
-}: PemPair): KeyPair {
-  const certificate = readCertificate(name, certificatePem);
-  const key = readKey(name, keyPem, passphrase);
+export function readKeyPair({ name, certificate: pem, key: keyPem, passphrase, now }: PemPair): KeyPair {
+  const certificate = readCertificate(name, pem);
+  const key = readPrivateKey(name, keyPem, passphrase);
   if (key.asymmetricKeyType !== 'rsa') {
     throw new Psd2Error(
       'certificate',
@@ -43,6 +43,28 @@ export function readKeyPair({
       hint: 'Give the key that the certificate was requested with.',
     });
   }
+  refuseOutOfDate(name, certificate, now);
+  return { certificate, certificatePem: pem, key };
+}
+
+/**
+ * Reads a certificate whose key is elsewhere.
+ *
+ * @throws Psd2Error `certificate`: unreadable, not RSA, expired or not yet valid.
+ */
+export function readValidCertificate(name: PairName, pem: string, now: Date): X509Certificate {
+  const certificate = readCertificate(name, pem);
+  if (certificate.publicKey.asymmetricKeyType !== 'rsa') {
+    throw new Psd2Error(
+      'certificate',
+      `The ${name} certificate is not for an RSA key, and the bank signs with RSA only`,
+    );
+  }
+  refuseOutOfDate(name, certificate, now);
+  return certificate;
+}
+
+function refuseOutOfDate(name: PairName, certificate: X509Certificate, now: Date): void {
   if (new Date(certificate.validTo) < now) {
     throw new Psd2Error(
       'certificate',
@@ -61,7 +83,13 @@ export function readKeyPair({
       },
     );
   }
-  return { certificate, certificatePem, key };
+}
+
+/** Whether a file is PKCS#12: a SEQUENCE that begins with the version 3 (RFC 7292, section 4). */
+export function isPkcs12(bytes: Uint8Array): boolean {
+  const lengthOctets = (bytes[1] ?? 0) > 0x80 ? (bytes[1] ?? 0) & 0x7f : 0;
+  const content = bytes.subarray(2 + lengthOctets);
+  return bytes[0] === 0x30 && content[0] === 0x02 && content[1] === 0x01 && content[2] === 0x03;
 }
 
 function readCertificate(name: string, pem: string): X509Certificate {
@@ -77,12 +105,19 @@ function readCertificate(name: string, pem: string): X509Certificate {
   }
 }
 
-function readKey(name: string, pem: string, passphrase: string | undefined): KeyObject {
+/**
+ * Reads a private key in PEM.
+ *
+ * @param name of what it belongs to, for messages
+ * @throws WrongPassphrase when it is encrypted and the passphrase is missing or wrong
+ * @throws Psd2Error `certificate` when it is no private key
+ */
+export function readPrivateKey(name: string, pem: string, passphrase: string | undefined): KeyObject {
   try {
     return createPrivateKey(passphrase === undefined ? pem : { key: pem, passphrase });
   } catch (cause) {
     if (/ENCRYPTED/.test(pem)) {
-      throw new Psd2Error(
+      throw new WrongPassphrase(
         'certificate',
         passphrase === undefined
           ? `The ${name} key is encrypted, and no passphrase was given`

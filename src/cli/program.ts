@@ -3,9 +3,11 @@ import { didYouMean } from '../did-you-mean.ts';
 import { declareAccounts, declareCustomer, declareProducts } from './declare/accounts.ts';
 import { declareApi } from './declare/api.ts';
 import { declareAuth } from './declare/auth.ts';
+import { declareCert } from './declare/cert.ts';
 import { declareCompletion } from './declare/completion.ts';
 import { declareConsent } from './declare/consent.ts';
 import { examples, type Run } from './declare/declare.ts';
+import { declareDoctor } from './declare/doctor.ts';
 import { declareLog } from './declare/log.ts';
 import { declareOperation } from './declare/operation.ts';
 import { declareProfile } from './declare/profile.ts';
@@ -14,6 +16,8 @@ import { declareSync } from './declare/sync.ts';
 import { declareTransfer } from './declare/transfer.ts';
 import { GLOBAL_OPTIONS as G } from './globals.ts';
 import { TOPICS } from './topics.ts';
+
+const SOURCES: Readonly<Record<string, 'option' | 'environment'>> = { cli: 'option', env: 'environment' };
 
 /**
  * The command tree. Nothing is loaded but declarations until a command runs.
@@ -48,7 +52,14 @@ export function buildProgram(version: string, runInstead?: Run): CommandUnknownO
 
   const run: Run =
     runInstead ??
-    (async (command, kind) => (await import('./run.ts')).runCommand(program.opts(), command, kind));
+    (async (command, kind) =>
+      (await import('./run.ts')).runCommand(
+        program.opts(),
+        command,
+        kind,
+        // Commander tells apart what was typed, what the environment gave, and the default.
+        (option) => SOURCES[program.getOptionValueSource(option) ?? 'default'] ?? 'default',
+      ));
 
   const commands: CommandUnknownOpts[] = [
     declareAuth(run),
@@ -62,6 +73,8 @@ export function buildProgram(version: string, runInstead?: Run): CommandUnknownO
     declareOperation(run),
     declareApi(run),
     declareLog(run, version),
+    declareCert(run),
+    declareDoctor(run),
     declareSandbox(run),
     declareCompletion(),
     new Command('demo')

@@ -61,5 +61,5 @@ function toJson(
 
 /** A full stop, unless there is an end already, or a command that someone may copy. */
 function endSentence(text: string): string {
-  return /[.!?:]$/.test(text) || /: psd2 [^.]*$/.test(text) ? text : `${text}.`;
+  return /[.!?:]$/.test(text) || /: (psd2 [^.]*|(openssl|chmod) .*)$/.test(text) ? text : `${text}.`;
 }

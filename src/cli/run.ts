@@ -18,7 +18,8 @@ import { reportError } from './report-error.ts';
 export async function runCommand(
   raw: RawGlobals,
   command: (context: Context) => Promise<void>,
-  kind?: CommandKind,
+  kind: CommandKind | undefined,
+  sourceOf: Context['sourceOf'],
 ): Promise<void> {
   const { env, stdin, stdout, stderr } = process;
   const interrupt = new AbortController();
@@ -65,6 +66,7 @@ export async function runCommand(
         });
     await command({
       globals: readGlobals(raw, env),
+      sourceOf,
       env,
       folder,
       profiles: new ProfileStore(folder, terminal.warn),

@@ -15,7 +15,8 @@ export interface Topic {
 /** The variables that stand for no global option and no setting of a profile. */
 const OTHER_VARIABLES: Record<string, string> = {
   PSD2_CONFIG_DIR: 'folder for everything that psd2 keeps: psd2 help files',
-  PSD2_KEY_PASSPHRASE: 'passphrase of encrypted keys',
+  PSD2_KEY_PASSPHRASE: 'passphrase of encrypted keys and PKCS#12 files',
+  PSD2_ENVIRONMENT: 'production or sandbox; production is marked in every question',
   PSD2_BROWSER:
     'command that is run with the address to open, or "none"; then BROWSER; default: the system\'s',
   PSD2_PAGER: 'command that shows what is longer than the terminal, or "cat"; then PAGER',

@@ -21,7 +21,7 @@ export async function fetchStatement(
   productId: ProductId,
   range: DayRange,
 ): Promise<Statement> {
-  const { bank, customerId } = openCustomerBank(context);
+  const { bank, customerId } = await openCustomerBank(context);
   const transactionId = context.world.newId();
   const account = await findAccount(productId, fetchAccounts(bank, customerId, transactionId));
   const now = context.world.now();

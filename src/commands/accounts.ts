@@ -19,7 +19,7 @@ import { requireFile, saveResult } from './save-document.ts';
 
 /** `psd2 customer id`: whose token it is, asked of the bank. */
 export async function customerId(context: Context): Promise<void> {
-  const { bank } = openCustomerBank(context);
+  const { bank } = await openCustomerBank(context);
   const id = await fetchCustomerId(bank, context.world.newId());
   if (context.output.format === 'table') context.output.text(id);
   else context.output.record({ customerId: id }, []);
@@ -35,7 +35,7 @@ const ACCOUNT_COLUMNS: Column<Account>[] = [
 
 /** `psd2 accounts list` */
 export async function accountsList(context: Context): Promise<void> {
-  const { bank, customerId } = openCustomerBank(context);
+  const { bank, customerId } = await openCustomerBank(context);
   const accounts = await fetchAccounts(bank, customerId, context.world.newId());
   await context.output.table(accounts, ACCOUNT_COLUMNS, 'The customer has no accounts.', ACCOUNT_CSV);
 }
@@ -61,7 +61,7 @@ const BALANCE_CSV = [
 /** `psd2 accounts balance <productId>` */
 export async function accountsBalance(context: Context, product: string): Promise<void> {
   const productId = parseProductId(product);
-  const { bank, customerId } = openCustomerBank(context);
+  const { bank, customerId } = await openCustomerBank(context);
   context.output.record(
     await fetchBalance(bank, customerId, productId, context.world.newId()),
     BALANCE_FIELDS,
@@ -117,7 +117,7 @@ export async function accountsTransactions(
   }
   const file = options.export === undefined ? undefined : requireFile(context, options.file);
 
-  const { bank, customerId } = openCustomerBank(context);
+  const { bank, customerId } = await openCustomerBank(context);
   const query = { customerId, productId, from, to, transactionId: context.world.newId() };
   if (options.export !== undefined && file !== undefined) {
     return saveResult(context, file, await fetchTransactionsDocument(bank, query, options.export));

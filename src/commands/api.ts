@@ -45,7 +45,7 @@ export async function api(
   if (options.dryRun && options.curl) throw new Psd2Error('usage', '--dry-run and --curl exclude each other');
 
   if (options.dryRun || options.curl) {
-    const bank = openBankOf(context, openProfileOf(context), context.globals.grant);
+    const bank = await openBankOf(context, openProfileOf(context), context.globals.grant);
     const composed = await bank.compose({ ...call, ...(options.token && { bearer: TOKEN_PLACE }) });
     const { printCurl, printRequest } = await import('./show-request.ts');
     if (options.curl) printCurl(context, bank, composed);
@@ -54,8 +54,8 @@ export async function api(
   }
 
   const bank = options.token
-    ? openCustomerBank(context).bank
-    : openBankOf(context, openProfileOf(context), context.globals.grant).connect();
+    ? (await openCustomerBank(context)).bank
+    : (await openBankOf(context, openProfileOf(context), context.globals.grant)).connect();
   const answer = await bank.exchange(call);
   if (context.globals.raw) context.printBytes(answer.body);
   else await printAnswer(context, answer);

@@ -20,7 +20,7 @@ export async function authLogin(context: Context, options: LoginOptions): Promis
   const { profile, tokens: store } = opened;
 
   if (options.clientCredentials) {
-    const bank = openBankOf(context, opened, 'client_credentials');
+    const bank = await openBankOf(context, opened, 'client_credentials');
     const customerId = store.lastCustomer() ?? null;
     const giveBack = store.reserve();
     const granted = await requestTokens(
@@ -41,7 +41,7 @@ export async function authLogin(context: Context, options: LoginOptions): Promis
       hint: 'Use a redirect URI on this machine instead (PSD2_REDIRECT_URI).',
     });
   }
-  const bank = openBankOf(context, opened, 'authorization_code');
+  const bank = await openBankOf(context, opened, 'authorization_code');
   // The customer is not to be troubled for a login that can't be kept.
   const giveBack = store.reserve();
   const { customerId, tokens } = await logIn({

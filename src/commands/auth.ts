@@ -113,7 +113,7 @@ function validityOf({ accessTokenExpiresAt, refreshTokenExpiresAt }: LoginStatus
 /** `psd2 auth refresh`: a new access token now, whatever time the old one has left. */
 export async function authRefresh(context: Context): Promise<void> {
   const { opened, holder, customerId, tokens } = storedLogin(context);
-  const bank = openCustomerBank(context);
+  const bank = await openCustomerBank(context);
   await bank.accessTokens.renewed(tokens.accessToken ?? '');
   const renewed = opened.tokens.read(holder) ?? tokens;
   printLogin(context, describeLogin(context, opened, context.globals.grant, holder ?? customerId, renewed));
@@ -127,7 +127,7 @@ export async function authStatus(context: Context): Promise<void> {
 
 /** `psd2 auth token`: a good access token, renewed first when it is about to end. */
 export async function authToken(context: Context): Promise<void> {
-  const bank = openCustomerBank(context);
+  const bank = await openCustomerBank(context);
   const accessToken = await bank.accessTokens.current();
   const expiresAt = bank.tokens.read(bank.holder)?.accessTokenExpiresAt ?? null;
   if (context.output.format === 'table') context.output.text(accessToken);
@@ -139,11 +139,11 @@ export async function authLogout(context: Context, options: { revoke: boolean })
   const { globals, world, output, terminal } = context;
   const { opened, holder } = storedLogin(context);
   const revoked: string[] = [];
+  const bank = options.revoke ? await openBankOf(context, opened, globals.grant) : undefined;
   // A renewal that is under way must not store tokens after they were forgotten.
   await opened.tokens.locked(holder, async () => {
-    if (options.revoke) {
+    if (bank) {
       const { tokens } = storedLogin(context);
-      const bank = openBankOf(context, opened, globals.grant);
       const transactionId = world.newId();
       const kinds = [
         ['refresh_token', tokens.refreshToken],

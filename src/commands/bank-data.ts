@@ -23,7 +23,7 @@ export async function accountShow(context: Context, product: string): Promise<vo
 }
 
 async function showData(context: Context, pathOf: (customerId: string) => string): Promise<void> {
-  const { bank, customerId } = openCustomerBank(context);
+  const { bank, customerId } = await openCustomerBank(context);
   const call = { method: 'GET', path: pathOf(customerId), transactionId: context.world.newId() } as const;
   const { data } = await bank.call(call, z.record(z.string(), z.unknown()));
   printBankData(context, data);

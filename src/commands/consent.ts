@@ -39,7 +39,7 @@ export async function consentRequest(context: Context, options: ConsentOptions):
   }
   refuseClientCredentials(context);
 
-  const opened = openCustomerBank(context);
+  const opened = await openCustomerBank(context);
   const transactionId = context.world.newId();
   const products = options.allProducts ? await everyProduct(opened, transactionId) : given;
   const open = opened.journal.createConsent({
@@ -57,7 +57,7 @@ export async function consentResume(
   options: { allowPartial: boolean },
 ): Promise<void> {
   const { current } = openProfileOf(context, flow).journal.openConsent(flow);
-  const opened = openCustomerBank(actingFor(context, current.customerId));
+  const opened = await openCustomerBank(actingFor(context, current.customerId));
   await opened.journal.claimed(current.flow, () =>
     run(context, opened, opened.journal.openConsent(current.flow), options.allowPartial),
   );

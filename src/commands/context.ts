@@ -28,9 +28,14 @@ export interface Globals {
   traceComponent: string | undefined;
 }
 
+/** Where a value comes from (command contract, "Precedence"). */
+export type Source = 'option' | 'environment' | 'profile' | 'default';
+
 /** What every command runs with. The dear things (certificates, connection, tokens) are opened by those that need them. */
 export interface Context {
   globals: Globals;
+  /** Where the value of a global option comes from. */
+  sourceOf(option: 'profile' | 'timeout' | 'scaTimeout' | 'psuIp' | 'lang' | 'trace'): Source;
   env: Environment;
   folder: StoreFolder;
   profiles: ProfileStore;

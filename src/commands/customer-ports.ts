@@ -28,7 +28,9 @@ export function customerPortsOf(context: Context, profile: Profile): CustomerPor
       const opensNothing = globals.noBrowser || globals.qrCode;
       const browser = opensNothing ? 'none' : env.PSD2_BROWSER || env.BROWSER || undefined;
       terminal.warn(
-        `${browser === 'none' ? "Open this address in the customer's browser" : 'Opening in the browser'}:\n  ${address}`,
+        terminal.marked(
+          `${browser === 'none' ? "Open this address in the customer's browser" : 'Opening in the browser'}:\n  ${address}`,
+        ),
       );
       if (globals.qrCode) await showQrCode(context, address);
       const hint = returnHint(context, new URL(redirectUri), isListening);

@@ -10,7 +10,7 @@ import { type BankConnection, connectToBank } from '../bank/connection.ts';
 import { type Answer, type BankCall, openExchange } from '../bank/exchange.ts';
 import type { ClientCredentials } from '../bank/oauth.ts';
 import { Pace } from '../bank/pace.ts';
-import { type KeyPair, readKeyPair } from '../certificates/key-pair.ts';
+import type { KeyPair } from '../certificates/key-pair.ts';
 import { bankDay } from '../domain/calendar.ts';
 import { parseCustomerId } from '../domain/identifiers.ts';
 import { Psd2Error } from '../errors.ts';
@@ -20,12 +20,12 @@ import { keySigner } from '../signature/http-signature.ts';
 import { CallCounter } from '../store/call-counter.ts';
 import { FlowJournal } from '../store/journal.ts';
 import {
+  DEFAULT_TPP_CERTIFICATE,
   dailyLimitOf,
   openProfile,
   type Profile,
   parseBaseUrl,
   readPem,
-  requirePem,
   requireSetting,
 } from '../store/settings.ts';
 import { type GrantType, TokenStore } from '../store/tokens.ts';
@@ -34,6 +34,7 @@ import { callLogger } from './call-logger.ts';
 import type { Context } from './context.ts';
 import { customerPortsOf } from './customer-ports.ts';
 import { nameInterruptedFlows } from './interrupted-flows.ts';
+import { type KeyRing, openKeyRing } from './open-keys.ts';
 
 /** A profile with what is stored under it. */
 export interface OpenProfile {
@@ -75,12 +76,18 @@ export function openProfileOf(context: Context, own?: string): OpenProfile {
   const baseUrl = parseBaseUrl(requireSetting(profile, 'baseUrl'));
   const journal = new FlowJournal(folder, profile.name, world.now, world.random, openFlows);
   nameInterruptedFlows(context, journal, own);
+  markProduction(context, profile);
   return {
     profile,
     baseUrl,
     tokens: new TokenStore(folder, profile.name, baseUrl, context.terminal.warn),
     journal,
   };
+}
+
+/** From now on every question says that it is about real money. */
+export function markProduction({ terminal }: Context, { name, settings }: Profile): void {
+  if (settings.environment === 'production') terminal.mark(`PRODUCTION ${name}`);
 }
 
 /** What the calls of all customers of a profile share. */
@@ -100,15 +107,15 @@ export interface Transport {
  *
  * @throws Psd2Error `config`, `certificate`
  */
-export function openTransport(
+export async function openTransport(
   context: Context,
   { profile, baseUrl }: OpenProfile,
   grant: GrantType,
-): Transport {
-  const { env, world } = context;
-  const qwac = readPair(profile, 'QWAC', env.PSD2_KEY_PASSPHRASE, world.now());
-  const sealed = profile.settings.qsealCertificate ?? profile.settings.qsealKey;
-  const qseal = sealed ? readPair(profile, 'QSealC', env.PSD2_KEY_PASSPHRASE, world.now()) : qwac;
+  keys: KeyRing = openKeyRing(context, profile),
+): Promise<Transport> {
+  const { world } = context;
+  const qwac = await keys.pair('QWAC');
+  const signing = await openSigner(context, profile, keys, qwac);
   const counter = new CallCounter(context.folder, profile.name);
   if (grant === 'client_credentials') warnNearLimit(context, profile, counter);
   const connection = connectToBank(baseUrl, qwac, readPem(profile, 'ca'));
@@ -122,11 +129,27 @@ export function openTransport(
     checkAnswer: answerCheck(readPem(profile, 'bankSigningCertificate')),
     identity: {
       applicationName: applicationNameOf(profile, keysOf(grant).applicationName),
-      signer: keySigner(qseal.key),
-      signingCertificate: qseal.certificate,
-      tppCertificate: profile.settings.tppCertificate ?? 'der-base64',
+      ...signing,
+      tppCertificate: profile.settings.tppCertificate ?? DEFAULT_TPP_CERTIFICATE,
     },
   };
+}
+
+/** Who makes the signatures: the QSealC's key, or the QWAC's where there is no QSealC, or the operator's command. */
+async function openSigner(
+  context: Context,
+  { settings }: Profile,
+  keys: KeyRing,
+  qwac: KeyPair,
+): Promise<Pick<Identity, 'signer' | 'signingCertificate'>> {
+  const sealed = settings.qsealCertificate ?? settings.qsealKey;
+  if (settings.signer !== undefined) {
+    const { outsideSigner } = await import('./outside-signer.ts');
+    const certificate = sealed ? await keys.certificate('QSealC') : qwac.certificate;
+    return { signer: outsideSigner(context, settings.signer, certificate), signingCertificate: certificate };
+  }
+  const { key, certificate } = sealed ? await keys.pair('QSealC') : qwac;
+  return { signer: keySigner(key), signingCertificate: certificate };
 }
 
 /**
@@ -134,8 +157,13 @@ export function openTransport(
  *
  * @throws Psd2Error `config`, `certificate`
  */
-export function openBankOf(context: Context, opened: OpenProfile, grant: GrantType): OpenBank {
-  return openBankOver(context, opened, openTransport(context, opened, grant));
+export async function openBankOf(
+  context: Context,
+  opened: OpenProfile,
+  grant: GrantType,
+  keys?: KeyRing,
+): Promise<OpenBank> {
+  return openBankOver(context, opened, await openTransport(context, opened, grant, keys));
 }
 
 function openBankOver(
@@ -196,11 +224,11 @@ function openBankOver(
  *
  * @throws Psd2Error `not_logged_in` when no customer is known, and what {@link openTransport} throws
  */
-export function openCustomerBank(context: Context): CustomerBank {
+export async function openCustomerBank(context: Context): Promise<CustomerBank> {
   const { globals, world } = context;
   const opened = openProfileOf(context);
   const customerId = customerOf(context, opened);
-  const transport = openTransport(context, opened, globals.grant);
+  const transport = await openTransport(context, opened, globals.grant);
   const unattended = openUnattendedBank(context, opened, transport, customerId);
   const bank = withScaForInquiries(unattended.bank, {
     customer: customerPortsOf(context, opened.profile),
@@ -279,7 +307,7 @@ export function customerOf({ globals }: Context, { profile, tokens }: OpenProfil
 }
 
 /** The application's name goes into the `Signature` header between quotes. @throws Psd2Error `config` */
-function applicationNameOf(profile: Profile, key: 'applicationName' | 'ccApplicationName'): string {
+export function applicationNameOf(profile: Profile, key: 'applicationName' | 'ccApplicationName'): string {
   const name = requireSetting(profile, key);
   if (/^[\x20-\x7e]+$/.test(name) && !/["\\]/.test(name)) return name;
   throw new Psd2Error('config', 'The application name holds a character that a signature can not carry', {
@@ -300,21 +328,4 @@ const CC_KEYS = {
 
 function keysOf(grant: GrantType) {
   return grant === 'client_credentials' ? CC_KEYS : CODE_KEYS;
-}
-
-function readPair(
-  profile: Profile,
-  name: 'QWAC' | 'QSealC',
-  passphrase: string | undefined,
-  now: Date,
-): KeyPair {
-  const [certificate, key] =
-    name === 'QWAC' ? (['qwacCertificate', 'qwacKey'] as const) : (['qsealCertificate', 'qsealKey'] as const);
-  return readKeyPair({
-    name,
-    certificate: requirePem(profile, certificate),
-    key: requirePem(profile, key),
-    passphrase,
-    now,
-  });
 }

@@ -42,7 +42,7 @@ export async function operationRun(
   refuseClientCredentials(context);
   refuseUnconfirmable(context);
 
-  const opened = openCustomerBank(context);
+  const opened = await openCustomerBank(context);
   const { customerId, journal } = opened;
   const open = journal.createOperation({
     transactionId: context.world.newId(),
@@ -58,7 +58,7 @@ export async function operationResume(context: Context, flow: string, options: R
   const furtherData = await readFurtherData(context, options.verifyData);
   const receipt = options.receipt === undefined ? undefined : requireFile(context, options.receipt);
   if (!current.accepted) refuseUnconfirmable(context);
-  const opened = openCustomerBank(actingFor(context, current.order.customerId));
+  const opened = await openCustomerBank(actingFor(context, current.order.customerId));
   await opened.journal.claimed(current.flow, async () => {
     const open = opened.journal.openOperation(current.flow);
     if (furtherData.length > 0) open.record({ type: 'further-data', data: furtherData });
@@ -103,7 +103,7 @@ export async function operationList(context: Context): Promise<void> {
 /** `psd2 operation prepare <name>` */
 export async function operationPrepare(context: Context, name: string, product: string): Promise<void> {
   const target = { operation: parseOperationName(name), from: parseProductId(product) };
-  const { bank, customerId } = openCustomerBank(context);
+  const { bank, customerId } = await openCustomerBank(context);
   printBankData(context, await prepareOperation(bank, { ...target, customerId }, context.world.newId()));
 }
 
@@ -117,7 +117,7 @@ export async function operationVerify(
   const from = parseProductId(options.product);
   const data = await readJsonOption(context, '--data', options.data);
   refuseClientCredentials(context);
-  const opened = openCustomerBank(context);
+  const opened = await openCustomerBank(context);
   const { customerId, journal } = opened;
   if (options.resource === undefined) {
     const order = { customerId, from, operation, data };
@@ -154,7 +154,7 @@ export async function operationStep(
   const wanted =
     step === 'sca' ? ['verified', 'authorizing'] : ['authorizing', 'authorized', 'executing', 'unknown'];
   if (!wanted.includes(current.state)) throw notAt(current, step);
-  const opened = openCustomerBank(actingFor(context, current.order.customerId));
+  const opened = await openCustomerBank(actingFor(context, current.order.customerId));
   await opened.journal.claimed(current.flow, async () => {
     const open = opened.journal.openOperation(current.flow);
     if (!open.current.accepted) {
@@ -175,7 +175,7 @@ export async function operationStatus(
   const operation = parseOperationName(name);
   const known = knownOperation(context, options.resource);
   const resourceId = known?.verification?.resourceId ?? options.resource;
-  const { bank } = openCustomerBank(context);
+  const { bank } = await openCustomerBank(context);
   const status = await fetchOperationStatus(bank, resourceId, known?.transactionId ?? context.world.newId());
   context.output.record({ operation, resourceId, ...status }, [
     { title: 'Resource', value: (data) => data.resourceId },

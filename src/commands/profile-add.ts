@@ -1,20 +1,29 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { readKeyPair, type TppCertificateEncoding } from '../certificates/key-pair.ts';
+import { isPkcs12, type PairName, type TppCertificateEncoding } from '../certificates/key-pair.ts';
 import { Psd2Error } from '../errors.ts';
 import { refuseIfOthersCanRead } from '../store/files.ts';
-import { type PemSource, type ProfileSettings, parseProfileName } from '../store/profiles.ts';
+import {
+  type BankEnvironment,
+  type PemSource,
+  type ProfileSettings,
+  parseProfileName,
+} from '../store/profiles.ts';
 import {
   dailyLimitOf,
   environmentSettings,
+  maxAmountOf,
   PEM_VARIABLES,
   type PemSetting,
+  type Profile,
   parseBaseUrl,
-  readPemSource,
+  readSource,
   redirectUriOf,
 } from '../store/settings.ts';
 import { isMissing } from '../store/system-error.ts';
 import type { Context } from './context.ts';
+import { openKeyRing, PAIR_SETTINGS } from './open-keys.ts';
+import type { Keep } from './profile-wizard.ts';
 
 export interface ProfileAddOptions {
   baseUrl?: string | undefined;
@@ -34,17 +43,25 @@ export interface ProfileAddOptions {
   ccDailyLimit?: string | undefined;
   redirectUri?: string | undefined;
   tppCertificate?: TppCertificateEncoding | undefined;
+  signer?: string | undefined;
+  payeeCheck?: string | undefined;
+  environment?: BankEnvironment | undefined;
+  maxAmount?: string | undefined;
   /** Store paths instead of the contents of certificates and keys. */
   reference: boolean;
 }
 
 /**
- * `psd2 profile add <name>`: settings from options, else from the environment, else asked for; all of them
- * are checked before anything is stored.
+ * `psd2 profile add <name>`: settings from options, else from the environment, else asked for; without options at a
+ * terminal all are asked for. They are checked before anything is stored.
  */
-export async function profileAdd(context: Context, name: string, options: ProfileAddOptions): Promise<void> {
-  const { profiles, env, terminal, globals, world, output } = context;
-  parseProfileName(name);
+export async function profileAdd(
+  context: Context,
+  givenName: string | undefined,
+  options: ProfileAddOptions,
+): Promise<void> {
+  const { profiles, terminal, globals, output } = context;
+  const name = parseProfileName(givenName ?? (await askName(context)));
   if (profiles.list().includes(name) && !globals.yes) {
     if (!terminal.canAsk) {
       throw new Psd2Error(
@@ -60,12 +77,49 @@ export async function profileAdd(context: Context, name: string, options: Profil
     }
   }
 
+  const keep: Keep = (path, key) => {
+    const content = readSource({ path }, key);
+    if (options.reference) return { path: resolve(path) };
+    return isPkcs12(content) ? { pkcs12: content.toString('base64') } : { pem: content.toString('utf8') };
+  };
+  const settings =
+    terminal.canAsk && isEmpty(options)
+      ? await (await import('./profile-wizard.ts')).askForProfile(context, name, keep)
+      : await readOptions(context, name, options, keep);
+
+  const first = profiles.current() === undefined;
+  await profiles.write(name, settings);
+  if (first) await profiles.use(name);
+  if (output.format === 'table')
+    terminal.say(`The profile ${name} is stored. Log in with: psd2 --profile ${name} auth login`);
+  else output.record({ name, baseUrl: settings.baseUrl, current: profiles.current() === name }, []);
+}
+
+async function askName({ terminal }: Context): Promise<string> {
+  if (terminal.canAsk)
+    return terminal.ask('Name of the profile', { check: (text) => void parseProfileName(text) });
+  throw new Psd2Error('usage', 'The name of the profile is missing, and there is no terminal to ask for it', {
+    hint: 'For example: psd2 profile add mybank --base-url <url> ...',
+  });
+}
+
+/** Whether no option says a setting. */
+function isEmpty({ reference, clientSecretStdin, ...settings }: ProfileAddOptions): boolean {
+  return !clientSecretStdin && Object.values(settings).every((value) => value === undefined);
+}
+
+/** Settings from options, else from the environment; those that are needed and missing are asked for. */
+async function readOptions(
+  context: Context,
+  name: string,
+  options: ProfileAddOptions,
+  keep: Keep,
+): Promise<ProfileSettings> {
+  const { env, terminal } = context;
   const given = environmentSettings(env);
   const pem = (key: PemSetting, option: string | undefined): PemSource | undefined => {
     const source = option === undefined ? given[key] : { path: option };
-    if (!source || 'pem' in source) return source;
-    const content = readPemSource(source, key);
-    return options.reference ? { path: resolve(source.path) } : { pem: content };
+    return source && 'path' in source ? keep(source.path, key) : source;
   };
   const required = async (value: string | undefined, question: string, option: string) => {
     if (value !== undefined && value !== '') return value;
@@ -101,45 +155,43 @@ export async function profileAdd(context: Context, name: string, options: Profil
     bankSigningCertificate: pem('bankSigningCertificate', options.bankSigningCert),
     redirectUri: options.redirectUri ?? given.redirectUri,
     tppCertificate: options.tppCertificate,
+    signer: options.signer ?? given.signer,
+    payeeCheck: options.payeeCheck ?? given.payeeCheck,
+    environment: options.environment ?? given.environment,
+    maxAmount: options.maxAmount ?? given.maxAmount,
   };
   redirectUriOf({ name, settings });
   dailyLimitOf({ name, settings });
-  checkPair('QWAC', settings.qwacCertificate, settings.qwacKey, env.PSD2_KEY_PASSPHRASE, world.now());
-  if (settings.qsealCertificate ?? settings.qsealKey) {
-    checkPair('QSealC', settings.qsealCertificate, settings.qsealKey, env.PSD2_KEY_PASSPHRASE, world.now());
-  }
+  maxAmountOf({ name, settings });
+  await checkKeys(context, { name, settings });
 
-  const first = profiles.current() === undefined;
-  await profiles.write(name, settings);
-  if (first) await profiles.use(name);
-  if (output.format === 'table')
-    terminal.say(`The profile ${name} is stored. Log in with: psd2 --profile ${name} auth login`);
-  else output.record({ name, baseUrl: settings.baseUrl, current: profiles.current() === name }, []);
+  return settings;
 }
 
-function checkPair(
-  name: 'QWAC' | 'QSealC',
-  certificate: PemSource | undefined,
-  key: PemSource | undefined,
-  passphrase: string | undefined,
-  now: Date,
-): void {
-  const keys =
-    name === 'QWAC' ? (['qwacCertificate', 'qwacKey'] as const) : (['qsealCertificate', 'qsealKey'] as const);
-  if (!certificate || !key) {
-    const [missing, variable] = certificate
-      ? ['key', PEM_VARIABLES[keys[1]]]
-      : ['certificate', PEM_VARIABLES[keys[0]]];
-    throw new Psd2Error('usage', `The ${name} ${missing} is missing`, {
-      hint: `Add --${name.toLowerCase().replace('qsealc', 'qseal')}-${missing === 'key' ? 'key' : 'cert'} <file>, or set ${variable}.`,
-    });
+/**
+ * Opens certificates and keys as a call to the bank would.
+ *
+ * @throws Psd2Error `usage` when one is missing, `certificate` or `config` when one is not right
+ */
+async function checkKeys(context: Context, profile: Profile): Promise<void> {
+  const { qsealCertificate, qsealKey, signer } = profile.settings;
+  const keys = openKeyRing(context, profile);
+  const names: PairName[] = (qsealCertificate ?? qsealKey) ? ['QWAC', 'QSealC'] : ['QWAC'];
+  for (const name of names) {
+    const setting = PAIR_SETTINGS[name];
+    if (!profile.settings[setting.certificate]) throw missingFile(name, 'certificate');
+    if (name === 'QSealC' && signer !== undefined) await keys.certificate(name);
+    else {
+      if ((await keys.read(name)).key() === undefined) throw missingFile(name, 'key');
+      await keys.pair(name);
+    }
   }
-  readKeyPair({
-    name,
-    certificate: readPemSource(certificate, keys[0]),
-    key: readPemSource(key, keys[1]),
-    passphrase,
-    now,
+}
+
+function missingFile(name: PairName, what: 'certificate' | 'key'): Psd2Error {
+  const option = `--${name === 'QWAC' ? 'qwac' : 'qseal'}-${what === 'key' ? 'key' : 'cert'}`;
+  return new Psd2Error('usage', `The ${name} ${what} is missing`, {
+    hint: `Add ${option} <file>, or set ${PEM_VARIABLES[PAIR_SETTINGS[name][what]]}.`,
   });
 }
 

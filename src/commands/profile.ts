@@ -2,9 +2,14 @@ import { didYouMean } from '../did-you-mean.ts';
 import { needsSettlement, type Transfer } from '../domain/transfer.ts';
 import { Psd2Error } from '../errors.ts';
 import { FlowJournal, type GenericOperation } from '../store/journal.ts';
-import { type ProfileSettings, parseProfileName } from '../store/profiles.ts';
-import { environmentSettings, openProfile } from '../store/settings.ts';
-import type { Context } from './context.ts';
+import { type ProfileSettings, type ProfileStore, parseProfileName } from '../store/profiles.ts';
+import {
+  DEFAULT_REDIRECT_URI,
+  DEFAULT_TPP_CERTIFICATE,
+  environmentSettings,
+  openProfile,
+} from '../store/settings.ts';
+import type { Context, Source } from './context.ts';
 
 interface ListedProfile {
   name: string;
@@ -34,25 +39,45 @@ export async function profileList({ profiles, output }: Context): Promise<void> 
   );
 }
 
-/** `psd2 profile show [name]`: the settings with the environment laid over them; never a secret or a key. */
+/** A value that a command would use, and where it comes from. */
+interface ShownValue {
+  value: string;
+  source: Source;
+}
+
+/**
+ * `psd2 profile show [name]`: every value that a command of this profile would use, with its source: option,
+ * environment, profile or default; never a secret or a key.
+ */
 export async function profileShow(context: Context, name: string | undefined): Promise<void> {
-  const { profiles, env, globals, output } = context;
-  const { name: shown, settings } = openProfile(profiles, name ?? globals.profile, env);
+  const { profiles, env, globals, output, sourceOf } = context;
+  const profile = openProfile(profiles, name ?? globals.profile, env);
   const given = environmentSettings(env);
-  const data = {
-    name: shown,
-    settings: Object.fromEntries(
-      SHOWN_SETTINGS.flatMap((key) => {
-        const value = settings[key];
-        return value === undefined
-          ? []
-          : [[key, { value: describe(key, value), source: key in given ? 'environment' : 'profile' }]];
-      }),
-    ),
-  };
+  const settings: Record<string, ShownValue> = {};
+  for (const key of SHOWN_SETTINGS) {
+    const value = profile.settings[key];
+    const shown = value === undefined ? DEFAULTS[key] : describe(key, value);
+    if (shown === undefined) continue;
+    const source = value === undefined ? 'default' : key in given ? 'environment' : 'profile';
+    settings[key] = { value: shown, source };
+  }
+  const passphrase = env.PSD2_KEY_PASSPHRASE ? 'set' : undefined;
+  if (passphrase) settings.keyPassphrase = { value: passphrase, source: 'environment' };
+  const options = [
+    ['timeout', 'timeout', `${globals.timeoutMs / 1000} s`],
+    ['scaTimeout', 'scaTimeout', `${globals.scaTimeoutMs / 1000} s`],
+    ['psuIpAddress', 'psuIp', globals.psuIpAddress],
+    ['language', 'lang', globals.language],
+    ['traceComponent', 'trace', globals.traceComponent],
+  ] as const;
+  for (const [key, option, value] of options) {
+    if (value !== undefined) settings[key] = { value, source: sourceOf(option) };
+  }
+  const source = name === undefined ? sourceOf('profile') : 'option';
+  const data = { name: profile.name, source, settings };
   output.record(data, [
-    { title: 'Profile', value: () => shown },
-    ...Object.entries(data.settings).map(([key, { value, source }]) => ({
+    { title: 'Profile', value: () => `${profile.name} (${source})` },
+    ...Object.entries(settings).map(([key, { value, source }]) => ({
       title: key,
       value: () => `${value} (${source})`,
     })),
@@ -116,7 +141,7 @@ function refuseInDoubt(operations: (Transfer | GenericOperation)[], name: string
 
 /** @throws Psd2Error `cancelled`, `confirmation_needed` */
 async function confirmRemoval(
-  { terminal, globals }: Context,
+  { terminal, globals, profiles }: Context,
   operations: (Transfer | GenericOperation)[],
   name: string,
 ): Promise<void> {
@@ -134,6 +159,7 @@ async function confirmRemoval(
       { hint: 'Add --yes.' },
     );
   }
+  if (isProduction(profiles, name)) terminal.mark(`PRODUCTION ${name}`);
   if (!(await terminal.confirm(`Remove the profile ${name} with its certificates and tokens?`))) {
     throw new Psd2Error('cancelled', 'Nothing was removed');
   }
@@ -142,6 +168,15 @@ async function confirmRemoval(
 function nameFlows(flows: { flow: string; state: string }[]): string {
   const named = flows.slice(0, 5).map(({ flow, state }) => `${flow} (${state})`);
   return named.concat(flows.length > 5 ? [`and ${flows.length - 5} more`] : []).join(', ');
+}
+
+/** A profile whose file is damaged can be removed all the same. */
+function isProduction(profiles: ProfileStore, name: string): boolean {
+  try {
+    return profiles.read(name)?.environment === 'production';
+  } catch {
+    return false;
+  }
 }
 
 function noSuchProfile(name: string, known: string[]): Psd2Error {
@@ -162,7 +197,11 @@ const SHOWN_SETTINGS = [
   'ccClientSecret',
   'ccApplicationName',
   'ccDailyLimit',
+  'environment',
   'redirectUri',
+  'maxAmount',
+  'payeeCheck',
+  'signer',
   'tppCertificate',
   'qwacCertificate',
   'qwacKey',
@@ -172,11 +211,21 @@ const SHOWN_SETTINGS = [
   'bankSigningCertificate',
 ] as const satisfies (keyof ProfileSettings)[];
 
+/** What holds where nothing is set. */
+const DEFAULTS: Partial<Record<(typeof SHOWN_SETTINGS)[number], string>> = {
+  redirectUri: DEFAULT_REDIRECT_URI,
+  tppCertificate: DEFAULT_TPP_CERTIFICATE,
+  qsealCertificate: 'none: the QWAC signs',
+  ca: "the system's",
+};
+
 function describe(
   key: (typeof SHOWN_SETTINGS)[number],
   value: NonNullable<ProfileSettings[keyof ProfileSettings]>,
 ): string {
   if (key === 'clientSecret' || key === 'ccClientSecret') return 'set';
+  // A command's arguments may hold what is nobody's business.
+  if (key === 'signer' || key === 'payeeCheck') return String(value).trim().replace(/\s.*$/s, ' …');
   if (typeof value === 'string') return value;
   return 'path' in value ? value.path : 'stored in the profile';
 }

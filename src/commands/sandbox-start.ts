@@ -7,6 +7,7 @@ import { Psd2Error } from '../errors.ts';
 import type { Registration } from '../sandbox/registration.ts';
 import type { RunningSandbox } from '../sandbox/running.ts';
 import { makePrivateFolder } from '../store/json-file.ts';
+import type { ProfileSettings } from '../store/profiles.ts';
 import type { Column } from '../terminal/output.ts';
 import type { Context } from './context.ts';
 
@@ -152,8 +153,15 @@ async function writeProfile(
     );
     return;
   }
+  const profile = sandboxSettings(baseUrl, registration);
+  // To write costs more than all else here, and at most starts nothing has changed.
+  if (!isDeepStrictEqual(known, profile)) await profiles.write(SANDBOX_PROFILE, profile);
+}
+
+/** How the sandbox is reached, as a profile. */
+export function sandboxSettings(baseUrl: string, registration: Registration): ProfileSettings {
   const { authorizationCode, clientCredentials } = registration.applications;
-  const profile = {
+  return {
     baseUrl,
     clientId: authorizationCode.clientId,
     clientSecret: authorizationCode.clientSecret,
@@ -168,8 +176,6 @@ async function writeProfile(
     ca: { path: registration.caFile },
     bankSigningCertificate: { path: registration.bankSigningCertFile },
   };
-  // To write costs more than all else here, and at most starts nothing has changed.
-  if (!isDeepStrictEqual(known, profile)) await profiles.write(SANDBOX_PROFILE, profile);
 }
 
 const ROLES = ['AISP', 'PISP', 'PIISP'] as const;

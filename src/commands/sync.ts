@@ -48,7 +48,7 @@ export async function sync(context: Context, options: SyncOptions): Promise<void
   const concurrency = parseConcurrency(options.concurrency);
   const opened = openProfileOf(context);
   const customers = customersOf(context, opened, options.allCustomers);
-  const transport = openTransport(context, opened, context.globals.grant);
+  const transport = await openTransport(context, opened, context.globals.grant);
 
   const reports: CustomerReport[] = [];
   const failures: Psd2Error[] = [];

@@ -1,8 +1,10 @@
+import Big from 'big.js';
 import { prepareTransfer } from '../bank/transfers.ts';
 import { bankDay, parseDate } from '../domain/calendar.ts';
 import { parseSepaIban } from '../domain/iban.ts';
 import { parseProductId } from '../domain/identifiers.ts';
 import { isPlainlyFailed } from '../domain/operation.ts';
+import { describePayeeCheck } from '../domain/payee-check.ts';
 import { parsePaymentAmount } from '../domain/payment-amount.ts';
 import { parseBeneficiaryName, parseDescription, parseReference } from '../domain/sepa-text.ts';
 import type { Transfer, TransferOrder } from '../domain/transfer.ts';
@@ -10,6 +12,7 @@ import { Psd2Error } from '../errors.ts';
 import { runOperation } from '../flows/operation.ts';
 import { transferCalls } from '../flows/transfer.ts';
 import type { FlowJournal, OpenTransfer } from '../store/journal.ts';
+import { maxAmountOf, type Profile } from '../store/settings.ts';
 import { actingFor, refuseClientCredentials, withWayOn } from './consent.ts';
 import type { Context } from './context.ts';
 import { customerPortsOf } from './customer-ports.ts';
@@ -44,11 +47,14 @@ export interface TransferOptions {
 export async function transferCreate(context: Context, options: TransferOptions): Promise<void> {
   const order = readOrder(options, context.world.now());
   refuseClientCredentials(context);
-  refuseUnconfirmable(context, options);
+  refuseUnconfirmable(context);
+  const { profile } = openProfileOf(context);
+  refuseUncheckedPayee(context, profile, { ...options, instant: order.instant });
+  refuseAboveLimit(profile, order);
 
   const furtherData = await readFurtherData(context, options.verifyData);
 
-  const opened = openCustomerBank(context);
+  const opened = await openCustomerBank(context);
   const open = await opened.journal.locked(async () => {
     refuseKnownReference(opened.journal, order.reference);
     return opened.journal.createTransfer({
@@ -83,12 +89,16 @@ export async function transferResume(
   flow: string,
   options: { payeeVerified: boolean; verifyData: string[] },
 ): Promise<void> {
-  const { current } = openProfileOf(context, flow).journal.openTransfer(flow);
+  const { profile, journal } = openProfileOf(context, flow);
+  const { current } = journal.openTransfer(flow);
+  const { order } = current;
   if (['created', 'verified'].includes(current.state) && !current.accepted) {
-    refuseUnconfirmable(context, { instant: current.order.instant, payeeVerified: options.payeeVerified });
+    refuseUnconfirmable(context);
+    refuseUncheckedPayee(context, profile, { ...options, instant: order.instant });
+    refuseAboveLimit(profile, order);
   }
   const furtherData = await readFurtherData(context, options.verifyData);
-  const opened = openCustomerBank(actingFor(context, current.order.customerId));
+  const opened = await openCustomerBank(actingFor(context, order.customerId));
   await opened.journal.claimed(current.flow, async () => {
     const open = opened.journal.openTransfer(current.flow);
     if (furtherData.length > 0) open.record({ type: 'further-data', data: furtherData });
@@ -109,7 +119,7 @@ async function run(
       bank: opened.bank,
       world,
       customer: customerPortsOf(context, opened.profile),
-      accept: (transfer) => accept(context, transfer, payeeVerified),
+      accept: () => accept(context, opened, open, payeeVerified),
     });
   } catch (error) {
     printTransfer(context, open.current);
@@ -118,21 +128,49 @@ async function run(
   printTransfer(context, open.current);
 }
 
-/** Shows what the bank verified and asks (command contract, "Nobody pays by accident"). */
+/** Has the payee checked, shows what the bank verified, and asks (command contract, "Nobody pays by accident"). */
 async function accept(
-  { globals, terminal }: Context,
-  transfer: Transfer,
+  context: Context,
+  { profile }: CustomerBank,
+  open: OpenTransfer,
   payeeVerified: boolean,
 ): Promise<boolean> {
-  const { order } = transfer;
-  terminal.warn(showVerified(transfer));
-  if (order.instant && !payeeVerified) {
-    const checked = await terminal.confirm(
-      `Is ${order.name} verified as the payee behind ${order.to}? An instant transfer can't be called back`,
-    );
-    if (!checked) return false;
+  const { globals, terminal } = context;
+  const { order } = open.current;
+  const command = profile.settings.payeeCheck;
+  if (command !== undefined && !payeeVerified) {
+    const { checkPayee } = await import('./payee-check.ts');
+    const checked = await terminal.whileWaiting('Checking the payee', checkPayee(context, command, order));
+    open.record({ type: 'payee-checked', ...checked });
   }
+  terminal.warn(terminal.marked(showVerified(open.current)));
+  if (!payeeVerified && !(await isPayeeRight(context, open.current))) return false;
   return globals.yes || terminal.confirm('Send the customer to authorise this transfer?');
+}
+
+/**
+ * Whether the payee check found a match, or the operator says that the payee is right. A transfer that is not
+ * instant needs no check, but where there was one, only a match passes without a person's yes.
+ *
+ * @throws Psd2Error `confirmation_needed` when there is nobody to ask
+ */
+async function isPayeeRight({ terminal }: Context, { order, payeeCheck, flow }: Transfer): Promise<boolean> {
+  if (payeeCheck ? payeeCheck.result === 'match' : !order.instant) return true;
+  const said = payeeCheck && describePayeeCheck(payeeCheck);
+  if (said !== null && !terminal.canAsk) {
+    throw new Psd2Error(
+      'confirmation_needed',
+      `The payee check of ${order.name} and ${order.to} says: ${said}`,
+      {
+        hint: `The customer was not asked yet. If the payee is right nevertheless: psd2 transfer resume ${flow} --payee-verified --yes`,
+      },
+    );
+  }
+  const question =
+    said === null
+      ? `Is ${order.name} verified as the payee behind ${order.to}?`
+      : `The payee check says: ${said}. Is ${order.name} the right payee all the same?`;
+  return terminal.confirm(`${question}${order.instant ? " An instant transfer can't be called back" : ''}`);
 }
 
 /** @throws Psd2Error `usage` and the `invalid_…` codes, before anything is sent */
@@ -179,29 +217,45 @@ function readOrder(options: TransferOptions, now: Date): Omit<TransferOrder, 'cu
 }
 
 /** @throws Psd2Error `confirmation_needed` when a question will come up that nobody can answer */
-function refuseUnconfirmable(
-  { globals, terminal }: Context,
+function refuseUnconfirmable({ globals, terminal }: Context): void {
+  if (terminal.canAsk || globals.yes) return;
+  throw new Psd2Error(
+    'confirmation_needed',
+    'A transfer has to be confirmed, and there is no terminal to ask at',
+    {
+      hint: 'Add --yes to confirm it beforehand. Nothing was sent.',
+    },
+  );
+}
+
+/** @throws Psd2Error `confirmation_needed` when nothing and nobody can say who the payee of an instant transfer is */
+function refuseUncheckedPayee(
+  { terminal }: Context,
+  { settings }: Profile,
   { instant, payeeVerified }: { instant: boolean; payeeVerified: boolean },
 ): void {
-  if (terminal.canAsk) return;
-  if (!globals.yes) {
-    throw new Psd2Error(
-      'confirmation_needed',
-      'A transfer has to be confirmed, and there is no terminal to ask at',
-      {
-        hint: 'Add --yes to confirm it beforehand. Nothing was sent.',
-      },
-    );
-  }
-  if (instant && !payeeVerified) {
-    throw new Psd2Error(
-      'confirmation_needed',
-      'An instant transfer needs the payee to be verified, and there is no terminal to ask at',
-      {
-        hint: 'Verify that the name belongs to the IBAN, then add --payee-verified. Nothing was sent.',
-      },
-    );
-  }
+  if (!instant || payeeVerified || settings.payeeCheck !== undefined || terminal.canAsk) return;
+  throw new Psd2Error(
+    'confirmation_needed',
+    'An instant transfer needs the payee to be verified, and there is no terminal to ask at',
+    {
+      hint: 'Verify that the name belongs to the IBAN, then add --payee-verified; or set PSD2_PAYEE_CHECK. Nothing was sent.',
+    },
+  );
+}
+
+/** @throws Psd2Error `invalid_amount` when the profile does not let so much be sent at once */
+function refuseAboveLimit(
+  profile: Profile,
+  { amount, currency }: Pick<TransferOrder, 'amount' | 'currency'>,
+): void {
+  const limit = maxAmountOf(profile);
+  if (limit === null || new Big(amount).lte(limit)) return;
+  throw new Psd2Error(
+    'invalid_amount',
+    `The amount ${amount} ${currency} is more than the ${limit} ${currency} that the profile ${profile.name} allows`,
+    { hint: 'Nothing was sent. The limit is the setting --max-amount of the profile, or PSD2_MAX_AMOUNT.' },
+  );
 }
 
 /**

@@ -3,6 +3,7 @@ import { prepareTransfer, type TransferTerms } from '../bank/transfers.ts';
 import { bankLocalTime, type IsoDate, parseDate } from '../domain/calendar.ts';
 import { parseProductId } from '../domain/identifiers.ts';
 import { OPERATION_STATES, type OperationState } from '../domain/operation.ts';
+import { describePayeeCheck } from '../domain/payee-check.ts';
 import type { Transfer } from '../domain/transfer.ts';
 import { Psd2Error } from '../errors.ts';
 import { cleanText } from '../terminal/clean.ts';
@@ -100,7 +101,7 @@ function dayBegins(day: IsoDate): Date {
 /** `psd2 transfer prepare <productId>`: what the bank allows, before an order is made. */
 export async function transferPrepare(context: Context, product: string): Promise<void> {
   const productId = parseProductId(product);
-  const { bank, customerId } = openCustomerBank(context);
+  const { bank, customerId } = await openCustomerBank(context);
   const terms = await prepareTransfer(bank, { customerId, from: productId }, context.world.newId());
   context.output.record(toTerms(terms), [
     { title: 'Today at the bank', value: ({ today }) => today },
@@ -118,7 +119,7 @@ export async function transferStatus(context: Context, flow: string): Promise<vo
   const { current } = openProfileOf(context).journal.openTransfer(flow);
   const resourceId = current.verification?.resourceId ?? null;
   if (resourceId === null) return printTransfer(context, current);
-  const { bank } = openCustomerBank({
+  const { bank } = await openCustomerBank({
     ...context,
     globals: { ...context.globals, customer: current.order.customerId },
   });
@@ -142,7 +143,7 @@ export async function transferReceipt(
   if (!verification || !['executed', 'settled'].includes(state)) {
     throw new Psd2Error('usage', `Transfer ${current.flow} is ${state}, so there is no receipt`);
   }
-  const { bank } = openCustomerBank({
+  const { bank } = await openCustomerBank({
     ...context,
     globals: { ...context.globals, customer: order.customerId },
   });
@@ -162,6 +163,10 @@ export function printTransfer({ output }: Context, transfer: Transfer): void {
     { title: 'Description', value: ({ description }) => description },
     { title: 'Execution date', value: ({ executionDate }) => executionDate },
     { title: 'Instant', value: ({ instant }) => (instant ? 'yes' : 'no') },
+    {
+      title: 'Payee check',
+      value: ({ payeeCheck }) => payeeCheck && describePayeeCheck(payeeCheck),
+    },
     { title: 'Reference', value: ({ reference }) => reference },
     { title: 'Authorization', value: ({ authorizationStatus }) => authorizationStatus },
     {
@@ -177,10 +182,11 @@ export function printTransfer({ output }: Context, transfer: Transfer): void {
 }
 
 /** What the bank verified, for the operator to say yes to. */
-export function showVerified({ order, verification }: Transfer): string {
+export function showVerified({ order, verification, payeeCheck }: Transfer): string {
   const lines: [string, string | null][] = [
     ['Beneficiary', order.name],
     ['IBAN', order.to.replace(/(.{4})(?=.)/g, '$1 ')],
+    ['Payee check', payeeCheck && describePayeeCheck(payeeCheck)],
     ['Bank', verification?.bankName ?? null],
     ['Amount', writeMoney(order)],
     ['Commission', writeMoney(verification?.commissions ?? null)],
@@ -212,6 +218,7 @@ function toData({ order, verification, ...transfer }: Transfer) {
     totalAmount: verification?.totalAmount ?? null,
     commissions: verification?.commissions ?? null,
     bankName: verification?.bankName ?? null,
+    payeeCheck: transfer.payeeCheck,
     authorizationStatus: transfer.authorizationStatus,
     executionStatus: transfer.executionStatus,
     executionStatusDescription: transfer.executionStatusDescription,

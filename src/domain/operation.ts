@@ -1,5 +1,6 @@
 import type { Money } from './decimal.ts';
 import type { ProductId } from './identifiers.ts';
+import type { PayeeCheck } from './payee-check.ts';
 
 /** The states of an operation (a transfer is one), as `psd2` shows them. */
 export const OPERATION_STATES = [
@@ -68,6 +69,8 @@ export interface Operation<Order extends OrderTarget> {
   /** A further step was sent and not answered: the bank may have taken it. */
   furtherStepOpen: boolean;
   verification: Verification | null;
+  /** What the operator's payee check said last; null where there was none. */
+  payeeCheck: PayeeCheck | null;
   /** The operator has seen what the bank verified and said yes. */
   accepted: boolean;
   authorizationStatus: string | null;
@@ -97,6 +100,7 @@ export type StepEvent =
   | { type: 'verify-refused' }
   /** Taken up after a further step that was not answered: the order is verified anew, as another resource. */
   | { type: 'verify-again' }
+  | ({ type: 'payee-checked' } & PayeeCheck)
   | { type: 'accepted' }
   | { type: 'cancelled' }
   | { type: 'sca-started' }
@@ -151,6 +155,7 @@ export function applyOperationEvent<Order extends OrderTarget>(
       furtherSteps: 0,
       furtherStepOpen: false,
       verification: null,
+      payeeCheck: null,
       accepted: false,
       authorizationStatus: null,
       executionStatus: null,
@@ -212,8 +217,13 @@ function changes(
         furtherSteps: 0,
         furtherStepOpen: false,
         verification: null,
+        payeeCheck: null,
         accepted: false,
       };
+    case 'payee-checked': {
+      const { result, name, problem } = event;
+      return { payeeCheck: { result, name, problem } };
+    }
     case 'accepted':
       return { accepted: true };
     case 'cancelled':

@@ -5,6 +5,7 @@ import { type Decimal, isDecimal } from '../domain/decimal.ts';
 import type { Iban } from '../domain/iban.ts';
 import type { ProductId } from '../domain/identifiers.ts';
 import type { GenericOrder, OrderTarget } from '../domain/operation.ts';
+import { PAYEE_RESULTS } from '../domain/payee-check.ts';
 import type { TransferOrder } from '../domain/transfer.ts';
 
 // The journal's lines. A field may be added; none may change its meaning, since old journals are read for ever.
@@ -60,6 +61,12 @@ const stepEvent = z.discriminatedUnion('type', [
       'execute-not-begun',
       'execute-unanswered',
     ]),
+  }),
+  z.object({
+    type: z.literal('payee-checked'),
+    result: z.enum(PAYEE_RESULTS),
+    name: textOrNull,
+    problem: textOrNull,
   }),
   authorization,
   z.object({ type: z.literal('executed'), cro: textOrNull }),

@@ -6,9 +6,17 @@ import type { StoreFolder } from './folder.ts';
 import { type Notice, readJsonFile, writeJsonFile } from './json-file.ts';
 import { LONGEST_RENEWAL_MS, withLock } from './lock.ts';
 
-/** Certificate or key: its PEM text, or the path of a file that holds it. */
-const pem = z.union([z.object({ pem: z.string() }), z.object({ path: z.string() })]);
+/** Certificate or key: its PEM text, a PKCS#12 file in base64, or the path of a file that holds it. */
+const pem = z.union([
+  z.object({ pem: z.string() }),
+  z.object({ pkcs12: z.string() }),
+  z.object({ path: z.string() }),
+]);
 export type PemSource = z.infer<typeof pem>;
+
+/** Whether a bank moves real money: `sandbox` is one that a bank offers to try its interface. */
+export const BANK_ENVIRONMENTS = ['production', 'sandbox'] as const;
+export type BankEnvironment = (typeof BANK_ENVIRONMENTS)[number];
 
 const profile = z.object({
   baseUrl: z.string(),
@@ -26,6 +34,11 @@ const profile = z.object({
   bankSigningCertificate: z.optional(pem),
   ccDailyLimit: z.optional(z.string()),
   redirectUri: z.optional(z.string()),
+  signer: z.optional(z.string()),
+  payeeCheck: z.optional(z.string()),
+  environment: z.optional(z.enum(BANK_ENVIRONMENTS)),
+  /** A decimal, as given. */
+  maxAmount: z.optional(z.string()),
   tppCertificate: z.optional(z.enum(['der-base64', 'pem-urlencoded', 'none'])),
 });
 

@@ -1,8 +1,16 @@
 import { didYouMean } from '../did-you-mean.ts';
+import { type Decimal, isDecimal } from '../domain/decimal.ts';
 import { Psd2Error } from '../errors.ts';
 import { refuseIfOthersCanRead } from './files.ts';
 import { readKeyFile } from './key-file.ts';
-import { ENVIRONMENT_PROFILE, type PemSource, type ProfileSettings, type ProfileStore } from './profiles.ts';
+import {
+  BANK_ENVIRONMENTS,
+  type BankEnvironment,
+  ENVIRONMENT_PROFILE,
+  type PemSource,
+  type ProfileSettings,
+  type ProfileStore,
+} from './profiles.ts';
 import { isMissing } from './system-error.ts';
 
 /** Environment variables, as `process.env` has them. */
@@ -19,6 +27,9 @@ export const TEXT_VARIABLES = {
   ccApplicationName: 'PSD2_CC_APP_NAME',
   ccDailyLimit: 'PSD2_CC_DAILY_LIMIT',
   redirectUri: 'PSD2_REDIRECT_URI',
+  signer: 'PSD2_SIGNER',
+  payeeCheck: 'PSD2_PAYEE_CHECK',
+  maxAmount: 'PSD2_MAX_AMOUNT',
 } as const;
 
 /** The environment variable of each setting that is a PEM file. */
@@ -45,6 +56,9 @@ export const SETTING_NAMES: Record<TextSetting | PemSetting, string> = {
   ccApplicationName: 'application name for client credentials',
   ccDailyLimit: 'daily limit of calls with client credentials',
   redirectUri: 'redirect URI',
+  signer: 'signer',
+  payeeCheck: 'payee check',
+  maxAmount: 'largest amount of a transfer',
   qwacCertificate: 'QWAC certificate',
   qwacKey: 'QWAC key',
   qsealCertificate: 'QSealC certificate',
@@ -53,7 +67,9 @@ export const SETTING_NAMES: Record<TextSetting | PemSetting, string> = {
   bankSigningCertificate: 'bank signing certificate',
 };
 
-const DEFAULT_REDIRECT_URI = 'http://127.0.0.1:8910/callback';
+export const DEFAULT_REDIRECT_URI = 'http://127.0.0.1:8910/callback';
+/** How the `TPP-Certificate` header carries the certificate unless the profile says otherwise. */
+export const DEFAULT_TPP_CERTIFICATE = 'der-base64';
 
 /** A profile with the environment laid over it (command contract, "Precedence"). */
 export interface Profile {
@@ -98,6 +114,8 @@ export function openProfile(store: ProfileStore, named: string | undefined, env:
 /**
  * The settings that the environment gives; an empty variable counts as not set. Blanks and line breaks around a
  * value are dropped: a secret that was mounted as a file often ends with one.
+ *
+ * @throws Psd2Error `config`
  */
 export function environmentSettings(env: Environment): Partial<ProfileSettings> {
   return {
@@ -110,15 +128,34 @@ export function environmentSettings(env: Environment): Partial<ProfileSettings> 
     ...Object.fromEntries(
       Object.entries(PEM_VARIABLES).flatMap(([key, name]) => (env[name] ? [[key, { path: env[name] }]] : [])),
     ),
+    ...(env.PSD2_ENVIRONMENT && { environment: parseEnvironment(env.PSD2_ENVIRONMENT) }),
   };
+}
+
+function parseEnvironment(text: string): BankEnvironment {
+  const environment = BANK_ENVIRONMENTS.find((known) => known === text);
+  if (environment) return environment;
+  throw new Psd2Error('config', `PSD2_ENVIRONMENT ${JSON.stringify(text)} is not known`, {
+    hint: `Use one of ${BANK_ENVIRONMENTS.join(', ')}.`,
+  });
 }
 
 /** @throws Psd2Error `config` when the profile does not have it */
 export function requireSetting({ name, settings }: Profile, key: TextSetting): string {
-  const value = settings[key] ?? missing(name, key);
+  const value = settings[key] ?? missingSetting({ name, settings }, key);
   if (!/\p{Cc}/u.test(value)) return value;
   throw new Psd2Error('config', `The ${SETTING_NAMES[key]} holds a line break or another control character`, {
     hint: `Check ${TEXT_VARIABLES[key]}, or the profile.`,
+  });
+}
+
+/** The largest amount that a transfer may have, where the operator has set one. @throws Psd2Error `config` */
+export function maxAmountOf({ settings }: Profile): Decimal | null {
+  const text = settings.maxAmount;
+  if (text === undefined) return null;
+  if (/^\d{1,9}(\.\d{1,2})?$/.test(text) && isDecimal(text)) return text;
+  throw new Psd2Error('config', `The largest amount ${JSON.stringify(text)} is not an amount`, {
+    hint: 'Give PSD2_MAX_AMOUNT or --max-amount as digits with a point before at most two decimals: 500.00.',
   });
 }
 
@@ -138,17 +175,23 @@ export function readPem({ settings }: Profile, key: PemSetting): string | undefi
   return source && readPemSource(source, key);
 }
 
-/** @throws Psd2Error `config` when the profile does not have it, `certificate` when it can't be read */
-export function requirePem(profile: Profile, key: PemSetting): string {
-  return readPem(profile, key) ?? missing(profile.name, key);
+/** @throws Psd2Error `config` when the profile does not have it */
+export function requireSource({ name, settings }: Profile, key: PemSetting): PemSource {
+  return settings[key] ?? missingSetting({ name, settings }, key);
 }
 
-/** @throws Psd2Error `certificate` when the file can't be read, or is a key that others can read */
+/** @throws Psd2Error `certificate` when the file can't be read, `config` when it is a key that others can read */
 export function readPemSource(source: PemSource, key: PemSetting): string {
-  if ('pem' in source) return source.pem;
-  let pem: string;
+  return readSource(source, key).toString('utf8');
+}
+
+/** A certificate's file as it is: PEM, or PKCS#12. @throws as {@link readPemSource} */
+export function readSource(source: PemSource, key: PemSetting): Buffer {
+  if ('pem' in source) return Buffer.from(source.pem);
+  if ('pkcs12' in source) return Buffer.from(source.pkcs12, 'base64');
+  let content: Buffer;
   try {
-    pem = readKeyFile(source.path, SETTING_NAMES[key]).toString('utf8');
+    content = readKeyFile(source.path, SETTING_NAMES[key]);
   } catch (cause) {
     if (cause instanceof Psd2Error) throw cause;
     throw new Psd2Error(
@@ -161,7 +204,7 @@ export function readPemSource(source: PemSource, key: PemSetting): string {
     );
   }
   if (key === 'qwacKey' || key === 'qsealKey') refuseIfOthersCanRead(source.path);
-  return pem;
+  return content;
 }
 
 /**
@@ -203,7 +246,8 @@ export function redirectUriOf({ name, settings }: Profile): string {
   );
 }
 
-function missing(profile: string, key: TextSetting | PemSetting): never {
+/** @throws Psd2Error `config` that names the setting and its variable */
+export function missingSetting({ name: profile }: Profile, key: TextSetting | PemSetting): never {
   const variable = { ...TEXT_VARIABLES, ...PEM_VARIABLES }[key];
   throw new Psd2Error('config', `The profile ${JSON.stringify(profile)} has no ${SETTING_NAMES[key]}`, {
     hint: `Set ${variable}${profile === ENVIRONMENT_PROFILE ? '' : `, or add the profile again: psd2 profile add ${profile}`}.`,

@@ -89,7 +89,8 @@ async function openSystemBrowser(href: string): Promise<ChildProcess> {
   }
 }
 
-function reason(error: unknown): string {
+/** Why a program could not be started, to be put behind a sentence. */
+export function reason(error: unknown): string {
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
   if (code === 'ENOENT') return ': there is no such program';
   if (code === 'EACCES') return ': it is not executable';

@@ -20,11 +20,20 @@ export interface Terminal {
   warn(text: string): void;
   /** Shows `text` while `work` runs, turning where stderr is a terminal; a function is asked for it anew again and again. */
   whileWaiting<T>(text: string | (() => string), work: Promise<T>): Promise<T>;
-  confirm(question: string): Promise<boolean>;
-  ask(question: string): Promise<string>;
+  /** Puts a mark before every question from now on, for example `PRODUCTION mybank`. */
+  mark(label: string): void;
+  /** A text with the mark before it, if there is one. */
+  marked(text: string): string;
+  /** @param initial the answer of who just presses Enter */
+  confirm(question: string, initial?: boolean): Promise<boolean>;
+  /** Asks until `check` does not throw a Psd2Error. @param initial what is offered as the answer */
+  ask(question: string, how?: { initial?: string | undefined; check?: Check }): Promise<string>;
+  choose<Value>(question: string, choices: readonly { value: Value; name: string }[]): Promise<Value>;
   /** Asks without echo. */
   askSecret(question: string): Promise<string>;
 }
+
+type Check = (answer: string) => void | Promise<void>;
 
 /** @param signal ends an open question when the operator interrupts */
 export function openTerminal(
@@ -51,12 +60,25 @@ export function openTerminal(
       throw error;
     }
   };
+  let label: string | undefined;
+  const marked = (text: string) => (label === undefined ? text : `[${label}] ${text}`);
+  /** A question as it is shown: the mark stands out where there is colour. */
+  const message = async (question: string) => {
+    const text = cleanText(marked(question));
+    if (label === undefined || !options.colour) return text;
+    const { default: chalk } = await import('chalk');
+    return text.replace(/^\[.*?\]/, (mark) => chalk.bold.red(mark));
+  };
   const write = (text: string) => stderr.write(`${text}\n`);
 
   return {
     canAsk,
     size: { columns: stderr.columns, rows: stderr.rows },
     colour: options.colour && stderr.isTTY === true,
+    mark: (text) => {
+      label = text;
+    },
+    marked,
     say: (text) => {
       if (!quiet) write(text);
     },
@@ -83,21 +105,35 @@ export function openTerminal(
         spinner.stop();
       }
     },
-    confirm: (question) =>
+    confirm: (question, initial = false) =>
       prompt(async (context) =>
         (await import('@inquirer/prompts')).confirm(
-          { message: cleanText(question), default: false },
+          { message: await message(question), default: initial },
           context,
         ),
       ),
-    ask: (question) =>
+    ask: (question, { initial, check } = {}) =>
       prompt(async (context) =>
-        (await import('@inquirer/prompts')).input({ message: cleanText(question) }, context),
+        (await import('@inquirer/prompts')).input(
+          {
+            message: await message(question),
+            ...(initial !== undefined && { default: initial }),
+            ...(check && { validate: (answer: string) => complaint(check, answer) }),
+          },
+          context,
+        ),
+      ),
+    choose: (question, choices) =>
+      prompt(async (context) =>
+        (await import('@inquirer/prompts')).select(
+          { message: await message(question), choices: [...choices] },
+          context,
+        ),
       ),
     askSecret: (question) =>
       prompt(async (context) =>
         (await import('@inquirer/prompts')).password(
-          { message: cleanText(question), toggleMask: false },
+          { message: await message(question), toggleMask: false },
           context,
         ),
       ),
@@ -110,4 +146,15 @@ export function writeTimeLeft(milliseconds: number): string {
   const [hours, minutes] = [Math.floor(seconds / 3600), Math.floor((seconds % 3600) / 60)];
   const tail = String(seconds % 60).padStart(2, '0');
   return hours === 0 ? `${minutes}:${tail}` : `${hours}:${String(minutes).padStart(2, '0')}:${tail}`;
+}
+
+/** What is wrong with an answer, or true. */
+async function complaint(check: Check, answer: string): Promise<string | true> {
+  try {
+    await check(answer);
+    return true;
+  } catch (error) {
+    if (!(error instanceof Psd2Error)) throw error;
+    return cleanText([error.message, error.hint].filter(Boolean).join('. '));
+  }
 }

@@ -24,22 +24,23 @@ export const RSA = ['rsa:2048'];
 export const EC = ['ec', '-pkeyopt', 'ec_paramgen_curve:P-256'];
 
 export class Openssl {
-  readonly #folder: string;
+  /** Where its files are. */
+  readonly folder: string;
 
   constructor(folder: string) {
-    this.#folder = folder;
+    this.folder = folder;
   }
 
   run(...args: string[]): string {
-    return execFileSync('openssl', args, { cwd: this.#folder, encoding: 'utf8', stdio: 'pipe' });
+    return execFileSync('openssl', args, { cwd: this.folder, encoding: 'utf8', stdio: 'pipe' });
   }
 
   runBinary(...args: string[]): Buffer {
-    return execFileSync('openssl', args, { cwd: this.#folder, stdio: 'pipe' });
+    return execFileSync('openssl', args, { cwd: this.folder, stdio: 'pipe' });
   }
 
-  write(file: string, content: string): string {
-    writeFileSync(join(this.#folder, file), content);
+  write(file: string, content: string | Uint8Array): string {
+    writeFileSync(join(this.folder, file), content);
     return file;
   }
 
@@ -77,6 +78,6 @@ export class Openssl {
   }
 
   #read(file: string): string {
-    return readFileSync(join(this.#folder, file), 'utf8');
+    return readFileSync(join(this.folder, file), 'utf8');
   }
 }

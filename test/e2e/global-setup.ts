@@ -42,6 +42,9 @@ const PACKAGES: Record<string, () => unknown> = {
   unzip: () => findProgram('unzip'),
   'zbar-tools': () => findProgram('zbarimg'),
   less: () => findProgram('less'),
+  // An HSM, for the outside signer.
+  softhsm2: () => findProgram('softhsm2-util'),
+  opensc: () => findProgram('pkcs11-tool'),
 };
 
 function installWhatIsMissing(): void {

@@ -43,8 +43,9 @@ const running = z.strictObject({
   profile: z.literal('sandbox'),
 });
 const profile = z.strictObject({ name: z.string(), baseUrl: z.url(), current: z.boolean() });
-const setting = z.strictObject({ value: z.string(), source: z.enum(['profile', 'environment']) });
-const shownProfile = z.strictObject({ name: z.string(), settings: z.record(z.string(), setting) });
+const source = z.enum(['option', 'environment', 'profile', 'default']);
+const setting = z.strictObject({ value: z.string(), source });
+const shownProfile = z.strictObject({ name: z.string(), source, settings: z.record(z.string(), setting) });
 const removedProfile = z.strictObject({ name: z.string(), removed: z.literal(true) });
 const terms = z.looseObject({
   today: z.iso.date(),
@@ -94,6 +95,10 @@ const COMMANDS: [args: string[], shape: z.ZodType][] = [
   [['profile', 'list'], z.array(profile).length(1)],
   [['profile', 'show'], shownProfile],
   [['profile', 'use', 'sandbox'], profile],
+  [['cert', 'inspect'], z.array(shapes.certificate).length(2)],
+  [['cert', 'check'], shapes.certificateChecks],
+  [['cert', 'generate', '--out', 'made'], shapes.generated],
+  [['doctor'], shapes.checks],
 ];
 /** Commands whose document is read by tests of their own, below or in the file named. */
 const ELSEWHERE = [

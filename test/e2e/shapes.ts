@@ -98,6 +98,13 @@ export const transfer = z.strictObject({
   totalAmount: money.nullable(),
   commissions: money.nullable(),
   bankName: z.string().nullable(),
+  payeeCheck: z
+    .strictObject({
+      result: z.enum(['match', 'close', 'none', 'unavailable']),
+      name: z.string().nullable(),
+      problem: z.string().nullable(),
+    })
+    .nullable(),
   authorizationStatus: z.string().nullable(),
   executionStatus: z.string().nullable(),
   executionStatusDescription: z.string().nullable(),
@@ -122,6 +129,47 @@ export const operation = z.strictObject({
   executionStatusDescription: z.string().nullable(),
   cro: z.string().nullable(),
   ...flowTimes,
+});
+
+export const certificate = z.strictObject({
+  subject: z.string(),
+  issuer: z.string(),
+  serialNumber: z.string().regex(/^[0-9a-f]+$/),
+  notBefore: time,
+  notAfter: time,
+  sha256: z.string().regex(/^[0-9a-f]{64}$/),
+  organizationIdentifier: z.string().nullable(),
+  qcType: z.enum(['web', 'eseal', 'esign']).nullable(),
+  roles: z.array(z.enum(['PSP_AI', 'PSP_PI', 'PSP_IC', 'PSP_AS'])),
+  ncaName: z.string().nullable(),
+  ncaId: z.string().nullable(),
+  keyMatches: z.boolean().nullable(),
+});
+
+const check = z.strictObject({
+  name: z.string(),
+  status: z.enum(['ok', 'warn', 'fail', 'skip']),
+  detail: z.string(),
+  fix: z.string().nullable(),
+});
+export const checks = z.strictObject({ ok: z.boolean(), checks: z.array(check) });
+export const certificateChecks = z.strictObject({
+  ok: z.boolean(),
+  checks: z.array(
+    check.extend({ subject: z.string(), sha256: z.string(), notAfter: time, daysLeft: z.int() }),
+  ),
+});
+export const generated = z.strictObject({
+  organizationIdentifier: z.string(),
+  roles: z.array(z.string()),
+  notAfter: time,
+  files: z.strictObject({
+    ca: z.string(),
+    qwacCertificate: z.string(),
+    qwacKey: z.string(),
+    qsealCertificate: z.string(),
+    qsealKey: z.string(),
+  }),
 });
 
 /** A document of the bank that was saved. */

@@ -4,7 +4,8 @@ import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import { describe, expect, it } from 'vitest';
-import { type Environment, freePort, PROGRAM, REFUSING_CUSTOMER, type Running, useLoggedIn } from './psd2.ts';
+import { terminalOf } from './in-terminal.ts';
+import { type Environment, freePort, REFUSING_CUSTOMER, type Running, useLoggedIn } from './psd2.ts';
 import * as shapes from './shapes.ts';
 
 const ACCOUNT = '0010482620';
@@ -17,15 +18,7 @@ const PAYEE = /Is Ada Lovelace verified as the payee behind DE893704004405320130
 const CTRL_C = '\u0003';
 const operator = useLoggedIn();
 
-/** Runs `psd2` in a terminal of its own (script, util-linux): what it prints comes on stdout, whichever stream it took. */
-function inTerminal(
-  args: string[],
-  { columns = 120, env = {}, to }: { columns?: number; env?: Environment; to?: string } = {},
-): Promise<Running> {
-  const words = [process.execPath, PROGRAM, ...args].map((word) => `'${word.replaceAll("'", `'\\''`)}'`);
-  const command = `stty cols ${columns} rows 40; exec ${words.join(' ')}${to === undefined ? '' : ` > '${to}'`}`;
-  return operator.startProgram('script', ['-qefc', command, '/dev/null'], { TERM: 'xterm-256color', ...env });
-}
+const inTerminal = terminalOf(operator);
 
 const newest = async () => (await operator.json(shapes.transfers, ['transfer', 'list']))[0];
 

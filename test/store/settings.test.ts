@@ -5,12 +5,12 @@ import { ProfileStore } from '../../src/store/profiles.ts';
 import {
   dailyLimitOf,
   environmentSettings,
+  missingSetting,
   openProfile,
   type Profile,
   parseBaseUrl,
   readPem,
   redirectUriOf,
-  requirePem,
   requireSetting,
 } from '../../src/store/settings.ts';
 import { newConfigFolder, temporaryFolder } from './temporary-folder.ts';
@@ -135,7 +135,7 @@ describe('a setting that is needed', () => {
         hint: 'Set PSD2_APP_NAME, or add the profile again: psd2 profile add bank.',
       }),
     );
-    expect(() => requirePem(profile('env'), 'qwacKey')).toThrow(
+    expect(() => missingSetting(profile('env'), 'qwacKey')).toThrow(
       expect.objectContaining({ message: 'The profile "env" has no QWAC key', hint: 'Set PSD2_QWAC_KEY.' }),
     );
   });

@@ -8,8 +8,10 @@ export function declareProfile(run: Run) {
 
   profile
     .command('add')
-    .argument('<name>')
-    .description('store the settings of a bank; what is not given is taken from the environment or asked for')
+    .argument('[name]')
+    .description(
+      'store the settings of a bank; what is not given is taken from the environment or asked for, all of it without options',
+    )
     .option('--base-url <url>', 'https://host[:port][/prefix] (PSD2_BASE_URL)')
     .option('--client-id <id>', 'of the authorization_code application (PSD2_CLIENT_ID)')
     .option('--client-secret-stdin', 'read its secret from standard input')
@@ -22,10 +24,19 @@ export function declareProfile(run: Run) {
       '--cc-daily-limit <n>',
       'warn when this many calls with client credentials draw near (PSD2_CC_DAILY_LIMIT)',
     )
-    .option('--qwac-cert <file>', 'PEM, for mutual TLS (PSD2_QWAC_CERT)')
-    .option('--qwac-key <file>', 'PEM (PSD2_QWAC_KEY)')
-    .option('--qseal-cert <file>', 'PEM, for signatures; without it the QWAC signs (PSD2_QSEAL_CERT)')
-    .option('--qseal-key <file>', 'PEM (PSD2_QSEAL_KEY)')
+    .option('--qwac-cert <file>', 'PEM or PKCS#12, for mutual TLS (PSD2_QWAC_CERT)')
+    .option('--qwac-key <file>', 'PEM; not needed with PKCS#12 (PSD2_QWAC_KEY)')
+    .option('--qseal-cert <file>', 'PEM or PKCS#12, for signatures; else the QWAC signs (PSD2_QSEAL_CERT)')
+    .option('--qseal-key <file>', 'PEM; not needed with PKCS#12 (PSD2_QSEAL_KEY)')
+    .option('--signer <command>', "a command that signs in place of the QSealC's key (PSD2_SIGNER)")
+    .option('--payee-check <command>', 'a command that checks the payee of a transfer (PSD2_PAYEE_CHECK)')
+    .option('--max-amount <decimal>', 'refuse transfers of more than this (PSD2_MAX_AMOUNT)')
+    .addOption(
+      new Option(
+        '--environment <name>',
+        'whether real money moves; production is marked in every question (PSD2_ENVIRONMENT)',
+      ).choices(['production', 'sandbox'] as const),
+    )
     .option('--ca <file>', "PEM, what the bank's certificate must chain to; default: the system's (PSD2_CA)")
     .option('--bank-signing-cert <file>', 'PEM, of signed responses (PSD2_BANK_SIGNING_CERT)')
     .option('--redirect-uri <uri>', 'default: http://127.0.0.1:8910/callback (PSD2_REDIRECT_URI)')

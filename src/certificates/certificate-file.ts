@@ -1,0 +1,49 @@
+import { X509Certificate } from 'node:crypto';
+import { Psd2Error } from '../errors.ts';
+import { isPkcs12 } from './key-pair.ts';
+
+/** What a file of certificates holds. */
+export interface CertificateFile {
+  /** In the file's order; of PKCS#12 the one that the key belongs to comes first. */
+  certificates: X509Certificate[];
+  /** PEM, perhaps encrypted; undefined when the file holds none. */
+  key: string | undefined;
+}
+
+const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
+const KEY = /-----BEGIN [A-Z ]*PRIVATE KEY-----[^-]+-----END [A-Z ]*PRIVATE KEY-----/;
+
+/**
+ * Reads a file of certificates: PEM with one or several, DER, or PKCS#12.
+ *
+ * @param path for messages
+ * @throws WrongPassphrase of a PKCS#12 file
+ * @throws Psd2Error `certificate` when it holds none
+ */
+export async function readCertificateFile(
+  bytes: Uint8Array,
+  passphrase: string | undefined,
+  path: string,
+): Promise<CertificateFile> {
+  if (isPkcs12(bytes)) {
+    const { readPkcs12 } = await import('./pkcs12.ts');
+    const { certificates, key } = readPkcs12(bytes, passphrase, { name: path, path });
+    if (certificates.length === 0) throw holdsNone(path);
+    return { certificates: certificates.map((pem) => new X509Certificate(pem)), key };
+  }
+  const text = Buffer.from(bytes).toString('latin1');
+  const pems = text.match(CERTIFICATE) ?? [];
+  try {
+    const certificates = (pems.length > 0 ? pems : [bytes]).map((each) => new X509Certificate(each));
+    return { certificates, key: KEY.exec(text)?.[0] };
+  } catch (cause) {
+    throw holdsNone(path, cause);
+  }
+}
+
+function holdsNone(path: string, cause?: unknown): Psd2Error {
+  return new Psd2Error('certificate', `${path} holds no certificate that can be read`, {
+    hint: 'It is to be PEM (-----BEGIN CERTIFICATE-----), DER or PKCS#12.',
+    cause,
+  });
+}

@@ -1,0 +1,242 @@
+import { createDecipheriv, createPrivateKey, pbkdf2Sync, X509Certificate } from 'node:crypto';
+import { createSecureContext } from 'node:tls';
+import {
+  type AsnType,
+  Constructed,
+  fromBER,
+  Integer,
+  ObjectIdentifier,
+  OctetString,
+  Primitive,
+} from 'asn1js';
+import { Psd2Error } from '../errors.ts';
+import { WrongPassphrase } from './key-pair.ts';
+
+/** What a PKCS#12 file holds, as PEM. */
+export interface Pkcs12Content {
+  /** The certificate that the key belongs to first, then the others as they come in the file; may be empty. */
+  certificates: string[];
+  /** PKCS#8, not encrypted; undefined when the file holds no key. */
+  key: string | undefined;
+}
+
+/** How a file is called in messages and in the command that converts it. */
+export interface Pkcs12File {
+  /** `QWAC`, or the file's path. */
+  name: string;
+  /** Its path, or undefined when a profile holds its contents. */
+  path: string | undefined;
+}
+
+const DATA = '1.2.840.113549.1.7.1';
+const ENCRYPTED_DATA = '1.2.840.113549.1.7.6';
+
+/** The kinds of bags (RFC 7292, section 4.2). */
+const KEY_BAG = '1.2.840.113549.1.12.10.1.1';
+const SHROUDED_KEY_BAG = '1.2.840.113549.1.12.10.1.2';
+const CERTIFICATE_BAG = '1.2.840.113549.1.12.10.1.3';
+
+const PBES2 = '1.2.840.113549.1.5.13';
+const PBKDF2 = '1.2.840.113549.1.5.12';
+
+/** Hash of PBKDF2 by the OID of its pseudo-random function (RFC 8018, appendix B.1). */
+const PRF: Readonly<Record<string, string>> = {
+  '1.2.840.113549.2.7': 'sha1',
+  '1.2.840.113549.2.8': 'sha224',
+  '1.2.840.113549.2.9': 'sha256',
+  '1.2.840.113549.2.10': 'sha384',
+  '1.2.840.113549.2.11': 'sha512',
+};
+
+const CIPHERS: Readonly<Record<string, { name: string; keyLength: number }>> = {
+  '2.16.840.1.101.3.4.1.2': { name: 'aes-128-cbc', keyLength: 16 },
+  '2.16.840.1.101.3.4.1.22': { name: 'aes-192-cbc', keyLength: 24 },
+  '2.16.840.1.101.3.4.1.42': { name: 'aes-256-cbc', keyLength: 32 },
+};
+
+/** The ciphers of PKCS#12's first days (RFC 7292, appendix C). */
+const OLD_CIPHERS: Readonly<Record<string, string>> = {
+  '1.2.840.113549.1.12.1.1': 'RC4 with 128 bits',
+  '1.2.840.113549.1.12.1.2': 'RC4 with 40 bits',
+  '1.2.840.113549.1.12.1.3': 'triple DES',
+  '1.2.840.113549.1.12.1.4': 'double DES',
+  '1.2.840.113549.1.12.1.5': 'RC2 with 128 bits',
+  '1.2.840.113549.1.12.1.6': 'RC2 with 40 bits',
+};
+
+/**
+ * Reads a PKCS#12 file (RFC 7292) that is protected by a passphrase with PBES2, as OpenSSL 3, Java 17 and
+ * Windows make it.
+ *
+ * @throws WrongPassphrase when the passphrase is missing or does not open it
+ * @throws Psd2Error `certificate` when it is no PKCS#12 file, or uses ciphers of old; the hint converts it
+ */
+export function readPkcs12(
+  bytes: Uint8Array,
+  passphrase: string | undefined,
+  file: Pkcs12File,
+): Pkcs12Content {
+  try {
+    const parts = partsOf(bytes);
+    refuseOldCiphers(parts, file);
+    checkIntegrity(bytes, passphrase, file);
+    const certificates: X509Certificate[] = [];
+    let key: string | undefined;
+    for (const part of parts) {
+      for (const { kind, value } of bagsOf(
+        part.encryption ? decrypt(part.content, part.encryption, passphrase ?? '') : part.content,
+      )) {
+        if (kind === CERTIFICATE_BAG) certificates.push(readCertificate(value));
+        else if (kind === KEY_BAG) key ??= readKey(value);
+        else if (kind === SHROUDED_KEY_BAG) key ??= readKey(value, passphrase ?? '');
+      }
+    }
+    const own = key === undefined ? undefined : createPrivateKey(key);
+    const isOwn = (certificate: X509Certificate) => own !== undefined && certificate.checkPrivateKey(own);
+    const ownFirst = [...certificates.filter(isOwn), ...certificates.filter((each) => !isOwn(each))];
+    return { certificates: ownFirst.map((certificate) => certificate.toString()), key };
+  } catch (cause) {
+    if (cause instanceof Psd2Error) throw cause;
+    throw new Psd2Error(
+      'certificate',
+      `The PKCS#12 file ${file.name} cannot be read: it is damaged or of an unusual kind`,
+      { hint: 'Ask for it again, or give certificate and key as PEM.', cause },
+    );
+  }
+}
+
+/** One of the `SafeContents`, which may be encrypted. */
+interface Part {
+  content: Uint8Array;
+  /** Its `AlgorithmIdentifier`. */
+  encryption: AsnType | undefined;
+}
+
+function partsOf(bytes: Uint8Array): Part[] {
+  const [, authSafe] = childrenOf(parse(bytes));
+  const [, safe] = childrenOf(authSafe);
+  return childrenOf(parse(bytesOf(childrenOf(safe)[0]))).flatMap((info): Part[] => {
+    const [type, wrapped] = childrenOf(info);
+    const [content] = childrenOf(wrapped);
+    switch (oidOf(type)) {
+      case DATA:
+        return [{ content: bytesOf(content), encryption: undefined }];
+      case ENCRYPTED_DATA: {
+        const [, algorithm, encrypted] = childrenOf(childrenOf(content)[1]);
+        return [{ content: bytesOf(encrypted), encryption: algorithm }];
+      }
+      default:
+        return [];
+    }
+  });
+}
+
+function bagsOf(content: Uint8Array): { kind: string; value: AsnType | undefined }[] {
+  return childrenOf(parse(content)).map((bag) => {
+    const [kind, value] = childrenOf(bag);
+    return { kind: oidOf(kind), value: childrenOf(value)[0] };
+  });
+}
+
+function refuseOldCiphers(parts: Part[], file: Pkcs12File): void {
+  const algorithms = parts.flatMap(({ content, encryption }) => {
+    if (encryption) return oidOf(childrenOf(encryption)[0]);
+    return bagsOf(content).flatMap(({ kind, value }) =>
+      kind === SHROUDED_KEY_BAG ? oidOf(childrenOf(childrenOf(value)[0])[0]) : [],
+    );
+  });
+  const other = algorithms.find((algorithm) => algorithm !== PBES2);
+  if (other === undefined) return;
+  throw new Psd2Error(
+    'certificate',
+    `The PKCS#12 file ${file.name} is encrypted with ${OLD_CIPHERS[other] ?? `the cipher ${other}`}, which is no longer safe`,
+    { hint: `Convert it and use the new file, which holds certificate and key: ${conversion(file)}` },
+  );
+}
+
+/** The command makes one PEM file of the certificates and the key, which stays encrypted throughout. */
+function conversion({ path }: Pkcs12File): string {
+  const old = path ?? 'old.p12';
+  const pem = `${old.replace(/\.(p12|pfx)$/i, '')}.pem`;
+  return `openssl pkcs12 -legacy -in ${quote(old)} -out ${quote(pem)}`;
+}
+
+function quote(path: string): string {
+  return /^[\w./@:+-]+$/.test(path) ? path : `'${path.replaceAll("'", `'\\''`)}'`;
+}
+
+/** OpenSSL checks the MAC, so that a wrong passphrase is told from a damaged file. */
+function checkIntegrity(bytes: Uint8Array, passphrase: string | undefined, file: Pkcs12File): void {
+  try {
+    createSecureContext({ pfx: Buffer.from(bytes), passphrase: passphrase ?? '' });
+  } catch (cause) {
+    // Any other complaint is about what is in it, a missing key for example.
+    if (!(cause instanceof Error && cause.message.includes('mac verify failure'))) return;
+    throw wrongPassphrase(passphrase, file, cause);
+  }
+}
+
+function wrongPassphrase(passphrase: string | undefined, { name }: Pkcs12File, cause: unknown): Psd2Error {
+  return new WrongPassphrase(
+    'certificate',
+    passphrase === undefined
+      ? `The PKCS#12 file ${name} is protected by a passphrase, and none was given`
+      : `The passphrase does not open the PKCS#12 file ${name}`,
+    { hint: 'Set PSD2_KEY_PASSPHRASE.', cause },
+  );
+}
+
+/** PBES2 (RFC 8018, section 6.2): PBKDF2 and AES-CBC. */
+function decrypt(content: Uint8Array, algorithm: AsnType, passphrase: string): Uint8Array {
+  const [derivation, scheme] = childrenOf(childrenOf(algorithm)[1]);
+  const [derivationId, derivationParameters] = childrenOf(derivation);
+  const [schemeId, iv] = childrenOf(scheme);
+  const [salt, iterations, ...further] = childrenOf(derivationParameters);
+  // Between the iterations and the pseudo-random function there may be the key's length.
+  const prf = further.find((each) => childrenOf(each).length > 0);
+  const hash = prf ? PRF[oidOf(childrenOf(prf)[0])] : 'sha1';
+  const cipher = CIPHERS[oidOf(schemeId)];
+  if (oidOf(derivationId) !== PBKDF2 || !(iterations instanceof Integer) || !hash || !cipher)
+    throw new TypeError('The encryption is none that is known');
+  const key = pbkdf2Sync(passphrase, bytesOf(salt), Number(iterations.toBigInt()), cipher.keyLength, hash);
+  const decipher = createDecipheriv(cipher.name, key, bytesOf(iv));
+  return Buffer.concat([decipher.update(content), decipher.final()]);
+}
+
+function readCertificate(bag: AsnType | undefined): X509Certificate {
+  const [, wrapped] = childrenOf(bag);
+  return new X509Certificate(Buffer.from(bytesOf(childrenOf(wrapped)[0])));
+}
+
+/** @param passphrase of a key that is encrypted by itself */
+function readKey(bag: AsnType | undefined, passphrase?: string): string {
+  const key = createPrivateKey({
+    key: Buffer.from(bag?.toBER() ?? new ArrayBuffer(0)),
+    format: 'der',
+    type: 'pkcs8',
+    ...(passphrase !== undefined && { passphrase }),
+  });
+  return key.export({ type: 'pkcs8', format: 'pem' }).toString();
+}
+
+/** BER, since some programs write lengths that DER forbids. */
+function parse(bytes: Uint8Array): AsnType {
+  const { offset, result } = fromBER(Uint8Array.from(bytes));
+  if (offset === -1) throw new TypeError('This is not BER');
+  return result;
+}
+
+function childrenOf(value: AsnType | undefined): AsnType[] {
+  return value instanceof Constructed ? value.valueBlock.value : [];
+}
+
+function oidOf(value: AsnType | undefined): string {
+  return value instanceof ObjectIdentifier ? value.getValue() : '';
+}
+
+/** The bytes of an OCTET STRING, also of one in pieces or with a tag of its own. */
+function bytesOf(value: AsnType | undefined): Uint8Array {
+  if (value instanceof OctetString) return new Uint8Array(value.getValue());
+  if (value instanceof Primitive) return value.valueBlock.valueHexView;
+  return Buffer.concat(childrenOf(value).map(bytesOf));
+}

@@ -1,0 +1,17 @@
+import { Command } from '@commander-js/extra-typings';
+import { examples, type Run } from './declare.ts';
+
+export function declareDoctor(run: Run) {
+  return new Command('doctor')
+    .description(
+      'check what has to be right before a call can go well: files, certificates, the way to the bank',
+    )
+    .addHelpText(
+      'after',
+      `
+Each check is ok, warn, fail or skip, with what to do. It sends one request, the authorize call that a login begins
+with, and spends no token. The exit code is that of the first check that failed; a warning is none.
+${examples('psd2 doctor', 'psd2 --profile mybank doctor --json | jq -r \'.checks[] | select(.status != "ok") | .name\'')}`,
+    )
+    .action(() => run(async (context) => (await import('../../commands/doctor.ts')).doctor(context)));
+}

@@ -1,0 +1,125 @@
+import { createPrivateKey, X509Certificate } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { isPkcs12, WrongPassphrase } from '../../src/certificates/key-pair.ts';
+import { readPkcs12 } from '../../src/certificates/pkcs12.ts';
+import { RSA, withOpenssl } from './openssl.ts';
+
+const PASSPHRASE = 'hush hush';
+
+const made = withOpenssl((openssl) => {
+  const authority = openssl.authority('Test CA');
+  const pair = openssl.issued(authority, 'tpp.example', RSA);
+  openssl.write('pair.key', pair.key);
+  openssl.write('pair.pem', pair.cert);
+  openssl.write('chain.pem', authority.cert);
+  const pack = (passphrase: string, ...how: string[]) => {
+    const files = ['-in', 'pair.pem', '-certfile', 'chain.pem', '-out', 'new.p12'];
+    openssl.run('pkcs12', '-export', ...files, '-passout', `pass:${passphrase}`, ...how);
+    return readFileSync(join(openssl.folder, 'new.p12'));
+  };
+  const withKey = ['-inkey', 'pair.key'];
+  const old = pack(PASSPHRASE, '-legacy', ...withKey);
+  return {
+    authority,
+    pair,
+    old,
+    files: {
+      'AES-256 with SHA-256': pack(PASSPHRASE, ...withKey),
+      'AES-128': pack(PASSPHRASE, '-certpbe', 'AES-128-CBC', '-keypbe', 'AES-128-CBC', ...withKey),
+      'SHA-512': pack(PASSPHRASE, '-macalg', 'sha512', ...withKey),
+      'no encryption of certificates': pack(PASSPHRASE, '-certpbe', 'NONE', ...withKey),
+      'no encryption at all': pack(PASSPHRASE, '-certpbe', 'NONE', '-keypbe', 'NONE', ...withKey),
+    },
+    empty: pack('', ...withKey),
+    umlauts: pack('pässwört €', ...withKey),
+    keyless: pack(PASSPHRASE, '-nokeys'),
+    tripleDes: pack(PASSPHRASE, '-certpbe', 'PBE-SHA1-3DES', '-keypbe', 'PBE-SHA1-3DES', ...withKey),
+    oldKeyOnly: pack(PASSPHRASE, '-keypbe', 'PBE-SHA1-3DES', ...withKey),
+  };
+});
+
+const file = { name: 'tpp.p12', path: '/keys of mine/tpp.p12' };
+const der = (pem: string) => new X509Certificate(pem).raw.toString('hex');
+const rsa = (pem: string) => createPrivateKey(pem).export({ type: 'pkcs1', format: 'pem' });
+
+describe('a PKCS#12 file', () => {
+  it.each(Object.entries(made.files))('with %s gives certificate, chain and key', (_, bytes) => {
+    const { certificates, key } = readPkcs12(bytes, PASSPHRASE, file);
+    expect(certificates.map(der)).toEqual([der(made.pair.cert), der(made.authority.cert)]);
+    expect(rsa(key ?? '')).toBe(rsa(made.pair.key));
+  });
+
+  it.each([
+    ['an empty passphrase', made.empty, ''],
+    ['an empty passphrase, and none given', made.empty, undefined],
+    ['a passphrase that is not ASCII', made.umlauts, 'pässwört €'],
+  ])('with %s opens', (_, bytes, passphrase) => {
+    expect(readPkcs12(bytes, passphrase, file).key).toContain('BEGIN PRIVATE KEY');
+  });
+
+  it('without a key gives the certificates', () => {
+    const { certificates, key } = readPkcs12(made.keyless, PASSPHRASE, file);
+    expect(certificates).toHaveLength(2);
+    expect(key).toBeUndefined();
+  });
+
+  it.each([
+    ['wrong', 'another', 'The passphrase does not open the PKCS#12 file tpp.p12'],
+    ['missing', undefined, 'The PKCS#12 file tpp.p12 is protected by a passphrase, and none was given'],
+  ])('says that its passphrase is %s', (_, passphrase, message) => {
+    for (const bytes of [made.files['AES-256 with SHA-256'], made.keyless]) {
+      const open = () => readPkcs12(bytes, passphrase, file);
+      expect(open).toThrow(WrongPassphrase);
+      expect(open).toThrow(
+        expect.objectContaining({ code: 'certificate', message, hint: 'Set PSD2_KEY_PASSPHRASE.' }),
+      );
+    }
+  });
+
+  it.each([
+    ['RC2', made.old, 'RC2 with 40 bits'],
+    ['triple DES', made.tripleDes, 'triple DES'],
+    ['triple DES around its key', made.oldKeyOnly, 'triple DES'],
+  ])('with %s is refused with the command that converts it', (_, bytes, cipher) => {
+    expect(() => readPkcs12(bytes, PASSPHRASE, file)).toThrow(
+      expect.objectContaining({
+        code: 'certificate',
+        message: expect.stringContaining(cipher),
+        hint: expect.stringContaining(
+          "openssl pkcs12 -legacy -in '/keys of mine/tpp.p12' -out '/keys of mine/tpp.pem'",
+        ),
+      }),
+    );
+  });
+
+  it('that is cut short, or is none, is said to be damaged', () => {
+    const whole = made.files['AES-256 with SHA-256'];
+    for (const bytes of [whole.subarray(0, 900), Buffer.from('3003020103', 'hex'), Buffer.from('hello')]) {
+      expect(() => readPkcs12(bytes, PASSPHRASE, file)).toThrow('cannot be read: it is damaged');
+    }
+  });
+
+  it('is known by its first bytes', () => {
+    for (const bytes of [made.old, made.keyless, ...Object.values(made.files)])
+      expect(isPkcs12(bytes)).toBe(true);
+    for (const other of [made.pair.cert, made.pair.key, '', '0'])
+      expect(isPkcs12(Buffer.from(other))).toBe(false);
+    expect(isPkcs12(new X509Certificate(made.pair.cert).raw)).toBe(false);
+  });
+});
+
+it('the command that converts an old file makes one PEM file of certificate and key', () => {
+  withOpenssl((openssl) => {
+    openssl.write('old.p12', made.old);
+    const pass = ['-passin', `pass:${PASSPHRASE}`, '-passout', 'pass:new'];
+    openssl.run('pkcs12', '-legacy', '-in', 'old.p12', '-out', 'old.pem', ...pass);
+    const pem = readFileSync(join(openssl.folder, 'old.pem'), 'utf8');
+    expect(der(pem)).toBe(der(made.pair.cert));
+    expect(pem).toContain('BEGIN ENCRYPTED PRIVATE KEY');
+    expect(new X509Certificate(pem).checkPrivateKey(createPrivateKey({ key: pem, passphrase: 'new' }))).toBe(
+      true,
+    );
+  });
+});

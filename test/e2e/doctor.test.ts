@@ -1,0 +1,232 @@
+import { chmodSync, cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { makeCertificateSet } from '../../src/sandbox/certificate-set.ts';
+import { readError } from './errors.ts';
+import { freePort } from './psd2.ts';
+import * as shapes from './shapes.ts';
+import { useTappedBank } from './tap.ts';
+import { callsOf } from './verbose.ts';
+
+const { operator, tap } = useTappedBank();
+const own = (name: string) => join(operator.folder, name);
+const NETWORK = ['proxy', 'DNS', 'TLS', 'clock', 'authorize'];
+
+/** What `psd2 doctor` finds: the status of each check, and its end. */
+async function examine(env: Record<string, string | undefined> = {}, ...args: string[]) {
+  const ended = await operator.psd2(['doctor', '--json', '--verbose', ...args], { env });
+  const { ok, checks } = shapes.checks.parse(JSON.parse(ended.stdout));
+  const of = (name: string) => checks.find((check) => check.name === name);
+  return { ...ended, ended, ok, checks, of, statusOf: (name: string) => of(name)?.status };
+}
+
+describe('psd2 doctor', () => {
+  it('finds nothing wrong where nothing is, with one call and no token spent', async () => {
+    const tokens = join(operator.config, 'tokens', 'sandbox', 'customer-1048262.json');
+    const before = readFileSync(tokens, 'utf8');
+    const found = await examine();
+    expect(found.code, found.stderr).toBe(0);
+    expect(found.ok).toBe(true);
+    expect(found.checks.map(({ name, status }) => [name, status])).toEqual([
+      ['configuration', 'ok'],
+      ['settings', 'ok'],
+      ['file modes', 'ok'],
+      ['QWAC', 'ok'],
+      ['QSealC', 'ok'],
+      ['CA', 'ok'],
+      ['bank signing certificate', 'ok'],
+      ['chain', 'ok'],
+      ['signer', 'skip'],
+      ['redirect port', 'ok'],
+      ['proxy', 'ok'],
+      ['DNS', 'skip'],
+      ['TLS', 'ok'],
+      ['clock', 'ok'],
+      ['authorize', 'ok'],
+      ['token', 'ok'],
+      ['consents', 'ok'],
+    ]);
+    expect(callsOf(found).map(({ path }) => path)).toEqual(['/auth/oauth/v2/authorize']);
+    expect(readFileSync(tokens, 'utf8')).toBe(before);
+  });
+
+  it('says what to do where there is no profile, and connects to nobody', async () => {
+    const before = tap.connections();
+    const found = await examine({
+      PSD2_CONFIG_DIR: own('empty'),
+      PSD2_PROFILE: undefined,
+      PSD2_BASE_URL: undefined,
+    });
+    expect(found.of('configuration')).toMatchObject({
+      status: 'fail',
+      fix: expect.stringContaining('psd2 profile add'),
+    });
+    expect(found.checks.slice(1).map(({ status }) => status)).not.toContain('fail');
+    expect(readError(found.ended)).toMatchObject({ code: 'no_profile', exitCode: 3 });
+    expect(tap.connections()).toBe(before);
+  });
+
+  it('finds files that others can read', async () => {
+    const config = own('open-config');
+    cpSync(operator.config, config, { recursive: true });
+    chmodSync(join(config, 'flows'), 0o755);
+    const found = await examine({ PSD2_CONFIG_DIR: config });
+    expect(found.of('file modes')).toMatchObject({
+      status: 'fail',
+      detail: expect.stringContaining(join(config, 'flows')),
+      fix: `chmod -R go= ${config}`,
+    });
+    expect(readError(found.ended)).toMatchObject({ code: 'config', exitCode: 3 });
+  });
+
+  it('finds a port that is taken', async () => {
+    const port = await freePort();
+    const other = createServer().listen(port, '127.0.0.1');
+    try {
+      const found = await examine({ PSD2_REDIRECT_URI: `http://127.0.0.1:${port}/callback` });
+      expect(found.statusOf('redirect port')).toBe('fail');
+      expect(readError(found.ended)).toMatchObject({ code: 'callback_port_busy', exitCode: 3 });
+    } finally {
+      other.close();
+    }
+  });
+
+  it('passes over the port of a redirect URI elsewhere, and names the port to forward over ssh', async () => {
+    const away = await examine({ PSD2_REDIRECT_URI: 'https://tpp.example/callback' });
+    expect(away.of('redirect port')).toMatchObject({
+      status: 'skip',
+      detail: expect.stringContaining('--paste'),
+    });
+    const port = await freePort();
+    const remote = await examine({
+      PSD2_REDIRECT_URI: `http://127.0.0.1:${port}/callback`,
+      SSH_CONNECTION: '192.0.2.1 50000 192.0.2.2 22',
+    });
+    expect(remote.of('redirect port')).toMatchObject({
+      status: 'ok',
+      fix: expect.stringContaining(`ssh -L ${port}:127.0.0.1:${port}`),
+    });
+  });
+
+  describe('with other certificates', () => {
+    beforeAll(async () => {
+      const [old, other] = await Promise.all([
+        makeCertificateSet({ from: new Date('2020-01-01T00:00:00Z'), days: 30 }),
+        makeCertificateSet({ from: new Date(), days: 20 }),
+      ]);
+      const mode = { mode: 0o600 };
+      writeFileSync(own('old.pem'), old.qseal.certificate, mode);
+      writeFileSync(own('old-key.pem'), old.qseal.key, mode);
+      writeFileSync(own('other-ca.pem'), other.ca, mode);
+      writeFileSync(own('unordered.pem'), other.qwac.certificate + other.qseal.certificate, mode);
+      writeFileSync(own('other-key.pem'), other.qwac.key, mode);
+    });
+
+    it('finds one that has expired', async () => {
+      const found = await examine({ PSD2_QSEAL_CERT: own('old.pem'), PSD2_QSEAL_KEY: own('old-key.pem') });
+      expect(found.of('QSealC')).toMatchObject({
+        status: 'fail',
+        detail: expect.stringContaining('expired on 2020-01-31'),
+      });
+      expect(readError(found.ended)).toMatchObject({ code: 'certificate', exitCode: 3 });
+    });
+
+    it('finds a chain that is none, and one that ends soon', async () => {
+      const env = { PSD2_QWAC_CERT: own('unordered.pem'), PSD2_QWAC_KEY: own('other-key.pem') };
+      const found = await examine(env);
+      expect(found.of('chain')).toMatchObject({
+        status: 'fail',
+        detail: 'in the file of the QWAC certificate 2 did not issue certificate 1',
+      });
+      expect(found.of('QWAC')).toMatchObject({
+        status: 'warn',
+        detail: expect.stringContaining('days left'),
+      });
+    });
+
+    it('finds a bank that is not trusted', async () => {
+      const found = await examine({ PSD2_CA: own('other-ca.pem') });
+      expect(found.of('TLS')).toMatchObject({
+        status: 'fail',
+        detail: expect.stringContaining('does not chain to a trusted authority'),
+      });
+      expect(readError(found.ended)).toMatchObject({ code: 'bank_unreachable', exitCode: 11 });
+    });
+  });
+
+  it('finds a signer that signs wrong', async () => {
+    const found = await examine({ PSD2_SIGNER: 'echo AAAA' });
+    expect(found.of('signer')).toMatchObject({
+      status: 'fail',
+      detail: expect.stringContaining('does not fit the signing certificate'),
+    });
+  });
+
+  it('finds a bank that does not know the application', async () => {
+    const found = await examine({ PSD2_CLIENT_ID: 'not-this-one' });
+    expect(NETWORK.map(found.statusOf)).toEqual(['ok', 'skip', 'ok', 'ok', 'fail']);
+    expect(readError(found.ended)).toMatchObject({ code: 'bank_refused', exitCode: 7 });
+  });
+
+  it('finds a bank that is not there, and does not try again', async () => {
+    const found = await examine({ PSD2_BASE_URL: `https://127.0.0.1:${await freePort()}` });
+    expect(NETWORK.map(found.statusOf)).toEqual(['ok', 'skip', 'fail', 'skip', 'skip']);
+    expect(callsOf(found)).toHaveLength(1);
+    expect(found.of('token')).toMatchObject({ status: 'warn', detail: 'nobody is logged in' });
+    expect(readError(found.ended)).toMatchObject({ code: 'bank_unreachable', exitCode: 11 });
+  });
+
+  it('finds a host name that is not known', async () => {
+    const found = await examine({ PSD2_BASE_URL: 'https://no-such-bank.invalid' }, '--timeout', '5');
+    expect(NETWORK.map(found.statusOf)).toEqual(['ok', 'fail', 'skip', 'skip', 'skip']);
+    expect(found.code).toBe(11);
+  });
+
+  it('waits no longer than --timeout', async () => {
+    const open = tap.hold();
+    try {
+      const found = await examine({}, '--timeout', '0.5');
+      expect(found.of('TLS')?.detail).toContain('it did not answer within 0.5 s');
+    } finally {
+      open();
+    }
+  });
+
+  it('names a proxy without what it is opened with', async () => {
+    const port = await freePort();
+    const found = await examine({ HTTPS_PROXY: `http://someone:hush@127.0.0.1:${port}` });
+    expect(found.of('proxy')).toMatchObject({
+      status: 'ok',
+      detail: `the bank is reached through 127.0.0.1:${port}`,
+    });
+    expect(found.statusOf('TLS')).toBe('fail');
+    expect(found.stdout + found.stderr).not.toContain('hush');
+  });
+
+  it('finds a login that has ended, and consents that have grown old', async () => {
+    const config = own('old-login');
+    cpSync(operator.config, config, { recursive: true });
+    const tokens = join(config, 'tokens', 'sandbox', 'customer-1048262.json');
+    const ended = {
+      accessTokenExpiresAt: '2020-01-01T00:00:00.000Z',
+      refreshTokenExpiresAt: '2020-01-02T00:00:00.000Z',
+    };
+    writeFileSync(tokens, JSON.stringify({ ...JSON.parse(readFileSync(tokens, 'utf8')), ...ended }), {
+      mode: 0o600,
+    });
+    const flows = join(config, 'flows', 'sandbox');
+    for (const name of readdirSync(flows)) {
+      const journal = join(flows, name);
+      writeFileSync(journal, readFileSync(journal, 'utf8').replace(/"at":"\d{4}-/g, '"at":"2020-'));
+    }
+    const found = await examine({ PSD2_CONFIG_DIR: config });
+    expect(found.of('token')).toMatchObject({ status: 'fail', fix: 'psd2 --profile sandbox auth login' });
+    expect(found.of('consents')).toMatchObject({
+      status: 'warn',
+      detail: expect.stringContaining('ACCOUNT_INFO is older than 180 days'),
+    });
+    expect(readError(found.ended)).toMatchObject({ code: 'not_logged_in', exitCode: 4 });
+    rmSync(config, { recursive: true });
+  });
+});
