@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { expect, it } from 'vitest';
+import { afterAll, expect, it } from 'vitest';
 import * as z from 'zod';
 import { freePort, useOperator } from './psd2.ts';
 
@@ -10,6 +10,9 @@ import { freePort, useOperator } from './psd2.ts';
 const RECORDER = fileURLToPath(new URL('record-connections.cjs', import.meta.url));
 const recorded = z.object({ command: z.array(z.string()), kind: z.string(), target: z.string() });
 const operator = useOperator();
+afterAll(async () => {
+  await operator.psd2(['sandbox', 'stop']);
+});
 
 it('psd2 talks to the bank, and to nobody else', async () => {
   const file = join(operator.folder, 'connections.ndjson');
