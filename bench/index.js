@@ -5,11 +5,19 @@ import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { cpus } from 'node:os';
 import { fileURLToPath } from 'node:url';
+import { bigAnswers } from './big-answers.js';
+import { manyCalls } from './many-calls.js';
 import { oneCall } from './one-call.js';
 import { start } from './start.js';
 import { waiting } from './waiting.js';
 
-const SECTIONS = { start, 'one-call': oneCall, waiting };
+const SECTIONS = {
+  start,
+  'one-call': oneCall,
+  'many-calls': manyCalls,
+  'big-answers': bigAnswers,
+  waiting,
+};
 
 const runtimes = [process.execPath, ...(process.env.PSD2_BENCH_NODES ?? '').split(':').filter(Boolean)].map(
   (node) => ({

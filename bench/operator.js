@@ -1,14 +1,17 @@
 // An operator for the benches: a configuration folder of its own, a sandbox, a customer who is logged in.
 import { execFileSync, spawn } from 'node:child_process';
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 export const PROGRAM = fileURLToPath(new URL('../bin/psd2.js', import.meta.url));
 
-/** @param rules options of `psd2 sandbox start` */
-export function openOperator(rules = []) {
+/**
+ * @param rules options of `psd2 sandbox start`
+ * @param core the only one that the sandbox runs on
+ */
+export function openOperator(rules = [], core) {
   const folder = mkdtempSync(join(tmpdir(), 'psd2-bench-'));
   const env = {
     ...process.env,
@@ -25,7 +28,9 @@ export function openOperator(rules = []) {
       encoding: 'utf8',
       maxBuffer: 1e9,
     });
-  run('sandbox', 'start', '--detach', '--port', '0', ...rules);
+  const start = [process.execPath, PROGRAM, 'sandbox', 'start', '--detach', '--port', '0', ...rules];
+  const [program, ...words] = core === undefined ? start : ['taskset', '-c', core, ...start];
+  execFileSync(program, words, { env, stdio: 'ignore' });
   return {
     env,
     folder,
@@ -62,6 +67,5 @@ export function openOperator(rules = []) {
       run('sandbox', 'stop');
       rmSync(folder, { recursive: true, force: true });
     },
-    files: (path) => readdirSync(join(folder, path)),
   };
 }

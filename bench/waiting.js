@@ -35,7 +35,7 @@ async function approvalToResult(operator, productId) {
   const transfer = operator.start(
     { PSD2_BROWSER: 'none' },
     ...['transfer', '--instant', '--payee-verified', '--yes', '--json', '--from', productId],
-    ...['--to', 'DE89370400440532013000', '--name', 'Ada Lovelace', '--amount', '1.00'],
+    ...['--to', 'DE89370400440532013000', '--name', 'INSTANT NOW', '--amount', '1.00'],
   );
   let printed = 0;
   transfer.stdout.once('data', () => {

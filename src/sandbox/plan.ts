@@ -8,8 +8,8 @@ export interface Plan {
   /** `warning`: the answer has one. `verify2`: the flow has that step before SCA. */
   verify?: 'warning' | 'verify2';
   execute?: 'refused';
-  /** How an instant transfer ends: with `KO`, or after more than the 15 seconds in which it is asked for. */
-  settlement?: 'KO' | 'late';
+  /** How an instant transfer ends: with `KO`, at once, or after more than the 15 seconds in which it is asked for. */
+  settlement?: 'KO' | 'at once' | 'late';
   fault?: CallFault;
 }
 
@@ -39,6 +39,7 @@ const outcomes: ReadonlyMap<string, Plan> = new Map<string, Plan>([
   ['VERIFY SECOND STEP', { verify: 'verify2' }],
   ['EXECUTE REFUSED', { execute: 'refused' }],
   ['INSTANT KO', { settlement: 'KO' }],
+  ['INSTANT NOW', { settlement: 'at once' }],
   ['INSTANT PENDING', { settlement: 'late' }],
 ]);
 

@@ -70,8 +70,11 @@ const LATE_MS = 30_000;
 
 function settlementOf(bank: Bank, { order, plan }: TransferResource, now: Date): Execution['settlement'] {
   if (!order.instant) return undefined;
-  const after = plan.settlement === 'late' ? LATE_MS : bank.rules.instantSettlesAfterMs;
-  return { at: new Date(now.getTime() + after), status: plan.settlement === 'KO' ? 'KO' : 'OK' };
+  const after = { 'at once': 0, late: LATE_MS, KO: undefined }[plan.settlement ?? 'KO'];
+  return {
+    at: new Date(now.getTime() + (after ?? bank.rules.instantSettlesAfterMs)),
+    status: plan.settlement === 'KO' ? 'KO' : 'OK',
+  };
 }
 
 type Booking = Pick<Entry, 'enteredAt' | 'bookedFrom' | 'bookingDay' | 'valueDay' | 'preAuthorized'>;

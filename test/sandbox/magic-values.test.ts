@@ -116,6 +116,13 @@ describe('execute', () => {
     expect(codeOf(await put(id, 'execute'))).toBe('ALREADY_EXECUTED');
   });
 
+  test('of INSTANT NOW is settled at once', async () => {
+    const id = await verified('INSTANT NOW');
+    await bank.tpp.authorise(token, id);
+    await put(id, 'execute');
+    expect(await result(id)).toMatchObject({ executionStatus: 'OK' });
+  });
+
   test('of INSTANT PENDING is settled after 30 seconds', async () => {
     const id = await verified('INSTANT PENDING');
     await bank.tpp.authorise(token, id);
