@@ -103,6 +103,7 @@ const COMMANDS: [args: string[], shape: z.ZodType][] = [
 /** Commands whose document is read by tests of their own, below or in the file named. */
 const ELSEWHERE = [
   ...['prepare', 'verify', 'sca', 'status', 'execute', 'resume', 'run'].map((step) => `operation ${step}`),
+  ...['operation list', 'operation show'], // interface-operation.test.ts
   'auth logout',
   'profile add',
   'profile remove',

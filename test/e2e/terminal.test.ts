@@ -276,7 +276,7 @@ describe('a pager', () => {
 describe('tables on a terminal', () => {
   /** The lines of what a command shows. */
   const shown = async (args: string[], options?: { columns?: number; env?: Environment }) => {
-    const { code, stdout } = await (await inTerminal(args, options)).ended;
+    const { code, stdout } = await (await inTerminal([...args, '--quiet'], options)).ended;
     expect(code, stdout).toBe(0);
     return stdout.replaceAll('\r\n', '\n').trimEnd().split('\n');
   };

@@ -49,7 +49,7 @@ describe('a value of the environment that is wrong is refused before anything is
     ['PSD2_PROFILE', '', 4, /Nobody is logged in/],
     ['PSD2_CUSTOMER', '../1', 2, /is not a number/],
     ['PSD2_CUSTOMER', '1\n', 2, /is not a number/],
-    ['PSD2_CONFIG_DIR', 'y'.repeat(300), 3, /cannot be read/],
+    ['PSD2_CONFIG_DIR', 'y'.repeat(300), 3, /cannot be used: ENAMETOOLONG/],
     ['HTTPS_PROXY', ':::', 3, /The proxy that the environment names/],
     ['HTTPS_PROXY', 'socks5://127.0.0.1:1', 3, /The proxy that the environment names/],
     ['HTTPS_PROXY', 'javascript:alert(1)', 3, /The proxy that the environment names/],

@@ -2,7 +2,9 @@ import { Command } from '@commander-js/extra-typings';
 import { examples, type Run } from './declare.ts';
 
 export function declareCert(run: Run) {
-  const cert = new Command('cert').description('look at eIDAS certificates, check them, make some for tests');
+  const cert = new Command('cert')
+    .description('look at eIDAS certificates, check them, make some for tests')
+    .addHelpText('after', examples('psd2 cert inspect', 'psd2 cert check --days 45'));
 
   cert
     .command('inspect')
