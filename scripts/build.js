@@ -44,6 +44,8 @@ await build({
   minifyWhitespace: true,
   legalComments: 'linked',
   mainFields: ['module', 'main'],
+  // A native addon.
+  external: ['@napi-rs/keyring'],
   plugins: [reflectMetadataFirst, endsByItself],
   // CommonJS packages inside the bundle ask for Node's own modules with require().
   banner: {

@@ -4,6 +4,7 @@ import type { Context } from '../commands/context.ts';
 import { Psd2Error } from '../errors.ts';
 import { checkOwner, storeFolder } from '../store/folder.ts';
 import { ProfileStore } from '../store/profiles.ts';
+import { passphraseIn } from '../store/settings.ts';
 import { cleanLines } from '../terminal/clean.ts';
 import { openOutput, silentOutput } from '../terminal/output.ts';
 import { openTerminal } from '../terminal/terminal.ts';
@@ -69,7 +70,12 @@ export async function runCommand(
       sourceOf,
       env,
       folder,
-      profiles: new ProfileStore(folder, terminal.warn),
+      profiles: new ProfileStore(folder, terminal.warn, {
+        signal,
+        passphrase: async (profile) =>
+          passphraseIn(env) ??
+          (terminal.canAsk ? terminal.askSecret(`Passphrase of the profile ${profile}`) : undefined),
+      }),
       openFlows: new Map(),
       terminal,
       output,

@@ -17,6 +17,7 @@ const OTHER_VARIABLES: Record<string, string> = {
   PSD2_CONFIG_DIR: 'folder for everything that psd2 keeps: psd2 help files',
   PSD2_KEY_PASSPHRASE: 'passphrase of encrypted keys and PKCS#12 files',
   PSD2_ENVIRONMENT: 'production or sandbox; production is marked in every question',
+  PSD2_CONFIG_PASSPHRASE: 'passphrase of protected profiles: psd2 profile protect',
   PSD2_BROWSER:
     'command that is run with the address to open, or "none"; then BROWSER; default: the system\'s',
   PSD2_PAGER: 'command that shows what is longer than the terminal, or "cat"; then PAGER',
@@ -62,6 +63,7 @@ export const TOPICS: Record<string, Topic> = {
       ['  config.json', 'the profile chosen with psd2 profile use'],
       ['  profiles/', 'settings of each profile, with the contents or the paths of certificates and keys'],
       ['  tokens/', 'tokens of each profile and customer'],
+      ['  protection/', 'keys of protected profiles, themselves encrypted (psd2 profile protect)'],
       [
         '  flows/',
         'the journal: what happened to each consent, transfer and operation. Keep it: it is the record',

@@ -3,7 +3,7 @@ import { bankDay } from '../domain/calendar.ts';
 import { Psd2Error } from '../errors.ts';
 import { CallCounter } from '../store/call-counter.ts';
 import { dailyLimitOf } from '../store/settings.ts';
-import type { GrantType, StoredTokens } from '../store/tokens.ts';
+import type { GrantType, StoredLogin } from '../store/tokens.ts';
 import type { Column } from '../terminal/output.ts';
 import type { Context } from './context.ts';
 import { customerOf, type OpenProfile, openBankOf, openCustomerBank, openProfileOf } from './open-bank.ts';
@@ -46,7 +46,7 @@ export function describeLogin(
   { profile }: OpenProfile,
   grantType: GrantType,
   customerId: string | null,
-  { scope, accessTokenExpiresAt, refreshTokenExpiresAt }: StoredTokens,
+  { scope, accessTokenExpiresAt, refreshTokenExpiresAt }: StoredLogin,
 ): LoginStatus {
   const login = {
     profile: profile.name,
@@ -75,7 +75,7 @@ export async function authList(context: Context): Promise<void> {
   const { tokens } = opened;
   const last = tokens.lastCustomer();
   const logins = [...tokens.customers(), null].flatMap((customerId) => {
-    const kept = tokens.read(customerId);
+    const kept = tokens.readLogin(customerId);
     const grant = customerId === null ? 'client_credentials' : 'authorization_code';
     return kept ? [describeLogin(context, opened, grant, customerId, kept)] : [];
   });
@@ -112,24 +112,25 @@ function validityOf({ accessTokenExpiresAt, refreshTokenExpiresAt }: LoginStatus
 
 /** `psd2 auth refresh`: a new access token now, whatever time the old one has left. */
 export async function authRefresh(context: Context): Promise<void> {
-  const { opened, holder, customerId, tokens } = storedLogin(context);
+  const { opened, holder, customerId, login } = storedLogin(context);
   const bank = await openCustomerBank(context);
-  await bank.accessTokens.renewed(tokens.accessToken ?? '');
-  const renewed = opened.tokens.read(holder) ?? tokens;
+  const tokens = await opened.tokens.read(holder);
+  await bank.accessTokens.renewed(tokens?.accessToken ?? '');
+  const renewed = opened.tokens.readLogin(holder) ?? login;
   printLogin(context, describeLogin(context, opened, context.globals.grant, holder ?? customerId, renewed));
 }
 
 /** `psd2 auth status`: what is stored, without asking the bank. @throws Psd2Error `not_logged_in` */
 export async function authStatus(context: Context): Promise<void> {
-  const { opened, holder, customerId, tokens } = storedLogin(context);
-  printLogin(context, describeLogin(context, opened, context.globals.grant, holder ?? customerId, tokens));
+  const { opened, holder, customerId, login } = storedLogin(context);
+  printLogin(context, describeLogin(context, opened, context.globals.grant, holder ?? customerId, login));
 }
 
 /** `psd2 auth token`: a good access token, renewed first when it is about to end. */
 export async function authToken(context: Context): Promise<void> {
   const bank = await openCustomerBank(context);
   const accessToken = await bank.accessTokens.current();
-  const expiresAt = bank.tokens.read(bank.holder)?.accessTokenExpiresAt ?? null;
+  const expiresAt = bank.tokens.readLogin(bank.holder)?.accessTokenExpiresAt ?? null;
   if (context.output.format === 'table') context.output.text(accessToken);
   else context.output.record({ accessToken, expiresAt }, []);
 }
@@ -141,16 +142,16 @@ export async function authLogout(context: Context, options: { revoke: boolean })
   const revoked: string[] = [];
   const bank = options.revoke ? await openBankOf(context, opened, globals.grant) : undefined;
   // A renewal that is under way must not store tokens after they were forgotten.
-  await opened.tokens.locked(holder, async () => {
+  await opened.tokens.exclusively(holder, async () => {
     if (bank) {
-      const { tokens } = storedLogin(context);
+      const tokens = await opened.tokens.read(holder);
       const transactionId = world.newId();
       const kinds = [
-        ['refresh_token', tokens.refreshToken],
-        ['access_token', tokens.accessToken],
+        ['refresh_token', tokens?.refreshToken],
+        ['access_token', tokens?.accessToken],
       ] as const;
       for (const [kind, token] of kinds) {
-        if (token === null) continue;
+        if (!token) continue;
         await revokeToken(bank.connect(), bank.client(), token, kind, transactionId);
         revoked.push(kind);
       }
@@ -166,8 +167,8 @@ function storedLogin(context: Context) {
   const opened = openProfileOf(context);
   const { globals } = context;
   const holder = globals.grant === 'client_credentials' ? null : customerOf(context, opened);
-  const tokens = opened.tokens.read(holder);
-  if (!tokens) {
+  const login = opened.tokens.readLogin(holder);
+  if (!login) {
     throw new Psd2Error(
       'not_logged_in',
       `Nobody is logged in with the profile ${JSON.stringify(opened.profile.name)}`,
@@ -176,5 +177,5 @@ function storedLogin(context: Context) {
       },
     );
   }
-  return { opened, holder, customerId: opened.tokens.lastCustomer() ?? null, tokens };
+  return { opened, holder, customerId: opened.tokens.lastCustomer() ?? null, login };
 }

@@ -9,6 +9,7 @@ import { isMissing } from '../store/system-error.ts';
 import { type CertificateCheck, checkCertificate, keyMatches } from './certificate-checks.ts';
 import { printChecks } from './checks.ts';
 import type { Context } from './context.ts';
+import { openSecrets } from './open-bank.ts';
 import { type KeyRing, openKeyRing, PAIR_SETTINGS } from './open-keys.ts';
 
 /** What `cert inspect` tells of a certificate; times are ISO 8601. */
@@ -76,11 +77,7 @@ export async function certCheck(context: Context, file: string | undefined, days
   const limits = { now: context.world.now(), days: Number(days), soon: 'fail' as const };
   const checks =
     file === undefined
-      ? await checkProfileCertificates(
-          context,
-          openProfile(context.profiles, context.globals.profile, context.env),
-          limits,
-        )
+      ? await checkProfileCertificates(context, await openWhole(context), limits)
       : (await ofFile(context, file, undefined)).map(({ certificate, keyMatches }) => {
           const { qcType, roles } = readEidasCertificate(certificate.raw);
           const use = { qcType, isTpp: roles.length > 0, keyMatches };
@@ -140,9 +137,14 @@ interface Found {
   keyMatches: boolean | null;
 }
 
+/** The profile with what is encrypted of it. @throws Psd2Error `no_profile`, `config` */
+function openWhole(context: Context): Promise<Profile> {
+  return openSecrets(context, openProfile(context.profiles, context.globals.profile, context.env));
+}
+
 /** @throws Psd2Error `config` when the profile has none */
 async function ofProfile(context: Context): Promise<Found[]> {
-  const profile = openProfile(context.profiles, context.globals.profile, context.env);
+  const profile = await openWhole(context);
   const keys = openKeyRing(context, profile);
   const found: Found[] = [];
   for (const [pair] of PAIRS) {
@@ -195,9 +197,8 @@ async function keysOfProfile(context: Context): Promise<string[]> {
   const known: string[] = [];
   for (const [pair] of PAIRS) {
     try {
-      const { profiles, globals, env } = context;
       const silent = { ...context, terminal: { ...context.terminal, canAsk: false } };
-      const { key } = await openKeyRing(silent, openProfile(profiles, globals.profile, env)).read(pair);
+      const { key } = await openKeyRing(silent, await openWhole(silent)).read(pair);
       const pem = key();
       if (pem !== undefined) known.push(pem);
     } catch (error) {

@@ -9,9 +9,12 @@ const CONSENT_DAYS = 180;
 const SOON_DAYS = 14;
 
 /** Whether the customer is logged in, and for how long; nothing is renewed. */
-export function checkToken({ globals, world }: Context, { profile, tokens }: OpenProfile): Finding {
+export async function checkToken(
+  { globals, world }: Context,
+  { profile, tokens }: OpenProfile,
+): Promise<Finding> {
   const customerId = globals.customer ?? tokens.lastCustomer();
-  const kept = customerId === undefined ? undefined : tokens.read(customerId);
+  const kept = customerId === undefined ? undefined : await tokens.read(customerId);
   const fix = `psd2 --profile ${profile.name} auth login`;
   if (!kept) return { status: 'warn', detail: 'nobody is logged in', fix };
   const now = world.now().getTime();

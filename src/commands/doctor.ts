@@ -16,7 +16,7 @@ import type { Context } from './context.ts';
 import { Diagnosis, type Finding } from './diagnosis.ts';
 import { checkConsents, checkToken } from './doctor-access.ts';
 import { CONNECTION_CHECKS, checkConnection } from './doctor-connection.ts';
-import { type OpenProfile, openProfileOf } from './open-bank.ts';
+import { type OpenProfile, openProfileOf, openSecrets } from './open-bank.ts';
 import { type KeyRing, openKeyRing } from './open-keys.ts';
 
 /** A certificate with fewer days left is worth a warning. */
@@ -32,7 +32,7 @@ const NO_PROFILE = 'there is no profile to check';
  */
 export async function doctor(context: Context): Promise<void> {
   const diagnosis = new Diagnosis();
-  const opened = await diagnosis.make('configuration', async () => openConfiguration(context));
+  const opened = await diagnosis.make('configuration', () => openConfiguration(context));
   if (opened) await diagnosis.make('settings', async () => checkSettings(opened));
   else diagnosis.skip(['settings'], NO_PROFILE);
   await diagnosis.make('file modes', async () => checkModes(context.folder.root));
@@ -43,7 +43,7 @@ export async function doctor(context: Context): Promise<void> {
     await diagnosis.make('signer', () => checkSigner(context, opened.profile, keys));
     await diagnosis.make('redirect port', () => checkRedirectPort(context, opened.profile));
     await checkConnection(context, opened, keys, diagnosis);
-    await diagnosis.make('token', async () => checkToken(context, opened));
+    await diagnosis.make('token', () => checkToken(context, opened));
     await diagnosis.make('consents', async () => checkConsents(context, opened));
   } else {
     const rest = ['QWAC', 'chain', 'signer', 'redirect port', ...CONNECTION_CHECKS, 'token', 'consents'];
@@ -54,8 +54,9 @@ export async function doctor(context: Context): Promise<void> {
 }
 
 /** Whether there is a profile that can be read. */
-function openConfiguration(context: Context): Finding & { value: OpenProfile } {
-  const value = openProfileOf(context);
+async function openConfiguration(context: Context): Promise<Finding & { value: OpenProfile }> {
+  const opened = openProfileOf(context);
+  const value = { ...opened, profile: await openSecrets(context, opened.profile) };
   const { profile, baseUrl } = value;
   const { environment } = profile.settings;
   const kind = environment === undefined ? '' : `, ${environment}`;

@@ -65,7 +65,7 @@ export interface CustomerBank extends OpenBank {
 }
 
 /**
- * The profile that this command works with. Says which of its flows were interrupted.
+ * The profile that this command works with; what is encrypted of it stays so. Says which of its flows were interrupted.
  *
  * @param own the flow that the command takes up, as the operator named it
  * @throws Psd2Error `no_profile`, `config`
@@ -80,7 +80,13 @@ export function openProfileOf(context: Context, own?: string): OpenProfile {
   return {
     profile,
     baseUrl,
-    tokens: new TokenStore(folder, profile.name, baseUrl, context.terminal.warn),
+    tokens: new TokenStore(
+      folder,
+      profile.name,
+      baseUrl,
+      context.terminal.warn,
+      context.profiles.vault(profile.name),
+    ),
     journal,
   };
 }
@@ -92,6 +98,8 @@ export function markProduction({ terminal }: Context, { name, settings }: Profil
 
 /** What the calls of all customers of a profile share. */
 export interface Transport {
+  /** With its secrets. */
+  profile: Profile;
   grant: GrantType;
   connection: BankConnection;
   pace: Pace;
@@ -109,11 +117,16 @@ export interface Transport {
  */
 export async function openTransport(
   context: Context,
-  { profile, baseUrl }: OpenProfile,
+  opened: OpenProfile,
   grant: GrantType,
-  keys: KeyRing = openKeyRing(context, profile),
+  given?: KeyRing,
 ): Promise<Transport> {
-  const { world } = context;
+  const { profiles, world } = context;
+  const { baseUrl } = opened;
+  // Of a protected profile it is in hand before the bank grants tokens, which have to be kept.
+  await profiles.vault(opened.profile.name).key();
+  const profile = await openSecrets(context, opened.profile);
+  const keys = given ?? openKeyRing(context, profile);
   const qwac = await keys.pair('QWAC');
   const signing = await openSigner(context, profile, keys, qwac);
   const counter = new CallCounter(context.folder, profile.name);
@@ -121,6 +134,7 @@ export async function openTransport(
   const connection = connectToBank(baseUrl, qwac, readPem(profile, 'ca'));
   context.onEnd(() => connection.close());
   return {
+    profile,
     grant,
     connection,
     countCall: unlessItFails(context.terminal, () => counter.count(bankDay(world.now()))),
@@ -152,6 +166,12 @@ async function openSigner(
   return { signer: keySigner(key), signingCertificate: certificate };
 }
 
+/** The profile with its secrets. @throws Psd2Error `config` when they can't be decrypted */
+export async function openSecrets({ profiles }: Context, profile: Profile): Promise<Profile> {
+  if (!profile.settings.sealed) return profile;
+  return { ...profile, settings: { ...(await profiles.readSealed(profile.name)), ...profile.settings } };
+}
+
 /**
  * Opens the way to a profile's bank: certificates are read and checked; nothing is sent yet.
  *
@@ -169,11 +189,11 @@ export async function openBankOf(
 function openBankOver(
   context: Context,
   opened: OpenProfile,
-  { grant, connection, pace, identity, checkAnswer, countCall, log }: Transport,
+  { profile, grant, connection, pace, identity, checkAnswer, countCall, log }: Transport,
   apiTrackId?: string,
 ): OpenBank {
   const { globals, terminal, world } = context;
-  const { profile, baseUrl } = opened;
+  const { baseUrl } = opened;
   const session = { apiTrackId };
   const keys = keysOf(grant);
   const composing: ComposeSettings = {
@@ -248,7 +268,7 @@ export function openUnattendedBank(
 ): CustomerBank {
   const { grant } = transport;
   const holder = grant === 'client_credentials' ? null : customerId;
-  const opening = openBankOver(context, opened, transport, opened.tokens.read(holder)?.apiTrackId);
+  const opening = openBankOver(context, opened, transport, opened.tokens.readLogin(holder)?.apiTrackId);
   const accessTokens = openSession({
     bank: opening.connect(),
     grantType: grant,

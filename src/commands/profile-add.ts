@@ -21,6 +21,7 @@ import {
   redirectUriOf,
 } from '../store/settings.ts';
 import { isMissing } from '../store/system-error.ts';
+import { TokenStore } from '../store/tokens.ts';
 import type { Context } from './context.ts';
 import { openKeyRing, PAIR_SETTINGS } from './open-keys.ts';
 import type { Keep } from './profile-wizard.ts';
@@ -49,6 +50,8 @@ export interface ProfileAddOptions {
   maxAmount?: string | undefined;
   /** Store paths instead of the contents of certificates and keys. */
   reference: boolean;
+  /** Nothing secret is written before it can be encrypted. */
+  protect: boolean;
 }
 
 /**
@@ -88,7 +91,19 @@ export async function profileAdd(
       : await readOptions(context, name, options, keep);
 
   const first = profiles.current() === undefined;
+  if (options.protect) {
+    const { chooseProtector } = await import('./profile-protect.ts');
+    const none = { keyring: false, passphrase: false, passphraseStdin: false };
+    const vault = profiles.vault(name);
+    const protector = await chooseProtector(context, name, none);
+    await vault.exclusively(() => vault.protect(protector));
+  }
   await profiles.write(name, settings);
+  if (options.protect) {
+    // Of a profile that was replaced.
+    const baseUrl = new URL(settings.baseUrl);
+    await new TokenStore(context.folder, name, baseUrl, terminal.warn, profiles.vault(name)).rewrite();
+  }
   if (first) await profiles.use(name);
   if (output.format === 'table')
     terminal.say(`The profile ${name} is stored. Log in with: psd2 --profile ${name} auth login`);
@@ -104,7 +119,7 @@ async function askName({ terminal }: Context): Promise<string> {
 }
 
 /** Whether no option says a setting. */
-function isEmpty({ reference, clientSecretStdin, ...settings }: ProfileAddOptions): boolean {
+function isEmpty({ reference, protect, clientSecretStdin, ...settings }: ProfileAddOptions): boolean {
   return !clientSecretStdin && Object.values(settings).every((value) => value === undefined);
 }
 

@@ -53,12 +53,20 @@ export async function profileShow(context: Context, name: string | undefined): P
   const { profiles, env, globals, output, sourceOf } = context;
   const profile = openProfile(profiles, name ?? globals.profile, env);
   const given = environmentSettings(env);
+  const sealed = profile.settings.sealed?.names ?? [];
   const settings: Record<string, ShownValue> = {};
   for (const key of SHOWN_SETTINGS) {
     const value = profile.settings[key];
-    const shown = value === undefined ? DEFAULTS[key] : describe(key, value);
+    const isSealed = value === undefined && sealed.includes(key);
+    const shown = isSealed ? 'encrypted' : value === undefined ? DEFAULTS[key] : describe(key, value);
     if (shown === undefined) continue;
-    const source = value === undefined ? 'default' : key in given ? 'environment' : 'profile';
+    const source = isSealed
+      ? 'profile'
+      : value === undefined
+        ? 'default'
+        : key in given
+          ? 'environment'
+          : 'profile';
     settings[key] = { value: shown, source };
   }
   const passphrase = env.PSD2_KEY_PASSPHRASE ? 'set' : undefined;
@@ -74,9 +82,10 @@ export async function profileShow(context: Context, name: string | undefined): P
     if (value !== undefined) settings[key] = { value, source: sourceOf(option) };
   }
   const source = name === undefined ? sourceOf('profile') : 'option';
-  const data = { name: profile.name, source, settings };
+  const data = { name: profile.name, source, protected: profiles.vault(profile.name).kind ?? 'no', settings };
   output.record(data, [
     { title: 'Profile', value: () => `${profile.name} (${source})` },
+    { title: 'Protected', value: () => data.protected },
     ...Object.entries(settings).map(([key, { value, source }]) => ({
       title: key,
       value: () => `${value} (${source})`,
@@ -113,10 +122,21 @@ export async function profileRemove(context: Context, name: string): Promise<voi
     refuseInDoubt(operations, name);
     await confirmRemoval(context, operations, name);
     await profiles.remove(name);
+    await forgetKey(context, name);
   });
   if (output.format === 'table')
     terminal.say(`The profile ${name} is removed. The record of its flows stays in ${folder.flows(name)}.`);
   else output.record({ name, removed: true }, []);
+}
+
+/** The profile is gone, whether the keyring lets go of its key or not. */
+async function forgetKey({ profiles, terminal }: Context, name: string): Promise<void> {
+  try {
+    await profiles.vault(name).forget();
+  } catch (error) {
+    if (!(error instanceof Psd2Error) || error.code !== 'config') throw error;
+    terminal.warn(`Its key, which opens nothing any more, stays where it was: ${error.message}.`);
+  }
 }
 
 /** @throws Psd2Error `config` when it is open whether money moved, or it is about to */

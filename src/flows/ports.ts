@@ -50,7 +50,7 @@ export interface FlowPorts {
 
 /** The tokens of one customer, or of the client-credentials application. */
 export interface TokenKeeper {
-  read(): StoredTokens | undefined;
+  read(): Promise<StoredTokens | undefined>;
   write(tokens: StoredTokens): Promise<void>;
   /**
    * Makes sure that there is room for new tokens.

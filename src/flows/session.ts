@@ -62,7 +62,7 @@ export function openSession(settings: SessionSettings): TokenSource {
 
   const renew = (isUsable: (tokens: StoredTokens & { accessToken: string }) => boolean) =>
     keeper.locked(async () => {
-      const tokens = keeper.read();
+      const tokens = await keeper.read();
       // Another process may have renewed it while this one waited for the lock.
       if (isFresh(tokens) && isUsable(tokens)) return tokens.accessToken;
       // The bank spends the refresh token at once: what it gives instead must find its place.
@@ -75,7 +75,7 @@ export function openSession(settings: SessionSettings): TokenSource {
       } catch (error) {
         giveBack();
         // A process whose lock was taken over while it slept may have been first with this refresh token.
-        const now = keeper.read();
+        const now = await keeper.read();
         if (isInvalidGrant(error) && isFresh(now) && now.accessToken !== tokens?.accessToken)
           return now.accessToken;
         throw error;
@@ -84,7 +84,7 @@ export function openSession(settings: SessionSettings): TokenSource {
 
   return {
     async current() {
-      const tokens = keeper.read();
+      const tokens = await keeper.read();
       if (!tokens) throw notLoggedIn(settings.grantType);
       return isFresh(tokens) ? tokens.accessToken : renew(() => true);
     },
@@ -120,7 +120,7 @@ async function requestNew(
     if (!(error instanceof Psd2Error) || !isRefusal(error)) throw error;
     const ended = isInvalidGrant(error);
     // Only the token that was refused: another may have been stored since.
-    if (ended && keeper.read()?.refreshToken === tokens.refreshToken)
+    if (ended && (await keeper.read())?.refreshToken === tokens.refreshToken)
       await keeper.write({ ...tokens, refreshToken: null, refreshTokenExpiresAt: null });
     // Any other refusal (a wrong secret, a wrong clock) says nothing against the refresh token: it stays.
     const message = ended

@@ -11,6 +11,7 @@ export interface StoreFolder {
   sandbox: string;
   profiles: string;
   profile(name: string): string;
+  protection(profile: string): string;
   tokens(profile: string): string;
   flows(profile: string): string;
   /** The log of calls: state, not configuration (XDG on Linux), unless all is to be in one folder. */
@@ -28,6 +29,7 @@ export function storeFolder(configured: string | undefined): StoreFolder {
     sandbox: join(root, 'sandbox'),
     profiles,
     profile: (name) => join(profiles, `${name}.json`),
+    protection: (profile) => join(root, 'protection', `${profile}.json`),
     tokens: (profile) => join(root, 'tokens', profile),
     flows: (profile) => join(root, 'flows', profile),
     log: configured ? join(root, 'log') : platform.log,

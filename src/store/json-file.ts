@@ -1,8 +1,15 @@
 import { lstatSync, mkdirSync, renameSync, rmSync } from 'node:fs';
-import { basename, dirname } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import type * as z from 'zod/mini';
 import { Psd2Error } from '../errors.ts';
-import { moveAway, readPlainFile, refuseIfOthersCanRead, syncFolder } from './files.ts';
+import {
+  listFolder,
+  moveAway,
+  readPlainFile,
+  refuseIfOthersCanRead,
+  removeStored,
+  syncFolder,
+} from './files.ts';
 import { reasonOf } from './system-error.ts';
 
 /** How the operator is told what was done to save a file. */
@@ -114,6 +121,13 @@ function setAsideIfDamaged(path: string, schema: z.ZodMiniType<object>, notice: 
 /** `conf` would write to what a link leads to, wherever that is. */
 function replaceLink(path: string): void {
   if (lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink()) rmSync(path);
+}
+
+/** Removes what killed processes left of a file half written. To be called by who holds its lock. */
+export function removeHalfWritten(path: string): void {
+  const begin = `${basename(path)}.tmp-`;
+  for (const name of listFolder(dirname(path)))
+    if (name.startsWith(begin)) removeStored(join(dirname(path), name));
 }
 
 /** Makes a folder that only its owner can enter, and those above it as needed. @throws Psd2Error `config` */

@@ -10,6 +10,7 @@ import {
   type PemSource,
   type ProfileSettings,
   type ProfileStore,
+  type StoredProfile,
 } from './profiles.ts';
 import { isMissing } from './system-error.ts';
 
@@ -74,7 +75,8 @@ export const DEFAULT_TPP_CERTIFICATE = 'der-base64';
 /** A profile with the environment laid over it (command contract, "Precedence"). */
 export interface Profile {
   name: string;
-  settings: Partial<ProfileSettings>;
+  /** The secret ones of a protected profile may still be sealed. */
+  settings: Partial<StoredProfile>;
 }
 
 /**
@@ -140,9 +142,14 @@ function parseEnvironment(text: string): BankEnvironment {
   });
 }
 
+/** The passphrase of protected profiles, without the line break that a mounted secret often ends with. */
+export function passphraseIn(env: Environment): string | undefined {
+  return env.PSD2_CONFIG_PASSPHRASE?.replace(/\r?\n$/, '') || undefined;
+}
+
 /** @throws Psd2Error `config` when the profile does not have it */
-export function requireSetting({ name, settings }: Profile, key: TextSetting): string {
-  const value = settings[key] ?? missingSetting({ name, settings }, key);
+export function requireSetting(profile: Profile, key: TextSetting): string {
+  const value = profile.settings[key] ?? missingSetting(profile, key);
   if (!/\p{Cc}/u.test(value)) return value;
   throw new Psd2Error('config', `The ${SETTING_NAMES[key]} holds a line break or another control character`, {
     hint: `Check ${TEXT_VARIABLES[key]}, or the profile.`,
@@ -176,8 +183,8 @@ export function readPem({ settings }: Profile, key: PemSetting): string | undefi
 }
 
 /** @throws Psd2Error `config` when the profile does not have it */
-export function requireSource({ name, settings }: Profile, key: PemSetting): PemSource {
-  return settings[key] ?? missingSetting({ name, settings }, key);
+export function requireSource(profile: Profile, key: PemSetting): PemSource {
+  return profile.settings[key] ?? missingSetting(profile, key);
 }
 
 /** @throws Psd2Error `certificate` when the file can't be read, `config` when it is a key that others can read */
@@ -247,7 +254,9 @@ export function redirectUriOf({ name, settings }: Profile): string {
 }
 
 /** @throws Psd2Error `config` that names the setting and its variable */
-export function missingSetting({ name: profile }: Profile, key: TextSetting | PemSetting): never {
+export function missingSetting({ name: profile, settings }: Profile, key: TextSetting | PemSetting): never {
+  if (settings.sealed?.names.includes(key))
+    throw new TypeError(`The ${SETTING_NAMES[key]} of the profile was not decrypted before it was used`);
   const variable = { ...TEXT_VARIABLES, ...PEM_VARIABLES }[key];
   throw new Psd2Error('config', `The profile ${JSON.stringify(profile)} has no ${SETTING_NAMES[key]}`, {
     hint: `Set ${variable}${profile === ENVIRONMENT_PROFILE ? '' : `, or add the profile again: psd2 profile add ${profile}`}.`,

@@ -1,31 +1,40 @@
 import { join } from 'node:path';
 import * as z from 'zod/mini';
+import { Psd2Error } from '../errors.ts';
 import { listFolder, removeStored } from './files.ts';
 import type { StoreFolder } from './folder.ts';
-import { type Notice, readJsonFile, writeJsonFile } from './json-file.ts';
+import { type Notice, readJsonFile, removeHalfWritten, writeJsonFile } from './json-file.ts';
 import { LONGEST_RENEWAL_MS, withLock } from './lock.ts';
 import { reserveSpace } from './reserve-space.ts';
+import { type Place, sealed } from './sealed.ts';
+import { type ProfileKey, Vault } from './vault.ts';
 
 export type GrantType = 'authorization_code' | 'client_credentials';
 
 /** What may stand in a header. */
 const headerText = z.string().check(z.regex(/^[\t\x20-\x7e\x80-\xff]*$/));
 
-const storedTokens = z.object({
+const lifetimes = {
   /** The bank that granted them. */
   baseUrl: z.string(),
-  accessToken: z.nullable(headerText),
   /** ISO 8601 with zone. */
   accessTokenExpiresAt: z.nullable(z.string()),
-  refreshToken: z.nullable(z.string()),
   refreshTokenExpiresAt: z.nullable(z.string()),
   scope: z.nullable(z.string()),
   /** The bank's session id, sent back as `cb-apitrack-id` with all calls made with these tokens. */
   apiTrackId: z.optional(headerText),
-});
+};
+const secrets = { accessToken: z.nullable(headerText), refreshToken: z.nullable(z.string()) };
+const tokenSecrets = z.object(secrets);
+/** Of a protected profile the tokens themselves are encrypted. */
+const tokenFile = z.union([z.object({ ...lifetimes, ...secrets }), z.object({ ...lifetimes, sealed })]);
+type TokenFile = z.infer<typeof tokenFile>;
+
+/** What is known of a login without its tokens. */
+export type StoredLogin = Omit<z.infer<z.ZodMiniObject<typeof lifetimes>>, 'baseUrl'>;
 
 /** The tokens of one customer, or of the `client_credentials` application. */
-export type StoredTokens = Omit<z.infer<typeof storedTokens>, 'baseUrl'>;
+export type StoredTokens = StoredLogin & z.infer<typeof tokenSecrets>;
 
 /** More than a file of tokens has, in bytes, with some for the folder. */
 const LARGEST_TOKENS = 16_384;
@@ -40,26 +49,46 @@ export class TokenStore {
   readonly #folder: string;
   readonly #baseUrl: string;
   readonly #notice: Notice;
+  readonly #vault: Vault;
+  /** The keys of those who hold a lock, by the file that it is for. */
+  readonly #keys = new Map<string, ProfileKey | undefined>();
 
   /**
    * @param baseUrl of the bank that the profile means now
    * @param notice is told where a damaged file is kept that new tokens take the place of
+   * @param vault of the profile; without it a passphrase can't be had
    */
-  constructor(folder: StoreFolder, profile: string, baseUrl: URL, notice: Notice = () => {}) {
+  constructor(
+    folder: StoreFolder,
+    profile: string,
+    baseUrl: URL,
+    notice: Notice = () => {},
+    vault: Vault = new Vault(folder, profile),
+  ) {
     this.#folder = folder.tokens(profile);
     this.#baseUrl = baseUrl.href;
     this.#notice = notice;
+    this.#vault = vault;
   }
 
-  /** @param customerId null for the `client_credentials` application, which has no customer of its own */
-  read(customerId: string | null): StoredTokens | undefined {
-    const stored = readJsonFile(this.#path(customerId), storedTokens);
+  /**
+   * @param customerId null for the `client_credentials` application, which has no customer of its own
+   * @throws Psd2Error `config` when they are damaged, or the key of a protected profile can't be had
+   */
+  async read(customerId: string | null): Promise<StoredTokens | undefined> {
+    const stored = this.#readFile(customerId);
+    return stored?.baseUrl === this.#baseUrl ? this.#open(customerId, stored) : undefined;
+  }
+
+  /** What is known of a login without opening its tokens. @throws Psd2Error `config` when the file is damaged */
+  readLogin(customerId: string | null): StoredLogin | undefined {
+    const stored = this.#readFile(customerId);
     return stored?.baseUrl === this.#baseUrl ? stored : undefined;
   }
 
+  /** Encrypted where the profile is protected. To be called by who holds the lock: see {@link locked}. */
   async write(customerId: string | null, tokens: StoredTokens): Promise<void> {
-    const stored = { ...tokens, baseUrl: this.#baseUrl };
-    await writeJsonFile(this.#path(customerId), stored, storedTokens, this.#notice);
+    await this.#write(customerId, { ...tokens, baseUrl: this.#baseUrl });
   }
 
   remove(customerId: string | null): void {
@@ -67,9 +96,22 @@ export class TokenStore {
   }
 
   /** One process at a time, for what changes the tokens: they must not be those of before when written. */
-  locked<T>(customerId: string | null, work: () => Promise<T>): Promise<T> {
+  exclusively<T>(customerId: string | null, work: () => Promise<T>): Promise<T> {
     const what = customerId === null ? 'The login of the application' : `The login of customer ${customerId}`;
     return withLock(this.#path(customerId), what, work, LONGEST_RENEWAL_MS);
+  }
+
+  /** The same for what writes tokens: before it begins it is certain that they can be encrypted, if they have to be. */
+  locked<T>(customerId: string | null, work: () => Promise<T>): Promise<T> {
+    const path = this.#path(customerId);
+    return this.exclusively(customerId, async () => {
+      this.#keys.set(path, await this.#vault.key());
+      try {
+        return await work();
+      } finally {
+        this.#keys.delete(path);
+      }
+    });
   }
 
   /**
@@ -83,10 +125,26 @@ export class TokenStore {
     return reserveSpace(this.#folder, LARGEST_TOKENS);
   }
 
+  /**
+   * Writes all tokens of the profile, whatever bank granted them, as its protection wants it now. Those who were
+   * about to write otherwise are waited for.
+   */
+  async rewrite(): Promise<void> {
+    // A lock without a file is a login that is about to write it.
+    const holders = this.#files(/^(?:customer-(.+)|client-credentials)\.json(?:\.lock)?$/);
+    for (const customerId of new Set(holders.map(([, id]) => id ?? null))) {
+      await this.locked(customerId, async () => {
+        removeHalfWritten(this.#path(customerId));
+        const stored = this.#readFile(customerId);
+        if (stored) await this.#write(customerId, await this.#open(customerId, stored));
+      });
+    }
+  }
+
   /** Customers whose tokens are kept, sorted. */
   customers(): string[] {
-    return listFolder(this.#folder)
-      .flatMap((file) => /^customer-(.+)\.json$/.exec(file)?.[1] ?? [])
+    return this.#files(/^customer-(.+)\.json$/)
+      .flatMap(([, customerId]) => customerId ?? [])
       .sort();
   }
 
@@ -103,10 +161,61 @@ export class TokenStore {
     return join(this.#folder, 'last-login.json');
   }
 
+  #readFile(customerId: string | null): TokenFile | undefined {
+    return readJsonFile(this.#path(customerId), tokenFile);
+  }
+
+  async #open(customerId: string | null, stored: TokenFile): Promise<StoredTokens & { baseUrl: string }> {
+    if (!('sealed' in stored)) return stored;
+    const { sealed: content, ...login } = stored;
+    const path = this.#path(customerId);
+    const key = await this.#vault.key();
+    if (!key) throw keyIsGone(path);
+    return { ...login, ...key.open(path, placeOf(customerId, login.baseUrl), content, tokenSecrets) };
+  }
+
+  async #write(customerId: string | null, tokens: StoredTokens & { baseUrl: string }): Promise<void> {
+    const path = this.#path(customerId);
+    const key = this.#keys.has(path) ? this.#keys.get(path) : await this.#vault.key();
+    if (!key && this.#isSealed(customerId)) throw keyIsGone(path);
+    if (!key?.sealsNew) return writeJsonFile(path, tokens, tokenFile, this.#notice);
+    const { accessToken, refreshToken, ...login } = tokens;
+    const place = placeOf(customerId, tokens.baseUrl);
+    const content = key.seal(place, { accessToken, refreshToken });
+    await writeJsonFile(path, { ...login, sealed: content }, tokenFile, this.#notice);
+  }
+
+  #isSealed(customerId: string | null): boolean {
+    try {
+      const stored = this.#readFile(customerId);
+      return stored !== undefined && 'sealed' in stored;
+    } catch {
+      // What is damaged may be replaced.
+      return false;
+    }
+  }
+
+  #files(pattern: RegExp): RegExpExecArray[] {
+    return listFolder(this.#folder)
+      .map((file) => pattern.exec(file))
+      .filter((match) => match !== null);
+  }
+
   #path(customerId: string | null): string {
     return join(
       this.#folder,
       customerId === null ? 'client-credentials.json' : `customer-${customerId}.json`,
     );
   }
+}
+
+/** Tokens open only as those of this customer, at the bank that granted them. */
+function placeOf(customerId: string | null, baseUrl: string): Place {
+  return ['tokens', customerId === null ? 'client-credentials' : `customer-${customerId}`, baseUrl];
+}
+
+function keyIsGone(path: string): Psd2Error {
+  return new Psd2Error('config', `${path} is encrypted, and the profile's key is gone`, {
+    hint: `Restore the folder protection, or log in again: rm ${path}, then psd2 auth login.`,
+  });
 }

@@ -45,6 +45,9 @@ const PACKAGES: Record<string, () => unknown> = {
   // An HSM, for the outside signer.
   softhsm2: () => findProgram('softhsm2-util'),
   opensc: () => findProgram('pkcs11-tool'),
+  // A keyring as a desktop has it.
+  dbus: () => findProgram('dbus-daemon'),
+  'gnome-keyring': () => findProgram('gnome-keyring-daemon'),
 };
 
 function installWhatIsMissing(): void {

@@ -85,7 +85,7 @@ describe('an access token', () => {
       const { session, store, world } = await login(left);
       expect(await session.current()).toBe('access-1');
       expect(sentBodies()).toEqual([spend('refresh-0')]);
-      expect(store.read('1234567')).toMatchObject({
+      expect(await store.read('1234567')).toMatchObject({
         accessToken: 'access-1',
         accessTokenExpiresAt: new Date(world.now().getTime() + 3_500_000).toISOString(),
         refreshToken: 'refresh-1',
@@ -104,13 +104,13 @@ describe('an access token', () => {
 
   it('that was renewed by another in the meantime is taken from the store', async () => {
     const { session, store } = await login(HOUR);
-    await store.write('1234567', { ...loaded(store), accessToken: 'access-of-another' });
+    await store.write('1234567', { ...(await loaded(store)), accessToken: 'access-of-another' });
     expect(await session.renewed('access-0')).toBe('access-of-another');
   });
 });
 
-function loaded(store: TokenStore): StoredTokens {
-  const stored = store.read('1234567');
+async function loaded(store: TokenStore): Promise<StoredTokens> {
+  const stored = await store.read('1234567');
   if (!stored) throw new TypeError('no tokens');
   return stored;
 }
@@ -121,14 +121,14 @@ describe('a refresh token', () => {
     recorded.expect('POST', TOKEN_PATH, tokens('access-2', 'refresh-2'));
     const { session, store } = await login(0);
     await session.current();
-    expect(loaded(store)).toMatchObject({
+    expect(await loaded(store)).toMatchObject({
       accessToken: 'access-1',
       refreshToken: 'refresh-0',
       refreshTokenExpiresAt: '2099-01-01T00:00:00.000Z',
     });
     await session.renewed('access-1');
     expect(sentBodies()).toEqual([spend('refresh-0'), spend('refresh-0')]);
-    expect(loaded(store).refreshToken).toBe('refresh-2');
+    expect((await loaded(store)).refreshToken).toBe('refresh-2');
   });
 
   it('that is refused ends the login; the access token that has time left stays', async () => {
@@ -143,7 +143,7 @@ describe('a refresh token', () => {
       hint: 'Run psd2 auth login.',
       bankCode: 'invalid_grant',
     });
-    expect(loaded(store)).toMatchObject({
+    expect(await loaded(store)).toMatchObject({
       accessToken: 'access-0',
       refreshToken: null,
       refreshTokenExpiresAt: null,
@@ -212,7 +212,7 @@ describe('a refresh token', () => {
       code: 'not_logged_in',
       message: expect.stringContaining('could not be renewed'),
     });
-    expect(loaded(store).refreshToken).toBe('refresh-0');
+    expect((await loaded(store)).refreshToken).toBe('refresh-0');
   });
 
   it.each([
@@ -223,7 +223,7 @@ describe('a refresh token', () => {
     for (let call = 0; call < calls; call += 1) recorded.expect('POST', TOKEN_PATH, answer);
     const { session, store } = await login(0);
     await expect(session.current()).rejects.toMatchObject({ code });
-    expect(loaded(store).refreshToken).toBe('refresh-0');
+    expect((await loaded(store)).refreshToken).toBe('refresh-0');
   });
 
   it('is spent once by sessions that need a token at the same time', async () => {
@@ -274,7 +274,7 @@ describe('the application by itself', () => {
     expect(sentBodies()).toEqual([
       { grant_type: 'client_credentials', client_id: 'client-1', client_secret: 'secret-1' },
     ]);
-    expect(store.read(null)).toMatchObject({ accessToken: 'access-1', refreshToken: null });
+    expect(await store.read(null)).toMatchObject({ accessToken: 'access-1', refreshToken: null });
   });
 
   it('is told how to log in', async () => {

@@ -27,23 +27,23 @@ it('keeps the tokens of each customer and of the application apart', async () =>
   await store.write('1234567', tokens);
   await store.write('7654321', { ...tokens, accessToken: 'access-2' });
   await store.write(null, { ...tokens, accessToken: 'application' });
-  expect(store.read('1234567')).toMatchObject(tokens);
-  expect(store.read('7654321')?.accessToken).toBe('access-2');
-  expect(store.read(null)?.accessToken).toBe('application');
-  expect(store.read('1111111')).toBeUndefined();
+  expect(await store.read('1234567')).toMatchObject(tokens);
+  expect((await store.read('7654321'))?.accessToken).toBe('access-2');
+  expect((await store.read(null))?.accessToken).toBe('application');
+  expect(await store.read('1111111')).toBeUndefined();
 });
 
 it.each(['https://other.example/psd2', 'https://bank.example/', 'https://bank.example:8443/psd2'])(
   'has none of this bank for %s',
   async (baseUrl) => {
     await store.write('1234567', tokens);
-    expect(new TokenStore(folder, 'sandbox', new URL(baseUrl)).read('1234567')).toBeUndefined();
+    expect(await new TokenStore(folder, 'sandbox', new URL(baseUrl)).read('1234567')).toBeUndefined();
   },
 );
 
 it('has none of another profile', async () => {
   await store.write('1234567', tokens);
-  expect(new TokenStore(folder, 'other', bank).read('1234567')).toBeUndefined();
+  expect(await new TokenStore(folder, 'other', bank).read('1234567')).toBeUndefined();
 });
 
 it('is readable by its owner alone', async () => {
@@ -60,8 +60,8 @@ it('forgets the tokens of one customer', async () => {
   await store.write(null, tokens);
   store.remove('1234567');
   store.remove('1234567');
-  expect(store.read('1234567')).toBeUndefined();
-  expect(store.read(null)).toBeDefined();
+  expect(await store.read('1234567')).toBeUndefined();
+  expect(await store.read(null)).toBeDefined();
 });
 
 it('lists the customers whose tokens are kept', async () => {
@@ -75,7 +75,7 @@ it('lists the customers whose tokens are kept', async () => {
 
 it('keeps the session id of the bank with them', async () => {
   await store.write('1234567', { ...tokens, apiTrackId: '0123456789' });
-  expect(store.read('1234567')?.apiTrackId).toBe('0123456789');
+  expect((await store.read('1234567'))?.apiTrackId).toBe('0123456789');
 });
 
 it('remembers who logged in last', async () => {
@@ -89,7 +89,7 @@ it('refuses a damaged file without showing what is in it', async () => {
   await store.write('1234567', tokens);
   const file = join(folder.tokens('sandbox'), 'customer-1234567.json');
   writeFileSync(file, '{"accessToken":"access-1","refreshToken":"refr');
-  expect(() => store.read('1234567')).toThrow(
+  await expect(store.read('1234567')).rejects.toThrow(
     expect.objectContaining({ code: 'config', message: `${file} is damaged: it is not JSON` }),
   );
 });

@@ -47,6 +47,7 @@ export function declareProfile(run: Run) {
       ).choices(['der-base64', 'pem-urlencoded', 'none'] as const),
     )
     .option('--reference', 'store the paths of certificates and keys instead of their contents')
+    .option('--protect', 'encrypt what is stored from the start: see psd2 profile protect')
     .addHelpText(
       'after',
       `
@@ -63,6 +64,7 @@ Example:
           ...options,
           clientSecretStdin: options.clientSecretStdin === true,
           reference: options.reference === true,
+          protect: options.protect === true,
         }),
       ),
     );
@@ -89,6 +91,40 @@ Example:
     .addHelpText('after', examples('psd2 profile use mybank'))
     .action((name) =>
       run(async (context) => (await import('../../commands/profile.ts')).profileUse(context, name)),
+    );
+
+  profile
+    .command('protect')
+    .argument('[profile]')
+    .description('encrypt the tokens, secrets and keys that are stored of a profile, now and from now on')
+    .option('--keyring', "keep the key in the system's keyring; the default where no passphrase is set")
+    .option('--passphrase', 'take the key from a passphrase: PSD2_CONFIG_PASSPHRASE, or asked for')
+    .option('--passphrase-stdin', 'read the passphrase, or a new one, from standard input')
+    .addHelpText(
+      'after',
+      `
+Commands that use the profile get the key from the keyring, from PSD2_CONFIG_PASSPHRASE, or ask for the passphrase.
+${examples('psd2 profile protect mybank', 'psd2 profile protect mybank --passphrase')}`,
+    )
+    .action((name, { keyring, passphrase, passphraseStdin }) =>
+      run(async (context) =>
+        (await import('../../commands/profile-protect.ts')).profileProtect(context, name, {
+          keyring: keyring === true,
+          passphrase: passphrase === true,
+          passphraseStdin: passphraseStdin === true,
+        }),
+      ),
+    );
+
+  profile
+    .command('unprotect')
+    .argument('[profile]')
+    .description('write what is stored of a profile in clear again')
+    .addHelpText('after', examples('psd2 profile unprotect mybank'))
+    .action((name) =>
+      run(async (context) =>
+        (await import('../../commands/profile-protect.ts')).profileUnprotect(context, name),
+      ),
     );
 
   profile

@@ -1,0 +1,51 @@
+import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
+import * as z from 'zod/mini';
+
+const bytes = (length: number) =>
+  z.string().check(z.refine((text) => Buffer.from(text, 'base64').length === length));
+
+/** A text that only the key opens: AES-256-GCM (NIST SP 800-38D), the parts in base64. */
+export const sealed = z.object({
+  v: z.literal(1),
+  cipher: z.literal('aes-256-gcm'),
+  nonce: bytes(12),
+  tag: bytes(16),
+  data: z.string(),
+});
+export type Sealed = z.infer<typeof sealed>;
+
+/** What a sealed text belongs to. It opens nowhere else: the place is authenticated with it. */
+export type Place = readonly string[];
+
+export const KEY_BYTES = 32;
+
+/** @param key 32 bytes */
+export function seal(key: Buffer, place: Place, text: string): Sealed {
+  const nonce = randomBytes(12);
+  const cipher = createCipheriv('aes-256-gcm', key, nonce).setAAD(authenticated(place));
+  const data = Buffer.concat([cipher.update(text, 'utf8'), cipher.final()]);
+  return {
+    v: 1,
+    cipher: 'aes-256-gcm',
+    nonce: nonce.toString('base64'),
+    tag: cipher.getAuthTag().toString('base64'),
+    data: data.toString('base64'),
+  };
+}
+
+/** @returns undefined when it was changed, belongs to another place, or the key is another one */
+export function unseal(key: Buffer, place: Place, { nonce, tag, data }: Sealed): string | undefined {
+  const decipher = createDecipheriv('aes-256-gcm', key, Buffer.from(nonce, 'base64'), { authTagLength: 16 })
+    .setAAD(authenticated(place))
+    .setAuthTag(Buffer.from(tag, 'base64'));
+  const text = decipher.update(Buffer.from(data, 'base64'));
+  try {
+    return Buffer.concat([text, decipher.final()]).toString('utf8');
+  } catch {
+    return undefined;
+  }
+}
+
+function authenticated(place: Place): Buffer {
+  return Buffer.from(JSON.stringify(['psd2', 1, ...place]));
+}

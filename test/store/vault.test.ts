@@ -1,0 +1,274 @@
+import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { beforeEach, describe, expect, it } from 'vitest';
+import type { StoreFolder } from '../../src/store/folder.ts';
+import { type ProfileSettings, ProfileStore } from '../../src/store/profiles.ts';
+import { type StoredTokens, TokenStore } from '../../src/store/tokens.ts';
+import type { KeySources } from '../../src/store/vault.ts';
+import { newConfigFolder, temporaryFolder } from './temporary-folder.ts';
+
+const temporary = temporaryFolder();
+const bank = new URL('https://bank.example/');
+const PROTECTOR = { kind: 'passphrase', passphrase: 'correct horse' } as const;
+const settings: ProfileSettings = {
+  baseUrl: bank.href,
+  clientId: 'client-1',
+  clientSecret: 'secret-of-the-client',
+  qwacCertificate: { pem: 'a certificate' },
+  qwacKey: { pem: 'secret-of-the-qwac' },
+  qsealKey: { path: '/etc/psd2/qseal-key.pem' },
+};
+const tokens: StoredTokens = {
+  accessToken: 'secret-access',
+  accessTokenExpiresAt: '2026-11-21T11:00:00.000Z',
+  refreshToken: 'secret-refresh',
+  refreshTokenExpiresAt: null,
+  scope: 'oob',
+};
+
+let folder: StoreFolder;
+beforeEach(() => {
+  folder = newConfigFolder(temporary);
+});
+
+/** The stores as a process has them whose operator knows the passphrase, or another one, or none. */
+function open(passphrase: string | undefined = PROTECTOR.passphrase) {
+  const sources: KeySources = { passphrase: async () => passphrase, signal: new AbortController().signal };
+  const profiles = new ProfileStore(folder, () => {}, sources);
+  const vault = profiles.vault('bank');
+  return { profiles, vault, tokens: new TokenStore(folder, 'bank', bank, () => {}, vault) };
+}
+
+async function write(content = settings, login = tokens): Promise<void> {
+  const stores = open();
+  await stores.profiles.write('bank', content);
+  await stores.tokens.write('1234567', login);
+  await stores.tokens.write(null, { ...login, refreshToken: null });
+}
+
+async function protect(protector: typeof PROTECTOR | undefined = PROTECTOR): Promise<void> {
+  const stores = open();
+  await stores.vault.protect(protector);
+  await stores.profiles.rewrite('bank');
+  await stores.tokens.rewrite();
+}
+
+/** Every file of the profile with its text. */
+const files = () =>
+  Object.fromEntries(
+    readdirSync(folder.root, { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isFile())
+      .map(({ parentPath, name }) => join(parentPath, name))
+      .map((path) => [path, readFileSync(path, 'utf8')]),
+  );
+const everything = () => Object.values(files()).join();
+
+describe('a profile that is protected by a passphrase', () => {
+  it('has no secret on the disk, and gives all of them to who knows it', async () => {
+    await write();
+    expect(everything()).toContain('secret-refresh');
+    await protect();
+    expect(everything()).not.toMatch(/secret-/);
+    const stores = open();
+    expect({ ...stores.profiles.read('bank'), ...(await stores.profiles.readSealed('bank')) }).toMatchObject(
+      settings,
+    );
+    expect(await stores.tokens.read('1234567')).toMatchObject(tokens);
+    expect(await stores.tokens.read(null)).toMatchObject({
+      accessToken: 'secret-access',
+      refreshToken: null,
+    });
+  });
+
+  it('tells without it what is no secret', async () => {
+    await write();
+    await protect();
+    const stores = open('');
+    const { clientSecret, qwacKey, ...others } = settings;
+    expect(stores.profiles.read('bank')).toEqual({
+      ...others,
+      sealed: { names: ['clientSecret', 'qwacKey'], content: expect.anything() },
+    });
+    expect(stores.tokens.readLogin('1234567')).toMatchObject({ scope: 'oob', refreshTokenExpiresAt: null });
+    expect(stores.vault.kind).toBe('passphrase');
+  });
+
+  it.each([
+    ['another passphrase', 'correct horses', 'does not open the profile bank'],
+    ['no passphrase', '', 'is protected by a passphrase'],
+  ])('gives nothing to %s, and nothing is written in clear', async (_what, passphrase, message) => {
+    await write();
+    await protect();
+    const before = files();
+    const stores = open(passphrase);
+    const refusal = { code: 'config', message: expect.stringContaining(message) };
+    await expect(stores.tokens.read('1234567')).rejects.toMatchObject(refusal);
+    await expect(stores.profiles.readSealed('bank')).rejects.toMatchObject(refusal);
+    await expect(stores.tokens.write('7654321', tokens)).rejects.toMatchObject(refusal);
+    await expect(stores.profiles.write('bank', settings)).rejects.toMatchObject(refusal);
+    let begun = false;
+    const spend = async () => {
+      begun = true;
+    };
+    await expect(stores.tokens.locked('1234567', spend)).rejects.toMatchObject(refusal);
+    expect(begun).toBe(false);
+    expect(files()).toEqual(before);
+  });
+
+  it('is opened by the letters of the passphrase, however they were composed', async () => {
+    await write();
+    await open().vault.protect({ kind: 'passphrase', passphrase: 'perch\u00e9' });
+    expect(await open('perche\u0301').vault.key()).toBeDefined();
+  });
+
+  it('writes all that is new encrypted', async () => {
+    await write();
+    await protect();
+    const stores = open();
+    await stores.tokens.write('7654321', { ...tokens, accessToken: 'secret-new' });
+    await stores.profiles.write('bank', { ...settings, clientSecret: 'secret-renewed' });
+    expect(everything()).not.toMatch(/secret-/);
+    expect((await open().tokens.read('7654321'))?.accessToken).toBe('secret-new');
+    expect(await open().profiles.readSealed('bank')).toMatchObject({ clientSecret: 'secret-renewed' });
+  });
+
+  it('takes a new passphrase without writing the files again', async () => {
+    await write();
+    await protect();
+    const path = folder.protection('bank');
+    const { [path]: _old, ...before } = files();
+    await open().vault.protect({ kind: 'passphrase', passphrase: 'battery staple' });
+    const { [path]: _new, ...after } = files();
+    expect(after).toEqual(before);
+    await expect(open().vault.key()).rejects.toMatchObject({ code: 'config' });
+    expect(await open('battery staple').profiles.readSealed('bank')).toMatchObject({
+      qwacKey: settings.qwacKey,
+    });
+  });
+
+  it('waits for a refresh that began before, and encrypts what it wrote', async () => {
+    await write();
+    const [refresher, protector] = [open(''), open()];
+    let finish = () => {};
+    const granted = new Promise<void>((resolve) => {
+      finish = resolve;
+    });
+    let holds = () => {};
+    const held = new Promise<void>((resolve) => {
+      holds = resolve;
+    });
+    const refresh = refresher.tokens.locked('1234567', async () => {
+      holds();
+      await granted;
+      await refresher.tokens.write('1234567', { ...tokens, accessToken: 'secret-late' });
+    });
+    await held;
+    await protector.vault.protect(PROTECTOR);
+    const rewritten = protector.tokens.rewrite();
+    finish();
+    await Promise.all([refresh, rewritten]);
+    await protector.profiles.rewrite('bank');
+    expect(everything()).not.toMatch(/secret-/);
+    expect((await open().tokens.read('1234567'))?.accessToken).toBe('secret-late');
+  });
+
+  it('comes out of its protection with the bytes that went in', async () => {
+    const secret = fc.string({ unit: 'grapheme', minLength: 1 });
+    await fc.assert(
+      // A token goes into a header.
+      fc.asyncProperty(
+        secret,
+        secret,
+        fc.string({ minLength: 1 }),
+        async (clientSecret, pem, accessToken) => {
+          folder = newConfigFolder(temporary);
+          await write({ ...settings, clientSecret, qwacKey: { pem } }, { ...tokens, accessToken });
+          const parsed = () => Object.entries(files()).map(([path, text]) => [path, JSON.parse(text)]);
+          const before = parsed();
+          // One store for all of it: a passphrase takes its time each time that it is asked for.
+          const stores = open();
+          const rewrite = async () => {
+            await stores.profiles.rewrite('bank');
+            await stores.tokens.rewrite();
+          };
+          await stores.vault.protect(PROTECTOR);
+          await rewrite();
+          expect(parsed()).not.toEqual(before);
+          await stores.vault.startEnding();
+          await rewrite();
+          await stores.vault.forget();
+          expect(parsed()).toEqual(before);
+        },
+      ),
+      { numRuns: 5 },
+    );
+  });
+});
+
+describe('without the file of its key', () => {
+  beforeEach(async () => {
+    await write();
+    await protect();
+    rmSync(folder.protection('bank'));
+  });
+
+  it('a profile gives nothing, and is not written in clear', async () => {
+    const before = files();
+    const { profiles, tokens: store } = open();
+    const gone = { code: 'config', message: expect.stringMatching(/ is encrypted, and .* key .*is gone$/) };
+    await expect(profiles.readSealed('bank')).rejects.toMatchObject(gone);
+    await expect(profiles.write('bank', settings)).rejects.toMatchObject(gone);
+    await expect(store.read('1234567')).rejects.toMatchObject(gone);
+    await expect(store.write('1234567', tokens)).rejects.toMatchObject(gone);
+    expect(files()).toEqual(before);
+  });
+});
+
+describe('what was changed on the disk does not open', () => {
+  const file = () => join(folder.tokens('bank'), 'customer-1234567.json');
+  const change = (path: string, by: (text: string) => string) =>
+    writeFileSync(path, by(readFileSync(path, 'utf8')));
+  const damaged = (path: string) => ({
+    code: 'config',
+    message: `${path} is damaged: what is encrypted in it was changed, or was written for another place`,
+  });
+  beforeEach(async () => {
+    await write();
+    await protect();
+  });
+
+  it('another byte', async () => {
+    change(file(), (text) =>
+      text.replace(/"data": "(.)/, (_, first) => `"data": "${first === 'A' ? 'B' : 'A'}`),
+    );
+    await expect(open().tokens.read('1234567')).rejects.toMatchObject(damaged(file()));
+  });
+
+  it('the tokens of another customer', async () => {
+    writeFileSync(join(folder.tokens('bank'), 'customer-7654321.json'), readFileSync(file()), {
+      mode: 0o600,
+    });
+    await expect(open().tokens.read('7654321')).rejects.toMatchObject({ code: 'config' });
+  });
+
+  it('secrets that are led to another bank', async () => {
+    change(folder.profile('bank'), (text) => text.replace('bank.example', 'evil.example'));
+    await expect(open().profiles.readSealed('bank')).rejects.toMatchObject(damaged(folder.profile('bank')));
+    change(file(), (text) => text.replace('bank.example', 'evil.example'));
+    const elsewhere = new TokenStore(
+      folder,
+      'bank',
+      new URL('https://evil.example/'),
+      () => {},
+      open().vault,
+    );
+    await expect(elsewhere.read('1234567')).rejects.toMatchObject(damaged(file()));
+  });
+
+  it('a key of another profile', async () => {
+    writeFileSync(folder.protection('other'), readFileSync(folder.protection('bank')), { mode: 0o600 });
+    const { profiles } = open();
+    await expect(profiles.vault('other').key()).rejects.toMatchObject({ code: 'config' });
+  });
+});
