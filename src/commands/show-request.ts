@@ -31,21 +31,22 @@ export function printRequest(
 
 /**
  * Prints a curl command that makes the call. The token is not in it: the shell gets it from `psd2 auth token`
- * when the command runs. Its signature is good for some minutes.
+ * when the command runs, and curl reads it from standard input, since its arguments can be seen by others. Its
+ * signature is good for some minutes.
  *
  * @throws Psd2Error `config` when the profile has no paths that curl could read
  */
 export function printCurl(context: Context, bank: OpenBank, { request }: ComposedRequest): void {
   const { method, target, headers, body } = request;
+  const token = `printf 'authorization: Bearer %s\\n' "$(${tokenCommand(context, bank)})"`;
   const lines = [
+    ...('authorization' in headers ? [`${token} |`] : []),
     // What was signed is what is sent: curl is to expand and shorten nothing.
     `curl --globoff --path-as-is --request ${method} ${quote(`${bank.baseUrl.origin}${target}`)}`,
     `--cert ${quote(pathOfPem(bank, 'qwacCertificate'))} --key ${quote(pathOfPem(bank, 'qwacKey'))}`,
     ...(bank.profile.settings.ca ? [`--cacert ${quote(pathOfPem(bank, 'ca'))}`] : []),
     ...Object.entries(headers).map(([name, value]) =>
-      name === 'authorization'
-        ? `--header "authorization: Bearer $(${tokenCommand(context, bank)})"`
-        : `--header ${quote(`${name}: ${value}`)}`,
+      name === 'authorization' ? '--header @-' : `--header ${quote(`${name}: ${value}`)}`,
     ),
     ...(body === undefined ? [] : [`--data-binary ${quote(redactBody(target, body))}`]),
   ];

@@ -190,15 +190,21 @@ describe('psd2 api --curl', () => {
     const folder = join(operator.folder, 'bin');
     mkdirSync(folder, { recursive: true });
     writeFileSync(join(folder, 'psd2'), `#!/bin/sh\nexec '${process.execPath}' '${PROGRAM}' "$@"\n`);
-    chmodSync(join(folder, 'psd2'), 0o755);
+    // All that curl is called with is kept in a file, which is searched for secrets as every file is.
+    const kept = join(folder, 'curl-arguments');
+    const script = ['#!/bin/sh', `printf '%s\\n' "$@" >>'${kept}'`, `export PATH='${operator.env.PATH}'`];
+    writeFileSync(join(folder, 'curl'), [...script, 'exec curl "$@"', ''].join('\n'));
+    for (const program of ['psd2', 'curl']) chmodSync(join(folder, program), 0o755);
     const { stdout: command } = await operator.psd2(['api', ...args, '--curl']);
     for (const secret of secretsIn(operator.config)) expect(command).not.toContain(secret);
-    const script = `${command.trim()} --silent --show-error --write-out '\\n%{http_code}'`;
-    const shell = await operator.startProgram('bash', ['-c', script], {
+    const line = `${command.trim()} --silent --show-error --write-out '\\n%{http_code}'`;
+    const shell = await operator.startProgram('bash', ['-c', line], {
       PATH: `${folder}${delimiter}${operator.env.PATH}`,
     });
     const { code, stdout, stderr } = await shell.ended;
     expect(code, stderr).toBe(0);
+    expect(readFileSync(kept, 'utf8')).toContain(args[1]);
+    expect(operator.leaks()).toEqual([]);
     const [, body = '', status = ''] = /^(.*)\n(\d+)$/s.exec(stdout) ?? [];
     return [body, status];
   }

@@ -8,6 +8,8 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect } from 'vitest';
 import type * as z from 'zod';
+import { openLedger } from './secret-ledger.ts';
+import type { Secret } from './secret-search.ts';
 
 /** The built program. */
 export const PROGRAM = fileURLToPath(new URL('../../bin/psd2.js', import.meta.url));
@@ -68,23 +70,26 @@ export interface Operator {
   start(args: string[], env?: Environment): Promise<Running>;
   /** Starts any program. */
   startProgram(program: string, args: string[], env?: Environment): Promise<Running>;
+  /** Every secret that there was so far: tokens, codes, client secrets, passphrases and keys. */
+  secrets(): Secret[];
+  /** Where secrets are in what was printed, given as an argument or stored so far, and do not belong. */
+  leaks(): string[];
 }
 
-/** An operator for the tests of this file. What they leave running is ended after the tests. */
+/**
+ * An operator for the tests of this file. What they leave running is ended after the tests, and all that was
+ * printed and stored is searched for secrets.
+ */
 export function useOperator(): Operator {
-  const folder = join(tmpdir(), `psd2-e2e-${randomUUID()}`);
-  const place = (name: string) => join(folder, name);
-  const operator = openOperator(folder, {
-    home: place('home'),
-    temporary: place('tmp'),
-    config: place('config'),
-  });
-  beforeAll(() => {
-    for (const place of [operator.home, operator.temporary]) mkdirSync(place, { recursive: true });
-  });
+  const operator = newOperator();
+  beforeAll(operator.open);
   afterAll(async () => {
-    await operator.endAll();
-    rmSync(folder, { recursive: true, force: true });
+    try {
+      await operator.endAll();
+      expect(operator.leaks(), 'secrets are where they do not belong').toEqual([]);
+    } finally {
+      await operator.close();
+    }
   });
   return operator;
 }
@@ -121,10 +126,12 @@ export async function logIn(operator: Operator, consents: 'given' | 'none' = 'gi
   expect(consent, consent.stderr).toMatchObject({ code: 0 });
 }
 
-function openOperator(
-  folder: string,
-  places: { home: string; temporary: string; config: string },
-): Operator & { endAll(): Promise<void> } {
+/** An operator who is to be opened and closed by the caller. */
+export function newOperator(): Operator & { open(): void; endAll(): Promise<void>; close(): Promise<void> } {
+  const folder = join(tmpdir(), `psd2-e2e-${randomUUID()}`);
+  const place = (name: string) => join(folder, name);
+  const places = { home: place('home'), temporary: place('tmp'), config: place('config') };
+  const ledger = openLedger(folder);
   const running = new Set<Running>();
   const history: Operator['history'] = [];
   const env: Environment = {
@@ -144,12 +151,13 @@ function openOperator(
     added: Environment = {},
   ): Promise<Running> => {
     const redirect = { PSD2_REDIRECT_URI: `http://127.0.0.1:${await freePort()}/callback` };
+    const environment = ledger.watched(args, { ...redirect, ...env, ...added });
     const child = spawn(program, args, {
       cwd: folder,
-      env: onlySet({ ...redirect, ...env, ...added }),
+      env: onlySet(environment),
       stdio: [stdin, 'pipe', 'pipe'],
     });
-    const process = watch(child);
+    const process = watch(child, (text, before) => ledger.typed(args, text, before));
     running.add(process);
     process.ended.then((ended) => {
       running.delete(process);
@@ -178,9 +186,19 @@ function openOperator(
     start: (args: string[], added?: Environment) => launch(psd2(args), 'pipe', added),
     startProgram: (program: string, args: string[], added?: Environment) =>
       launch([program, ...args], 'pipe', added),
+    open: () => {
+      for (const made of [places.home, places.temporary]) mkdirSync(made, { recursive: true });
+    },
+    secrets: () => ledger.secrets(),
+    leaks: () => ledger.leaks(history),
     endAll: async () => {
       for (const process of running) process.kill('SIGKILL');
       await Promise.all([...running].map(({ ended }) => ended));
+    },
+    close: async () => {
+      await operator.endAll();
+      ledger.close();
+      rmSync(folder, { recursive: true, force: true });
     },
   };
   return operator;
@@ -192,7 +210,7 @@ export function readDocument<T>(shape: z.ZodType<T>, stdout: string): T {
   return shape.parse(JSON.parse(stdout));
 }
 
-function watch(child: ChildProcess): Running {
+function watch(child: ChildProcess, typed: (text: string, before: string) => void): Running {
   let stdout = '';
   let stderr = '';
   let over = false;
@@ -235,7 +253,10 @@ function watch(child: ChildProcess): Running {
         listeners.add(look);
         look();
       }),
-    write: (text) => new Promise((resolve) => child.stdin?.write(text, () => resolve())),
+    write: (text) => {
+      typed(text, stdout);
+      return new Promise((resolve) => child.stdin?.write(text, () => resolve()));
+    },
     closeInput: () => child.stdin?.end(),
     kill: (signal) => child.kill(signal),
     ended,

@@ -1,0 +1,113 @@
+import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { join, relative, resolve, sep } from 'node:path';
+import * as z from 'zod';
+import { findSecrets, keysIn, type Secret, secretOf, type Trace } from './secret-search.ts';
+
+type Environment = Record<string, string | undefined>;
+/** A line of what secrets-recorder.mjs writes. */
+const noted = z.union([
+  z.object({ kind: z.string(), value: z.string() }),
+  z.object({ argv: z.array(z.string()), config: z.optional(z.string()) }),
+]);
+
+interface Printed {
+  args: string[];
+  stdout: string;
+  stderr: string;
+}
+
+/** Loaded by everything that runs with Node, to know of the secrets that there were. */
+const RECORDER = new URL('secrets-recorder.mjs', import.meta.url).href;
+
+/** The folders of a configuration folder that secrets belong in. */
+const SECRET_FOLDERS = ['profiles', 'tokens', 'sandbox'];
+/** Commands that are asked for a secret, and print it. */
+const TELLING = /\b(auth token|sandbox env)\b/;
+
+/** Knows of all secrets of one operator, and where they belong. */
+export interface SecretLedger {
+  /** Takes note of what a process is started with. @returns the environment in which it tells of its secrets */
+  watched(args: string[], env: Environment): Environment;
+  /** Takes note of what is typed after `before` was printed. */
+  typed(args: string[], text: string, before: string): void;
+  secrets(): Secret[];
+  /** Where secrets do not belong in what was printed and in all files of the operator, and are. */
+  leaks(history: readonly Printed[]): string[];
+  close(): void;
+}
+
+/** @param folder of the operator, with all that is stored */
+export function openLedger(folder: string): SecretLedger {
+  const record = `${folder}.secrets`;
+  const given: Secret[] = [];
+  const secretFiles = new Set<string>();
+
+  const recorded = () =>
+    (existsSync(record) ? readFileSync(record, 'utf8').split('\n') : []).flatMap((line) =>
+      line === '' ? [] : [noted.parse(JSON.parse(line))],
+    );
+  const files = () =>
+    readdirSync(folder, { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isFile())
+      .map(({ parentPath, name }) => join(parentPath, name));
+  /** Where psd2 keeps secrets, by itself or because it was told so. */
+  const secretPlaces = () => {
+    const told = recorded().flatMap((line) => ('argv' in line && line.config ? [line.config] : []));
+    const configFolders = new Set([join(folder, 'home', '.config', 'psd2'), ...told]);
+    return [...configFolders].flatMap((config) => SECRET_FOLDERS.map((name) => join(config, name, sep)));
+  };
+
+  return {
+    watched(args, env) {
+      for (const [name, value = ''] of Object.entries(env)) {
+        if (/(SECRET|PASSPHRASE)$/.test(name)) given.push(...secretOf(`value of ${name}`, value));
+        if (/(_KEY|SECRET_FILE)$/.test(name) && value) secretFiles.add(resolve(folder, value));
+      }
+      args.forEach((word, index) => {
+        const value = args[index + 1];
+        if (/^--.*(-key|-secret-file)$/.test(word) && value) secretFiles.add(resolve(folder, value));
+      });
+      return {
+        ...env,
+        SECRETS_RECORD: record,
+        NODE_OPTIONS: [`--import=${RECORDER}`, env.NODE_OPTIONS ?? ''].join(' '),
+      };
+    },
+    typed(args, text, before) {
+      const isSecret = args.some((word) => /-stdin$/.test(word)) || ASKS_FOR_SECRET.test(before);
+      if (isSecret) given.push(...secretOf('typed secret', text.trim()));
+    },
+    secrets() {
+      const passed = recorded().flatMap((line) => ('kind' in line ? secretOf(line.kind, line.value) : []));
+      const keys = files().flatMap((path) => keysIn(readFileSync(path, 'latin1')));
+      const all = [...given, ...passed, ...keys];
+      return [...new Map(all.map((secret) => [secret.bytes.toString('latin1'), secret])).values()];
+    },
+    leaks(history) {
+      const belonging = secretPlaces();
+      const traces: Trace[] = [
+        ...history.flatMap(({ args, stdout, stderr }) => {
+          const command = args.join(' ');
+          return [
+            ...(TELLING.test(command)
+              ? []
+              : [{ where: `stdout of ${command}`, content: Buffer.from(stdout) }]),
+            { where: `stderr of ${command}`, content: Buffer.from(stderr) },
+            { where: 'the arguments of a program', content: Buffer.from(args.join('\0')) },
+          ];
+        }),
+        ...recorded()
+          .flatMap((line) => ('argv' in line ? [line.argv.join('\0')] : []))
+          .map((argv) => ({ where: 'the arguments of a process', content: Buffer.from(argv) })),
+        ...files()
+          .filter((path) => !secretFiles.has(path) && !belonging.some((place) => path.startsWith(place)))
+          .map((path) => ({ where: relative(folder, path), content: readFileSync(path) })),
+      ];
+      return findSecrets(this.secrets(), traces);
+    },
+    close: () => rmSync(record, { force: true }),
+  };
+}
+
+/** The question that was asked last. */
+const ASKS_FOR_SECRET = /(?:secret|passphrase|the same once more)[^\n]*$/i;

@@ -1,0 +1,123 @@
+import { createPrivateKey, generateKeyPairSync } from 'node:crypto';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { newOperator, type Operator, useLoggedIn } from './psd2.ts';
+
+const loggedIn = useLoggedIn();
+// With it, most is printed.
+loggedIn.env.PSD2_DEBUG = '1';
+
+describe('the search for secrets', () => {
+  it('knows the tokens, codes, secrets and keys that there were, though no file has them any more', async () => {
+    const { stdout: token } = await loggedIn.psd2(['auth', 'token']);
+    expect(await loggedIn.psd2(['auth', 'refresh'])).toMatchObject({ code: 0 });
+    expect(await loggedIn.psd2(['auth', 'logout', '--revoke'])).toMatchObject({ code: 0 });
+    const known = loggedIn.secrets();
+    const kinds = new Set(known.map(({ kind }) => kind));
+    expect([...kinds].sort()).toEqual([
+      'access token',
+      'authorization code',
+      'client secret',
+      'private key',
+      'refresh token',
+    ]);
+    expect(known.map(({ bytes }) => bytes.toString())).toContain(token.trim());
+    expect(known.filter(({ kind }) => kind === 'refresh token')).toHaveLength(2);
+  });
+});
+
+/** A program that does something with `secret`, which is in its environment. */
+async function leaksOf(program: string, prepare: (operator: Operator) => void = () => {}): Promise<string[]> {
+  const operator = newOperator();
+  onTestFinished(operator.close);
+  operator.open();
+  prepare(operator);
+  const script = `const fs = require('node:fs'); const secret = process.env.PSD2_CLIENT_SECRET; ${program}`;
+  const node = await operator.startProgram(process.execPath, ['--eval', script], {
+    PSD2_CLIENT_SECRET: 'dé/+ secret="of" the client',
+    CONFIG: operator.config,
+    HOME: operator.home,
+  });
+  const { code, stderr } = await node.ended;
+  expect(code, stderr).toBe(0);
+  return operator.leaks();
+}
+
+describe('a secret is found', () => {
+  it.each([
+    ['as it is', 'secret'],
+    ['in the middle of a line', '"x" + secret + "y"'],
+    ['percent-encoded', 'encodeURIComponent(secret)'],
+    ['in hex', 'Buffer.from(secret).toString("hex")'],
+    ['in HEX', 'Buffer.from(secret).toString("hex").toUpperCase()'],
+    ['as JSON', 'JSON.stringify({ secret })'],
+    ['in base64', 'Buffer.from(secret).toString("base64")'],
+    ['in base64 after one letter', 'Buffer.from("a" + secret + "b").toString("base64")'],
+    ['in base64 after two letters', 'Buffer.from("ab" + secret + "c").toString("base64")'],
+    ['in base64url', 'Buffer.from(secret).toString("base64url")'],
+    ['broken by a narrow terminal', 'secret.slice(0, 9) + "\\u001b[0m\\r\\n" + secret.slice(9)'],
+  ])('%s', async (_form, expression) => {
+    expect(await leaksOf(`console.log(${expression})`)).toEqual([
+      expect.stringMatching(/^value of PSD2_CLIENT_SECRET in stdout of --eval/),
+    ]);
+  });
+
+  it.each([
+    ['stderr', 'console.error(secret)', /in stderr of --eval/],
+    ['a log in the home folder', 'fs.writeFileSync(process.env.HOME + "/log", secret)', /in home\/log$/],
+    ['a temporary file', 'fs.writeFileSync(process.env.TMPDIR + "/part", secret)', /in tmp\/part$/],
+    [
+      'a journal',
+      'fs.mkdirSync(process.env.CONFIG + "/flows", { recursive: true }); fs.writeFileSync(process.env.CONFIG + "/flows/a", secret)',
+      /in config\/flows\/a$/,
+    ],
+    [
+      'the arguments of a program that it starts',
+      'require("node:child_process").execFileSync(process.execPath, ["--eval", "0", secret])',
+      /in the arguments of a process$/,
+    ],
+  ])('on %s', async (_place, program, where) => {
+    expect(await leaksOf(program)).toEqual([expect.stringMatching(where)]);
+  });
+
+  it('that is a token, which went through no file', async () => {
+    const leaks = await leaksOf(
+      'const access_token = "0123" + "456789"; JSON.parse(JSON.stringify({ data: { access_token } })); console.error(access_token)',
+    );
+    expect(leaks).toEqual([expect.stringMatching(/^access token in stderr/)]);
+  });
+
+  it('that is a part of a key', async () => {
+    const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
+    const pem = privateKey.export({ type: 'pkcs8', format: 'pem' });
+    const der = createPrivateKey(pem).export({ type: 'pkcs8', format: 'der' });
+    const leaks = await leaksOf('console.log(fs.readFileSync(process.env.HOME + "/part"))', (operator) => {
+      mkdirSync(join(operator.config, 'profiles'), { recursive: true });
+      writeFileSync(join(operator.config, 'profiles', 'bank.json'), JSON.stringify({ qwacKey: { pem } }));
+      writeFileSync(join(operator.home, 'part'), der.subarray(600, 800));
+    });
+    expect(leaks).toEqual(['private key in home/part']);
+  });
+});
+
+describe('a secret may be', () => {
+  it('in profiles, tokens and the files of the sandbox', async () => {
+    const folders = '["profiles", "tokens/mybank", "sandbox"].map((name) => process.env.CONFIG + "/" + name)';
+    const write = `for (const folder of ${folders}) { fs.mkdirSync(folder, { recursive: true }); fs.writeFileSync(folder + "/file", secret); }`;
+    expect(await leaksOf(write)).toEqual([]);
+  });
+
+  it('in the key file that a setting names', async () => {
+    const operator = newOperator();
+    onTestFinished(operator.close);
+    operator.open();
+    const key = join(operator.folder, 'qwac-key.pem');
+    const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
+    writeFileSync(key, privateKey.export({ type: 'pkcs8', format: 'pem' }));
+    expect(readFileSync(key, 'utf8')).toContain('PRIVATE KEY');
+    expect(operator.leaks()).toEqual(['private key in qwac-key.pem']);
+    await operator.psd2(['accounts', 'list'], { env: { PSD2_QWAC_KEY: key } });
+    expect(operator.leaks()).toEqual([]);
+  });
+});

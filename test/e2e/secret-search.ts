@@ -1,0 +1,84 @@
+import { createPrivateKey, createPublicKey } from 'node:crypto';
+import { stripVTControlCharacters } from 'node:util';
+
+/** What must be found nowhere but where it belongs. */
+export interface Secret {
+  /** What it is called when it is found: `access token`. */
+  kind: string;
+  bytes: Buffer;
+}
+
+/** Something that was printed, given as an argument, or stored. */
+export interface Trace {
+  /** How it is called when a secret is found there. */
+  where: string;
+  content: Buffer;
+}
+
+/** Shorter ones would be found in any text. */
+const SHORTEST = 8;
+
+export function secretOf(kind: string, text: string): Secret[] {
+  const bytes = Buffer.from(text);
+  return bytes.length < SHORTEST ? [] : [{ kind, bytes }];
+}
+
+/** The lines of all private keys in a text, but those that stand in the public key too. */
+export function keysIn(text: string): Secret[] {
+  return [...text.matchAll(PRIVATE_KEY)].flatMap(([pem, lines = '']) => {
+    const published = publicPartOf(pem.replaceAll('\\n', '\n'));
+    return lines
+      .split(/\\n|\n/)
+      .filter((line) => line.length > 20)
+      .map((line) => Buffer.from(line, 'base64'))
+      .filter((bytes) => !published.includes(bytes))
+      .map((bytes) => ({ kind: 'private key', bytes }));
+  });
+}
+
+const PRIVATE_KEY = /-----BEGIN (?:\w+ )*PRIVATE KEY-----([^-]+)-----END (?:\w+ )*PRIVATE KEY-----/g;
+
+function publicPartOf(pem: string): Buffer {
+  try {
+    return createPublicKey(createPrivateKey(pem)).export({ type: 'spki', format: 'der' });
+  } catch {
+    // It is encrypted, or no whole key: all of it is secret.
+    return Buffer.alloc(0);
+  }
+}
+
+/** Where secrets are found, in plain, in base64, in hex, percent-encoded or as JSON; never what they are. */
+export function findSecrets(secrets: readonly Secret[], traces: readonly Trace[]): string[] {
+  const kinds = new Map(
+    secrets.flatMap(({ kind, bytes }) => [...formsOf(bytes)].map((form) => [form, kind] as const)),
+  );
+  return traces.flatMap(({ where, content }) => {
+    const text = content.toString('latin1');
+    // A narrow terminal breaks lines, and moves the cursor between them.
+    const texts = [text, stripVTControlCharacters(text).replace(/\s+/g, '')];
+    const found = [...kinds].filter(([form]) => texts.some((each) => each.includes(form)));
+    return [...new Set(found.map(([, kind]) => `${kind} in ${where}`))];
+  });
+}
+
+/** How bytes may be written, as Latin-1 text. */
+function formsOf(bytes: Buffer): Set<string> {
+  const text = bytes.toString('utf8');
+  const base64 = [0, 1, 2].map((shift) => base64Of(bytes, shift));
+  return new Set([
+    bytes.toString('latin1'),
+    bytes.toString('latin1').replace(/\s+/g, ''),
+    encodeURIComponent(text),
+    Buffer.from(JSON.stringify(text).slice(1, -1)).toString('latin1'),
+    bytes.toString('hex'),
+    bytes.toString('hex').toUpperCase(),
+    ...base64,
+    ...base64.map((form) => form.replaceAll('+', '-').replaceAll('/', '_')),
+  ]);
+}
+
+/** The letters of base64 that the bytes alone decide when `shift` others stand before them. */
+function base64Of(bytes: Buffer, shift: number): string {
+  const whole = Buffer.concat([Buffer.alloc(shift), bytes]);
+  return whole.toString('base64').slice(Math.ceil((shift * 8) / 6), Math.floor((whole.length * 8) / 6));
+}
