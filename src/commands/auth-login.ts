@@ -51,8 +51,9 @@ export async function authLogin(context: Context, options: LoginOptions): Promis
     client: bank.client(),
     customer: customerPortsOf(context, profile),
     world,
+    // It carries the code: what is pasted is not shown.
     askForReturnAddress: options.paste
-      ? () => terminal.ask('The address that the browser ended at')
+      ? () => terminal.askSecret('The address that the browser ended at')
       : undefined,
   });
   giveBack();
