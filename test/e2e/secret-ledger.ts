@@ -1,5 +1,5 @@
-import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
-import { join, relative, resolve, sep } from 'node:path';
+import { existsSync, readdirSync, readFileSync, readlinkSync, rmSync } from 'node:fs';
+import { dirname, join, relative, resolve, sep } from 'node:path';
 import * as z from 'zod';
 import { findSecrets, keysIn, type Secret, secretOf, type Trace } from './secret-search.ts';
 
@@ -41,6 +41,7 @@ export function openLedger(folder: string): SecretLedger {
   const record = `${folder}.secrets`;
   const given: Secret[] = [];
   const secretFiles = new Set<string>();
+  const configFolders = new Set([join(folder, 'home', '.config', 'psd2')]);
 
   const recorded = () =>
     (existsSync(record) ? readFileSync(record, 'utf8').split('\n') : []).flatMap((line) =>
@@ -53,12 +54,14 @@ export function openLedger(folder: string): SecretLedger {
   /** Where psd2 keeps secrets, by itself or because it was told so. */
   const secretPlaces = () => {
     const told = recorded().flatMap((line) => ('argv' in line && line.config ? [line.config] : []));
-    const configFolders = new Set([join(folder, 'home', '.config', 'psd2'), ...told]);
-    return [...configFolders].flatMap((config) => SECRET_FOLDERS.map((name) => join(config, name, sep)));
+    return [...configFolders, ...told].flatMap((config) =>
+      SECRET_FOLDERS.map((name) => join(config, name, sep)),
+    );
   };
 
   return {
     watched(args, env) {
+      if (env.PSD2_CONFIG_DIR) configFolders.add(resolve(folder, env.PSD2_CONFIG_DIR));
       for (const [name, value = ''] of Object.entries(env)) {
         if (/(SECRET|PASSPHRASE)$/.test(name)) given.push(...secretOf(`value of ${name}`, value));
         if (/(_KEY|SECRET_FILE)$/.test(name) && value) secretFiles.add(resolve(folder, value));
@@ -85,6 +88,7 @@ export function openLedger(folder: string): SecretLedger {
     },
     leaks(history) {
       const belonging = secretPlaces();
+      const meant = new Set([...secretFiles, ...linkedFrom(folder, belonging)]);
       const traces: Trace[] = [
         ...history.flatMap(({ args, stdout, stderr }) => {
           const command = args.join(' ');
@@ -100,13 +104,22 @@ export function openLedger(folder: string): SecretLedger {
           .flatMap((line) => ('argv' in line ? [line.argv.join('\0')] : []))
           .map((argv) => ({ where: 'the arguments of a process', content: Buffer.from(argv) })),
         ...files()
-          .filter((path) => !secretFiles.has(path) && !belonging.some((place) => path.startsWith(place)))
+          .filter((path) => !meant.has(path) && !belonging.some((place) => path.startsWith(place)))
           .map((path) => ({ where: relative(folder, path), content: readFileSync(path) })),
       ];
       return findSecrets(this.secrets(), traces);
     },
     close: () => rmSync(record, { force: true }),
   };
+}
+
+/** Where the links among some folders below `root` lead. */
+function linkedFrom(root: string, places: string[]): string[] {
+  return readdirSync(root, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isSymbolicLink())
+    .map(({ parentPath, name }) => join(parentPath, name))
+    .filter((path) => places.some((place) => path.startsWith(place)))
+    .map((path) => resolve(dirname(path), readlinkSync(path)));
 }
 
 /** The question that was asked last. */
