@@ -107,6 +107,20 @@ describe('a profile that is protected by a passphrase', () => {
     expect(await run(config, ['transfer', 'list'])).toMatchObject({ code: 0 });
   });
 
+  it.each([[['cert', 'check']], [['cert', 'inspect']], [['doctor']]])(
+    'is looked at by psd2 %j',
+    async (args) => {
+      const config = copy();
+      const before = await run(config, args);
+      await protect(config);
+      const { code, stdout, stderr } = await run(config, args, PASSPHRASE);
+      expect(code, stderr).toBe(before.code);
+      // Milliseconds and days apart.
+      expect(stdout.replaceAll(/\d+/g, '')).toBe(before.stdout.replaceAll(/\d+/g, ''));
+      expect(await run(config, args)).toMatchObject({ code: 3 });
+    },
+  );
+
   it.each([
     ['without the passphrase', undefined, 'is protected by a passphrase', 'PSD2_CONFIG_PASSPHRASE'],
     [

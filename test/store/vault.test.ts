@@ -81,6 +81,24 @@ describe('a profile that is protected by a passphrase', () => {
     });
   });
 
+  it('has the files that hold a key besides the certificate encrypted too, and the command that signs', async () => {
+    const withKeys: ProfileSettings = {
+      baseUrl: bank.href,
+      qwacCertificate: { pkcs12: 'secret-of-the-container' },
+      qsealCertificate: { pem: 'a certificate -----BEGIN PRIVATE KEY----- secret-beside-it' },
+      signer: 'sign --pin secret-pin',
+      payeeCheck: 'check-payee',
+    };
+    await write(withKeys);
+    await protect();
+    expect(everything()).not.toMatch(/secret-/);
+    const stores = open();
+    expect({ ...stores.profiles.read('bank'), ...(await stores.profiles.readSealed('bank')) }).toMatchObject(
+      withKeys,
+    );
+    expect(stores.profiles.read('bank')).toMatchObject({ payeeCheck: 'check-payee' });
+  });
+
   it('tells without it what is no secret', async () => {
     await write();
     await protect();
