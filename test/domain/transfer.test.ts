@@ -42,6 +42,17 @@ const AUTHORIZED: TransferEvent[] = [
 const EXECUTING: TransferEvent[] = [...AUTHORIZED, { type: 'execute-sent', ...intent }];
 const EXECUTED: TransferEvent[] = [...EXECUTING, { type: 'executed', cro: '0012345678' }];
 
+it('keeps what the payee check said last, which moves nothing', () => {
+  const unavailable = { result: 'unavailable', name: null, problem: 'no answer' } as const;
+  const close = { result: 'close', name: 'ADA L.', problem: null } as const;
+  const { payeeCheck, state, accepted } = transferOf([
+    verified,
+    { type: 'payee-checked', ...unavailable },
+    { type: 'payee-checked', ...close },
+  ]);
+  expect({ payeeCheck, state, accepted }).toEqual({ payeeCheck: close, state: 'verified', accepted: false });
+});
+
 it('begins with its order and nothing at the bank', () => {
   expect(transferOf([])).toEqual({
     kind: 'transfer',
@@ -53,6 +64,7 @@ it('begins with its order and nothing at the bank', () => {
     furtherSteps: 0,
     furtherStepOpen: false,
     verification: null,
+    payeeCheck: null,
     accepted: false,
     authorizationStatus: null,
     executionStatus: null,

@@ -216,7 +216,7 @@ describe('psd2 doctor', () => {
       mode: 0o600,
     });
     const flows = join(config, 'flows', 'sandbox');
-    for (const name of readdirSync(flows)) {
+    for (const name of readdirSync(flows).filter((file) => file.endsWith('.ndjson'))) {
       const journal = join(flows, name);
       writeFileSync(journal, readFileSync(journal, 'utf8').replace(/"at":"\d{4}-/g, '"at":"2020-'));
     }
