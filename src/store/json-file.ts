@@ -1,4 +1,4 @@
-import { lstatSync, mkdirSync, renameSync, rmSync } from 'node:fs';
+import { mkdirSync, renameSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import type * as z from 'zod/mini';
 import { Psd2Error } from '../errors.ts';
@@ -82,7 +82,6 @@ export async function writeJsonFile<T extends Record<string, unknown>>(
   makePrivateFolder(dirname(path));
   setAsideIfDamaged(path, schema, notice);
   try {
-    replaceLink(path);
     const file = new Conf<Record<string, unknown>>({
       cwd: dirname(path),
       configName: basename(path, '.json'),
@@ -116,11 +115,6 @@ function setAsideIfDamaged(path: string, schema: z.ZodMiniType<object>, notice: 
     }
     notice(`${damage.message}. It is kept as ${kept}, and a new one is written.`);
   }
-}
-
-/** `conf` would write to what a link leads to, wherever that is. */
-function replaceLink(path: string): void {
-  if (lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink()) rmSync(path);
 }
 
 /** Removes what killed processes left of a file half written. To be called by who holds its lock. */

@@ -41,6 +41,8 @@ export function openLedger(folder: string): SecretLedger {
   const record = `${folder}.secrets`;
   const given: Secret[] = [];
   const secretFiles = new Set<string>();
+  /** Where `cert generate` was told to put keys, or puts them by itself. */
+  const madeFolders = new Set<string>();
   const configFolders = new Set([join(folder, 'home', '.config', 'psd2')]);
 
   const recorded = () =>
@@ -64,12 +66,16 @@ export function openLedger(folder: string): SecretLedger {
       if (env.PSD2_CONFIG_DIR) configFolders.add(resolve(folder, env.PSD2_CONFIG_DIR));
       for (const [name, value = ''] of Object.entries(env)) {
         if (/(SECRET|PASSPHRASE)$/.test(name)) given.push(...secretOf(`value of ${name}`, value));
-        if (/(_KEY|SECRET_FILE)$/.test(name) && value) secretFiles.add(resolve(folder, value));
+        if (/(_KEY|_CERT|SECRET_FILE)$/.test(name) && value) secretFiles.add(resolve(folder, value));
       }
       args.forEach((word, index) => {
         const value = args[index + 1];
         if (/^--.*(-key|-secret-file)$/.test(word) && value) secretFiles.add(resolve(folder, value));
+        if (/\.(pem|p12|pfx|der)$/.test(word)) secretFiles.add(resolve(folder, word));
+        if (word === '--out' && value && args.includes('generate'))
+          madeFolders.add(resolve(folder, value, '_').slice(0, -1));
       });
+      if (args.includes('generate')) madeFolders.add(join(folder, 'test-certificates', sep));
       return {
         ...env,
         SECRETS_RECORD: record,
@@ -87,7 +93,7 @@ export function openLedger(folder: string): SecretLedger {
       return [...new Map(all.map((secret) => [secret.bytes.toString('latin1'), secret])).values()];
     },
     leaks(history) {
-      const belonging = secretPlaces();
+      const belonging = [...secretPlaces(), ...madeFolders];
       const meant = new Set([...secretFiles, ...linkedFrom(folder, belonging)]);
       const traces: Trace[] = [
         ...history.flatMap(({ args, stdout, stderr }) => {
