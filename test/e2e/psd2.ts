@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect } from 'vitest';
 import type * as z from 'zod';
-import { openLedger } from './secret-ledger.ts';
+import { OWN_HANDS, openLedger } from './secret-ledger.ts';
 import type { Secret } from './secret-search.ts';
 
 /** The built program. */
@@ -54,6 +54,8 @@ export interface RunOptions {
 export interface Operator {
   /** Holds all of it; removed at the end. */
   folder: string;
+  /** For files that the operator makes without psd2, keys among them: no search for secrets looks in here. */
+  ownHands: string;
   home: string;
   /** `TMPDIR` of everything that runs. */
   temporary: string;
@@ -130,7 +132,12 @@ export async function logIn(operator: Operator, consents: 'given' | 'none' = 'gi
 export function newOperator(): Operator & { open(): void; endAll(): Promise<void>; close(): Promise<void> } {
   const folder = join(tmpdir(), `psd2-e2e-${randomUUID()}`);
   const place = (name: string) => join(folder, name);
-  const places = { home: place('home'), temporary: place('tmp'), config: place('config') };
+  const places = {
+    home: place('home'),
+    temporary: place('tmp'),
+    config: place('config'),
+    ownHands: place(OWN_HANDS),
+  };
   const ledger = openLedger(folder);
   const running = new Set<Running>();
   const history: Operator['history'] = [];
@@ -187,7 +194,8 @@ export function newOperator(): Operator & { open(): void; endAll(): Promise<void
     startProgram: (program: string, args: string[], added?: Environment) =>
       launch([program, ...args], 'pipe', added),
     open: () => {
-      for (const made of [places.home, places.temporary]) mkdirSync(made, { recursive: true });
+      for (const made of [places.home, places.temporary, places.ownHands])
+        mkdirSync(made, { recursive: true });
     },
     secrets: () => ledger.secrets(),
     leaks: () => ledger.leaks(history),

@@ -1,4 +1,12 @@
-import { existsSync, readdirSync, readFileSync, readlinkSync, rmSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { dirname, join, relative, resolve, sep } from 'node:path';
 import * as z from 'zod';
 import { findSecrets, keysIn, type Secret, secretOf, type Trace } from './secret-search.ts';
@@ -18,6 +26,9 @@ interface Printed {
 
 /** Loaded by everything that runs with Node, to know of the secrets that there were. */
 const RECORDER = new URL('secrets-recorder.mjs', import.meta.url).href;
+
+/** The folder of what the operator wrote by hand: keys of every odd kind. Nothing in it is looked at. */
+export const OWN_HANDS = 'own-hands';
 
 /** The folders of a configuration folder that secrets belong in. */
 const SECRET_FOLDERS = ['profiles', 'tokens', 'sandbox'];
@@ -39,6 +50,9 @@ export interface SecretLedger {
 /** @param folder of the operator, with all that is stored */
 export function openLedger(folder: string): SecretLedger {
   const record = `${folder}.secrets`;
+  // A test may run psd2 as another user.
+  writeFileSync(record, '');
+  chmodSync(record, 0o666);
   const given: Secret[] = [];
   const secretFiles = new Set<string>();
   /** Where `cert generate` was told to put keys, or puts them by itself. */
@@ -93,7 +107,7 @@ export function openLedger(folder: string): SecretLedger {
       return [...new Map(all.map((secret) => [secret.bytes.toString('latin1'), secret])).values()];
     },
     leaks(history) {
-      const belonging = [...secretPlaces(), ...madeFolders];
+      const belonging = [...secretPlaces(), ...madeFolders, join(folder, OWN_HANDS, sep)];
       const meant = new Set([...secretFiles, ...linkedFrom(folder, belonging)]);
       const traces: Trace[] = [
         ...history.flatMap(({ args, stdout, stderr }) => {

@@ -22,7 +22,7 @@ const bank = useHostileBank();
 const { operator, certificates } = bank;
 const resident = useResident(operator);
 const CALL = ['api', 'GET', '/x', '--no-token', '--json'];
-const place = (name: string) => join(operator.folder, name);
+const place = (name: string) => join(operator.ownHands, name);
 const file = (name: string, content: string | Buffer, mode = 0o600) => {
   writeFileSync(place(name), content, { mode });
   chmodSync(place(name), mode);
@@ -226,7 +226,7 @@ describe.runIf(process.getuid?.() === 0)('a user who may not read', () => {
     mkdirSync(home());
     chownSync(home(), NOBODY, NOBODY);
     for (const name of ['client.pem', 'client-key.pem', 'ca.pem']) {
-      cpSync(place(name), join(home(), name));
+      cpSync(join(operator.folder, name), join(home(), name));
       chownSync(join(home(), name), NOBODY, NOBODY);
     }
   });
