@@ -1,7 +1,8 @@
 import { didYouMean } from '../did-you-mean.ts';
 import { needsSettlement, type Transfer } from '../domain/transfer.ts';
 import { Psd2Error } from '../errors.ts';
-import { FlowJournal, type GenericOperation } from '../store/journal.ts';
+import type { GenericOperation } from '../store/flow-kinds.ts';
+import { FlowJournal } from '../store/journal.ts';
 import { type ProfileSettings, type ProfileStore, parseProfileName } from '../store/profiles.ts';
 import {
   DEFAULT_REDIRECT_URI,

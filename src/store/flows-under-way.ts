@@ -12,6 +12,7 @@ import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { Psd2Error } from '../errors.ts';
 import { makePrivateFolder } from './json-file.ts';
+import { reasonOf } from './system-error.ts';
 
 /** A process that is at work shows it on the lock every second. */
 const SIGN_OF_LIFE_MS = 10_000;
@@ -48,10 +49,16 @@ export class FlowsUnderWay {
         closeSync(folder);
       }
     } catch (cause) {
-      throw new Psd2Error('config', `${join(this.#folder, flow)} cannot be written, so nothing is done`, {
-        hint: 'Check the free space, and who owns the folder.',
-        cause,
-      });
+      // A full disk may have taken its name.
+      this.end(flow);
+      throw new Psd2Error(
+        'config',
+        `${join(this.#folder, flow)} cannot be written, so nothing is done: ${reasonOf(cause)}`,
+        {
+          hint: 'Check the free space, and who owns the folder.',
+          cause,
+        },
+      );
     }
     this.#own.add(flow);
   }

@@ -1,29 +1,22 @@
 import { basename, join } from 'node:path';
-import type * as z from 'zod/mini';
-import { applyConsentEvent, type Consent, type ConsentEvent } from '../domain/consent.ts';
-import {
-  applyOperationEvent,
-  type GenericOrder,
-  isPlainlyFailed,
-  type Operation,
-  type OperationEvent,
-} from '../domain/operation.ts';
-import { applyTransferEvent, type Transfer, type TransferEvent } from '../domain/transfer.ts';
+import type { Consent, ConsentEvent } from '../domain/consent.ts';
+import type { GenericOrder, OperationEvent } from '../domain/operation.ts';
+import type { Transfer, TransferEvent } from '../domain/transfer.ts';
 import { Psd2Error } from '../errors.ts';
 import { listFolder } from './files.ts';
 import { findFlow } from './find-flow.ts';
-import { consentEvent, genericEvent, transferEvent } from './flow-events.ts';
 import {
   appendToFlowFile,
   createFlowFile,
   damagedAt,
-  type Fold,
   type ReadFlow,
   readFirstEvent,
   readFlowFile,
 } from './flow-file.ts';
 import { collectMoments, type FlowMoment, momentEvent } from './flow-history.ts';
+import { createdAt, isFlowId, newFlowId } from './flow-id.ts';
 import { FlowIndex, type IndexEntry } from './flow-index.ts';
+import { CONSENT, type FlowKind, type GenericOperation, OPERATION, TRANSFER } from './flow-kinds.ts';
 import { FlowsUnderWay } from './flows-under-way.ts';
 import type { StoreFolder } from './folder.ts';
 import { makePrivateFolder } from './json-file.ts';
@@ -42,7 +35,6 @@ export interface OpenFlow<Flow, Event> {
 }
 
 export type OpenTransfer = OpenFlow<Transfer, TransferEvent>;
-export type GenericOperation = Operation<GenericOrder>;
 export type OpenOperation = OpenFlow<GenericOperation, OperationEvent<GenericOrder>>;
 export type OpenConsent = OpenFlow<Consent, ConsentEvent>;
 
@@ -58,53 +50,10 @@ export type ReferencedTransfer = { flow: string; transfer: Transfer } | { flow: 
 /** Is told of a journal that can't be read, in place of its flow. */
 export type OnDamaged = (damage: Psd2Error, flow: string) => void;
 
-/** What the journal has to know of a kind of flow. */
-interface Kind<Flow, Event> {
-  /** The beginning of the ids. */
-  prefix: string;
-  schema: z.ZodMiniType<Event>;
-  apply: Fold<Flow, Event>;
-  resourceIdOf(flow: Flow): string | null;
-  /** Whether it will never have more of the bank's than it has. */
-  isEnded(flow: Flow): boolean;
-  /** Whether the event announces that money is about to move. */
-  isExecution(event: Event): boolean;
-}
-
-const operationKind = {
-  resourceIdOf: ({ verification }: Pick<GenericOperation, 'verification'>) =>
-    verification?.resourceId ?? null,
-  isEnded: isPlainlyFailed,
-  isExecution: ({ type }: { type: string }) => type === 'execute-sent',
-};
-const TRANSFER: Kind<Transfer, TransferEvent> = {
-  prefix: 'tr-',
-  schema: transferEvent,
-  apply: applyTransferEvent,
-  ...operationKind,
-};
-const OPERATION: Kind<GenericOperation, OperationEvent<GenericOrder>> = {
-  prefix: 'op-',
-  schema: genericEvent,
-  apply: (operation, event, at) => applyOperationEvent('operation', operation, event, at),
-  ...operationKind,
-};
-const CONSENT: Kind<Consent, ConsentEvent> = {
-  prefix: 'co-',
-  schema: consentEvent,
-  apply: applyConsentEvent,
-  resourceIdOf: ({ resourceId }) => resourceId,
-  isEnded: ({ state }) => ['failed', 'rejected', 'expired', 'cancelled'].includes(state),
-  isExecution: () => false,
-};
-
 /** How long it takes to see that the process that worked on a flow is dead, and some more. */
 const CLAIM_PATIENCE_MS = 8_000;
 /** More than the outcome of an execution takes, with some for the folder. */
 const OUTCOME_BYTES = 8_192;
-/** An id is its kind, the milliseconds since 1970 to the base 36, and five random characters. */
-const ID = /^(?:tr|op|co)-([0-9a-z]{9})[0-9a-z]{5}$/;
-
 /**
  * The flows of one profile: an append-only file for each, `<flow>.ndjson`, one event a line. A flow is the
  * fold of its events. The ids begin with the time of creation, so that their order is that of the files.
@@ -216,7 +165,7 @@ export class FlowJournal {
    * @throws Psd2Error `config` when its journal is damaged
    */
   history(flow: string): FlowMoment[] | null {
-    if (!ID.test(flow)) return null;
+    if (!isFlowId(flow)) return null;
     return readFlowFile(this.#path(flow), momentEvent, collectMoments)?.current ?? null;
   }
 
@@ -251,23 +200,29 @@ export class FlowJournal {
   }
 
   #create<Flow extends Begun, Event>(
-    kind: Kind<Flow, Event>,
+    kind: FlowKind<Flow, Event>,
     created: (flow: string) => Event,
     reference?: string | null,
   ): OpenFlow<Flow, Event> {
     makePrivateFolder(this.#folder);
     const now = this.#now();
-    const flow = this.#newId(kind, now);
+    const flow = newFlowId(kind, now, this.#flows(kind)[0], this.#random);
     this.underWay.begin(flow);
     const event = created(flow);
     const at = now.toISOString();
-    if (reference !== undefined) this.#index.add({ flow, reference });
-    const size = createFlowFile(this.#path(flow), { at, event });
+    let size: number;
+    try {
+      if (reference !== undefined) this.#index.add({ flow, reference });
+      size = createFlowFile(this.#path(flow), { at, event });
+    } catch (error) {
+      this.underWay.end(flow);
+      throw error;
+    }
     return this.#writable(kind, flow, { current: kind.apply(undefined, event, at), size, cutShort: false });
   }
 
-  #open<Flow extends Begun, Event>(kind: Kind<Flow, Event>, reference: string): OpenFlow<Flow, Event> {
-    const isId = ID.test(reference) && reference.startsWith(kind.prefix);
+  #open<Flow extends Begun, Event>(kind: FlowKind<Flow, Event>, reference: string): OpenFlow<Flow, Event> {
+    const isId = isFlowId(reference) && reference.startsWith(kind.prefix);
     const exact = isId ? this.#read(kind, reference) : undefined;
     if (exact) return this.#writable(kind, reference, exact);
 
@@ -288,16 +243,8 @@ export class FlowJournal {
     }
   }
 
-  /** Ids are in the order of creation, also when the clock was put back. */
-  #newId(kind: { prefix: string }, now: Date): string {
-    const [newest] = this.#flows(kind);
-    const time = Math.max(now.getTime(), newest === undefined ? 0 : (createdAt(newest) ?? 0) + 1);
-    const tail = Array.from({ length: 5 }, () => Math.floor(this.#random() * 36).toString(36)).join('');
-    return `${kind.prefix}${time.toString(36).padStart(9, '0')}${tail}`;
-  }
-
   #writable<Flow extends Begun, Event>(
-    kind: Kind<Flow, Event>,
+    kind: FlowKind<Flow, Event>,
     flow: string,
     { current, size, cutShort }: ReadFlow<Flow>,
   ): OpenFlow<Flow, Event> {
@@ -323,7 +270,7 @@ export class FlowJournal {
     };
   }
 
-  *#all<Flow, Event>(kind: Kind<Flow, Event>, onDamaged?: OnDamaged, since?: Date): Generator<Flow> {
+  *#all<Flow, Event>(kind: FlowKind<Flow, Event>, onDamaged?: OnDamaged, since?: Date): Generator<Flow> {
     for (const flow of this.#flows(kind)) {
       if (since && (createdAt(flow) ?? Number.POSITIVE_INFINITY) < since.getTime()) return;
       let read: ReadFlow<Flow> | undefined;
@@ -343,7 +290,7 @@ export class FlowJournal {
    * @param damaged gets what kept a journal from being looked at
    */
   #resources<Flow, Event>(
-    kind: Kind<Flow, Event>,
+    kind: FlowKind<Flow, Event>,
     reference: string,
     damaged: Psd2Error[],
   ): { flow: string; resourceId: string }[] {
@@ -364,7 +311,7 @@ export class FlowJournal {
     return found;
   }
 
-  #ifWhole<Flow, Event>(kind: Kind<Flow, Event>, flow: string, damaged: Psd2Error[]): Flow | undefined {
+  #ifWhole<Flow, Event>(kind: FlowKind<Flow, Event>, flow: string, damaged: Psd2Error[]): Flow | undefined {
     try {
       return this.#read(kind, flow)?.current;
     } catch (damage) {
@@ -400,7 +347,7 @@ export class FlowJournal {
     }
   }
 
-  #read<Flow, Event>({ schema, apply }: Kind<Flow, Event>, flow: string): ReadFlow<Flow> | undefined {
+  #read<Flow, Event>({ schema, apply }: FlowKind<Flow, Event>, flow: string): ReadFlow<Flow> | undefined {
     return readFlowFile(this.#path(flow), schema, apply);
   }
 
@@ -416,10 +363,4 @@ export class FlowJournal {
   #path(flow: string): string {
     return join(this.#folder, `${flow}.ndjson`);
   }
-}
-
-/** When a flow was created by its id, in milliseconds since 1970; undefined when it is no id. */
-function createdAt(flow: string): number | undefined {
-  const time = ID.exec(flow)?.[1];
-  return time === undefined ? undefined : Number.parseInt(time, 36);
 }

@@ -1,4 +1,4 @@
-import { mkdirSync, renameSync } from 'node:fs';
+import { lstatSync, mkdirSync, readlinkSync, renameSync, symlinkSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import type * as z from 'zod/mini';
 import { Psd2Error } from '../errors.ts';
@@ -81,6 +81,7 @@ export async function writeJsonFile<T extends Record<string, unknown>>(
   const { default: Conf } = await import('conf');
   makePrivateFolder(dirname(path));
   setAsideIfDamaged(path, schema, notice);
+  const target = removeLink(path);
   try {
     const file = new Conf<Record<string, unknown>>({
       cwd: dirname(path),
@@ -90,6 +91,7 @@ export async function writeJsonFile<T extends Record<string, unknown>>(
     file.store = { ...value };
     syncFolder(dirname(path));
   } catch (cause) {
+    if (target !== undefined) symlinkSync(target, path);
     throw new Psd2Error('config', `${path} cannot be written: ${reasonOf(cause)}`, {
       hint: 'Check the free space, and who owns the folder.',
       cause,
@@ -122,6 +124,19 @@ export function removeHalfWritten(path: string): void {
   const begin = `${basename(path)}.tmp-`;
   for (const name of listFolder(dirname(path)))
     if (name.startsWith(begin)) removeStored(join(dirname(path), name));
+}
+
+/**
+ * Removes a link: `conf` would write to what it leads to, wherever that is.
+ *
+ * @returns what it led to; undefined when there is no link
+ * @throws Psd2Error `config`
+ */
+function removeLink(path: string): string | undefined {
+  if (!lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink()) return undefined;
+  const target = readlinkSync(path);
+  removeStored(path);
+  return target;
 }
 
 /** Makes a folder that only its owner can enter, and those above it as needed. @throws Psd2Error `config` */

@@ -102,6 +102,24 @@ it('an event that the disk takes only in part has not happened', async () => {
   expect([...openJournal(folder).transfers()]).toHaveLength(1);
 }, 20_000);
 
+it('a flow that finds no room leaves nothing behind, and says why', async () => {
+  const folder = newConfigFolder(temporary);
+  const program = `
+    import { storeFolder } from '../../src/store/folder.ts';
+    import { FlowJournal } from '../../src/store/journal.ts';
+    import { transferOrder } from '../domain/orders.ts';
+    const journal = new FlowJournal(storeFolder(process.argv[2]), 'sandbox', () => new Date(), Math.random);
+    try {
+      journal.createTransfer({ transactionId: 't1', order: transferOrder() });
+    } catch (error) {
+      process.stdout.write(error.code + ' ' + error.message);
+    }`;
+  const { output } = await startProgram(program, temporary, { arguments: [folder.root], blocks: 0 });
+  expect(await output).toMatch(/^config .*: the limit for the size of a file is reached$/);
+  const left = readdirSync(folder.flows('sandbox'), { recursive: true, withFileTypes: true });
+  expect(left.filter((entry) => entry.isFile()).map(({ name }) => name)).toEqual([]);
+}, 20_000);
+
 it('leaves no file behind but the journal and its index', async () => {
   const { folder, flow } = writeTransfer();
   await openJournal(folder).claimed(flow, async () => {

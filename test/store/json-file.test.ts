@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import {
   chmodSync,
+  lstatSync,
   mkdirSync,
   readdirSync,
   readFileSync,
@@ -14,6 +15,7 @@ import { dirname, join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import * as z from 'zod/mini';
 import { readJsonFile, writeJsonFile } from '../../src/store/json-file.ts';
+import { startProgram } from './process.ts';
 import { newConfigFolder, temporaryFolder } from './temporary-folder.ts';
 
 const temporary = temporaryFolder();
@@ -140,15 +142,38 @@ describe('what is no file', () => {
   });
 });
 
-it('a link to a file elsewhere is followed, and stays a link', async () => {
-  const target = join(dirname(dirname(path)), 'target.json');
-  await write({ name: 'before' });
-  renameSync(path, target);
-  symlinkSync(target, path);
-  await write({ name: 'after' });
-  expect(readlinkSync(path)).toBe(target);
-  expect(readJsonFile(target, schema)).toEqual({ name: 'after' });
-  expect(notices).toEqual([]);
+describe('a link to a file elsewhere', () => {
+  let target: string;
+  beforeEach(async () => {
+    target = join(dirname(dirname(path)), 'target.json');
+    await write({ name: 'before' });
+    renameSync(path, target);
+    symlinkSync(target, path);
+  });
+
+  it('is followed by what reads, and gives way to what writes', async () => {
+    expect(readJsonFile(path, schema)).toEqual({ name: 'before' });
+    await write({ name: 'after' });
+    expect(lstatSync(path).isFile()).toBe(true);
+    expect(readJsonFile(path, schema)).toEqual({ name: 'after' });
+    expect(readJsonFile(target, schema)).toEqual({ name: 'before' });
+    expect(notices).toEqual([]);
+  });
+
+  it('stays when what is to be written finds no room', async () => {
+    const program = `
+      import * as z from 'zod/mini';
+      import { writeJsonFile } from '../../src/store/json-file.ts';
+      const schema = z.object({ name: z.string() });
+      await writeJsonFile(process.argv[2], { name: 'after' }, schema).catch((error) =>
+        process.stdout.write(error.code + ': ' + error.message));`;
+    const { output } = await startProgram(program, temporary, { arguments: [path], blocks: 0 });
+    expect(await output).toBe(
+      `config: ${path} cannot be written: the limit for the size of a file is reached`,
+    );
+    expect(readlinkSync(path)).toBe(target);
+    expect(readJsonFile(path, schema)).toEqual({ name: 'before' });
+  });
 });
 
 it('a place that is no folder cannot be written', async () => {
