@@ -244,7 +244,7 @@ describe.runIf(process.getuid?.() === 0)('a user who may not read', () => {
 
   it.each(['PSD2_QWAC_CERT', 'PSD2_QWAC_KEY', 'PSD2_CA'])('%s', async (variable) => {
     const of = { PSD2_QWAC_CERT: 'client.pem', PSD2_QWAC_KEY: 'client-key.pem', PSD2_CA: 'ca.pem' };
-    const path = place(Object.entries(of).find(([name]) => name === variable)?.[1] ?? '');
+    const path = join(operator.folder, Object.entries(of).find(([name]) => name === variable)?.[1] ?? '');
     const ended = await asNobody({ ...own(), [variable]: path }, CALL);
     expect(readError(ended)).toMatchObject({
       code: 'certificate',
