@@ -226,7 +226,7 @@ describe.runIf(process.getuid?.() === 0)('a user who may not read', () => {
     mkdirSync(home());
     chownSync(home(), NOBODY, NOBODY);
     for (const name of ['client.pem', 'client-key.pem', 'ca.pem']) {
-      cpSync(join(operator.folder, name), join(home(), name));
+      cpSync(place(name), join(home(), name));
       chownSync(join(home(), name), NOBODY, NOBODY);
     }
   });
@@ -244,7 +244,7 @@ describe.runIf(process.getuid?.() === 0)('a user who may not read', () => {
 
   it.each(['PSD2_QWAC_CERT', 'PSD2_QWAC_KEY', 'PSD2_CA'])('%s', async (variable) => {
     const of = { PSD2_QWAC_CERT: 'client.pem', PSD2_QWAC_KEY: 'client-key.pem', PSD2_CA: 'ca.pem' };
-    const path = join(operator.folder, Object.entries(of).find(([name]) => name === variable)?.[1] ?? '');
+    const path = place(Object.entries(of).find(([name]) => name === variable)?.[1] ?? '');
     const ended = await asNobody({ ...own(), [variable]: path }, CALL);
     expect(readError(ended)).toMatchObject({
       code: 'certificate',

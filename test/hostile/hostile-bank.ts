@@ -136,7 +136,7 @@ export function useHostileBank(): HostileBank {
   beforeAll(async () => {
     baseUrl = await bank.listenTls({});
     const file = (name: string, content: string) => {
-      const path = join(operator.folder, name);
+      const path = join(operator.ownHands, name);
       writeFileSync(path, content, { mode: 0o600 });
       return path;
     };
