@@ -7,8 +7,6 @@ if (major < 20 || (major === 20 && minor < 19)) {
   process.exitCode = 3;
 } else {
   // Compiled code is kept between runs where Node can (22 and newer).
-  const { enableCompileCache } = await import('node:module');
-  enableCompileCache?.();
-  const { main } = await import('../dist/main.js');
-  await main();
+  require('node:module').enableCompileCache?.();
+  require('../dist/main.js').main();
 }

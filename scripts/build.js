@@ -1,7 +1,8 @@
 // Bundles src/main.ts into dist/ with splitting, so that a command loads only what it uses.
-import { cpSync, readFileSync, renameSync, rmSync } from 'node:fs';
+import { cpSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
-import { build } from 'esbuild';
+import { dirname, join } from 'node:path';
+import { build, transform } from 'esbuild';
 
 const { version } = JSON.parse(readFileSync('package.json', 'utf8'));
 // Built beside it and then put in its place: a build that fails leaves the old one.
@@ -31,9 +32,22 @@ const endsByItself = {
   },
 };
 
-await build({
+// commander starts other programs for commands that are files of their own, which psd2 has none of; loading
+// node:child_process brings all of node:net and node:dgram.
+const startsNothing = {
+  name: 'starts-nothing',
+  setup({ onResolve, onLoad }) {
+    onResolve({ filter: /^node:child_process$/ }, ({ importer, path }) =>
+      /node_modules[\\/]commander[\\/]/.test(importer) ? { path, namespace: 'starts-nothing' } : undefined,
+    );
+    onLoad({ filter: /./, namespace: 'starts-nothing' }, () => ({ contents: 'module.exports = {};' }));
+  },
+};
+
+const { outputFiles } = await build({
   entryPoints: ['src/main.ts'],
   outdir: unfinished,
+  write: false,
   bundle: true,
   splitting: true,
   platform: 'node',
@@ -46,15 +60,42 @@ await build({
   mainFields: ['module', 'main'],
   // A native addon.
   external: ['@napi-rs/keyring'],
-  plugins: [reflectMetadataFirst, endsByItself],
-  // CommonJS packages inside the bundle ask for Node's own modules with require().
-  banner: {
-    js: "import { createRequire as createRequireForBundle } from 'node:module'; const require = createRequireForBundle(import.meta.url);",
-  },
+  plugins: [reflectMetadataFirst, endsByItself, startsNothing],
   define: { PSD2_VERSION: JSON.stringify(version) },
   logLevel: 'warning',
 });
+// esbuild splits only ES modules; Node starts with CommonJS sooner (docs/performance.md), so each chunk is turned into it.
+for (const { path, text } of outputFiles) {
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(path, path.endsWith('.js') ? await asCommonJs(text) : text);
+}
+writeFileSync(join(unfinished, 'package.json'), '{ "type": "commonjs" }\n');
 // The console's page, where the bundle of src/sandbox/console looks for it.
 cpSync('src/sandbox/console/public', `${unfinished}/chunks/public`, { recursive: true });
 rmSync('dist', { recursive: true, force: true });
 renameSync(unfinished, 'dist');
+
+async function asCommonJs(text) {
+  const { code } = await transform(text, {
+    format: 'cjs',
+    platform: 'node',
+    target: 'node20.19',
+    minifyWhitespace: true,
+    supported: { 'dynamic-import': false },
+    ...(text.includes('import.meta.url') && {
+      define: { 'import.meta.url': 'fileOfChunk' },
+      banner: "const fileOfChunk = require('node:url').pathToFileURL(__filename).href;",
+    }),
+    logLevel: 'warning',
+  });
+  return loadWhenUsed(code);
+}
+
+/** What a chunk imports by name, of Node and of other chunks, is loaded when something of it is first used. */
+function loadWhenUsed(code) {
+  const imported = /var (import_\w+)=((?:__toESM\()?require\("[^"]+"\)(?:,1)?\)?);/g;
+  const names = new Set([...code.matchAll(imported)].map(([, name]) => name));
+  return code
+    .replace(imported, 'var $1=()=>$1_all??=$2,$1_all;')
+    .replace(/\bimport_\w+(?=\.)/g, (name) => (names.has(name) ? `(${name}())` : name));
+}

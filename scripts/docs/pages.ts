@@ -21,7 +21,7 @@ const PLACES = { root: '~/.config/psd2', log: '~/.local/state/psd2' };
  * @returns content by path from the root of the repository
  */
 export async function writePages(version: string): Promise<Record<string, string>> {
-  const program = readPage(buildProgram(version));
+  const program = readPage(await buildProgram(version));
   const topics = await Promise.all(
     Object.entries(TOPICS).map(async ([name, { title, text }]) => ({
       name,

@@ -7,7 +7,8 @@ import { reportError } from './report-error.ts';
 /** Reads this process's arguments, runs the command they name, and sets the exit code. */
 export async function parse(version: string): Promise<void> {
   try {
-    await buildProgram(version).parseAsync();
+    const program = await buildProgram(version, { words: process.argv.slice(2) });
+    await program.parseAsync();
   } catch (error) {
     if (!(error instanceof CommanderError))
       process.exitCode = reportError(error, process.stderr, wantsJson());

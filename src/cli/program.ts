@@ -1,30 +1,89 @@
 import { Command, type CommandUnknownOpts, Help, type Option } from '@commander-js/extra-typings';
 import { didYouMean } from '../did-you-mean.ts';
-import { declareAccounts, declareCustomer, declareProducts } from './declare/accounts.ts';
-import { declareApi } from './declare/api.ts';
-import { declareAuth } from './declare/auth.ts';
-import { declareCert } from './declare/cert.ts';
-import { declareCompletion } from './declare/completion.ts';
-import { declareConsent } from './declare/consent.ts';
 import { examples, type Run } from './declare/declare.ts';
-import { declareDoctor } from './declare/doctor.ts';
-import { declareLog } from './declare/log.ts';
-import { declareOperation } from './declare/operation.ts';
-import { declareProfile } from './declare/profile.ts';
-import { declareSandbox } from './declare/sandbox.ts';
-import { declareSync } from './declare/sync.ts';
-import { declareTransfer } from './declare/transfer.ts';
 import { GLOBAL_OPTIONS as G } from './globals.ts';
+import { helpWidth, printAtOnce } from './print-at-once.ts';
 import { TOPICS } from './topics.ts';
 
 const SOURCES: Readonly<Record<string, 'option' | 'environment'>> = { cli: 'option', env: 'environment' };
 
+type Declare = (command: Command, run: Run, version: string) => void;
+
+/** The commands by their first word, in the order of the help. What they take is loaded for the one that is meant. */
+const COMMANDS: Record<string, { description: string; declare: () => Promise<Declare> }> = {
+  auth: {
+    description: 'log customers in and out',
+    declare: async () => (await import('./declare/auth.ts')).declareAuth,
+  },
+  profile: {
+    description: 'keep the settings of banks and applications',
+    declare: async () => (await import('./declare/profile.ts')).declareProfile,
+  },
+  customer: {
+    description: 'the customer who is logged in',
+    declare: async () => (await import('./declare/accounts.ts')).declareCustomer,
+  },
+  products: {
+    description: "the customer's products",
+    declare: async () => (await import('./declare/accounts.ts')).declareProducts,
+  },
+  accounts: {
+    description: 'read accounts, balances and transactions',
+    declare: async () => (await import('./declare/accounts.ts')).declareAccounts,
+  },
+  sync: {
+    description: 'bring a folder of NDJSON files up to date: accounts, balances, transactions',
+    declare: async () => (await import('./declare/sync.ts')).declareSync,
+  },
+  consent: {
+    description: "get the customer's consent",
+    declare: async () => (await import('./declare/consent.ts')).declareConsent,
+  },
+  transfer: {
+    description: 'make SEPA and instant transfers',
+    declare: async () => (await import('./declare/transfer.ts')).declareTransfer,
+  },
+  operation: {
+    description: "any operation of the bank's, by its name: the whole flow, or step by step",
+    declare: async () => (await import('./declare/operation.ts')).declareOperation,
+  },
+  api: {
+    description: 'make any call, signed and with the access token, and print what the bank answers',
+    declare: async () => (await import('./declare/api.ts')).declareApi,
+  },
+  log: {
+    description: 'show the calls that were made to the bank, and make a file of them for its support',
+    declare: async () => (await import('./declare/log.ts')).declareLog,
+  },
+  cert: {
+    description: 'look at eIDAS certificates, check them, make some for tests',
+    declare: async () => (await import('./declare/cert.ts')).declareCert,
+  },
+  doctor: {
+    description:
+      'check what has to be right before a call can go well: files, certificates, the way to the bank',
+    declare: async () => (await import('./declare/doctor.ts')).declareDoctor,
+  },
+  sandbox: {
+    description: 'a bank on this machine to try and test with, never for production',
+    declare: async () => (await import('./declare/sandbox.ts')).declareSandbox,
+  },
+  completion: {
+    description: 'print a script that completes commands, options and values at the Tab key',
+    declare: async () => (await import('./declare/completion.ts')).declareCompletion,
+  },
+};
+
 /**
  * The command tree. Nothing is loaded but declarations until a command runs.
  *
+ * @param words the arguments: of what they don't name, there is only its name and description. Without them the whole tree
  * @param runInstead takes the place of what runs commands
  */
-export function buildProgram(version: string, runInstead?: Run): CommandUnknownOpts {
+export async function buildProgram(
+  version: string,
+  { words, runInstead }: { words?: readonly string[]; runInstead?: Run } = {},
+): Promise<CommandUnknownOpts> {
   const program = new Command('psd2')
     .description(
       "Work with a bank's PSD2 interface: log a customer in, get consent, read accounts, make transfers.",
@@ -61,38 +120,27 @@ export function buildProgram(version: string, runInstead?: Run): CommandUnknownO
         (option) => SOURCES[program.getOptionValueSource(option) ?? 'default'] ?? 'default',
       ));
 
-  const commands: CommandUnknownOpts[] = [
-    declareAuth(run),
-    declareProfile(run),
-    declareCustomer(run),
-    declareProducts(run),
-    declareAccounts(run),
-    declareSync(run),
-    declareConsent(run),
-    declareTransfer(run),
-    declareOperation(run),
-    declareApi(run),
-    declareLog(run, version),
-    declareCert(run),
-    declareDoctor(run),
-    declareSandbox(run),
-    declareCompletion(),
-    new Command('demo')
-      .description(
-        'show the whole way against a sandbox bank of its own: login, consent, accounts, an instant transfer',
-      )
-      .addHelpText('after', examples('psd2 demo'))
-      .action(() => run(async (context) => (await import('../commands/demo.ts')).demo(context))),
-    new Command('help')
-      .argument('[command...]', 'a command, or a topic')
-      .description('show the help of a command or a topic')
-      .addHelpText(
-        'after',
-        `\n${TOPIC_LIST}\n\nExamples:\n  $ psd2 help transfer create\n  $ psd2 help exit-codes`,
-      )
-      .action((words) => showHelp(program, words)),
-  ];
-  for (const command of commands) program.addCommand(command);
+  for (const [name, { description, declare }] of Object.entries(COMMANDS)) {
+    const command = new Command(name).description(description);
+    if (!words || words.includes(name)) (await declare())(command, run, version);
+    program.addCommand(command);
+  }
+  program
+    .command('demo')
+    .description(
+      'show the whole way against a sandbox bank of its own: login, consent, accounts, an instant transfer',
+    )
+    .addHelpText('after', examples('psd2 demo'))
+    .action(() => run(async (context) => (await import('../commands/demo.ts')).demo(context)));
+  program
+    .command('help')
+    .argument('[command...]', 'a command, or a topic')
+    .description('show the help of a command or a topic')
+    .addHelpText(
+      'after',
+      `\n${TOPIC_LIST}\n\nExamples:\n  $ psd2 help transfer create\n  $ psd2 help exit-codes`,
+    )
+    .action((words) => showHelp(program, words));
   program.addHelpText(
     'after',
     `
@@ -116,8 +164,16 @@ function configure(command: CommandUnknownOpts): void {
   command
     .helpCommand(false)
     .exitOverride()
-    .configureHelp({ optionDescription: describeOption })
-    .configureOutput({ outputError: () => {} })
+    .configureHelp({
+      optionDescription: describeOption,
+      ...(!command.parent && { subcommandTerm: (child) => child.name() }),
+    })
+    .configureOutput({
+      outputError: () => {},
+      writeOut: printAtOnce,
+      getOutHelpWidth: helpWidth,
+      getOutHasColors: () => true,
+    })
     .hook('preSubcommand', refuseUnknownWord);
   if (command.parent) {
     command.addHelpText('after', GLOBAL_OPTIONS_NOTE);
@@ -147,7 +203,7 @@ async function showHelp(program: CommandUnknownOpts, words: string[]): Promise<v
   const topic = words.length === 1 ? TOPICS[words[0] ?? ''] : undefined;
   if (topic) {
     const { storeFolder } = await import('../store/folder.ts');
-    process.stdout.write(
+    printAtOnce(
       `${topic.title.charAt(0).toUpperCase()}${topic.title.slice(1)}\n\n${await topic.text(storeFolder(process.env.PSD2_CONFIG_DIR))}\n`,
     );
     return;

@@ -10,6 +10,7 @@ import { openOutput, silentOutput } from '../terminal/output.ts';
 import { openTerminal } from '../terminal/terminal.ts';
 import type { CommandKind } from './declare/declare.ts';
 import { type RawGlobals, readGlobals, readManner } from './globals.ts';
+import { endWithoutReader } from './print-at-once.ts';
 import { reportError } from './report-error.ts';
 
 /**
@@ -22,7 +23,8 @@ export async function runCommand(
   kind: CommandKind | undefined,
   sourceOf: Context['sourceOf'],
 ): Promise<void> {
-  const { env, stdin, stdout, stderr } = process;
+  const { env, stdout } = process;
+  stdout.on('error', endWithoutReader);
   const interrupt = new AbortController();
   let paging = false;
   const onSignal = (name: NodeJS.Signals) => {
@@ -45,10 +47,11 @@ export async function runCommand(
       throw new Psd2Error('usage', '--raw works only with the commands that read from the bank');
     }
     const { signal } = interrupt;
-    const terminal = openTerminal(
-      { stdin, stderr },
-      { ...manner, colour: readManner(raw, env, stderr.isTTY === true).colour, signal },
-    );
+    const terminal = openTerminal(process, {
+      ...manner,
+      colour: readManner(raw, env, true).colour,
+      signal,
+    });
     const folder = storeFolder(env.PSD2_CONFIG_DIR);
     checkOwner(folder, terminal.warn);
     const output = raw.raw
@@ -99,7 +102,7 @@ export async function runCommand(
           import('node:stream/consumers'),
           import('node:stream'),
         ]);
-        return text(addAbortSignal(signal, stdin)).catch((error) => {
+        return text(addAbortSignal(signal, process.stdin)).catch((error) => {
           throw signal.aborted ? signal.reason : error;
         });
       },
@@ -109,7 +112,7 @@ export async function runCommand(
   } catch (error) {
     process.exitCode = reportError(
       error,
-      stderr,
+      process.stderr,
       raw.json === true || ['json', 'ndjson'].includes(raw.output ?? (raw.query === undefined ? '' : 'json')),
     );
   } finally {

@@ -20,27 +20,30 @@ export type PemSource = z.infer<typeof pem>;
 export const BANK_ENVIRONMENTS = ['production', 'sandbox'] as const;
 export type BankEnvironment = (typeof BANK_ENVIRONMENTS)[number];
 
+const text = z.optional(z.string());
+const file = z.optional(pem);
+
 const profileSettings = z.object({
   baseUrl: z.string(),
-  clientId: z.optional(z.string()),
-  clientSecret: z.optional(z.string()),
-  applicationName: z.optional(z.string()),
-  ccClientId: z.optional(z.string()),
-  ccClientSecret: z.optional(z.string()),
-  ccApplicationName: z.optional(z.string()),
-  qwacCertificate: z.optional(pem),
-  qwacKey: z.optional(pem),
-  qsealCertificate: z.optional(pem),
-  qsealKey: z.optional(pem),
-  ca: z.optional(pem),
-  bankSigningCertificate: z.optional(pem),
-  ccDailyLimit: z.optional(z.string()),
-  redirectUri: z.optional(z.string()),
-  signer: z.optional(z.string()),
-  payeeCheck: z.optional(z.string()),
+  clientId: text,
+  clientSecret: text,
+  applicationName: text,
+  ccClientId: text,
+  ccClientSecret: text,
+  ccApplicationName: text,
+  qwacCertificate: file,
+  qwacKey: file,
+  qsealCertificate: file,
+  qsealKey: file,
+  ca: file,
+  bankSigningCertificate: file,
+  ccDailyLimit: text,
+  redirectUri: text,
+  signer: text,
+  payeeCheck: text,
   environment: z.optional(z.enum(BANK_ENVIRONMENTS)),
   /** A decimal, as given. */
-  maxAmount: z.optional(z.string()),
+  maxAmount: text,
   tppCertificate: z.optional(z.enum(['der-base64', 'pem-urlencoded', 'none'])),
 });
 
@@ -74,11 +77,11 @@ const IS_SECRET: Record<keyof ProfileSettings, boolean | 'with a key'> = {
 };
 
 const settingName = z.keyof(profileSettings);
-const secretSettings = z.omit(z.partial(profileSettings), { baseUrl: true });
+const secretSettings = z.lazy(() => z.omit(z.partial(profileSettings), { baseUrl: true }));
 
 const storedProfile = z.extend(profileSettings, {
   /** The secret settings of a protected profile, with their names. */
-  sealed: z.optional(z.object({ names: z.array(settingName), content: sealed })),
+  sealed: z.optional(z.lazy(() => z.object({ names: z.array(settingName), content: sealed }))),
 });
 
 /** The settings as their file has them: without the secret ones where the profile is protected. */

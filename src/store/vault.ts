@@ -17,27 +17,29 @@ const LONGEST_CHANGE_MS = 200_000;
 const CHOICES =
   'Nothing was changed. Choose: a passphrase (set PSD2_CONFIG_PASSPHRASE, or add --passphrase to be asked, or --passphrase-stdin), or a keyring that can be opened here: on Linux a Secret Service such as gnome-keyring or KWallet, on D-Bus.';
 
-const protection = z.object({
-  v: z.literal(1),
-  /** Of the key; an entry of the keyring is found by it. */
-  id: z.string(),
-  /** `ending` while `profile unprotect` is at work: what is written is in clear then, what is sealed still opens. */
-  state: z.enum(['on', 'ending']),
-  wrappedBy: z.discriminatedUnion('kind', [
-    z.object({ kind: z.literal('keyring') }),
-    z.object({
-      kind: z.literal('passphrase'),
-      scrypt: z.object({
-        N: z.literal(SCRYPT.N),
-        r: z.literal(SCRYPT.r),
-        p: z.literal(SCRYPT.p),
-        salt: z.string(),
+const protection = z.lazy(() =>
+  z.object({
+    v: z.literal(1),
+    /** Of the key; an entry of the keyring is found by it. */
+    id: z.string(),
+    /** `ending` while `profile unprotect` is at work: what is written is in clear then, what is sealed still opens. */
+    state: z.enum(['on', 'ending']),
+    wrappedBy: z.discriminatedUnion('kind', [
+      z.object({ kind: z.literal('keyring') }),
+      z.object({
+        kind: z.literal('passphrase'),
+        scrypt: z.object({
+          N: z.literal(SCRYPT.N),
+          r: z.literal(SCRYPT.r),
+          p: z.literal(SCRYPT.p),
+          salt: z.string(),
+        }),
       }),
-    }),
-  ]),
-  /** The key of the profile's files, sealed with the keyring's key or the passphrase's. */
-  key: sealed,
-});
+    ]),
+    /** The key of the profile's files, sealed with the keyring's key or the passphrase's. */
+    key: sealed,
+  }),
+);
 type Protection = z.infer<typeof protection>;
 
 export type ProtectionKind = Protection['wrappedBy']['kind'];

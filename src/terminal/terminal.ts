@@ -1,7 +1,7 @@
 import { Psd2Error } from '../errors.ts';
 import { cleanText } from './clean.ts';
 
-/** What of the process the terminal needs; a test gives its own. */
+/** What of the process the terminal needs; a test gives its own. Node opens a stream when it is first looked at. */
 export interface Streams {
   stdin: NodeJS.ReadStream;
   stderr: NodeJS.WriteStream;
@@ -35,13 +35,16 @@ export interface Terminal {
 
 type Check = (answer: string) => void | Promise<void>;
 
-/** @param signal ends an open question when the operator interrupts */
+/**
+ * @param streams are looked at when they are first used
+ * @param options `colour`: it may have colour where it is a terminal; `signal` ends an open question when the operator interrupts
+ */
 export function openTerminal(
-  { stdin, stderr }: Streams,
+  streams: Streams,
   options: { noInput: boolean; quiet: boolean; colour: boolean; signal: AbortSignal },
 ): Terminal {
   const { quiet, signal } = options;
-  const canAsk = !options.noInput && stdin.isTTY === true && stderr.isTTY === true;
+  const canAsk = () => !options.noInput && streams.stdin.isTTY === true && streams.stderr.isTTY === true;
   const prompt = async <T>(
     question: (context: {
       input: NodeJS.ReadStream;
@@ -49,9 +52,9 @@ export function openTerminal(
       signal: AbortSignal;
     }) => Promise<T>,
   ) => {
-    if (!canAsk) throw new Psd2Error('usage', 'A question could not be asked, since there is no terminal');
+    if (!canAsk()) throw new Psd2Error('usage', 'A question could not be asked, since there is no terminal');
     try {
-      return await question({ input: stdin, output: stderr, signal });
+      return await question({ input: streams.stdin, output: streams.stderr, signal });
     } catch (error) {
       if (signal.aborted) throw signal.reason;
       if (error instanceof Error && error.name === 'ExitPromptError') {
@@ -69,12 +72,18 @@ export function openTerminal(
     const { default: chalk } = await import('chalk');
     return text.replace(/^\[.*?\]/, (mark) => chalk.bold.red(mark));
   };
-  const write = (text: string) => stderr.write(`${text}\n`);
+  const write = (text: string) => streams.stderr.write(`${text}\n`);
 
   return {
-    canAsk,
-    size: { columns: stderr.columns, rows: stderr.rows },
-    colour: options.colour && stderr.isTTY === true,
+    get canAsk() {
+      return canAsk();
+    },
+    get size() {
+      return { columns: streams.stderr.columns, rows: streams.stderr.rows };
+    },
+    get colour() {
+      return options.colour && streams.stderr.isTTY === true;
+    },
     mark: (text) => {
       label = text;
     },
@@ -86,12 +95,12 @@ export function openTerminal(
       write(text);
     },
     async whileWaiting(text, work) {
-      if (quiet || !stderr.isTTY) return work;
+      if (quiet || !streams.stderr.isTTY) return work;
       const { default: ora } = await import('ora');
       const current = () => cleanText(typeof text === 'string' ? text : text());
       const spinner = ora({
         text: current(),
-        stream: stderr,
+        stream: streams.stderr,
         color: options.colour ? 'cyan' : false,
         discardStdin: false,
       }).start();

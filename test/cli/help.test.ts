@@ -59,7 +59,7 @@ function callAt(line: string, from: number): string[] {
   return shellWords(line.slice(from), 'an example').slice(1);
 }
 
-describe.each(everyCommand(buildProgram('0.0.0')))('the help of %s', (name, command) => {
+describe.each(everyCommand(await buildProgram('0.0.0')))('the help of %s', (name, command) => {
   const examples = examplesIn(helpOf(command));
 
   it('has an example, of the command itself', () => {
@@ -77,7 +77,7 @@ describe.each(everyCommand(buildProgram('0.0.0')))('the help of %s', (name, comm
     'shows %s, which parses',
     async (_, words) => {
       vi.spyOn(process.stdout, 'write').mockReturnValue(true);
-      const program = buildProgram('0.0.0', notRun);
+      const program = await buildProgram('0.0.0', { runInstead: notRun });
       await expect(program.parseAsync(words, { from: 'user' })).resolves.toBe(program);
     },
   );

@@ -229,9 +229,9 @@ describe('with --json stdout is one document', () => {
     expect(PSD2_CA).toBe(certificate('ca.pem'));
   });
 
-  it('covers every command', () => {
+  it('covers every command', async () => {
     const tested = COMMANDS.map(([args]) => args.join(' ')).concat(ELSEWHERE);
-    const untested = leaves(buildProgram('0.0.0')).filter(
+    const untested = leaves(await buildProgram('0.0.0')).filter(
       (name) => name !== 'help' && !tested.some((each) => each === name || each.startsWith(`${name} `)),
     );
     expect(untested).toEqual([]);

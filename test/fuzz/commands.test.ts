@@ -30,7 +30,7 @@ function* wordsOf(command: CommandUnknownOpts, path: string[] = []): Generator<W
   for (const child of command.commands) yield* wordsOf(child, [...path, child.name()]);
 }
 
-const words = [...wordsOf(buildProgram('0'))];
+const words = [...wordsOf(await buildProgram('0'))];
 const globalOptions = words[0]?.options ?? [];
 const sensible = fc.constantFrom(
   ...[

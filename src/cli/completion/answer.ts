@@ -1,3 +1,4 @@
+import { printAtOnce } from '../print-at-once.ts';
 import { buildProgram } from '../program.ts';
 import { complete, wordsOfLine } from './complete.ts';
 
@@ -5,13 +6,13 @@ import { complete, wordsOfLine } from './complete.ts';
  * `psd2 __complete line <line>` and `psd2 __complete words <word>...`, for the scripts of `psd2 completion`:
  * a first line `values`, `files` or `folders`, and each value on a line of its own with a tab and what it is.
  */
-export function answerShell(args: string[]): void {
+export async function answerShell(args: string[]): Promise<void> {
   const [how, ...rest] = args;
   const words = how === 'line' ? wordsOfLine(rest[0] ?? '') : rest;
-  const completion = complete(buildProgram(''), words, process.env);
+  const completion = complete(await buildProgram('', { words }), words, process.env);
   const lines =
     'files' in completion
       ? [completion.files]
       : ['values', ...completion.values.map(([value, what]) => `${value}\t${what.replaceAll('\n', ' ')}`)];
-  process.stdout.write(`${lines.join('\n')}\n`);
+  printAtOnce(`${lines.join('\n')}\n`);
 }

@@ -1,9 +1,8 @@
-import { Command, Option } from '@commander-js/extra-typings';
+import { type Command, Option } from '@commander-js/extra-typings';
 import { examples, type Run } from './declare.ts';
 
-export function declareCustomer(run: Run) {
-  const customer = new Command('customer')
-    .description('the customer who is logged in')
+export function declareCustomer(customer: Command, run: Run): void {
+  customer
     .addHelpText('after', examples('psd2 customer id'))
     .addHelpText('after', examples('psd2 customer id'));
 
@@ -18,35 +17,27 @@ export function declareCustomer(run: Run) {
     .description("show the customer's details, as the bank gives them")
     .addHelpText('after', examples('psd2 customer show --json'))
     .action(() => run(async (context) => (await bankData()).customerShow(context), 'inquiry'));
-
-  return customer;
 }
 
-export function declareProducts(run: Run) {
-  const products = new Command('products')
-    .description("the customer's products")
-    .addHelpText('after', examples('psd2 products list'));
+export function declareProducts(products: Command, run: Run): void {
+  products.addHelpText('after', examples('psd2 products list'));
 
   products
     .command('list')
     .description('list the products, as the bank gives them')
     .addHelpText('after', examples('psd2 products list --json'))
     .action(() => run(async (context) => (await bankData()).productsList(context), 'inquiry'));
-
-  return products;
 }
 
-export function declareAccounts(run: Run) {
-  const command = new Command('accounts')
-    .description('read accounts, balances and transactions')
-    .addHelpText(
-      'after',
-      examples(
-        'psd2 accounts list',
-        'psd2 accounts balance 0012345678',
-        'psd2 accounts transactions 0012345678 --from 2026-01-01',
-      ),
-    );
+export function declareAccounts(command: Command, run: Run): void {
+  command.addHelpText(
+    'after',
+    examples(
+      'psd2 accounts list',
+      'psd2 accounts balance 0012345678',
+      'psd2 accounts transactions 0012345678 --from 2026-01-01',
+    ),
+  );
 
   command
     .command('list')
@@ -152,8 +143,6 @@ Examples:
         (await import('../../commands/accounts-export.ts')).accountsExport(context, productId, options),
       ),
     );
-
-  return command;
 }
 
 const accounts = () => import('../../commands/accounts.ts');

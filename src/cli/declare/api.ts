@@ -1,11 +1,10 @@
-import { Command } from '@commander-js/extra-typings';
+import type { Command } from '@commander-js/extra-typings';
 import { collect, type Run } from './declare.ts';
 
-export function declareApi(run: Run) {
-  return new Command('api')
+export function declareApi(api: Command, run: Run): void {
+  api
     .argument('<method>', 'GET, POST, PUT or DELETE')
     .argument('<path>', 'relative to the base URL, percent-encoded, with its query')
-    .description('make any call, signed and with the access token, and print what the bank answers')
     .option('--data <json>', 'the body: JSON, @file, or - for standard input')
     .option('--header <name:value>', 'a further header; may be repeated', collect, [])
     .option('--no-token', 'without the access token')

@@ -1,10 +1,8 @@
-import { Command } from '@commander-js/extra-typings';
+import type { Command } from '@commander-js/extra-typings';
 import { examples, type Run } from './declare.ts';
 
-export function declareAuth(run: Run) {
-  const auth = new Command('auth')
-    .description('log customers in and out')
-    .addHelpText('after', examples('psd2 auth login', 'psd2 auth status'));
+export function declareAuth(auth: Command, run: Run): void {
+  auth.addHelpText('after', examples('psd2 auth login', 'psd2 auth status'));
 
   auth
     .command('login')
@@ -74,6 +72,4 @@ Examples:
     .action(({ revoke = false }) =>
       run(async (context) => (await import('../../commands/auth.ts')).authLogout(context, { revoke })),
     );
-
-  return auth;
 }

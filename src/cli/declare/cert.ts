@@ -1,10 +1,8 @@
-import { Command } from '@commander-js/extra-typings';
+import type { Command } from '@commander-js/extra-typings';
 import { examples, type Run } from './declare.ts';
 
-export function declareCert(run: Run) {
-  const cert = new Command('cert')
-    .description('look at eIDAS certificates, check them, make some for tests')
-    .addHelpText('after', examples('psd2 cert inspect', 'psd2 cert check --days 45'));
+export function declareCert(cert: Command, run: Run): void {
+  cert.addHelpText('after', examples('psd2 cert inspect', 'psd2 cert check --days 45'));
 
   cert
     .command('inspect')
@@ -60,6 +58,4 @@ export function declareCert(run: Run) {
         (await import('../../commands/cert-generate.ts')).certGenerate(context, options),
       ),
     );
-
-  return cert;
 }

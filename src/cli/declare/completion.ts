@@ -1,11 +1,11 @@
-import { Argument, Command } from '@commander-js/extra-typings';
+import { Argument, type Command } from '@commander-js/extra-typings';
+import { printAtOnce } from '../print-at-once.ts';
 
 const SHELLS = ['bash', 'zsh', 'fish'] as const;
 
-export function declareCompletion() {
-  return new Command('completion')
+export function declareCompletion(completion: Command): void {
+  completion
     .addArgument(new Argument('<shell>', 'for which shell').choices(SHELLS))
-    .description('print a script that completes commands, options and values at the Tab key')
     .addHelpText(
       'after',
       `
@@ -24,6 +24,6 @@ $fpath; the other way goes after compinit.`,
     )
     .action(async (shell) => {
       const { SCRIPTS } = await import('../completion/scripts.ts');
-      process.stdout.write(SCRIPTS[shell] ?? '');
+      printAtOnce(SCRIPTS[shell] ?? '');
     });
 }

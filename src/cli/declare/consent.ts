@@ -1,13 +1,11 @@
-import { Command } from '@commander-js/extra-typings';
+import type { Command } from '@commander-js/extra-typings';
 import { collect, examples, type Run } from './declare.ts';
 
-export function declareConsent(run: Run) {
-  const consent = new Command('consent')
-    .description("get the customer's consent")
-    .addHelpText(
-      'after',
-      examples('psd2 consent request --category ACCOUNT_INFO --all-products', 'psd2 consent list'),
-    );
+export function declareConsent(consent: Command, run: Run): void {
+  consent.addHelpText(
+    'after',
+    examples('psd2 consent request --category ACCOUNT_INFO --all-products', 'psd2 consent list'),
+  );
 
   consent
     .command('request')
@@ -60,6 +58,4 @@ Examples:
         (await import('../../commands/consent.ts')).consentResume(context, flow, { allowPartial }),
       ),
     );
-
-  return consent;
 }

@@ -1,11 +1,8 @@
-import { Command } from '@commander-js/extra-typings';
+import type { Command } from '@commander-js/extra-typings';
 import { examples, type Run } from './declare.ts';
 
-export function declareDoctor(run: Run) {
-  return new Command('doctor')
-    .description(
-      'check what has to be right before a call can go well: files, certificates, the way to the bank',
-    )
+export function declareDoctor(doctor: Command, run: Run): void {
+  doctor
     .addHelpText(
       'after',
       `

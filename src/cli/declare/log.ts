@@ -1,20 +1,17 @@
-import { Command } from '@commander-js/extra-typings';
+import type { Command } from '@commander-js/extra-typings';
 import type { Run } from './declare.ts';
 
-export function declareLog(run: Run, version: string) {
-  const log = new Command('log')
-    .description('show the calls that were made to the bank, and make a file of them for its support')
-    .usage('[list] [options]')
-    .addHelpText(
-      'after',
-      `
+export function declareLog(log: Command, run: Run, version: string): void {
+  log.usage('[list] [options]').addHelpText(
+    'after',
+    `
 \`psd2 log --failed\` is \`psd2 log list --failed\`.
 
 Examples:
   $ psd2 log
   $ psd2 log --transaction tr-0mh8k2x7vq3ab
   $ psd2 log bundle --since 2h`,
-    );
+  );
 
   selection(log.command('list', { isDefault: true }))
     .description('list the calls, newest first: the last 100, unless a filter or --limit is given')
@@ -61,8 +58,6 @@ Examples:
         ),
       ),
     );
-
-  return log;
 }
 
 /** Which calls: the same for both commands. */

@@ -1,12 +1,10 @@
-import { Command } from '@commander-js/extra-typings';
+import type { Command } from '@commander-js/extra-typings';
 import { collect, examples, type Run } from './declare.ts';
 
-export function declareOperation(run: Run) {
-  const operation = new Command('operation')
-    .description("any operation of the bank's, by its name: the whole flow, or step by step")
-    .addHelpText(
-      'after',
-      `
+export function declareOperation(operation: Command, run: Run): void {
+  operation.addHelpText(
+    'after',
+    `
 The data of an operation is what the bank's page for it shows inside "data", in JSON: psd2 puts it there.
 Each step prints the flow; the steps after verify take it, or the resource id, with --resource.
 
@@ -15,7 +13,7 @@ Examples:
   $ psd2 operation verify standingOrder --product 0012345678 --data @order.json
   $ psd2 operation sca standingOrder --product 0012345678 --resource <id>
   $ psd2 operation execute standingOrder --product 0012345678 --resource <id>`,
-    );
+  );
 
   operation
     .command('run')
@@ -125,8 +123,6 @@ Examples:
         'inquiry',
       ),
     );
-
-  return operation;
 }
 
 const commands = () => import('../../commands/operation.ts');

@@ -1,10 +1,8 @@
-import { Command, Option } from '@commander-js/extra-typings';
+import { type Command, Option } from '@commander-js/extra-typings';
 import { examples, type Run } from './declare.ts';
 
-export function declareProfile(run: Run) {
-  const profile = new Command('profile')
-    .description('keep the settings of banks and applications')
-    .addHelpText('after', examples('psd2 profile list', 'psd2 profile use mybank'));
+export function declareProfile(profile: Command, run: Run): void {
+  profile.addHelpText('after', examples('psd2 profile list', 'psd2 profile use mybank'));
 
   profile
     .command('add')
@@ -143,6 +141,4 @@ journals stay.`,
     .action((name) =>
       run(async (context) => (await import('../../commands/profile.ts')).profileRemove(context, name)),
     );
-
-  return profile;
 }

@@ -1,13 +1,11 @@
 import { Command, Option } from '@commander-js/extra-typings';
 import { examples, type Run } from './declare.ts';
 
-export function declareSandbox(run: Run) {
-  const sandbox = new Command('sandbox')
-    .description('a bank on this machine to try and test with, never for production')
-    .addHelpText(
-      'after',
-      examples('psd2 sandbox start --detach', 'psd2 --profile sandbox auth login', 'psd2 sandbox stop'),
-    );
+export function declareSandbox(sandbox: Command, run: Run): void {
+  sandbox.addHelpText(
+    'after',
+    examples('psd2 sandbox start --detach', 'psd2 --profile sandbox auth login', 'psd2 sandbox stop'),
+  );
 
   sandbox
     .command('start')
@@ -92,7 +90,6 @@ ${examples('psd2 sandbox start', 'psd2 sandbox start --detach --port 0 --persona
     );
 
   sandbox.addCommand(declareFault(run));
-  return sandbox;
 }
 
 function declareFault(run: Run) {

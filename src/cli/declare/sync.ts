@@ -1,9 +1,8 @@
-import { Command } from '@commander-js/extra-typings';
+import type { Command } from '@commander-js/extra-typings';
 import type { Run } from './declare.ts';
 
-export function declareSync(run: Run) {
-  return new Command('sync')
-    .description('bring a folder of NDJSON files up to date: accounts, balances, transactions')
+export function declareSync(sync: Command, run: Run): void {
+  sync
     .requiredOption('--out <folder>', 'where to; a folder in it for each customer')
     .option('--all-customers', 'all customers who are logged in with the profile')
     .option('--since <date>', 'how far back the first sync goes, YYYY-MM-DD; default: 89 days')

@@ -1,9 +1,8 @@
-import { Command } from '@commander-js/extra-typings';
+import type { Command } from '@commander-js/extra-typings';
 import { collect, examples, type Run } from './declare.ts';
 
-export function declareTransfer(run: Run) {
-  const transfer = new Command('transfer')
-    .description('make SEPA and instant transfers')
+export function declareTransfer(transfer: Command, run: Run): void {
+  transfer
     .usage('[create] [options]')
     .addHelpText(
       'after',
@@ -167,6 +166,4 @@ A transfer whose journal is damaged is named on stderr, with the file and the li
         (await import('../../commands/transfer.ts')).transferReceipt(context, flow, file),
       ),
     );
-
-  return transfer;
 }

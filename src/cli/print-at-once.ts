@@ -1,0 +1,25 @@
+import { fstatSync, writeSync } from 'node:fs';
+
+/**
+ * Prints a text that is ready, and is all that is printed. It goes past `process.stdout` where it can, which loads streams
+ * and sockets first: longer than all else that `psd2 --version` does.
+ */
+export function printAtOnce(text: string): void {
+  let rest = Buffer.from(text);
+  try {
+    while (rest.length > 0) rest = rest.subarray(writeSync(1, rest));
+  } catch {
+    // A pipe that is full for now, or has no reader: process.stdout knows what to do.
+    process.stdout.on('error', endWithoutReader).write(rest);
+  }
+}
+
+/** A reader that has had enough (`| head`) is no error. */
+export function endWithoutReader({ code }: NodeJS.ErrnoException): void {
+  process.exit(code === 'EPIPE' ? 0 : 1);
+}
+
+/** How wide a help text may be. Where stdout can't be a terminal, `process.stdout` is not asked either. */
+export function helpWidth(): number {
+  return (fstatSync(1).isCharacterDevice() && process.stdout.columns) || 80;
+}
