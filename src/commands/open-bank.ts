@@ -253,7 +253,9 @@ export async function openCustomerBank(context: Context): Promise<CustomerBank> 
   const bank = withScaForInquiries(unattended.bank, {
     customer: customerPortsOf(context, opened.profile),
     world,
-    maySendCustomer: context.terminal.canAsk || globals.yes,
+    get maySendCustomer() {
+      return globals.yes || context.terminal.canAsk;
+    },
     say: context.terminal.say,
   });
   return { ...unattended, bank };
