@@ -44,10 +44,11 @@ const startsNothing = {
   },
 };
 
-const { outputFiles } = await build({
+const { outputFiles, metafile } = await build({
   entryPoints: ['src/main.ts'],
   outdir: unfinished,
   write: false,
+  metafile: true,
   bundle: true,
   splitting: true,
   platform: 'node',
@@ -72,8 +73,27 @@ for (const { path, text } of outputFiles) {
 writeFileSync(join(unfinished, 'package.json'), '{ "type": "commonjs" }\n');
 // The console's page, where the bundle of src/sandbox/console looks for it.
 cpSync('src/sandbox/console/public', `${unfinished}/chunks/public`, { recursive: true });
+// Which sources are in which chunk, for the test of what a command loads; it is no part of the package.
+mkdirSync('node_modules/.cache', { recursive: true });
+writeFileSync('node_modules/.cache/psd2-chunks.json', JSON.stringify(sourcesOfChunks(metafile)));
 rmSync('dist', { recursive: true, force: true });
 renameSync(unfinished, 'dist');
+
+/** chunk -> the sources, packages by their name */
+function sourcesOfChunks({ outputs }) {
+  return Object.fromEntries(
+    Object.entries(outputs).map(([path, { inputs }]) => [
+      path.replace(`${unfinished}/`, ''),
+      [
+        ...new Set(
+          Object.entries(inputs).flatMap(([source, { bytesInOutput }]) =>
+            bytesInOutput > 0 ? [/^node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(source)?.[1] ?? source] : [],
+          ),
+        ),
+      ],
+    ]),
+  );
+}
 
 async function asCommonJs(text) {
   const { code } = await transform(text, {

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { CommandUnknownOpts } from '@commander-js/extra-typings';
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import type { Run } from '../../src/cli/declare/declare.ts';
 import { EXIT_CODES } from '../../src/cli/exit-codes.ts';
 import { buildProgram } from '../../src/cli/program.ts';
@@ -12,9 +12,11 @@ const PLACES = { root: '~/.config/psd2', log: '~/.local/state/psd2' };
 const notRun: Run = async () => {};
 
 // What help and completion print, when their examples run.
-afterEach(() => {
-  vi.restoreAllMocks();
-});
+vi.mock(import('../../src/cli/print-at-once.ts'), () => ({
+  printAtOnce: () => {},
+  endWithoutReader: () => {},
+  helpWidth: () => 80,
+}));
 
 function everyCommand(command: CommandUnknownOpts, path: string[] = []): [string, CommandUnknownOpts][] {
   return [
@@ -76,7 +78,6 @@ describe.each(everyCommand(await buildProgram('0.0.0')))('the help of %s', (name
   it.each(examples.map((words) => [words.join(' '), words] as const))(
     'shows %s, which parses',
     async (_, words) => {
-      vi.spyOn(process.stdout, 'write').mockReturnValue(true);
       const program = await buildProgram('0.0.0', { runInstead: notRun });
       await expect(program.parseAsync(words, { from: 'user' })).resolves.toBe(program);
     },

@@ -1,0 +1,8 @@
+// Loaded into psd2 with --require: writes down at its end which chunks and which of Node's own modules it has loaded.
+const { writeFileSync } = require('node:fs');
+
+const before = new Set(process.moduleLoadList);
+process.on('exit', () => {
+  const ofNode = process.moduleLoadList.filter((name) => !before.has(name));
+  writeFileSync(process.env.LOADED_FILE, JSON.stringify({ chunks: Object.keys(require.cache), ofNode }));
+});

@@ -1,0 +1,76 @@
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it } from 'vitest';
+import * as z from 'zod';
+import { PROGRAM, useOperator } from './psd2.ts';
+
+// What a command loads is what it takes to start. How long that is, `npm run bench -- start` measures.
+const dist = join(PROGRAM, '../../dist');
+const recorder = fileURLToPath(new URL('record-loaded.cjs', import.meta.url));
+const written = new URL('../../node_modules/.cache/psd2-chunks.json', import.meta.url);
+const sourcesOfChunk = z
+  .record(z.string(), z.array(z.string()))
+  .parse(JSON.parse(readFileSync(written, 'utf8')));
+const recorded = z.object({ chunks: z.array(z.string()), ofNode: z.array(z.string()) });
+
+const ANY_COMMAND = ['src/cli/print-at-once.ts', 'src/main.ts'];
+const COMMAND_TREE = [
+  '@commander-js/extra-typings',
+  'commander',
+  'src/cli/declare/declare.ts',
+  'src/cli/exit-codes.ts',
+  'src/cli/globals.ts',
+  'src/cli/parse.ts',
+  'src/cli/program.ts',
+  'src/cli/topics.ts',
+  'src/terminal/output.ts',
+];
+/** Of Node's own modules, those that take their time. */
+const HEAVY =
+  /^NativeModule (child_process|crypto|dgram|fs\/promises|https?|net|os|readline|stream|tls|zlib)$/;
+
+describe('what is loaded', () => {
+  const operator = useOperator();
+
+  function loadedBy(...words: string[]) {
+    const file = join(operator.folder, `loaded by ${words.join(' ')}.json`);
+    execFileSync(process.execPath, ['--require', recorder, PROGRAM, ...words], {
+      env: { ...process.env, PSD2_CONFIG_DIR: operator.config, LOADED_FILE: file },
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    const { chunks, ofNode } = recorded.parse(JSON.parse(readFileSync(file, 'utf8')));
+    const sources = chunks.flatMap((path) => sourcesOfChunk[relative(dist, path)] ?? []);
+    return {
+      sources: [...new Set(sources)].filter((source) => !source.includes(':')).sort(),
+      heavy: ofNode.flatMap((name) => HEAVY.exec(name)?.[1] ?? []).sort(),
+    };
+  }
+
+  it('by psd2 --version', () => {
+    expect(loadedBy('--version')).toEqual({ sources: ANY_COMMAND, heavy: [] });
+  });
+
+  it('by psd2 --help', () => {
+    expect(loadedBy('--help')).toEqual({ sources: [...COMMAND_TREE, ...ANY_COMMAND].sort(), heavy: [] });
+  });
+
+  it('by psd2 completion bash', () => {
+    const sources = ['src/cli/completion/scripts.ts', ...ANY_COMMAND].sort();
+    expect(loadedBy('completion', 'bash')).toEqual({ sources, heavy: [] });
+  });
+
+  it('by the help of one command: what that takes, and not what others take', () => {
+    const sources = [...COMMAND_TREE, ...ANY_COMMAND, 'src/cli/declare/consent.ts'].sort();
+    expect(loadedBy('consent', '--help')).toEqual({ sources, heavy: [] });
+  });
+
+  it('by psd2 profile list: nothing of the bank, and no cryptography', () => {
+    const { sources, heavy } = loadedBy('profile', 'list');
+    expect(sources.filter((source) => /^src\/(bank|flows|signature|certificates)\//.test(source))).toEqual(
+      [],
+    );
+    expect(heavy).toEqual(['net', 'os', 'stream']);
+  });
+});
