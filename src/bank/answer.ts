@@ -103,7 +103,7 @@ function toError(answer: Answer, envelope: Envelope | null): Psd2Error {
     envelope?.messages.find(({ type }) => type === 'ERROR') ??
     envelope?.messages.find(({ code }) => code) ??
     envelope?.messages[0];
-  const said = message && [message.text, message.detail].filter(Boolean).join(' – ');
+  const said = message && shortened([message.text, message.detail].filter(Boolean).join(' – '));
   const code: ErrorCode = envelope?.messages.some(
     (item) => item.code === SCA_REQUIRED || item.text === SCA_REQUIRED,
   )
@@ -130,9 +130,16 @@ function toError(answer: Answer, envelope: Envelope | null): Psd2Error {
   return new Psd2Error(code, `${words[code]} (HTTP ${status})${said ? `: ${said}` : kindOf(answer)}`, {
     ...idsOf(answer, envelope),
     ...(hint && { hint }),
-    ...(message?.code && { bankCode: message.code }),
+    ...(message?.code && { bankCode: shortened(message.code) }),
     ...(envelope?.resourceId && { resourceId: envelope.resourceId }),
   });
+}
+
+/** More than a person reads; `--raw` shows all of it. */
+const LONGEST_MESSAGE = 2000;
+
+function shortened(text: string): string {
+  return text.length > LONGEST_MESSAGE ? `${text.slice(0, LONGEST_MESSAGE)}…` : text;
 }
 
 function codeOf(status: number): ErrorCode {

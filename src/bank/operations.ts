@@ -135,7 +135,7 @@ export async function verifyFurther(
 /** The last part of the next link's path: `execute`, or `verify<N>`. Without a link it is `execute`. */
 function nextStepOf({ next }: Envelope): string {
   const path = next?.href.trim().split(/[?#]/, 1)[0] ?? '';
-  return path.replace(/\/+$/, '').split('/').at(-1) || 'execute';
+  return path.split('/').findLast((part) => part !== '') ?? 'execute';
 }
 
 /** Executes an operation that the customer has authorised; the body is `{}`. @throws Psd2Error */

@@ -59,7 +59,12 @@ function toJson(
   );
 }
 
+/** In characters, with what stands before it. */
+const LONGEST_COMMAND = 1000;
+
 /** A full stop, unless there is an end already, or a command that someone may copy. */
 function endSentence(text: string): string {
-  return /[.!?:]$/.test(text) || /: (psd2 [^.]*|(openssl|chmod) .*)$/.test(text) ? text : `${text}.`;
+  // A bank's own words may be long, and there is no command of ours in their beginning.
+  const end = text.slice(-LONGEST_COMMAND);
+  return /[.!?:]$/.test(end) || /: (psd2 [^.]*|(openssl|chmod) .*)$/.test(end) ? text : `${text}.`;
 }

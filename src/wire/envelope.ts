@@ -49,6 +49,9 @@ export interface Envelope {
   embedded: Record<string, Link>;
 }
 
+/** The bank's have 24 digits; it is shown and logged, so one of any length counts as none. */
+const requestId = z.pipe(text, z.string().check(z.maxLength(200)));
+
 type JsonObject = Record<string, unknown>;
 
 function isObject(value: unknown): value is JsonObject {
@@ -81,7 +84,7 @@ export function readEnvelope(body: unknown): Envelope | null {
   const data = find('data');
   return {
     outcome: outcome === 'SUCCESS' ? 'SUCCESS' : 'result' in body || plainError !== null ? 'ERROR' : null,
-    requestId: read(text, find('requestId')),
+    requestId: read(requestId, find('requestId')),
     messages:
       oauthError === null
         ? asArray(find('messages')).flatMap((item) => read(message, item) ?? [])

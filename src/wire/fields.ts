@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import { isIsoDate } from '../domain/calendar.ts';
-import { isDecimal } from '../domain/decimal.ts';
+import { type Decimal, isDecimal } from '../domain/decimal.ts';
 
 /** A string, or a number that the bank wrote where it promised a string; the digits are kept. */
 export const text = z.pipe(z.union([z.string(), z.number()]), z.transform(String));
@@ -11,11 +11,18 @@ export const optionalText = z.pipe(
   z.transform((value) => value ?? ''),
 );
 
+/** No amount of money has more: of a text without bound, shortening its zeros would take hours. */
+const LONGEST_DECIMAL = 64;
+
+function isBoundedDecimal(value: string): value is Decimal {
+  return value.length <= LONGEST_DECIMAL && isDecimal(value);
+}
+
 /** An exact decimal: `"12.30"`. Never read through a float: see `json.ts`. */
 export const decimal = z.pipe(
   text,
   z.transform((value, context) => {
-    if (isDecimal(value)) return value;
+    if (isBoundedDecimal(value)) return value;
     context.issues.push({ code: 'custom', message: 'expected a decimal number', input: value });
     return z.NEVER;
   }),
@@ -40,7 +47,7 @@ export const money = z.pipe(
   z.nullish(filledMoney),
   z.transform((value, context) => {
     if (!value || value.amount === '') return null;
-    if (isDecimal(value.amount)) return { amount: value.amount, currency: value.currency };
+    if (isBoundedDecimal(value.amount)) return { amount: value.amount, currency: value.currency };
     context.issues.push({
       code: 'custom',
       message: 'expected a decimal number',

@@ -73,6 +73,11 @@ describe('an error', () => {
     expect(report(new Psd2Error('usage', message), false).stderr).toBe(stderr);
   });
 
+  it('is said at once, whatever a bank has put into it', () => {
+    const message = `${': psd2 x'.repeat(500_000)}.\u2028x`;
+    expect(report(new Psd2Error('bank_refused', message), false).stderr).toMatch(/x\. x\.\n$/);
+  });
+
   it('shows nothing of its cause', () => {
     for (const asJson of [true, false]) expect(report(refused, asJson).stderr).not.toContain('inner secret');
   });

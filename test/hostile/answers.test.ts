@@ -305,6 +305,60 @@ describe('JSON that is odd', () => {
   });
 });
 
+describe('a text that is made to be slow to look through', () => {
+  const zeros = `0.${'0'.repeat(1_000_000)}1`;
+
+  it('as an amount is no amount', async () => {
+    bank.behave((socket, { target }) =>
+      write(
+        socket,
+        success(
+          target.includes('/balance/')
+            ? `{"accountBalance":{"amount":"${zeros}","currency":"EUR"}}`
+            : `{"transactionsAccounting":[{"amountTransaction":{"amount":"${zeros}","currency":"EUR"}}]}`,
+        ),
+      ),
+    );
+    for (const [command, field] of [
+      ['balance', 'data.accountBalance'],
+      ['transactions', 'data.transactionsAccounting.0.amountTransaction'],
+    ] as const) {
+      const ended = await operator.psd2(['accounts', command, PRODUCT]);
+      expect(ended).toMatchObject({ code: 11, stdout: '', stderr: expect.stringContaining(field) });
+    }
+  });
+
+  it('as the next step is that step', async () => {
+    const href = `r1/${'/'.repeat(1_000_000)}verify2`;
+    bank.behave((socket, { method }) =>
+      method === 'POST'
+        ? write(
+            socket,
+            success(
+              '{}',
+              `,"resources":{"resourceId":"r1"},"_links":{"next":{"href":"${href}","method":"PUT"}}`,
+            ),
+          )
+        : write(socket, { status: 404 }),
+    );
+    const verify = ['operation', 'verify', 'slow', '--product', PRODUCT, '--data', '{}', '--json'];
+    const ended = await operator.psd2(verify);
+    expect(ended, ended.stderr).toMatchObject({ code: 0, stdout: expect.stringContaining('"verify2"') });
+  });
+
+  it('in an error is cut to what a person reads', async () => {
+    const message = ': psd2 x'.repeat(200_000);
+    const refusal = { result: { outcome: 'ERROR', messages: [{ code: 'E', type: 'ERROR', message }] } };
+    bank.behave((socket) => write(socket, { status: 400, body: JSON.stringify(refusal) }));
+    for (const more of [[], ['--json']]) {
+      const ended = await operator.psd2(['accounts', 'list', ...more]);
+      expect(ended.code).toBe(7);
+      expect(ended.stderr).toContain('(HTTP 400): : psd2 x: psd2 x');
+      expect(ended.stderr.length).toBeLessThan(4_000);
+    }
+  });
+});
+
 it('pages without a row that always name another one are given up', async () => {
   const baseUrl = await bank.listenTls({}, (socket, { target }) => {
     const at = Number(/nextAccounting=(\d+)/.exec(target)?.[1] ?? 1);

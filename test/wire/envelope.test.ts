@@ -43,6 +43,7 @@ describe('requestId', () => {
     ['{"result":{"outcome":"SUCCESS"}}', null],
     ['{"result":{"outcome":"SUCCESS","requestId":null}}', null],
     ['{"result":{"outcome":"SUCCESS","requestId":{"id":1}}}', null],
+    [`{"result":{"outcome":"SUCCESS","requestId":"${'1'.repeat(201)}"}}`, null],
   ])('of %s is %s', async (body, requestId) => {
     expect((await open(body))?.requestId).toBe(requestId);
   });
