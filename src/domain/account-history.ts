@@ -111,7 +111,9 @@ export function largestCounterparties(
     const groups = new Map<string, Booking[]>();
     for (const booking of some) {
       const name = counterpartyOf(booking);
-      groups.set(name, [...(groups.get(name) ?? []), booking]);
+      const group = groups.get(name);
+      if (group) group.push(booking);
+      else groups.set(name, [booking]);
     }
     return [...groups]
       .map(([name, group]) => ({ name, total: sumOf(group), count: group.length }))

@@ -97,7 +97,9 @@ async function syncTransactions(
 async function fetchWindow(bank: Bank, query: Omit<TransactionQuery, 'status'>) {
   const status = query.to === undefined ? undefined : 'booked';
   const rows: Transaction[] = [];
-  for await (const page of fetchTransactions(bank, { ...query, status })) rows.push(...page);
+  // One by one: a page may have more of them than a call takes arguments.
+  for await (const page of fetchTransactions(bank, { ...query, status }))
+    for (const row of page) rows.push(row);
   const booked = rows
     .filter((row) => row.status === 'booked')
     .sort((a, b) => (a.bookingDate ?? '').localeCompare(b.bookingDate ?? ''));

@@ -156,7 +156,8 @@ export function openOutput(stdout: NodeJS.WriteStream, options: OutputOptions): 
         return;
       }
       const rows = [];
-      for await (const some of pages) rows.push(...some);
+      // One by one: there may be more of them than a call takes arguments.
+      for await (const some of pages) for (const row of some) rows.push(row);
       await this.table(rows, columns, whenEmpty, csv);
     },
     text: (text) => stdout.write(`${cleanText(text)}\n`),

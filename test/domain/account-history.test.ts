@@ -92,6 +92,10 @@ describe('counterparties', () => {
       ],
       received: [{ name: 'SALDO CARTA', total: '4.00', count: 1 }],
     });
+    const alike = Array.from({ length: 100_000 }, () => booking('2026-01-03', '-1.00', 'POS'));
+    expect(largestCounterparties(alike, 9).paid).toEqual([
+      { name: 'POS', total: '-100000.00', count: 100_000 },
+    ]);
     expect(largestCounterparties(rows, 9).paid.at(-1)).toEqual({
       name: '(no text)',
       total: '-0.50',

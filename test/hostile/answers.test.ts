@@ -35,6 +35,9 @@ function endless(socket: Socket, piece: string | Buffer, everyMs?: number): void
   more();
 }
 
+/** A day as the bank writes it. */
+const bankDayOf = (day: Date) => `${day.toISOString().slice(0, 10).replaceAll('-', '')}T00:00:00`;
+
 describe('a call ends within --timeout', () => {
   it.concurrent.each<[what: string, behaviour: Behaviour]>([
     ['that is never answered', () => {}],
@@ -357,6 +360,34 @@ describe('a text that is made to be slow to look through', () => {
       expect(ended.stderr.length).toBeLessThan(4_000);
     }
   });
+});
+
+it('a page of any length is listed and synced', async () => {
+  const row = (index: number) => ({
+    index: `A${index}`,
+    shortDescription: 'POS',
+    amountTransaction: { amount: '-1.00', currency: 'EUR' },
+    dateAccountingCurrency: bankDayOf(new Date()),
+  });
+  const rows = JSON.stringify(Array.from({ length: 130_000 }, (_, index) => row(index)));
+  bank.behave((socket, { target }) =>
+    write(
+      socket,
+      success(
+        target.includes('/transactions/')
+          ? `{"transactionsAccounting":${rows}}`
+          : target.includes('/balance/')
+            ? '{"accountBalance":{"amount":"1.00","currency":"EUR"}}'
+            : `{"accounts":[{"accountId":"${PRODUCT}","currency":"EUR"}]}`,
+      ),
+    ),
+  );
+  const listed = await operator.psd2(['accounts', 'transactions', PRODUCT, '--json']);
+  expect(listed.code, listed.stderr).toBe(0);
+  expect(JSON.parse(listed.stdout)).toHaveLength(130_000);
+  const synced = await operator.psd2(['sync', '--out', join(operator.folder, 'synced'), '--json']);
+  expect(synced.code, synced.stderr).toBe(0);
+  expect(JSON.parse(synced.stdout)).toMatchObject({ totals: { newTransactions: 130_000 } });
 });
 
 it('pages without a row that always name another one are given up', async () => {
