@@ -1,7 +1,7 @@
 import { type Account, fetchAccounts, fetchBalance, type Transaction } from '../bank/customers.ts';
 import { fetchTransactions } from '../bank/transactions.ts';
 import { type AccountHistory, accountHistory, type Booking } from '../domain/account-history.ts';
-import { bankDay, bankLocalTime, type DayRange } from '../domain/calendar.ts';
+import { bankDay, bankLocalTime, type DayRange, EARLIEST_DAY } from '../domain/calendar.ts';
 import { type Decimal, isDecimal } from '../domain/decimal.ts';
 import type { ProductId } from '../domain/identifiers.ts';
 import { Psd2Error } from '../errors.ts';
@@ -77,6 +77,7 @@ function toBooking(row: Transaction, currency: string, productId: ProductId): Bo
       hint: '`psd2 accounts transactions` shows it.',
     });
   if (day === null) throw refuse('has no date');
+  if (day < EARLIEST_DAY) throw refuse(`is of the day ${day}`);
   if (row.currency !== null && row.currency !== currency)
     throw refuse(`is in ${row.currency}, and the account in ${currency}`);
   return {

@@ -10,16 +10,22 @@ export function isIsoDate(text: string): text is IsoDate {
   return !Number.isNaN(midnight.getTime()) && midnight.toISOString().startsWith(text);
 }
 
+/** An earlier one is a mistake, or stands for none: `0001-01-01`. */
+export const EARLIEST_DAY = '1900-01-01';
+
 /**
  * Reads a date that the operator gave with an option.
  *
  * @throws Psd2Error `invalid_date`
  */
 export function parseDate(option: string, text: string): IsoDate {
-  if (isIsoDate(text)) return text;
-  const what = /^\d{4}-\d{2}-\d{2}$/.test(text)
-    ? 'is not a day of the calendar'
-    : 'is not a date of the form YYYY-MM-DD';
+  const isDay = isIsoDate(text);
+  if (isDay && text >= EARLIEST_DAY) return text;
+  const what = isDay
+    ? `is before ${EARLIEST_DAY}`
+    : /^\d{4}-\d{2}-\d{2}$/.test(text)
+      ? 'is not a day of the calendar'
+      : 'is not a date of the form YYYY-MM-DD';
   throw new Psd2Error('invalid_date', `${option} ${JSON.stringify(text)} ${what}`, {
     hint: `For example ${option} 2026-11-30.`,
   });

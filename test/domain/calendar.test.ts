@@ -39,6 +39,11 @@ describe('a date', () => {
     );
   });
 
+  it.each(['1899-12-31', '0206-11-21', '0000-01-05'])('as old as %s is refused', (text) => {
+    expect(() => parseDate('--from', text)).toThrow(`--from "${text}" is before 1900-01-01`);
+    expect(parseDate('--from', '1900-01-01')).toBe('1900-01-01');
+  });
+
   it.each([
     '30/11/2026',
     '2026-1-1',

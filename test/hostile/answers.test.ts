@@ -362,6 +362,37 @@ describe('a text that is made to be slow to look through', () => {
   });
 });
 
+it('a booking of the year 1 is named, and no chart of 2000 years is drawn', async () => {
+  const row = {
+    index: 'A7',
+    amountTransaction: { amount: '-1.00' },
+    dateAccountingCurrency: '00010101T00:00:00',
+  };
+  bank.behave((socket, { target }) =>
+    write(
+      socket,
+      success(
+        target.includes('/transactions/')
+          ? JSON.stringify({ transactionsAccounting: [row] })
+          : target.includes('/balance/')
+            ? '{"accountBalance":{"amount":"1.00","currency":"EUR"}}'
+            : `{"accounts":[{"accountId":"${PRODUCT}","currency":"EUR"}]}`,
+      ),
+    ),
+  );
+  for (const args of [
+    ['transactions', PRODUCT, '--chart'],
+    ['report', PRODUCT, '--file', '-'],
+    ['export', PRODUCT, '--format', 'csv', '--file', '-'],
+  ]) {
+    const ended = await operator.psd2(['accounts', ...args, '--json']);
+    expect(readError(ended)).toMatchObject({
+      code: 'bank_answer',
+      message: `The booked transaction A7 of ${PRODUCT} is of the day 0001-01-01`,
+    });
+  }
+});
+
 it('a page of any length is listed and synced', async () => {
   const row = (index: number) => ({
     index: `A${index}`,
