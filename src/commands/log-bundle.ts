@@ -39,7 +39,11 @@ export async function logBundle(
     node: process.versions.node,
     platform: `${platform} ${arch}`,
     hosts: [...new Set(calls.map(({ host }) => host))],
-    calls: calls.map(({ profile: _, ...call }) => ({ ...call, path: pseudonyms.inPath(call.path) })),
+    calls: calls.map(({ profile: _, ...call }) => ({
+      ...call,
+      path: pseudonyms.inPath(call.path),
+      failure: call.failure && pseudonyms.inText(call.failure),
+    })),
   };
   await saveDocument(context, file, Buffer.from(`${JSON.stringify(bundle, null, 2)}\n`));
   terminal.say(
@@ -74,6 +78,11 @@ class Pseudonyms {
         return this.#known.get(part) ?? part;
       })
       .join('/');
+  }
+
+  /** A sentence may name the call that it is about. */
+  inText(text: string): string {
+    return text.replace(/\/\S+/g, (path) => this.inPath(path));
   }
 
   get summary(): string {

@@ -7,6 +7,7 @@ import { readError } from '../e2e/errors.ts';
 import {
   ACCESS_TOKEN,
   type Behaviour,
+  CUSTOMER_ID,
   measuringMemory,
   PRODUCT,
   success,
@@ -360,6 +361,17 @@ describe('a text that is made to be slow to look through', () => {
       expect(ended.stderr.length).toBeLessThan(4_000);
     }
   });
+});
+
+it('a log bundle names nobody, also where a failure names the call', async () => {
+  bank.behave((socket) => write(socket, { ...success(), headers: { digest: 'SHA-256=wrong' } }));
+  const failed = readError(await operator.psd2(['accounts', 'balance', PRODUCT, '--json']));
+  expect(failed.message).toContain(`/customers/${CUSTOMER_ID}/products/${PRODUCT}/`);
+  const bundle = await operator.psd2(['log', 'bundle', '--file', '-', '--limit', '1']);
+  expect(bundle.stdout).not.toMatch(new RegExp(`${CUSTOMER_ID}|${PRODUCT}`));
+  expect(bundle.stdout).toContain(
+    'GET /private/customers/customer-1/products/product-1/balance/retrieve does not fit its Digest',
+  );
 });
 
 it('a booking of the year 1 is named, and no chart of 2000 years is drawn', async () => {
