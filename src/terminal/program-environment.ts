@@ -4,6 +4,8 @@ export const SECRET_VARIABLES = [
   'PSD2_CC_CLIENT_SECRET',
   'PSD2_KEY_PASSPHRASE',
   'PSD2_CONFIG_PASSPHRASE',
+  // It may name an HSM with its PIN.
+  'PSD2_SIGNER',
 ];
 
 /** This process's environment for a program that it starts, without secrets. */

@@ -69,7 +69,13 @@ describe('openInBrowser', () => {
   });
 
   it('keeps the secrets to itself', async () => {
-    for (const name of ['CLIENT_SECRET', 'CC_CLIENT_SECRET', 'KEY_PASSPHRASE', 'CONFIG_PASSPHRASE']) {
+    for (const name of [
+      'CLIENT_SECRET',
+      'CC_CLIENT_SECRET',
+      'KEY_PASSPHRASE',
+      'CONFIG_PASSPHRASE',
+      'SIGNER',
+    ]) {
       vi.stubEnv(`PSD2_${name}`, 'hush');
     }
     vi.stubEnv('PSD2_BASE_URL', 'https://bank.example');
