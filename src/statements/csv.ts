@@ -17,7 +17,7 @@ export function writeCsvStatement(statement: Statement): string {
     bookingDate: day,
     valueDate,
     amount: sameAmount(amount),
-    currency: statement.currency,
+    currency: harmless(statement.currency),
     description: harmless(booking.description),
     details: harmless(booking.details),
     code: harmless(booking.code),
@@ -27,7 +27,7 @@ export function writeCsvStatement(statement: Statement): string {
   return `${writeCsv(rows, COLUMNS).replaceAll('\n', '\r\n')}\r\n`;
 }
 
-/** https://owasp.org/www-community/attacks/CSV_Injection */
+/** https://owasp.org/www-community/attacks/CSV_Injection; some spreadsheets take the wide signs of Asian scripts too. */
 function harmless(text: string | null): string | null {
-  return text !== null && /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
+  return text !== null && /^[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20]/.test(text) ? `'${text}` : text;
 }

@@ -128,6 +128,9 @@ describe('CSV', () => {
       { amount: '-1234.50', details: "L'ARTE & CO <1> DEL 03.02.2026", currency: 'EUR' },
     ]);
     expect(writeCsvStatement(statementOf([]))).toBe(`${columns}\r\n`);
+    const wide = statementOf([booking('2026-01-31', '1.00', '\uff1dA1')], undefined, { currency: '=A1' });
+    const [row] = parseCsv(writeCsvStatement(wide), { columns: true, record_delimiter: '\r\n' });
+    expect(row).toMatchObject({ description: "'\uff1dA1", currency: "'=A1" });
   });
 
   it('keeps every row and column, whatever the bank wrote', () => {
