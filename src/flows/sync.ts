@@ -69,8 +69,12 @@ async function syncTransactions(
   const before = folder.progressOf(productId);
   // Going further back than ever before, any row of the file may come again.
   const furtherBack = before !== undefined && since < before.from;
-  const rows = folder.booked(productId, furtherBack ? 0 : (before?.settled ?? 0));
-  const first = before && !furtherBack ? later(before.from, addDays(before.through, -OVERLAP_DAYS)) : since;
+  // The clock was ahead in an earlier sync: how far that came is told by its rows alone.
+  const wasAhead = before !== undefined && before.through > today;
+  const rows = folder.booked(productId, furtherBack || wasAhead ? 0 : (before?.settled ?? 0));
+  const through = wasAhead ? (rows.lastDay(today) ?? before.from) : before?.through;
+  const first =
+    before && through && !furtherBack ? later(before.from, addDays(through, -OVERLAP_DAYS)) : since;
   const known = addDays(first, -FURTHER_KNOWN_DAYS);
 
   let added = 0;

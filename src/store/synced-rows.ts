@@ -8,6 +8,7 @@ import {
   statSync,
   writeFileSync,
 } from 'node:fs';
+import { type IsoDate, isIsoDate } from '../domain/calendar.ts';
 import { Psd2Error } from '../errors.ts';
 import { isMissing } from './system-error.ts';
 
@@ -88,6 +89,13 @@ export class SyncedRows {
     }
     this.#size = offset;
     return fresh.length;
+  }
+
+  /** The latest day, up to `most`, that a row which may come again was booked on. */
+  lastDay(most: IsoDate): IsoDate | undefined {
+    const days = this.#places.map(({ day }) => day).filter((day) => day <= most);
+    const last = days.reduce((latest, day) => (day > latest ? day : latest), '');
+    return isIsoDate(last) ? last : undefined;
   }
 
   /**

@@ -45,6 +45,7 @@ const contentOf = (folder: string) =>
         .map((file) => [customer, kind, file, lines(join(folder, customer, kind, file))]),
     ),
   );
+const progress = z.object({ products: z.record(z.string(), z.record(z.string(), z.unknown())) });
 const readReport = ({ stdout }: Ended) => shapes.syncReport.parse(JSON.parse(stdout));
 
 describe('psd2 sync', () => {
@@ -158,6 +159,22 @@ describe('psd2 sync', () => {
       const ids = booked(folder, '5000001', product).map(({ id }) => id);
       expect(new Set(ids).size).toBe(ids.length);
     }
+  });
+
+  it('after a sync under a clock that was far ahead, still finds what was booked since', async () => {
+    const folder = out('ahead');
+    await sync(folder, '--customer', '5000001');
+    const path = join(folder, '5000001', 'transactions', '0050000010.ndjson');
+    const state = join(folder, '5000001', 'sync.json');
+    const whole = readFileSync(path, 'utf8');
+    const earlier = `${whole.split('\n').slice(0, -6).join('\n')}\n`;
+    writeFileSync(path, earlier);
+    const { products } = progress.parse(JSON.parse(readFileSync(state, 'utf8')));
+    const ahead = { ...products['0050000010'], through: '2999-01-01', settled: earlier.length };
+    writeFileSync(state, JSON.stringify({ products: { ...products, '0050000010': ahead } }));
+    expect(readReport(await sync(folder, '--customer', '5000001')).totals.newTransactions).toBe(5);
+    expect(readFileSync(path, 'utf8')).toBe(whole);
+    expect(readFileSync(state, 'utf8')).not.toContain('2999');
   });
 
   it('says where a file is damaged, and leaves it as it is', async () => {
