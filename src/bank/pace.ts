@@ -5,10 +5,10 @@
  * together again.
  */
 export class Pace {
-  readonly #now: () => Date;
+  readonly #clock: () => number;
   readonly #sleep: (milliseconds: number) => Promise<void>;
   readonly #random: () => number;
-  /** No call begins before this time, in milliseconds since 1970. */
+  /** No call begins before this time of the clock. */
   #nextTurn = 0;
   /** Between the beginnings of two calls, in milliseconds. */
   #gap = 0;
@@ -17,13 +17,13 @@ export class Pace {
   /** How often all calls were held up since the bank last took one. */
   #holds = 0;
 
-  /** @param world `random` gives from 0 to 1 */
+  /** @param world `clock` gives milliseconds, and nobody puts it forward or back; `random` gives from 0 to 1 */
   constructor(world: {
-    now: () => Date;
+    clock: () => number;
     sleep: (milliseconds: number) => Promise<void>;
     random: () => number;
   }) {
-    this.#now = world.now;
+    this.#clock = world.clock;
     this.#sleep = world.sleep;
     this.#random = world.random;
   }
@@ -37,7 +37,7 @@ export class Pace {
   async turn(): Promise<void> {
     for (let held = -1; held !== this.#heldUntil; ) {
       held = this.#heldUntil;
-      const now = this.#now().getTime();
+      const now = this.#clock();
       const turn = Math.max(now, this.#nextTurn);
       this.#nextTurn = turn + this.#gap;
       // Another call may be turned away meanwhile; then this one waits again.
@@ -52,7 +52,7 @@ export class Pace {
    * @param asked milliseconds that the bank wants to be left alone, or null when it did not say
    */
   slowDown(asked: number | null): void {
-    const now = this.#now().getTime();
+    const now = this.#clock();
     // Calls that were under way together are turned away together: that is one refusal.
     if (now < this.#heldUntil) return;
     const hold = asked ?? Math.min(FIRST_HOLD * 2 ** this.#holds * (0.5 + this.#random()), LONGEST_HOLD);

@@ -101,7 +101,7 @@ export async function awaitAuthorization(
 ): Promise<{ status: AuthorizationStatus; bankStatus: string }> {
   const deadline = world.now().getTime() + customer.scaTimeoutMs;
   const poll = async () => {
-    for (let asked = 0; ; asked += 1) {
+    for (let asked = 0, slept = 0; ; asked += 1) {
       const { authorizationStatus } = await fetchOperationStatus(
         bank,
         subject.resourceId,
@@ -110,7 +110,10 @@ export async function awaitAuthorization(
       const status = readAuthorizationStatus(authorizationStatus);
       if (status !== 'PENDING') return { status, bankStatus: authorizationStatus };
       const delay = POLL_DELAYS_MS[asked] ?? POLL_DELAY_MS;
-      if (world.now().getTime() + delay > deadline) throw timedOut(customer, subject);
+      slept += delay;
+      // The clock may have been put back since.
+      const isLate = world.now().getTime() + delay > deadline || slept > customer.scaTimeoutMs;
+      if (isLate) throw timedOut(customer, subject);
       await world.sleep(delay);
     }
   };

@@ -72,7 +72,7 @@ export function useClients(recorded: RecordedBank): (options?: ClientOptions) =>
     };
     const exchange = openExchange({
       connection,
-      pace: new Pace({ now, sleep, random: settings.random ?? (() => 0.5) }),
+      pace: new Pace({ clock: () => time, sleep, random: settings.random ?? (() => 0.5) }),
       pathPrefix: '',
       identity: {
         applicationName: APPLICATION_NAME,

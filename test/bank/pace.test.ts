@@ -6,7 +6,7 @@ function usePace() {
   let time = 0;
   const waiting: { until: number; wake: () => void }[] = [];
   const pace = new Pace({
-    now: () => new Date(time),
+    clock: () => time,
     random: () => 0.5,
     sleep: (milliseconds) => new Promise((wake) => waiting.push({ until: time + milliseconds, wake })),
   });

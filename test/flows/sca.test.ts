@@ -134,4 +134,17 @@ describe('the authorization', () => {
     await expect(awaitAuthorization(ports, subject)).rejects.toMatchObject({ code: 'authorisation_timeout' });
     expect(world.sleeps).toEqual([500, 1000, 2000, 3000, 3000]);
   });
+
+  it('is waited for no longer when the clock is put back meanwhile', async () => {
+    for (let asked = 0; asked < 6; asked += 1) script.status(operationStatus('PENDING'));
+    const { ports, world } = portsWith(fakeCustomer({ scaTimeoutMs: 10_000 }));
+    const { sleep } = ports.world;
+    const putBack = async (milliseconds: number) => {
+      await sleep(milliseconds);
+      world.pass(-20_000);
+    };
+    const waiting = awaitAuthorization({ ...ports, world: { ...ports.world, sleep: putBack } }, subject);
+    await expect(waiting).rejects.toMatchObject({ code: 'authorisation_timeout' });
+    expect(world.sleeps).toEqual([500, 1000, 2000, 3000, 3000]);
+  });
 });

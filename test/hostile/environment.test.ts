@@ -150,6 +150,27 @@ describe('a value of the environment that is odd is taken for what it is', () =>
   });
 });
 
+it('a clock that is put back again and again holds up no call', async () => {
+  bank.behave((socket, { target }) =>
+    write(
+      socket,
+      success(
+        target.endsWith('/accounts')
+          ? `{"accounts":[{"accountId":"${PRODUCT}","currency":"EUR"}]}`
+          : '{"accountBalance":{"amount":"1.00","currency":"EUR"}}',
+      ),
+    ),
+  );
+  const code = `let back = 0; globalThis.Date = class extends Date {
+    constructor(...given) { given.length > 0 ? super(...given) : super(Date.now() - 600_000 * back++); }
+  }`;
+  const ended = await bank.operator.psd2(['accounts', 'export', PRODUCT, '--format', 'csv', '--file', '-'], {
+    env: { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(code)}` },
+  });
+  expect(ended, ended.stderr).toMatchObject({ code: 0 });
+  expect(bank.heard).toHaveLength(4);
+});
+
 it('a product id or a path can not leave its place', async () => {
   bank.behave((socket) => write(socket, success()));
   for (const [args, exitCode] of [
