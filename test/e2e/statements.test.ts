@@ -118,6 +118,29 @@ describe('psd2 accounts export', () => {
     expect(statSync(path, { throwIfNoEntry: false })).toBeUndefined();
   });
 
+  it('takes the place of no pipe and no folder', async () => {
+    const pipe = file('pipe');
+    execFileSync('mkfifo', [pipe]);
+    for (const [path, what] of [
+      [pipe, 'a pipe'],
+      [operator.folder, 'a folder'],
+    ] as const) {
+      for (const args of [
+        ['export', ACCOUNT, '--format', 'csv'],
+        ['report', ACCOUNT],
+      ]) {
+        const ended = await operator.psd2(['accounts', ...args, '--file', path, '--json']);
+        expect(readError(ended)).toMatchObject({
+          code: 'usage',
+          message: `${path} is ${what}, and the document has to be a file`,
+        });
+      }
+      const bundle = await operator.psd2(['log', 'bundle', '--file', path, '--json']);
+      expect(readError(bundle).code).toBe('usage');
+    }
+    expect(statSync(pipe).isFIFO()).toBe(true);
+  });
+
   it('is refused for a product that the customer does not have', async () => {
     const args = ['accounts', 'export', '0010482629', '--format', 'csv', '--file', file('never'), '--json'];
     expect(readError(await operator.psd2(args))).toMatchObject({ code: 'usage', exitCode: 2 });
