@@ -12,7 +12,7 @@ export async function main(): Promise<void> {
   }
   if (first === 'completion' && third === undefined) {
     const { SCRIPTS } = await import('./cli/completion/scripts.ts');
-    const script = SCRIPTS[second ?? ''];
+    const script = Object.entries(SCRIPTS).find(([shell]) => shell === second)?.[1];
     if (script !== undefined) {
       printAtOnce(script);
       return;

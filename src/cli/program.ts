@@ -200,7 +200,8 @@ const TOPIC_LIST = `Topics:\n${Object.entries(TOPICS)
   .join('\n')}`;
 
 async function showHelp(program: CommandUnknownOpts, words: string[]): Promise<void> {
-  const topic = words.length === 1 ? TOPICS[words[0] ?? ''] : undefined;
+  const [name = ''] = words;
+  const topic = words.length === 1 && Object.hasOwn(TOPICS, name) ? TOPICS[name] : undefined;
   if (topic) {
     const { storeFolder } = await import('../store/folder.ts');
     printAtOnce(

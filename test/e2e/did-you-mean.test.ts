@@ -16,6 +16,9 @@ it.concurrent.each([
   [['--grant', 'client_credential', 'log'], /Allowed choices are/, /^Did you mean client_credentials\?$/],
   [['completion', 'bsh'], /Allowed choices are bash, zsh, fish/, /^Did you mean bash\?$/],
   [['help', 'exit-code'], "There is no help on 'exit-code'", /^Did you mean exit-codes\?$/],
+  // What every object of JavaScript has is no shell and no topic.
+  [['completion', 'constructor'], /Allowed choices are bash, zsh, fish/, /^Add --help/],
+  [['help', '__proto__'], "There is no help on '__proto__'", /^Add --help/],
   [['help', 'transfr'], "There is no help on 'transfr'", /^Did you mean transfer\?$/],
   [
     ['profile', 'use', 'sandbx'],
