@@ -9,6 +9,9 @@ import { type IdentifiedBooking, type Statement, withIds } from './statement.ts'
 /** Cards have the IBAN of the account that they are charged to, so it does not name them. */
 const CARD_CODES = /^(CA30|CAPC|SI1[2-9]|SI20)$/;
 
+/** `IBAN2007Identifier` of the schema: any other text would make the whole document invalid. */
+const IBAN_OF_SCHEMA = /^[A-Z]{2}\d{2}[A-Z0-9]{1,30}$/;
+
 /**
  * The bookings as a bank-to-customer statement, camt.053.001.08 (ISO 20022). What the bank does not tell (its BIC, the
  * counterparty, a structured transaction code) is not made up.
@@ -42,8 +45,9 @@ ${entries.map((entry) => writeEntry(entry, currency)).join('')}</Stmt>
 }
 
 function writeAccountId({ iban, productId, productCode }: Statement): string {
-  return iban && !CARD_CODES.test(productCode ?? '')
-    ? `<Id><IBAN>${escaped(iban)}</IBAN></Id>`
+  const compact = iban?.replace(/\s/g, '').toUpperCase() ?? '';
+  return IBAN_OF_SCHEMA.test(compact) && !CARD_CODES.test(productCode ?? '')
+    ? `<Id><IBAN>${compact}</IBAN></Id>`
     : `<Id><Othr><Id>${productId}</Id><SchmeNm><Prtry>PRODUCT</Prtry></SchmeNm></Othr></Id>`;
 }
 

@@ -57,6 +57,8 @@ describe('camt.053', () => {
     validate(statementOf([]));
     validate(statementOf(ROWS, ['2026-01-01', '2026-03-31'], { iban: null, name: null }));
     validate(statementOf(ROWS, ['2026-01-01', '2026-03-31'], { productCode: 'CA30' }));
+    for (const iban of ['it89 F099 9001 6000 0001 0482 620', 'none', ' ', '<IBAN>'])
+      validate(statementOf(ROWS, undefined, { iban }));
   });
 
   it('has a schema that finds errors', () => {
@@ -78,6 +80,14 @@ describe('camt.053', () => {
     expect(texts('//TtlDbtNtries/Sum')).toEqual(['1234.50']);
     expect(texts('//Acct/Id/IBAN')).toEqual(['IT89F0999001600000010482620']);
     expect(read(statement, '//Ntry/NtryDtls/TxDtls/RmtInf/Ustrd')).toContain("L'ARTE &amp; CO &lt;1&gt;");
+  });
+
+  it('names an account by its IBAN as the schema has it, else by its product', () => {
+    const grouped = statementOf(ROWS, undefined, { iban: 'it89 F099 9001 6000 0001 0482 620' });
+    expect(read(grouped, '//Acct/Id/IBAN/text()')).toBe('IT89F0999001600000010482620');
+    expect(read(statementOf(ROWS, undefined, { iban: 'none' }), '//Acct/Id/Othr/Id/text()')).toBe(
+      '0010482620',
+    );
   });
 
   it('names a card by its product, since it has the IBAN of another account', () => {
