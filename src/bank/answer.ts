@@ -136,7 +136,7 @@ function toError(answer: Answer, envelope: Envelope | null): Psd2Error {
 }
 
 /** More than a person reads; `--raw` shows all of it. */
-const LONGEST_MESSAGE = 2000;
+const LONGEST_MESSAGE = 1000;
 
 function shortened(text: string): string {
   return text.length > LONGEST_MESSAGE ? `${text.slice(0, LONGEST_MESSAGE)}…` : text;

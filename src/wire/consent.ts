@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { text } from './fields.ts';
+import { text, words } from './fields.ts';
 
 /** `data` of a consent request's answer. */
 export const consentAnswer = z.object({
@@ -15,9 +15,9 @@ export const approachAnswer = z.object({
 /** `data` of the operation status; the authorization status has two names. */
 export const operationStatusAnswer = z.pipe(
   z.object({
-    authorizationStatus: z.nullish(text),
-    authenticationState: z.nullish(text),
-    executionStatus: z.nullish(text),
+    authorizationStatus: z.nullish(words),
+    authenticationState: z.nullish(words),
+    executionStatus: z.nullish(words),
   }),
   z.transform((value, context) => {
     const authorizationStatus = value.authorizationStatus || value.authenticationState;

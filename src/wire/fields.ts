@@ -18,6 +18,12 @@ function isBoundedDecimal(value: string): value is Decimal {
   return value.length <= LONGEST_DECIMAL && isDecimal(value);
 }
 
+/** What a bank says for a person to read, or in one word: the journal keeps it, so that it is cut to 1000 characters. */
+export const words = z.pipe(
+  text,
+  z.transform((value) => value.slice(0, 1000)),
+);
+
 /** An exact decimal: `"12.30"`. Never read through a float: see `json.ts`. */
 export const decimal = z.pipe(
   text,

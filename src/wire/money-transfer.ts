@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { bankDate, money, optionalText, text } from './fields.ts';
+import { bankDate, money, optionalText, text, words } from './fields.ts';
 
 const flag = z.pipe(
   z.nullish(z.boolean()),
@@ -7,6 +7,10 @@ const flag = z.pipe(
 );
 const textOrNull = z.pipe(
   z.nullish(text),
+  z.transform((value) => value || null),
+);
+const wordsOrNull = z.pipe(
+  z.nullish(words),
   z.transform((value) => value || null),
 );
 const list = <T extends z.ZodMiniType>(item: T) =>
@@ -56,7 +60,7 @@ const commissions = z.pipe(
 export const verifyAnswer = z.object({
   totalAmount: money,
   commissions,
-  bankName: textOrNull,
+  bankName: wordsOrNull,
 });
 
 /** The `data` that `moneyTransfer/verify` takes. */
@@ -72,10 +76,10 @@ export interface VerifyOrder {
 }
 
 /** `data` of an execute answer. Money has moved by then, so a `cro` in an odd form must not look like a failure. */
-export const executeAnswer = z.catch(z.object({ cro: z.catch(textOrNull, null) }), { cro: null });
+export const executeAnswer = z.catch(z.object({ cro: z.catch(wordsOrNull, null) }), { cro: null });
 
 /** `data` of the execution status of an instant transfer. */
 export const executionStatusAnswer = z.object({
-  executionStatus: text,
-  executionStatusDescription: textOrNull,
+  executionStatus: words,
+  executionStatusDescription: wordsOrNull,
 });

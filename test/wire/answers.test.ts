@@ -1,7 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { approachAnswer, operationStatusAnswer } from '../../src/wire/consent.ts';
 import { balanceAnswer, customerIdAnswer, transactionsAnswer } from '../../src/wire/customers.ts';
-import { executeAnswer, prepareAnswer, verifyAnswer } from '../../src/wire/money-transfer.ts';
+import {
+  executeAnswer,
+  executionStatusAnswer,
+  prepareAnswer,
+  verifyAnswer,
+} from '../../src/wire/money-transfer.ts';
 import { tokenAnswer } from '../../src/wire/oauth.ts';
 
 describe('a token answer', () => {
@@ -159,6 +164,18 @@ describe('an execute answer', () => {
   ])('%j has the cro %j: money may have moved, so no form of it is an error', (wire, cro) => {
     expect(executeAnswer.parse(wire)).toEqual({ cro });
   });
+});
+
+it('what the journal keeps of an outcome is cut, so that it fits into the space that is taken for it', () => {
+  const long = '\u0000'.repeat(100_000);
+  const cut = '\u0000'.repeat(1000);
+  expect(executeAnswer.parse({ cro: long })).toEqual({ cro: cut });
+  expect(executionStatusAnswer.parse({ executionStatus: 'KO', executionStatusDescription: long })).toEqual({
+    executionStatus: 'KO',
+    executionStatusDescription: cut,
+  });
+  expect(operationStatusAnswer.parse({ authorizationStatus: long }).authorizationStatus).toBe(cut);
+  expect(verifyAnswer.parse({ bankName: long }).bankName).toBe(cut);
 });
 
 it('a prepare answer may be empty, and its holidays unsorted', () => {
