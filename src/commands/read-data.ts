@@ -14,7 +14,11 @@ export async function readJsonOption(context: Context, option: string, value: st
   try {
     JSON.parse(text);
   } catch (cause) {
-    const why = cause instanceof Error ? `: ${cause.message}` : '';
+    // What the parser quotes of the text may be a secret.
+    const why =
+      cause instanceof Error
+        ? `: ${cause.message.replace(/, (\.\.\.)?".*"(\.\.\.)? is not valid JSON$/s, '')}`
+        : '';
     throw new Psd2Error('usage', `${option} is not JSON${why}`, {
       hint: 'Give it as text, as @file, or as - for standard input.',
     });

@@ -64,14 +64,15 @@ function tokenCommand({ globals }: Context, { profile }: OpenBank): string {
   ].join(' ');
 }
 
-/** The body of a token call holds the client's secret. */
+const SECRET_FIELDS = ['client_secret', 'code', 'token', 'refresh_token', 'access_token', 'password'];
+
+/** The body of a token call holds the client's secret. It is read as JSON, since a text can be written in many ways. */
 function redactBody(target: string, body: Buffer): string {
-  if (/\/oauth\//.test(pathOf({ target }))) {
-    return body
-      .toString('utf8')
-      .replace(/("(?:client_secret|code|token|refresh_token)"\s*:\s*")[^"]*/g, '$1<secret>');
-  }
-  return body.toString('utf8');
+  const text = body.toString('utf8');
+  if (!/\/oauth\//.test(pathOf({ target }))) return text;
+  return JSON.stringify(JSON.parse(text), (name, value) =>
+    SECRET_FIELDS.includes(name) ? '<secret>' : value,
+  );
 }
 
 function pathOfPem({ profile }: OpenBank, key: PemSetting): string {

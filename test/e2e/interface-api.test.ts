@@ -169,6 +169,28 @@ describe('psd2 api --dry-run', () => {
     },
   );
 
+  it.each([
+    String.raw`{"client_secret":"a\"hush"}`,
+    String.raw`{"client\u005fsecret":"hush"}`,
+    '{ "more": { "code": ["hush"], "refresh_token" : "hush" } }',
+  ])('shows no secret of a token call in %s', async (body) => {
+    const args = ['api', 'POST', '/auth/oauth/v2/token', '--no-token', '--data', body, '--dry-run', '--json'];
+    const { stdout, code } = await operator.psd2(args);
+    expect(code).toBe(0);
+    expect(stdout).not.toContain('hush');
+    expect(readDocument(composed, stdout).body).toContain('<secret>');
+  });
+
+  it.each(['hush-hush-hush-hush', '[1,2,3,hush-hush-hush]', '{"token":hush}'])(
+    'quotes nothing of data that is not JSON: %s',
+    async (secret) => {
+      const path = join(operator.folder, 'data.json');
+      writeFileSync(path, secret);
+      const ended = await operator.psd2(['api', 'POST', '/x', '--data', `@${path}`, '--json']);
+      expect(readError(ended).message).toMatch(/^--data is not JSON: Unexpected token '?h'?$/);
+    },
+  );
+
   it('has the headers that the options ask for', async () => {
     const { headers } = await operator.json(composed, [
       ...['api', 'GET', '/private/customers/customerid-info', '--dry-run'],
