@@ -134,7 +134,10 @@ function readPlaces(path: string, settled: number): { places: Place[]; size: num
       }
       rest = bytes.subarray(begin);
     }
-    if (rest.length > 0) ftruncateSync(file, offset);
+    if (rest.length > 0) {
+      if (!isBegunRow(rest)) throw damagedAt(path, offset);
+      ftruncateSync(file, offset);
+    }
     return { places, size: offset };
   } finally {
     closeSync(file);
@@ -155,9 +158,20 @@ function readPlace(path: string, line: string, offset: number): Place {
       offset,
     };
   }
-  throw new Psd2Error('config', `${path} is damaged at byte ${offset}: there is no row of psd2 sync`, {
+  throw damagedAt(path, offset);
+}
+
+function damagedAt(path: string, offset: number): Psd2Error {
+  return new Psd2Error('config', `${path} is damaged at byte ${offset}: there is no row of psd2 sync`, {
     hint: 'Mend that line, or move the file away: the next sync fetches its rows again.',
   });
+}
+
+/** What a crash left of a row, or a power cut of the space for it; anything else is not ours to cut off. */
+function isBegunRow(rest: Buffer): boolean {
+  const begin = '{"id":"';
+  const isBegun = rest.toString('utf8', 0, begin.length) === begin.slice(0, rest.length);
+  return isBegun || rest.every((byte) => byte === 0);
 }
 
 function sizeOf(path: string): number {

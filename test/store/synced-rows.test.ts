@@ -58,7 +58,16 @@ describe('a file of synced rows', () => {
     new SyncedRows(path, 0).append([on(1, 'a')]);
     appendFileSync(path, '{"id":"b","bookingDa');
     expect(new SyncedRows(path, 0).append([on(2, 'b')])).toBe(1);
+    appendFileSync(path, '\0\0\0');
+    expect(new SyncedRows(path, 0).append([on(2, 'b')])).toBe(0);
     expect(idsIn(path)).toEqual(['a', 'b']);
+  });
+
+  it('is left as it is where it is something else, a line or not', () => {
+    const path = newFile();
+    writeFileSync(path, 'a letter without an end of line');
+    expect(() => new SyncedRows(path, 0)).toThrow(`${path} is damaged at byte 0`);
+    expect(readFileSync(path, 'utf8')).toBe('a letter without an end of line');
   });
 
   it('names the file and the place where it is damaged', () => {
