@@ -143,7 +143,7 @@ export class TokenStore {
 
   /** Customers whose tokens are kept, sorted. */
   customers(): string[] {
-    return this.#files(/^customer-(.+)\.json$/)
+    return this.#files(/^customer-(\d{1,20})\.json$/)
       .flatMap(([, customerId]) => customerId ?? [])
       .sort();
   }

@@ -70,6 +70,9 @@ it('lists the customers whose tokens are kept', async () => {
   await store.write('1234567', tokens);
   await store.write(null, tokens);
   await store.rememberCustomer('1234567');
+  // These would name folders of psd2 sync.
+  for (const name of ['customer-...json', 'customer-1234567 (copy).json'])
+    writeFileSync(join(folder.tokens('sandbox'), name), '{}', { mode: 0o600 });
   expect(store.customers()).toEqual(['1234567', '7654321']);
 });
 
