@@ -52,7 +52,7 @@ export async function runCommand(
       colour: readManner(raw, env, true).colour,
       signal,
     });
-    const folder = storeFolder(env.PSD2_CONFIG_DIR);
+    const folder = storeFolder(env.PSD2_CONFIG_DIR, signal);
     checkOwner(folder, terminal.warn);
     const output = raw.raw
       ? silentOutput(manner.format)

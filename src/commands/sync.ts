@@ -64,6 +64,7 @@ export async function sync(context: Context, options: SyncOptions): Promise<void
           options.out,
           customerId,
           (folder) => syncCustomer(bank, folder, query),
+          context.world.signal,
         );
         failures.push(...ofProducts.map(({ error }) => error));
         reports.push({

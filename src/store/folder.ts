@@ -16,10 +16,12 @@ export interface StoreFolder {
   flows(profile: string): string;
   /** The log of calls: state, not configuration (XDG on Linux), unless all is to be in one folder. */
   log: string;
+  /** The operator's Ctrl-C, which ends waiting for other processes. */
+  interrupted: AbortSignal | undefined;
 }
 
 /** @param configured `PSD2_CONFIG_DIR`; without it the platform's configuration folder (XDG on Linux) */
-export function storeFolder(configured: string | undefined): StoreFolder {
+export function storeFolder(configured: string | undefined, interrupted?: AbortSignal): StoreFolder {
   const platform = envPaths('psd2', { suffix: '' });
   const root = configured || platform.config;
   const profiles = join(root, 'profiles');
@@ -33,6 +35,7 @@ export function storeFolder(configured: string | undefined): StoreFolder {
     tokens: (profile) => join(root, 'tokens', profile),
     flows: (profile) => join(root, 'flows', profile),
     log: configured ? join(root, 'log') : platform.log,
+    interrupted,
   };
 }
 

@@ -60,6 +60,7 @@ const OUTCOME_BYTES = 8_192;
  */
 export class FlowJournal {
   readonly #folder: string;
+  readonly #interrupted: AbortSignal | undefined;
   readonly #index: FlowIndex;
   /** Which flows processes work on, or left behind. */
   readonly underWay: FlowsUnderWay;
@@ -76,6 +77,7 @@ export class FlowJournal {
     opened = new Map<string, string>(),
   ) {
     this.#folder = folder.flows(profile);
+    this.#interrupted = folder.interrupted;
     this.#index = new FlowIndex(this.#folder);
     this.underWay = new FlowsUnderWay(this.#folder);
     this.#now = now;
@@ -171,7 +173,13 @@ export class FlowJournal {
 
   /** One process of this profile at a time, for what must be looked up and written together. */
   locked<T>(work: () => Promise<T>): Promise<T> {
-    return withLock(join(this.#folder, 'journal'), 'The journal of the profile', work, 10_000);
+    return withLock(
+      join(this.#folder, 'journal'),
+      'The journal of the profile',
+      work,
+      10_000,
+      this.#interrupted,
+    );
   }
 
   /**
@@ -186,7 +194,7 @@ export class FlowJournal {
       this.underWay.end(flow);
       return result;
     };
-    return withLock(this.#path(flow), flow, claimedWork, CLAIM_PATIENCE_MS);
+    return withLock(this.#path(flow), flow, claimedWork, CLAIM_PATIENCE_MS, this.#interrupted);
   }
 
   /** The flows that other processes work on at this moment, and which processes. */

@@ -34,6 +34,7 @@ const DEAD_AFTER_MS = 5_000;
  *
  * @param what it is that only one may work on, as the beginning of a sentence
  * @param patienceMs how long another process may hold it; more than the 5 s after which a dead one loses it
+ * @param signal ends the wait for another process; its reason is thrown
  * @throws Psd2Error `config` when another process holds it for longer, which the message names
  */
 export async function withLock<T>(
@@ -41,9 +42,10 @@ export async function withLock<T>(
   what: string,
   work: () => Promise<T>,
   patienceMs: number,
+  signal?: AbortSignal,
 ): Promise<T> {
   const lock = `${path}.lock`;
-  const release = await take(lock, what, patienceMs);
+  const release = await take(lock, what, patienceMs, signal);
   process.once('exit', release);
   try {
     return await work();
@@ -69,11 +71,17 @@ export async function holderOf(path: string): Promise<string | undefined> {
 }
 
 /** @returns what releases it */
-async function take(lock: string, what: string, patienceMs: number): Promise<() => void> {
+async function take(
+  lock: string,
+  what: string,
+  patienceMs: number,
+  signal: AbortSignal | undefined,
+): Promise<() => void> {
   const began = performance.now();
   for (const watch = watchLock(lock); ; await delay(50 + Math.random() * 100)) {
     const release = make(lock);
     if (release) return release;
+    signal?.throwIfAborted();
     if (watch() === 'dead') continue;
     if (performance.now() - began > patienceMs) {
       throw new Psd2Error('config', `${what} is in use by another psd2: ${readHolder(lock)}`, {

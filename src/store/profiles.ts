@@ -168,7 +168,13 @@ export class ProfileStore {
    */
   async write(name: string, settings: ProfileSettings): Promise<void> {
     const path = this.#folder.profile(parseProfileName(name));
-    await withLock(path, `The profile ${name}`, () => this.#write(name, settings), LOCK_PATIENCE_MS);
+    await withLock(
+      path,
+      `The profile ${name}`,
+      () => this.#write(name, settings),
+      LOCK_PATIENCE_MS,
+      this.#folder.interrupted,
+    );
   }
 
   /** Writes the profile as its protection wants it now, where it is not so. @throws Psd2Error `config` */
@@ -185,6 +191,7 @@ export class ProfileStore {
         await this.#write(name, { ...clear, ...(await this.readSealed(name)) });
       },
       LOCK_PATIENCE_MS,
+      this.#folder.interrupted,
     );
   }
 
@@ -211,7 +218,13 @@ export class ProfileStore {
     for (const file of listFolder(tokens).filter((each) => each.endsWith('.json'))) {
       const path = join(tokens, file);
       // A renewal that is under way would store its tokens afterwards.
-      await withLock(path, `The login in ${path}`, async () => removeStored(path), LONGEST_RENEWAL_MS);
+      await withLock(
+        path,
+        `The login in ${path}`,
+        async () => removeStored(path),
+        LONGEST_RENEWAL_MS,
+        this.#folder.interrupted,
+      );
     }
     removeStored(tokens);
     removeStored(this.#folder.profile(name));

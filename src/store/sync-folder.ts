@@ -39,6 +39,7 @@ export class SyncFolder {
     out: string,
     customerId: string,
     work: (folder: SyncFolder) => Promise<T>,
+    signal: AbortSignal,
   ): Promise<T> {
     const path = join(out, customerId);
     makePrivateFolder(join(path, 'transactions'));
@@ -48,6 +49,7 @@ export class SyncFolder {
       `The folder ${path}`,
       () => work(new SyncFolder(path, readJsonFile(join(path, 'sync.json'), state)?.products ?? {})),
       10_000,
+      signal,
     );
   }
 

@@ -47,6 +47,7 @@ const lastLogin = z.object({ customerId: z.string() });
  */
 export class TokenStore {
   readonly #folder: string;
+  readonly #interrupted: AbortSignal | undefined;
   readonly #baseUrl: string;
   readonly #notice: Notice;
   readonly #vault: Vault;
@@ -66,6 +67,7 @@ export class TokenStore {
     vault: Vault = new Vault(folder, profile),
   ) {
     this.#folder = folder.tokens(profile);
+    this.#interrupted = folder.interrupted;
     this.#baseUrl = baseUrl.href;
     this.#notice = notice;
     this.#vault = vault;
@@ -98,7 +100,7 @@ export class TokenStore {
   /** One process at a time, for what changes the tokens: they must not be those of before when written. */
   exclusively<T>(customerId: string | null, work: () => Promise<T>): Promise<T> {
     const what = customerId === null ? 'The login of the application' : `The login of customer ${customerId}`;
-    return withLock(this.#path(customerId), what, work, LONGEST_RENEWAL_MS);
+    return withLock(this.#path(customerId), what, work, LONGEST_RENEWAL_MS, this.#interrupted);
   }
 
   /** The same for what writes tokens: before it begins it is certain that they can be encrypted, if they have to be. */

@@ -142,7 +142,13 @@ export class Vault {
 
   /** One process at a time, for changing how the profile is protected. */
   exclusively<T>(work: () => Promise<T>): Promise<T> {
-    return withLock(this.#path, `The protection of the profile ${this.#profile}`, work, LONGEST_CHANGE_MS);
+    return withLock(
+      this.#path,
+      `The protection of the profile ${this.#profile}`,
+      work,
+      LONGEST_CHANGE_MS,
+      this.#sources.signal,
+    );
   }
 
   /** What is written from now on is in clear; what is sealed still opens. @throws Psd2Error `config` */

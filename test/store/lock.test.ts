@@ -2,7 +2,14 @@ import type { ChildProcess } from 'node:child_process';
 import { readdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { Psd2Error } from '../../src/errors.ts';
+import type { StoreFolder } from '../../src/store/folder.ts';
+import { FlowJournal } from '../../src/store/journal.ts';
 import { holderOf, withLock } from '../../src/store/lock.ts';
+import { ProfileStore } from '../../src/store/profiles.ts';
+import { SyncFolder } from '../../src/store/sync-folder.ts';
+import { TokenStore } from '../../src/store/tokens.ts';
+import { Vault } from '../../src/store/vault.ts';
 import { startProgram } from './process.ts';
 import { newConfigFolder, temporaryFolder } from './temporary-folder.ts';
 
@@ -120,5 +127,62 @@ it('that cannot be taken is an error of the configuration', async () => {
   await expect(withLock(path, 'It', async () => 'never', 10_000)).rejects.toMatchObject({
     code: 'config',
     message: `The folder ${blocked} cannot be made: there is something else of that name`,
+  });
+});
+
+describe('an operator who interrupts', () => {
+  const nothing = async () => {};
+  const journal = (folder: StoreFolder) => new FlowJournal(folder, 'p', () => new Date(), Math.random);
+  const signalOf = ({ interrupted }: StoreFolder) => interrupted ?? new AbortController().signal;
+
+  it.each<
+    [what: string, path: (folder: StoreFolder) => string, wait: (folder: StoreFolder) => Promise<void>]
+  >([
+    [
+      'a login',
+      (folder) => join(folder.tokens('p'), 'customer-1.json'),
+      (folder) => new TokenStore(folder, 'p', new URL('https://bank.example')).exclusively('1', nothing),
+    ],
+    [
+      'a flow',
+      (folder) => join(folder.flows('p'), 'tr-1.ndjson'),
+      (folder) => journal(folder).claimed('tr-1', nothing),
+    ],
+    [
+      'the journal',
+      (folder) => join(folder.flows('p'), 'journal'),
+      (folder) => journal(folder).locked(nothing),
+    ],
+    [
+      'a profile',
+      (folder) => folder.profile('p'),
+      (folder) => new ProfileStore(folder).write('p', { baseUrl: 'https://bank.example/' }),
+    ],
+    [
+      'the protection of a profile',
+      (folder) => folder.protection('p'),
+      (folder) =>
+        new Vault(folder, 'p', { passphrase: async () => undefined, signal: signalOf(folder) }).exclusively(
+          nothing,
+        ),
+    ],
+    [
+      'a folder of sync',
+      ({ root }) => join(root, '1', 'sync'),
+      (folder) => SyncFolder.within(folder.root, '1', nothing, signalOf(folder)),
+    ],
+  ])('waits for %s no longer', async (_, path, wait) => {
+    const folder = newConfigFolder(temporary);
+    const interrupt = new AbortController();
+    await withLock(
+      path(folder),
+      'It',
+      async () => {
+        const waiting = wait({ ...folder, interrupted: interrupt.signal });
+        interrupt.abort(new Psd2Error('interrupted', 'Interrupted'));
+        await expect(waiting).rejects.toMatchObject({ code: 'interrupted' });
+      },
+      10_000,
+    );
   });
 });
