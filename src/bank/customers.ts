@@ -48,6 +48,11 @@ export async function fetchCustomerId(bank: Bank, transactionId: string): Promis
   return data.customerid;
 }
 
+/** The currency of an account: the bank may say it of the account or of its balance. */
+export function currencyOf({ currency }: Account, accountBalance: Money | null): string {
+  return currency || accountBalance?.currency || 'EUR';
+}
+
 /** The customer's accounts (interface specification, "Account record"). @throws Psd2Error */
 export async function fetchAccounts(
   bank: Bank,

@@ -1,8 +1,15 @@
-import { type Account, fetchAccounts, fetchBalance, type Transaction } from '../bank/customers.ts';
+import {
+  type Account,
+  currencyOf,
+  fetchAccounts,
+  fetchBalance,
+  type Transaction,
+} from '../bank/customers.ts';
 import { fetchTransactions } from '../bank/transactions.ts';
-import { type AccountHistory, accountHistory, type Booking } from '../domain/account-history.ts';
+import { accountHistory, type Booking } from '../domain/account-history.ts';
+import { withIds } from '../domain/booked-ids.ts';
 import { bankDay, bankLocalTime, type DayRange, EARLIEST_DAY } from '../domain/calendar.ts';
-import { type Decimal, isDecimal } from '../domain/decimal.ts';
+import { normalDecimal } from '../domain/decimal.ts';
 import type { ProductId } from '../domain/identifiers.ts';
 import { Psd2Error } from '../errors.ts';
 import type { Statement } from '../statements/statement.ts';
@@ -34,18 +41,19 @@ export async function fetchStatement(
     (await fetchBalance(bank, customerId, productId, transactionId)).accountBalance;
 
   let balance = await balanceNow();
-  const currency = account.currency || balance?.currency || 'EUR';
+  const currency = currencyOf(account, balance);
   // What is booked after the range is needed to count the balance back.
   const query = { customerId, productId, from: range.from, to: undefined, transactionId };
   for (let attempt = 0; ; attempt += 1) {
-    const bookings: Booking[] = [];
-    for await (const page of fetchTransactions(bank, { ...query, status: 'booked' })) {
-      for (const row of page) bookings.push(toBooking(row, currency, productId));
-    }
+    const rows: Transaction[] = [];
+    for await (const page of fetchTransactions(bank, { ...query, status: 'booked' })) rows.push(...page);
     const after = await balanceNow();
     if (after?.amount === balance?.amount) {
-      const amount = balance === null ? null : withoutPlus(balance.amount);
-      const history: AccountHistory = accountHistory(bookings, amount, { from: range.from, to });
+      const bookings = withIds({ productId, currency }, rows).map((row) =>
+        toBooking(row, currency, productId),
+      );
+      const amount = balance && normalDecimal(balance.amount);
+      const history = accountHistory(bookings, amount, { from: range.from, to });
       const { iban, productCode } = account;
       const name = account.name ?? account.productDescription;
       return { productId, iban, currency, name, productCode, history, createdAt: bankTime(now) };
@@ -69,8 +77,9 @@ async function findAccount(productId: ProductId, accounts: Promise<Account[]>): 
 }
 
 /** @throws Psd2Error `bank_answer` for a row that has no day, or that no balance can be made with */
-function toBooking(row: Transaction, currency: string, productId: ProductId): Booking {
-  const { bookingDate, valueDate, amount, description, details, code, transferReference, feeCharge } = row;
+function toBooking(row: Transaction & { id: string }, currency: string, productId: ProductId): Booking {
+  const { id, bookingDate, valueDate, amount, description, details, code, transferReference, feeCharge } =
+    row;
   const day = bookingDate ?? valueDate;
   const refuse = (what: string) =>
     new Psd2Error('bank_answer', `The booked transaction ${row.index} of ${productId} ${what}`, {
@@ -81,14 +90,9 @@ function toBooking(row: Transaction, currency: string, productId: ProductId): Bo
   if (row.currency !== null && row.currency !== currency)
     throw refuse(`is in ${row.currency}, and the account in ${currency}`);
   return {
-    ...{ day, valueDate, amount: withoutPlus(amount) },
+    ...{ id, day, valueDate, amount: normalDecimal(amount) },
     ...{ description, details, code, transferReference, feeCharge },
   };
-}
-
-function withoutPlus(amount: Decimal): Decimal {
-  const text = amount.replace(/^\+/, '');
-  return isDecimal(text) ? text : amount;
 }
 
 /** An instant on the bank's clock, with its offset. */

@@ -1,9 +1,11 @@
 import Big from 'big.js';
 import { addDays, type IsoDate } from './calendar.ts';
-import { type Decimal, isDecimal } from './decimal.ts';
+import { type Decimal, isDecimal, normalDecimal } from './decimal.ts';
 
 /** A booked transaction of an account, in the account's currency. */
 export interface Booking {
+  /** Made by `withIds`. */
+  id: string;
   /** The booking day. */
   day: IsoDate;
   valueDate: IsoDate | null;
@@ -140,10 +142,9 @@ function counterpartyOf({ description, details }: Booking): string {
   return name || (details || description).trim() || '(no text)';
 }
 
-/** At least two decimals, and no zeros after them. */
+/** As {@link normalDecimal} writes it. */
 export function written(amount: Big): Decimal {
-  const [whole = '', decimals = ''] = amount.toFixed().split('.');
-  const text = `${whole}.${decimals.padEnd(2, '0')}`;
+  const text = amount.toFixed();
   if (!isDecimal(text)) throw new TypeError(`${text} is not a decimal`);
-  return text;
+  return normalDecimal(text);
 }

@@ -12,6 +12,14 @@ export function isDecimal(text: string): text is Decimal {
   return /^[+-]?\d+(\.\d+)?$/.test(text);
 }
 
+/** The same number written in one way: without `+`, with two decimals or as many as it has, and no zeros after them. */
+export function normalDecimal(decimal: Decimal): Decimal {
+  const [whole = '', decimals = ''] = decimal.replace(/^\+/, '').split('.');
+  const text = `${whole}.${decimals.replace(/0+$/, '').padEnd(2, '0')}`;
+  if (!isDecimal(text)) throw new TypeError(`${text} is not a decimal`);
+  return text;
+}
+
 /** Whether a decimal is exactly zero. */
 export function isZero(decimal: Decimal): boolean {
   return /^[+-]?0+(\.0+)?$/.test(decimal);

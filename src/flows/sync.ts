@@ -1,10 +1,10 @@
 import type { Bank } from '../bank/bank.ts';
-import { fetchAccounts, fetchBalance, type Transaction } from '../bank/customers.ts';
+import { currencyOf, fetchAccounts, fetchBalance, type Transaction } from '../bank/customers.ts';
 import { fetchTransactions, type TransactionQuery } from '../bank/transactions.ts';
+import { withIds } from '../domain/booked-ids.ts';
 import { addDays, type IsoDate } from '../domain/calendar.ts';
 import { type ErrorCode, Psd2Error } from '../errors.ts';
 import type { SyncFolder } from '../store/sync-folder.ts';
-import { withIds } from './booked-ids.ts';
 
 /** A bank may book a transaction some days late: so much of what is synced is fetched again each time. */
 const OVERLAP_DAYS = 10;
@@ -37,15 +37,18 @@ export async function syncCustomer(
   const { customerId, transactionId } = query;
   const synced: SyncedCustomer = { accounts: 0, newTransactions: 0, pending: 0, failures: [] };
   const accounts = await fetchAccounts(bank, customerId, transactionId);
-  const products = accounts.map(({ productId }) => assertProductId(productId, transactionId));
+  for (const { productId } of accounts) assertProductId(productId, transactionId);
   await folder.replace('accounts', accounts);
   synced.accounts = accounts.length;
 
   const balances: object[] = [];
-  for (const productId of products) {
+  for (const account of accounts) {
+    const { productId } = account;
     try {
-      balances.push(await fetchBalance(bank, customerId, productId, transactionId));
-      const { added, pending } = await syncTransactions(bank, folder, { ...query, productId });
+      const balance = await fetchBalance(bank, customerId, productId, transactionId);
+      balances.push(balance);
+      const currency = currencyOf(account, balance.accountBalance);
+      const { added, pending } = await syncTransactions(bank, folder, { ...query, productId, currency });
       synced.newTransactions += added;
       synced.pending += pending;
     } catch (error) {
@@ -63,7 +66,7 @@ const OF_ONE_PRODUCT: ErrorCode[] = ['forbidden', 'sca_required', 'bank_refused'
 async function syncTransactions(
   bank: Bank,
   folder: SyncFolder,
-  query: { customerId: string; productId: string; since: IsoDate; today: IsoDate; transactionId: string },
+  query: Omit<RowsQuery, 'from' | 'to'> & { since: IsoDate; today: IsoDate },
 ): Promise<{ added: number; pending: number }> {
   const { productId, since, today } = query;
   const before = folder.progressOf(productId);
@@ -97,25 +100,31 @@ async function syncTransactions(
   }
 }
 
+type RowsQuery = Omit<TransactionQuery, 'status'> & { currency: string };
+
 /** The rows of some days: the booked ones with ids, oldest first. */
-async function fetchWindow(bank: Bank, query: Omit<TransactionQuery, 'status'>) {
+async function fetchWindow(bank: Bank, query: RowsQuery) {
   const status = query.to === undefined ? undefined : 'booked';
   const rows: Transaction[] = [];
   // One by one: a page may have more of them than a call takes arguments.
   for await (const page of fetchTransactions(bank, { ...query, status }))
     for (const row of page) rows.push(row);
-  const booked = rows
-    .filter((row) => row.status === 'booked')
-    .sort((a, b) => (a.bookingDate ?? '').localeCompare(b.bookingDate ?? ''));
+  const booked = withIds(
+    query,
+    rows.filter((row) => row.status === 'booked'),
+  );
   return {
-    booked: withIds(query.productId, booked),
+    booked: booked
+      .map(({ index: _restarts, ...row }) => row)
+      .reverse()
+      .sort((a, b) => (a.bookingDate ?? '').localeCompare(b.bookingDate ?? '')),
     pending: rows.filter((row) => row.status === 'pending'),
   };
 }
 
-/** Whose file is named after it. @throws Psd2Error `bank_answer` */
-function assertProductId(productId: string, transactionId: string): string {
-  if (/^[A-Za-z0-9]{1,35}$/.test(productId)) return productId;
+/** A file is named after it. @throws Psd2Error `bank_answer` */
+function assertProductId(productId: string, transactionId: string): void {
+  if (/^[A-Za-z0-9]{1,35}$/.test(productId)) return;
   throw new Psd2Error(
     'bank_answer',
     `The bank names an account ${JSON.stringify(productId)}, which is no product id`,

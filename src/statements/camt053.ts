@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 import Big from 'big.js';
-import { sumOf, written } from '../domain/account-history.ts';
+import { type Booking, sumOf, written } from '../domain/account-history.ts';
 import { bankLocalTime, type IsoDate } from '../domain/calendar.ts';
 import type { Decimal } from '../domain/decimal.ts';
 import { cut, element, escaped } from './markup.ts';
-import { type IdentifiedBooking, type Statement, withIds } from './statement.ts';
+import type { Statement } from './statement.ts';
 
 /** Cards have the IBAN of the account that they are charged to, so it does not name them. */
 const CARD_CODES = /^(CA30|CAPC|SI1[2-9]|SI20)$/;
@@ -23,8 +23,7 @@ export function writeCamt053Statement(
   { opening, closing }: { opening: Decimal; closing: Decimal },
 ): string {
   const { productId, currency, history, createdAt } = statement;
-  const { from, to } = history;
-  const entries = withIds(statement);
+  const { from, to, bookings } = history;
   const messageId = createHash('sha256').update(`${productId} ${createdAt}`).digest('hex').slice(0, 32);
   return `<?xml version="1.0" encoding="UTF-8"?>
 <Document xmlns="urn:iso:std:iso:20022:tech:xsd:camt.053.001.08">
@@ -37,8 +36,8 @@ export function writeCamt053Statement(
 <Acct>${writeAccountId(statement)}<Ccy>${currency}</Ccy>${element('Nm', cut(statement.name ?? '', 70))}</Acct>
 ${writeBalance('OPBD', opening, from, currency)}
 ${writeBalance('CLBD', closing, to, currency)}
-${writeSummary(entries)}
-${entries.map((entry) => writeEntry(entry, currency)).join('')}</Stmt>
+${writeSummary(bookings)}
+${bookings.map((entry) => writeEntry(entry, currency)).join('')}</Stmt>
 </BkToCstmrStmt>
 </Document>
 `;
@@ -55,15 +54,15 @@ function writeBalance(code: 'OPBD' | 'CLBD', amount: Decimal, day: IsoDate, curr
   return `<Bal><Tp><CdOrPrtry><Cd>${code}</Cd></CdOrPrtry></Tp>${writeAmount(amount, currency)}<Dt><Dt>${day}</Dt></Dt></Bal>`;
 }
 
-function writeSummary(entries: IdentifiedBooking[]): string {
+function writeSummary(entries: Booking[]): string {
   const debits = entries.filter(isDebit);
   const credits = entries.filter((entry) => !isDebit(entry));
-  const count = (some: IdentifiedBooking[]) =>
+  const count = (some: Booking[]) =>
     `<NbOfNtries>${some.length}</NbOfNtries><Sum>${unsigned(sumOf(some))}</Sum>`;
   return `<TxsSummry><TtlCdtNtries>${count(credits)}</TtlCdtNtries><TtlDbtNtries>${count(debits)}</TtlDbtNtries></TxsSummry>`;
 }
 
-function writeEntry(entry: IdentifiedBooking, currency: string): string {
+function writeEntry(entry: Booking, currency: string): string {
   const { id, day, valueDate, amount, description, details, code, transferReference } = entry;
   const texts = [description, details].filter((text) => text.trim() !== '');
   const remittance = texts.flatMap((text) => inPieces(cut(text, 1400), 140));

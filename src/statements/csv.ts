@@ -1,5 +1,6 @@
+import { normalDecimal } from '../domain/decimal.ts';
 import { writeCsv } from '../terminal/csv.ts';
-import { type Statement, sameAmount, withIds } from './statement.ts';
+import type { Statement } from './statement.ts';
 
 const COLUMNS = [
   ...['id', 'productId', 'bookingDate', 'valueDate', 'amount', 'currency', 'description', 'details', 'code'],
@@ -11,12 +12,12 @@ const COLUMNS = [
  * for a formula gets an apostrophe in front.
  */
 export function writeCsvStatement(statement: Statement): string {
-  const rows = withIds(statement).map(({ id, day, valueDate, amount, feeCharge, ...booking }) => ({
+  const rows = statement.history.bookings.map(({ id, day, valueDate, amount, feeCharge, ...booking }) => ({
     id,
     productId: statement.productId,
     bookingDate: day,
     valueDate,
-    amount: sameAmount(amount),
+    amount: normalDecimal(amount),
     currency: harmless(statement.currency),
     description: harmless(booking.description),
     details: harmless(booking.details),

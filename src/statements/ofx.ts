@@ -1,6 +1,8 @@
 import { extractIBAN } from 'ibantools';
+import type { Booking } from '../domain/account-history.ts';
+import { normalDecimal } from '../domain/decimal.ts';
 import { cut, element } from './markup.ts';
-import { type IdentifiedBooking, type Statement, sameAmount, withIds } from './statement.ts';
+import type { Statement } from './statement.ts';
 
 /**
  * The bookings as OFX 2 (Open Financial Exchange 2.1.1, "Banking", a statement download), with elements that 2.0 has
@@ -20,21 +22,21 @@ export function writeOfxStatement(statement: Statement, closing: string): string
 <STMTRS><CURDEF>${currency}</CURDEF>
 <BANKACCTFROM>${element('BANKID', cut(bank, 9))}${element('ACCTID', productId)}<ACCTTYPE>CHECKING</ACCTTYPE></BANKACCTFROM>
 <BANKTRANLIST><DTSTART>${writeDay(history.from)}</DTSTART><DTEND>${writeDay(history.to)}</DTEND>
-${withIds(statement).map(writeTransaction).join('')}</BANKTRANLIST>
+${history.bookings.map(writeTransaction).join('')}</BANKTRANLIST>
 <LEDGERBAL><BALAMT>${closing}</BALAMT><DTASOF>${writeDay(history.to)}</DTASOF></LEDGERBAL>
 </STMTRS></STMTTRNRS></BANKMSGSRSV1>
 </OFX>
 `;
 }
 
-function writeTransaction(booking: IdentifiedBooking): string {
+function writeTransaction(booking: Booking): string {
   const { id, day, valueDate, amount, description, details, transferReference, feeCharge } = booking;
   const type = feeCharge ? 'FEE' : amount.startsWith('-') ? 'DEBIT' : 'CREDIT';
   const name = cut(description || details, 32);
   return [
     `<STMTTRN><TRNTYPE>${type}</TRNTYPE><DTPOSTED>${writeDay(day)}</DTPOSTED>`,
     valueDate === null ? '' : `<DTAVAIL>${writeDay(valueDate)}</DTAVAIL>`,
-    `<TRNAMT>${sameAmount(amount)}</TRNAMT><FITID>${id}</FITID>`,
+    `<TRNAMT>${normalDecimal(amount)}</TRNAMT><FITID>${id}</FITID>`,
     element('REFNUM', cut(transferReference ?? '', 32)),
     element('NAME', name || '-'),
     element('MEMO', cut(details, 255)),

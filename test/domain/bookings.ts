@@ -23,8 +23,12 @@ export function range(from: string, to: string): { from: IsoDate; to: IsoDate } 
   return { from: dayOf(from), to: dayOf(to) };
 }
 
+let made = 0;
+
 export function booking(day: string, amount: string, description = '', details = ''): Booking {
+  made += 1;
   return {
+    id: String(made).padStart(32, '0'),
     day: dayOf(day),
     valueDate: dayOf(day),
     amount: amountOf(amount),
@@ -69,8 +73,9 @@ export const bookings: fc.Arbitrary<Booking[]> = fc
   .map((rows) =>
     rows
       .sort((a, b) => b.day - a.day)
-      .map(({ day, cents, ...row }) => {
+      .map(({ day, cents, ...row }, number) => {
         const date = dayOf(new Date(Date.UTC(2026, 0, 1 + day)).toISOString().slice(0, 10));
-        return { ...row, day: date, valueDate: day % 3 === 0 ? null : date, amount: decimalOf(cents) };
+        const id = String(number).padStart(32, '0');
+        return { ...row, id, day: date, valueDate: day % 3 === 0 ? null : date, amount: decimalOf(cents) };
       }),
   );

@@ -64,6 +64,9 @@ export const transaction = z.strictObject({
 });
 export const transactions = z.array(transaction);
 
+/** A row that `psd2 sync` writes. */
+export const syncedRow = z.strictObject({ id: z.string(), ...transaction.omit({ index: true }).shape });
+
 export const consent = z.strictObject({
   flow: z.string().startsWith('co-'),
   kind: z.literal('consent'),

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { readFileSync, statSync } from 'node:fs';
+import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import Big from 'big.js';
 import { parse as parseCsv } from 'csv-parse/sync';
@@ -65,6 +65,21 @@ describe('psd2 accounts export', () => {
       [...text.matchAll(new RegExp(`<${element}>([^<]+)`, 'g'))].map(([, id]) => id);
     expect(found(await exported('ofx', ...DAYS), 'FITID')).toEqual(ids);
     expect(found(await exported('camt053', ...DAYS), 'NtryRef')).toEqual(ids);
+  });
+
+  it('gives a transaction the id that psd2 sync gives it', async () => {
+    const ended = await operator.psd2(['sync', '--out', file('synced'), '--since', daysAgo(80)]);
+    expect(ended, ended.stderr).toMatchObject({ code: 0 });
+    const [customer = ''] = readdirSync(file('synced'));
+    const synced = readFileSync(join(file('synced'), customer, 'transactions', `${ACCOUNT}.ndjson`), 'utf8')
+      .split('\n')
+      .slice(0, -1)
+      .map((line) => shapes.syncedRow.parse(JSON.parse(line)));
+    const exportedRows = rowsOf(await exported('csv', ...DAYS));
+    expect(exportedRows.length).toBeGreaterThan(20);
+    expect(exportedRows.map(({ id, bookingDate, details }) => [id, bookingDate, details])).toEqual(
+      synced.map(({ id, bookingDate, details }) => [id, bookingDate, details]),
+    );
   });
 
   it('writes a camt.053 that is valid, and whose balances follow from each other', async () => {

@@ -24,7 +24,6 @@ beforeAll(async () => {
 
 const IDS = ['5000001', '5000002', '5000003'];
 const PRODUCTS = ['0050000010', '0050000018', '0150000015'];
-const row = z.strictObject({ id: z.string(), ...shapes.transaction.omit({ index: true }).shape });
 
 const out = (name: string) => join(operator.folder, name);
 const sync = (folder: string, ...more: string[]) =>
@@ -35,7 +34,7 @@ const lines = (path: string): unknown[] =>
     .slice(0, -1)
     .map((line) => JSON.parse(line));
 const booked = (folder: string, customer: string, product: string) =>
-  z.array(row).parse(lines(join(folder, customer, 'transactions', `${product}.ndjson`)));
+  z.array(shapes.syncedRow).parse(lines(join(folder, customer, 'transactions', `${product}.ndjson`)));
 /** Everything that was synced, sorted, so that two folders can be compared. */
 const contentOf = (folder: string) =>
   IDS.flatMap((customer) =>

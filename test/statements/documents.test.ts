@@ -9,7 +9,7 @@ import { writeCamt053Statement } from '../../src/statements/camt053.ts';
 import { writeCsvStatement } from '../../src/statements/csv.ts';
 import { writeOfxStatement } from '../../src/statements/ofx.ts';
 import { writeReport } from '../../src/statements/report.ts';
-import { type Statement, withIds } from '../../src/statements/statement.ts';
+import type { Statement } from '../../src/statements/statement.ts';
 import { booking, bookings, decimalOf, range } from '../domain/bookings.ts';
 import { temporaryFolder } from '../store/temporary-folder.ts';
 import { CAMT_SCHEMA } from './camt-schema.ts';
@@ -76,7 +76,7 @@ describe('camt.053', () => {
     expect(texts('//Bal/Dt/Dt')).toEqual(['2026-01-01', '2026-03-31']);
     expect(texts('//Ntry/Amt')).toEqual(['20.00', '1234.50']);
     expect(texts('//Ntry/CdtDbtInd')).toEqual(['CRDT', 'DBIT']);
-    expect(texts('//Ntry/AcctSvcrRef')).toEqual(withIds(statement).map(({ id }) => id));
+    expect(texts('//Ntry/AcctSvcrRef')).toEqual(statement.history.bookings.map(({ id }) => id));
     expect(texts('//TtlDbtNtries/Sum')).toEqual(['1234.50']);
     expect(texts('//Acct/Id/IBAN')).toEqual(['IT89F0999001600000010482620']);
     expect(read(statement, '//Ntry/NtryDtls/TxDtls/RmtInf/Ustrd')).toContain("L'ARTE &amp; CO &lt;1&gt;");
@@ -117,7 +117,7 @@ describe('OFX', () => {
     const statement = statementOf(ROWS);
     writeFileSync(file, ofx(statement));
     const read = execFileSync('ofxdump', [file], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] });
-    for (const { id } of withIds(statement)) expect(read).toContain(id);
+    for (const { id } of statement.history.bookings) expect(read).toContain(id);
     expect(read).toMatch(/Total money amount: -1234\.5/i);
     expect(read).toContain('description: PAGAMENTO POS');
     expect(read).toContain('description: =HYPERLINK("x")');
@@ -148,7 +148,7 @@ describe('CSV', () => {
       fc.property(bookings, (some) => {
         const statement = statementOf(some);
         const [, ...rows] = parseCsv(writeCsvStatement(statement), { record_delimiter: '\r\n' });
-        expect(rows.map(([id]) => id)).toEqual(withIds(statement).map(({ id }) => id));
+        expect(rows.map(([id]) => id)).toEqual(statement.history.bookings.map(({ id }) => id));
         for (const [, , , , , , ...texts] of rows) {
           for (const text of texts) expect(text).not.toMatch(/^[=+\-@]/);
         }

@@ -1,0 +1,90 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { type BookedRow, withIds } from '../../src/domain/booked-ids.ts';
+import { amountOf, bookings, dayOf } from './bookings.ts';
+
+const ACCOUNT = { productId: '0010482620', currency: 'EUR' };
+
+const PLAIN: BookedRow = {
+  bookingDate: dayOf('2026-01-05'),
+  valueDate: dayOf('2026-01-05'),
+  amount: amountOf('-12.500'),
+  currency: 'EUR',
+  description: 'PAGAMENTO POS',
+  details: 'BAR ROMA',
+  code: '43',
+  transferReference: null,
+};
+
+const idsOf = (rows: BookedRow[], account = ACCOUNT) => withIds(account, rows).map(({ id }) => id);
+
+describe('the id of a booked transaction', () => {
+  it('is the same in every range that has its day, and of no other transaction', () => {
+    fc.assert(
+      fc.property(bookings, (some) => {
+        const rows = some.map(({ id: _, day, feeCharge: _fee, ...row }) => ({
+          ...row,
+          bookingDate: day,
+          currency: null,
+        }));
+        const whole = withIds(ACCOUNT, rows);
+        expect(new Set(whole.map(({ id }) => id)).size).toBe(rows.length);
+        for (const { id } of whole) expect(id).toMatch(/^[0-9a-f]{32}$/);
+        const within = ({ bookingDate }: { bookingDate: string }) =>
+          '2026-01-20' <= bookingDate && bookingDate <= '2026-02-10';
+        expect(withIds(ACCOUNT, rows.filter(within))).toEqual(whole.filter(within));
+      }),
+    );
+  });
+
+  it.each<[string, Partial<BookedRow>]>([
+    ['zeros after the amount', { amount: amountOf('-12.5') }],
+    ['blanks in the texts', { description: ' PAGAMENTO  POS', details: 'BAR\nROMA ' }],
+    ["the account's currency left out", { currency: null }],
+  ])('is not changed by %s', (_what, written) => {
+    expect(idsOf([{ ...PLAIN, ...written }])).toEqual(idsOf([PLAIN]));
+  });
+
+  it('is not changed by the place in the query, which is another one each time', () => {
+    const at = (index: string) => withIds(ACCOUNT, [{ ...PLAIN, index }])[0]?.id;
+    expect(at('A7')).toBe(at('A1'));
+  });
+
+  it('is not changed by the sign of what came in', () => {
+    const incoming = (amount: string) => idsOf([{ ...PLAIN, amount: amountOf(amount) }]);
+    expect(incoming('+12.50')).toEqual(incoming('12.50'));
+    expect(incoming('12.50')).not.toEqual(incoming('-12.50'));
+  });
+
+  it('tells several alike apart, and is not changed by what comes later', () => {
+    const [first = '', ...more] = idsOf([PLAIN]);
+    expect(more).toEqual([]);
+    const three = idsOf([PLAIN, PLAIN, PLAIN]);
+    expect(new Set(three).size).toBe(3);
+    expect(three.at(-1)).toBe(first);
+    expect(idsOf([PLAIN, PLAIN])).toEqual(three.slice(1));
+  });
+
+  it.each<[Partial<BookedRow>]>([
+    [{ bookingDate: null }],
+    [{ bookingDate: dayOf('2026-01-06') }],
+    [{ valueDate: null }],
+    [{ amount: amountOf('-125.00') }],
+    [{ currency: 'USD' }],
+    [{ description: 'POS' }],
+    [{ details: 'BAR' }],
+    [{ code: null }],
+    [{ transferReference: '0138' }],
+  ])('stays with a transaction that has %j, in whichever order the bank has those of a day', (own) => {
+    const other = { ...PLAIN, ...own };
+    const [first, second] = idsOf([PLAIN, other]);
+    expect(first).toBe(idsOf([PLAIN])[0]);
+    expect(second).toBe(idsOf([other])[0]);
+    expect(first).not.toBe(second);
+    expect(idsOf([other, PLAIN])).toEqual([second, first]);
+  });
+
+  it('is of one product', () => {
+    expect(idsOf([PLAIN], { ...ACCOUNT, productId: '0010482638' })).not.toEqual(idsOf([PLAIN]));
+  });
+});
