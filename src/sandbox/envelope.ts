@@ -25,6 +25,15 @@ export interface Place {
   next?: Link;
 }
 
+/** The place of an operation's own calls (interface specification, "Generic operation flow"). */
+export function operationPlace(
+  name: string,
+  { customerId }: { customerId: string },
+  { productId }: { productId: string },
+): Pick<Place, 'base' | 'name'> {
+  return { base: `/private/customers/${customerId}/products/${productId}/${name}`, name };
+}
+
 /** What an answer says. Left out parts are not in the answer. */
 export interface Answer {
   data: Readonly<Record<string, unknown>>;

@@ -8,7 +8,7 @@ import { type Category, consentKey, requireRole } from '../permission.ts';
 import { Refusal } from '../refusal.ts';
 import type { ConsentCategory, ConsentResource } from '../resource.ts';
 import type { Customer, Product } from '../seed-customers.ts';
-import { readJsonBody } from '../strict/body.ts';
+import { readJsonBody, requireEmptyBody } from '../strict/body.ts';
 
 const consentBody = z.strictObject({
   data: z.strictObject({
@@ -22,8 +22,6 @@ const consentBody = z.strictObject({
       .check(z.minLength(1)),
   }),
 });
-
-const emptyBody = z.strictObject({});
 
 /** Consent: request and confirm, with SCA between (interface specification, "Consent"). */
 export function consentRoutes(bank: Bank): Hono<BankEnv> {
@@ -55,7 +53,7 @@ export function consentRoutes(bank: Bank): Hono<BankEnv> {
 
   routes.put('/private/customers/:customerId/consent/request/:resourceId/confirm', (c) => {
     const consent = consentOf(c, bank);
-    readJsonBody(c.var.request, emptyBody);
+    requireEmptyBody(c.var.request);
     if (consent.finishedAt) throw new Refusal('ALREADY_CONFIRMED', 'The consent was confirmed before');
     bank.resources.requireAuthorized(consent);
     consent.finishedAt = bank.now();

@@ -6,12 +6,11 @@ import type { Bank } from '../bank.ts';
 import type { BankEnv } from '../bank-env.ts';
 import { bankDay, bankHour, targetHolidays, writeBankDate } from '../bank-time.ts';
 import { euros, threeDecimals } from '../cents.ts';
-import { type Place, successEnvelope } from '../envelope.ts';
+import { operationPlace, successEnvelope } from '../envelope.ts';
 import { Refusal } from '../refusal.ts';
-import type { Customer, Product } from '../seed-customers.ts';
 import { sepaCountries } from '../sepa-countries.ts';
 import { passStep } from '../steps.ts';
-import { readJsonBody } from '../strict/body.ts';
+import { readJsonBody, requireEmptyBody } from '../strict/body.ts';
 import {
   executionDateLimit,
   readTransferOrder,
@@ -23,7 +22,6 @@ import { executeTransfer } from '../transfers.ts';
 import { printerLink } from './printer.ts';
 
 const root = '/private/customers/:customerId/products/:productId/moneyTransfer';
-const emptyBody = z.strictObject({});
 /** The payer saw the verification of the payee, and accepts it: the sandbox's own form of that step. */
 const payeeAcceptedBody = z.strictObject({ data: z.strictObject({ payeeAccepted: z.literal(true) }) });
 
@@ -44,7 +42,7 @@ export function moneyTransferRoutes(bank: Bank): Hono<BankEnv> {
       successEnvelope(bank, {
         data: preparation(bank.now()),
         place: {
-          ...placeOf(customer, product),
+          ...operationPlace('moneyTransfer', customer, product),
           self: { href: 'prepare', method: 'GET' },
           next: { href: 'verify', method: 'POST' },
         },
@@ -71,7 +69,7 @@ export function moneyTransferRoutes(bank: Bank): Hono<BankEnv> {
         },
         resourceId: transfer.id,
         place: {
-          ...placeOf(customer, product),
+          ...operationPlace('moneyTransfer', customer, product),
           self: { href: 'verify', method: 'POST' },
           next: { href: `${transfer.id}/${transfer.nextStep}`, method: 'PUT' },
         },
@@ -89,7 +87,7 @@ export function moneyTransferRoutes(bank: Bank): Hono<BankEnv> {
         data: {},
         resourceId: transfer.id,
         place: {
-          ...placeOf(transfer.customer, transfer.product),
+          ...operationPlace('moneyTransfer', transfer.customer, transfer.product),
           self: { href: `${transfer.id}/verify2`, method: 'PUT' },
           next: { href: `${transfer.id}/execute`, method: 'PUT' },
         },
@@ -99,9 +97,9 @@ export function moneyTransferRoutes(bank: Bank): Hono<BankEnv> {
 
   routes.put(`${root}/:resourceId/execute`, (c) => {
     const transfer = transferOf(c, bank);
-    readJsonBody(c.var.request, emptyBody);
+    requireEmptyBody(c.var.request);
     const { cro, settlement } = executeTransfer(bank, transfer);
-    const place = placeOf(transfer.customer, transfer.product);
+    const place = operationPlace('moneyTransfer', transfer.customer, transfer.product);
     const polling = {
       href: `${bank.baseUrl}${place.base}/${transfer.id}/execution/status`,
       method: 'GET',
@@ -140,7 +138,7 @@ export function moneyTransferRoutes(bank: Bank): Hono<BankEnv> {
         },
         resourceId: transfer.id,
         place: {
-          ...placeOf(transfer.customer, transfer.product),
+          ...operationPlace('moneyTransfer', transfer.customer, transfer.product),
           self: { href: `${transfer.id}/execution/status`, method: 'GET' },
         },
       }),
@@ -148,13 +146,6 @@ export function moneyTransferRoutes(bank: Bank): Hono<BankEnv> {
   });
 
   return routes;
-}
-
-function placeOf({ customerId }: Customer, { productId }: Product): Pick<Place, 'base' | 'name'> {
-  return {
-    base: `/private/customers/${customerId}/products/${productId}/moneyTransfer`,
-    name: 'moneyTransfer',
-  };
 }
 
 function preparation(now: Date): Record<string, unknown> {

@@ -1,14 +1,12 @@
 import { randomInt } from 'node:crypto';
 import { Hono } from 'hono';
-import * as z from 'zod/mini';
 import { payingProductOf, standingOrderOf } from '../access.ts';
 import type { Bank } from '../bank.ts';
 import type { BankEnv } from '../bank-env.ts';
 import { bankDay, targetHolidays, writeBankDate } from '../bank-time.ts';
 import { euros } from '../cents.ts';
-import { type Place, successEnvelope } from '../envelope.ts';
+import { operationPlace, successEnvelope } from '../envelope.ts';
 import { Refusal } from '../refusal.ts';
-import type { Customer, Product } from '../seed-customers.ts';
 import {
   firstExecutionMinimum,
   frequencies,
@@ -19,12 +17,11 @@ import {
   standingOrderTermBody,
 } from '../standing-order.ts';
 import { passStep } from '../steps.ts';
-import { readJsonBody } from '../strict/body.ts';
+import { readJsonBody, requireEmptyBody } from '../strict/body.ts';
 import { executionDateLimit, totalOf } from '../transfer-order.ts';
 import { printerLink } from './printer.ts';
 
 const root = '/private/customers/:customerId/products/:productId/standingOrder';
-const emptyBody = z.strictObject({});
 
 /**
  * Standing orders: an operation of the sandbox's own, to try the generic operation flow with a second verify step
@@ -47,7 +44,7 @@ export function standingOrderRoutes(bank: Bank): Hono<BankEnv> {
           frequencies,
         },
         place: {
-          ...placeOf(customer, product),
+          ...operationPlace('standingOrder', customer, product),
           self: { href: 'prepare', method: 'GET' },
           next: { href: 'verify', method: 'POST' },
         },
@@ -69,7 +66,7 @@ export function standingOrderRoutes(bank: Bank): Hono<BankEnv> {
         },
         resourceId: id,
         place: {
-          ...placeOf(customer, product),
+          ...operationPlace('standingOrder', customer, product),
           self: { href: 'verify', method: 'POST' },
           next: { href: `${id}/verify2`, method: 'PUT' },
         },
@@ -91,7 +88,7 @@ export function standingOrderRoutes(bank: Bank): Hono<BankEnv> {
         },
         resourceId: standing.id,
         place: {
-          ...placeOf(standing.customer, standing.product),
+          ...operationPlace('standingOrder', standing.customer, standing.product),
           self: { href: `${standing.id}/verify2`, method: 'PUT' },
           next: { href: `${standing.id}/execute`, method: 'PUT' },
         },
@@ -101,7 +98,7 @@ export function standingOrderRoutes(bank: Bank): Hono<BankEnv> {
 
   routes.put(`${root}/:resourceId/execute`, (c) => {
     const standing = standingOrderOf(c, bank);
-    readJsonBody(c.var.request, emptyBody);
+    requireEmptyBody(c.var.request);
     if (standing.execution) throw new Refusal('ALREADY_EXECUTED', 'The operation was executed before');
     bank.resources.requireExecutable(standing);
     const now = bank.now();
@@ -113,7 +110,7 @@ export function standingOrderRoutes(bank: Bank): Hono<BankEnv> {
         data: { standingOrderId },
         resourceId: standing.id,
         place: {
-          ...placeOf(standing.customer, standing.product),
+          ...operationPlace('standingOrder', standing.customer, standing.product),
           self: { href: `${standing.id}/execute`, method: 'PUT' },
         },
         embedded: { printer: printerLink(bank, standing) },
@@ -122,11 +119,4 @@ export function standingOrderRoutes(bank: Bank): Hono<BankEnv> {
   });
 
   return routes;
-}
-
-function placeOf({ customerId }: Customer, { productId }: Product): Pick<Place, 'base' | 'name'> {
-  return {
-    base: `/private/customers/${customerId}/products/${productId}/standingOrder`,
-    name: 'standingOrder',
-  };
 }

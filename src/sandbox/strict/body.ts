@@ -1,4 +1,4 @@
-import type * as z from 'zod/mini';
+import * as z from 'zod/mini';
 import { expectedAndReceived, Refusal } from '../refusal.ts';
 import { header } from './headers.ts';
 import type { RawRequest } from './raw-request.ts';
@@ -47,6 +47,17 @@ export function readJsonBody<T>(request: RawRequest, schema: z.ZodMiniType<T>): 
 export function readJsonOrFormBody<T>(request: RawRequest, schema: z.ZodMiniType<T>): T {
   const type = requireContentType(request, [JSON_TYPE, FORM_TYPE]);
   return inShape(schema, type === FORM_TYPE ? parseForm(request) : parseJson(request));
+}
+
+const empty = z.strictObject({});
+
+/**
+ * Checks that the body is `{}`, as a call without parameters carries it.
+ *
+ * @throws Refusal `CONTENT_TYPE_UNSUPPORTED`, `BODY_MALFORMED`, `FIELD_INVALID`
+ */
+export function requireEmptyBody(request: RawRequest): void {
+  readJsonBody(request, empty);
 }
 
 function requireContentType(request: RawRequest, allowed: readonly string[]): string {
