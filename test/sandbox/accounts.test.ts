@@ -1,19 +1,13 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { codeOf, detailOf, type Json, openTestBank, type Reply, type TestBank } from './tpp.ts';
+import { describe, expect, test } from 'vitest';
+import { codeOf, detailOf, type Json, openTestBank, type Reply, useTestBank } from './tpp.ts';
 
 const CUSTOMER = '/private/customers/1048262';
 const CURRENT = `${CUSTOMER}/products/0010482620`;
 const SAVINGS = `${CUSTOMER}/products/0010482638`;
 const CARD = `${CUSTOMER}/products/0000093017`;
 
-let bank: TestBank;
-let token: string;
-
-beforeAll(async () => {
-  bank = await openTestBank();
-  token = (await bank.tpp.login()).accessToken;
-});
-afterAll(() => bank.close());
+const bank = await useTestBank();
+const { accessToken: token } = await bank.tpp.login();
 
 function get(path: string): Promise<Reply> {
   return bank.tpp.send({ path, token });
@@ -315,21 +309,9 @@ describe('what the path names', () => {
   });
 
   test('an unknown customer is refused to a token without a customer', async () => {
-    const application = bank.tpp.registration.applications.clientCredentials;
-    const tokens = await bank.tpp.send({
-      method: 'POST',
-      path: '/auth/oauth/v2/token',
-      body: {
-        grant_type: 'client_credentials',
-        client_id: application.clientId,
-        client_secret: application.clientSecret,
-      },
-      application,
-    });
     const reply = await bank.tpp.send({
       path: '/private/customers/7777777/accounts',
-      token: String(tokens.json.data?.access_token),
-      application,
+      ...(await bank.tpp.clientCredentials()),
     });
     expect([reply.status, codeOf(reply)]).toEqual([412, 'CUSTOMER_UNKNOWN']);
   });

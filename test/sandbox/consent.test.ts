@@ -1,19 +1,13 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { codeOf, detailOf, openTestBank, type Reply, type TestBank } from './tpp.ts';
+import { describe, expect, test } from 'vitest';
+import { codeOf, detailOf, type Reply, useTestBank } from './tpp.ts';
 
 const CUSTOMER = '/private/customers/1048262';
 const MINUTE = 60_000;
 const RETURN = 'http://127.0.0.1:8910/callback?state=a%2Fb&flow=1';
 
-let bank: TestBank;
-let token: string;
-
-beforeAll(async () => {
-  bank = await openTestBank();
-  token = (await bank.tpp.login()).accessToken;
-});
-afterAll(() => bank.close());
+const bank = await useTestBank();
+const { accessToken: token } = await bank.tpp.login();
 
 function request(categories: object[]): Promise<Reply> {
   return bank.tpp.send({
@@ -163,22 +157,10 @@ describe('a consent', () => {
   });
 
   test('is not asked for with client credentials', async () => {
-    const application = bank.tpp.registration.applications.clientCredentials;
-    const tokens = await bank.tpp.send({
-      method: 'POST',
-      path: '/auth/oauth/v2/token',
-      body: {
-        grant_type: 'client_credentials',
-        client_id: application.clientId,
-        client_secret: application.clientSecret,
-      },
-      application,
-    });
     const reply = await bank.tpp.send({
       method: 'POST',
       path: `${CUSTOMER}/consent/request`,
-      token: String(tokens.json.data?.access_token),
-      application,
+      ...(await bank.tpp.clientCredentials()),
       body: { data: { categories: [{ name: 'ACCOUNT_INFO', products: ['0010482620'] }] } },
     });
     expect([reply.status, codeOf(reply)]).toEqual([403, 'NOT_ALLOWED']);

@@ -1,19 +1,13 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { textPdf } from '../../src/sandbox/documents/pdf.ts';
 import { workbook } from '../../src/sandbox/documents/spreadsheet.ts';
 import { launchChromium } from '../chromium.ts';
-import { codeOf, openTestBank, type Reply, type TestBank } from './tpp.ts';
+import { codeOf, type Reply, useTestBank } from './tpp.ts';
 
 const CURRENT = '/private/customers/1048262/products/0010482620';
 
-let bank: TestBank;
-let token: string;
-
-beforeAll(async () => {
-  bank = await openTestBank();
-  token = (await bank.tpp.login()).accessToken;
-});
-afterAll(() => bank.close());
+const bank = await useTestBank();
+const { accessToken: token } = await bank.tpp.login();
 
 /** Follows a PDF from its end to the lines on its pages, as a reader does. */
 function pdfLines(bytes: Buffer): string[][] {

@@ -2,21 +2,17 @@ import { createHash, createPublicKey, verify } from 'node:crypto';
 import { once } from 'node:events';
 import { request as httpsRequest } from 'node:https';
 import fc from 'fast-check';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { BadFault, faultKinds, faultText, parseFault } from '../../src/sandbox/faults/fault.ts';
 import { FaultBook, type FaultOrder } from '../../src/sandbox/faults/fault-book.ts';
 import { endpointNames, parseTarget } from '../../src/sandbox/faults/target.ts';
-import { codeOf, openTestBank, type Reply, type TestBank } from './tpp.ts';
+import { codeOf, type Reply, useTestBank } from './tpp.ts';
 
 const CURRENT = '/private/customers/1048262/products/0010482620';
 const ME = '/private/customers/customerid-info';
 
-let bank: TestBank;
+const bank = await useTestBank();
 let token: string;
-beforeAll(async () => {
-  bank = await openTestBank();
-});
-afterAll(() => bank.close());
 beforeEach(async () => {
   token = (await bank.tpp.login()).accessToken;
 });
@@ -153,18 +149,7 @@ describe('by the header of a request', () => {
     token = accessToken;
     expect(codeOf(await me('stale-token'))).toBe('TOKEN_EXPIRED');
     expect(codeOf(await me())).toBe('TOKEN_EXPIRED');
-    const { clientId, clientSecret } = bank.tpp.registration.applications.authorizationCode;
-    const renewed = await bank.tpp.send({
-      method: 'POST',
-      path: '/auth/oauth/v2/token',
-      body: {
-        grant_type: 'refresh_token',
-        client_id: clientId,
-        client_secret: clientSecret,
-        refresh_token: refreshToken,
-      },
-    });
-    expect(renewed.status).toBe(200);
+    expect((await bank.tpp.refresh(refreshToken)).status).toBe(200);
   });
 
   test.each([7, -7])('clock=%i has the bank refuse our Date and give its own', async (minutes) => {

@@ -1,38 +1,18 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { magicFaultKinds, planOf } from '../../src/sandbox/plan.ts';
-import { codeOf, openTestBank, type Reply, type TestBank } from './tpp.ts';
+import { codeOf, type Reply, useTestBank } from './tpp.ts';
 
 const CURRENT = '/private/customers/1048262/products/0010482620';
 
-let bank: TestBank;
+const bank = await useTestBank();
 let token: string;
-
-beforeAll(async () => {
-  bank = await openTestBank();
-});
 beforeEach(async () => {
   // The clock is moved past the lifetime of a token.
   token = (await bank.tpp.login()).accessToken;
 });
-afterAll(() => bank.close());
 
-function verify(beneficiaryName: string): Promise<Reply> {
-  return bank.tpp.send({
-    method: 'POST',
-    path: `${CURRENT}/moneyTransfer/verify`,
-    token,
-    body: {
-      data: {
-        moneyTransferAmount: { currency: 'EUR', amount: '1.00' },
-        flagUrgency: false,
-        type: 'INSTANT',
-        moneyTransferExecutionDate: '20/11/2026',
-        ibanBeneficiary: 'IT60X0542811101000000123456',
-        beneficiaryName,
-        description: '',
-      },
-    },
-  });
+function verify(name: string): Promise<Reply> {
+  return bank.tpp.verifyTransfer(token, { name });
 }
 
 async function verified(beneficiaryName: string): Promise<string> {

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { codeOf, detailOf, type Json, openTestBank, type Reply, type TestBank } from './tpp.ts';
+import { describe, expect, test } from 'vitest';
+import { codeOf, detailOf, type Json, openTestBank, type Reply, useTestBank } from './tpp.ts';
 
 const CURRENT = '/private/customers/1048262/products/0010482620';
 const SAVINGS = '/private/customers/1048262/products/0010482638';
@@ -8,14 +8,8 @@ const CARD = '/private/customers/1048262/products/0000093017';
 const DAY = 24 * 60 * 60 * 1000;
 const BENEFICIARY = 'IT60X0542811101000000123456';
 
-let bank: TestBank;
-let token: string;
-
-beforeAll(async () => {
-  bank = await openTestBank();
-  token = (await bank.tpp.login()).accessToken;
-});
-afterAll(() => bank.close());
+const bank = await useTestBank();
+const { accessToken: token } = await bank.tpp.login();
 
 const order = {
   moneyTransferAmount: { currency: 'EUR', amount: '12.34' },

@@ -1,14 +1,10 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type Call, codeOf, detailOf, openTestBank, type Reply, type TestBank } from './tpp.ts';
+import { describe, expect, test } from 'vitest';
+import { type Call, codeOf, detailOf, type Reply, useTestBank } from './tpp.ts';
 
 const MINUTE = 60_000;
 const UUID_FORM = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
-let bank: TestBank;
-beforeAll(async () => {
-  bank = await openTestBank();
-});
-afterAll(() => bank.close());
+const bank = await useTestBank();
 
 /** Goes to the login page and back; returns the code. */
 async function authorize(changes: Record<string, string> = {}): Promise<string> {

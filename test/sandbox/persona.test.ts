@@ -1,25 +1,15 @@
 import { createHash } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { codeOf, type Json, openTestBank, type Reply, type TestBank } from './tpp.ts';
+import { describe, expect, test } from 'vitest';
+import { codeOf, type Json, type Reply, useTestBank } from './tpp.ts';
 
 const CUSTOMER = '/private/customers/1048262';
 const CURRENT = `${CUSTOMER}/products/0010482620`;
 const SAVINGS = `${CUSTOMER}/products/0010482638`;
 const CARD = `${CUSTOMER}/products/0000093017`;
 
-let clean: TestBank;
-let bank: TestBank;
-let token: string;
-
-beforeAll(async () => {
-  clean = await openTestBank();
-  bank = await openTestBank({ persona: 'lived-in' });
-  token = (await bank.tpp.login()).accessToken;
-});
-afterAll(async () => {
-  await clean.close();
-  await bank.close();
-});
+const clean = await useTestBank();
+const bank = await useTestBank({ persona: 'lived-in' });
+const { accessToken: token } = await bank.tpp.login();
 
 function get(path: string): Promise<Reply> {
   return bank.tpp.send({ path, token });
@@ -29,23 +19,8 @@ function list(value: Json | undefined): Json[] {
   return Array.isArray(value) ? value : [];
 }
 
-function verify(beneficiaryName: string): Promise<Reply> {
-  return bank.tpp.send({
-    method: 'POST',
-    path: `${CURRENT}/moneyTransfer/verify`,
-    token,
-    body: {
-      data: {
-        moneyTransferAmount: { currency: 'EUR', amount: '1.00' },
-        flagUrgency: false,
-        type: 'INSTANT',
-        moneyTransferExecutionDate: '20/11/2026',
-        ibanBeneficiary: 'IT60X0542811101000000123456',
-        beneficiaryName,
-        description: '',
-      },
-    },
-  });
+function verify(name: string): Promise<Reply> {
+  return bank.tpp.verifyTransfer(token, { name });
 }
 
 describe('the envelope', () => {

@@ -21,20 +21,6 @@ function whoAmI(bank: TestBank, token: string): Promise<Reply> {
   return bank.tpp.send({ path: '/private/customers/customerid-info', token });
 }
 
-function refresh(bank: TestBank, refreshToken: string): Promise<Reply> {
-  const { clientId, clientSecret } = bank.tpp.registration.applications.authorizationCode;
-  return bank.tpp.send({
-    method: 'POST',
-    path: '/auth/oauth/v2/token',
-    body: {
-      grant_type: 'refresh_token',
-      client_id: clientId,
-      client_secret: clientSecret,
-      refresh_token: refreshToken,
-    },
-  });
-}
-
 test('tokenTtlSeconds is how long an access token is good, and what the answer says', async () => {
   await withBank({ tokenTtlSeconds: 5 }, async (bank) => {
     const { accessToken, refreshToken } = await bank.tpp.login();
@@ -42,7 +28,7 @@ test('tokenTtlSeconds is how long an access token is good, and what the answer s
     expect((await whoAmI(bank, accessToken)).status).toBe(200);
     bank.clock.advance(1);
     expect(codeOf(await whoAmI(bank, accessToken))).toBe('TOKEN_EXPIRED');
-    const renewed = await refresh(bank, refreshToken);
+    const renewed = await bank.tpp.refresh(refreshToken);
     expect(renewed.json.data).toMatchObject({ expires_in: 5, refresh_token: expect.any(String) });
   });
 });
@@ -50,7 +36,7 @@ test('tokenTtlSeconds is how long an access token is good, and what the answer s
 test('without rotation a refresh brings no refresh token, and the old one stays', async () => {
   await withBank({ rotateRefreshTokens: false }, async (bank) => {
     const { refreshToken } = await bank.tpp.login();
-    for (const reply of [await refresh(bank, refreshToken), await refresh(bank, refreshToken)]) {
+    for (const reply of [await bank.tpp.refresh(refreshToken), await bank.tpp.refresh(refreshToken)]) {
       expect(reply.status).toBe(200);
       expect(Object.keys(reply.json.data ?? {})).toEqual([
         'access_token',
@@ -110,22 +96,7 @@ test('a finished operation is known for 15 minutes, one that is not for a day', 
   await withBank({ tokenTtlSeconds: 100_000 }, async (bank) => {
     const token = (await bank.tpp.login()).accessToken;
     const verified = async (): Promise<string> => {
-      const { json } = await bank.tpp.send({
-        method: 'POST',
-        path: `${CURRENT}/moneyTransfer/verify`,
-        token,
-        body: {
-          data: {
-            moneyTransferAmount: { currency: 'EUR', amount: '1.00' },
-            flagUrgency: false,
-            type: 'INSTANT',
-            moneyTransferExecutionDate: '20/11/2026',
-            ibanBeneficiary: 'IT60X0542811101000000123456',
-            beneficiaryName: 'Mario Rossi',
-            description: '',
-          },
-        },
-      });
+      const { json } = await bank.tpp.verifyTransfer(token);
       return String(json.resources?.resourceId);
     };
     const [finished, open] = [await verified(), await verified()];

@@ -1,17 +1,11 @@
 import { createHash, verify, X509Certificate } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { openTestBank, type Reply, type TestBank } from './tpp.ts';
+import { describe, expect, test } from 'vitest';
+import { type Reply, useTestBank } from './tpp.ts';
 
 const CUSTOMER = '/private/customers/1048262';
 
-let bank: TestBank;
-let token: string;
-
-beforeAll(async () => {
-  bank = await openTestBank();
-  token = (await bank.tpp.login()).accessToken;
-});
-afterAll(() => bank.close());
+const bank = await useTestBank();
+const { accessToken: token } = await bank.tpp.login();
 
 /** The parts of an answer's Signature, and whether it verifies with the bank's signing certificate. */
 function signatureOf(reply: Reply, requestLine: string): { keyId: string; headers: string; valid: boolean } {

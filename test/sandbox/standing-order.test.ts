@@ -1,17 +1,11 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { codeOf, detailOf, openTestBank, type Reply, type TestBank } from './tpp.ts';
+import { describe, expect, test } from 'vitest';
+import { codeOf, detailOf, type Reply, useTestBank } from './tpp.ts';
 
 const ACCOUNT = '/private/customers/1048262/products/0010482620';
 const BASE = `${ACCOUNT}/standingOrder`;
 
-let bank: TestBank;
-let token: string;
-
-beforeAll(async () => {
-  bank = await openTestBank();
-  token = (await bank.tpp.login()).accessToken;
-});
-afterAll(() => bank.close());
+const bank = await useTestBank();
+const { accessToken: token } = await bank.tpp.login();
 
 const order = {
   amount: { currency: 'EUR', amount: '50.00' },

@@ -1,20 +1,14 @@
 import { X509Certificate } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type Call, codeOf, detailOf, digestOf, openTestBank, type Reply, type TestBank } from './tpp.ts';
+import { describe, expect, test } from 'vitest';
+import { type Call, codeOf, detailOf, digestOf, type Reply, useTestBank } from './tpp.ts';
 
 const CUSTOMER = '/private/customers/1048262';
 const CONSENT = `${CUSTOMER}/consent/request`;
 const UUID = '0b8f2f5e-5d3c-4d55-9a0e-6a3f6a0e4b11';
 const consent = { data: { categories: [{ name: 'ACCOUNT_INFO', products: ['0010482620'] }] } };
 
-let bank: TestBank;
-let token: string;
-
-beforeAll(async () => {
-  bank = await openTestBank();
-  token = (await bank.tpp.login()).accessToken;
-});
-afterAll(() => bank.close());
+const bank = await useTestBank();
+const { accessToken: token } = await bank.tpp.login();
 
 function get(changes: Partial<Call> = {}): Promise<Reply> {
   return bank.tpp.send({ path: `${CUSTOMER}/accounts`, token, ...changes });

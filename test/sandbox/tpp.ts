@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import type { SecureVersion } from 'node:tls';
+import { afterAll } from 'vitest';
 import type { Application, Registration } from '../../src/sandbox/registration.ts';
 import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/server.ts';
 
@@ -95,6 +96,21 @@ export class Tpp {
     };
   }
 
+  /** Renews the tokens. @returns the answer */
+  refresh(refreshToken: string): Promise<Reply> {
+    const { clientId, clientSecret } = this.registration.applications.authorizationCode;
+    return this.send({
+      method: 'POST',
+      path: '/auth/oauth/v2/token',
+      body: {
+        grant_type: 'refresh_token',
+        client_id: clientId,
+        client_secret: clientSecret,
+        refresh_token: refreshToken,
+      },
+    });
+  }
+
   /** Gets a token with the client credentials, which calls under their own application name. */
   async clientCredentials(): Promise<Pick<Call, 'token' | 'application'>> {
     const application = this.registration.applications.clientCredentials;
@@ -119,6 +135,7 @@ export class Tpp {
       customerId?: string;
       productId?: string;
       iban?: string;
+      name?: string;
       description?: string;
       headers?: Call['headers'];
     } = {},
@@ -137,7 +154,7 @@ export class Tpp {
           type: 'INSTANT',
           moneyTransferExecutionDate: `${day}/${month}/${year}`,
           ibanBeneficiary: order.iban ?? 'IT60X0542811101000000123456',
-          beneficiaryName: 'Ada Lovelace',
+          beneficiaryName: order.name ?? 'Ada Lovelace',
           description: order.description ?? '',
         },
       },
@@ -328,6 +345,13 @@ export interface TestBank {
   tpp: Tpp;
   clock: TestClock;
   close(): Promise<void>;
+}
+
+/** A test bank for the tests of this file. */
+export async function useTestBank(options?: Partial<SandboxOptions>): Promise<TestBank> {
+  const bank = await openTestBank(options);
+  afterAll(() => bank.close());
+  return bank;
 }
 
 /** A sandbox on free ports in a folder of its own, at noon of 20 November 2026 (a Friday) in Rome. */

@@ -10,13 +10,9 @@ import { text } from 'node:stream/consumers';
 import { connect as tlsConnect } from 'node:tls';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startSandbox } from '../../src/sandbox/server.ts';
-import { codeOf, detailOf, openTestBank, type TestBank } from './tpp.ts';
+import { codeOf, detailOf, useTestBank } from './tpp.ts';
 
-let bank: TestBank;
-beforeAll(async () => {
-  bank = await openTestBank();
-});
-afterAll(() => bank.close());
+const bank = await useTestBank();
 
 function pair(name: 'qwac' | 'qseal' | 'bankSigning'): { cert: string; key: string } {
   return { cert: bank.tpp.read(`${name}CertFile`), key: bank.tpp.read(`${name}KeyFile`) };
