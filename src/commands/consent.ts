@@ -4,11 +4,11 @@ import { CONSENT_CATEGORIES, type Consent, type ConsentCategory, consentEnd } fr
 import { type ProductId, parseProductId } from '../domain/identifiers.ts';
 import { Psd2Error } from '../errors.ts';
 import { runConsent } from '../flows/consent.ts';
-import type { OnDamaged, OpenConsent } from '../store/journal.ts';
-import { cleanText } from '../terminal/clean.ts';
+import type { OpenConsent } from '../store/journal.ts';
 import type { Column } from '../terminal/output.ts';
 import type { Context } from './context.ts';
 import { customerPortsOf } from './customer-ports.ts';
+import { actingFor, refuseClientCredentials, warnOfDamaged, withWayOn } from './flow-rules.ts';
 import { type CustomerBank, openCustomerBank, openProfileOf } from './open-bank.ts';
 
 export interface ConsentOptions {
@@ -108,30 +108,6 @@ function writeCategory({ name, outcome }: Consent['categories'][number]): string
   return outcome === false ? `${name} (not granted)` : name;
 }
 
-/** A journal that is damaged is told of; the other flows are listed all the same. */
-export function warnOfDamaged({ terminal }: Context): OnDamaged {
-  return ({ message, hint }, flow) =>
-    terminal.warn(cleanText(`${flow} is not shown. ${message}. ${hint ?? ''}`.trimEnd()));
-}
-
-/** The same context with the customer whose flow it is. */
-export function actingFor(context: Context, customerId: string): Context {
-  return { ...context, globals: { ...context.globals, customer: customerId } };
-}
-
-/** @throws Psd2Error `usage`: SCA needs the customer, who is not there with client credentials */
-export function refuseClientCredentials({ globals }: Context): void {
-  if (globals.grant === 'client_credentials') {
-    throw new Psd2Error(
-      'usage',
-      'This needs the customer online, so it goes through the authorization_code application',
-      {
-        hint: 'Leave --grant client_credentials out.',
-      },
-    );
-  }
-}
-
 async function run(
   context: Context,
   opened: CustomerBank,
@@ -158,18 +134,6 @@ async function run(
       },
     );
   }
-}
-
-/** Names the flow and how to go on, where an error has no better hint and the flow has not ended. */
-export function withWayOn(
-  error: unknown,
-  { kind, flow, state, transactionId }: { kind: string; flow: string; state: string; transactionId: string },
-): unknown {
-  const ended = ['failed', 'rejected', 'expired', 'cancelled', 'confirmed', 'settled'].includes(state);
-  if (!(error instanceof Psd2Error) || ended) return error;
-  if (error.code !== 'interrupted' && error.hint?.includes(' resume ')) return error;
-  const wayOn = `Go on with: psd2 ${kind} resume ${flow}`;
-  return error.with({ hint: error.hint ? `${error.hint} ${wayOn}` : wayOn, transactionId });
 }
 
 async function everyProduct({ bank, customerId }: CustomerBank, transactionId: string): Promise<ProductId[]> {

@@ -16,9 +16,15 @@ import type { OpenOperation } from '../store/journal.ts';
 import type { Column } from '../terminal/output.ts';
 import { writeMoney } from './accounts.ts';
 import { printBankData } from './bank-data.ts';
-import { actingFor, refuseClientCredentials, warnOfDamaged, withWayOn } from './consent.ts';
 import type { Context } from './context.ts';
 import { customerPortsOf } from './customer-ports.ts';
+import {
+  actingFor,
+  refuseClientCredentials,
+  refuseUnconfirmable,
+  warnOfDamaged,
+  withWayOn,
+} from './flow-rules.ts';
 import { type CustomerBank, openCustomerBank, openProfileOf } from './open-bank.ts';
 import { readFurtherData, readJsonOption } from './read-data.ts';
 import { requireFile, saveDocument } from './save-document.ts';
@@ -41,7 +47,7 @@ export async function operationRun(
   const furtherData = await readFurtherData(context, options.verifyData);
   const receipt = options.receipt === undefined ? undefined : requireFile(context, options.receipt);
   refuseClientCredentials(context);
-  refuseUnconfirmable(context);
+  refuseUnconfirmable(context, 'An operation');
 
   const opened = await openCustomerBank(context);
   const { customerId, journal } = opened;
@@ -58,7 +64,7 @@ export async function operationResume(context: Context, flow: string, options: R
   const { current } = openProfileOf(context, flow).journal.openOperation(flow);
   const furtherData = await readFurtherData(context, options.verifyData);
   const receipt = options.receipt === undefined ? undefined : requireFile(context, options.receipt);
-  if (!current.accepted) refuseUnconfirmable(context);
+  if (!current.accepted) refuseUnconfirmable(context, 'An operation');
   const opened = await openCustomerBank(actingFor(context, current.order.customerId));
   await opened.journal.claimed(current.flow, async () => {
     const open = opened.journal.openOperation(current.flow);
@@ -260,17 +266,6 @@ function notAt({ flow, state, verification }: GenericOperation, step: string): P
       ? { hint: `Its next step is ${next === 'sca' ? 'sca' : `verify, for ${next}`}.` }
       : {};
   return new Psd2Error('usage', `${flow} is ${state}, and ${step} does not follow from that`, hint);
-}
-
-function refuseUnconfirmable({ globals, terminal }: Context): void {
-  if (globals.yes || terminal.canAsk) return;
-  throw new Psd2Error(
-    'confirmation_needed',
-    'An operation has to be confirmed, and there is no terminal to ask at',
-    {
-      hint: 'Add --yes to confirm it beforehand. Nothing was sent.',
-    },
-  );
 }
 
 function parseOperationName(name: string): string {

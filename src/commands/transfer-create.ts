@@ -13,9 +13,9 @@ import { runOperation } from '../flows/operation.ts';
 import { transferCalls } from '../flows/transfer.ts';
 import type { FlowJournal, OpenTransfer } from '../store/journal.ts';
 import { maxAmountOf, type Profile } from '../store/settings.ts';
-import { actingFor, refuseClientCredentials, withWayOn } from './consent.ts';
 import type { Context } from './context.ts';
 import { customerPortsOf } from './customer-ports.ts';
+import { actingFor, refuseClientCredentials, refuseUnconfirmable, withWayOn } from './flow-rules.ts';
 import { type CustomerBank, openCustomerBank, openProfileOf } from './open-bank.ts';
 import { readFurtherData } from './read-data.ts';
 import { printTransfer, showVerified } from './transfer.ts';
@@ -47,7 +47,7 @@ export interface TransferOptions {
 export async function transferCreate(context: Context, options: TransferOptions): Promise<void> {
   const order = readOrder(options, context.world.now());
   refuseClientCredentials(context);
-  refuseUnconfirmable(context);
+  refuseUnconfirmable(context, 'A transfer');
   const { profile } = openProfileOf(context);
   refuseUncheckedPayee(context, profile, { ...options, instant: order.instant });
   refuseAboveLimit(profile, order);
@@ -93,7 +93,7 @@ export async function transferResume(
   const { current } = journal.openTransfer(flow);
   const { order } = current;
   if (['created', 'verified'].includes(current.state) && !current.accepted) {
-    refuseUnconfirmable(context);
+    refuseUnconfirmable(context, 'A transfer');
     refuseUncheckedPayee(context, profile, { ...options, instant: order.instant });
     refuseAboveLimit(profile, order);
   }
@@ -214,18 +214,6 @@ function readOrder(options: TransferOptions, now: Date): Omit<TransferOrder, 'cu
     urgent: options.urgent,
     reference: options.reference === undefined ? null : parseReference(options.reference),
   };
-}
-
-/** @throws Psd2Error `confirmation_needed` when a question will come up that nobody can answer */
-function refuseUnconfirmable({ globals, terminal }: Context): void {
-  if (terminal.canAsk || globals.yes) return;
-  throw new Psd2Error(
-    'confirmation_needed',
-    'A transfer has to be confirmed, and there is no terminal to ask at',
-    {
-      hint: 'Add --yes to confirm it beforehand. Nothing was sent.',
-    },
-  );
 }
 
 /** @throws Psd2Error `confirmation_needed` when nothing and nobody can say who the payee of an instant transfer is */

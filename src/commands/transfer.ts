@@ -9,8 +9,8 @@ import { Psd2Error } from '../errors.ts';
 import { cleanText } from '../terminal/clean.ts';
 import type { Column } from '../terminal/output.ts';
 import { writeMoney } from './accounts.ts';
-import { warnOfDamaged } from './consent.ts';
 import type { Context } from './context.ts';
+import { actingFor, warnOfDamaged } from './flow-rules.ts';
 import { openCustomerBank, openProfileOf } from './open-bank.ts';
 import { readLimit } from './read-limit.ts';
 import { requireFile, saveResult } from './save-document.ts';
@@ -119,10 +119,7 @@ export async function transferStatus(context: Context, flow: string): Promise<vo
   const { current } = openProfileOf(context).journal.openTransfer(flow);
   const resourceId = current.verification?.resourceId ?? null;
   if (resourceId === null) return printTransfer(context, current);
-  const { bank } = await openCustomerBank({
-    ...context,
-    globals: { ...context.globals, customer: current.order.customerId },
-  });
+  const { bank } = await openCustomerBank(actingFor(context, current.order.customerId));
   const status = await fetchOperationStatus(bank, resourceId, current.transactionId);
   printTransfer(context, {
     ...current,
@@ -143,10 +140,7 @@ export async function transferReceipt(
   if (!verification || !['executed', 'settled'].includes(state)) {
     throw new Psd2Error('usage', `Transfer ${current.flow} is ${state}, so there is no receipt`);
   }
-  const { bank } = await openCustomerBank({
-    ...context,
-    globals: { ...context.globals, customer: order.customerId },
-  });
+  const { bank } = await openCustomerBank(actingFor(context, order.customerId));
   await saveResult(context, file, await fetchReceipt(bank, order, verification.resourceId, transactionId));
 }
 

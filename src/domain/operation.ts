@@ -134,6 +134,14 @@ export function readAuthorizationStatus(bankStatus: string): AuthorizationStatus
 }
 
 /**
+ * Whether a bank's own word for an execution status says that it was executed; of this field the specification shows
+ * `PENDING` only.
+ */
+export function isExecuted(bankStatus: string | null): boolean {
+  return bankStatus === 'OK' || bankStatus === 'EXECUTED';
+}
+
+/**
  * The operation after `event`. Pure: an operation on disk is the fold of its events over this function.
  *
  * @param at when it happened, ISO 8601 with zone

@@ -3,7 +3,7 @@ import type { BeforeSend } from '../bank/exchange.ts';
 import { isInterruption, isRefusal } from '../bank/failure.ts';
 import { fetchOperationStatus } from '../bank/operations.ts';
 import { type Consent, type ConsentEvent, nextConsentStep } from '../domain/consent.ts';
-import { readAuthorizationStatus } from '../domain/operation.ts';
+import { isExecuted, readAuthorizationStatus } from '../domain/operation.ts';
 import { Psd2Error } from '../errors.ts';
 import type { OpenConsent } from '../store/journal.ts';
 import type { FlowPorts } from './ports.ts';
@@ -152,7 +152,7 @@ async function askDecision({ bank }: FlowPorts, consent: Consent): Promise<Conse
       resourceId,
       transactionId,
     );
-    if (executionStatus === 'OK' || executionStatus === 'EXECUTED') return { type: 'confirmed' };
+    if (isExecuted(executionStatus)) return { type: 'confirmed' };
     const status = readAuthorizationStatus(authorizationStatus);
     return status === 'NOT_AUTHORIZED' || status === 'EXPIRED'
       ? { type: 'authorization', status, bankStatus: authorizationStatus }

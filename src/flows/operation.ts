@@ -3,6 +3,7 @@ import { isInterruption, isRefusal } from '../bank/failure.ts';
 import { fetchOperationStatus } from '../bank/operations.ts';
 import {
   type AuthorizationStatus,
+  isExecuted,
   nextFurtherData,
   nextOperationStep,
   type Operation,
@@ -307,11 +308,6 @@ async function askOutcome(
 }
 
 const REPORTED_KO = { type: 'execute-refused', description: 'The bank reports KO' } as const;
-
-/** What a bank may call an operation that was executed; of this field the specification shows `PENDING` only. */
-function isExecuted(executionStatus: string | null): boolean {
-  return executionStatus === 'OK' || executionStatus === 'EXECUTED';
-}
 
 /** The resource may be gone when its operation is finished, or the bank still be failing: that decides nothing. */
 async function ifAnswered<T>(answer: Promise<T>): Promise<T | null> {
