@@ -5,7 +5,8 @@ import type { Answer, BankCall } from '../bank/exchange.ts';
 import { pathSegment } from '../bank/path-segment.ts';
 import { Psd2Error } from '../errors.ts';
 import type { Context } from './context.ts';
-import { openBankOf, openCustomerBank, openProfileOf } from './open-bank.ts';
+import { openBankOf, openCustomerBank } from './open-bank.ts';
+import { openProfileOf } from './open-profile.ts';
 import { readJsonOption } from './read-data.ts';
 
 export interface ApiOptions {

@@ -5,7 +5,8 @@ import { toStoredTokens } from '../flows/session.ts';
 import { describeLogin, printLogin } from './auth.ts';
 import type { Context } from './context.ts';
 import { customerPortsOf } from './customer-ports.ts';
-import { openBankOf, openProfileOf } from './open-bank.ts';
+import { openBankOf } from './open-bank.ts';
+import { openProfileOf } from './open-profile.ts';
 
 export interface LoginOptions {
   clientCredentials: boolean;

@@ -6,7 +6,8 @@ import { dailyLimitOf } from '../store/settings.ts';
 import type { GrantType, StoredLogin } from '../store/tokens.ts';
 import type { Column } from '../terminal/output.ts';
 import type { Context } from './context.ts';
-import { customerOf, type OpenProfile, openBankOf, openCustomerBank, openProfileOf } from './open-bank.ts';
+import { openBankOf, openCustomerBank } from './open-bank.ts';
+import { customerOf, type OpenProfile, openProfileOf } from './open-profile.ts';
 
 /** What `auth login` and `auth status` tell of a login. Times are ISO 8601 with zone. */
 export interface LoginStatus {

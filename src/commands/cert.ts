@@ -9,8 +9,8 @@ import { isMissing } from '../store/system-error.ts';
 import { type CertificateCheck, checkCertificate, keyMatches } from './certificate-checks.ts';
 import { printChecks } from './checks.ts';
 import type { Context } from './context.ts';
-import { openSecrets } from './open-bank.ts';
 import { type KeyRing, openKeyRing, PAIR_SETTINGS } from './open-keys.ts';
+import { openSecrets } from './open-profile.ts';
 
 /** What `cert inspect` tells of a certificate; times are ISO 8601. */
 interface InspectedCertificate {

@@ -9,7 +9,8 @@ import type { Column } from '../terminal/output.ts';
 import type { Context } from './context.ts';
 import { customerPortsOf } from './customer-ports.ts';
 import { actingFor, refuseClientCredentials, warnOfDamaged, withWayOn } from './flow-rules.ts';
-import { type CustomerBank, openCustomerBank, openProfileOf } from './open-bank.ts';
+import { type CustomerBank, openCustomerBank } from './open-bank.ts';
+import { openProfileOf } from './open-profile.ts';
 
 export interface ConsentOptions {
   category: string[];

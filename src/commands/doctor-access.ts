@@ -1,6 +1,6 @@
 import type { Context } from './context.ts';
 import type { Finding } from './diagnosis.ts';
-import type { OpenProfile } from './open-bank.ts';
+import type { OpenProfile } from './open-profile.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 /** For how long a bank need not ask for SCA again (Delegated Regulation (EU) 2022/2360). */

@@ -9,8 +9,9 @@ import { Psd2Error } from '../errors.ts';
 import { redirectUriOf } from '../store/settings.ts';
 import type { Context } from './context.ts';
 import type { Diagnosis, Finding } from './diagnosis.ts';
-import { type OpenProfile, openBankOf } from './open-bank.ts';
+import { openBankOf } from './open-bank.ts';
 import type { KeyRing } from './open-keys.ts';
+import type { OpenProfile } from './open-profile.ts';
 
 /** A bank takes a signature only so long before or after its `Date`; how long it does not say. */
 const CLOCK_WARN_MS = 5_000;

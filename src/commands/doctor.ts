@@ -16,8 +16,8 @@ import type { Context } from './context.ts';
 import { Diagnosis, type Finding } from './diagnosis.ts';
 import { checkConsents, checkToken } from './doctor-access.ts';
 import { CONNECTION_CHECKS, checkConnection } from './doctor-connection.ts';
-import { type OpenProfile, openProfileOf, openSecrets } from './open-bank.ts';
 import { type KeyRing, openKeyRing } from './open-keys.ts';
+import { type OpenProfile, openProfileOf, openSecrets } from './open-profile.ts';
 
 /** A certificate with fewer days left is worth a warning. */
 const SOON_DAYS = 30;

@@ -25,7 +25,8 @@ import {
   warnOfDamaged,
   withWayOn,
 } from './flow-rules.ts';
-import { type CustomerBank, openCustomerBank, openProfileOf } from './open-bank.ts';
+import { type CustomerBank, openCustomerBank } from './open-bank.ts';
+import { openProfileOf } from './open-profile.ts';
 import { readFurtherData, readJsonOption } from './read-data.ts';
 import { requireFile, saveDocument } from './save-document.ts';
 

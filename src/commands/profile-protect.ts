@@ -5,7 +5,7 @@ import { ENVIRONMENT_PROFILE } from '../store/profiles.ts';
 import { passphraseIn } from '../store/settings.ts';
 import type { Protector, Vault } from '../store/vault.ts';
 import type { Context } from './context.ts';
-import { type OpenProfile, openProfileOf } from './open-bank.ts';
+import { type OpenProfile, openProfileOf } from './open-profile.ts';
 
 export interface ProtectOptions {
   keyring: boolean;

@@ -7,6 +7,7 @@ import { Psd2Error } from '../errors.ts';
 import { FlowJournal } from '../store/journal.ts';
 import type { PemSource, ProfileSettings } from '../store/profiles.ts';
 import {
+  applicationNameOf,
   DEFAULT_REDIRECT_URI,
   environmentSettings,
   type PemSetting,
@@ -21,7 +22,6 @@ import type { Context } from './context.ts';
 import { Diagnosis } from './diagnosis.ts';
 import { checkRedirectPort } from './doctor.ts';
 import { checkConnection } from './doctor-connection.ts';
-import { applicationNameOf } from './open-bank.ts';
 import { type KeyRing, openKeyRing, PAIR_SETTINGS } from './open-keys.ts';
 
 /** How a file becomes part of a profile: its contents, or its path. */

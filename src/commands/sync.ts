@@ -5,13 +5,9 @@ import { SyncFolder } from '../store/sync-folder.ts';
 import { cleanText } from '../terminal/clean.ts';
 import type { Column } from '../terminal/output.ts';
 import type { Context } from './context.ts';
-import {
-  customerOf,
-  type OpenProfile,
-  openProfileOf,
-  openTransport,
-  openUnattendedBank,
-} from './open-bank.ts';
+import { openUnattendedBank } from './open-bank.ts';
+import { customerOf, type OpenProfile, openProfileOf } from './open-profile.ts';
+import { openTransport } from './open-transport.ts';
 
 export interface SyncOptions {
   out: string;

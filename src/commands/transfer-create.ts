@@ -16,7 +16,8 @@ import { maxAmountOf, type Profile } from '../store/settings.ts';
 import type { Context } from './context.ts';
 import { customerPortsOf } from './customer-ports.ts';
 import { actingFor, refuseClientCredentials, refuseUnconfirmable, withWayOn } from './flow-rules.ts';
-import { type CustomerBank, openCustomerBank, openProfileOf } from './open-bank.ts';
+import { type CustomerBank, openCustomerBank } from './open-bank.ts';
+import { openProfileOf } from './open-profile.ts';
 import { readFurtherData } from './read-data.ts';
 import { printTransfer, showVerified } from './transfer.ts';
 

@@ -11,7 +11,8 @@ import type { Column } from '../terminal/output.ts';
 import { writeMoney } from './accounts.ts';
 import type { Context } from './context.ts';
 import { actingFor, warnOfDamaged } from './flow-rules.ts';
-import { openCustomerBank, openProfileOf } from './open-bank.ts';
+import { openCustomerBank } from './open-bank.ts';
+import { openProfileOf } from './open-profile.ts';
 import { readLimit } from './read-limit.ts';
 import { requireFile, saveResult } from './save-document.ts';
 

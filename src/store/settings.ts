@@ -262,3 +262,12 @@ export function missingSetting({ name: profile, settings }: Profile, key: TextSe
     hint: `Set ${variable}${profile === ENVIRONMENT_PROFILE ? '' : `, or add the profile again: psd2 profile add ${profile}`}.`,
   });
 }
+
+/** The application's name goes into the `Signature` header between quotes. @throws Psd2Error `config` */
+export function applicationNameOf(profile: Profile, key: 'applicationName' | 'ccApplicationName'): string {
+  const name = requireSetting(profile, key);
+  if (/^[\x20-\x7e]+$/.test(name) && !/["\\]/.test(name)) return name;
+  throw new Psd2Error('config', 'The application name holds a character that a signature can not carry', {
+    hint: 'Give it as it is registered: printable ASCII without quotes and backslashes (PSD2_APP_NAME).',
+  });
+}
