@@ -11,7 +11,6 @@ import {
   type OperationStep,
   type OrderTarget,
   readAuthorizationStatus,
-  type SettlementStatus,
   type StepEvent,
   type Verification,
 } from '../domain/operation.ts';
@@ -19,6 +18,7 @@ import { Psd2Error } from '../errors.ts';
 import type { OpenFlow } from '../store/journal.ts';
 import type { FlowPorts } from './ports.ts';
 import { awaitAuthorization, type ScaSubject, sendCustomerToSca } from './sca.ts';
+import { type ExecutionStatus, pollSettlement, type Settlement } from './settlement.ts';
 
 export interface OperationPorts<Order extends OrderTarget> extends FlowPorts {
   /** Shows the operator what the bank verified and asks; false means the operator said no. */
@@ -39,18 +39,8 @@ export interface OperationCalls {
   ): Promise<Verification>;
   execute(resourceId: string, beforeSend: BeforeSend): Promise<{ cro: string | null }>;
   /** How far the execution is, where the bank tells: only of instant transfers that are executed at once. */
-  executionStatus:
-    | ((
-        resourceId: string,
-      ) => Promise<{ executionStatus: string; executionStatusDescription: string | null }>)
-    | null;
+  executionStatus: ((resourceId: string) => Promise<ExecutionStatus>) | null;
 }
-
-/**
- * When an instant transfer's status is asked for, in milliseconds after `execute` ended: first after 1 s, then
- * every 3 to 5 s, last at 15 s (interface specification, "Limits").
- */
-const SETTLEMENT_POLLS_MS = [1_000, 4_000, 8_000, 12_000, 15_000];
 
 /**
  * Takes an operation (a transfer is one) from where its journal says it stands to its end: verify, the
@@ -225,7 +215,7 @@ export async function runOperation<Order extends OrderTarget>(
         const ended = executeEnded ?? Date.parse(operation.updatedAt);
         const settlement = await customer.whileWaiting(
           'Waiting for the instant transfer to settle',
-          pollSettlement(ports, calls, operation, ended),
+          awaitSettlement(ports, calls, operation, ended),
         );
         open.record({ type: 'settlement', ...settlement });
         if (settlement.status === 'PENDING') {
@@ -288,8 +278,10 @@ async function askOutcome(
   const { bank } = ports;
   const { transactionId } = operation;
   const { resourceId } = resourceOf(operation);
-  if (calls.executionStatus) {
-    const settlement = await ifAnswered(pollSettlement(ports, calls, operation, executeEnded));
+  const { executionStatus } = calls;
+  if (executionStatus) {
+    const polled = pollSettlement(ports.world, () => executionStatus(resourceId), executeEnded);
+    const settlement = await ifAnswered(polled);
     // PENDING is no yes: the bank may say it of a transfer that it never began to execute.
     if (settlement && settlement.status !== 'PENDING') {
       return [
@@ -319,43 +311,25 @@ async function ifAnswered<T>(answer: Promise<T>): Promise<T | null> {
   }
 }
 
-async function pollSettlement(
+/** How an instant transfer that was executed settles. @throws Psd2Error `outcome_unknown` when that can't be asked for */
+async function awaitSettlement(
   { world }: FlowPorts,
   { executionStatus }: OperationCalls,
   operation: Operation<OrderTarget>,
   executeEnded: number,
-): Promise<{ status: SettlementStatus; description: string | null }> {
+): Promise<Settlement> {
   const { resourceId } = resourceOf(operation);
   if (!executionStatus) throw new TypeError(`The bank has no execution status for ${operation.flow}`);
-  // The clock may have been put back since.
-  const begun = Math.min(executeEnded, world.now().getTime());
-  const late = world.now().getTime() - begun;
-  const polls = SETTLEMENT_POLLS_MS.filter((after) => after > late);
-  let description: string | null = null;
-  for (const [index, after] of (polls.length > 0 ? polls : [late]).entries()) {
-    const wait = Math.min(begun + after - world.now().getTime(), after);
-    // The answer before was so slow that the time of this one has passed.
-    if (wait < 0 && index > 0) continue;
-    await world.sleep(Math.max(0, wait));
-    try {
-      const answer = await executionStatus(resourceId);
-      const status = readSettlementStatus(answer.executionStatus);
-      description = answer.executionStatusDescription;
-      if (status !== 'PENDING') return { status, description };
-    } catch (error) {
-      if (isInterruption(error)) throw error;
-      throw outcomeUnknown(
-        operation,
-        'The instant transfer is executed, and its status could not be asked for',
-        error,
-      );
-    }
+  try {
+    return await pollSettlement(world, () => executionStatus(resourceId), executeEnded);
+  } catch (error) {
+    if (isInterruption(error)) throw error;
+    throw outcomeUnknown(
+      operation,
+      'The instant transfer is executed, and its status could not be asked for',
+      error,
+    );
   }
-  return { status: 'PENDING', description };
-}
-
-function readSettlementStatus(bankStatus: string): SettlementStatus {
-  return bankStatus === 'OK' || bankStatus === 'KO' ? bankStatus : 'PENDING';
 }
 
 function outcomeUnknown(
