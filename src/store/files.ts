@@ -1,4 +1,5 @@
 import {
+  appendFileSync,
   closeSync,
   constants,
   fstatSync,
@@ -98,6 +99,17 @@ export function removeStored(path: string): void {
       hint: 'Check who owns the folder.',
       cause,
     });
+  }
+}
+
+/** Writes at the end of a file that is opened with `flags`, and makes it durable (fsync). All of it is written, or it throws. */
+export function appendDurably(path: string, flags: string | number, data: string | Buffer): void {
+  const file = openSync(path, flags, 0o600);
+  try {
+    appendFileSync(file, data);
+    fsyncSync(file);
+  } finally {
+    closeSync(file);
   }
 }
 

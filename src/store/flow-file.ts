@@ -12,7 +12,7 @@ import {
 import { basename, dirname } from 'node:path';
 import * as z from 'zod/mini';
 import { Psd2Error } from '../errors.ts';
-import { readPlainFile, refuseIfOthersCanRead, syncFolder } from './files.ts';
+import { appendDurably, readPlainFile, refuseIfOthersCanRead, syncFolder } from './files.ts';
 import { reasonOf } from './system-error.ts';
 
 /** Reads an event of the journal. */
@@ -82,13 +82,7 @@ export function createFlowFile(path: string, line: JournalLine): number {
   const bytes = toBytes(line);
   try {
     if (existsSync(path)) throw new TypeError(`${path} is there already`);
-    const file = openSync(beginning, 'wx', 0o600);
-    try {
-      appendFileSync(file, bytes);
-      fsyncSync(file);
-    } finally {
-      closeSync(file);
-    }
+    appendDurably(beginning, 'wx', bytes);
     renameSync(beginning, path);
     syncFolder(dirname(path));
   } catch (cause) {

@@ -1,9 +1,9 @@
-import { appendFileSync, closeSync, constants, fsyncSync, openSync } from 'node:fs';
+import { constants } from 'node:fs';
 import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
 import * as z from 'zod/mini';
 import { Psd2Error } from '../errors.ts';
-import { readPlainFile } from './files.ts';
+import { appendDurably, readPlainFile } from './files.ts';
 import { reasonOf } from './system-error.ts';
 
 const entry = z.object({
@@ -54,13 +54,7 @@ export class FlowIndex {
     const lines = added.map((each) => JSON.stringify(each)).map((json) => `\n${checksum(json)} ${json}\n`);
     try {
       const { O_WRONLY, O_APPEND, O_CREAT, O_NONBLOCK } = constants;
-      const file = openSync(this.#path, O_WRONLY | O_APPEND | O_CREAT | O_NONBLOCK, 0o600);
-      try {
-        appendFileSync(file, lines.join(''));
-        fsyncSync(file);
-      } finally {
-        closeSync(file);
-      }
+      appendDurably(this.#path, O_WRONLY | O_APPEND | O_CREAT | O_NONBLOCK, lines.join(''));
     } catch (cause) {
       throw new Psd2Error('config', `The index ${this.#path} cannot be written: ${reasonOf(cause)}`, {
         hint: 'Check the free space, and who owns the folder. If it is no file, remove it: it is made again.',

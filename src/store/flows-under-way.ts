@@ -1,16 +1,8 @@
-import {
-  closeSync,
-  fsyncSync,
-  openSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs';
+import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { Psd2Error } from '../errors.ts';
+import { syncFolder } from './files.ts';
 import { makePrivateFolder } from './json-file.ts';
 import { reasonOf } from './system-error.ts';
 
@@ -42,12 +34,7 @@ export class FlowsUnderWay {
     makePrivateFolder(this.#folder);
     try {
       writeFileSync(join(this.#folder, flow), `${process.pid} ${hostname()}`, { mode: 0o600 });
-      const folder = openSync(this.#folder, 'r');
-      try {
-        fsyncSync(folder);
-      } finally {
-        closeSync(folder);
-      }
+      syncFolder(this.#folder);
     } catch (cause) {
       // A full disk may have taken its name.
       this.end(flow);

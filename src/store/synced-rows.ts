@@ -1,15 +1,7 @@
-import {
-  closeSync,
-  fstatSync,
-  fsyncSync,
-  ftruncateSync,
-  openSync,
-  readSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs';
+import { closeSync, fstatSync, ftruncateSync, openSync, readSync, statSync } from 'node:fs';
 import { type IsoDate, isIsoDate } from '../domain/calendar.ts';
 import { Psd2Error } from '../errors.ts';
+import { appendDurably } from './files.ts';
 import { isMissing } from './system-error.ts';
 
 /** A row as it stands in a file: its id, and the day it is sorted and looked up by. */
@@ -74,13 +66,7 @@ export class SyncedRows {
       offset += Buffer.byteLength(line);
     }
     try {
-      const file = openSync(this.#path, 'a', 0o600);
-      try {
-        writeFileSync(file, lines.join(''));
-        fsyncSync(file);
-      } finally {
-        closeSync(file);
-      }
+      appendDurably(this.#path, 'a', lines.join(''));
     } catch (cause) {
       throw new Psd2Error('config', `${this.#path} cannot be written`, {
         hint: 'Check the free space, and who owns the folder. What is in the file stays; the next sync goes on.',
