@@ -4,19 +4,13 @@ import type { GenericOrder, OperationEvent } from '../domain/operation.ts';
 import type { Transfer, TransferEvent } from '../domain/transfer.ts';
 import { Psd2Error } from '../errors.ts';
 import { listFolder } from './files.ts';
-import { findFlow } from './find-flow.ts';
-import {
-  appendToFlowFile,
-  createFlowFile,
-  damagedAt,
-  type ReadFlow,
-  readFirstEvent,
-  readFlowFile,
-} from './flow-file.ts';
+import { appendToFlowFile, createFlowFile, type ReadFlow, readFlowFile } from './flow-file.ts';
+import { FlowFiles } from './flow-files.ts';
 import { collectMoments, type FlowMoment, momentEvent } from './flow-history.ts';
 import { createdAt, isFlowId, newFlowId } from './flow-id.ts';
-import { FlowIndex, type IndexEntry } from './flow-index.ts';
+import { FlowIndex } from './flow-index.ts';
 import { CONSENT, type FlowKind, type GenericOperation, OPERATION, TRANSFER } from './flow-kinds.ts';
+import { FlowLookup, type ReferencedTransfer } from './flow-lookup.ts';
 import { FlowsUnderWay } from './flows-under-way.ts';
 import type { StoreFolder } from './folder.ts';
 import { makePrivateFolder } from './json-file.ts';
@@ -44,9 +38,6 @@ type Begun = { transactionId: string };
 /** What a flow begins with, but for the id that the journal gives it. */
 type Created<Event extends { type: string }> = Omit<Extract<Event, { type: 'created' }>, 'type' | 'flow'>;
 
-/** A transfer with a reference, or why what became of it can't be told. */
-export type ReferencedTransfer = { flow: string; transfer: Transfer } | { flow: string; damage: Psd2Error };
-
 /** Is told of a journal that can't be read, in place of its flow. */
 export type OnDamaged = (damage: Psd2Error, flow: string) => void;
 
@@ -54,6 +45,7 @@ export type OnDamaged = (damage: Psd2Error, flow: string) => void;
 const CLAIM_PATIENCE_MS = 8_000;
 /** More than the outcome of an execution takes, with some for the folder. */
 const OUTCOME_BYTES = 8_192;
+
 /**
  * The flows of one profile: an append-only file for each, `<flow>.ndjson`, one event a line. A flow is the
  * fold of its events. The ids begin with the time of creation, so that their order is that of the files.
@@ -61,7 +53,9 @@ const OUTCOME_BYTES = 8_192;
 export class FlowJournal {
   readonly #folder: string;
   readonly #interrupted: AbortSignal | undefined;
+  readonly #files: FlowFiles;
   readonly #index: FlowIndex;
+  readonly #lookup: FlowLookup;
   /** Which flows processes work on, or left behind. */
   readonly underWay: FlowsUnderWay;
   readonly #now: () => Date;
@@ -78,22 +72,27 @@ export class FlowJournal {
   ) {
     this.#folder = folder.flows(profile);
     this.#interrupted = folder.interrupted;
+    this.#files = new FlowFiles(this.#folder);
     this.#index = new FlowIndex(this.#folder);
+    this.#lookup = new FlowLookup(this.#files, this.#index);
     this.underWay = new FlowsUnderWay(this.#folder);
     this.#now = now;
     this.#random = random;
     this.#opened = opened;
   }
 
+  /** Begins a transfer: its journal is on the disk then. @throws Psd2Error `config` when it can't be written */
   createTransfer(begin: Created<TransferEvent>): OpenTransfer {
     const { reference } = begin.order;
     return this.#create(TRANSFER, (flow) => ({ type: 'created', flow, ...begin }), reference);
   }
 
+  /** As {@link createTransfer}. */
   createOperation(begin: Created<OperationEvent<GenericOrder>>): OpenOperation {
     return this.#create(OPERATION, (flow) => ({ type: 'created', flow, ...begin }));
   }
 
+  /** As {@link createTransfer}. */
   createConsent(begin: Created<ConsentEvent>): OpenConsent {
     return this.#create(CONSENT, (flow) => ({ type: 'created', flow, ...begin }));
   }
@@ -133,30 +132,9 @@ export class FlowJournal {
     return this.#all(CONSENT, onDamaged);
   }
 
-  /**
-   * The transfers that have this reference of the operator's. One whose journal is damaged after its beginning
-   * comes with the damage.
-   *
-   * @throws Psd2Error `config` when a journal can't tell its reference
-   */
+  /** As {@link FlowLookup.withReference}. */
   transfersWithReference(reference: string): ReferencedTransfer[] {
-    const index = this.#index.read();
-    const learnt: IndexEntry[] = [];
-    const referenceOf = (flow: string) => {
-      const known = index.get(flow)?.reference;
-      if (known !== undefined) return known;
-      const read = this.#readReference(flow);
-      learnt.push({ flow, reference: read });
-      return read;
-    };
-    const flows = this.#flows(TRANSFER).filter((flow) => referenceOf(flow) === reference);
-    this.#note(learnt);
-    return flows.flatMap((flow): ReferencedTransfer[] => {
-      const damaged: Psd2Error[] = [];
-      const transfer = this.#ifWhole(TRANSFER, flow, damaged);
-      if (transfer) return [{ flow, transfer }];
-      return damaged.map((damage) => ({ flow, damage }));
-    });
+    return this.#lookup.withReference(reference);
   }
 
   /**
@@ -168,10 +146,14 @@ export class FlowJournal {
    */
   history(flow: string): FlowMoment[] | null {
     if (!isFlowId(flow)) return null;
-    return readFlowFile(this.#path(flow), momentEvent, collectMoments)?.current ?? null;
+    return readFlowFile(this.#files.pathOf(flow), momentEvent, collectMoments)?.current ?? null;
   }
 
-  /** One process of this profile at a time, for what must be looked up and written together. */
+  /**
+   * One process of this profile at a time, for what must be looked up and written together.
+   *
+   * @throws Psd2Error `config` when another process is at it for too long
+   */
   locked<T>(work: () => Promise<T>): Promise<T> {
     return withLock(
       join(this.#folder, 'journal'),
@@ -194,7 +176,7 @@ export class FlowJournal {
       this.underWay.end(flow);
       return result;
     };
-    return withLock(this.#path(flow), flow, claimedWork, CLAIM_PATIENCE_MS, this.#interrupted);
+    return withLock(this.#files.pathOf(flow), flow, claimedWork, CLAIM_PATIENCE_MS, this.#interrupted);
   }
 
   /** The flows that other processes work on at this moment, and which processes. */
@@ -202,7 +184,7 @@ export class FlowJournal {
     const locked = listFolder(this.#folder).filter((file) => file.endsWith('.ndjson.lock'));
     const flows = locked.map((file) => basename(file, '.ndjson.lock'));
     const found = await Promise.all(
-      flows.map(async (flow) => ({ flow, holder: await holderOf(this.#path(flow)) })),
+      flows.map(async (flow) => ({ flow, holder: await holderOf(this.#files.pathOf(flow)) })),
     );
     return found.flatMap(({ flow, holder }) => (holder === undefined ? [] : [{ flow, holder }]));
   }
@@ -214,14 +196,14 @@ export class FlowJournal {
   ): OpenFlow<Flow, Event> {
     makePrivateFolder(this.#folder);
     const now = this.#now();
-    const flow = newFlowId(kind, now, this.#flows(kind)[0], this.#random);
+    const flow = newFlowId(kind, now, this.#files.newestFirst(kind)[0], this.#random);
     this.underWay.begin(flow);
     const event = created(flow);
     const at = now.toISOString();
     let size: number;
     try {
       if (reference !== undefined) this.#index.add({ flow, reference });
-      size = createFlowFile(this.#path(flow), { at, event });
+      size = createFlowFile(this.#files.pathOf(flow), { at, event });
     } catch (error) {
       this.underWay.end(flow);
       throw error;
@@ -231,24 +213,13 @@ export class FlowJournal {
 
   #open<Flow extends Begun, Event>(kind: FlowKind<Flow, Event>, reference: string): OpenFlow<Flow, Event> {
     const isId = isFlowId(reference) && reference.startsWith(kind.prefix);
-    const exact = isId ? this.#read(kind, reference) : undefined;
+    const exact = isId ? this.#files.read(kind, reference) : undefined;
     if (exact) return this.#writable(kind, reference, exact);
 
-    const damaged: Psd2Error[] = [];
-    try {
-      const flow = findFlow(reference, {
-        prefix: kind.prefix,
-        flows: () => this.#flows(kind),
-        resources: () => this.#resources(kind, reference, damaged),
-      });
-      const read = this.#read(kind, flow);
-      if (!read) throw new TypeError(`The file of ${flow} is gone`);
-      return this.#writable(kind, flow, read);
-    } catch (error) {
-      const [first] = damaged;
-      if (!first || !(error instanceof Psd2Error) || error.code !== 'flow_not_found') throw error;
-      throw error.with({ hint: `${error.hint} It could not be looked for everywhere: ${first.message}` });
-    }
+    const flow = this.#lookup.find(kind, reference);
+    const read = this.#files.read(kind, flow);
+    if (!read) throw new TypeError(`The file of ${flow} is gone`);
+    return this.#writable(kind, flow, read);
   }
 
   #writable<Flow extends Begun, Event>(
@@ -270,7 +241,7 @@ export class FlowJournal {
         if (resourceId !== kind.resourceIdOf(current)) this.#index.add({ flow, resourceId });
         // What became of the money must find its place too.
         if (kind.isExecution(event)) giveBack = reserveSpace(this.#folder, OUTCOME_BYTES);
-        size += appendToFlowFile(this.#path(flow), { size, cutShort }, { at, event });
+        size += appendToFlowFile(this.#files.pathOf(flow), { size, cutShort }, { at, event });
         cutShort = false;
         current = next;
         return current;
@@ -279,96 +250,16 @@ export class FlowJournal {
   }
 
   *#all<Flow, Event>(kind: FlowKind<Flow, Event>, onDamaged?: OnDamaged, since?: Date): Generator<Flow> {
-    for (const flow of this.#flows(kind)) {
+    for (const flow of this.#files.newestFirst(kind)) {
       if (since && (createdAt(flow) ?? Number.POSITIVE_INFINITY) < since.getTime()) return;
       let read: ReadFlow<Flow> | undefined;
       try {
-        read = this.#read(kind, flow);
+        read = this.#files.read(kind, flow);
       } catch (damage) {
         if (!onDamaged || !(damage instanceof Psd2Error)) throw damage;
         onDamaged(damage, flow);
       }
       if (read) yield read.current;
     }
-  }
-
-  /**
-   * The flows whose resource id begins with `reference`, also those that the index does not know yet.
-   *
-   * @param damaged gets what kept a journal from being looked at
-   */
-  #resources<Flow, Event>(
-    kind: FlowKind<Flow, Event>,
-    reference: string,
-    damaged: Psd2Error[],
-  ): { flow: string; resourceId: string }[] {
-    const index = this.#index.read();
-    const learnt: IndexEntry[] = [];
-    const found = this.#flows(kind).flatMap((flow) => {
-      const indexed = index.get(flow)?.resourceIds;
-      const fitting = indexed && [...indexed].find((resourceId) => resourceId.startsWith(reference));
-      if (indexed && fitting === undefined) return [];
-      // The journal has the last word; where it is damaged, the index has.
-      const current = this.#ifWhole(kind, flow, damaged);
-      const resourceId = current ? kind.resourceIdOf(current) : (fitting ?? null);
-      if (!indexed && current && (resourceId !== null || kind.isEnded(current)))
-        learnt.push({ flow, resourceId });
-      return resourceId?.startsWith(reference) ? [{ flow, resourceId }] : [];
-    });
-    this.#note(learnt);
-    return found;
-  }
-
-  #ifWhole<Flow, Event>(kind: FlowKind<Flow, Event>, flow: string, damaged: Psd2Error[]): Flow | undefined {
-    try {
-      return this.#read(kind, flow)?.current;
-    } catch (damage) {
-      if (!(damage instanceof Psd2Error)) throw damage;
-      damaged.push(damage);
-      return undefined;
-    }
-  }
-
-  /** Adds to the index what it did not know; where that can't be written, it is only slower. */
-  #note(learnt: IndexEntry[]): void {
-    try {
-      if (learnt.length > 0) this.#index.add(...learnt);
-    } catch (error) {
-      if (!(error instanceof Psd2Error)) throw error;
-    }
-  }
-
-  /** @throws Psd2Error `config` when the journal can't tell it */
-  #readReference(flow: string): string | null {
-    const path = this.#path(flow);
-    try {
-      const event = readFirstEvent(path, TRANSFER.schema);
-      if (event === undefined) return null;
-      if (event.type !== 'created') throw damagedAt(path, 1);
-      return event.order.reference;
-    } catch (error) {
-      if (!(error instanceof Psd2Error)) throw error;
-      throw new Psd2Error('config', `${error.message}, so psd2 can't tell which reference ${flow} has`, {
-        hint: `${error.hint} Or give no --reference.`,
-        cause: error,
-      });
-    }
-  }
-
-  #read<Flow, Event>({ schema, apply }: FlowKind<Flow, Event>, flow: string): ReadFlow<Flow> | undefined {
-    return readFlowFile(this.#path(flow), schema, apply);
-  }
-
-  /** Newest first. */
-  #flows({ prefix }: { prefix: string }): string[] {
-    return listFolder(this.#folder)
-      .filter((file) => file.startsWith(prefix) && file.endsWith('.ndjson'))
-      .sort()
-      .reverse()
-      .map((file) => basename(file, '.ndjson'));
-  }
-
-  #path(flow: string): string {
-    return join(this.#folder, `${flow}.ndjson`);
   }
 }
