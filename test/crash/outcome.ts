@@ -33,11 +33,7 @@ const UNREACHABLE = 11;
 const INTERRUPTED = 130;
 
 /** Stops a flow at a point, takes it up until it is at its end, and looks whether all is as promised. */
-export async function tryFlow(
-  bank: CrashBank,
-  scenario: Scenario,
-  stop: { at: string; how: How; phase: string },
-): Promise<Outcome> {
+export async function tryFlow(bank: CrashBank, scenario: Scenario, stop: Stop): Promise<Outcome> {
   const place = bank.newPlace();
   const problems: string[] = [];
   const requestIds = new Set<string>();
@@ -98,28 +94,27 @@ export async function tryFlow(
     problems.push(`it ended ${end}, and the bank got it ${decisive.length} times`);
   if (sent > 0 && !flow) problems.push('a request was announced, and no flow is on disk');
   place.remove();
+  const found = flow?.state ?? null;
   return {
-    scenario: scenario.name,
-    how: stop.how,
-    point: stop.at,
-    phase: stop.phase,
-    reached: stopped.stopped,
-    found: flow?.state ?? null,
+    ...tried(scenario, stop, stopped),
+    found,
     end,
     decisive: decisive.length,
     amount: place.amount,
     bookings: 0,
-    tookToEnd: stopped.tookToEnd,
     problems,
   };
 }
 
+type Stop = { at: string; how: How; phase: string };
+
+/** What a try says of itself, whatever became of it. */
+function tried({ name }: { name: string }, { at, how, phase }: Stop, { stopped, tookToEnd }: Watched) {
+  return { scenario: name, how, point: at, phase, reached: stopped, tookToEnd };
+}
+
 /** Stops a login at a point: the login from before goes on, and another one works. */
-export async function tryLogin(
-  bank: CrashBank,
-  scenario: LoginScenario,
-  stop: { at: string; how: How; phase: string },
-): Promise<Outcome> {
+export async function tryLogin(bank: CrashBank, scenario: LoginScenario, stop: Stop): Promise<Outcome> {
   const place = bank.newPlace();
   const problems: string[] = [];
   const stopped = await place.watched(scenario.begin, stop);
@@ -131,17 +126,12 @@ export async function tryLogin(
   }
   place.remove();
   return {
-    scenario: scenario.name,
-    how: stop.how,
-    point: stop.at,
-    phase: stop.phase,
-    reached: stopped.stopped,
+    ...tried(scenario, stop, stopped),
     found: null,
     end: 'logged in',
     decisive: 0,
     amount: place.amount,
     bookings: 0,
-    tookToEnd: stopped.tookToEnd,
     problems,
   };
 }

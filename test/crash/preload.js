@@ -106,13 +106,19 @@ function remember(name, target, descriptor) {
   if (name === 'open' && typeof descriptor === 'number') opened.set(descriptor, String(target));
 }
 
+/** @returns the effect on the disk; undefined for a call without one */
+function begin(name, args) {
+  const effect = effectOf(name, args);
+  if (effect !== undefined) {
+    point(`before ${effect}`);
+    halfWay(name, effect, args[0], args[1]);
+  }
+  return effect;
+}
+
 function wrapSync(name, original) {
   return function (...args) {
-    const effect = effectOf(name, args);
-    if (effect !== undefined) {
-      point(`before ${effect}`);
-      halfWay(name, effect, args[0], args[1]);
-    }
+    const effect = begin(name, args);
     within += 1;
     let result;
     try {
@@ -128,11 +134,7 @@ function wrapSync(name, original) {
 
 function wrapCallback(name, original) {
   return function (...args) {
-    const effect = effectOf(name, args);
-    if (effect !== undefined) {
-      point(`before ${effect}`);
-      halfWay(name, effect, args[0], args[1]);
-    }
+    const effect = begin(name, args);
     const callback = args.at(-1);
     if (typeof callback === 'function') {
       args[args.length - 1] = function (error, ...results) {
@@ -147,11 +149,7 @@ function wrapCallback(name, original) {
 
 function wrapPromise(name, original) {
   return async function (...args) {
-    const effect = effectOf(name, args);
-    if (effect !== undefined) {
-      point(`before ${effect}`);
-      halfWay(name, effect, args[0], args[1]);
-    }
+    const effect = begin(name, args);
     const result = await original.apply(this, args);
     if (effect !== undefined) point(`after ${effect}`);
     return result;

@@ -26,6 +26,16 @@ export function transferOrder(changes: Partial<TransferOrder> = {}): TransferOrd
   };
 }
 
+/** The bank has verified an order as the resource `r1`, and says nothing more of it. */
+export const VERIFIED = {
+  type: 'verified',
+  resourceId: 'r1',
+  totalAmount: null,
+  commissions: null,
+  bankName: null,
+  nextStep: 'execute',
+} as const;
+
 /** A consent for two categories. */
 export function consentCategories(): ConsentCategoryRequest[] {
   const products = [parseProductId('0000012345'), parseProductId('CARD000001')];

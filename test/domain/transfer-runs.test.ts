@@ -2,17 +2,9 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import type { OperationStep } from '../../src/domain/operation.ts';
 import { applyTransferEvent, type Transfer, type TransferEvent } from '../../src/domain/transfer.ts';
-import { nextTransferStep, transferOrder } from './orders.ts';
+import { nextTransferStep, transferOrder, VERIFIED } from './orders.ts';
 
 const intent = { requestId: 'request-1', digest: null };
-const verified = {
-  type: 'verified',
-  resourceId: 'r1',
-  totalAmount: null,
-  commissions: null,
-  bankName: null,
-  nextStep: 'execute',
-} as const;
 const executed = { type: 'executed', cro: '1' } as const;
 const settlement = (status: 'OK' | 'KO' | 'PENDING') =>
   ({ type: 'settlement', status, description: null }) as const;
@@ -22,10 +14,10 @@ const authorization = (status: 'AUTHORIZED' | 'NOT_AUTHORIZED' | 'EXPIRED' | 'PE
 /** Every way in which a run can do a step and what it then writes; it may be killed after each event. */
 const WAYS: Record<OperationStep, TransferEvent[][]> = {
   verify: [
-    [{ type: 'verify-sent', ...intent }, verified],
+    [{ type: 'verify-sent', ...intent }, VERIFIED],
     [
       { type: 'verify-sent', ...intent },
-      { ...verified, nextStep: 'verify2' },
+      { ...VERIFIED, nextStep: 'verify2' },
     ],
     [{ type: 'verify-sent', ...intent }, { type: 'verify-refused' }],
   ],
@@ -64,11 +56,11 @@ const WAYS: Record<OperationStep, TransferEvent[][]> = {
   'verify-further': [
     [
       { type: 'further-verify-sent', ...intent },
-      { ...verified, type: 'further-verified' },
+      { ...VERIFIED, type: 'further-verified' },
     ],
     [
       { type: 'further-verify-sent', ...intent },
-      { ...verified, type: 'further-verified', nextStep: 'verify3' },
+      { ...VERIFIED, type: 'further-verified', nextStep: 'verify3' },
     ],
     [{ type: 'further-verify-sent', ...intent }, { type: 'verify-refused' }],
     [{ type: 'further-data', data: ['{}'] }],

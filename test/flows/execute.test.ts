@@ -9,6 +9,7 @@ import type { OpenTransfer } from '../../src/store/journal.ts';
 import { operationStatus, refusal, success } from '../bank/answers.ts';
 import { type ClientOptions, useClients } from '../bank/client.ts';
 import { type ScriptedAnswer, useRecordedBank } from '../bank/recorded-bank.ts';
+import { VERIFIED } from '../domain/orders.ts';
 import { newConfigFolder, temporaryFolder } from '../store/temporary-folder.ts';
 import { executionStatus, executions, newTransfer, scriptOf, type TransferSetting } from './transfers.ts';
 
@@ -28,14 +29,7 @@ const LOST = new Psd2Error('bank_unreachable', 'The bank could not be reached', 
 function authorised(order: Partial<TransferOrder> = {}, options: ClientOptions = {}) {
   const transfer = newTransfer(newConfigFolder(temporary), { order });
   const { bank } = openClient({ now: transfer.world.now, signal: transfer.world.signal, ...options });
-  transfer.open.record({
-    type: 'verified',
-    resourceId: 'r1',
-    totalAmount: null,
-    commissions: null,
-    bankName: null,
-    nextStep: 'execute',
-  });
+  transfer.open.record(VERIFIED);
   transfer.open.record({ type: 'accepted' });
   transfer.open.record({ type: 'sca-started' });
   transfer.open.record({ type: 'authorization', status: 'AUTHORIZED', bankStatus: 'AUTHORIZED' });

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { refusal } from '../bank/answers.ts';
 import { useClients } from '../bank/client.ts';
 import { useRecordedBank } from '../bank/recorded-bank.ts';
+import { VERIFIED } from '../domain/orders.ts';
 import { newConfigFolder, temporaryFolder } from '../store/temporary-folder.ts';
 import { executionStatus, newTransfer, scriptOf } from './transfers.ts';
 
@@ -13,14 +14,7 @@ const temporary = temporaryFolder();
 /** An instant transfer that the bank has executed just now. */
 function executed() {
   const transfer = newTransfer(newConfigFolder(temporary));
-  transfer.open.record({
-    type: 'verified',
-    resourceId: 'r1',
-    totalAmount: null,
-    commissions: null,
-    bankName: null,
-    nextStep: 'execute',
-  });
+  transfer.open.record(VERIFIED);
   transfer.open.record({ type: 'executed', cro: '1' });
   /** When each status call was made, in milliseconds after execute ended; each takes `slow` to be answered. */
   const asked: number[] = [];

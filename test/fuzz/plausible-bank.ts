@@ -1,14 +1,17 @@
 import type { Heard } from '../hostile/hostile-bank.ts';
 import { PRODUCT } from '../hostile/hostile-bank.ts';
 
-const euros = (amount: string) => ({ amount, currency: 'EUR' });
-const row = {
+export const euros = (amount: string) => ({ amount, currency: 'EUR' });
+/** A transaction as a bank may write it. */
+export const row = {
   index: '1',
   shortDescription: 'Rent',
   extendedDescription: 'of May',
   amountTransaction: euros('-12.300'),
   dateAccountingCurrency: '20240630T00:00:00',
   dateLiquidationValue: '30/06/2024',
+  codeDescription: 'TRANSFER',
+  idMoneyTransfer: 'x1',
   isFeeCharge: false,
 };
 const DATA: [path: RegExp, data: object][] = [

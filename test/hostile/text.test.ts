@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { euros, row } from '../fuzz/plausible-bank.ts';
 import { type Behaviour, type PlainAnswer, PRODUCT, useHostileBank, write } from './hostile-bank.ts';
 import { ACTED_UPON, useResident } from './resident.ts';
 
@@ -50,18 +51,6 @@ const error = {
     messages: [{ code: 'E1', message: 'An error', type: 'ERROR', detail: 'more' }],
   },
   resources: { resourceId: 'r1' },
-};
-const euros = (amount: string) => ({ amount, currency: 'EUR' });
-const row = {
-  index: '1',
-  shortDescription: 'Rent',
-  extendedDescription: 'of May',
-  amountTransaction: euros('-12.300'),
-  dateAccountingCurrency: '20240630T00:00:00',
-  dateLiquidationValue: '30/06/2024',
-  codeDescription: 'TRANSFER',
-  idMoneyTransfer: 'x1',
-  isFeeCharge: false,
 };
 const approach = envelope({ chosenScaApproach: 'REDIRECT', scaRedirectURL: 'https://bank.example/sca' });
 const status = envelope({ authorizationStatus: 'AUTHORIZED', executionStatus: 'PENDING' });

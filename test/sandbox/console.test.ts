@@ -4,9 +4,9 @@ import { request as httpRequest } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { connect as tlsConnect } from 'node:tls';
-import type { Browser, BrowserContext, Page } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { launchChromium } from '../chromium.ts';
+import type { Page } from 'playwright-core';
+import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { useQuietPages } from './quiet-pages.ts';
 import { openTestBank, type TestBank } from './tpp.ts';
 
 const CURRENT = '/private/customers/1048262/products/0010482620';
@@ -36,27 +36,13 @@ async function scaState(id: string): Promise<unknown> {
 }
 
 describe('in Chromium', () => {
-  let browser: Browser;
-  let context: BrowserContext;
+  const pages = useQuietPages();
   let page: Page;
-  let complaints: string[];
 
-  beforeAll(async () => {
-    browser = await launchChromium();
-  }, 30_000);
-  afterAll(() => browser.close());
   beforeEach(async () => {
-    context = await browser.newContext({ viewport: { width: 1280, height: 800 } });
-    page = await context.newPage();
-    complaints = [];
-    page.on('console', (message) => complaints.push(message.text()));
-    page.on('pageerror', (error) => complaints.push(error.message));
+    page = await pages.open({ viewport: { width: 1280, height: 800 } });
     await page.goto(consoleUrl());
     await page.getByText('live', { exact: true }).waitFor();
-  });
-  afterEach(async () => {
-    await context.close();
-    expect(complaints).toEqual([]);
   });
 
   const press = (name: string) => page.getByRole('button', { name, exact: true }).click();
@@ -167,7 +153,7 @@ describe('in Chromium', () => {
     await page.getByText(`${button}: done.`).waitFor();
     expect(await scaState(id)).toBe(state);
     // Back at the provider, which is not there in this test.
-    expect(context.pages()).toHaveLength(button === 'Expire' ? 1 : 2);
+    expect(page.context().pages()).toHaveLength(button === 'Expire' ? 1 : 2);
   });
 
   test('links to the login page of a login that waits', async () => {
@@ -210,13 +196,13 @@ describe('in Chromium', () => {
     await page.getByText('as it was when it started').waitFor();
     expect((await bank.tpp.send({ path, token })).status).toBe(401);
     // Chromium itself writes about the answer 400.
-    complaints = complaints.filter((text) => !text.includes('400 (Bad Request)'));
+    pages.forgive('400 (Bad Request)');
   });
 
   test('says when the sandbox has ended', async () => {
     await bank.sandbox.close();
     await page.getByText('the sandbox does not answer').waitFor();
-    complaints = complaints.filter((text) => !text.includes('ERR_'));
+    pages.forgive('ERR_');
   });
 
   test('fits a narrow window', async () => {

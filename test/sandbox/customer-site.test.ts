@@ -1,9 +1,8 @@
 import { request as httpRequest } from 'node:http';
 import { parse } from 'node-html-parser';
-import type { Browser, BrowserContext, Page } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { Page } from 'playwright-core';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { listenForCallback } from '../../src/terminal/callback-listener.ts';
-import { launchChromium } from '../chromium.ts';
 import { freePort } from '../terminal/free-port.ts';
 import {
   consent,
@@ -15,6 +14,7 @@ import {
   serve,
   serveSite,
 } from './fake-bank.ts';
+import { useQuietPages } from './quiet-pages.ts';
 
 let callbacks: string[];
 let bank: FakeBank;
@@ -39,25 +39,11 @@ const loginUrl = () => `${site.origin}/login?request=L1`;
 const scaUrl = () => `${site.origin}/sca-authorize/?resourceId=${RESOURCE}`;
 
 describe('the customer site in Chromium, without scripts', () => {
-  let browser: Browser;
-  let context: BrowserContext;
+  const pages = useQuietPages();
   let page: Page;
-  let complaints: string[];
-
-  beforeAll(async () => {
-    browser = await launchChromium();
-  }, 30_000);
-  afterAll(() => browser.close());
 
   beforeEach(async () => {
-    context = await browser.newContext({ javaScriptEnabled: false, viewport: { width: 320, height: 640 } });
-    page = await context.newPage();
-    complaints = [];
-    page.on('console', (message) => complaints.push(message.text()));
-  });
-  afterEach(async () => {
-    await context.close();
-    expect(complaints).toEqual([]);
+    page = await pages.open({ javaScriptEnabled: false, viewport: { width: 320, height: 640 } });
   });
 
   const press = (name: string) => page.getByRole('button', { name, exact: true }).click();

@@ -102,21 +102,8 @@ describe('the export of transactions', () => {
 
 describe('the printer document', () => {
   async function verified(): Promise<string> {
-    const { json } = await bank.tpp.send({
-      method: 'POST',
-      path: `${CURRENT}/moneyTransfer/verify`,
-      token,
-      body: {
-        data: {
-          moneyTransferAmount: { currency: 'EUR', amount: '12.34' },
-          flagUrgency: false,
-          moneyTransferExecutionDate: '20/11/2026',
-          ibanBeneficiary: 'IT60X0542811101000000123456',
-          beneficiaryName: 'Mario Rossi',
-          description: 'invoice (7)',
-        },
-      },
-    });
+    const order = { amount: '12.34', name: 'Mario Rossi', description: 'invoice (7)', instant: false };
+    const { json } = await bank.tpp.verifyTransfer(token, order);
     return String(json.resources?.resourceId);
   }
 

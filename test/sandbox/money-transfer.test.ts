@@ -42,17 +42,12 @@ async function verified(data: object): Promise<string> {
 }
 
 async function startSca(id: string): Promise<void> {
-  await bank.tpp.send({
-    path: `/private/auth/security/sca/${id}/approach`,
-    token,
-    headers: { 'TPP-Redirect-URI': 'http://127.0.0.1:8910/callback' },
-  });
+  await bank.tpp.startSca(token, id);
 }
 
 async function authorised(data: object): Promise<string> {
   const id = await verified(data);
-  await startSca(id);
-  bank.sandbox.customers.approveSca(id);
+  await bank.tpp.authorise(token, id);
   return id;
 }
 
@@ -480,8 +475,7 @@ describe('execute', () => {
       [all, all].map(async (data) => String((await verify(data, SAVINGS)).json.resources?.resourceId)),
     );
     for (const id of ids) {
-      await startSca(id);
-      bank.sandbox.customers.approveSca(id);
+      await bank.tpp.authorise(token, id);
     }
     const replies = [await execute(ids[0] ?? '', SAVINGS), await execute(ids[1] ?? '', SAVINGS)];
     expect(replies.map(({ status }) => status)).toEqual([200, 417]);

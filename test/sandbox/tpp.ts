@@ -127,7 +127,7 @@ export class Tpp {
     return { token: String(json.data?.access_token), application };
   }
 
-  /** Orders an instant transfer of today, by default from anna's current account. */
+  /** Orders a transfer of today, by default an instant one from anna's current account. */
   verifyTransfer(
     token: string,
     order: {
@@ -137,6 +137,8 @@ export class Tpp {
       iban?: string;
       name?: string;
       description?: string;
+      /** Default: true. */
+      instant?: boolean;
       headers?: Call['headers'];
     } = {},
   ): Promise<Reply> {
@@ -151,7 +153,7 @@ export class Tpp {
         data: {
           moneyTransferAmount: { currency: 'EUR', amount: order.amount ?? '1.00' },
           flagUrgency: false,
-          type: 'INSTANT',
+          ...(order.instant !== false && { type: 'INSTANT' }),
           moneyTransferExecutionDate: `${day}/${month}/${year}`,
           ibanBeneficiary: order.iban ?? 'IT60X0542811101000000123456',
           beneficiaryName: order.name ?? 'Ada Lovelace',

@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { StoreFolder } from '../../src/store/folder.ts';
 import { FlowJournal } from '../../src/store/journal.ts';
-import { consentCategories, transferOrder } from '../domain/orders.ts';
+import { consentCategories, transferOrder, VERIFIED } from '../domain/orders.ts';
 import { newConfigFolder, temporaryFolder } from './temporary-folder.ts';
 
 const temporary = temporaryFolder();
@@ -44,14 +44,7 @@ function linesOf(flow: string): unknown[] {
     .map((line) => JSON.parse(line));
 }
 
-const verified = {
-  type: 'verified',
-  resourceId: '3f2b8c1e-0000-4000-8000-000000000001',
-  totalAmount: null,
-  commissions: null,
-  bankName: null,
-  nextStep: 'execute',
-} as const;
+const verified = { ...VERIFIED, resourceId: '3f2b8c1e-0000-4000-8000-000000000001' };
 const intent = { requestId: 'q1', digest: 'SHA-256=x' };
 const { customerId, from } = transferOrder();
 const transferTarget = { customerId, from };
