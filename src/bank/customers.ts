@@ -1,5 +1,6 @@
-import { bankLocalTime, type IsoDate } from '../domain/calendar.ts';
-import type { Decimal, Money } from '../domain/decimal.ts';
+import type { BookedRow } from '../domain/booked-ids.ts';
+import { bankLocalTime } from '../domain/calendar.ts';
+import type { Money } from '../domain/decimal.ts';
 import { accountsAnswer, balanceAnswer, customerIdAnswer } from '../wire/customers.ts';
 import type { Bank } from './bank.ts';
 import { pathSegment } from './path-segment.ts';
@@ -25,17 +26,9 @@ export interface Balance {
 }
 
 /** A row of the transaction list. `index` restarts with every query: it is no id. */
-export interface Transaction {
+export interface Transaction extends BookedRow {
   index: string;
   status: 'booked' | 'pending';
-  bookingDate: IsoDate | null;
-  valueDate: IsoDate | null;
-  amount: Decimal;
-  currency: string | null;
-  description: string;
-  details: string;
-  code: string | null;
-  transferReference: string | null;
   feeCharge: boolean | null;
 }
 

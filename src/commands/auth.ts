@@ -66,6 +66,7 @@ export function describeLogin(
   };
 }
 
+/** Prints a login in the shape of the command contract. */
 export function printLogin({ output }: Context, login: LoginStatus): void {
   output.record(login, LOGIN_FIELDS);
 }

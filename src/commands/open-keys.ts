@@ -39,6 +39,7 @@ export interface KeyRing {
   opening<T>(what: string, open: (passphrase: string | undefined) => T | Promise<T>): Promise<T>;
 }
 
+/** The certificates and keys of a profile; each is read when it is asked for. */
 export function openKeyRing({ env, terminal, world }: Context, profile: Profile): KeyRing {
   let passphrase = env.PSD2_KEY_PASSPHRASE || undefined;
 

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { IsoDate } from './calendar.ts';
 import { type Decimal, normalDecimal } from './decimal.ts';
 
-/** What the bank says of a booked transaction. */
+/** What the bank says of a transaction, whatever query it is asked by. */
 export interface BookedRow {
   bookingDate: IsoDate | null;
   valueDate: IsoDate | null;

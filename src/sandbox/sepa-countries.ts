@@ -43,6 +43,7 @@ const codes = [
   ...['AL', 'ME', 'MK', 'MD', 'RS'],
 ];
 
+/** @param code ISO 3166-1, two letters */
 export function isSepaCountry(code: string): boolean {
   return codes.includes(code);
 }

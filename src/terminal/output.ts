@@ -80,6 +80,7 @@ export interface OutputOptions {
   page?: ((text: string) => Promise<void>) | undefined;
 }
 
+/** What a command's data is written with, in the format that the operator asked for. */
 export function openOutput(stdout: NodeJS.WriteStream, options: OutputOptions): Output {
   const { format, colour, say, query, page } = options;
   const write = (text: string) => {

@@ -49,6 +49,7 @@ interface CertificateView {
   sha256: string;
 }
 
+/** A call as a line of the console's list. */
 export function lineOf(seen: Seen): CallLine {
   const at = seen.at.toISOString();
   if ('reason' in seen) {

@@ -103,6 +103,7 @@ export async function bodyOf(c: Context): Promise<unknown> {
   }
 }
 
+/** The answer of control and console to a request that they do not serve. */
 export function refuse(c: Context, status: 400 | 401 | 403 | 404 | 413 | 500, error: string): Response {
   return c.json({ error }, status);
 }

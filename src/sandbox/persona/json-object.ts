@@ -1,6 +1,7 @@
 /** An object of an answer, whose fields the persona takes away and changes. */
 export type JsonObject = Record<string, unknown>;
 
+/** Whether a value of JSON is an object, and no list. */
 export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
