@@ -8,7 +8,7 @@ import {
 import { fetchTransactions } from '../bank/transactions.ts';
 import { accountHistory, type Booking } from '../domain/account-history.ts';
 import { withIds } from '../domain/booked-ids.ts';
-import { bankDay, bankLocalTime, type DayRange, EARLIEST_DAY } from '../domain/calendar.ts';
+import { bankDay, bankTime, type DayRange, EARLIEST_DAY } from '../domain/calendar.ts';
 import { normalDecimal } from '../domain/decimal.ts';
 import type { ProductId } from '../domain/identifiers.ts';
 import { Psd2Error } from '../errors.ts';
@@ -93,10 +93,4 @@ function toBooking(row: Transaction & { id: string }, currency: string, productI
     ...{ id, day, valueDate, amount: normalDecimal(amount) },
     ...{ description, details, code, transferReference, feeCharge },
   };
-}
-
-/** An instant on the bank's clock, with its offset. */
-function bankTime(instant: Date): string {
-  const time = new Intl.DateTimeFormat('en-GB', { timeZone: 'Europe/Rome', timeStyle: 'medium' });
-  return bankLocalTime(bankDay(instant), time.format(instant));
 }

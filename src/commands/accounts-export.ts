@@ -6,8 +6,7 @@ import { fetchStatement } from './account-history.ts';
 import type { Context } from './context.ts';
 import { requireFile, saveResult } from './save-document.ts';
 
-export const EXPORT_FORMATS = ['csv', 'ofx', 'camt053'] as const;
-export type ExportFormat = (typeof EXPORT_FORMATS)[number];
+export type ExportFormat = 'csv' | 'ofx' | 'camt053';
 
 /** `psd2 accounts export <productId>`: what is booked, for spreadsheets and bookkeeping; pending rows are left out. */
 export async function accountsExport(

@@ -75,7 +75,7 @@ function withWayToSca(error: unknown): unknown {
 }
 
 /** Stands where the token would: it is never printed. */
-export const TOKEN_PLACE = '<access token>';
+const TOKEN_PLACE = '<access token>';
 
 async function printAnswer({ output }: Context, answer: Answer): Promise<void> {
   const json = await jsonOf(answer);

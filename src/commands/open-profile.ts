@@ -42,7 +42,7 @@ export function openProfileOf(context: Context, own?: string): OpenProfile {
 }
 
 /** From now on every question says that it is about real money. */
-export function markProduction({ terminal }: Context, { name, settings }: Profile): void {
+function markProduction({ terminal }: Context, { name, settings }: Profile): void {
   if (settings.environment === 'production') terminal.mark(`PRODUCTION ${name}`);
 }
 

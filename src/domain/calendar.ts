@@ -53,7 +53,7 @@ export function parseRange(options: { from?: string | undefined; to?: string | u
 }
 
 /** The bank's local times are those of this zone. */
-export const BANK_TIME_ZONE = 'Europe/Rome';
+const BANK_TIME_ZONE = 'Europe/Rome';
 
 /** The calendar day that `instant` falls on at the bank. */
 export function bankDay(instant: Date): IsoDate {
@@ -73,9 +73,19 @@ export function bankDay(instant: Date): IsoDate {
  */
 export function bankLocalTime(day: IsoDate, time: string): string {
   const local = `${day}T${time.length === 5 ? `${time}:00` : time}`;
+  // An hour early, so that the offset on the evening side of a clock change is the one before it.
+  return `${local}${offsetAt(new Date(new Date(`${local}Z`).getTime() - 2 * 3_600_000))}`;
+}
+
+/** An instant on the bank's wall clock, with the offset that the clock has then. */
+export function bankTime(instant: Date): string {
+  const time = new Intl.DateTimeFormat('en-GB', { timeZone: BANK_TIME_ZONE, timeStyle: 'medium' });
+  return `${bankDay(instant)}T${time.format(instant)}${offsetAt(instant)}`;
+}
+
+function offsetAt(instant: Date): string {
   const name = new Intl.DateTimeFormat('en-US', { timeZone: BANK_TIME_ZONE, timeZoneName: 'longOffset' })
-    // An hour early, so that the offset on the evening side of a clock change is the one before it.
-    .formatToParts(new Date(new Date(`${local}Z`).getTime() - 2 * 3_600_000))
+    .formatToParts(instant)
     .find((part) => part.type === 'timeZoneName')?.value;
-  return `${local}${name?.replace('GMT', '') || '+00:00'}`;
+  return name?.replace('GMT', '') || '+00:00';
 }

@@ -3,7 +3,7 @@ import type { Customer, Product } from './seed-customers.ts';
 import { seededRandom } from './seeded-random.ts';
 
 /** How many customers can be made up: as many as have a customer id of their own. */
-export const MOST_CUSTOMERS = 999_999;
+const MOST_CUSTOMERS = 999_999;
 
 /** How many transactions an account of a generated customer has, unless the start says. */
 const TRANSACTIONS = 120;

@@ -25,7 +25,7 @@ export function writeCsv(data: unknown, columns?: readonly string[], header = tr
 }
 
 /** A cell in quotes where it needs them (RFC 4180, section 2). */
-export function quoted(cell: string): string {
+function quoted(cell: string): string {
   return /[",\r\n]|^\s|\s$/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell;
 }
 

@@ -173,7 +173,7 @@ export function openOutput(stdout: NodeJS.WriteStream, options: OutputOptions): 
 }
 
 /** `2026-11-21T10:05:00Z` gives `2026-11-21 11:05` where that is the local time; what is no time stays as it is. */
-export function writeLocalTime(time: string): string {
+function writeLocalTime(time: string): string {
   if (!/^\d{4}-\d\d-\d\dT/.test(time) || Number.isNaN(Date.parse(time))) return time;
   const local = new Date(time);
   const pad = (value: number) => String(value).padStart(2, '0');

@@ -1,6 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { bankDay, bankLocalTime, type IsoDate, isIsoDate, parseDate } from '../../src/domain/calendar.ts';
+import {
+  bankDay,
+  bankLocalTime,
+  bankTime,
+  type IsoDate,
+  isIsoDate,
+  parseDate,
+} from '../../src/domain/calendar.ts';
 
 function day(text: string): IsoDate {
   return parseDate('--date', text);
@@ -115,5 +122,23 @@ describe("a time on the bank's clock", () => {
         },
       ),
     );
+  });
+});
+
+describe('an instant at the bank', () => {
+  it('is the same instant, also in the hour that a clock change repeats', () => {
+    const instant = fc.date({
+      min: new Date('2026-10-24T22:00:00Z'),
+      max: new Date('2026-10-25T04:00:00Z'),
+      noInvalidDate: true,
+    });
+    fc.assert(
+      fc.property(instant, (date) => {
+        const seconds = Math.floor(date.getTime() / 1000) * 1000;
+        expect(Date.parse(bankTime(date))).toBe(seconds);
+      }),
+    );
+    expect(bankTime(new Date('2026-10-25T00:30:00Z'))).toBe('2026-10-25T02:30:00+02:00');
+    expect(bankTime(new Date('2026-10-25T01:30:00Z'))).toBe('2026-10-25T02:30:00+01:00');
   });
 });

@@ -3,7 +3,7 @@ import type { RawRequest } from '../strict/raw-request.ts';
 import type { OutgoingAnswer } from './outgoing.ts';
 
 /** The `keyId` of the bank's signatures. */
-export const BANK_KEY_ID = 'sandbox-bank';
+const BANK_KEY_ID = 'sandbox-bank';
 
 /** What a fault makes wrong with a seal: the digest of other bytes, or a signature over another text. */
 export type SealFlaw = 'digest' | 'signature';
