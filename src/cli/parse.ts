@@ -3,12 +3,15 @@ import { didYouMean } from '../did-you-mean.ts';
 import { Psd2Error } from '../errors.ts';
 import { buildProgram } from './program.ts';
 import { reportError } from './report-error.ts';
+import { wantsJson } from './wants-json.ts';
 
 /** Reads this process's arguments, runs the command they name, and sets the exit code. */
 export async function parse(version: string): Promise<void> {
   try {
     const program = await buildProgram(version, { words: process.argv.slice(2) });
-    await program.parseAsync();
+    // Who types the name alone wants to know what there is.
+    if (process.argv.length === 2) program.outputHelp();
+    else await program.parseAsync();
   } catch (error) {
     if (!(error instanceof CommanderError))
       process.exitCode = reportError(error, process.stderr, wantsJson());
@@ -19,24 +22,14 @@ export async function parse(version: string): Promise<void> {
 
 function toUsageError(error: CommanderError): Psd2Error {
   if (error.code === 'commander.help') {
-    return new Psd2Error('usage', 'A command is missing', { hint: 'psd2 --help shows them all.' });
+    return new Psd2Error('usage', 'A command is missing', { hint: 'Add --help to see them all.' });
   }
   // What was given may hold line breaks of its own.
   const [what = '', ...suggestions] = error.message.replace(/^error: /, '').split(/\n(?=\(?Did you mean )/);
-  const message = what.charAt(0).toUpperCase() + what.slice(1);
+  const message = (what.charAt(0).toUpperCase() + what.slice(1)).trimEnd();
   const [, given, choices] = /'([^']*)' is invalid.* Allowed choices are (.*)\.$/.exec(what) ?? [];
   const hint = choices
     ? didYouMean(given ?? '', choices.split(', ')).trim()
     : suggestions.join(' ').replace(/[()]/g, '').trim();
   return new Psd2Error('usage', message, { hint: hint || 'Add --help to see how the command is used.' });
-}
-
-/** Before the options are read: whether the error is wanted as JSON. */
-function wantsJson(): boolean {
-  const words = process.argv.slice(2);
-  const at = words.findIndex((word) => /^(-o|--output(=|$))/.test(word));
-  const named = words[at]?.replace(/^(-o|--output=?)/, '') || words[at + 1];
-  const output = at === -1 ? process.env.PSD2_OUTPUT : named;
-  const isQuery = words.some((word) => /^--query(=|$)/.test(word)) && !output;
-  return words.includes('--json') || isQuery || output === 'json' || output === 'ndjson';
 }

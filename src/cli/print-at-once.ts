@@ -19,7 +19,7 @@ export function endWithoutReader({ code }: NodeJS.ErrnoException): void {
   process.exit(code === 'EPIPE' ? 0 : 1);
 }
 
-/** How wide a help text may be. Where stdout can't be a terminal, `process.stdout` is not asked either. */
-export function helpWidth(): number {
-  return (fstatSync(1).isCharacterDevice() && process.stdout.columns) || 80;
+/** How wide the terminal is. Where stdout can't be one, `process.stdout` is not asked either. */
+export function columnsOfStdout(): number | undefined {
+  return fstatSync(1).isCharacterDevice() ? process.stdout.columns : undefined;
 }

@@ -1,9 +1,11 @@
 import { Command, type CommandUnknownOpts, Help, type Option } from '@commander-js/extra-typings';
 import { didYouMean } from '../did-you-mean.ts';
 import { examples, type Run } from './declare/declare.ts';
+import { fitLines } from './fit-lines.ts';
 import { GLOBAL_OPTIONS as G } from './globals.ts';
-import { helpWidth, printAtOnce } from './print-at-once.ts';
+import { columnsOfStdout, printAtOnce } from './print-at-once.ts';
 import { TOPICS } from './topics.ts';
+import { wantsJson } from './wants-json.ts';
 
 const SOURCES: Readonly<Record<string, 'option' | 'environment'>> = { cli: 'option', env: 'environment' };
 
@@ -166,12 +168,17 @@ function configure(command: CommandUnknownOpts): void {
     .exitOverride()
     .configureHelp({
       optionDescription: describeOption,
+      minWidthToWrap: 20,
       ...(!command.parent && { subcommandTerm: (child) => child.name() }),
     })
     .configureOutput({
       outputError: () => {},
-      writeOut: printAtOnce,
-      getOutHelpWidth: helpWidth,
+      writeOut: (text) => printAtOnce(fitLines(text, columnsOfStdout())),
+      // For programs an error is one line of JSON, and nothing else.
+      writeErr: (text) => {
+        if (!wantsJson()) process.stderr.write(fitLines(text, process.stderr.columns));
+      },
+      getOutHelpWidth: () => columnsOfStdout() || 80,
       getOutHasColors: () => true,
     })
     .hook('preSubcommand', refuseUnknownWord);
@@ -204,9 +211,9 @@ async function showHelp(program: CommandUnknownOpts, words: string[]): Promise<v
   const topic = words.length === 1 && Object.hasOwn(TOPICS, name) ? TOPICS[name] : undefined;
   if (topic) {
     const { storeFolder } = await import('../store/folder.ts');
-    printAtOnce(
-      `${topic.title.charAt(0).toUpperCase()}${topic.title.slice(1)}\n\n${await topic.text(storeFolder(process.env.PSD2_CONFIG_DIR))}\n`,
-    );
+    const text = await topic.text(storeFolder(process.env.PSD2_CONFIG_DIR));
+    const title = topic.title.charAt(0).toUpperCase() + topic.title.slice(1);
+    printAtOnce(fitLines(`${title}\n\n${text}\n`, columnsOfStdout()));
     return;
   }
   let command = program;

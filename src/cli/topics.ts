@@ -29,6 +29,9 @@ const OTHER_VARIABLES: Record<string, string> = {
   NO_PROXY: 'hosts that are reached without the proxy',
 };
 
+/** The settings whose file may be PKCS#12, certificate and key in one. */
+const PKCS12 = new Set(['qwacCertificate', 'qsealCertificate']);
+
 /** The topics of `psd2 help`, by name. */
 export const TOPICS: Record<string, Topic> = {
   'exit-codes': {
@@ -45,7 +48,11 @@ export const TOPICS: Record<string, Topic> = {
       const settings = [
         ...Object.entries(TEXT_VARIABLES).map(([key, name]) => [name, nameOf(SETTING_NAMES, key)] as const),
         ...Object.entries(PEM_VARIABLES).map(
-          ([key, name]) => [name, `${nameOf(SETTING_NAMES, key)}, a PEM file`] as const,
+          ([key, name]) =>
+            [
+              name,
+              `${nameOf(SETTING_NAMES, key)}, ${PKCS12.has(key) ? 'a PEM or PKCS#12 file' : 'a PEM file'}`,
+            ] as const,
         ),
       ];
       return [
@@ -85,20 +92,24 @@ the columns, no heading and no colour.
 ${table([
   ['--json, -o json', 'one JSON document'],
   ['-o ndjson', 'one JSON object a line; transactions as soon as their page has arrived'],
+  ['-o csv', 'a heading and a row a line'],
+  ['--query <JMESPath>', 'a part of what --json would print'],
   ['--raw', "the bank's own answer, byte for byte (commands that read)"],
   ['-q, --quiet', 'nothing on stderr but warnings and errors'],
   ['-v, --verbose', 'each request on stderr, without secrets'],
 ])}
 
-Amounts are exact decimal texts, never numbers. Dates are YYYY-MM-DD, times ISO 8601. With --json an error is one
-line of JSON on stderr: {"error": {"code", "message", "exitCode", "hint", "httpStatus", "bankCode", "requestId",
-"tppRequestId", "transactionId"}}.`,
+Amounts are exact decimal texts, never numbers. Dates are YYYY-MM-DD, times ISO 8601; on a terminal they are the local
+time. A list that is longer than the terminal is shown by the command in PSD2_PAGER, or else PAGER. With --json an
+error is one line of JSON on stderr: {"error": {"code", "message", "exitCode", "hint", "httpStatus", "bankCode",
+"requestId", "tppRequestId", "transactionId"}}.`,
   },
   privacy: {
     title: 'who learns what: no telemetry',
     text: async () => `psd2 talks to the bank of the profile, through the proxy that the environment names, and to nobody else. It
-sends no telemetry, reports no crashes and looks for no updates. Programs that you name (PSD2_BROWSER) and the
-system's browser, which opens the bank's pages, are the only ones it starts.
+sends no telemetry, reports no crashes and looks for no updates. The only programs it starts are the
+system's browser, which opens the bank's pages, and those that you name: PSD2_BROWSER, PSD2_PAGER, PSD2_SIGNER,
+PSD2_PAYEE_CHECK.
 
 What it keeps stays on this machine: psd2 help files. The log of calls has neither bodies nor headers. Nothing
 of it leaves the machine unless you send it; psd2 log bundle makes a file for that, without customer ids.`,

@@ -15,7 +15,7 @@ const notRun: Run = async () => {};
 vi.mock(import('../../src/cli/print-at-once.ts'), () => ({
   printAtOnce: () => {},
   endWithoutReader: () => {},
-  helpWidth: () => 80,
+  columnsOfStdout: () => undefined,
 }));
 
 function everyCommand(command: CommandUnknownOpts, path: string[] = []): [string, CommandUnknownOpts][] {

@@ -19,6 +19,7 @@ it.concurrent.each([
   // What every object of JavaScript has is no shell and no topic.
   [['completion', 'constructor'], /Allowed choices are bash, zsh, fish/, /^Add --help/],
   [['help', '__proto__'], "There is no help on '__proto__'", /^Add --help/],
+  [['help', 'xyzzy'], /^There is no help on 'xyzzy'$/, /^Add --help/],
   [['help', 'transfr'], "There is no help on 'transfr'", /^Did you mean transfer\?$/],
   [
     ['profile', 'use', 'sandbx'],

@@ -1,0 +1,32 @@
+/** What stands before the text of a line: an indentation, or the name in a list of names. */
+const BEFORE = /^ *(?:\S.*? {2,})?/;
+/** A column of text that would be narrower begins at the left instead. */
+const LEAST_WIDTH = 20;
+
+/**
+ * Breaks lines that are wider than the terminal at blanks. What goes on stands below where the text began. A command (`$ psd2 ...`)
+ * stays whole, so that it can be copied.
+ *
+ * @param columns of the terminal; undefined or 0 where there is none: then nothing is broken
+ */
+export function fitLines(text: string, columns: number | undefined): string {
+  if (!columns) return text;
+  return text
+    .split('\n')
+    .map((line) => (line.length <= columns || /^ *\$ /.test(line) ? line : fit(line, columns)))
+    .join('\n');
+}
+
+function fit(line: string, columns: number): string {
+  const start = BEFORE.exec(line)?.[0].length ?? 0;
+  const indent = start > columns - LEAST_WIDTH ? 0 : start;
+  const lines = [line.slice(0, indent)];
+  for (const word of line.slice(indent).split(' ')) {
+    const last = lines.at(-1) ?? '';
+    const isFirst = last.length === indent;
+    if (isFirst || last.length + 1 + word.length <= columns)
+      lines[lines.length - 1] = isFirst ? last + word : `${last} ${word}`;
+    else lines.push(' '.repeat(indent) + word);
+  }
+  return lines.join('\n');
+}
