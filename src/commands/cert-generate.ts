@@ -85,7 +85,7 @@ export async function certGenerate(context: Context, options: GenerateOptions): 
   context.output.record({ organizationIdentifier, roles, notAfter, files }, [
     { title: 'Organization', value: (made) => made.organizationIdentifier },
     { title: 'Roles', value: (made) => made.roles.join(' ') },
-    { title: 'Valid until', value: (made) => made.notAfter },
+    { title: 'Valid until', value: (made) => made.notAfter, kind: 'time' },
     { title: 'Authority', value: () => files.ca },
     { title: 'QWAC', value: () => files.qwacCertificate },
     { title: 'QWAC key', value: () => files.qwacKey },

@@ -44,8 +44,8 @@ export async function certInspect(
       { title: 'Subject', value: ({ subject }) => subject },
       { title: 'Issuer', value: ({ issuer }) => issuer },
       { title: 'Serial number', value: ({ serialNumber }) => serialNumber },
-      { title: 'Valid from', value: ({ notBefore }) => notBefore },
-      { title: 'Valid until', value: ({ notAfter }) => notAfter },
+      { title: 'Valid from', value: ({ notBefore }) => notBefore, kind: 'time' },
+      { title: 'Valid until', value: ({ notAfter }) => notAfter, kind: 'time' },
       { title: 'SHA-256', value: ({ sha256 }) => sha256 },
       { title: 'Organization', value: ({ organizationIdentifier }) => organizationIdentifier },
       { title: 'QcType', value: ({ qcType }) => qcType && `${qcType} (${QC_TYPES[qcType] ?? 'not known'})` },
@@ -88,7 +88,7 @@ export async function certCheck(context: Context, file: string | undefined, days
   const fix = failed.find((check) => check.fix !== null)?.fix;
   throw new Psd2Error(
     'certificate',
-    `${failed.length} of ${checks.length} certificates ${checks.length === 1 ? 'needs' : 'need'} attention: ${failed.map(({ name }) => name).join(', ')}`,
+    `${failed.length} of ${checks.length} certificates ${failed.length === 1 ? 'needs' : 'need'} attention: ${failed.map(({ name }) => name).join(', ')}`,
     fix ? { hint: fix } : {},
   );
 }

@@ -15,21 +15,24 @@ export interface Check {
  * @returns whether none has failed
  */
 export async function printChecks<Kind extends Check>(context: Context, checks: Kind[]): Promise<boolean> {
-  const { output, stdoutIsTerminal } = context;
+  const { output, stdoutIsTerminal, stdoutColumns } = context;
   const ok = checks.every(({ status }) => status !== 'fail');
   if (output.format !== 'table') output.record({ ok, checks }, []);
   else if (stdoutIsTerminal) {
     const { default: stringWidth } = await import('string-width');
-    const indent = STATUS_WIDTH + Math.max(...checks.map(({ name }) => stringWidth(name))) + 2;
-    const width = Math.max((process.stdout.columns || 80) - indent, 30);
+    const columns = stdoutColumns || 80;
+    const beside = STATUS_WIDTH + Math.max(...checks.map(({ name }) => stringWidth(name))) + 2;
+    // Where a line has no room for it the detail stands below the name.
+    const isNarrow = columns - beside < LEAST_WIDTH;
+    const indent = isNarrow ? STATUS_WIDTH : beside;
     output.lines(
       checks.flatMap(({ name, status, detail, fix }) => {
-        const [first = '', ...rest] = [
-          ...wrap(detail, width),
-          ...(fix === null ? [] : wrap(`→ ${fix}`, width)),
-        ];
-        const title = `${status.padEnd(STATUS_WIDTH)}${name.padEnd(indent - STATUS_WIDTH)}`;
-        return [`${title}${first}`, ...rest.map((line) => `${' '.repeat(indent)}${line}`)];
+        const title = `${status.padEnd(STATUS_WIDTH)}${isNarrow ? name : name.padEnd(indent - STATUS_WIDTH)}`;
+        const texts = [detail, ...(fix === null ? [] : [`→ ${fix}`])]
+          .flatMap((text) => wrap(text, columns - indent))
+          .map((line) => `${' '.repeat(indent)}${line}`);
+        const [first = '', ...rest] = texts;
+        return isNarrow ? [title, ...texts] : [`${title}${first.slice(indent)}`, ...rest];
       }),
     );
   } else {
@@ -48,6 +51,8 @@ export async function printChecks<Kind extends Check>(context: Context, checks: 
 }
 
 const STATUS_WIDTH = 6;
+/** Of a detail that stands beside its name. */
+const LEAST_WIDTH = 48;
 
 /** Breaks a text at blanks; a longer word stays whole, so that it can be copied. */
 function wrap(text: string, width: number): string[] {

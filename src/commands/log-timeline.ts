@@ -3,7 +3,7 @@ import type { LoggedCall } from '../store/call-log.ts';
 import type { FlowMoment } from '../store/flow-history.ts';
 import { FlowJournal } from '../store/journal.ts';
 import { ENVIRONMENT_PROFILE } from '../store/profiles.ts';
-import type { Column } from '../terminal/output.ts';
+import { type Column, writeLocalTime } from '../terminal/output.ts';
 import type { Context } from './context.ts';
 import { type LogOptions, nameOf, selectCalls } from './select-calls.ts';
 
@@ -80,7 +80,7 @@ function historyOf(context: Context, newest: LoggedCall | undefined, reference: 
 }
 
 function drawMoment(moment: Moment): string[] {
-  const time = moment.at.replace('T', ' ').replace('Z', '');
+  const time = writeLocalTime(moment.at, 'millisecond');
   if ('event' in moment) return [`${time}  ${describe(moment.event)}`];
   const { call } = moment;
   const outcome = call.status === null ? (call.failure ?? 'no answer') : String(call.status);

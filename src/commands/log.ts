@@ -19,7 +19,7 @@ const COLUMNS: Column<LoggedCall>[] = [
 
 /** For a terminal: all ids would need 230 cells. `--transaction` takes what the last column has, and shows them. */
 const NARROW_COLUMNS: Column<LoggedCall>[] = [
-  { title: 'TIME', value: ({ at }) => at.replace(/\.\d+Z$/, 'Z'), whole: true },
+  { title: 'TIME', value: ({ at }) => at, kind: 'second' },
   { title: 'STATUS', value: ({ status }) => (status === null ? 'none' : String(status)), whole: true },
   { title: 'MS', value: ({ milliseconds }) => String(milliseconds), right: true },
   { title: 'CALL', value: nameOf },

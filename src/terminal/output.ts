@@ -17,9 +17,9 @@ export interface Column<Row> {
   whole?: boolean;
   /**
    * `amount`: money in or out, on a terminal with its sign and a colour. `time`: ISO 8601 with zone, on a terminal the
-   * operator's own local time, `2026-11-21 11:05`.
+   * operator's own local time, `2026-11-21 11:05`; `second`: likewise with the second.
    */
-  kind?: 'amount' | 'time';
+  kind?: 'amount' | 'time' | 'second';
 }
 
 /** The columns of CSV, where the data alone doesn't tell them: see {@link writeCsv}. */
@@ -94,7 +94,9 @@ export function openOutput(stdout: NodeJS.WriteStream, options: OutputOptions): 
   const line = (data: unknown) => cleanJson(JSON.stringify(data));
   const cell = <T>(column: Column<T>, row: T) => {
     const text = cleanText(column.value(row) ?? '');
-    return column.kind === 'time' && stdout.isTTY ? writeLocalTime(text) : text;
+    if (!stdout.isTTY) return text;
+    if (column.kind === 'time') return writeLocalTime(text);
+    return column.kind === 'second' ? writeLocalTime(text, 'second') : text;
   };
 
   let failure: unknown;
@@ -172,13 +174,19 @@ export function openOutput(stdout: NodeJS.WriteStream, options: OutputOptions): 
   };
 }
 
-/** `2026-11-21T10:05:00Z` gives `2026-11-21 11:05` where that is the local time; what is no time stays as it is. */
-function writeLocalTime(time: string): string {
+/**
+ * `2026-11-21T10:05:00.120Z` gives `2026-11-21 11:05` where that is the local time, to the second `2026-11-21 11:05:00`,
+ * to the millisecond `2026-11-21 11:05:00.120`; what is no time stays as it is.
+ */
+export function writeLocalTime(time: string, to: 'minute' | 'second' | 'millisecond' = 'minute'): string {
   if (!/^\d{4}-\d\d-\d\dT/.test(time) || Number.isNaN(Date.parse(time))) return time;
   const local = new Date(time);
   const pad = (value: number) => String(value).padStart(2, '0');
   const day = [local.getFullYear(), pad(local.getMonth() + 1), pad(local.getDate())].join('-');
-  return `${day} ${pad(local.getHours())}:${pad(local.getMinutes())}`;
+  const minute = `${day} ${pad(local.getHours())}:${pad(local.getMinutes())}`;
+  if (to === 'minute') return minute;
+  const second = `${minute}:${pad(local.getSeconds())}`;
+  return to === 'second' ? second : `${second}.${String(local.getMilliseconds()).padStart(3, '0')}`;
 }
 
 /** @throws Psd2Error `usage` */

@@ -56,7 +56,7 @@ export function drawTerminalTable(
   return [line(heading, (title) => chalk.bold(title)), ...shown.map((row) => line(row, painted))].join('\n');
 }
 
-/** For a terminal that is too narrow for columns: a line for each that is filled. One without a title goes with its neighbour. */
+/** For a terminal that is too narrow for columns: a line for each that is filled. One without a title goes behind its neighbour. */
 function drawRecords(
   columns: DrawnColumn[],
   rows: string[][],
@@ -65,13 +65,18 @@ function drawRecords(
   const titles = Math.max(...columns.map(({ title }) => widthOf(title)));
   const records = rows.map((row) => {
     const lines: string[] = [];
+    /** Of columns without a title before the first that has one. */
+    let marks = '';
     for (const [at, column] of columns.entries()) {
-      const cell = row[at] ?? '';
+      let cell = row[at] ?? '';
       if (cell.trim() === '') continue;
-      if (column.title === '' && lines.length > 0) {
-        lines.push(`${lines.pop()} ${cell}`);
+      if (column.title === '') {
+        if (lines.length > 0) lines.push(`${lines.pop()} ${cell}`);
+        else marks += ` ${cell}`;
         continue;
       }
+      cell += marks;
+      marks = '';
       const [first = '', ...further] = inLines(cell, Math.max(NARROWEST, width - titles - GAP));
       const heading = colour ? chalk.bold(column.title) : column.title;
       const blanks = ' '.repeat(titles - widthOf(column.title) + GAP);

@@ -45,24 +45,6 @@ export function openTerminal(
 ): Terminal {
   const { quiet, signal } = options;
   const canAsk = () => !options.noInput && streams.stdin.isTTY === true && streams.stderr.isTTY === true;
-  const prompt = async <T>(
-    question: (context: {
-      input: NodeJS.ReadStream;
-      output: NodeJS.WriteStream;
-      signal: AbortSignal;
-    }) => Promise<T>,
-  ) => {
-    if (!canAsk()) throw new Psd2Error('usage', 'A question could not be asked, since there is no terminal');
-    try {
-      return await question({ input: streams.stdin, output: streams.stderr, signal });
-    } catch (error) {
-      if (signal.aborted) throw signal.reason;
-      if (error instanceof Error && error.name === 'ExitPromptError') {
-        throw new Psd2Error('interrupted', 'Interrupted', { cause: error });
-      }
-      throw error;
-    }
-  };
   let label: string | undefined;
   const marked = (text: string) => (label === undefined ? text : `[${label}] ${text}`);
   /** A question as it is shown: the mark stands out where there is colour. */
@@ -72,7 +54,34 @@ export function openTerminal(
     const { default: chalk } = await import('chalk');
     return text.replace(/^\[.*?\]/, (mark) => chalk.bold.red(mark));
   };
-  const write = (text: string) => streams.stderr.write(`${text}\n`);
+  /** The question that stands on the terminal and waits. */
+  let waiting: string | undefined;
+  const prompt = async <T>(
+    question: string,
+    ask: (
+      prompts: typeof import('@inquirer/prompts'),
+      message: string,
+      context: { input: NodeJS.ReadStream; output: NodeJS.WriteStream; signal: AbortSignal },
+    ) => Promise<T>,
+  ) => {
+    if (!canAsk()) throw new Psd2Error('usage', 'A question could not be asked, since there is no terminal');
+    const [text, prompts] = await Promise.all([message(question), import('@inquirer/prompts')]);
+    waiting = text;
+    try {
+      return await ask(prompts, text, { input: streams.stdin, output: streams.stderr, signal });
+    } catch (error) {
+      if (signal.aborted) throw signal.reason;
+      if (error instanceof Error && error.name === 'ExitPromptError') {
+        throw new Psd2Error('interrupted', 'Interrupted', { cause: error });
+      }
+      throw error;
+    } finally {
+      waiting = undefined;
+    }
+  };
+  /** What comes while a question waits gets a line of its own, and the question is shown again. */
+  const write = (text: string) =>
+    streams.stderr.write(waiting === undefined ? `${text}\n` : `\n${text}\n? ${waiting} `);
 
   return {
     get canAsk() {
@@ -115,17 +124,14 @@ export function openTerminal(
       }
     },
     confirm: (question, initial = false) =>
-      prompt(async (context) =>
-        (await import('@inquirer/prompts')).confirm(
-          { message: await message(question), default: initial },
-          context,
-        ),
+      prompt(question, (prompts, message, context) =>
+        prompts.confirm({ message, default: initial }, context),
       ),
     ask: (question, { initial, check } = {}) =>
-      prompt(async (context) =>
-        (await import('@inquirer/prompts')).input(
+      prompt(question, (prompts, message, context) =>
+        prompts.input(
           {
-            message: await message(question),
+            message,
             ...(initial !== undefined && { default: initial }),
             ...(check && { validate: (answer: string) => complaint(check, answer) }),
           },
@@ -133,18 +139,12 @@ export function openTerminal(
         ),
       ),
     choose: (question, choices) =>
-      prompt(async (context) =>
-        (await import('@inquirer/prompts')).select(
-          { message: await message(question), choices: [...choices] },
-          context,
-        ),
+      prompt(question, (prompts, message, context) =>
+        prompts.select({ message, choices: [...choices] }, context),
       ),
     askSecret: (question) =>
-      prompt(async (context) =>
-        (await import('@inquirer/prompts')).password(
-          { message: await message(question), toggleMask: false },
-          context,
-        ),
+      prompt(question, (prompts, message, context) =>
+        prompts.password({ message, toggleMask: false }, context),
       ),
   };
 }

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
@@ -213,6 +213,18 @@ describe('the wait for the customer', () => {
     expect(stdout).not.toContain('Opening in the browser');
   });
 
+  it('with --paste and a browser that does not open says so on a line of its own, and asks again', async () => {
+    const go = join(operator.folder, 'browser-may-fail');
+    const psd2 = await inTerminal(['auth', 'login', '--paste'], {
+      env: { PSD2_BROWSER: `sh -c 'until [ -e "${go}" ]; do sleep 0.05; done; exit 3'` },
+    });
+    await psd2.prints(/The address that the browser ended at/);
+    writeFileSync(go, '');
+    await psd2.prints(/by hand\.\r\n\? The address that the browser ended at /);
+    const screen = await stop(psd2);
+    expect(screen).toMatch(/\n[^?\n]*ended with the exit code 3\. Open the address above by hand\.\n/);
+  });
+
   it('with --no-browser opens nothing for SCA either', async () => {
     const psd2 = await inTerminal([...ORDER, '--yes', '--no-browser']);
     const [, address = ''] = await psd2.prints(/customer's browser:\s+(\S+)/);
@@ -333,11 +345,20 @@ describe('tables on a terminal', () => {
       ['consent', 'list'],
       ['auth', 'list'],
       ['transfer', 'list'],
+      ['log', '--limit', '5'],
+      ['log', '--transaction', (await newest())?.flow ?? ''],
+      ['cert', 'inspect'],
     ]) {
       const screen = (await shown(args, { columns: 200 })).join('\n');
-      expect(screen).toMatch(/ \d{4}-\d{2}-\d{2} \d{2}:\d{2}( |$)/m);
+      expect(screen).toMatch(/^(.* )?\d{4}-\d{2}-\d{2} \d{2}:\d{2}(:\d{2}(\.\d{3})?)?( |$)/m);
       expect(screen).not.toMatch(/\dT\d/);
     }
+  });
+
+  it('mark who is chosen also as records', async () => {
+    const lines = (await shown(['auth', 'list'], { columns: 40 })).map(stripVTControlCharacters);
+    expect(lines[0]).toMatch(/^CUSTOMER +1048262 \*$/);
+    expect(lines[1]).toMatch(/^GRANT /);
   });
 
   it('tell how long a consent and a login are good', async () => {
@@ -351,6 +372,34 @@ describe('tables on a terminal', () => {
     const lines = await shown(['accounts', 'list', '--json']);
     expect(lines[0]).toBe('[');
     expect(shapes.accounts.parse(JSON.parse(lines.join('\n')))).toHaveLength(3);
+  });
+});
+
+describe('what is no table', () => {
+  const screen = async (args: string[], env: Environment = {}) => {
+    const { stdout } = await (await inTerminal([...args, '--quiet'], { columns: 60, env })).ended;
+    return stripVTControlCharacters(stdout).replaceAll('\r', '').trimEnd().split('\n');
+  };
+
+  it.each([
+    [['accounts', 'transactions', '--help']],
+    [['operation', '--help']],
+    [['help', 'environment']],
+    [['help', 'exit-codes']],
+    [['doctor']],
+    [['cert', 'check']],
+  ])('fits into a narrow terminal, word by word: %j', async (args) => {
+    const lines = await screen(args);
+    expect(lines.length).toBeGreaterThan(5);
+    // A command, an address and a path are there to be copied.
+    const broken = lines.filter((line) => line.length > 60 && !/^ *\$ |^ *\S+$/.test(line));
+    expect(broken).toEqual([]);
+  });
+
+  it('shows checks one below the other', async () => {
+    const lines = await screen(['cert', 'check']);
+    expect(lines[0]).toBe('ok    QWAC');
+    expect(lines[1]).toMatch(/^ {6}valid until /);
   });
 });
 
