@@ -71,7 +71,8 @@ export async function checkConnection(
     diagnosis.skip(['clock', 'authorize'], 'the bank did not answer');
     return;
   }
-  if (answer) await diagnosis.make('clock', async () => checkClock(context, answer));
+  if (answer)
+    await diagnosis.make('clock', async () => compareClocks(context.world.now(), answer.headers.date));
   else diagnosis.skip(['clock'], "the bank's answer can't be trusted");
   await diagnosis.make('authorize', async () => {
     if (!answer) throw refusal;
@@ -107,12 +108,16 @@ async function checkDns({ globals }: Context, hostname: string): Promise<Finding
   }
 }
 
-/** This computer's clock against the bank's `Date` (RFC 9110, section 6.6.1), which is of whole seconds. */
-function checkClock({ world }: Context, { headers }: Answer): Finding {
-  const bankTime = Date.parse(headers.date ?? '');
+/**
+ * This computer's clock against the bank's (command contract, "doctor").
+ *
+ * @param date the bank's `Date` (RFC 9110, section 6.6.1), which is of whole seconds
+ */
+export function compareClocks(now: Date, date: string | undefined): Finding {
+  const bankTime = Date.parse(date ?? '');
   if (Number.isNaN(bankTime)) return { status: 'skip', detail: 'the bank sent no Date', fix: null };
   // Cut to whole seconds it is half a second behind on average.
-  const ahead = world.now().getTime() - (bankTime + 500);
+  const ahead = now.getTime() - (bankTime + 500);
   const seconds = Math.round(Math.abs(ahead) / 1000);
   const detail = `${seconds} s ${ahead < 0 ? 'behind' : 'ahead of'} the bank`;
   const fix = 'Set the clock, best by NTP: timedatectl set-ntp true';

@@ -193,6 +193,26 @@ describe('psd2 doctor', () => {
     }
   });
 
+  it.each([
+    ['2', 'behind'],
+    ['-2', 'ahead of'],
+  ])("finds a clock that is far from the bank's: %s minutes", async (minutes, side) => {
+    const fault = await operator.psd2(['sandbox', 'fault', 'add', `clock=${minutes}`]);
+    expect(fault, fault.stderr).toMatchObject({ code: 0 });
+    try {
+      const found = await examine();
+      // The bank takes a Date that is up to five minutes off.
+      expect(NETWORK.map(found.statusOf)).toEqual(['ok', 'skip', 'ok', 'fail', 'ok']);
+      expect(found.of('clock')).toMatchObject({
+        detail: expect.stringMatching(new RegExp(`^1[12]\\d s ${side} the bank$`)),
+        fix: expect.stringContaining('timedatectl set-ntp true'),
+      });
+      expect(readError(found.ended)).toMatchObject({ code: 'config', exitCode: 3 });
+    } finally {
+      await operator.psd2(['sandbox', 'fault', 'clear']);
+    }
+  });
+
   it('names a proxy without what it is opened with', async () => {
     const port = await freePort();
     const found = await examine({ HTTPS_PROXY: `http://someone:hush@127.0.0.1:${port}` });
