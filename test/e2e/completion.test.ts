@@ -104,6 +104,16 @@ describe.each(Object.keys(RC))('%s completes', (shell) => {
     expect(screen).not.toContain('order.json');
   });
 
+  it('values that need no description by themselves', async () => {
+    const line =
+      shell === 'fish'
+        ? "complete -C 'psd2 consent request --category '"
+        : 'psd2 consent request --category \t\t';
+    const { screen } = await type(shell, [line]);
+    for (const name of ['ACCOUNT_INFO', 'FUNDS_AVAILABILITY', 'PAYMENTS']) expect(screen).toContain(name);
+    expect(screen).not.toMatch(/(?:ACCOUNT_INFO|FUNDS_AVAILABILITY|PAYMENTS) +--/);
+  });
+
   it('nothing where nothing is known, and no file names there', async () => {
     const { ran, screen } = await type(shell, ['psd2 --profile sandbox transfer show ord\t']);
     expect(ran, screen).toEqual(['<--profile><sandbox><transfer><show><ord>']);

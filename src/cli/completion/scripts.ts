@@ -43,7 +43,7 @@ complete -F _psd2 psd2
 const zsh = `#compdef psd2
 # zsh completion for psd2. From 'psd2 completion zsh'.
 _psd2() {
-  local -a answer values folders
+  local -a answer values bare folders
   local line value
   answer=("\${(@f)$(psd2 __complete words "\${(@Q)words[2,CURRENT]}" 2>/dev/null)}")
   # The value of --option=value is completed by itself.
@@ -56,10 +56,12 @@ _psd2() {
         [[ -n $line ]] || continue
         value=\${line%%$'\\t'*}
         if [[ $value == */ ]]; then folders+=("$value"); continue; fi
+        if [[ -z \${line#*$'\\t'} ]]; then bare+=("$value"); continue; fi
         values+=("\${value//:/\\\\:}:\${line#*$'\\t'}")
       done
       (( $#folders )) && compadd -S '' -- "\${folders[@]}"
-      _describe -t values 'psd2' values
+      (( $#bare )) && compadd -- "\${bare[@]}"
+      (( $#values )) && _describe -t values 'psd2' values
       ;;
   esac
 }
