@@ -1,13 +1,12 @@
 import { revokeToken } from '../bank/oauth.ts';
 import { bankDay } from '../domain/calendar.ts';
-import { Psd2Error } from '../errors.ts';
 import { CallCounter } from '../store/call-counter.ts';
 import { dailyLimitOf } from '../store/settings.ts';
 import type { GrantType, StoredLogin } from '../store/tokens.ts';
 import type { Column } from '../terminal/output.ts';
 import type { Context } from './context.ts';
 import { openBankOf, openCustomerBank } from './open-bank.ts';
-import { customerOf, type OpenProfile, openProfileOf } from './open-profile.ts';
+import { customerOf, notLoggedIn, type OpenProfile, openProfileOf } from './open-profile.ts';
 
 /** What `auth login` and `auth status` tell of a login. Times are ISO 8601 with zone. */
 export interface LoginStatus {
@@ -170,14 +169,6 @@ function storedLogin(context: Context) {
   const { globals } = context;
   const holder = globals.grant === 'client_credentials' ? null : customerOf(context, opened);
   const login = opened.tokens.readLogin(holder);
-  if (!login) {
-    throw new Psd2Error(
-      'not_logged_in',
-      `Nobody is logged in with the profile ${JSON.stringify(opened.profile.name)}`,
-      {
-        hint: `Run psd2 --profile ${opened.profile.name} auth login${holder === null ? ' --client-credentials' : ''}.`,
-      },
-    );
-  }
+  if (!login) throw notLoggedIn(opened, holder);
   return { opened, holder, customerId: opened.tokens.lastCustomer() ?? null, login };
 }

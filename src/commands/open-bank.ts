@@ -9,7 +9,7 @@ import { cleanText } from '../terminal/clean.ts';
 import type { Context } from './context.ts';
 import { customerPortsOf } from './customer-ports.ts';
 import type { KeyRing } from './open-keys.ts';
-import { customerOf, type OpenProfile, openProfileOf } from './open-profile.ts';
+import { customerOf, notLoggedIn, type OpenProfile, openProfileOf } from './open-profile.ts';
 import { openTransport, type Transport } from './open-transport.ts';
 
 /** The bank of a profile, connected for one grant. */
@@ -105,6 +105,8 @@ export async function openCustomerBank(context: Context): Promise<CustomerBank> 
   const opened = openProfileOf(context);
   const customerId = customerOf(context, opened);
   const transport = await openTransport(context, opened, globals.grant);
+  if (globals.grant !== 'client_credentials' && !opened.tokens.readLogin(customerId))
+    throw notLoggedIn(opened, customerId);
   const unattended = openUnattendedBank(context, opened, transport, customerId);
   const bank = withScaForInquiries(unattended.bank, {
     customer: customerPortsOf(context, opened.profile),

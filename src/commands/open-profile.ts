@@ -57,11 +57,28 @@ export function customerOf({ globals }: Context, { profile, tokens }: OpenProfil
   if (globals.customer !== undefined) return parseCustomerId(globals.customer);
   const customerId = tokens.lastCustomer();
   if (customerId !== undefined) return customerId;
-  throw new Psd2Error(
-    'not_logged_in',
-    `Nobody is logged in with the profile ${JSON.stringify(profile.name)}`,
-    {
-      hint: `Run psd2 --profile ${profile.name} auth login.`,
-    },
-  );
+  throw notLoggedIn({ profile, tokens }, undefined);
+}
+
+/**
+ * That no login is kept, and who is logged in instead.
+ *
+ * @param holder the customer whose login was wanted; null for the application's own, undefined for anybody's
+ */
+export function notLoggedIn(
+  { profile, tokens }: Pick<OpenProfile, 'profile' | 'tokens'>,
+  holder: string | null | undefined,
+): Psd2Error {
+  const command = `psd2 --profile ${profile.name} auth login${holder === null ? ' --client-credentials' : ''}`;
+  const others = holder ? tokens.customers().filter((customerId) => tokens.readLogin(customerId)) : [];
+  const who = others.length === 0 ? 'Nobody is' : `The customer ${holder} is not`;
+  return new Psd2Error('not_logged_in', `${who} logged in with the profile ${JSON.stringify(profile.name)}`, {
+    hint: others.length === 0 ? `Run ${command}.` : `Logged in: ${writeSome(others)}. Or run ${command}.`,
+  });
+}
+
+/** The first few, and how many more there are. */
+function writeSome(names: readonly string[]): string {
+  const more = names.length - 5;
+  return `${names.slice(0, 5).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
 }

@@ -301,6 +301,20 @@ describe('what is wrong is refused before the bank hears of it', () => {
     expect({ connections: tap.connections(), flows: flows() }).toEqual(before);
   });
 
+  it('is one line of JSON with --json, also where help would be shown', async () => {
+    const { stderr } = await operator.psd2(['accounts', '--json']);
+    expect(stderr.split('\n')).toEqual([expect.stringMatching(/^\{"error":/), '']);
+    const asked = await operator.psd2(['accounts']);
+    expect(asked).toMatchObject({ code: 2, stdout: '' });
+    expect(asked.stderr).toMatch(/^Usage: psd2 accounts /);
+  });
+
+  it('is not the name alone, which shows what there is', async () => {
+    const { code, stdout, stderr } = await operator.psd2([]);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(stdout).toBe((await operator.psd2(['--help'])).stdout);
+  });
+
   it('says so in a sentence without --json', async () => {
     const { code, stdout, stderr } = await operator.psd2(confirmed({ '--amount': '12,50' }));
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
@@ -327,6 +341,21 @@ describe('what is wrong is refused before the bank hears of it', () => {
     expect(stderr).toContain(suggestion);
   });
 });
+
+it.each([[['accounts', 'list']], [['auth', 'status']], [['auth', 'token']]])(
+  'a customer who is not logged in is named by %j, with who is',
+  async (args) => {
+    const before = tap.connections();
+    const error = readError(await operator.psd2([...args, '--customer', '2073915', '--json']));
+    expect(error).toMatchObject({
+      code: 'not_logged_in',
+      exitCode: 4,
+      message: 'The customer 2073915 is not logged in with the profile "sandbox"',
+      hint: 'Logged in: 1048262. Or run psd2 --profile sandbox auth login.',
+    });
+    expect(tap.connections()).toBe(before);
+  },
+);
 
 it('a reference is taken once, and the refusal names the flow that has it', async () => {
   const args = confirmed({ '--reference': 'RENT-2026-11' });
