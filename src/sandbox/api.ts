@@ -21,7 +21,7 @@ import { standingOrderRoutes } from './routes/standing-order.ts';
 import { transactionRoutes } from './routes/transactions.ts';
 import { checkKeyId, checkRequest } from './strict/check-request.ts';
 import { header } from './strict/headers.ts';
-import { type RawRequest, readRawRequest } from './strict/raw-request.ts';
+import { type RawRequest, readRawRequest, refuseOversized } from './strict/raw-request.ts';
 import type { Grant } from './tokens.ts';
 
 /** The bank's API: the rules that hold for every request, the endpoints, and the envelope of every refusal. */
@@ -54,6 +54,10 @@ export function bankApi(bank: Bank): Hono<BankEnv> {
     // Without this, the headers of the answer before would go on top.
     c.res = undefined;
     c.res = await sendSpoilt(c, answer, faults);
+  });
+  api.use(async (c, next) => {
+    refuseOversized(c.var.request);
+    await next();
   });
   api.use(orderedFaults(bank));
   api.use(async (c, next) => {

@@ -156,11 +156,48 @@ describe('in Chromium', () => {
     expect(page.context().pages()).toHaveLength(button === 'Expire' ? 1 : 2);
   });
 
-  test('links to the login page of a login that waits', async () => {
+  /** Where the browser of a played customer goes back to, which is not there in this test. */
+  async function returnOf(button: string): Promise<URL> {
+    const opened = context.waitForEvent('page');
+    await page.getByRole('button', { name: button, exact: true }).focus();
+    await page.keyboard.press('Enter');
+    const request = await (await opened).waitForEvent('request', (sent) => sent.url().includes('/callback'));
+    await page.getByText(`${button}: done.`).waitFor();
+    await page.getByText('None.').first().waitFor();
+    return new URL(request.url());
+  }
+
+  test('plays the customer who logs in, and the code is good', async () => {
     await page.keyboard.press('2');
     await bank.tpp.send({ path: bank.tpp.authorizePath() });
     const link = page.getByRole('link', { name: 'Open the login page' });
     expect(await link.getAttribute('href')).toMatch(/\/login\?request=[0-9a-f-]{36}$/);
+    const { searchParams } = await returnOf('Log in as bruno');
+    const tokens = await bank.tpp.send(bank.tpp.codeCall(searchParams.get('code') ?? ''));
+    const { json } = await bank.tpp.send({
+      path: '/private/customers/customerid-info',
+      token: String(tokens.json.data?.access_token),
+    });
+    expect(json.data).toEqual({ customerid: '2073915' });
+  });
+
+  test('plays the customer who does not log in', async () => {
+    await page.keyboard.press('2');
+    await bank.tpp.send({ path: bank.tpp.authorizePath() });
+    const { searchParams } = await returnOf('Refuse');
+    expect(searchParams.get('error')).toBe('access_denied');
+  });
+
+  test('lists a body that was refused for its size, with its beginning and its digest', async () => {
+    const body = `{"data":"${'a'.repeat(1024 * 1024)}"}`;
+    await bank.tpp.send({ method: 'POST', path: `${CURRENT}/moneyTransfer/verify`, token, body });
+    await rows().nth(2).waitFor();
+    await page.keyboard.press('j');
+    await detail().getByText('400 · BODY_TOO_LARGE').waitFor();
+    await detail().getByText('Fits the body.').waitFor();
+    const text = await detail().innerText();
+    expect(text).toContain(`… ${body.length} bytes in all`);
+    expect(text.length).toBeLessThan(40_000);
   });
 
   test('shows accounts and their ledger, as money moves', async () => {
@@ -259,6 +296,7 @@ describe('is for its own page alone', () => {
 
   test.each([
     ['POST', '/decide'],
+    ['POST', '/login'],
     ['POST', '/faults'],
     ['DELETE', '/faults'],
     ['DELETE', '/faults/1'],

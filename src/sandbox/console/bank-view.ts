@@ -17,6 +17,8 @@ export function flowsOf(bank: Bank) {
       startedAt: login.startedAt.toISOString(),
       url: `${bank.customerSiteUrl}/login?request=${id}`,
     })),
+    /** Whom a login can be played as by a button. */
+    users: bank.customers.seeded.map(({ user }) => user),
     resources: bank.resources
       .list()
       .slice(-MOST_FLOWS)

@@ -58,7 +58,7 @@ export class CallLog {
     answer: OutgoingAnswer;
   }): void {
     const { request, answer } = call;
-    const body = keep(request.body);
+    const body = { ...keep(request.body), ...request.oversized };
     this.#add({
       ...call,
       id: this.#nextId(),

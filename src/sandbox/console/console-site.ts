@@ -29,6 +29,12 @@ const decision = z.strictObject({
   decision: z.enum(['AUTHORIZED', 'NOT_AUTHORIZED', 'EXPIRED']),
 });
 
+const loginOrder = z.strictObject({
+  id: z.string(),
+  /** Who logs in; null: the customer refuses. */
+  user: z.nullable(z.string()),
+});
+
 /**
  * The console, under `/console`: what the bank saw and decided, live, and buttons to play with it. What it shows came from
  * outside, so the page puts it in as text alone; what it does needs the token that only the page has been given.
@@ -108,6 +114,16 @@ export function consoleSite(bank: Bank): Hono {
     const { resourceId } = order.data;
     if (!bank.resources.find(resourceId)?.sca) return refuse(c, 404, 'There is nothing to decide on');
     return c.json({ returnTo: bank.resources.decide(resourceId, order.data.decision).href });
+  });
+  site.post('/login', async (c) => {
+    const order = loginOrder.safeParse(await bodyOf(c));
+    if (!order.success) return refuse(c, 400, z.prettifyError(order.error));
+    const { id, user } = order.data;
+    if (!bank.logins.find(id)) return refuse(c, 404, 'This login no longer waits');
+    if (user === null) return c.json({ returnTo: bank.logins.refuse(id).href });
+    const customer = bank.customers.byUser(user);
+    if (!customer) return refuse(c, 404, `There is no customer ${user}`);
+    return c.json({ returnTo: bank.logins.allow(id, customer.customerId).href });
   });
   site.post('/faults', async (c) => {
     const order = faultOrder.safeParse(await bodyOf(c));

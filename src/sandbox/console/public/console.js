@@ -394,7 +394,7 @@ function redraw(place, ...children) {
 }
 
 async function drawFlows() {
-  const { logins, resources, consents } = await get('/flows');
+  const { logins, users, resources, consents } = await get('/flows');
   redraw(
     $('panel-flows'),
     el('h2', {}, 'Consents and operations'),
@@ -422,7 +422,17 @@ async function drawFlows() {
         el(
           'td',
           {},
-          el('a', { href: url, target: '_blank', rel: 'noopener', data: { key: id } }, 'Open the login page'),
+          el(
+            'div',
+            { className: 'bar decide' },
+            ...users.map((user) => played(`Log in as ${user}`, '/login', { id, user })),
+            played('Refuse', '/login', { id, user: null }),
+            el(
+              'a',
+              { href: url, target: '_blank', rel: 'noopener', data: { key: id } },
+              'Open the login page',
+            ),
+          ),
         ),
       ]),
       'None.',
@@ -444,28 +454,39 @@ async function drawFlows() {
 
 const tones = { AUTHORIZED: 'good', NOT_AUTHORIZED: 'bad', EXPIRED: 'bad' };
 
+/**
+ * A button that does what the customer would. Their browser goes back to the TPP, in a new window, unless they just let the
+ * time run out (`stays`).
+ */
+function played(text, path, order, stays = false) {
+  const made = el('button', { type: 'button', data: { key: `${path} ${JSON.stringify(order)}` } }, text);
+  made.addEventListener('click', () => {
+    // A window may only be opened at once, before the bank has answered.
+    const back = stays ? null : window.open('about:blank', '_blank');
+    if (back) back.opener = null;
+    attempt(
+      () =>
+        act('POST', path, order).catch((error) => {
+          back?.close();
+          throw error;
+        }),
+      ({ returnTo }) => {
+        back?.location.replace(returnTo);
+        return back || stays
+          ? `${text}: done.`
+          : [
+              `${text}: done. The browser keeps the customer from going back: `,
+              el('a', { href: returnTo, target: '_blank', rel: 'noopener noreferrer' }, 'go there'),
+            ];
+      },
+    );
+  });
+  return made;
+}
+
 function decisions(resourceId) {
-  const button = (text, decision) => {
-    const made = el('button', { type: 'button', data: { key: `${resourceId} ${decision}` } }, text);
-    made.addEventListener('click', () => {
-      // The customer's browser goes back to the TPP. A window may only be opened at once, before the bank has answered.
-      const back = decision === 'EXPIRED' ? null : window.open('about:blank', '_blank');
-      if (back) back.opener = null;
-      attempt(
-        () => act('POST', '/decide', { resourceId, decision }),
-        ({ returnTo }) => {
-          back?.location.replace(returnTo);
-          return back || decision === 'EXPIRED'
-            ? `${text}: done.`
-            : [
-                `${text}: done. The browser keeps the customer from going back: `,
-                el('a', { href: returnTo, target: '_blank', rel: 'noopener noreferrer' }, 'go there'),
-              ];
-        },
-      );
-    });
-    return made;
-  };
+  const button = (text, decision) =>
+    played(text, '/decide', { resourceId, decision }, decision === 'EXPIRED');
   return el(
     'div',
     { className: 'bar decide' },
