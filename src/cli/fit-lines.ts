@@ -13,11 +13,11 @@ export function fitLines(text: string, columns: number | undefined): string {
   if (!columns) return text;
   return text
     .split('\n')
-    .map((line) => (line.length <= columns || /^ *\$ /.test(line) ? line : fit(line, columns)))
+    .map((line) => (line.length <= columns || /^ *\$ /.test(line) ? line : fitLine(line, columns)))
     .join('\n');
 }
 
-function fit(line: string, columns: number): string {
+function fitLine(line: string, columns: number): string {
   const start = BEFORE.exec(line)?.[0].length ?? 0;
   const indent = start > columns - LEAST_WIDTH ? 0 : start;
   const lines = [line.slice(0, indent)];

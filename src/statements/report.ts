@@ -86,7 +86,7 @@ ${writeCounterparties('Money went to', 'out', paid)}
 ${writeCounterparties('Money came from', 'in', received)}
 </div>
 </section>
-<footer>${history.bookings.length} booked transactions; pending ones are left out. Balances are counted back from the bank's balance at ${escaped(createdAt)}. The bank names no counterparty: transactions whose texts differ in dates and numbers only count as one.</footer>
+<footer>${history.bookings.length} booked transactions; pending ones are left out. Balances are counted back from the bank's balance at <time class="day" datetime="${escaped(createdAt)}">${escaped(createdAt.replace('T', ' ').replace(/(?=[+-]\d\d:\d\d$)/, ' '))}</time>. The bank names no counterparty: transactions whose texts differ in dates and numbers only count as one.</footer>
 </main>
 </body>
 </html>
