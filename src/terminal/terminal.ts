@@ -112,6 +112,8 @@ export function openTerminal(
         stream: streams.stderr,
         color: options.colour ? 'cyan' : false,
         discardStdin: false,
+        // Of a terminal that does not know its width it would erase lines without end.
+        ...(!stderr.columns && { isEnabled: false }),
       }).start();
       const refresh = setInterval(() => {
         spinner.text = current();

@@ -38,6 +38,14 @@ describe('questions at a terminal', () => {
     expect(await newest()).toMatchObject({ state: 'executed' });
   });
 
+  it('are asked where the terminal does not know its width', async () => {
+    const psd2 = await inTerminal(ORDER, { columns: 0 });
+    await psd2.prints(CONFIRM);
+    psd2.write('y\r');
+    const { code, stdout } = await psd2.ended;
+    expect(code, stdout).toBe(0);
+  });
+
   it.each([['n\r'], ['\r']])(
     'take %j for a no, which cancels before the customer is asked',
     async (answer) => {
@@ -165,6 +173,13 @@ describe('the wait for the customer', () => {
     expect(await stop(psd2)).toMatch(
       /^Open this address in the customer's browser:\n {2}http:\/\/127\.0\.0\.1:\d+\/login/m,
     );
+  });
+
+  it('is said once, and ends, where the terminal does not know its width', async () => {
+    const psd2 = await waiting(['auth', 'login', '--sca-timeout', '2'], {}, 0);
+    const { code, stdout } = await psd2.ended;
+    expect(code, stdout).toBe(6);
+    expect(stripVTControlCharacters(stdout).match(/Waiting for the customer to log in/g)).toHaveLength(1);
   });
 
   it('over ssh says how the browser comes back', async () => {
