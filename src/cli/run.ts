@@ -14,8 +14,8 @@ import { endWithoutReader } from './print-at-once.ts';
 import { reportError } from './report-error.ts';
 
 /**
- * Runs a command with the real world: opens what it runs with, ends it on Ctrl-C, closes what it opened, and
- * turns what it throws into a message and an exit code. A second Ctrl-C ends the process at once.
+ * Runs a command with the real world: opens what it runs with, ends it on Ctrl-C and when its terminal closes, closes what
+ * it opened, and turns what it throws into a message and an exit code. A second Ctrl-C ends the process at once.
  */
 export async function runCommand(
   raw: RawGlobals,
@@ -30,10 +30,14 @@ export async function runCommand(
   const onSignal = (name: NodeJS.Signals) => {
     // Ctrl-C in a pager is for the pager.
     if (paging && name === 'SIGINT') return;
-    if (interrupt.signal.aborted) process.exit(130);
+    if (interrupt.signal.aborted) {
+      // A terminal that closes says so more than once: by its shell and by the system.
+      if (name === 'SIGHUP') return;
+      process.exit(130);
+    }
     interrupt.abort(new Psd2Error('interrupted', 'Interrupted'));
   };
-  process.on('SIGINT', onSignal).on('SIGTERM', onSignal);
+  process.on('SIGINT', onSignal).on('SIGTERM', onSignal).on('SIGHUP', onSignal);
 
   const closers: (() => Promise<void>)[] = [];
   try {

@@ -1,14 +1,14 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it, vi } from 'vitest';
 import * as z from 'zod';
-import { type Operator, useOperator } from './psd2.ts';
+import { type Operator, PROGRAM, useOperator } from './psd2.ts';
 
 /** Where a demo is interrupted. */
 const STEPS = ['sandbox start', 'auth login', 'transfer'];
 
 // Each has a folder of its own, and they wait for the bank most of the time.
 describe.concurrent('psd2 demo', () => {
-  const [plain, json] = [useOperator(), useOperator()];
+  const [plain, json, closed] = [useOperator(), useOperator(), useOperator()];
   const interrupted = new Map(STEPS.map((step) => [step, useOperator()]));
 
   it('shows the whole way to a settled transfer within 25 s, and leaves nothing behind', async () => {
@@ -53,6 +53,19 @@ describe.concurrent('psd2 demo', () => {
     expect(code, stderr).toBe(130);
     expect(stderr).not.toContain('bug');
     await expectNothingLeft(operator);
+  });
+
+  it('leaves nothing behind when its terminal closes', async () => {
+    const command = `exec '${process.execPath}' '${PROGRAM}' demo`;
+    const terminal = await closed.startProgram('script', ['-qefc', command, '/dev/null'], {
+      TERM: 'xterm-256color',
+    });
+    await terminal.prints(/\$ psd2 auth login/);
+    // What holds the terminal is gone, and with it the terminal.
+    terminal.kill('SIGKILL');
+    await terminal.ended;
+    await vi.waitFor(() => expect(processesWith(closed.folder)).toEqual([]), { timeout: 20_000 });
+    await expectNothingLeft(closed);
   });
 });
 

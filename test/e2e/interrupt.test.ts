@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import Big from 'big.js';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { readError } from './errors.ts';
-import { freePort, isFree, type Running, readDocument, useLoggedIn } from './psd2.ts';
+import { freePort, isFree, PROGRAM, type Running, readDocument, useLoggedIn } from './psd2.ts';
 import * as shapes from './shapes.ts';
 
 const ACCOUNT = '0010482620';
@@ -103,6 +103,16 @@ describe('Ctrl-C while the customer is waited for', () => {
     expect({ balance: await balance(), bookings: await bookings() }).toEqual(after);
   });
 
+  it('a terminal that closes ends it likewise, however often it says so', async () => {
+    const { psd2, port } = await untilCustomer(['transfer', 'create', ...ORDER]);
+    psd2.kill('SIGHUP');
+    psd2.kill('SIGHUP');
+    const ended = await psd2.ended;
+    expect(readDocument(shapes.transfer, ended.stdout).state).toBe('authorizing');
+    expect(readError(ended)).toMatchObject({ code: 'interrupted', exitCode: 130 });
+    expect(await isFree(port)).toBe(true);
+  });
+
   it('tells how to go on without --json too', async () => {
     const psd2 = await operator.start(['transfer', 'create', ...ORDER], { PSD2_BROWSER: 'none' });
     await psd2.prints(/^ {2}(http\S+)\n/m);
@@ -113,6 +123,28 @@ describe('Ctrl-C while the customer is waited for', () => {
     expect(stderr).toMatch(
       new RegExp(`^psd2: Interrupted\\.\\n {2}Go on with: psd2 transfer resume ${flow}$`, 'm'),
     );
+  });
+});
+
+describe('nobody who reads', () => {
+  /** Runs psd2 in bash, which gives it files and pipes as `redirect` says. */
+  const run = async (args: string[], redirect: string) => {
+    const command = `"$0" "$@" ${redirect}`;
+    const program = [process.execPath, PROGRAM, ...args];
+    return (await operator.startProgram('bash', ['-c', command, ...program])).ended;
+  };
+
+  it('of messages keeps a transfer from its end no more than --quiet would', async () => {
+    const ended = await run(['transfer', 'create', ...ORDER, '--json', '--verbose'], '2> >(exec 0<&-)');
+    expect(ended).toMatchObject({ code: 0, stderr: '' });
+    expect(readDocument(shapes.transfer, ended.stdout)).toMatchObject({ state: 'executed' });
+  });
+
+  it('of data hides no exit code', async () => {
+    const refused = ['transfer', 'create', ...ORDER, '--name', 'SCA REFUSED', '--json'];
+    const ended = await run(refused, '> >(exec 0<&-)');
+    expect(ended.stdout).toBe('');
+    expect(readError(ended)).toMatchObject({ code: 'not_authorised', exitCode: 6 });
   });
 });
 
