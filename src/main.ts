@@ -7,14 +7,14 @@ export async function main(): Promise<void> {
   const [first, second, third] = process.argv.slice(2);
   if ((first === '--version' || first === '-V') && second === undefined) {
     // Answers that need no command tree.
-    printAtOnce(`${PSD2_VERSION}\n`);
+    await printAtOnce(`${PSD2_VERSION}\n`);
     return;
   }
   if (first === 'completion' && third === undefined) {
     const { SCRIPTS } = await import('./cli/completion/scripts.ts');
     const script = Object.entries(SCRIPTS).find(([shell]) => shell === second)?.[1];
     if (script !== undefined) {
-      printAtOnce(script);
+      await printAtOnce(script);
       return;
     }
   }

@@ -13,6 +13,8 @@ export async function parse(version: string): Promise<void> {
     if (process.argv.length === 2) program.outputHelp();
     else await program.parseAsync();
   } catch (error) {
+    // It may be that nobody reads the message.
+    process.stderr.on('error', () => {});
     if (!(error instanceof CommanderError))
       process.exitCode = reportError(error, process.stderr, wantsJson());
     else if (error.exitCode !== 0)

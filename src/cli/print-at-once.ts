@@ -4,19 +4,16 @@ import { fstatSync, writeSync } from 'node:fs';
  * Prints a text that is ready, and is all that is printed. It goes past `process.stdout` where it can, which loads streams
  * and sockets first: longer than all else that `psd2 --version` does.
  */
-export function printAtOnce(text: string): void {
+export async function printAtOnce(text: string): Promise<void> {
   let rest = Buffer.from(text);
   try {
     while (rest.length > 0) rest = rest.subarray(writeSync(1, rest));
   } catch {
     // A pipe that is full for now, or has no reader: process.stdout knows what to do.
-    process.stdout.on('error', endWithoutReader).write(rest);
+    const { watchOutput } = await import('./lost-output.ts');
+    watchOutput();
+    process.stdout.write(rest);
   }
-}
-
-/** A reader that has had enough (`| head`) is no error. */
-export function endWithoutReader({ code }: NodeJS.ErrnoException): void {
-  process.exit(code === 'EPIPE' ? 0 : 1);
 }
 
 /** How wide the terminal is. Where stdout can't be one, `process.stdout` is not asked either. */

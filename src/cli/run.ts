@@ -10,7 +10,7 @@ import { openOutput, silentOutput } from '../terminal/output.ts';
 import { openTerminal } from '../terminal/terminal.ts';
 import type { CommandKind } from './declare/declare.ts';
 import { type RawGlobals, readGlobals, readManner } from './globals.ts';
-import { endWithoutReader } from './print-at-once.ts';
+import { watchOutput } from './lost-output.ts';
 import { reportError } from './report-error.ts';
 
 /**
@@ -24,7 +24,7 @@ export async function runCommand(
   sourceOf: Context['sourceOf'],
 ): Promise<void> {
   const { env, stdout } = process;
-  stdout.on('error', endWithoutReader);
+  watchOutput();
   const interrupt = new AbortController();
   let paging = false;
   const onSignal = (name: NodeJS.Signals) => {

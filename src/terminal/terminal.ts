@@ -113,7 +113,7 @@ export function openTerminal(
         color: options.colour ? 'cyan' : false,
         discardStdin: false,
         // Of a terminal that does not know its width it would erase lines without end.
-        ...(!stderr.columns && { isEnabled: false }),
+        ...(!streams.stderr.columns && { isEnabled: false }),
       }).start();
       const refresh = setInterval(() => {
         spinner.text = current();

@@ -13,8 +13,7 @@ const notRun: Run = async () => {};
 
 // What help and completion print, when their examples run.
 vi.mock(import('../../src/cli/print-at-once.ts'), () => ({
-  printAtOnce: () => {},
-  endWithoutReader: () => {},
+  printAtOnce: async () => {},
   columnsOfStdout: () => undefined,
 }));
 

@@ -140,6 +140,18 @@ describe('nobody who reads', () => {
     expect(readDocument(shapes.transfer, ended.stdout)).toMatchObject({ state: 'executed' });
   });
 
+  it('of data, where the disk is full, is told apart from what became of the payment', async () => {
+    const paid = await run(['transfer', 'create', ...ORDER, '--json'], '> /dev/full');
+    expect(readError(paid)).toMatchObject({
+      code: 'config',
+      exitCode: 3,
+      message: 'Standard output could not be written (ENOSPC)',
+      hint: expect.stringContaining('psd2 transfer list'),
+    });
+    const [newest] = await operator.json(shapes.transfers, ['transfer', 'list']);
+    expect(newest?.state).toBe('executed');
+  });
+
   it('of data hides no exit code', async () => {
     const refused = ['transfer', 'create', ...ORDER, '--name', 'SCA REFUSED', '--json'];
     const ended = await run(refused, '> >(exec 0<&-)');

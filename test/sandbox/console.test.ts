@@ -158,7 +158,7 @@ describe('in Chromium', () => {
 
   /** Where the browser of a played customer goes back to, which is not there in this test. */
   async function returnOf(button: string): Promise<URL> {
-    const opened = context.waitForEvent('page');
+    const opened = page.context().waitForEvent('page');
     await page.getByRole('button', { name: button, exact: true }).focus();
     await page.keyboard.press('Enter');
     const request = await (await opened).waitForEvent('request', (sent) => sent.url().includes('/callback'));

@@ -1,0 +1,28 @@
+import { Psd2Error } from '../errors.ts';
+import { reportError } from './report-error.ts';
+import { wantsJson } from './wants-json.ts';
+
+/** What can't be written to stdout or stderr ends no payment half way, and is not passed over. */
+export function watchOutput(): void {
+  process.stdout.once('error', (error: NodeJS.ErrnoException) => {
+    // A reader that has had enough (`| head`) is no error, and hides none.
+    if (error.code === 'EPIPE') process.exit();
+    const lost = reportLostOutput(error);
+    process.exit(process.exitCode || lost);
+  });
+  process.stdout.on('error', () => {});
+  // Nobody reads the messages any more: that is no reason to leave a payment half way.
+  process.stderr.on('error', () => {});
+}
+
+/**
+ * Says that standard output could not be written, as on a full disk.
+ *
+ * @returns the exit code, unless the command has ended with one of its own
+ */
+function reportLostOutput({ code = 'unknown reason' }: NodeJS.ErrnoException): number {
+  const error = new Psd2Error('config', `Standard output could not be written (${code})`, {
+    hint: 'Check the free space where it goes. What became of a payment is shown by psd2 transfer list.',
+  });
+  return reportError(error, process.stderr, wantsJson());
+}
