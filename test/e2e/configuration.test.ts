@@ -123,12 +123,13 @@ describe('configuration that is wrong', () => {
 });
 
 describe('a bank that can not be used', () => {
-  it('nobody is logged in', async () => {
+  it('only another customer is logged in', async () => {
     const ended = await operator.psd2(['accounts', 'list', '--customer', '2073915', '--json']);
     expect(readError(ended)).toMatchObject({
       code: 'not_logged_in',
       exitCode: 4,
-      hint: expect.stringContaining('psd2 auth login'),
+      message: 'The customer 2073915 is not logged in with the profile "sandbox"',
+      hint: 'Logged in: 1048262. Or run psd2 --profile sandbox auth login.',
     });
   });
 
