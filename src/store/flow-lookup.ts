@@ -2,7 +2,7 @@ import type { Transfer } from '../domain/transfer.ts';
 import { Psd2Error } from '../errors.ts';
 import { findFlow } from './find-flow.ts';
 import { damagedAt, readFirstEvent } from './flow-file.ts';
-import type { FlowFiles } from './flow-files.ts';
+import type { FlowFolder } from './flow-folder.ts';
 import type { FlowIndex, IndexEntry } from './flow-index.ts';
 import { type FlowKind, TRANSFER } from './flow-kinds.ts';
 
@@ -14,11 +14,11 @@ export type ReferencedTransfer = { flow: string; transfer: Transfer } | { flow: 
  * in the index then.
  */
 export class FlowLookup {
-  readonly #files: FlowFiles;
+  readonly #flows: FlowFolder;
   readonly #index: FlowIndex;
 
-  constructor(files: FlowFiles, index: FlowIndex) {
-    this.#files = files;
+  constructor(flows: FlowFolder, index: FlowIndex) {
+    this.#flows = flows;
     this.#index = index;
   }
 
@@ -33,7 +33,7 @@ export class FlowLookup {
     try {
       return findFlow(reference, {
         prefix: kind.prefix,
-        flows: () => this.#files.newestFirst(kind),
+        flows: () => this.#flows.newestFirst(kind),
         resources: () => this.#resources(kind, reference, damaged),
       });
     } catch (error) {
@@ -59,7 +59,7 @@ export class FlowLookup {
       learnt.push({ flow, reference: read });
       return read;
     };
-    const flows = this.#files.newestFirst(TRANSFER).filter((flow) => referenceOf(flow) === reference);
+    const flows = this.#flows.newestFirst(TRANSFER).filter((flow) => referenceOf(flow) === reference);
     this.#note(learnt);
     return flows.flatMap((flow): ReferencedTransfer[] => {
       const damaged: Psd2Error[] = [];
@@ -81,7 +81,7 @@ export class FlowLookup {
   ): { flow: string; resourceId: string }[] {
     const index = this.#index.read();
     const learnt: IndexEntry[] = [];
-    const found = this.#files.newestFirst(kind).flatMap((flow) => {
+    const found = this.#flows.newestFirst(kind).flatMap((flow) => {
       const indexed = index.get(flow)?.resourceIds;
       const fitting = indexed && [...indexed].find((resourceId) => resourceId.startsWith(reference));
       if (indexed && fitting === undefined) return [];
@@ -99,7 +99,7 @@ export class FlowLookup {
   /** The flow; undefined where there is none, or where it can't be read. @param damaged gets why it can't */
   #ifWhole<Flow, Event>(kind: FlowKind<Flow, Event>, flow: string, damaged: Psd2Error[]): Flow | undefined {
     try {
-      return this.#files.read(kind, flow)?.current;
+      return this.#flows.read(kind, flow)?.current;
     } catch (damage) {
       if (!(damage instanceof Psd2Error)) throw damage;
       damaged.push(damage);
@@ -118,7 +118,7 @@ export class FlowLookup {
 
   /** @throws Psd2Error `config` when the journal can't tell it */
   #readReference(flow: string): string | null {
-    const path = this.#files.pathOf(flow);
+    const path = this.#flows.pathOf(flow);
     try {
       const event = readFirstEvent(path, TRANSFER.schema);
       if (event === undefined) return null;

@@ -5,7 +5,7 @@ import type { Transfer, TransferEvent } from '../domain/transfer.ts';
 import { Psd2Error } from '../errors.ts';
 import { listFolder } from './files.ts';
 import { appendToFlowFile, createFlowFile, type ReadFlow, readFlowFile } from './flow-file.ts';
-import { FlowFiles } from './flow-files.ts';
+import { FlowFolder } from './flow-folder.ts';
 import { collectMoments, type FlowMoment, momentEvent } from './flow-history.ts';
 import { createdAt, isFlowId, newFlowId } from './flow-id.ts';
 import { FlowIndex } from './flow-index.ts';
@@ -53,7 +53,7 @@ const OUTCOME_BYTES = 8_192;
 export class FlowJournal {
   readonly #folder: string;
   readonly #interrupted: AbortSignal | undefined;
-  readonly #files: FlowFiles;
+  readonly #flows: FlowFolder;
   readonly #index: FlowIndex;
   readonly #lookup: FlowLookup;
   /** Which flows processes work on, or left behind. */
@@ -72,9 +72,9 @@ export class FlowJournal {
   ) {
     this.#folder = folder.flows(profile);
     this.#interrupted = folder.interrupted;
-    this.#files = new FlowFiles(this.#folder);
+    this.#flows = new FlowFolder(this.#folder);
     this.#index = new FlowIndex(this.#folder);
-    this.#lookup = new FlowLookup(this.#files, this.#index);
+    this.#lookup = new FlowLookup(this.#flows, this.#index);
     this.underWay = new FlowsUnderWay(this.#folder);
     this.#now = now;
     this.#random = random;
@@ -146,7 +146,7 @@ export class FlowJournal {
    */
   history(flow: string): FlowMoment[] | null {
     if (!isFlowId(flow)) return null;
-    return readFlowFile(this.#files.pathOf(flow), momentEvent, collectMoments)?.current ?? null;
+    return readFlowFile(this.#flows.pathOf(flow), momentEvent, collectMoments)?.current ?? null;
   }
 
   /**
@@ -176,7 +176,7 @@ export class FlowJournal {
       this.underWay.end(flow);
       return result;
     };
-    return withLock(this.#files.pathOf(flow), flow, claimedWork, CLAIM_PATIENCE_MS, this.#interrupted);
+    return withLock(this.#flows.pathOf(flow), flow, claimedWork, CLAIM_PATIENCE_MS, this.#interrupted);
   }
 
   /** The flows that other processes work on at this moment, and which processes. */
@@ -184,7 +184,7 @@ export class FlowJournal {
     const locked = listFolder(this.#folder).filter((file) => file.endsWith('.ndjson.lock'));
     const flows = locked.map((file) => basename(file, '.ndjson.lock'));
     const found = await Promise.all(
-      flows.map(async (flow) => ({ flow, holder: await holderOf(this.#files.pathOf(flow)) })),
+      flows.map(async (flow) => ({ flow, holder: await holderOf(this.#flows.pathOf(flow)) })),
     );
     return found.flatMap(({ flow, holder }) => (holder === undefined ? [] : [{ flow, holder }]));
   }
@@ -196,14 +196,14 @@ export class FlowJournal {
   ): OpenFlow<Flow, Event> {
     makePrivateFolder(this.#folder);
     const now = this.#now();
-    const flow = newFlowId(kind, now, this.#files.newestFirst(kind)[0], this.#random);
+    const flow = newFlowId(kind, now, this.#flows.newestFirst(kind)[0], this.#random);
     this.underWay.begin(flow);
     const event = created(flow);
     const at = now.toISOString();
     let size: number;
     try {
       if (reference !== undefined) this.#index.add({ flow, reference });
-      size = createFlowFile(this.#files.pathOf(flow), { at, event });
+      size = createFlowFile(this.#flows.pathOf(flow), { at, event });
     } catch (error) {
       this.underWay.end(flow);
       throw error;
@@ -213,11 +213,11 @@ export class FlowJournal {
 
   #open<Flow extends Begun, Event>(kind: FlowKind<Flow, Event>, reference: string): OpenFlow<Flow, Event> {
     const isId = isFlowId(reference) && reference.startsWith(kind.prefix);
-    const exact = isId ? this.#files.read(kind, reference) : undefined;
+    const exact = isId ? this.#flows.read(kind, reference) : undefined;
     if (exact) return this.#writable(kind, reference, exact);
 
     const flow = this.#lookup.find(kind, reference);
-    const read = this.#files.read(kind, flow);
+    const read = this.#flows.read(kind, flow);
     if (!read) throw new TypeError(`The file of ${flow} is gone`);
     return this.#writable(kind, flow, read);
   }
@@ -241,7 +241,7 @@ export class FlowJournal {
         if (resourceId !== kind.resourceIdOf(current)) this.#index.add({ flow, resourceId });
         // What became of the money must find its place too.
         if (kind.isExecution(event)) giveBack = reserveSpace(this.#folder, OUTCOME_BYTES);
-        size += appendToFlowFile(this.#files.pathOf(flow), { size, cutShort }, { at, event });
+        size += appendToFlowFile(this.#flows.pathOf(flow), { size, cutShort }, { at, event });
         cutShort = false;
         current = next;
         return current;
@@ -250,11 +250,11 @@ export class FlowJournal {
   }
 
   *#all<Flow, Event>(kind: FlowKind<Flow, Event>, onDamaged?: OnDamaged, since?: Date): Generator<Flow> {
-    for (const flow of this.#files.newestFirst(kind)) {
+    for (const flow of this.#flows.newestFirst(kind)) {
       if (since && (createdAt(flow) ?? Number.POSITIVE_INFINITY) < since.getTime()) return;
       let read: ReadFlow<Flow> | undefined;
       try {
-        read = this.#files.read(kind, flow);
+        read = this.#flows.read(kind, flow);
       } catch (damage) {
         if (!onDamaged || !(damage instanceof Psd2Error)) throw damage;
         onDamaged(damage, flow);

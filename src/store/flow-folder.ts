@@ -3,8 +3,8 @@ import { listFolder } from './files.ts';
 import { type ReadFlow, readFlowFile } from './flow-file.ts';
 import type { FlowKind } from './flow-kinds.ts';
 
-/** The files of a profile's flows: `<flow>.ndjson`, one for each. */
-export class FlowFiles {
+/** The folder of a profile's flows: `<flow>.ndjson` for each. */
+export class FlowFolder {
   readonly #folder: string;
 
   constructor(folder: string) {
