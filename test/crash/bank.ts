@@ -16,7 +16,8 @@ const PRELOAD = pathToFileURL(beside('preload.js')).href;
 export const ACCOUNT = '0010482620';
 
 /** How a process is stopped at a point. */
-export type How = 'SIGKILL' | 'SIGINT' | 'SIGTERM' | 'twice' | 'cut';
+export const HOWS = ['SIGKILL', 'SIGINT', 'SIGTERM', 'twice', 'cut'] as const;
+export type How = (typeof HOWS)[number];
 
 /** One line of what a watched process did, see `preload.js`. */
 const traceLine = z.object({

@@ -1,9 +1,8 @@
 import { createHash } from 'node:crypto';
-import { mkdirSync, writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
-import { join } from 'node:path';
 import { expect } from 'vitest';
 import type { CrashBank, How } from './bank.ts';
+import { keptOutcomes } from './kept-outcomes.ts';
 import { type Outcome, pointsOf, tryFlow, tryLogin } from './outcome.ts';
 import type { LoginScenario, Scenario } from './scenarios.ts';
 
@@ -12,7 +11,9 @@ const ALL = process.env.CRASH_MATRIX === 'all';
 /** Chooses which others. */
 const SEED = process.env.CRASH_SEED ?? '1';
 /** Processes wait more than they work. */
-const SIDE_BY_SIDE = 3 * availableParallelism();
+const SIDE_BY_SIDE = Number(process.env.CRASH_SIDE_BY_SIDE ?? 3 * availableParallelism());
+/** After so many the outcomes are written down: what a matrix that is stopped loses at most. */
+const AT_ONCE = 8 * SIDE_BY_SIDE;
 /** For a machine with much else to do. */
 export const PATIENCE_MS = ALL ? 3_600_000 : 600_000;
 
@@ -88,22 +89,24 @@ export function choose(points: Point[], core: Core | undefined, rest: number): P
   return [...inside, ...others];
 }
 
-/** Tries a flow at each point, some side by side, and looks at the bank's ledger when all are over. */
+/** Tries a flow at each point, some side by side, and looks at the bank's ledger when they are over. */
 export async function tryFlows(
   bank: CrashBank,
   scenario: Scenario,
   how: How,
   points: Point[],
 ): Promise<Outcome[]> {
-  const outcomes = await sideBySide(points, (point) => tryFlow(bank, scenario, { ...point, how }));
-  const booked = await bank.bookings();
-  for (const outcome of outcomes) {
-    const bookings = booked(outcome.amount);
-    const expected = outcome.end === scenario.end ? scenario.bookings : 0;
-    if (bookings !== expected) outcome.problems.push(`the ledger shows ${bookings} bookings`);
-    outcome.bookings = bookings;
-  }
-  return report(outcomes);
+  return goThrough(scenario.name, how, points, async (some) => {
+    const outcomes = await sideBySide(some, (point) => tryFlow(bank, scenario, { ...point, how }));
+    const booked = await bank.bookings();
+    for (const outcome of outcomes) {
+      const bookings = booked(outcome.amount);
+      const expected = outcome.end === scenario.end ? scenario.bookings : 0;
+      if (bookings !== expected) outcome.problems.push(`the ledger shows ${bookings} bookings`);
+      outcome.bookings = bookings;
+    }
+    return outcomes;
+  });
 }
 
 export async function tryLogins(
@@ -112,7 +115,27 @@ export async function tryLogins(
   how: How,
   points: Point[],
 ): Promise<Outcome[]> {
-  return report(await sideBySide(points, (point) => tryLogin(bank, scenario, { ...point, how })));
+  return goThrough(scenario.name, how, points, (some) =>
+    sideBySide(some, (point) => tryLogin(bank, scenario, { ...point, how })),
+  );
+}
+
+/** Tries some points after others, and keeps what came of them; those whose outcome is kept are not tried again. */
+async function goThrough(
+  name: string,
+  how: How,
+  points: Point[],
+  tryAll: (points: Point[]) => Promise<Outcome[]>,
+): Promise<Outcome[]> {
+  const kept = keptOutcomes(name, how, points.length);
+  const outcomes = kept.before.filter(({ point }) => points.some(({ at }) => at === point));
+  const left = points.filter(({ at }) => !outcomes.some(({ point }) => point === at));
+  for (let first = 0; first < left.length; first += AT_ONCE) {
+    const some = await tryAll(left.slice(first, first + AT_ONCE));
+    kept.keep(some);
+    outcomes.push(...some);
+  }
+  return outcomes;
 }
 
 async function sideBySide<Item, Result>(
@@ -126,17 +149,6 @@ async function sideBySide<Item, Result>(
   };
   await Promise.all(Array.from({ length: SIDE_BY_SIDE }, worker));
   return results;
-}
-
-/** The figures of `npm run reliability`. */
-function report(outcomes: Outcome[]): Outcome[] {
-  const folder = process.env.CRASH_FIGURES;
-  const [first] = outcomes;
-  if (folder && first) {
-    mkdirSync(folder, { recursive: true });
-    writeFileSync(join(folder, `${first.scenario}-${first.how}.json`), JSON.stringify(outcomes, null, 1));
-  }
-  return outcomes;
 }
 
 /** Everything that is not as promised, in words. */

@@ -1,30 +1,34 @@
 import * as z from 'zod';
-import type { CrashBank, How, Place, TraceLine, Watched } from './bank.ts';
+import { type CrashBank, HOWS, type How, type Place, type TraceLine, type Watched } from './bank.ts';
 import type { LoginScenario, Scenario } from './scenarios.ts';
 
 /** What became of one try: a process that was stopped at a point, and the one that took its flow up. */
-export interface Outcome {
-  scenario: string;
-  how: How;
-  point: string;
+export const outcomeShape = z.object({
+  scenario: z.string(),
+  how: z.enum(HOWS),
+  point: z.string(),
   /** The last event in the journal before the point. */
-  phase: string;
+  phase: z.string(),
   /** Whether the process came to the point; some points depend on how fast the machine is. */
-  reached: boolean;
+  reached: z.boolean(),
   /** The flow's state after the stop; null when nothing was on disk. */
-  found: string | null;
+  found: z.string().nullable(),
   /** The flow's state at the end. */
-  end: string;
+  end: z.string(),
+  /** Of an unknown end: whether the last request that was announced came to the bank, which turned it away. */
+  turnedAway: z.boolean(),
   /** How often the bank got the request that may be made once, those that it turned away left out. */
-  decisive: number;
+  decisive: z.number(),
   /** What was ordered, for the bank's ledger. */
-  amount: string;
+  amount: z.string(),
   /** How many bookings the ledger shows. */
-  bookings: number;
-  tookToEnd: number;
+  bookings: z.number(),
+  /** From the signal to the end of the process, in milliseconds. */
+  tookToEnd: z.number(),
   /** What is not as it was promised. */
-  problems: string[];
-}
+  problems: z.array(z.string()),
+});
+export type Outcome = z.infer<typeof outcomeShape>;
 
 const flowShape = z.object({ flow: z.string(), state: z.string() });
 const OUTCOME_UNKNOWN = 9;
@@ -99,6 +103,7 @@ export async function tryFlow(bank: CrashBank, scenario: Scenario, stop: Stop): 
     ...tried(scenario, stop, stopped),
     found,
     end,
+    turnedAway: end === 'unknown' && cameToTheBank(bank, scenario, stopped.trace),
     decisive: decisive.length,
     amount: place.amount,
     bookings: 0,
@@ -129,6 +134,7 @@ export async function tryLogin(bank: CrashBank, scenario: LoginScenario, stop: S
     ...tried(scenario, stop, stopped),
     found: null,
     end: 'logged in',
+    turnedAway: false,
     decisive: 0,
     amount: place.amount,
     bookings: 0,
@@ -165,6 +171,15 @@ function stateIn(stdout: string): string {
 function mayBeDone(trace: TraceLine[], announced: string): boolean {
   const events = pointsOf(trace).map(({ phase }) => phase);
   return events.lastIndexOf(announced) > events.lastIndexOf(announced.replace(/sent$/, 'not-begun'));
+}
+
+/** Whether the bank got the last of the requests that are made once, as far as they were announced. */
+function cameToTheBank(bank: CrashBank, { decisive }: Scenario, trace: TraceLine[]): boolean {
+  const announced = trace.findLastIndex(({ point }) => point?.includes(` ${decisive.announced} #`));
+  const sent = trace
+    .slice(announced)
+    .find(({ point }) => decisive.request.test(/^before (.*) #\d+$/.exec(point ?? '')?.[1] ?? ''));
+  return sent?.requestId !== undefined && bank.received(new Set([sent.requestId])).length > 0;
 }
 
 /** The points of a process that ended well, each with the last event in the journal before it. */

@@ -1,0 +1,31 @@
+import { appendFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { How } from './bank.ts';
+import { type Outcome, outcomeShape } from './outcome.ts';
+
+/** The outcomes of one scenario that is stopped in one way, in a file that `npm run reliability` reads. */
+export interface KeptOutcomes {
+  /** Those of an earlier call, with the same program and the same tests. */
+  before: Outcome[];
+  keep(outcomes: Outcome[]): void;
+}
+
+/**
+ * Opens the file of a scenario and a way in the folder that `CRASH_FIGURES` names; without it nothing is kept.
+ * Its first line tells how many points there are, each other one is an outcome.
+ */
+export function keptOutcomes(scenario: string, how: How, points: number): KeptOutcomes {
+  const folder = process.env.CRASH_FIGURES;
+  if (!folder) return { before: [], keep: () => {} };
+  mkdirSync(folder, { recursive: true });
+  const file = join(folder, `${scenario}-${how}.ndjson`);
+  // A line that was cut short has no end, and is tried again.
+  const lines = existsSync(file) ? readFileSync(file, 'utf8').split('\n').slice(1, -1) : [];
+  const before = lines.map((line) => outcomeShape.parse(JSON.parse(line)));
+  writeFileSync(file, [{ scenario, how, points }, ...before].map(lineOf).join(''));
+  return { before, keep: (outcomes) => appendFileSync(file, outcomes.map(lineOf).join('')) };
+}
+
+function lineOf(value: object): string {
+  return `${JSON.stringify(value)}\n`;
+}
