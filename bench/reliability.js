@@ -39,12 +39,18 @@ const cache = join(root, 'node_modules', '.cache', 'psd2-reliability');
 const figures = join(cache, digestOf(['dist', 'test/crash', 'test/e2e/psd2.ts']));
 if (process.argv.includes('--anew')) rmSync(figures, { recursive: true, force: true });
 mkdirSync(figures, { recursive: true });
+rmSync(join(figures, 'stop'), { force: true });
 const begun = Date.now();
 const before = readOutcomes().length;
 if (before > 0) tell(`${before} points are known from an earlier call.\n`);
 
 let failed = false;
-for (const part of PARTS) failed = !(await passes(part)) || failed;
+let stopped = false;
+for (const part of PARTS) failed = stopped || !(await passes(part)) || failed;
+if (stopped) {
+  tell('Stopped. The same command goes on from here.\n');
+  process.exit(130);
+}
 
 const outcomes = readOutcomes();
 const table = tableOf(outcomes);
@@ -76,6 +82,8 @@ async function passes({ tests, sideBySide }) {
   ];
   const child = spawn(process.execPath, [join(root, 'node_modules', 'vitest', 'vitest.mjs'), ...args], {
     cwd: root,
+    // Ctrl-C is for this process, which lets the tests end in good order, with their banks.
+    detached: true,
     stdio: ['ignore', 'pipe', 'pipe'],
     env: {
       ...process.env,
@@ -87,12 +95,13 @@ async function passes({ tests, sideBySide }) {
   const said = createWriteStream(join(figures, `${tests[0]}.log`));
   child.stdout.pipe(said, { end: false });
   child.stderr.pipe(said, { end: false });
-  const stop = (signal) => {
-    child.kill(signal);
-    tell('\nStopped. The same command goes on from here.\n');
-    process.exit(130);
+  const stop = () => {
+    if (stopped) process.kill(-child.pid, 'SIGKILL');
+    stopped = true;
+    writeFileSync(join(figures, 'stop'), '');
+    tell('\nEnds when what is under way is over; at once with another Ctrl-C.\n');
   };
-  process.once('SIGINT', stop).once('SIGTERM', stop);
+  process.on('SIGINT', stop).on('SIGTERM', stop);
   const shown = setInterval(showProgress, SHOWN_EVERY_MS);
   const status = await new Promise((resolve) => child.once('close', resolve));
   clearInterval(shown);
@@ -168,7 +177,7 @@ function tableOf(all) {
     .sort((a, b) => a - b);
   return `${HEAD}${[...rows, rowOf('**all**', '', all)].join('')}
 From Ctrl-C or \`SIGTERM\` to the end of the process: ${ends[ends.length >> 1]} ms (median), ${ends.at(-1)} ms (longest
-of ${ends.length}), with ${processors} tries side by side on ${processors} processors. ${missed} points were not come by a second time.
+of ${ends.length}), with ${processors} tries side by side on ${processors} processors. ${missed} points were not reached again.
 
 Node.js ${process.versions.node}, ${new Date().toISOString().slice(0, 10)}.
 `;

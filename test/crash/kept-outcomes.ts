@@ -7,6 +7,7 @@ import { type Outcome, outcomeShape } from './outcome.ts';
 export interface KeptOutcomes {
   /** Those of an earlier call, with the same program and the same tests. */
   before: Outcome[];
+  /** Writes them down. @throws Error when whoever runs the tests wants them to end, as the opening does. */
   keep(outcomes: Outcome[]): void;
 }
 
@@ -23,7 +24,17 @@ export function keptOutcomes(scenario: string, how: How, points: number): KeptOu
   const lines = existsSync(file) ? readFileSync(file, 'utf8').split('\n').slice(1, -1) : [];
   const before = lines.map((line) => outcomeShape.parse(JSON.parse(line)));
   writeFileSync(file, [{ scenario, how, points }, ...before].map(lineOf).join(''));
-  return { before, keep: (outcomes) => appendFileSync(file, outcomes.map(lineOf).join('')) };
+  const goOn = () => {
+    if (existsSync(join(folder, 'stop'))) throw new Error('stopped');
+  };
+  goOn();
+  return {
+    before,
+    keep: (outcomes) => {
+      appendFileSync(file, outcomes.map(lineOf).join(''));
+      goOn();
+    },
+  };
 }
 
 function lineOf(value: object): string {

@@ -13,7 +13,7 @@ const SEED = process.env.CRASH_SEED ?? '1';
 /** Processes wait more than they work. */
 const SIDE_BY_SIDE = Number(process.env.CRASH_SIDE_BY_SIDE ?? 3 * availableParallelism());
 /** After so many the outcomes are written down: what a matrix that is stopped loses at most. */
-const AT_ONCE = 8 * SIDE_BY_SIDE;
+const AT_ONCE = 4 * SIDE_BY_SIDE;
 /** For a machine with much else to do. */
 export const PATIENCE_MS = ALL ? 3_600_000 : 600_000;
 
