@@ -138,7 +138,7 @@ export function newOperator(): Operator & { open(): void; endAll(): Promise<void
     config: place('config'),
     ownHands: place(OWN_HANDS),
   };
-  const ledger = openLedger(folder);
+  const ledger = openLedger(folder, places.config);
   const running = new Set<Running>();
   const history: Operator['history'] = [];
   const env: Environment = {

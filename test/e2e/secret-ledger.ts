@@ -47,8 +47,8 @@ export interface SecretLedger {
   close(): void;
 }
 
-/** @param folder of the operator, with all that is stored */
-export function openLedger(folder: string): SecretLedger {
+/** @param folder of the operator, with all that is stored. @param config the configuration folder in it */
+export function openLedger(folder: string, config: string): SecretLedger {
   const record = `${folder}.secrets`;
   // A test may run psd2 as another user.
   writeFileSync(record, '');
@@ -57,7 +57,7 @@ export function openLedger(folder: string): SecretLedger {
   const secretFiles = new Set<string>();
   /** Where `cert generate` was told to put keys, or puts them by itself. */
   const madeFolders = new Set<string>();
-  const configFolders = new Set([join(folder, 'home', '.config', 'psd2')]);
+  const configFolders = new Set([config, join(folder, 'home', '.config', 'psd2')]);
 
   const recorded = () =>
     (existsSync(record) ? readFileSync(record, 'utf8').split('\n') : []).flatMap((line) =>
@@ -70,8 +70,8 @@ export function openLedger(folder: string): SecretLedger {
   /** Where psd2 keeps secrets, by itself or because it was told so. */
   const secretPlaces = () => {
     const told = recorded().flatMap((line) => ('argv' in line && line.config ? [line.config] : []));
-    return [...configFolders, ...told].flatMap((config) =>
-      SECRET_FOLDERS.map((name) => join(config, name, sep)),
+    return [...configFolders, ...told].flatMap((each) =>
+      SECRET_FOLDERS.map((name) => join(each, name, sep)),
     );
   };
 
