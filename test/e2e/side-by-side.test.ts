@@ -84,6 +84,25 @@ it('a login while another command reads: neither is disturbed', async () => {
   await readings;
 });
 
+it('logins while a sync reads, and two syncs into one folder: no row twice, no corrupt file', async () => {
+  const folder = join(operator.folder, 'synced');
+  const sync = () => operator.psd2(['sync', '--out', folder, '--customer', '1048262', '--json']);
+  const logins = async () => {
+    for (let times = 0; times < 3; times += 1) {
+      const ended = await operator.psd2(['auth', 'login', '--json']);
+      expect(ended.code, ended.stderr).toBe(0);
+    }
+  };
+  const [first, second] = await Promise.all([sync(), sync(), logins()]);
+  for (const { code, stderr } of [first, second, await sync()]) expect(code, stderr).toBe(0);
+  for (const file of readdirSync(join(folder, '1048262', 'transactions'))) {
+    const lines = readFileSync(join(folder, '1048262', 'transactions', file), 'utf8').split('\n');
+    const ids = lines.slice(0, -1).map((line) => JSON.parse(line).id);
+    expect(ids.length).toBeGreaterThan(0);
+    expect(new Set(ids).size).toBe(ids.length);
+  }
+});
+
 it('ten commands find an ended token and the lock of a killed process: one renewal, ten successes', async () => {
   const file = join(tokens, 'customer-1048262.json');
   const before = JSON.parse(readFileSync(file, 'utf8'));

@@ -53,6 +53,23 @@ describe('an access token that has ended', () => {
     expect(refreshes(stderr)).toBe(1);
   });
 
+  it.each([
+    ['is failing', 'status=503', 'bank_failing', 11],
+    ['allows no more calls', 'status=420', 'too_many_calls', 10],
+    ['cuts the connection', 'cut-before-effect', 'bank_unreachable', 11],
+  ])('keeps its refresh token when the bank %s', async (_, fault, code, exitCode) => {
+    const before = expire();
+    expect(await operator.psd2(['sandbox', 'fault', 'add', fault, '--on', 'token'])).toMatchObject({
+      code: 0,
+    });
+    expect(readError(await listAccounts())).toMatchObject({ code, exitCode });
+    expect(readTokens()).toEqual(before);
+    expect(await operator.psd2(['sandbox', 'fault', 'clear'])).toMatchObject({ code: 0 });
+    const { code: after, stderr } = await listAccounts();
+    expect(after, stderr).toBe(0);
+    expect(refreshes(stderr)).toBe(1);
+  });
+
   it('means a new login, exit code 4, when the refresh token is refused too', async () => {
     writeTokens({ ...expire(), refreshToken: '00000000-0000-4000-8000-000000000000' });
     const error = readError(await listAccounts());
