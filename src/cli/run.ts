@@ -12,6 +12,7 @@ import type { CommandKind } from './declare/declare.ts';
 import { type RawGlobals, readGlobals, readManner } from './globals.ts';
 import { watchOutput } from './lost-output.ts';
 import { reportError } from './report-error.ts';
+import { keepThreadsAwake } from './threads.ts';
 
 /**
  * Runs a command with the real world: opens what it runs with, ends it on Ctrl-C and when its terminal closes, closes what
@@ -25,6 +26,7 @@ export async function runCommand(
 ): Promise<void> {
   const { env, stdout } = process;
   watchOutput();
+  const letThreadsSleep = keepThreadsAwake();
   const interrupt = new AbortController();
   let paging = false;
   const onSignal = (name: NodeJS.Signals) => {
@@ -122,6 +124,7 @@ export async function runCommand(
   } finally {
     // The signals are still taken: one that comes now is too late to change how it ended.
     await Promise.allSettled(closers.map((close) => close()));
+    letThreadsSleep();
   }
 }
 
