@@ -27,8 +27,11 @@ function toUsageError(error: CommanderError): Psd2Error {
     return new Psd2Error('usage', 'A command is missing', { hint: 'Add --help to see them all.' });
   }
   // What was given may hold line breaks of its own.
-  const [what = '', ...suggestions] = error.message.replace(/^error: /, '').split(/\n(?=\(?Did you mean )/);
-  const message = (what.charAt(0).toUpperCase() + what.slice(1)).trimEnd();
+  const [what = '', ...suggestions] = error.message
+    .replace(/^error: /, '')
+    .trimEnd()
+    .split(/\n(?=\(?Did you mean )/);
+  const message = what.charAt(0).toUpperCase() + what.slice(1);
   const [, given, choices] = /'([^']*)' is invalid.* Allowed choices are (.*)\.$/.exec(what) ?? [];
   const hint = choices
     ? didYouMean(given ?? '', choices.split(', ')).trim()

@@ -151,7 +151,7 @@ function parseLine<Event>(
   } catch (cause) {
     throw damagedAt(path, number, cause);
   }
-  const result = z.object({ at: z.string(), event: schema }).safeParse(json);
+  const result = z.object({ at: z.iso.datetime({ offset: true }), event: schema }).safeParse(json);
   if (result.success) return result.data;
   throw damagedAt(path, number);
 }

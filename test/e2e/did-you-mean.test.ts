@@ -10,7 +10,10 @@ it.concurrent.each([
   // These groups mean a command by themselves, which must not take the word for its own.
   [['transfer', 'lsit'], "Unknown command 'lsit'", /^Did you mean list\?$/],
   [['log', 'bundel'], "Unknown command 'bundel'", /^Did you mean bundle\?$/],
-  [['transfer', 'xyzzy'], "Unknown command 'xyzzy'", /^Add --help/],
+  [['transfer', 'xyzzy'], /^Unknown command 'xyzzy'$/, /^Add --help/],
+  // Words that mean something to JavaScript.
+  [['help', '__proto__'], /^There is no help on '__proto__'$/, /^Add --help/],
+  [['completion', 'constructor'], /^.*'constructor' is invalid .* Allowed choices are/, /^Add --help/],
   [['accounts', 'list', '--prfile', 'x'], "Unknown option '--prfile'", /^Did you mean --profile\?$/],
   [['auth', 'login', '--no-broswer'], "Unknown option '--no-broswer'", /^Did you mean --no-browser\?$/],
   [['--grant', 'client_credential', 'log'], /Allowed choices are/, /^Did you mean client_credentials\?$/],

@@ -305,6 +305,11 @@ describe('a damaged journal', () => {
     ['lacks a character inside', (line) => line.replace('"event"', '"event')],
     ['holds an unknown event', (line) => line.replace('verify-sent', 'verify-seen')],
     ['lacks a field', (line) => line.replace('"requestId":"q1",', '')],
+    ['has no time', (line) => line.replace(/"at":"[^"]*"/, '"at":"__proto__"')],
+    [
+      'has a time that no calendar has',
+      (line) => line.replace(/"at":"[^"]*"/, '"at":"2026-02-31T00:00:00Z"'),
+    ],
     ['is overwritten with zeros', (line) => '\0'.repeat(line.length)],
   ];
 
