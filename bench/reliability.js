@@ -171,13 +171,16 @@ function tableOf(all) {
     );
   });
   const missed = all.filter(({ reached }) => !reached).length;
-  const ends = all
-    .filter(({ how, reached }) => reached && (how === 'SIGINT' || how === 'SIGTERM'))
-    .map(({ tookToEnd }) => tookToEnd)
-    .sort((a, b) => a - b);
+  const took = (...ways) =>
+    all
+      .filter(({ how, reached }) => reached && ways.includes(how))
+      .map(({ tookToEnd }) => tookToEnd)
+      .sort((a, b) => a - b);
+  const ends = took('SIGINT', 'SIGTERM');
   return `${HEAD}${[...rows, rowOf('**all**', '', all)].join('')}
-From Ctrl-C or \`SIGTERM\` to the end of the process: ${ends[ends.length >> 1]} ms (median), ${ends.at(-1)} ms (longest
-of ${ends.length}), with ${processors} tries side by side on ${processors} processors. ${missed} points were not reached again.
+From Ctrl-C or \`SIGTERM\` to the end of the process: ${ends[ends.length >> 1]} ms (median), ${ends.at(-1)} ms (longest of
+${ends.length}); when a second one follows at once: ${took('twice').at(-1)} ms (longest). ${processors} tries were made side by side on ${processors} processors.
+${missed} points were not reached again: a connection that was made or a question that was asked another time.
 
 Node.js ${process.versions.node}, ${new Date().toISOString().slice(0, 10)}.
 `;

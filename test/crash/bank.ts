@@ -10,6 +10,8 @@ import * as shapes from '../e2e/shapes.ts';
 
 const beside = (file: string) => fileURLToPath(new URL(file, import.meta.url));
 const COMMISSION_CENTS = 50;
+/** Longer than any of these processes may take: one that hangs is killed, and its try is not as promised. */
+const HANGS_AFTER_MS = 180_000;
 const PRELOAD = pathToFileURL(beside('preload.js')).href;
 
 /** The account that pays. */
@@ -120,7 +122,9 @@ export function useCrashBank(): CrashBank {
         ([, url = '']) => playCustomer(url).catch(() => {}),
         () => {},
       );
+      const hangs = setTimeout(() => running.kill('SIGKILL'), HANGS_AFTER_MS);
       const ended = await running.ended;
+      clearTimeout(hangs);
       const at = Date.now();
       await walk;
       return { ...ended, at };
