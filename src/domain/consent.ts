@@ -71,6 +71,7 @@ export type ConsentEvent =
  */
 export function applyConsentEvent(consent: Consent | undefined, event: ConsentEvent, at: string): Consent {
   if (event.type === 'created') {
+    if (consent) throw new TypeError('A consent begins once');
     return {
       kind: 'consent',
       flow: event.flow,

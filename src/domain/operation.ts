@@ -153,6 +153,7 @@ export function applyOperationEvent<Order extends OrderTarget>(
   at: string,
 ): Operation<Order> {
   if (event.type === 'created') {
+    if (operation) throw new TypeError('A flow begins once');
     return {
       kind,
       flow: event.flow,

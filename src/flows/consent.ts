@@ -6,6 +6,7 @@ import { type Consent, type ConsentEvent, nextConsentStep } from '../domain/cons
 import { isExecuted, readAuthorizationStatus } from '../domain/operation.ts';
 import { Psd2Error } from '../errors.ts';
 import type { OpenConsent } from '../store/journal.ts';
+import { lackingResource } from './lacking-resource.ts';
 import type { FlowPorts } from './ports.ts';
 import { awaitAuthorization, type ScaSubject, sendCustomerToSca } from './sca.ts';
 
@@ -185,7 +186,7 @@ function endOf(consent: Consent): Consent {
 }
 
 function subjectOf({ flow, resourceId, transactionId }: Consent): ScaSubject {
-  if (!resourceId) throw new TypeError(`Consent ${flow} has no resource in the state it is in`);
+  if (!resourceId) throw lackingResource(flow);
   return {
     transactionId,
     doing: 'authorise the consent',

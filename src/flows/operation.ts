@@ -16,6 +16,7 @@ import {
 } from '../domain/operation.ts';
 import { Psd2Error } from '../errors.ts';
 import type { OpenFlow } from '../store/journal.ts';
+import { lackingResource } from './lacking-resource.ts';
 import type { FlowPorts } from './ports.ts';
 import { awaitAuthorization, type ScaSubject, sendCustomerToSca } from './sca.ts';
 import { type ExecutionStatus, pollSettlement, type Settlement } from './settlement.ts';
@@ -378,7 +379,7 @@ function endOf<Order extends OrderTarget>(operation: Operation<Order>, name: str
 }
 
 function resourceOf({ flow, verification }: Pick<Operation<OrderTarget>, 'flow' | 'verification'>) {
-  if (!verification) throw new TypeError(`${flow} has no resource in the state it is in`);
+  if (!verification) throw lackingResource(flow);
   return verification;
 }
 

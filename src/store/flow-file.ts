@@ -17,7 +17,7 @@ import { reasonOf } from './system-error.ts';
 
 /** Reads an event of the journal. */
 export type EventSchema<Event> = z.ZodMiniType<Event>;
-/** A flow after one more event. */
+/** A flow after one more event. @throws TypeError when that event cannot be the next one */
 export type Fold<Flow, Event> = (flow: Flow | undefined, event: Event, at: string) => Flow;
 
 export interface ReadFlow<Flow> {
@@ -50,10 +50,16 @@ export function readFlowFile<Flow, Event>(
   const lines = content.toString('utf8').split('\n');
   let current: Flow | undefined;
   for (const [index, text] of lines.entries()) {
+    if (text === '' && index === lines.length - 1) continue;
     // Cut short by a crash before its fsync ended: what it was to announce was not begun.
-    if (text === '' || (index > 0 && isCutShort(text))) continue;
+    if (text !== '' && index > 0 && isCutShort(text)) continue;
     const { event, at } = parseLine(path, text, index + 1, schema);
-    current = apply(current, event, at);
+    try {
+      current = apply(current, event, at);
+    } catch (cause) {
+      // It cannot follow what stands before it: a line is missing, or twice there.
+      throw damagedAt(path, index + 1, cause);
+    }
   }
   if (current === undefined) throw damagedAt(path, 1);
   return { current, size: content.length, cutShort: lines.at(-1) !== '' };

@@ -46,7 +46,8 @@ export async function tryFlow(bank: CrashBank, scenario: Scenario, stop: Stop): 
     for (const { requestId } of watched.trace) if (requestId !== undefined) requestIds.add(requestId);
     return watched;
   };
-  if (scenario.prepare) await place.psd2(scenario.prepare);
+  const prepared = scenario.prepare && (await place.psd2(scenario.prepare));
+  if (prepared && prepared.code !== 0) problems.push(`it could not be prepared: ${prepared.stderr}`);
 
   const stopped = await watch(scenario.begin(place), stop);
   const sent = requestIds.size;

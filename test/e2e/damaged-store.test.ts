@@ -180,6 +180,21 @@ describe('one damaged journal', () => {
   });
 
   it.each([
+    ['asks for its outcome', /"executed"/],
+    ['waits for its customer', /"(?:executed|execute-sent|authorization|sca-returned)"/],
+  ])('that lacks the line of its resource is not taken up where it %s', async (_, later) => {
+    const config = copyConfig();
+    const path = journal(flows.damaged, config);
+    const lines = readFileSync(path, 'utf8').split('\n');
+    writeFileSync(path, lines.filter((line) => !later.test(line) && !line.includes('"verified"')).join('\n'));
+    expect(readError(await read(config, ['transfer', 'resume', flows.damaged, '--yes']))).toMatchObject({
+      code: 'config',
+      exitCode: 3,
+      message: `The journal of ${flows.damaged} lacks the line that tells its resource at the bank`,
+    });
+  });
+
+  it.each([
     ['in its middle', 3, true],
     ['in its middle, without the index', 3, false],
     ['at its beginning', 1, true],

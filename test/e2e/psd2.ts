@@ -70,6 +70,8 @@ export interface Operator {
   json<T>(shape: z.ZodType<T>, args: string[], options?: RunOptions): Promise<T>;
   /** Starts `psd2`, for what has to be watched or stopped. Its standard input stays open. */
   start(args: string[], env?: Environment): Promise<Running>;
+  /** Takes note of what a process that stays was called with: keys may be put where that says. */
+  called(args: string[]): void;
   /** Starts any program. */
   startProgram(program: string, args: string[], env?: Environment): Promise<Running>;
   /** Every secret that there was so far: tokens, codes, client secrets, passphrases and keys. */
@@ -197,6 +199,7 @@ export function newOperator(): Operator & { open(): void; endAll(): Promise<void
       for (const made of [places.home, places.temporary, places.ownHands])
         mkdirSync(made, { recursive: true });
     },
+    called: (args: string[]) => void ledger.watched(args, {}),
     secrets: () => ledger.secrets(),
     leaks: () => ledger.leaks(history),
     endAll: async () => {

@@ -47,6 +47,7 @@ export function useResident(operator: Operator): Resident {
     async run(args, { env, columns } = {}) {
       const all = Object.entries({ ...operator.env, NO_COLOR: '1', ...env });
       const set = Object.fromEntries(all.filter(([, value]) => value !== undefined));
+      operator.called(args);
       child.send({ args, env: set, columns });
       try {
         const [message] = await once(child, 'message', { signal: AbortSignal.timeout(PATIENCE_MS) });

@@ -300,7 +300,7 @@ it('a flow whose file was removed does not come back without its beginning', () 
 });
 
 describe('a damaged journal', () => {
-  const damages: [string, (line: string) => string][] = [
+  const damages: [string, (line: string, first?: string) => string][] = [
     ['is no JSON', () => 'garbage'],
     ['lacks a character inside', (line) => line.replace('"event"', '"event')],
     ['holds an unknown event', (line) => line.replace('verify-sent', 'verify-seen')],
@@ -310,6 +310,8 @@ describe('a damaged journal', () => {
       'has a time that no calendar has',
       (line) => line.replace(/"at":"[^"]*"/, '"at":"2026-02-31T00:00:00Z"'),
     ],
+    ['is empty', () => ''],
+    ['is the first one again', (_, first = '') => first],
     ['is overwritten with zeros', (line) => '\0'.repeat(line.length)],
   ];
 
@@ -319,9 +321,23 @@ describe('a damaged journal', () => {
     open.record(verified);
     const path = pathOf(open.current.flow);
     const lines = readFileSync(path, 'utf8').split('\n');
-    writeFileSync(path, lines.map((line, index) => (index === 1 ? damage(line) : line)).join('\n'));
+    writeFileSync(path, lines.map((line, index) => (index === 1 ? damage(line, lines[0]) : line)).join('\n'));
     expect(() => journal.openTransfer(open.current.flow)).toThrow(
       expect.objectContaining({ code: 'config', message: `The journal ${path} is damaged at line 2` }),
+    );
+  });
+
+  it.each([
+    ['is empty', ''],
+    ['is missing', undefined],
+  ])('is refused when its first line %s', (_, first) => {
+    const open = journal.createTransfer({ transactionId: 't1', order: transferOrder() });
+    open.record({ type: 'verify-sent', ...intent });
+    const path = pathOf(open.current.flow);
+    const [, ...others] = readFileSync(path, 'utf8').split('\n');
+    writeFileSync(path, [...(first === undefined ? [] : [first]), ...others].join('\n'));
+    expect(() => journal.openTransfer(open.current.flow)).toThrow(
+      expect.objectContaining({ code: 'config', message: `The journal ${path} is damaged at line 1` }),
     );
   });
 });
