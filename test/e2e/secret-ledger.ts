@@ -70,9 +70,7 @@ export function openLedger(folder: string, config: string): SecretLedger {
   /** Where psd2 keeps secrets, by itself or because it was told so. */
   const secretPlaces = () => {
     const told = recorded().flatMap((line) => ('argv' in line && line.config ? [line.config] : []));
-    return [...configFolders, ...told].flatMap((each) =>
-      SECRET_FOLDERS.map((name) => join(each, name, sep)),
-    );
+    return [...configFolders, ...told].flatMap((each) => SECRET_FOLDERS.map((name) => join(each, name, sep)));
   };
 
   return {
