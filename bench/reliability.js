@@ -32,6 +32,9 @@ const PARTS = [
   { tests: ['kill', 'cut', 'durable'], sideBySide: 2 * processors },
   { tests: ['signal'], sideBySide: processors },
 ];
+const HEAD = `| What | Stopped how | Points | At its end already | Taken up | Begun anew | Done, once | Twice | Unknown: never came | Unknown: turned away | Not as promised |
+|---|---|---|---|---|---|---|---|---|---|---|
+`;
 const SHOWN_EVERY_MS = process.stderr.isTTY ? 1_000 : 30_000;
 
 execFileSync(process.execPath, ['scripts/build.js'], { cwd: root, stdio: 'inherit' });
@@ -185,10 +188,6 @@ ${missed} points were not reached again: a connection that was made or a questio
 Node.js ${process.versions.node}, ${new Date().toISOString().slice(0, 10)}.
 `;
 }
-
-const HEAD = `| What | Stopped how | Points | At its end already | Taken up | Begun anew | Done, once | Twice | Unknown: never came | Unknown: turned away | Not as promised |
-|---|---|---|---|---|---|---|---|---|---|---|
-`;
 
 function rowOf(name, how, outcomes) {
   const reached = outcomes.filter((outcome) => outcome.reached);

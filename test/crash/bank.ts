@@ -14,6 +14,11 @@ const COMMISSION_CENTS = 50;
 const HANGS_AFTER_MS = 180_000;
 const PRELOAD = pathToFileURL(beside('preload.js')).href;
 
+/** `npm run reliability` takes every point; a test run those that matter most, and some of the others. */
+export const ALL = process.env.CRASH_MATRIX === 'all';
+/** For a machine with much else to do. */
+export const PATIENCE_MS = ALL ? 3_600_000 : 600_000;
+
 /** The account that pays. */
 export const ACCOUNT = '0010482620';
 
@@ -82,7 +87,7 @@ export interface CrashBank {
 
 /** A sandbox bank that writes down what it gets, and a logged-in customer to copy. */
 export function useCrashBank(): CrashBank {
-  const operator = useOperator();
+  const operator = useOperator(PATIENCE_MS);
   const log = join(operator.folder, 'bank.ndjson');
   operator.env.PSD2_PROFILE = 'sandbox';
   operator.env.PSD2_SCA_TIMEOUT = '60';

@@ -1,15 +1,6 @@
 import { expect, it } from 'vitest';
-import { useCrashBank } from './bank.ts';
-import {
-  choose,
-  cutsOf,
-  PATIENCE_MS,
-  problemsOf,
-  recordFlow,
-  recordLogin,
-  tryFlows,
-  tryLogins,
-} from './matrix.ts';
+import { PATIENCE_MS, useCrashBank } from './bank.ts';
+import { choose, cutsOf, problemsOf, recordFlow, recordLogin, tryFlows, tryLogins } from './matrix.ts';
 import { FLOWS, LOGINS } from './scenarios.ts';
 
 const bank = useCrashBank();

@@ -1,6 +1,5 @@
 import { expect, it } from 'vitest';
-import { useCrashBank } from './bank.ts';
-import { PATIENCE_MS } from './matrix.ts';
+import { PATIENCE_MS, useCrashBank } from './bank.ts';
 import { FLOWS } from './scenarios.ts';
 
 const bank = useCrashBank();

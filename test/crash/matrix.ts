@@ -1,21 +1,17 @@
 import { createHash } from 'node:crypto';
 import { availableParallelism } from 'node:os';
 import { expect } from 'vitest';
-import type { CrashBank, How } from './bank.ts';
+import { ALL, type CrashBank, type How } from './bank.ts';
 import { keptOutcomes } from './kept-outcomes.ts';
 import { type Outcome, pointsOf, tryFlow, tryLogin } from './outcome.ts';
 import type { LoginScenario, Scenario } from './scenarios.ts';
 
-/** `npm run reliability` takes every point; a test run those that matter most, and some of the others. */
-const ALL = process.env.CRASH_MATRIX === 'all';
 /** Chooses which others. */
 const SEED = process.env.CRASH_SEED ?? '1';
 /** Processes wait more than they work. */
 const SIDE_BY_SIDE = Number(process.env.CRASH_SIDE_BY_SIDE ?? 3 * availableParallelism());
 /** After so many the outcomes are written down: what a matrix that is stopped loses at most. */
 const AT_ONCE = 4 * SIDE_BY_SIDE;
-/** For a machine with much else to do. */
-export const PATIENCE_MS = ALL ? 3_600_000 : 600_000;
 
 export interface Point {
   at: string;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { useCrashBank } from './bank.ts';
-import { choose, PATIENCE_MS, problemsOf, recordFlow, recordLogin, tryFlows, tryLogins } from './matrix.ts';
+import { PATIENCE_MS, useCrashBank } from './bank.ts';
+import { choose, problemsOf, recordFlow, recordLogin, tryFlows, tryLogins } from './matrix.ts';
 import { CONSENT, INSTANT, LOGINS, OPERATION, RENEWAL, TRANSFER } from './scenarios.ts';
 
 const bank = useCrashBank();

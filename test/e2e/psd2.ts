@@ -83,8 +83,10 @@ export interface Operator {
 /**
  * An operator for the tests of this file. What they leave running is ended after the tests, and all that was
  * printed and stored is searched for secrets.
+ *
+ * @param searchMs how long that may take, where thousands of processes ran
  */
-export function useOperator(): Operator {
+export function useOperator(searchMs?: number): Operator {
   const operator = newOperator();
   beforeAll(operator.open);
   afterAll(async () => {
@@ -94,7 +96,7 @@ export function useOperator(): Operator {
     } finally {
       await operator.close();
     }
-  });
+  }, searchMs);
   return operator;
 }
 
