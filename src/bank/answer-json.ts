@@ -1,3 +1,4 @@
+import { type Envelope, readEnvelope } from '../wire/envelope.ts';
 import { parseJson } from '../wire/json.ts';
 import type { WireAnswer } from './connection.ts';
 
@@ -13,4 +14,16 @@ export function jsonOf({ body }: Pick<WireAnswer, 'body'>): Promise<unknown> {
   const json = parseJson(body.toString('utf8').trim()).catch(() => undefined);
   parsed.set(body, json);
   return json;
+}
+
+const opened = new WeakMap<object, Envelope | null>();
+
+/** The envelope of an answer's JSON, taken off once, too; null where there is none. */
+export function envelopeOf(json: unknown): Envelope | null {
+  if (typeof json !== 'object' || json === null) return null;
+  const known = opened.get(json);
+  if (known !== undefined) return known;
+  const envelope = readEnvelope(json);
+  opened.set(json, envelope);
+  return envelope;
 }

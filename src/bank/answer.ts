@@ -1,7 +1,7 @@
 import type * as z from 'zod/mini';
 import { type ErrorCode, type ErrorContext, Psd2Error } from '../errors.ts';
-import { type BankMessage, type Envelope, readEnvelope } from '../wire/envelope.ts';
-import { jsonOf } from './answer-json.ts';
+import type { BankMessage, Envelope } from '../wire/envelope.ts';
+import { envelopeOf, jsonOf } from './answer-json.ts';
 import { pathOf } from './connection.ts';
 import type { Answer } from './exchange.ts';
 
@@ -92,8 +92,7 @@ const NO_CONTENT: Envelope = {
 };
 
 async function openEnvelope(answer: Answer): Promise<Envelope | null> {
-  const json = await jsonOf(answer);
-  return json === undefined ? null : readEnvelope(json);
+  return envelopeOf(await jsonOf(answer));
 }
 
 /** The error that an unsuccessful answer means (interface specification, "HTTP status codes"). */

@@ -55,7 +55,7 @@ export async function composeRequest(call: BankCall, settings: ComposeSettings):
   const body = call.body === undefined ? undefined : toBytes(call.body);
   const digest = body ? digestHeader(body) : null;
   const target = `${pathPrefix}${call.path}`;
-  const tppCertificate = tppCertificateHeader(identity.signingCertificate, identity.tppCertificate);
+  const tppCertificate = certificateHeaderOf(identity);
   const headers: Record<string, string> = {
     accept: 'application/json',
     ...(body && { 'content-type': 'application/json' }),
@@ -81,6 +81,17 @@ export async function composeRequest(call: BankCall, settings: ComposeSettings):
     digest,
     signingString: signingString(signable, names),
   };
+}
+
+const certificateHeaders = new WeakMap<Identity, string | undefined>();
+
+/** The same for all calls of an identity. */
+function certificateHeaderOf(identity: Identity): string | undefined {
+  if (!certificateHeaders.has(identity)) {
+    const header = tppCertificateHeader(identity.signingCertificate, identity.tppCertificate);
+    certificateHeaders.set(identity, header);
+  }
+  return certificateHeaders.get(identity);
 }
 
 function toBytes(body: object | string): Buffer {

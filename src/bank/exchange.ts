@@ -1,6 +1,5 @@
 import { Psd2Error } from '../errors.ts';
-import { readEnvelope } from '../wire/envelope.ts';
-import { jsonOf } from './answer-json.ts';
+import { envelopeOf, jsonOf } from './answer-json.ts';
 import { type ComposeSettings, composeRequest } from './compose.ts';
 import { type BankConnection, CallFailed, pathOf, type WireAnswer, type WireRequest } from './connection.ts';
 import type { Pace } from './pace.ts';
@@ -119,7 +118,7 @@ export function openExchange(settings: ExchangeSettings): Exchange {
       checkAnswer(answer, request);
       session.apiTrackId ??= answer.headers['cb-apitrack-id'];
       if (isTurnedAway(answer)) notBegun?.();
-      report(answer.status, readEnvelope(await jsonOf(answer))?.requestId);
+      report(answer.status, envelopeOf(await jsonOf(answer))?.requestId);
       return { ...answer, call, tppRequestId };
     } catch (error) {
       report(error instanceof Error ? error.message : 'failed');

@@ -6,8 +6,9 @@ export type IsoDate = string & { readonly __isoDate: unique symbol };
 /** Whether `text` is a day that exists, in the form `YYYY-MM-DD`. */
 export function isIsoDate(text: string): text is IsoDate {
   if (!/^\d{4}-\d{2}-\d{2}$/.test(text)) return false;
-  const midnight = new Date(`${text}T00:00:00Z`);
-  return !Number.isNaN(midnight.getTime()) && midnight.toISOString().startsWith(text);
+  const midnight = Date.parse(`${text}T00:00:00Z`);
+  // 31 February parses as a day of March.
+  return !Number.isNaN(midnight) && new Date(midnight).getUTCDate() === Number(text.slice(8));
 }
 
 /** An earlier one is a mistake, or stands for none: `0001-01-01`. */
@@ -55,14 +56,20 @@ export function parseRange(options: { from?: string | undefined; to?: string | u
 /** The bank's local times are those of this zone. */
 const BANK_TIME_ZONE = 'Europe/Rome';
 
+// To make one costs as much as to use it a hundred times.
+let dayFormat: Intl.DateTimeFormat | undefined;
+let timeFormat: Intl.DateTimeFormat | undefined;
+let offsetFormat: Intl.DateTimeFormat | undefined;
+
 /** The calendar day that `instant` falls on at the bank. */
 export function bankDay(instant: Date): IsoDate {
-  const day = new Intl.DateTimeFormat('en-CA', {
+  dayFormat ??= new Intl.DateTimeFormat('en-CA', {
     timeZone: BANK_TIME_ZONE,
     year: 'numeric',
     month: '2-digit',
     day: '2-digit',
-  }).format(instant);
+  });
+  const day = dayFormat.format(instant);
   if (!isIsoDate(day)) throw new RangeError(`No calendar day for ${instant.toISOString()}`);
   return day;
 }
@@ -79,13 +86,15 @@ export function bankLocalTime(day: IsoDate, time: string): string {
 
 /** An instant on the bank's wall clock, with the offset that the clock has then. */
 export function bankTime(instant: Date): string {
-  const time = new Intl.DateTimeFormat('en-GB', { timeZone: BANK_TIME_ZONE, timeStyle: 'medium' });
-  return `${bankDay(instant)}T${time.format(instant)}${offsetAt(instant)}`;
+  timeFormat ??= new Intl.DateTimeFormat('en-GB', { timeZone: BANK_TIME_ZONE, timeStyle: 'medium' });
+  return `${bankDay(instant)}T${timeFormat.format(instant)}${offsetAt(instant)}`;
 }
 
 function offsetAt(instant: Date): string {
-  const name = new Intl.DateTimeFormat('en-US', { timeZone: BANK_TIME_ZONE, timeZoneName: 'longOffset' })
-    .formatToParts(instant)
-    .find((part) => part.type === 'timeZoneName')?.value;
+  offsetFormat ??= new Intl.DateTimeFormat('en-US', {
+    timeZone: BANK_TIME_ZONE,
+    timeZoneName: 'longOffset',
+  });
+  const name = offsetFormat.formatToParts(instant).find((part) => part.type === 'timeZoneName')?.value;
   return name?.replace('GMT', '') || '+00:00';
 }

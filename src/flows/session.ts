@@ -82,13 +82,18 @@ export function openSession(settings: SessionSettings): TokenSource {
       }
     });
 
+  /** What the calls before went with. Where another process has ended or renewed it, the bank refuses it. */
+  let held: StoredTokens | undefined;
   return {
     async current() {
-      const tokens = await keeper.read();
-      if (!tokens) throw notLoggedIn(settings.grantType);
-      return isFresh(tokens) ? tokens.accessToken : renew(() => true);
+      if (!isFresh(held)) held = await keeper.read();
+      if (!held) throw notLoggedIn(settings.grantType);
+      return isFresh(held) ? held.accessToken : renew(() => true);
     },
-    renewed: (refused) => renew((tokens) => tokens.accessToken !== refused),
+    renewed(refused) {
+      held = undefined;
+      return renew((tokens) => tokens.accessToken !== refused);
+    },
   };
 }
 

@@ -11,7 +11,9 @@ const OVERLAP_DAYS = 10;
 /** A bank may choose the rows of a range by another of their dates, so older ones are recognised too. */
 const FURTHER_KNOWN_DAYS = 30;
 /** So much is fetched and written at once, so that memory stays small and a kill loses little. */
-const WINDOW_DAYS = 90;
+const MOST_DAYS = 90;
+/** Days that have more rows are fetched in smaller parts; a single day is fetched whole, however many it has. */
+const MOST_ROWS = 5_000;
 
 export interface SyncedCustomer {
   accounts: number;
@@ -38,7 +40,7 @@ export async function syncCustomer(
   const synced: SyncedCustomer = { accounts: 0, newTransactions: 0, pending: 0, failures: [] };
   const accounts = await fetchAccounts(bank, customerId, transactionId);
   for (const { productId } of accounts) assertProductId(productId, transactionId);
-  await folder.replace('accounts', accounts);
+  folder.replace('accounts', accounts);
   synced.accounts = accounts.length;
 
   const balances: object[] = [];
@@ -56,7 +58,7 @@ export async function syncCustomer(
       synced.failures.push({ productId, error });
     }
   }
-  await folder.replace('balances', balances);
+  folder.replace('balances', balances);
   return synced;
 }
 
@@ -66,7 +68,7 @@ const OF_ONE_PRODUCT: ErrorCode[] = ['forbidden', 'sca_required', 'bank_refused'
 async function syncTransactions(
   bank: Bank,
   folder: SyncFolder,
-  query: Omit<RowsQuery, 'from' | 'to'> & { since: IsoDate; today: IsoDate },
+  query: RowsQuery & { since: IsoDate },
 ): Promise<{ added: number; pending: number }> {
   const { productId, since, today } = query;
   const before = folder.progressOf(productId);
@@ -81,45 +83,74 @@ async function syncTransactions(
   const known = addDays(first, -FURTHER_KNOWN_DAYS);
 
   let added = 0;
-  for (let from = first; ; from = addDays(from, WINDOW_DAYS)) {
-    const end = addDays(from, WINDOW_DAYS - 1);
-    const last = end >= today;
-    const { booked, pending } = await fetchWindow(bank, { ...query, from, to: last ? undefined : end });
+  for (let from = first, most = MOST_DAYS; ; ) {
+    const { booked, pending, days } = await fetchWindow(bank, { ...query, from }, most);
     added += rows.append(booked.filter(({ bookingDate }) => bookingDate === null || bookingDate >= known));
+    const end = addDays(from, days - 1);
+    const last = end >= today;
     if (last || !furtherBack) {
       const through = last ? today : end;
-      await folder.remember(productId, {
+      folder.remember(productId, {
         from: before && !furtherBack ? before.from : since,
         through,
         settled: rows.settle(addDays(through, -OVERLAP_DAYS - FURTHER_KNOWN_DAYS)),
       });
     }
-    if (!last) continue;
-    await folder.replace(`pending/${productId}`, pending);
-    return { added, pending: pending.length };
+    if (last) {
+      const open = from === first ? pending : await fetchPending(bank, { ...query, from: first });
+      folder.replace(`pending/${productId}`, open);
+      return { added, pending: open.length };
+    }
+    await folder.commit();
+    from = addDays(end, 1);
+    most = booked.length < MOST_ROWS / 4 ? Math.min(days * 2, MOST_DAYS) : days;
   }
 }
 
-type RowsQuery = Omit<TransactionQuery, 'status'> & { currency: string };
+type RowsQuery = Omit<TransactionQuery, 'status' | 'from' | 'to'> & { currency: string; today: IsoDate };
 
-/** The rows of some days: the booked ones with ids, oldest first. */
-async function fetchWindow(bank: Bank, query: RowsQuery) {
-  const status = query.to === undefined ? undefined : 'booked';
-  const rows: Transaction[] = [];
-  // One by one: a page may have more of them than a call takes arguments.
-  for await (const page of fetchTransactions(bank, { ...query, status }))
-    for (const row of page) rows.push(row);
-  const booked = withIds(
-    query,
-    rows.filter((row) => row.status === 'booked'),
-  );
-  return {
-    booked: booked
-      .map(({ index: _restarts, ...row }) => row)
-      .reverse()
-      .sort((a, b) => (a.bookingDate ?? '').localeCompare(b.bookingDate ?? '')),
-    pending: rows.filter((row) => row.status === 'pending'),
-  };
+/** What a bank says of some days. */
+interface Window {
+  /** With ids, oldest first. */
+  booked: (Omit<Transaction, 'index'> & { id: string })[];
+  /** None where the window ends before today. */
+  pending: Transaction[];
+  days: number;
+}
+
+/** The rows of `most` days, or of fewer, where these have more rows than are to be held at once. */
+async function fetchWindow(bank: Bank, query: RowsQuery & { from: IsoDate }, most: number): Promise<Window> {
+  for (let days = most; ; ) {
+    const end = addDays(query.from, days - 1);
+    const to = end >= query.today ? undefined : end;
+    const rows: Transaction[] = [];
+    for await (const page of fetchTransactions(bank, { ...query, to, status: to && 'booked' })) {
+      // One by one: a page may have more of them than a call takes arguments.
+      for (const row of page) rows.push(row);
+      if (rows.length > MOST_ROWS && days > 1) break;
+    }
+    if (rows.length <= MOST_ROWS || days === 1) {
+      const booked = withIds(
+        query,
+        rows.filter((row) => row.status === 'booked'),
+      )
+        .map(({ index: _restarts, ...row }) => row)
+        .reverse()
+        .sort((a, b) => compare(a.bookingDate ?? '', b.bookingDate ?? ''));
+      return { booked, pending: rows.filter((row) => row.status === 'pending'), days };
+    }
+    // These are the rows of so many of the days; half of them will do with a margin.
+    const seen = new Set(rows.map(({ bookingDate }) => bookingDate)).size;
+    days = Math.max(1, Math.floor(Math.min(seen, days) / 2));
+  }
+}
+
+/** All pending rows of some days, however many windows the booked ones take. */
+async function fetchPending(bank: Bank, query: RowsQuery & { from: IsoDate }): Promise<Transaction[]> {
+  const pending: Transaction[] = [];
+  for await (const page of fetchTransactions(bank, { ...query, to: undefined, status: 'pending' }))
+    for (const row of page) pending.push(row);
+  return pending;
 }
 
 /** A file is named after it. @throws Psd2Error `bank_answer` */
@@ -136,4 +167,8 @@ function assertProductId(productId: string, transactionId: string): void {
 
 function later(a: IsoDate, b: IsoDate): IsoDate {
   return a > b ? a : b;
+}
+
+function compare(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
 }

@@ -1,4 +1,4 @@
-import { createSign, type KeyObject } from 'node:crypto';
+import { type KeyObject, sign } from 'node:crypto';
 
 /** What is signed of a request. Header names in lower case. */
 export interface SignableRequest {
@@ -48,7 +48,12 @@ export async function signatureHeader(
   return `keyId="${keyId}",algorithm="rsa-sha256",headers="${names.join(' ')}",signature="${signature}"`;
 }
 
-/** A signer that holds the private key in memory. */
+/** A signer that holds the private key in memory. It works beside the main thread, which has calls to make meanwhile. */
 export function keySigner(key: KeyObject): Signer {
-  return async (text) => createSign('sha256').update(text).sign(key, 'base64');
+  return (text) =>
+    new Promise((resolve, reject) => {
+      sign('sha256', Buffer.from(text), key, (error, signature) =>
+        error ? reject(error) : resolve(signature.toString('base64')),
+      );
+    });
 }

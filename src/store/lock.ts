@@ -46,13 +46,22 @@ export async function withLock<T>(
 ): Promise<T> {
   const lock = `${path}.lock`;
   const release = await take(lock, what, patienceMs, signal);
-  process.once('exit', release);
+  if (held.size === 0) process.once('exit', releaseAll);
+  held.add(release);
   try {
     return await work();
   } finally {
-    process.off('exit', release);
+    held.delete(release);
+    if (held.size === 0) process.off('exit', releaseAll);
     release();
   }
+}
+
+/** What releases the locks that this process holds: a sync holds many at once. */
+const held = new Set<() => void>();
+
+function releaseAll(): void {
+  for (const release of held) release();
 }
 
 /**

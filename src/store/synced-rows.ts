@@ -1,7 +1,6 @@
-import { closeSync, fstatSync, ftruncateSync, openSync, readSync, statSync } from 'node:fs';
+import { closeSync, fstatSync, ftruncateSync, openSync, readSync, statSync, writeFileSync } from 'node:fs';
 import { type IsoDate, isIsoDate } from '../domain/calendar.ts';
 import { Psd2Error } from '../errors.ts';
-import { appendDurably } from './files.ts';
 import { isMissing } from './system-error.ts';
 
 /** A row as it stands in a file: its id, and the day it is sorted and looked up by. */
@@ -25,9 +24,14 @@ const BLOCK = 256 * 1024;
  * misses nothing. A row is there once, whatever is fetched again, and whenever an append was cut short.
  */
 export class SyncedRows {
-  readonly #path: string;
+  /** The file that the rows stand in. */
+  readonly path: string;
   readonly #places: Place[];
+  /** Of the rows at these places. */
+  readonly #known: Set<string>;
   #size: number;
+  /** Where there are rows that may not be on the disk yet: the file, opened, or null for one to be opened. */
+  #unflushed: number | null | undefined;
 
   /**
    * Reads what of the file may come again, and cuts off a last line that a crash left unfinished.
@@ -36,11 +40,14 @@ export class SyncedRows {
    * @throws Psd2Error `config` when the file can't be read or is damaged
    */
   constructor(path: string, settled: number) {
-    this.#path = path;
+    this.path = path;
     try {
       const { places, size } = readPlaces(path, settled);
       this.#places = places;
+      this.#known = new Set(places.map(({ id }) => id));
       this.#size = size;
+      // A killed sync may have appended these, and not waited for the disk.
+      this.#unflushed = places.length > 0 ? null : undefined;
     } catch (cause) {
       if (cause instanceof Psd2Error) throw cause;
       throw new Psd2Error('config', `${path} cannot be read`, { hint: 'Check who owns it.', cause });
@@ -48,32 +55,37 @@ export class SyncedRows {
   }
 
   /**
-   * Appends the rows that are not there yet, and makes them durable.
+   * Appends the rows that are not there yet. They are durable once the file is flushed: {@link takeUnflushed}.
    *
    * @returns how many these were
    * @throws Psd2Error `config` when they can't be written
    */
   append(rows: readonly SyncedRow[]): number {
-    const known = new Set(this.#places.map(({ id }) => id));
-    const fresh = rows.filter(({ id }) => !known.has(id));
+    const fresh = rows.filter(({ id }) => !this.#known.has(id));
     if (fresh.length === 0) return 0;
     const lines: string[] = [];
+    const places: Place[] = [];
     let offset = this.#size;
     for (const row of fresh) {
       const line = `${JSON.stringify(row)}\n`;
-      this.#places.push({ id: row.id, day: row.bookingDate ?? '', offset });
+      places.push({ id: row.id, day: row.bookingDate ?? '', offset });
       lines.push(line);
       offset += Buffer.byteLength(line);
     }
     try {
-      appendDurably(this.#path, 'a', lines.join(''));
+      this.#unflushed ??= openSync(this.path, 'a', 0o600);
+      writeFileSync(this.#unflushed, lines.join(''));
     } catch (cause) {
-      throw new Psd2Error('config', `${this.#path} cannot be written`, {
+      throw new Psd2Error('config', `${this.path} cannot be written`, {
         hint: 'Check the free space, and who owns the folder. What is in the file stays; the next sync goes on.',
         cause,
       });
     }
     this.#size = offset;
+    for (const place of places) {
+      this.#places.push(place);
+      this.#known.add(place.id);
+    }
     return fresh.length;
   }
 
@@ -85,13 +97,25 @@ export class SyncedRows {
   }
 
   /**
+   * The file, opened, for who waits for the disk and closes it; undefined where there is nothing to wait for.
+   *
+   * @throws Error of the file system
+   */
+  takeUnflushed(): number | undefined {
+    const file = this.#unflushed === null ? openSync(this.path, 'r') : this.#unflushed;
+    this.#unflushed = undefined;
+    return file;
+  }
+
+  /**
    * Says that nothing that was booked before `day` can come again.
    *
    * @returns how much of the file is settled by that
    */
   settle(day: string): number {
     const first = this.#places.findIndex((place) => place.day === '' || place.day >= day);
-    this.#places.splice(0, first === -1 ? this.#places.length : first);
+    const settled = this.#places.splice(0, first === -1 ? this.#places.length : first);
+    for (const { id } of settled) this.#known.delete(id);
     return this.#places[0]?.offset ?? this.#size;
   }
 }

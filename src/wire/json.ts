@@ -15,19 +15,34 @@ export async function parseJson(text: string): Promise<unknown> {
 /** The bank's answers have less than ten levels. */
 const DEEPEST = 200;
 
+const [QUOTE, BACKSLASH, BRACKET, CLOSING_BRACKET, BRACE, CLOSING_BRACE] = [34, 92, 91, 93, 123, 125];
+
 /** Whether brackets outside of strings are open more than `limit` times at once. */
 function isNestedDeeperThan(limit: number, text: string): boolean {
+  if (!hasMoreThan(limit, text)) return false;
   let depth = 0;
   let inString = false;
   for (let at = 0; at < text.length; at += 1) {
-    const character = text[at];
-    if (character === '"') inString = !inString;
+    const character = text.charCodeAt(at);
+    if (character === QUOTE) inString = !inString;
     else if (inString) {
-      if (character === '\\') at += 1;
-    } else if (character === '[' || character === '{') {
+      if (character === BACKSLASH) at += 1;
+    } else if (character === BRACKET || character === BRACE) {
       depth += 1;
       if (depth > limit) return true;
-    } else if (character === ']' || character === '}') depth -= 1;
+    } else if (character === CLOSING_BRACKET || character === CLOSING_BRACE) depth -= 1;
+  }
+  return false;
+}
+
+/** Whether there are more than `limit` opening brackets at all: most answers have fewer. */
+function hasMoreThan(limit: number, text: string): boolean {
+  let count = 0;
+  for (const bracket of '[{') {
+    for (let at = text.indexOf(bracket); at !== -1; at = text.indexOf(bracket, at + 1)) {
+      count += 1;
+      if (count > limit) return true;
+    }
   }
   return false;
 }
