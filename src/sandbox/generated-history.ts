@@ -30,10 +30,10 @@ export class GeneratedHistory {
 
   /** @param startedAt the history ends the day before it */
   constructor({ productId }: Product, count: number, startedAt: Date) {
-    const today = bankDay(startedAt);
+    const { first, days } = spanBefore(startedAt);
     this.#count = count;
-    this.#firstDay = dayNumber(addMonths(today, -HISTORY_MONTHS));
-    this.#days = dayNumber(today) - this.#firstDay;
+    this.#firstDay = first;
+    this.#days = days;
     this.#offset = seededRandom(productId).between(0, PERIOD - 1);
   }
 
@@ -56,7 +56,7 @@ export class GeneratedHistory {
       entering,
       leaving,
       slice,
-      samples: () => [...new Map(slice(0, ROUND).map((entry) => [entry.code, entry])).values()],
+      samples: () => this.#samples(end - 1, Math.min(ROUND, end - first)),
     };
   }
 
@@ -66,17 +66,29 @@ export class GeneratedHistory {
     return Math.min(this.#count, Math.max(0, first));
   }
 
+  /** One entry of each code among `count` entries down from the newest. */
+  #samples(newest: number, count: number): Entry[] {
+    const numbers = Array.from({ length: count }, (_, index) => newest - index);
+    return [...new Map(numbers.map((number) => [this.#pattern(number).code, number])).values()].map(
+      (number) => this.#entry(number),
+    );
+  }
+
+  #pattern(number: number): Pattern {
+    return period().patterns[(this.#offset + number) % PERIOD] ?? spent(0);
+  }
+
   /** @param number from 0, the oldest */
   #entry(number: number): Entry {
-    const { patterns } = period();
-    const pattern = patterns[(this.#offset + number) % PERIOD] ?? spent(0);
+    const pattern = this.#pattern(number);
     const day = isoDay(this.#firstDay + Math.floor((number * this.#days) / this.#count));
+    const booked = bookingInstant(day);
     return {
       ...pattern,
       extendedDescription: `${pattern.extendedDescription} OP. ${String(number + 1).padStart(9, '0')}`,
       transferReference: pattern.code === '26' ? String(number + 1).padStart(11, '0') : '',
-      enteredAt: bookingInstant(day),
-      bookedFrom: bookingInstant(day),
+      enteredAt: booked,
+      bookedFrom: booked,
       bookingDay: day,
       valueDay: day,
       preAuthorized: false,
@@ -90,6 +102,24 @@ export class GeneratedHistory {
       sumBefore(sums, this.#offset + end) - sumBefore(sums, this.#offset + first);
     return [between(entering), between(leaving)];
   }
+}
+
+/** The days of all histories of a sandbox. */
+interface Span {
+  first: number;
+  days: number;
+}
+
+const spans = new WeakMap<Date, Span>();
+
+function spanBefore(startedAt: Date): Span {
+  const known = spans.get(startedAt);
+  if (known) return known;
+  const today = bankDay(startedAt);
+  const first = dayNumber(addMonths(today, -HISTORY_MONTHS));
+  const span = { first, days: dayNumber(today) - first };
+  spans.set(startedAt, span);
+  return span;
 }
 
 interface Period {

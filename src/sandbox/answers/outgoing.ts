@@ -1,3 +1,8 @@
+import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
+import type { Context } from 'hono';
+import type { ContentfulStatusCode } from 'hono/utils/http-status';
+import type { BankEnv } from '../bank-env.ts';
+
 /** An answer as it goes over the wire, once nothing in the API changes it any more. */
 export interface OutgoingAnswer {
   status: number;
@@ -5,16 +10,36 @@ export interface OutgoingAnswer {
   body: Buffer;
 }
 
+/** The bodies of answers that were made here: to read them out of a `Response` costs as much as to make the answer. */
+const texts = new WeakMap<Response, string>();
+
+/** Answers with JSON. */
+export function answerJson(
+  c: Context<BankEnv>,
+  content: object,
+  status: ContentfulStatusCode = 200,
+  headers: Record<string, string> = {},
+): Response {
+  const text = JSON.stringify(content);
+  const response = c.body(text, status, { ...headers, 'Content-Type': 'application/json' });
+  texts.set(response, text);
+  return response;
+}
+
 /** Takes the bytes of an answer that a handler made. */
 export async function readOutgoing(response: Response): Promise<OutgoingAnswer> {
+  const text = texts.get(response);
   return {
     status: response.status,
     headers: new Headers(response.headers),
-    body: Buffer.from(await response.arrayBuffer()),
+    body: text === undefined ? Buffer.from(await response.arrayBuffer()) : Buffer.from(text),
   };
 }
 
-/** The answer for the server to send; a 204 has no body, not even an empty one. */
-export function toResponse({ status, headers, body }: OutgoingAnswer): Response {
-  return new Response(status === 204 ? null : Uint8Array.from(body), { status, headers });
+/** Sends an answer; a 204 has no body, not even an empty one. */
+export function send({ outgoing }: BankEnv['Bindings'], { status, headers, body }: OutgoingAnswer): Response {
+  const length = status === 204 ? {} : { 'content-length': body.length };
+  outgoing.writeHead(status, { ...Object.fromEntries(headers), ...length });
+  outgoing.end(status === 204 ? undefined : body);
+  return RESPONSE_ALREADY_SENT;
 }

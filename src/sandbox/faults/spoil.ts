@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
 import type { Context, MiddlewareHandler } from 'hono';
-import { type OutgoingAnswer, toResponse } from '../answers/outgoing.ts';
+import { type OutgoingAnswer, send } from '../answers/outgoing.ts';
 import type { Bank } from '../bank.ts';
 import type { BankEnv } from '../bank-env.ts';
 import { errorEnvelope } from '../envelope.ts';
@@ -101,7 +101,7 @@ export async function sendSpoilt(
     c.env.outgoing.destroy();
     return RESPONSE_ALREADY_SENT;
   }
-  if (!find(faults, 'cut-in-the-middle')) return toResponse(answer);
+  if (!find(faults, 'cut-in-the-middle')) return send(c.env, answer);
   const { outgoing } = c.env;
   outgoing.writeHead(answer.status, {
     ...Object.fromEntries(answer.headers),

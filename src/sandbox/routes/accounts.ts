@@ -1,5 +1,6 @@
 import { Hono } from 'hono';
 import { inquiredProductOf } from '../access.ts';
+import { answerJson } from '../answers/outgoing.ts';
 import type { Bank } from '../bank.ts';
 import type { BankEnv } from '../bank-env.ts';
 import { bankDay, bankHour, writeBankDate } from '../bank-time.ts';
@@ -14,7 +15,8 @@ export function accountRoutes(bank: Bank): Hono<BankEnv> {
     const { customer, product } = inquiredProductOf(c, bank);
     const now = bank.now();
     const { booked, available } = bank.ledger.balance(product, now);
-    return c.json(
+    return answerJson(
+      c,
       successEnvelope(bank, {
         data: {
           accountBalance: euros(booked),

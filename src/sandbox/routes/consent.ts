@@ -1,6 +1,7 @@
 import { Hono } from 'hono';
 import * as z from 'zod/mini';
 import { consentOf, customerOf, findProduct } from '../access.ts';
+import { answerJson } from '../answers/outgoing.ts';
 import type { Bank } from '../bank.ts';
 import type { BankEnv } from '../bank-env.ts';
 import { type Place, successEnvelope } from '../envelope.ts';
@@ -38,7 +39,8 @@ export function consentRoutes(bank: Bank): Hono<BankEnv> {
     const { data } = readJsonBody(c.var.request, consentBody);
     for (const { name } of data.categories) requireRole(bank, name);
     const consent = bank.resources.addConsent(customer, readCategories(data.categories, customer));
-    return c.json(
+    return answerJson(
+      c,
       successEnvelope(bank, {
         data: { categoriesOutcome: consent.categories.map(({ name, outcome }) => ({ name, outcome })) },
         resourceId: consent.id,
@@ -58,7 +60,8 @@ export function consentRoutes(bank: Bank): Hono<BankEnv> {
     bank.resources.requireAuthorized(consent);
     consent.finishedAt = bank.now();
     record(bank, consent);
-    return c.json(
+    return answerJson(
+      c,
       successEnvelope(bank, {
         data: {},
         resourceId: consent.id,

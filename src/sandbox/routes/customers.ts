@@ -1,5 +1,6 @@
 import { Hono } from 'hono';
 import { customerOf, inquiredProductOf } from '../access.ts';
+import { answerJson } from '../answers/outgoing.ts';
 import type { Bank } from '../bank.ts';
 import type { BankEnv } from '../bank-env.ts';
 import { successEnvelope } from '../envelope.ts';
@@ -19,7 +20,8 @@ export function customerRoutes(bank: Bank): Hono<BankEnv> {
         `The application ${application.applicationName} has no customer of its own`,
       );
     }
-    return c.json(
+    return answerJson(
+      c,
       successEnvelope(bank, { data: { customerid: customerId }, resultExtras: { result: true } }),
     );
   });
@@ -27,7 +29,8 @@ export function customerRoutes(bank: Bank): Hono<BankEnv> {
   routes.get('/private/customers/:customerId', (c) => {
     requireRole(bank, 'ACCOUNT_INFO');
     const { customerId, firstName, lastName } = customerOf(c, bank);
-    return c.json(
+    return answerJson(
+      c,
       successEnvelope(bank, {
         data: { customerid: customerId, name: firstName, surname: lastName },
         place: { base: '/private/customers', name: 'customers', self: { href: customerId, method: 'GET' } },
@@ -38,7 +41,8 @@ export function customerRoutes(bank: Bank): Hono<BankEnv> {
   for (const name of ['accounts', 'products'] as const) {
     routes.get(`/private/customers/:customerId/${name}`, (c) => {
       const { customerId, products } = customerOf(c, bank);
-      return c.json(
+      return answerJson(
+        c,
         successEnvelope(bank, {
           data: { [name]: products.map(accountRecord) },
           place: { base: `/private/customers/${customerId}`, name, self: { href: name, method: 'GET' } },
@@ -49,7 +53,8 @@ export function customerRoutes(bank: Bank): Hono<BankEnv> {
 
   routes.get('/private/customers/:customerId/products/:productId', (c) => {
     const { customer, product } = inquiredProductOf(c, bank);
-    return c.json(
+    return answerJson(
+      c,
       successEnvelope(bank, {
         data: accountRecord(product),
         place: {

@@ -2,6 +2,7 @@ import { Hono } from 'hono';
 import * as z from 'zod/mini';
 import { payingProductOf, transferOf } from '../access.ts';
 import { BANK_ABI } from '../account-iban.ts';
+import { answerJson } from '../answers/outgoing.ts';
 import type { Bank } from '../bank.ts';
 import type { BankEnv } from '../bank-env.ts';
 import { bankDay, bankHour, targetHolidays, writeBankDate } from '../bank-time.ts';
@@ -38,7 +39,8 @@ export function moneyTransferRoutes(bank: Bank): Hono<BankEnv> {
 
   routes.get(`${root}/prepare`, (c) => {
     const { customer, product } = payingProductOf(c, bank);
-    return c.json(
+    return answerJson(
+      c,
       successEnvelope(bank, {
         data: preparation(bank.now()),
         place: {
@@ -56,7 +58,8 @@ export function moneyTransferRoutes(bank: Bank): Hono<BankEnv> {
     const order = readTransferOrder(data, product, bank.now());
     requireFunds(order, bank.ledger.balance(product, bank.now()).available);
     const transfer = bank.resources.addTransfer(customer, product, order);
-    return c.json(
+    return answerJson(
+      c,
       successEnvelope(bank, {
         data: {
           totalAmount: euros(totalOf(order)),
@@ -82,7 +85,8 @@ export function moneyTransferRoutes(bank: Bank): Hono<BankEnv> {
     const transfer = transferOf(c, bank);
     readJsonBody(c.var.request, payeeAcceptedBody);
     passStep(transfer, 'verify2');
-    return c.json(
+    return answerJson(
+      c,
       successEnvelope(bank, {
         data: {},
         resourceId: transfer.id,
@@ -104,7 +108,8 @@ export function moneyTransferRoutes(bank: Bank): Hono<BankEnv> {
       href: `${bank.baseUrl}${place.base}/${transfer.id}/execution/status`,
       method: 'GET',
     } as const;
-    return c.json(
+    return answerJson(
+      c,
       successEnvelope(bank, {
         data: { cro, moneyTransferOffline: false, sendEmailEnabled: false },
         resourceId: transfer.id,
@@ -129,7 +134,8 @@ export function moneyTransferRoutes(bank: Bank): Hono<BankEnv> {
     const { settlement } = execution;
     if (!settlement) throw new Refusal('NOT_INSTANT', 'Only an instant transfer has an execution status');
     const executionStatus = bank.now() < settlement.at ? 'PENDING' : settlement.status;
-    return c.json(
+    return answerJson(
+      c,
       successEnvelope(bank, {
         data: {
           executionStatus,

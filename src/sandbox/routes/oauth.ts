@@ -1,6 +1,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { Hono } from 'hono';
 import * as z from 'zod/mini';
+import { answerJson } from '../answers/outgoing.ts';
 import type { Bank } from '../bank.ts';
 import type { BankEnv } from '../bank-env.ts';
 import { successEnvelope } from '../envelope.ts';
@@ -49,7 +50,8 @@ export function oauthRoutes(bank: Bank): Hono<BankEnv> {
 
   routes.post('/auth/oauth/v2/token', (c) => {
     const tokens = issueTokens(bank, c.var.request, c.var.keyId);
-    return c.json(
+    return answerJson(
+      c,
       successEnvelope(bank, {
         data: {
           access_token: tokens.accessToken,
@@ -71,7 +73,7 @@ export function oauthRoutes(bank: Bank): Hono<BankEnv> {
     const body = readJsonBody(c.var.request, revocation);
     const application = authenticate(bank, body, c.var.keyId);
     const tokenType = bank.tokens.revoke(body.token, application) ?? body.token_type_hint;
-    return c.json(successEnvelope(bank, { data: { tokenType, operationOutcome: 'revoked' } }));
+    return answerJson(c, successEnvelope(bank, { data: { tokenType, operationOutcome: 'revoked' } }));
   });
 
   return routes;

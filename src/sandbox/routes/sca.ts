@@ -1,5 +1,6 @@
 import { Hono } from 'hono';
 import { resourceOf } from '../access.ts';
+import { answerJson } from '../answers/outgoing.ts';
 import type { Bank } from '../bank.ts';
 import type { BankEnv } from '../bank-env.ts';
 import { bankTimestamp } from '../bank-time.ts';
@@ -17,7 +18,8 @@ export function scaRoutes(bank: Bank): Hono<BankEnv> {
     const redirectUri = requiredHeader(c.var.request, 'TPP-Redirect-URI');
     checkRedirectUri('TPP-Redirect-URI', redirectUri);
     bank.resources.startSca(resource, redirectUri);
-    return c.json(
+    return answerJson(
+      c,
       successEnvelope(bank, {
         data: {
           scaRedirectURL: `${bank.customerSiteUrl}/sca-authorize/?resourceId=${resource.id}`,
@@ -30,7 +32,8 @@ export function scaRoutes(bank: Bank): Hono<BankEnv> {
 
   routes.get('/private/operations/:resourceId/status', (c) => {
     const resource = resourceOf(c, bank);
-    return c.json(
+    return answerJson(
+      c,
       successEnvelope(bank, {
         data: {
           creationTimestamp: bankTimestamp(resource.createdAt),

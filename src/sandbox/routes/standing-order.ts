@@ -1,6 +1,7 @@
 import { randomInt } from 'node:crypto';
 import { Hono } from 'hono';
 import { payingProductOf, standingOrderOf } from '../access.ts';
+import { answerJson } from '../answers/outgoing.ts';
 import type { Bank } from '../bank.ts';
 import type { BankEnv } from '../bank-env.ts';
 import { bankDay, targetHolidays, writeBankDate } from '../bank-time.ts';
@@ -34,7 +35,8 @@ export function standingOrderRoutes(bank: Bank): Hono<BankEnv> {
     const { customer, product } = payingProductOf(c, bank);
     const now = bank.now();
     const year = Number(bankDay(now).slice(0, 4));
-    return c.json(
+    return answerJson(
+      c,
       successEnvelope(bank, {
         data: {
           today: writeBankDate(bankDay(now)),
@@ -57,7 +59,8 @@ export function standingOrderRoutes(bank: Bank): Hono<BankEnv> {
     const { data } = readJsonBody(c.var.request, standingOrderBody);
     const order = readStandingOrder(data, product, bank.now());
     const { id } = bank.resources.addStandingOrder(customer, product, order);
-    return c.json(
+    return answerJson(
+      c,
       successEnvelope(bank, {
         data: {
           amount: euros(order.amount),
@@ -79,7 +82,8 @@ export function standingOrderRoutes(bank: Bank): Hono<BankEnv> {
     const executions = readNumberOfExecutions(readJsonBody(c.var.request, standingOrderTermBody).data);
     passStep(standing, 'verify2');
     standing.order.executions = executions;
-    return c.json(
+    return answerJson(
+      c,
       successEnvelope(bank, {
         data: {
           numberOfExecutions: executions,
@@ -105,7 +109,8 @@ export function standingOrderRoutes(bank: Bank): Hono<BankEnv> {
     const standingOrderId = String(randomInt(1_000_000_000, 9_999_999_999));
     standing.execution = { standingOrderId, at: now };
     standing.finishedAt = now;
-    return c.json(
+    return answerJson(
+      c,
       successEnvelope(bank, {
         data: { standingOrderId },
         resourceId: standing.id,

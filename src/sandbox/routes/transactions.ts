@@ -1,5 +1,6 @@
 import { Hono } from 'hono';
 import { inquiredProductOf } from '../access.ts';
+import { answerJson } from '../answers/outgoing.ts';
 import type { Bank } from '../bank.ts';
 import type { BankEnv } from '../bank-env.ts';
 import { addDays, bankDay, bankTimestamp, type IsoDate, readBankDate, writeBankDate } from '../bank-time.ts';
@@ -41,7 +42,8 @@ export function transactionRoutes(bank: Bank): Hono<BankEnv> {
     const bookedPage = pageOf(booked, readCursor(query, 'nextAccounting'), rowsAPage);
     const pendingPage = pageOf(rowsOf(pending), readCursor(query, 'nextNotAccounting'), rowsAPage);
     const base = `/private/customers/${customer.customerId}/products/${product.productId}/transactions`;
-    return c.json(
+    return answerJson(
+      c,
       successEnvelope(bank, {
         data: {
           totalOutput: euros(booked.leaving),

@@ -57,6 +57,11 @@ function pairs(rawHeaders: readonly string[]): [string, string][] {
   return rawHeaders.flatMap((name, index) => (index % 2 === 0 ? [[name, rawHeaders[index + 1] ?? '']] : []));
 }
 
+/** By connection: it is the same for all requests of one. */
+const certificates = new WeakMap<TLSSocket, Buffer | undefined>();
+
 function clientCertificate({ socket }: IncomingMessage): Buffer | undefined {
-  return socket instanceof TLSSocket ? socket.getPeerX509Certificate()?.raw : undefined;
+  if (!(socket instanceof TLSSocket)) return undefined;
+  if (!certificates.has(socket)) certificates.set(socket, socket.getPeerX509Certificate()?.raw);
+  return certificates.get(socket);
 }
