@@ -2,12 +2,14 @@
 // Every figure is a ratio against a baseline that was measured in the same run. Other runtimes than the one that
 // runs this are named by PSD2_BENCH_NODES, paths separated by colons.
 import { execFileSync } from 'node:child_process';
-import { writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { cpus } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { bigAnswers } from './big-answers.js';
+import { lists } from './lists.js';
 import { manyCalls } from './many-calls.js';
 import { oneCall } from './one-call.js';
+import { sandbox } from './sandbox.js';
 import { start } from './start.js';
 import { waiting } from './waiting.js';
 
@@ -16,7 +18,9 @@ const SECTIONS = {
   'one-call': oneCall,
   'many-calls': manyCalls,
   'big-answers': bigAnswers,
+  lists,
   waiting,
+  sandbox,
 };
 
 const runtimes = [process.execPath, ...(process.env.PSD2_BENCH_NODES ?? '').split(':').filter(Boolean)].map(
@@ -26,13 +30,22 @@ const runtimes = [process.execPath, ...(process.env.PSD2_BENCH_NODES ?? '').spli
   }),
 );
 const asked = process.argv.slice(2);
+const unknown = asked.filter((section) => !Object.hasOwn(SECTIONS, section));
+if (unknown.length > 0) {
+  process.stderr.write(
+    `There is no section ${unknown.join(', ')}; there are ${Object.keys(SECTIONS).join(', ')}\n`,
+  );
+  process.exit(2);
+}
+const FILE = fileURLToPath(new URL('results.json', import.meta.url));
+const machine = `${cpus()[0]?.model}, ${cpus().length} cores`;
 const results = [];
 for (const [section, run] of Object.entries(SECTIONS)) {
   if (asked.length > 0 && !asked.includes(section)) continue;
   process.stdout.write(`\n${section}\n`);
   for (const { node, version } of runtimes) {
     for (const each of await run(node, version)) {
-      results.push({ section, ...each });
+      results.push({ section, date: new Date().toISOString(), machine, ...each });
       const { what, ratio, against, limit, least, reached, detail } = each;
       const bound =
         limit !== undefined ? `, at most ${limit}` : least !== undefined ? `, at least ${least}` : '';
@@ -42,9 +55,17 @@ for (const [section, run] of Object.entries(SECTIONS)) {
       );
     }
   }
+  keep();
 }
-const file = fileURLToPath(new URL('results.json', import.meta.url));
-const machine = { cpu: cpus()[0]?.model, cores: cpus().length };
-writeFileSync(file, `${JSON.stringify({ date: new Date().toISOString(), machine, results }, null, 2)}\n`);
 process.stdout.write(`\nWritten to bench/results.json\n`);
 if (results.some(({ reached }) => reached === false)) process.exitCode = 1;
+
+/** Sections that were not run keep what they had. */
+function keep() {
+  const before = existsSync(FILE) ? JSON.parse(readFileSync(FILE, 'utf8')).results : [];
+  const ran = new Set(results.map(({ section }) => section));
+  const order = Object.keys(SECTIONS);
+  const all = [...before.filter(({ section }) => !ran.has(section)), ...results];
+  all.sort((a, b) => order.indexOf(a.section) - order.indexOf(b.section));
+  writeFileSync(FILE, `${JSON.stringify({ results: all }, null, 2)}\n`);
+}

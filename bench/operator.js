@@ -1,6 +1,6 @@
 // An operator for the benches: a configuration folder of its own, a sandbox, a customer who is logged in.
 import { execFileSync, spawn } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -41,6 +41,38 @@ export function openOperator(rules = [], core) {
       run('auth', 'login');
       run('consent', 'request', '--category', 'ACCOUNT_INFO', '--category', 'PAYMENTS', '--all-products');
       return JSON.parse(run('auth', 'status', '--json')).customerId;
+    },
+    /** How the sandbox is reached, as it says itself. */
+    running: () => JSON.parse(readFileSync(join(folder, 'sandbox', 'running.json'), 'utf8')),
+    /** Puts tokens of the first made up customers into the store, as a login of each would. */
+    async logInMany(count) {
+      const { baseUrl } = this.running();
+      const tokens = join(folder, 'tokens', 'sandbox');
+      mkdirSync(tokens, { recursive: true, mode: 0o700 });
+      const later = (seconds) => new Date(Date.now() + seconds * 1000).toISOString();
+      for (let number = 1; number <= count; number += 1) {
+        const customerId = String(5_000_000 + number);
+        const granted = await this.grant(customerId);
+        const stored = {
+          accessToken: granted.accessToken,
+          accessTokenExpiresAt: later(granted.accessTokenSeconds),
+          refreshToken: granted.refreshToken,
+          refreshTokenExpiresAt: later(granted.refreshTokenSeconds),
+          scope: null,
+          baseUrl: new URL(baseUrl).href,
+        };
+        writeFileSync(join(tokens, `customer-${customerId}.json`), JSON.stringify(stored), { mode: 0o600 });
+      }
+    },
+    /** Tokens for a customer, without a login. */
+    async grant(customerId) {
+      const { customerSiteUrl, controlToken } = this.running();
+      const answer = await fetch(`${customerSiteUrl}/control/tokens`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${controlToken}` },
+        body: JSON.stringify({ customerId }),
+      });
+      return answer.json();
     },
     /** The variables of `accounts.sh` and `accounts.js`. */
     callEnv(customerId) {

@@ -49,10 +49,11 @@ export async function sync(context: Context, options: SyncOptions): Promise<void
   const reports: CustomerReport[] = [];
   const failures: Psd2Error[] = [];
   const waiting = [...customers];
+  let begun = 0;
   /** Whom the bank had no time for: they have their turn again, later. */
   const turnedAway: string[] = [];
   const work = async () => {
-    for (let customerId = waiting.shift(); customerId !== undefined; customerId = waiting.shift()) {
+    for (let customerId = waiting[begun++]; customerId !== undefined; customerId = waiting[begun++]) {
       const { bank } = openUnattendedBank(context, opened, transport, customerId);
       const query = { customerId, since, today, transactionId: context.world.newId() };
       try {
@@ -87,14 +88,14 @@ export async function sync(context: Context, options: SyncOptions): Promise<void
       }
     }
   };
-  const begun = context.world.now().getTime();
+  const start = context.world.now().getTime();
   await context.terminal.whileWaiting(
     () =>
       progressLine(
         customers.length,
         reports.length,
         transport.pace.turns,
-        context.world.now().getTime() - begun,
+        context.world.now().getTime() - start,
       ),
     Promise.all(Array.from({ length: Math.min(concurrency, customers.length) }, work)),
   );

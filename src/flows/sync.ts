@@ -13,7 +13,7 @@ const FURTHER_KNOWN_DAYS = 30;
 /** So much is fetched and written at once, so that memory stays small and a kill loses little. */
 const MOST_DAYS = 90;
 /** Days that have more rows are fetched in smaller parts; a single day is fetched whole, however many it has. */
-const MOST_ROWS = 5_000;
+const MOST_ROWS = 2_000;
 
 export interface SyncedCustomer {
   accounts: number;

@@ -1,0 +1,205 @@
+// Commands in a store with many customers, flows and calls: what they take, as ratios to the same in one with few.
+import { spawnSync } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { closeSync, mkdirSync, openSync, readFileSync, writeFileSync, writeSync } from 'node:fs';
+import { join } from 'node:path';
+import { figure, median } from './measure.js';
+import { openOperator, PROGRAM } from './operator.js';
+
+const ROUNDS = 5;
+const MANY = 10_000;
+const FEW = 10;
+const MANY_CALLS = 1_000_000;
+const ORDER = [
+  ...['create', '--yes', '--from', '0010482620', '--to', 'DE89370400440532013000'],
+  ...['--name', 'Ada Lovelace', '--amount', '12.50'],
+];
+const START = Date.parse('2026-01-01T00:00:00.000Z');
+
+export function lists(node, version) {
+  const operator = openOperator();
+  try {
+    return figuresOf(node, version, operator);
+  } finally {
+    operator.close();
+  }
+}
+
+function figuresOf(node, version, operator) {
+  // The bank's certificates and application; nothing of what follows asks the bank.
+  const { PSD2_CONFIG_DIR: _, ...bank } = operator.json('sandbox', 'env');
+  const stores = Object.fromEntries(
+    ['few', 'many'].map((which) => {
+      const folder = join(operator.folder, which);
+      const [count, calls] = which === 'many' ? [MANY, MANY_CALLS] : [FEW, MANY_CALLS / 1000];
+      writeLogins(join(folder, 'tokens', 'env'), count, bank.PSD2_BASE_URL);
+      writeCalls(join(folder, 'log'), calls, bank.PSD2_BASE_URL);
+      const env = {
+        ...process.env,
+        ...bank,
+        PSD2_CONFIG_DIR: folder,
+        PSD2_PROFILE: '',
+        NODE_NO_WARNINGS: '1',
+      };
+      return [which, { env, middle: writeFlows(join(folder, 'flows', 'env'), count) }];
+    }),
+  );
+  const run = (which, words, exitCode = 0) => {
+    const { env, middle } = stores[which];
+    const begun = performance.now();
+    const { status, stdout, stderr } = spawnSync(node, [PROGRAM, ...words(middle)], { env, maxBuffer: 1e9 });
+    const took = performance.now() - begun;
+    if (status !== exitCode)
+      throw new Error(`psd2 ${words(middle).join(' ')} ended with ${status}: ${stderr}`);
+    return { took, bytes: stdout.length };
+  };
+  // The first look for a resource of flows from before the index reads them all, and notes what it finds.
+  for (const which of ['few', 'many']) run(which, ({ resourceId }) => ['transfer', 'show', resourceId]);
+
+  /** Name, words, the most it may take as a multiple of the same with few, exit code (2: the reference is taken). */
+  const cases = [
+    ['transfer list --limit 10', () => ['transfer', 'list', '--limit', '10'], 1.5],
+    ['transfer show <flow>', ({ flow }) => ['transfer', 'show', flow], 1.2],
+    ['transfer show <prefix of a flow>', ({ flow }) => ['transfer', 'show', flow.slice(0, -1)], 1.5],
+    ['transfer show <resource>', ({ resourceId }) => ['transfer', 'show', resourceId], 2.5],
+    [
+      'transfer show <prefix of a resource>',
+      ({ resourceId }) => ['transfer', 'show', resourceId.slice(0, 18)],
+      2.5,
+    ],
+    ['transfer create --reference', () => ['transfer', ...ORDER, '--reference', `INV-${FEW / 2}`], 3, 2],
+    ['auth status of one customer', () => ['auth', 'status', '--customer', '5000001'], 1.2],
+    ['log --limit 10', () => ['log', '--limit', '10', '--json'], 1.2],
+  ];
+  const figures = cases.map(([name, words, limit, exitCode]) => {
+    const times = { few: [], many: [] };
+    for (let round = 0; round < ROUNDS; round += 1)
+      for (const which of ['few', 'many']) times[which].push(run(which, words, exitCode).took);
+    const [few, many] = [median(times.few), median(times.many)];
+    const store = name.startsWith('log')
+      ? [MANY_CALLS, MANY_CALLS / 1000, 'calls in the log']
+      : [MANY, FEW, name.startsWith('auth') ? 'customers' : 'transfers'];
+    return figure({
+      what: `psd2 ${name} with ${store[0]} ${store[2]}, Node ${version}`,
+      ratio: many / few,
+      against: `the same with ${store[1]}`,
+      limit,
+      detail: `${many.toFixed(0)} ms against ${few.toFixed(0)} ms, medians of ${ROUNDS}`,
+    });
+  });
+
+  /** What is printed whole: the time beyond that of a store with few, for what is printed more. */
+  const whole = [
+    ['auth list', () => ['auth', 'list', '--json'], MANY],
+    ['transfer list', () => ['transfer', 'list', '--json'], MANY],
+    ['log, 100 000 lines of it', () => ['log', '--limit', '100000', '-o', 'ndjson'], 100_000],
+  ];
+  for (const [name, words, rows] of whole) {
+    const times = [];
+    let bytes = 0;
+    for (let round = 0; round < 3; round += 1) {
+      const few = run('few', (middle) => [
+        ...words(middle),
+        ...(name.startsWith('log') ? ['--limit', '10'] : []),
+      ]);
+      const many = run('many', words);
+      bytes = many.bytes;
+      times.push({ more: many.took - few.took, took: many.took });
+    }
+    const more = median(times.map((each) => each.more));
+    figures.push(
+      figure({
+        what: `psd2 ${name}, whole, Node ${version}`,
+        ratio: more / rows,
+        against: 'ms for each row that is printed',
+        limit: 0.5,
+        detail: `${rows} rows, ${(bytes / 1e6).toFixed(1)} MB, ${median(times.map(({ took }) => took)).toFixed(0)} ms`,
+      }),
+    );
+  }
+  const index = readFileSync(join(operator.folder, 'many', 'flows', 'env', 'index'));
+  process.stdout.write(
+    `           the index of ${MANY} transfers has ${(index.length / 1e6).toFixed(1)} MB\n`,
+  );
+  return figures;
+}
+
+function writeLogins(folder, count, baseUrl) {
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  const later = new Date(Date.now() + 3_600_000).toISOString();
+  for (let number = 1; number <= count; number += 1) {
+    const stored = {
+      ...{ accessToken: randomUUID(), accessTokenExpiresAt: later },
+      ...{ refreshToken: randomUUID(), refreshTokenExpiresAt: later },
+      ...{ scope: 'oob', baseUrl: new URL(baseUrl).href },
+    };
+    writeFileSync(join(folder, `customer-${5_000_000 + number}.json`), JSON.stringify(stored), {
+      mode: 0o600,
+    });
+  }
+}
+
+function writeCalls(folder, count, baseUrl) {
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  const file = openSync(join(folder, 'calls.ndjson'), 'w', 0o600);
+  const { host } = new URL(baseUrl);
+  for (let number = 0; number < count; ) {
+    const lines = [];
+    for (let line = 0; line < 10_000 && number < count; line += 1, number += 1) {
+      lines.push(
+        JSON.stringify({
+          ...{ at: new Date(START + number * 1000).toISOString(), profile: 'env', host, method: 'GET' },
+          ...{ path: '/private/customers/1048262/accounts', status: 200, failure: null, milliseconds: 12 },
+          ...{ tppRequestId: '3f0c7a52-6f0e-4d0c-9d0a-0d8d2a6f5b11', requestId: '012345678901234567890123' },
+          ...{ transactionId: '7a1f4e60-5c1b-4a63-8a5e-4f7a9d1c2b33', apiTrackId: '1234567890', flow: null },
+        }),
+      );
+    }
+    writeSync(file, `${lines.join('\n')}\n`);
+  }
+  closeSync(file);
+}
+
+/** So many executed transfers, a minute apart. @returns the one in the middle */
+function writeFlows(flows, count) {
+  mkdirSync(flows, { recursive: true, mode: 0o700 });
+  let middle;
+  for (let index = 0; index < count; index += 1) {
+    const at = new Date(START + index * 60_000).toISOString();
+    const flow = `tr-${Date.parse(at).toString(36).padStart(9, '0')}${index.toString(36).padStart(5, '0')}`;
+    const resourceId = randomUUID();
+    if (index === count / 2) middle = { flow, resourceId };
+    const events = [
+      {
+        type: 'created',
+        flow,
+        transactionId: randomUUID(),
+        order: {
+          ...{
+            customerId: '1048262',
+            from: '0010482620',
+            to: 'DE89370400440532013000',
+            name: 'Ada Lovelace',
+          },
+          ...{ amount: '12.50', currency: 'EUR', description: 'Invoice', instant: false, type: null },
+          ...{ executionDate: at.slice(0, 10), futureDated: false, urgent: false, reference: `INV-${index}` },
+        },
+      },
+      { type: 'verify-sent', requestId: randomUUID(), digest: 'SHA-256=x' },
+      {
+        ...{ type: 'verified', resourceId, bankName: 'Bank', nextStep: 'execute' },
+        totalAmount: { amount: '13.50', currency: 'EUR' },
+        commissions: { amount: '1.00', currency: 'EUR' },
+      },
+      { type: 'accepted' },
+      { type: 'approach-sent', requestId: randomUUID(), digest: null },
+      { type: 'sca-started' },
+      { type: 'authorization', status: 'AUTHORIZED', bankStatus: 'AUTHORIZED' },
+      { type: 'execute-sent', requestId: randomUUID(), digest: 'SHA-256=x' },
+      { type: 'executed', cro: '1' },
+    ];
+    const lines = events.map((event) => `${JSON.stringify({ at, event })}\n`).join('');
+    writeFileSync(join(flows, `${flow}.ndjson`), lines, { mode: 0o600 });
+  }
+  return middle;
+}
