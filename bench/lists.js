@@ -39,7 +39,7 @@ function figuresOf(node, version, operator) {
         ...bank,
         PSD2_CONFIG_DIR: folder,
         PSD2_PROFILE: '',
-        NODE_NO_WARNINGS: '1',
+        PSD2_CUSTOMER: '1048262',
       };
       return [which, { env, middle: writeFlows(join(folder, 'flows', 'env'), count) }];
     }),
