@@ -27,3 +27,15 @@ export function envelopeOf(json: unknown): Envelope | null {
   opened.set(json, envelope);
   return envelope;
 }
+
+/**
+ * The envelope of an answer, for who reads it last: nothing is kept of it here after that. What a WeakMap holds
+ * outlives the quick collections of garbage, and a list of many pages would pile up.
+ */
+export async function takeEnvelope(answer: Pick<WireAnswer, 'body'>): Promise<Envelope | null> {
+  const json = await jsonOf(answer);
+  const envelope = envelopeOf(json);
+  parsed.delete(answer.body);
+  if (typeof json === 'object' && json !== null) opened.delete(json);
+  return envelope;
+}

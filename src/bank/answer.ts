@@ -1,7 +1,7 @@
 import type * as z from 'zod/mini';
 import { type ErrorCode, type ErrorContext, Psd2Error } from '../errors.ts';
 import type { BankMessage, Envelope } from '../wire/envelope.ts';
-import { envelopeOf, jsonOf } from './answer-json.ts';
+import { takeEnvelope } from './answer-json.ts';
 import { pathOf } from './connection.ts';
 import type { Answer } from './exchange.ts';
 
@@ -22,7 +22,7 @@ const SCA_REQUIRED = 'PSD2_SCA_REQUIRED';
  *   `bank_answer`, naming the field and the request, for a success that lacks what is needed.
  */
 export async function readAnswer<T>(answer: Answer, schema: z.ZodMiniType<T>): Promise<Reading<T>> {
-  const envelope = await openEnvelope(answer);
+  const envelope = await takeEnvelope(answer);
   if (answer.status < 200 || answer.status > 299 || envelope?.outcome === 'ERROR')
     throw toError(answer, envelope);
   if (!envelope && answer.status !== 204) {
@@ -68,7 +68,7 @@ function needsEnvelope({ call }: Answer): boolean {
  * @throws Psd2Error as {@link readAnswer} when it is no success, `bank_answer` when it holds no document
  */
 export async function readDocument(answer: Answer): Promise<Buffer> {
-  const envelope = await openEnvelope(answer);
+  const envelope = await takeEnvelope(answer);
   if (answer.status < 200 || answer.status > 299 || envelope?.outcome === 'ERROR')
     throw toError(answer, envelope);
   if (envelope || answer.body.length === 0) {
@@ -90,10 +90,6 @@ const NO_CONTENT: Envelope = {
   next: null,
   embedded: {},
 };
-
-async function openEnvelope(answer: Answer): Promise<Envelope | null> {
-  return envelopeOf(await jsonOf(answer));
-}
 
 /** The error that an unsuccessful answer means (interface specification, "HTTP status codes"). */
 function toError(answer: Answer, envelope: Envelope | null): Psd2Error {
