@@ -37,7 +37,10 @@ export async function readOutgoing(response: Response): Promise<OutgoingAnswer> 
 }
 
 /** Sends an answer; a 204 has no body, not even an empty one. */
-export function send({ outgoing }: BankEnv['Bindings'], { status, headers, body }: OutgoingAnswer): Response {
+export function send(c: Context<BankEnv>, { status, headers, body }: OutgoingAnswer): Response {
+  // Of an answer to a HEAD Hono makes another.
+  if (c.env.incoming.method === 'HEAD') return new Response(null, { status, headers });
+  const { outgoing } = c.env;
   const length = status === 204 ? {} : { 'content-length': body.length };
   outgoing.writeHead(status, { ...Object.fromEntries(headers), ...length });
   outgoing.end(status === 204 ? undefined : body);

@@ -101,7 +101,7 @@ export async function sendSpoilt(
     c.env.outgoing.destroy();
     return RESPONSE_ALREADY_SENT;
   }
-  if (!find(faults, 'cut-in-the-middle')) return send(c.env, answer);
+  if (!find(faults, 'cut-in-the-middle')) return send(c, answer);
   const { outgoing } = c.env;
   outgoing.writeHead(answer.status, {
     ...Object.fromEntries(answer.headers),
