@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { figure, median, processorSeconds, runRecorded, signaturesASecond } from './measure.js';
 import { openOperator, PROGRAM } from './operator.js';
 
-const CUSTOMERS = 500;
+const CUSTOMERS = 300;
 const ROUNDS = 3;
 /** Client and bank on a core each. */
 const CLIENT_CORE = '1';
