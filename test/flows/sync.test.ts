@@ -65,8 +65,12 @@ describe('the transactions of a product', () => {
     out = join(temporary, String(Math.random()));
   });
   const sync = (bank: Bank, since: IsoDate) =>
-    SyncFolder.within(out, '1048262', (folder) =>
-      syncCustomer(bank, folder, { customerId: '1048262', since, today: TODAY, transactionId: 't' }),
+    SyncFolder.within(
+      out,
+      '1048262',
+      (folder) =>
+        syncCustomer(bank, folder, { customerId: '1048262', since, today: TODAY, transactionId: 't' }),
+      new AbortController().signal,
     );
   const details = (kind: string): string[] =>
     readFileSync(join(out, '1048262', kind, `${PRODUCT}.ndjson`), 'utf8')
