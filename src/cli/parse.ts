@@ -13,12 +13,12 @@ export async function parse(version: string): Promise<void> {
     if (process.argv.length === 2) program.outputHelp();
     else await program.parseAsync();
   } catch (error) {
+    // That is how commander ends after help.
+    if (error instanceof CommanderError && error.exitCode === 0) return;
     // It may be that nobody reads the message.
     process.stderr.on('error', () => {});
-    if (!(error instanceof CommanderError))
-      process.exitCode = reportError(error, process.stderr, wantsJson());
-    else if (error.exitCode !== 0)
-      process.exitCode = reportError(toUsageError(error), process.stderr, wantsJson());
+    const failure = error instanceof CommanderError ? toUsageError(error) : error;
+    process.exitCode = reportError(failure, process.stderr, wantsJson());
   }
 }
 

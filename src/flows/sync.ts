@@ -118,18 +118,23 @@ interface Window {
   days: number;
 }
 
-/** The rows of `most` days, or of fewer, where these have more rows than are to be held at once. */
+/**
+ * The rows of `most` days, or of fewer, where these have more rows than are to be held at once. What the bank gives on
+ * one page is held already: fewer days would be of no use.
+ */
 async function fetchWindow(bank: Bank, query: RowsQuery & { from: IsoDate }, most: number): Promise<Window> {
   for (let days = most; ; ) {
     const end = addDays(query.from, days - 1);
     const to = end >= query.today ? undefined : end;
     const rows: Transaction[] = [];
+    let isTooMany = false;
     for await (const page of fetchTransactions(bank, { ...query, to, status: to && 'booked' })) {
       // One by one: a page may have more of them than a call takes arguments.
       for (const row of page) rows.push(row);
-      if (rows.length > MOST_ROWS && days > 1) break;
+      isTooMany = rows.length > MOST_ROWS && page.length < MOST_ROWS && days > 1;
+      if (isTooMany) break;
     }
-    if (rows.length <= MOST_ROWS || days === 1) {
+    if (!isTooMany) {
       const booked = withIds(
         query,
         rows.filter((row) => row.status === 'booked'),

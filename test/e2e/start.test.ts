@@ -20,12 +20,11 @@ const COMMAND_TREE = [
   '@commander-js/extra-typings',
   'commander',
   'src/cli/declare/declare.ts',
-  'src/cli/exit-codes.ts',
+  'src/cli/fit-lines.ts',
   'src/cli/globals.ts',
   'src/cli/parse.ts',
   'src/cli/program.ts',
   'src/cli/topics.ts',
-  'src/terminal/output.ts',
 ];
 /** Of Node's own modules, those that take their time. */
 const HEAVY =
