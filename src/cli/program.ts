@@ -1,6 +1,6 @@
 import { Command, type CommandUnknownOpts, Help, type Option } from '@commander-js/extra-typings';
 import { didYouMean } from '../did-you-mean.ts';
-import { examples, type Run } from './declare/declare.ts';
+import type { Run } from './declare/declare.ts';
 import { fitLines } from './fit-lines.ts';
 import { GLOBAL_OPTIONS as G } from './globals.ts';
 import { columnsOfStdout, printAtOnce } from './print-at-once.ts';
@@ -74,6 +74,11 @@ const COMMANDS: Record<string, { description: string; declare: () => Promise<Dec
     description: 'print a script that completes commands, options and values at the Tab key',
     declare: async () => (await import('./declare/completion.ts')).declareCompletion,
   },
+  demo: {
+    description:
+      'show the whole way against a sandbox bank of its own: login, consent, accounts, an instant transfer',
+    declare: async () => (await import('./declare/demo.ts')).declareDemo,
+  },
 };
 
 /**
@@ -127,13 +132,6 @@ export async function buildProgram(
     if (!words || words.includes(name)) (await declare())(command, run, version);
     program.addCommand(command);
   }
-  program
-    .command('demo')
-    .description(
-      'show the whole way against a sandbox bank of its own: login, consent, accounts, an instant transfer',
-    )
-    .addHelpText('after', examples('psd2 demo'))
-    .action(() => run(async (context) => (await import('../commands/demo.ts')).demo(context)));
   program
     .command('help')
     .argument('[command...]', 'a command, or a topic')
