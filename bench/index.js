@@ -37,35 +37,55 @@ if (unknown.length > 0) {
   );
   process.exit(2);
 }
-const FILE = fileURLToPath(new URL('results.json', import.meta.url));
+const file = (name) => fileURLToPath(new URL(name, import.meta.url));
+const RESULTS = file('results.json');
+const PAGE = file('../docs/performance.md');
+const BEGIN = '<!-- figures -->\n';
+const END = '<!-- end of figures -->';
 const machine = `${cpus()[0]?.model}, ${cpus().length} cores`;
 const results = [];
 for (const [section, run] of Object.entries(SECTIONS)) {
   if (asked.length > 0 && !asked.includes(section)) continue;
-  process.stdout.write(`\n${section}\n`);
+  process.stdout.write(`${section} ...\n`);
   for (const { node, version } of runtimes) {
-    for (const each of await run(node, version)) {
+    for (const each of await run(node, version))
       results.push({ section, date: new Date().toISOString(), machine, ...each });
-      const { what, ratio, against, limit, least, reached, detail } = each;
-      const bound =
-        limit !== undefined ? `, at most ${limit}` : least !== undefined ? `, at least ${least}` : '';
-      const verdict = reached === null ? '' : reached ? ' reached' : ' MISSED';
-      process.stdout.write(
-        `  ${ratio.toFixed(2).padStart(6)} × ${against}${bound}${verdict}\n           ${what}: ${detail}\n`,
-      );
-    }
   }
-  keep();
+  const all = withOthers();
+  writeFileSync(RESULTS, `${JSON.stringify({ results: all }, null, 2)}\n`);
+  const page = readFileSync(PAGE, 'utf8');
+  const head = page.slice(0, page.indexOf(BEGIN) + BEGIN.length);
+  writeFileSync(PAGE, `${head}\n${tablesOf(all)}\n${page.slice(page.indexOf(END))}`);
 }
-process.stdout.write(`\nWritten to bench/results.json\n`);
+process.stdout.write(`\n${tablesOf(results)}\nWritten to bench/results.json and docs/performance.md\n`);
 if (results.some(({ reached }) => reached === false)) process.exitCode = 1;
 
 /** Sections that were not run keep what they had. */
-function keep() {
-  const before = existsSync(FILE) ? JSON.parse(readFileSync(FILE, 'utf8')).results : [];
+function withOthers() {
+  const before = existsSync(RESULTS) ? JSON.parse(readFileSync(RESULTS, 'utf8')).results : [];
   const ran = new Set(results.map(({ section }) => section));
   const order = Object.keys(SECTIONS);
-  const all = [...before.filter(({ section }) => !ran.has(section)), ...results];
-  all.sort((a, b) => order.indexOf(a.section) - order.indexOf(b.section));
-  writeFileSync(FILE, `${JSON.stringify({ results: all }, null, 2)}\n`);
+  return [...before.filter(({ section }) => !ran.has(section)), ...results].sort(
+    (a, b) => order.indexOf(a.section) - order.indexOf(b.section),
+  );
+}
+
+/** In Markdown, a table for each section. */
+function tablesOf(some) {
+  return Object.keys(SECTIONS)
+    .filter((section) => some.some((each) => each.section === section))
+    .map((section) => `### ${section}\n\n${tableOf(some.filter((each) => each.section === section))}`)
+    .join('\n');
+}
+
+function tableOf(some) {
+  const rows = some.map(({ what, ratio, against, limit, least, reached, detail }) => [
+    what,
+    `${ratio.toFixed(2)} × ${against}`,
+    limit !== undefined ? `at most ${limit}` : least !== undefined ? `at least ${least}` : '',
+    reached === null ? '' : reached ? 'reached' : '**missed**',
+    detail,
+  ]);
+  const lines = [['', 'Figure', 'Limit', '', 'Measured'], Array(5).fill('---'), ...rows];
+  return lines.map((cells) => `| ${cells.join(' | ')} |\n`).join('');
 }
