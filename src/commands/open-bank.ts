@@ -101,6 +101,9 @@ function openBankOver(
  * @throws Psd2Error `not_logged_in` when no customer is known, and what {@link openTransport} throws
  */
 export async function openCustomerBank(context: Context): Promise<CustomerBank> {
+  // Since Node.js 24 another thread then reads the authorities that Node trusts. The first connection waits for that, so
+  // it is begun before all else.
+  process.getBuiltinModule('node:tls');
   const { globals, world } = context;
   const opened = openProfileOf(context);
   const customerId = customerOf(context, opened);
