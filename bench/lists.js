@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { figure, median } from './measure.js';
 import { openOperator, PROGRAM } from './operator.js';
 
-const ROUNDS = 5;
+const ROUNDS = 11;
 const MANY = 10_000;
 const FEW = 10;
 const MANY_CALLS = 1_000_000;
@@ -39,7 +39,7 @@ function figuresOf(node, version, operator) {
         ...bank,
         PSD2_CONFIG_DIR: folder,
         PSD2_PROFILE: '',
-        PSD2_CUSTOMER: '1048262',
+        PSD2_CUSTOMER: '5000001',
       };
       return [which, { env, middle: writeFlows(join(folder, 'flows', 'env'), count) }];
     }),
@@ -181,7 +181,7 @@ function writeFlows(flows, count) {
         transactionId: randomUUID(),
         order: {
           ...{
-            customerId: '1048262',
+            customerId: '5000001',
             from: '0010482620',
             to: 'DE89370400440532013000',
             name: 'Ada Lovelace',
