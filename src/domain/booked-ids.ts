@@ -41,7 +41,7 @@ export function withIds<Row extends BookedRow>(
       ]);
       const older = seen.get(content) ?? 0;
       seen.set(content, older + 1);
-      const id = createHash('sha256').update(`${content}#${older}`).digest('hex').slice(0, 32);
+      const id = createHash('sha256').update(`${content}#${older}`).digest().toString('hex', 0, 16);
       return { id, ...row };
     })
     .reverse();

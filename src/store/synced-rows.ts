@@ -9,12 +9,13 @@ export interface SyncedRow {
   bookingDate: string | null;
 }
 
-/** Where a row stands in its file. */
-interface Place {
-  id: string;
-  /** `''` for a row without a booking date, which is looked up for ever. */
+/** Rows of one day that stand one after the other: there may be a hundred thousand of which only this is held. */
+interface Run {
+  /** `''` for rows without a booking date, which are looked up for ever. */
   day: string;
+  /** Of the first one in the file. */
   offset: number;
+  ids: string[];
 }
 
 const BLOCK = 256 * 1024;
@@ -26,9 +27,10 @@ const BLOCK = 256 * 1024;
 export class SyncedRows {
   /** The file that the rows stand in. */
   readonly path: string;
-  readonly #places: Place[];
-  /** Of the rows at these places. */
-  readonly #known: Set<string>;
+  /** The rows that may come again, in the order of the file. */
+  readonly #runs: Run[] = [];
+  /** Their ids. */
+  readonly #known = new Set<string>();
   #size: number;
   /** Where there are rows that may not be on the disk yet: the file, opened, or null for one to be opened. */
   #unflushed: number | null | undefined;
@@ -42,12 +44,9 @@ export class SyncedRows {
   constructor(path: string, settled: number) {
     this.path = path;
     try {
-      const { places, size } = readPlaces(path, settled);
-      this.#places = places;
-      this.#known = new Set(places.map(({ id }) => id));
-      this.#size = size;
+      this.#size = readRows(path, settled, (row, offset) => this.#hold(row, offset));
       // A killed sync may have appended these, and not waited for the disk.
-      this.#unflushed = places.length > 0 ? null : undefined;
+      this.#unflushed = this.#runs.length > 0 ? null : undefined;
     } catch (cause) {
       if (cause instanceof Psd2Error) throw cause;
       throw new Psd2Error('config', `${path} cannot be read`, { hint: 'Check who owns it.', cause });
@@ -63,15 +62,7 @@ export class SyncedRows {
   append(rows: readonly SyncedRow[]): number {
     const fresh = rows.filter(({ id }) => !this.#known.has(id));
     if (fresh.length === 0) return 0;
-    const lines: string[] = [];
-    const places: Place[] = [];
-    let offset = this.#size;
-    for (const row of fresh) {
-      const line = `${JSON.stringify(row)}\n`;
-      places.push({ id: row.id, day: row.bookingDate ?? '', offset });
-      lines.push(line);
-      offset += Buffer.byteLength(line);
-    }
+    const lines = fresh.map((row) => `${JSON.stringify(row)}\n`);
     try {
       this.#unflushed ??= openSync(this.path, 'a', 0o600);
       writeFileSync(this.#unflushed, lines.join(''));
@@ -81,17 +72,24 @@ export class SyncedRows {
         cause,
       });
     }
-    this.#size = offset;
-    for (const place of places) {
-      this.#places.push(place);
-      this.#known.add(place.id);
-    }
+    fresh.forEach((row, index) => {
+      this.#hold(row, this.#size);
+      this.#size += Buffer.byteLength(lines[index] ?? '');
+    });
     return fresh.length;
+  }
+
+  #hold({ id, bookingDate }: SyncedRow, offset: number): void {
+    const day = bookingDate ?? '';
+    const last = this.#runs.at(-1);
+    if (last?.day === day) last.ids.push(id);
+    else this.#runs.push({ day, offset, ids: [id] });
+    this.#known.add(id);
   }
 
   /** The latest day, up to `most`, that a row which may come again was booked on. */
   lastDay(most: IsoDate): IsoDate | undefined {
-    const days = this.#places.map(({ day }) => day).filter((day) => day <= most);
+    const days = this.#runs.map(({ day }) => day).filter((day) => day <= most);
     const last = days.reduce((latest, day) => (day > latest ? day : latest), '');
     return isIsoDate(last) ? last : undefined;
   }
@@ -113,19 +111,19 @@ export class SyncedRows {
    * @returns how much of the file is settled by that
    */
   settle(day: string): number {
-    const first = this.#places.findIndex((place) => place.day === '' || place.day >= day);
-    const settled = this.#places.splice(0, first === -1 ? this.#places.length : first);
-    for (const { id } of settled) this.#known.delete(id);
-    return this.#places[0]?.offset ?? this.#size;
+    const first = this.#runs.findIndex((run) => run.day === '' || run.day >= day);
+    const settled = this.#runs.splice(0, first === -1 ? this.#runs.length : first);
+    for (const { ids } of settled) for (const id of ids) this.#known.delete(id);
+    return this.#runs[0]?.offset ?? this.#size;
   }
 }
 
-function readPlaces(path: string, settled: number): { places: Place[]; size: number } {
+/** @returns the size of the file, without the end that a crash left unfinished */
+function readRows(path: string, settled: number, each: (row: SyncedRow, offset: number) => void): number {
   const whole = sizeOf(path);
-  if (whole === 0) return { places: [], size: 0 };
+  if (whole === 0) return 0;
   const file = openSync(path, 'r+');
   try {
-    const places: Place[] = [];
     // A file that someone has shortened is read anew.
     let offset = settled <= fstatSync(file).size ? settled : 0;
     let rest = Buffer.alloc(0);
@@ -138,7 +136,7 @@ function readPlaces(path: string, settled: number): { places: Place[]; size: num
       const bytes = Buffer.concat([rest, block.subarray(0, length)]);
       let begin = 0;
       for (let end = bytes.indexOf(10); end !== -1; end = bytes.indexOf(10, begin)) {
-        places.push(readPlace(path, bytes.toString('utf8', begin, end), offset));
+        each(readRow(path, bytes.toString('utf8', begin, end), offset), offset);
         offset += end + 1 - begin;
         begin = end + 1;
       }
@@ -148,13 +146,13 @@ function readPlaces(path: string, settled: number): { places: Place[]; size: num
       if (!isBegunRow(rest)) throw damagedAt(path, offset);
       ftruncateSync(file, offset);
     }
-    return { places, size: offset };
+    return offset;
   } finally {
     closeSync(file);
   }
 }
 
-function readPlace(path: string, line: string, offset: number): Place {
+function readRow(path: string, line: string, offset: number): SyncedRow {
   let row: unknown;
   try {
     row = JSON.parse(line);
@@ -162,11 +160,8 @@ function readPlace(path: string, line: string, offset: number): Place {
     // Said below.
   }
   if (typeof row === 'object' && row !== null && 'id' in row && typeof row.id === 'string') {
-    return {
-      id: row.id,
-      day: 'bookingDate' in row && typeof row.bookingDate === 'string' ? row.bookingDate : '',
-      offset,
-    };
+    const day = 'bookingDate' in row && typeof row.bookingDate === 'string' ? row.bookingDate : null;
+    return { id: row.id, bookingDate: day };
   }
   throw damagedAt(path, offset);
 }
