@@ -8,7 +8,8 @@ import { join } from 'node:path';
  * Runs each command in turn, round after round.
  *
  * @param commands name -> [program, ...arguments]
- * @returns name -> median of the wall-clock times in milliseconds
+ * @returns `median(name)` of the wall-clock times in milliseconds, and `ratio(name, baseline)`, the median of the rounds' own
+ *   ratios: a machine that is slow for some seconds is so for both
  */
 export function timeProcesses(commands, { rounds, env = process.env }) {
   const times = new Map(Object.keys(commands).map((name) => [name, []]));
@@ -22,7 +23,11 @@ export function timeProcesses(commands, { rounds, env = process.env }) {
       if (round >= 0) times.get(name).push(took);
     }
   }
-  return Object.fromEntries([...times].map(([name, each]) => [name, median(each)]));
+  return {
+    median: (name) => median(times.get(name)),
+    ratio: (name, baseline) =>
+      median(times.get(name).map((time, round) => time / times.get(baseline)[round])),
+  };
 }
 
 /**

@@ -18,25 +18,26 @@ export function oneCall(node, version) {
       },
       { rounds: 30, env },
     );
-    const detail = `${times.psd2.toFixed(1)} ms; the script ${times.bash.toFixed(1)} ms, node:https ${times.node.toFixed(1)} ms, node -e 0 ${times.nothing.toFixed(1)} ms`;
+    const ms = (name) => `${times.median(name).toFixed(1)} ms`;
+    const detail = `${ms('psd2')}; the script ${ms('bash')}, node:https ${ms('node')}, node -e 0 ${ms('nothing')}`;
     return [
       figure({
         what: `psd2 accounts list, Node ${version}`,
-        ratio: times.psd2 / times.bash,
+        ratio: times.ratio('psd2', 'bash'),
         against: 'the bash script with openssl and curl (bench/accounts.sh)',
         limit: Number(version.split('.')[0]) >= 24 ? 0.8 : 1.2,
         detail,
       }),
       figure({
         what: `psd2 accounts list, Node ${version}`,
-        ratio: times.psd2 / times.node,
+        ratio: times.ratio('psd2', 'node'),
         against: 'a minimal script with node:https (bench/accounts.js)',
         limit: 1.5,
         detail,
       }),
       figure({
         what: `a minimal script with node:https, Node ${version}`,
-        ratio: times.node / times.bash,
+        ratio: times.ratio('node', 'bash'),
         against: 'the bash script with openssl and curl (bench/accounts.sh)',
         detail: 'what no program of Node.js can be faster than',
       }),

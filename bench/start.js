@@ -21,14 +21,14 @@ export function start(node, version) {
       },
       { rounds: 30, env: operator.env },
     );
-    const baseline = times['node -e 0'];
+    const baseline = 'node -e 0';
     return Object.entries(words).map(([name, { limit }]) =>
       figure({
         what: `psd2 ${name}, Node ${version}`,
-        ratio: times[name] / baseline,
-        against: 'node -e 0',
+        ratio: times.ratio(name, baseline),
+        against: baseline,
         limit,
-        detail: `${times[name].toFixed(1)} ms against ${baseline.toFixed(1)} ms`,
+        detail: `${times.median(name).toFixed(1)} ms against ${times.median(baseline).toFixed(1)} ms`,
       }),
     );
   } finally {

@@ -65,6 +65,16 @@ describe('TLS', () => {
     }
     expect(ports.size).toBe(1);
   });
+
+  it('resumes the TLS session when the bank has closed the connection', async () => {
+    const { bank } = openClient();
+    const answer = { ...success('{"customerid":"1"}'), headers: { connection: 'close' } };
+    for (const resumed of [false, true, true]) {
+      recorded.expect('GET', '/private/customers/customerid-info', answer);
+      await fetchCustomerId(bank, transactionId);
+      expect(recorded.last.resumed).toBe(resumed);
+    }
+  });
 });
 
 describe('a bank that does not answer', () => {

@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer, type Server } from 'node:https';
 import { buffer } from 'node:stream/consumers';
+import { TLSSocket } from 'node:tls';
 import { afterAll, afterEach, beforeAll } from 'vitest';
 import { EC, type PemPair, RSA, withOpenssl } from '../certificates/openssl.ts';
 import { digestProblem, signatureProblem } from '../signature/independent-verifier.ts';
@@ -32,6 +33,8 @@ export interface Received {
   body: Buffer;
   /** Tells one connection from another. */
   clientPort: number | undefined;
+  /** The connection began with the TLS session of one before. */
+  resumed: boolean;
 }
 
 /** The keyId that the bank expects of its client. */
@@ -207,6 +210,7 @@ async function receive(request: IncomingMessage): Promise<Received> {
     ),
     body: await buffer(request),
     clientPort: request.socket.remotePort,
+    resumed: request.socket instanceof TLSSocket && request.socket.isSessionReused(),
   };
 }
 
