@@ -27,17 +27,21 @@ const told = new WeakSet<Context['terminal']>();
 export function nameInterruptedFlows({ terminal }: Context, journal: FlowJournal, own?: string): void {
   if (told.has(terminal)) return;
   told.add(terminal);
-  const interrupted = journal.underWay.leftBehind().flatMap((id) => {
+  const unread = journal.underWay.leftBehind();
+  const interrupted: LeftBehind[] = [];
+  // Only what is named is read: there may be thousands.
+  for (let id = unread.shift(); id !== undefined; id = unread.shift()) {
     const flow = readFlow(journal, id);
     if (flow?.isAtEnd) journal.underWay.end(id);
-    return flow && !flow.isAtEnd && !isNamed(flow, own) ? [flow] : [];
-  });
+    if (flow && !flow.isAtEnd && !isNamed(flow, own)) interrupted.push(flow);
+    if (interrupted.length === MOST_NAMED) break;
+  }
   const [first] = interrupted;
   if (!first) return;
-  const what =
-    interrupted.length === 1 ? `${first.kind} ${first.flow} (${first.state})` : `${interrupted.length} flows`;
-  const commands = interrupted.slice(0, MOST_NAMED).map(({ kind, flow }) => `psd2 ${kind} resume ${flow}`);
-  const more = interrupted.length - commands.length;
+  const more = unread.filter((id) => own === undefined || !id.startsWith(own)).length;
+  const count = interrupted.length + more;
+  const what = count === 1 ? `${first.kind} ${first.flow} (${first.state})` : `${count} flows`;
+  const commands = interrupted.map(({ kind, flow }) => `psd2 ${kind} resume ${flow}`);
   if (more > 0) commands.push(`and ${more} more, which psd2 transfer, consent and operation list`);
   terminal.say(`Interrupted: ${what}. Go on with: ${commands.join('; ')}`);
 }

@@ -63,9 +63,10 @@ export class FlowsUnderWay {
   /** The flows that no process works on and that have not been ended, newest first. */
   leftBehind(): string[] {
     const flows = this.#files().filter((flow) => !this.#own.has(flow) && !this.#isAtWork(flow));
-    const old = flows.filter((flow) => Date.now() - this.#changed(join(this.#folder, flow)) > NAMED_FOR_MS);
+    const isOld = (flow: string) => Date.now() - this.#changed(join(this.#folder, flow)) > NAMED_FOR_MS;
+    const old = new Set(flows.filter(isOld));
     for (const flow of old) this.end(flow);
-    return flows.filter((flow) => !old.includes(flow)).sort((a, b) => (idTime(a) < idTime(b) ? 1 : -1));
+    return flows.filter((flow) => !old.has(flow)).sort((a, b) => (idTime(a) < idTime(b) ? 1 : -1));
   }
 
   #files(): string[] {
