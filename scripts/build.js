@@ -115,7 +115,12 @@ async function asCommonJs(text) {
 function loadWhenUsed(code) {
   const imported = /var (import_\w+)=((?:__toESM\()?require\("[^"]+"\)(?:,1)?\)?);/g;
   const names = new Set([...code.matchAll(imported)].map(([, name]) => name));
-  return code
+  const lazy = code
     .replace(imported, 'var $1=()=>$1_all??=$2,$1_all;')
     .replace(/\bimport_\w+(?=\.)/g, (name) => (names.has(name) ? `(${name}())` : name));
+  for (const name of names) {
+    if (new RegExp(`\\b${name}\\b(?!\\(\\)|=\\(\\)=>)`).test(lazy))
+      throw new Error(`${name} is used as a whole`);
+  }
+  return lazy;
 }

@@ -7,14 +7,14 @@ export async function main(): Promise<void> {
   const [first, second, third] = process.argv.slice(2);
   if ((first === '--version' || first === '-V') && second === undefined) {
     // Answers that need no command tree.
-    await printAtOnce(`${PSD2_VERSION}\n`);
+    printAtOnce(`${PSD2_VERSION}\n`);
     return;
   }
   if (first === 'completion' && third === undefined) {
     const { SCRIPTS } = await import('./cli/completion/scripts.ts');
     const script = Object.entries(SCRIPTS).find(([shell]) => shell === second)?.[1];
     if (script !== undefined) {
-      await printAtOnce(script);
+      printAtOnce(script);
       return;
     }
   }

@@ -211,15 +211,15 @@ async function readAll(answer: IncomingMessage): Promise<Buffer> {
   if (coding && coding !== 'identity') {
     throw new UnusableAnswer(`is encoded as ${coding}, which psd2 did not ask for`);
   }
-  const tooLarge = new UnusableAnswer('is larger than 32 MiB');
-  if (Number(answer.headers['content-length']) > LARGEST_ANSWER) throw tooLarge;
+  const tooLarge = () => new UnusableAnswer('is larger than 32 MiB');
+  if (Number(answer.headers['content-length']) > LARGEST_ANSWER) throw tooLarge();
   const chunks: Buffer[] = [];
   let size = 0;
   return new Promise((resolve, reject) => {
     answer.on('data', (chunk: Buffer) => {
       size += chunk.length;
       chunks.push(chunk);
-      if (size > LARGEST_ANSWER) reject(tooLarge);
+      if (size > LARGEST_ANSWER) reject(tooLarge());
     });
     answer.once('end', () => resolve(Buffer.concat(chunks)));
     answer.once('error', reject);

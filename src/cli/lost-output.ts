@@ -4,15 +4,16 @@ import { wantsJson } from './wants-json.ts';
 
 /** What can't be written to stdout or stderr ends no payment half way, and is not passed over. */
 export function watchOutput(): void {
-  process.stdout.once('error', (error: NodeJS.ErrnoException) => {
-    // A reader that has had enough (`| head`) is no error, and hides none.
-    if (error.code === 'EPIPE') process.exit();
-    const lost = reportLostOutput(error);
-    process.exit(process.exitCode || lost);
-  });
-  process.stdout.on('error', () => {});
+  process.stdout.on('error', endOverLostOutput);
   // Nobody reads the messages any more: that is no reason to leave a payment half way.
   process.stderr.on('error', () => {});
+}
+
+/** Ends the process, since nobody gets what it prints. A reader that has had enough (`| head`) is no error, and hides none. */
+export function endOverLostOutput(error: NodeJS.ErrnoException): void {
+  if (error.code === 'EPIPE') process.exit();
+  const lost = reportLostOutput(error);
+  process.exit(process.exitCode || lost);
 }
 
 /**

@@ -1,19 +1,22 @@
 import { fstatSync, writeSync } from 'node:fs';
 
+/** From then on all of it goes through `process.stdout`, in its order. */
+let isStuck = false;
+
 /**
  * Prints a text that is ready, and is all that is printed. It goes past `process.stdout` where it can, which loads streams
  * and sockets first: longer than all else that `psd2 --version` does.
  */
-export async function printAtOnce(text: string): Promise<void> {
+export function printAtOnce(text: string): void {
   let rest = Buffer.from(text);
   try {
-    while (rest.length > 0) rest = rest.subarray(writeSync(1, rest));
+    while (rest.length > 0 && !isStuck) rest = rest.subarray(writeSync(1, rest));
   } catch {
-    // A pipe that is full for now, or has no reader: process.stdout knows what to do.
-    const { watchOutput } = await import('./lost-output.ts');
-    watchOutput();
-    process.stdout.write(rest);
+    // A pipe that is full for now or has no reader, or a full disk: process.stdout knows what to do.
+    isStuck = true;
+    process.stdout.on('error', async (error) => (await import('./lost-output.ts')).endOverLostOutput(error));
   }
+  if (rest.length > 0) process.stdout.write(rest);
 }
 
 /** How wide the terminal is. Where stdout can't be one, `process.stdout` is not asked either. */

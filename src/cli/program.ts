@@ -211,7 +211,7 @@ async function showHelp(program: CommandUnknownOpts, words: string[]): Promise<v
     const { storeFolder } = await import('../store/folder.ts');
     const text = await topic.text(storeFolder(process.env.PSD2_CONFIG_DIR));
     const title = topic.title.charAt(0).toUpperCase() + topic.title.slice(1);
-    await printAtOnce(fitLines(`${title}\n\n${text}\n`, columnsOfStdout()));
+    printAtOnce(fitLines(`${title}\n\n${text}\n`, columnsOfStdout()));
     return;
   }
   let command = program;

@@ -13,7 +13,7 @@ const notRun: Run = async () => {};
 
 // What help and completion print, when their examples run.
 vi.mock(import('../../src/cli/print-at-once.ts'), () => ({
-  printAtOnce: async () => {},
+  printAtOnce: () => {},
   columnsOfStdout: () => undefined,
 }));
 

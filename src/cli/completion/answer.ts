@@ -14,5 +14,5 @@ export async function answerShell(args: string[]): Promise<void> {
     'files' in completion
       ? [completion.files]
       : ['values', ...completion.values.map(([value, what]) => `${value}\t${what.replaceAll('\n', ' ')}`)];
-  await printAtOnce(`${lines.join('\n')}\n`);
+  printAtOnce(`${lines.join('\n')}\n`);
 }

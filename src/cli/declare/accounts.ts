@@ -2,9 +2,7 @@ import { type Command, Option } from '@commander-js/extra-typings';
 import { examples, type Run } from './declare.ts';
 
 export function declareCustomer(customer: Command, run: Run): void {
-  customer
-    .addHelpText('after', examples('psd2 customer id'))
-    .addHelpText('after', examples('psd2 customer id'));
+  customer.addHelpText('after', examples('psd2 customer id'));
 
   customer
     .command('id')

@@ -24,6 +24,6 @@ $fpath; the other way goes after compinit.`,
     )
     .action(async (shell) => {
       const { SCRIPTS } = await import('../completion/scripts.ts');
-      await printAtOnce(SCRIPTS[shell] ?? '');
+      printAtOnce(SCRIPTS[shell] ?? '');
     });
 }
