@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { BankCall } from '../../src/bank/exchange.ts';
 import { requestTokens } from '../../src/bank/oauth.ts';
-import { freePort } from '../terminal/free-port.ts';
+import { freePort } from '../free-port.ts';
 import { refusal, success, tokens } from './answers.ts';
 import { useClients } from './client.ts';
 import { useRecordedBank } from './recorded-bank.ts';

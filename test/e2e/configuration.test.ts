@@ -3,8 +3,9 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { makeCertificateSet } from '../../src/sandbox/certificate-set.ts';
+import { freePort } from '../free-port.ts';
 import { readError } from './errors.ts';
-import { freePort, useOperator } from './psd2.ts';
+import { useOperator } from './psd2.ts';
 import { useTappedBank } from './tap.ts';
 
 const TRANSFER = [

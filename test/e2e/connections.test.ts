@@ -3,7 +3,8 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, expect, it } from 'vitest';
 import * as z from 'zod';
-import { freePort, useOperator } from './psd2.ts';
+import { freePort } from '../free-port.ts';
+import { useOperator } from './psd2.ts';
 
 // No telemetry: whom psd2 talks to on the way from login to a settled payment, in all of its processes.
 

@@ -2,8 +2,9 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import Big from 'big.js';
 import { beforeAll, describe, expect, it } from 'vitest';
+import { freePort, isFree } from '../free-port.ts';
 import { readError } from './errors.ts';
-import { freePort, isFree, PROGRAM, type Running, readDocument, useLoggedIn } from './psd2.ts';
+import { PROGRAM, type Running, readDocument, useLoggedIn } from './psd2.ts';
 import * as shapes from './shapes.ts';
 
 const ACCOUNT = '0010482620';

@@ -2,8 +2,9 @@ import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync }
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
+import { freePort } from '../free-port.ts';
 import { readError } from './errors.ts';
-import { freePort, REFUSING_CUSTOMER, useLoggedIn } from './psd2.ts';
+import { REFUSING_CUSTOMER, useLoggedIn } from './psd2.ts';
 import { secretsIn } from './secrets.ts';
 import * as shapes from './shapes.ts';
 import { callsOf } from './verbose.ts';

@@ -1,9 +1,10 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { freePort } from '../free-port.ts';
 import { useChromium } from './customer.ts';
 import { readError } from './errors.ts';
-import { freePort, readDocument, useSandbox } from './psd2.ts';
+import { readDocument, useSandbox } from './psd2.ts';
 import * as shapes from './shapes.ts';
 
 const operator = useSandbox();

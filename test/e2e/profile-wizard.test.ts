@@ -4,8 +4,9 @@ import { join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import { beforeAll, describe, expect, it } from 'vitest';
 import * as z from 'zod';
+import { freePort } from '../free-port.ts';
 import { terminalOf } from './in-terminal.ts';
-import { freePort, useSandbox } from './psd2.ts';
+import { useSandbox } from './psd2.ts';
 
 const PASSPHRASE = 'open sesame';
 const CTRL_C = '\u0003';

@@ -2,12 +2,12 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdirSync, rmSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, expect } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, expect } from 'vitest';
 import type * as z from 'zod';
+import { freePort } from '../free-port.ts';
 import { OWN_HANDS, openLedger } from './secret-ledger.ts';
 import type { Secret } from './secret-search.ts';
 
@@ -88,7 +88,18 @@ export interface Operator {
  */
 export function useOperator(searchMs?: number): Operator {
   const operator = newOperator();
+  let before = 0;
   beforeAll(operator.open);
+  beforeEach(() => {
+    before = operator.history.length;
+  });
+  afterEach(({ task }) => {
+    if (task.result?.state !== 'fail') return;
+    for (const { args, code, signal, stderr } of operator.history.slice(before)) {
+      const command = args.slice(0, 2).join(' ');
+      process.stderr.write(`$ ${command} … ended with ${code ?? signal}, and said:\n${stderr}\n`);
+    }
+  });
   afterAll(async () => {
     try {
       await operator.endAll();
@@ -280,25 +291,4 @@ function onlySet(env: Environment): Record<string, string> {
   return Object.fromEntries(
     Object.entries(env).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
   );
-}
-
-/**
- * A port on loopback that nothing listens on. It is below those that the system gives to connections, so that
- * none of them takes it before it is used.
- */
-export async function freePort(): Promise<number> {
-  for (;;) {
-    const port = 10_000 + Math.floor(Math.random() * 22_000);
-    if (await isFree(port)) return port;
-  }
-}
-
-/** Whether a program could listen on a port of loopback. */
-export async function isFree(port: number): Promise<boolean> {
-  const server = createServer();
-  const free = new Promise<boolean>((resolve) => {
-    server.once('error', () => resolve(false));
-    server.listen(port, '127.0.0.1', () => server.close(() => resolve(true)));
-  });
-  return free;
 }

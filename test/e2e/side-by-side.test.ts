@@ -1,9 +1,10 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { freePort } from '../free-port.ts';
 import { useChromium } from './customer.ts';
 import { readError } from './errors.ts';
-import { freePort, readDocument, useLoggedIn } from './psd2.ts';
+import { readDocument, useLoggedIn } from './psd2.ts';
 import * as shapes from './shapes.ts';
 
 const operator = useLoggedIn();

@@ -4,8 +4,9 @@ import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import { describe, expect, it } from 'vitest';
+import { freePort } from '../free-port.ts';
 import { terminalOf } from './in-terminal.ts';
-import { type Environment, freePort, REFUSING_CUSTOMER, type Running, useLoggedIn } from './psd2.ts';
+import { type Environment, REFUSING_CUSTOMER, type Running, useLoggedIn } from './psd2.ts';
 import * as shapes from './shapes.ts';
 
 const ACCOUNT = '0010482620';

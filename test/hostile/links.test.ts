@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { readError } from '../e2e/errors.ts';
-import { freePort } from '../e2e/psd2.ts';
+import { freePort } from '../free-port.ts';
 import { type Behaviour, PRODUCT, success, useHostileBank, write } from './hostile-bank.ts';
 import { useResident } from './resident.ts';
 

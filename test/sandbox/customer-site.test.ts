@@ -3,7 +3,7 @@ import { parse } from 'node-html-parser';
 import type { Page } from 'playwright-core';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { listenForCallback } from '../../src/terminal/callback-listener.ts';
-import { freePort } from '../terminal/free-port.ts';
+import { freePort } from '../free-port.ts';
 import {
   consent,
   type FakeBank,

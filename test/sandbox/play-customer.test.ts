@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { makeLoopbackCertificate } from '../../src/certificates/loopback.ts';
 import { playCustomer } from '../../src/sandbox/play-customer.ts';
 import { listenForCallback } from '../../src/terminal/callback-listener.ts';
-import { freePort } from '../terminal/free-port.ts';
+import { freePort } from '../free-port.ts';
 import { consent, type FakeBank, fakeBank, RESOURCE, type Served, serve, serveSite } from './fake-bank.ts';
 
 const closing: (() => Promise<void>)[] = [];

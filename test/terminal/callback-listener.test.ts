@@ -8,7 +8,7 @@ import { TLSSocket } from 'node:tls';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { makeLoopbackCertificate } from '../../src/certificates/loopback.ts';
 import { type CallbackListener, listenForCallback } from '../../src/terminal/callback-listener.ts';
-import { freePort } from './free-port.ts';
+import { freePort } from '../free-port.ts';
 
 const STATE = 'n3Zr0hI9cQ0v8e7WbW0m1A';
 const never = new AbortController().signal;

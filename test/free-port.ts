@@ -1,0 +1,27 @@
+import { createServer } from 'node:net';
+
+/**
+ * The ports of this worker of the test runner. They are below those that the system gives to connections, and no
+ * other worker's: what is free when it is looked at would else be taken before it is used.
+ */
+const PORTS_OF_A_WORKER = 200;
+const FIRST_PORT = 10_000 + ((Number(process.env.VITEST_POOL_ID ?? 1) - 1) % 100) * PORTS_OF_A_WORKER;
+let given = Math.floor(Math.random() * PORTS_OF_A_WORKER);
+
+/** A port on loopback that nothing listens on; another one each time. */
+export async function freePort(): Promise<number> {
+  for (;;) {
+    given += 1;
+    const port = FIRST_PORT + (given % PORTS_OF_A_WORKER);
+    if (await isFree(port)) return port;
+  }
+}
+
+/** Whether a program could listen on a port of loopback. */
+export async function isFree(port: number): Promise<boolean> {
+  const server = createServer();
+  return new Promise<boolean>((resolve) => {
+    server.once('error', () => resolve(false));
+    server.listen(port, '127.0.0.1', () => server.close(() => resolve(true)));
+  });
+}
