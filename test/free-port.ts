@@ -6,14 +6,14 @@ import { createServer } from 'node:net';
  */
 const PORTS_OF_A_WORKER = 200;
 const FIRST_PORT = 10_000 + ((Number(process.env.VITEST_POOL_ID ?? 1) - 1) % 100) * PORTS_OF_A_WORKER;
-let given = Math.floor(Math.random() * PORTS_OF_A_WORKER);
+let given = 2 * Math.floor((Math.random() * PORTS_OF_A_WORKER) / 2);
 
-/** A port on loopback that nothing listens on; another one each time. */
+/** A port on loopback that nothing listens on, nor on the next one, which a sandbox takes too; others each time. */
 export async function freePort(): Promise<number> {
   for (;;) {
-    given += 1;
+    given += 2;
     const port = FIRST_PORT + (given % PORTS_OF_A_WORKER);
-    if (await isFree(port)) return port;
+    if ((await isFree(port)) && (await isFree(port + 1))) return port;
   }
 }
 

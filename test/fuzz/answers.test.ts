@@ -1,3 +1,4 @@
+import { rmSync } from 'node:fs';
 import fc from 'fast-check';
 import { beforeAll, it } from 'vitest';
 import { PRODUCT, useHostileBank, write, writeTokens } from '../hostile/hostile-bank.ts';
@@ -46,6 +47,9 @@ beforeAll(() => {
   });
 });
 
+/** After how many runs the folder is emptied: what thousands of flows cost in it is a matter of its own. */
+const RUNS_OF_A_FOLDER = 250;
+
 /** None that is tried again after a pause. */
 const status = fc.oneof(
   { weight: 4, arbitrary: fc.constant(200) },
@@ -64,7 +68,10 @@ it('any answer ends well, or with an error of the table', { timeout: FUZZ_TIMEOU
       status,
     }),
   );
+  let runs = 0;
   await fuzz(input, async ({ args, end, body, status }) => {
+    if (runs % RUNS_OF_A_FOLDER === 0) rmSync(operator.config, { recursive: true, force: true });
+    runs += 1;
     writeTokens(operator.config, bank.baseUrl);
     let calls = 0;
     bank.behave((socket, heard) => {
