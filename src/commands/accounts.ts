@@ -13,6 +13,7 @@ import { parseProductId } from '../domain/identifiers.ts';
 import { Psd2Error } from '../errors.ts';
 import type { Column } from '../terminal/output.ts';
 import type { Context } from './context.ts';
+import { keepHeapSmall } from './keep-heap-small.ts';
 import { openCustomerBank } from './open-bank.ts';
 import { readLimit } from './read-limit.ts';
 import { requireFile, saveResult } from './save-document.ts';
@@ -124,6 +125,7 @@ export async function accountsTransactions(
   }
   const status = options.booked ? 'booked' : options.pending ? 'pending' : undefined;
   const pages = fetchTransactions(bank, { ...query, status });
+  keepHeapSmall();
   await context.output.pages(atMost(limit, pages), TRANSACTION_COLUMNS, nothingIn(from, to), TRANSACTION_CSV);
 }
 

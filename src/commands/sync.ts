@@ -5,6 +5,7 @@ import { SyncFolder } from '../store/sync-folder.ts';
 import { cleanText } from '../terminal/clean.ts';
 import type { Column } from '../terminal/output.ts';
 import type { Context } from './context.ts';
+import { keepHeapSmall } from './keep-heap-small.ts';
 import { openUnattendedBank } from './open-bank.ts';
 import { customerOf, type OpenProfile, openProfileOf } from './open-profile.ts';
 import { openTransport } from './open-transport.ts';
@@ -89,6 +90,7 @@ export async function sync(context: Context, options: SyncOptions): Promise<void
     }
   };
   const start = context.world.now().getTime();
+  keepHeapSmall();
   await context.terminal.whileWaiting(
     () =>
       progressLine(
