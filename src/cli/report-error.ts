@@ -66,5 +66,7 @@ const LONGEST_COMMAND = 1000;
 function endSentence(text: string): string {
   // A bank's own words may be long, and there is no command of ours in their beginning.
   const end = text.slice(-LONGEST_COMMAND);
-  return /[.!?:]$/.test(end) || /: (psd2 [^.]*|(openssl|chmod) .*)$/.test(end) ? text : `${text}.`;
+  return /[.!?:]$/.test(end) || /: (psd2 (--profile \S+ )?[^.]*|(openssl|chmod) .*)$/.test(end)
+    ? text
+    : `${text}.`;
 }

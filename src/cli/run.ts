@@ -11,6 +11,7 @@ import { openTerminal } from '../terminal/terminal.ts';
 import type { CommandKind } from './declare/declare.ts';
 import { type RawGlobals, readGlobals, readManner } from './globals.ts';
 import { watchOutput } from './lost-output.ts';
+import { repeatProfile } from './repeat-profile.ts';
 import { reportError } from './report-error.ts';
 import { keepThreadsAwake } from './threads.ts';
 
@@ -117,7 +118,7 @@ export async function runCommand(
     output.finish();
   } catch (error) {
     process.exitCode = reportError(
-      error,
+      raw.profile && sourceOf('profile') === 'option' ? repeatProfile(error, raw.profile) : error,
       process.stderr,
       raw.json === true || ['json', 'ndjson'].includes(raw.output ?? (raw.query === undefined ? '' : 'json')),
     );

@@ -24,7 +24,8 @@ const told = new WeakSet<Context['terminal']>();
  *
  * @param own the flow that this command is about, as the operator named it: that one is left out
  */
-export function nameInterruptedFlows({ terminal }: Context, journal: FlowJournal, own?: string): void {
+export function nameInterruptedFlows(context: Context, journal: FlowJournal, own?: string): void {
+  const { globals, sourceOf, terminal } = context;
   if (told.has(terminal)) return;
   told.add(terminal);
   const unread = journal.underWay.leftBehind();
@@ -41,7 +42,8 @@ export function nameInterruptedFlows({ terminal }: Context, journal: FlowJournal
   const more = unread.filter((id) => own === undefined || !id.startsWith(own)).length;
   const count = interrupted.length + more;
   const what = count === 1 ? `${first.kind} ${first.flow} (${first.state})` : `${count} flows`;
-  const commands = interrupted.map(({ kind, flow }) => `psd2 ${kind} resume ${flow}`);
+  const psd2 = sourceOf('profile') === 'option' ? `psd2 --profile ${globals.profile}` : 'psd2';
+  const commands = interrupted.map(({ kind, flow }) => `${psd2} ${kind} resume ${flow}`);
   if (more > 0) commands.push(`and ${more} more, which psd2 transfer, consent and operation list`);
   terminal.say(`Interrupted: ${what}. Go on with: ${commands.join('; ')}`);
 }

@@ -96,3 +96,17 @@ it('nothing is left under way by flows that ended', () => {
     expect(readFileSync(join(folder, file), 'utf8').endsWith('\n')).toBe(true);
   }
 });
+
+it('what is named to go on with repeats a --profile that was given, and works without the variable', async () => {
+  const psd2 = await untilCustomer([...ORDER, '--profile', 'sandbox']);
+  psd2.kill('SIGINT');
+  const ended = await psd2.ended;
+  const { flow } = readDocument(shapes.transfer, ended.stdout);
+  const wayOn = ['--profile', 'sandbox', 'transfer', 'resume', flow];
+  expect(readError(ended).hint).toContain(`psd2 ${wayOn.join(' ')}`);
+  expect(linesOf(await next('--profile', 'sandbox'))).toEqual([
+    `Interrupted: transfer ${flow} (authorizing). Go on with: psd2 ${wayOn.join(' ')}`,
+  ]);
+  const resumed = await operator.psd2([...wayOn, '--yes'], { env: { PSD2_PROFILE: undefined } });
+  expect(resumed.code, resumed.stderr).toBe(0);
+});
