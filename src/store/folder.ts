@@ -22,8 +22,9 @@ export interface StoreFolder {
 
 /** @param configured `PSD2_CONFIG_DIR`; without it the platform's configuration folder (XDG on Linux) */
 export function storeFolder(configured: string | undefined, interrupted?: AbortSignal): StoreFolder {
-  const platform = envPaths('psd2', { suffix: '' });
-  const root = configured || platform.config;
+  const { config: root, log } = configured
+    ? { config: configured, log: join(configured, 'log') }
+    : envPaths('psd2', { suffix: '' });
   const profiles = join(root, 'profiles');
   return {
     root,
@@ -34,7 +35,7 @@ export function storeFolder(configured: string | undefined, interrupted?: AbortS
     protection: (profile) => join(root, 'protection', `${profile}.json`),
     tokens: (profile) => join(root, 'tokens', profile),
     flows: (profile) => join(root, 'flows', profile),
-    log: configured ? join(root, 'log') : platform.log,
+    log,
     interrupted,
   };
 }

@@ -5,13 +5,15 @@ const bytes = (length: number) =>
   z.string().check(z.refine((text) => Buffer.from(text, 'base64').length === length));
 
 /** A text that only the key opens: AES-256-GCM (NIST SP 800-38D), the parts in base64. */
-export const sealed = z.object({
-  v: z.literal(1),
-  cipher: z.literal('aes-256-gcm'),
-  nonce: bytes(12),
-  tag: bytes(16),
-  data: z.string(),
-});
+export const sealed = z.lazy(() =>
+  z.object({
+    v: z.literal(1),
+    cipher: z.literal('aes-256-gcm'),
+    nonce: bytes(12),
+    tag: bytes(16),
+    data: z.string(),
+  }),
+);
 export type Sealed = z.infer<typeof sealed>;
 
 /** What a sealed text belongs to. It opens nowhere else: the place is authenticated with it. */
