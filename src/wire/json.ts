@@ -6,11 +6,17 @@
  */
 export async function parseJson(text: string): Promise<unknown> {
   if (isNestedDeeperThan(DEEPEST, text)) throw new SyntaxError(`nested deeper than ${DEEPEST} levels`);
-  // Most answers hold small whole numbers only, and need no second parser.
-  if (!/[:[,\s]-?(?:\d{16,}|\d+[.eE])/.test(text)) return JSON.parse(text);
+  const usual = text.replace(REQUEST_ID, '$1"$2"');
+  // The parser that keeps digits takes six times as long as JSON.parse.
+  if (!LOSABLE_NUMBER.test(usual)) return JSON.parse(usual);
   const { parse, isSafeNumber, isInteger } = await import('lossless-json');
   return parse(text, null, (digits) => (isInteger(digits) && isSafeNumber(digits) ? Number(digits) : digits));
 }
+
+/** In each answer of the bank. Within a string its quotes would be escaped, so this is the member. */
+const REQUEST_ID = /("requestId"\s*:\s*)([1-9]\d{15,})(?=\s*[,}])/g;
+/** Where a number of many digits or with decimals may stand; a text that only looks so makes no difference. */
+const LOSABLE_NUMBER = /[:[,]\s*-?(?:\d{16,}|\d+[.eE][\d+.eE-]*)\s*[,\]}]/;
 
 /** The bank's answers have less than ten levels. */
 const DEEPEST = 200;

@@ -1,9 +1,12 @@
 import fc from 'fast-check';
+import { parse } from 'lossless-json';
 import { describe, expect, it } from 'vitest';
 import { parseJson } from '../../src/wire/json.ts';
 
 it.each([
   '{"requestId":012}',
+  '{"requestId":0123456789012345678}',
+  '{"requestId":1234567890123456789 1}',
   '{"a":1,}',
   '<html></html>',
   '{"a":123456789012345678901234',
@@ -18,6 +21,16 @@ describe('a number', () => {
     ['{"n":123456789012345678901234}', { n: '123456789012345678901234' }],
     ['{"n": -123456789012345678901234}', { n: '-123456789012345678901234' }],
     ['[123456789012345678901234,1]', ['123456789012345678901234', 1]],
+    ['{"requestId" : 123456789012345678901234 }', { requestId: '123456789012345678901234' }],
+    [
+      '{"requestId":"\\"requestId\\":1234567890123456789,","a":[1,1234567890123456789]}',
+      { requestId: '"requestId":1234567890123456789,', a: [1, '1234567890123456789'] },
+    ],
+    [
+      '{"requestId":1234567890123456789,"amount":12.30}',
+      { requestId: '1234567890123456789', amount: '12.30' },
+    ],
+    ['{"s":"requestId","n":[ -1234567890123456789 ]}', { s: 'requestId', n: ['-1234567890123456789'] }],
     ['{"n":9007199254740993}', { n: '9007199254740993' }],
     ['{"n":9007199254740991}', { n: 9007199254740991 }],
     ['{"n":1234.560}', { n: '1234.560' }],
@@ -41,6 +54,54 @@ describe('a number', () => {
       ),
     );
   });
+});
+
+const text = fc
+  .array(
+    fc.constantFrom(
+      '"requestId"',
+      ':',
+      ': ',
+      '[',
+      ', ',
+      ' DEL ',
+      '}',
+      '\\',
+      '"',
+      '\n',
+      '12345678901234567',
+      '12.50',
+    ),
+  )
+  .map((parts) => parts.join(''));
+
+/** JSON texts with all kinds of numbers, and with texts that look like some. */
+const { json } = fc.letrec<{ json: string }>((tie) => ({
+  json: fc.oneof(
+    { depthSize: 'small', withCrossShrink: true },
+    fc.stringMatching(/^-?(0|[1-9]\d{0,24})(\.\d{1,3})?([eE][+-]?\d{1,2})?$/),
+    text.map((value) => JSON.stringify(value)),
+    fc.array(tie('json'), { maxLength: 4 }).map((items) => `[${items.join(', ')}]`),
+    fc
+      .dictionary(fc.oneof(fc.constant('requestId'), text), tie('json'), { maxKeys: 4 })
+      .map(
+        (members) =>
+          `{${Object.entries(members).map(([name, value]) => `${JSON.stringify(name)} :${value}`)}}`,
+      ),
+  ),
+}));
+
+it('is what a parser that keeps all numbers as texts reads', async () => {
+  await fc.assert(
+    fc.asyncProperty(json, async (value) => {
+      const kept = (digits: string) => (/^-?\d{1,15}$/.test(digits) ? Number(digits) : digits);
+      const text = `{"requestId": 123456789012345678901234,"data":${value}}`;
+      // Between 2^53 and 10^16 either is right.
+      fc.pre(!/\d{16}/.test(value.replaceAll(/\d{17,}/g, '')));
+      expect(await parseJson(text)).toEqual(parse(text, null, kept));
+    }),
+    { numRuns: 500 },
+  );
 });
 
 it('is JSON.parse for everything that a double holds', async () => {
