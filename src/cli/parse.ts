@@ -36,5 +36,8 @@ function toUsageError(error: CommanderError): Psd2Error {
   const hint = choices
     ? didYouMean(given ?? '', choices.split(', ')).trim()
     : suggestions.join(' ').replace(/[()]/g, '').trim();
-  return new Psd2Error('usage', message, { hint: hint || 'Add --help to see how the command is used.' });
+  const help = /^(Unknown command|There is no help)/.test(message)
+    ? 'See which there are with: psd2 --help'
+    : 'Add --help to see how the command is used.';
+  return new Psd2Error('usage', message, { hint: hint || help });
 }

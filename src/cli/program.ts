@@ -183,6 +183,12 @@ function configure(command: CommandUnknownOpts): void {
   if (command.parent) {
     command.addHelpText('after', GLOBAL_OPTIONS_NOTE);
   }
+  if (command.commands.length > 0) {
+    command.addHelpText('before', () => {
+      refuseHelpOnNothing(command);
+      return '';
+    });
+  }
   for (const child of command.commands) configure(child);
 }
 
@@ -191,6 +197,14 @@ function refuseUnknownWord(group: CommandUnknownOpts, chosen: CommandUnknownOpts
   const [word = '-'] = group.args;
   if (word.startsWith('-') || word === chosen.name() || chosen.registeredArguments.length > 0) return;
   const names = group.commands.map((command) => command.name());
+  group.error(`error: unknown command '${word}'\n${didYouMean(word, names)}`);
+}
+
+/** Commander would show a group's own help where that of a command which is not there was asked for. */
+function refuseHelpOnNothing(group: CommandUnknownOpts): void {
+  const [word = '-'] = group.args;
+  const names = group.commands.map((command) => command.name());
+  if (word.startsWith('-') || names.includes(word)) return;
   group.error(`error: unknown command '${word}'\n${didYouMean(word, names)}`);
 }
 

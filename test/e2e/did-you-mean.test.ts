@@ -10,10 +10,11 @@ it.concurrent.each([
   // These groups mean a command by themselves, which must not take the word for its own.
   [['transfer', 'lsit'], "Unknown command 'lsit'", /^Did you mean list\?$/],
   [['log', 'bundel'], "Unknown command 'bundel'", /^Did you mean bundle\?$/],
-  [['transfer', 'xyzzy'], /^Unknown command 'xyzzy'$/, /^Add --help/],
-  // Words that mean something to JavaScript.
-  [['help', '__proto__'], /^There is no help on '__proto__'$/, /^Add --help/],
-  [['completion', 'constructor'], /^.*'constructor' is invalid .* Allowed choices are/, /^Add --help/],
+  [['transfer', 'xyzzy'], /^Unknown command 'xyzzy'$/, /: psd2 --help$/],
+  [['xyzzy', '--help'], "Unknown command 'xyzzy'", /: psd2 --help$/],
+  [['trasfer', '--help'], "Unknown command 'trasfer'", /^Did you mean transfer\?$/],
+  [['transfer', 'lsit', '-h'], "Unknown command 'lsit'", /^Did you mean list\?$/],
+  [['help', 'xyzzy'], "There is no help on 'xyzzy'", /: psd2 --help$/],
   [['accounts', 'list', '--prfile', 'x'], "Unknown option '--prfile'", /^Did you mean --profile\?$/],
   [['auth', 'login', '--no-broswer'], "Unknown option '--no-broswer'", /^Did you mean --no-browser\?$/],
   [['--grant', 'client_credential', 'log'], /Allowed choices are/, /^Did you mean client_credentials\?$/],
@@ -21,8 +22,7 @@ it.concurrent.each([
   [['help', 'exit-code'], "There is no help on 'exit-code'", /^Did you mean exit-codes\?$/],
   // What every object of JavaScript has is no shell and no topic.
   [['completion', 'constructor'], /Allowed choices are bash, zsh, fish/, /^Add --help/],
-  [['help', '__proto__'], "There is no help on '__proto__'", /^Add --help/],
-  [['help', 'xyzzy'], /^There is no help on 'xyzzy'$/, /^Add --help/],
+  [['help', '__proto__'], "There is no help on '__proto__'", /: psd2 --help$/],
   [['help', 'transfr'], "There is no help on 'transfr'", /^Did you mean transfer\?$/],
   [
     ['profile', 'use', 'sandbx'],
