@@ -46,6 +46,8 @@ export interface ErrorContext {
   httpStatus?: number;
   /** `result.messages[].code` of the bank's answer. */
   bankCode?: string;
+  /** `result.outcome` of the bank's answer is `ERROR`. */
+  outcome?: 'ERROR';
   /** `result.requestId` of the bank's answer, every digit. */
   requestId?: string;
   /** Our `TPP-Request-ID`. */
@@ -67,6 +69,7 @@ export class Psd2Error extends Error {
   readonly hint: string | undefined;
   readonly httpStatus: number | undefined;
   readonly bankCode: string | undefined;
+  readonly outcome: 'ERROR' | undefined;
   readonly requestId: string | undefined;
   readonly tppRequestId: string | undefined;
   readonly transactionId: string | undefined;
@@ -78,6 +81,7 @@ export class Psd2Error extends Error {
     this.hint = context.hint;
     this.httpStatus = context.httpStatus;
     this.bankCode = context.bankCode;
+    this.outcome = context.outcome;
     this.requestId = context.requestId;
     this.tppRequestId = context.tppRequestId;
     this.transactionId = context.transactionId;
@@ -86,8 +90,11 @@ export class Psd2Error extends Error {
 
   /** What is known of the call that failed. */
   get context(): ErrorContext {
-    const { hint, httpStatus, bankCode, requestId, tppRequestId, transactionId, resourceId, cause } = this;
-    const fields = { hint, httpStatus, bankCode, requestId, tppRequestId, transactionId, resourceId, cause };
+    const { hint, httpStatus, bankCode, outcome, requestId, tppRequestId, transactionId, resourceId, cause } =
+      this;
+    const fields = {
+      ...{ hint, httpStatus, bankCode, outcome, requestId, tppRequestId, transactionId, resourceId, cause },
+    };
     return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
   }
 

@@ -8,7 +8,7 @@ import {
   verifyOperation,
 } from '../bank/operations.ts';
 import { parseProductId } from '../domain/identifiers.ts';
-import type { OperationStep } from '../domain/operation.ts';
+import { nextOperationStep, type OperationStep } from '../domain/operation.ts';
 import { Psd2Error } from '../errors.ts';
 import { type OperationCalls, runOperation } from '../flows/operation.ts';
 import type { GenericOperation } from '../store/flow-kinds.ts';
@@ -125,9 +125,9 @@ export async function operationVerify(
   const from = parseProductId(options.product);
   const data = await readJsonOption(context, '--data', options.data);
   refuseClientCredentials(context);
-  const opened = await openCustomerBank(context);
-  const { customerId, journal } = opened;
   if (options.resource === undefined) {
+    const opened = await openCustomerBank(context);
+    const { customerId, journal } = opened;
     const order = { customerId, from, operation, data };
     const open = journal.createOperation({ transactionId: context.world.newId(), order });
     return journal.claimed(open.current.flow, () =>
@@ -135,12 +135,17 @@ export async function operationVerify(
     );
   }
   const { current } = findOperation(context, operation, from, options.resource);
-  if (current.state !== 'verified') throw notAt(current, 'verify');
-  await journal.claimed(current.flow, async () => {
-    const open = journal.openOperation(current.flow);
+  const assertFollows = (operation: GenericOperation) => {
+    if (nextOperationStep(operation, false) !== 'verify-further') throw notAt(operation, 'verify');
+  };
+  assertFollows(current);
+  const opened = await openCustomerBank(actingFor(context, current.order.customerId));
+  await opened.journal.claimed(current.flow, async () => {
+    const open = opened.journal.openOperation(current.flow);
+    assertFollows(open.current);
     open.record({
       type: 'further-data',
-      data: [...current.furtherData.slice(0, current.furtherSteps), data],
+      data: [...open.current.furtherData.slice(0, open.current.furtherSteps), data],
     });
     await run(context, opened, open, { until: ['verify-further', 'accept'] });
   });
@@ -161,16 +166,20 @@ export async function operationStep(
   );
   const wanted =
     step === 'sca' ? ['verified', 'authorizing'] : ['authorizing', 'authorized', 'executing', 'unknown'];
-  if (!wanted.includes(current.state)) throw notAt(current, step);
+  const assertFollows = (operation: GenericOperation) => {
+    const isFurtherFirst = nextOperationStep(operation, false) === 'verify-further';
+    if (isFurtherFirst || !wanted.includes(operation.state)) throw notAt(operation, step);
+  };
+  assertFollows(current);
   const opened = await openCustomerBank(actingFor(context, current.order.customerId));
   await opened.journal.claimed(current.flow, async () => {
     const open = opened.journal.openOperation(current.flow);
-    if (!open.current.accepted) {
-      // Asking for the step is the operator's yes; a further step is still done first.
-      if (/^verify\d+$/.test(open.current.verification?.nextStep ?? '')) throw notAt(current, step);
-      open.record({ type: 'accepted' });
-    }
-    await run(context, opened, open, { until: step === 'sca' ? ['execute'] : [] });
+    assertFollows(open.current);
+    // Asking for the step is the operator's yes.
+    if (!open.current.accepted) open.record({ type: 'accepted' });
+    await run(context, opened, open, { until: [step === 'sca' ? 'execute' : 'authorize'] });
+    // The bank says that the customer has still to decide.
+    if (step === 'execute') assertDone(open.current);
   });
 }
 
@@ -216,16 +225,19 @@ async function run(
     );
   } catch (error) {
     printOperation(context, open.current);
-    throw withWayOn(error, open.current);
+    throw withWayOn(error, open.current, globals.yes && !open.current.accepted ? ['--yes'] : []);
   }
   printOperation(context, open.current);
   const { verification, order, transactionId, state } = open.current;
   if (how.receipt !== undefined && verification && state === 'executed') {
-    await saveDocument(
-      context,
-      how.receipt,
-      await fetchReceipt(bank, order, verification.resourceId, transactionId),
-    );
+    try {
+      const receipt = await fetchReceipt(bank, order, verification.resourceId, transactionId);
+      await saveDocument(context, how.receipt, receipt);
+    } catch (error) {
+      if (!(error instanceof Psd2Error)) throw error;
+      const hint = `The ${order.operation} is executed, do not make it again: only its receipt could not be had.`;
+      throw error.with({ hint: [hint, error.hint].filter(Boolean).join(' ') });
+    }
   }
 }
 
@@ -244,7 +256,7 @@ function genericCalls(bank: Bank, { order, transactionId }: GenericOperation): O
 /** The operation of this profile that a reference fits; a resource that was made elsewhere fits none. */
 function knownOperation(context: Context, reference: string): GenericOperation | undefined {
   try {
-    return openProfileOf(context).journal.openOperation(reference).current;
+    return openProfileOf(context, reference).journal.openOperation(reference).current;
   } catch (error) {
     if (error instanceof Psd2Error && error.code === 'flow_not_found') return undefined;
     throw error;
@@ -258,6 +270,11 @@ function findOperation(context: Context, operation: string, from: string, refere
   throw new Psd2Error('usage', `${flow} is a ${order.operation} of the product ${order.from}`, {
     hint: 'Give that name and product, or another resource.',
   });
+}
+
+/** @throws Psd2Error `usage` for an operation that was to be executed and still waits for the customer */
+function assertDone(operation: GenericOperation): void {
+  if (nextOperationStep(operation, false) !== 'done') throw notAt(operation, 'execute');
 }
 
 function notAt({ flow, state, verification }: GenericOperation, step: string): Psd2Error {
@@ -288,7 +305,7 @@ function toData({ order, verification, ...operation }: GenericOperation) {
     operation: order.operation,
     product: order.from,
     resourceId: verification?.resourceId ?? null,
-    nextStep: verification?.nextStep ?? null,
+    nextStep: operation.state === 'verified' ? (verification?.nextStep ?? null) : null,
     transactionId: operation.transactionId,
     totalAmount: verification?.totalAmount ?? null,
     commissions: verification?.commissions ?? null,
@@ -307,7 +324,7 @@ function printOperation({ output }: Context, operation: GenericOperation): void 
     { title: 'Name', value: (shown) => shown.operation },
     { title: 'State', value: ({ state }) => state },
     { title: 'Product', value: ({ product }) => product },
-    { title: 'Next step', value: ({ nextStep, state }) => (state === 'verified' ? nextStep : null) },
+    { title: 'Next step', value: ({ nextStep }) => nextStep },
     { title: 'Total', value: ({ totalAmount }) => writeMoney(totalAmount) },
     { title: 'Commission', value: ({ commissions }) => writeMoney(commissions) },
     { title: 'Authorization', value: ({ authorizationStatus }) => authorizationStatus },

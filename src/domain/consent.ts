@@ -58,7 +58,7 @@ export type ConsentEvent =
   | { type: 'sca-started' }
   | { type: 'sca-returned' }
   | { type: 'authorization'; status: AuthorizationStatus; bankStatus: string }
-  /** The request never left, or was turned away unread (401, 420): `confirm` may be sent again. */
+  /** The request never left, was turned away unread (401, 420) or came too early: `confirm` may be sent again. */
   | { type: 'confirm-not-begun' }
   | { type: 'confirmed' }
   | { type: 'confirm-refused' }

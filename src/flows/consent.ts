@@ -31,6 +31,9 @@ export async function runConsent(open: OpenConsent, ports: FlowPorts): Promise<C
       return notBegun && (() => open.record({ type: notBegun }));
     };
 
+  /** The customer's decision was waited for since the return. */
+  let awaited = false;
+
   if (open.current.state === 'authorizing') await askHowFar(open, ports);
   for (;;) {
     const consent = open.current;
@@ -98,15 +101,23 @@ export async function runConsent(open: OpenConsent, ports: FlowPorts): Promise<C
           }
           // The bank says no; its status may say that it is the customer who did.
           const decision = await askDecision(ports, consent);
-          open.record(decision ?? { type: 'confirm-refused' });
-          if (!decision) throw error;
+          if (decision?.type === 'authorization' && decision.status === 'PENDING' && !awaited) {
+            // The browser was back before the bank knew how the customer has decided.
+            open.record({ type: 'confirm-not-begun' });
+            open.record({ type: 'authorization', ...(await awaitAuthorization(ports, subjectOf(consent))) });
+            awaited = true;
+            break;
+          }
+          const isDecided = decision !== null && !isPending(decision);
+          open.record(isDecided ? decision : { type: 'confirm-refused' });
+          if (!isDecided) throw error;
         }
         break;
       }
 
       case 'ask-outcome': {
         const decision = await askDecision(ports, consent);
-        if (decision) {
+        if (decision && !isPending(decision)) {
           open.record(decision);
           break;
         }
@@ -144,7 +155,11 @@ async function askHowFar(open: OpenConsent, { bank }: FlowPorts): Promise<void> 
   if (status === 'AUTHORIZED' && !open.current.returned) open.record({ type: 'sca-returned' });
 }
 
-/** What became of a consent that could not be confirmed, or whose confirmation was not answered. */
+function isPending(event: ConsentEvent): boolean {
+  return event.type === 'authorization' && event.status === 'PENDING';
+}
+
+/** What became of a consent that could not be confirmed, or whose confirmation was not answered; null where that is not told. */
 async function askDecision({ bank }: FlowPorts, consent: Consent): Promise<ConsentEvent | null> {
   const { resourceId, transactionId } = subjectOf(consent);
   try {
@@ -155,9 +170,9 @@ async function askDecision({ bank }: FlowPorts, consent: Consent): Promise<Conse
     );
     if (isExecuted(executionStatus)) return { type: 'confirmed' };
     const status = readAuthorizationStatus(authorizationStatus);
-    return status === 'NOT_AUTHORIZED' || status === 'EXPIRED'
-      ? { type: 'authorization', status, bankStatus: authorizationStatus }
-      : null;
+    return status === 'AUTHORIZED'
+      ? null
+      : { type: 'authorization', status, bankStatus: authorizationStatus };
   } catch (error) {
     if (isInterruption(error)) throw error;
     return null;
@@ -175,11 +190,19 @@ function endOf(consent: Consent): Consent {
         hint: 'Request it again.',
         transactionId,
       });
-    case 'failed':
-      throw new Psd2Error('bank_refused', 'The bank grants none of the categories for these products', {
-        hint: 'See which products the customer has with: psd2 accounts list',
+    case 'failed': {
+      if (consent.categories.every(({ outcome }) => outcome === false)) {
+        throw new Psd2Error('bank_refused', 'The bank grants none of the categories for these products', {
+          hint: 'See which products the customer has with: psd2 accounts list',
+          transactionId,
+        });
+      }
+      const what = consent.resourceId === null ? 'the request of' : 'to confirm';
+      throw new Psd2Error('bank_refused', `The bank refused ${what} the consent ${consent.flow}`, {
+        hint: 'Request it again. What the bank said is in: psd2 log',
         transactionId,
       });
+    }
     default:
       return consent;
   }

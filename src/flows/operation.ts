@@ -1,8 +1,7 @@
 import type { BeforeSend } from '../bank/exchange.ts';
-import { isInterruption, isRefusal } from '../bank/failure.ts';
-import { fetchOperationStatus } from '../bank/operations.ts';
+import { isBanksRefusal, isInterruption, isRefusal } from '../bank/failure.ts';
+import { fetchOperationStatus, type OperationStatus } from '../bank/operations.ts';
 import {
-  type AuthorizationStatus,
   isExecuted,
   nextFurtherData,
   nextOperationStep,
@@ -140,7 +139,7 @@ export async function runOperation<Order extends OrderTarget>(
           // The customer may have decided in the meantime, on a page that an earlier run opened.
           const decision = isRefusal(error) && (await askDecision(ports, operation));
           if (!decision) throw error;
-          open.record({ type: 'authorization', ...decision });
+          open.record(decision);
           authorizedNow = true;
         }
         break;
@@ -156,10 +155,8 @@ export async function runOperation<Order extends OrderTarget>(
           authorizedNow = true;
           break;
         }
-        const { authorizationStatus } = await fetchOperationStatus(bank, resourceId, transactionId);
-        const status = readAuthorizationStatus(authorizationStatus);
-        if (status === 'PENDING') open.record({ type: 'sca-again' });
-        else open.record({ type: 'authorization', status, bankStatus: authorizationStatus });
+        const found = whatHappened(await fetchOperationStatus(bank, resourceId, transactionId));
+        open.record(isPending(found) ? { type: 'sca-again' } : found);
         authorizedNow = true;
         break;
       }
@@ -168,16 +165,8 @@ export async function runOperation<Order extends OrderTarget>(
         const { resourceId } = resourceOf(operation);
         if (!authorizedNow) {
           // Taken up again: the bank is asked first, since much may have happened to its resource.
-          const { authorizationStatus, executionStatus } = await fetchOperationStatus(
-            bank,
-            resourceId,
-            transactionId,
-          );
+          open.record(whatHappened(await fetchOperationStatus(bank, resourceId, transactionId)));
           authorizedNow = true;
-          const status = readAuthorizationStatus(authorizationStatus);
-          if (isExecuted(executionStatus)) open.record({ type: 'executed', cro: null });
-          else if (executionStatus === 'KO') open.record(REPORTED_KO);
-          else open.record({ type: 'authorization', status, bankStatus: authorizationStatus });
           break;
         }
         try {
@@ -254,19 +243,19 @@ function isUnrecorded(error: unknown): boolean {
 /** What a failed `execute` says about the money; undefined when the operator interrupted it. */
 function outcomeOfFailedExecute(error: unknown): StepEvent | undefined {
   if (isInterruption(error)) return undefined;
-  if (isRefusal(error)) return { type: 'execute-refused', description: error.message };
+  if (isBanksRefusal(error)) return { type: 'execute-refused', description: error.message };
   return { type: 'execute-unanswered' };
 }
 
-/** How the customer has decided; null while that is open, or when the bank does not tell. */
+/** How the customer has decided, or what came of it; null while that is open, or when the bank does not tell. */
 async function askDecision(
   { bank }: FlowPorts,
   operation: Operation<OrderTarget>,
-): Promise<{ status: AuthorizationStatus; bankStatus: string } | null> {
+): Promise<StepEvent | null> {
   const { resourceId } = resourceOf(operation);
-  const answer = await ifAnswered(fetchOperationStatus(bank, resourceId, operation.transactionId));
-  const status = answer && readAuthorizationStatus(answer.authorizationStatus);
-  return status && status !== 'PENDING' ? { status, bankStatus: answer.authorizationStatus } : null;
+  const status = await ifAnswered(fetchOperationStatus(bank, resourceId, operation.transactionId));
+  const found = status && whatHappened(status);
+  return found && isPending(found) ? null : found;
 }
 
 /** Asks what became of an `execute` without an answer; null when the bank's answers don't decide it. */
@@ -292,15 +281,22 @@ async function askOutcome(
     }
   }
   const status = await ifAnswered(fetchOperationStatus(bank, resourceId, transactionId));
-  if (status && isExecuted(status.executionStatus)) return [{ type: 'executed', cro: null }];
-  if (status?.executionStatus === 'KO') return [REPORTED_KO];
-  if (status && readAuthorizationStatus(status.authorizationStatus) === 'NOT_AUTHORIZED') {
-    return [{ type: 'authorization', status: 'NOT_AUTHORIZED', bankStatus: status.authorizationStatus }];
-  }
-  return null;
+  const found = status && whatHappened(status);
+  // That it is authorised, or was too late to be, decides nothing: `execute` was sent.
+  return found && (found.type !== 'authorization' || found.status === 'NOT_AUTHORIZED') ? [found] : null;
 }
 
-const REPORTED_KO = { type: 'execute-refused', description: 'The bank reports KO' } as const;
+function isPending(found: StepEvent): boolean {
+  return found.type === 'authorization' && found.status === 'PENDING';
+}
+
+/** What the bank's status of an operation tells: that it was executed, that it failed, or how the customer decided. */
+function whatHappened({ authorizationStatus, executionStatus }: OperationStatus): StepEvent {
+  if (isExecuted(executionStatus)) return { type: 'executed', cro: null };
+  if (executionStatus === 'KO') return { type: 'settlement', status: 'KO', description: null };
+  const status = readAuthorizationStatus(authorizationStatus);
+  return { type: 'authorization', status, bankStatus: authorizationStatus };
+}
 
 /** The resource may be gone when its operation is finished, or the bank still be failing: that decides nothing. */
 async function ifAnswered<T>(answer: Promise<T>): Promise<T | null> {

@@ -51,9 +51,9 @@ export async function withLock<T>(
   try {
     return await work();
   } finally {
-    held.delete(release);
+    // Where the process ends while a question waits, all are released already.
+    if (held.delete(release)) release();
     if (held.size === 0) process.off('exit', releaseAll);
-    release();
   }
 }
 
@@ -61,7 +61,10 @@ export async function withLock<T>(
 const held = new Set<() => void>();
 
 function releaseAll(): void {
-  for (const release of held) release();
+  for (const release of held) {
+    held.delete(release);
+    release();
+  }
 }
 
 /**

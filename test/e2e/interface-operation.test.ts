@@ -157,8 +157,20 @@ describe('psd2 operation, step by step', () => {
     expect(readDocument(operation, further.stdout)).toMatchObject({ state: 'verified', nextStep: 'execute' });
     const pending = await run('status', ...resource);
     expect(JSON.parse(pending.stdout)).toMatchObject({ authorizationStatus: 'PENDING' });
+    for (const more of [[], ['--yes']]) {
+      const toofar = await run('verify', ...resource, '--data', TERM, ...more);
+      expect(readError(toofar)).toMatchObject({ exitCode: 2, hint: 'Its next step is sca.' });
+      expect(stepsOf(toofar)).toEqual([]);
+    }
+    const left = await operator.start(['operation', 'sca', ...resource, '--json'], { PSD2_BROWSER: 'none' });
+    await left.prints(/^ {2}(http\S+)\n/m);
+    left.kill('SIGINT');
+    await left.ended;
+    const tooSoon = await run('execute', ...resource);
+    expect(readError(tooSoon)).toMatchObject({ exitCode: 2, hint: 'Its next step is sca.' });
+    expect(stepsOf(tooSoon)).toEqual(['status']);
     const sca = await run('sca', ...resource);
-    expect(readDocument(operation, sca.stdout)).toMatchObject({ state: 'authorized' });
+    expect(readDocument(operation, sca.stdout)).toMatchObject({ state: 'authorized', nextStep: null });
     const status = await run('status', ...resource);
     expect(JSON.parse(status.stdout)).toEqual({
       operation: 'standingOrder',

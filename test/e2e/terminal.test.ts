@@ -143,6 +143,18 @@ describe('Ctrl-C at a terminal', () => {
     expect(stdout).toContain(`Go on with: psd2 transfer resume ${flow?.flow}`);
   });
 
+  it('is what Ctrl-D at a question is, too', async () => {
+    const psd2 = await inTerminal(ORDER);
+    await psd2.prints(CONFIRM);
+    psd2.write('\u0004');
+    const { code, stdout } = await psd2.ended;
+    expect(code, stdout).toBe(130);
+    const flow = await newest();
+    expect(flow?.state).toBe('verified');
+    expect(stdout).toContain(`Go on with: psd2 transfer resume ${flow?.flow}`);
+    expect(stdout).not.toContain('bug');
+  });
+
   it('while the customer is waited for ends with 130, and leaves the cursor visible', async () => {
     const psd2 = await inTerminal([...ORDER, '--yes'], { env: { PSD2_BROWSER: 'none' } });
     await psd2.prints(/Waiting for the customer to authorise the transfer/);

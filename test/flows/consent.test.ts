@@ -117,6 +117,31 @@ describe('the confirmation', () => {
     expect(stateOf()).toBe('rejected');
   });
 
+  it('that the bank refuses while the customer has not decided is made once more when they have', async () => {
+    script.request();
+    script.approach();
+    script.confirm(refusal(412));
+    script.status(operationStatus('PENDING'));
+    script.status(operationStatus('PENDING'));
+    script.status(operationStatus('AUTHORIZED'));
+    script.confirm();
+    expect(await openConsent().run()).toMatchObject({ state: 'confirmed' });
+  });
+
+  it('that the bank refuses while the customer has not decided fails when it is refused again', async () => {
+    script.request();
+    script.approach();
+    for (let time = 0; time < 2; time += 1) {
+      script.confirm(refusal(412, 'PSD2_E1'));
+      script.status(operationStatus('PENDING'));
+      if (time === 0) script.status(operationStatus('AUTHORIZED'));
+    }
+    const { run, stateOf } = openConsent();
+    await expect(run()).rejects.toMatchObject({ bankCode: 'PSD2_E1' });
+    expect(stateOf()).toBe('failed');
+    await expect(run()).rejects.toMatchObject({ message: expect.stringContaining('refused to confirm') });
+  });
+
   it('that the bank refuses for another reason has failed', async () => {
     script.request();
     script.approach();

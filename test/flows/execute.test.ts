@@ -83,6 +83,8 @@ describe('a clear no', () => {
     ['403', { status: 403, headers: { 'content-type': 'text/html' }, body: '<html>' }],
     ['412', refusal(412)],
     ['422', { status: 422 }],
+    ['404', refusal(404)],
+    ['409 and ERROR without a code', { status: 409, body: '{"result":{"outcome":"ERROR"}}' }],
     ['200 and ERROR', refusal(200, 'PSD2_FUNDS', 'No funds')],
   ])('of HTTP %s is a failed transfer', async (_, answer) => {
     const { transfer, run } = authorised();
@@ -100,6 +102,8 @@ const NO_CLEAR_ANSWER: [string, ScriptedAnswer][] = [
   ['HTTP 503 with Retry-After', { status: 503, headers: { 'retry-after': '1' } }],
   ['HTTP 302', { status: 302, headers: { location: 'https://elsewhere.example/' } }],
   ['HTTP 408', { status: 408 }],
+  ['HTTP 410 of who knows whom', { status: 410, headers: { 'content-type': 'text/html' }, body: '<html>' }],
+  ['HTTP 404 without a word', { status: 404 }],
   ['a page', { status: 200, headers: { 'content-type': 'text/html' }, body: '<html>' }],
   ['nothing in it', { status: 200 }],
   ['no outcome', { status: 200, body: '{"result":{},"data":{"cro":"1"}}' }],
@@ -185,7 +189,7 @@ describe('when the answer to execute was lost,', () => {
     const { transfer, run } = authorised(SCT);
     script.execute(lost);
     script.status(operationStatus('AUTHORIZED', 'KO'));
-    await expect(run()).rejects.toMatchObject({ code: 'bank_refused' });
+    await expect(run()).rejects.toMatchObject({ code: 'payment_failed' });
     expect(stateOf(transfer)).toBe('failed');
   });
 

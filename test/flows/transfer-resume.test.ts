@@ -161,7 +161,7 @@ it('left behind while it was executed, of which the bank does not tell, is asked
 it.each([
   ['OK', 'executed'],
   ['EXECUTED', 'executed'],
-  ['KO', 'execute-refused'],
+  ['KO', 'settlement'],
 ])('authorised, of which the bank says %s in the meantime, is not executed', async (status, event) => {
   const lines = (await executing(SCT)).slice(0, -1);
   const before = executions(recorded);
@@ -213,5 +213,21 @@ it.each(['NOT_AUTHORIZED', 'EXPIRED'])(
     expect(executions(recorded)).toBe(before);
     // It has ended: nothing is asked any more.
     expect(await resume(resumed)).toEqual(resumed);
+  },
+);
+
+it.each([
+  ['OK', 'executed'],
+  ['EXECUTED', 'executed'],
+  ['KO', 'settlement'],
+])(
+  'left behind at SCA, of which the bank says %s in the meantime, is not executed',
+  async (status, event) => {
+    const lines = await executing(SCT);
+    const before = executions(recorded);
+    script.status(operationStatus('AUTHORIZED', status));
+    const resumed = await resume(lines.slice(0, typesOf(lines).indexOf('sca-started') + 1));
+    expect(typesOf(resumed).at(-1)).toBe(event);
+    expect(executions(recorded)).toBe(before);
   },
 );
