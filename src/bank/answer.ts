@@ -1,7 +1,7 @@
 import type * as z from 'zod/mini';
 import { type ErrorCode, type ErrorContext, Psd2Error } from '../errors.ts';
 import type { BankMessage, Envelope } from '../wire/envelope.ts';
-import { takeEnvelope } from './answer-json.ts';
+import { jsonOf, takeEnvelope } from './answer-json.ts';
 import { pathOf } from './connection.ts';
 import type { Answer } from './exchange.ts';
 
@@ -26,9 +26,10 @@ export async function readAnswer<T>(answer: Answer, schema: z.ZodMiniType<T>): P
   if (answer.status < 200 || answer.status > 299 || envelope?.outcome === 'ERROR')
     throw toError(answer, envelope);
   if (!envelope && answer.status !== 204) {
+    const what = (await jsonOf(answer)) === undefined ? 'not JSON' : 'no JSON object';
     throw new Psd2Error(
       'bank_answer',
-      `The bank's answer to ${nameOf(answer)} is not JSON${kindOf(answer)}`,
+      `The bank's answer to ${nameOf(answer)} is ${what}${kindOf(answer)}`,
       idsOf(answer, envelope),
     );
   }
@@ -71,7 +72,7 @@ export async function readDocument(answer: Answer): Promise<Buffer> {
   const envelope = await takeEnvelope(answer);
   if (answer.status < 200 || answer.status > 299 || envelope?.outcome === 'ERROR')
     throw toError(answer, envelope);
-  if (envelope || answer.body.length === 0) {
+  if (envelope || answer.body.length === 0 || /^text\/html\b/i.test(answer.headers['content-type'] ?? '')) {
     throw new Psd2Error(
       'bank_answer',
       `The bank answered ${nameOf(answer)} without a document`,
@@ -114,7 +115,9 @@ function toError(answer: Answer, envelope: Envelope | null): Psd2Error {
     bank_refused: `The bank refused ${nameOf(answer)}`,
   };
   const hints: Partial<Record<ErrorCode, string>> = {
-    not_logged_in: 'Run psd2 auth login.',
+    not_logged_in: answer.call.path.startsWith('/auth/oauth/')
+      ? 'Check the client id and the client secret of the profile.'
+      : 'Run psd2 auth login.',
     forbidden:
       'The application may lack the PSD2 role for this call, or the customer has not consented (psd2 consent request).',
     too_many_calls: answer.headers['retry-after']
@@ -126,6 +129,7 @@ function toError(answer: Answer, envelope: Envelope | null): Psd2Error {
     ...idsOf(answer, envelope),
     ...(hint && { hint }),
     ...(message?.code && { bankCode: shortened(message.code) }),
+    ...(envelope?.outcome === 'ERROR' && { outcome: 'ERROR' as const }),
     ...(envelope?.resourceId && { resourceId: envelope.resourceId }),
   });
 }

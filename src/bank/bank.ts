@@ -1,6 +1,8 @@
 import type * as z from 'zod/mini';
+import { Psd2Error } from '../errors.ts';
 import type { BankMessage } from '../wire/envelope.ts';
 import { type Reading, readAnswer } from './answer.ts';
+import { pathOf } from './connection.ts';
 import { type Answer, type BankCall, type Exchange, isTurnedAway } from './exchange.ts';
 
 /** Where the access token of private calls comes from. */
@@ -20,6 +22,17 @@ export interface Bank {
    */
   call<T>(call: BankCall, schema: z.ZodMiniType<T>): Promise<Reading<T>>;
   exchange: Exchange;
+}
+
+/** @throws Psd2Error `bank_answer` where what was asked for is not there */
+function refuseEmpty({ call, status, tppRequestId }: Answer): void {
+  if (call.method !== 'GET' || status !== 204) return;
+  const { transactionId } = call;
+  throw new Psd2Error('bank_answer', `The bank's answer to GET ${pathOf({ target: call.path })} is empty`, {
+    httpStatus: status,
+    tppRequestId,
+    transactionId,
+  });
 }
 
 /**
@@ -46,6 +59,7 @@ export function openBank(
     async call(call, schema) {
       const answer = await authenticated(call);
       onAnswer(answer);
+      refuseEmpty(answer);
       const reading = await readAnswer(answer, schema);
       reading.notices.forEach(notice);
       return reading;

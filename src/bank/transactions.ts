@@ -39,9 +39,14 @@ export async function* fetchTransactions(bank: Bank, query: TransactionQuery): A
       { method: 'GET', path, transactionId: query.transactionId },
       transactionsAnswer,
     );
+    const { transactionsAccounting, transactionsNotAccounting } = data;
+    if (booked.open && data.numberTransactionsAccounting > 0)
+      requireList(transactionsAccounting, 'transactionsAccounting', query);
+    if (pending.open && data.numberTransactionsNotAccounting > 0)
+      requireList(transactionsNotAccounting, 'transactionsNotAccounting', query);
     const page = [
-      ...(booked.open ? data.transactionsAccounting.map((row) => toTransaction(row, 'booked')) : []),
-      ...(pending.open ? data.transactionsNotAccounting.map((row) => toTransaction(row, 'pending')) : []),
+      ...(booked.open ? (transactionsAccounting ?? []).map((row) => toTransaction(row, 'booked')) : []),
+      ...(pending.open ? (transactionsNotAccounting ?? []).map((row) => toTransaction(row, 'pending')) : []),
     ];
     if (page.length > 0) yield page;
     emptyPages = page.length > 0 ? 0 : emptyPages + 1;
@@ -78,6 +83,16 @@ export async function fetchTransactionsDocument(
     new URLSearchParams({ ...rangeOf(query), exportType: format }),
   );
   return readDocument(await bank.exchange({ method: 'GET', path, transactionId: query.transactionId }));
+}
+
+/** A list may be left out, where there is nothing in it. @throws Psd2Error `bank_answer` */
+function requireList(list: unknown, name: string, { productId, transactionId }: TransactionQuery): void {
+  if (list) return;
+  throw new Psd2Error(
+    'bank_answer',
+    `The bank's answer to the transactions of ${productId} counts rows of data.${name}, and has none`,
+    { transactionId },
+  );
 }
 
 /** One after the other; more are taken for a list that never ends. */

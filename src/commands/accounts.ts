@@ -116,6 +116,11 @@ export async function accountsTransactions(
   if (options.export === undefined && options.file !== undefined) {
     throw new Psd2Error('usage', '--file goes with --export', { hint: 'Add --export xls or --export pdf.' });
   }
+  if (options.export !== undefined && (options.limit !== undefined || options.booked || options.pending)) {
+    throw new Psd2Error('usage', '--export saves the document of the bank, with all of its rows', {
+      hint: 'Leave --limit, --booked and --pending out.',
+    });
+  }
   const file = options.export === undefined ? undefined : requireFile(context, options.file);
 
   const { bank, customerId } = await openCustomerBank(context);

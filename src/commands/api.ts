@@ -79,12 +79,23 @@ const TOKEN_PLACE = '<access token>';
 
 async function printAnswer({ output }: Context, answer: Answer): Promise<void> {
   const json = await jsonOf(answer);
+  const text = answer.body.toString('utf8');
   if (json !== undefined) output.json(json);
-  else if (answer.body.length > 0) output.lines([answer.body.toString('utf8')]);
+  else if (output.format !== 'table') output.json(text);
+  else if (text !== '') output.lines([text]);
 }
 
 /** `{customerId}` stands for the customer; the rest is sent as it is given. @throws Psd2Error `usage` */
 function readPath(context: Context, path: string): string {
+  if (/^[a-z][a-z0-9+.-]*:\/\//i.test(path)) {
+    throw new Psd2Error(
+      'usage',
+      `${JSON.stringify(path)} is a whole address, and every call goes to the base URL`,
+      {
+        hint: 'Give the path that follows the base URL, for example /private/customerid-info.',
+      },
+    );
+  }
   const absolute = path.startsWith('/') ? path : `/${path}`;
   if (/[^\x21-\x7e]/.test(absolute)) {
     throw new Psd2Error(

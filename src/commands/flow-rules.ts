@@ -36,15 +36,22 @@ export function refuseUnconfirmable({ globals, terminal }: Context, what: string
   );
 }
 
-/** Names the flow and how to go on, where an error has no better hint and the flow has not ended. */
+/**
+ * Names the flow and how to go on, where an error has no better hint and the flow has not ended.
+ *
+ * @param confirmed the options that confirmed it beforehand and have to be given again
+ */
 export function withWayOn(
   error: unknown,
   { kind, flow, state, transactionId }: { kind: string; flow: string; state: string; transactionId: string },
+  confirmed: string[] = [],
 ): unknown {
   const ended = ['failed', 'rejected', 'expired', 'cancelled', 'confirmed', 'settled'].includes(state);
   if (!(error instanceof Psd2Error) || ended) return error;
+  const again = confirmed.map((option) => ` ${option}`).join('');
+  if (error.code === 'further_data_needed') return error.with({ hint: `${error.hint}${again}` });
   if (error.code !== 'interrupted' && error.hint?.includes(' resume ')) return error;
-  const wayOn = `Go on with: psd2 ${kind} resume ${flow}`;
+  const wayOn = `Go on with: psd2 ${kind} resume ${flow}${again}`;
   return error.with({ hint: error.hint ? `${error.hint} ${wayOn}` : wayOn, transactionId });
 }
 

@@ -57,6 +57,15 @@ export function customerOf({ globals }: Context, { profile, tokens }: OpenProfil
   if (globals.customer !== undefined) return parseCustomerId(globals.customer);
   const customerId = tokens.lastCustomer();
   if (customerId !== undefined) return customerId;
+  if (globals.grant === 'client_credentials' && tokens.readLogin(null)) {
+    throw new Psd2Error(
+      'not_logged_in',
+      'No customer has logged in, so it has to be said whom this is about',
+      {
+        hint: 'Add --customer <id>.',
+      },
+    );
+  }
   throw notLoggedIn({ profile, tokens }, undefined);
 }
 

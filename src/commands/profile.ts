@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { didYouMean } from '../did-you-mean.ts';
 import { needsSettlement, type Transfer } from '../domain/transfer.ts';
 import { Psd2Error } from '../errors.ts';
@@ -126,7 +127,11 @@ export async function profileRemove(context: Context, name: string): Promise<voi
     await forgetKey(context, name);
   });
   if (output.format === 'table')
-    terminal.say(`The profile ${name} is removed. The record of its flows stays in ${folder.flows(name)}.`);
+    terminal.say(
+      existsSync(folder.flows(name))
+        ? `The profile ${name} is removed. The record of its flows stays in ${folder.flows(name)}.`
+        : `The profile ${name} is removed.`,
+    );
   else output.record({ name, removed: true }, []);
 }
 

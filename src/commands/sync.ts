@@ -110,10 +110,14 @@ export async function sync(context: Context, options: SyncOptions): Promise<void
     throw new Psd2Error(
       first.code,
       `${incomplete} of ${customers.length} customers could not be synced completely; the first failure: ${first.message}`,
-      { ...first.context, hint: 'What was written is good. Run the same psd2 sync again to go on.' },
+      { ...first.context, hint: first.code === 'sca_required' ? SCA_FIRST : RUN_AGAIN },
     );
   }
 }
+
+const RUN_AGAIN = 'What was written is good. Run the same psd2 sync again to go on.';
+const SCA_FIRST =
+  'What was written is good. The customer has to be there once: psd2 accounts transactions <productId> sends them to the bank (--customer says whom). Then run the same psd2 sync again.';
 
 const NOTHING = { accounts: 0, newTransactions: 0, pending: 0 };
 

@@ -124,7 +124,11 @@ async function run(
     });
   } catch (error) {
     printTransfer(context, open.current);
-    throw withWayOn(error, open.current);
+    const confirmed = [
+      ...(payeeVerified ? ['--payee-verified'] : []),
+      ...(context.globals.yes ? ['--yes'] : []),
+    ];
+    throw withWayOn(error, open.current, open.current.accepted ? [] : confirmed);
   }
   printTransfer(context, open.current);
 }

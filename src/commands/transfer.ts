@@ -1,3 +1,4 @@
+import { isRefusal } from '../bank/failure.ts';
 import { fetchOperationStatus, fetchReceipt } from '../bank/operations.ts';
 import { prepareTransfer, type TransferTerms } from '../bank/transfers.ts';
 import { bankLocalTime, type IsoDate, parseDate } from '../domain/calendar.ts';
@@ -6,6 +7,7 @@ import { OPERATION_STATES, type OperationState } from '../domain/operation.ts';
 import { describePayeeCheck } from '../domain/payee-check.ts';
 import type { Transfer } from '../domain/transfer.ts';
 import { Psd2Error } from '../errors.ts';
+import { transferCalls } from '../flows/transfer.ts';
 import { cleanText } from '../terminal/clean.ts';
 import type { Column } from '../terminal/output.ts';
 import { writeMoney } from './accounts.ts';
@@ -121,13 +123,27 @@ export async function transferStatus(context: Context, flow: string): Promise<vo
   const resourceId = current.verification?.resourceId ?? null;
   if (resourceId === null) return printTransfer(context, current);
   const { bank } = await openCustomerBank(actingFor(context, current.order.customerId));
-  const status = await fetchOperationStatus(bank, resourceId, current.transactionId);
-  printTransfer(context, {
-    ...current,
-    authorizationStatus: status.authorizationStatus,
-    executionStatus: current.executionStatus ?? status.executionStatus,
-  });
+  const { executionStatus } = transferCalls(bank, current);
+  try {
+    const status = await fetchOperationStatus(bank, resourceId, current.transactionId);
+    const wasSent = ['executing', 'executed', 'unknown'].includes(current.state);
+    printTransfer(context, {
+      ...current,
+      authorizationStatus: status.authorizationStatus,
+      executionStatus: current.executionStatus ?? status.executionStatus,
+      ...(wasSent && executionStatus && (await executionStatus(resourceId))),
+    });
+  } catch (error) {
+    // The bank keeps a resource until its operation is finished.
+    if (!isRefusal(error) || !ENDED.includes(current.state)) throw error;
+    context.terminal.warn(
+      `The bank tells no more of it, and this is what is known: ${cleanText(error.message)}`,
+    );
+    printTransfer(context, current);
+  }
 }
+
+const ENDED = ['executed', 'settled', 'failed', 'rejected', 'expired'];
 
 /** `psd2 transfer receipt <flow>`: the bank's printable document. */
 export async function transferReceipt(

@@ -25,7 +25,7 @@ export function reserveSpace(folder: string, bytes: number): () => void {
   } catch (cause) {
     if (file !== undefined) closeSync(file);
     throw new Psd2Error('config', `Nothing can be stored in ${folder}: ${reasonOf(cause)}`, {
-      hint: 'Check the free space, and who owns the folder. Nothing was sent to the bank.',
+      hint: 'Check the free space, and who owns the folder. Without it nothing more is sent to the bank.',
       cause,
     });
   }

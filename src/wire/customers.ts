@@ -57,16 +57,21 @@ const transaction = z.object({
 });
 export type WireTransaction = z.infer<typeof transaction>;
 
+/** How many rows a list has on all pages; 0 where that can't be told. */
+const total = z.catch(
+  z.pipe(
+    z.nullish(wholeNumber),
+    z.transform((value) => value ?? 0),
+  ),
+  0,
+);
+
 /** `data` of the transactions call: one page of the booked and one of the pending list. */
 export const transactionsAnswer = z.object({
-  transactionsAccounting: z.pipe(
-    z.nullish(z.array(transaction)),
-    z.transform((rows) => rows ?? []),
-  ),
-  transactionsNotAccounting: z.pipe(
-    z.nullish(z.array(transaction)),
-    z.transform((rows) => rows ?? []),
-  ),
+  transactionsAccounting: z.nullish(z.array(transaction)),
+  transactionsNotAccounting: z.nullish(z.array(transaction)),
+  numberTransactionsAccounting: total,
+  numberTransactionsNotAccounting: total,
   nextAccounting: cursor,
   nextNotAccounting: cursor,
 });

@@ -66,16 +66,18 @@ describe('the cursors of a transactions page', () => {
   });
 
   it('come with lists that may be missing', () => {
-    expect(transactionsAnswer.parse({ transactionsAccounting: null })).toMatchObject({
-      transactionsAccounting: [],
-      transactionsNotAccounting: [],
+    const page = transactionsAnswer.parse({
+      transactionsAccounting: null,
+      numberTransactionsAccounting: 'x',
     });
+    expect(page.transactionsAccounting ?? page.transactionsNotAccounting ?? []).toEqual([]);
+    expect(page).toMatchObject({ numberTransactionsAccounting: 0, numberTransactionsNotAccounting: 0 });
   });
 });
 
 it('the amount of a transaction may be an object or a bare decimal', () => {
   const row = (amountTransaction: unknown) =>
-    transactionsAnswer.parse({ transactionsAccounting: [{ amountTransaction }] }).transactionsAccounting[0];
+    transactionsAnswer.parse({ transactionsAccounting: [{ amountTransaction }] }).transactionsAccounting?.[0];
   expect(row({ amount: '-12.300', currency: 'EUR' })?.amountTransaction).toEqual({
     amount: '-12.300',
     currency: 'EUR',

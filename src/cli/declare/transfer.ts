@@ -87,8 +87,9 @@ Examples:
     .description('show which dates, currencies and countries the bank allows')
     .addHelpText('after', examples('psd2 transfer prepare 0012345678'))
     .action((productId) =>
-      run(async (context) =>
-        (await import('../../commands/transfer.ts')).transferPrepare(context, productId),
+      run(
+        async (context) => (await import('../../commands/transfer.ts')).transferPrepare(context, productId),
+        'inquiry',
       ),
     );
 

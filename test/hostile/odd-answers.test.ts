@@ -1,0 +1,186 @@
+import type { Socket } from 'node:net';
+import { beforeAll, describe, expect, it } from 'vitest';
+import * as z from 'zod';
+import { readError } from '../e2e/errors.ts';
+import { type Running, readDocument } from '../e2e/psd2.ts';
+import { plausibleAnswer } from '../fuzz/plausible-bank.ts';
+import { type Behaviour, PRODUCT, useHostileBank, write } from './hostile-bank.ts';
+
+// Answers that a bank, or something before it, may give, and that are easily taken for something else.
+
+const bank = useHostileBank();
+const { operator } = bank;
+const page = { status: 200, headers: { 'content-type': 'text/html' }, body: '<h1>bad</h1>' };
+const NAME = 'Ada Lovelace';
+const ORDER = [
+  ...['transfer', 'create', '--yes', '--from', PRODUCT, '--to', 'DE89370400440532013000', '--name', NAME],
+  ...['--amount', '6.00', '--json'],
+];
+const transfer = z.looseObject({ flow: z.string().startsWith('tr-'), state: z.string() });
+const NO_WAIT = { PSD2_REDIRECT_URI: 'https://tpp.example/callback' };
+
+/** A bank that works, but for the calls whose path ends so. */
+function odd(answers: Record<string, (socket: Socket) => void>): Behaviour {
+  return (socket, heard) => {
+    const path = heard.target.split('?', 1)[0] ?? '';
+    const end = Object.keys(answers).find((each) => path.endsWith(each));
+    const answer = end === undefined ? undefined : answers[end];
+    if (answer) answer(socket);
+    else write(socket, { body: JSON.stringify(plausibleAnswer(heard)) });
+  };
+}
+
+const says = (data: object) => (socket: Socket) =>
+  write(socket, { body: JSON.stringify({ result: { outcome: 'SUCCESS' }, data }) });
+
+const empty = (socket: Socket) => write(socket, { status: 204, headers: { 'content-length': '0' } });
+
+beforeAll(() => {
+  Object.assign(operator.env, NO_WAIT);
+});
+
+describe('what is not there is said, and not taken for nothing', () => {
+  it.each([
+    ['no balance', ['accounts', 'balance', PRODUCT], '/balance/retrieve', empty, /balance.* is empty/],
+    ['no rows', ['accounts', 'transactions', PRODUCT], '/transactions/retrieve', empty, /is empty/],
+    [
+      'rows that are counted only',
+      ['accounts', 'transactions', PRODUCT, '-o', 'ndjson'],
+      '/transactions/retrieve',
+      says({ numberTransactionsAccounting: 3, transactionsNotAccounting: [] }),
+      /counts rows of data\.transactionsAccounting, and has none/,
+    ],
+    [
+      'JSON without an envelope',
+      ['accounts', 'list'],
+      '/accounts',
+      (socket: Socket) => write(socket, { body: '["x"]' }),
+      /is no JSON object/,
+    ],
+    [
+      'a page in place of a document',
+      ['accounts', 'transactions', PRODUCT, '--export', 'pdf', '--file', 'rows.pdf'],
+      '/transactions/retrieve',
+      (socket: Socket) => write(socket, page),
+      /without a document/,
+    ],
+  ])('%s', async (_, args, end, answer, message) => {
+    bank.behave(odd({ [end]: answer }));
+    const ended = await operator.psd2([...args, '--json']);
+    expect(ended.stdout).toBe('');
+    expect(readError(ended)).toMatchObject({ exitCode: 11, message: expect.stringMatching(message) });
+  });
+});
+
+it('api prints what is no JSON as a JSON text where JSON is wanted, and as it is without', async () => {
+  bank.behave(odd({ '/x': (socket) => write(socket, { ...page, status: 403 }) }));
+  const asJson = await operator.psd2(['api', 'GET', '/private/x', '--json']);
+  expect(JSON.parse(asJson.stdout)).toBe(page.body);
+  expect(readError(asJson).exitCode).toBe(5);
+  expect((await operator.psd2(['api', 'GET', '/private/x'])).stdout).toBe(`${page.body}\n`);
+});
+
+describe('an execute that is answered by who knows whom', () => {
+  it.each([404, 409, 410, 451, 499])(
+    'with HTTP %i is asked about, and its reference stays taken',
+    async (status) => {
+      let executions = 0;
+      bank.behave(
+        odd({
+          '/execute': (socket) => {
+            executions += 1;
+            write(socket, { ...page, status });
+          },
+        }),
+      );
+      const reference = ['--reference', `INV-${status}`];
+      const first = await operator.psd2([...ORDER, ...reference]);
+      expect(readError(first).exitCode).toBe(9);
+      const { flow } = readDocument(transfer, first.stdout);
+      for (const again of [
+        [...ORDER, ...reference],
+        ['transfer', 'resume', flow, '--yes', '--json'],
+      ])
+        expect([2, 9]).toContain(readError(await operator.psd2(again)).exitCode);
+      expect(executions).toBe(1);
+    },
+  );
+});
+
+describe('transfer status', () => {
+  const instant = [...ORDER, '--instant', '--payee-verified'];
+  const started = async () => {
+    const ended = await operator.psd2(instant);
+    return readDocument(transfer, ended.stdout).flow;
+  };
+
+  it('of an instant transfer that the bank still calls pending asks how far the execution is', async () => {
+    const ended = await new Promise<Running>((resolve, reject) => {
+      const pending = says({ executionStatus: 'PENDING' });
+      const psd2 = operator.start(instant);
+      const answered = (socket: Socket) => {
+        pending(socket);
+        psd2.then(resolve, reject);
+      };
+      bank.behave(odd({ '/execution/status': answered }));
+    });
+    ended.kill('SIGINT');
+    const { flow } = readDocument(transfer, (await ended.ended).stdout);
+    bank.behave(
+      odd({ '/execution/status': says({ executionStatus: 'KO', executionStatusDescription: 'Closed' }) }),
+    );
+    expect(await operator.json(transfer, ['transfer', 'status', flow])).toMatchObject({
+      state: 'executed',
+      executionStatus: 'KO',
+      executionStatusDescription: 'Closed',
+    });
+    const resumed = await operator.psd2(['transfer', 'resume', flow, '--json']);
+    expect(readError(resumed).exitCode).toBe(8);
+  });
+
+  it('of one whose resource the bank has put away prints what is known', async () => {
+    bank.behave(odd({}));
+    const flow = await started();
+    bank.behave(odd({ '/status': (socket) => write(socket, { status: 404, body: '{}' }) }));
+    const ended = await operator.psd2(['transfer', 'status', flow, '--json']);
+    expect(readDocument(transfer, ended.stdout)).toMatchObject({
+      state: 'settled',
+      executionStatus: 'OK',
+    });
+    expect(ended.stderr).toContain('The bank tells no more of it');
+  });
+});
+
+it('what is to be given again with a resume is named', async () => {
+  const next = { _links: { next: { href: 'r1/verify2', method: 'PUT' } }, resources: { resourceId: 'r1' } };
+  bank.behave(
+    odd({
+      '/verify': (socket) =>
+        write(socket, { body: JSON.stringify({ result: { outcome: 'SUCCESS' }, data: {}, ...next }) }),
+    }),
+  );
+  const began = await operator.psd2([...ORDER, '--instant', '--payee-verified']);
+  const { flow } = readDocument(transfer, began.stdout);
+  const command = `transfer resume ${flow} --verify-data <json> --payee-verified --yes`;
+  expect(readError(began).hint).toBe(`Give it with: psd2 ${command}`);
+  const resumed = await operator.psd2([...command.replace('<json>', '{}').split(' '), '--json']);
+  expect(readDocument(transfer, resumed.stdout)).toMatchObject({ state: 'settled' });
+});
+
+it.each([
+  [['accounts', 'transactions', PRODUCT, '--export', 'pdf', '--file', 'x.pdf', '--limit', '3'], /--export/],
+  [['api', 'GET', 'https://bank.example/x'], /whole address/],
+])('%j is refused before anything is sent', async (args, message) => {
+  bank.behave(odd({}));
+  expect(readError(await operator.psd2([...args, '--json']))).toMatchObject({
+    exitCode: 2,
+    message: expect.stringMatching(message),
+  });
+  expect(bank.heard).toEqual([]);
+});
+
+it('transfer prepare is an inquiry, whose answer can be had as it came', async () => {
+  bank.behave(odd({}));
+  const ended = await operator.psd2(['transfer', 'prepare', PRODUCT, '--raw']);
+  expect(JSON.parse(ended.stdout)).toMatchObject({ data: { today: '30/06/2024' } });
+});
