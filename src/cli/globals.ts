@@ -89,6 +89,9 @@ export function readManner(raw: RawGlobals, env: NodeJS.ProcessEnv, isTerminal: 
 
 /** @throws Psd2Error `usage` */
 export function readGlobals(raw: RawGlobals, env: NodeJS.ProcessEnv): Globals {
+  /** What the operator gave a value by, for the messages. */
+  const by = (option: string, variable: string, value: string | undefined) =>
+    value !== undefined && env[variable] === value ? variable : option;
   return {
     profile: raw.profile || undefined,
     customer: raw.customer || undefined,
@@ -98,11 +101,11 @@ export function readGlobals(raw: RawGlobals, env: NodeJS.ProcessEnv): Globals {
     raw: raw.raw === true,
     noBrowser: !raw.browser,
     qrCode: raw.qr === true,
-    timeoutMs: readSeconds('--timeout', raw.timeout),
-    scaTimeoutMs: readSeconds('--sca-timeout', raw.scaTimeout),
-    psuIpAddress: readAddress(raw.psuIp),
-    language: readLanguage(raw.lang),
-    traceComponent: readComponent(raw.trace),
+    timeoutMs: readSeconds(by('--timeout', 'PSD2_TIMEOUT', raw.timeout), raw.timeout),
+    scaTimeoutMs: readSeconds(by('--sca-timeout', 'PSD2_SCA_TIMEOUT', raw.scaTimeout), raw.scaTimeout),
+    psuIpAddress: readAddress(by('--psu-ip', 'PSD2_PSU_IP', raw.psuIp), raw.psuIp),
+    language: readLanguage(by('--lang', 'PSD2_LANG', raw.lang), raw.lang),
+    traceComponent: readComponent(by('--trace', 'PSD2_TRACE', raw.trace), raw.trace),
   };
 }
 
@@ -110,27 +113,27 @@ function isSet(value: string | undefined): boolean {
   return value !== undefined && value !== '' && value !== '0' && value !== 'false';
 }
 
-function readSeconds(option: string, text: string): number {
+function readSeconds(name: string, text: string): number {
   const seconds = /^\d{1,6}(\.\d{1,3})?$/.test(text) ? Number(text) : 0;
   if (seconds > 0) return Math.round(seconds * 1000);
-  throw new Psd2Error('usage', `${option} ${JSON.stringify(text)} is not a number of seconds above 0`);
+  throw new Psd2Error('usage', `${name} ${JSON.stringify(text)} is not a number of seconds above 0`);
 }
 
-function readAddress(text: string | undefined): string | undefined {
+function readAddress(name: string, text: string | undefined): string | undefined {
   if (!text || isIP(text) !== 0) return text || undefined;
-  throw new Psd2Error('usage', `--psu-ip ${JSON.stringify(text)} is not an IP address`);
+  throw new Psd2Error('usage', `${name} ${JSON.stringify(text)} is not an IP address`);
 }
 
-function readLanguage(text: string | undefined): string | undefined {
+function readLanguage(name: string, text: string | undefined): string | undefined {
   if (!text || /^[A-Za-z0-9*;=.,\- ]{1,100}$/.test(text)) return text || undefined;
-  throw new Psd2Error('usage', `--lang ${JSON.stringify(text)} is not a language tag`, {
-    hint: 'For example --lang it-IT.',
+  throw new Psd2Error('usage', `${name} ${JSON.stringify(text)} is not a language tag`, {
+    hint: 'For example it-IT.',
   });
 }
 
-function readComponent(text: string | undefined): string | undefined {
+function readComponent(name: string, text: string | undefined): string | undefined {
   if (!text || /^[\x21-\x7e]{1,100}$/.test(text)) return text || undefined;
-  throw new Psd2Error('usage', `--trace ${JSON.stringify(text)} is not the name of a component`, {
+  throw new Psd2Error('usage', `${name} ${JSON.stringify(text)} is not the name of a component`, {
     hint: 'It has no blanks and at most 100 characters.',
   });
 }

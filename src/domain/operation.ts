@@ -97,7 +97,7 @@ export type StepEvent =
   | ({ type: 'verified' | 'further-verified' } & Verification)
   /** The operator gave the data of the further steps later. */
   | { type: 'further-data'; data: string[] }
-  | { type: 'verify-refused' }
+  | { type: 'verify-refused'; description?: string | undefined }
   /** Taken up after a further step that was not answered: the order is verified anew, as another resource. */
   | { type: 'verify-again' }
   | ({ type: 'payee-checked' } & PayeeCheck)
@@ -219,7 +219,7 @@ function changes(
     case 'further-verify-sent':
       return { furtherStepOpen: true };
     case 'verify-refused':
-      return { state: 'failed' };
+      return { state: 'failed', executionStatusDescription: event.description ?? null };
     case 'verify-again':
       return {
         state: 'created',

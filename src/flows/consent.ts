@@ -124,7 +124,7 @@ export async function runConsent(open: OpenConsent, ports: FlowPorts): Promise<C
         if (consent.state !== 'unknown') open.record({ type: 'confirm-unanswered' });
         throw new Psd2Error(
           'outcome_unknown',
-          'The bank did not answer the confirmation of the consent, and does not tell what became of it',
+          'The bank gave no usable answer to the confirmation of the consent, and does not tell what became of it',
           {
             hint: `Ask again with: psd2 consent resume ${consent.flow}; or see whether the accounts can be read.`,
             transactionId,

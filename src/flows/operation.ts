@@ -86,7 +86,7 @@ export async function runOperation<Order extends OrderTarget>(
         try {
           open.record({ type: 'verified', ...(await calls.verify(announce('verify-sent'))) });
         } catch (error) {
-          if (isRefusal(error)) open.record({ type: 'verify-refused' });
+          if (isRefusal(error)) open.record({ type: 'verify-refused', description: error.message });
           throw error;
         }
         break;
@@ -115,7 +115,7 @@ export async function runOperation<Order extends OrderTarget>(
           const verification = await calls.verifyFurther(resourceId, nextStep, data, sent);
           open.record({ type: 'further-verified', ...verification });
         } catch (error) {
-          if (isRefusal(error)) open.record({ type: 'verify-refused' });
+          if (isRefusal(error)) open.record({ type: 'verify-refused', description: error.message });
           throw error;
         }
         break;

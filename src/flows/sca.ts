@@ -81,7 +81,7 @@ export async function awaitCallback(
     );
   } catch (error) {
     if (!timeout.aborted || world.signal.aborted) throw error;
-    throw timedOut(customer, errand);
+    throw timedOut(customer, errand, ' and come back');
   }
 }
 
@@ -124,10 +124,14 @@ export async function awaitAuthorization(
   );
 }
 
-function timedOut({ scaTimeoutMs }: CustomerPorts, { doing, wayOn, transactionId }: Errand): Psd2Error {
+function timedOut(
+  { scaTimeoutMs }: CustomerPorts,
+  { doing, wayOn, transactionId }: Errand,
+  andThen = '',
+): Psd2Error {
   return new Psd2Error(
     'authorisation_timeout',
-    `The customer did not ${doing} within ${scaTimeoutMs / 1000} s`,
+    `The customer did not ${doing}${andThen} within ${scaTimeoutMs / 1000} s`,
     {
       hint: wayOn,
       transactionId,

@@ -53,7 +53,6 @@ const stepEvent = z.lazy(() =>
     z.object({ type: z.literal('further-data'), data: z.array(z.string()) }),
     z.object({
       type: z.enum([
-        'verify-refused',
         'verify-again',
         'accepted',
         'cancelled',
@@ -71,6 +70,7 @@ const stepEvent = z.lazy(() =>
       problem: textOrNull,
     }),
     authorization,
+    z.object({ type: z.literal('verify-refused'), description: z.optional(z.string()) }),
     z.object({ type: z.literal('executed'), cro: textOrNull }),
     z.object({ type: z.literal('execute-refused'), description: z.string() }),
     z.object({

@@ -112,6 +112,10 @@ describe('a wrong value is wrong use', () => {
     expect(() => read(args)).toThrow(expect.objectContaining({ code: 'usage', message }));
   });
 
+  it.each(['PSD2_TIMEOUT', 'PSD2_SCA_TIMEOUT', 'PSD2_PSU_IP', 'PSD2_LANG'])('is told by %s', (name) => {
+    expect(() => read([], { [name]: 'a_b' })).toThrow(`${name} "a_b" is not`);
+  });
+
   it('of the grant', () => {
     expect(() => parse(['--grant', 'password'])).toThrow("'password' is invalid");
   });

@@ -89,7 +89,7 @@ describe('a login', () => {
     const customer = fakeCustomer({ scaTimeoutMs: 20 }, null);
     await expect(logIn(portsWith(customer))).rejects.toMatchObject({
       code: 'authorisation_timeout',
-      message: 'The customer did not log in within 0.02 s',
+      message: 'The customer did not log in and come back within 0.02 s',
       hint: expect.stringContaining('psd2 auth login'),
     });
     expect(customer.listeners).toMatchObject([{ closed: true }]);

@@ -73,7 +73,7 @@ describe('the customer', () => {
     const { ports, steps, record } = portsWith(customer);
     await expect(sendCustomerToSca(ports, subject, record)).rejects.toMatchObject({
       code: 'authorisation_timeout',
-      message: 'The customer did not authorise the test within 0.02 s',
+      message: 'The customer did not authorise the test and come back within 0.02 s',
       hint: 'Go on with the test',
       transactionId: subject.transactionId,
     });

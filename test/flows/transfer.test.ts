@@ -159,8 +159,14 @@ it.each([
 ])('what the bank does not verify has failed', async (answer, code) => {
   script.verify(answer);
   const transfer = newTransfer(folder());
-  await expect(transfer.run(openClient({ now: transfer.world.now }).bank)).rejects.toMatchObject({ code });
+  const { bank } = openClient({ now: transfer.world.now });
+  const failure = await transfer.run(bank).catch((error) => error);
+  expect(failure).toMatchObject({ code });
   expect([...transfer.journal.transfers()]).toMatchObject([{ state: 'failed' }]);
+  // The reason is there for who takes it up later.
+  await expect(transfer.run(bank)).rejects.toMatchObject({
+    message: expect.stringContaining(failure.message),
+  });
 });
 
 it('a verify without an answer can be made again: no money moves by it', async () => {
