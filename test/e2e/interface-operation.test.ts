@@ -171,6 +171,10 @@ describe('psd2 operation, step by step', () => {
     expect(stepsOf(tooSoon)).toEqual(['status']);
     const sca = await run('sca', ...resource);
     expect(readDocument(operation, sca.stdout)).toMatchObject({ state: 'authorized', nextStep: null });
+    // Its own steps interrupt nothing.
+    expect([further, pending, tooSoon, sca].map(({ stderr }) => stderr).join('')).not.toContain(
+      'Interrupted:',
+    );
     const status = await run('status', ...resource);
     expect(JSON.parse(status.stdout)).toEqual({
       operation: 'standingOrder',
