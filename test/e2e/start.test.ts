@@ -70,6 +70,6 @@ describe('what is loaded', () => {
     expect(sources.filter((source) => /^src\/(bank|flows|signature|certificates)\//.test(source))).toEqual(
       [],
     );
-    expect(heavy).toEqual(['net', 'os', 'stream']);
+    expect(heavy).toEqual(['net', 'stream']);
   });
 });
