@@ -176,11 +176,11 @@ it('a product id or a path can not leave its place', async () => {
   for (const [args, exitCode] of [
     [['accounts', 'show', '../../../x'], 2],
     [['api', 'GET', '/x\r\nX-Evil: 1'], 2],
-    [['api', 'GET', 'https://evil.example/x'], 0],
+    [['api', 'GET', 'https://evil.example/x'], 2],
     [['api', 'GET', '//evil.example/x'], 0],
     [['operation', 'prepare', '../../x', '--product', PRODUCT], 2],
   ] as const) {
     expect([args, (await run([...args])).code]).toEqual([args, exitCode]);
   }
-  expect(bank.heard.map(({ target }) => target)).toEqual(['/https://evil.example/x', '//evil.example/x']);
+  expect(bank.heard.map(({ target }) => target)).toEqual(['//evil.example/x']);
 });
