@@ -133,7 +133,7 @@ async function requestNew(
       : `The login could not be renewed: ${error.message}`;
     throw new Psd2Error('not_logged_in', message, {
       ...error.context,
-      hint: 'Run psd2 auth login.',
+      hint: (!ended && error.hint) || 'Run psd2 auth login.',
       cause: error,
     });
   }
