@@ -90,8 +90,8 @@ export function readManner(raw: RawGlobals, env: NodeJS.ProcessEnv, isTerminal: 
 /** @throws Psd2Error `usage` */
 export function readGlobals(raw: RawGlobals, env: NodeJS.ProcessEnv): Globals {
   /** What the operator gave a value by, for the messages. */
-  const by = (option: string, variable: string, value: string | undefined) =>
-    value !== undefined && env[variable] === value ? variable : option;
+  const by = ({ long = '', envVar = '' }: { long?: string; envVar?: string }, value: string | undefined) =>
+    env[envVar] === value ? envVar : long;
   return {
     profile: raw.profile || undefined,
     customer: raw.customer || undefined,
@@ -101,11 +101,11 @@ export function readGlobals(raw: RawGlobals, env: NodeJS.ProcessEnv): Globals {
     raw: raw.raw === true,
     noBrowser: !raw.browser,
     qrCode: raw.qr === true,
-    timeoutMs: readSeconds(by('--timeout', 'PSD2_TIMEOUT', raw.timeout), raw.timeout),
-    scaTimeoutMs: readSeconds(by('--sca-timeout', 'PSD2_SCA_TIMEOUT', raw.scaTimeout), raw.scaTimeout),
-    psuIpAddress: readAddress(by('--psu-ip', 'PSD2_PSU_IP', raw.psuIp), raw.psuIp),
-    language: readLanguage(by('--lang', 'PSD2_LANG', raw.lang), raw.lang),
-    traceComponent: readComponent(by('--trace', 'PSD2_TRACE', raw.trace), raw.trace),
+    timeoutMs: readSeconds(by(GLOBAL_OPTIONS.timeout, raw.timeout), raw.timeout),
+    scaTimeoutMs: readSeconds(by(GLOBAL_OPTIONS.scaTimeout, raw.scaTimeout), raw.scaTimeout),
+    psuIpAddress: readAddress(by(GLOBAL_OPTIONS.psuIp, raw.psuIp), raw.psuIp),
+    language: readLanguage(by(GLOBAL_OPTIONS.lang, raw.lang), raw.lang),
+    traceComponent: readComponent(by(GLOBAL_OPTIONS.trace, raw.trace), raw.trace),
   };
 }
 

@@ -196,15 +196,18 @@ function configure(command: CommandUnknownOpts): void {
 function refuseUnknownWord(group: CommandUnknownOpts, chosen: CommandUnknownOpts): void {
   const [word = '-'] = group.args;
   if (word.startsWith('-') || word === chosen.name() || chosen.registeredArguments.length > 0) return;
-  const names = group.commands.map((command) => command.name());
-  group.error(`error: unknown command '${word}'\n${didYouMean(word, names)}`);
+  refuseWord(group, word);
 }
 
 /** Commander would show a group's own help where that of a command which is not there was asked for. */
 function refuseHelpOnNothing(group: CommandUnknownOpts): void {
   const [word = '-'] = group.args;
+  if (word.startsWith('-') || group.commands.some((command) => command.name() === word)) return;
+  refuseWord(group, word);
+}
+
+function refuseWord(group: CommandUnknownOpts, word: string): void {
   const names = group.commands.map((command) => command.name());
-  if (word.startsWith('-') || names.includes(word)) return;
   group.error(`error: unknown command '${word}'\n${didYouMean(word, names)}`);
 }
 

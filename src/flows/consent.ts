@@ -1,7 +1,7 @@
 import { confirmConsent, requestConsent } from '../bank/consents.ts';
 import type { BeforeSend } from '../bank/exchange.ts';
 import { isInterruption, isRefusal } from '../bank/failure.ts';
-import { fetchOperationStatus } from '../bank/operations.ts';
+import { fetchOperationStatus, type OperationStatus } from '../bank/operations.ts';
 import { type Consent, type ConsentEvent, nextConsentStep } from '../domain/consent.ts';
 import { isExecuted, readAuthorizationStatus } from '../domain/operation.ts';
 import { Psd2Error } from '../errors.ts';
@@ -101,7 +101,7 @@ export async function runConsent(open: OpenConsent, ports: FlowPorts): Promise<C
           }
           // The bank says no; its status may say that it is the customer who did.
           const decision = await askDecision(ports, consent);
-          if (decision?.type === 'authorization' && decision.status === 'PENDING' && !awaited) {
+          if (decision && isPending(decision) && !awaited) {
             // The browser was back before the bank knew how the customer has decided.
             open.record({ type: 'confirm-not-begun' });
             open.record({ type: 'authorization', ...(await awaitAuthorization(ports, subjectOf(consent))) });
@@ -141,18 +141,25 @@ export async function runConsent(open: OpenConsent, ports: FlowPorts): Promise<C
 /** Takes up a consent that the customer was sent to authorise: they may have decided already. */
 async function askHowFar(open: OpenConsent, { bank }: FlowPorts): Promise<void> {
   const { resourceId, transactionId } = subjectOf(open.current);
-  let bankStatus: string;
+  let decision: Decision;
   try {
-    ({ authorizationStatus: bankStatus } = await fetchOperationStatus(bank, resourceId, transactionId));
+    decision = decisionIn(await fetchOperationStatus(bank, resourceId, transactionId));
   } catch (error) {
     // A bank that tells nothing of consents: their confirmation decides.
     if (isRefusal(error)) return;
     throw error;
   }
-  const status = readAuthorizationStatus(bankStatus);
-  if (status === 'PENDING') return;
-  open.record({ type: 'authorization', status, bankStatus });
-  if (status === 'AUTHORIZED' && !open.current.returned) open.record({ type: 'sca-returned' });
+  if (isPending(decision)) return;
+  open.record(decision);
+  if (decision.status === 'AUTHORIZED' && !open.current.returned) open.record({ type: 'sca-returned' });
+}
+
+type Decision = Extract<ConsentEvent, { type: 'authorization' }>;
+
+/** How the customer has decided, by the bank's status of the operation. */
+function decisionIn({ authorizationStatus }: Pick<OperationStatus, 'authorizationStatus'>): Decision {
+  const status = readAuthorizationStatus(authorizationStatus);
+  return { type: 'authorization', status, bankStatus: authorizationStatus };
 }
 
 function isPending(event: ConsentEvent): boolean {
@@ -169,10 +176,8 @@ async function askDecision({ bank }: FlowPorts, consent: Consent): Promise<Conse
       transactionId,
     );
     if (isExecuted(executionStatus)) return { type: 'confirmed' };
-    const status = readAuthorizationStatus(authorizationStatus);
-    return status === 'AUTHORIZED'
-      ? null
-      : { type: 'authorization', status, bankStatus: authorizationStatus };
+    const decision = decisionIn({ authorizationStatus });
+    return decision.status === 'AUTHORIZED' ? null : decision;
   } catch (error) {
     if (isInterruption(error)) throw error;
     return null;

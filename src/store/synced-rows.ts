@@ -62,9 +62,8 @@ export class SyncedRows {
    */
   append(rows: readonly SyncedRow[]): number {
     // An id tells the day, too, so a row is among those of its own day or new.
-    const known = new Map<string, Set<string>>();
-    for (const day of new Set(rows.map(dayOf))) known.set(day, this.#idsOf(day));
-    const fresh = rows.filter((row) => !known.get(dayOf(row))?.has(row.id));
+    const known = this.#idsOf(new Set(rows.map(dayOf)));
+    const fresh = rows.filter(({ id }) => !known.has(id));
     if (fresh.length === 0) return 0;
     const lines = fresh.map((row) => `${JSON.stringify(row)}\n`);
     try {
@@ -98,10 +97,10 @@ export class SyncedRows {
     this.#lastIds = [];
   }
 
-  #idsOf(day: string): Set<string> {
-    const ids = new Set(this.#runs.at(-1)?.day === day ? this.#lastIds : []);
+  #idsOf(days: ReadonlySet<string>): Set<string> {
+    const ids = new Set(this.#lastIds);
     for (const run of this.#runs) {
-      if (run.day === day) for (const id of run.ids.split('\n')) ids.add(id);
+      if (days.has(run.day)) for (const id of run.ids.split('\n')) ids.add(id);
     }
     return ids;
   }

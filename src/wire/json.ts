@@ -16,7 +16,7 @@ export async function parseJson(text: string): Promise<unknown> {
 /** In each answer of the bank. Within a string its quotes would be escaped, so this is the member. */
 const REQUEST_ID = /("requestId"\s*:\s*)([1-9]\d{15,})(?=\s*[,}])/g;
 /** Where a number of many digits or with decimals may stand; a text that only looks so makes no difference. */
-const LOSABLE_NUMBER = /[:[,]\s*-?(?:\d{16,}|\d+[.eE][\d+.eE-]*)\s*[,\]}]/;
+const LOSABLE_NUMBER = /(?:^|[:[,])\s*-?(?:\d{16,}|\d+[.eE][\d+.eE-]*)\s*(?:[,\]}]|$)/;
 
 /** The bank's answers have less than ten levels. */
 const DEEPEST = 200;
