@@ -1,15 +1,24 @@
-/** `DD/MM/YYYY`, so many days from now in Rome. */
-export function bankDate(days: number): string {
-  const day = new Date(Date.now() + days * 24 * 60 * 60 * 1000);
-  return new Intl.DateTimeFormat('en-GB', { timeZone: 'Europe/Rome' }).format(day);
+/** `YYYY-MM-DD`: so many calendar days from the bank's today; before it, with a negative number. */
+export function bankDay(days: number): string {
+  return new Date(midnight(days)).toISOString().slice(0, 10);
 }
 
-/** The next Wednesday that is no bank holiday; those around Easter are Fridays and Mondays. */
+/** The same as `DD/MM/YYYY`. */
+export function bankDate(days: number): string {
+  return bankDay(days).split('-').reverse().join('/');
+}
+
+/** The next Wednesday that is no bank holiday, as `DD/MM/YYYY`; those around Easter are Fridays and Mondays. */
 export function firstWorkday(): string {
   for (let days = 1; ; days += 1) {
     const date = bankDate(days);
-    const [day = '', month = ''] = date.split('/');
-    const weekday = new Date(Date.now() + days * 24 * 60 * 60 * 1000).getUTCDay();
-    if (weekday === 3 && !['01/01', '01/05', '25/12', '26/12'].includes(`${day}/${month}`)) return date;
+    const isHoliday = ['01/01', '01/05', '25/12', '26/12'].includes(date.slice(0, 5));
+    if (new Date(midnight(days)).getUTCDay() === 3 && !isHoliday) return date;
   }
+}
+
+/** In UTC, where every day has 24 hours: in Rome one of a year has 23, another 25. */
+function midnight(days: number): number {
+  const today = new Intl.DateTimeFormat('en-CA', { timeZone: 'Europe/Rome' }).format(Date.now());
+  return Date.parse(`${today}T00:00:00Z`) + days * 24 * 60 * 60 * 1000;
 }

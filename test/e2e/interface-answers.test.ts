@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import Big from 'big.js';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import * as z from 'zod';
+import { bankDay } from './bank-days.ts';
 import { readError } from './errors.ts';
 import { type ConnectProxy, openProxy, type ProxyOptions } from './proxy.ts';
 import { PROGRAM, readDocument, useLoggedIn } from './psd2.ts';
@@ -77,14 +78,13 @@ describe('a bank that answers in every odd shape', () => {
   });
 
   it('wants SCA with a 401, which renews no token', async () => {
-    const from = new Date(Date.now() - 200 * 24 * 60 * 60 * 1000).toISOString().slice(0, 10);
     const ended = await operator.psd2([
       ...[
         'accounts',
         'transactions',
         ACCOUNT,
         '--from',
-        from,
+        bankDay(-200),
         '--limit',
         '1',
         '--json',

@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest';
+import { bankDate, bankDay } from './bank-days.ts';
 import { readError } from './errors.ts';
 import { REFUSING_CUSTOMER, type Running, readDocument, useLoggedIn } from './psd2.ts';
 import * as shapes from './shapes.ts';
@@ -8,10 +9,6 @@ const ACCOUNT = '0010482620';
 const operator = useLoggedIn();
 
 const INSTANT = ['--instant', '--payee-verified'];
-
-/** `YYYY-MM-DD`, so many days ago. */
-const daysAgo = (days: number) =>
-  new Date(Date.now() - days * 24 * 60 * 60 * 1000).toISOString().slice(0, 10);
 
 /** The arguments of a transfer whose beneficiary is a magic value of the sandbox. */
 const order = (name: string, amount: string, more: string[] = []) => [
@@ -24,7 +21,7 @@ const resume = (flow: string) => operator.psd2(['transfer', 'resume', flow, '--y
 /** How often an amount has left the account. */
 async function timesPaid(amount: string): Promise<number> {
   const rows = await operator.json(shapes.transactions, [
-    ...['accounts', 'transactions', ACCOUNT, '--from', daysAgo(2)],
+    ...['accounts', 'transactions', ACCOUNT, '--from', bankDay(-2)],
   ]);
   return rows.filter((row) => row.amount === `-${amount}0`).length;
 }
@@ -147,7 +144,7 @@ describe('a consent that the bank grants in part', () => {
 });
 
 describe('PSD2_SCA_REQUIRED', () => {
-  const older = ['accounts', 'transactions', ACCOUNT, '--from', daysAgo(200), '--limit', '1', '--json'];
+  const older = ['accounts', 'transactions', ACCOUNT, '--from', bankDay(-200), '--limit', '1', '--json'];
 
   it('ends with exit code 6 and the way on, where nobody can be asked', async () => {
     const ended = await operator.psd2([...older, '--verbose']);
@@ -162,11 +159,9 @@ describe('PSD2_SCA_REQUIRED', () => {
   });
 
   it('of psd2 api says which call starts SCA', async () => {
-    const [year, month, day] = daysAgo(200).split('-');
+    const from = encodeURIComponent(bankDate(-200));
     const path = `/private/customers/1048262/products/${ACCOUNT}/transactions/retrieve`;
-    const ended = await operator.psd2([
-      ...['api', 'GET', `${path}?dateFrom=${day}%2F${month}%2F${year}`, '--json'],
-    ]);
+    const ended = await operator.psd2([...['api', 'GET', `${path}?dateFrom=${from}`, '--json']]);
     const { resourceId } = JSON.parse(ended.stdout).resources;
     expect(readError(ended)).toMatchObject({
       exitCode: 6,

@@ -6,6 +6,7 @@ import { parse as parseCsv } from 'csv-parse/sync';
 import { beforeAll, describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import { CAMT_SCHEMA } from '../statements/camt-schema.ts';
+import { bankDay } from './bank-days.ts';
 import { useChromium } from './customer.ts';
 import { readError } from './errors.ts';
 import { useLoggedIn } from './psd2.ts';
@@ -13,7 +14,7 @@ import * as shapes from './shapes.ts';
 
 const ACCOUNT = '0010482620';
 /** Not older than what a bank shows without SCA. */
-const DAYS = ['--from', daysAgo(80)];
+const DAYS = ['--from', bankDay(-80)];
 const operator = useLoggedIn(['--persona', 'lived-in']);
 const newCustomer = useChromium();
 
@@ -53,7 +54,7 @@ describe('psd2 accounts export', () => {
   it('gives a transaction the same id in every format and range', async () => {
     const ids = rowsOf(await exported('csv', ...DAYS)).map(({ id }) => id);
     expect(new Set(ids).size).toBe(ids.length);
-    const middle = daysAgo(40);
+    const middle = bankDay(-40);
     const [early, late] = [
       rowsOf(await exported('csv', ...DAYS, '--to', middle)),
       rowsOf(await exported('csv', '--from', middle)),
@@ -68,7 +69,7 @@ describe('psd2 accounts export', () => {
   });
 
   it('gives a transaction the id that psd2 sync gives it', async () => {
-    const ended = await operator.psd2(['sync', '--out', file('synced'), '--since', daysAgo(80)]);
+    const ended = await operator.psd2(['sync', '--out', file('synced'), '--since', bankDay(-80)]);
     expect(ended, ended.stderr).toMatchObject({ code: 0 });
     const [customer = ''] = readdirSync(file('synced'));
     const synced = readFileSync(join(file('synced'), customer, 'transactions', `${ACCOUNT}.ndjson`), 'utf8')
@@ -84,7 +85,7 @@ describe('psd2 accounts export', () => {
 
   it('writes a camt.053 that is valid, and whose balances follow from each other', async () => {
     const path = file('statement.xml');
-    const to = daysAgo(10);
+    const to = bankDay(-10);
     const ended = await operator.psd2([
       ...[
         'accounts',
@@ -123,7 +124,7 @@ describe('psd2 accounts export', () => {
 
   it.each<[string[], string]>([
     [['--format', 'csv', '--from', '2026-13-01'], 'invalid_date'],
-    [['--format', 'csv', '--from', daysAgo(-2)], 'invalid_date'],
+    [['--format', 'csv', '--from', bankDay(2)], 'invalid_date'],
     [['--format', 'qif'], 'usage'],
     [[], 'usage'],
   ])('is refused with %j', async (args, code) => {
@@ -229,9 +230,3 @@ describe('psd2 accounts report', () => {
     );
   });
 });
-
-/** The day so many days before today, at the bank. */
-function daysAgo(days: number): string {
-  const day = new Date(Date.now() - days * 86_400_000);
-  return new Intl.DateTimeFormat('en-CA', { timeZone: 'Europe/Rome' }).format(day);
-}
