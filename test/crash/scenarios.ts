@@ -1,4 +1,4 @@
-import { firstWorkday } from '../e2e/bank-days.ts';
+import { bankDate, untilWorkday } from '../e2e/bank-days.ts';
 import { ACCOUNT, type Place } from './bank.ts';
 
 const order = (name: string, place: Place) => [
@@ -9,7 +9,7 @@ const standingOrder = (place: Place) =>
   JSON.stringify({
     amount: { currency: 'EUR', amount: place.amount },
     frequency: 'MONTHLY',
-    firstExecutionDate: firstWorkday(),
+    firstExecutionDate: bankDate(untilWorkday()),
     ibanBeneficiary: 'DE89370400440532013000',
     beneficiaryName: 'Ada Lovelace',
     description: place.name,

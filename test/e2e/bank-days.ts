@@ -8,12 +8,11 @@ export function bankDate(days: number): string {
   return bankDay(days).split('-').reverse().join('/');
 }
 
-/** The next Wednesday that is no bank holiday, as `DD/MM/YYYY`; those around Easter are Fridays and Mondays. */
-export function firstWorkday(): string {
+/** How many days it is until the next Wednesday that is no bank holiday; those around Easter are Fridays and Mondays. */
+export function untilWorkday(): number {
   for (let days = 1; ; days += 1) {
-    const date = bankDate(days);
-    const isHoliday = ['01/01', '01/05', '25/12', '26/12'].includes(date.slice(0, 5));
-    if (new Date(midnight(days)).getUTCDay() === 3 && !isHoliday) return date;
+    const isHoliday = ['01/01', '01/05', '25/12', '26/12'].includes(bankDate(days).slice(0, 5));
+    if (new Date(midnight(days)).getUTCDay() === 3 && !isHoliday) return days;
   }
 }
 

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
-import { bankDate, firstWorkday } from './bank-days.ts';
+import { bankDate, untilWorkday } from './bank-days.ts';
 import { readError } from './errors.ts';
 import { type Ended, readDocument, useLoggedIn } from './psd2.ts';
 import * as shapes from './shapes.ts';
@@ -43,7 +43,7 @@ const standingOrder = (frequency = 'WEEKLY') =>
     ...beneficiary,
     amount: { currency: 'EUR', amount: '2.00' },
     frequency,
-    firstExecutionDate: firstWorkday(),
+    firstExecutionDate: bankDate(untilWorkday()),
   });
 const TERM = JSON.stringify({ numberOfExecutions: 12 });
 

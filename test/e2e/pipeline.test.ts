@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import Big from 'big.js';
 import { beforeAll, describe, expect, it } from 'vitest';
 import type * as z from 'zod';
+import { bankDay, untilWorkday } from './bank-days.ts';
 import { readError } from './errors.ts';
 import { CUSTOMER, type Ended, PROGRAM, REFUSING_CUSTOMER, readDocument, useLoggedIn } from './psd2.ts';
 import * as shapes from './shapes.ts';
@@ -162,26 +163,14 @@ describe('paying in a pipeline', () => {
   });
 
   it('executes a future-dated transfer on its day, and does not ask for an execution status either', async () => {
-    const prepared = await operator.psd2(['transfer', 'prepare', ACCOUNT, '--json']);
-    const { latestDate } = JSON.parse(prepared.stdout);
+    const later = bankDay(untilWorkday());
     const ended = await operator.psd2([
-      ...[
-        'transfer',
-        'create',
-        '--yes',
-        '--json',
-        '--verbose',
-        ...ORDER,
-        '--amount',
-        '1',
-        '--date',
-        latestDate,
-      ],
+      ...['transfer', 'create', '--yes', '--json', '--verbose', ...ORDER, '--amount', '1', '--date', later],
     ]);
     expect(ended.code, ended.stderr).toBe(0);
     expect(readDocument(shapes.transfer, ended.stdout)).toMatchObject({
       state: 'executed',
-      executionDate: latestDate,
+      executionDate: later,
       executionStatus: null,
     });
     expect(steps(ended)).not.toContain('execution/status');
