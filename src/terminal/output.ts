@@ -116,8 +116,9 @@ export function openOutput(stdout: NodeJS.WriteStream, options: OutputOptions): 
 
   const drawTable = async <T extends object>(rows: T[], columns: Column<T>[]) => {
     const cells = rows.map((row) => columns.map((column) => cell(column, row)));
-    if (!stdout.isTTY) return write(cells.map((row) => row.join('\t')).join('\n'));
-    const { drawTerminalTable } = await import('./table.ts');
+    if (!stdout.isTTY && !colour) return write(cells.map((row) => row.join('\t')).join('\n'));
+    const { drawColouredCells, drawTerminalTable } = await import('./table.ts');
+    if (!stdout.isTTY) return write(drawColouredCells(columns, cells));
     // A terminal that does not know its width says 0.
     await show(drawTerminalTable(columns, cells, { width: stdout.columns || 80, colour }));
   };

@@ -56,6 +56,15 @@ export function drawTerminalTable(
   return [line(heading, (title) => chalk.bold(title)), ...shown.map((row) => line(row, painted))].join('\n');
 }
 
+/** What goes into a pipe with FORCE_COLOR: a line for each row, tabs between its cells, amounts in their colour. */
+export function drawColouredCells(columns: DrawnColumn[], rows: string[][]): string {
+  const paint = (cell: string, index: number) => {
+    const column = columns[index];
+    return column ? painted(cell, column) : cell;
+  };
+  return rows.map((row) => row.map(paint).join('\t')).join('\n');
+}
+
 /** For a terminal that is too narrow for columns: a line for each that is filled. One without a title goes behind its neighbour. */
 function drawRecords(
   columns: DrawnColumn[],
@@ -94,8 +103,8 @@ function withSign(amount: string): string {
 }
 
 function painted(cell: string, { kind }: DrawnColumn): string {
-  if (kind !== 'amount') return cell;
-  return cell.startsWith('-') ? chalk.red(cell) : cell.startsWith('+') ? chalk.green(cell) : cell;
+  if (kind !== 'amount' || !/[1-9]/.test(cell)) return cell;
+  return cell.startsWith('-') ? chalk.red(cell) : chalk.green(cell);
 }
 
 /** The text, or its beginning with a sign that something is missing. */

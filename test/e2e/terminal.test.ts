@@ -452,6 +452,22 @@ describe('colour on a terminal', () => {
     expect(code, stdout).toBe(0);
     expect(stdout).not.toMatch(COLOUR);
   });
+
+  it.each<[format: string[], env: Environment, isThere: boolean]>([
+    [[], { FORCE_COLOR: '1' }, true],
+    [[], { FORCE_COLOR: '1', NO_COLOR: '1' }, false],
+    [['--no-color'], { FORCE_COLOR: '1' }, false],
+    [['--json'], { FORCE_COLOR: '1' }, false],
+    [['-o', 'csv'], { FORCE_COLOR: '1' }, false],
+    [[], {}, false],
+  ])('is in a pipe with %j and %j: the amounts of a table alone', async (format, env, isThere) => {
+    const rows = ['accounts', 'transactions', ACCOUNT, '--limit', '3', ...format];
+    const plain = await operator.psd2(rows);
+    const { code, stdout } = await operator.psd2(rows, { env });
+    expect(code).toBe(0);
+    expect(COLOUR.test(stdout)).toBe(isThere);
+    expect(stripVTControlCharacters(stdout)).toBe(plain.stdout);
+  });
 });
 
 const HIDE_CURSOR = '\u001b[?25l';
