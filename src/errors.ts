@@ -93,7 +93,15 @@ export class Psd2Error extends Error {
     const { hint, httpStatus, bankCode, outcome, requestId, tppRequestId, transactionId, resourceId, cause } =
       this;
     const fields = {
-      ...{ hint, httpStatus, bankCode, outcome, requestId, tppRequestId, transactionId, resourceId, cause },
+      hint,
+      httpStatus,
+      bankCode,
+      outcome,
+      requestId,
+      tppRequestId,
+      transactionId,
+      resourceId,
+      cause,
     };
     return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
   }

@@ -1,5 +1,5 @@
 import type { ProductId } from './identifiers.ts';
-import type { AuthorizationStatus } from './operation.ts';
+import type { Authorization } from './operation.ts';
 
 /** The API categories that a customer can consent to (interface specification, "Consent request"). */
 export const CONSENT_CATEGORIES = ['ACCOUNT_INFO', 'FUNDS_AVAILABILITY', 'PAYMENTS'] as const;
@@ -57,7 +57,7 @@ export type ConsentEvent =
   | { type: 'all-refused' }
   | { type: 'sca-started' }
   | { type: 'sca-returned' }
-  | { type: 'authorization'; status: AuthorizationStatus; bankStatus: string }
+  | Authorization
   /** The request never left, was turned away unread (401, 420) or came too early: `confirm` may be sent again. */
   | { type: 'confirm-not-begun' }
   | { type: 'confirmed' }

@@ -107,7 +107,7 @@ export type StepEvent =
   | { type: 'sca-returned' }
   /** Taken up again while the bank still waits: the customer has to be sent to SCA once more. */
   | { type: 'sca-again' }
-  | { type: 'authorization'; status: AuthorizationStatus; bankStatus: string }
+  | Authorization
   /** The request never left, or was turned away unread (401, 420): `execute` may be sent again. */
   | { type: 'execute-not-begun' }
   | { type: 'executed'; cro: string | null }
@@ -126,11 +126,22 @@ export type AuthorizationStatus = 'AUTHORIZED' | 'NOT_AUTHORIZED' | 'EXPIRED' | 
 
 export type SettlementStatus = 'OK' | 'KO' | 'PENDING';
 
+/** How the customer has decided, with the bank's own word for it. */
+export interface Authorization {
+  type: 'authorization';
+  status: AuthorizationStatus;
+  bankStatus: string;
+}
+
 /** What a bank's own word for an authorization status comes down to (interface specification, "States and transitions"). */
-export function readAuthorizationStatus(bankStatus: string): AuthorizationStatus {
-  return bankStatus === 'AUTHORIZED' || bankStatus === 'NOT_AUTHORIZED' || bankStatus === 'EXPIRED'
-    ? bankStatus
-    : 'PENDING';
+export function readAuthorization(bankStatus: string): Authorization {
+  const isKnown = bankStatus === 'AUTHORIZED' || bankStatus === 'NOT_AUTHORIZED' || bankStatus === 'EXPIRED';
+  return { type: 'authorization', status: isKnown ? bankStatus : 'PENDING', bankStatus };
+}
+
+/** Whether an event says that the customer has still to decide. */
+export function isPending(event: { type: string; status?: string }): boolean {
+  return event.type === 'authorization' && event.status === 'PENDING';
 }
 
 /**

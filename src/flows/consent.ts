@@ -1,9 +1,9 @@
 import { confirmConsent, requestConsent } from '../bank/consents.ts';
 import type { BeforeSend } from '../bank/exchange.ts';
 import { isInterruption, isRefusal } from '../bank/failure.ts';
-import { fetchOperationStatus, type OperationStatus } from '../bank/operations.ts';
+import { fetchOperationStatus } from '../bank/operations.ts';
 import { type Consent, type ConsentEvent, nextConsentStep } from '../domain/consent.ts';
-import { isExecuted, readAuthorizationStatus } from '../domain/operation.ts';
+import { type Authorization, isExecuted, isPending, readAuthorization } from '../domain/operation.ts';
 import { Psd2Error } from '../errors.ts';
 import type { OpenConsent } from '../store/journal.ts';
 import { lackingResource } from './lacking-resource.ts';
@@ -71,7 +71,7 @@ export async function runConsent(open: OpenConsent, ports: FlowPorts): Promise<C
         }
         // With the redirect URI elsewhere nothing tells of the return: the status is asked for instead.
         if (!open.current.returned) {
-          open.record({ type: 'authorization', ...(await awaitAuthorization(ports, subjectOf(consent))) });
+          open.record(await awaitAuthorization(ports, subjectOf(consent)));
           if (open.current.state === 'authorizing') open.record({ type: 'sca-returned' });
         }
         break;
@@ -104,7 +104,7 @@ export async function runConsent(open: OpenConsent, ports: FlowPorts): Promise<C
           if (decision && isPending(decision) && !awaited) {
             // The browser was back before the bank knew how the customer has decided.
             open.record({ type: 'confirm-not-begun' });
-            open.record({ type: 'authorization', ...(await awaitAuthorization(ports, subjectOf(consent))) });
+            open.record(await awaitAuthorization(ports, subjectOf(consent)));
             awaited = true;
             break;
           }
@@ -141,9 +141,10 @@ export async function runConsent(open: OpenConsent, ports: FlowPorts): Promise<C
 /** Takes up a consent that the customer was sent to authorise: they may have decided already. */
 async function askHowFar(open: OpenConsent, { bank }: FlowPorts): Promise<void> {
   const { resourceId, transactionId } = subjectOf(open.current);
-  let decision: Decision;
+  let decision: Authorization;
   try {
-    decision = decisionIn(await fetchOperationStatus(bank, resourceId, transactionId));
+    const { authorizationStatus } = await fetchOperationStatus(bank, resourceId, transactionId);
+    decision = readAuthorization(authorizationStatus);
   } catch (error) {
     // A bank that tells nothing of consents: their confirmation decides.
     if (isRefusal(error)) return;
@@ -152,18 +153,6 @@ async function askHowFar(open: OpenConsent, { bank }: FlowPorts): Promise<void> 
   if (isPending(decision)) return;
   open.record(decision);
   if (decision.status === 'AUTHORIZED' && !open.current.returned) open.record({ type: 'sca-returned' });
-}
-
-type Decision = Extract<ConsentEvent, { type: 'authorization' }>;
-
-/** How the customer has decided, by the bank's status of the operation. */
-function decisionIn({ authorizationStatus }: Pick<OperationStatus, 'authorizationStatus'>): Decision {
-  const status = readAuthorizationStatus(authorizationStatus);
-  return { type: 'authorization', status, bankStatus: authorizationStatus };
-}
-
-function isPending(event: ConsentEvent): boolean {
-  return event.type === 'authorization' && event.status === 'PENDING';
 }
 
 /** What became of a consent that could not be confirmed, or whose confirmation was not answered; null where that is not told. */
@@ -176,7 +165,7 @@ async function askDecision({ bank }: FlowPorts, consent: Consent): Promise<Conse
       transactionId,
     );
     if (isExecuted(executionStatus)) return { type: 'confirmed' };
-    const decision = decisionIn({ authorizationStatus });
+    const decision = readAuthorization(authorizationStatus);
     return decision.status === 'AUTHORIZED' ? null : decision;
   } catch (error) {
     if (isInterruption(error)) throw error;

@@ -3,13 +3,14 @@ import { isBanksRefusal, isInterruption, isRefusal } from '../bank/failure.ts';
 import { fetchOperationStatus, type OperationStatus } from '../bank/operations.ts';
 import {
   isExecuted,
+  isPending,
   nextFurtherData,
   nextOperationStep,
   type Operation,
   type OperationEvent,
   type OperationStep,
   type OrderTarget,
-  readAuthorizationStatus,
+  readAuthorization,
   type StepEvent,
   type Verification,
 } from '../domain/operation.ts';
@@ -148,10 +149,7 @@ export async function runOperation<Order extends OrderTarget>(
       case 'await-authorization': {
         const { resourceId } = resourceOf(operation);
         if (customerSent) {
-          open.record({
-            type: 'authorization',
-            ...(await awaitAuthorization(ports, subjectOf(operation, calls.name))),
-          });
+          open.record(await awaitAuthorization(ports, subjectOf(operation, calls.name)));
           authorizedNow = true;
           break;
         }
@@ -286,16 +284,11 @@ async function askOutcome(
   return found && (found.type !== 'authorization' || found.status === 'NOT_AUTHORIZED') ? [found] : null;
 }
 
-function isPending(found: StepEvent): boolean {
-  return found.type === 'authorization' && found.status === 'PENDING';
-}
-
 /** What the bank's status of an operation tells: that it was executed, that it failed, or how the customer decided. */
 function whatHappened({ authorizationStatus, executionStatus }: OperationStatus): StepEvent {
   if (isExecuted(executionStatus)) return { type: 'executed', cro: null };
   if (executionStatus === 'KO') return { type: 'settlement', status: 'KO', description: null };
-  const status = readAuthorizationStatus(authorizationStatus);
-  return { type: 'authorization', status, bankStatus: authorizationStatus };
+  return readAuthorization(authorizationStatus);
 }
 
 /** The resource may be gone when its operation is finished, or the bank still be failing: that decides nothing. */

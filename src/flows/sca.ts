@@ -1,6 +1,6 @@
 import type { BeforeSend } from '../bank/exchange.ts';
 import { fetchOperationStatus, startSca } from '../bank/operations.ts';
-import { type AuthorizationStatus, readAuthorizationStatus } from '../domain/operation.ts';
+import { type Authorization, isPending, readAuthorization } from '../domain/operation.ts';
 import { Psd2Error } from '../errors.ts';
 import type { Callback, CustomerPorts, FlowPorts, WorldPorts } from './ports.ts';
 
@@ -98,7 +98,7 @@ const POLL_DELAY_MS = 3_000;
 export async function awaitAuthorization(
   { bank, customer, world }: FlowPorts,
   subject: ScaSubject,
-): Promise<{ status: AuthorizationStatus; bankStatus: string }> {
+): Promise<Authorization> {
   const deadline = world.now().getTime() + customer.scaTimeoutMs;
   const poll = async () => {
     for (let asked = 0, slept = 0; ; asked += 1) {
@@ -107,8 +107,8 @@ export async function awaitAuthorization(
         subject.resourceId,
         subject.transactionId,
       );
-      const status = readAuthorizationStatus(authorizationStatus);
-      if (status !== 'PENDING') return { status, bankStatus: authorizationStatus };
+      const authorization = readAuthorization(authorizationStatus);
+      if (!isPending(authorization)) return authorization;
       const delay = POLL_DELAYS_MS[asked] ?? POLL_DELAY_MS;
       slept += delay;
       // The clock may have been put back since.

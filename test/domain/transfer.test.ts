@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { isPlainlyFailed, nextFurtherData, readAuthorizationStatus } from '../../src/domain/operation.ts';
+import { isPlainlyFailed, nextFurtherData, readAuthorization } from '../../src/domain/operation.ts';
 import {
   applyTransferEvent,
   needsSettlement,
@@ -238,7 +238,7 @@ it.each([
   ['authorized', 'PENDING'],
   ['', 'PENDING'],
 ])("the bank's status %j comes down to %s", (bankStatus, status) => {
-  expect(readAuthorizationStatus(bankStatus)).toBe(status);
+  expect(readAuthorization(bankStatus)).toEqual({ type: 'authorization', status, bankStatus });
 });
 
 it.each<[Transfer['state'], boolean]>([

@@ -124,7 +124,11 @@ describe('the authorization', () => {
   it.each(['AUTHORIZED', 'NOT_AUTHORIZED', 'EXPIRED'])('%s is told at once', async (status) => {
     script.status(operationStatus(status));
     const { ports, world } = portsWith(fakeCustomer());
-    expect(await awaitAuthorization(ports, subject)).toEqual({ status, bankStatus: status });
+    expect(await awaitAuthorization(ports, subject)).toEqual({
+      type: 'authorization',
+      status,
+      bankStatus: status,
+    });
     expect(world.sleeps).toEqual([]);
   });
 
