@@ -21,6 +21,8 @@ export type ErrorCode =
   | 'certificate'
   | 'callback_port_busy'
   | 'sandbox'
+  // another psd2 has gone on with the flow meanwhile
+  | 'overtaken'
   // access
   | 'not_logged_in'
   | 'forbidden'

@@ -36,6 +36,7 @@ const EXIT_CODE_OF: Record<ErrorCode, ExitCode> = {
   certificate: 3,
   callback_port_busy: 3,
   sandbox: 3,
+  overtaken: 3,
   not_logged_in: 4,
   forbidden: 5,
   login_refused: 6,

@@ -1,10 +1,18 @@
+import { randomUUID } from 'node:crypto';
 import { basename, join } from 'node:path';
 import type { Consent, ConsentEvent } from '../domain/consent.ts';
 import type { GenericOrder, OperationEvent } from '../domain/operation.ts';
 import type { Transfer, TransferEvent } from '../domain/transfer.ts';
 import { Psd2Error } from '../errors.ts';
 import { listFolder } from './files.ts';
-import { appendToFlowFile, createFlowFile, type ReadFlow, readFlowFile } from './flow-file.ts';
+import {
+  appendToFlowFile,
+  assertNotOvertaken,
+  createFlowFile,
+  type KnownFile,
+  type ReadFlow,
+  readFlowFile,
+} from './flow-file.ts';
 import { FlowFolder } from './flow-folder.ts';
 import { collectMoments, type FlowMoment, momentEvent } from './flow-history.ts';
 import { createdAt, isFlowId, newFlowId } from './flow-id.ts';
@@ -23,9 +31,14 @@ export interface OpenFlow<Flow, Event> {
   /**
    * Makes an event durable (fsync) and applies it.
    *
-   * @throws Psd2Error `config` when it can't be written: then it has not happened
+   * @throws Psd2Error `config` when it can't be written: then it has not happened; `overtaken` when another process
+   *   has gone on with the flow
    */
   record(event: Event): Flow;
+  /** Makes sure that no other process has gone on with the flow. @throws Psd2Error `overtaken` */
+  assertOurs(): void;
+  /** Reads the flow again, to go on from what another process has made of it. */
+  reread(): Flow;
 }
 
 export type OpenTransfer = OpenFlow<Transfer, TransferEvent>;
@@ -200,15 +213,16 @@ export class FlowJournal {
     this.underWay.begin(flow);
     const event = created(flow);
     const at = now.toISOString();
-    let size: number;
+    const by = newWriter();
+    let known: KnownFile;
     try {
       if (reference !== undefined) this.#index.add({ flow, reference });
-      size = createFlowFile(this.#flows.pathOf(flow), { at, event });
+      known = createFlowFile(this.#flows.pathOf(flow), { at, by, event });
     } catch (error) {
       this.underWay.end(flow);
       throw error;
     }
-    return this.#writable(kind, flow, { current: kind.apply(undefined, event, at), size, cutShort: false });
+    return this.#writable(kind, flow, { ...known, current: kind.apply(undefined, event, at) }, by);
   }
 
   #open<Flow extends Begun, Event>(kind: FlowKind<Flow, Event>, reference: string): OpenFlow<Flow, Event> {
@@ -217,16 +231,24 @@ export class FlowJournal {
     if (exact) return this.#writable(kind, reference, exact);
 
     const flow = this.#lookup.find(kind, reference);
+    return this.#writable(kind, flow, this.#read(kind, flow));
+  }
+
+  #read<Flow, Event>(kind: FlowKind<Flow, Event>, flow: string): ReadFlow<Flow> {
     const read = this.#flows.read(kind, flow);
     if (!read) throw new TypeError(`The file of ${flow} is gone`);
-    return this.#writable(kind, flow, read);
+    return read;
   }
 
   #writable<Flow extends Begun, Event>(
     kind: FlowKind<Flow, Event>,
     flow: string,
-    { current, size, cutShort }: ReadFlow<Flow>,
+    read: ReadFlow<Flow>,
+    by = newWriter(),
   ): OpenFlow<Flow, Event> {
+    const path = this.#flows.pathOf(flow);
+    let known: KnownFile = read;
+    let { current } = read;
     this.#opened.set(current.transactionId, flow);
     let giveBack = () => {};
     return {
@@ -241,9 +263,15 @@ export class FlowJournal {
         if (resourceId !== kind.resourceIdOf(current)) this.#index.add({ flow, resourceId });
         // What became of the money must find its place too.
         if (kind.isExecution(event)) giveBack = reserveSpace(this.#folder, OUTCOME_BYTES);
-        size += appendToFlowFile(this.#flows.pathOf(flow), { size, cutShort }, { at, event });
-        cutShort = false;
+        known = appendToFlowFile(path, known, { at, by, event });
         current = next;
+        return current;
+      },
+      assertOurs: () => assertNotOvertaken(path, known),
+      reread: () => {
+        const again = this.#read(kind, flow);
+        known = again;
+        current = again.current;
         return current;
       },
     };
@@ -262,4 +290,9 @@ export class FlowJournal {
       if (read) yield read.current;
     }
   }
+}
+
+/** Names who writes a line, so that no two processes write the same one. */
+function newWriter(): string {
+  return randomUUID().slice(0, 8);
 }

@@ -3,7 +3,6 @@ import {
   type BigIntStats,
   closeSync,
   fstatSync,
-  futimesSync,
   linkSync,
   lstatSync,
   openSync,
@@ -17,20 +16,31 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { Psd2Error } from '../errors.ts';
 import { readPlainFile } from './files.ts';
 import { makePrivateFolder } from './json-file.ts';
+import { beginBeat } from './lock-beat.ts';
 import { reasonOf, systemCode } from './system-error.ts';
 
 /** How long tokens may be locked: a token call may take its whole time limit, several times over. */
 export const LONGEST_RENEWAL_MS = 150_000;
-/** How often a process shows that it still works on what it has locked. */
-const BEAT_MS = 1_000;
-/** A lock that was watched for so long without a beat is a dead process's. */
+/** A process takes over a lock that it has watched for this long without a beat. */
 const DEAD_AFTER_MS = 5_000;
+/** More time than passes between two looks at a lock, unless the process that looks was stopped. */
+const LONGEST_LOOK_MS = 1_000;
+
+/** A lock as its holder sees it. */
+export interface HeldLock {
+  /** Whether no other process has taken it over since. It may happen right after the answer. */
+  isOurs(): boolean;
+}
 
 /**
  * Runs `work` while holding the lock beside `path`, against every other `psd2` process that shares the
  * folder. The lock is a file that its holder touches every second. One that is not touched for some seconds
  * while this process watches is taken over: what decides is neither a process id, which means nothing in
  * another container, nor the time of day, which may have jumped or been another before a restart.
+ *
+ * The lock keeps processes out of each other's way; nothing is safe by it alone. A process that was stopped
+ * (a closed laptop, SIGSTOP) loses its lock and goes on without knowing. What must not happen twice is decided by
+ * the disk: a line of the journal by its number, tokens by their generation, a reference by a name that is taken.
  *
  * @param what it is that only one may work on, as the beginning of a sentence
  * @param patienceMs how long another process may hold it; more than the 5 s after which a dead one loses it
@@ -40,16 +50,16 @@ const DEAD_AFTER_MS = 5_000;
 export async function withLock<T>(
   path: string,
   what: string,
-  work: () => Promise<T>,
+  work: (held: HeldLock) => Promise<T>,
   patienceMs: number,
   signal?: AbortSignal,
 ): Promise<T> {
   const lock = `${path}.lock`;
-  const release = await take(lock, what, patienceMs, signal);
+  const { release, isOurs } = await take(lock, what, patienceMs, signal);
   if (held.size === 0) process.once('exit', releaseAll);
   held.add(release);
   try {
-    return await work();
+    return await work({ isOurs });
   } finally {
     // Where the process ends while a question waits, all are released already.
     if (held.delete(release)) release();
@@ -82,17 +92,21 @@ export async function holderOf(path: string): Promise<string | undefined> {
   }
 }
 
-/** @returns what releases it */
+/** A lock of this process, and what gives it back. */
+interface TakenLock extends HeldLock {
+  release(): void;
+}
+
 async function take(
   lock: string,
   what: string,
   patienceMs: number,
   signal: AbortSignal | undefined,
-): Promise<() => void> {
+): Promise<TakenLock> {
   const began = performance.now();
   for (const watch = watchLock(lock); ; await delay(50 + Math.random() * 100)) {
-    const release = make(lock);
-    if (release) return release;
+    const taken = make(lock);
+    if (taken) return taken;
     signal?.throwIfAborted();
     if (watch() === 'dead') continue;
     if (performance.now() - began > patienceMs) {
@@ -104,7 +118,7 @@ async function take(
 }
 
 /** Makes the lock, unless there is one. */
-function make(lock: string): (() => void) | undefined {
+function make(lock: string): TakenLock | undefined {
   let file: number;
   // It may have been removed while this process waited, with the profile.
   makePrivateFolder(dirname(lock));
@@ -122,35 +136,32 @@ function make(lock: string): (() => void) | undefined {
   } catch {
     // It holds on a full disk too; only who has it can't be told then.
   }
-  const beat = setInterval(() => {
-    const now = Date.now() / 1000;
-    try {
-      futimesSync(file, now, now);
-    } catch {
-      // Others take it over then, as from a process that sleeps.
-    }
-  }, BEAT_MS);
-  beat.unref();
-  return () => {
-    clearInterval(beat);
-    const own = fstatSync(file, { bigint: true });
-    // It may have been taken over while this process slept.
-    if (own.ino === statOf(lock)?.ino) rmSync(lock, { force: true });
-    closeSync(file);
+  const endBeat = beginBeat(file);
+  const isOurs = () => fstatSync(file, { bigint: true }).ino === statOf(lock)?.ino;
+  return {
+    isOurs,
+    release() {
+      endBeat();
+      // It may have been taken over while this process was stopped.
+      if (isOurs()) rmSync(lock, { force: true });
+      closeSync(file);
+    },
   };
 }
 
 /** Watches another's lock; each call looks at it, and takes it away once its holder must be dead. */
 function watchLock(lock: string): () => 'alive' | 'dead' {
-  let seen: { sign: string; since: number } | undefined;
+  let seen: { sign: string; at: number; watchedMs: number } | undefined;
   return () => {
     const sign = signOf(lock);
-    const now = performance.now();
+    const at = performance.now();
     if (sign === undefined || sign !== seen?.sign) {
-      seen = sign === undefined ? undefined : { sign, since: now };
+      seen = sign === undefined ? undefined : { sign, at, watchedMs: 0 };
       return 'alive';
     }
-    if (now - seen.since < DEAD_AFTER_MS) return 'alive';
+    // Where this process was stopped itself, the holder may have been too: that time was not watched.
+    seen = { sign, at, watchedMs: seen.watchedMs + Math.min(at - seen.at, LONGEST_LOOK_MS) };
+    if (seen.watchedMs < DEAD_AFTER_MS) return 'alive';
     takeAway(lock, sign);
     return 'dead';
   };

@@ -1,8 +1,18 @@
-import { appendFileSync, chmodSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import fs, {
+  appendFileSync,
+  chmodSync,
+  mkdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { syncBuiltinESMExports } from 'node:module';
 import { dirname, join } from 'node:path';
-import { beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { createFlowFile } from '../../src/store/flow-file.ts';
 import type { StoreFolder } from '../../src/store/folder.ts';
-import { FlowJournal } from '../../src/store/journal.ts';
+import { FlowJournal, type OpenTransfer } from '../../src/store/journal.ts';
 import { consentCategories, transferOrder, VERIFIED } from '../domain/orders.ts';
 import { newConfigFolder, temporaryFolder } from './temporary-folder.ts';
 
@@ -56,14 +66,17 @@ it('writes an event a line, with its time, and folds them again', () => {
   open.record({ type: 'accepted' });
 
   const { flow } = open.current;
+  const by = expect.stringMatching(/^[0-9a-f]{8}$/);
   expect(linesOf(flow)).toEqual([
     {
       at: '2026-11-21T10:00:01.000Z',
+      n: 1,
+      by,
       event: { type: 'created', flow, transactionId: 't1', order: transferOrder() },
     },
-    { at: '2026-11-21T10:00:02.000Z', event: { type: 'verify-sent', ...intent } },
-    { at: '2026-11-21T10:00:03.000Z', event: verified },
-    { at: '2026-11-21T10:00:04.000Z', event: { type: 'accepted' } },
+    { at: '2026-11-21T10:00:02.000Z', n: 2, by, event: { type: 'verify-sent', ...intent } },
+    { at: '2026-11-21T10:00:03.000Z', n: 3, by, event: verified },
+    { at: '2026-11-21T10:00:04.000Z', n: 4, by, event: { type: 'accepted' } },
   ]);
   expect(openJournal('sandbox').openTransfer(flow).current).toEqual(open.current);
   expect(open.current).toMatchObject({
@@ -360,16 +373,112 @@ it('does not go on with a flow that another process has gone on with', () => {
   const other = openJournal('sandbox').openTransfer(flow);
   other.record({ type: 'verify-sent', ...intent });
   const before = readFileSync(pathOf(flow), 'utf8');
-  expect(() => open.record({ type: 'cancelled' })).toThrow(
-    expect.objectContaining({
-      code: 'config',
-      message: `Another psd2 has gone on with ${flow} in the meantime`,
-      hint: `See how far it is: psd2 transfer show ${flow}`,
-    }),
-  );
+  const overtaken = expect.objectContaining({
+    code: 'overtaken',
+    message: `Another psd2 has gone on with ${flow} in the meantime`,
+    hint: `This one does nothing more with it. See how far it is: psd2 transfer show ${flow}`,
+  });
+  expect(() => open.assertOurs()).toThrow(overtaken);
+  expect(() => open.record({ type: 'cancelled' })).toThrow(overtaken);
   expect(open.current.state).toBe('created');
   expect(readFileSync(pathOf(flow), 'utf8')).toBe(before);
+  expect(() => other.assertOurs()).not.toThrow();
   expect(other.record(verified).state).toBe('verified');
+  expect(open.reread()).toEqual(other.current);
+  expect(open.record({ type: 'cancelled' }).state).toBe('cancelled');
+});
+
+describe('a process that was stopped in the middle of a write', () => {
+  /** A transfer that one process writes the second event of, while another writes it first. */
+  function overtakenInWriting(more: (other: OpenTransfer) => void = () => {}) {
+    const open = journal.createTransfer({ transactionId: 't1', order: transferOrder() });
+    const { flow } = open.current;
+    const other = openJournal('sandbox').openTransfer(flow);
+    // What the second process wrote is there before the line of the first, which has looked already.
+    beforeNextAppend(() => {
+      other.record({ type: 'verify-sent', ...intent });
+      more(other);
+    });
+    return { open, other, flow };
+  }
+
+  /** Runs `work` when the next append is about to be handed to the system, as if the process were stopped there. */
+  function beforeNextAppend(work: () => void): void {
+    const { appendFileSync: append } = fs;
+    vi.spyOn(fs, 'appendFileSync').mockImplementationOnce((file, data) => {
+      const bytes = Buffer.from(String(data));
+      work();
+      append(file, bytes);
+    });
+    syncBuiltinESMExports();
+    onTestFinished(() => {
+      vi.restoreAllMocks();
+      syncBuiltinESMExports();
+    });
+  }
+
+  it('learns after its write that the line of another came first, and its own holds for nobody', () => {
+    const { open, other, flow } = overtakenInWriting();
+    expect(() => open.record({ type: 'cancelled' })).toThrow(expect.objectContaining({ code: 'overtaken' }));
+    expect(linesOf(flow)).toHaveLength(3);
+    expect(openJournal('sandbox').openTransfer(flow).current).toEqual(other.current);
+    expect(other.record(verified).state).toBe('verified');
+    expect(openJournal('sandbox').openTransfer(flow).current).toEqual(other.current);
+  });
+
+  it('is told apart also where both write the same at the same time', () => {
+    const { open, flow } = overtakenInWriting();
+    clock -= 1000;
+    expect(() => open.record({ type: 'verify-sent', ...intent })).toThrow(
+      expect.objectContaining({ code: 'overtaken' }),
+    );
+    const [, first, second] = linesOf(flow);
+    expect(second).toMatchObject({ n: 2, event: { type: 'verify-sent' } });
+    expect(second).not.toEqual(first);
+  });
+
+  it('has lost where another has gone further, too', () => {
+    const { open, other, flow } = overtakenInWriting((opened) => opened.record(verified));
+    expect(() => open.record({ type: 'cancelled' })).toThrow(expect.objectContaining({ code: 'overtaken' }));
+    expect(other.record({ type: 'accepted' }).state).toBe('verified');
+    expect(openJournal('sandbox').openTransfer(flow).current).toEqual(other.current);
+  });
+
+  it('goes on where what another wrote came after its own', () => {
+    const open = journal.createTransfer({ transactionId: 't1', order: transferOrder() });
+    const { flow } = open.current;
+    const late = JSON.stringify({
+      at: '2026-11-21T10:00:00.000Z',
+      n: 1,
+      by: 'x',
+      event: { type: 'cancelled' },
+    });
+    open.record({ type: 'verify-sent', ...intent });
+    appendFileSync(pathOf(flow), `${late}\n`);
+    expect(() => open.assertOurs()).not.toThrow();
+    open.record(verified);
+    expect(openJournal('sandbox').openTransfer(flow).current).toEqual(open.current);
+  });
+});
+
+it('a line that psd2 0.1 wrote, without a number, is the next one', () => {
+  const open = journal.createTransfer({ transactionId: 't1', order: transferOrder() });
+  const { flow } = open.current;
+  const old = JSON.stringify({ at: '2026-11-21T10:00:02.000Z', event: { type: 'verify-sent', ...intent } });
+  appendFileSync(pathOf(flow), `${old}\n`);
+  expect(() => open.record(verified)).toThrow(expect.objectContaining({ code: 'overtaken' }));
+  const again = openJournal('sandbox').openTransfer(flow);
+  expect(again.record(verified).state).toBe('verified');
+  expect(linesOf(flow)[2]).toMatchObject({ n: 3 });
+});
+
+it('never takes the place of another flow of the same id', () => {
+  const { flow } = journal.createTransfer({ transactionId: 't1', order: transferOrder() }).current;
+  const before = readFileSync(pathOf(flow), 'utf8');
+  expect(() => createFlowFile(pathOf(flow), { at: '', by: '', event: {} })).toThrow(
+    expect.objectContaining({ code: 'config' }),
+  );
+  expect(readFileSync(pathOf(flow), 'utf8')).toBe(before);
 });
 
 it('an event that cannot be written has not happened', () => {
