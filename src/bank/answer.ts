@@ -84,6 +84,7 @@ export async function readDocument(answer: Answer): Promise<Buffer> {
 
 const NO_CONTENT: Envelope = {
   outcome: 'SUCCESS',
+  isBanksError: false,
   requestId: null,
   messages: [],
   data: {},
@@ -129,7 +130,7 @@ function toError(answer: Answer, envelope: Envelope | null): Psd2Error {
     ...idsOf(answer, envelope),
     ...(hint && { hint }),
     ...(message?.code && { bankCode: shortened(message.code) }),
-    ...(envelope?.outcome === 'ERROR' && { outcome: 'ERROR' as const }),
+    ...(envelope?.isBanksError && { outcome: 'ERROR' as const }),
     ...(envelope?.resourceId && { resourceId: envelope.resourceId }),
   });
 }

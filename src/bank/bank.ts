@@ -3,7 +3,7 @@ import { Psd2Error } from '../errors.ts';
 import type { BankMessage } from '../wire/envelope.ts';
 import { type Reading, readAnswer } from './answer.ts';
 import { pathOf } from './connection.ts';
-import { type Answer, type BankCall, type Exchange, isTurnedAway } from './exchange.ts';
+import { type Answer, asksForSca, type BankCall, type Exchange, isTurnedAway } from './exchange.ts';
 
 /** Where the access token of private calls comes from. */
 export interface TokenSource {
@@ -50,7 +50,9 @@ export function openBank(
     ? async (call) => {
         const token = await tokens.current();
         const answer = await exchange({ ...call, bearer: token });
-        if (answer.status !== 401 || !isTurnedAway(answer)) return answer;
+        if (answer.status !== 401 || asksForSca(answer)) return answer;
+        // A call that changes something is made again only where the bank itself turned it away.
+        if (call.method !== 'GET' && !(await isTurnedAway(answer))) return answer;
         return exchange({ ...call, bearer: await tokens.renewed(token) });
       }
     : exchange;

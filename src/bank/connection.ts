@@ -48,7 +48,12 @@ export interface BankConnection {
    * @throws CallFailed when there is no complete answer, also when the signal aborts
    * @throws Psd2Error `bank_answer` when the answer is larger than any the interface has
    */
-  send(request: WireRequest, timeoutMs: number, signal: AbortSignal): Promise<WireAnswer>;
+  send(
+    request: WireRequest,
+    timeoutMs: number,
+    signal: AbortSignal,
+    beforeFirstByte?: () => void,
+  ): Promise<WireAnswer>;
   close(): Promise<void>;
 }
 
@@ -72,7 +77,7 @@ export function connectToBank(origin: URL, qwac: KeyPair, ca: string | undefined
   let route: Promise<Route> | undefined;
 
   return {
-    async send({ method, target, headers, body }, timeoutMs, signal) {
+    async send({ method, target, headers, body }, timeoutMs, signal, beforeFirstByte) {
       route ??= routeTo(origin);
       const { agent, proxy } = await route;
       // AbortSignal.any and AbortSignal.timeout cost as much as all else here together.
@@ -137,7 +142,13 @@ export function connectToBank(origin: URL, qwac: KeyPair, ca: string | undefined
           }
         };
         sending.on('error', fail);
-        sending.end(body);
+        try {
+          beforeFirstByte?.();
+          sending.end(body);
+        } catch (error) {
+          reject(error);
+          sending.destroy();
+        }
       });
       return answered.finally(() => {
         clearTimeout(timer);

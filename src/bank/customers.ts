@@ -3,6 +3,7 @@ import { bankLocalTime } from '../domain/calendar.ts';
 import type { Money } from '../domain/decimal.ts';
 import { accountsAnswer, balanceAnswer, customerIdAnswer } from '../wire/customers.ts';
 import type { Bank } from './bank.ts';
+import type { BankCall } from './exchange.ts';
 import { pathSegment } from './path-segment.ts';
 
 /** An account, card or deposit of a customer. Two products can share an IBAN. */
@@ -33,9 +34,13 @@ export interface Transaction extends BookedRow {
 }
 
 /** The id of the customer whose token it is (`customerid-info`). @throws Psd2Error */
-export async function fetchCustomerId(bank: Bank, transactionId: string): Promise<string> {
+export async function fetchCustomerId(
+  bank: Bank,
+  transactionId: string,
+  how: Pick<BankCall, 'interruptible'> = {},
+): Promise<string> {
   const { data } = await bank.call(
-    { method: 'GET', path: '/private/customers/customerid-info', transactionId },
+    { method: 'GET', path: '/private/customers/customerid-info', transactionId, ...how },
     customerIdAnswer,
   );
   return data.customerid;

@@ -25,15 +25,31 @@ export interface BankCall {
   once?: boolean;
   /** Called before every attempt leaves. */
   beforeSend?: BeforeSend;
+  /**
+   * What the operator's Ctrl-C does to it. By default it ends the call. `until sent`: once its first byte has left, its
+   * answer is waited for (`--timeout`), since what the bank gives for it, it gives once. `never`: it is made even after
+   * Ctrl-C.
+   */
+  interruptible?: 'until sent' | 'never';
 }
 
-/**
- * Is told of an attempt before it leaves, with what identifies it.
- *
- * @returns what is called as soon as it is certain that the attempt did nothing at the bank, since not a byte of
- *   it left or the bank turned it away unread. Another attempt may follow.
- */
-export type BeforeSend = (intent: { requestId: string; digest: string | null }) => (() => void) | undefined;
+/** Is told of an attempt before it leaves, with what identifies it. */
+export type BeforeSend = (intent: { requestId: string; digest: string | null }) => Announced | undefined;
+
+/** What an attempt that was announced is watched by. */
+export interface Announced {
+  /**
+   * Called when the connection stands, right before the first byte leaves.
+   *
+   * @throws what keeps the attempt from leaving
+   */
+  beforeFirstByte?(): void;
+  /**
+   * Called as soon as it is certain that the attempt did nothing at the bank, since not a byte of it left or the bank
+   * turned it away unread. Another attempt may follow.
+   */
+  notBegun?(): void;
+}
 
 /** The bank's answer together with the ids that its support asks for. */
 export interface Answer extends WireAnswer {
@@ -93,11 +109,15 @@ export function openExchange(settings: ExchangeSettings): Exchange {
   const { connection, session, pace, signal, now, random, sleep, observe, checkAnswer } = settings;
 
   const attempt = async (call: BankCall): Promise<Answer> => {
-    await pace.turn();
+    const isNeverEnded = call.interruptible === 'never';
+    await pace.turn().catch((error) => {
+      if (!isNeverEnded) throw error;
+    });
     // What is announced is sent: an interrupted command announces nothing more.
-    signal.throwIfAborted();
+    if (!isNeverEnded) signal.throwIfAborted();
     const { request, tppRequestId, digest } = await composeRequest(call, settings);
-    const notBegun = call.beforeSend?.({ requestId: tppRequestId, digest });
+    const announced = call.beforeSend?.({ requestId: tppRequestId, digest });
+    const ending = endingOf(call, signal);
 
     const at = now();
     const report = (outcome: number | string, requestId: string | null = null) =>
@@ -114,16 +134,19 @@ export function openExchange(settings: ExchangeSettings): Exchange {
         isPrivate: call.bearer !== undefined,
       });
     try {
-      const answer = await connection.send(request, settings.timeoutMs, signal);
+      const answer = await connection.send(request, settings.timeoutMs, ending.signal, () => {
+        announced?.beforeFirstByte?.();
+        ending.sent();
+      });
       checkAnswer(answer, request);
       session.apiTrackId ??= answer.headers['cb-apitrack-id'];
-      if (isTurnedAway(answer)) notBegun?.();
+      if (await isTurnedAway(answer)) announced?.notBegun?.();
       report(answer.status, envelopeOf(await jsonOf(answer))?.requestId);
       return { ...answer, call, tppRequestId };
     } catch (error) {
       report(error instanceof Error ? error.message : 'failed');
       if (!(error instanceof CallFailed)) throw error;
-      if (error.neverSent) notBegun?.();
+      if (error.neverSent) announced?.notBegun?.();
       signal.throwIfAborted();
       throw new Psd2Error('bank_unreachable', `The bank could not be reached: ${error.message}`, {
         hint: error.passing
@@ -133,6 +156,8 @@ export function openExchange(settings: ExchangeSettings): Exchange {
         transactionId: call.transactionId,
         cause: error,
       });
+    } finally {
+      ending.forget();
     }
   };
 
@@ -159,10 +184,31 @@ export function openExchange(settings: ExchangeSettings): Exchange {
   };
 }
 
-/** The bank did not look at the call: the token was not good, or there were too many calls. */
-export function isTurnedAway({ status, body }: WireAnswer): boolean {
-  // One that asks for SCA has been looked at.
-  return [401, 420, 429].includes(status) && !body.includes('PSD2_SCA_REQUIRED');
+/**
+ * The bank did not look at the call: the token was not good, or there were too many calls. Only the bank's own word for it
+ * counts: something on the way may say as much of a call that the bank has looked at.
+ */
+export async function isTurnedAway(answer: WireAnswer): Promise<boolean> {
+  if (![401, 420, 429].includes(answer.status) || asksForSca(answer)) return false;
+  return envelopeOf(await jsonOf(answer))?.isBanksError === true;
+}
+
+/** One that asks for SCA has been looked at, whatever its status. */
+export function asksForSca({ body }: WireAnswer): boolean {
+  return body.includes('PSD2_SCA_REQUIRED');
+}
+
+/** What ends a call that is under way: the operator's Ctrl-C, as far as the call lets it. */
+function endingOf({ interruptible }: BankCall, signal: AbortSignal) {
+  if (interruptible === undefined) return { signal, sent: () => {}, forget: () => {} };
+  const ending = new AbortController();
+  const end = () => ending.abort(signal.reason);
+  const forget = () => signal.removeEventListener('abort', end);
+  if (interruptible === 'until sent') {
+    if (signal.aborted) end();
+    else signal.addEventListener('abort', end);
+  }
+  return { signal: ending.signal, sent: forget, forget };
 }
 
 function mayRetryFailure(call: BankCall, error: unknown): boolean {

@@ -3,7 +3,7 @@ import { Psd2Error } from '../errors.ts';
 import { revokeAnswer, tokenAnswer } from '../wire/oauth.ts';
 import { readAnswer } from './answer.ts';
 import type { Bank } from './bank.ts';
-import type { BankCall } from './exchange.ts';
+import type { BankCall, BeforeSend } from './exchange.ts';
 
 /** A client of the bank's OAuth server. */
 export interface ClientCredentials {
@@ -70,12 +70,18 @@ type Grant =
   | { grant_type: 'refresh_token'; refresh_token: string }
   | { grant_type: 'client_credentials' };
 
-/** Gets tokens for one of the three grants (interface specification, "OAuth", token). @throws Psd2Error */
+/**
+ * Gets tokens for one of the three grants (interface specification, "OAuth", token). Once sent, its answer is waited for,
+ * whatever the operator interrupts: the bank gives tokens once for a code or a refresh token.
+ *
+ * @throws Psd2Error
+ */
 export async function requestTokens(
   bank: Bank,
   client: ClientCredentials,
   grant: Grant,
   transactionId: string,
+  beforeSend?: BeforeSend,
 ): Promise<GrantedTokens> {
   const { data } = await bank.call(
     {
@@ -84,6 +90,8 @@ export async function requestTokens(
       body: { ...grant, client_id: client.clientId, client_secret: client.clientSecret },
       transactionId,
       repeatable: true,
+      interruptible: 'until sent',
+      ...(beforeSend && { beforeSend }),
     },
     tokenAnswer,
   );

@@ -29,6 +29,9 @@ export async function runCommand(
   watchOutput();
   const letThreadsSleep = keepThreadsAwake();
   const interrupt = new AbortController();
+  let say = (_text: string) => {};
+  /** What must come to its end, and what is at stake. */
+  const unfinished = new Map<Promise<unknown>, string>();
   let paging = false;
   const onSignal = (name: NodeJS.Signals) => {
     // Ctrl-C in a pager is for the pager.
@@ -36,9 +39,14 @@ export async function runCommand(
     if (interrupt.signal.aborted) {
       // A terminal that closes says so more than once: by its shell and by the system.
       if (name === 'SIGHUP') return;
+      for (const atStake of new Set(unfinished.values())) say(`${atStake} may be lost.`);
       process.exit(130);
     }
     interrupt.abort(new Psd2Error('interrupted', 'Interrupted'));
+    if (unfinished.size > 0)
+      say(
+        'Waiting for the bank to answer a token call, so that no login is lost. Ctrl-C again ends at once.',
+      );
   };
   process.on('SIGINT', onSignal).on('SIGTERM', onSignal).on('SIGHUP', onSignal);
 
@@ -59,6 +67,7 @@ export async function runCommand(
       colour: readManner(raw, env, true).colour,
       signal,
     });
+    say = terminal.warn;
     const folder = storeFolder(env.PSD2_CONFIG_DIR, signal);
     checkOwner(folder, terminal.warn);
     const output = raw.raw
@@ -103,6 +112,16 @@ export async function runCommand(
           delay(milliseconds, undefined, { signal }).catch(() => {
             throw signal.reason;
           }),
+        finish: (atStake, work) => {
+          const running = work();
+          unfinished.set(running, atStake);
+          return running
+            .finally(() => unfinished.delete(running))
+            .then((result) => {
+              signal.throwIfAborted();
+              return result;
+            });
+        },
       },
       readStdin: async () => {
         const [{ text }, { addAbortSignal }] = await Promise.all([
@@ -123,6 +142,8 @@ export async function runCommand(
       raw.json === true || ['json', 'ndjson'].includes(raw.output ?? (raw.query === undefined ? '' : 'json')),
     );
   } finally {
+    // The command is over; what another part of it has in hand with the bank is not.
+    await Promise.allSettled(unfinished.keys());
     // The signals are still taken: one that comes now is too late to change how it ended.
     await Promise.allSettled(closers.map((close) => close()));
     letThreadsSleep();

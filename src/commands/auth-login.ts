@@ -14,6 +14,9 @@ export interface LoginOptions {
   paste: boolean;
 }
 
+/** A login that the bank has granted is stored, whatever the operator interrupts. */
+const NEVER = new AbortController().signal;
+
 /** `psd2 auth login`: a customer through the browser, or the application by itself. */
 export async function authLogin(context: Context, options: LoginOptions): Promise<void> {
   const { terminal, world } = context;
@@ -23,16 +26,19 @@ export async function authLogin(context: Context, options: LoginOptions): Promis
   if (options.clientCredentials) {
     const bank = await openBankOf(context, opened, 'client_credentials');
     const customerId = store.lastCustomer() ?? null;
-    const giveBack = store.reserve();
-    const granted = await requestTokens(
-      bank.connect(),
-      bank.client(),
-      { grant_type: 'client_credentials' },
-      world.newId(),
-    );
-    const tokens = toStoredTokens(granted, world.now());
-    giveBack();
-    await store.locked(null, () => store.write(null, { ...tokens, apiTrackId: bank.session.apiTrackId }));
+    const tokens = await world.finish('The new login', async () => {
+      const giveBack = store.reserve();
+      const granted = await requestTokens(
+        bank.connect(),
+        bank.client(),
+        { grant_type: 'client_credentials' },
+        world.newId(),
+      );
+      giveBack();
+      const kept = { ...toStoredTokens(granted, world.now()), apiTrackId: bank.session.apiTrackId };
+      await store.locked(null, () => store.write(null, kept), NEVER);
+      return kept;
+    });
     printLogin(context, describeLogin(context, opened, 'client_credentials', customerId, tokens));
     return;
   }
@@ -56,12 +62,16 @@ export async function authLogin(context: Context, options: LoginOptions): Promis
     askForReturnAddress: options.paste
       ? () => terminal.askSecret('The address that the browser ended at')
       : undefined,
+    async keep(customerId, tokens) {
+      giveBack();
+      // A renewal of the login from before that is under way is waited for, also after Ctrl-C.
+      await store.locked(
+        customerId,
+        () => store.write(customerId, { ...tokens, apiTrackId: bank.session.apiTrackId }),
+        NEVER,
+      );
+      await store.rememberCustomer(customerId);
+    },
   });
-  giveBack();
-  // A renewal of the login from before that is under way must not be stored over this one.
-  await store.locked(customerId, () =>
-    store.write(customerId, { ...tokens, apiTrackId: bank.session.apiTrackId }),
-  );
-  await store.rememberCustomer(customerId);
   printLogin(context, describeLogin(context, opened, 'authorization_code', customerId, tokens));
 }

@@ -137,8 +137,11 @@ export function openUnattendedBank(
     grantType: grant,
     client: opening.client,
     keeper: {
+      whose: holder === null ? 'The login of the application' : `The login of customer ${holder}`,
       read: () => opened.tokens.read(holder),
-      write: (tokens) => opened.tokens.write(holder, tokens),
+      replace: (spent, tokens) => opened.tokens.replace(holder, spent, tokens),
+      refuse: (tokens) => opened.tokens.refuse(holder, tokens),
+      isNewest: (tokens) => opened.tokens.isNewest(holder, tokens),
       reserve: () => opened.tokens.reserve(),
       locked: (work) => opened.tokens.locked(holder, work),
     },

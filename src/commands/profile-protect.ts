@@ -128,13 +128,21 @@ async function rewrite({ profiles }: Context, { profile, tokens }: OpenProfile):
 /** What was damaged is kept beside what replaced it, as it was. */
 function warnOfDamaged({ folder, terminal }: Context, name: string): void {
   const settings = listFolder(folder.profiles).filter((file) => file.startsWith(`${name}.json.damaged-`));
-  const tokens = listFolder(folder.tokens(name)).filter((file) => file.includes('.json.damaged-'));
-  const kept = [
-    ...settings.map((file) => join(folder.profiles, file)),
-    ...tokens.map((file) => join(folder.tokens(name), file)),
-  ];
+  const logins = [folder.tokens(name), ...foldersIn(folder.tokens(name))];
+  const tokens = logins.flatMap((login) =>
+    listFolder(login)
+      .filter((file) => file.includes('.json.damaged-'))
+      .map((file) => join(login, file)),
+  );
+  const kept = [...settings.map((file) => join(folder.profiles, file)), ...tokens];
   if (kept.length > 0)
     terminal.warn(`Damaged files that may hold secrets in clear are left: rm ${kept.join(' ')}`);
+}
+
+function foldersIn(path: string): string[] {
+  return listFolder(path)
+    .filter((name) => /^(?:customer-\d+|client-credentials)$/.test(name))
+    .map((name) => join(path, name));
 }
 
 function tell({ output, terminal }: Context, { profile, vault }: NamedProfile, what: string): void {

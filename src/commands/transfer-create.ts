@@ -11,6 +11,7 @@ import type { Transfer, TransferOrder } from '../domain/transfer.ts';
 import { Psd2Error } from '../errors.ts';
 import { runOperation } from '../flows/operation.ts';
 import { transferCalls } from '../flows/transfer.ts';
+import type { ReferencedTransfer } from '../store/flow-lookup.ts';
 import type { FlowJournal, OpenTransfer } from '../store/journal.ts';
 import { maxAmountOf, type Profile } from '../store/settings.ts';
 import type { Context } from './context.ts';
@@ -58,11 +59,13 @@ export async function transferCreate(context: Context, options: TransferOptions)
   const opened = await openCustomerBank(context);
   const open = await opened.journal.locked(async () => {
     refuseKnownReference(opened.journal, order.reference);
-    return opened.journal.createTransfer({
+    const begun = opened.journal.createTransfer({
       transactionId: context.world.newId(),
       order: { ...order, customerId: opened.customerId },
       furtherData,
     });
+    takeReference(opened.journal, begun);
+    return begun;
   });
   await opened.journal.claimed(open.current.flow, async () => {
     if (options.prepare) await checkTerms(opened, open);
@@ -102,6 +105,8 @@ export async function transferResume(
   const opened = await openCustomerBank(actingFor(context, order.customerId));
   await opened.journal.claimed(current.flow, async () => {
     const open = opened.journal.openTransfer(current.flow);
+    // It may have been stopped before it had the reference, and another transfer have it since.
+    if (!hasPaidOrMay(open.current)) takeReference(opened.journal, open);
     if (furtherData.length > 0) open.record({ type: 'further-data', data: furtherData });
     await run(context, opened, open, options.payeeVerified);
   });
@@ -260,18 +265,43 @@ function refuseKnownReference(journal: FlowJournal, reference: string | null): v
   if (reference === null) return;
   for (const earlier of journal.transfersWithReference(reference)) {
     if ('transfer' in earlier && isPlainlyFailed(earlier.transfer)) continue;
-    const { flow } = earlier;
-    const was = `The reference ${JSON.stringify(reference)} was used by transfer ${flow}`;
-    if ('damage' in earlier) {
-      const { message, hint } = earlier.damage;
-      throw new Psd2Error('duplicate_reference', `${was}, and what became of it can't be told: ${message}`, {
-        ...(hint === undefined ? {} : { hint }),
-      });
-    }
-    const { state, transactionId } = earlier.transfer;
-    throw new Psd2Error('duplicate_reference', `${was}, which is ${state}`, {
-      hint: `See it with: psd2 transfer show ${flow}`,
-      transactionId,
+    throw referenceIsUsed(reference, earlier);
+  }
+}
+
+/**
+ * Takes the reference of a transfer that was begun, for good. A process that was stopped since it looked for the
+ * reference finds here that another was quicker, and cancels its own transfer.
+ *
+ * @throws Psd2Error `duplicate_reference` naming the flow that has it
+ */
+function takeReference(journal: FlowJournal, open: OpenTransfer): void {
+  const { flow, order } = open.current;
+  const { reference } = order;
+  if (reference === null) return;
+  const holder = journal.takeReference(reference, flow);
+  if (holder === flow) return;
+  open.record({ type: 'cancelled' });
+  const found = journal.transfersWithReference(reference).find((each) => each.flow === holder);
+  throw referenceIsUsed(reference, found ?? { flow: holder });
+}
+
+/** Whether `execute` was sent: then the reference is the transfer's, whatever comes. */
+function hasPaidOrMay({ state }: Transfer): boolean {
+  return !['created', 'verified', 'authorizing', 'authorized'].includes(state);
+}
+
+function referenceIsUsed(reference: string, by: ReferencedTransfer | { flow: string }): Psd2Error {
+  const { flow } = by;
+  const was = `The reference ${JSON.stringify(reference)} was used by transfer ${flow}`;
+  if ('damage' in by) {
+    const { message, hint } = by.damage;
+    return new Psd2Error('duplicate_reference', `${was}, and what became of it can't be told: ${message}`, {
+      ...(hint === undefined ? {} : { hint }),
     });
   }
+  const hint = `See it with: psd2 transfer show ${flow}`;
+  if (!('transfer' in by)) return new Psd2Error('duplicate_reference', was, { hint });
+  const { state, transactionId } = by.transfer;
+  return new Psd2Error('duplicate_reference', `${was}, which is ${state}`, { hint, transactionId });
 }

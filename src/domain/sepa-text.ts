@@ -53,3 +53,11 @@ export function parseReference(text: string): string {
   }
   return parseSepaText('--reference', text, 35);
 }
+
+/**
+ * What two references have in common when they are the same: blanks around them, several blanks inside, case, and how
+ * a letter with an accent is composed make no difference (command contract, "Money moves at most once").
+ */
+export function comparableReference(reference: string): string {
+  return reference.normalize('NFC').trim().replace(/\s+/g, ' ').toLowerCase();
+}

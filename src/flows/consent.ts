@@ -1,6 +1,6 @@
 import { confirmConsent, requestConsent } from '../bank/consents.ts';
 import type { BeforeSend } from '../bank/exchange.ts';
-import { isInterruption, isRefusal } from '../bank/failure.ts';
+import { isBanksRefusal, isInterruption, isOvertaken, isRefusal } from '../bank/failure.ts';
 import { fetchOperationStatus } from '../bank/operations.ts';
 import { type Consent, type ConsentEvent, nextConsentStep } from '../domain/consent.ts';
 import { type Authorization, isExecuted, isPending, readAuthorization } from '../domain/operation.ts';
@@ -28,7 +28,11 @@ export async function runConsent(open: OpenConsent, ports: FlowPorts): Promise<C
     ): BeforeSend =>
     (intent) => {
       open.record({ type, ...intent });
-      return notBegun && (() => open.record({ type: notBegun }));
+      return {
+        // Another psd2 may have gone on with the flow while the connection was made, or this process stood still.
+        beforeFirstByte: () => open.assertOurs(),
+        ...(notBegun && { notBegun: () => open.record({ type: notBegun }) }),
+      };
     };
 
   /** The customer's decision was waited for since the return. */
@@ -49,7 +53,7 @@ export async function runConsent(open: OpenConsent, ports: FlowPorts): Promise<C
           const { categories: answered } = open.record({ type: 'requested', ...requested });
           if (!answered.some(({ outcome }) => outcome)) open.record({ type: 'all-refused' });
         } catch (error) {
-          if (isRefusal(error)) open.record({ type: 'request-refused' });
+          if (isBanksRefusal(error)) open.record({ type: 'request-refused' });
           throw error;
         }
         break;
@@ -89,14 +93,14 @@ export async function runConsent(open: OpenConsent, ports: FlowPorts): Promise<C
               beforeSend: announce('confirm-sent', 'confirm-not-begun'),
             }),
           );
-          open.record({ type: 'confirmed' });
+          recordAnswer(open, { type: 'confirmed' });
         } catch (error) {
-          if (isInterruption(error)) throw error;
+          if (isInterruption(error) || isOvertaken(error)) throw error;
           // It was not even announced, since there was no token or the journal could not be written; or the
           // journal knows already that it was not begun.
           if (open.current.state !== 'confirming') throw error;
-          if (!isRefusal(error)) {
-            open.record({ type: 'confirm-unanswered' });
+          if (!isBanksRefusal(error)) {
+            recordAnswer(open, { type: 'confirm-unanswered' });
             break;
           }
           // The bank says no; its status may say that it is the customer who did.
@@ -135,6 +139,21 @@ export async function runConsent(open: OpenConsent, ports: FlowPorts): Promise<C
       case 'done':
         return endOf(consent);
     }
+  }
+}
+
+/**
+ * Writes down what became of a `confirm` that was sent: also where this process was stopped before the answer came, and
+ * another has taken the flow up since and could not tell.
+ */
+function recordAnswer(open: OpenConsent, answer: ConsentEvent): void {
+  try {
+    open.record(answer);
+  } catch (error) {
+    if (!isOvertaken(error)) throw error;
+    const { state } = open.reread();
+    const isNews = state === 'confirming' || (state === 'unknown' && answer.type === 'confirmed');
+    if (isNews) recordAnswer(open, answer);
   }
 }
 

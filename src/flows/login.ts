@@ -18,11 +18,14 @@ export interface LoginPorts {
   world: WorldPorts;
   /** Asks the operator for the address that the customer's browser ended at; undefined when it is not to be asked for. */
   askForReturnAddress: (() => Promise<string>) | undefined;
+  /** Stores the tokens of a login. */
+  keep(customerId: string, tokens: StoredTokens): Promise<void>;
 }
 
 /**
  * Logs a customer in (interface specification, "OAuth" and "Authentication" 2): authorize, browser, callback
- * with the right `state`, code for tokens, and whose tokens they are.
+ * with the right `state`, code for tokens, whose tokens they are, and their store. Once the code was sent, the login
+ * comes to its end whatever the operator interrupts.
  *
  * @throws Psd2Error `login_refused`, `authorisation_timeout`, or what the calls throw
  */
@@ -59,15 +62,22 @@ export async function logIn(ports: LoginPorts): Promise<{ customerId: string; to
   }
 
   const code = readCode(parameters);
-  const granted = await requestTokens(
-    bank,
-    client,
-    { grant_type: 'authorization_code', code, redirect_uri: redirectUri },
-    transactionId,
-  );
-  const tokens = toStoredTokens(granted, world.now());
-  const customerId = await fetchCustomerId(ports.bankWith(granted.accessToken), transactionId);
-  return { customerId, tokens };
+  // The bank takes a code once.
+  return world.finish('The new login', async () => {
+    const granted = await requestTokens(
+      bank,
+      client,
+      { grant_type: 'authorization_code', code, redirect_uri: redirectUri },
+      transactionId,
+    );
+    const tokens = toStoredTokens(granted, world.now());
+    // Without it nobody knows whose tokens these are.
+    const customerId = await fetchCustomerId(ports.bankWith(granted.accessToken), transactionId, {
+      interruptible: 'never',
+    });
+    await ports.keep(customerId, tokens);
+    return { customerId, tokens };
+  });
 }
 
 async function readReturnAddress(

@@ -1,5 +1,5 @@
 import type { BeforeSend } from '../bank/exchange.ts';
-import { isBanksRefusal, isInterruption, isRefusal } from '../bank/failure.ts';
+import { isBanksRefusal, isInterruption, isOvertaken, isRefusal } from '../bank/failure.ts';
 import { fetchOperationStatus, type OperationStatus } from '../bank/operations.ts';
 import {
   isExecuted,
@@ -70,7 +70,11 @@ export async function runOperation<Order extends OrderTarget>(
     ): BeforeSend =>
     (intent) => {
       open.record({ type, ...intent });
-      return notBegun && (() => open.record({ type: notBegun }));
+      return {
+        // Another psd2 may have gone on with the flow while the connection was made, or this process stood still.
+        beforeFirstByte: () => open.assertOurs(),
+        ...(notBegun && { notBegun: () => open.record({ type: notBegun }) }),
+      };
     };
   /** The customer was sent to SCA by this very run, so the status needs patience rather than another SCA. */
   let customerSent = false;
@@ -87,7 +91,7 @@ export async function runOperation<Order extends OrderTarget>(
         try {
           open.record({ type: 'verified', ...(await calls.verify(announce('verify-sent'))) });
         } catch (error) {
-          if (isRefusal(error)) open.record({ type: 'verify-refused', description: error.message });
+          if (isBanksRefusal(error)) open.record({ type: 'verify-refused', description: error.message });
           throw error;
         }
         break;
@@ -116,7 +120,7 @@ export async function runOperation<Order extends OrderTarget>(
           const verification = await calls.verifyFurther(resourceId, nextStep, data, sent);
           open.record({ type: 'further-verified', ...verification });
         } catch (error) {
-          if (isRefusal(error)) open.record({ type: 'verify-refused', description: error.message });
+          if (isBanksRefusal(error)) open.record({ type: 'verify-refused', description: error.message });
           throw error;
         }
         break;
@@ -176,7 +180,7 @@ export async function runOperation<Order extends OrderTarget>(
         } catch (error) {
           // It was not even announced, since there was no token or the journal could not be written; or the
           // journal knows already that it was not begun.
-          if (open.current.state !== 'executing' || isUnrecorded(error)) throw error;
+          if (open.current.state !== 'executing' || isUnrecorded(error) || isOvertaken(error)) throw error;
           const outcome = outcomeOfFailedExecute(error);
           if (outcome) recordOutcome(open, outcome);
           if (outcome?.type !== 'execute-unanswered') throw error;
@@ -191,10 +195,11 @@ export async function runOperation<Order extends OrderTarget>(
           askOutcome(ports, calls, operation, executeEnded ?? Date.parse(operation.updatedAt)),
         );
         if (outcome) {
-          outcome.forEach(open.record);
+          recordFound(open, ...outcome);
           break;
         }
-        if (operation.state !== 'unknown') open.record({ type: 'execute-unanswered' });
+        const isNews = operation.state !== 'unknown';
+        if (isNews && !recordFound(open, { type: 'execute-unanswered' })) break;
         throw outcomeUnknown(operation, `The bank does not tell yet whether the ${calls.name} was executed`);
       }
 
@@ -205,7 +210,7 @@ export async function runOperation<Order extends OrderTarget>(
           'Waiting for the instant transfer to settle',
           awaitSettlement(ports, calls, operation, ended),
         );
-        open.record({ type: 'settlement', ...settlement });
+        if (!recordFound(open, { type: 'settlement', ...settlement })) break;
         if (settlement.status === 'PENDING') {
           throw outcomeUnknown(
             operation,
@@ -221,7 +226,12 @@ export async function runOperation<Order extends OrderTarget>(
   }
 }
 
-/** Writes down what became of an `execute` that was sent. @throws Psd2Error `outcome_unknown` when it can't be */
+/**
+ * Writes down what became of an `execute` that was sent: also where this process was stopped before the answer came, and
+ * another has taken the flow up since and could not tell.
+ *
+ * @throws Psd2Error `outcome_unknown` when it can't be written down
+ */
 function recordOutcome<Order extends OrderTarget>(
   open: OpenFlow<Operation<Order>, OperationEvent<Order>>,
   outcome: StepEvent,
@@ -229,8 +239,34 @@ function recordOutcome<Order extends OrderTarget>(
   try {
     open.record(outcome);
   } catch (error) {
+    if (isOvertaken(error)) {
+      const { state } = open.reread();
+      const isNews = state === 'executing' || (state === 'unknown' && outcome.type !== 'execute-unanswered');
+      if (isNews) recordOutcome(open, outcome);
+      return;
+    }
     const said = outcome.type === 'executed' ? 'The bank has executed it' : 'It was sent to be executed';
     throw outcomeUnknown(open.current, `${said}, and that could not be written down`, error);
+  }
+}
+
+/**
+ * Writes down what the bank has told after `execute`. Where another process has gone on with the operation, what that one
+ * wrote is gone on from: nothing is sent any more that moves money.
+ *
+ * @returns whether it was written down
+ */
+function recordFound<Order extends OrderTarget>(
+  open: OpenFlow<Operation<Order>, OperationEvent<Order>>,
+  ...events: StepEvent[]
+): boolean {
+  try {
+    for (const event of events) open.record(event);
+    return true;
+  } catch (error) {
+    if (!isOvertaken(error)) throw error;
+    open.reread();
+    return false;
   }
 }
 

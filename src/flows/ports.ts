@@ -1,5 +1,6 @@
 import type { Bank } from '../bank/bank.ts';
-import type { StoredTokens } from '../store/tokens.ts';
+import type { HeldLock } from '../store/lock.ts';
+import type { ReadTokens, StoredTokens } from '../store/tokens.ts';
 
 /** One callback that a customer's browser makes after login or SCA. */
 export interface Callback {
@@ -39,6 +40,12 @@ export interface WorldPorts {
   sleep: (milliseconds: number) => Promise<void>;
   /** Aborted when the operator interrupts. */
   signal: AbortSignal;
+  /**
+   * Runs what can't be had a second time: the command does not end before it, also when the operator interrupts.
+   *
+   * @param atStake what is lost where the operator ends the command all the same, as the beginning of a sentence
+   */
+  finish<T>(atStake: string, work: () => Promise<T>): Promise<T>;
 }
 
 /** What the consent and transfer flows run on. */
@@ -50,8 +57,15 @@ export interface FlowPorts {
 
 /** The tokens of one customer, or of the client-credentials application. */
 export interface TokenKeeper {
-  read(): Promise<StoredTokens | undefined>;
-  write(tokens: StoredTokens): Promise<void>;
+  /** Whose they are, as the beginning of a sentence: `The login of customer 1048262`. */
+  whose: string;
+  read(): Promise<ReadTokens | undefined>;
+  /** As `TokenStore.replace`. */
+  replace(spent: ReadTokens | undefined, tokens: StoredTokens): Promise<StoredTokens | undefined>;
+  /** Notes that the bank no longer accepts the refresh token. */
+  refuse(tokens: ReadTokens): Promise<void>;
+  /** Whether no newer tokens are stored. */
+  isNewest(tokens: ReadTokens): boolean;
   /**
    * Makes sure that there is room for new tokens.
    *
@@ -60,5 +74,5 @@ export interface TokenKeeper {
    */
   reserve(): () => void;
   /** One process at a time. */
-  locked<T>(work: () => Promise<T>): Promise<T>;
+  locked<T>(work: (lock: HeldLock) => Promise<T>): Promise<T>;
 }

@@ -1,7 +1,8 @@
 import type { Bank, TokenSource } from '../bank/bank.ts';
+import { isInterruption } from '../bank/failure.ts';
 import { type ClientCredentials, type GrantedTokens, requestTokens } from '../bank/oauth.ts';
 import { Psd2Error } from '../errors.ts';
-import type { GrantType, StoredTokens } from '../store/tokens.ts';
+import type { GrantType, ReadTokens, StoredTokens } from '../store/tokens.ts';
 import type { TokenKeeper, WorldPorts } from './ports.ts';
 
 /** A token with less than this left is renewed before it is used. */
@@ -13,7 +14,7 @@ export interface SessionSettings {
   grantType: GrantType;
   client: () => ClientCredentials;
   keeper: TokenKeeper;
-  world: Pick<WorldPorts, 'now' | 'newId'>;
+  world: Pick<WorldPorts, 'now' | 'newId' | 'finish'>;
 }
 
 /** Tokens as the bank granted them, with the times they end, as the store keeps them. */
@@ -44,15 +45,16 @@ export function toStoredTokens(granted: GrantedTokens, now: Date, before?: Store
 export function openSession(settings: SessionSettings): TokenSource {
   const { keeper, world } = settings;
 
-  const isFresh = (tokens: StoredTokens | undefined): tokens is StoredTokens & { accessToken: string } =>
+  const isFresh = (tokens: StoredTokens | undefined): tokens is UsableTokens =>
     tokens !== undefined &&
     tokens.accessToken !== null &&
     (tokens.accessTokenExpiresAt === null ||
       Date.parse(tokens.accessTokenExpiresAt) - world.now().getTime() > LEAST_LEFT_MS);
 
-  const keep = async (renewed: StoredTokens) => {
+  /** Stores what the bank gave. @returns the tokens to go on with: another process may have stored newer ones */
+  const keep = async (spent: ReadTokens | undefined, renewed: StoredTokens) => {
     try {
-      await keeper.write(renewed);
+      return await keeper.replace(spent, renewed);
     } catch (error) {
       if (!(error instanceof Psd2Error) || settings.grantType === 'client_credentials') throw error;
       const hint = `The bank has renewed the login, and it is lost: then run psd2 auth login. ${error.hint ?? ''}`;
@@ -60,27 +62,43 @@ export function openSession(settings: SessionSettings): TokenSource {
     }
   };
 
-  const renew = (isUsable: (tokens: StoredTokens & { accessToken: string }) => boolean) =>
-    keeper.locked(async () => {
+  /** Renews what is stored, under its lock. @returns undefined where another process has the lock now */
+  const renewOnce = (isUsable: (tokens: UsableTokens) => boolean) =>
+    keeper.locked(async (lock) => {
       const tokens = await keeper.read();
       // Another process may have renewed it while this one waited for the lock.
       if (isFresh(tokens) && isUsable(tokens)) return tokens.accessToken;
       // The bank spends the refresh token at once: what it gives instead must find its place.
       const giveBack = keeper.reserve();
+      const assertOurs = () => {
+        if (!lock.isOurs() || (tokens && !keeper.isNewest(tokens))) throw new LockLost();
+      };
       try {
-        const renewed = await requestNew(settings, tokens);
-        giveBack();
-        await keep(renewed);
-        return renewed.accessToken;
+        return await world.finish(keeper.whose, async () => {
+          const granted = await requestNew(settings, tokens, assertOurs);
+          giveBack();
+          const kept = await keep(tokens, granted);
+          if (!kept?.accessToken) throw notLoggedIn(settings.grantType);
+          return kept.accessToken;
+        });
       } catch (error) {
         giveBack();
-        // A process whose lock was taken over while it slept may have been first with this refresh token.
+        if (error instanceof LockLost) return undefined;
+        if (isInterruption(error)) throw error;
+        // Another process, which was stopped after it had sent the same refresh token, may have been first: whatever
+        // the bank calls its refusal, the tokens that are stored since are good.
         const now = await keeper.read();
-        if (isInvalidGrant(error) && isFresh(now) && now.accessToken !== tokens?.accessToken)
-          return now.accessToken;
+        if (isFresh(now) && now.accessToken !== tokens?.accessToken) return now.accessToken;
         throw error;
       }
     });
+
+  const renew = async (isUsable: (tokens: UsableTokens) => boolean) => {
+    for (;;) {
+      const accessToken = await renewOnce(isUsable);
+      if (accessToken !== undefined) return accessToken;
+    }
+  };
 
   /** What the calls before went with. Where another process has ended or renewed it, the bank refuses it. */
   let held: StoredTokens | undefined;
@@ -97,15 +115,33 @@ export function openSession(settings: SessionSettings): TokenSource {
   };
 }
 
-/** Renews the tokens now, whatever time they have left. @throws Psd2Error `not_logged_in` */
+type UsableTokens = StoredTokens & { accessToken: string };
+
+/** Another process took the lock over while this one was stopped: what it does comes first. */
+class LockLost extends Error {
+  override readonly name = 'LockLost';
+
+  constructor() {
+    super('another psd2 renews the login');
+  }
+}
+
+/**
+ * Renews the tokens now, whatever time they have left.
+ *
+ * @param assertOurs called right before the call leaves; what it throws keeps it from leaving
+ * @throws Psd2Error `not_logged_in`
+ */
 async function requestNew(
   settings: SessionSettings,
-  tokens: StoredTokens | undefined,
-): Promise<StoredTokens & { accessToken: string }> {
+  tokens: ReadTokens | undefined,
+  assertOurs: () => void,
+): Promise<StoredTokens> {
   const { bank, grantType, client, keeper, world } = settings;
+  const beforeSend = () => ({ beforeFirstByte: assertOurs });
   if (grantType === 'client_credentials') {
-    const granted = await requestTokens(bank, client(), { grant_type: 'client_credentials' }, world.newId());
-    return { ...toStoredTokens(granted, world.now()), accessToken: granted.accessToken };
+    const grant = { grant_type: 'client_credentials' } as const;
+    return toStoredTokens(await requestTokens(bank, client(), grant, world.newId(), beforeSend), world.now());
   }
   if (!tokens) throw notLoggedIn(grantType);
   if (!tokens.refreshToken) {
@@ -119,14 +155,13 @@ async function requestNew(
       client(),
       { grant_type: 'refresh_token', refresh_token: tokens.refreshToken },
       world.newId(),
+      beforeSend,
     );
-    return { ...toStoredTokens(granted, world.now(), tokens), accessToken: granted.accessToken };
+    return toStoredTokens(granted, world.now(), tokens);
   } catch (error) {
     if (!(error instanceof Psd2Error) || !isRefusal(error)) throw error;
     const ended = isInvalidGrant(error);
-    // Only the token that was refused: another may have been stored since.
-    if (ended && (await keeper.read())?.refreshToken === tokens.refreshToken)
-      await keeper.write({ ...tokens, refreshToken: null, refreshTokenExpiresAt: null });
+    if (ended) await keeper.refuse(tokens);
     // Any other refusal (a wrong secret, a wrong clock) says nothing against the refresh token: it stays.
     const message = ended
       ? 'The login has ended: the bank no longer accepts its refresh token'

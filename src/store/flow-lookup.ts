@@ -1,3 +1,4 @@
+import { comparableReference } from '../domain/sepa-text.ts';
 import type { Transfer } from '../domain/transfer.ts';
 import { Psd2Error } from '../errors.ts';
 import { findFlow } from './find-flow.ts';
@@ -44,8 +45,8 @@ export class FlowLookup {
   }
 
   /**
-   * The transfers that have this reference of the operator's. One whose journal is damaged after its beginning
-   * comes with the damage.
+   * The transfers that have this reference of the operator's, as {@link comparableReference} compares them. One whose
+   * journal is damaged after its beginning comes with the damage.
    *
    * @throws Psd2Error `config` when a journal can't tell its reference
    */
@@ -59,7 +60,11 @@ export class FlowLookup {
       learnt.push({ flow, reference: read });
       return read;
     };
-    const flows = this.#flows.newestFirst(TRANSFER).filter((flow) => referenceOf(flow) === reference);
+    const wanted = comparableReference(reference);
+    const flows = this.#flows.newestFirst(TRANSFER).filter((flow) => {
+      const known = referenceOf(flow);
+      return known !== null && comparableReference(known) === wanted;
+    });
     this.#note(learnt);
     return flows.flatMap((flow): ReferencedTransfer[] => {
       const damaged: Psd2Error[] = [];

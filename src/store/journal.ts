@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { basename, join } from 'node:path';
 import type { Consent, ConsentEvent } from '../domain/consent.ts';
-import type { GenericOrder, OperationEvent } from '../domain/operation.ts';
+import { type GenericOrder, isPlainlyFailed, type OperationEvent } from '../domain/operation.ts';
 import type { Transfer, TransferEvent } from '../domain/transfer.ts';
 import { Psd2Error } from '../errors.ts';
 import { listFolder } from './files.ts';
@@ -23,6 +23,7 @@ import { FlowsUnderWay } from './flows-under-way.ts';
 import type { StoreFolder } from './folder.ts';
 import { makePrivateFolder } from './json-file.ts';
 import { holderOf, withLock } from './lock.ts';
+import { ReferenceClaims } from './reference-claims.ts';
 import { reserveSpace } from './reserve-space.ts';
 
 /** A flow as its journal tells it, with the means to write its next event. */
@@ -69,6 +70,7 @@ export class FlowJournal {
   readonly #flows: FlowFolder;
   readonly #index: FlowIndex;
   readonly #lookup: FlowLookup;
+  readonly #references: ReferenceClaims;
   /** Which flows processes work on, or left behind. */
   readonly underWay: FlowsUnderWay;
   readonly #now: () => Date;
@@ -88,6 +90,7 @@ export class FlowJournal {
     this.#flows = new FlowFolder(this.#folder);
     this.#index = new FlowIndex(this.#folder);
     this.#lookup = new FlowLookup(this.#flows, this.#index);
+    this.#references = new ReferenceClaims(this.#folder);
     this.underWay = new FlowsUnderWay(this.#folder);
     this.#now = now;
     this.#random = random;
@@ -148,6 +151,26 @@ export class FlowJournal {
   /** As {@link FlowLookup.withReference}. */
   transfersWithReference(reference: string): ReferencedTransfer[] {
     return this.#lookup.withReference(reference);
+  }
+
+  /**
+   * Takes a reference of the operator's for a transfer that was begun. Where several take it, the disk decides once.
+   *
+   * @param flow the transfer's id; its journal is on the disk
+   * @returns the flow that has the reference: `flow`, or another that has not plainly failed
+   * @throws Psd2Error `config`
+   */
+  takeReference(reference: string, flow: string): string {
+    return this.#references.take(reference, flow, (holder) => {
+      try {
+        const found = this.#flows.read(TRANSFER, holder);
+        return found === undefined || isPlainlyFailed(found.current);
+      } catch (error) {
+        // Its journal is damaged: it may have been paid.
+        if (error instanceof Psd2Error) return false;
+        throw error;
+      }
+    });
   }
 
   /**

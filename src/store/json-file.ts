@@ -99,8 +99,12 @@ export async function writeJsonFile<T extends Record<string, unknown>>(
   }
 }
 
-/** @throws Psd2Error `config` when a damaged file can't be moved; it stays then */
-function setAsideIfDamaged(path: string, schema: z.ZodMiniType<object>, notice: Notice): void {
+/**
+ * Keeps a damaged file beside the place that another is written to: a part of it may be saved by hand.
+ *
+ * @throws Psd2Error `config` when it can't be moved; it stays then
+ */
+export function setAsideIfDamaged(path: string, schema: z.ZodMiniType<object | null>, notice: Notice): void {
   try {
     const content = readPlainFile(path)?.toString('utf8');
     if (content !== undefined) parseStored(path, content, schema);

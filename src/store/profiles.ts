@@ -215,13 +215,19 @@ export class ProfileStore {
   /** Removes the settings and the tokens. The journal of its flows stays: it is the record of payments. */
   async remove(name: string): Promise<void> {
     const tokens = this.#folder.tokens(parseProfileName(name));
-    for (const file of listFolder(tokens).filter((each) => each.endsWith('.json'))) {
-      const path = join(tokens, file);
+    const holders = listFolder(tokens).flatMap(
+      (name) => /^(customer-.+?|client-credentials)(?:\.json)?$/.exec(name)?.[1] ?? [],
+    );
+    for (const holder of new Set(holders)) {
+      const path = join(tokens, `${holder}.json`);
       // A renewal that is under way would store its tokens afterwards.
       await withLock(
         path,
         `The login in ${path}`,
-        async () => removeStored(path),
+        async () => {
+          removeStored(path);
+          removeStored(join(tokens, holder));
+        },
         LONGEST_RENEWAL_MS,
         this.#folder.interrupted,
       );

@@ -1,10 +1,18 @@
 import { join } from 'node:path';
 import * as z from 'zod/mini';
 import { Psd2Error } from '../errors.ts';
-import { listFolder, removeStored } from './files.ts';
+import { listFolder, removeStored, syncFolder } from './files.ts';
 import type { StoreFolder } from './folder.ts';
-import { type Notice, readJsonFile, removeHalfWritten, writeJsonFile } from './json-file.ts';
-import { LONGEST_RENEWAL_MS, withLock } from './lock.ts';
+import { Generations } from './generations.ts';
+import {
+  makePrivateFolder,
+  type Notice,
+  readJsonFile,
+  removeHalfWritten,
+  setAsideIfDamaged,
+  writeJsonFile,
+} from './json-file.ts';
+import { type HeldLock, LONGEST_RENEWAL_MS, withLock } from './lock.ts';
 import { reserveSpace } from './reserve-space.ts';
 import { type Place, sealed } from './sealed.ts';
 import { type ProfileKey, Vault } from './vault.ts';
@@ -23,12 +31,19 @@ const lifetimes = {
   scope: z.nullable(z.string()),
   /** The bank's session id, sent back as `cb-apitrack-id` with all calls made with these tokens. */
   apiTrackId: z.optional(headerText),
+  /**
+   * The generation that the refresh token came with, where this one only says more of it: that the bank refused it, or
+   * how it is encrypted.
+   */
+  origin: z.optional(z.int()),
 };
 const secrets = { accessToken: z.nullable(headerText), refreshToken: z.nullable(z.string()) };
 const tokenSecrets = z.object(secrets);
 /** Of a protected profile the tokens themselves are encrypted. */
 const tokenFile = z.union([z.object({ ...lifetimes, ...secrets }), z.object({ ...lifetimes, sealed })]);
 type TokenFile = z.infer<typeof tokenFile>;
+/** Null where the operator logged out. */
+const tokenGeneration = z.nullable(tokenFile);
 
 /** What is known of a login without its tokens. */
 export type StoredLogin = Omit<z.infer<z.ZodMiniObject<typeof lifetimes>>, 'baseUrl'>;
@@ -36,14 +51,18 @@ export type StoredLogin = Omit<z.infer<z.ZodMiniObject<typeof lifetimes>>, 'base
 /** The tokens of one customer, or of the `client_credentials` application. */
 export type StoredTokens = StoredLogin & z.infer<typeof tokenSecrets>;
 
+/** Tokens as they were read: newer ones have a higher generation. */
+export type ReadTokens = StoredTokens & { generation: number };
+
 /** More than a file of tokens has, in bytes, with some for the folder. */
 const LARGEST_TOKENS = 16_384;
 
 const lastLogin = z.object({ customerId: z.string() });
 
 /**
- * The tokens of one profile at one bank: a file for each customer, so that none waits for another. Tokens that
- * another base URL granted count as none, so they never go to a bank that is not theirs.
+ * The tokens of one profile at one bank: a folder for each customer, so that none waits for another, with a file for
+ * each generation of tokens ({@link Generations}), so that older ones never replace newer ones. Tokens that another base
+ * URL granted count as none, so they never go to a bank that is not theirs.
  */
 export class TokenStore {
   readonly #folder: string;
@@ -77,43 +96,109 @@ export class TokenStore {
    * @param customerId null for the `client_credentials` application, which has no customer of its own
    * @throws Psd2Error `config` when they are damaged, or the key of a protected profile can't be had
    */
-  async read(customerId: string | null): Promise<StoredTokens | undefined> {
-    const stored = this.#readFile(customerId);
-    return stored?.baseUrl === this.#baseUrl ? this.#open(customerId, stored) : undefined;
+  async read(customerId: string | null): Promise<ReadTokens | undefined> {
+    const { generation, file } = this.#readNewest(customerId);
+    if (file?.baseUrl !== this.#baseUrl) return undefined;
+    return { ...(await this.#open(customerId, generation, file)), generation };
   }
 
   /** What is known of a login without opening its tokens. @throws Psd2Error `config` when the file is damaged */
   readLogin(customerId: string | null): StoredLogin | undefined {
-    const stored = this.#readFile(customerId);
-    return stored?.baseUrl === this.#baseUrl ? stored : undefined;
+    const { file } = this.#readNewest(customerId);
+    return file?.baseUrl === this.#baseUrl ? file : undefined;
   }
 
-  /** Encrypted where the profile is protected. To be called by who holds the lock: see {@link locked}. */
+  /**
+   * Writes the tokens of a new login, in the place of all before. Encrypted where the profile is protected. To be called
+   * by who holds the lock: see {@link locked}.
+   */
   async write(customerId: string | null, tokens: StoredTokens): Promise<void> {
-    await this.#write(customerId, { ...tokens, baseUrl: this.#baseUrl });
+    await this.#write(customerId, { ...tokens, origin: undefined, baseUrl: this.#baseUrl });
   }
 
+  /**
+   * Writes what the bank gave for a refresh token, unless tokens that are newer than the spent ones are stored: those of
+   * a new login, or of another process that was given some as well.
+   *
+   * @param spent the tokens that were read before; undefined for an application that had none
+   * @returns the tokens that are stored now; undefined when the operator has logged out in the meantime
+   */
+  async replace(
+    customerId: string | null,
+    spent: ReadTokens | undefined,
+    tokens: StoredTokens,
+  ): Promise<StoredTokens | undefined> {
+    for (;;) {
+      const { generation, file } = this.#readNewest(customerId);
+      // That another process was refused the token that this one has spent says nothing against what it was given.
+      const isSpent = file && (file.origin ?? generation) === (spent?.origin ?? spent?.generation);
+      if (spent && !isSpent) return this.read(customerId);
+      const content = await this.#toFile(customerId, {
+        ...tokens,
+        origin: undefined,
+        baseUrl: this.#baseUrl,
+      });
+      if (this.#add(customerId, generation + 1, content, spent === undefined || generation === 0))
+        return tokens;
+    }
+  }
+
+  /** Notes that the bank no longer accepts a refresh token; nothing where newer tokens are stored. */
+  async refuse(customerId: string | null, { generation, ...tokens }: ReadTokens): Promise<void> {
+    const ended = { ...tokens, refreshToken: null, refreshTokenExpiresAt: null };
+    const content = await this.#toFile(customerId, {
+      ...ended,
+      origin: tokens.origin ?? generation,
+      baseUrl: this.#baseUrl,
+    });
+    this.#add(customerId, generation + 1, content, generation === 0);
+  }
+
+  /** Whether no newer tokens are stored than these. */
+  isNewest(customerId: string | null, { generation }: ReadTokens): boolean {
+    return this.#generations(customerId).newest() === generation;
+  }
+
+  /** Forgets tokens. What a renewal that was stopped has in hand is not stored after that. */
   remove(customerId: string | null): void {
-    removeStored(this.#path(customerId));
+    const generations = this.#generations(customerId);
+    const isKept = () => {
+      const { generation, file } = this.#newestOrDamaged(customerId);
+      return generation > 0 ? file !== null : file !== undefined;
+    };
+    while (isKept()) this.#add(customerId, generations.newest() + 1, 'null', true);
   }
 
-  /** One process at a time, for what changes the tokens: they must not be those of before when written. */
-  exclusively<T>(customerId: string | null, work: () => Promise<T>): Promise<T> {
+  /**
+   * One process at a time, for what changes the tokens.
+   *
+   * @param signal ends the wait for another process; that of Ctrl-C unless another is given
+   */
+  exclusively<T>(
+    customerId: string | null,
+    work: (lock: HeldLock) => Promise<T>,
+    signal: AbortSignal | undefined = this.#interrupted,
+  ): Promise<T> {
     const what = customerId === null ? 'The login of the application' : `The login of customer ${customerId}`;
-    return withLock(this.#path(customerId), what, work, LONGEST_RENEWAL_MS, this.#interrupted);
+    return withLock(this.#path(customerId), what, work, LONGEST_RENEWAL_MS, signal);
   }
 
   /** The same for what writes tokens: before it begins it is certain that they can be encrypted, if they have to be. */
-  locked<T>(customerId: string | null, work: () => Promise<T>): Promise<T> {
+  locked<T>(
+    customerId: string | null,
+    work: (lock: HeldLock) => Promise<T>,
+    signal?: AbortSignal,
+  ): Promise<T> {
     const path = this.#path(customerId);
-    return this.exclusively(customerId, async () => {
+    const prepared = async (lock: HeldLock) => {
       this.#keys.set(path, await this.#vault.key());
       try {
-        return await work();
+        return await work(lock);
       } finally {
         this.#keys.delete(path);
       }
-    });
+    };
+    return this.exclusively(customerId, prepared, signal);
   }
 
   /**
@@ -132,22 +217,26 @@ export class TokenStore {
    * about to write otherwise are waited for.
    */
   async rewrite(): Promise<void> {
-    // A lock without a file is a login that is about to write it.
-    const holders = this.#files(/^(?:customer-(.+)|client-credentials)\.json(?:\.lock)?$/);
+    // A lock without a folder is a login that is about to make it.
+    const holders = this.#names(/^(?:customer-(.+?)|client-credentials)(?:\.json(?:\.lock)?)?$/);
     for (const customerId of new Set(holders.map(([, id]) => id ?? null))) {
       await this.locked(customerId, async () => {
         removeHalfWritten(this.#path(customerId));
-        const stored = this.#readFile(customerId);
-        if (stored) await this.#write(customerId, await this.#open(customerId, stored));
+        const { generation, file } = this.#readNewest(customerId);
+        if (!file) return;
+        const tokens = await this.#open(customerId, generation, file);
+        await this.#write(customerId, { ...tokens, origin: file.origin ?? generation });
       });
     }
   }
 
   /** Customers whose tokens are kept, sorted. */
   customers(): string[] {
-    return this.#files(/^customer-(\d{1,20})\.json$/)
-      .flatMap(([, customerId]) => customerId ?? [])
-      .sort();
+    const found = this.#names(/^customer-(\d{1,20})(?:\.json)?$/).flatMap(
+      ([, customerId]) => customerId ?? [],
+    );
+    // What is damaged is kept, too: who needs it is told.
+    return [...new Set(found)].filter((customerId) => this.#newestOrDamaged(customerId).file).sort();
   }
 
   /** The customer who logged in last. */
@@ -163,51 +252,104 @@ export class TokenStore {
     return join(this.#folder, 'last-login.json');
   }
 
-  #readFile(customerId: string | null): TokenFile | undefined {
-    return readJsonFile(this.#path(customerId), tokenFile);
+  /** The generation that counts, and what it holds: null where the operator logged out, undefined without any. */
+  #readNewest(customerId: string | null): { generation: number; file: TokenFile | null | undefined } {
+    const generations = this.#generations(customerId);
+    for (;;) {
+      const generation = generations.newest();
+      // psd2 0.1 kept one file for each customer.
+      if (generation === 0) return { generation, file: readJsonFile(this.#path(customerId), tokenFile) };
+      const file = readJsonFile(generations.pathOf(generation), tokenGeneration);
+      // A newer one has taken its place in the meantime.
+      if (file !== undefined) return { generation, file };
+    }
   }
 
-  async #open(customerId: string | null, stored: TokenFile): Promise<StoredTokens & { baseUrl: string }> {
+  /** The same; what is damaged stands for itself. */
+  #newestOrDamaged(customerId: string | null): { generation: number; file: unknown } {
+    try {
+      return this.#readNewest(customerId);
+    } catch (error) {
+      if (!(error instanceof Psd2Error)) throw error;
+      return { generation: this.#generations(customerId).newest(), file: error };
+    }
+  }
+
+  async #open(
+    customerId: string | null,
+    generation: number,
+    stored: TokenFile,
+  ): Promise<StoredTokens & { baseUrl: string }> {
     if (!('sealed' in stored)) return stored;
     const { sealed: content, ...login } = stored;
-    const path = this.#path(customerId);
+    const path = this.#pathOf(customerId, generation);
     const key = await this.#vault.key();
     if (!key) throw keyIsGone(path);
     return { ...login, ...key.open(path, placeOf(customerId, login.baseUrl), content, tokenSecrets) };
   }
 
   async #write(customerId: string | null, tokens: StoredTokens & { baseUrl: string }): Promise<void> {
+    for (;;) {
+      const content = await this.#toFile(customerId, tokens);
+      const generation = this.#generations(customerId).newest();
+      setAsideIfDamaged(this.#pathOf(customerId, generation), tokenGeneration, this.#notice);
+      if (this.#add(customerId, generation + 1, content, true)) return;
+    }
+  }
+
+  /** What stands in the file of tokens: encrypted, where the profile is protected. */
+  async #toFile(customerId: string | null, tokens: StoredTokens & { baseUrl: string }): Promise<string> {
     const path = this.#path(customerId);
     const key = this.#keys.has(path) ? this.#keys.get(path) : await this.#vault.key();
     if (!key && this.#isSealed(customerId)) throw keyIsGone(path);
-    if (!key?.sealsNew) return writeJsonFile(path, tokens, tokenFile, this.#notice);
+    if (!key?.sealsNew) return JSON.stringify(tokens, null, '\t');
     const { accessToken, refreshToken, ...login } = tokens;
     const place = placeOf(customerId, tokens.baseUrl);
-    const content = key.seal(place, { accessToken, refreshToken });
-    await writeJsonFile(path, { ...login, sealed: content }, tokenFile, this.#notice);
+    return JSON.stringify({ ...login, sealed: key.seal(place, { accessToken, refreshToken }) }, null, '\t');
+  }
+
+  /** @param mayBegin the customer's folder is made where it is missing */
+  #add(customerId: string | null, generation: number, content: string, mayBegin: boolean): boolean {
+    const folder = this.#folderOf(customerId);
+    if (mayBegin) makePrivateFolder(folder);
+    if (!this.#generations(customerId).add(generation, content)) return false;
+    if (generation > 1) return true;
+    syncFolder(this.#folder);
+    removeStored(this.#path(customerId));
+    return true;
   }
 
   #isSealed(customerId: string | null): boolean {
     try {
-      const stored = this.#readFile(customerId);
-      return stored !== undefined && 'sealed' in stored;
+      const { file } = this.#readNewest(customerId);
+      return file != null && 'sealed' in file;
     } catch {
       // What is damaged may be replaced.
       return false;
     }
   }
 
-  #files(pattern: RegExp): RegExpExecArray[] {
+  #names(pattern: RegExp): RegExpExecArray[] {
     return listFolder(this.#folder)
-      .map((file) => pattern.exec(file))
+      .map((name) => pattern.exec(name))
       .filter((match) => match !== null);
   }
 
+  #generations(customerId: string | null): Generations {
+    return new Generations(this.#folderOf(customerId));
+  }
+
+  #pathOf(customerId: string | null, generation: number): string {
+    return generation === 0 ? this.#path(customerId) : this.#generations(customerId).pathOf(generation);
+  }
+
+  #folderOf(customerId: string | null): string {
+    return join(this.#folder, customerId === null ? 'client-credentials' : `customer-${customerId}`);
+  }
+
+  /** What the lock stands beside, and where psd2 0.1 kept the tokens. */
   #path(customerId: string | null): string {
-    return join(
-      this.#folder,
-      customerId === null ? 'client-credentials.json' : `customer-${customerId}.json`,
-    );
+    return `${this.#folderOf(customerId)}.json`;
   }
 }
 

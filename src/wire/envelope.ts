@@ -39,6 +39,11 @@ export type BankMessage = z.infer<typeof message>;
 export interface Envelope {
   /** Null where the answer has no envelope, as plain OAuth ones (RFC 6749, section 5.1): the HTTP status says it all. */
   outcome: 'SUCCESS' | 'ERROR' | null;
+  /**
+   * The answer is the bank's own and says no: its `result.outcome` is the very word `ERROR`. A gateway's JSON may count as
+   * an error above, and is no word of the bank's.
+   */
+  isBanksError: boolean;
   /** Every digit of it, or null where the answer has none. */
   requestId: string | null;
   messages: BankMessage[];
@@ -83,6 +88,7 @@ export function readEnvelope(body: unknown): Envelope | null {
   const resources = find('resources');
   const data = find('data');
   return {
+    isBanksError: levels.slice(1).some((level) => level.outcome === 'ERROR'),
     outcome: outcome === 'SUCCESS' ? 'SUCCESS' : 'result' in body || plainError !== null ? 'ERROR' : null,
     requestId: read(requestId, find('requestId')),
     messages:

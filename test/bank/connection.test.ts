@@ -120,8 +120,10 @@ describe('an interruption', () => {
     let notBegun = 0;
     const beforeSend = () => {
       controller.abort(interrupted);
-      return () => {
-        notBegun += 1;
+      return {
+        notBegun: () => {
+          notBegun += 1;
+        },
       };
     };
     await expect(exchange({ ...put, beforeSend })).rejects.toBe(interrupted);

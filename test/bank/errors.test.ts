@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import * as z from 'zod/mini';
 import { readAnswer } from '../../src/bank/answer.ts';
 import { isTurnedAway } from '../../src/bank/exchange.ts';
-import { isRefusal } from '../../src/bank/failure.ts';
+import { isBanksRefusal, isRefusal } from '../../src/bank/failure.ts';
 import type { Psd2Error } from '../../src/errors.ts';
 
 const anything = z.unknown();
@@ -185,34 +185,56 @@ describe('a success', () => {
   });
 });
 
+const NO_WORD = { refused: false, byTheBank: false, notBegun: false };
+const BANKS_NO = { refused: true, byTheBank: true, notBegun: false };
+const SOMEBODYS_NO = { ...BANKS_NO, byTheBank: false };
+const TURNED_AWAY = { ...NO_WORD, notBegun: true };
+
 describe('what a failed call means for what it asked for', () => {
   const meaning = async (status: number, body: string) => {
     const failure = await failed(status, body);
-    return { refused: isRefusal(failure), notBegun: isTurnedAway(answered(status, body)) };
+    return {
+      refused: isRefusal(failure),
+      byTheBank: isBanksRefusal(failure),
+      notBegun: await isTurnedAway(answered(status, body)),
+    };
   };
 
   it.each([
-    [400, error('E1', 'no'), { refused: true, notBegun: false }],
-    [400, '', { refused: true, notBegun: false }],
-    [403, '<html>', { refused: true, notBegun: false }],
-    [412, error('E1', 'no'), { refused: true, notBegun: false }],
-    [422, error('E1', 'no'), { refused: true, notBegun: false }],
-    [200, error('E1', 'no'), { refused: true, notBegun: false }],
-    [401, error('E1', 'no'), { refused: false, notBegun: true }],
-    [420, '', { refused: false, notBegun: true }],
-    [429, '', { refused: false, notBegun: true }],
+    [400, error('E1', 'no'), BANKS_NO],
+    [403, error('E1', 'no'), BANKS_NO],
+    [412, error('E1', 'no'), BANKS_NO],
+    [422, error('E1', 'no'), BANKS_NO],
+    [404, '{"result":{"result":{"outcome":"ERROR"}}}', BANKS_NO],
+    [200, error('E1', 'no'), BANKS_NO],
+    [200, '{"result":{"outcome":"ERROR"}}', BANKS_NO],
+    [401, error('E1', 'no'), TURNED_AWAY],
+    [420, error('E1', 'no'), TURNED_AWAY],
+    [429, error('E1', 'no'), TURNED_AWAY],
     // It was looked at: the customer has to authenticate first.
-    [401, error('PSD2_SCA_REQUIRED', 'no'), { refused: true, notBegun: false }],
+    [401, error('PSD2_SCA_REQUIRED', 'no'), BANKS_NO],
+    // Something on the way may say no without knowing what the bank has done.
+    [400, '', SOMEBODYS_NO],
+    [403, '<html>', SOMEBODYS_NO],
+    [403, '{"error":"forbidden"}', SOMEBODYS_NO],
+    [403, '{"outcome":"ERROR"}', SOMEBODYS_NO],
+    [403, '{"result":"denied"}', SOMEBODYS_NO],
+    [422, '{"result":{"outcome":"FAILURE"}}', SOMEBODYS_NO],
     // None of these is a clear no.
-    [500, error('E1', 'no'), { refused: false, notBegun: false }],
-    [503, '', { refused: false, notBegun: false }],
-    [302, '', { refused: false, notBegun: false }],
-    [408, '', { refused: false, notBegun: false }],
-    [200, '', { refused: false, notBegun: false }],
-    [200, '<html>', { refused: false, notBegun: false }],
-    [200, '{}', { refused: false, notBegun: false }],
-    [200, '{"result":{},"data":{"cro":"1"}}', { refused: false, notBegun: false }],
-    [200, '{"result":{"outcome":"MAYBE"}}', { refused: false, notBegun: false }],
+    [401, '<html>', NO_WORD],
+    [401, '{"error":"invalid_token"}', NO_WORD],
+    [420, '', NO_WORD],
+    [429, '', NO_WORD],
+    [500, error('E1', 'no'), NO_WORD],
+    [503, '', NO_WORD],
+    [302, '', NO_WORD],
+    [408, '', NO_WORD],
+    [408, error('E1', 'no'), NO_WORD],
+    [200, '', NO_WORD],
+    [200, '<html>', NO_WORD],
+    [200, '{}', NO_WORD],
+    [200, '{"result":{},"data":{"cro":"1"}}', NO_WORD],
+    [200, '{"result":{"outcome":"MAYBE"}}', NO_WORD],
   ])('HTTP %i %s', async (status, body, expected) => {
     expect(await meaning(status, body)).toEqual(expected);
   });

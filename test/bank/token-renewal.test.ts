@@ -39,7 +39,7 @@ it('a call answered 401 is made once more with a renewed token', async () => {
 });
 
 it('a PUT too, since a 401 did nothing', async () => {
-  recorded.expect('PUT', '/x', { status: 401 });
+  recorded.expect('PUT', '/x', refusal(401));
   recorded.expect('PUT', '/x', success());
   const announced: string[] = [];
   const { bank } = openClient({ tokens: numberedTokens() });
@@ -52,6 +52,16 @@ it('a PUT too, since a 401 did nothing', async () => {
   });
   expect(answer.status).toBe(200);
   expect(new Set(announced).size).toBe(2);
+});
+
+it('a PUT is not made again after a 401 that may not be the word of the bank', async () => {
+  recorded.expect('PUT', '/x', { status: 401, body: '{"error":"invalid_token"}' });
+  const tokens = numberedTokens();
+  const { bank } = openClient({ tokens });
+  const answer = await bank.exchange({ method: 'PUT', path: '/x', body: {}, transactionId });
+  expect(answer.status).toBe(401);
+  expect(bearers()).toEqual(['Bearer token-0']);
+  expect(tokens.refused).toEqual([]);
 });
 
 it('a second 401 is the end', async () => {

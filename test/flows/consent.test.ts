@@ -174,7 +174,7 @@ describe('the confirmation', () => {
   it('that the bank turned away can be sent when it is taken up', async () => {
     script.request();
     script.approach();
-    script.confirm({ status: 420 });
+    script.confirm(refusal(420));
     const { run, stateOf } = openConsent();
     await expect(run()).rejects.toMatchObject({ code: 'too_many_calls' });
     expect(stateOf()).toBe('authorizing');

@@ -27,6 +27,7 @@ export function fakeWorld(): FakeWorld {
       elapsed += milliseconds;
     },
     signal: interrupt.signal,
+    finish: (_, work) => work(),
     interrupt,
     sleeps,
     elapsed: () => elapsed,

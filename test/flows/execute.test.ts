@@ -54,6 +54,7 @@ describe('an outcome that can not be written down', () => {
     script.execute(answer);
     const open = transfer.journal.openTransfer(transfer.open.current.flow);
     const full: OpenTransfer = {
+      ...open,
       get current() {
         return open.current;
       },
@@ -80,9 +81,9 @@ describe('an outcome that can not be written down', () => {
 describe('a clear no', () => {
   it.each<[string, ScriptedAnswer]>([
     ['400', refusal(400, 'PSD2_FUNDS', 'No funds')],
-    ['403', { status: 403, headers: { 'content-type': 'text/html' }, body: '<html>' }],
+    ['403', refusal(403)],
     ['412', refusal(412)],
-    ['422', { status: 422 }],
+    ['422', refusal(422)],
     ['404', refusal(404)],
     ['409 and ERROR without a code', { status: 409, body: '{"result":{"outcome":"ERROR"}}' }],
     ['200 and ERROR', refusal(200, 'PSD2_FUNDS', 'No funds')],
@@ -102,6 +103,14 @@ const NO_CLEAR_ANSWER: [string, ScriptedAnswer][] = [
   ['HTTP 503 with Retry-After', { status: 503, headers: { 'retry-after': '1' } }],
   ['HTTP 302', { status: 302, headers: { location: 'https://elsewhere.example/' } }],
   ['HTTP 408', { status: 408 }],
+  [
+    "HTTP 403 of a firewall's page",
+    { status: 403, headers: { 'content-type': 'text/html' }, body: '<html>' },
+  ],
+  ["HTTP 403 and a gateway's JSON", { status: 403, body: '{"error":"forbidden"}' }],
+  ['HTTP 400 without a word', { status: 400 }],
+  ['HTTP 401 of something on the way', { status: 401, body: '{"error":"invalid_token"}' }],
+  ['HTTP 429 of something on the way', { status: 429, body: '<html>' }],
   ['HTTP 410 of who knows whom', { status: 410, headers: { 'content-type': 'text/html' }, body: '<html>' }],
   ['HTTP 404 without a word', { status: 404 }],
   ['a page', { status: 200, headers: { 'content-type': 'text/html' }, body: '<html>' }],
@@ -216,8 +225,8 @@ describe('when the answer to execute was lost,', () => {
 
 describe('execute that was not begun', () => {
   it.each<[string, ScriptedAnswer]>([
-    ['420', { status: 420 }],
-    ['429', { status: 429 }],
+    ['420', refusal(420)],
+    ['429', refusal(429)],
   ])('since the bank turned it away with HTTP %s can be sent when it is taken up', async (_, answer) => {
     const { transfer, run } = authorised(SCT);
     script.execute(answer);

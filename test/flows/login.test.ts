@@ -25,6 +25,7 @@ function portsWith(customer: FakeCustomer, pasted?: string): LoginPorts {
     customer,
     world,
     askForReturnAddress: pasted === undefined ? undefined : async () => pasted,
+    keep: async () => {},
   };
 }
 

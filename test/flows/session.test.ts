@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { TokenSource } from '../../src/bank/bank.ts';
 import { Psd2Error } from '../../src/errors.ts';
+import type { TokenKeeper } from '../../src/flows/ports.ts';
 import { openSession, type SessionSettings } from '../../src/flows/session.ts';
 import type { StoreFolder } from '../../src/store/folder.ts';
 import { type StoredTokens, TokenStore } from '../../src/store/tokens.ts';
@@ -32,7 +33,7 @@ async function login(left: number | 'no login', stored: Partial<StoredTokens> = 
       ...stored,
     });
   }
-  return { world, store, session: sessionOf(folder, world) };
+  return { world, store, folder, session: sessionOf(folder, world) };
 }
 
 function sessionOf(
@@ -46,14 +47,21 @@ function sessionOf(
     bank: openClient({ now: world.now }).bankWith(),
     grantType,
     client: () => ({ clientId: 'client-1', clientSecret: 'secret-1' }),
-    keeper: {
-      read: () => store.read(holder),
-      write: (granted) => store.write(holder, granted),
-      reserve: () => store.reserve(),
-      locked: (work) => store.locked(holder, work),
-    },
+    keeper: keeperOf(store, holder),
     world,
   });
+}
+
+function keeperOf(store: TokenStore, holder: string | null = '1234567'): TokenKeeper {
+  return {
+    whose: 'The login',
+    read: () => store.read(holder),
+    replace: (spent, granted) => store.replace(holder, spent, granted),
+    refuse: (refused) => store.refuse(holder, refused),
+    isNewest: (held) => store.isNewest(holder, held),
+    reserve: () => store.reserve(),
+    locked: (work) => store.locked(holder, work),
+  };
 }
 
 function sentBodies(): unknown[] {
@@ -154,35 +162,141 @@ describe('a refresh token', () => {
     expect(recorded.received).toHaveLength(1);
   });
 
-  it('that another process has spent first is not held against what that one was given', async () => {
-    recorded.expect('POST', TOKEN_PATH, { status: 400, body: '{"error":"invalid_grant"}' });
-    const { world, store } = await login(0);
-    const old = loaded(store);
-    const newer = {
-      ...old,
-      accessToken: 'access-of-another',
-      accessTokenExpiresAt: null,
-      refreshToken: 'refresh-of-another',
-    };
-    const written: StoredTokens[] = [];
-    // The lock was taken over while this process slept, between its look and the bank's answer.
-    const reads = [old, old];
-    const session = openSession({
-      bank: openClient({ now: world.now }).bankWith(),
-      grantType: 'authorization_code',
-      client: () => ({ clientId: 'client-1', clientSecret: 'secret-1' }),
-      keeper: {
-        read: () => reads.shift() ?? newer,
-        write: async (granted) => {
-          written.push(granted);
+  describe('that another process spends, too, since one of the two was stopped', () => {
+    const INVALID = { status: 400, body: '{"error":"invalid_grant"}' };
+    const ODD = { status: 403, body: '{"error":"token_reuse"}' };
+
+    /** A renewal around which another process stores what it was given. */
+    async function overtaken(when: 'before it is sent' | 'once it has left') {
+      const { world, store, folder } = await login(0);
+      const newer = {
+        ...(await loaded(store)),
+        accessToken: 'access-of-another',
+        accessTokenExpiresAt: null,
+      };
+      const another = async () => {
+        const theirs = new TokenStore(folder, 'sandbox', new URL(recorded.baseUrl));
+        await theirs.replace('1234567', await theirs.read('1234567'), { ...newer, refreshToken: 'theirs' });
+      };
+      let stored: Promise<void> | undefined;
+      const keeper = keeperOf(store);
+      const session = openSession({
+        bank: openClient({ now: world.now }).bankWith(),
+        grantType: 'authorization_code',
+        client: () => ({ clientId: 'client-1', clientSecret: 'secret-1' }),
+        keeper: {
+          ...keeper,
+          reserve() {
+            if (when === 'before it is sent') stored ??= another();
+            return keeper.reserve();
+          },
+          // The last look before the call leaves.
+          isNewest(held) {
+            const isNewest = keeper.isNewest(held);
+            stored ??= another();
+            return isNewest;
+          },
+          async refuse(refused) {
+            await stored;
+            await keeper.refuse(refused);
+          },
+          async replace(spent, granted) {
+            await stored;
+            return keeper.replace(spent, granted);
+          },
+          async read() {
+            await stored;
+            return keeper.read();
+          },
         },
-        reserve: () => () => {},
-        locked: (work) => work(),
+        world,
+      });
+      return { session, store };
+    }
+
+    it.each([INVALID, ODD])(
+      'is refused with %j, and the tokens of the other are gone on with',
+      async (answer) => {
+        recorded.expect('POST', TOKEN_PATH, answer);
+        const { session, store } = await overtaken('once it has left');
+        expect(await session.current()).toBe('access-of-another');
+        expect(await loaded(store)).toMatchObject({
+          accessToken: 'access-of-another',
+          refreshToken: 'theirs',
+        });
       },
-      world,
+    );
+
+    it('is good for both, and the tokens that were stored first stay', async () => {
+      recorded.expect('POST', TOKEN_PATH, tokens('access-late', 'refresh-late'));
+      const { session, store } = await overtaken('once it has left');
+      expect(await session.current()).toBe('access-of-another');
+      expect(await loaded(store)).toMatchObject({ accessToken: 'access-of-another', refreshToken: 'theirs' });
     });
-    expect(await session.current()).toBe('access-of-another');
-    expect(written).toEqual([]);
+
+    it('is not sent by a process that finds newer tokens stored', async () => {
+      const { session } = await overtaken('before it is sent');
+      expect(await session.current()).toBe('access-of-another');
+      expect(recorded.received).toEqual([]);
+    });
+
+    it('is not sent by a process that has lost the lock', async () => {
+      recorded.expect('POST', TOKEN_PATH, tokens('access-1', 'refresh-1'));
+      const { world, store } = await login(0);
+      const keeper = keeperOf(store);
+      const locks = [{ isOurs: () => false }];
+      const session = openSession({
+        bank: openClient({ now: world.now }).bankWith(),
+        grantType: 'authorization_code',
+        client: () => ({ clientId: 'client-1', clientSecret: 'secret-1' }),
+        keeper: { ...keeper, locked: (work) => keeper.locked((lock) => work(locks.shift() ?? lock)) },
+        world,
+      });
+      expect(await session.current()).toBe('access-1');
+      expect(recorded.received).toHaveLength(1);
+    });
+
+    it('was refused to the other, which says nothing against what this one was given', async () => {
+      recorded.expect('POST', TOKEN_PATH, tokens('access-1', 'refresh-1'));
+      const { world, store } = await login(0);
+      const keeper = keeperOf(store);
+      const session = openSession({
+        bank: openClient({ now: world.now }).bankWith(),
+        grantType: 'authorization_code',
+        client: () => ({ clientId: 'client-1', clientSecret: 'secret-1' }),
+        keeper: {
+          ...keeper,
+          async replace(spent, granted) {
+            if (spent) await store.refuse('1234567', spent);
+            return keeper.replace(spent, granted);
+          },
+        },
+        world,
+      });
+      expect(await session.current()).toBe('access-1');
+      expect(await loaded(store)).toMatchObject({ accessToken: 'access-1', refreshToken: 'refresh-1' });
+    });
+
+    it('is of no use any more where the operator has logged out in the meantime', async () => {
+      recorded.expect('POST', TOKEN_PATH, tokens('access-1', 'refresh-1'));
+      const { world, store } = await login(0);
+      const keeper = keeperOf(store);
+      const session = openSession({
+        bank: openClient({ now: world.now }).bankWith(),
+        grantType: 'authorization_code',
+        client: () => ({ clientId: 'client-1', clientSecret: 'secret-1' }),
+        keeper: {
+          ...keeper,
+          replace(spent, granted) {
+            store.remove('1234567');
+            return keeper.replace(spent, granted);
+          },
+        },
+        world,
+      });
+      await expect(session.current()).rejects.toMatchObject({ code: 'not_logged_in' });
+      expect(await store.read('1234567')).toBeUndefined();
+    });
   });
 
   it('is not spent when there is no room for the next one', async () => {
@@ -192,12 +306,10 @@ describe('a refresh token', () => {
       grantType: 'authorization_code',
       client: () => ({ clientId: 'client-1', clientSecret: 'secret-1' }),
       keeper: {
-        read: () => store.read('1234567'),
-        write: (granted) => store.write('1234567', granted),
+        ...keeperOf(store),
         reserve: () => {
           throw new Psd2Error('config', 'The disk is full');
         },
-        locked: (work) => store.locked('1234567', work),
       },
       world,
     });

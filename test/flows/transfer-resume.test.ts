@@ -99,7 +99,7 @@ async function journalOf(events: { execute: 'answered' | 'lost' | 'turned away' 
   if (events.execute === 'answered') CALLS.execute();
   if (events.execute === 'lost') script.execute('cut before the answer');
   if (events.execute === 'turned away') {
-    script.execute({ status: 420 });
+    script.execute(refusal(420));
     await transfer.run(bank).catch(() => {});
     CALLS.authorized();
     CALLS.execute();

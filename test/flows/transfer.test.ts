@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Transfer } from '../../src/domain/transfer.ts';
 import { operationStatus, refusal, success } from '../bank/answers.ts';
 import { useClients } from '../bank/client.ts';
-import { useRecordedBank } from '../bank/recorded-bank.ts';
+import { type ScriptedAnswer, useRecordedBank } from '../bank/recorded-bank.ts';
 import { newConfigFolder, temporaryFolder } from '../store/temporary-folder.ts';
 import { customerElsewhere } from './doubles.ts';
 import { executionStatus, executions, newTransfer, scriptOf } from './transfers.ts';
@@ -155,7 +155,7 @@ it('what the operator does not accept is cancelled before SCA', async () => {
 it.each([
   [refusal(417, 'PSD2_IBAN', 'wrong IBAN'), 'bank_refused'],
   [refusal(200, 'PSD2_IBAN', 'wrong IBAN'), 'bank_refused'],
-  [{ status: 403 }, 'forbidden'],
+  [refusal(403), 'forbidden'],
 ])('what the bank does not verify has failed', async (answer, code) => {
   script.verify(answer);
   const transfer = newTransfer(folder());
@@ -169,11 +169,14 @@ it.each([
   });
 });
 
-it('a verify without an answer can be made again: no money moves by it', async () => {
-  script.verify('cut before the answer');
+it.each<[string, ScriptedAnswer, string]>([
+  ['without an answer', 'cut before the answer', 'bank_unreachable'],
+  ['that something on the way refused', { status: 403, body: '<html>' }, 'forbidden'],
+])('a verify %s can be made again: no money moves by it', async (_, answer, code) => {
+  script.verify(answer);
   const transfer = newTransfer(folder());
   const { bank } = openClient({ now: transfer.world.now });
-  await expect(transfer.run(bank)).rejects.toMatchObject({ code: 'bank_unreachable' });
+  await expect(transfer.run(bank)).rejects.toMatchObject({ code });
   expect([...transfer.journal.transfers()]).toMatchObject([{ state: 'created' }]);
 
   script.verify();

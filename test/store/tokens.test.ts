@@ -51,8 +51,10 @@ it('is readable by its owner alone', async () => {
   await store.rememberCustomer('1234567');
   const place = folder.tokens('sandbox');
   expect(statSync(place).mode & 0o777).toBe(0o700);
-  for (const file of readdirSync(place)) expect(statSync(join(place, file)).mode & 0o777).toBe(0o600);
-  expect(readdirSync(place)).toHaveLength(2);
+  const stored = readdirSync(place, { recursive: true, withFileTypes: true });
+  expect(stored.map(({ name }) => name).sort()).toEqual(['1.json', 'customer-1234567', 'last-login.json']);
+  for (const entry of stored)
+    expect(statSync(join(entry.parentPath, entry.name)).mode & 0o777).toBe(entry.isFile() ? 0o600 : 0o700);
 });
 
 it('forgets the tokens of one customer', async () => {
@@ -90,7 +92,7 @@ it('remembers who logged in last', async () => {
 
 it('refuses a damaged file without showing what is in it', async () => {
   await store.write('1234567', tokens);
-  const file = join(folder.tokens('sandbox'), 'customer-1234567.json');
+  const file = join(folder.tokens('sandbox'), 'customer-1234567', '1.json');
   writeFileSync(file, '{"accessToken":"access-1","refreshToken":"refr');
   await expect(store.read('1234567')).rejects.toThrow(
     expect.objectContaining({ code: 'config', message: `${file} is damaged: it is not JSON` }),

@@ -202,7 +202,12 @@ describe('a profile that is protected by a passphrase', () => {
         async (clientSecret, pem, accessToken) => {
           folder = newConfigFolder(temporary);
           await write({ ...settings, clientSecret, qwacKey: { pem } }, { ...tokens, accessToken });
-          const parsed = () => Object.entries(files()).map(([path, text]) => [path, JSON.parse(text)]);
+          // Tokens are written as another generation.
+          const parsed = () =>
+            Object.entries(files()).map(([path, text]) => {
+              const { origin: _, ...content } = JSON.parse(text);
+              return [path.replace(/\d+\.json$/, 'n.json'), content];
+            });
           const before = parsed();
           // One store for all of it: a passphrase takes its time each time that it is asked for.
           const stores = open();
@@ -244,7 +249,10 @@ describe('without the file of its key', () => {
 });
 
 describe('what was changed on the disk does not open', () => {
-  const file = () => join(folder.tokens('bank'), 'customer-1234567.json');
+  const file = () => {
+    const login = join(folder.tokens('bank'), 'customer-1234567');
+    return join(login, readdirSync(login)[0] ?? '');
+  };
   const change = (path: string, by: (text: string) => string) =>
     writeFileSync(path, by(readFileSync(path, 'utf8')));
   const damaged = (path: string) => ({

@@ -26,6 +26,7 @@ it('reads every part of an answer', () => {
   });
   expect(envelope).toEqual({
     outcome: 'SUCCESS',
+    isBanksError: false,
     requestId: '012345678901234567890123',
     messages: [{ code: 'OK1', text: 'Done', type: 'INFO', detail: 'well' }],
     data: { customerid: '1234567' },

@@ -42,7 +42,7 @@ export class LocalValues {
       case 'profile':
         return namesIn(this.#folder.profiles, /^(.+)\.json$/).map(plain);
       case 'customer':
-        return namesIn(this.#folder.tokens(this.#profile), /^customer-(.+)\.json$/).map(plain);
+        return namesIn(this.#folder.tokens(this.#profile), /^customer-(\d+)(?:\.json)?$/).map(plain);
       case 'product':
         return [...new Set(this.#begun('').flatMap(productsOf))].sort().map(plain);
       case 'operation':
