@@ -7,6 +7,7 @@ import { freePort } from '../free-port.ts';
 import { readError } from './errors.ts';
 import { useOperator } from './psd2.ts';
 import { useTappedBank } from './tap.ts';
+import { tokensFile } from './tokens-file.ts';
 
 const TRANSFER = [
   ...['transfer', 'create', '--yes', '--from', '0010482620', '--to', 'DE89370400440532013000'],
@@ -110,7 +111,7 @@ describe('configuration that is wrong', () => {
   it('a damaged token file', async () => {
     const config = own('damaged');
     cpSync(operator.config, config, { recursive: true });
-    const file = join(config, 'tokens', 'sandbox', 'customer-1048262.json');
+    const file = tokensFile(config);
     const damaged = readFileSync(file, 'utf8').slice(0, 40);
     writeFileSync(file, damaged);
     const ended = await operator.psd2(['accounts', 'list', '--json'], { env: { PSD2_CONFIG_DIR: config } });

@@ -14,6 +14,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { readError } from './errors.ts';
 import { readDocument, useLoggedIn } from './psd2.ts';
 import * as shapes from './shapes.ts';
+import { tokensFile } from './tokens-file.ts';
 
 const operator = useLoggedIn();
 const ORDER = [
@@ -37,11 +38,11 @@ const read = (config: string, args: string[]) =>
 const keptBeside = (path: string) =>
   readdirSync(dirname(path)).filter((name) => name.startsWith(`${basename(path)}.damaged-`));
 
-const FILES: [string, string][] = [
-  ['the chosen profile', 'config.json'],
-  ['the settings', 'profiles/sandbox.json'],
-  ['the tokens', 'tokens/sandbox/customer-1048262.json'],
-  ['the last login', 'tokens/sandbox/last-login.json'],
+const FILES: [string, (config: string) => string][] = [
+  ['the chosen profile', (config) => join(config, 'config.json')],
+  ['the settings', (config) => join(config, 'profiles', 'sandbox.json')],
+  ['the tokens', (config) => tokensFile(config)],
+  ['the last login', (config) => join(config, 'tokens', 'sandbox', 'last-login.json')],
 ];
 const DAMAGES: [string, RegExp, (path: string) => void][] = [
   ['cut short', /is damaged: it is not JSON/, (path) => truncateSync(path, 9)],
@@ -70,14 +71,14 @@ function replace(path: string, make: () => void): void {
   make();
 }
 
-describe.each(FILES)('%s', (_what, file) => {
+describe.each(FILES)('%s', (_what, pathIn) => {
   beforeAll(async () => {
     expect(await operator.psd2(['profile', 'use', 'sandbox'])).toMatchObject({ code: 0 });
   });
 
   it.each(DAMAGES)('that is %s is named, exit code 3', async (_how, message, damage) => {
     const config = copyConfig();
-    const path = join(config, file);
+    const path = pathIn(config);
     damage(path);
     const error = readError(await read(config, ['accounts', 'list']));
     expect(error).toMatchObject({ code: 'config', exitCode: 3, message: expect.stringMatching(message) });
@@ -87,7 +88,7 @@ describe.each(FILES)('%s', (_what, file) => {
 
   it('that is a link to a file elsewhere is followed', async () => {
     const config = copyConfig();
-    const path = join(config, file);
+    const path = pathIn(config);
     const elsewhere = join(operator.folder, `elsewhere-${copies}.json`);
     cpSync(path, elsewhere);
     replace(path, () => symlinkSync(elsewhere, path));
@@ -96,13 +97,13 @@ describe.each(FILES)('%s', (_what, file) => {
 });
 
 describe('a command that writes where a damaged file stands', () => {
-  it.each([
-    ['auth login', ['auth', 'login'], 'tokens/sandbox/customer-1048262.json'],
-    ['auth login', ['auth', 'login'], 'tokens/sandbox/last-login.json'],
-    ['profile use', ['profile', 'use', 'sandbox'], 'config.json'],
-  ])('%s keeps it, and says where', async (_, args, file) => {
+  it.each<[string, string[], (config: string) => string]>([
+    ['auth login', ['auth', 'login'], tokensFile],
+    ['auth login', ['auth', 'login'], (config) => join(config, 'tokens', 'sandbox', 'last-login.json')],
+    ['profile use', ['profile', 'use', 'sandbox'], (config) => join(config, 'config.json')],
+  ])('%s keeps it, and says where', async (_, args, pathIn) => {
     const config = copyConfig();
-    const path = join(config, file);
+    const path = pathIn(config);
     const whole = readFileSync(path, 'utf8');
     truncateSync(path, 9);
     const ended = await operator.psd2(args, { env: { PSD2_CONFIG_DIR: config } });

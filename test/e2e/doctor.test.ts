@@ -7,6 +7,7 @@ import { freePort } from '../free-port.ts';
 import { readError } from './errors.ts';
 import * as shapes from './shapes.ts';
 import { useTappedBank } from './tap.ts';
+import { tokensFile } from './tokens-file.ts';
 import { callsOf } from './verbose.ts';
 
 const { operator, tap } = useTappedBank();
@@ -23,7 +24,7 @@ async function examine(env: Record<string, string | undefined> = {}, ...args: st
 
 describe('psd2 doctor', () => {
   it('finds nothing wrong where nothing is, with one call and no token spent', async () => {
-    const tokens = join(operator.config, 'tokens', 'sandbox', 'customer-1048262.json');
+    const tokens = tokensFile(operator.config);
     const before = readFileSync(tokens, 'utf8');
     const found = await examine();
     expect(found.code, found.stderr).toBe(0);
@@ -227,7 +228,7 @@ describe('psd2 doctor', () => {
   it('finds a login that has ended, and consents that have grown old', async () => {
     const config = own('old-login');
     cpSync(operator.config, config, { recursive: true });
-    const tokens = join(config, 'tokens', 'sandbox', 'customer-1048262.json');
+    const tokens = tokensFile(config);
     const ended = {
       accessTokenExpiresAt: '2020-01-01T00:00:00.000Z',
       refreshTokenExpiresAt: '2020-01-02T00:00:00.000Z',

@@ -4,13 +4,14 @@ import { describe, expect, it } from 'vitest';
 import { readError } from './errors.ts';
 import { type Ended, PROGRAM } from './psd2.ts';
 import { useTappedBank } from './tap.ts';
+import { tokensFile } from './tokens-file.ts';
 
 const { operator, tap } = useTappedBank();
 const ORDER = [
   ...['transfer', 'create', '--yes', '--from', '0010482620', '--to', 'DE89370400440532013000'],
   ...['--name', 'Ada Lovelace', '--amount', '1.00'],
 ];
-const tokens = (config = operator.config) => join(config, 'tokens', 'sandbox', 'customer-1048262.json');
+const tokens = (config = operator.config) => tokensFile(config);
 
 /** Runs `psd2` where no file can grow by a byte, as on a disk that is full. */
 async function onFullDisk(args: string[]): Promise<Ended> {

@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import Big from 'big.js';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { freePort, isFree } from '../free-port.ts';
 import { readError } from './errors.ts';
 import { PROGRAM, type Running, readDocument, useLoggedIn } from './psd2.ts';
 import * as shapes from './shapes.ts';
+import { tokensFile } from './tokens-file.ts';
 
 const ACCOUNT = '0010482620';
 const ORDER = [
@@ -36,7 +36,7 @@ const bookings = async () =>
 
 describe('Ctrl-C while the customer is waited for', () => {
   it('ends a login at once and leaves the login from before as it was', async () => {
-    const file = join(operator.config, 'tokens', 'sandbox', 'customer-1048262.json');
+    const file = tokensFile(operator.config);
     const tokens = readFileSync(file, 'utf8');
     const { psd2, port } = await untilCustomer(['auth', 'login']);
     const interrupted = Date.now();

@@ -15,8 +15,11 @@ const login = (env = {}) => operator.start(['auth', 'login', '--json', '--verbos
 
 function storedTokens(): Record<string, string> {
   const folder = join(operator.config, 'tokens', 'sandbox');
-  const names = existsSync(folder) ? readdirSync(folder) : [];
-  return Object.fromEntries(names.map((name) => [name, readFileSync(join(folder, name), 'utf8')]));
+  const entries = existsSync(folder) ? readdirSync(folder, { recursive: true, withFileTypes: true }) : [];
+  const files = entries
+    .filter((entry) => entry.isFile())
+    .map(({ parentPath, name }) => join(parentPath, name));
+  return Object.fromEntries(files.map((file) => [file, readFileSync(file, 'utf8')]));
 }
 
 describe('psd2 auth login with a browser', () => {

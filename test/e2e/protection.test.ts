@@ -8,6 +8,7 @@ import { readError } from './errors.ts';
 import { type Environment, PROGRAM, readDocument, useLoggedIn } from './psd2.ts';
 import { secretsIn } from './secrets.ts';
 import * as shapes from './shapes.ts';
+import { tokensFile } from './tokens-file.ts';
 
 const PASSPHRASE = 'correct horse battery staple';
 const operator = useLoggedIn();
@@ -16,8 +17,7 @@ const protectedProfile = z.strictObject({
   protected: z.enum(['passphrase', 'keyring', 'no']),
 });
 const place = (config: string, ...names: string[]) => join(config, ...names);
-const customerFile = (config: string, profile = 'bank') =>
-  place(config, 'tokens', profile, 'customer-1048262.json');
+const customerFile = (config: string, profile = 'bank') => tokensFile(config, profile);
 
 let settings: Record<string, string>;
 /** A configuration folder with the profile `bank`, which holds its keys itself and has two logins. */

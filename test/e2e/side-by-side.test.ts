@@ -6,6 +6,7 @@ import { useChromium } from './customer.ts';
 import { readError } from './errors.ts';
 import { readDocument, useLoggedIn } from './psd2.ts';
 import * as shapes from './shapes.ts';
+import { tokensFile } from './tokens-file.ts';
 
 const operator = useLoggedIn();
 const newCustomer = useChromium();
@@ -61,7 +62,9 @@ describe('two logins at the same time', () => {
     }
     const { customerId } = JSON.parse(readFileSync(join(tokens, 'last-login.json'), 'utf8'));
     expect(ids).toContain(customerId);
-    expect(readdirSync(tokens).filter((name) => !name.endsWith('.json'))).toEqual([]);
+    expect(
+      readdirSync(tokens, { recursive: true }).filter((name) => !/\d$|\.json$/.test(String(name))),
+    ).toEqual([]);
   });
 });
 
@@ -105,17 +108,22 @@ it('logins while a sync reads: no row twice, no corrupt file', async () => {
 });
 
 it('ten commands find an ended token and the lock of a killed process: one renewal, ten successes', async () => {
-  const file = join(tokens, 'customer-1048262.json');
+  const file = tokensFile(operator.config);
   const before = JSON.parse(readFileSync(file, 'utf8'));
   const ended = { ...before, accessTokenExpiresAt: '2020-01-01T00:00:00.000Z' };
   writeFileSync(file, JSON.stringify(ended), { mode: 0o600 });
-  writeFileSync(`${file}.lock`, '{"pid":1,"host":"gone","since":"2020-01-01T00:00:00.000Z"}');
+  writeFileSync(
+    join(tokens, 'customer-1048262.json.lock'),
+    '{"pid":1,"host":"gone","since":"2020-01-01T00:00:00.000Z"}',
+  );
   const args = ['accounts', 'list', '--customer', '1048262', '--json', '--verbose'];
   const all = await Promise.all(Array.from({ length: 10 }, () => operator.psd2(args)));
   for (const { code, stderr } of all) expect(code, stderr).toBe(0);
   const renewals = all.flatMap(({ stderr }) => stderr.match(/^POST \/auth\/oauth\/v2\/token → /gm) ?? []);
   expect(renewals).toHaveLength(1);
-  expect(readdirSync(tokens).filter((name) => !name.endsWith('.json'))).toEqual([]);
+  expect(
+    readdirSync(tokens, { recursive: true }).filter((name) => !/\d$|\.json$/.test(String(name))),
+  ).toEqual([]);
 });
 
 describe('profile remove', () => {

@@ -1,10 +1,10 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
 import { readError } from './errors.ts';
 import { readDocument } from './psd2.ts';
 import * as shapes from './shapes.ts';
 import { useTappedBank } from './tap.ts';
+import { tokensFile } from './tokens-file.ts';
 
 const { operator, tap } = useTappedBank();
 
@@ -88,7 +88,7 @@ interface Tokens {
 
 /** Where the customer's tokens are. */
 function file(): string {
-  return join(operator.config, 'tokens', 'sandbox', 'customer-1048262.json');
+  return tokensFile(operator.config);
 }
 
 function readTokens(): Tokens {

@@ -15,6 +15,7 @@ import { makeCertificateSet } from '../../src/sandbox/certificate-set.ts';
 import { EC, RSA, withOpenssl } from '../certificates/openssl.ts';
 import { readError } from '../e2e/errors.ts';
 import { type Environment, PROGRAM } from '../e2e/psd2.ts';
+import { tokensFile } from '../e2e/tokens-file.ts';
 import { measuringMemory, success, useHostileBank, write, writeTokens } from './hostile-bank.ts';
 import { useResident } from './resident.ts';
 
@@ -302,24 +303,21 @@ describe('links in the store', () => {
     symlinkSync('real-store', place('linked-store'));
     const ended = await run({ ...cc, PSD2_CONFIG_DIR: place('linked-store') }, LOGIN);
     expect(ended).toMatchObject({ code: 0 });
-    const written = readFileSync(
-      join(place('real-store'), 'tokens', 'env', 'client-credentials.json'),
-      'utf8',
-    );
+    const written = readFileSync(tokensFile(place('real-store'), 'env', 'client-credentials'), 'utf8');
     expect(written).toContain('abc');
   });
 
   it('a file that is a link to elsewhere is replaced, and what it led to stays as it is', async () => {
     answerLogin();
-    const folder = join(place('store-with-link'), 'tokens', 'env');
+    const folder = join(place('store-with-link'), 'tokens', 'env', 'client-credentials');
     mkdirSync(folder, { recursive: true, mode: 0o700 });
     const elsewhere = file('elsewhere.json', '{"mine":true}', 0o644);
-    symlinkSync(elsewhere, join(folder, 'client-credentials.json'));
+    symlinkSync(elsewhere, join(folder, '1.json'));
     const ended = await run({ ...cc, PSD2_CONFIG_DIR: place('store-with-link') }, LOGIN);
     expect(ended).toMatchObject({ code: 0 });
     expect(readFileSync(elsewhere, 'utf8')).toBe('{"mine":true}');
     expect(lstatSync(elsewhere).mode & 0o777).toBe(0o644);
-    const stats = lstatSync(join(folder, 'client-credentials.json'));
+    const stats = lstatSync(tokensFile(place('store-with-link'), 'env', 'client-credentials'));
     expect([stats.isFile(), stats.mode & 0o777]).toEqual([true, 0o600]);
   });
 
