@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import type { TokenSource } from '../../src/bank/bank.ts';
+import type { Bank, TokenSource } from '../../src/bank/bank.ts';
 import { CallFailed } from '../../src/bank/connection.ts';
-import type { TransferOrder } from '../../src/domain/transfer.ts';
+import type { TransferEvent, TransferOrder } from '../../src/domain/transfer.ts';
 import { Psd2Error } from '../../src/errors.ts';
 import { runOperation } from '../../src/flows/operation.ts';
 import { transferCalls } from '../../src/flows/transfer.ts';
@@ -346,4 +346,90 @@ it('a yes without a cro, or with warnings, is a yes', async () => {
   const { run } = authorised(SCT);
   script.execute(success('{}', { message: '{"code":"W1","message":"Late","type":"WARNING"}' }));
   expect(await run()).toMatchObject({ state: 'executed', cro: null });
+});
+
+describe('a process that stood still while another took its transfer up', () => {
+  /** The transfer as this process has it, which stands still right before it does `what`; another records `theirs` then. */
+  function standsStill(
+    { journal, open: begun }: TransferSetting,
+    what: TransferEvent['type'] | 'the first byte',
+    ...theirs: TransferEvent[]
+  ): OpenTransfer {
+    const open = journal.openTransfer(begun.current.flow);
+    const goOn = () => {
+      const other = journal.openTransfer(begun.current.flow);
+      for (const event of theirs.splice(0)) other.record(event);
+    };
+    return {
+      get current() {
+        return open.current;
+      },
+      record(event) {
+        if (event.type === what) goOn();
+        return open.record(event);
+      },
+      assertOurs() {
+        if (what === 'the first byte' && open.current.state === 'executing') goOn();
+        open.assertOurs();
+      },
+      reread: () => open.reread(),
+    };
+  }
+
+  const runAs = ({ world, customer }: TransferSetting, open: OpenTransfer, bank: Bank) =>
+    runOperation(open, transferCalls(bank, open.current), {
+      ...{ bank, world, customer },
+      accept: async () => true,
+    });
+
+  const UNANSWERED = { type: 'execute-unanswered' } as const;
+  const SENT = { type: 'execute-sent', requestId: 'theirs', digest: null } as const;
+
+  it.each<['execute-sent' | 'the first byte', TransferEvent[], string]>([
+    ['execute-sent', [SENT], 'executing'],
+    ['execute-sent', [{ type: 'cancelled' }], 'cancelled'],
+    ['the first byte', [UNANSWERED], 'unknown'],
+  ])('before %s sends nothing, and leaves the other’s work alone', async (what, theirs, state) => {
+    const { transfer, bank } = authorised(SCT);
+    const open = standsStill(transfer, what, ...theirs);
+    await expect(runAs(transfer, open, bank)).rejects.toMatchObject({ code: 'overtaken' });
+    expect(executions(recorded)).toBe(0);
+    expect(stateOf(transfer)).toBe(state);
+  });
+
+  it('until after the bank has executed it writes down what the other could not tell', async () => {
+    const { transfer, bank } = authorised(SCT);
+    script.execute();
+    const open = standsStill(transfer, 'executed', UNANSWERED);
+    expect(await runAs(transfer, open, bank)).toMatchObject({ state: 'executed', cro: '0012345678' });
+    expect([...transfer.journal.transfers()][0]).toMatchObject({ state: 'executed', cro: '0012345678' });
+    expect(executions(recorded)).toBe(1);
+  });
+
+  it('until after the bank has refused it writes that down, too', async () => {
+    const { transfer, bank } = authorised(SCT);
+    script.execute(refusal(422));
+    const open = standsStill(transfer, 'execute-refused', UNANSWERED);
+    await expect(runAs(transfer, open, bank)).rejects.toMatchObject({ code: 'bank_refused' });
+    expect(stateOf(transfer)).toBe('failed');
+  });
+
+  it('leaves what the other has found out as it is', async () => {
+    const { transfer, bank } = authorised();
+    script.execute();
+    const settled = { type: 'settlement', status: 'OK', description: null } as const;
+    const open = standsStill(transfer, 'executed', { type: 'executed', cro: 'theirs' }, settled);
+    expect(await runAs(transfer, open, bank)).toMatchObject({ state: 'settled', cro: 'theirs' });
+    expect(executions(recorded)).toBe(1);
+  });
+
+  it('while it asks for the settlement goes on from what the other has found out', async () => {
+    const { transfer, bank } = authorised();
+    script.execute();
+    script.executionStatus(executionStatus('OK'));
+    const failed = { type: 'settlement', status: 'KO', description: 'theirs' } as const;
+    const open = standsStill(transfer, 'settlement', failed);
+    await expect(runAs(transfer, open, bank)).rejects.toMatchObject({ code: 'payment_failed' });
+    expect(stateOf(transfer)).toBe('failed');
+  });
 });

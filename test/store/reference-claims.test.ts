@@ -1,0 +1,67 @@
+import { mkdirSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeEach, expect, it } from 'vitest';
+import { ReferenceClaims } from '../../src/store/reference-claims.ts';
+import { startProgram } from './process.ts';
+import { newConfigFolder, temporaryFolder } from './temporary-folder.ts';
+
+const temporary = temporaryFolder();
+let folder: string;
+let claims: ReferenceClaims;
+const isNotFree = () => false;
+
+beforeEach(() => {
+  folder = join(newConfigFolder(temporary).root, 'flows');
+  mkdirSync(folder, { recursive: true });
+  claims = new ReferenceClaims(folder);
+});
+
+it('a reference is the flow’s that took it first, however often it is asked for', () => {
+  expect(claims.take('INV-1', 'tr-1', isNotFree)).toBe('tr-1');
+  expect(claims.take('INV-1', 'tr-2', isNotFree)).toBe('tr-1');
+  expect(claims.take('INV-1', 'tr-1', isNotFree)).toBe('tr-1');
+  expect(claims.take('INV-2', 'tr-2', isNotFree)).toBe('tr-2');
+});
+
+it.each([' INV 1', 'INV 1 ', 'INV  1', 'inv 1', 'Inv\t1'])('%j is the reference "INV 1"', (reference) => {
+  claims.take('INV 1', 'tr-1', isNotFree);
+  expect(claims.take(reference, 'tr-2', isNotFree)).toBe('tr-1');
+});
+
+it('a letter with an accent is the same however it is composed', () => {
+  claims.take('caf\u00e9', 'tr-1', isNotFree);
+  expect(claims.take('CAFE\u0301', 'tr-2', isNotFree)).toBe('tr-1');
+});
+
+it('is free again once the flow that has it has plainly failed, for one flow', () => {
+  claims.take('INV-1', 'tr-1', isNotFree);
+  const isFree = (flow: string) => flow === 'tr-1';
+  expect(claims.take('INV-1', 'tr-2', isFree)).toBe('tr-2');
+  expect(claims.take('INV-1', 'tr-3', isFree)).toBe('tr-2');
+  expect(claims.take('INV-1', 'tr-1', isNotFree)).toBe('tr-1');
+});
+
+it('leaves nothing behind but the claim', () => {
+  claims.take('INV-1', 'tr-1', isNotFree);
+  claims.take('INV-1', 'tr-2', isNotFree);
+  expect(readdirSync(join(folder, 'references'))).toHaveLength(1);
+});
+
+it('of processes that take it at the same time one gets it, and the others learn which', async () => {
+  const program = `
+    import { ReferenceClaims } from '../../src/store/reference-claims.ts';
+    const [folder, flow] = process.argv.slice(2);
+    process.stdin.once('data', () => {
+      const holders = [];
+      const claims = new ReferenceClaims(folder);
+      for (let n = 1; n <= 30; n += 1) holders.push(claims.take('INV-' + n, flow, () => false));
+      process.stdout.write(holders.join(' '), () => process.exit());
+    });`;
+  const started = await Promise.all(
+    ['tr-1', 'tr-2', 'tr-3'].map((flow) => startProgram(program, temporary, { arguments: [folder, flow] })),
+  );
+  for (const { process } of started) process.stdin?.write('go');
+  const [first, ...others] = await Promise.all(started.map(({ output }) => output));
+  expect(first?.split(' ')).toHaveLength(30);
+  for (const other of others) expect(other).toBe(first);
+}, 20_000);
