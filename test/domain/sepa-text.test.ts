@@ -1,6 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { parseBeneficiaryName, parseDescription, parseReference } from '../../src/domain/sepa-text.ts';
+import {
+  comparableReference,
+  parseBeneficiaryName,
+  parseDescription,
+  parseReference,
+} from '../../src/domain/sepa-text.ts';
 
 const ALLOWED = [
   ...'abcdefghijklmnopqrstuvwxyz',
@@ -75,4 +80,23 @@ it.each(['/1', '1/', '1//2', '/'])('refuses the slashes of the reference %j', (r
   expect(() => parseReference(reference)).toThrow(
     '--reference may not begin or end with a slash, nor hold two in a row',
   );
+});
+
+describe('two references are the same', () => {
+  const word = fc.string({ unit: fc.constantFrom(...'abcXYZ019-'), minLength: 1, maxLength: 8 });
+  const blanks = fc.string({ unit: fc.constantFrom(' ', '\t'), maxLength: 3 });
+
+  it('whatever blanks stand around and between their words, and in whatever case they are written', () => {
+    fc.assert(
+      fc.property(fc.array(word, { minLength: 1, maxLength: 4 }), blanks, blanks, (words, before, between) => {
+        const other = `${before}${words.join(` ${between}`).toUpperCase()}${before}`;
+        expect(comparableReference(other)).toBe(comparableReference(words.join(' ')));
+      }),
+    );
+  });
+
+  it('only where their words are', () => {
+    expect(comparableReference('INV 1')).not.toBe(comparableReference('INV1'));
+    expect(comparableReference('INV-1')).not.toBe(comparableReference('INV-10'));
+  });
 });
