@@ -56,7 +56,9 @@ export async function resolveFlow<
   const { kind, flow, transactionId } = open.current;
   const { sentences, events, outcome } = await ports.askBank(open.current);
   ports.tell(
-    outcome === null ? [...sentences, `That does not tell whether it was ${ports.executedMeans}.`] : sentences,
+    outcome === null
+      ? [...sentences, `That does not tell whether it was ${ports.executedMeans}.`]
+      : sentences,
   );
   for (const event of events) open.record(event);
   if (outcome !== null && outcome !== said.outcome) {

@@ -218,6 +218,11 @@ describe('a bank transfer', () => {
     expect(shown).toMatchObject({ operation: 'moneyTransfer', state: 'authorizing' });
     expect((await operator.json(z.array(operation), ['operation', 'list']))[0]).toEqual(shown);
 
+    const completed = async (...words: string[]) =>
+      (await operator.psd2(['__complete', 'words', 'operation', ...words, ''])).stdout.split('\n');
+    expect((await completed('run')).filter(Boolean)).toEqual(['values', 'standingOrder']);
+    expect(await completed('resolve')).toContainEqual(expect.stringMatching(`^${flow}\tmoneyTransfer, `));
+
     const resumed = await run('resume', flow, '--yes');
     expect(readError(resumed)).toMatchObject({
       exitCode: 2,
