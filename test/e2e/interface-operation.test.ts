@@ -220,7 +220,10 @@ describe('a bank transfer', () => {
 
     const completed = async (...words: string[]) =>
       (await operator.psd2(['__complete', 'words', 'operation', ...words, ''])).stdout.split('\n');
-    expect((await completed('run')).filter(Boolean)).toEqual(['values', 'standingOrder']);
+    const { flow: order } = await operator.json(operation, [
+      ...['operation', 'verify', 'standingOrder', '--product', ACCOUNT, '--data', standingOrder()],
+    ]);
+    expect((await completed('run')).filter(Boolean)).toEqual(['values', 'standingOrder\t']);
     expect(await completed('resolve')).toContainEqual(expect.stringMatching(`^${flow}\tmoneyTransfer, `));
 
     const resumed = await run('resume', flow, '--yes');
@@ -243,6 +246,11 @@ describe('a bank transfer', () => {
     });
     expect(stepsOf(contrary)).toEqual(['status']);
     expect(readDocument(operation, contrary.stdout)).toMatchObject({ state: 'executed', resolution: null });
+    // Of this one the bank says that nobody has authorised it.
+    const file = join(operator.config, 'flows', 'sandbox', `${order}.ndjson`);
+    writeFileSync(file, readFileSync(file, 'utf8').replace('"standingOrder"', '"moneyTransfer"'));
+    const ended = await operator.json(operation, ['operation', 'resolve', order, '--not-executed', '--yes']);
+    expect(ended).toMatchObject({ state: 'failed', resolution: { outcome: 'not-executed' } });
   });
 
   it('whose execute an older psd2 sent is asked about by resume, and nothing else is sent', async () => {
