@@ -327,7 +327,7 @@ export function nextOperationStep(operation: Operation<OrderTarget>, settles: bo
     case 'unknown':
       return 'ask-outcome';
     case 'executed':
-      return settles && operation.resolution === null ? 'await-settlement' : 'done';
+      return settles ? 'await-settlement' : 'done';
     case 'settled':
     case 'failed':
     case 'rejected':
