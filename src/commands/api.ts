@@ -3,6 +3,7 @@ import { readAnswer } from '../bank/answer.ts';
 import { jsonOf } from '../bank/answer-json.ts';
 import type { Answer, BankCall } from '../bank/exchange.ts';
 import { pathSegment } from '../bank/path-segment.ts';
+import { isMoneyTransfer } from '../domain/transfer.ts';
 import { Psd2Error } from '../errors.ts';
 import type { Context } from './context.ts';
 import { openBankOf, openCustomerBank } from './open-bank.ts';
@@ -36,6 +37,8 @@ export async function api(
       'usage',
       `The method ${JSON.stringify(methodName)} is not one of ${METHODS.join(', ')}`,
     );
+  const isSent = !options.dryRun && !options.curl;
+  if (isSent) refuseExecution(method, path);
   const call: BankCall = {
     method,
     path: readPath(context, path),
@@ -43,9 +46,11 @@ export async function api(
     headers: Object.fromEntries(options.header.map(readHeader)),
     ...(options.data !== undefined && { body: await readJsonOption(context, '--data', options.data) }),
   };
+  // `{customerId}` stands in its place now.
+  if (isSent) refuseExecution(method, call.path);
   if (options.dryRun && options.curl) throw new Psd2Error('usage', '--dry-run and --curl exclude each other');
 
-  if (options.dryRun || options.curl) {
+  if (!isSent) {
     const bank = await openBankOf(context, openProfileOf(context), context.globals.grant);
     const composed = await bank.compose({ ...call, ...(options.token && { bearer: TOKEN_PLACE }) });
     const { printCurl, printRequest } = await import('./show-request.ts');
@@ -63,6 +68,39 @@ export async function api(
   await readAnswer(answer, z.unknown()).catch((error) => {
     throw withWayToSca(error);
   });
+}
+
+/**
+ * A bank transfer is executed by `psd2 transfer` alone (command contract, "One set of rules"). The path is judged as a
+ * lenient server would read it.
+ *
+ * @throws Psd2Error `usage`
+ */
+function refuseExecution(method: string, path: string): void {
+  if (method === 'GET' || !executesTransfer(path)) return;
+  throw new Psd2Error('usage', 'psd2 api does not execute a bank transfer', {
+    hint: 'Use psd2 transfer, which checks the payee, the amount and the reference. --dry-run and --curl show the request.',
+  });
+}
+
+function executesTransfer(path: string): boolean {
+  let text = path.split(/[?#]/, 1)[0] ?? '';
+  // A proxy may decode before the bank does.
+  for (let before = ''; before !== text; ) {
+    before = text;
+    text = text.replace(/%([0-9a-f]{2})/gi, (_, hex) => String.fromCharCode(Number.parseInt(hex, 16)));
+  }
+  // Without matrix parameters, a query that was encoded, and what is not seen.
+  const names = text
+    .split(/[/\\]/)
+    .map((name) => (name.split(/[;?#]/, 1)[0] ?? '').replace(/[^\x21-\x7e]/g, '').toLowerCase())
+    .filter((name) => name !== '' && name !== '.');
+  const parts: string[] = [];
+  for (const name of names) {
+    if (name === '..') parts.pop();
+    else parts.push(name);
+  }
+  return parts.at(-1) === 'execute' && names.some(isMoneyTransfer);
 }
 
 /** What was asked for is what is sent: SCA is for the operator to start, with the resource that came along. */

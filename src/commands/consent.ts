@@ -11,6 +11,7 @@ import { customerPortsOf } from './customer-ports.ts';
 import { actingFor, refuseClientCredentials, warnOfDamaged, withWayOn } from './flow-rules.ts';
 import { type CustomerBank, openCustomerBank } from './open-bank.ts';
 import { openProfileOf } from './open-profile.ts';
+import { RESOLUTION_CSV, resolutionField } from './resolution-field.ts';
 
 export interface ConsentOptions {
   category: string[];
@@ -89,8 +90,8 @@ const CONSENT_COLUMNS: Column<ListedConsent>[] = [
   },
 ];
 const CONSENT_CSV = [
-  ...['flow', 'kind', 'state', 'resourceId', 'transactionId', 'categories', 'createdAt', 'updatedAt'],
-  ...['expiresAt', 'daysLeft'],
+  ...['flow', 'kind', 'state', 'resourceId', 'transactionId', 'categories', ...RESOLUTION_CSV],
+  ...['createdAt', 'updatedAt', 'expiresAt', 'daysLeft'],
 ];
 
 /** `psd2 consent list`: newest first; what was granted, when, for what, and how long it is good. */
@@ -151,8 +152,9 @@ function parseCategory(text: string): ConsentCategory {
   });
 }
 
-function toData({ kind, flow, state, resourceId, transactionId, categories, createdAt, updatedAt }: Consent) {
-  return { flow, kind, state, resourceId, transactionId, categories, createdAt, updatedAt };
+function toData({ kind, flow, state, resourceId, transactionId, categories, ...consent }: Consent) {
+  const { resolution, createdAt, updatedAt } = consent;
+  return { flow, kind, state, resourceId, transactionId, categories, resolution, createdAt, updatedAt };
 }
 
 function toListed(consent: Consent, now: Date) {
@@ -160,7 +162,8 @@ function toListed(consent: Consent, now: Date) {
   return { ...toData(consent), expiresAt: end?.expiresAt ?? null, daysLeft: end?.daysLeft ?? null };
 }
 
-function printConsent({ output, world }: Context, consent: Consent): void {
+/** Prints a consent in the shape of the command contract. */
+export function printConsent({ output, world }: Context, consent: Consent): void {
   const end = consentEnd(consent, world.now());
   output.record(toData(consent), [
     { title: 'Consent', value: ({ flow }) => flow },
@@ -170,6 +173,7 @@ function printConsent({ output, world }: Context, consent: Consent): void {
       value: () =>
         `${outcome === null ? 'not answered' : outcome ? 'granted' : 'not granted'} for ${products.join(' ')}`,
     })),
+    resolutionField,
     { title: 'Good until', value: () => end?.expiresAt, kind: 'time' },
     { title: 'Resource', value: ({ resourceId }) => resourceId },
     { title: 'Transaction', value: ({ transactionId }) => transactionId },

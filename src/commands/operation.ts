@@ -9,6 +9,7 @@ import {
 } from '../bank/operations.ts';
 import { parseProductId } from '../domain/identifiers.ts';
 import { nextOperationStep, type OperationStep } from '../domain/operation.ts';
+import { isMoneyTransfer } from '../domain/transfer.ts';
 import { Psd2Error } from '../errors.ts';
 import { type OperationCalls, runOperation } from '../flows/operation.ts';
 import type { GenericOperation } from '../store/flow-kinds.ts';
@@ -28,6 +29,7 @@ import {
 import { type CustomerBank, openCustomerBank } from './open-bank.ts';
 import { openProfileOf } from './open-profile.ts';
 import { readFurtherData, readJsonOption } from './read-data.ts';
+import { RESOLUTION_CSV, resolutionField } from './resolution-field.ts';
 import { requireFile, saveDocument } from './save-document.ts';
 
 interface RunOptions {
@@ -65,13 +67,34 @@ export async function operationResume(context: Context, flow: string, options: R
   const { current } = openProfileOf(context, flow).journal.openOperation(flow);
   const furtherData = await readFurtherData(context, options.verifyData);
   const receipt = options.receipt === undefined ? undefined : requireFile(context, options.receipt);
+  refuseMoneyTransfer(current);
   if (!current.accepted) refuseUnconfirmable(context, 'An operation');
   const opened = await openCustomerBank(actingFor(context, current.order.customerId));
   await opened.journal.claimed(current.flow, async () => {
     const open = opened.journal.openOperation(current.flow);
+    refuseMoneyTransfer(open.current);
     if (furtherData.length > 0) open.record({ type: 'further-data', data: furtherData });
     await run(context, opened, open, { receipt });
   });
+}
+
+/**
+ * A bank transfer that an older psd2 began as an operation is not gone on with: only what became of an `execute` that
+ * was sent is asked for.
+ *
+ * @throws Psd2Error `usage`
+ */
+function refuseMoneyTransfer(operation: GenericOperation): void {
+  const { order, flow, state } = operation;
+  const step = nextOperationStep(operation, false);
+  if (!isMoneyTransfer(order.operation) || step === 'ask-outcome' || step === 'done') return;
+  throw new Psd2Error(
+    'usage',
+    `${flow} is a bank transfer that an older psd2 began, and it is ${state}: psd2 operation does not go on with it`,
+    {
+      hint: `End it with: psd2 operation resolve ${flow} --not-executed. Make the payment with psd2 transfer.`,
+    },
+  );
 }
 
 /** `psd2 operation show <flow>`: what is on disk, without asking the bank. */
@@ -95,6 +118,7 @@ const OPERATION_CSV = [
     'executionStatus',
     'executionStatusDescription',
     'cro',
+    ...RESOLUTION_CSV,
     'createdAt',
     'updatedAt',
   ],
@@ -268,7 +292,9 @@ function findOperation(context: Context, operation: string, from: string, refere
   const { order, flow } = open.current;
   if (order.operation === operation && order.from === from) return open;
   throw new Psd2Error('usage', `${flow} is a ${order.operation} of the product ${order.from}`, {
-    hint: 'Give that name and product, or another resource.',
+    hint: isMoneyTransfer(order.operation)
+      ? `An older psd2 began it. See it with: psd2 operation show ${flow}`
+      : 'Give that name and product, or another resource.',
   });
 }
 
@@ -286,13 +312,19 @@ function notAt({ flow, state, verification }: GenericOperation, step: string): P
   return new Psd2Error('usage', `${flow} is ${state}, and ${step} does not follow from that`, hint);
 }
 
+/** @throws Psd2Error `usage`, also for a bank transfer (command contract, "One set of rules") */
 function parseOperationName(name: string): string {
+  if (isMoneyTransfer(name)) {
+    throw new Psd2Error('usage', `${name} is a bank transfer, and psd2 operation makes none`, {
+      hint: 'Use psd2 transfer, which checks the payee, the amount and the reference: psd2 transfer --help',
+    });
+  }
   if (/^[A-Za-z][A-Za-z0-9]{0,63}$/.test(name)) return name;
   throw new Psd2Error(
     'usage',
     `The operation name ${JSON.stringify(name)} is not a word of letters and digits`,
     {
-      hint: 'For example moneyTransfer.',
+      hint: 'For example standingOrder.',
     },
   );
 }
@@ -313,12 +345,14 @@ function toData({ order, verification, ...operation }: GenericOperation) {
     executionStatus: operation.executionStatus,
     executionStatusDescription: operation.executionStatusDescription,
     cro: operation.cro,
+    resolution: operation.resolution,
     createdAt: operation.createdAt,
     updatedAt: operation.updatedAt,
   };
 }
 
-function printOperation({ output }: Context, operation: GenericOperation): void {
+/** Prints an operation, on stdout. */
+export function printOperation({ output }: Context, operation: GenericOperation): void {
   output.record(toData(operation), [
     { title: 'Operation', value: ({ flow }) => flow },
     { title: 'Name', value: (shown) => shown.operation },
@@ -329,6 +363,7 @@ function printOperation({ output }: Context, operation: GenericOperation): void 
     { title: 'Commission', value: ({ commissions }) => writeMoney(commissions) },
     { title: 'Authorization', value: ({ authorizationStatus }) => authorizationStatus },
     { title: 'CRO', value: ({ cro }) => cro },
+    resolutionField,
     { title: 'Resource', value: ({ resourceId }) => resourceId },
     { title: 'Transaction', value: ({ transactionId }) => transactionId },
   ]);

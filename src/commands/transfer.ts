@@ -16,6 +16,7 @@ import { actingFor, warnOfDamaged } from './flow-rules.ts';
 import { openCustomerBank } from './open-bank.ts';
 import { openProfileOf } from './open-profile.ts';
 import { readLimit } from './read-limit.ts';
+import { RESOLUTION_CSV, resolutionField } from './resolution-field.ts';
 import { requireFile, saveResult } from './save-document.ts';
 
 /** `psd2 transfer show <flow>`: what is on disk, without asking the bank. */
@@ -36,7 +37,7 @@ const TRANSFER_CSV = [
   ...['flow', 'kind', 'state', 'resourceId', 'transactionId', 'instant', 'reference', 'from', 'to', 'name'],
   ...['amount', 'currency', 'description', 'executionDate', 'totalAmount.amount', 'totalAmount.currency'],
   ...['commissions.amount', 'commissions.currency', 'bankName', 'authorizationStatus', 'executionStatus'],
-  ...['executionStatusDescription', 'cro', 'createdAt', 'updatedAt'],
+  ...['executionStatusDescription', 'cro', ...RESOLUTION_CSV, 'createdAt', 'updatedAt'],
 ];
 
 export interface TransferListOptions {
@@ -186,6 +187,7 @@ export function printTransfer({ output }: Context, transfer: Transfer): void {
         [executionStatus, executionStatusDescription].filter(Boolean).join(': '),
     },
     { title: 'CRO', value: ({ cro }) => cro },
+    resolutionField,
     { title: 'Resource', value: ({ resourceId }) => resourceId },
     { title: 'Transaction', value: ({ transactionId }) => transactionId },
   ];
@@ -234,6 +236,7 @@ function toData({ order, verification, ...transfer }: Transfer) {
     executionStatus: transfer.executionStatus,
     executionStatusDescription: transfer.executionStatusDescription,
     cro: transfer.cro,
+    resolution: transfer.resolution,
     createdAt: transfer.createdAt,
     updatedAt: transfer.updatedAt,
   };

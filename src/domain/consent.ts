@@ -1,5 +1,6 @@
 import type { ProductId } from './identifiers.ts';
 import type { Authorization } from './operation.ts';
+import { type Resolution, type ResolvedEvent, resolutionOf } from './resolution.ts';
 
 /** The API categories that a customer can consent to (interface specification, "Consent request"). */
 export const CONSENT_CATEGORIES = ['ACCOUNT_INFO', 'FUNDS_AVAILABILITY', 'PAYMENTS'] as const;
@@ -37,6 +38,8 @@ export interface Consent {
   resourceId: string | null;
   /** The customer's browser came back from SCA. */
   returned: boolean;
+  /** A person said what became of it, since the bank did not. */
+  resolution: Resolution | null;
   createdAt: string;
   updatedAt: string;
 }
@@ -62,7 +65,8 @@ export type ConsentEvent =
   | { type: 'confirm-not-begun' }
   | { type: 'confirmed' }
   | { type: 'confirm-refused' }
-  | { type: 'confirm-unanswered' };
+  | { type: 'confirm-unanswered' }
+  | ResolvedEvent;
 
 /**
  * The consent after `event`. Pure: a consent on disk is the fold of its events over this function.
@@ -81,15 +85,20 @@ export function applyConsentEvent(consent: Consent | undefined, event: ConsentEv
       categories: event.categories.map((category) => ({ ...category, outcome: null })),
       resourceId: null,
       returned: false,
+      resolution: null,
       createdAt: at,
       updatedAt: at,
     };
   }
   if (!consent) throw new TypeError(`A consent cannot begin with ${event.type}`);
-  return { ...consent, ...changes(consent, event), updatedAt: at };
+  return { ...consent, ...changes(consent, event, at), updatedAt: at };
 }
 
-function changes(consent: Consent, event: Exclude<ConsentEvent, { type: 'created' }>): Partial<Consent> {
+function changes(
+  consent: Consent,
+  event: Exclude<ConsentEvent, { type: 'created' }>,
+  at: string,
+): Partial<Consent> {
   switch (event.type) {
     case 'request-sent':
     case 'approach-sent':
@@ -128,6 +137,11 @@ function changes(consent: Consent, event: Exclude<ConsentEvent, { type: 'created
       return { state: 'confirmed' };
     case 'confirm-unanswered':
       return { state: 'unknown' };
+    case 'resolved':
+      return {
+        state: event.outcome === 'executed' ? 'confirmed' : 'failed',
+        resolution: resolutionOf(event, at),
+      };
   }
 }
 
@@ -165,12 +179,12 @@ const DAY_MS = 24 * 3_600_000;
  *   not confirmed
  */
 export function consentEnd(
-  { state, updatedAt }: Consent,
+  { state, createdAt, updatedAt, resolution }: Consent,
   now: Date,
 ): { expiresAt: string; daysLeft: number } | null {
   if (state !== 'confirmed') return null;
-  // Nothing happens to a consent after it was confirmed.
-  const end = new Date(updatedAt).getTime() + DAYS_OF_CONSENT * DAY_MS;
+  // Nothing happens to a consent after it was confirmed. Where a person said so, it may have been at any time before.
+  const end = new Date(resolution ? createdAt : updatedAt).getTime() + DAYS_OF_CONSENT * DAY_MS;
   return {
     expiresAt: new Date(end).toISOString(),
     daysLeft: Math.max(0, Math.ceil((end - now.getTime()) / DAY_MS)),

@@ -1,6 +1,7 @@
 import type { Money } from './decimal.ts';
 import type { ProductId } from './identifiers.ts';
 import type { PayeeCheck } from './payee-check.ts';
+import { type Resolution, type ResolvedEvent, resolutionOf } from './resolution.ts';
 
 /** The states of an operation (a transfer is one), as `psd2` shows them. */
 export const OPERATION_STATES = [
@@ -77,6 +78,8 @@ export interface Operation<Order extends OrderTarget> {
   executionStatus: string | null;
   executionStatusDescription: string | null;
   cro: string | null;
+  /** A person said what became of it, since the bank did not. */
+  resolution: Resolution | null;
   createdAt: string;
   updatedAt: string;
 }
@@ -113,7 +116,8 @@ export type StepEvent =
   | { type: 'executed'; cro: string | null }
   | { type: 'execute-refused'; description: string }
   | { type: 'execute-unanswered' }
-  | { type: 'settlement'; status: SettlementStatus; description: string | null };
+  | { type: 'settlement'; status: SettlementStatus; description: string | null }
+  | ResolvedEvent;
 
 interface Intent {
   requestId: string;
@@ -181,12 +185,13 @@ export function applyOperationEvent<Order extends OrderTarget>(
       executionStatus: null,
       executionStatusDescription: null,
       cro: null,
+      resolution: null,
       createdAt: at,
       updatedAt: at,
     };
   }
   if (!operation) throw new TypeError(`A flow cannot begin with ${event.type}`);
-  return { ...operation, ...changes(operation, event), updatedAt: at };
+  return { ...operation, ...changes(operation, event, at), updatedAt: at };
 }
 
 /** The data of the next further step, if the operator gave it. */
@@ -199,6 +204,7 @@ type FurtherSteps = Pick<Operation<OrderTarget>, 'furtherData' | 'furtherSteps'>
 function changes(
   { furtherSteps, verification: known }: Pick<Operation<OrderTarget>, 'furtherSteps' | 'verification'>,
   event: StepEvent,
+  at: string,
 ): Partial<Omit<Operation<OrderTarget>, 'order'>> {
   switch (event.type) {
     case 'verify-sent':
@@ -280,6 +286,11 @@ function changes(
         executionStatus: event.status,
         executionStatusDescription: event.description,
       };
+    case 'resolved':
+      return {
+        state: event.outcome === 'executed' ? 'executed' : 'failed',
+        resolution: resolutionOf(event, at),
+      };
   }
 }
 
@@ -324,6 +335,11 @@ export function nextOperationStep(operation: Operation<OrderTarget>, settles: bo
     case 'cancelled':
       return 'done';
   }
+}
+
+/** Whether money may have moved by it, and the bank has not told yet whether it did: a person may say so then. */
+export function isOutcomeOpen(operation: Operation<OrderTarget>, settles: boolean): boolean {
+  return ['ask-outcome', 'await-settlement'].includes(nextOperationStep(operation, settles));
 }
 
 /** Whether an operation plainly did nothing and never will, so that its reference may be used again. */

@@ -31,7 +31,15 @@ export function applyTransferEvent(
   event: TransferEvent,
   at: string,
 ): Transfer {
-  return applyOperationEvent('transfer', transfer, event, at);
+  const next = applyOperationEvent('transfer', transfer, event, at);
+  // Nobody asks how an instant transfer settles after a person has said that it was executed.
+  const isSettled = event.type === 'resolved' && event.outcome === 'executed' && needsSettlement(next.order);
+  return isSettled ? { ...next, state: 'settled' } : next;
+}
+
+/** Whether the operation of this name is a bank transfer, in whatever letter case: `psd2 transfer` alone makes those. */
+export function isMoneyTransfer(operation: string): boolean {
+  return operation.toLowerCase() === 'moneytransfer';
 }
 
 /** Whether the bank has an execution status for it: only for instant transfers that are executed at once. */

@@ -7,6 +7,7 @@ import { type Authorization, isExecuted, isPending, readAuthorization } from '..
 import { Psd2Error } from '../errors.ts';
 import type { OpenConsent } from '../store/journal.ts';
 import { lackingResource } from './lacking-resource.ts';
+import { resolveHint } from './operation.ts';
 import type { FlowPorts } from './ports.ts';
 import { awaitAuthorization, type ScaSubject, sendCustomerToSca } from './sca.ts';
 
@@ -130,7 +131,7 @@ export async function runConsent(open: OpenConsent, ports: FlowPorts): Promise<C
           'outcome_unknown',
           'The bank gave no usable answer to the confirmation of the consent, and does not tell what became of it',
           {
-            hint: `Ask again with: psd2 consent resume ${consent.flow}; or see whether the accounts can be read.`,
+            hint: `Ask again with: psd2 consent resume ${consent.flow}; or see whether the accounts can be read. ${resolveHint('consent', consent.flow)}`,
             transactionId,
           },
         );
@@ -204,6 +205,14 @@ function endOf(consent: Consent): Consent {
         transactionId,
       });
     case 'failed': {
+      if (consent.resolution) {
+        const { by, note } = consent.resolution;
+        throw new Psd2Error(
+          'bank_refused',
+          `The consent ${consent.flow} has ended: ${by} said that it was not confirmed${note ? `: ${note}` : ''}`,
+          { hint: 'Request it again.', transactionId },
+        );
+      }
       if (consent.categories.every(({ outcome }) => outcome === false)) {
         throw new Psd2Error('bank_refused', 'The bank grants none of the categories for these products', {
           hint: 'See which products the customer has with: psd2 accounts list',

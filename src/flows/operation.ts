@@ -321,7 +321,7 @@ async function askOutcome(
 }
 
 /** What the bank's status of an operation tells: that it was executed, that it failed, or how the customer decided. */
-function whatHappened({ authorizationStatus, executionStatus }: OperationStatus): StepEvent {
+export function whatHappened({ authorizationStatus, executionStatus }: OperationStatus): StepEvent {
   if (isExecuted(executionStatus)) return { type: 'executed', cro: null };
   if (executionStatus === 'KO') return { type: 'settlement', status: 'KO', description: null };
   return readAuthorization(authorizationStatus);
@@ -364,7 +364,7 @@ function outcomeUnknown(
   cause?: unknown,
 ): Psd2Error {
   return new Psd2Error('outcome_unknown', cause instanceof Error ? `${message}: ${cause.message}` : message, {
-    hint: `Find out with: psd2 ${kind} resume ${flow}. It never pays again.`,
+    hint: `Find out with: psd2 ${kind} resume ${flow}. It never pays again. ${resolveHint(kind, flow)}`,
     transactionId,
     cause,
   });
@@ -377,6 +377,14 @@ function endOf<Order extends OrderTarget>(operation: Operation<Order>, name: str
   const hint = 'No money moved. A new one may be made.';
   switch (operation.state) {
     case 'failed':
+      if (operation.resolution) {
+        const { by, note } = operation.resolution;
+        throw new Psd2Error(
+          'payment_failed',
+          `The ${name} ${flow} has ended: ${by} said that it was not executed${note ? `: ${note}` : ''}`,
+          { hint, transactionId },
+        );
+      }
       throw executionStatus === 'KO'
         ? new Psd2Error('payment_failed', `The payment failed${why}`, { hint, transactionId })
         : new Psd2Error('bank_refused', `The bank refused the ${name} ${flow}${why}`, {
@@ -401,6 +409,11 @@ function endOf<Order extends OrderTarget>(operation: Operation<Order>, name: str
     default:
       return operation;
   }
+}
+
+/** What a person can do where the bank does not tell. */
+export function resolveHint(kind: string, flow: string): string {
+  return `If it stays unknown, and the bank's support or the account statement tells: psd2 ${kind} resolve ${flow} --executed or --not-executed`;
 }
 
 function resourceOf({ flow, verification }: Pick<Operation<OrderTarget>, 'flow' | 'verification'>) {

@@ -50,6 +50,7 @@ export async function pollSettlement(
   return { status: 'PENDING', description };
 }
 
-function readSettlementStatus(bankStatus: string): SettlementStatus {
+/** What a bank's own word for the execution of an instant transfer comes down to: any that is not final is pending. */
+export function readSettlementStatus(bankStatus: string): SettlementStatus {
   return bankStatus === 'OK' || bankStatus === 'KO' ? bankStatus : 'PENDING';
 }

@@ -28,6 +28,13 @@ const authorization = z.object({
   bankStatus: z.string(),
 });
 
+const resolved = z.object({
+  type: z.literal('resolved'),
+  outcome: z.enum(['executed', 'not-executed']),
+  by: z.string(),
+  note: textOrNull,
+});
+
 const verification = {
   resourceId: z.string(),
   totalAmount: z.nullable(money),
@@ -78,6 +85,7 @@ const stepEvent = z.lazy(() =>
       status: z.enum(['OK', 'KO', 'PENDING']),
       description: textOrNull,
     }),
+    resolved,
   ]),
 );
 
@@ -133,5 +141,6 @@ export const consentEvent: z.ZodMiniType<ConsentEvent> = z.lazy(() =>
       ]),
     }),
     authorization,
+    resolved,
   ]),
 );

@@ -4,7 +4,7 @@ import * as z from 'zod/mini';
 export interface FlowMoment {
   at: string;
   type: string;
-  /** What the bank called it, where it did. */
+  /** What the bank called it, where it did; or what a person said. */
   detail: string | null;
 }
 
@@ -14,6 +14,9 @@ export const momentEvent = z.object({
   bankStatus: z.optional(z.string()),
   status: z.optional(z.string()),
   description: z.nullish(z.string()),
+  outcome: z.optional(z.string()),
+  by: z.optional(z.string()),
+  note: z.nullish(z.string()),
 });
 
 /** The history of a flow after one more event. */
@@ -22,6 +25,8 @@ export function collectMoments(
   { type, ...told }: z.infer<typeof momentEvent>,
   at: string,
 ): FlowMoment[] {
-  const detail = [told.bankStatus ?? told.status, told.description].filter(Boolean).join(': ') || null;
+  const said = told.outcome && (told.by ? `${told.outcome}, by ${told.by}` : told.outcome);
+  const parts = [told.bankStatus ?? told.status ?? said, told.description ?? told.note];
+  const detail = parts.filter(Boolean).join(': ') || null;
   return [...(moments ?? []), { at, type, detail }];
 }

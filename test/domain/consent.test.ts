@@ -32,6 +32,13 @@ const refused = (status: 'NOT_AUTHORIZED' | 'EXPIRED'): ConsentEvent => ({
   bankStatus: status,
 });
 
+const resolved = (outcome: 'executed' | 'not-executed'): ConsentEvent => ({
+  type: 'resolved',
+  outcome,
+  by: 'ada@pisp-1',
+  note: 'The accounts can be read',
+});
+
 function consentOf(events: ConsentEvent[]): Consent {
   return events.reduce(
     (consent, event, second) => applyConsentEvent(consent, event, `2026-11-21T10:00:0${second + 1}.000Z`),
@@ -52,6 +59,7 @@ it('begins with its categories, none answered', () => {
     categories: consentCategories().map((category) => ({ ...category, outcome: null })),
     resourceId: null,
     returned: false,
+    resolution: null,
     createdAt: '2026-11-21T10:00:00.000Z',
     updatedAt: '2026-11-21T10:00:00.000Z',
   });
@@ -96,6 +104,8 @@ it.each<[string, ConsentEvent[], Partial<Consent>, ConsentStep]>([
   ['confirm-not-begun', [...CONFIRMING, { type: 'confirm-not-begun' }], { state: 'authorizing' }, 'confirm'],
   ['confirmed', [...CONFIRMING, { type: 'confirmed' }], { state: 'confirmed' }, 'done'],
   ['confirm-refused', [...CONFIRMING, { type: 'confirm-refused' }], { state: 'failed' }, 'done'],
+  ['resolved as executed', [...CONFIRMING, resolved('executed')], { state: 'confirmed' }, 'done'],
+  ['resolved as not executed', [...CONFIRMING, resolved('not-executed')], { state: 'failed' }, 'done'],
   [
     'confirm-unanswered',
     [...CONFIRMING, { type: 'confirm-unanswered' }],
@@ -106,6 +116,15 @@ it.each<[string, ConsentEvent[], Partial<Consent>, ConsentStep]>([
   const consent = consentOf(events);
   expect(consent).toMatchObject(changes);
   expect(nextConsentStep(consent)).toBe(step);
+});
+
+it('keeps who said what became of it, when and why', () => {
+  expect(consentOf([...CONFIRMING, resolved('executed')]).resolution).toEqual({
+    outcome: 'executed',
+    by: 'ada@pisp-1',
+    at: '2026-11-21T10:00:05.000Z',
+    note: 'The accounts can be read',
+  });
 });
 
 it('a cancelled consent is done', () => {
@@ -130,7 +149,13 @@ const WAYS: Record<ConsentStep, ConsentEvent[][]> = {
     [{ type: 'confirm-sent', ...intent }, { type: 'confirm-not-begun' }],
     [{ type: 'confirm-sent', ...intent }, { type: 'confirm-unanswered' }],
   ],
-  'ask-outcome': [[{ type: 'confirm-unanswered' }], [{ type: 'confirmed' }], [refused('NOT_AUTHORIZED')]],
+  'ask-outcome': [
+    [{ type: 'confirm-unanswered' }],
+    [{ type: 'confirmed' }],
+    [refused('NOT_AUTHORIZED')],
+    [resolved('executed')],
+    [resolved('not-executed')],
+  ],
   done: [],
 };
 
@@ -179,6 +204,18 @@ describe('the 180 days of a consent', () => {
     ['2030-01-01T00:00:00.000Z', 0],
   ])('leave at %s %i', (now, daysLeft) => {
     expect(consentEnd(confirmed, new Date(now))).toEqual({ expiresAt: '2027-05-20T10:00:00.000Z', daysLeft });
+  });
+
+  it('begin with its request, where a person said that it is confirmed: it may have been at any time since', () => {
+    const ended = applyConsentEvent(
+      applyConsentEvent(undefined, created, at),
+      resolved('executed'),
+      '2026-12-21T10:00:00.000Z',
+    );
+    expect(consentEnd(ended, new Date('2026-12-21T10:00:00.000Z'))).toEqual({
+      expiresAt: '2027-05-20T10:00:00.000Z',
+      daysLeft: 150,
+    });
   });
 
   it('begin when it is confirmed', () => {

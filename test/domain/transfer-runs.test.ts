@@ -8,6 +8,8 @@ const intent = { requestId: 'request-1', digest: null };
 const executed = { type: 'executed', cro: '1' } as const;
 const settlement = (status: 'OK' | 'KO' | 'PENDING') =>
   ({ type: 'settlement', status, description: null }) as const;
+const resolved = (outcome: 'executed' | 'not-executed') =>
+  ({ type: 'resolved', outcome, by: 'ada@pisp-1', note: null }) as const;
 const authorization = (status: 'AUTHORIZED' | 'NOT_AUTHORIZED' | 'EXPIRED' | 'PENDING') =>
   ({ type: 'authorization', status, bankStatus: status }) as const;
 
@@ -75,8 +77,18 @@ const WAYS: Record<OperationStep, TransferEvent[][]> = {
     [executed, settlement('PENDING')],
     [{ type: 'execute-refused', description: 'KO' }],
     [authorization('NOT_AUTHORIZED')],
+    [resolved('executed')],
+    [resolved('not-executed')],
+    // The bank says that it was executed, and not how it settles.
+    [executed, resolved('executed')],
   ],
-  'await-settlement': [[settlement('OK')], [settlement('KO')], [settlement('PENDING')]],
+  'await-settlement': [
+    [settlement('OK')],
+    [settlement('KO')],
+    [settlement('PENDING')],
+    [resolved('executed')],
+    [resolved('not-executed')],
+  ],
   done: [],
 };
 
@@ -128,6 +140,7 @@ it('no run of a transfer, however often it is killed and taken up, can pay twice
         }
         if (ended !== undefined) expect(transfer.state).toBe(ended);
         if (step === 'done') ended = transfer.state;
+        if (event.type === 'resolved') expect(step).toBe('done');
       });
     }),
     { numRuns: 2000 },

@@ -1,7 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import { isPlainlyFailed, nextFurtherData, readAuthorization } from '../../src/domain/operation.ts';
+import {
+  isOutcomeOpen,
+  isPlainlyFailed,
+  nextFurtherData,
+  readAuthorization,
+} from '../../src/domain/operation.ts';
 import {
   applyTransferEvent,
+  isMoneyTransfer,
   needsSettlement,
   type Transfer,
   type TransferEvent,
@@ -70,6 +76,7 @@ it('begins with its order and nothing at the bank', () => {
     executionStatus: null,
     executionStatusDescription: null,
     cro: null,
+    resolution: null,
     createdAt: '2026-11-21T10:00:00.000Z',
     updatedAt: '2026-11-21T10:00:00.000Z',
   });
@@ -256,4 +263,81 @@ it.each<[Transfer['state'], boolean]>([
   ['cancelled', true],
 ])('whether money may move or have moved: %s is plainly failed: %s', (state, failed) => {
   expect(isPlainlyFailed({ ...transferOf([]), state })).toBe(failed);
+});
+
+describe('a transfer that a person has ended', () => {
+  const resolved = (outcome: 'executed' | 'not-executed'): TransferEvent => ({
+    type: 'resolved',
+    outcome,
+    by: 'ada@pisp-1',
+    note: 'Case 4711',
+  });
+  const UNKNOWN: TransferEvent[] = [...EXECUTING, { type: 'execute-unanswered' }];
+  const PENDING: TransferEvent[] = [
+    ...EXECUTED,
+    { type: 'settlement', status: 'PENDING', description: null },
+  ];
+
+  it.each([
+    ['an SCT', 'executing', 'executed', EXECUTING, { instant: false }, 'executed', false],
+    ['an SCT', 'unknown', 'executed', UNKNOWN, { instant: false }, 'executed', false],
+    ['an SCT', 'unknown', 'not-executed', UNKNOWN, { instant: false }, 'failed', true],
+    ['an instant transfer', 'unknown', 'executed', UNKNOWN, {}, 'settled', false],
+    ['an instant transfer', 'unknown', 'not-executed', UNKNOWN, {}, 'failed', true],
+    ['an instant transfer', 'pending', 'executed', PENDING, {}, 'settled', false],
+    ['an instant transfer', 'pending', 'not-executed', PENDING, {}, 'failed', true],
+    [
+      'an instant transfer of a later day',
+      'unknown',
+      'executed',
+      UNKNOWN,
+      { futureDated: true },
+      'executed',
+      false,
+    ],
+  ] as const)(
+    '%s that was %s, as %s, is done, and its reference is free only when it did nothing',
+    (_, __, outcome, events, order, state, isFree) => {
+      const created: TransferEvent = {
+        type: 'created',
+        flow: 'tr-1',
+        transactionId: 't1',
+        order: transferOrder(order),
+      };
+      const at = '2026-11-24T09:00:00.000Z';
+      const before = events.reduce(
+        (transfer, event) => applyTransferEvent(transfer, event, at),
+        applyTransferEvent(undefined, created, at),
+      );
+      expect(isOutcomeOpen(before, needsSettlement(before.order))).toBe(true);
+      const ended = applyTransferEvent(before, resolved(outcome), at);
+      expect(ended).toMatchObject({
+        state,
+        resolution: { outcome, by: 'ada@pisp-1', at, note: 'Case 4711' },
+        cro: before.cro,
+      });
+      expect(nextTransferStep(ended)).toBe('done');
+      expect(isOutcomeOpen(ended, needsSettlement(ended.order))).toBe(false);
+      expect(isPlainlyFailed(ended)).toBe(isFree);
+    },
+  );
+
+  it.each([
+    ['created', []],
+    ['verified', [verified]],
+    ['authorized', AUTHORIZED],
+    ['turned away', [...EXECUTING, { type: 'execute-not-begun' } as const]],
+    ['settled', [...EXECUTED, { type: 'settlement', status: 'OK', description: null } as const]],
+    ['failed', [...EXECUTING, { type: 'execute-refused', description: 'no' } as const]],
+  ])('there is nothing to say of one that is %s', (_, events) => {
+    expect(isOutcomeOpen(transferOf(events), true)).toBe(false);
+  });
+});
+
+it.each(['moneyTransfer', 'MONEYTRANSFER', 'moneytransfer'])('%s is a bank transfer', (name) => {
+  expect(isMoneyTransfer(name)).toBe(true);
+});
+
+it('standingOrder is no bank transfer', () => {
+  expect(isMoneyTransfer('standingOrder')).toBe(false);
 });

@@ -53,7 +53,7 @@ describe('a bank that checks roles and limits', () => {
 
   it.each([
     ['consent', 'request', '--category', 'ACCOUNT_INFO', '--all-products'],
-    ['operation', 'verify', 'moneyTransfer', '--product', ACCOUNT],
+    ['operation', 'verify', 'standingOrder', '--product', ACCOUNT],
   ])(
     'asks for no SCA with client credentials, which have no customer online: psd2 %s %s',
     async (...args) => {

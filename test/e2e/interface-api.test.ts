@@ -275,3 +275,70 @@ describe('what the specification shows no shape of', () => {
     expect(report).toMatch(/^(?:customerid|products\.0\.accountId|accountId)\t\d+$/m);
   });
 });
+
+describe('the execution of a bank transfer by psd2 api', () => {
+  const TRANSFERS = `/private/customers/1048262/products/${ACCOUNT}/moneyTransfer`;
+  const refused = {
+    code: 'usage',
+    exitCode: 2,
+    message: 'psd2 api does not execute a bank transfer',
+    hint: expect.stringContaining('Use psd2 transfer'),
+  };
+
+  it.each([
+    ['as it is written', `${TRANSFERS}/r1/execute`],
+    [
+      'with the customer in its place',
+      `/private/customers/{customerId}/products/${ACCOUNT}/moneyTransfer/r1/execute`,
+    ],
+    ['without the slash before it', `${TRANSFERS}/r1/execute`.slice(1)],
+    ['in another case', `${TRANSFERS}/r1/EXECUTE`.replace('moneyTransfer', 'MONEYtransfer')],
+    ['percent-encoded', `${TRANSFERS}/r1/%65xecute`.replace('money', 'mone%79')],
+    ['percent-encoded twice', `${TRANSFERS}/r1/%2565xecute`],
+    ['with an encoded slash', `${TRANSFERS}%2Fr1%2fexecute`],
+    ['with a query', `${TRANSFERS}/r1/execute?a=b/c`],
+    ['with an encoded query', `${TRANSFERS}/r1/execute%3fa=b`],
+    ['with a fragment', `${TRANSFERS}/r1/execute#a`],
+    ['with a prefix', `/psd2/v1${TRANSFERS}/r1/execute`],
+    ['with a slash at its end', `${TRANSFERS}/r1//execute/`],
+    ['with dots', `${TRANSFERS}/r1/x/.%2e/./execute`],
+    ['with a backslash', `${TRANSFERS}\\r1\\execute`],
+    ['with matrix parameters', `${TRANSFERS};a=b/r1/execute;c=d`],
+    ['with a character that is not seen', `${TRANSFERS}/r1/execute%00%20`],
+  ])('is refused before anything is opened or sent: %s', async (_, path) => {
+    const ended = await operator.psd2(['api', 'put', path, '--data', '{}', '--json', '--verbose']);
+    expect(readError(ended)).toMatchObject(refused);
+    expect(callsOf(ended)).toEqual([]);
+    expect(ended.stdout).toBe('');
+    const nowhere = await operator.psd2(['api', 'PUT', path, '--json'], {
+      env: { PSD2_PROFILE: 'there-is-none' },
+    });
+    expect(readError(nowhere)).toMatchObject(refused);
+  });
+
+  it('is refused where the name of a customer makes it one', async () => {
+    const ended = await operator.psd2([
+      ...['api', 'PUT', '/private/{customerId}', '--customer', 'moneyTransfer/r1/execute', '--json'],
+    ]);
+    expect(readError(ended)).toMatchObject(refused);
+  });
+
+  it('is shown by --dry-run and --curl, which send nothing', async () => {
+    for (const option of ['--dry-run', '--curl']) {
+      const ended = await operator.psd2(['api', 'PUT', `${TRANSFERS}/r1/execute`, '--data', '{}', option]);
+      expect(ended.code, ended.stderr).toBe(0);
+      expect(ended.stdout).toContain('/moneyTransfer/r1/execute');
+    }
+  });
+
+  it.each([
+    ['GET', `${TRANSFERS}/prepare`, '200'],
+    ['GET', `${TRANSFERS}/r1/execution/status`, '417'],
+    ['POST', `${TRANSFERS}/verify`, '417'],
+    ['PUT', `/private/customers/1048262/products/${ACCOUNT}/standingOrder/r1/execute`, '417'],
+  ])('is not %s %s, which is sent', async (method, path, outcome) => {
+    const data = method === 'GET' ? [] : ['--data', '{}'];
+    const ended = await operator.psd2(['api', method, path, ...data, '--json', '--verbose']);
+    expect(callsOf(ended).map((call) => [call.path, call.outcome])).toEqual([[path, outcome]]);
+  });
+});

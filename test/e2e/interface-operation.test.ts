@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
@@ -12,32 +12,9 @@ const ACCOUNT = '0010482620';
 const IBAN = 'DE89370400440532013000';
 const operator = useLoggedIn();
 
-const operation = z.strictObject({
-  flow: z.string().startsWith('op-'),
-  kind: z.literal('operation'),
-  state: z.string(),
-  operation: z.string(),
-  product: z.literal(ACCOUNT),
-  resourceId: z.uuid().nullable(),
-  nextStep: z.string().nullable(),
-  transactionId: z.uuid(),
-  totalAmount: shapes.transfer.shape.totalAmount,
-  commissions: shapes.transfer.shape.commissions,
-  authorizationStatus: z.string().nullable(),
-  executionStatus: z.string().nullable(),
-  executionStatusDescription: z.string().nullable(),
-  cro: z.string().nullable(),
-  createdAt: z.string(),
-  updatedAt: z.string(),
-});
+const { operation } = shapes;
 
 const beneficiary = { ibanBeneficiary: IBAN, beneficiaryName: 'Ada Lovelace', description: 'Rent' };
-const TRANSFER = JSON.stringify({
-  ...beneficiary,
-  moneyTransferAmount: { currency: 'EUR', amount: '3.00' },
-  flagUrgency: false,
-  moneyTransferExecutionDate: bankDate(0),
-});
 const standingOrder = (frequency = 'WEEKLY') =>
   JSON.stringify({
     ...beneficiary,
@@ -58,19 +35,6 @@ function expectOneTransaction(transactionId: string, ...runs: Ended[]): void {
 const run = (...args: string[]) => operator.psd2(['operation', ...args, '--json', '--verbose']);
 
 describe('psd2 operation run', () => {
-  it('takes a moneyTransfer through its whole flow', async () => {
-    const ended = await run('run', 'moneyTransfer', '--product', ACCOUNT, '--data', TRANSFER, '--yes');
-    const done = readDocument(operation, ended.stdout);
-    expect(done).toMatchObject({
-      state: 'executed',
-      authorizationStatus: 'AUTHORIZED',
-      totalAmount: { amount: '3.500' },
-    });
-    expect(done.cro).toMatch(/^\d+$/);
-    expect(stepsOf(ended)).toEqual(['verify', 'approach', 'status', 'execute']);
-    expectOneTransaction(done.transactionId, ended);
-  });
-
   it("sends a standingOrder's verify2 before SCA, and saves the bank's document", async () => {
     const file = join(operator.folder, 'order.pdf');
     const ended = await run(
@@ -79,7 +43,13 @@ describe('psd2 operation run', () => {
     );
     expect(ended.code, ended.stderr).toBe(0);
     const done = readDocument(operation, ended.stdout);
-    expect(done).toMatchObject({ state: 'executed', totalAmount: { amount: '30.000', currency: 'EUR' } });
+    expect(done).toMatchObject({
+      state: 'executed',
+      product: ACCOUNT,
+      authorizationStatus: 'AUTHORIZED',
+      totalAmount: { amount: '30.000', currency: 'EUR' },
+      resolution: null,
+    });
     expect(stepsOf(ended)).toEqual(['verify', 'verify2', 'approach', 'status', 'execute', 'retrieve']);
     expectOneTransaction(done.transactionId, ended);
     const pdf = readFileSync(file, 'latin1');
@@ -115,7 +85,7 @@ describe('psd2 operation run', () => {
   });
 
   it('needs a yes: without a terminal and without --yes nothing is sent', async () => {
-    const ended = await run('run', 'moneyTransfer', '--product', ACCOUNT, '--data', TRANSFER);
+    const ended = await run('run', 'standingOrder', '--product', ACCOUNT, '--data', standingOrder());
     expect(readError(ended)).toMatchObject({ code: 'confirmation_needed', exitCode: 2 });
     expect(stepsOf(ended)).toEqual([]);
   });
@@ -191,6 +161,103 @@ describe('psd2 operation, step by step', () => {
     const again = await run('execute', ...resource);
     expect(readError(again).exitCode).toBe(2);
     expect(stepsOf(again)).toEqual([]);
+  });
+});
+
+describe('a bank transfer', () => {
+  const NAMES = ['moneyTransfer', 'moneytransfer', 'MONEYTRANSFER'];
+  const at = ['--product', ACCOUNT];
+  const refused = {
+    code: 'usage',
+    exitCode: 2,
+    message: expect.stringContaining('psd2 operation makes none'),
+    hint: expect.stringContaining('psd2 transfer'),
+  };
+
+  it.each<[step: string, args: string[]]>([
+    ['run', [...at, '--data', '{}', '--yes']],
+    ['prepare', at],
+    ['verify', [...at, '--data', '{}']],
+    ['sca', [...at, '--resource', 'r1']],
+    ['status', [...at, '--resource', 'r1']],
+    ['execute', [...at, '--resource', 'r1']],
+  ])(
+    'is not made with psd2 operation %s, in whatever case: nothing is opened or sent',
+    async (step, args) => {
+      const before = await operator.json(z.array(operation), ['operation', 'list']);
+      for (const name of NAMES) {
+        const ended = await run(step, name, ...args);
+        expect(readError(ended)).toMatchObject(refused);
+        expect(stepsOf(ended)).toEqual([]);
+        const nowhere = await operator.psd2(['operation', step, name, ...args, '--json'], {
+          env: { PSD2_PROFILE: 'there-is-none' },
+        });
+        expect(readError(nowhere)).toMatchObject(refused);
+      }
+      expect(await operator.json(z.array(operation), ['operation', 'list'])).toEqual(before);
+    },
+  );
+
+  /** Leaves a bank transfer behind as an older psd2 did: the same journal, of another operation. */
+  async function olderTransfer(until: 'sca-started' | 'execute-sent'): Promise<string> {
+    const ended = await run(
+      ...['run', 'standingOrder', '--product', ACCOUNT, '--yes'],
+      ...['--data', standingOrder(), '--verify-data', TERM],
+    );
+    const { flow } = readDocument(operation, ended.stdout);
+    const file = join(operator.config, 'flows', 'sandbox', `${flow}.ndjson`);
+    const lines = readFileSync(file, 'utf8').replace('"standingOrder"', '"moneyTransfer"').split('\n');
+    const last = lines.findIndex((line) => line.includes(`"${until}"`));
+    writeFileSync(file, `${lines.slice(0, last + 1).join('\n')}\n`);
+    return flow;
+  }
+
+  it('that an older psd2 began is shown, not gone on with, and can be ended', async () => {
+    const flow = await olderTransfer('sca-started');
+    const shown = await operator.json(operation, ['operation', 'show', flow]);
+    expect(shown).toMatchObject({ operation: 'moneyTransfer', state: 'authorizing' });
+    expect((await operator.json(z.array(operation), ['operation', 'list']))[0]).toEqual(shown);
+
+    const completed = async (...words: string[]) =>
+      (await operator.psd2(['__complete', 'words', 'operation', ...words, ''])).stdout.split('\n');
+    const { flow: order } = await operator.json(operation, [
+      ...['operation', 'verify', 'standingOrder', '--product', ACCOUNT, '--data', standingOrder()],
+    ]);
+    expect((await completed('run')).filter(Boolean)).toEqual(['values', 'standingOrder\t']);
+    expect(await completed('resolve')).toContainEqual(expect.stringMatching(`^${flow}\tmoneyTransfer, `));
+
+    const resumed = await run('resume', flow, '--yes');
+    expect(readError(resumed)).toMatchObject({
+      exitCode: 2,
+      message: expect.stringContaining('psd2 operation does not go on with it'),
+      hint: expect.stringContaining(`psd2 operation resolve ${flow} --not-executed`),
+    });
+    expect(stepsOf(resumed)).toEqual([]);
+    for (const step of ['sca', 'execute']) {
+      const ended = await run(step, 'standingOrder', '--product', ACCOUNT, '--resource', flow);
+      expect(readError(ended)).toMatchObject({ exitCode: 2 });
+      expect(stepsOf(ended)).toEqual([]);
+    }
+    // What the bank made of it is the bank's word: it was executed before its journal was cut.
+    const contrary = await run('resolve', flow, '--not-executed', '--yes');
+    expect(readError(contrary)).toMatchObject({
+      exitCode: 2,
+      message: expect.stringMatching(/^The bank says/),
+    });
+    expect(stepsOf(contrary)).toEqual(['status']);
+    expect(readDocument(operation, contrary.stdout)).toMatchObject({ state: 'executed', resolution: null });
+    // Of this one the bank says that nobody has authorised it.
+    const file = join(operator.config, 'flows', 'sandbox', `${order}.ndjson`);
+    writeFileSync(file, readFileSync(file, 'utf8').replace('"standingOrder"', '"moneyTransfer"'));
+    const ended = await operator.json(operation, ['operation', 'resolve', order, '--not-executed', '--yes']);
+    expect(ended).toMatchObject({ state: 'failed', resolution: { outcome: 'not-executed' } });
+  });
+
+  it('whose execute an older psd2 sent is asked about by resume, and nothing else is sent', async () => {
+    const flow = await olderTransfer('execute-sent');
+    const resumed = await run('resume', flow);
+    expect(readDocument(operation, resumed.stdout)).toMatchObject({ flow, state: 'executed' });
+    expect(stepsOf(resumed)).toEqual(['status']);
   });
 });
 

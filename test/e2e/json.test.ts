@@ -5,6 +5,7 @@ import type { CommandUnknownOpts } from '@commander-js/extra-typings';
 import { beforeAll, describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import { buildProgram } from '../../src/cli/program.ts';
+import { bankDate, untilWorkday } from './bank-days.ts';
 import { readError } from './errors.ts';
 import { PROGRAM, readDocument, useOperator, useSandbox } from './psd2.ts';
 import * as shapes from './shapes.ts';
@@ -100,6 +101,7 @@ const COMMANDS: [args: string[], shape: z.ZodType][] = [
 const ELSEWHERE = [
   ...['prepare', 'verify', 'sca', 'status', 'execute', 'resume', 'run'].map((step) => `operation ${step}`),
   ...['operation list', 'operation show'], // interface-operation.test.ts
+  ...['transfer', 'operation', 'consent'].map((kind) => `${kind} resolve`), // resolve.test.ts
   'auth logout',
   'profile add',
   'profile protect', // protection.test.ts
@@ -129,27 +131,28 @@ describe('with --json stdout is one document', () => {
   });
 
   it('psd2 operation, step by step and whole', async () => {
-    const at = ['moneyTransfer', '--product', ACCOUNT];
-    const prepared = await operator.json(z.looseObject({ today: z.string() }), [
-      'operation',
-      'prepare',
-      ...at,
-    ]);
+    const at = ['standingOrder', '--product', ACCOUNT];
+    await operator.json(z.looseObject({ today: z.string() }), ['operation', 'prepare', ...at]);
     const data = JSON.stringify({
-      moneyTransferAmount: { currency: 'EUR', amount: '2.00' },
-      flagUrgency: false,
-      moneyTransferExecutionDate: prepared.today,
+      amount: { currency: 'EUR', amount: '2.00' },
+      frequency: 'WEEKLY',
+      firstExecutionDate: bankDate(untilWorkday()),
       ibanBeneficiary: 'DE89370400440532013000',
       beneficiaryName: 'Ada Lovelace',
       description: '',
     });
-    const verified = await operator.json(shapes.operation, ['operation', 'verify', ...at, '--data', data]);
-    expect(verified.state).toBe('verified');
+    const term = JSON.stringify({ numberOfExecutions: 12 });
+    const first = await operator.json(shapes.operation, ['operation', 'verify', ...at, '--data', data]);
+    expect(first).toMatchObject({ state: 'verified', nextStep: 'verify2' });
+    const verified = await operator.json(shapes.operation, [
+      ...['operation', 'verify', ...at, '--resource', first.flow, '--data', term],
+    ]);
+    expect(verified).toMatchObject({ state: 'verified', nextStep: 'execute' });
     const of = [...at, '--resource', verified.flow];
     const authorized = await operator.json(shapes.operation, ['operation', 'sca', ...of]);
     expect(authorized.state).toBe('authorized');
     const status = z.strictObject({
-      operation: z.literal('moneyTransfer'),
+      operation: z.literal('standingOrder'),
       resourceId: z.literal(verified.resourceId),
       authorizationStatus: z.literal('AUTHORIZED'),
       executionStatus: z.string().nullable(),
@@ -158,7 +161,9 @@ describe('with --json stdout is one document', () => {
     const executed = await operator.json(shapes.operation, ['operation', 'execute', ...of]);
     expect(executed).toMatchObject({ state: 'executed', flow: verified.flow });
     expect(await operator.json(shapes.operation, ['operation', 'resume', verified.flow])).toEqual(executed);
-    const whole = await operator.json(shapes.operation, ['operation', 'run', ...at, '--data', data, '--yes']);
+    const whole = await operator.json(shapes.operation, [
+      ...['operation', 'run', ...at, '--data', data, '--verify-data', term, '--yes'],
+    ]);
     expect(whole.state).toBe('executed');
   });
 

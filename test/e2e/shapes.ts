@@ -6,6 +6,15 @@ const decimal = z.string().regex(/^-?\d+\.\d{2,}$/);
 const day = z.iso.date();
 const time = z.iso.datetime({ offset: true });
 const money = z.strictObject({ amount: decimal, currency: z.literal('EUR') });
+/** How a person ended a flow; null for all others. */
+export const resolution = z
+  .strictObject({
+    outcome: z.enum(['executed', 'not-executed']),
+    by: z.string().regex(/^[^@]+@.+$/),
+    at: time,
+    note: z.string().max(500).nullable(),
+  })
+  .nullable();
 const flowTimes = { createdAt: time, updatedAt: time };
 
 export const login = z.strictObject({
@@ -76,6 +85,7 @@ export const consent = z.strictObject({
   categories: z.array(
     z.strictObject({ name: z.string(), products: z.array(z.string()), outcome: z.boolean().nullable() }),
   ),
+  resolution,
   ...flowTimes,
 });
 /** The list also has how long a consent is good. */
@@ -112,6 +122,7 @@ export const transfer = z.strictObject({
   executionStatus: z.string().nullable(),
   executionStatusDescription: z.string().nullable(),
   cro: z.string().nullable(),
+  resolution,
   ...flowTimes,
 });
 export const transfers = z.array(transfer);
@@ -131,6 +142,7 @@ export const operation = z.strictObject({
   executionStatus: z.string().nullable(),
   executionStatusDescription: z.string().nullable(),
   cro: z.string().nullable(),
+  resolution,
   ...flowTimes,
 });
 

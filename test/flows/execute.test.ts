@@ -143,7 +143,10 @@ describe.each(NO_CLEAR_ANSWER)('after %s the bank is asked what happened:', (_, 
     const unknown = {
       code: 'outcome_unknown',
       message: 'The bank does not tell yet whether the transfer was executed',
-      hint: `Find out with: psd2 transfer resume ${transfer.open.current.flow}. It never pays again.`,
+      hint:
+        `Find out with: psd2 transfer resume ${transfer.open.current.flow}. It never pays again. If it stays unknown, and ` +
+        "the bank's support or the account statement tells: " +
+        `psd2 transfer resolve ${transfer.open.current.flow} --executed or --not-executed`,
     };
     await expect(run()).rejects.toMatchObject(unknown);
     expect(stateOf(transfer)).toBe('unknown');

@@ -54,6 +54,7 @@ const sensible = fc.constantFrom(
     'GET',
     'PUT',
     'moneyTransfer',
+    'standingOrder',
     '1',
     '0.2',
     'tr-',

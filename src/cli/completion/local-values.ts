@@ -2,6 +2,7 @@ import { closeSync, openSync, readdirSync, readFileSync, readSync } from 'node:f
 import { basename, dirname, join } from 'node:path';
 import type { CommandUnknownOpts } from '@commander-js/extra-typings';
 import { CONSENT_CATEGORIES } from '../../domain/consent.ts';
+import { isMoneyTransfer } from '../../domain/transfer.ts';
 import { type StoreFolder, storeFolder } from '../../store/folder.ts';
 import { cleanText } from '../../terminal/clean.ts';
 import { OUTPUT_FORMATS } from '../../terminal/output.ts';
@@ -46,7 +47,9 @@ export class LocalValues {
       case 'product':
         return [...new Set(this.#begun('').flatMap(productsOf))].sort().map(plain);
       case 'operation':
-        return [...new Set(['moneyTransfer', ...this.#begun('op-').flatMap(operationOf)])].map(plain);
+        return [...new Set(this.#begun('op-').flatMap(operationOf))]
+          .filter((name) => !isMoneyTransfer(name))
+          .map(plain);
       case 'flow':
       case 'anyFlow': {
         const prefix = kind === 'flow' ? FLOW_PREFIXES[command.parent?.name() ?? ''] : '';

@@ -1,5 +1,5 @@
 import type { Command } from '@commander-js/extra-typings';
-import { collect, examples, type Run } from './declare.ts';
+import { collect, declareResolve, examples, type Run } from './declare.ts';
 
 export function declareConsent(consent: Command, run: Run): void {
   consent.addHelpText(
@@ -58,4 +58,25 @@ Examples:
         (await import('../../commands/consent.ts')).consentResume(context, flow, { allowPartial }),
       ),
     );
+
+  declareResolve(
+    consent,
+    {
+      description: 'end a consent whose confirmation stays unknown, by what a person has found out',
+      executed: "the bank has confirmed it: the accounts can be read, or the bank's support says so",
+      notExecuted: 'the bank has not confirmed it and never will',
+      note: `For a consent that is unknown or confirming. The command asks the bank once more first. If the bank's answer
+decides, that counts. Otherwise the command shows the consent, asks for a yes, and writes into the journal who said
+what, when and why. It confirms nothing at the bank. End every psd2 that still works on the consent first, also one
+that was stopped with Ctrl-Z.`,
+      examples: [
+        'psd2 consent resolve co-0mwq9zif7 --executed --note "psd2 accounts balance works"',
+        'psd2 consent resolve co-0mwq9zif7 --not-executed --yes',
+      ],
+    },
+    (flow, options) =>
+      run(async (context) =>
+        (await import('../../commands/resolve.ts')).consentResolve(context, flow, options),
+      ),
+  );
 }

@@ -1,4 +1,6 @@
+import type { Command } from '@commander-js/extra-typings';
 import type { Context } from '../../commands/context.ts';
+import type { ResolveOptions } from '../../commands/resolve.ts';
 
 /** An inquiry reads from the bank and changes nothing: its answers can be printed as they came (`--raw`). */
 export type CommandKind = 'inquiry';
@@ -14,4 +16,33 @@ export function examples(...lines: string[]): string {
 /** An option that may be repeated. */
 export function collect(value: string, before: string[]): string[] {
   return [...before, value];
+}
+
+/** How `resolve` is told of one kind of flow. */
+interface ResolveHelp {
+  description: string;
+  executed: string;
+  notExecuted: string;
+  /** What stands before the examples. */
+  note: string;
+  examples: string[];
+}
+
+/** Declares `resolve <flow>`: a person says what became of a flow. */
+export function declareResolve(
+  parent: Command,
+  help: ResolveHelp,
+  action: (flow: string, options: ResolveOptions) => Promise<void>,
+): void {
+  parent
+    .command('resolve')
+    .argument('<flow>')
+    .description(help.description)
+    .option('--executed', help.executed)
+    .option('--not-executed', help.notExecuted)
+    .option('--note <text>', 'how you know it, at most 500 characters; kept in the journal')
+    .addHelpText('after', `\n${help.note}\n${examples(...help.examples)}`)
+    .action((flow, { executed = false, notExecuted = false, note }) =>
+      action(flow, { executed, notExecuted, note }),
+    );
 }

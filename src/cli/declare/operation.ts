@@ -1,5 +1,5 @@
 import type { Command } from '@commander-js/extra-typings';
-import { collect, examples, type Run } from './declare.ts';
+import { collect, declareResolve, examples, type Run } from './declare.ts';
 
 export function declareOperation(operation: Command, run: Run): void {
   operation.addHelpText(
@@ -7,6 +7,7 @@ export function declareOperation(operation: Command, run: Run): void {
     `
 The data of an operation is what the bank's page for it shows inside "data", in JSON: psd2 puts it there.
 Each step prints the flow; the steps after verify take it, or the resource id, with --resource.
+A bank transfer (moneyTransfer) is made with "psd2 transfer", which checks more.
 
 Examples:
   $ psd2 operation run standingOrder --product 0012345678 --data @order.json --verify-data @more.json
@@ -46,6 +47,28 @@ Examples:
     .action((flow, { verifyData, receipt }) =>
       run(async (context) => (await commands()).operationResume(context, flow, { verifyData, receipt })),
     );
+
+  declareResolve(
+    operation,
+    {
+      description: 'end an operation whose outcome stays unknown, by what a person has found out',
+      executed: "it was executed: the account or the bank's support says so",
+      notExecuted: 'it was not executed and never will be',
+      note: `For an operation that is unknown or executing. The command asks the bank once more first. If the bank's answer
+decides, that counts. Otherwise the command shows the operation, asks for a yes, and writes into the journal who said
+what, when and why. It sends nothing that changes anything at the bank. End every psd2 that still works on the operation
+first, also one that was stopped with Ctrl-Z. A moneyTransfer that an older psd2 began with "psd2 operation" can be
+ended in any state.`,
+      examples: [
+        'psd2 operation resolve op-0mwq9zj41 --executed --note "The bank\'s site lists the order"',
+        'psd2 operation resolve op-0mwq9zj41 --not-executed --note "Bank support, case 4711" --yes',
+      ],
+    },
+    (flow, options) =>
+      run(async (context) =>
+        (await import('../../commands/resolve.ts')).operationResolve(context, flow, options),
+      ),
+  );
 
   operation
     .command('list')

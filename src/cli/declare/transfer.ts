@@ -1,5 +1,12 @@
 import type { Command } from '@commander-js/extra-typings';
-import { collect, examples, type Run } from './declare.ts';
+import { collect, declareResolve, examples, type Run } from './declare.ts';
+
+const RESOLVE_NOTE = `For a transfer that psd2 resume does not find the end of: unknown or executing, or an instant one that stays PENDING.
+The command asks the bank once more first. If the bank's answer decides, that counts. Otherwise the command shows the
+transfer, asks for a yes, and writes into the journal who said what, when and why. It sends nothing that moves money.
+
+End every psd2 that still works on the transfer first, also one that was stopped with Ctrl-Z. Look at the account
+statement of the execution day and of the days after it.`;
 
 export function declareTransfer(transfer: Command, run: Run): void {
   transfer
@@ -155,6 +162,24 @@ A transfer whose journal is damaged is named on stderr, with the file and the li
         }),
       ),
     );
+
+  declareResolve(
+    transfer,
+    {
+      description: 'end a transfer whose outcome stays unknown, by what a person has found out',
+      executed: "it was executed: the account statement or the bank's support says so",
+      notExecuted: 'it was not executed and never will be; its --reference can be used again',
+      note: RESOLVE_NOTE,
+      examples: [
+        'psd2 transfer resolve tr-0mwq9zj41 --executed --note "On the statement of 24 November"',
+        'psd2 transfer resolve tr-0mwq9zj41 --not-executed --note "Bank support, case 4711" --yes',
+      ],
+    },
+    (flow, options) =>
+      run(async (context) =>
+        (await import('../../commands/resolve.ts')).transferResolve(context, flow, options),
+      ),
+  );
 
   transfer
     .command('receipt')

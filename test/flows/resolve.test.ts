@@ -1,0 +1,265 @@
+import { describe, expect, it } from 'vitest';
+import type { Bank } from '../../src/bank/bank.ts';
+import { nextConsentStep } from '../../src/domain/consent.ts';
+import { isOutcomeOpen, isPlainlyFailed, type StepEvent } from '../../src/domain/operation.ts';
+import type { ResolvedOutcome } from '../../src/domain/resolution.ts';
+import { needsSettlement, type TransferOrder } from '../../src/domain/transfer.ts';
+import { Psd2Error } from '../../src/errors.ts';
+import { askOfConsent, askOfOperation, resolveFlow } from '../../src/flows/resolve.ts';
+import { transferCalls } from '../../src/flows/transfer.ts';
+import { operationStatus, refusal } from '../bank/answers.ts';
+import { useClients } from '../bank/client.ts';
+import { useRecordedBank } from '../bank/recorded-bank.ts';
+import { VERIFIED } from '../domain/orders.ts';
+import { newConfigFolder, temporaryFolder } from '../store/temporary-folder.ts';
+import { newConsent } from './consents.ts';
+import { executionStatus, newTransfer, scriptOf } from './transfers.ts';
+
+const recorded = useRecordedBank();
+const openClient = useClients(recorded);
+const script = scriptOf(recorded);
+const temporary = temporaryFolder();
+
+const SCT = { instant: false, type: null };
+const intent = { requestId: 'request-1', digest: null };
+const UNKNOWN: StepEvent[] = [{ type: 'execute-unanswered' }];
+const EXECUTED: StepEvent[] = [
+  { type: 'executed', cro: '0012345678' },
+  { type: 'settlement', status: 'PENDING', description: null },
+];
+const SAID = { by: 'ada@pisp-1', note: 'Case 4711' };
+const UNDECIDED = 'That does not tell whether it was executed.';
+
+/** A transfer whose `execute` was sent, what then happened to it, and the means to end it. */
+function sent(order: Partial<TransferOrder>, then: StepEvent[] = UNKNOWN) {
+  const transfer = newTransfer(newConfigFolder(temporary), { order });
+  const { open, world } = transfer;
+  const { bank } = openClient({ now: world.now });
+  open.record(VERIFIED);
+  open.record({ type: 'accepted' });
+  open.record({ type: 'authorization', status: 'AUTHORIZED', bankStatus: 'AUTHORIZED' });
+  open.record({ type: 'execute-sent', ...intent });
+  for (const event of then) open.record(event);
+  const before = transfer.events().length;
+  const told: string[] = [];
+  const asked: string[] = [];
+  const resolve = (
+    outcome: ResolvedOutcome,
+    { yes = true, openBank = async (): Promise<Bank> => bank } = {},
+  ) =>
+    resolveFlow(
+      open,
+      { outcome, ...SAID },
+      {
+        askBank: (flow) =>
+          askOfOperation(openBank, flow, (opened) => transferCalls(opened, flow).executionStatus),
+        tell: (sentences) => void told.push(...sentences),
+        isOpen: (flow) => isOutcomeOpen(flow, needsSettlement(flow.order)),
+        confirm: async ({ flow }) => {
+          asked.push(flow);
+          return yes;
+        },
+        executedMeans: 'executed',
+      },
+    );
+  return { open, told, asked, resolve, written: () => transfer.events().slice(before) };
+}
+
+describe('where the bank does not tell', () => {
+  it.each([
+    ['executed', SCT, UNKNOWN, 'executed', false],
+    ['not-executed', SCT, UNKNOWN, 'failed', true],
+    ['executed', SCT, [], 'executed', false],
+    ['executed', {}, UNKNOWN, 'settled', false],
+    ['not-executed', {}, EXECUTED, 'failed', true],
+    ['executed', {}, EXECUTED, 'settled', false],
+  ] as const)('what a person says counts: %s', async (outcome, order, then, state, isFree) => {
+    const transfer = sent(order, [...then]);
+    const gets = recorded.received.length;
+    if (order !== SCT) script.executionStatus(executionStatus('PENDING'));
+    script.status(operationStatus('AUTHORIZED', 'PENDING'));
+    await transfer.resolve(outcome);
+    expect(transfer.open.current).toMatchObject({ state, resolution: { outcome, ...SAID } });
+    expect(isPlainlyFailed(transfer.open.current)).toBe(isFree);
+    expect(transfer.written()).toEqual(['resolved']);
+    expect(transfer.told.at(-1)).toBe(UNDECIDED);
+    expect(recorded.received.slice(gets).map(({ method }) => method)).toEqual(
+      order === SCT ? ['GET'] : ['GET', 'GET'],
+    );
+  });
+
+  it.each([
+    ['the resource is gone', () => script.status(refusal(404)), 'The bank does not tell its status: '],
+    ['it is failing', () => [1, 2, 3, 4].map(() => script.status({ status: 503 })), 'The bank does not tell'],
+  ])('because %s, a person can say it all the same', async (_, answers, sentence) => {
+    const transfer = sent(SCT);
+    answers();
+    await transfer.resolve('not-executed');
+    expect(transfer.told).toEqual([expect.stringContaining(sentence), UNDECIDED]);
+    expect(transfer.written()).toEqual(['resolved']);
+  });
+
+  it('because nobody is logged in, a person can say it all the same', async () => {
+    const transfer = sent({});
+    const openBank = () => Promise.reject(new Psd2Error('not_logged_in', 'Nobody is logged in'));
+    await transfer.resolve('executed', { openBank });
+    expect(transfer.told).toEqual(["The bank can't be asked: Nobody is logged in.", UNDECIDED]);
+    expect(transfer.open.current.state).toBe('settled');
+  });
+
+  it('nothing is written down after a no', async () => {
+    const transfer = sent(SCT);
+    script.status(operationStatus('AUTHORIZED', 'PENDING'));
+    await expect(transfer.resolve('not-executed', { yes: false })).rejects.toMatchObject({
+      code: 'cancelled',
+    });
+    expect(transfer.written()).toEqual([]);
+  });
+
+  it('an interruption is no answer: nothing is written down', async () => {
+    const transfer = sent(SCT);
+    const openBank = () => Promise.reject(new Psd2Error('interrupted', 'Interrupted'));
+    await expect(transfer.resolve('executed', { openBank })).rejects.toMatchObject({ code: 'interrupted' });
+    expect(transfer.written()).toEqual([]);
+  });
+});
+
+describe('where the bank tells, its answer counts', () => {
+  it.each([
+    ['OK', 'executed', 'not-executed', ['executed'], 'executed'],
+    ['KO', 'not-executed', 'executed', ['settlement'], 'failed'],
+  ] as const)('%s of an SCT', async (status, agreed, contrary, events, state) => {
+    for (const outcome of [agreed, contrary]) {
+      const transfer = sent(SCT);
+      script.status(operationStatus('AUTHORIZED', status));
+      const ended = transfer.resolve(outcome);
+      if (outcome === agreed) await ended;
+      else
+        await expect(ended).rejects.toMatchObject({
+          code: 'usage',
+          message: expect.stringMatching(/^The bank says that the transfer tr-\w+ was (not )?executed$/),
+        });
+      expect(transfer.open.current).toMatchObject({ state, resolution: null });
+      expect(transfer.written()).toEqual(events);
+      expect(transfer.asked).toEqual([]);
+    }
+  });
+
+  it.each([
+    ['OK', 'executed', UNKNOWN, ['executed', 'settlement'], 'settled'],
+    ['KO', 'not-executed', UNKNOWN, ['executed', 'settlement'], 'failed'],
+    ['OK', 'executed', EXECUTED, ['settlement'], 'settled'],
+    ['KO', 'not-executed', EXECUTED, ['settlement'], 'failed'],
+  ] as const)('%s of an instant transfer', async (status, agreed, then, events, state) => {
+    for (const outcome of ['executed', 'not-executed'] as const) {
+      const transfer = sent({}, [...then]);
+      script.executionStatus(executionStatus(status));
+      const ended = transfer.resolve(outcome);
+      if (outcome === agreed) await ended;
+      else await expect(ended).rejects.toMatchObject({ code: 'usage' });
+      expect(transfer.open.current).toMatchObject({ state, resolution: null });
+      expect(transfer.written()).toEqual(events);
+    }
+  });
+
+  it('a customer who did not authorise it is a no', async () => {
+    const transfer = sent(SCT);
+    script.status(operationStatus('NOT_AUTHORIZED'));
+    await expect(transfer.resolve('executed')).rejects.toMatchObject({ code: 'usage' });
+    expect(transfer.open.current.state).toBe('rejected');
+  });
+
+  it('an instant transfer that was executed, and whose settlement is not told, is settled by a person, but not undone', async () => {
+    const pending = () => {
+      script.executionStatus(executionStatus('PENDING'));
+      script.status(operationStatus('AUTHORIZED', 'EXECUTED'));
+    };
+    const yes = sent({});
+    pending();
+    await yes.resolve('executed');
+    expect(yes.open.current.state).toBe('settled');
+    expect(yes.written()).toEqual(['executed', 'resolved']);
+
+    const no = sent({}, EXECUTED);
+    pending();
+    await expect(no.resolve('not-executed')).rejects.toMatchObject({ code: 'usage' });
+    expect(no.open.current).toMatchObject({ state: 'executed', cro: '0012345678' });
+    expect(no.written()).toEqual([]);
+  });
+});
+
+describe('a consent', () => {
+  function confirming() {
+    const consent = newConsent(newConfigFolder(temporary));
+    const { open, world } = consent;
+    const { bank } = openClient({ now: world.now });
+    open.record({ type: 'requested', resourceId: 'r1', outcomes: [{ name: 'PAYMENTS', outcome: true }] });
+    open.record({ type: 'confirm-sent', ...intent });
+    const resolve = (outcome: ResolvedOutcome) =>
+      resolveFlow(
+        open,
+        { outcome, ...SAID },
+        {
+          askBank: (flow) => askOfConsent(async () => bank, flow),
+          tell: () => {},
+          isOpen: (flow) => nextConsentStep(flow) === 'ask-outcome',
+          confirm: async () => true,
+          executedMeans: 'confirmed',
+        },
+      );
+    return { consent, open, resolve };
+  }
+
+  it.each([
+    ['executed', 'confirmed'],
+    ['not-executed', 'failed'],
+  ] as const)('that the bank does not tell of is what a person says: %s', async (outcome, state) => {
+    const { consent, open, resolve } = confirming();
+    script.status(operationStatus('AUTHORIZED'));
+    await resolve(outcome);
+    expect(open.current).toMatchObject({ state, resolution: { outcome, ...SAID } });
+    // It has ended: the bank is not asked again.
+    const { bank } = openClient({ now: consent.world.now });
+    if (outcome === 'executed') expect((await consent.run(bank)).state).toBe('confirmed');
+    else
+      await expect(consent.run(bank)).rejects.toMatchObject({
+        code: 'bank_refused',
+        message: expect.stringContaining('ada@pisp-1 said that it was not confirmed: Case 4711'),
+      });
+  });
+
+  it.each([
+    ['confirmed', operationStatus('AUTHORIZED', 'OK'), 'not-executed', 'confirmed'],
+    ['not authorised', operationStatus('NOT_AUTHORIZED'), 'executed', 'rejected'],
+    ['expired', operationStatus('EXPIRED'), 'executed', 'expired'],
+  ] as const)('that the bank calls %s is that', async (_, answer, said, state) => {
+    const { open, resolve } = confirming();
+    script.status(answer);
+    await expect(resolve(said)).rejects.toMatchObject({
+      code: 'usage',
+      message: expect.stringContaining('The bank says that the consent'),
+    });
+    expect(open.current).toMatchObject({ state, resolution: null });
+  });
+});
+
+it('a transfer that was resolved is done when it is taken up, and says who ended it', async () => {
+  for (const [outcome, order] of [
+    ['executed', {}],
+    ['not-executed', SCT],
+  ] as const) {
+    const setting = newTransfer(newConfigFolder(temporary), { order });
+    const { bank } = openClient({ now: setting.world.now });
+    setting.open.record(VERIFIED);
+    setting.open.record({ type: 'execute-sent', ...intent });
+    setting.open.record({ type: 'resolved', outcome, ...SAID });
+    const before = recorded.received.length;
+    if (outcome === 'executed') expect(await setting.run(bank)).toMatchObject({ state: 'settled' });
+    else
+      await expect(setting.run(bank)).rejects.toMatchObject({
+        code: 'payment_failed',
+        message: expect.stringContaining('ada@pisp-1 said that it was not executed: Case 4711'),
+      });
+    expect(recorded.received.length).toBe(before);
+  }
+});
