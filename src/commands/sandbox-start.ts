@@ -10,6 +10,7 @@ import { makePrivateFolder } from '../store/json-file.ts';
 import type { ProfileSettings } from '../store/profiles.ts';
 import type { Column } from '../terminal/output.ts';
 import type { Context } from './context.ts';
+import { sandboxFolderOf } from './sandbox-folder.ts';
 
 /** Where a sandbox is reached. */
 export interface SandboxAddresses {
@@ -58,9 +59,9 @@ export async function sandboxStart(context: Context, options: SandboxStartOption
   const rules = readRules(options);
   if (options.detach) return startDetached(context);
 
-  const { folder, output, terminal, world } = context;
+  const { output, terminal, world } = context;
   const { startSandbox } = await import('../sandbox/server.ts');
-  const sandbox = await startSandbox({ folder: folder.sandbox, port, ...rules });
+  const sandbox = await startSandbox({ folder: sandboxFolderOf(context), port, ...rules });
   try {
     await writeProfile(context, sandbox.baseUrl, sandbox.registration);
     output.record(addressesOf(sandbox.running), SANDBOX_FIELDS);
@@ -79,7 +80,7 @@ export async function sandboxStart(context: Context, options: SandboxStartOption
 async function startDetached(context: Context): Promise<void> {
   const { folder, output, terminal, world } = context;
   const { refuseSecondStart } = await import('../sandbox/running.ts');
-  await refuseSecondStart(folder.sandbox);
+  await refuseSecondStart(sandboxFolderOf(context));
   makePrivateFolder(folder.root);
   const logPath = join(folder.root, 'sandbox.log');
   const log = openSync(logPath, 'w', 0o600);
