@@ -1,4 +1,5 @@
 import { didYouMean } from '../did-you-mean.ts';
+import { isBlockedPort } from '../domain/blocked-ports.ts';
 import { type Decimal, isDecimal } from '../domain/decimal.ts';
 import { Psd2Error } from '../errors.ts';
 import { readKeyFile } from './key-file.ts';
@@ -243,6 +244,15 @@ export function redirectUriOf({ name, settings }: Profile): string {
       : requireSetting({ name, settings }, 'redirectUri');
   if (URL.canParse(text)) {
     const url = new URL(text);
+    if (url.port !== '' && isBlockedPort(Number(url.port))) {
+      throw new Psd2Error(
+        'config',
+        `The redirect URI ${JSON.stringify(text)} has the port ${url.port}, which browsers refuse to open`,
+        {
+          hint: `Use another port, as in ${DEFAULT_REDIRECT_URI} (PSD2_REDIRECT_URI or the profile); it must be registered at the bank.`,
+        },
+      );
+    }
     if ((url.protocol === 'http:' || url.protocol === 'https:') && !url.hash) return text;
   }
   throw new Psd2Error(

@@ -59,7 +59,9 @@ describe('what others could have written is refused, with the chmod that mends i
   });
 
   it.each(FILES)('%s', async (_, nameOf, words) => {
-    const args = words.map((word) => ({ RESOURCE: resource, FLOW: basename(journal, '.ndjson') })[word] ?? word);
+    const args = words.map(
+      (word) => ({ RESOURCE: resource, FLOW: basename(journal, '.ndjson') })[word] ?? word,
+    );
     const config = copyConfig();
     const path = join(config, nameOf());
     expect(await run(config, args)).toMatchObject({ code: 0 });
