@@ -2,8 +2,10 @@ import { expect, it } from 'vitest';
 import { isBlockedPort } from '../../src/domain/blocked-ports.ts';
 import { freePort } from '../free-port.ts';
 
-/** Above all that are on the list. */
-const LAST = 10_100;
+/** All small ports, and those about the greater ones of the list. */
+const CANDIDATES = Array.from({ length: 10_100 }, (_, port) => port).filter(
+  (port) => (port > 0 && port < 1100) || [-5, -1, 0, 1, 5].some((away) => isBlockedPort(port + away)),
+);
 
 it('each port that Node itself refuses to fetch from is known', async () => {
   // Fetch judges the port before it asks this for a connection.
@@ -13,12 +15,12 @@ it('each port that Node itself refuses to fetch from is known', async () => {
     },
   };
   const refused: number[] = [];
-  for (let port = 1; port <= LAST; port++) {
+  for (const port of CANDIDATES) {
     const options: object = { dispatcher };
     const reason = await fetch(`http://127.0.0.1:${port}/`, options).catch(({ cause }: Error) => cause);
     if (reason instanceof Error && reason.message === 'bad port') refused.push(port);
   }
-  expect(refused).toContain(10_080);
+  expect(refused).toEqual(expect.arrayContaining([22, 6666, 10_080]));
   expect(refused.filter((port) => !isBlockedPort(port))).toEqual([]);
 });
 
