@@ -1,4 +1,5 @@
 import { createServer } from 'node:net';
+import { isBlockedPort } from '../src/domain/blocked-ports.ts';
 
 /**
  * The ports of this worker of the test runner. They are below those that the system gives to connections, and no
@@ -8,11 +9,15 @@ const PORTS_OF_A_WORKER = 200;
 const FIRST_PORT = 10_000 + ((Number(process.env.VITEST_POOL_ID ?? 1) - 1) % 100) * PORTS_OF_A_WORKER;
 let given = 2 * Math.floor((Math.random() * PORTS_OF_A_WORKER) / 2);
 
-/** A port on loopback that nothing listens on, nor on the next one, which a sandbox takes too; others each time. */
+/**
+ * A port on loopback that nothing listens on, nor on the next one, which a sandbox takes too; others each time. Browsers
+ * open both.
+ */
 export async function freePort(): Promise<number> {
   for (;;) {
     given += 2;
     const port = FIRST_PORT + (given % PORTS_OF_A_WORKER);
+    if (isBlockedPort(port) || isBlockedPort(port + 1)) continue;
     if ((await isFree(port)) && (await isFree(port + 1))) return port;
   }
 }

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Context } from '../commands/context.ts';
 import { Psd2Error } from '../errors.ts';
-import { checkOwner, storeFolder } from '../store/folder.ts';
+import { checkStore, storeFolder } from '../store/folder.ts';
 import { ProfileStore } from '../store/profiles.ts';
 import { passphraseIn } from '../store/settings.ts';
 import { cleanLines } from '../terminal/clean.ts';
@@ -69,7 +69,7 @@ export async function runCommand(
     });
     say = terminal.warn;
     const folder = storeFolder(env.PSD2_CONFIG_DIR, signal);
-    checkOwner(folder, terminal.warn);
+    if (kind !== 'diagnosis') checkStore(folder, terminal.warn);
     const output = raw.raw
       ? silentOutput(manner.format)
       : openOutput(stdout, {

@@ -5,7 +5,9 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import * as z from 'zod/mini';
+import { isBlockedPort } from '../domain/blocked-ports.ts';
 import { Psd2Error } from '../errors.ts';
+import { environmentFor } from '../terminal/program-environment.ts';
 import type { Context } from './context.ts';
 
 const IBAN = 'DE89370400440532013000';
@@ -22,7 +24,7 @@ export async function demo({ terminal, world, output }: Context): Promise<void> 
   const folder = mkdtempSync(join(tmpdir(), 'psd2-demo-'));
   const program = process.argv[1] ?? '';
   const env = {
-    ...Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('PSD2_'))),
+    ...environmentFor('demo'),
     PSD2_CONFIG_DIR: folder,
     PSD2_PROFILE: 'sandbox',
     PSD2_REDIRECT_URI: `http://127.0.0.1:${await freePort()}/callback`,
@@ -117,5 +119,5 @@ async function freePort(): Promise<number> {
   const address = server.address();
   server.close();
   if (address === null || typeof address === 'string') throw new TypeError('A TCP listener has no port');
-  return address.port;
+  return isBlockedPort(address.port) ? freePort() : address.port;
 }

@@ -1,7 +1,8 @@
 import { X509Certificate } from 'node:crypto';
-import { readdirSync, statSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync } from 'node:fs';
 import { isLoopback } from '../domain/loopback.ts';
+import { Psd2Error } from '../errors.ts';
+import { checkStore, inspectStore } from '../store/folder.ts';
 import {
   dailyLimitOf,
   maxAmountOf,
@@ -22,6 +23,16 @@ import { type OpenProfile, openProfileOf, openSecrets } from './open-profile.ts'
 /** A certificate with fewer days left is worth a warning. */
 const SOON_DAYS = 30;
 
+/** Those that need a profile, after its settings. */
+const PROFILE_CHECKS = [
+  'QWAC',
+  'chain',
+  'signer',
+  'redirect port',
+  ...CONNECTION_CHECKS,
+  'token',
+  'consents',
+];
 const NO_PROFILE = 'there is no profile to check';
 
 /**
@@ -32,10 +43,19 @@ const NO_PROFILE = 'there is no profile to check';
  */
 export async function doctor(context: Context): Promise<void> {
   const diagnosis = new Diagnosis();
+  if (!isBelievable(context)) {
+    await diagnosis.make('file modes', async () => checkModes(context));
+    diagnosis.skip(
+      ['configuration', 'settings', ...PROFILE_CHECKS],
+      'the configuration folder can not be trusted',
+    );
+    await printChecks(context, diagnosis.checks);
+    diagnosis.fail();
+  }
   const opened = await diagnosis.make('configuration', () => openConfiguration(context));
   if (opened) await diagnosis.make('settings', async () => checkSettings(opened));
   else diagnosis.skip(['settings'], NO_PROFILE);
-  await diagnosis.make('file modes', async () => checkModes(context.folder.root));
+  await diagnosis.make('file modes', async () => checkModes(context));
   if (opened) {
     const keys = openKeyRing(context, opened.profile);
     await diagnosis.add('QWAC', () => checkCertificates(context, opened.profile, keys));
@@ -46,11 +66,21 @@ export async function doctor(context: Context): Promise<void> {
     await diagnosis.make('token', () => checkToken(context, opened));
     await diagnosis.make('consents', async () => checkConsents(context, opened));
   } else {
-    const rest = ['QWAC', 'chain', 'signer', 'redirect port', ...CONNECTION_CHECKS, 'token', 'consents'];
-    diagnosis.skip(rest, NO_PROFILE);
+    diagnosis.skip(PROFILE_CHECKS, NO_PROFILE);
   }
   if (await printChecks(context, diagnosis.checks)) return;
   diagnosis.fail();
+}
+
+/** Whether psd2 may use the configuration folder. What stands in one that others can change is not even read. */
+function isBelievable({ folder }: Context): boolean {
+  try {
+    checkStore(folder, () => {});
+    return true;
+  } catch (error) {
+    if (error instanceof Psd2Error) return false;
+    throw error;
+  }
 }
 
 /** Whether there is a profile that can be read. */
@@ -73,40 +103,36 @@ function checkSettings({ profile }: OpenProfile): Finding {
   return { status: 'ok', detail: 'all that a login needs is set', fix: null };
 }
 
-/** Whether others can read what is stored. */
-function checkModes(root: string): Finding {
+/** Whether psd2 may believe what is stored, and nobody else can read it: the judgement of every command. */
+function checkModes({ folder, terminal }: Context): Finding {
   if (process.platform === 'win32')
     return { status: 'skip', detail: 'file modes mean nothing on Windows', fix: null };
-  const own = process.getuid?.();
-  const open = (path: string): boolean => {
-    const { mode, uid } = statSync(path);
-    return uid === own && (mode & 0o077) !== 0;
-  };
-  let paths: string[];
-  try {
-    paths = [
-      root,
-      ...readdirSync(root, { recursive: true, withFileTypes: true })
-        .filter((entry) => entry.isFile() || entry.isDirectory())
-        .map(({ parentPath, name }) => join(parentPath, name)),
-    ];
-  } catch {
-    return { status: 'skip', detail: `there is no folder ${root} yet`, fix: null };
+  checkStore(folder, terminal.warn);
+  const { root } = folder;
+  if (!existsSync(root)) return { status: 'skip', detail: `there is no folder ${root} yet`, fix: null };
+  const { faults, listable } = inspectStore(folder);
+  const [first, ...more] = faults;
+  if (first) {
+    return {
+      status: 'fail',
+      detail: more.length === 0 ? first.message : `${first.message}, and so it is with ${more.length} more`,
+      fix:
+        more.length === 0
+          ? (first.hint ?? null)
+          : `${first.hint} (all of them at once: chmod -R go= ${root})`,
+    };
   }
-  const wrong = paths.filter((path) => {
-    try {
-      return open(path);
-    } catch {
-      // Gone in the meantime, as a lock is.
-      return false;
-    }
-  });
-  if (wrong.length === 0)
-    return { status: 'ok', detail: `${root} and what is in it can be read by you alone`, fix: null };
+  if (listable.length > 0) {
+    return {
+      status: 'warn',
+      detail: `others can list ${listable.slice(0, 3).join(', ')}${listable.length > 3 ? ` and ${listable.length - 3} more` : ''}`,
+      fix: `Run: chmod 700 ${listable.join(' ')}`,
+    };
+  }
   return {
-    status: 'fail',
-    detail: `others can read ${wrong.slice(0, 3).join(', ')}${wrong.length > 3 ? ` and ${wrong.length - 3} more` : ''}`,
-    fix: `chmod -R go= ${root}`,
+    status: 'ok',
+    detail: `${root} and what is in it can be read and changed by you alone`,
+    fix: null,
   };
 }
 

@@ -8,7 +8,7 @@ import {
   WrongPassphrase,
 } from '../certificates/key-pair.ts';
 import { Psd2Error } from '../errors.ts';
-import { refuseIfOthersCanRead } from '../store/files.ts';
+import { refuseUnsafe } from '../store/permissions.ts';
 import type { PemSource } from '../store/profiles.ts';
 import { missingSetting, type Profile, readPemSource, readSource, requireSource } from '../store/settings.ts';
 import type { Context } from './context.ts';
@@ -104,5 +104,5 @@ export function openKeyRing({ env, terminal, world }: Context, profile: Profile)
 }
 
 function refuseKeyFile(source: PemSource): void {
-  if ('path' in source) refuseIfOthersCanRead(source.path);
+  if ('path' in source) refuseUnsafe(source.path, 'secret');
 }

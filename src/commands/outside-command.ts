@@ -3,7 +3,7 @@ import { Psd2Error } from '../errors.ts';
 import { SETTING_NAMES, TEXT_VARIABLES } from '../store/settings.ts';
 import { reason } from '../terminal/browser.ts';
 import { cleanText } from '../terminal/clean.ts';
-import { environmentForPrograms } from '../terminal/program-environment.ts';
+import { environmentFor } from '../terminal/program-environment.ts';
 import { shellWords } from '../terminal/shell-words.ts';
 import type { Context } from './context.ts';
 
@@ -12,7 +12,7 @@ const LARGEST_OUTPUT = 64 * 1024;
 
 /**
  * Runs a command of the operator's that a setting names: split as a shell splits words, run without a shell, and
- * without the secrets of psd2's environment. It may take as long as one HTTP call (`--timeout`).
+ * without psd2's own variables. It may take as long as one HTTP call (`--timeout`).
  *
  * @param input what it gets on standard input, exactly
  * @returns what it printed on standard output
@@ -38,7 +38,7 @@ export async function runOutsideCommand(
   const timeout = AbortSignal.timeout(globals.timeoutMs);
 
   return new Promise((resolve, reject) => {
-    const child = spawn(program, args, { env: environmentForPrograms(), stdio: ['pipe', 'pipe', 'pipe'] });
+    const child = spawn(program, args, { env: environmentFor(setting), stdio: ['pipe', 'pipe', 'pipe'] });
     const output = { stdout: '', stderr: '' };
     const give = (settle: () => void) => {
       ended.removeEventListener('abort', onEnded);

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { isPkcs12, type PairName, type TppCertificateEncoding } from '../certificates/key-pair.ts';
 import { Psd2Error } from '../errors.ts';
-import { refuseIfOthersCanRead } from '../store/files.ts';
+import { refuseUnsafe } from '../store/permissions.ts';
 import {
   type BankEnvironment,
   type PemSource,
@@ -239,7 +239,7 @@ function readSecretFile(path: string): string {
       { cause },
     );
   }
-  refuseIfOthersCanRead(path);
+  refuseUnsafe(path, 'secret');
   return requireSecret(secret, path);
 }
 

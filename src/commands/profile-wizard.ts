@@ -23,6 +23,7 @@ import { Diagnosis } from './diagnosis.ts';
 import { checkRedirectPort } from './doctor.ts';
 import { checkConnection } from './doctor-connection.ts';
 import { type KeyRing, openKeyRing, PAIR_SETTINGS } from './open-keys.ts';
+import { sandboxFolderOf } from './sandbox-folder.ts';
 
 /** How a file becomes part of a profile: its contents, or its path. */
 export type Keep = (path: string, key: PemSetting) => PemSource;
@@ -215,12 +216,13 @@ function show({ terminal }: Context, checks: Check[]): boolean {
 }
 
 /** The settings of psd2's own sandbox, which has to run. */
-async function ownSandbox({ folder }: Context): Promise<ProfileSettings> {
+async function ownSandbox(context: Context): Promise<ProfileSettings> {
   const { runningSandbox } = await import('../sandbox/running.ts');
   const { loadOrCreateRegistration } = await import('../sandbox/registration.ts');
   const { sandboxSettings } = await import('./sandbox-start.ts');
-  const running = await runningSandbox(folder.sandbox);
-  if (running) return sandboxSettings(running.baseUrl, await loadOrCreateRegistration(folder.sandbox));
+  const folder = sandboxFolderOf(context);
+  const running = await runningSandbox(folder);
+  if (running) return sandboxSettings(running.baseUrl, await loadOrCreateRegistration(folder));
   throw new Psd2Error('sandbox', 'The sandbox is not running', {
     hint: 'Start it, which stores a profile of its own too: psd2 sandbox start --detach',
   });

@@ -3,13 +3,16 @@ import { closeSync, openSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import * as z from 'zod/mini';
+import { isBlockedPort } from '../domain/blocked-ports.ts';
 import { Psd2Error } from '../errors.ts';
 import type { Registration } from '../sandbox/registration.ts';
 import type { RunningSandbox } from '../sandbox/running.ts';
 import { makePrivateFolder } from '../store/json-file.ts';
 import type { ProfileSettings } from '../store/profiles.ts';
 import type { Column } from '../terminal/output.ts';
+import { environmentFor } from '../terminal/program-environment.ts';
 import type { Context } from './context.ts';
+import { sandboxFolderOf } from './sandbox-folder.ts';
 
 /** Where a sandbox is reached. */
 export interface SandboxAddresses {
@@ -58,9 +61,9 @@ export async function sandboxStart(context: Context, options: SandboxStartOption
   const rules = readRules(options);
   if (options.detach) return startDetached(context);
 
-  const { folder, output, terminal, world } = context;
+  const { output, terminal, world } = context;
   const { startSandbox } = await import('../sandbox/server.ts');
-  const sandbox = await startSandbox({ folder: folder.sandbox, port, ...rules });
+  const sandbox = await startSandbox({ folder: sandboxFolderOf(context), port, ...rules });
   try {
     await writeProfile(context, sandbox.baseUrl, sandbox.registration);
     output.record(addressesOf(sandbox.running), SANDBOX_FIELDS);
@@ -79,14 +82,14 @@ export async function sandboxStart(context: Context, options: SandboxStartOption
 async function startDetached(context: Context): Promise<void> {
   const { folder, output, terminal, world } = context;
   const { refuseSecondStart } = await import('../sandbox/running.ts');
-  await refuseSecondStart(folder.sandbox);
+  await refuseSecondStart(sandboxFolderOf(context));
   makePrivateFolder(folder.root);
   const logPath = join(folder.root, 'sandbox.log');
   const log = openSync(logPath, 'w', 0o600);
   const child = spawn(
     process.execPath,
     [...process.argv.slice(1).filter((word) => word !== '--detach'), '--json'],
-    { detached: true, stdio: ['ignore', log, log] },
+    { detached: true, stdio: ['ignore', log, log], env: environmentFor('sandbox') },
   );
   closeSync(log);
   let ended = false;
@@ -218,6 +221,11 @@ function parseCount(option: string, text: string, most = 999_999_999): number {
 
 function parsePort(text: string): number {
   const port = /^\d{1,5}$/.test(text) ? Number(text) : 65_536;
+  if (port !== 0 && isBlockedPort(port)) {
+    throw new Psd2Error('usage', `--port ${port} is a port that browsers and fetch refuse to open`, {
+      hint: 'Choose another one, or 0 for any that is free.',
+    });
+  }
   if (port <= 65_535) return port;
   throw new Psd2Error('usage', `--port ${JSON.stringify(text)} is not a port from 0 to 65535`);
 }

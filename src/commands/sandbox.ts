@@ -1,6 +1,7 @@
 import { Psd2Error } from '../errors.ts';
 import type { RunningSandbox } from '../sandbox/running.ts';
 import type { Context } from './context.ts';
+import { sandboxFolderOf } from './sandbox-folder.ts';
 import { addressesOf, SANDBOX_FIELDS, SANDBOX_PROFILE } from './sandbox-start.ts';
 
 /** `psd2 sandbox status`. @throws Psd2Error `sandbox` when it does not run */
@@ -9,9 +10,10 @@ export async function sandboxStatus(context: Context): Promise<void> {
 }
 
 /** `psd2 sandbox stop`: one that does not run is no error. */
-export async function sandboxStop({ folder, terminal, output }: Context): Promise<void> {
+export async function sandboxStop(context: Context): Promise<void> {
+  const { terminal, output } = context;
   const { stopSandbox } = await import('../sandbox/running.ts');
-  const stopped = await stopSandbox(folder.sandbox);
+  const stopped = await stopSandbox(sandboxFolderOf(context));
   if (output.format === 'table')
     terminal.say(stopped ? `The sandbox at ${stopped.baseUrl} has ended.` : 'The sandbox is not running.');
   else output.record({ stopped: stopped !== undefined }, []);
@@ -26,7 +28,7 @@ export async function sandboxStop({ folder, terminal, output }: Context): Promis
 export async function sandboxEnv(context: Context): Promise<void> {
   const { baseUrl } = await requireRunning(context);
   const { loadOrCreateRegistration } = await import('../sandbox/registration.ts');
-  const registration = await loadOrCreateRegistration(context.folder.sandbox);
+  const registration = await loadOrCreateRegistration(sandboxFolderOf(context));
   const { authorizationCode, clientCredentials } = registration.applications;
   const variables = {
     PSD2_BASE_URL: baseUrl,
@@ -69,9 +71,10 @@ export async function sandboxCustomer(
  * `psd2 sandbox reset`: the ledger as it was at the start, and nothing of what came after. One that does not run is
  * no error: there is nothing to take back.
  */
-export async function sandboxReset({ folder, terminal, output }: Context): Promise<void> {
+export async function sandboxReset(context: Context): Promise<void> {
+  const { terminal, output } = context;
   const { runningSandbox } = await import('../sandbox/running.ts');
-  const running = await runningSandbox(folder.sandbox);
+  const running = await runningSandbox(sandboxFolderOf(context));
   if (running) {
     await (await import('../sandbox/control/control-client.ts')).resetSandbox(running);
   }
@@ -88,9 +91,9 @@ export async function sandboxReset({ folder, terminal, output }: Context): Promi
 }
 
 /** @throws Psd2Error `sandbox` when it does not run */
-export async function requireRunning({ folder }: Context): Promise<RunningSandbox> {
+export async function requireRunning(context: Context): Promise<RunningSandbox> {
   const { runningSandbox } = await import('../sandbox/running.ts');
-  const running = await runningSandbox(folder.sandbox);
+  const running = await runningSandbox(sandboxFolderOf(context));
   if (running) return running;
   throw new Psd2Error('sandbox', 'The sandbox is not running', {
     hint: 'Start it with: psd2 sandbox start --detach',

@@ -4,11 +4,14 @@ import { Psd2Error } from '../errors.ts';
 /** An IBAN in compact upper case, its form and check digits right. */
 export type Iban = string & { readonly __iban: unique symbol };
 
-/** The 41 countries of the SEPA area, by the country code of their IBANs. */
-const SEPA_COUNTRIES = new Set(
+/**
+ * The SEPA area (EPC409-09) by the country code of its IBANs: 41 countries, and Gibraltar, whose IBANs have a code of
+ * their own. Other territories use the code of their country: Jersey GB, Réunion FR, the Åland Islands FI.
+ */
+const SEPA_COUNTRY_CODES = new Set(
   (
     'AT BE BG CY CZ DE DK EE ES FI FR GR HR HU IE IT LT LU LV MT NL PL PT RO SE SI SK ' +
-    'IS LI NO CH GB MC SM AD VA AL ME MK MD RS'
+    'IS LI NO CH GB GI MC SM AD VA AL ME MK MD RS'
   ).split(' '),
 );
 
@@ -36,7 +39,7 @@ export function parseSepaIban(text: string): Iban {
   const compact = electronicFormatIBAN(text) ?? '';
   if (isIban(compact)) {
     const country = extractIBAN(compact).countryCode ?? '';
-    return SEPA_COUNTRIES.has(country)
+    return SEPA_COUNTRY_CODES.has(country)
       ? compact
       : refuse(`is of the country ${country}, which is not in SEPA`);
   }

@@ -240,9 +240,11 @@ function recordOutcome<Order extends OrderTarget>(
     open.record(outcome);
   } catch (error) {
     if (isOvertaken(error)) {
-      const { state } = open.reread();
-      const isNews = state === 'executing' || (state === 'unknown' && outcome.type !== 'execute-unanswered');
-      if (isNews) recordOutcome(open, outcome);
+      const { state, resolution } = open.reread();
+      const isUnknown = state === 'unknown' && outcome.type !== 'execute-unanswered';
+      // A person was wrong, or too early.
+      const isContrary = resolution?.outcome === 'not-executed' && outcome.type === 'executed';
+      if (state === 'executing' || isUnknown || isContrary) recordOutcome(open, outcome);
       return;
     }
     const said = outcome.type === 'executed' ? 'The bank has executed it' : 'It was sent to be executed';

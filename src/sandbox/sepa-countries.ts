@@ -35,6 +35,7 @@ const codes = [
     'NO',
     'CH',
     'GB',
+    'GI',
     'MC',
     'SM',
     'AD',

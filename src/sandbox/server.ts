@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { createServer as createHttpServer, type RequestListener } from 'node:http';
 import { createServer as createHttpsServer } from 'node:https';
 import type { Server, Socket } from 'node:net';
+import { isBlockedPort } from '../domain/blocked-ports.ts';
 import { Psd2Error } from '../errors.ts';
 import { openBank } from './bank.ts';
 import { customerSide } from './customer-side.ts';
@@ -17,7 +18,7 @@ export interface SandboxOptions extends Optional<BankRules> {
   folder: string;
   /** Of the API; 0 for any that is free. */
   port: number;
-  /** Of the customer site. Default: `port` + 1, or any where that is taken or `port` is 0. */
+  /** Of the customer site. Default: `port` + 1, or any where that is taken, browsers block it, or `port` is 0. */
   customerPort?: number;
 }
 
@@ -158,15 +159,23 @@ function listenForCustomers(
   customerPort: number | undefined,
 ): Promise<number> {
   if (customerPort !== undefined) return listen(server, customerPort, '--customer-port');
-  if (apiPort === 0 || apiPort >= 65535) return listen(server, 0, '--port');
+  if (apiPort === 0 || apiPort >= 65535 || isBlockedPort(apiPort + 1)) return listen(server, 0, '--port');
   return listen(server, apiPort + 1, '--port').catch((error: unknown) => {
     if (error instanceof Psd2Error) return listen(server, 0, '--port');
     throw error;
   });
 }
 
-/** @returns the port that it listens on. */
-function listen(server: Server, port: number, option: string): Promise<number> {
+/** @returns the port that it listens on: of those that are free, one that browsers open. */
+async function listen(server: Server, port: number, option: string): Promise<number> {
+  for (;;) {
+    const taken = await listenAt(server, port, option);
+    if (port !== 0 || !isBlockedPort(taken)) return taken;
+    await new Promise((resolve) => server.close(resolve));
+  }
+}
+
+function listenAt(server: Server, port: number, option: string): Promise<number> {
   return new Promise((resolve, reject) => {
     const failed = (cause: NodeJS.ErrnoException): void => {
       const reason = cause.code === 'EACCES' ? 'may not be used by this user' : 'is already in use';

@@ -8,13 +8,13 @@ const COLUMNS = [
 ];
 
 /**
- * The bookings as CSV for spreadsheets (RFC 4180, with its line ends), oldest first. A text that a spreadsheet would take
- * for a formula gets an apostrophe in front.
+ * The bookings as CSV for spreadsheets (RFC 4180, with its line ends), oldest first. Where a spreadsheet would take a
+ * text, or a part of it behind a separator, for a formula, an apostrophe stands before the formula.
  */
 export function writeCsvStatement(statement: Statement): string {
   const rows = statement.history.bookings.map(({ id, day, valueDate, amount, feeCharge, ...booking }) => ({
     id,
-    productId: statement.productId,
+    productId: harmless(statement.productId),
     bookingDate: day,
     valueDate,
     amount: normalDecimal(amount),
@@ -28,7 +28,16 @@ export function writeCsvStatement(statement: Statement): string {
   return `${writeCsv(rows, COLUMNS).replaceAll('\n', '\r\n')}\r\n`;
 }
 
+/**
+ * Where a cell begins: at its start, or behind what another spreadsheet, set to `;` or tab, would split the line at.
+ * Quotes do not prevent that split, and may end there; blanks are passed over by some spreadsheets.
+ */
+const BEGIN_OF_CELL = String.raw`(?:^|[,;"\t\r\n])\s*`;
 /** https://owasp.org/www-community/attacks/CSV_Injection; some spreadsheets take the wide signs of Asian scripts too. */
+const FORMULA = new RegExp(String.raw`(?<=${BEGIN_OF_CELL})[=+\-@\uff1d\uff0b\uff0d\uff20]`, 'g');
+
+function harmless(text: string): string;
+function harmless(text: string | null): string | null;
 function harmless(text: string | null): string | null {
-  return text !== null && /^[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20]/.test(text) ? `'${text}` : text;
+  return text?.replace(FORMULA, "'$&") ?? null;
 }

@@ -11,9 +11,9 @@ import {
   readlinkSync,
   rmSync,
   type Stats,
-  statSync,
 } from 'node:fs';
 import { Psd2Error } from '../errors.ts';
+import { faultOf } from './permissions.ts';
 import { isMissing, reasonOf } from './system-error.ts';
 
 /**
@@ -23,6 +23,20 @@ import { isMissing, reasonOf } from './system-error.ts';
  * @throws Psd2Error `config` when it can't be read, or is no file
  */
 export function readPlainFile(path: string): Buffer | undefined {
+  return readFile(path, () => undefined);
+}
+
+/**
+ * As {@link readPlainFile}, of a file that psd2 believes: one that another user could have written, or can read, is
+ * refused ({@link faultOf}).
+ *
+ * @throws Psd2Error `config`
+ */
+export function readOwnFile(path: string): Buffer | undefined {
+  return readFile(path, (stats) => faultOf(path, stats, 'secret'));
+}
+
+function readFile(path: string, judge: (stats: Stats) => Psd2Error | undefined): Buffer | undefined {
   let file: number;
   try {
     file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
@@ -41,6 +55,8 @@ export function readPlainFile(path: string): Buffer | undefined {
     if (!stats.isFile()) {
       throw new Psd2Error('config', `${path} is ${describe(stats)}, not a file`, { hint: moveAway(path) });
     }
+    const fault = judge(stats);
+    if (fault) throw fault;
     return readFileSync(file);
   } catch (cause) {
     if (cause instanceof Psd2Error) throw cause;
@@ -56,25 +72,6 @@ export function readPlainFile(path: string): Buffer | undefined {
 /** What to do with a file that can't be used. */
 export function moveAway(path: string): string {
   return `Restore it, or move it away: mv ${path} ${path}.damaged`;
-}
-
-/**
- * Refuses a file with secrets that is the user's own and that others may read, as `ssh` does.
- *
- * @throws Psd2Error `config`
- */
-export function refuseIfOthersCanRead(path: string): void {
-  if (process.platform === 'win32') return;
-  const { mode, uid } = statSync(path);
-  if (uid === process.getuid?.() && (mode & 0o077) !== 0) {
-    throw new Psd2Error(
-      'config',
-      `${path} can be read by others (mode ${(mode & 0o777).toString(8).padStart(4, '0')})`,
-      {
-        hint: `Run: chmod 600 ${path}`,
-      },
-    );
-  }
 }
 
 /** The names in a folder of the store; none when there is no such folder. @throws Psd2Error `config` */

@@ -12,7 +12,7 @@ import {
 import { basename, dirname } from 'node:path';
 import * as z from 'zod/mini';
 import { Psd2Error } from '../errors.ts';
-import { appendDurably, readPlainFile, refuseIfOthersCanRead, syncFolder } from './files.ts';
+import { appendDurably, readOwnFile, syncFolder } from './files.ts';
 import { reasonOf } from './system-error.ts';
 
 /** Reads an event of the journal. */
@@ -53,14 +53,14 @@ const lineNumber = z.optional(z.int().check(z.gte(1)));
  * Reads the file of a flow and folds its events.
  *
  * @returns undefined when there is no such file
- * @throws Psd2Error `config` when it can't be read, others can read it, or a line of it is damaged
+ * @throws Psd2Error `config` when it can't be read, is another user's, others can read or change it, or a line of it is damaged
  */
 export function readFlowFile<Flow, Event>(
   path: string,
   schema: EventSchema<Event>,
   apply: Fold<Flow, Event>,
 ): ReadFlow<Flow> | undefined {
-  const content = readContent(path);
+  const content = readOwnFile(path);
   if (content === undefined) return undefined;
   const lines = content.toString('utf8').split('\n');
   let current: Flow | undefined;
@@ -94,7 +94,7 @@ export function readFlowFile<Flow, Event>(
  * @throws Psd2Error `config` when that is damaged
  */
 export function readFirstEvent<Event>(path: string, schema: EventSchema<Event>): Event | undefined {
-  const content = readContent(path);
+  const content = readOwnFile(path);
   if (content === undefined) return undefined;
   const [text = ''] = content.toString('utf8').split('\n', 1);
   return parseLine(path, text, 1, schema).event;
@@ -222,12 +222,6 @@ function overtaken(path: string): Psd2Error {
   return new Psd2Error('overtaken', `Another psd2 has gone on with ${flow} in the meantime`, {
     hint: `This one does nothing more with it. See how far it is: psd2 ${command} show ${flow}`,
   });
-}
-
-function readContent(path: string): Buffer | undefined {
-  const content = readPlainFile(path);
-  if (content !== undefined) refuseIfOthersCanRead(path);
-  return content;
 }
 
 function parseLine<Event>(

@@ -4,6 +4,7 @@ import { crc32 } from 'node:zlib';
 import * as z from 'zod/mini';
 import { Psd2Error } from '../errors.ts';
 import { appendDurably, readPlainFile } from './files.ts';
+import { refuseUnsafe } from './permissions.ts';
 import { reasonOf } from './system-error.ts';
 
 const entry = z.object({
@@ -64,8 +65,9 @@ export class FlowIndex {
   }
 }
 
-/** The whole lines; what is damaged is passed over. */
+/** The whole lines; what is damaged is passed over. @throws Psd2Error `config` when another user may have written them */
 function readLines(path: string): IndexEntry[] {
+  refuseUnsafe(path, 'secret');
   let text: string;
   try {
     text = readPlainFile(path)?.toString('utf8') ?? '';

@@ -1,7 +1,8 @@
-import { statSync } from 'node:fs';
-import { join } from 'node:path';
+import { readdirSync, statSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import envPaths from 'env-paths';
 import { Psd2Error } from '../errors.ts';
+import { faultOf, faultOfFolder, faultOfRoot, foldersIn } from './permissions.ts';
 import { reasonOf } from './system-error.ts';
 
 /** Where `psd2` keeps what it keeps, for one configuration folder. */
@@ -41,17 +42,64 @@ export function storeFolder(configured: string | undefined, interrupted?: AbortS
 }
 
 /**
- * Looks whose the folder is: another user could read and replace what is in it. Root, for whom everything may be
- * meant, is warned; everyone else is refused, as `ssh` does.
+ * Judges the configuration folder and the folders in it: whoever can write to one could replace what psd2 believes. Files
+ * are judged when they are read.
  *
- * @param user who runs `psd2`; undefined on Windows, which has no such numbers
+ * @param user who runs `psd2`; undefined on Windows, which has no such owners and modes
  * @throws Psd2Error `config`
  */
-export function checkOwner(
-  { root }: StoreFolder,
+export function checkStore(
+  folder: StoreFolder,
   warn: (text: string) => void,
   user: number | undefined = process.getuid?.(),
 ): void {
+  checkOwner(folder, warn, user);
+  const { root, log } = folder;
+  const fault = faultOfRoot(root, user);
+  if (fault) throw fault;
+  for (const path of foldersIn(root, log)) {
+    const inside = faultOfFolder(path, user);
+    if (inside) throw inside;
+  }
+}
+
+/**
+ * Judges everything in the configuration folder and in the log, as the commands that use it would.
+ *
+ * @returns what they would refuse, and the folders that others can list, which they put up with
+ */
+export function inspectStore({ root, log }: StoreFolder): { faults: Psd2Error[]; listable: string[] } {
+  const faults: Psd2Error[] = [];
+  const listable: string[] = [];
+  const user = process.getuid?.();
+  for (const path of new Set([root, ...everythingIn(root), log, ...everythingIn(log)])) {
+    const stats = statSync(path, { throwIfNoEntry: false });
+    // Gone in the meantime, as a lock is, or never there.
+    if (!stats || !(stats.isFile() || stats.isDirectory())) continue;
+    const isLog = dirname(path) === log;
+    const fault =
+      path === root
+        ? faultOfRoot(root, user)
+        : faultOf(path, stats, stats.isDirectory() ? 'folder' : isLog ? 'public' : 'secret');
+    if (fault) faults.push(fault);
+    else if (stats.isDirectory() && (stats.mode & 0o077) !== 0) listable.push(path);
+  }
+  return { faults, listable };
+}
+
+function everythingIn(folder: string): string[] {
+  try {
+    return readdirSync(folder, { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isFile() || entry.isDirectory())
+      .map(({ parentPath, name }) => join(parentPath, name));
+  } catch {
+    // It is not there, or may not be listed: the commands that need it say so.
+    return [];
+  }
+}
+
+/** Another user's folder is refused, as `ssh` does. Root, for whom everything may be meant, is warned. */
+function checkOwner({ root }: StoreFolder, warn: (text: string) => void, user: number | undefined): void {
   const owner = ownerOf(root);
   if (user === undefined || owner === undefined || owner === user) return;
   const whose = `The configuration folder ${root} belongs to ${owner === 0 ? 'root' : `another user (${owner})`}`;

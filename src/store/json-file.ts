@@ -2,14 +2,7 @@ import { lstatSync, mkdirSync, readlinkSync, renameSync, symlinkSync } from 'nod
 import { basename, dirname, join } from 'node:path';
 import type * as z from 'zod/mini';
 import { Psd2Error } from '../errors.ts';
-import {
-  listFolder,
-  moveAway,
-  readPlainFile,
-  refuseIfOthersCanRead,
-  removeStored,
-  syncFolder,
-} from './files.ts';
+import { listFolder, moveAway, readOwnFile, readPlainFile, removeStored, syncFolder } from './files.ts';
 import { reasonOf } from './system-error.ts';
 
 /** How the operator is told what was done to save a file. */
@@ -21,13 +14,17 @@ const VERSION = 1;
 /**
  * Reads a JSON file of the store.
  *
+ * @param read how; a file that is not of the store is not judged
  * @returns undefined when there is no such file
- * @throws Psd2Error `config` when it can't be read, others can read it, or it is damaged
+ * @throws Psd2Error `config` when it can't be read, is another user's, others can read or change it, or it is damaged
  */
-export function readJsonFile<T>(path: string, schema: z.ZodMiniType<T>): T | undefined {
-  const content = readPlainFile(path)?.toString('utf8');
+export function readJsonFile<T>(
+  path: string,
+  schema: z.ZodMiniType<T>,
+  read: (path: string) => Buffer | undefined = readOwnFile,
+): T | undefined {
+  const content = read(path)?.toString('utf8');
   if (content === undefined) return undefined;
-  refuseIfOthersCanRead(path);
   return parseStored(path, content, schema);
 }
 

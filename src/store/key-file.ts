@@ -1,5 +1,6 @@
 import { closeSync, constants, fstatSync, openSync, readFileSync } from 'node:fs';
 import { Psd2Error } from '../errors.ts';
+import { faultOf, type Judged } from './permissions.ts';
 
 /** A bundle of all the authorities that a system trusts has some 250 KiB. */
 const LARGEST = 4 * 1024 * 1024;
@@ -9,9 +10,11 @@ const LARGEST = 4 * 1024 * 1024;
  * be waited for without end, and a device may never end.
  *
  * @param name how messages call it, as `QWAC key`
- * @throws Psd2Error `certificate` when it is no such file; the system's error when it can't be read
+ * @param judged `secret`: a key
+ * @throws Psd2Error `certificate` when it is no such file, `config` when it is another user's, or others can change it or
+ *   read a key; the system's error when it can't be read
  */
-export function readKeyFile(path: string, name: string): Buffer {
+export function readKeyFile(path: string, name: string, judged: Exclude<Judged, 'folder'>): Buffer {
   const file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
   try {
     const stats = fstatSync(file);
@@ -22,6 +25,8 @@ export function readKeyFile(path: string, name: string): Buffer {
     if (stats.isDirectory()) throw refuse('is a folder, not a file');
     if (!stats.isFile()) throw refuse('is a pipe or a device, not a file');
     if (stats.size > LARGEST) throw refuse('is larger than 4 MiB, so it holds no certificate or key');
+    const fault = faultOf(path, stats, judged);
+    if (fault) throw fault;
     return readFileSync(file);
   } finally {
     closeSync(file);

@@ -2,6 +2,7 @@ import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 import * as z from 'zod/mini';
 import { Psd2Error } from '../errors.ts';
 import { type LoggedCall, logFiles } from './call-log.ts';
+import { faultOf } from './permissions.ts';
 import { isMissing } from './system-error.ts';
 
 const BLOCK = 64 * 1024;
@@ -29,7 +30,7 @@ const loggedCall: z.ZodMiniType<LoggedCall> = z.object({
  * in blocks. A line that a full disk or a crash cut short is passed over.
  *
  * @param mention only lines that hold this text; a quick way past the others
- * @throws Psd2Error `config` when a file can't be read
+ * @throws Psd2Error `config` when a file can't be read, is another user's, or can be changed by others
  */
 export function* readCalls(folder: string, mention = ''): Generator<LoggedCall> {
   for (const path of logFiles(folder)) {
@@ -62,7 +63,10 @@ function* linesFromEnd(path: string): Generator<string> {
   try {
     /** The beginning of the line whose end was read already, in pieces from the last to the first. */
     let pieces: Buffer[] = [];
-    for (let end = fstatSync(file).size; end > 0; ) {
+    const stats = fstatSync(file);
+    const fault = faultOf(path, stats, 'public');
+    if (fault) throw fault;
+    for (let end = stats.size; end > 0; ) {
       const begin = Math.max(0, end - BLOCK);
       const block = Buffer.alloc(end - begin);
       let rest = block.subarray(0, readSync(file, block, 0, block.length, begin));

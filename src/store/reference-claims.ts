@@ -3,7 +3,7 @@ import { linkSync } from 'node:fs';
 import { join } from 'node:path';
 import { comparableReference } from '../domain/sepa-text.ts';
 import { Psd2Error } from '../errors.ts';
-import { appendDurably, readPlainFile, removeStored, syncFolder } from './files.ts';
+import { appendDurably, readOwnFile, removeStored, syncFolder } from './files.ts';
 import { makePrivateFolder } from './json-file.ts';
 import { reasonOf, systemCode } from './system-error.ts';
 
@@ -32,7 +32,7 @@ export class ReferenceClaims {
     const name = createHash('sha256').update(comparableReference(reference)).digest('hex').slice(0, 32);
     for (let use = 1; ; use += 1) {
       const path = join(this.#folder, `${name}.${use}`);
-      const holder = readPlainFile(path)?.toString('utf8') ?? this.#make(path, flow);
+      const holder = readOwnFile(path)?.toString('utf8') ?? this.#make(path, flow);
       if (holder === flow || !isFree(holder)) return holder;
     }
   }
@@ -61,6 +61,6 @@ export class ReferenceClaims {
       removeStored(beside);
     }
     syncFolder(this.#folder);
-    return readPlainFile(path)?.toString('utf8') ?? '';
+    return readOwnFile(path)?.toString('utf8') ?? '';
   }
 }

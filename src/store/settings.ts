@@ -1,7 +1,7 @@
 import { didYouMean } from '../did-you-mean.ts';
+import { isBlockedPort } from '../domain/blocked-ports.ts';
 import { type Decimal, isDecimal } from '../domain/decimal.ts';
 import { Psd2Error } from '../errors.ts';
-import { refuseIfOthersCanRead } from './files.ts';
 import { readKeyFile } from './key-file.ts';
 import {
   BANK_ENVIRONMENTS,
@@ -187,18 +187,22 @@ export function requireSource(profile: Profile, key: PemSetting): PemSource {
   return profile.settings[key] ?? missingSetting(profile, key);
 }
 
-/** @throws Psd2Error `certificate` when the file can't be read, `config` when it is a key that others can read */
+/**
+ * @throws Psd2Error `certificate` when the file can't be read, `config` when it is another user's, or others can change
+ *   it or read a key
+ */
 export function readPemSource(source: PemSource, key: PemSetting): string {
   return readSource(source, key).toString('utf8');
 }
+
+const IS_KEY: ReadonlySet<PemSetting> = new Set(['qwacKey', 'qsealKey']);
 
 /** A certificate's file as it is: PEM, or PKCS#12. @throws as {@link readPemSource} */
 export function readSource(source: PemSource, key: PemSetting): Buffer {
   if ('pem' in source) return Buffer.from(source.pem);
   if ('pkcs12' in source) return Buffer.from(source.pkcs12, 'base64');
-  let content: Buffer;
   try {
-    content = readKeyFile(source.path, SETTING_NAMES[key]);
+    return readKeyFile(source.path, SETTING_NAMES[key], IS_KEY.has(key) ? 'secret' : 'public');
   } catch (cause) {
     if (cause instanceof Psd2Error) throw cause;
     throw new Psd2Error(
@@ -210,8 +214,6 @@ export function readSource(source: PemSource, key: PemSetting): Buffer {
       },
     );
   }
-  if (key === 'qwacKey' || key === 'qsealKey') refuseIfOthersCanRead(source.path);
-  return content;
 }
 
 /**
@@ -242,6 +244,15 @@ export function redirectUriOf({ name, settings }: Profile): string {
       : requireSetting({ name, settings }, 'redirectUri');
   if (URL.canParse(text)) {
     const url = new URL(text);
+    if (url.port !== '' && isBlockedPort(Number(url.port))) {
+      throw new Psd2Error(
+        'config',
+        `The redirect URI ${JSON.stringify(text)} has the port ${url.port}, which browsers refuse to open`,
+        {
+          hint: `Use another port, as in ${DEFAULT_REDIRECT_URI} (PSD2_REDIRECT_URI or the profile); it must be registered at the bank.`,
+        },
+      );
+    }
     if ((url.protocol === 'http:' || url.protocol === 'https:') && !url.hash) return text;
   }
   throw new Psd2Error(

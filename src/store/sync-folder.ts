@@ -4,6 +4,7 @@ import { promisify } from 'node:util';
 import * as z from 'zod/mini';
 import { type IsoDate, isIsoDate } from '../domain/calendar.ts';
 import { Psd2Error } from '../errors.ts';
+import { readPlainFile } from './files.ts';
 import { makePrivateFolder, readJsonFile } from './json-file.ts';
 import { withLock } from './lock.ts';
 import { SyncedRows } from './synced-rows.ts';
@@ -37,7 +38,7 @@ export class SyncFolder {
 
   private constructor(path: string) {
     this.#path = path;
-    this.#products = readJsonFile(join(path, STATE), state)?.products ?? {};
+    this.#products = readJsonFile(join(path, STATE), state, readPlainFile)?.products ?? {};
   }
 
   /**

@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { isLoopback } from '../domain/loopback.ts';
 import { Psd2Error } from '../errors.ts';
-import { environmentForPrograms, SECRET_VARIABLES } from './program-environment.ts';
+import { environmentFor, withheldFrom } from './program-environment.ts';
 import { shellWords } from './shell-words.ts';
 
 /** C0 and C1 controls and DEL; `URL` would silently drop tabs and newlines. */
@@ -68,16 +68,16 @@ export async function openInBrowser(
 
 async function start(program: string, args: string[]): Promise<ChildProcess> {
   // Detached: in a process group of its own, where the terminal's Ctrl-C does not reach it.
-  const child = spawn(program, args, { detached: true, stdio: 'ignore', env: environmentForPrograms() });
+  const child = spawn(program, args, { detached: true, stdio: 'ignore', env: environmentFor('browser') });
   await once(child, 'spawn');
   child.unref();
   return child;
 }
 
-/** `open` hands down this process's environment, so the secrets are away while it starts the browser. */
+/** `open` hands down this process's environment, so what is withheld is away while it starts the browser. */
 async function openSystemBrowser(href: string): Promise<ChildProcess> {
   const { default: open } = await import('open');
-  const kept = SECRET_VARIABLES.flatMap((name) => {
+  const kept = withheldFrom('browser').flatMap((name) => {
     const value = process.env[name];
     return value === undefined ? [] : [{ name, value }];
   });

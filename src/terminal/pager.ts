@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { environmentForPrograms } from './program-environment.ts';
+import { environmentFor } from './program-environment.ts';
 import { shellWords } from './shell-words.ts';
 
 /**
@@ -25,7 +25,7 @@ export async function showInPager([program = '', ...args]: string[], text: strin
   const child = spawn(program, args, {
     stdio: ['pipe', 'inherit', 'inherit'],
     // As git and gh have it: quit if it fits, keep colours, leave the text on the screen.
-    env: { LESS: 'FRX', LV: '-c', ...environmentForPrograms() },
+    env: { LESS: 'FRX', LV: '-c', ...environmentFor('pager') },
   });
   child.stdin.on('error', () => {});
   try {

@@ -14,6 +14,7 @@ const vectors: IbanVectors = JSON.parse(readFileSync('test/vectors/iban.json', '
 const OTHER_SEPA_EXAMPLES = [
   'AD1200012030200359100100',
   'GB29NWBK60161331926819',
+  'GI75NWBK000000007099453',
   'HU42117730161111101800000000',
   'IS140159260076545510730339',
   'LI21088100002324013AA',
@@ -43,9 +44,9 @@ it.each(OTHER_SEPA_EXAMPLES)('%s is in SEPA', (iban) => {
   expect(parseSepaIban(iban)).toBe(iban);
 });
 
-it('knows the 41 countries of SEPA, and those that older tables miss', () => {
+it('knows the 41 countries of SEPA, Gibraltar, and those that older tables miss', () => {
   const countries = new Set([...vectors.valid, ...OTHER_SEPA_EXAMPLES].map((iban) => iban.slice(0, 2)));
-  expect(countries.size).toBe(41);
+  expect(countries.size).toBe(42);
   expect([...countries]).toEqual(expect.arrayContaining(vectors.sepaCountriesThatOlderTablesMiss));
 });
 

@@ -88,10 +88,15 @@ describe('two references are the same', () => {
 
   it('whatever blanks stand around and between their words, and in whatever case they are written', () => {
     fc.assert(
-      fc.property(fc.array(word, { minLength: 1, maxLength: 4 }), blanks, blanks, (words, before, between) => {
-        const other = `${before}${words.join(` ${between}`).toUpperCase()}${before}`;
-        expect(comparableReference(other)).toBe(comparableReference(words.join(' ')));
-      }),
+      fc.property(
+        fc.array(word, { minLength: 1, maxLength: 4 }),
+        blanks,
+        blanks,
+        (words, before, between) => {
+          const other = `${before}${words.join(` ${between}`).toUpperCase()}${before}`;
+          expect(comparableReference(other)).toBe(comparableReference(words.join(' ')));
+        },
+      ),
     );
   });
 

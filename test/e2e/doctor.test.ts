@@ -68,16 +68,44 @@ describe('psd2 doctor', () => {
     expect(tap.connections()).toBe(before);
   });
 
-  it('finds files that others can read', async () => {
+  it('finds files that others can read, and warns of folders that they can list', async () => {
     const config = own('open-config');
     cpSync(operator.config, config, { recursive: true });
     chmodSync(join(config, 'flows'), 0o755);
+    const listable = await examine({ PSD2_CONFIG_DIR: config });
+    expect(listable.of('file modes')).toMatchObject({
+      status: 'warn',
+      detail: `others can list ${join(config, 'flows')}`,
+      fix: `Run: chmod 700 ${join(config, 'flows')}`,
+    });
+    const tokens = join(config, 'tokens/sandbox/last-login.json');
+    chmodSync(tokens, 0o644);
     const found = await examine({ PSD2_CONFIG_DIR: config });
     expect(found.of('file modes')).toMatchObject({
       status: 'fail',
-      detail: expect.stringContaining(join(config, 'flows')),
-      fix: `chmod -R go= ${config}`,
+      detail: `${tokens} can be read by others (mode 0644)`,
+      fix: `Run: chmod 600 ${tokens}`,
     });
+    expect(readError(found.ended)).toMatchObject({ code: 'config', exitCode: 3 });
+  });
+
+  it('says of a folder that others can write to what every command says, and reads nothing in it', async () => {
+    const config = own('writable-config');
+    cpSync(operator.config, config, { recursive: true });
+    chmodSync(config, 0o777);
+    const refused = readError(
+      await operator.psd2(['profile', 'list', '--json'], { env: { PSD2_CONFIG_DIR: config } }),
+    );
+    const found = await examine({ PSD2_CONFIG_DIR: config });
+    expect(found.of('file modes')).toMatchObject({
+      status: 'fail',
+      detail: refused.message,
+      fix: refused.hint,
+    });
+    expect(refused).toMatchObject({ code: 'config', exitCode: 3, hint: `Run: chmod 700 ${config}` });
+    expect(found.checks.filter(({ status }) => status !== 'skip').map(({ name }) => name)).toEqual([
+      'file modes',
+    ]);
     expect(readError(found.ended)).toMatchObject({ code: 'config', exitCode: 3 });
   });
 

@@ -409,6 +409,15 @@ describe('a process that stood still while another took its transfer up', () => 
     expect(executions(recorded)).toBe(1);
   });
 
+  it('until a person said that it was not executed writes down that it was', async () => {
+    const { transfer, bank } = authorised(SCT);
+    script.execute();
+    const resolved = { type: 'resolved', outcome: 'not-executed', by: 'ada@pisp-1', note: null } as const;
+    const open = standsStill(transfer, 'executed', UNANSWERED, resolved);
+    expect(await runAs(transfer, open, bank)).toMatchObject({ state: 'executed' });
+    expect(stateOf(transfer)).toBe('executed');
+  });
+
   it('until after the bank has refused it writes that down, too', async () => {
     const { transfer, bank } = authorised(SCT);
     script.execute(refusal(422));

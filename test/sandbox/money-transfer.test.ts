@@ -102,11 +102,12 @@ describe('prepare', () => {
         selected: 'EUR',
       },
       countries: expect.arrayContaining([
+        { label: 'GIBRALTAR', value: 'GI' },
         { label: 'ITALY', value: 'IT' },
         { label: 'SERBIA', value: 'RS' },
       ]),
     });
-    expect(json.data?.countries).toHaveLength(41);
+    expect(json.data?.countries).toHaveLength(42);
     expect(json._links).toEqual({
       self: { href: 'prepare', method: 'GET' },
       next: { href: 'verify', method: 'POST' },

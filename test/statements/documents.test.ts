@@ -35,6 +35,12 @@ function lint(document: string, ...options: string[]): string {
   return stdout;
 }
 
+/** Cells as a spreadsheet reads them that is set to this separator: quotes count at the start of a cell only. */
+function cellsOf(text: string, separator: string): string[] {
+  const cell = new RegExp(`(?:"(?:[^"]|"")*(?:"|$))?[^${separator}\r\n]*`, 'g');
+  return text.match(cell) ?? [];
+}
+
 const camt = (statement: Statement) => writeCamt053Statement(statement, balancesOf(statement));
 const ofx = (statement: Statement) => writeOfxStatement(statement, balancesOf(statement).closing);
 
@@ -128,6 +134,11 @@ describe('OFX', () => {
 });
 
 describe('CSV', () => {
+  const FORMULA = /^[=+\-@\uff1d\uff0b\uff0d\uff20]/;
+  /** What separates cells, quotes them and begins a formula, in every order. */
+  const spreadsheetText = fc
+    .array(fc.constantFrom(...',;\t"\r\n =+-@\uff1d\u00a0\'1a'), { maxLength: 12 })
+    .map((characters) => characters.join(''));
   const columns =
     'id,productId,bookingDate,valueDate,amount,currency,description,details,code,transferReference,feeCharge';
 
@@ -141,6 +152,27 @@ describe('CSV', () => {
     const wide = statementOf([booking('2026-01-31', '1.00', '\uff1dA1')], undefined, { currency: '=A1' });
     const [row] = parseCsv(writeCsvStatement(wide), { columns: true, record_delimiter: '\r\n' });
     expect(row).toMatchObject({ description: "'\uff1dA1", currency: "'=A1" });
+  });
+
+  it('holds no formula, wherever a spreadsheet splits its lines', () => {
+    fc.assert(
+      fc.property(spreadsheetText, spreadsheetText, (description, details) => {
+        const row = { ...booking('2026-01-31', '-1.50', description, details), code: description };
+        const written = writeCsvStatement(
+          statementOf([row], undefined, { productId: details, currency: 'EUR' }),
+        );
+        for (const delimiter of [',', ';', '\t']) {
+          const split = written.split('\r\n').flatMap((line) => line.split(delimiter));
+          for (const piece of [...split, ...cellsOf(written, delimiter)]) {
+            // As a reader that takes the quotes off does, and one that passes over blanks.
+            if (piece !== '-1.50') expect(piece.replace(/^[\s"]+/, '')).not.toMatch(FORMULA);
+          }
+        }
+      }),
+    );
+    const row = booking('2026-01-31', '-1.50', 'ok;=1+1', '50% - SALDO, +39 06');
+    const [read] = parseCsv(writeCsvStatement(statementOf([row])), { columns: true });
+    expect(read).toMatchObject({ amount: '-1.50', description: "ok;'=1+1", details: "50% - SALDO, '+39 06" });
   });
 
   it('keeps every row and column, whatever the bank wrote', () => {

@@ -1,7 +1,8 @@
-import { chownSync, mkdirSync, statSync } from 'node:fs';
+import { chmodSync, chownSync, mkdirSync, mkdtempSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { beforeEach, expect, it } from 'vitest';
-import { checkOwner, storeFolder } from '../../src/store/folder.ts';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { checkStore, inspectStore, storeFolder } from '../../src/store/folder.ts';
+import { faultOf } from '../../src/store/permissions.ts';
 import { temporaryFolder } from './temporary-folder.ts';
 
 const temporary = temporaryFolder();
@@ -14,14 +15,14 @@ beforeEach(() => {
 
 it('is used by the one whom it belongs to, and where there is none yet', () => {
   const folder = storeFolder(join(temporary, 'own'));
-  checkOwner(folder, warn);
+  checkStore(folder, warn);
   mkdirSync(folder.root);
-  checkOwner(folder, warn);
+  checkStore(folder, warn);
   expect(warnings).toEqual([]);
 });
 
 it('is refused when it belongs to another user', () => {
-  expect(() => checkOwner(storeFolder('/usr'), warn, 65534)).toThrow(
+  expect(() => checkStore(storeFolder('/usr'), warn, 65534)).toThrow(
     expect.objectContaining({
       code: 'config',
       message: 'The configuration folder /usr belongs to root',
@@ -34,7 +35,7 @@ it('is used by root with a warning', () => {
   const folder = storeFolder(join(temporary, 'of-another'));
   mkdirSync(folder.root);
   if (process.getuid?.() === 0) chownSync(folder.root, 12345, 12345);
-  checkOwner(folder, warn, 0);
+  checkStore(folder, warn, 0);
   expect(warnings).toEqual([
     `The configuration folder ${folder.root} belongs to another user (${statSync(folder.root).uid}), and psd2 runs as root: what it writes there that user can't read.`,
   ]);
@@ -44,4 +45,92 @@ it('has its places below one root', () => {
   const folder = storeFolder('/somewhere');
   expect(folder.tokens('bank')).toBe('/somewhere/tokens/bank');
   expect(folder.flows('bank')).toBe('/somewhere/flows/bank');
+});
+
+describe('as ssh judges its files', () => {
+  const SELF = process.getuid?.() ?? 0;
+  const stats = (mode: number, uid = SELF) => ({ uid, mode });
+
+  it.each([
+    ['folder', 0o700],
+    ['folder', 0o755],
+    ['secret', 0o600],
+    ['secret', 0o400],
+    ['public', 0o644],
+  ] as const)('a %s of the mode %i (decimal) is used', (judged, mode) => {
+    expect(faultOf('/some/where', stats(mode), judged)).toBeUndefined();
+  });
+
+  it.each([
+    ['folder', 0o777, 'changed', '0777', 'chmod 700'],
+    ['folder', 0o770, 'changed', '0770', 'chmod 700'],
+    ['folder', 0o1777, 'changed', '0777', 'chmod 700'],
+    ['secret', 0o666, 'changed', '0666', 'chmod 600'],
+    ['secret', 0o602, 'changed', '0602', 'chmod 600'],
+    ['secret', 0o640, 'read', '0640', 'chmod 600'],
+    ['public', 0o664, 'changed', '0664', 'chmod go-w'],
+  ] as const)('a %s of the mode %i (decimal) is refused', (judged, mode, what, octal, chmod) => {
+    expect(faultOf("/it's/here", stats(mode), judged)).toMatchObject({
+      code: 'config',
+      message: `/it's/here can be ${what} by others (mode ${octal})`,
+      hint: `Run: ${chmod} '/it'\\''s/here'`,
+    });
+  });
+
+  it('what belongs to root is used, and may be read by those whom root lets read it', () => {
+    expect(faultOf('/some/secret', stats(0o440, 0), 'secret', 1000)).toBeUndefined();
+    expect(faultOf('/some/secret', stats(0o664, 0), 'secret', 1000)).toMatchObject({
+      message: '/some/secret can be changed by others (mode 0664)',
+    });
+  });
+
+  it('what belongs to another user is refused, with what makes it safe', () => {
+    expect(faultOf('/some/secret', stats(0o666, 4711), 'secret', 1000)).toMatchObject({
+      code: 'config',
+      message: '/some/secret belongs to another user (4711)',
+      hint: 'If you trust what it holds, run: sudo chown 1000 /some/secret && chmod 600 /some/secret',
+    });
+    expect(faultOf('/some/ca.pem', stats(0o644, 4711), 'public', 1000)?.hint).toBe(
+      'If you trust what it holds, run: sudo chown 1000 /some/ca.pem',
+    );
+  });
+
+  it('root uses the files of the user in whose folder they are, and of no other', () => {
+    const home = join(temporary, 'home');
+    mkdirSync(home);
+    if (SELF === 0) chownSync(home, 4711, 4711);
+    const { uid } = statSync(home);
+    expect(faultOf(join(home, 'secret'), stats(0o600, uid), 'secret', 0)).toBeUndefined();
+    expect(faultOf(join(home, 'secret'), stats(0o644, uid), 'secret', 0)?.message).toContain('can be read');
+    expect(faultOf(join(home, 'secret'), stats(0o600, 815), 'secret', 0)?.hint).toBe(
+      `If you trust what it holds, run: chown 0 ${join(home, 'secret')}`,
+    );
+  });
+
+  it.each([
+    '.',
+    'profiles',
+    'protection',
+    'tokens',
+    'tokens/bank',
+    'tokens/bank/client-credentials-calls',
+    'flows',
+    'flows/bank',
+    'flows/bank/open',
+    'sandbox',
+    'sandbox/certificates',
+    'log',
+  ])('no folder of the store is used that others can write to: %s', (name) => {
+    const folder = storeFolder(mkdtempSync(join(temporary, 'store-')));
+    const path = join(folder.root, name);
+    mkdirSync(path, { recursive: true });
+    checkStore(folder, warn);
+    expect(inspectStore(folder).faults).toEqual([]);
+    chmodSync(path, 0o777);
+    expect(() => checkStore(folder, warn)).toThrow(`${path} can be changed by others (mode 0777)`);
+    expect(inspectStore(folder).faults.map(({ message }) => message)).toEqual([
+      `${path} can be changed by others (mode 0777)`,
+    ]);
+    expect(warnings).toEqual([]);
+  });
 });

@@ -111,7 +111,7 @@ it.each([0o640, 0o604, 0o666, 0o620])('a file of the mode %i (decimal) is refuse
   expect(() => readJsonFile(path, schema)).toThrow(
     expect.objectContaining({
       code: 'config',
-      message: `${path} can be read by others (mode 0${mode.toString(8)})`,
+      message: `${path} can be ${mode & 0o022 ? 'changed' : 'read'} by others (mode 0${mode.toString(8)})`,
       hint: `Run: chmod 600 ${path}`,
     }),
   );

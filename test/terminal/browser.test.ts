@@ -69,20 +69,15 @@ describe('openInBrowser', () => {
   });
 
   it('keeps the secrets to itself', async () => {
-    for (const name of [
-      'CLIENT_SECRET',
-      'CC_CLIENT_SECRET',
-      'KEY_PASSPHRASE',
-      'CONFIG_PASSPHRASE',
-      'SIGNER',
-    ]) {
+    for (const name of ['CLIENT_SECRET', 'KEY_PASSPHRASE', 'SIGNER', 'PAYEE_CHECK', 'PAGER']) {
       vi.stubEnv(`PSD2_${name}`, 'hush');
     }
-    vi.stubEnv('PSD2_BASE_URL', 'https://bank.example');
+    vi.stubEnv('PSD2_CONFIG_DIR', '/some/folder');
+    vi.stubEnv('DISPLAY', ':7');
     await openInBrowser(URL_OF_BANK, `'${script}'`, onFailure);
     const { env } = await report;
     expect(Object.values(env)).not.toContain('hush');
-    expect(env).toHaveProperty('PSD2_BASE_URL', 'https://bank.example');
+    expect(env).toMatchObject({ PSD2_CONFIG_DIR: '/some/folder', DISPLAY: ':7' });
     expect(process.env).toHaveProperty('PSD2_CLIENT_SECRET', 'hush');
   });
 
@@ -95,6 +90,7 @@ describe('openInBrowser', () => {
   it.runIf(process.platform === 'linux')("keeps the secrets from the system's browser too", async () => {
     // The system's opener runs the program that BROWSER names.
     vi.stubEnv('PSD2_CLIENT_SECRET', 'hush');
+    vi.stubEnv('PSD2_PAYEE_CHECK', 'hush');
     vi.stubEnv('BROWSER', join(folder, 'link'));
     await writeFile(join(folder, 'link'), `#!/bin/sh\nexec '${script}' "$@"\n`, { mode: 0o755 });
     vi.stubEnv('DISPLAY', '');

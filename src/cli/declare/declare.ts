@@ -2,8 +2,11 @@ import type { Command } from '@commander-js/extra-typings';
 import type { Context } from '../../commands/context.ts';
 import type { ResolveOptions } from '../../commands/resolve.ts';
 
-/** An inquiry reads from the bank and changes nothing: its answers can be printed as they came (`--raw`). */
-export type CommandKind = 'inquiry';
+/**
+ * An inquiry reads from the bank and changes nothing: its answers can be printed as they came (`--raw`). A diagnosis
+ * judges the configuration folder itself, to tell of it among its checks.
+ */
+export type CommandKind = 'inquiry' | 'diagnosis';
 
 /** Runs a command once its arguments are read. What it needs is imported only then. */
 export type Run = (command: (context: Context) => Promise<void>, kind?: CommandKind) => Promise<void>;

@@ -10,5 +10,7 @@ Each check is ok, warn, fail or skip, with what to do. It sends one request, the
 with, and spends no token. The exit code is that of the first check that failed; a warning is none.
 ${examples('psd2 doctor', 'psd2 --profile mybank doctor --json | jq -r \'.checks[] | select(.status != "ok") | .name\'')}`,
     )
-    .action(() => run(async (context) => (await import('../../commands/doctor.ts')).doctor(context)));
+    .action(() =>
+      run(async (context) => (await import('../../commands/doctor.ts')).doctor(context), 'diagnosis'),
+    );
 }

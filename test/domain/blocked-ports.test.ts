@@ -1,0 +1,36 @@
+import { expect, it } from 'vitest';
+import { isBlockedPort } from '../../src/domain/blocked-ports.ts';
+import { freePort } from '../free-port.ts';
+
+/** All small ports, and those about the greater ones of the list. */
+const CANDIDATES = Array.from({ length: 10_100 }, (_, port) => port).filter(
+  (port) => (port > 0 && port < 1100) || [-5, -1, 0, 1, 5].some((away) => isBlockedPort(port + away)),
+);
+
+it('each port that Node itself refuses to fetch from is known', async () => {
+  // Fetch judges the port before it asks this for a connection.
+  const dispatcher = {
+    dispatch() {
+      throw new Error('this port is good');
+    },
+  };
+  const refused: number[] = [];
+  for (const port of CANDIDATES) {
+    const options: object = { dispatcher };
+    const reason = await fetch(`http://127.0.0.1:${port}/`, options).catch(({ cause }: Error) => cause);
+    if (reason instanceof Error && reason.message === 'bad port') refused.push(port);
+  }
+  expect(refused).toEqual(expect.arrayContaining([22, 6666, 10_080]));
+  expect(refused.filter((port) => !isBlockedPort(port))).toEqual([]);
+});
+
+it.each([80, 443, 3000, 8080, 8443, 8444, 8910, 65_535])('%i is open to browsers', (port) => {
+  expect(isBlockedPort(port)).toBe(false);
+});
+
+it('the tests use none', async () => {
+  for (let times = 0; times < 100; times++) {
+    const port = await freePort();
+    expect([port, port + 1].filter(isBlockedPort)).toEqual([]);
+  }
+});

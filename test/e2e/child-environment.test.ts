@@ -1,0 +1,77 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import * as z from 'zod';
+import { CUSTOMER, type Environment, useLoggedIn } from './psd2.ts';
+import * as shapes from './shapes.ts';
+
+const operator = useLoggedIn();
+const own = (name: string) => join(operator.folder, name);
+
+/** A command that writes down its environment, and does what it is for. */
+function script(name: string, ...lines: string[]): string {
+  const text = ['#!/bin/sh', `env > '${own(`${name}.env`)}'`, ...lines, ''].join('\n');
+  writeFileSync(own(name), text, { mode: 0o700 });
+  return `"${own(name)}"`;
+}
+
+/** The variables of psd2's in an environment, and one that is not. */
+const variablesIn = (text: string) =>
+  text
+    .split(/[\n\0]/)
+    .map((line) => line.split('=', 1)[0] ?? '')
+    .filter((name) => name.startsWith('PSD2_') || name === 'HSM_PIN')
+    .sort();
+
+const SECRETS: Environment = {
+  PSD2_CC_CLIENT_SECRET: 'hush',
+  PSD2_KEY_PASSPHRASE: 'hush',
+  PSD2_CONFIG_PASSPHRASE: 'hush',
+  PSD2_PAGER: 'less --password hush',
+  HSM_PIN: '271828',
+};
+
+describe('a program that psd2 starts', () => {
+  it("gets of psd2's variables only what it needs: the payee check, the signer and the browser of one payment", async () => {
+    const key = join(operator.config, 'sandbox/certificates/qseal-key.pem');
+    const env: Environment = {
+      ...SECRETS,
+      PSD2_SIGNER: `${script('signer', `openssl dgst -sha256 -sign '${key}' | openssl base64 -A`)} --pin hush`,
+      PSD2_PAYEE_CHECK: `${script('payee-check', 'cat > /dev/null', `echo '{"result":"match"}'`)} --token hush`,
+      PSD2_BROWSER: `${script('browser', `exec ${CUSTOMER} "$2"`)} hush`,
+    };
+    const transfer = await operator.json(
+      shapes.transfer,
+      [
+        ...['transfer', '--from', '0010482620', '--to', 'DE89370400440532013000', '--name', 'Ada Lovelace'],
+        ...['--amount', '3.00', '--yes'],
+      ],
+      { env },
+    );
+    expect(transfer.state).toBe('executed');
+    const got = (name: string) => variablesIn(readFileSync(own(`${name}.env`), 'utf8'));
+    expect(got('signer')).toEqual(['HSM_PIN']);
+    expect(got('payee-check')).toEqual(['HSM_PIN']);
+    expect(got('browser')).toEqual(['HSM_PIN', 'PSD2_CONFIG_DIR']);
+  });
+
+  it.runIf(process.platform === 'linux')('and so does the sandbox that it leaves running', async () => {
+    const env: Environment = { ...SECRETS, PSD2_CLIENT_SECRET: 'hush', PSD2_CONFIG_DIR: own('other-config') };
+    const started = await operator.json(
+      z.looseObject({ pid: z.number() }),
+      ['sandbox', 'start', '--detach', '--port', '0'],
+      {
+        env,
+      },
+    );
+    try {
+      expect(variablesIn(readFileSync(`/proc/${started.pid}/environ`, 'utf8'))).toEqual([
+        'HSM_PIN',
+        'PSD2_CONFIG_DIR',
+        'PSD2_CONFIG_PASSPHRASE',
+      ]);
+    } finally {
+      await operator.psd2(['sandbox', 'stop'], { env });
+    }
+  });
+});

@@ -1,0 +1,211 @@
+import { execFileSync } from 'node:child_process';
+import {
+  chmodSync,
+  chownSync,
+  copyFileSync,
+  cpSync,
+  lstatSync,
+  readdirSync,
+  rmSync,
+  statSync,
+} from 'node:fs';
+import { basename, join } from 'node:path';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { readError } from './errors.ts';
+import { PROGRAM, useLoggedIn } from './psd2.ts';
+import * as shapes from './shapes.ts';
+
+const operator = useLoggedIn();
+let journal: string;
+let resource: string;
+
+beforeAll(async () => {
+  const { flow, resourceId } = await operator.json(shapes.transfer, [
+    ...['transfer', 'create', '--yes', '--from', '0010482620', '--to', 'DE89370400440532013000'],
+    ...['--name', 'Ada Lovelace', '--amount', '1.00', '--reference', 'invoice 1'],
+  ]);
+  resource = resourceId ?? '';
+  journal = `flows/sandbox/${flow}.ndjson`;
+});
+
+let copies = 0;
+/** A configuration folder like the operator's, whose modes are to be spoilt. */
+function copyConfig(): string {
+  copies += 1;
+  const config = join(operator.folder, `copy-${copies}`);
+  cpSync(operator.config, config, { recursive: true });
+  chmodSync(config, 0o700);
+  return config;
+}
+
+const run = (config: string, args: string[]) =>
+  operator.psd2([...args, '--json'], { env: { PSD2_CONFIG_DIR: config, PSD2_PROFILE: undefined } });
+
+/** Each kind of file that psd2 believes, with a command that reads it. */
+const FILES: [string, () => string, string[]][] = [
+  ['the chosen profile', () => 'config.json', ['accounts', 'list']],
+  ['the settings', () => 'profiles/sandbox.json', ['accounts', 'list']],
+  ['the tokens', () => 'tokens/sandbox/customer-1048262.json', ['accounts', 'list']],
+  ['the last login', () => 'tokens/sandbox/last-login.json', ['accounts', 'list']],
+  ['a journal', () => journal, ['transfer', 'show', 'FLOW']],
+  ['the index', () => 'flows/sandbox/index', ['transfer', 'show', 'RESOURCE']],
+  ['where the sandbox runs', () => 'sandbox/running.json', ['sandbox', 'status']],
+  ['the log of calls', () => 'log/calls.ndjson', ['log', 'list']],
+];
+
+describe('what others could have written is refused, with the chmod that mends it', () => {
+  beforeAll(async () => {
+    expect((await run(operator.config, ['profile', 'use', 'sandbox'])).code).toBe(0);
+  });
+
+  it.each(FILES)('%s', async (_, nameOf, words) => {
+    const args = words.map(
+      (word) => ({ RESOURCE: resource, FLOW: basename(journal, '.ndjson') })[word] ?? word,
+    );
+    const config = copyConfig();
+    const path = join(config, nameOf());
+    expect(await run(config, args)).toMatchObject({ code: 0 });
+    chmodSync(path, 0o666);
+    const error = readError(await run(config, args));
+    expect(error).toMatchObject({
+      code: 'config',
+      exitCode: 3,
+      message: `${path} can be changed by others (mode 0666)`,
+      hint: expect.stringMatching(/^Run: chmod (600|go-w) /),
+    });
+    const doctor = shapes.checks.parse(JSON.parse((await run(config, ['doctor'])).stdout));
+    expect(doctor.checks.find(({ name }) => name === 'file modes')).toMatchObject({
+      status: 'fail',
+      detail: error.message,
+      fix: error.hint,
+    });
+    execFileSync('sh', ['-c', error.hint?.replace('Run: ', '') ?? 'false']);
+    expect(await run(config, args)).toMatchObject({ code: 0 });
+  });
+
+  it.each(['.', 'tokens/sandbox', 'flows/sandbox/open', 'profiles'])('the folder %s', async (name) => {
+    const config = copyConfig();
+    const path = join(config, name);
+    chmodSync(path, 0o775);
+    const error = readError(await run(config, ['accounts', 'list']));
+    expect(error).toMatchObject({
+      exitCode: 3,
+      message: `${path} can be changed by others (mode 0775)`,
+      hint: `Run: chmod 700 ${path}`,
+    });
+    execFileSync('sh', ['-c', error.hint?.replace('Run: ', '') ?? 'false']);
+    expect(await run(config, ['accounts', 'list'])).toMatchObject({ code: 0 });
+  });
+
+  it('a key and a certificate that are named by their paths', async () => {
+    const config = copyConfig();
+    const made = join(operator.config, 'sandbox/certificates');
+    const folder = join(operator.ownHands, 'keys');
+    cpSync(made, folder, { recursive: true });
+    const shown: { settings: Record<string, { value: string }> } = JSON.parse(
+      (await run(config, ['profile', 'show', 'sandbox'])).stdout,
+    );
+    const copyOf = (setting: string) => {
+      const original = readdirSync(made).find((name) => shown.settings[setting]?.value.endsWith(name)) ?? '';
+      return join(folder, original);
+    };
+    const variables = {
+      PSD2_CONFIG_DIR: config,
+      PSD2_QWAC_CERT: copyOf('qwacCertificate'),
+      PSD2_QWAC_KEY: copyOf('qwacKey'),
+    };
+    const call = () => operator.psd2(['accounts', 'list', '--json'], { env: variables });
+    chmodSync(variables.PSD2_QWAC_CERT, 0o644);
+    expect(await call()).toMatchObject({ code: 0 });
+    chmodSync(variables.PSD2_QWAC_CERT, 0o664);
+    expect(readError(await call())).toMatchObject({
+      exitCode: 3,
+      hint: `Run: chmod go-w ${variables.PSD2_QWAC_CERT}`,
+    });
+    chmodSync(variables.PSD2_QWAC_CERT, 0o644);
+    chmodSync(variables.PSD2_QWAC_KEY, 0o640);
+    expect(readError(await call())).toMatchObject({
+      exitCode: 3,
+      message: `${variables.PSD2_QWAC_KEY} can be read by others (mode 0640)`,
+      hint: `Run: chmod 600 ${variables.PSD2_QWAC_KEY}`,
+    });
+  });
+});
+
+it('a folder that others can list is used', async () => {
+  const config = copyConfig();
+  for (const name of ['.', 'tokens', 'tokens/sandbox', 'profiles']) chmodSync(join(config, name), 0o755);
+  expect(await run(config, ['accounts', 'list'])).toMatchObject({ code: 0 });
+});
+
+/** Only root can give files away. */
+describe.runIf(process.getuid?.() === 0)('what belongs to another user', () => {
+  const NOBODY = 65_534;
+  const ANOTHER = 4711;
+  const give = (path: string, uid: number): void => {
+    chownSync(path, uid, uid);
+    if (lstatSync(path).isDirectory()) for (const name of readdirSync(path)) give(join(path, name), uid);
+  };
+  /** As an unprivileged user, to whom the configuration folder belongs. */
+  const runAsNobody = async (config: string, args: string[]) => {
+    const started = await operator.startProgram(
+      'setpriv',
+      ['--reuid=65534', '--clear-groups', process.execPath, PROGRAM, ...args, '--json'],
+      { PSD2_CONFIG_DIR: config, PSD2_PROFILE: undefined, NODE_COMPILE_CACHE: undefined },
+    );
+    started.closeInput();
+    return started.ended;
+  };
+
+  it.each(['config.json', 'profiles/sandbox.json'])('is refused: %s', async (name) => {
+    const config = copyConfig();
+    give(config, NOBODY);
+    expect(await runAsNobody(config, ['profile', 'list'])).toMatchObject({ code: 0 });
+    const path = join(config, name);
+    chownSync(path, ANOTHER, ANOTHER);
+    chmodSync(path, 0o666);
+    expect(readError(await runAsNobody(config, ['profile', 'show']))).toMatchObject({
+      code: 'config',
+      exitCode: 3,
+      message: `${path} belongs to another user (${ANOTHER})`,
+      hint: `If you trust what it holds, run: sudo chown ${NOBODY} ${path} && chmod 600 ${path}`,
+    });
+  });
+
+  it('is refused when it is a folder', async () => {
+    const config = copyConfig();
+    give(config, NOBODY);
+    chownSync(join(config, 'tokens/sandbox'), ANOTHER, ANOTHER);
+    expect(readError(await runAsNobody(config, ['profile', 'list']))).toMatchObject({
+      exitCode: 3,
+      message: `${join(config, 'tokens/sandbox')} belongs to another user (${ANOTHER})`,
+    });
+  });
+
+  it('is refused by root too, but in the folder of that user, where root is warned', async () => {
+    const tokens = 'tokens/sandbox/customer-1048262.json';
+    const config = copyConfig();
+    chownSync(join(config, tokens), ANOTHER, ANOTHER);
+    expect(readError(await run(config, ['accounts', 'list']))).toMatchObject({
+      exitCode: 3,
+      message: `${join(config, tokens)} belongs to another user (${ANOTHER})`,
+    });
+    give(config, ANOTHER);
+    const ended = await run(config, ['accounts', 'list']);
+    expect(ended, ended.stderr).toMatchObject({ code: 0 });
+    expect(ended.stderr).toContain(`belongs to another user (${ANOTHER}), and psd2 runs as root`);
+  });
+
+  it('is used when root has put it there and nobody else can change it', async () => {
+    const config = copyConfig();
+    give(config, NOBODY);
+    const path = join(config, 'profiles/sandbox.json');
+    copyFileSync(path, `${path}.copy`);
+    rmSync(path);
+    cpSync(`${path}.copy`, path);
+    rmSync(`${path}.copy`);
+    chmodSync(path, 0o444);
+    expect(statSync(path).uid).toBe(0);
+    expect(await runAsNobody(config, ['profile', 'show', 'sandbox'])).toMatchObject({ code: 0 });
+  });
+});
