@@ -1,10 +1,12 @@
-// Loaded before psd2: kills the process as the n-th file is about to be put in its place.
+// Loaded before psd2: kills the process as the n-th file is about to be put in its place, by a rename or a link.
 import fs from 'node:fs';
 
-const { renameSync } = fs;
 let left = Number(process.env.KILL_AT_RENAME);
-fs.renameSync = (...paths) => {
-  left -= 1;
-  if (left === 0) process.kill(process.pid, 'SIGKILL');
-  renameSync(...paths);
-};
+for (const name of ['renameSync', 'linkSync']) {
+  const original = fs[name];
+  fs[name] = (...paths) => {
+    left -= 1;
+    if (left === 0) process.kill(process.pid, 'SIGKILL');
+    original(...paths);
+  };
+}
