@@ -1,7 +1,8 @@
 import { X509Certificate } from 'node:crypto';
-import { readdirSync, statSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { isLoopback } from '../domain/loopback.ts';
+import { entriesBelow } from '../store/files.ts';
 import {
   dailyLimitOf,
   maxAmountOf,
@@ -86,7 +87,7 @@ function checkModes(root: string): Finding {
   try {
     paths = [
       root,
-      ...readdirSync(root, { recursive: true, withFileTypes: true })
+      ...entriesBelow(root)
         .filter((entry) => entry.isFile() || entry.isDirectory())
         .map(({ parentPath, name }) => join(parentPath, name)),
     ];
