@@ -1,4 +1,5 @@
 // Bundles src/main.ts into dist/ with splitting, so that a command loads only what it uses.
+import { execFileSync } from 'node:child_process';
 import { cpSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { transform } from 'esbuild';
@@ -22,6 +23,8 @@ mkdirSync('node_modules/.cache', { recursive: true });
 writeFileSync('node_modules/.cache/psd2-chunks.json', JSON.stringify(sourcesOfChunks(metafile)));
 rmSync('dist', { recursive: true, force: true });
 renameSync(unfinished, 'dist');
+// What psd2 --help prints where there is no terminal: read from a file, it needs no command tree.
+writeFileSync('dist/help.txt', execFileSync(process.execPath, ['bin/psd2.js', '--help'], { env: {} }));
 const packages = bundledPackages(metafile);
 writeFileSync('THIRD-PARTY-NOTICES.txt', notices(packages));
 writeFileSync('sbom.cdx.json', billOfMaterials(packages));
