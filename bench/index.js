@@ -6,6 +6,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { cpus } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { bigAnswers } from './big-answers.js';
+import { tablesOf, writeFigures } from './figures.js';
 import { lists } from './lists.js';
 import { manyCalls } from './many-calls.js';
 import { oneCall } from './one-call.js';
@@ -39,9 +40,6 @@ if (unknown.length > 0) {
 }
 const file = (name) => fileURLToPath(new URL(name, import.meta.url));
 const RESULTS = file('results.json');
-const PAGE = file('../docs/performance.md');
-const BEGIN = '<!-- figures -->\n';
-const END = '<!-- end of figures -->';
 const machine = `${cpus()[0]?.model}, ${cpus().length} cores`;
 const results = [];
 for (const [section, run] of Object.entries(SECTIONS)) {
@@ -53,11 +51,11 @@ for (const [section, run] of Object.entries(SECTIONS)) {
   }
   const all = withOthers();
   writeFileSync(RESULTS, `${JSON.stringify({ results: all }, null, 2)}\n`);
-  const page = readFileSync(PAGE, 'utf8');
-  const head = page.slice(0, page.indexOf(BEGIN) + BEGIN.length);
-  writeFileSync(PAGE, `${head}\n${tablesOf(all)}\n${page.slice(page.indexOf(END))}`);
+  writeFigures(all);
 }
-process.stdout.write(`\n${tablesOf(results)}\nWritten to bench/results.json and docs/performance.md\n`);
+process.stdout.write(
+  `\n${tablesOf(results)}\nWritten to bench/results.json, docs/performance.md and docs/performance.svg\n`,
+);
 if (results.some(({ reached }) => reached === false)) process.exitCode = 1;
 
 /** Sections that were not run keep what they had. */
@@ -68,24 +66,4 @@ function withOthers() {
   return [...before.filter(({ section }) => !ran.has(section)), ...results].sort(
     (a, b) => order.indexOf(a.section) - order.indexOf(b.section),
   );
-}
-
-/** In Markdown, a table for each section. */
-function tablesOf(some) {
-  return Object.keys(SECTIONS)
-    .filter((section) => some.some((each) => each.section === section))
-    .map((section) => `### ${section}\n\n${tableOf(some.filter((each) => each.section === section))}`)
-    .join('\n');
-}
-
-function tableOf(some) {
-  const rows = some.map(({ what, ratio, against, limit, least, reached, detail }) => [
-    what,
-    `${ratio.toFixed(2)} × ${against}`,
-    limit !== undefined ? `at most ${limit}` : least !== undefined ? `at least ${least}` : '',
-    reached === null ? '' : reached ? 'reached' : '**missed**',
-    detail,
-  ]);
-  const lines = [['', 'Figure', 'Limit', '', 'Measured'], Array(5).fill('---'), ...rows];
-  return lines.map((cells) => `| ${cells.join(' | ')} |\n`).join('');
 }

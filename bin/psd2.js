@@ -1,4 +1,7 @@
 #!/usr/bin/env node
+const { lstatSync, mkdirSync, statSync } = require('node:fs');
+const { isAbsolute, join } = require('node:path');
+
 const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
 if (major < 20 || (major === 20 && minor < 19)) {
   process.stderr.write(
@@ -6,7 +9,33 @@ if (major < 20 || (major === 20 && minor < 19)) {
   );
   process.exitCode = 3;
 } else {
-  // Compiled code is kept between runs where Node can (22 and newer).
-  require('node:module').enableCompileCache?.();
-  require('../dist/main.js').main();
+  keepCompiledCode(process.env);
+  require('../dist/main.js').main(join(__dirname, '../dist/help.txt'));
+}
+
+/**
+ * Keeps compiled code between runs where Node can (22 and newer), in the user's own cache folder. Node's default is a folder in
+ * /tmp, where another user could lay code for us to run. With NODE_COMPILE_CACHE Node has done it already.
+ */
+function keepCompiledCode(env) {
+  const { enableCompileCache } = require('node:module');
+  const [home, ...names] = cacheFolder(env);
+  if (!enableCompileCache || env.NODE_COMPILE_CACHE || !isAbsolute(home)) return;
+  try {
+    // Only below a home that is there.
+    statSync(home);
+    const folder = join(home, ...names);
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    const { uid, mode } = lstatSync(folder);
+    const isOwn = process.platform === 'win32' || (uid === process.getuid() && (mode & 0o022) === 0);
+    if (isOwn) enableCompileCache(folder);
+  } catch {
+    // No home, or one that can't be written to: then it is compiled each time.
+  }
+}
+
+function cacheFolder({ XDG_CACHE_HOME = '', HOME = '', LOCALAPPDATA = '' }) {
+  if (process.platform === 'win32') return [LOCALAPPDATA, 'psd2', 'Cache'];
+  if (process.platform === 'darwin') return [HOME, 'Library', 'Caches', 'psd2'];
+  return isAbsolute(XDG_CACHE_HOME) ? [XDG_CACHE_HOME, 'psd2'] : [HOME, '.cache', 'psd2'];
 }

@@ -1,70 +1,15 @@
 // Bundles src/main.ts into dist/ with splitting, so that a command loads only what it uses.
-import { cpSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { readFile } from 'node:fs/promises';
+import { execFileSync } from 'node:child_process';
+import { cpSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { build, transform } from 'esbuild';
+import { transform } from 'esbuild';
+import { bundle } from './bundle.js';
+import { billOfMaterials, bundledPackages, notices } from './third-party.js';
 
-const { version } = JSON.parse(readFileSync('package.json', 'utf8'));
 // Built beside it and then put in its place: a build that fails leaves the old one.
 const unfinished = `dist.${process.pid}`;
 
-// tsyringe (under @peculiar/x509) wants reflect-metadata to be there when it is loaded. With splitting, the
-// import order of the source says nothing about the order of the chunks, so tsyringe imports it itself.
-const reflectMetadataFirst = {
-  name: 'reflect-metadata-first',
-  setup({ onLoad }) {
-    onLoad({ filter: /node_modules[\\/]tsyringe[\\/]dist[\\/]esm5[\\/]index\.js$/ }, async ({ path }) => ({
-      contents: `import 'reflect-metadata';\n${await readFile(path, 'utf8')}`,
-      loader: 'js',
-    }));
-  },
-};
-
-// conf brings when-exit, which ends the process on Ctrl-C by sending the signal again. psd2 ends by itself, after it
-// has said how to go on; and conf writes in one go, so there is never anything to clear away at the exit.
-const endsByItself = {
-  name: 'ends-by-itself',
-  setup({ onLoad }) {
-    onLoad({ filter: /node_modules[\\/]when-exit[\\/]dist[\\/]/ }, () => ({
-      contents: 'export default () => () => {};',
-      loader: 'js',
-    }));
-  },
-};
-
-// commander starts other programs for commands that are files of their own, which psd2 has none of; loading
-// node:child_process brings all of node:net and node:dgram.
-const startsNothing = {
-  name: 'starts-nothing',
-  setup({ onResolve, onLoad }) {
-    onResolve({ filter: /^node:child_process$/ }, ({ importer, path }) =>
-      /node_modules[\\/]commander[\\/]/.test(importer) ? { path, namespace: 'starts-nothing' } : undefined,
-    );
-    onLoad({ filter: /./, namespace: 'starts-nothing' }, () => ({ contents: 'module.exports = {};' }));
-  },
-};
-
-const { outputFiles, metafile } = await build({
-  entryPoints: ['src/main.ts'],
-  outdir: unfinished,
-  write: false,
-  metafile: true,
-  bundle: true,
-  splitting: true,
-  platform: 'node',
-  target: 'node20.19',
-  format: 'esm',
-  chunkNames: 'chunks/[name]-[hash]',
-  minifySyntax: true,
-  minifyWhitespace: true,
-  legalComments: 'linked',
-  mainFields: ['module', 'main'],
-  // A native addon.
-  external: ['@napi-rs/keyring'],
-  plugins: [reflectMetadataFirst, endsByItself, startsNothing],
-  define: { PSD2_VERSION: JSON.stringify(version) },
-  logLevel: 'warning',
-});
+const { outputFiles, metafile } = await bundle(unfinished);
 // esbuild splits only ES modules; Node starts with CommonJS sooner (docs/performance.md), so each chunk is turned into it.
 for (const { path, text } of outputFiles) {
   mkdirSync(dirname(path), { recursive: true });
@@ -78,6 +23,11 @@ mkdirSync('node_modules/.cache', { recursive: true });
 writeFileSync('node_modules/.cache/psd2-chunks.json', JSON.stringify(sourcesOfChunks(metafile)));
 rmSync('dist', { recursive: true, force: true });
 renameSync(unfinished, 'dist');
+// What psd2 --help prints where there is no terminal: read from a file, it needs no command tree.
+writeFileSync('dist/help.txt', execFileSync(process.execPath, ['bin/psd2.js', '--help'], { env: {} }));
+const packages = bundledPackages(metafile);
+writeFileSync('THIRD-PARTY-NOTICES.txt', notices(packages));
+writeFileSync('sbom.cdx.json', billOfMaterials(packages));
 
 /** chunk -> the sources, packages by their name */
 function sourcesOfChunks({ outputs }) {

@@ -1,14 +1,27 @@
-import { printAtOnce } from './cli/print-at-once.ts';
+import { readFileSync } from 'node:fs';
+import { isTerminalOnStdout, printAtOnce } from './cli/print-at-once.ts';
 
 declare const PSD2_VERSION: string;
 
-/** Runs `psd2` with the arguments of this process and sets its exit code. */
-export async function main(): Promise<void> {
+/**
+ * Runs `psd2` with the arguments of this process and sets its exit code.
+ *
+ * @param helpFile what the build has taken down of `psd2 --help`
+ */
+export async function main(helpFile: string): Promise<void> {
   const [first, second, third] = process.argv.slice(2);
   if ((first === '--version' || first === '-V') && second === undefined) {
     // Answers that need no command tree.
     printAtOnce(`${PSD2_VERSION}\n`);
     return;
+  }
+  // A terminal may be narrower than the lines of it.
+  if (first === '--help' && second === undefined && !isTerminalOnStdout()) {
+    const text = readIfThere(helpFile);
+    if (text !== undefined) {
+      printAtOnce(text);
+      return;
+    }
   }
   if (first === 'completion' && third === undefined) {
     const { SCRIPTS } = await import('./cli/completion/scripts.ts');
@@ -25,4 +38,13 @@ export async function main(): Promise<void> {
   }
   const { parse } = await import('./cli/parse.ts');
   await parse(PSD2_VERSION);
+}
+
+/** The build has no such file yet when it asks for its text. */
+function readIfThere(path: string): string | undefined {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    return undefined;
+  }
 }

@@ -14,7 +14,8 @@ export function explainFailure(
   proxy: URL | undefined,
   neverSent: boolean,
 ): { message: string; passing: boolean } {
-  const code = codeOf(error);
+  // OpenSSL 3.5, of Node 26, says "ssl/tls alert" where older ones say "sslv3 alert".
+  const code = codeOf(error).replace('ERR_SSL_SSL/TLS_ALERT_', 'ERR_SSL_SSLV3_ALERT_');
   const passing = (message: string) => ({ message, passing: true });
   const lasting = (message: string) => ({ message, passing: false });
   if (error instanceof ProxyRefused) {

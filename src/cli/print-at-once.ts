@@ -19,7 +19,12 @@ export function printAtOnce(text: string): void {
   if (rest.length > 0) process.stdout.write(rest);
 }
 
+/** Whether stdout may be a terminal; to know it, `process.stdout` would have to be loaded. */
+export function isTerminalOnStdout(): boolean {
+  return fstatSync(1).isCharacterDevice();
+}
+
 /** How wide the terminal is. Where stdout can't be one, `process.stdout` is not asked either. */
 export function columnsOfStdout(): number | undefined {
-  return fstatSync(1).isCharacterDevice() ? process.stdout.columns : undefined;
+  return isTerminalOnStdout() ? process.stdout.columns : undefined;
 }

@@ -79,6 +79,9 @@ export const TOPICS: Record<string, Topic> = {
       [log, 'the log of calls, about 50 MiB at most (psd2 log)'],
     ])}
 
+Node.js 22 and newer keeps psd2's compiled code, and nothing else, in the user's cache folder (~/.cache/psd2 on Linux), or
+where NODE_COMPILE_CACHE says; NODE_DISABLE_COMPILE_CACHE=1 keeps it from that.
+
 Folders have mode 0700, files 0600; files with secrets that others can read are refused. The journal is what
 "psd2 transfer resume" goes by: back it up, and never restore an old one over a newer.`,
   },

@@ -2,6 +2,7 @@ import {
   appendFileSync,
   closeSync,
   constants,
+  type Dirent,
   fstatSync,
   fsyncSync,
   lstatSync,
@@ -12,6 +13,7 @@ import {
   rmSync,
   type Stats,
 } from 'node:fs';
+import { join } from 'node:path';
 import { Psd2Error } from '../errors.ts';
 import { faultOf } from './permissions.ts';
 import { isMissing, reasonOf } from './system-error.ts';
@@ -85,6 +87,18 @@ export function listFolder(path: string): string[] {
       cause,
     });
   }
+}
+
+/**
+ * All that is in a folder and in the folders below it. Links are named and not followed; `recursive` of Node's own follows
+ * them since Node 22.
+ *
+ * @throws Error of Node where a folder can't be read
+ */
+export function entriesBelow(folder: string): Dirent[] {
+  return readdirSync(folder, { withFileTypes: true }).flatMap((entry) =>
+    entry.isDirectory() ? [entry, ...entriesBelow(join(folder, entry.name))] : [entry],
+  );
 }
 
 /** Removes a file, or a folder with what is in it; there need not be one. @throws Psd2Error `config` */

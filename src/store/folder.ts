@@ -1,7 +1,8 @@
-import { readdirSync, statSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import envPaths from 'env-paths';
 import { Psd2Error } from '../errors.ts';
+import { entriesBelow } from './files.ts';
 import { faultOf, faultOfFolder, faultOfRoot, foldersIn } from './permissions.ts';
 import { reasonOf } from './system-error.ts';
 
@@ -89,7 +90,7 @@ export function inspectStore({ root, log }: StoreFolder): { faults: Psd2Error[];
 
 function everythingIn(folder: string): string[] {
   try {
-    return readdirSync(folder, { recursive: true, withFileTypes: true })
+    return entriesBelow(folder)
       .filter((entry) => entry.isFile() || entry.isDirectory())
       .map(({ parentPath, name }) => join(parentPath, name));
   } catch {

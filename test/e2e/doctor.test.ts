@@ -1,4 +1,13 @@
-import { chmodSync, cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  cpSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
@@ -107,6 +116,17 @@ describe('psd2 doctor', () => {
       'file modes',
     ]);
     expect(readError(found.ended)).toMatchObject({ code: 'config', exitCode: 3 });
+  });
+
+  it('does not look at the modes of what a link in the folder leads to', async () => {
+    const config = own('linked-config');
+    cpSync(operator.config, config, { recursive: true });
+    const elsewhere = own('elsewhere');
+    mkdirSync(elsewhere);
+    writeFileSync(join(elsewhere, 'public'), '', { mode: 0o644 });
+    symlinkSync(elsewhere, join(config, 'link'));
+    const found = await examine({ PSD2_CONFIG_DIR: config });
+    expect(found.of('file modes')).toMatchObject({ status: 'ok' });
   });
 
   it('finds a port that is taken', async () => {

@@ -8,6 +8,8 @@ import { makeCamtSchemaIfMissing } from '../statements/camt-schema.ts';
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 /** What the bundle is made of. */
 const SOURCES = ['src', 'scripts', 'package.json', 'package-lock.json'];
+/** What it makes. */
+const BUILT = ['dist/main.js', 'THIRD-PARTY-NOTICES.txt', 'sbom.cdx.json'];
 
 /** Makes what the end-to-end tests run with: the built program, a Chromium, shells, readers. */
 export default function setUp(): void {
@@ -17,7 +19,7 @@ export default function setUp(): void {
 }
 
 function buildIfStale(): void {
-  const built = newest(join(ROOT, 'dist', 'main.js'));
+  const built = Math.min(...BUILT.map((path) => newest(join(ROOT, path))));
   if (built > Math.max(...SOURCES.map((source) => newest(join(ROOT, source))))) return;
   execFileSync(process.execPath, ['scripts/build.js'], { cwd: ROOT, stdio: 'inherit' });
 }

@@ -1,14 +1,7 @@
-import {
-  chmodSync,
-  existsSync,
-  readdirSync,
-  readFileSync,
-  readlinkSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
+import { chmodSync, existsSync, readFileSync, readlinkSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative, resolve, sep } from 'node:path';
 import * as z from 'zod';
+import { entriesBelow } from '../../src/store/files.ts';
 import { findSecrets, keysIn, type Secret, secretOf, type Trace } from './secret-search.ts';
 
 type Environment = Record<string, string | undefined>;
@@ -64,7 +57,7 @@ export function openLedger(folder: string, config: string): SecretLedger {
       line === '' ? [] : [noted.parse(JSON.parse(line))],
     );
   const files = () =>
-    readdirSync(folder, { recursive: true, withFileTypes: true })
+    entriesBelow(folder)
       .filter((entry) => entry.isFile())
       .map(({ parentPath, name }) => join(parentPath, name));
   /** Where psd2 keeps secrets, by itself or because it was told so. */
@@ -133,7 +126,7 @@ export function openLedger(folder: string, config: string): SecretLedger {
 
 /** Where the links among some folders below `root` lead. */
 function linkedFrom(root: string, places: string[]): string[] {
-  return readdirSync(root, { recursive: true, withFileTypes: true })
+  return entriesBelow(root)
     .filter((entry) => entry.isSymbolicLink())
     .map(({ parentPath, name }) => join(parentPath, name))
     .filter((path) => places.some((place) => path.startsWith(place)))

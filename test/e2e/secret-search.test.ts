@@ -83,7 +83,8 @@ describe('a secret is found', () => {
 
   it('that is a token, which went through no file', async () => {
     const leaks = await leaksOf(
-      'const access_token = "0123" + "456789"; JSON.parse(JSON.stringify({ data: { access_token } })); console.error(access_token)',
+      // Joined when it runs: V8 folds a sum of texts, and newer versions of Node keep the compiled code in a file.
+      'const access_token = ["0123", "456789"].join(""); JSON.parse(JSON.stringify({ data: { access_token } })); console.error(access_token)',
     );
     expect(leaks).toEqual([expect.stringMatching(/^access token in stderr/)]);
   });

@@ -1,5 +1,14 @@
 import { execFileSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
@@ -29,13 +38,59 @@ const COMMAND_TREE = [
 const HEAVY =
   /^NativeModule (child_process|crypto|dgram|fs\/promises|https?|net|os|readline|stream|tls|zlib)$/;
 
+/** Node 22 and newer keeps compiled code. */
+const KEEPS_CODE = Number(process.versions.node.split('.')[0]) >= 22;
+
+describe('the folder of compiled code', () => {
+  const operator = useOperator();
+  const run = (env: Record<string, string>) =>
+    execFileSync(process.execPath, [PROGRAM, 'consent', '--help'], { env, encoding: 'utf8' });
+  const place = (name: string) => join(operator.folder, name);
+
+  it('is in the home of the user, who alone can enter it, and not in a folder of all users', () => {
+    mkdirSync(place('user'));
+    mkdirSync(place('shared'));
+    run({ HOME: place('user'), TMPDIR: place('shared') });
+    const folder = join(place('user'), '.cache', 'psd2');
+    const mode = statSync(folder, { throwIfNoEntry: false })?.mode;
+    expect(mode).toBe(KEEPS_CODE ? 0o40700 : undefined);
+    expect(existsSync(folder) ? readdirSync(folder) : []).toHaveLength(KEEPS_CODE ? 1 : 0);
+    expect(readdirSync(place('shared'))).toEqual([]);
+  });
+
+  it('is not used where others may write to it, or where it is a link', () => {
+    for (const name of ['open', 'linked']) mkdirSync(join(place(name), '.cache'), { recursive: true });
+    mkdirSync(join(place('open'), '.cache', 'psd2'));
+    chmodSync(join(place('open'), '.cache', 'psd2'), 0o777);
+    mkdirSync(place('elsewhere'));
+    symlinkSync(place('elsewhere'), join(place('linked'), '.cache', 'psd2'));
+    for (const name of ['open', 'linked'])
+      expect(run({ HOME: place(name) })).toContain('Usage: psd2 consent');
+    expect(readdirSync(join(place('open'), '.cache', 'psd2'))).toEqual([]);
+    expect(readdirSync(place('elsewhere'))).toEqual([]);
+  });
+
+  it('may be missing: without a home, or where it can not be made, psd2 works the same', () => {
+    writeFileSync(place('file'), '');
+    for (const env of [{}, { HOME: place('nowhere') }, { HOME: place('file') }])
+      expect(run({ ...env, TMPDIR: place('shared') })).toContain('Usage: psd2 consent');
+    expect(existsSync(place('nowhere'))).toBe(false);
+    expect(readdirSync(place('shared'))).toEqual([]);
+  });
+});
+
 describe('what is loaded', () => {
   const operator = useOperator();
 
   function loadedBy(...words: string[]) {
     const file = join(operator.folder, `loaded by ${words.join(' ')}.json`);
     execFileSync(process.execPath, ['--require', recorder, PROGRAM, ...words], {
-      env: { ...process.env, PSD2_CONFIG_DIR: operator.config, LOADED_FILE: file },
+      env: {
+        PATH: process.env.PATH,
+        HOME: operator.home,
+        PSD2_CONFIG_DIR: operator.config,
+        LOADED_FILE: file,
+      },
       stdio: ['ignore', 'pipe', 'inherit'],
     });
     const { chunks, ofNode } = recorded.parse(JSON.parse(readFileSync(file, 'utf8')));
@@ -50,8 +105,11 @@ describe('what is loaded', () => {
     expect(loadedBy('--version')).toEqual({ sources: ANY_COMMAND, heavy: [] });
   });
 
-  it('by psd2 --help', () => {
-    expect(loadedBy('--help')).toEqual({ sources: [...COMMAND_TREE, ...ANY_COMMAND].sort(), heavy: [] });
+  it('by psd2 --help, where there is no terminal: a text that the build has made', () => {
+    expect(loadedBy('--help')).toEqual({ sources: ANY_COMMAND, heavy: [] });
+    const print = (...words: string[]) =>
+      execFileSync(process.execPath, [PROGRAM, ...words], { encoding: 'utf8' });
+    expect(print('--help')).toBe(print('help'));
   });
 
   it('by psd2 completion bash', () => {

@@ -28,6 +28,8 @@ describe('a query', () => {
     ["a.b['x']", 'at character 5'],
     ['foo."bar', 'at character 5'],
     ['a.`{', 'at character 3'],
+    ["[?amount == '1.10", 'at character 13'],
+    ['[?amount == `1', 'at character 13'],
     [']', 'at character 1'],
     ['[0].{a b}', 'at character 8'],
   ])('%s is refused with where it goes wrong: %s', (expression, where) => {
