@@ -44,6 +44,30 @@ const startsNothing = {
   },
 };
 
+// Of undici psd2 takes the client for HTTP/1.1 with a body of bytes: not HTTP/2 and forms, and of node:http, which takes
+// its time to load, what undici asks of it.
+const clientAlone = {
+  name: 'client-alone',
+  setup({ onResolve, onLoad }) {
+    const fromUndici = ({ importer }) => /node_modules[\\/]undici[\\/]/.test(importer);
+    onLoad(
+      {
+        filter: /node_modules[\\/]undici[\\/]lib[\\/](dispatcher[\\/]client-h2|web[\\/]fetch[\\/]body)\.js$/,
+      },
+      () => ({
+        contents: 'module.exports = {};',
+        loader: 'js',
+      }),
+    );
+    onResolve({ filter: /^node:http$/ }, (from) =>
+      fromUndici(from) ? { path: from.path, namespace: 'client-alone' } : undefined,
+    );
+    onLoad({ filter: /./, namespace: 'client-alone' }, () => ({
+      contents: 'module.exports = { maxHeaderSize: 16384, IncomingMessage: class {} };',
+    }));
+  },
+};
+
 const { outputFiles, metafile } = await build({
   entryPoints: ['src/main.ts'],
   outdir: unfinished,
@@ -61,7 +85,7 @@ const { outputFiles, metafile } = await build({
   mainFields: ['module', 'main'],
   // A native addon.
   external: ['@napi-rs/keyring'],
-  plugins: [reflectMetadataFirst, endsByItself, startsNothing],
+  plugins: [reflectMetadataFirst, endsByItself, startsNothing, clientAlone],
   define: { PSD2_VERSION: JSON.stringify(version) },
   logLevel: 'warning',
 });
