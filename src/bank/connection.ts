@@ -3,6 +3,7 @@ import { setMaxListeners } from 'node:events';
 import { createSecureContext, type SecureContext } from 'node:tls';
 import type { KeyPair } from '../certificates/key-pair.ts';
 import { Psd2Error } from '../errors.ts';
+import { checkAddressSpace } from './answer-parser.ts';
 import { explainFailure, whyUnwritable } from './explain-failure.ts';
 import { Line, NotConnected, type OpenSocket } from './line.ts';
 import { secureSocketsTo, type TlsRules } from './open-socket.ts';
@@ -66,9 +67,10 @@ export interface BankConnection {
  * @param origin scheme, host and port of the bank
  * @param qwac the certificate for mutual TLS
  * @param ca PEM certificates that the bank's must chain to; undefined means the system's
- * @throws Psd2Error `certificate` when `ca` holds no PEM certificate
+ * @throws Psd2Error `certificate` when `ca` holds no PEM certificate; `config` when the process has too little room
  */
 export function connectToBank(origin: URL, qwac: KeyPair, ca: string | undefined): BankConnection {
+  checkAddressSpace();
   const rules = {
     secureContext: secureContext(qwac, ca),
     // Said here, so that neither NODE_TLS_REJECT_UNAUTHORIZED nor NODE_OPTIONS can say otherwise.

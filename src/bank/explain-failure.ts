@@ -55,6 +55,11 @@ export function explainFailure(
     case 'ERR_SSL_SSLV3_ALERT_HANDSHAKE_FAILURE':
     case 'ERR_SSL_TLSV1_ALERT_INSUFFICIENT_SECURITY':
       return lasting(`it broke off the TLS handshake: it found no common cipher, or took no QWAC (${code})`);
+    case 'UND_ERR_SOCKET':
+      // undici takes no other interim answer than those that need no word (RFC 9110, section 15.2).
+      if (error instanceof Error && error.message === 'bad response')
+        return lasting('its answer begins with 100 Continue, which psd2 did not ask for');
+      break;
     case 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH':
       return lasting('its answer is not valid HTTP (it has another length than it says)');
     case 'UND_ERR_HEADERS_OVERFLOW':
@@ -64,6 +69,8 @@ export function explainFailure(
     return lasting(`its certificate is not acceptable (${code})`);
   if (/ALERT/i.test(code)) return lasting(`it refused the TLS handshake with our QWAC (${code})`);
   if (code.startsWith('ERR_SSL') || code === 'EPROTO') return lasting(`the TLS handshake failed (${code})`);
+  if (error instanceof Error && error.message.startsWith('WebAssembly.'))
+    return lasting('WebAssembly does not start here (ulimit -v?); NODE_OPTIONS=--disable-wasm-trap-handler');
   if (error instanceof Error && error.name === 'HTTPParserError') {
     const reason = /\((.*)\)$/.exec(error.message)?.[1];
     return lasting(`its answer is not valid HTTP${reason ? ` (${reason})` : ''}`);

@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
-import { setFlagsFromString } from 'node:v8';
 import Client from 'undici/lib/dispatcher/client.js';
+import { compileParserOnce } from './answer-parser.ts';
 import type { WireAnswer, WireRequest } from './connection.ts';
 import { UnusableAnswer } from './unusable-answer.ts';
 
@@ -193,18 +193,6 @@ class Head {
   };
 }
 
-let parserCompiledOnce = process.versions.node.split('.', 1)[0] !== '20';
-
-/**
- * Keeps V8 of Node.js 20 from compiling undici's parser (WebAssembly) again after the first answer, which the process
- * waits for when it ends. It is set as late as possible: code that is loaded after a flag has changed can't come from Node's cache.
- */
-function compileParserOnce(): void {
-  if (parserCompiledOnce) return;
-  parserCompiledOnce = true;
-  setFlagsFromString('--wasm-tiering-budget=1000000000');
-}
-
 function tooLarge(): UnusableAnswer {
   return new UnusableAnswer('is larger than 32 MiB');
 }
@@ -214,9 +202,17 @@ const SINGLE = new Set(['content-type', 'location', 'retry-after']);
 
 function joinHeaders(received: Record<string, string | string[] | undefined>): WireAnswer['headers'] {
   return Object.fromEntries(
-    Object.entries(received).map(([name, value]) => {
-      if (!Array.isArray(value)) return [name, value ?? ''];
-      return [name, SINGLE.has(name) ? (value[0] ?? '') : value.join(', ')];
+    Object.entries(received).map(([name, value = '']) => {
+      if (!Array.isArray(value)) return [name, withoutBlanksAfter(value)];
+      const [first = '', ...others] = value.map(withoutBlanksAfter);
+      return [name, SINGLE.has(name) ? first : [first, ...others].join(', ')];
     }),
   );
+}
+
+/** undici leaves them, though they are no part of a value (RFC 9110, section 5.5). */
+function withoutBlanksAfter(value: string): string {
+  let end = value.length;
+  while (end > 0 && ' \t'.includes(value.charAt(end - 1))) end -= 1;
+  return value.slice(0, end);
 }
