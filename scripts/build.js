@@ -3,6 +3,7 @@ import { cpSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } fr
 import { readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { build, transform } from 'esbuild';
+import { clientAlone } from './client-alone.js';
 
 const { version } = JSON.parse(readFileSync('package.json', 'utf8'));
 // Built beside it and then put in its place: a build that fails leaves the old one.
@@ -41,30 +42,6 @@ const startsNothing = {
       /node_modules[\\/]commander[\\/]/.test(importer) ? { path, namespace: 'starts-nothing' } : undefined,
     );
     onLoad({ filter: /./, namespace: 'starts-nothing' }, () => ({ contents: 'module.exports = {};' }));
-  },
-};
-
-// Of undici psd2 takes the client for HTTP/1.1 with a body of bytes: not HTTP/2 and forms, and of node:http, which takes
-// its time to load, what undici asks of it.
-const clientAlone = {
-  name: 'client-alone',
-  setup({ onResolve, onLoad }) {
-    const fromUndici = ({ importer }) => /node_modules[\\/]undici[\\/]/.test(importer);
-    onLoad(
-      {
-        filter: /node_modules[\\/]undici[\\/]lib[\\/](dispatcher[\\/]client-h2|web[\\/]fetch[\\/]body)\.js$/,
-      },
-      () => ({
-        contents: 'module.exports = {};',
-        loader: 'js',
-      }),
-    );
-    onResolve({ filter: /^node:http$/ }, (from) =>
-      fromUndici(from) ? { path: from.path, namespace: 'client-alone' } : undefined,
-    );
-    onLoad({ filter: /./, namespace: 'client-alone' }, () => ({
-      contents: 'module.exports = { maxHeaderSize: 16384, IncomingMessage: class {} };',
-    }));
   },
 };
 
