@@ -44,8 +44,8 @@ const machine = `${cpus()[0]?.model}, ${cpus().length} cores`;
 const results = [];
 for (const [section, run] of Object.entries(SECTIONS)) {
   if (asked.length > 0 && !asked.includes(section)) continue;
-  process.stdout.write(`${section} ...\n`);
   for (const { node, version } of runtimes) {
+    process.stdout.write(`${section}, Node ${version} ...\n`);
     for (const each of await run(node, version))
       results.push({ section, date: new Date().toISOString(), machine, ...each });
   }

@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { build } from 'esbuild';
+import { clientAlone } from './client-alone.js';
 
 // tsyringe (under @peculiar/x509) wants reflect-metadata to be there when it is loaded. With splitting, the
 // import order of the source says nothing about the order of the chunks, so tsyringe imports it itself.
@@ -64,7 +65,7 @@ export function bundle(outdir) {
     mainFields: ['module', 'main'],
     // A native addon.
     external: ['@napi-rs/keyring'],
-    plugins: [reflectMetadataFirst, endsByItself, startsNothing],
+    plugins: [reflectMetadataFirst, endsByItself, startsNothing, clientAlone],
     define: { PSD2_VERSION: JSON.stringify(version) },
     logLevel: 'warning',
   });

@@ -1,12 +1,13 @@
 import { X509Certificate } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
-import type { IncomingMessage } from 'node:http';
-import { Agent, request } from 'node:https';
-import { createSecureContext, type SecureContext, TLSSocket } from 'node:tls';
+import { createSecureContext, type SecureContext } from 'node:tls';
 import type { KeyPair } from '../certificates/key-pair.ts';
 import { Psd2Error } from '../errors.ts';
-import { explainFailure } from './explain-failure.ts';
-import type { TunnelledRequestOptions } from './tunnel.ts';
+import { checkAddressSpace } from './answer-parser.ts';
+import { explainFailure, whyUnwritable } from './explain-failure.ts';
+import { Line, NotConnected, type OpenSocket } from './line.ts';
+import { secureSocketsTo, type TlsRules } from './open-socket.ts';
+import { UnusableAnswer } from './unusable-answer.ts';
 
 /** A request as it goes over the wire. */
 export interface WireRequest {
@@ -45,8 +46,11 @@ export interface BankConnection {
    * Sends one request and takes its whole answer. Redirects are not followed.
    *
    * @param timeoutMs limit for the whole call
+   * @param beforeFirstByte called when the connection stands, in the same tick right before the first byte of the request
+   *   is written. When it throws, nothing leaves, and that error is thrown as it is
    * @throws CallFailed when there is no complete answer, also when the signal aborts
-   * @throws Psd2Error `bank_answer` when the answer is larger than any the interface has
+   * @throws Psd2Error `bank_answer` when the answer is larger than any the interface has, or encoded; `usage` when the
+   *   request can't be written as HTTP
    */
   send(
     request: WireRequest,
@@ -57,106 +61,93 @@ export interface BankConnection {
   close(): Promise<void>;
 }
 
-const LARGEST_ANSWER = 32 * 1024 * 1024;
-
 /**
  * Opens connections to a bank as they are needed (interface specification, "Authentication" 1).
  *
  * @param origin scheme, host and port of the bank
  * @param qwac the certificate for mutual TLS
  * @param ca PEM certificates that the bank's must chain to; undefined means the system's
- * @throws Psd2Error `certificate` when `ca` holds no PEM certificate
+ * @throws Psd2Error `certificate` when `ca` holds no PEM certificate; `config` when the process has too little room
  */
 export function connectToBank(origin: URL, qwac: KeyPair, ca: string | undefined): BankConnection {
-  // Options of each request, not of the agent: a proxy's agent would show the client certificate to the proxy.
-  const tls = {
+  checkAddressSpace();
+  const rules = {
     secureContext: secureContext(qwac, ca),
     // Said here, so that neither NODE_TLS_REJECT_UNAUTHORIZED nor NODE_OPTIONS can say otherwise.
     rejectUnauthorized: true,
   } as const;
   let route: Promise<Route> | undefined;
+  const lines = new Set<Line>();
+  /** The last one first: it has waited for the shortest time, and the bank has hardly closed it. */
+  const idle: Line[] = [];
 
   return {
-    async send({ method, target, headers, body }, timeoutMs, signal, beforeFirstByte) {
-      route ??= routeTo(origin);
-      const { agent, proxy } = await route;
-      // AbortSignal.any and AbortSignal.timeout cost as much as all else here together.
-      const ending = new AbortController();
-      const end = () => ending.abort();
+    async send(request, timeoutMs, signal, beforeFirstByte) {
+      route ??= routeTo(origin, rules);
+      const { open, proxy } = await route;
+      const line = idle.pop() ?? new Line(origin, open);
+      lines.add(line);
+      /** Bytes may have left. */
+      let sent = false;
       let timedOut = false;
+      let refusal: { error: unknown } | undefined;
+      let giveUp = () => {};
+      const ended = new Promise<never>((_, reject) => {
+        giveUp = () => reject(new Error('the call was given up'));
+      });
+      // AbortSignal.any and AbortSignal.timeout cost as much as all else here together.
       const timer = setTimeout(() => {
         timedOut = true;
-        end();
+        giveUp();
       }, timeoutMs);
       // As many calls are under way at once as the operator wants.
       setMaxListeners(0, signal);
-      signal.addEventListener('abort', end);
-      if (signal.aborted) end();
-      const ended = ending.signal;
-      const answered = new Promise<WireAnswer>((resolve, reject) => {
-        /** The connection stands, so bytes may have left. */
-        let connected = false;
-
-        const options: TunnelledRequestOptions & { insecureHTTPParser: boolean } = {
-          ...tls,
-          agent,
-          method,
-          protocol: origin.protocol,
-          hostname: origin.hostname.replace(/^\[|\]$/g, ''),
-          port: origin.port || 443,
-          path: target,
-          headers: { ...headers, ...(body && { 'content-length': body.length }) },
-          signal: ended,
-          insecureHTTPParser: false,
-          tunnel: { tls, signal: ended },
-        };
-        const sending = request(options, async (answer) => {
+      signal.addEventListener('abort', giveUp);
+      try {
+        if (signal.aborted) throw signal.reason;
+        const call = line.call(request, () => {
           try {
-            const content = await readAll(answer);
-            resolve({ status: answer.statusCode ?? 0, headers: joinHeaders(answer.headers), body: content });
+            beforeFirstByte?.();
           } catch (error) {
-            sending.destroy();
-            fail(error);
+            refusal = { error };
+            throw error;
           }
+          signal.throwIfAborted();
+          sent = true;
         });
-        sending.once('socket', (socket) => {
-          // Only a handshake that is seen to be under way proves that nothing has left.
-          const shaken = socket instanceof TLSSocket && socket.getPeerFinished() !== undefined;
-          if (sending.reusedSocket || shaken) connected = true;
-          else socket.once('secureConnect', () => (connected = true));
-        });
-        const fail = (error: unknown) => {
-          if (signal.aborted) {
-            reject(
-              new CallFailed('interrupted', { neverSent: !connected, passing: false, cause: signal.reason }),
-            );
-          } else if (error instanceof UnusableAnswer) {
-            const message = `The bank's answer to ${method} ${pathOf({ target })} ${error.message}`;
-            reject(new Psd2Error('bank_answer', message));
-          } else if (timedOut) {
-            const message = `it did not answer within ${timeoutMs / 1000} s`;
-            reject(new CallFailed(message, { neverSent: !connected, passing: true, cause: error }));
-          } else {
-            const { message, passing } = explainFailure(error, origin, proxy, !connected);
-            reject(new CallFailed(message, { neverSent: !connected, passing, cause: error }));
-          }
-        };
-        sending.on('error', fail);
-        try {
-          beforeFirstByte?.();
-          sending.end(body);
-        } catch (error) {
-          reject(error);
-          sending.destroy();
+        const answer = await Promise.race([call, ended]);
+        idle.push(line);
+        return answer;
+      } catch (error) {
+        // Nothing that a failed call has left behind on its connection comes to another call.
+        lines.delete(line);
+        void line.destroy();
+        if (refusal) throw refusal.error;
+        const neverSent = !sent;
+        if (signal.aborted)
+          throw new CallFailed('interrupted', { neverSent, passing: false, cause: signal.reason });
+        if (error instanceof UnusableAnswer) {
+          throw new Psd2Error(
+            'bank_answer',
+            `The bank's answer to ${request.method} ${pathOf(request)} ${error.message}`,
+          );
         }
-      });
-      return answered.finally(() => {
+        if (timedOut) {
+          const message = `it did not answer within ${timeoutMs / 1000} s`;
+          throw new CallFailed(message, { neverSent, passing: true, cause: error });
+        }
+        const cause = error instanceof NotConnected ? error.cause : error;
+        const unwritable = whyUnwritable(cause);
+        if (unwritable) throw new Psd2Error('usage', `The request can't be written as HTTP: ${unwritable}`);
+        const { message, passing } = explainFailure(cause, origin, proxy, neverSent);
+        throw new CallFailed(message, { neverSent, passing, cause });
+      } finally {
         clearTimeout(timer);
-        signal.removeEventListener('abort', end);
-      });
+        signal.removeEventListener('abort', giveUp);
+      }
     },
     async close() {
-      (await route)?.agent.destroy();
+      await Promise.all([...lines].map((line) => line.destroy()));
     },
   };
 }
@@ -183,15 +174,15 @@ function secureContext({ certificatePem, key }: KeyPair, ca: string | undefined)
 
 /** How the bank is reached: directly, or through the proxy that the environment names for it. */
 interface Route {
-  agent: Agent;
+  open: OpenSocket;
   proxy: URL | undefined;
 }
 
-async function routeTo(origin: URL): Promise<Route> {
+async function routeTo(origin: URL, rules: TlsRules): Promise<Route> {
   const proxy = await proxyFor(origin);
-  if (!proxy) return { agent: new Agent({ keepAlive: true }), proxy };
-  const { TunnelAgent } = await import('./tunnel.ts');
-  return { agent: new TunnelAgent(proxy), proxy };
+  if (!proxy) return { open: secureSocketsTo(origin, rules), proxy };
+  const { tunnelsThrough } = await import('./tunnel.ts');
+  return { open: secureSocketsTo(origin, rules, tunnelsThrough(proxy, origin)), proxy };
 }
 
 /**
@@ -212,40 +203,6 @@ export async function proxyFor(origin: URL): Promise<URL | undefined> {
     });
   }
   return new URL(address);
-}
-
-/** The answer came, and can't be taken; the message goes on after "The bank's answer to ...". */
-class UnusableAnswer extends Error {}
-
-async function readAll(answer: IncomingMessage): Promise<Buffer> {
-  const coding = answer.headers['content-encoding']?.trim().toLowerCase();
-  if (coding && coding !== 'identity') {
-    throw new UnusableAnswer(`is encoded as ${coding}, which psd2 did not ask for`);
-  }
-  const tooLarge = () => new UnusableAnswer('is larger than 32 MiB');
-  if (Number(answer.headers['content-length']) > LARGEST_ANSWER) throw tooLarge();
-  const chunks: Buffer[] = [];
-  let size = 0;
-  return new Promise((resolve, reject) => {
-    answer.on('data', (chunk: Buffer) => {
-      size += chunk.length;
-      chunks.push(chunk);
-      if (size > LARGEST_ANSWER) reject(tooLarge());
-    });
-    answer.once('end', () => resolve(Buffer.concat(chunks)));
-    answer.once('error', reject);
-    // Also where it was cut off without an error of its own.
-    answer.once('close', () => reject(new Error('the connection was closed')));
-  });
-}
-
-function joinHeaders(headers: IncomingMessage['headers']): Record<string, string> {
-  return Object.fromEntries(
-    Object.entries(headers).map(([name, value]) => [
-      name,
-      Array.isArray(value) ? value.join(', ') : (value ?? ''),
-    ]),
-  );
 }
 
 /** A request's path without its query, which may hold what is nobody's business. */

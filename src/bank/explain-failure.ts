@@ -56,15 +56,33 @@ export function explainFailure(
     case 'ERR_SSL_SSLV3_ALERT_HANDSHAKE_FAILURE':
     case 'ERR_SSL_TLSV1_ALERT_INSUFFICIENT_SECURITY':
       return lasting(`it broke off the TLS handshake: it found no common cipher, or took no QWAC (${code})`);
-    case 'HPE_HEADER_OVERFLOW':
+    case 'UND_ERR_SOCKET':
+      // undici takes no other interim answer than those that need no word (RFC 9110, section 15.2).
+      if (error instanceof Error && error.message === 'bad response')
+        return lasting('its answer begins with 100 Continue, which psd2 did not ask for');
+      break;
+    case 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH':
+      return lasting('its answer is not valid HTTP (it has another length than it says)');
+    case 'UND_ERR_HEADERS_OVERFLOW':
       return lasting('its answer has more than 16 KiB of headers');
   }
   if (/^(CERT_|INVALID_|PATH_LENGTH_|HOSTNAME_|UNABLE_TO_|ERROR_IN_)/.test(code))
     return lasting(`its certificate is not acceptable (${code})`);
   if (/ALERT/i.test(code)) return lasting(`it refused the TLS handshake with our QWAC (${code})`);
   if (code.startsWith('ERR_SSL') || code === 'EPROTO') return lasting(`the TLS handshake failed (${code})`);
-  if (code.startsWith('HPE_')) return lasting(`its answer is not valid HTTP (${code})`);
+  if (error instanceof Error && error.message.startsWith('WebAssembly.'))
+    return lasting('WebAssembly does not start here (ulimit -v?); NODE_OPTIONS=--disable-wasm-trap-handler');
+  if (error instanceof Error && error.name === 'HTTPParserError') {
+    const reason = /\((.*)\)$/.exec(error.message)?.[1];
+    return lasting(`its answer is not valid HTTP${reason ? ` (${reason})` : ''}`);
+  }
   return passing(neverSent ? 'the connection could not be made' : 'the connection was lost');
+}
+
+/** What is wrong with a request that undici did not write; undefined for any other failure. */
+export function whyUnwritable(error: unknown): string | undefined {
+  const isSo = ['UND_ERR_INVALID_ARG', 'UND_ERR_NOT_SUPPORTED'].includes(codeOf(error));
+  return isSo && error instanceof Error ? error.message : undefined;
 }
 
 /** The code of an error. Where OpenSSL's is in the message only, it is made as Node makes those that it gives. */

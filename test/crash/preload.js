@@ -13,6 +13,7 @@ import http from 'node:http';
 import { syncBuiltinESMExports } from 'node:module';
 import net from 'node:net';
 import { relative } from 'node:path';
+import { watchRequests } from './requests.js';
 
 const { CRASH_TRACE, CRASH_AT, CRASH_HOW, PSD2_CONFIG_DIR: root } = process.env;
 delete process.env.CRASH_TRACE;
@@ -165,64 +166,9 @@ for (const [name, original] of Object.entries(fs.promises)) {
   if (typeof original === 'function' && !READERS.test(name)) fs.promises[name] = wrapPromise(name, original);
 }
 
-// ---- Requests: announced, handed to the system, answered in part, answered.
+// ---- Requests.
 
-const sendRequest = http.ClientRequest.prototype.end;
-
-http.ClientRequest.prototype.end = function (...args) {
-  const call = normalised(`${this.method} ${this.path.split('?', 1)[0]}`);
-  const requestId = this.getHeader('tpp-request-id');
-  if (CRASH_HOW === 'cut' && cutsAt(this, call)) {
-    write({ stopped: CRASH_AT, at: Date.now(), requestId });
-    return this;
-  }
-  point(`before ${call}`, { requestId });
-  this.prependOnceListener('finish', () => point(`sent ${call}`));
-  const emit = this.emit;
-  this.emit = function (event, ...values) {
-    if (event === 'response') {
-      point(`begun answer to ${call}`, { status: values[0].statusCode });
-      values[0].prependOnceListener('end', () => point(`after ${call}`));
-    }
-    return emit.call(this, event, ...values);
-  };
-  return sendRequest.apply(this, args);
-};
-
-/**
- * Cuts the connection of a request where CRASH_AT says: `no connection` while it is being made, `before` when it
- * stands and nothing of the request has left, `unanswered` when the bank has begun to answer and nothing of that has
- * come, `half answer` in the middle of the answer.
- *
- * @returns whether the request is not to be sent at all
- */
-function cutsAt(request, call) {
-  const wanted = (what) => named(`${what} ${call}`) === CRASH_AT;
-  const [no, before, unanswered, half] = ['no connection', 'before', 'unanswered', 'half answer'].map(wanted);
-  const cut = (socket) => socket.destroy(Object.assign(new Error('read ECONNRESET'), { code: 'ECONNRESET' }));
-  if (no || before) {
-    request.once('socket', (socket) => {
-      if (no || request.reusedSocket) cut(socket);
-      else socket.once('secureConnect', () => cut(socket));
-    });
-    return true;
-  }
-  if (unanswered || half) {
-    request.once('socket', (socket) => {
-      const emit = socket.emit;
-      socket.emit = function (event, ...values) {
-        if (event !== 'data') return emit.call(this, event, ...values);
-        const [data] = values;
-        write({ stopped: CRASH_AT, at: Date.now() });
-        socket.emit = emit;
-        if (half) emit.call(this, 'data', data.subarray(0, data.length >> 1));
-        cut(socket);
-        return true;
-      };
-    });
-  }
-  return false;
-}
+watchRequests({ point, write, normalised, cutAt: CRASH_HOW === 'cut' ? CRASH_AT : undefined });
 
 // ---- The customer's browser: the listener that it returns to, its return, and its start.
 

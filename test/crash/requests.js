@@ -1,0 +1,112 @@
+// The points of a request, and the ways to cut its connection. undici tells of what it does on Node's
+// diagnostics channels, also where it is bundled.
+import { subscribe } from 'node:diagnostics_channel';
+import tls from 'node:tls';
+
+/**
+ * Finds, of each request: `begin` before there is a connection for it, `before` anything of it is written, `sent` when
+ * all of it is handed to the system, `begun answer to` when the status is known, `after` when the answer is whole.
+ *
+ * A connection is cut where `cutAt` says: `no connection` while it is being made, `before` when it stands and nothing of
+ * the request has left, `unanswered` when the bank has begun to answer and nothing of that has come, `half answer` in
+ * the middle of the answer.
+ *
+ * @param point writes a point down, and stops there if it is the one
+ * @param write writes a line of the trace
+ * @param normalised takes out of a text what differs from run to run
+ * @param cutAt the cut to make, if any
+ */
+export function watchRequests({ point, write, normalised, cutAt }) {
+  const nameOf = ({ method, path }) => normalised(`${method} ${path.split('?', 1)[0]}`);
+  const idOf = ({ headers }) => headers[headers.indexOf('tpp-request-id') + 1];
+  const cut = (socket) => socket.destroy(Object.assign(new Error('read ECONNRESET'), { code: 'ECONNRESET' }));
+  const stopped = (request) => write({ stopped: cutAt, at: Date.now(), requestId: idOf(request) });
+
+  const counts = new Map();
+  /** request -> how its connection is cut */
+  const cuts = new WeakMap();
+  const connections = new Set();
+  let cutNext = false;
+  const { connect } = tls;
+  tls.connect = (...args) => {
+    const socket = connect(...args);
+    if (cutNext) cut(socket);
+    cutNext = false;
+    return socket;
+  };
+  subscribe('undici:client:connected', ({ socket }) => {
+    connections.add(socket);
+    socket.once('close', () => connections.delete(socket));
+  });
+
+  subscribe('undici:request:create', ({ request }) => {
+    const name = nameOf(request);
+    const count = (counts.get(name) ?? 0) + 1;
+    counts.set(name, count);
+    const [, how] = /^(no connection|before|unanswered|half answer) (.*)$/.exec(cutAt ?? '') ?? [];
+    if (cutAt === `${how} ${name} #${count}`) cuts.set(request, how);
+    if (cuts.get(request) === 'no connection') {
+      stopped(request);
+      cutNext = connections.size === 0;
+      for (const socket of connections) cut(socket);
+    } else point(`begin ${name}`);
+  });
+
+  /** request -> what is done when undici has written all of it */
+  const whenWritten = new WeakMap();
+  subscribe('undici:client:sendHeaders', ({ request, socket }) => {
+    const how = cuts.get(request);
+    if (how === 'before') {
+      stopped(request);
+      cut(socket);
+      return;
+    }
+    if (how !== undefined) cutAnswer(socket, how, () => stopped(request));
+    const name = nameOf(request);
+    point(`before ${name}`, { requestId: idOf(request) });
+    whenWritten.set(
+      request,
+      watchWrites(socket, () => point(`sent ${name}`)),
+    );
+  });
+  subscribe('undici:request:bodySent', ({ request }) => whenWritten.get(request)?.());
+  subscribe('undici:request:headers', ({ request, response }) => {
+    point(`begun answer to ${nameOf(request)}`, { status: response.statusCode });
+  });
+  subscribe('undici:request:trailers', ({ request }) => point(`after ${nameOf(request)}`));
+
+  /** Cuts a connection when the next bytes come: before any of them is seen, or in their middle. */
+  function cutAnswer(socket, how, tell) {
+    const { push } = socket;
+    socket.push = (data) => {
+      tell();
+      socket.push = () => false;
+      if (how === 'unanswered' || data === null) cut(socket);
+      else {
+        push.call(socket, data.subarray(0, data.length >> 1));
+        // Once undici has read it.
+        setImmediate(() => cut(socket));
+      }
+      return false;
+    };
+  }
+
+  /** @returns what is to be called after the last write; `tell` is called when the system has all of them */
+  function watchWrites(socket, tell) {
+    const { write: writeTo } = socket;
+    let waiting = 0;
+    let all = false;
+    const written = (error) => {
+      waiting -= 1;
+      if (!error && all && waiting === 0) tell();
+    };
+    socket.write = (chunk, encoding) => {
+      waiting += 1;
+      return writeTo.call(socket, chunk, encoding, written);
+    };
+    return () => {
+      all = true;
+      socket.write = writeTo;
+    };
+  }
+}
