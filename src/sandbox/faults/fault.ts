@@ -3,7 +3,10 @@
  * `psd2 sandbox fault add`, by the header `X-Sandbox-Fault` of a request, or by a magic value.
  */
 const kinds = {
-  delay: { says: 'the answer comes late', value: { from: 1, to: 600_000, unit: 'milliseconds', example: 500 } },
+  delay: {
+    says: 'the answer comes late',
+    value: { from: 1, to: 600_000, unit: 'milliseconds', example: 500 },
+  },
   'cut-before-effect': { says: 'the connection is cut before the call is made' },
   'cut-in-the-middle': { says: 'the call is made; the connection is cut in the middle of its answer' },
   'cut-after-effect': { says: 'the call is made; the connection is cut before its answer' },
