@@ -76,8 +76,10 @@ export function rowsInFront(
       const found = now[count + place];
       return found === undefined || isSameRow(row, found);
     });
-  // Where the number is told, some of the rows will do.
-  if (expected !== null && expected >= 0 && expected < now.length && goesOnAt(expected)) return expected;
+  if (expected !== null) {
+    // Some of the rows will do, where the number is told.
+    return expected >= 0 && expected < now.length && goesOnAt(expected) ? expected : undefined;
+  }
   for (let count = 0; count + before.length <= now.length; count += 1) if (goesOnAt(count)) return count;
   return undefined;
 }

@@ -99,7 +99,7 @@ export class WholeReadings {
     }
     const both = Object.values(lists);
     const isInDoubt =
-      both.some(({ rowsMayBeTwice }) => rowsMayBeTwice) ||
+      both.some((list) => list.isInDoubt) ||
       (isEnded && doTotalsTell && both.some(({ isComplete }) => !isComplete));
     return isInDoubt && !wasSeen() ? undefined : rows;
   }
@@ -109,12 +109,15 @@ class CollectedList {
   readonly #recent = new RecentRows();
   #received = 0;
   #total: number | null = null;
-  rowsMayBeTwice = false;
+  #wasEmpty = false;
+  /** Rows may have come twice, or the list had none and has some now. */
+  isInDoubt = false;
 
   /** @returns whether the bank tells another total than before */
   take({ rows, total }: ListPage): boolean {
     const isChanged = this.#total !== null && total !== null && total !== this.#total;
-    this.rowsMayBeTwice ||= this.#recent.possibleMoves(rows).length > 0;
+    this.isInDoubt ||= this.#recent.possibleMoves(rows).length > 0 || (this.#wasEmpty && rows.length > 0);
+    this.#wasEmpty = rows.length === 0;
     this.#recent.add(rows);
     this.#received += rows.length;
     this.#total = total ?? this.#total;
@@ -261,17 +264,18 @@ class StreamedList {
     const grown = this.#grownTo(now.total);
     const inFront = this.#first && rowsInFront(now.rows, this.#first.rows, grown);
     if (inFront === undefined) throw movedOtherwise(this.#query);
-    if (inFront === 0 && grown === 0 && page.total !== now.total) {
-      // Nothing has changed, and yet this page has a total of its own: it counts something else.
-      this.#doTotalsTell = false;
+    let later = 0;
+    if (grown !== null && page.total !== null && now.total !== null) {
+      // Booked after the page was given.
+      later = now.total - page.total;
+      if (later < 0) throw movedOtherwise(this.#query);
+    } else if (inFront !== this.inFront) {
+      // The page itself has to tell how many came before it: others may have come after.
+      const [move, ...others] = this.#recent.possibleMoves(page.rows);
+      if (move !== inFront - this.#repeated || others.length > 0) throw movedOtherwise(this.#query);
     }
-    const later =
-      this.#doTotalsTell && page.total !== null && now.total !== null ? now.total - page.total : 0;
-    const before = inFront - later;
-    if (later < 0 || before < this.inFront || (this.#doTotalsTell && grown !== null && inFront < grown)) {
-      throw movedOtherwise(this.#query);
-    }
-    this.inFront = before;
+    if (inFront - later < this.inFront) throw movedOtherwise(this.#query);
+    this.inFront = inFront - later;
   }
 
   /** @returns the rows that did not come before. @throws Psd2Error `list_changed` */
@@ -298,7 +302,11 @@ class StreamedList {
   }
 
   #remember(page: ListPage, fresh: Transaction[]): void {
-    this.#first ??= page;
+    if (!this.#first) {
+      this.#first = page;
+      // A total that leaves nothing for the pages to come is none of the range.
+      this.#doTotalsTell = !page.goesOn || page.total === null || page.total > page.rows.length;
+    }
     this.#total = page.total ?? this.#total;
     this.#received += page.rows.length;
     this.#recent.add(fresh);
@@ -307,7 +315,7 @@ class StreamedList {
   /** By how many rows the list has grown since its first page, as far as totals tell. */
   #grownTo(total: number | null): number | null {
     const before = this.#first?.total ?? null;
-    return before === null || total === null ? null : total - before;
+    return before === null || total === null || !this.#doTotalsTell ? null : total - before;
   }
 }
 
