@@ -25,7 +25,7 @@ const move = async (fault: string, ...when: string[]) =>
       'add',
       fault,
       '--on',
-      `GET *${ACCOUNT}/transactions/*`,
+      `GET /*${ACCOUNT}/transactions/*`,
       ...when,
     ]),
   ).toMatchObject({ code: 0 });
