@@ -59,27 +59,27 @@ export class RecentRows {
 }
 
 /**
- * How many rows stand before those that a list began with.
- *
- * @param now the list as it begins now
- * @param before the rows that it began with
- * @param expected what the bank's totals say; null where they say nothing
- * @returns undefined where `now` does not go on with `before`
+ * Whether a part of a list goes on with the rows that the list began with, once `count` new ones are in front of the part
+ * (before its beginning, where it is negative).
  */
+export function goesOnWith(
+  part: readonly Transaction[],
+  beginning: readonly Transaction[],
+  count: number,
+): boolean {
+  if (count >= part.length || count + beginning.length <= 0) return false;
+  return beginning.every((row, place) => {
+    const found = part[count + place];
+    return found === undefined || isSameRow(row, found);
+  });
+}
+
+/** How many new rows are in front of those that a list began with; undefined where these are not all there. */
 export function rowsInFront(
-  now: readonly Transaction[],
-  before: readonly Transaction[],
-  expected: number | null,
+  list: readonly Transaction[],
+  beginning: readonly Transaction[],
 ): number | undefined {
-  const goesOnAt = (count: number) =>
-    before.every((row, place) => {
-      const found = now[count + place];
-      return found === undefined || isSameRow(row, found);
-    });
-  if (expected !== null) {
-    // Some of the rows will do, where the number is told.
-    return expected >= 0 && expected < now.length && goesOnAt(expected) ? expected : undefined;
-  }
-  for (let count = 0; count + before.length <= now.length; count += 1) if (goesOnAt(count)) return count;
+  for (let count = 0; count + beginning.length <= list.length; count += 1)
+    if (goesOnWith(list, beginning, count)) return count;
   return undefined;
 }

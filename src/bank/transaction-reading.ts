@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { Psd2Error } from '../errors.ts';
 import type { Bank } from './bank.ts';
 import type { Transaction } from './customers.ts';
-import { REMEMBERED_ROWS, RecentRows, rowsInFront } from './moving-list.ts';
+import { goesOnWith, REMEMBERED_ROWS, RecentRows, rowsInFront } from './moving-list.ts';
 import { fetchPages, type ListPage, type TransactionPage, type TransactionQuery } from './transactions.ts';
 
 /** So often is a list read that changes while it is read. */
@@ -201,22 +201,26 @@ function count(number: number, what: string): string {
   return `${number} ${what}${number === 1 ? '' : 's'}`;
 }
 
-/** The beginning of a list as it is now. */
+/** A list as it is now, up to or near the rows that it began with. */
 interface Beginning {
+  /** Of the last page that was read alone, where totals tell: then pages of one moment need no others. */
   rows: Transaction[];
+  /** How many rows the pages before had. */
+  offset: number;
   total: number | null;
 }
 
 /** Reads a list from its start, until the rows that it began with are there, or can't be far. */
 async function readBeginning(bank: Bank, query: TransactionQuery, list: StreamedList): Promise<Beginning> {
-  const beginning: Beginning = { rows: [], total: null };
+  let beginning: Beginning = { rows: [], offset: 0, total: null };
   for await (const page of fetchPages(bank, query)) {
     const part = query.status && page[query.status];
     if (!part) break;
-    if (beginning.total !== null && part.total !== beginning.total) throw movedOtherwise(query);
-    beginning.total = part.total;
-    for (const row of part.rows) beginning.rows.push(row);
-    if (list.isThere(beginning) || beginning.rows.length > 2 * REMEMBERED_ROWS) break;
+    const { rows, offset } = beginning;
+    beginning = list.totalsTell(part.total)
+      ? { rows: part.rows, offset: offset + rows.length, total: part.total }
+      : { rows: [...rows, ...part.rows], offset, total: part.total };
+    if (list.isReached(beginning) || beginning.offset + beginning.rows.length > 2 * REMEMBERED_ROWS) break;
   }
   return beginning;
 }
@@ -225,7 +229,7 @@ class StreamedList {
   readonly #query: TransactionQuery;
   readonly #status: Transaction['status'];
   readonly #recent = new RecentRows();
-  #first: Beginning | undefined;
+  #first: Pick<ListPage, 'rows' | 'total'> | undefined;
   #total: number | null = null;
   #doTotalsTell = true;
   #received = 0;
@@ -248,11 +252,15 @@ class StreamedList {
     return this.inFront === this.#repeated && this.#recent.possibleMoves(rows).length > 0;
   }
 
-  /** Whether the rows that the list began with, or the first of them, are in a beginning. */
-  isThere({ rows, total }: Beginning): boolean {
+  /** Whether the rows that the list began with stand in what was read, or should. */
+  isReached({ rows, offset, total }: Beginning): boolean {
     const grown = this.#grownTo(total);
-    if (!this.#first || (grown !== null && rows.length <= grown)) return false;
-    return rowsInFront(rows, this.#first.rows, grown) !== undefined;
+    if (grown !== null) return grown - offset < rows.length;
+    return rowsInFront(rows, this.#first?.rows ?? []) !== undefined;
+  }
+
+  totalsTell(total: number | null): boolean {
+    return this.#grownTo(total) !== null;
   }
 
   /**
@@ -261,8 +269,10 @@ class StreamedList {
    * @throws Psd2Error `list_changed`
    */
   compare(page: ListPage, now: Beginning): void {
+    const first = this.#first?.rows ?? [];
     const grown = this.#grownTo(now.total);
-    const inFront = this.#first && rowsInFront(now.rows, this.#first.rows, grown);
+    const isPlain = grown !== null && grown >= 0 && goesOnWith(now.rows, first, grown - now.offset);
+    const inFront = grown === null ? rowsInFront(now.rows, first) : isPlain ? grown : undefined;
     if (inFront === undefined) throw movedOtherwise(this.#query);
     let later = 0;
     if (grown !== null && page.total !== null && now.total !== null) {

@@ -134,6 +134,13 @@ describe('a list that is given as it comes', () => {
     expect(told).toEqual(['3 transactions booked while the list was read: not in it.']);
   });
 
+  it('leaves out what comes again before each page of a long list, and each time that it looks for that', async () => {
+    const start = rows(95);
+    const calls = Array.from({ length: 100 }, (_, call) => call + 1);
+    const moving = movingBank({ booked: start, pending: [] }, PLAIN, booking(1, ...calls));
+    expect(of('booked', (await stream(moving)).given)).toEqual(textsOf(start));
+  });
+
   it('leaves out what comes again when something is booked while it looks for that', async () => {
     const start = rows(35);
     const moving = movingBank({ booked: start, pending: [] }, PLAIN, booking(1, 1, 2, 3));
