@@ -34,6 +34,7 @@ export type ErrorCode =
   // the bank's answers
   | 'bank_refused'
   | 'bank_answer'
+  | 'list_changed'
   | 'payment_failed'
   | 'outcome_unknown'
   | 'too_many_calls'

@@ -11,6 +11,8 @@ export interface Reading<T> {
   envelope: Envelope;
   /** Warnings and infos, for the operator to see. */
   notices: BankMessage[];
+  /** When the bank answered, by its own clock (`Date`; RFC 9110, section 6.6.1). */
+  answeredAt?: Date | undefined;
 }
 
 const SCA_REQUIRED = 'PSD2_SCA_REQUIRED';
@@ -55,7 +57,13 @@ export async function readAnswer<T>(answer: Answer, schema: z.ZodMiniType<T>): P
     data: result.data,
     envelope: read,
     notices: read.messages.filter(({ type }) => type === 'WARNING' || type === 'INFO'),
+    answeredAt: dateOf(answer),
   };
+}
+
+function dateOf({ headers }: Answer): Date | undefined {
+  const date = new Date(headers.date ?? '');
+  return Number.isNaN(date.getTime()) ? undefined : date;
 }
 
 /** What changes something at the bank is done only where the bank says so; the OAuth calls know no envelope. */

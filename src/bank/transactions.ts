@@ -16,8 +16,25 @@ export interface TransactionQuery {
   transactionId: string;
 }
 
+/** What one answer gives of a list. */
+export interface ListPage {
+  /** In the bank's order. */
+  rows: Transaction[];
+  /** How many rows the list has on all pages, as this answer says; null where it does not tell. */
+  total: number | null;
+  /** The list goes on on a further page. */
+  goesOn: boolean;
+}
+
+/** A page of each list that is read; a list that has ended, or is not wanted, is left out. */
+export interface TransactionPage {
+  booked?: ListPage;
+  pending?: ListPage;
+}
+
 /**
- * The transactions of one product, page by page, in the bank's order.
+ * The transactions of one product, page by page, in the bank's order, as the bank gives them: what is booked between two
+ * pages moves the rows (`transaction-reading.ts` sees to that).
  *
  * The bank pages two lists with a cursor each. A cursor that is left out means "from the start", so a list
  * that has ended is sent again while the other one goes on: its rows are dropped then. Some answers name the
@@ -25,7 +42,7 @@ export interface TransactionQuery {
  *
  * @throws Psd2Error `bank_answer` when a cursor does not advance, or there is nothing on the way but empty pages
  */
-export async function* fetchTransactions(bank: Bank, query: TransactionQuery): AsyncGenerator<Transaction[]> {
+export async function* fetchPages(bank: Bank, query: TransactionQuery): AsyncGenerator<TransactionPage> {
   const base = `${productPath(query.customerId, query.productId)}/transactions/retrieve`;
   const range = new URLSearchParams(rangeOf(query));
   let booked = new ListCursor('nextAccounting', query.status !== 'pending');
@@ -44,17 +61,32 @@ export async function* fetchTransactions(bank: Bank, query: TransactionQuery): A
       requireList(transactionsAccounting, 'transactionsAccounting', query);
     if (pending.open && data.numberTransactionsNotAccounting > 0)
       requireList(transactionsNotAccounting, 'transactionsNotAccounting', query);
-    const page = [
-      ...(booked.open ? (transactionsAccounting ?? []).map((row) => toTransaction(row, 'booked')) : []),
-      ...(pending.open ? (transactionsNotAccounting ?? []).map((row) => toTransaction(row, 'pending')) : []),
-    ];
-    if (page.length > 0) yield page;
-    emptyPages = page.length > 0 ? 0 : emptyPages + 1;
+    const link = envelope.next;
+    const hasLink = link?.method === 'GET' && link.href.trim() !== '';
+    const isLinked = hasLink && data.nextAccounting === null && data.nextNotAccounting === null;
+    const page: TransactionPage = {
+      ...(booked.open && {
+        booked: {
+          rows: (transactionsAccounting ?? []).map((row) => toTransaction(row, 'booked')),
+          total: data.numberTransactionsAccounting || null,
+          goesOn: isLinked || data.nextAccounting !== null,
+        },
+      }),
+      ...(pending.open && {
+        pending: {
+          rows: (transactionsNotAccounting ?? []).map((row) => toTransaction(row, 'pending')),
+          total: data.numberTransactionsNotAccounting || null,
+          goesOn: isLinked || data.nextNotAccounting !== null,
+        },
+      }),
+    };
+    yield page;
+    const isEmpty = !page.booked?.rows.length && !page.pending?.rows.length;
+    emptyPages = isEmpty ? emptyPages + 1 : 0;
     if (emptyPages > MOST_EMPTY_PAGES) throw stuck(query);
 
-    const link = envelope.next;
-    const linked = link?.method === 'GET' && link.href.trim() ? linkedPath(path, link.href, query) : null;
-    if (linked && data.nextAccounting === null && data.nextNotAccounting === null) {
+    const linked = hasLink ? linkedPath(path, link.href, query) : null;
+    if (linked && isLinked) {
       if (linkedPages.has(linked)) throw stuck(query);
       linkedPages.add(linked);
       path = linked;

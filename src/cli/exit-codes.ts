@@ -13,7 +13,7 @@ export const EXIT_CODES = {
   8: 'the payment failed: KO',
   9: 'the outcome of the payment is not known; psd2 transfer resume <flow> finds out and never pays again',
   10: 'too many calls: HTTP 420 or 429, after the retries',
-  11: 'the bank cannot be reached or is failing: DNS, TLS, timeout, lost connection, 5xx, after the retries',
+  11: 'the bank cannot be reached or is failing: DNS, TLS, timeout, lost connection, 5xx, after the retries; or a list kept changing',
   130: 'interrupted; a flow that was begun can be resumed, and the message says how',
 } as const;
 
@@ -49,6 +49,7 @@ const EXIT_CODE_OF: Record<ErrorCode, ExitCode> = {
   outcome_unknown: 9,
   too_many_calls: 10,
   bank_answer: 11,
+  list_changed: 11,
   bank_unreachable: 11,
   bank_failing: 11,
   interrupted: 130,

@@ -5,7 +5,7 @@ import {
   fetchBalance,
   type Transaction,
 } from '../bank/customers.ts';
-import { fetchTransactions } from '../bank/transactions.ts';
+import { keepsChanging, MOST_READINGS, WholeReadings } from '../bank/transaction-reading.ts';
 import { accountHistory, type Booking } from '../domain/account-history.ts';
 import { withIds } from '../domain/booked-ids.ts';
 import { bankDay, bankTime, type DayRange, EARLIEST_DAY } from '../domain/calendar.ts';
@@ -21,7 +21,7 @@ import { openCustomerBank } from './open-bank.ts';
  * begins where the bank begins; it ends today at the latest.
  *
  * @throws Psd2Error `usage` when the customer has no such product, `bank_answer` when what the bank says does not fit
- *   together, and what the calls throw
+ *   together, `list_changed` when something is booked during each reading, and what the calls throw
  */
 export async function fetchStatement(
   context: Context,
@@ -44,11 +44,11 @@ export async function fetchStatement(
   const currency = currencyOf(account, balance);
   // What is booked after the range is needed to count the balance back.
   const query = { customerId, productId, from: range.from, to: undefined, transactionId };
-  for (let attempt = 0; ; attempt += 1) {
-    const rows: Transaction[] = [];
-    for await (const page of fetchTransactions(bank, { ...query, status: 'booked' })) rows.push(...page);
+  const readings = new WholeReadings(bank, { ...query, status: 'booked' });
+  for (let reading = 1; reading <= MOST_READINGS; reading += 1) {
+    const rows = await readings.next();
     const after = await balanceNow();
-    if (after?.amount === balance?.amount) {
+    if (rows && after?.amount === balance?.amount) {
       const bookings = withIds({ productId, currency }, rows).map((row) =>
         toBooking(row, currency, productId),
       );
@@ -58,14 +58,9 @@ export async function fetchStatement(
       const name = account.name ?? account.productDescription;
       return { productId, iban, currency, name, productCode, history, createdAt: bankTime(now) };
     }
-    if (attempt === 2) {
-      throw new Psd2Error('bank_answer', `The balance of ${productId} changes while it is read`, {
-        hint: 'Run the command again.',
-        transactionId,
-      });
-    }
     balance = after;
   }
+  throw keepsChanging({ productId, transactionId });
 }
 
 async function findAccount(productId: ProductId, accounts: Promise<Account[]>): Promise<Account> {

@@ -1,3 +1,4 @@
+import type { Bank } from '../bank/bank.ts';
 import {
   type Account,
   type Balance,
@@ -6,7 +7,8 @@ import {
   fetchCustomerId,
   type Transaction,
 } from '../bank/customers.ts';
-import { fetchTransactions, fetchTransactionsDocument } from '../bank/transactions.ts';
+import { collectTransactions, streamTransactions } from '../bank/transaction-reading.ts';
+import { fetchTransactionsDocument, type TransactionQuery } from '../bank/transactions.ts';
 import { type IsoDate, parseRange } from '../domain/calendar.ts';
 import type { Money } from '../domain/decimal.ts';
 import { parseProductId } from '../domain/identifiers.ts';
@@ -129,9 +131,20 @@ export async function accountsTransactions(
     return saveResult(context, file, await fetchTransactionsDocument(bank, query, options.export));
   }
   const status = options.booked ? 'booked' : options.pending ? 'pending' : undefined;
-  const pages = fetchTransactions(bank, { ...query, status });
   keepHeapSmall();
+  const pages = context.output.collectsPages
+    ? inOnePage(bank, { ...query, status }, limit)
+    : streamTransactions(
+        bank,
+        { ...query, status },
+        { tell: context.terminal.warn, mayAskAgain: !context.globals.raw },
+      );
   await context.output.pages(atMost(limit, pages), TRANSACTION_COLUMNS, nothingIn(from, to), TRANSACTION_CSV);
+}
+
+/** Rows that are printed together are those of one moment. */
+async function* inOnePage(bank: Bank, query: TransactionQuery, limit: number): AsyncGenerator<Transaction[]> {
+  yield await collectTransactions(bank, query, (rows) => rows.length >= limit);
 }
 
 async function* atMost<T>(limit: number, pages: AsyncIterable<T[]>): AsyncGenerator<T[]> {

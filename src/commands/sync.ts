@@ -1,6 +1,6 @@
 import { addDays, bankDay, type IsoDate, parseDate } from '../domain/calendar.ts';
 import { Psd2Error } from '../errors.ts';
-import { syncCustomer } from '../flows/sync.ts';
+import { DAYS_WITHOUT_SCA, syncCustomer } from '../flows/sync.ts';
 import { SyncFolder } from '../store/sync-folder.ts';
 import { cleanText } from '../terminal/clean.ts';
 import type { Column } from '../terminal/output.ts';
@@ -28,9 +28,6 @@ interface CustomerReport {
   errors: { productId: string | null; code: string; message: string }[];
 }
 
-/** Older transactions are shown only after the customer's own SCA (RTS (EU) 2018/389, article 10). */
-const DAYS_WITHOUT_SCA = 89;
-
 /**
  * `psd2 sync`: brings a folder up to date for each customer. What goes wrong with one customer stops no other.
  *
@@ -56,7 +53,8 @@ export async function sync(context: Context, options: SyncOptions): Promise<void
   const work = async () => {
     for (let customerId = waiting[begun++]; customerId !== undefined; customerId = waiting[begun++]) {
       const { bank } = openUnattendedBank(context, opened, transport, customerId);
-      const query = { customerId, since, today, transactionId: context.world.newId() };
+      const asked = options.since === undefined ? undefined : since;
+      const query = { customerId, since: asked, today, transactionId: context.world.newId() };
       try {
         const { failures: ofProducts, ...synced } = await SyncFolder.within(
           options.out,

@@ -1,11 +1,19 @@
 import type { Bank } from '../bank/bank.ts';
 import { currencyOf, fetchAccounts, fetchBalance, type Transaction } from '../bank/customers.ts';
-import { fetchTransactions, type TransactionQuery } from '../bank/transactions.ts';
+import {
+  collectTransactions,
+  keepsChanging,
+  MOST_READINGS,
+  WholeReadings,
+} from '../bank/transaction-reading.ts';
+import type { TransactionQuery } from '../bank/transactions.ts';
 import { withIds } from '../domain/booked-ids.ts';
-import { addDays, type IsoDate } from '../domain/calendar.ts';
+import { addDays, bankDay, type IsoDate } from '../domain/calendar.ts';
 import { type ErrorCode, Psd2Error } from '../errors.ts';
 import type { SyncFolder } from '../store/sync-folder.ts';
 
+/** Older transactions are shown only after the customer's own SCA (RTS (EU) 2018/389, article 10). */
+export const DAYS_WITHOUT_SCA = 89;
 /** A bank may book a transaction some days late: so much of what is synced is fetched again each time. */
 const OVERLAP_DAYS = 10;
 /** A bank may choose the rows of a range by another of their dates, so older ones are recognised too. */
@@ -27,16 +35,19 @@ export interface SyncedCustomer {
  * Brings a customer's folder up to date: accounts and balances as they are now, booked transactions that are
  * not there yet, pending ones as they are now.
  *
- * @param since how far back the first sync of a product goes; an earlier day than that of the first sync goes
- *   back further
+ * No day counts as synced that the bank's own clock has not reached: one that counts is not asked for again.
+ *
+ * @param query `since`: the day to read from, even if it was read before; undefined goes back as far as the bank shows
+ *   transactions without SCA at first, and then reads what is new. `today`: by the clock of this machine
  * @throws Psd2Error when the customer as a whole can't be synced. What is written is good: the next sync goes on.
  */
 export async function syncCustomer(
-  bank: Bank,
+  callingBank: Bank,
   folder: SyncFolder,
-  query: { customerId: string; since: IsoDate; today: IsoDate; transactionId: string },
+  query: { customerId: string; since: IsoDate | undefined; today: IsoDate; transactionId: string },
 ): Promise<SyncedCustomer> {
   const { customerId, transactionId } = query;
+  const { bank, clock } = withClock(callingBank, query.today);
   const synced: SyncedCustomer = { accounts: 0, newTransactions: 0, pending: 0, failures: [] };
   const accounts = await fetchAccounts(bank, customerId, transactionId);
   for (const { productId } of accounts) assertProductId(productId, transactionId);
@@ -50,7 +61,12 @@ export async function syncCustomer(
       const balance = await fetchBalance(bank, customerId, productId, transactionId);
       balances.push(balance);
       const currency = currencyOf(account, balance.accountBalance);
-      const { added, pending } = await syncTransactions(bank, folder, { ...query, productId, currency });
+      const { added, pending } = await syncTransactions(
+        bank,
+        folder,
+        { ...query, productId, currency },
+        clock,
+      );
       synced.newTransactions += added;
       synced.pending += pending;
     } catch (error) {
@@ -63,37 +79,86 @@ export async function syncCustomer(
 }
 
 /** What the bank may say of one product and not of another. */
-const OF_ONE_PRODUCT: ErrorCode[] = ['forbidden', 'sca_required', 'bank_refused', 'bank_answer'];
+const OF_ONE_PRODUCT: ErrorCode[] = [
+  ...(['forbidden', 'sca_required', 'bank_refused', 'bank_answer', 'list_changed'] as const),
+];
+
+/** What day it is. Answers to come may turn it back. */
+interface BankClock {
+  /** The last day that both the bank and this machine have reached. */
+  today: IsoDate;
+  /** Since when the bank shows transactions without SCA. */
+  oldest: IsoDate;
+}
+
+/**
+ * A bank whose answers tell what day it is.
+ *
+ * @param machineDay today by the clock of this machine, which may be wrong
+ */
+function withClock(bank: Bank, machineDay: IsoDate): { bank: Bank; clock: BankClock } {
+  const clock = { today: machineDay, oldest: addDays(machineDay, -DAYS_WITHOUT_SCA) };
+  let answered: IsoDate | undefined;
+  return {
+    clock,
+    bank: {
+      exchange: bank.exchange,
+      async call(call, schema) {
+        const reading = await bank.call(call, schema);
+        const day = reading.answeredAt && bankDay(reading.answeredAt);
+        if (day && (answered === undefined || day < answered)) {
+          answered = day;
+          clock.today = earlier(machineDay, day);
+          clock.oldest = addDays(day, -DAYS_WITHOUT_SCA);
+        }
+        return reading;
+      },
+    },
+  };
+}
 
 async function syncTransactions(
   bank: Bank,
   folder: SyncFolder,
-  query: RowsQuery & { since: IsoDate },
+  query: Omit<RowsQuery, 'today'> & { since: IsoDate | undefined },
+  clock: BankClock,
 ): Promise<{ added: number; pending: number }> {
-  const { productId, since, today } = query;
+  const { productId } = query;
+  const { today, oldest } = clock;
+  const since = earlier(query.since ?? oldest, today);
   const before = folder.progressOf(productId);
   // Going further back than ever before, any row of the file may come again.
   const furtherBack = before !== undefined && since < before.from;
-  // The clock was ahead in an earlier sync: how far that came is told by its rows alone.
-  const wasAhead = before !== undefined && before.through > today;
-  const rows = folder.booked(productId, furtherBack || wasAhead ? 0 : (before?.settled ?? 0));
-  const through = wasAhead ? (rows.lastDay(today) ?? before.from) : before?.through;
-  const first =
-    before && through && !furtherBack ? later(before.from, addDays(through, -OVERLAP_DAYS)) : since;
+  // A clock that was ahead may have set it: then days counted as synced that the bank had not come to.
+  const isCertain = before?.checked === true && before.through <= today;
+  const readsAgain =
+    query.since !== undefined && before !== undefined && since < addDays(before.through, -OVERLAP_DAYS);
+  const readsKnownDays = before !== undefined && (furtherBack || readsAgain || !isCertain);
+  const rows = folder.booked(productId, readsKnownDays ? 0 : (before?.settled ?? 0));
+
+  let first = since;
+  if (before && !furtherBack) {
+    // How far a clock that was ahead came is told by its rows alone.
+    const through = before.through <= today ? before.through : (rows.lastDay(today) ?? before.from);
+    const overlap = addDays(through, -OVERLAP_DAYS);
+    first = later(before.from, isCertain ? overlap : earlier(overlap, oldest));
+    if (query.since !== undefined) first = earlier(first, since);
+  }
   const known = addDays(first, -FURTHER_KNOWN_DAYS);
 
   let added = 0;
   for (let from = first, most = MOST_DAYS; ; ) {
-    const { booked, pending, days } = await fetchWindow(bank, { ...query, from }, most);
+    const { booked, pending, days } = await fetchWindow(bank, { ...query, today, from }, most);
     added += rows.append(booked.filter(({ bookingDate }) => bookingDate === null || bookingDate >= known));
     const end = addDays(from, days - 1);
     const last = end >= today;
-    if (last || !furtherBack) {
-      const through = last ? today : end;
+    if (last || !readsKnownDays) {
+      const through = earlier(last ? today : end, clock.today);
       folder.remember(productId, {
         from: before && !furtherBack ? before.from : since,
         through,
         settled: rows.settle(addDays(through, -OVERLAP_DAYS - FURTHER_KNOWN_DAYS)),
+        checked: true,
       });
     }
     if (last) {
@@ -126,15 +191,19 @@ async function fetchWindow(bank: Bank, query: RowsQuery & { from: IsoDate }, mos
   for (let days = most; ; ) {
     const end = addDays(query.from, days - 1);
     const to = end >= query.today ? undefined : end;
-    const rows: Transaction[] = [];
-    let isTooMany = false;
-    for await (const page of fetchTransactions(bank, { ...query, to, status: to && 'booked' })) {
-      // One by one: a page may have more of them than a call takes arguments.
-      for (const row of page) rows.push(row);
-      isTooMany = rows.length > MOST_ROWS && page.length < MOST_ROWS && days > 1;
-      if (isTooMany) break;
+    const readings = new WholeReadings(bank, { ...query, to, status: to && 'booked' });
+    /** Where there are too many rows: how many of the days they are of. */
+    let daysOfTooMany: number | undefined;
+    let rows: Transaction[] | undefined;
+    for (let reading = 1; !rows && daysOfTooMany === undefined; reading += 1) {
+      if (reading > MOST_READINGS) throw keepsChanging(query);
+      rows = await readings.next((some, pageRows) => {
+        const isTooMany = some.length > MOST_ROWS && pageRows < MOST_ROWS && days > 1;
+        if (isTooMany) daysOfTooMany = new Set(some.map(({ bookingDate }) => bookingDate)).size;
+        return isTooMany;
+      });
     }
-    if (!isTooMany) {
+    if (rows && daysOfTooMany === undefined) {
       const booked = withIds(
         query,
         rows.filter((row) => row.status === 'booked'),
@@ -144,18 +213,17 @@ async function fetchWindow(bank: Bank, query: RowsQuery & { from: IsoDate }, mos
         .sort((a, b) => compare(a.bookingDate ?? '', b.bookingDate ?? ''));
       return { booked, pending: rows.filter((row) => row.status === 'pending'), days };
     }
-    // These are the rows of so many of the days; half of them will do with a margin.
-    const seen = new Set(rows.map(({ bookingDate }) => bookingDate)).size;
-    days = Math.max(1, Math.floor(Math.min(seen, days) / 2));
+    // Half of the days will do with a margin.
+    days = Math.max(1, Math.floor(Math.min(daysOfTooMany ?? days, days) / 2));
   }
 }
 
 /** All pending rows of some days, however many windows the booked ones take. */
-async function fetchPending(bank: Bank, query: RowsQuery & { from: IsoDate }): Promise<Transaction[]> {
-  const pending: Transaction[] = [];
-  for await (const page of fetchTransactions(bank, { ...query, to: undefined, status: 'pending' }))
-    for (const row of page) pending.push(row);
-  return pending;
+async function fetchPending(
+  bank: Bank,
+  query: Omit<RowsQuery, 'today'> & { from: IsoDate },
+): Promise<Transaction[]> {
+  return collectTransactions(bank, { ...query, to: undefined, status: 'pending' });
 }
 
 /** A file is named after it. @throws Psd2Error `bank_answer` */
@@ -172,6 +240,10 @@ function assertProductId(productId: string, transactionId: string): void {
 
 function later(a: IsoDate, b: IsoDate): IsoDate {
   return a > b ? a : b;
+}
+
+function earlier(a: IsoDate, b: IsoDate): IsoDate {
+  return a < b ? a : b;
 }
 
 function compare(a: string, b: string): number {

@@ -29,6 +29,8 @@ export class Ledger {
   readonly #startedAt: Date;
   /** By product id: the whole history, or what comes after the formula. */
   readonly #entries = new Map<string, Entry[]>();
+  /** How many transactions {@link bookUnasked} booked. */
+  #unasked = 0;
 
   /** @param startedAt until when the histories are made up; what comes after it is posted. */
   constructor(customers: Customers, startedAt: Date) {
@@ -39,6 +41,37 @@ export class Ledger {
   /** Adds an entry to the history of a product. */
   post(product: Product, entry: Entry): void {
     this.#entries.set(product.productId, [...this.#listed(product), entry]);
+  }
+
+  /** Books `count` transactions that nobody ordered, now. Each has a text of its own. */
+  bookUnasked(product: Product, count: number, now: Date): void {
+    for (let booked = 0; booked < count; booked += 1) {
+      this.#unasked += 1;
+      this.post(product, {
+        amount: -1_00,
+        enteredAt: now,
+        bookedFrom: now,
+        bookingDay: bankDay(now),
+        valueDay: bankDay(now),
+        code: '43',
+        shortDescription: 'PAGAMENTO TRAMITE POS',
+        extendedDescription: `BOOKED MEANWHILE ${this.#unasked}`,
+        transferReference: '',
+        isFee: false,
+        preAuthorized: false,
+      });
+    }
+  }
+
+  /** Books the `count` oldest of the pending transactions of a product, now. */
+  settle(product: Product, count: number, now: Date): void {
+    const entries = this.#listed(product);
+    const settling = new Set(entries.filter((entry) => !isBooked(entry, now)).slice(0, count));
+    const settled = (entry: Entry): Entry => ({ ...entry, bookedFrom: now, bookingDay: bankDay(now) });
+    this.#entries.set(
+      product.productId,
+      entries.map((entry) => (settling.has(entry) ? settled(entry) : entry)),
+    );
   }
 
   balance(product: Product, now: Date): Balance {

@@ -18,6 +18,8 @@ const progress = z.object({
   through: isoDate,
   /** Bytes at the beginning of the file whose rows can't come again. */
   settled: z.int().check(z.gte(0)),
+  /** `through` was compared with the bank's own day. Earlier syncs went by this machine's clock, which may have been ahead. */
+  checked: z.optional(z.literal(true)),
 });
 const state = z.object({ products: z.record(z.string(), progress) });
 

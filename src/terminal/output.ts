@@ -28,6 +28,8 @@ type CsvColumns = readonly string[];
 /** How data reaches stdout. */
 export interface Output {
   readonly format: OutputFormat;
+  /** Whether {@link pages} writes nothing before all pages have come. */
+  readonly collectsPages: boolean;
   /** One object: JSON, or its fields one below the other. */
   record<T extends object>(data: T, fields: Column<T>[], csv?: CsvColumns): void;
   /** A list: a JSON array, a line each, or a table. */
@@ -58,6 +60,7 @@ export interface Output {
 export function silentOutput(format: OutputFormat): Output {
   return {
     format,
+    collectsPages: false,
     record: () => {},
     table: async () => {},
     async pages(pages) {
@@ -125,6 +128,9 @@ export function openOutput(stdout: NodeJS.WriteStream, options: OutputOptions): 
 
   return {
     format,
+    get collectsPages() {
+      return query !== undefined || format === 'json' || (format === 'table' && stdout.isTTY);
+    },
     record(data, fields, csv) {
       if (format !== 'table') return write(written(data, csv));
       // The titles of data of an unknown shape are the bank's own too.

@@ -1,6 +1,7 @@
-import { describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import type { Transaction } from '../../src/bank/customers.ts';
-import { fetchTransactions, type TransactionQuery } from '../../src/bank/transactions.ts';
+import { streamTransactions } from '../../src/bank/transaction-reading.ts';
+import type { TransactionQuery } from '../../src/bank/transactions.ts';
 import { parseDate } from '../../src/domain/calendar.ts';
 import { success } from './answers.ts';
 import { useClients } from './client.ts';
@@ -42,9 +43,18 @@ function page(
   );
 }
 
+/** What the operator was told. */
+let told: string[];
+beforeEach(() => {
+  told = [];
+});
+
+const stream = (query: TransactionQuery) =>
+  streamTransactions(openClient().bank, query, { tell: (text) => told.push(text), mayAskAgain: true });
+
 async function fetched(query: Partial<TransactionQuery> = {}): Promise<Transaction[]> {
   const rows: Transaction[] = [];
-  for await (const part of fetchTransactions(openClient().bank, { ...all, ...query })) rows.push(...part);
+  for await (const part of stream({ ...all, ...query })) rows.push(...part);
   return rows;
 }
 
@@ -170,7 +180,7 @@ describe('a cursor that does not advance ends with an error, not a loop, and no 
     recorded.expect('GET', `${BASE}?nextAccounting=11`, page({ booked: [2] }, { nextAccounting: second }));
     const rows: Transaction[] = [];
     const reading = (async () => {
-      for await (const part of fetchTransactions(openClient().bank, all)) rows.push(...part);
+      for await (const part of stream(all)) rows.push(...part);
     })();
     await expect(reading).rejects.toThrow(stuck);
     expect(rows.map(({ amount }) => amount)).toEqual(['-1.000', '-2.000']);
@@ -233,7 +243,7 @@ describe('_links.next', () => {
 
 it('a page is handed on before the next one is asked for', async () => {
   recorded.expect('GET', BASE, page({ booked: [1] }, { nextAccounting: 11 }));
-  const pages = fetchTransactions(openClient().bank, all);
+  const pages = stream(all);
   expect((await pages.next()).value).toHaveLength(1);
   expect(recorded.received).toHaveLength(1);
   await pages.return(undefined);

@@ -17,7 +17,7 @@ describe('an error ends the command with', () => {
     [8, ['payment_failed']],
     [9, ['outcome_unknown']],
     [10, ['too_many_calls']],
-    [11, ['bank_unreachable', 'bank_failing', 'bank_answer']],
+    [11, ['bank_unreachable', 'bank_failing', 'bank_answer', 'list_changed']],
     [130, ['interrupted']],
   ])('%i', (exitCode, codes) => {
     for (const code of codes) expect([code, exitCodeOf(code)]).toEqual([code, exitCode]);

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { Bank } from '../../src/bank/bank.ts';
@@ -18,23 +18,27 @@ const TODAY = day('2026-11-21');
 const money = { amount: '-1.00', currency: 'EUR' };
 
 /** Of each day so many booked rows, and one pending row of four days ago; what was asked for is kept. */
-function bankWith(rowsOn: (day: IsoDate) => number): { bank: Bank; asked: URL[] } {
+function bankWith(
+  rowsOn: (day: IsoDate) => number,
+  bankToday: IsoDate = TODAY,
+  answeredAt?: Date,
+): { bank: Bank; asked: URL[] } {
   const asked: URL[] = [];
   const transactions = ({ searchParams }: URL) => {
     const date = (name: string, otherwise: IsoDate) => {
       const text = searchParams.get(name);
       return text === null ? otherwise : day(text.split('/').reverse().join('-'));
     };
-    const [from, to] = [date('dateFrom', TODAY), date('dateTo', TODAY)];
+    const [from, to] = [date('dateFrom', bankToday), date('dateTo', bankToday)];
     const booked: object[] = [];
-    for (let at = to; at >= from; at = addDays(at, -1)) {
+    for (let at = to < bankToday ? to : bankToday; at >= from; at = addDays(at, -1)) {
       for (let row = rowsOn(at); row > 0; row -= 1) {
         const extendedDescription = `${at} ${row}`;
         booked.push({ extendedDescription, amountTransaction: money, dateAccountingCurrency: at });
       }
     }
     const begin = Number(searchParams.get('nextAccounting') ?? 1) - 1;
-    const entered = addDays(TODAY, -4);
+    const entered = addDays(bankToday, -4);
     return {
       transactionsAccounting: booked.slice(begin, begin + PAGE),
       transactionsNotAccounting:
@@ -52,7 +56,7 @@ function bankWith(rowsOn: (day: IsoDate) => number): { bank: Bank; asked: URL[] 
       asked.push(url);
       const envelope = readEnvelope({ result: { outcome: 'SUCCESS' }, data: dataOf(url) });
       if (!envelope) throw new TypeError('no envelope');
-      return { data: schema.parse(envelope.data), envelope, notices: [] };
+      return { data: schema.parse(envelope.data), envelope, notices: [], answeredAt };
     },
     exchange: () => Promise.reject(new TypeError('not called')),
   };
@@ -64,12 +68,11 @@ describe('the transactions of a product', () => {
   beforeEach(() => {
     out = join(temporary, String(Math.random()));
   });
-  const sync = (bank: Bank, since: IsoDate) =>
+  const sync = (bank: Bank, since: IsoDate | undefined, today = TODAY) =>
     SyncFolder.within(
       out,
       '1048262',
-      (folder) =>
-        syncCustomer(bank, folder, { customerId: '1048262', since, today: TODAY, transactionId: 't' }),
+      (folder) => syncCustomer(bank, folder, { customerId: '1048262', since, today, transactionId: 't' }),
       new AbortController().signal,
     );
   const details = (kind: string): string[] =>
@@ -102,6 +105,95 @@ describe('the transactions of a product', () => {
 
     expect(await sync(bank, since)).toMatchObject({ newTransactions: 0, pending: 1 });
     expect(details('transactions')).toEqual(rows);
+  });
+
+  const statePath = () => join(out, '1048262', 'sync.json');
+  const through = (): string => JSON.parse(readFileSync(statePath(), 'utf8')).products[PRODUCT].through;
+  const noon = (at: IsoDate) => new Date(`${at}T12:00:00Z`);
+  const everyDay = (from: IsoDate, to: IsoDate) => {
+    const days: string[] = [];
+    for (let at = from; at <= to; at = addDays(at, 1)) days.push(`${at} 1`);
+    return days;
+  };
+  const synced = () => details('transactions').toSorted();
+
+  it.each([1, 20, 60, 120])(
+    'are all there after some syncs under a clock that is %i days ahead',
+    async (ahead) => {
+      for (const days of [0, 1, 2]) {
+        const now = addDays(TODAY, days);
+        await sync(bankWith(() => 1, now, noon(now)).bank, undefined, addDays(now, ahead));
+        expect(through()).toBe(now);
+      }
+      const later = addDays(TODAY, ahead + 10);
+      await sync(
+        bankWith(() => 1, later, noon(later)).bank,
+        ahead > 80 ? addDays(TODAY, -5) : undefined,
+        later,
+      );
+      const first = addDays(TODAY, -89);
+      expect(synced()).toEqual(everyDay(first, later));
+      expect(through()).toBe(later);
+    },
+  );
+
+  it('that an earlier psd2 left out, since the clock was ahead, are found', async () => {
+    await sync(bankWith(() => 1).bank, since);
+    const state = JSON.parse(readFileSync(statePath(), 'utf8'));
+    const { checked: _new, ...old } = state.products[PRODUCT];
+    const ahead = { ...old, through: addDays(TODAY, 20) };
+    writeFileSync(statePath(), JSON.stringify({ products: { [PRODUCT]: ahead } }));
+
+    const now = addDays(TODAY, 25);
+    await sync(bankWith(() => 1, now, noon(now)).bank, undefined, now);
+    expect(synced()).toEqual(everyDay(since, now));
+  });
+
+  it('of the overlap alone are asked for again without --since', async () => {
+    const { bank, asked } = bankWith(() => 1, TODAY, noon(TODAY));
+    await sync(bank, undefined);
+    asked.length = 0;
+    await sync(bank, undefined);
+    const days = asked.flatMap(({ searchParams }) => searchParams.getAll('dateFrom'));
+    expect(days).toEqual(['11/11/2026']);
+  });
+
+  it('of days that are known are read again with --since, and what is missing is added', async () => {
+    const booked = new Map<string, number>();
+    const rowsOn = (at: IsoDate) => booked.get(at) ?? 1;
+    await sync(bankWith(rowsOn).bank, undefined);
+    booked.set('2026-09-30', 3);
+    booked.set('2026-09-15', 2);
+
+    expect(await sync(bankWith(rowsOn).bank, undefined)).toMatchObject({ newTransactions: 0 });
+    expect(await sync(bankWith(rowsOn).bank, day('2026-09-20'))).toMatchObject({ newTransactions: 2 });
+    expect(await sync(bankWith(rowsOn).bank, day('2026-09-20'))).toMatchObject({ newTransactions: 0 });
+    expect(await sync(bankWith(rowsOn).bank, day('2026-09-01'))).toMatchObject({ newTransactions: 1 });
+    expect(new Set(synced()).size).toBe(synced().length);
+    expect(synced()).toHaveLength(everyDay(addDays(TODAY, -89), TODAY).length + 3);
+    expect(through()).toBe(TODAY);
+  });
+
+  it('that move while they are read are not written, and the other products are synced', async () => {
+    const { bank } = bankWith(() => 30);
+    let call = 0;
+    const moving: Bank = {
+      exchange: bank.exchange,
+      async call(asked, schema) {
+        const reading = await bank.call(asked, schema);
+        if (!asked.path.includes('/transactions/')) return reading;
+        call += 1;
+        const told = { numberTransactionsAccounting: 3_000 + call };
+        return { ...reading, data: schema.parse(Object.assign({}, reading.envelope.data, told)) };
+      },
+    };
+    const { failures, newTransactions } = await sync(moving, addDays(TODAY, -40));
+    expect(failures).toEqual([
+      { productId: PRODUCT, error: expect.objectContaining({ code: 'list_changed' }) },
+    ]);
+    expect(newTransactions).toBe(0);
+    expect(existsSync(join(out, '1048262', 'transactions', `${PRODUCT}.ndjson`))).toBe(false);
+    expect(await sync(bank, addDays(TODAY, -40))).toMatchObject({ failures: [], newTransactions: 41 * 30 });
   });
 });
 

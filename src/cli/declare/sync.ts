@@ -5,7 +5,10 @@ export function declareSync(sync: Command, run: Run): void {
   sync
     .requiredOption('--out <folder>', 'where to; a folder in it for each customer')
     .option('--all-customers', 'all customers who are logged in with the profile')
-    .option('--since <date>', 'how far back the first sync goes, YYYY-MM-DD; default: 89 days')
+    .option(
+      '--since <date>',
+      'read from this day on, even if synced before, YYYY-MM-DD; default: 89 days at first, then what is new',
+    )
     .option('--concurrency <n>', 'how many customers at once', '8')
     .addHelpText(
       'after',

@@ -3,33 +3,44 @@
  * `psd2 sandbox fault add`, by the header `X-Sandbox-Fault` of a request, or by a magic value.
  */
 const kinds = {
-  delay: { says: 'the answer comes late', value: { from: 1, to: 600_000, unit: 'milliseconds' } },
+  delay: {
+    says: 'the answer comes late',
+    value: { from: 1, to: 600_000, unit: 'milliseconds', example: 500 },
+  },
   'cut-before-effect': { says: 'the connection is cut before the call is made' },
   'cut-in-the-middle': { says: 'the call is made; the connection is cut in the middle of its answer' },
   'cut-after-effect': { says: 'the call is made; the connection is cut before its answer' },
   'wrong-signature': { says: "the answer's Signature does not fit it" },
   'wrong-digest': { says: "the answer's Digest does not fit its body" },
   'stale-token': { says: 'the access token that came has expired from now on' },
-  clock: { says: "the bank's clock is off", value: { from: -1440, to: 1440, unit: 'minutes' } },
+  clock: { says: "the bank's clock is off", value: { from: -1440, to: 1440, unit: 'minutes', example: -7 } },
   status: {
     says: 'the call is not made, and answers with this HTTP status',
-    value: { from: 400, to: 599, unit: 'HTTP status' },
+    value: { from: 400, to: 599, unit: 'HTTP status', example: 503 },
   },
   'truncated-json': { says: 'the call is made; its JSON ends in the middle' },
   firewall: { says: "the call is not made, and answers 403 with a firewall's HTML page" },
   empty: { says: 'the call is made, and answers 200 with an empty body' },
   'no-content': { says: 'the call is made, and answers 204' },
+  booking: {
+    says: 'before a transactions call, so many transactions are booked on its account',
+    value: { from: 1, to: 1000, unit: 'count', example: 1 },
+  },
+  settling: {
+    says: 'before a transactions call, so many of the pending transactions of its account are booked',
+    value: { from: 1, to: 1000, unit: 'count', example: 1 },
+  },
 } as const satisfies Record<string, Kind>;
 
 interface Kind {
   says: string;
   /** The whole number that stands behind `=`. */
-  value?: { from: number; to: number; unit: string };
+  value?: { from: number; to: number; unit: string; example: number };
 }
 
 export type FaultKind = keyof typeof kinds;
 
-/** One thing that goes wrong: milliseconds of `delay`, minutes of `clock`, the HTTP status of `status`, else 0. */
+/** One thing that goes wrong; `value` is the number that was given, in the unit of its kind, else 0. */
 export interface Fault {
   kind: FaultKind;
   value: number;
@@ -66,12 +77,12 @@ export function parseFault(text: string): Fault {
     if (given === undefined) return { kind, value: 0 };
     throw new BadFault(`The fault ${kind} has no value`, `Write ${kind} alone.`);
   }
-  const { from, to, unit } = value;
+  const { from, to, unit, example } = value;
   const number = given !== undefined && /^[+-]?\d{1,6}$/.test(given) ? Number(given) : Number.NaN;
   if (number >= from && number <= to) return { kind, value: number };
   throw new BadFault(
     `The fault ${kind} needs its ${unit}, a whole number from ${from} to ${to}`,
-    `For example ${kind}=${kind === 'status' ? 503 : kind === 'delay' ? 500 : -7}.`,
+    `For example ${kind}=${example}.`,
   );
 }
 

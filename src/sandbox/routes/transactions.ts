@@ -8,7 +8,9 @@ import { euros } from '../cents.ts';
 import { statementPdf, statementXls } from '../documents/statement.ts';
 import type { Entry } from '../entry.ts';
 import { type Link, successEnvelope } from '../envelope.ts';
-import type { DayRange } from '../ledger.ts';
+import type { Fault } from '../faults/fault.ts';
+import { find } from '../faults/spoil.ts';
+import type { DayRange, Ledger } from '../ledger.ts';
 import { expectedAndReceived, Refusal } from '../refusal.ts';
 import { type Rows, rowsOf } from '../rows.ts';
 import type { Customer, Product } from '../seed-customers.ts';
@@ -32,7 +34,9 @@ export function transactionRoutes(bank: Bank): Hono<BankEnv> {
     const range = readRange(query);
     const exportType = readExportType(query);
     requireScaForOld(bank, c.var.caller, customer, product, range);
-    const { booked, pending } = bank.ledger.entries(product, range, bank.now());
+    const now = bank.now();
+    moveList(bank.ledger, product, c.var.faults, now);
+    const { booked, pending } = bank.ledger.entries(product, range, now);
     if (exportType) {
       const statement = { customer, product, range, booked: booked.slice(0, booked.count), pending };
       const bytes = exportType === 'pdf' ? statementPdf(statement) : statementXls(statement);
@@ -92,6 +96,14 @@ function requireScaForOld(
       ? {}
       : { resourceId: bank.resources.addInquiry(customer, caller, product, from).id },
   );
+}
+
+/** What faults have happen on an account right before its transactions are read. */
+function moveList(ledger: Ledger, product: Product, faults: readonly Fault[], now: Date): void {
+  const booking = find(faults, 'booking');
+  if (booking) ledger.bookUnasked(product, booking.value, now);
+  const settling = find(faults, 'settling');
+  if (settling) ledger.settle(product, settling.value, now);
 }
 
 function readExportType(query: Query): 'pdf' | 'xls' | undefined {

@@ -1,0 +1,85 @@
+import type { Bank } from '../../src/bank/bank.ts';
+import { readEnvelope } from '../../src/wire/envelope.ts';
+
+/** A transaction of a {@link MovingBank}. Two of them may look alike; `id`, which the bank does not tell, differs. */
+export interface MovingRow {
+  id: number;
+  text: string;
+}
+
+export interface MovingLists {
+  booked: readonly MovingRow[];
+  pending: readonly MovingRow[];
+}
+
+export interface MovingBankRules {
+  rowsAPage: number;
+  /** What the numbers of transactions say: rows of the range, nothing, always 7, or rows of the page. */
+  totals: 'told' | 'untold' | 'constant' | 'of the page';
+  /** By cursors, or by `_links.next`. */
+  paging: 'cursors' | 'links';
+}
+
+/** A bank whose lists may change before each call. */
+export interface MovingBank {
+  bank: Bank;
+  /** The lists as they were at each call. */
+  moments: MovingLists[];
+}
+
+/** @param change gives the lists of a call, counted from 0; what it does not change it gives back */
+export function movingBank(
+  start: MovingLists,
+  { rowsAPage, totals, paging }: MovingBankRules,
+  change: (lists: MovingLists, call: number) => MovingLists,
+): MovingBank {
+  const moments: MovingLists[] = [];
+  let lists = start;
+  const pageOf = (rows: readonly MovingRow[], cursor: string | null) => {
+    const begin = Number(cursor ?? 1) - 1;
+    const end = begin + rowsAPage;
+    const total = { told: rows.length, untold: 0, constant: 7, 'of the page': undefined }[totals];
+    const page = rows.slice(begin, end);
+    return { page, total: total ?? page.length, next: end < rows.length ? end + 1 : undefined, end };
+  };
+  const bank: Bank = {
+    async call({ path }, schema) {
+      lists = change(lists, moments.length);
+      moments.push(lists);
+      const { searchParams } = new URL(path, 'https://bank.invalid');
+      const booked = pageOf(lists.booked, searchParams.get('nextAccounting'));
+      const pending = pageOf(lists.pending, searchParams.get('nextNotAccounting'));
+      const goesOn = booked.next !== undefined || pending.next !== undefined;
+      const cursors = paging === 'cursors' && {
+        nextAccounting: booked.next,
+        nextNotAccounting: pending.next,
+      };
+      const href = `retrieve?nextAccounting=${booked.end + 1}&nextNotAccounting=${pending.end + 1}`;
+      const envelope = readEnvelope({
+        result: { outcome: 'SUCCESS' },
+        data: {
+          transactionsAccounting: booked.page.map((row, place) => wireRow('A', row, place)),
+          transactionsNotAccounting: pending.page.map((row, place) => wireRow('N', row, place)),
+          numberTransactionsAccounting: booked.total,
+          numberTransactionsNotAccounting: pending.total,
+          ...cursors,
+        },
+        ...(paging === 'links' && goesOn && { _links: { next: { method: 'GET', href } } }),
+      });
+      if (!envelope) throw new TypeError('no envelope');
+      return { data: schema.parse(envelope.data), envelope, notices: [] };
+    },
+    exchange: () => Promise.reject(new TypeError('not called')),
+  };
+  return { bank, moments };
+}
+
+function wireRow(kind: string, { text }: MovingRow, place: number): object {
+  return {
+    index: `${kind}${place + 1}`,
+    extendedDescription: text,
+    amountTransaction: { amount: '-1.00', currency: 'EUR' },
+    ...(kind === 'A' && { dateAccountingCurrency: '2026-11-20' }),
+    dateLiquidationValue: '2026-11-20',
+  };
+}

@@ -1,0 +1,339 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { Transaction } from '../../src/bank/customers.ts';
+import { collectTransactions, streamTransactions } from '../../src/bank/transaction-reading.ts';
+import type { TransactionQuery } from '../../src/bank/transactions.ts';
+import { Psd2Error } from '../../src/errors.ts';
+import { type MovingBankRules, type MovingLists, type MovingRow, movingBank } from './moving-bank.ts';
+
+const query: TransactionQuery = {
+  customerId: '1234567',
+  productId: '0000012345',
+  from: undefined,
+  to: undefined,
+  status: undefined,
+  transactionId: 'aaaaaaaa-bbbb-4ccc-8ddd-eeeeeeeeeeee',
+};
+const RUNS = 300;
+const PLAIN: MovingBankRules = { rowsAPage: 10, totals: 'told', paging: 'cursors' };
+
+let lastId = 0;
+const row = (text: string): MovingRow => {
+  lastId += 1;
+  return { id: lastId, text };
+};
+/** Unlike every other. */
+const rowOfItsOwn = (text: string): MovingRow => row(`${text} ${lastId}`);
+const rows = (count: number, name = 'row') =>
+  Array.from({ length: count }, (_, place) => row(`${name} ${place}`));
+const textsOf = (some: readonly MovingRow[]) => some.map(({ text }) => text);
+const of = (status: string, some: readonly Transaction[]) =>
+  some.filter((each) => each.status === status).map(({ details }) => details);
+
+/** Books `count` rows in front of the list before the calls that are named. */
+const booking =
+  (count: number, ...calls: number[]) =>
+  (lists: MovingLists, call: number): MovingLists =>
+    calls.includes(call) ? { ...lists, booked: [...rows(count, `new ${call}`), ...lists.booked] } : lists;
+
+async function stream(bank: ReturnType<typeof movingBank>, only: Partial<TransactionQuery> = {}) {
+  const told: string[] = [];
+  const given: Transaction[] = [];
+  const ports = { tell: (text: string) => told.push(text), mayAskAgain: true };
+  for await (const page of streamTransactions(bank.bank, { ...query, ...only }, ports)) given.push(...page);
+  return { given, told };
+}
+
+const changed = expect.objectContaining({ code: 'list_changed' });
+
+describe('a list that is collected', () => {
+  it.each([1, 3, 10, 25])(
+    'is read again when %i transactions are booked between two of its pages',
+    async (count) => {
+      const moving = movingBank({ booked: rows(35), pending: [] }, PLAIN, booking(count, 2));
+      const collected = await collectTransactions(moving.bank, query);
+      expect(of('booked', collected)).toEqual(textsOf(moving.moments.at(-1)?.booked ?? []));
+      expect(collected).toHaveLength(35 + count);
+    },
+  );
+
+  it('is read again when something is booked before its last page', async () => {
+    const moving = movingBank({ booked: rows(15), pending: [] }, PLAIN, booking(1, 1));
+    expect(await collectTransactions(moving.bank, query)).toHaveLength(16);
+  });
+
+  it('is not read on after the page that shows the change', async () => {
+    const moving = movingBank({ booked: rows(95), pending: [] }, PLAIN, booking(1, 1));
+    await collectTransactions(moving.bank, query);
+    expect(moving.moments).toHaveLength(2 + 10);
+  });
+
+  it('is given up with exit code 11 when something is booked during each of three readings', async () => {
+    const always = Array.from({ length: 100 }, (_, call) => call);
+    const moving = movingBank({ booked: rows(35), pending: [] }, PLAIN, booking(1, ...always));
+    await expect(collectTransactions(moving.bank, query)).rejects.toThrow(changed);
+    expect(moving.moments).toHaveLength(3 * 2);
+  });
+
+  it('is read again when a pending transaction is booked meanwhile', async () => {
+    const settle = (lists: MovingLists, call: number): MovingLists =>
+      call === 1 ? { booked: [row('settled'), ...lists.booked], pending: lists.pending.slice(0, -1) } : lists;
+    const moving = movingBank({ booked: rows(5), pending: rows(12, 'pending') }, PLAIN, settle);
+    const collected = await collectTransactions(moving.bank, query);
+    expect(of('booked', collected)).toHaveLength(6);
+    expect(of('pending', collected)).toHaveLength(11);
+  });
+
+  it('keeps two transactions that are alike, also where a page ends between them', async () => {
+    const alike = [...rows(9), row('fee'), row('fee'), ...rows(8), row('fee'), row('fee'), row('fee')];
+    const moving = movingBank({ booked: alike, pending: [] }, PLAIN, (lists) => lists);
+    expect(of('booked', await collectTransactions(moving.bank, query))).toEqual(textsOf(alike));
+  });
+
+  it.each(['untold', 'constant', 'of the page'] as const)(
+    'is taken as it is where totals are %s',
+    async (totals) => {
+      const moving = movingBank(
+        { booked: rows(35), pending: rows(3) },
+        { ...PLAIN, totals },
+        (lists) => lists,
+      );
+      expect(await collectTransactions(moving.bank, query)).toHaveLength(38);
+    },
+  );
+
+  it('is read no further than the rows that are wanted', async () => {
+    const moving = movingBank({ booked: rows(35), pending: [] }, PLAIN, booking(1, 1));
+    const enough = await collectTransactions(moving.bank, query, (some) => some.length >= 12);
+    expect(of('booked', enough)).toEqual(textsOf(moving.moments.at(-1)?.booked ?? []).slice(0, 20));
+    expect(moving.moments).toHaveLength(2 + 2);
+  });
+});
+
+describe('a list that is given as it comes', () => {
+  it.each([1, 3, 10, 25, 36, 60])(
+    'leaves out what comes again when %i transactions are booked',
+    async (count) => {
+      const start = rows(35);
+      const moving = movingBank({ booked: start, pending: rows(2, 'pending') }, PLAIN, booking(count, 2));
+      const { given, told } = await stream(moving);
+      expect(of('booked', given)).toEqual(textsOf(start));
+      expect(of('pending', given)).toHaveLength(2);
+      expect(told).toEqual([
+        `${count} transaction${count === 1 ? '' : 's'} booked while the list was read: not in it.`,
+      ]);
+    },
+  );
+
+  it('leaves out what comes again before each page', async () => {
+    const start = rows(35);
+    // The calls between are those that look at the beginning of the list.
+    const moving = movingBank({ booked: start, pending: [] }, PLAIN, booking(1, 1, 3, 5));
+    const { given, told } = await stream(moving);
+    expect(of('booked', given)).toEqual(textsOf(start));
+    expect(told).toEqual(['3 transactions booked while the list was read: not in it.']);
+  });
+
+  it('leaves out what comes again before each page of a long list, and each time that it looks for that', async () => {
+    const start = rows(95);
+    const calls = Array.from({ length: 100 }, (_, call) => call + 1);
+    const moving = movingBank({ booked: start, pending: [] }, PLAIN, booking(1, ...calls));
+    expect(of('booked', (await stream(moving)).given)).toEqual(textsOf(start));
+  });
+
+  it('leaves out what comes again when something is booked while it looks for that', async () => {
+    const start = rows(35);
+    const moving = movingBank({ booked: start, pending: [] }, PLAIN, booking(1, 1, 2, 3));
+    expect(of('booked', (await stream(moving)).given)).toEqual(textsOf(start));
+  });
+
+  it('keeps two transactions that are alike, and asks once more only where a page ends between them', async () => {
+    const alike = [...rows(9), row('fee'), row('fee'), ...rows(8), row('other')];
+    const moving = movingBank({ booked: alike, pending: [] }, PLAIN, (lists) => lists);
+    const { given, told } = await stream(moving);
+    expect(of('booked', given)).toEqual(textsOf(alike));
+    expect(told).toEqual([]);
+    expect(moving.moments).toHaveLength(2 + 1);
+  });
+
+  it('ends with an error when a transaction goes', async () => {
+    const moving = movingBank({ booked: [], pending: rows(25, 'pending') }, PLAIN, (lists, call) =>
+      call === 1 ? { ...lists, pending: lists.pending.slice(1) } : lists,
+    );
+    await expect(stream(moving)).rejects.toThrow(changed);
+  });
+
+  it('ends with an error when something is booked among older rows', async () => {
+    const moving = movingBank({ booked: rows(25), pending: [] }, PLAIN, (lists, call) =>
+      call === 1 ? { ...lists, booked: lists.booked.toSpliced(5, 0, row('late')) } : lists,
+    );
+    await expect(stream(moving)).rejects.toThrow(changed);
+  });
+
+  it.each(['constant', 'of the page'] as const)('is taken as it is where totals are %s', async (totals) => {
+    const start = rows(35);
+    const moving = movingBank({ booked: start, pending: [] }, { ...PLAIN, totals }, (lists) => lists);
+    expect(of('booked', (await stream(moving)).given)).toEqual(textsOf(start));
+  });
+
+  it('says so when the bank tells of more transactions than it gives', async () => {
+    const moving = movingBank(
+      { booked: rows(3), pending: [] },
+      { ...PLAIN, totals: 'constant' },
+      (lists) => lists,
+    );
+    expect((await stream(moving, { status: 'booked' })).told).toEqual([
+      'The bank told of 7 booked transactions and gave 3.',
+    ]);
+  });
+
+  it('is given as the bank has it, with a word, where no call may be added', async () => {
+    const moving = movingBank({ booked: rows(25), pending: [] }, PLAIN, booking(1, 1));
+    const told: string[] = [];
+    const pages = streamTransactions(moving.bank, query, {
+      tell: (text) => told.push(text),
+      mayAskAgain: false,
+    });
+    let given = 0;
+    for await (const page of pages) given += page.length;
+    expect(given).toBe(26);
+    expect(moving.moments).toHaveLength(3);
+    expect(told).toEqual([expect.stringContaining('the bank told of 25 transactions, then of 26')]);
+  });
+});
+
+/** A change before a call: rows that are booked, pending ones that come, go or are booked. */
+interface Change {
+  booked: string[];
+  entered: string[];
+  /** Places, as shares of the list. */
+  gone: number[];
+  settled: number[];
+}
+
+const text = fc.constantFrom('a', 'b', 'c');
+const someTexts = fc.oneof(
+  fc.array(text, { maxLength: 12 }),
+  // All of them different.
+  fc.nat(40).map((length) => Array.from({ length }, (_, place) => `row ${place}`)),
+);
+const share = fc.double({ min: 0, max: 0.999, noNaN: true });
+const change = fc.record({
+  booked: fc.array(text, { maxLength: 5 }),
+  entered: fc.array(text, { maxLength: 2 }),
+  gone: fc.array(share, { maxLength: 1 }),
+  settled: fc.array(share, { maxLength: 1 }),
+});
+const newOnes = change.map(({ booked, entered }): Change => ({ booked, entered, gone: [], settled: [] }));
+const changes = (one: fc.Arbitrary<Change>) => fc.array(fc.option(one, { freq: 3 }), { maxLength: 20 });
+
+function apply(
+  lists: MovingLists,
+  { booked, entered, gone, settled }: Change,
+  make: (text: string) => MovingRow,
+): MovingLists {
+  let { pending } = lists;
+  const take = (place: number): MovingRow[] => {
+    const at = Math.floor(place * pending.length);
+    const taken = pending.slice(at, at + 1);
+    pending = pending.toSpliced(at, 1);
+    return taken;
+  };
+  for (const place of gone) take(place);
+  const newlyBooked = settled.flatMap(take);
+  return {
+    booked: [...booked.map(make), ...newlyBooked, ...lists.booked],
+    pending: [...entered.map(make), ...pending],
+  };
+}
+
+const countOf = (texts: readonly string[]) => {
+  const counts = new Map<string, number>();
+  for (const each of texts) counts.set(each, (counts.get(each) ?? 0) + 1);
+  return counts;
+};
+
+describe('whatever is booked, comes and goes between the pages', () => {
+  const rules = fc.record({
+    rowsAPage: fc.integer({ min: 1, max: 12 }),
+    paging: fc.constantFrom('cursors', 'links'),
+  });
+  const scenario = fc.oneof(
+    fc.tuple(rules, fc.constant('told' as const), changes(change)),
+    // Without totals, it is not seen what goes, what is booked where rows are alike, and with links, whether a list that
+    // was empty has had an empty page.
+    fc.tuple(
+      rules.map((each) => ({ ...each, paging: 'cursors' as const })),
+      fc.constant('untold' as const),
+      changes(newOnes),
+    ),
+  );
+  const start = fc.record({ booked: someTexts, pending: someTexts });
+  const open = (
+    { booked, pending }: { booked: string[]; pending: string[] },
+    [paged, totals, moves]: [Omit<MovingBankRules, 'totals'>, MovingBankRules['totals'], (Change | null)[]],
+  ) => {
+    const make = totals === 'told' ? row : rowOfItsOwn;
+    return movingBank(
+      { booked: booked.map(make), pending: pending.map(make) },
+      { ...paged, totals },
+      (lists, call) => {
+        const move = call === 0 ? null : moves[call - 1];
+        return move ? apply(lists, move, make) : lists;
+      },
+    );
+  };
+  const orChanged = async <T>(work: Promise<T>): Promise<T | undefined> => {
+    try {
+      return await work;
+    } catch (error) {
+      if (error instanceof Psd2Error && error.code === 'list_changed') return undefined;
+      throw error;
+    }
+  };
+
+  it('a list that is collected is the list of one moment, or there is an error', async () => {
+    let good = 0;
+    await fc.assert(
+      fc.asyncProperty(start, scenario, async (lists, moves) => {
+        const moving = open(lists, moves);
+        const collected = await orChanged(collectTransactions(moving.bank, query));
+        if (!collected) return;
+        good += 1;
+        const [booked, pending] = [of('booked', collected), of('pending', collected)];
+        expect(
+          moving.moments.map((moment) => [textsOf(moment.booked), textsOf(moment.pending)]),
+        ).toContainEqual([booked, pending]);
+      }),
+      { numRuns: RUNS },
+    );
+    expect(good).toBeGreaterThan(RUNS / 10);
+  });
+
+  it('a list that is given as it comes has each row that stayed, and none twice, or there is an error', async () => {
+    let good = 0;
+    await fc.assert(
+      fc.asyncProperty(start, scenario, async (lists, moves) => {
+        const moving = open(lists, moves);
+        const ended = await orChanged(stream(moving));
+        if (!ended) return;
+        good += 1;
+        for (const status of ['booked', 'pending'] as const) {
+          const given = countOf(of(status, ended.given));
+          const ever = new Map(
+            moving.moments.flatMap((moment) => moment[status].map((each) => [each.id, each])),
+          );
+          const stayed = [...ever.values()].filter(({ id }) =>
+            moving.moments.every((moment) => moment[status].some((each) => each.id === id)),
+          );
+          for (const [each, count] of countOf(textsOf(stayed)))
+            expect(given.get(each) ?? 0).toBeGreaterThanOrEqual(count);
+          const most = countOf(textsOf([...ever.values()]));
+          for (const [each, count] of given) expect(count).toBeLessThanOrEqual(most.get(each) ?? 0);
+        }
+      }),
+      { numRuns: RUNS },
+    );
+    expect(good).toBeGreaterThan(RUNS / 10);
+  });
+});
