@@ -94,7 +94,7 @@ export function foldersIn(root: string, log: string): string[] {
     ...['profiles', 'protection', 'sandbox'].map((name) => join(root, name)),
     join(root, 'sandbox', 'certificates'),
     ...within('tokens', 'client-credentials-calls'),
-    ...within('flows', 'open'),
+    ...within('flows', 'open', 'references'),
     log,
   ];
 }

@@ -39,9 +39,10 @@ describe('a transfer that comes to nothing', () => {
     ['SCA PENDING', ['--sca-timeout', '2'], 6, 'authorisation_timeout', 'authorizing', 'status'],
     ['STATUS EMPTY', [], 11, 'bank_answer', 'authorizing', 'status'],
     ['EXECUTE REFUSED', [], 7, 'bank_refused', 'failed', 'execute'],
-    ['EXECUTE 403', [], 5, 'forbidden', 'failed', 'execute'],
+    // A firewall's page is no word of the bank's, and its status does not decide.
+    ['EXECUTE 403', [], 9, 'outcome_unknown', 'unknown', 'status'],
     ['EXECUTE 420', [], 10, 'too_many_calls', 'authorized', 'execute'],
-    ['VERIFY 403', [], 5, 'forbidden', 'failed', 'verify'],
+    ['VERIFY 403', [], 5, 'forbidden', 'created', 'verify'],
     ['VERIFY 420', [], 10, 'too_many_calls', 'created', 'verify'],
     ['VERIFY 500', [], 11, 'bank_failing', 'created', 'verify'],
     ['VERIFY LOST', [], 11, 'bank_unreachable', 'created', 'verify'],
