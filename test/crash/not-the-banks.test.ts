@@ -1,0 +1,65 @@
+import { expect, it } from 'vitest';
+import { ALL, PATIENCE_MS, type Place, useCrashBank } from './bank.ts';
+import { goThrough, problemsOf, SIDE_BY_SIDE, sideBySide } from './matrix.ts';
+import { FORGERIES, type Forgery, tryConsent, tryPayment, tryTokens, WHENS } from './not-the-banks.ts';
+import { useRelay } from './relay.ts';
+import { bySeed, type Tried, triedShape, useFollowers } from './tried.ts';
+
+const bank = useCrashBank();
+const followers = useFollowers(bank, SIDE_BY_SIDE);
+const relay = useRelay(bank.operator);
+const means = { bank, relay, followers };
+
+/** Those that mean something to HTTP, the bank or psd2, of which a test run takes some beside any others. */
+const KNOWN = [200, 202, 204, 302, 400, 401, 403, 404, 409, 410, 412, 417, 420, 422, 429, 500, 502, 503, 504];
+const chosen = (known: number, others: number): Forgery[] => {
+  if (ALL) return FORGERIES;
+  const isKnown = ({ status }: Forgery) => KNOWN.includes(status);
+  const seeded = bySeed(FORGERIES, ({ at }) => at);
+  return [
+    ...seeded.filter(isKnown).slice(0, known),
+    ...seeded.filter((each) => !isKnown(each)).slice(0, others),
+  ];
+};
+const cases = (calls: readonly string[]) => calls.flatMap((call) => WHENS.map((when) => ({ call, when })));
+
+it.each(cases(['verify', 'execute', 'confirm']))(
+  'an answer of any status to $call that is not the bank’s, $when, is no refusal, and nothing is done twice',
+  async ({ call, when }) => {
+    const forgeries = call === 'execute' ? chosen(KNOWN.length, 3) : chosen(4, 2);
+    const tries = await goThrough(triedShape, call, when, forgeries, (some) =>
+      sideBySide(some, (forgery) =>
+        call === 'confirm'
+          ? tryConsent(means, when, forgery)
+          : tryPayment(means, call === 'verify' ? 'verify' : 'execute', when, forgery),
+      ),
+    );
+    expect(problemsOf(tries)).toEqual([]);
+  },
+  PATIENCE_MS,
+);
+
+it.each(cases(['refresh', 'code']))(
+  'an answer of any status to the token call ($call) that is not the bank’s, $when, loses no login',
+  async ({ call, when }) => {
+    const idle: Place[] = [];
+    const loggedIn = async () => {
+      const place = bank.newPlace();
+      const login = await followers.psd2(place, ['auth', 'login']);
+      expect(login, login.stderr).toMatchObject({ code: 0 });
+      return place;
+    };
+    const one = async (forgery: Forgery): Promise<Tried> => {
+      const place = idle.pop() ?? (await loggedIn());
+      const tried = await tryTokens(means, place, call === 'code' ? 'code' : 'refresh', when, forgery);
+      idle.push(place);
+      return tried;
+    };
+    const tries = await goThrough(triedShape, `token (${call})`, when, chosen(4, 2), (some) =>
+      sideBySide(some, one),
+    );
+    for (const place of idle) place.remove();
+    expect(problemsOf(tries)).toEqual([]);
+  },
+  PATIENCE_MS,
+);
