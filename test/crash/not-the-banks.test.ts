@@ -3,7 +3,7 @@ import { ALL, PATIENCE_MS, type Place, useCrashBank } from './bank.ts';
 import { goThrough, problemsOf, SIDE_BY_SIDE, sideBySide } from './matrix.ts';
 import { FORGERIES, type Forgery, tryConsent, tryPayment, tryTokens, WHENS } from './not-the-banks.ts';
 import { useRelay } from './relay.ts';
-import { bySeed, type Tried, triedShape, useFollowers } from './tried.ts';
+import { bySeed, triedShape, useFollowers, withPlaces } from './tried.ts';
 
 const bank = useCrashBank();
 const followers = useFollowers(bank, SIDE_BY_SIDE);
@@ -42,24 +42,21 @@ it.each(cases(['verify', 'execute', 'confirm']))(
 it.each(cases(['refresh', 'code']))(
   'an answer of any status to the token call ($call) that is not the bank’s, $when, loses no login',
   async ({ call, when }) => {
-    const idle: Place[] = [];
-    const loggedIn = async () => {
-      const place = bank.newPlace();
-      const login = await followers.psd2(place, ['auth', 'login']);
-      expect(login, login.stderr).toMatchObject({ code: 0 });
-      return place;
-    };
-    const one = async (forgery: Forgery): Promise<Tried> => {
-      const place = idle.pop() ?? (await loggedIn());
-      const tried = await tryTokens(means, place, call === 'code' ? 'code' : 'refresh', when, forgery);
-      idle.push(place);
-      return tried;
-    };
-    const tries = await goThrough(triedShape, `token (${call})`, when, chosen(4, 2), (some) =>
-      sideBySide(some, one),
+    const tries = await withPlaces(loggedIn, (lend) =>
+      goThrough(triedShape, `token (${call})`, when, chosen(4, 2), (some) =>
+        sideBySide(some, (forgery) =>
+          lend((place) => tryTokens(means, place, call === 'code' ? 'code' : 'refresh', when, forgery)),
+        ),
+      ),
     );
-    for (const place of idle) place.remove();
     expect(problemsOf(tries)).toEqual([]);
   },
   PATIENCE_MS,
 );
+
+async function loggedIn(): Promise<Place> {
+  const place = bank.newPlace();
+  const login = await followers.psd2(place, ['auth', 'login']);
+  expect(login, login.stderr).toMatchObject({ code: 0 });
+  return place;
+}

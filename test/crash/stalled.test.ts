@@ -1,10 +1,10 @@
 import { expect, it } from 'vitest';
-import { ALL, PATIENCE_MS, useCrashBank } from './bank.ts';
-import { distinct, goThrough, problemsOf, SIDE_BY_SIDE, sideBySide } from './matrix.ts';
+import { ALL, PATIENCE_MS, type Place, useCrashBank } from './bank.ts';
+import { distinct, goThrough, type Point, problemsOf, SIDE_BY_SIDE, sideBySide } from './matrix.ts';
 import { pointsOf } from './outcome.ts';
 import { CONSENT, INSTANT, OPERATION, RENEWAL, TRANSFER } from './scenarios.ts';
 import { judgeLedger, type Rivalry, recordRival, tryStalled, tryStalledRefresh } from './stalled.ts';
-import { bySeed, mattering, triedShape, useFollowers } from './tried.ts';
+import { bySeed, mattering, triedShape, useFollowers, withPlaces } from './tried.ts';
 
 const bank = useCrashBank();
 const followers = useFollowers(bank, Math.ceil(SIDE_BY_SIDE / 2));
@@ -18,15 +18,17 @@ interface Taken extends Rivalry {
   wanted: RegExp[];
   before: number;
   rest: number;
+  /** How many of those by which a flow comes to be on disk, before its first request. */
+  early?: number;
 }
 const rivalries: Taken[] = [
   {
     ...{ name: 'transfer, same reference', scenario: TRANSFER, both: 'begin', how: 'SIGSTOP' },
-    ...{ wanted: [order, execution], before: 1, rest: 1 },
+    ...{ wanted: [execution], before: 1, rest: 0, early: 3 },
   },
   {
     ...{ name: 'transfer, same reference', scenario: TRANSFER, both: 'begin', how: 'block' },
-    ...{ wanted: [order, execution], before: 0, rest: 1 },
+    ...{ wanted: [], before: 0, rest: 1, early: 2 },
   },
   {
     ...{ name: 'transfer, both resume it', scenario: TRANSFER, both: 'resume', how: 'SIGSTOP' },
@@ -34,7 +36,7 @@ const rivalries: Taken[] = [
   },
   {
     ...{ name: 'instant transfer, same reference', scenario: INSTANT, both: 'begin', how: 'SIGSTOP' },
-    ...{ wanted: [], before: 0, rest: 2 },
+    ...{ wanted: [], before: 0, rest: 1, early: 1 },
   },
   {
     ...{ name: 'transfer with a token renewal at execute', scenario: RENEWAL, both: 'begin', how: 'SIGSTOP' },
@@ -49,6 +51,8 @@ const rivalries: Taken[] = [
     ...{ wanted: [confirmation], before: 0, rest: 0 },
   },
 ];
+/** How many points before its first request a flow is put on disk at. */
+const BEGINNING = 24;
 /** Points of which some are tried with the times as they are. */
 const REAL_TIMES = ALL ? 6 : 1;
 const REAL: Rivalry[] = [
@@ -60,12 +64,19 @@ it.each(rivalries)(
   '$name: whoever stands still ($how) at any step, it is done once, and its journal tells the truth',
   async (rivalry) => {
     const recorded = await recordRival(bank, followers, rivalry);
-    const points = mattering(recorded, rivalry.wanted, rivalry.before, rivalry.rest);
+    const points = pointsFor(rivalry, recorded);
     expect(points.length).toBeGreaterThan(0);
     expect(problemsOf(await tryAll(rivalry, points))).toEqual([]);
   },
   PATIENCE_MS,
 );
+
+function pointsFor({ wanted, before, rest, early = 0 }: Taken, recorded: Point[]): Point[] {
+  const points = mattering(recorded, wanted, before, rest);
+  const request = recorded.findIndex(({ at }) => order.test(at));
+  const beginning = recorded.slice(Math.max(0, request - BEGINNING), Math.max(0, request));
+  return [...new Set([...bySeed(beginning, ({ at }) => at).slice(0, early), ...points])];
+}
 
 it.each(REAL)(
   '$name: so it is with the real times too',
@@ -83,7 +94,7 @@ it.each(REAL)(
   PATIENCE_MS,
 );
 
-async function tryAll(rivalry: Rivalry, points: { at: string; phase: string }[]) {
+async function tryAll(rivalry: Rivalry, points: Point[]) {
   const how = `stalled ${rivalry.how}${rivalry.real ? ' real' : ''}`;
   return goThrough(triedShape, rivalry.name, how, points, async (some) => {
     const tries = await sideBySide(some, (point) => tryStalled(bank, followers, rivalry, point));
@@ -98,29 +109,23 @@ it.each([
 ] as const)(
   'a token refresh that stands still ($how) at any step while another refreshes loses no login',
   async ({ how, rest }) => {
-    const loggedIn = async () => {
-      const place = bank.newPlace();
-      const login = await place.psd2(['auth', 'login']);
-      expect(login, login.stderr).toMatchObject({ code: 0 });
-      return place;
-    };
-    const place = await loggedIn();
-    const { code, stderr, trace } = await place.watched(['auth', 'refresh', '--json']);
-    expect(code, stderr).toBe(0);
-    const calls = [/^(?:before|sent) POST .*\/token #1$/];
-    const points = mattering(distinct(pointsOf(trace)), calls, 0, rest);
-    // Each place is used for one try after another.
-    const idle = [place];
-    const tries = await goThrough(triedShape, 'token refresh', `stalled ${how}`, points, (some) =>
-      sideBySide(some, async ({ at }) => {
-        const own = idle.pop() ?? (await loggedIn());
-        const tried = await tryStalledRefresh(followers, own, { at, how });
-        idle.push(own);
-        return tried;
-      }),
-    );
-    for (const each of idle) each.remove();
+    const tries = await withPlaces(loggedIn, async (lend) => {
+      const { code, stderr, trace } = await lend((place) => place.watched(['auth', 'refresh', '--json']));
+      expect(code, stderr).toBe(0);
+      const calls = [/^(?:before|sent) POST .*\/token #1$/];
+      const points = mattering(distinct(pointsOf(trace)), calls, 0, rest);
+      return goThrough(triedShape, 'token refresh', `stalled ${how}`, points, (some) =>
+        sideBySide(some, ({ at }) => lend((place) => tryStalledRefresh(followers, place, { at, how }))),
+      );
+    });
     expect(problemsOf(tries)).toEqual([]);
   },
   PATIENCE_MS,
 );
+
+async function loggedIn(): Promise<Place> {
+  const place = bank.newPlace();
+  const login = await followers.psd2(place, ['auth', 'login']);
+  expect(login, login.stderr).toMatchObject({ code: 0 });
+  return place;
+}

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { PATIENCE_MS, type Place, useCrashBank } from './bank.ts';
+import { PATIENCE_MS, useCrashBank } from './bank.ts';
 import { goThrough, problemsOf, SIDE_BY_SIDE, sideBySide } from './matrix.ts';
 import { useRelay } from './relay.ts';
 import {
@@ -12,7 +12,7 @@ import {
   SYNC,
   tryToldToStop,
 } from './told-to-stop.ts';
-import { mattering, triedShape, useFollowers } from './tried.ts';
+import { mattering, triedShape, useFollowers, withPlaces } from './tried.ts';
 
 const bank = useCrashBank(['--no-enforce-consents', '--customers', '1', '--page-size', '100']);
 const followers = useFollowers(bank, Math.ceil(SIDE_BY_SIDE / 2));
@@ -34,22 +34,16 @@ it.each([
 ] as const)(
   'a $command.name that is told to stop ($how) at any step loses no login',
   async ({ command, how, users, rest }) => {
-    const place = await loggedInPlace(means, users);
-    const recorded = await recordCommand(means, place, command);
-    const reachable = how === 'SIGTERM twice' ? pointsBeforeAnswer(recorded) : recorded;
-    const points = mattering(reachable, spent, 0, rest);
-    expect(points.length).toBeGreaterThan(0);
-    // Each place is used for one try after another.
-    const idle: Place[] = [place];
-    const tries = await goThrough(triedShape, command.name, `stop ${how}`, points, (some) =>
-      sideBySide(some, async (point) => {
-        const own = idle.pop() ?? (await loggedInPlace(means, users));
-        const tried = await tryToldToStop(means, own, command, how, point, users);
-        idle.push(own);
-        return tried;
-      }),
-    );
-    for (const each of idle) each.remove();
+    const open = () => loggedInPlace(means, users);
+    const tries = await withPlaces(open, async (lend) => {
+      const recorded = await lend((place) => recordCommand(means, place, command));
+      const reachable = how === 'SIGTERM twice' ? pointsBeforeAnswer(recorded) : recorded;
+      const points = mattering(reachable, spent, 0, rest);
+      expect(points.length).toBeGreaterThan(0);
+      return goThrough(triedShape, command.name, `stop ${how}`, points, (some) =>
+        sideBySide(some, (point) => lend((place) => tryToldToStop(means, place, command, how, point, users))),
+      );
+    });
     expect(problemsOf(tries)).toEqual([]);
   },
   PATIENCE_MS,

@@ -128,3 +128,34 @@ export function judgeEnd(
     problems.push(`${who} ended with ${ended.code ?? 'a signal'}: ${ended.stderr}`);
   }
 }
+
+/** Lends a place to one try after another. */
+export type Lend = <Result>(work: (place: Place) => Promise<Result>) => Promise<Result>;
+
+/**
+ * Opens as many places as are in use at the same time, since a login costs more than a try, and removes them.
+ *
+ * @param open gives a place with what a try needs there
+ */
+export async function withPlaces<Result>(
+  open: () => Promise<Place>,
+  work: (lend: Lend) => Promise<Result>,
+): Promise<Result> {
+  const all: Place[] = [];
+  const idle: Place[] = [];
+  const opened = async () => {
+    const place = await open();
+    all.push(place);
+    return place;
+  };
+  try {
+    return await work(async (use) => {
+      const place = idle.pop() ?? (await opened());
+      const result = await use(place);
+      idle.push(place);
+      return result;
+    });
+  } finally {
+    for (const place of all) place.remove();
+  }
+}
