@@ -33,12 +33,12 @@ export async function recordRival(bank: CrashBank, followers: Followers, rivalry
   return distinct(pointsOf(trace));
 }
 
-/** Begins a flow and stops it when it is verified, before the customer is asked. @returns its id */
+/** Begins a flow whose customer does not come. @returns its id */
 async function beginFlow(followers: Followers, place: Place, scenario: Scenario): Promise<string> {
-  const at = 'before GET /private/auth/security/sca/<id>/approach #1';
-  const begun = await place.watched(scenario.begin(place), { at, how: 'SIGINT' });
+  const nobody = { PSD2_BROWSER: '/bin/true', PSD2_SCA_TIMEOUT: '1' };
+  const begun = await followers.psd2(place, scenario.begin(place), nobody);
   const [flow] = await flowsAt(followers, place, scenario.kind);
-  if (!begun.stopped || !flow) throw new Error(`It could not be prepared: ${begun.stderr}`);
+  if (flow?.state !== 'authorizing') throw new Error(`It could not be prepared: ${begun.stderr}`);
   return flow.flow;
 }
 
