@@ -30,8 +30,8 @@ const WAYS = [
 /** How long a signal takes is measured with no more at a time than there are processors. */
 const PARTS = [
   { tests: ['kill', 'cut', 'durable'], sideBySide: 2 * processors },
-  { tests: ['stalled', 'moving-lists', 'not-the-banks'], sideBySide: 2 * processors },
-  { tests: ['signal', 'told-to-stop'], sideBySide: processors },
+  { tests: ['stalled', 'moving', 'not-the-banks'], sideBySide: 2 * processors },
+  { tests: ['signal', 'stop'], sideBySide: processors },
 ];
 /** The kinds of test/crash/tried.ts, in the order of the page. */
 const KINDS = ['stalled', 'told to stop', 'moving lists', 'not the bank’s'];

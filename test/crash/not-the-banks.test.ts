@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { ALL, PATIENCE_MS, type Place, useCrashBank } from './bank.ts';
 import { goThrough, problemsOf, SIDE_BY_SIDE, sideBySide } from './matrix.ts';
-import { FORGERIES, type Forgery, tryConsent, tryPayment, tryTokens, WHENS } from './not-the-banks.ts';
+import { FORGERIES, type Forgery, KNOWN, tryConsent, tryPayment, tryTokens, WHENS } from './not-the-banks.ts';
 import { useRelay } from './relay.ts';
 import { bySeed, triedShape, useFollowers, withPlaces } from './tried.ts';
 
@@ -10,8 +10,7 @@ const followers = useFollowers(bank, SIDE_BY_SIDE);
 const relay = useRelay(bank.operator);
 const means = { bank, relay, followers };
 
-/** Those that mean something to HTTP, the bank or psd2, of which a test run takes some beside any others. */
-const KNOWN = [200, 202, 204, 302, 400, 401, 403, 404, 409, 410, 412, 417, 420, 422, 429, 500, 502, 503, 504];
+/** What a test run takes: some statuses that mean something, and some others. */
 const chosen = (known: number, others: number): Forgery[] => {
   // In no order, so that a run that is stopped has tried some of each kind.
   if (ALL) return bySeed(FORGERIES, ({ at }) => at);

@@ -30,12 +30,18 @@ const BODIES = [
   { name: 'json', type: 'application/json', body: '{"error":"denied","supportId":"17"}' },
 ];
 
-/** Each status from 200 to 599, the bodies in turns. */
-export const FORGERIES: Forgery[] = Array.from({ length: 400 }, (_, index) => {
-  const status = 200 + index;
-  const { name, type, body } = BODIES[index % BODIES.length] ?? { name: 'none', type: '', body: '' };
-  return { at: `${status} ${name}`, status, type, body };
-});
+/** Those that mean something to HTTP, the bank or psd2. */
+export const KNOWN = [
+  ...[200, 202, 204, 302, 400, 401, 403, 404, 409, 410, 412, 417, 420, 422, 429, 500, 502, 503, 504],
+];
+const STATUSES = Array.from({ length: 400 }, (_, index) => 200 + index);
+
+/** Each status from 200 to 599: those that are known with every body, the others with the bodies in turns. */
+export const FORGERIES: Forgery[] = STATUSES.flatMap((status) =>
+  BODIES.filter((_, index) => KNOWN.includes(status) || status % BODIES.length === index).map(
+    ({ name, type, body }) => ({ at: `${status} ${name}`, status, type, body }),
+  ),
+);
 
 const execute = /^PUT .*\/execute$/;
 const confirm = /^PUT .*\/confirm$/;
