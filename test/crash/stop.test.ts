@@ -32,7 +32,7 @@ it.each([
   { command: LOGIN, how: 'SIGTERM', users: ONE, rest: 1 },
   { command: APPLICATION_LOGIN, how: 'SIGTERM', users: ONE, rest: 1 },
 ] as const)(
-  'a $command.name that is told to stop ($how) at any step loses no login',
+  'a $command.name that is told to stop ($how) at any step ends as promised, and costs no login if told once',
   async ({ command, how, users, rest }) => {
     const open = () => loggedInPlace(means, users);
     const tries = await withPlaces(open, async (lend) => {
