@@ -30,16 +30,25 @@ const WAYS = [
 /** How long a signal takes is measured with no more at a time than there are processors. */
 const PARTS = [
   { tests: ['kill', 'cut', 'durable'], sideBySide: 2 * processors },
-  { tests: ['signal'], sideBySide: processors },
+  { tests: ['stalled', 'moving', 'not-the-banks'], sideBySide: 2 * processors },
+  { tests: ['signal', 'stop'], sideBySide: processors },
 ];
+/** The kinds of test/crash/tried.ts, in the order of the page. */
+const KINDS = ['stalled', 'told to stop', 'moving lists', 'not the bank’s'];
 const HEAD = `| What | Stopped how | Points | At its end already | Taken up | Begun anew | Done, once | Twice | Unknown: never came | Unknown: turned away | Not as promised |
 |---|---|---|---|---|---|---|---|---|---|---|
+`;
+const HEAD_OF_KINDS = `| Kind | What | How | Points | As promised | Paid or executed twice | Logins lost | Rows twice or missing | Ends unknown | Not as promised |
+|---|---|---|---|---|---|---|---|---|---|
 `;
 const SHOWN_EVERY_MS = process.stderr.isTTY ? 1_000 : 30_000;
 
 execFileSync(process.execPath, ['scripts/build.js'], { cwd: root, stdio: 'inherit' });
 const cache = join(root, 'node_modules', '.cache', 'psd2-reliability');
-const figures = join(cache, digestOf(['dist', 'test/crash', 'test/e2e/psd2.ts']));
+const figures = join(
+  cache,
+  digestOf(['dist', 'test/crash', 'test/e2e/psd2.ts', 'test/hostile/resident-psd2.js']),
+);
 if (process.argv.includes('--anew')) rmSync(figures, { recursive: true, force: true });
 mkdirSync(figures, { recursive: true });
 rmSync(join(figures, 'stop'), { force: true });
@@ -55,11 +64,12 @@ if (stopped) {
   process.exit(130);
 }
 
-const outcomes = readOutcomes();
-const table = tableOf(outcomes);
+const all = readOutcomes();
+const outcomes = all.filter(({ kind }) => kind === undefined);
+const table = `${tableOf(outcomes)}\n${tableOfKinds(all.filter(({ kind }) => kind !== undefined))}`;
 process.stdout.write(`${table}\n`);
-const twice = outcomes.filter(isTwice);
-for (const { scenario, how, point, problems } of outcomes.filter((each) => each.problems.length > 0)) {
+const twice = all.filter(isTwice);
+for (const { scenario, how, point, problems } of all.filter((each) => each.problems.length > 0)) {
   process.stdout.write(`${scenario}, ${how}, ${point}: ${problems.join('; ')}\n`);
 }
 if (failed || twice.length > 0) {
@@ -157,8 +167,8 @@ function digestOf(paths) {
   return hash.digest('hex').slice(0, 16);
 }
 
-function isTwice({ decisive, bookings }) {
-  return decisive > 1 || bookings > 1;
+function isTwice({ decisive, bookings, twice }) {
+  return twice || decisive > 1 || bookings > 1;
 }
 
 function tableOf(all) {
@@ -184,9 +194,47 @@ function tableOf(all) {
 From Ctrl-C or \`SIGTERM\` to the end of the process: ${ends[ends.length >> 1]} ms (median), ${ends.at(-1)} ms (longest of
 ${ends.length}); when a second one follows at once: ${took('twice').at(-1)} ms (longest). ${processors} tries were made side by side on ${processors} processors.
 ${missed} points were not reached again: a connection that was made or a question that was asked another time.
+`;
+}
+
+/** What became of the processes that were not simply stopped. */
+function tableOfKinds(all) {
+  const groups = KINDS.flatMap((kind) => {
+    const tried = all.filter((outcome) => outcome.kind === kind);
+    const names = [...new Set(tried.map(({ scenario, how }) => `${scenario}\0${how}`))];
+    return names.map((name) => tried.filter(({ scenario, how }) => `${scenario}\0${how}` === name));
+  });
+  const rows = groups.map((tried) => rowOfKind([tried[0].kind, tried[0].scenario, tried[0].how], tried));
+  const missed = all.filter(({ reached }) => !reached).length;
+  const ends = (isTwice) =>
+    all
+      .filter(
+        ({ kind, reached, how }) => kind === 'told to stop' && reached && how.includes('twice') === isTwice,
+      )
+      .map(({ tookToEnd }) => tookToEnd)
+      .sort((a, b) => a - b);
+  return `${HEAD_OF_KINDS}${[...rows, rowOfKind(['**all**', '', ''], all)].join('')}
+A process that was told to stop ended after ${ends(false).at(-1)} ms at most, with what it had sent stored; when it was told twice, and the
+bank's answer never came, after ${ends(true).at(-1)} ms at most. ${missed} points were not reached again.
 
 Node.js ${process.versions.node}, ${new Date().toISOString().slice(0, 10)}.
 `;
+}
+
+function rowOfKind(names, tried) {
+  const reached = tried.filter((outcome) => outcome.reached);
+  const count = (test) => reached.filter(test).length;
+  const cells = [
+    ...names,
+    reached.length,
+    count(({ problems }) => problems.length === 0),
+    count(isTwice),
+    count(({ lost }) => lost),
+    count(({ rows }) => rows),
+    count(({ ends }) => ends.includes('unknown')),
+    count(({ problems }) => problems.length > 0),
+  ];
+  return `| ${cells.join(' | ')} |\n`;
 }
 
 function rowOf(name, how, outcomes) {

@@ -1,5 +1,6 @@
-import { cpSync, existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { cpSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import Big from 'big.js';
 import { afterAll, beforeAll, expect } from 'vitest';
@@ -12,6 +13,8 @@ const beside = (file: string) => fileURLToPath(new URL(file, import.meta.url));
 const COMMISSION_CENTS = 50;
 /** Longer than any of these processes may take: one that hangs is killed, and its try is not as promised. */
 const HANGS_AFTER_MS = 180_000;
+/** How often a look is taken whether a process stands still. */
+const LOOKS_EVERY_MS = 20;
 const PRELOAD = pathToFileURL(beside('preload.js')).href;
 
 /** `npm run reliability` takes every point; a test run those that matter most, and some of the others. */
@@ -23,8 +26,23 @@ export const PATIENCE_MS = ALL ? 3_600_000 : 600_000;
 export const ACCOUNT = '0010482620';
 
 /** How a process is stopped at a point. */
-export const HOWS = ['SIGKILL', 'SIGINT', 'SIGTERM', 'twice', 'cut'] as const;
+export const HOWS = [
+  'SIGKILL',
+  'SIGINT',
+  'SIGTERM',
+  'twice',
+  'SIGTERM twice',
+  'SIGSTOP',
+  'block',
+  'cut',
+] as const;
 export type How = (typeof HOWS)[number];
+
+/** Where a process is stopped, and how. */
+export interface Stop {
+  at: string;
+  how: How;
+}
 
 /** One line of what a watched process did, see `preload.js`. */
 const traceLine = z.object({
@@ -57,6 +75,14 @@ export interface Watched extends Ended {
   tookToEnd: number;
 }
 
+/** A process that stands still at a point, until it is told to go on. */
+export interface Stalled {
+  /** False when it ended without coming to the point. */
+  reached: boolean;
+  /** Lets it go on, and waits for its end. */
+  goOn(): Promise<Watched>;
+}
+
 /** A computer of its own for one try, on which the customer is logged in. */
 export interface Place {
   name: string;
@@ -65,8 +91,10 @@ export interface Place {
   config: string;
   /** Runs psd2 to its end; the customer does what the bank's page asks for. */
   psd2(args: string[]): Promise<Ended>;
-  /** The same, watched, and stopped at the named point. */
-  watched(args: string[], stop?: { at: string; how: How }): Promise<Watched>;
+  /** The same, watched, and stopped at the named point. @param env is set beside what each process has */
+  watched(args: string[], stop?: Stop, env?: Record<string, string>): Promise<Watched>;
+  /** Starts psd2, and waits until it stands still at the named point, or has ended. */
+  stalled(args: string[], stop: { at: string; how: 'SIGSTOP' | 'block' }): Promise<Stalled>;
   /** What a process that was killed left behind of its locks is taken away, as if their time had passed. */
   passTime(): void;
   /** Files under the configuration folder that a process leaves behind only when it did not end by itself. */
@@ -78,22 +106,30 @@ export interface Place {
 
 export interface CrashBank {
   operator: Operator;
-  newPlace(): Place;
+  /** @param envOf gives what is set for each process of the place with this name */
+  newPlace(envOf?: (name: string) => Record<string, string>): Place;
   /** What the bank's ledger says was paid: how often an amount was debited since the beginning. */
   bookings(): Promise<(amount: string) => number>;
   /** The requests that came with these ids, in no order. */
   received(requestIds: Set<string>): Received[];
+  /** The requests that came for one resource, in the order of their coming. */
+  receivedFor(resourceId: string): Received[];
 }
 
-/** A sandbox bank that writes down what it gets, and a logged-in customer to copy. */
-export function useCrashBank(): CrashBank {
+/**
+ * A sandbox bank that writes down what it gets, and a logged-in customer to copy.
+ *
+ * @param rules options of `psd2 sandbox start`
+ */
+export function useCrashBank(rules: string[] = []): CrashBank {
   const operator = useOperator(PATIENCE_MS);
   const log = join(operator.folder, 'bank.ndjson');
+  const heard = readingBankLog(log);
   operator.env.PSD2_PROFILE = 'sandbox';
   operator.env.PSD2_SCA_TIMEOUT = '60';
   beforeAll(async () => {
     const env = { NODE_OPTIONS: `--import=${pathToFileURL(beside('bank-log.js')).href}`, BANK_LOG: log };
-    const started = await operator.psd2(['sandbox', 'start', '--detach', '--port', '0'], { env });
+    const started = await operator.psd2(['sandbox', 'start', '--detach', '--port', '0', ...rules], { env });
     expect(started, started.stderr).toMatchObject({ code: 0 });
     await logIn(operator);
     const application = await operator.psd2(['auth', 'login', '--client-credentials']);
@@ -105,7 +141,7 @@ export function useCrashBank(): CrashBank {
   });
 
   let places = 0;
-  const newPlace = (): Place => {
+  const newPlace = (envOf: (name: string) => Record<string, string> = () => ({})): Place => {
     places += 1;
     // What a transfer costs is in the ledger too.
     if (places === COMMISSION_CENTS) places += 1;
@@ -115,45 +151,71 @@ export function useCrashBank(): CrashBank {
       const from = join(operator.config, part);
       if (existsSync(from)) cpSync(from, join(config, part), { recursive: true });
     }
-    const run = async (node: string[], args: string[], env: Record<string, string> = {}) => {
+    const start = async (node: string[], args: string[], env: Record<string, string> = {}) => {
       const running = await operator.startProgram(process.execPath, [...node, PROGRAM, ...args], {
         PSD2_CONFIG_DIR: config,
         PSD2_BROWSER: '/bin/true',
+        ...envOf(name),
         ...env,
       });
       running.closeInput();
-      const walk = running.prints(/^ {2}(http\S+)\n/m).then(
+      const walk = running.prints(/^ {2}(http\S+)\n|"url":"(http[^"]+)"/m).then(
         // Nobody may be there when the customer's browser comes back.
-        ([, url = '']) => playCustomer(url).catch(() => {}),
+        ([, url = '', ofJson = '']) => playCustomer(url || ofJson).catch(() => {}),
         () => {},
       );
       const hangs = setTimeout(() => running.kill('SIGKILL'), HANGS_AFTER_MS);
-      const ended = await running.ended;
-      clearTimeout(hangs);
-      const at = Date.now();
-      await walk;
-      return { ...ended, at };
+      const ended = running.ended.then(async (how) => {
+        clearTimeout(hangs);
+        const at = Date.now();
+        await walk;
+        return { ...how, at };
+      });
+      return { running, ended };
     };
     let runs = 0;
+    const startWatched = async (args: string[], stop?: Stop, env: Record<string, string> = {}) => {
+      runs += 1;
+      const file = join(operator.folder, `${name}-${runs}.ndjson`);
+      const { running, ended } = await start(['--import', PRELOAD], args, {
+        CRASH_TRACE: file,
+        ...(stop && { CRASH_AT: stop.at, CRASH_HOW: stop.how }),
+        ...env,
+      });
+      const watched = ended.then((how): Watched => {
+        const trace = readLines(file, traceLine);
+        const stopped = trace.find((line) => line.stopped !== undefined);
+        return {
+          ...how,
+          trace,
+          stopped: stopped !== undefined,
+          tookToEnd: how.at - (stopped?.at ?? how.at),
+        };
+      });
+      return { running, watched, file };
+    };
     return {
       name,
       amount: (places / 100).toFixed(2),
       config,
-      psd2: (args) => run([], args),
-      watched: async (args, stop) => {
-        runs += 1;
-        const file = join(operator.folder, `${name}-${runs}.ndjson`);
-        const ended = await run(['--import', PRELOAD], args, {
-          CRASH_TRACE: file,
-          ...(stop && { CRASH_AT: stop.at, CRASH_HOW: stop.how }),
+      psd2: async (args) => (await start([], args)).ended,
+      watched: async (args, stop, env) => (await startWatched(args, stop, env)).watched,
+      stalled: async (args, stop) => {
+        const { running, watched, file } = await startWatched(args, stop);
+        let over = false;
+        watched.finally(() => {
+          over = true;
         });
-        const trace = readLines(file, traceLine);
-        const stopped = trace.find((line) => line.stopped !== undefined);
+        const standsStill = () =>
+          existsSync(file) && readLines(file, traceLine).some(({ stopped }) => stopped !== undefined);
+        while (!over && !standsStill()) await delay(LOOKS_EVERY_MS);
         return {
-          ...ended,
-          trace,
-          stopped: stopped !== undefined,
-          tookToEnd: ended.at - (stopped?.at ?? ended.at),
+          reached: standsStill(),
+          goOn: () => {
+            if (stop.how === 'block') writeFileSync(`${file}.go`, '');
+            else running.kill('SIGCONT');
+            return watched;
+          },
         };
       },
       passTime: () => {
@@ -183,17 +245,40 @@ export function useCrashBank(): CrashBank {
       const now = await debits(operator);
       return (amount) => (now.get(amount) ?? 0) - (before.get(amount) ?? 0);
     },
-    received: (requestIds) => {
-      const calls = new Map<string, Received>();
-      for (const { requestId, method, path, status } of readLines(log, bankLine)) {
-        if (!requestIds.has(requestId)) continue;
-        if (method !== undefined) calls.set(requestId, { call: `${method} ${path}`, status: undefined });
-        const call = calls.get(requestId);
-        if (call && status !== undefined) call.status = status;
-      }
-      return [...calls.values()];
-    },
+    received: (requestIds) => receivedIn(heard(), ({ requestId }) => requestIds.has(requestId)),
+    receivedFor: (resourceId) =>
+      receivedIn(heard(), ({ path }) => path === undefined || path.includes(`/${resourceId}/`)),
   };
+}
+
+type BankLine = z.infer<typeof bankLine>;
+
+/** Reads what the bank writes down. @returns what gives all of it so far, each line read once */
+function readingBankLog(log: string): () => BankLine[] {
+  const lines: BankLine[] = [];
+  let known = 0;
+  return () => {
+    const text = readFileSync(log, 'utf8');
+    const end = text.lastIndexOf('\n') + 1;
+    for (const line of text.slice(known, end).split('\n').slice(0, -1)) {
+      lines.push(bankLine.parse(JSON.parse(line)));
+    }
+    known = end;
+    return lines;
+  };
+}
+
+/** @param isWanted tells by the line that a request came with, and by the line of its answer */
+function receivedIn(lines: BankLine[], isWanted: (line: BankLine) => boolean): Received[] {
+  const calls = new Map<string, Received>();
+  for (const line of lines) {
+    if (!isWanted(line)) continue;
+    const { requestId, method, path, status } = line;
+    if (method !== undefined) calls.set(requestId, { call: `${method} ${path}`, status: undefined });
+    const call = calls.get(requestId);
+    if (call && status !== undefined) call.status = status;
+  }
+  return [...calls.values()];
 }
 
 /** How often each amount was taken from the account, booked or pending. */

@@ -1,10 +1,9 @@
 import { appendFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { How } from './bank.ts';
-import { type Outcome, outcomeShape } from './outcome.ts';
+import type * as z from 'zod';
 
 /** The outcomes of one scenario that is stopped in one way, in a file that `npm run reliability` reads. */
-export interface KeptOutcomes {
+export interface KeptOutcomes<Outcome> {
   /** Those of an earlier call, with the same program and the same tests. */
   before: Outcome[];
   /** Writes them down. @throws Error when whoever runs the tests wants them to end, as the opening does. */
@@ -15,14 +14,19 @@ export interface KeptOutcomes {
  * Opens the file of a scenario and a way in the folder that `CRASH_FIGURES` names; without it nothing is kept.
  * Its first line tells how many points there are, each other one is an outcome.
  */
-export function keptOutcomes(scenario: string, how: How, points: number): KeptOutcomes {
+export function keptOutcomes<Outcome extends object>(
+  shape: z.ZodType<Outcome>,
+  scenario: string,
+  how: string,
+  points: number,
+): KeptOutcomes<Outcome> {
   const folder = process.env.CRASH_FIGURES;
   if (!folder) return { before: [], keep: () => {} };
   mkdirSync(folder, { recursive: true });
   const file = join(folder, `${scenario}-${how}.ndjson`);
   // A line that was cut short has no end, and is tried again.
   const lines = existsSync(file) ? readFileSync(file, 'utf8').split('\n').slice(1, -1) : [];
-  const before = lines.map((line) => outcomeShape.parse(JSON.parse(line)));
+  const before = lines.map((line) => shape.parse(JSON.parse(line)));
   writeFileSync(file, [{ scenario, how, points }, ...before].map(lineOf).join(''));
   const goOn = () => {
     if (existsSync(join(folder, 'stop'))) throw new Error('stopped');

@@ -1,15 +1,16 @@
 import { createHash } from 'node:crypto';
 import { availableParallelism } from 'node:os';
 import { expect } from 'vitest';
+import type * as z from 'zod';
 import { ALL, type CrashBank, type How } from './bank.ts';
 import { keptOutcomes } from './kept-outcomes.ts';
-import { type Outcome, pointsOf, tryFlow, tryLogin } from './outcome.ts';
+import { type Outcome, outcomeShape, pointsOf, tryFlow, tryLogin } from './outcome.ts';
 import type { LoginScenario, Scenario } from './scenarios.ts';
 
 /** Chooses which others. */
 const SEED = process.env.CRASH_SEED ?? '1';
 /** Processes wait more than they work. */
-const SIDE_BY_SIDE = Number(process.env.CRASH_SIDE_BY_SIDE ?? 3 * availableParallelism());
+export const SIDE_BY_SIDE = Number(process.env.CRASH_SIDE_BY_SIDE ?? 3 * availableParallelism());
 /** After so many the outcomes are written down: what a matrix that is stopped loses at most. */
 const AT_ONCE = 4 * SIDE_BY_SIDE;
 
@@ -47,7 +48,7 @@ export async function recordLogin(bank: CrashBank, scenario: LoginScenario): Pro
   return distinct(pointsOf(trace));
 }
 
-function distinct(points: Point[]): Point[] {
+export function distinct(points: Point[]): Point[] {
   return points.filter(
     ({ at }, index) =>
       // A lock is touched each second, by the clock.
@@ -92,7 +93,7 @@ export async function tryFlows(
   how: How,
   points: Point[],
 ): Promise<Outcome[]> {
-  return goThrough(scenario.name, how, points, async (some) => {
+  return goThrough(outcomeShape, scenario.name, how, points, async (some) => {
     const outcomes = await sideBySide(some, (point) => tryFlow(bank, scenario, { ...point, how }));
     const booked = await bank.bookings();
     for (const outcome of outcomes) {
@@ -111,19 +112,20 @@ export async function tryLogins(
   how: How,
   points: Point[],
 ): Promise<Outcome[]> {
-  return goThrough(scenario.name, how, points, (some) =>
+  return goThrough(outcomeShape, scenario.name, how, points, (some) =>
     sideBySide(some, (point) => tryLogin(bank, scenario, { ...point, how })),
   );
 }
 
 /** Tries some points after others, and keeps what came of them; those whose outcome is kept are not tried again. */
-async function goThrough(
+export async function goThrough<Tried extends { point: string }, Where extends { at: string }>(
+  shape: z.ZodType<Tried>,
   name: string,
-  how: How,
-  points: Point[],
-  tryAll: (points: Point[]) => Promise<Outcome[]>,
-): Promise<Outcome[]> {
-  const kept = keptOutcomes(name, how, points.length);
+  how: string,
+  points: Where[],
+  tryAll: (points: Where[]) => Promise<Tried[]>,
+): Promise<Tried[]> {
+  const kept = keptOutcomes(shape, name, how, points.length);
   const outcomes = kept.before.filter(({ point }) => points.some(({ at }) => at === point));
   const left = points.filter(({ at }) => !outcomes.some(({ point }) => point === at));
   for (let first = 0; first < left.length; first += AT_ONCE) {
@@ -134,7 +136,8 @@ async function goThrough(
   return outcomes;
 }
 
-async function sideBySide<Item, Result>(
+/** Works on all of them, as many at once as the machine is to have. */
+export async function sideBySide<Item, Result>(
   items: Item[],
   work: (item: Item) => Promise<Result>,
 ): Promise<Result[]> {
@@ -148,6 +151,6 @@ async function sideBySide<Item, Result>(
 }
 
 /** Everything that is not as promised, in words. */
-export function problemsOf(outcomes: Outcome[]): string[] {
+export function problemsOf(outcomes: { point: string; problems: string[] }[]): string[] {
   return outcomes.flatMap(({ point, problems }) => problems.map((problem) => `${point}: ${problem}`));
 }

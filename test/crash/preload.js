@@ -6,22 +6,30 @@
 // has the same name in every run.
 //
 // CRASH_TRACE names the file that the points are written to, one line of JSON each. CRASH_AT names the point to stop
-// at, CRASH_HOW the way: SIGKILL, SIGINT, SIGTERM, twice (SIGINT, and again as soon as the first has come), or cut.
+// at, CRASH_HOW the way: SIGKILL, SIGINT, SIGTERM, twice (SIGINT, and again as soon as the first has come), SIGTERM twice,
+// SIGSTOP (all threads, until SIGCONT), block (the main thread alone, until there is a file `<CRASH_TRACE>.go`), or cut.
+// CRASH_FAST is how much faster than the real ones the process's clock and timers run, which shortens what it waits for.
 import childProcess from 'node:child_process';
 import fs from 'node:fs';
 import http from 'node:http';
 import { syncBuiltinESMExports } from 'node:module';
 import net from 'node:net';
+import { devNull } from 'node:os';
 import { relative } from 'node:path';
+import timers from 'node:timers';
+import timersPromises from 'node:timers/promises';
 import { watchRequests } from './requests.js';
 
-const { CRASH_TRACE, CRASH_AT, CRASH_HOW, PSD2_CONFIG_DIR: root } = process.env;
+// A worker thread gets none of them: it has no points, and keeps the real time.
+const { CRASH_TRACE, CRASH_AT, CRASH_HOW, CRASH_FAST, PSD2_CONFIG_DIR: root } = process.env;
 delete process.env.CRASH_TRACE;
 delete process.env.CRASH_AT;
 delete process.env.CRASH_HOW;
+delete process.env.CRASH_FAST;
 
-const { openSync, writeSync, appendFileSync } = fs;
-const trace = openSync(CRASH_TRACE, 'a');
+const { openSync, writeSync, appendFileSync, existsSync } = fs;
+const { wait: waitOnThread } = Atomics;
+const trace = openSync(CRASH_TRACE ?? devNull, 'a');
 const write = (line) => writeSync(trace, `${JSON.stringify(line)}\n`);
 
 const seen = new Map();
@@ -40,19 +48,50 @@ function point(what, more = {}) {
 
 function stop() {
   write({ stopped: CRASH_AT, at: Date.now() });
-  if (CRASH_HOW === 'twice') {
-    process.prependOnceListener('SIGINT', () => process.kill(process.pid, 'SIGINT'));
-    process.kill(process.pid, 'SIGINT');
-  } else process.kill(process.pid, CRASH_HOW);
+  if (CRASH_HOW === 'block') return block();
+  const signal = { twice: 'SIGINT', 'SIGTERM twice': 'SIGTERM' }[CRASH_HOW];
+  if (signal) process.prependOnceListener(signal, () => process.kill(process.pid, signal));
+  process.kill(process.pid, signal ?? CRASH_HOW);
+}
+
+/** Holds up this thread, as a call that waits for the disk does, until it is told to go on. */
+function block() {
+  const nothing = new Int32Array(new SharedArrayBuffer(4));
+  while (!existsSync(`${CRASH_TRACE}.go`)) waitOnThread(nothing, 0, 0, 20);
 }
 
 /** What differs from run to run, taken out. */
 function normalised(text) {
   return text
-    .replace(/(?<=^|\/)(?:tr|co|op)-[0-9a-z]{14}/g, '<flow>')
+    .replace(/(?<=^|\/|\.)(?:tr|co|op)-[0-9a-z]{14}/g, '<flow>')
+    .replace(/(?<=\/references\/)[0-9a-f]{32}\.\d+/g, '<reference>')
+    .replace(/(?<=^tokens\/.*\/)\d+(?=\.json)/g, '<n>')
     .replace(/[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g, '<id>')
     .replace(/\.tmp-[0-9a-z]+/g, '.<tmp>')
     .replace(/(?<=\/)\d{4}-\d\d-\d\d$/, '<day>');
+}
+
+// ---- The clock: what watches others, and what waits, sees more time pass than there was. The time of day stays.
+
+if (CRASH_FAST !== undefined) {
+  const factor = Number(CRASH_FAST);
+  const scaled = (delay) => (typeof delay === 'number' ? delay / factor : delay);
+  const { now } = performance;
+  performance.now = () => now.call(performance) * factor;
+  const { hrtime } = process;
+  const fastBigint = () => hrtime.bigint() * BigInt(factor);
+  process.hrtime = Object.assign((...since) => hrtime(...since), { bigint: fastBigint });
+  Atomics.wait = (typed, index, value, delay) => waitOnThread(typed, index, value, scaled(delay));
+  for (const name of ['setTimeout', 'setInterval']) {
+    const original = timers[name];
+    const fast = (callback, delay, ...rest) => original(callback, scaled(delay), ...rest);
+    // What promisify makes of the original is kept.
+    Object.defineProperties(fast, Object.getOwnPropertyDescriptors(original));
+    timers[name] = fast;
+    globalThis[name] = fast;
+    const promised = timersPromises[name];
+    timersPromises[name] = (delay, ...rest) => promised(scaled(delay), ...rest);
+  }
 }
 
 // ---- Changes on disk: every function of node:fs that is not known to change nothing.

@@ -1,0 +1,62 @@
+import { expect, it } from 'vitest';
+import { ALL, PATIENCE_MS, type Place, useCrashBank } from './bank.ts';
+import { goThrough, problemsOf, SIDE_BY_SIDE, sideBySide } from './matrix.ts';
+import { FORGERIES, type Forgery, KNOWN, tryConsent, tryPayment, tryTokens, WHENS } from './not-the-banks.ts';
+import { useRelay } from './relay.ts';
+import { bySeed, triedShape, useFollowers, withPlaces } from './tried.ts';
+
+const bank = useCrashBank();
+const followers = useFollowers(bank, SIDE_BY_SIDE);
+const relay = useRelay(bank.operator);
+const means = { bank, relay, followers };
+
+/** What a test run takes: some statuses that mean something, and some others. */
+const chosen = (known: number, others: number): Forgery[] => {
+  // In no order, so that a run that is stopped has tried some of each kind.
+  if (ALL) return bySeed(FORGERIES, ({ at }) => at);
+  const isKnown = ({ status }: Forgery) => KNOWN.includes(status);
+  const seeded = bySeed(FORGERIES, ({ at }) => at);
+  return [
+    ...seeded.filter(isKnown).slice(0, known),
+    ...seeded.filter((each) => !isKnown(each)).slice(0, others),
+  ];
+};
+const cases = (calls: readonly string[]) => calls.flatMap((call) => WHENS.map((when) => ({ call, when })));
+
+it.each(cases(['verify', 'execute', 'confirm']))(
+  'an answer of any status to $call that is not the bank’s, $when, is no refusal, and nothing is done twice',
+  async ({ call, when }) => {
+    const forgeries = call === 'execute' ? chosen(KNOWN.length, 3) : chosen(4, 2);
+    const tries = await goThrough(triedShape, call, when, forgeries, (some) =>
+      sideBySide(some, (forgery) =>
+        call === 'confirm'
+          ? tryConsent(means, when, forgery)
+          : tryPayment(means, call === 'verify' ? 'verify' : 'execute', when, forgery),
+      ),
+    );
+    expect(problemsOf(tries)).toEqual([]);
+  },
+  PATIENCE_MS,
+);
+
+it.each(cases(['refresh', 'code']))(
+  'an answer of any status to the token call ($call) that is not the bank’s, $when, loses no login',
+  async ({ call, when }) => {
+    const tries = await withPlaces(loggedIn, (lend) =>
+      goThrough(triedShape, `token (${call})`, when, chosen(4, 2), (some) =>
+        sideBySide(some, (forgery) =>
+          lend((place) => tryTokens(means, place, call === 'code' ? 'code' : 'refresh', when, forgery)),
+        ),
+      ),
+    );
+    expect(problemsOf(tries)).toEqual([]);
+  },
+  PATIENCE_MS,
+);
+
+async function loggedIn(): Promise<Place> {
+  const place = bank.newPlace();
+  const login = await followers.psd2(place, ['auth', 'login']);
+  expect(login, login.stderr).toMatchObject({ code: 0 });
+  return place;
+}

@@ -1,0 +1,157 @@
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { Agent, request } from 'node:https';
+import { join } from 'node:path';
+import { createSecureContext, TLSSocket } from 'node:tls';
+import { afterAll, beforeAll } from 'vitest';
+import { playCustomer } from '../../src/sandbox/play-customer.ts';
+import type { Operator } from '../e2e/psd2.ts';
+
+/** A call on its way to the bank. */
+export interface Call {
+  method: string;
+  /** Without the query. */
+  path: string;
+  /** Of `Authorization`, without its scheme. */
+  token: string | undefined;
+  body: string;
+}
+
+export interface Answer {
+  status: number;
+  /** Names and values in turns. */
+  headers: string[];
+  body: Buffer;
+}
+
+/**
+ * What is done with a call.
+ *
+ * @param toBank makes the call at the bank. @param headers go with it beside its own
+ * @returns what the caller gets; undefined cuts its connection
+ */
+export type Treatment = (
+  call: Call,
+  toBank: (headers?: Record<string, string>) => Promise<Answer>,
+) => Promise<Answer | undefined>;
+
+/**
+ * Stands between psd2 and the bank, as the proxy of the environment, which opens the tunnels that it is asked for: it has
+ * the keys of both ends. Each place has a treatment of its own.
+ */
+export interface Relay {
+  /** What psd2 is to run with at a place. */
+  env(name: string): Record<string, string>;
+  /** From now on the calls of the place are treated so. */
+  treat(name: string, treatment: Treatment): void;
+}
+
+/** A relay for the tests of a file. The bank is the sandbox of `operator`. */
+export function useRelay(operator: Operator): Relay {
+  const treatments = new Map<string, Treatment>();
+  const callers = new Map<object, { name: string; bankPort: number }>();
+  const sockets = new Set<{ destroy(): void }>();
+  const certificate = (file: string) => readFileSync(join(operator.config, 'sandbox', 'certificates', file));
+  let address = '';
+  let agent: Agent;
+
+  const bank = createServer((incoming, outgoing) => {
+    answer(incoming, outgoing).catch(() => incoming.socket.destroy());
+  });
+  const answer = async (incoming: IncomingMessage, outgoing: ServerResponse) => {
+    const caller = callers.get(incoming.socket);
+    const treatment = treatments.get(caller?.name ?? '');
+    if (!caller || !treatment) throw new Error('nobody knows this caller');
+    const body = await bodyOf(incoming);
+    const { method = '', url = '', rawHeaders } = incoming;
+    const toBank = async (headers: Record<string, string> = {}): Promise<Answer> => {
+      const call = request({
+        ...{ agent, host: '127.0.0.1', port: caller.bankPort, method, path: url },
+        headers: [...rawHeaders, ...Object.entries(headers).flat()],
+      });
+      call.end(body);
+      const [response]: IncomingMessage[] = await once(call, 'response');
+      if (!response) throw new Error('no answer');
+      return {
+        status: response.statusCode ?? 0,
+        headers: response.rawHeaders,
+        body: await bodyOf(response),
+      };
+    };
+    const path = url.split('?', 1)[0] ?? '';
+    const token = incoming.headers.authorization?.replace(/^Bearer /, '');
+    const answered = await treatment({ method, path, token, body: body.toString('utf8') }, toBank);
+    if (!answered) {
+      incoming.socket.destroy();
+      return;
+    }
+    outgoing.writeHead(answered.status, answered.headers);
+    outgoing.end(answered.body);
+  };
+
+  const proxy = createServer();
+  proxy.on('connect', (asked: IncomingMessage, inside) => {
+    const [, credentials = ''] = (asked.headers['proxy-authorization'] ?? '').split(' ');
+    const [name = ''] = Buffer.from(credentials, 'base64').toString('utf8').split(':');
+    const bankPort = Number((asked.url ?? '').split(':').at(-1));
+    inside.write('HTTP/1.1 200 Connection established\r\n\r\n');
+    const secureContext = createSecureContext({
+      key: certificate('server-key.pem'),
+      cert: certificate('server.pem'),
+      ca: certificate('ca.pem'),
+    });
+    const options = { isServer: true, secureContext, requestCert: true, rejectUnauthorized: false };
+    const socket = new TLSSocket(inside, options);
+    callers.set(socket, { name, bankPort });
+    sockets.add(socket).add(inside);
+    socket
+      .on('error', () => {})
+      .once('close', () => {
+        callers.delete(socket);
+        sockets.delete(socket);
+        sockets.delete(inside);
+      });
+    inside.on('error', () => socket.destroy());
+    bank.emit('connection', socket);
+  });
+
+  beforeAll(async () => {
+    const mutual = {
+      key: certificate('qwac-key.pem'),
+      cert: certificate('qwac.pem'),
+      ca: certificate('ca.pem'),
+    };
+    agent = new Agent({ keepAlive: true, ...mutual });
+    await once(proxy.listen(0, '127.0.0.1'), 'listening');
+    const listening = proxy.address();
+    if (listening === null || typeof listening === 'string')
+      throw new TypeError('A TCP listener has no port');
+    address = `127.0.0.1:${listening.port}`;
+  });
+  afterAll(async () => {
+    agent?.destroy();
+    for (const socket of sockets) socket.destroy();
+    proxy.close();
+    bank.close();
+  });
+  return {
+    env: (name) => ({ HTTPS_PROXY: `http://${name}:x@${address}`, NO_PROXY: '' }),
+    treat: (name, treatment) => void treatments.set(name, treatment),
+  };
+}
+
+/** Sends the customer along where the bank's answer wants them, without a browser. */
+export function sendCustomer({ status, headers, body }: Answer): void {
+  const location = headers[headers.findIndex((name) => name.toLowerCase() === 'location') + 1];
+  const url =
+    status === 302 || status === 303 ? location : /"scaRedirectURL":"([^"]+)"/.exec(body.toString())?.[1];
+  // Nobody may be there when the customer comes back.
+  if (url) playCustomer(url).catch(() => {});
+}
+
+async function bodyOf(message: IncomingMessage): Promise<Buffer> {
+  const parts: Buffer[] = [];
+  for await (const part of message) parts.push(part);
+  return Buffer.concat(parts);
+}

@@ -1,0 +1,143 @@
+import { expect, it } from 'vitest';
+import { ALL, PATIENCE_MS, type Place, useCrashBank } from './bank.ts';
+import { distinct, goThrough, type Point, problemsOf, SIDE_BY_SIDE, sideBySide } from './matrix.ts';
+import { pointsOf } from './outcome.ts';
+import { CONSENT, INSTANT, OPERATION, RENEWAL, TRANSFER } from './scenarios.ts';
+import { judgeLedger, type Rivalry, recordRival, tryStalled, tryStalledRefresh } from './stalled.ts';
+import { bySeed, mattering, triedShape, useFollowers, withPlaces } from './tried.ts';
+
+const bank = useCrashBank();
+const followers = useFollowers(bank, Math.ceil(SIDE_BY_SIDE / 2));
+
+const order = /^before POST .*\/verify #1$/;
+const execution = /^before PUT .*\/execute #\d+$/;
+const confirmation = /^before PUT .*\/confirm #\d+$/;
+
+/** What `npm test` takes of each: what is just before requests that matter, and some others. */
+interface Taken extends Rivalry {
+  wanted: RegExp[];
+  before: number;
+  rest: number;
+  /** How many of those by which a flow comes to be on disk, before its first request. */
+  early?: number;
+}
+const rivalries: Taken[] = [
+  {
+    ...{ name: 'transfer, same reference', scenario: TRANSFER, both: 'begin', how: 'SIGSTOP' },
+    ...{ wanted: [execution], before: 1, rest: 0, early: 3 },
+  },
+  {
+    ...{ name: 'transfer, same reference', scenario: TRANSFER, both: 'begin', how: 'block' },
+    ...{ wanted: [], before: 0, rest: 1, early: 2 },
+  },
+  {
+    ...{ name: 'transfer, both resume it', scenario: TRANSFER, both: 'resume', how: 'SIGSTOP' },
+    ...{ wanted: [execution], before: 2, rest: 0 },
+  },
+  {
+    ...{ name: 'instant transfer, same reference', scenario: INSTANT, both: 'begin', how: 'SIGSTOP' },
+    ...{ wanted: [], before: 0, rest: 1, early: 1 },
+  },
+  {
+    ...{ name: 'transfer with a token renewal at execute', scenario: RENEWAL, both: 'begin', how: 'SIGSTOP' },
+    ...{ wanted: [], before: 0, rest: 1 },
+  },
+  {
+    ...{ name: 'standing order, resumed', scenario: OPERATION, both: 'begin', how: 'SIGSTOP' },
+    ...{ wanted: [execution], before: 0, rest: 0 },
+  },
+  {
+    ...{ name: 'consent, resumed', scenario: CONSENT, both: 'begin', how: 'SIGSTOP' },
+    ...{ wanted: [confirmation], before: 0, rest: 0 },
+  },
+];
+/** How many points before its first request a flow is put on disk at. */
+const BEGINNING = 24;
+/** Points of which some are tried with the times as they are. */
+const REAL_TIMES = ALL ? 8 : 1;
+const REAL: Rivalry[] = [
+  { name: 'transfer, same reference', scenario: TRANSFER, both: 'begin', how: 'SIGSTOP', real: true },
+  { name: 'transfer, both resume it', scenario: TRANSFER, both: 'resume', how: 'SIGSTOP', real: true },
+];
+
+it.each(rivalries)(
+  '$name: whoever stands still ($how) at any step, it is done once, and its journal tells the truth',
+  async (rivalry) => {
+    const points = pointsFor(rivalry, await pointsOfFirst(rivalry));
+    expect(points.length).toBeGreaterThan(0);
+    expect(problemsOf(await tryAll(rivalry, points))).toEqual([]);
+  },
+  PATIENCE_MS,
+);
+
+const known = new Map<string, Promise<Point[]>>();
+/** The points of the process that is to stand still, which are the same in each way of it. */
+function pointsOfFirst(rivalry: Rivalry): Promise<Point[]> {
+  const what = `${rivalry.scenario.name}, ${rivalry.both}`;
+  const points = known.get(what) ?? recordRival(bank, followers, rivalry);
+  known.set(what, points);
+  return points;
+}
+
+function pointsFor({ wanted, before, rest, early = 0 }: Taken, recorded: Point[]): Point[] {
+  const points = mattering(recorded, wanted, before, rest);
+  return [...new Set([...beginningOf(recorded).slice(0, early), ...points])];
+}
+
+/** By which a flow comes to be on disk, before its first request, in an order that the seed makes. */
+function beginningOf(recorded: Point[]): Point[] {
+  const request = recorded.findIndex(({ at }) => order.test(at));
+  const beginning = recorded.slice(Math.max(0, request - BEGINNING), Math.max(0, request));
+  return bySeed(beginning, ({ at }) => at);
+}
+
+it.concurrent.each(REAL)(
+  '$name: so it is with the real times too',
+  async (rivalry) => {
+    const recorded = await pointsOfFirst(rivalry);
+    const last = recorded.findIndex(({ at }) => execution.test(at));
+    expect(last).toBeGreaterThan(2);
+    // Where the first holds what the second waits for: when it begins a flow, and when it announces what is done once.
+    const points = [...beginningOf(recorded), ...recorded.slice(last - 2, last + 1)];
+    expect(problemsOf(await tryAll(rivalry, bySeed(points, ({ at }) => at).slice(0, REAL_TIMES)))).toEqual(
+      [],
+    );
+  },
+  PATIENCE_MS,
+);
+
+async function tryAll(rivalry: Rivalry, points: Point[]) {
+  const how = `stalled ${rivalry.how}${rivalry.real ? ' real' : ''}`;
+  return goThrough(triedShape, rivalry.name, how, points, async (some) => {
+    const tries = await sideBySide(some, (point) => tryStalled(bank, followers, rivalry, point));
+    await judgeLedger(bank, rivalry, tries);
+    return tries;
+  });
+}
+
+it.each([
+  { how: 'SIGSTOP', rest: 3 },
+  { how: 'block', rest: 1 },
+] as const)(
+  'a token refresh that stands still ($how) at any step while another refreshes loses no login',
+  async ({ how, rest }) => {
+    const tries = await withPlaces(loggedIn, async (lend) => {
+      const { code, stderr, trace } = await lend((place) => place.watched(['auth', 'refresh', '--json']));
+      expect(code, stderr).toBe(0);
+      const calls = [/^(?:before|sent) POST .*\/token #1$/];
+      const points = mattering(distinct(pointsOf(trace)), calls, 0, rest);
+      return goThrough(triedShape, 'token refresh', `stalled ${how}`, points, (some) =>
+        sideBySide(some, ({ at }) => lend((place) => tryStalledRefresh(followers, place, { at, how }))),
+      );
+    });
+    expect(problemsOf(tries)).toEqual([]);
+  },
+  PATIENCE_MS,
+);
+
+async function loggedIn(): Promise<Place> {
+  const place = bank.newPlace();
+  const login = await followers.psd2(place, ['auth', 'login']);
+  expect(login, login.stderr).toMatchObject({ code: 0 });
+  return place;
+}

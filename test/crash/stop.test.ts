@@ -1,0 +1,50 @@
+import { expect, it } from 'vitest';
+import { PATIENCE_MS, useCrashBank } from './bank.ts';
+import { goThrough, problemsOf, SIDE_BY_SIDE, sideBySide } from './matrix.ts';
+import { useRelay } from './relay.ts';
+import {
+  APPLICATION_LOGIN,
+  LOGIN,
+  loggedInPlace,
+  pointsBeforeAnswer,
+  REFRESH,
+  recordCommand,
+  SYNC,
+  tryToldToStop,
+} from './told-to-stop.ts';
+import { mattering, triedShape, useFollowers, withPlaces } from './tried.ts';
+
+const bank = useCrashBank(['--no-enforce-consents', '--customers', '1', '--page-size', '100']);
+const followers = useFollowers(bank, Math.ceil(SIDE_BY_SIDE / 2));
+const relay = useRelay(bank.operator);
+const means = { bank, relay, followers };
+const ONE = ['anna'];
+const THREE = ['anna', 'bruno', 'customer-000001'];
+/** The moments in which the bank spends a token and its answer is on its way. */
+const spent = [/^(?:sent|begun answer to) POST .*\/token #1$/];
+
+it.each([
+  { command: REFRESH, how: 'SIGTERM', users: ONE, rest: 2 },
+  { command: REFRESH, how: 'SIGINT', users: ONE, rest: 1 },
+  { command: REFRESH, how: 'SIGTERM twice', users: ONE, rest: 0 },
+  { command: SYNC, how: 'SIGTERM', users: THREE, rest: 2 },
+  { command: SYNC, how: 'SIGINT', users: THREE, rest: 0 },
+  { command: LOGIN, how: 'SIGTERM', users: ONE, rest: 1 },
+  { command: APPLICATION_LOGIN, how: 'SIGTERM', users: ONE, rest: 1 },
+] as const)(
+  'a $command.name that is told to stop ($how) at any step ends as promised, and costs no login if told once',
+  async ({ command, how, users, rest }) => {
+    const open = () => loggedInPlace(means, users);
+    const tries = await withPlaces(open, async (lend) => {
+      const recorded = await lend((place) => recordCommand(means, place, command));
+      const reachable = how === 'SIGTERM twice' ? pointsBeforeAnswer(recorded) : recorded;
+      const points = mattering(reachable, spent, 0, rest);
+      expect(points.length).toBeGreaterThan(0);
+      return goThrough(triedShape, command.name, `stop ${how}`, points, (some) =>
+        sideBySide(some, (point) => lend((place) => tryToldToStop(means, place, command, how, point, users))),
+      );
+    });
+    expect(problemsOf(tries)).toEqual([]);
+  },
+  PATIENCE_MS,
+);

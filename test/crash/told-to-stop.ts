@@ -1,0 +1,154 @@
+import { rmSync } from 'node:fs';
+import { CUSTOMER } from '../e2e/psd2.ts';
+import type { CrashBank, How, Place } from './bank.ts';
+import { distinct, type Point } from './matrix.ts';
+import { pointsOf } from './outcome.ts';
+import type { Relay } from './relay.ts';
+import { type Followers, newTry, type Tried } from './tried.ts';
+
+const INTERRUPTED = 130;
+/** A process that waits for the bank after the second signal ends after its `--timeout`, which is 30 s. */
+const AT_ONCE_MS = 10_000;
+
+/** A command that may spend tokens, and what has to work whenever it was stopped. */
+export interface TokenCommand {
+  name: string;
+  args(place: Place): string[];
+  /** Each of them ends well, however the command was stopped. */
+  works(place: Place): string[][];
+  /** The access tokens have ended at the bank before each try. */
+  isStale: boolean;
+}
+
+const folder = (place: Place) => `${place.config}-synced`;
+const sync = (place: Place) => [
+  ...['sync', '--all-customers', '--concurrency', '3', '--json', '--out', folder(place)],
+];
+const own = [['customer', 'id', '--json']];
+
+export const REFRESH: TokenCommand = {
+  name: 'token refresh',
+  args: () => ['auth', 'refresh', '--json'],
+  works: () => [...own, ['auth', 'refresh', '--json'], ...own],
+  isStale: false,
+};
+export const LOGIN: TokenCommand = {
+  name: 'login',
+  args: () => ['auth', 'login', '--json'],
+  works: () => own,
+  isStale: false,
+};
+export const APPLICATION_LOGIN: TokenCommand = {
+  name: 'login with client credentials',
+  args: () => ['auth', 'login', '--client-credentials', '--json'],
+  works: () => [['accounts', 'list', '--json', '--grant', 'client_credentials']],
+  isStale: false,
+};
+export const SYNC: TokenCommand = {
+  name: 'sync of three customers',
+  args: sync,
+  works: (place) => [sync(place)],
+  isStale: true,
+};
+
+/** What the tries of one command need. */
+export interface StopMeans {
+  bank: CrashBank;
+  relay: Relay;
+  followers: Followers;
+}
+
+/** A place with logins of its own, which is used for one try after another. */
+export async function loggedInPlace({ bank, relay, followers }: StopMeans, users: string[]): Promise<Place> {
+  const place = bank.newPlace(relay.env);
+  treat(relay, place, { isStale: false, holds: false });
+  await logIn(followers, place, users);
+  return place;
+}
+
+async function logIn(followers: Followers, place: Place, users: string[]): Promise<void> {
+  for (const user of users) {
+    const customer = { PSD2_BROWSER: `${CUSTOMER} --user ${user}` };
+    const { code, stderr } = await followers.psd2(place, ['auth', 'login'], customer);
+    if (code !== 0) throw new Error(`${user} could not log in: ${stderr}`);
+  }
+}
+
+/** Ends each customer's access token at its first call; the answers to token calls can be held back for ever. */
+function treat(relay: Relay, place: Place, { isStale, holds }: { isStale: boolean; holds: boolean }): void {
+  const ended = new Set<string>();
+  relay.treat(place.name, async ({ path }, toBank) => {
+    if (/\/token$/.test(path)) {
+      const answer = await toBank();
+      return holds ? new Promise(() => {}) : answer;
+    }
+    const customer = /^\/private\/customers\/(\d+)\//.exec(path)?.[1];
+    if (!isStale || customer === undefined || ended.has(customer)) return toBank();
+    ended.add(customer);
+    return toBank({ 'x-sandbox-fault': 'stale-token' });
+  });
+}
+
+/** The points of a command. Of those that differ in a customer or an account alone, the first two. */
+export async function recordCommand(means: StopMeans, place: Place, command: TokenCommand): Promise<Point[]> {
+  treat(means.relay, place, { isStale: command.isStale, holds: false });
+  const { code, stderr, trace } = await place.watched(command.args(place));
+  if (code !== 0) throw new Error(stderr);
+  const seen = new Map<string, number>();
+  return distinct(pointsOf(trace)).filter(({ at }) => {
+    const what = at.replace(/\d{5,}/g, '<n>').replace(/ #\d+$/, '');
+    const count = (seen.get(what) ?? 0) + 1;
+    seen.set(what, count);
+    return !command.isStale || count <= 2;
+  });
+}
+
+/** Where the answer to a token call never comes, the points end with that call. */
+export function pointsBeforeAnswer(points: Point[]): Point[] {
+  const sent = points.findIndex(({ at }) => /^sent POST .*\/token #1$/.test(at));
+  return points.slice(0, sent + 1);
+}
+
+/** Tells a command to stop at a point: what it sent is waited for, and every login is of use afterwards. */
+export async function tryToldToStop(
+  { relay, followers }: StopMeans,
+  place: Place,
+  command: TokenCommand,
+  how: How,
+  { at }: Point,
+  users: string[],
+): Promise<Tried> {
+  const tried = newTry('told to stop', command.name, WORDS.get(how) ?? how, at, '');
+  const { problems } = tried;
+  rmSync(folder(place), { recursive: true, force: true });
+  const isTwice = how === 'SIGTERM twice';
+  treat(relay, place, { isStale: command.isStale, holds: isTwice });
+  const stopped = await place.watched(command.args(place), { at, how });
+  tried.reached = stopped.stopped;
+  tried.tookToEnd = stopped.stopped ? stopped.tookToEnd : null;
+  treat(relay, place, { isStale: false, holds: false });
+  const isDone = stopped.code === 0 && stopped.stdout !== '';
+  if (isTwice) {
+    if (stopped.tookToEnd > AT_ONCE_MS) problems.push(`it ended after ${stopped.tookToEnd} ms`);
+  } else if (stopped.code !== INTERRUPTED && !isDone) {
+    problems.push(`it ended with ${stopped.code ?? stopped.signal}: ${stopped.stderr}`);
+  }
+  for (const args of command.works(place)) {
+    const { code, stderr } = await followers.psd2(place, args, relay.env(place.name));
+    if (code === 0) continue;
+    // A second signal may cost the login, and says so.
+    if (!isTwice) {
+      tried.lost = true;
+      problems.push(`psd2 ${args.join(' ')} ended with ${code}: ${stderr}`);
+    }
+    await logIn(followers, place, users);
+    break;
+  }
+  return tried;
+}
+
+const WORDS: ReadonlyMap<How, string> = new Map([
+  ['SIGINT', 'Ctrl-C (`SIGINT`)'],
+  ['SIGTERM', '`SIGTERM`'],
+  ['SIGTERM twice', '`SIGTERM` twice, and no answer comes'],
+]);

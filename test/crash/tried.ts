@@ -1,0 +1,161 @@
+import { createHash } from 'node:crypto';
+import * as z from 'zod';
+import { freePort } from '../free-port.ts';
+import { type Resident, type ResidentRun, useResident } from '../hostile/resident.ts';
+import { ALL, type CrashBank, type Place } from './bank.ts';
+import type { Point } from './matrix.ts';
+
+/** What is tried with processes that are not simply stopped: a table of its own in docs/reliability.md. */
+export const KINDS = ['stalled', 'told to stop', 'moving lists', 'not the bank’s'] as const;
+
+/** What became of one such try. */
+export const triedShape = z.object({
+  kind: z.enum(KINDS),
+  scenario: z.string(),
+  how: z.string(),
+  point: z.string(),
+  /** Whether the process came to the point. */
+  reached: z.boolean(),
+  /** What was ordered, for the bank's ledger. */
+  amount: z.string(),
+  /** The state of each flow at the end. */
+  ends: z.array(z.string()),
+  /** Paid, executed or confirmed more than once. */
+  twice: z.boolean(),
+  /** A login that was there is of no use any more. */
+  lost: z.boolean(),
+  /** A row of a list came twice, or is missing. */
+  rows: z.boolean(),
+  /** From the signal to the end of the process, in milliseconds; null where there was no signal. */
+  tookToEnd: z.number().nullable(),
+  /** What is not as it was promised. */
+  problems: z.array(z.string()),
+});
+export type Tried = z.infer<typeof triedShape>;
+
+/** A try of which nothing is known yet. */
+export function newTry(
+  kind: Tried['kind'],
+  scenario: string,
+  how: string,
+  point: string,
+  amount: string,
+): Tried {
+  return {
+    ...{ kind, scenario, how, point, amount, reached: true, ends: [], twice: false, lost: false },
+    ...{ rows: false, tookToEnd: null, problems: [] },
+  };
+}
+
+const SEED = process.env.CRASH_SEED ?? '1';
+
+/** Those that match, each with what is just before it, and some of the others, which the seed chooses; or all. */
+export function mattering(points: Point[], wanted: RegExp[], before: number, rest: number): Point[] {
+  if (ALL) return points;
+  const inside = new Set(
+    points.flatMap(({ at }, index) =>
+      wanted.some((pattern) => pattern.test(at)) ? points.slice(Math.max(0, index - before), index + 1) : [],
+    ),
+  );
+  const others = points.filter((point) => !inside.has(point));
+  return [...inside, ...bySeed(others, ({ at }) => at).slice(0, rest)];
+}
+
+/** In an order that the seed makes. */
+export function bySeed<Item>(items: Item[], textOf: (item: Item) => string): Item[] {
+  const chance = (item: Item) =>
+    createHash('sha256')
+      .update(`${SEED} ${textOf(item)}`)
+      .digest('hex');
+  return items
+    .map((item) => ({ item, chance: chance(item) }))
+    .sort((a, b) => (a.chance < b.chance ? -1 : 1))
+    .map(({ item }) => item);
+}
+
+/** Runs of psd2 that nobody stops, in processes that stay: a run costs milliseconds. */
+export interface Followers {
+  /** Runs psd2 at a place; the customer does what the bank's page asks for. */
+  psd2(place: Place, args: string[], env?: Record<string, string>): Promise<ResidentRun>;
+}
+
+/** @param count how many runs there may be at a time */
+export function useFollowers(bank: CrashBank, count: number): Followers {
+  const idle: Resident[] = Array.from({ length: count }, () => useResident(bank.operator));
+  const waiting: ((resident: Resident) => void)[] = [];
+  return {
+    psd2: async (place, args, env) => {
+      const resident = idle.pop() ?? (await new Promise<Resident>((resolve) => waiting.push(resolve)));
+      try {
+        const redirect = { PSD2_REDIRECT_URI: `http://127.0.0.1:${await freePort()}/callback` };
+        return await resident.run(args, { env: { PSD2_CONFIG_DIR: place.config, ...redirect, ...env } });
+      } catch (error) {
+        return { code: 1, stdout: '', stderr: String(error), crash: String(error) };
+      } finally {
+        const next = waiting.shift();
+        if (next) next(resident);
+        else idle.push(resident);
+      }
+    },
+  };
+}
+
+const flowShape = z.object({ flow: z.string(), state: z.string(), resourceId: z.string().nullable() });
+export type Flow = z.infer<typeof flowShape>;
+
+/** The flows of a place, as they are now. It is not waited for those that a process works on. */
+export async function flowsAt(followers: Followers, place: Place, kind: string): Promise<Flow[]> {
+  const { code, stdout, stderr } = await followers.psd2(place, [kind, 'list', '--json', '--quiet']);
+  if (code !== 0) throw new Error(`psd2 ${kind} list ended with ${code}: ${stderr}`);
+  return z.array(flowShape).parse(JSON.parse(stdout));
+}
+
+/** What the bank did of the requests that may be made once for a resource, those that it turned away left out. */
+export function decisiveFor(bank: CrashBank, flow: Flow, request: RegExp): number {
+  if (flow.resourceId === null) return 0;
+  return bank
+    .receivedFor(flow.resourceId)
+    .filter(({ call, status }) => request.test(call) && ![401, 420, 429].includes(status ?? 0)).length;
+}
+
+/** A process has to end by itself, and not for a bug. */
+export function judgeEnd(
+  who: string,
+  ended: { code: number | null; stderr: string },
+  problems: string[],
+): void {
+  if (ended.code === null || ended.code === 1) {
+    problems.push(`${who} ended with ${ended.code ?? 'a signal'}: ${ended.stderr}`);
+  }
+}
+
+/** Lends a place to one try after another. */
+export type Lend = <Result>(work: (place: Place) => Promise<Result>) => Promise<Result>;
+
+/**
+ * Opens as many places as are in use at the same time, since a login costs more than a try, and removes them.
+ *
+ * @param open gives a place with what a try needs there
+ */
+export async function withPlaces<Result>(
+  open: () => Promise<Place>,
+  work: (lend: Lend) => Promise<Result>,
+): Promise<Result> {
+  const all: Place[] = [];
+  const idle: Place[] = [];
+  const opened = async () => {
+    const place = await open();
+    all.push(place);
+    return place;
+  };
+  try {
+    return await work(async (use) => {
+      const place = idle.pop() ?? (await opened());
+      const result = await use(place);
+      idle.push(place);
+      return result;
+    });
+  } finally {
+    for (const place of all) place.remove();
+  }
+}
