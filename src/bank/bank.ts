@@ -24,11 +24,16 @@ export interface Bank {
   exchange: Exchange;
 }
 
-/** @throws Psd2Error `bank_answer` where what was asked for is not there */
+/**
+ * An answer without content (204) is no answer to a question, and to a call that changes something it may come from
+ * something on the way.
+ *
+ * @throws Psd2Error `bank_answer`
+ */
 function refuseEmpty({ call, status, tppRequestId }: Answer): void {
-  if (call.method !== 'GET' || status !== 204) return;
-  const { transactionId } = call;
-  throw new Psd2Error('bank_answer', `The bank's answer to GET ${pathOf({ target: call.path })} is empty`, {
+  if (status !== 204) return;
+  const { method, path, transactionId } = call;
+  throw new Psd2Error('bank_answer', `The bank's answer to ${method} ${pathOf({ target: path })} is empty`, {
     httpStatus: status,
     tppRequestId,
     transactionId,

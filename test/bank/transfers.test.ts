@@ -76,7 +76,6 @@ describe('a transfer', () => {
   it.each([
     [success('{"cro":"0012345678","moneyTransferOffline":false}'), '0012345678'],
     [success('{}'), null],
-    [{ status: 204 }, null],
   ])('is executed with the body {}', async (answer, cro) => {
     recorded.expect('PUT', `${TRANSFER}/r1/execute`, answer);
     const { announced, beforeSend } = announcements();
@@ -87,6 +86,14 @@ describe('a transfer', () => {
     expect(announced).toEqual([
       { requestId: recorded.last.headers['tpp-request-id'], digest: recorded.last.headers.digest },
     ]);
+  });
+
+  it('is not taken for executed by HTTP 204, which may come from something on the way', async () => {
+    recorded.expect('PUT', `${TRANSFER}/r1/execute`, { status: 204 });
+    const { beforeSend } = announcements();
+    await expect(
+      executeOperation(openClient().bank, target, { resourceId: 'r1', transactionId, beforeSend }),
+    ).rejects.toMatchObject({ code: 'bank_answer', message: expect.stringMatching(/execute is empty$/) });
   });
 
   it.each(['{}', '{"data":{"cro":"1"}}', '{"error":{"code":5}}', '[]', 'null', '<html>', ''])(
