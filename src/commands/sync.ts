@@ -1,31 +1,18 @@
 import { addDays, bankDay, type IsoDate, parseDate } from '../domain/calendar.ts';
 import { Psd2Error } from '../errors.ts';
-import { syncCustomer } from '../flows/sync.ts';
-import { SyncFolder } from '../store/sync-folder.ts';
 import { cleanText } from '../terminal/clean.ts';
 import type { Column } from '../terminal/output.ts';
 import type { Context } from './context.ts';
 import { keepHeapSmall } from './keep-heap-small.ts';
-import { openUnattendedBank } from './open-bank.ts';
 import { customerOf, type OpenProfile, openProfileOf } from './open-profile.ts';
 import { openTransport } from './open-transport.ts';
+import { type CustomerReport, SharedProgress, syncCustomers } from './sync-customers.ts';
 
 export interface SyncOptions {
   out: string;
   allCustomers: boolean;
   since: string | undefined;
   concurrency: string;
-}
-
-/** What a sync did for one customer. */
-interface CustomerReport {
-  customerId: string;
-  status: 'synced' | 'partly' | 'failed';
-  accounts: number;
-  newTransactions: number;
-  pending: number;
-  /** With `productId` null it is the customer as a whole that could not be synced. */
-  errors: { productId: string | null; code: string; message: string }[];
 }
 
 /** Older transactions are shown only after the customer's own SCA (RTS (EU) 2018/389, article 10). */
@@ -47,60 +34,21 @@ export async function sync(context: Context, options: SyncOptions): Promise<void
   const customers = customersOf(context, opened, options.allCustomers);
   const transport = await openTransport(context, opened, context.globals.grant);
 
-  const reports: CustomerReport[] = [];
-  const failures: Psd2Error[] = [];
-  const waiting = [...customers];
-  let begun = 0;
-  /** Whom the bank had no time for: they have their turn again, later. */
-  const turnedAway: string[] = [];
-  const work = async () => {
-    for (let customerId = waiting[begun++]; customerId !== undefined; customerId = waiting[begun++]) {
-      const { bank } = openUnattendedBank(context, opened, transport, customerId);
-      const query = { customerId, since, today, transactionId: context.world.newId() };
-      try {
-        const { failures: ofProducts, ...synced } = await SyncFolder.within(
-          options.out,
-          customerId,
-          (folder) => syncCustomer(bank, folder, query),
-          context.world.signal,
-        );
-        failures.push(...ofProducts.map(({ error }) => error));
-        reports.push({
-          customerId,
-          status: ofProducts.length > 0 ? 'partly' : 'synced',
-          ...synced,
-          errors: ofProducts.map(({ productId, error }) => ({ productId, ...describe(error) })),
-        });
-      } catch (error) {
-        // The operator's Ctrl-C and bugs of ours are no matter of one customer.
-        if (!(error instanceof Psd2Error) || error.code === 'interrupted') throw error;
-        if (error.code === 'too_many_calls' && turnedAway.filter((id) => id === customerId).length < 3) {
-          turnedAway.push(customerId);
-          waiting.push(customerId);
-          continue;
-        }
-        failures.push(error);
-        reports.push({
-          customerId,
-          status: 'failed',
-          ...NOTHING,
-          errors: [{ productId: null, ...describe(error) }],
-        });
-      }
-    }
-  };
+  const progress = new SharedProgress();
+  const job = { out: options.out, since, today, customers, concurrency, progress };
   const start = context.world.now().getTime();
   keepHeapSmall();
-  await context.terminal.whileWaiting(
+  const { reports, failures } = await context.terminal.whileWaiting(
     () =>
       progressLine(
         customers.length,
-        reports.length,
+        progress.done,
         transport.pace.turns,
         context.world.now().getTime() - start,
       ),
-    Promise.all(Array.from({ length: Math.min(concurrency, customers.length) }, work)),
+    syncCustomers(context, opened, transport, job),
   );
+  if (context.world.signal.aborted) throw stopped(progress.done, customers.length);
 
   reports.sort((a, b) => a.customerId.localeCompare(b.customerId));
   report(context, { out: options.out, since, customers: reports }, transport.pace.turns);
@@ -119,10 +67,11 @@ const RUN_AGAIN = 'What was written is good. Run the same psd2 sync again to go 
 const SCA_FIRST =
   'What was written is good. The customer has to be there once: psd2 accounts transactions <productId> sends them to the bank (--customer says whom). Then run the same psd2 sync again.';
 
-const NOTHING = { accounts: 0, newTransactions: 0, pending: 0 };
-
-function describe({ code, message }: Psd2Error) {
-  return { code, message };
+/** What the operator is told who has stopped a sync. */
+function stopped(done: number, all: number): Psd2Error {
+  return new Psd2Error('interrupted', `Interrupted: ${done} of ${all} customers were done`, {
+    hint: 'What was read is stored. Run the same psd2 sync again to go on.',
+  });
 }
 
 /** @throws Psd2Error `not_logged_in` when there is nobody to sync */
