@@ -45,7 +45,7 @@ const startsNothing = {
 };
 
 const { outputFiles, metafile } = await build({
-  entryPoints: ['src/main.ts'],
+  entryPoints: ['src/main.ts', 'src/sync-thread.ts'],
   outdir: unfinished,
   write: false,
   metafile: true,

@@ -93,7 +93,7 @@ export async function syncCustomers(
       });
     } catch (error) {
       // The operator's Ctrl-C and bugs of ours are no matter of one customer.
-      if (!(error instanceof Psd2Error) || error.code === 'interrupted') throw error;
+      if (!(error instanceof Psd2Error) || isInterruption(error)) throw error;
       const refused = turnedAway.get(customerId) ?? 0;
       if (error.code === 'too_many_calls' && refused < 3) {
         turnedAway.set(customerId, refused + 1);
@@ -127,9 +127,14 @@ export async function syncCustomers(
     // All of them, before the process may end: what they have read is stored.
     Promise.allSettled(Array.from({ length: slots }, () => work(run))),
   );
-  if (signal.aborted) return synced;
-  for (const outcome of ended) if (outcome.status === 'rejected') throw outcome.reason;
+  for (const outcome of ended) {
+    if (outcome.status === 'rejected' && !isInterruption(outcome.reason)) throw outcome.reason;
+  }
   return synced;
+}
+
+function isInterruption(error: unknown): boolean {
+  return error instanceof Psd2Error && error.code === 'interrupted';
 }
 
 const NOTHING = { accounts: 0, newTransactions: 0, pending: 0 };

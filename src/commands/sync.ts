@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os';
 import { addDays, bankDay, type IsoDate, parseDate } from '../domain/calendar.ts';
 import { Psd2Error } from '../errors.ts';
 import { cleanText } from '../terminal/clean.ts';
@@ -5,14 +6,22 @@ import type { Column } from '../terminal/output.ts';
 import type { Context } from './context.ts';
 import { keepHeapSmall } from './keep-heap-small.ts';
 import { customerOf, type OpenProfile, openProfileOf } from './open-profile.ts';
-import { openTransport } from './open-transport.ts';
-import { type CustomerReport, SharedProgress, syncCustomers } from './sync-customers.ts';
+import { openTransport, type Transport } from './open-transport.ts';
+import {
+  type CustomerReport,
+  SharedProgress,
+  type SyncedCustomers,
+  type SyncJob,
+  syncCustomers,
+} from './sync-customers.ts';
 
 export interface SyncOptions {
   out: string;
   allCustomers: boolean;
   since: string | undefined;
   concurrency: string;
+  /** Undefined: all that there are. */
+  cores: string | undefined;
 }
 
 /** Older transactions are shown only after the customer's own SCA (RTS (EU) 2018/389, article 10). */
@@ -30,15 +39,20 @@ export async function sync(context: Context, options: SyncOptions): Promise<void
   if (since > today) throw new Psd2Error('invalid_date', `--since ${since} is in the future`);
   if (options.out === '') throw new Psd2Error('usage', '--out names no folder');
   const concurrency = parseConcurrency(options.concurrency);
+  const cores = parseCores(options.cores);
   const opened = openProfileOf(context);
   const customers = customersOf(context, opened, options.allCustomers);
   const transport = await openTransport(context, opened, context.globals.grant);
 
   const progress = new SharedProgress();
-  const job = { out: options.out, since, today, customers, concurrency, progress };
+  const threads = threadsFor(cores, concurrency, customers.length);
+  const jobs = shares(concurrency, threads).map((share) => ({
+    ...{ out: options.out, since, today, customers, progress },
+    concurrency: share,
+  }));
   const start = context.world.now().getTime();
   keepHeapSmall();
-  const { reports, failures } = await context.terminal.whileWaiting(
+  const synced = await context.terminal.whileWaiting(
     () =>
       progressLine(
         customers.length,
@@ -46,9 +60,11 @@ export async function sync(context: Context, options: SyncOptions): Promise<void
         transport.pace.turns,
         context.world.now().getTime() - start,
       ),
-    syncCustomers(context, opened, transport, job),
+    syncInThreads(context, opened, transport, jobs),
   );
-  if (context.world.signal.aborted) throw stopped(progress.done, customers.length);
+  const reports = synced.flatMap((each) => each.reports);
+  const failures = synced.flatMap((each) => each.failures);
+  if (context.world.signal.aborted) throw stopped(progress.done, customers.length, failures[0]);
 
   reports.sort((a, b) => a.customerId.localeCompare(b.customerId));
   report(context, { out: options.out, since, customers: reports }, transport.pace.turns);
@@ -67,10 +83,11 @@ const RUN_AGAIN = 'What was written is good. Run the same psd2 sync again to go 
 const SCA_FIRST =
   'What was written is good. The customer has to be there once: psd2 accounts transactions <productId> sends them to the bank (--customer says whom). Then run the same psd2 sync again.';
 
-/** What the operator is told who has stopped a sync. */
-function stopped(done: number, all: number): Psd2Error {
+/** What an operator is told who has stopped a sync. */
+function stopped(done: number, all: number, failure: Psd2Error | undefined): Psd2Error {
+  const failed = failure ? ` The first failure until then: ${failure.message}` : '';
   return new Psd2Error('interrupted', `Interrupted: ${done} of ${all} customers were done`, {
-    hint: 'What was read is stored. Run the same psd2 sync again to go on.',
+    hint: `What was read is stored. Run the same psd2 sync again to go on.${failed}`,
   });
 }
 
@@ -93,6 +110,47 @@ function customersOf(context: Context, opened: OpenProfile, all: boolean): strin
 function parseConcurrency(text: string): number {
   if (/^[1-9]\d?$/.test(text)) return Number(text);
   throw new Psd2Error('usage', `--concurrency ${JSON.stringify(text)} is not a whole number from 1 to 99`);
+}
+
+/** The first share on this thread, each other one on a thread of its own. */
+async function syncInThreads(
+  context: Context,
+  opened: OpenProfile,
+  transport: Transport,
+  [own, ...others]: SyncJob[],
+): Promise<SyncedCustomers[]> {
+  if (own === undefined) return [];
+  const work = [syncCustomers(context, opened, transport, own)];
+  if (others.length > 0) {
+    const { syncInThread } = await import('./sync-threads.ts');
+    work.push(...others.map((job) => syncInThread(context, job, transport.pace.state)));
+  }
+  // All of them, before one that failed ends the command: what they have read is stored.
+  const ended = await Promise.allSettled(work);
+  return ended.map((outcome) => {
+    if (outcome.status === 'rejected') throw outcome.reason;
+    return outcome.value;
+  });
+}
+
+/** With fewer customers a thread, its start takes longer than it saves. */
+const LEAST_CUSTOMERS = 100;
+
+/** @returns how many threads to work on */
+function threadsFor(cores: number, concurrency: number, customers: number): number {
+  return Math.max(1, Math.min(cores, concurrency, Math.floor(customers / LEAST_CUSTOMERS)));
+}
+
+/** A number in `count` parts that differ by at most one. */
+function shares(whole: number, count: number): number[] {
+  return Array.from({ length: count }, (_, index) => Math.floor((whole + index) / count));
+}
+
+/** @throws Psd2Error `usage` */
+function parseCores(text: string | undefined): number {
+  if (text === undefined) return availableParallelism();
+  if (/^[1-9]\d{0,2}$/.test(text)) return Number(text);
+  throw new Psd2Error('usage', `--cores ${JSON.stringify(text)} is not a whole number from 1 to 999`);
 }
 
 const TOTAL_FIELDS: Column<SyncReport>[] = [

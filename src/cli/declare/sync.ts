@@ -7,6 +7,7 @@ export function declareSync(sync: Command, run: Run): void {
     .option('--all-customers', 'all customers who are logged in with the profile')
     .option('--since <date>', 'how far back the first sync goes, YYYY-MM-DD; default: 89 days')
     .option('--concurrency <n>', 'how many customers at once', '8')
+    .option('--cores <n>', 'how many cores to use; default: all')
     .addHelpText(
       'after',
       `
@@ -25,6 +26,7 @@ Examples:
       run(async (context) =>
         (await import('../../commands/sync.ts')).sync(context, {
           since: undefined,
+          cores: undefined,
           ...options,
           allCustomers: allCustomers === true,
         }),
