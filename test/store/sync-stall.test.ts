@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { cpSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
+import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
@@ -14,6 +14,7 @@ const PRELOAD = fileURLToPath(new URL('stop-at.cjs', import.meta.url));
 /** A process that stands still is taken for dead after a quarter of a second, not five. */
 const HASTE = '20';
 const [EARLIER, YESTERDAY, TODAY] = ['2026-11-03', '2026-11-05', '2026-11-06'];
+const PATIENCE_MS = 300_000;
 /** So many at once: most of the time they wait for a process that stands still. */
 const AT_ONCE = 12;
 
@@ -131,7 +132,7 @@ async function stallAtAll(left: string, points: readonly string[]): Promise<stri
 
 describe('a sync that stands still while another one takes its folder over, and then goes on', () => {
   const [empty, synced, killed] = [newFolder(), newFolder(), newFolder()];
-  const PATIENCE_MS = 300_000;
+  const old = newFolder();
 
   beforeAll(async () => {
     await build({
@@ -148,6 +149,12 @@ describe('a sync that stands still while another one takes its folder over, and 
     const stopAt = 'after writeFile transactions/B2.ndjson #1';
     const died = start(killed, TODAY, { STOP_AT: stopAt, STOP_HOW: 'SIGKILL' });
     expect((await died.ended).points).toContain(stopAt);
+    // As psd2 before 0.2 left a folder.
+    cpSync(synced, old, { recursive: true });
+    const claim = join(old, '7', 'sync-1.ndjson');
+    const { products } = JSON.parse(readFileSync(claim, 'utf8').split('\n').at(-2) ?? '');
+    writeFileSync(join(old, '7', 'sync.json'), JSON.stringify({ products }), { mode: 0o600 });
+    rmSync(claim);
   }, PATIENCE_MS);
 
   it.each([
@@ -166,4 +173,26 @@ describe('a sync that stands still while another one takes its folder over, and 
     },
     PATIENCE_MS,
   );
+
+  it.each([
+    ['was killed', killed, 'sync-3.ndjson', /^after fdatasync transactions\/A1\.ndjson(?:\.new-3)? #/],
+    ['may not have waited for the disk', old, 'sync-1.ndjson', /^after fdatasync transactions\/A1\.ndjson #/],
+  ])(
+    'rows of a sync that %s are on the disk before progress is stored past them',
+    async (_what, left, claim, flushed) => {
+      const { code, points } = await start(copyOf(left), EARLIER).ended;
+      expect(code).toBe(0);
+      const flushedAt = points.findIndex((point) => flushed.test(point));
+      expect(flushedAt).toBeGreaterThan(-1);
+      // The first line only repeats what was known.
+      expect(points.indexOf(`before writeFile ${claim} #2`)).toBeGreaterThan(flushedAt);
+    },
+    PATIENCE_MS,
+  );
+
+  it('a new run that finds a healthy folder makes no copy and waits for the disk only for new rows', async () => {
+    const { points } = await start(copyOf(synced), EARLIER).ended;
+    expect(points.filter((point) => /copyFile|fdatasync/.test(point))).toEqual([]);
+    expect(points).toContain('after link sync-1.ndjson #1');
+  });
 });
