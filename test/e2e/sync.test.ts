@@ -172,6 +172,27 @@ describe('psd2 sync', () => {
     }
   });
 
+  it.concurrent.each([2, 3, 5])(
+    'stopped after %i calls until another one has taken its folder over, undoes nothing when it goes on',
+    async (calls) => {
+      const folder = out(`stalled-${calls}`);
+      const stalled = await operator.start(['sync', '--out', folder, '--customer', '5000001', '--verbose']);
+      await stalled.prints(new RegExp(`(GET [^\\n]*\\n[\\s\\S]*?){${calls}}`));
+      stalled.kill('SIGSTOP');
+      // With the real time that it takes until one that stands still is taken for dead.
+      const taken = await sync(folder, '--customer', '5000001');
+      expect(taken, taken.stderr).toMatchObject({ code: 0 });
+      const whole = contentOf1(folder);
+      stalled.kill('SIGCONT');
+      const ended = await stalled.ended;
+      expect(ended.code, ended.stderr).toBe(3);
+      expect(ended.stderr).toContain(`Another psd2 sync has gone on with the folder ${folder}/5000001`);
+      expect(contentOf1(folder)).toEqual(whole);
+      const again = readReport(await sync(folder, '--customer', '5000001'));
+      expect(again.totals).toMatchObject({ newTransactions: 0, synced: 1 });
+    },
+  );
+
   it('after a sync under a clock that was far ahead, still finds what was booked since', async () => {
     const folder = out('ahead');
     await sync(folder, '--customer', '5000001');
