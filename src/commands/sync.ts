@@ -24,6 +24,9 @@ export interface SyncOptions {
   cores: string | undefined;
 }
 
+/** Signatures and waits for the disk; Node has four by itself. */
+const POOL_THREADS = 16;
+
 /** Older transactions are shown only after the customer's own SCA (RTS (EU) 2018/389, article 10). */
 const DAYS_WITHOUT_SCA = 89;
 
@@ -40,6 +43,8 @@ export async function sync(context: Context, options: SyncOptions): Promise<void
   if (options.out === '') throw new Psd2Error('usage', '--out names no folder');
   const concurrency = parseConcurrency(options.concurrency);
   const cores = parseCores(options.cores);
+  // Read when the pool is first used, which is later: four threads that wait for the disk would keep signatures waiting.
+  process.env.UV_THREADPOOL_SIZE ??= String(POOL_THREADS);
   const opened = openProfileOf(context);
   const customers = customersOf(context, opened, options.allCustomers);
   const transport = await openTransport(context, opened, context.globals.grant);
