@@ -49,7 +49,7 @@ const startsNothing = {
 export function bundle(outdir) {
   const { version } = JSON.parse(readFileSync('package.json', 'utf8'));
   return build({
-    entryPoints: ['src/main.ts'],
+    entryPoints: ['src/main.ts', 'src/sync-thread.ts'],
     outdir,
     write: false,
     metafile: true,

@@ -1,31 +1,46 @@
+/** The state of a pace, which threads can share. */
+export type PaceState = SharedArrayBuffer;
+
+function newPaceState(): PaceState {
+  return new SharedArrayBuffer((1 + FIELDS) * Float64Array.BYTES_PER_ELEMENT);
+}
+
+/** Where in the state is what; the first eight bytes are the lock. */
+const [NEXT_TURN, GAP, TURNS, HELD_UNTIL, HOLDS, FIELDS] = [0, 1, 2, 3, 4, 5];
+
 /**
- * When the calls of this process may go to a bank that limits how many it takes (interface specification,
+ * When calls may go to a bank that limits how many it takes (interface specification,
  * "Limits": HTTP 420). One that is turned away holds up all the others, since the bank counts them together:
  * they wait, and then go one after the other, at first far apart, with every answer closer
- * together again.
+ * together again. Threads that make calls to the same bank share one state.
  */
 export class Pace {
+  /** For other threads. */
+  readonly state: PaceState;
   readonly #clock: () => number;
   readonly #sleep: (milliseconds: number) => Promise<void>;
   readonly #random: () => number;
-  /** No call begins before this time of the clock. */
-  #nextTurn = 0;
-  /** Between the beginnings of two calls, in milliseconds. */
-  #gap = 0;
-  #turns = 0;
-  #heldUntil = 0;
-  /** How often all calls were held up since the bank last took one. */
-  #holds = 0;
+  readonly #lock: Int32Array<SharedArrayBuffer>;
+  readonly #fields: Float64Array<SharedArrayBuffer>;
 
-  /** @param world `clock` gives milliseconds, and nobody puts it forward or back; `random` gives from 0 to 1 */
-  constructor(world: {
-    clock: () => number;
-    sleep: (milliseconds: number) => Promise<void>;
-    random: () => number;
-  }) {
+  /**
+   * @param world `clock` gives milliseconds, and nobody puts it forward or back: for threads that share a state, the same
+   *   in all of them; `random` gives from 0 to 1
+   */
+  constructor(
+    world: {
+      clock: () => number;
+      sleep: (milliseconds: number) => Promise<void>;
+      random: () => number;
+    },
+    state: PaceState = newPaceState(),
+  ) {
+    this.state = state;
     this.#clock = world.clock;
     this.#sleep = world.sleep;
     this.#random = world.random;
+    this.#lock = new Int32Array(state, 0, 1);
+    this.#fields = new Float64Array(state, Float64Array.BYTES_PER_ELEMENT, FIELDS);
   }
 
   /** How many calls had their turn. */
@@ -36,14 +51,19 @@ export class Pace {
   /** Resolves when the next call may begin. @throws what `sleep` throws when the operator interrupts */
   async turn(): Promise<void> {
     for (let held = -1; held !== this.#heldUntil; ) {
-      held = this.#heldUntil;
-      const now = this.#clock();
-      const turn = Math.max(now, this.#nextTurn);
-      this.#nextTurn = turn + this.#gap;
+      const wait = this.#alone(() => {
+        held = this.#heldUntil;
+        const now = this.#clock();
+        const turn = Math.max(now, this.#nextTurn);
+        this.#nextTurn = turn + this.#gap;
+        return turn - now;
+      });
       // Another call may be turned away meanwhile; then this one waits again.
-      if (turn > now) await this.#sleep(turn - now);
+      if (wait > 0) await this.#sleep(wait);
     }
-    this.#turns += 1;
+    this.#alone(() => {
+      this.#turns += 1;
+    });
   }
 
   /**
@@ -52,20 +72,76 @@ export class Pace {
    * @param asked milliseconds that the bank wants to be left alone, or null when it did not say
    */
   slowDown(asked: number | null): void {
-    const now = this.#clock();
-    // Calls that were under way together are turned away together: that is one refusal.
-    if (now < this.#heldUntil) return;
-    const hold = asked ?? Math.min(FIRST_HOLD * 2 ** this.#holds * (0.5 + this.#random()), LONGEST_HOLD);
-    this.#holds += 1;
-    this.#heldUntil = now + hold;
-    this.#nextTurn = Math.max(this.#nextTurn, this.#heldUntil);
-    this.#gap = Math.min(Math.max(this.#gap * 2, SHORTEST_GAP), LONGEST_GAP);
+    this.#alone(() => {
+      const now = this.#clock();
+      // Calls that were under way together are turned away together: that is one refusal.
+      if (now < this.#heldUntil) return;
+      const hold = asked ?? Math.min(FIRST_HOLD * 2 ** this.#holds * (0.5 + this.#random()), LONGEST_HOLD);
+      this.#holds += 1;
+      this.#heldUntil = now + hold;
+      this.#nextTurn = Math.max(this.#nextTurn, this.#heldUntil);
+      this.#gap = Math.min(Math.max(this.#gap * 2, SHORTEST_GAP), LONGEST_GAP);
+    });
   }
 
   /** The bank has taken a call. */
   goOn(): void {
-    this.#holds = 0;
-    this.#gap = this.#gap < SHORTEST_GAP / 2 ? 0 : this.#gap * 0.9;
+    this.#alone(() => {
+      this.#holds = 0;
+      this.#gap = this.#gap < SHORTEST_GAP / 2 ? 0 : this.#gap * 0.9;
+    });
+  }
+
+  /** No call begins before this time of the clock. */
+  get #nextTurn(): number {
+    return this.#read(NEXT_TURN);
+  }
+  set #nextTurn(time: number) {
+    this.#fields[NEXT_TURN] = time;
+  }
+
+  /** Between the beginnings of two calls, in milliseconds. */
+  get #gap(): number {
+    return this.#read(GAP);
+  }
+  set #gap(milliseconds: number) {
+    this.#fields[GAP] = milliseconds;
+  }
+
+  get #turns(): number {
+    return this.#read(TURNS);
+  }
+  set #turns(turns: number) {
+    this.#fields[TURNS] = turns;
+  }
+
+  get #heldUntil(): number {
+    return this.#read(HELD_UNTIL);
+  }
+  set #heldUntil(time: number) {
+    this.#fields[HELD_UNTIL] = time;
+  }
+
+  /** How often all calls were held up since the bank last took one. */
+  get #holds(): number {
+    return this.#read(HOLDS);
+  }
+  set #holds(holds: number) {
+    this.#fields[HOLDS] = holds;
+  }
+
+  #read(field: number): number {
+    return this.#fields[field] ?? 0;
+  }
+
+  /** Runs what reads and changes the state, one thread at a time. */
+  #alone<T>(work: () => T): T {
+    while (Atomics.compareExchange(this.#lock, 0, 0, 1) !== 0) Atomics.wait(this.#lock, 0, 1, 1);
+    try {
+      return work();
+    } finally {
+      Atomics.store(this.#lock, 0, 0);
+    }
   }
 }
 

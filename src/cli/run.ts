@@ -1,5 +1,3 @@
-import { randomUUID } from 'node:crypto';
-import { setTimeout as delay } from 'node:timers/promises';
 import type { Context } from '../commands/context.ts';
 import { Psd2Error } from '../errors.ts';
 import { checkStore, storeFolder } from '../store/folder.ts';
@@ -14,6 +12,7 @@ import { watchOutput } from './lost-output.ts';
 import { repeatProfile } from './repeat-profile.ts';
 import { reportError } from './report-error.ts';
 import { keepThreadsAwake } from './threads.ts';
+import { realWorld, type Unfinished } from './world.ts';
 
 /**
  * Runs a command with the real world: opens what it runs with, ends it on Ctrl-C and when its terminal closes, closes what
@@ -30,8 +29,7 @@ export async function runCommand(
   const letThreadsSleep = keepThreadsAwake();
   const interrupt = new AbortController();
   let say = (_text: string) => {};
-  /** What must come to its end, and what is at stake. */
-  const unfinished = new Map<Promise<unknown>, string>();
+  const unfinished: Unfinished = new Map();
   let paging = false;
   const onSignal = (name: NodeJS.Signals) => {
     // Ctrl-C in a pager is for the pager.
@@ -103,26 +101,7 @@ export async function runCommand(
         stdout.write(stdout.isTTY ? cleanLines(Buffer.from(bytes).toString('utf8')) : bytes),
       stdoutIsTerminal: stdout.isTTY === true,
       stdoutColumns: stdout.columns,
-      world: {
-        now: () => new Date(),
-        newId: () => randomUUID(),
-        random: Math.random,
-        signal,
-        sleep: (milliseconds) =>
-          delay(milliseconds, undefined, { signal }).catch(() => {
-            throw signal.reason;
-          }),
-        finish: (atStake, work) => {
-          const running = work();
-          unfinished.set(running, atStake);
-          return running
-            .finally(() => unfinished.delete(running))
-            .then((result) => {
-              signal.throwIfAborted();
-              return result;
-            });
-        },
-      },
+      world: realWorld(signal, unfinished),
       readStdin: async () => {
         const [{ text }, { addAbortSignal }] = await Promise.all([
           import('node:stream/consumers'),

@@ -2,7 +2,7 @@ import { answerCheck } from '../bank/answer-check.ts';
 import type { Identity } from '../bank/compose.ts';
 import { type BankConnection, connectToBank } from '../bank/connection.ts';
 import type { ClientCredentials } from '../bank/oauth.ts';
-import { Pace } from '../bank/pace.ts';
+import { Pace, type PaceState } from '../bank/pace.ts';
 import type { KeyPair } from '../certificates/key-pair.ts';
 import { bankDay } from '../domain/calendar.ts';
 import { Psd2Error } from '../errors.ts';
@@ -76,8 +76,7 @@ export async function openTransport(
     grant,
     connection,
     countCall: unlessItFails(context.terminal, () => counter.count(bankDay(world.now()))),
-    // Not the time of day: a clock that is put back would hold up the next call as long.
-    pace: new Pace({ ...world, clock: () => performance.now() }),
+    pace: openPace(world),
     log: callLogger(context, profile.name, baseUrl.host),
     checkAnswer: answerCheck(readPem(profile, 'bankSigningCertificate')),
     identity: {
@@ -90,6 +89,16 @@ export async function openTransport(
       clientSecret: requireSetting(profile, clientSecret),
     }),
   };
+}
+
+/** @param state of the other threads that call the same bank */
+export function openPace(world: Context['world'], state?: PaceState): Pace {
+  // Not the time of day: a clock that is put back would hold up the next call as long. The same for all threads.
+  const clock = () => {
+    const [seconds, nanoseconds] = process.hrtime();
+    return seconds * 1e3 + nanoseconds / 1e6;
+  };
+  return new Pace({ ...world, clock }, state);
 }
 
 /** Who makes the signatures: the QSealC's key, or the QWAC's where there is no QSealC, or the operator's command. */

@@ -1,32 +1,32 @@
+import { availableParallelism } from 'node:os';
 import { addDays, bankDay, type IsoDate, parseDate } from '../domain/calendar.ts';
 import { Psd2Error } from '../errors.ts';
-import { DAYS_WITHOUT_SCA, syncCustomer } from '../flows/sync.ts';
-import { SyncFolder } from '../store/sync-folder.ts';
+import { DAYS_WITHOUT_SCA } from '../flows/sync.ts';
 import { cleanText } from '../terminal/clean.ts';
 import type { Column } from '../terminal/output.ts';
 import type { Context } from './context.ts';
 import { keepHeapSmall } from './keep-heap-small.ts';
-import { openUnattendedBank } from './open-bank.ts';
 import { customerOf, type OpenProfile, openProfileOf } from './open-profile.ts';
-import { openTransport } from './open-transport.ts';
+import { openTransport, type Transport } from './open-transport.ts';
+import {
+  type CustomerReport,
+  SharedProgress,
+  type SyncedCustomers,
+  type SyncJob,
+  syncCustomers,
+} from './sync-customers.ts';
 
 export interface SyncOptions {
   out: string;
   allCustomers: boolean;
   since: string | undefined;
   concurrency: string;
+  /** Undefined: all that there are. */
+  cores: string | undefined;
 }
 
-/** What a sync did for one customer. */
-interface CustomerReport {
-  customerId: string;
-  status: 'synced' | 'partly' | 'failed';
-  accounts: number;
-  newTransactions: number;
-  pending: number;
-  /** With `productId` null it is the customer as a whole that could not be synced. */
-  errors: { productId: string | null; code: string; message: string }[];
-}
+/** Signatures and waits for the disk; Node has four by itself. */
+const POOL_THREADS = 16;
 
 /**
  * `psd2 sync`: brings a folder up to date for each customer. What goes wrong with one customer stops no other.
@@ -40,65 +40,40 @@ export async function sync(context: Context, options: SyncOptions): Promise<void
   if (since > today) throw new Psd2Error('invalid_date', `--since ${since} is in the future`);
   if (options.out === '') throw new Psd2Error('usage', '--out names no folder');
   const concurrency = parseConcurrency(options.concurrency);
+  const cores = parseCores(options.cores);
+  // Read when the pool is first used, which is later: four threads that wait for the disk would keep signatures waiting.
+  process.env.UV_THREADPOOL_SIZE ??= String(POOL_THREADS);
   const opened = openProfileOf(context);
   const customers = customersOf(context, opened, options.allCustomers);
   const transport = await openTransport(context, opened, context.globals.grant);
 
-  const reports: CustomerReport[] = [];
-  const failures: Psd2Error[] = [];
-  const waiting = [...customers];
-  let begun = 0;
-  /** Whom the bank had no time for: they have their turn again, later. */
-  const turnedAway: string[] = [];
-  const work = async () => {
-    for (let customerId = waiting[begun++]; customerId !== undefined; customerId = waiting[begun++]) {
-      const { bank } = openUnattendedBank(context, opened, transport, customerId);
-      const asked = options.since === undefined ? undefined : since;
-      const query = { customerId, since: asked, today, transactionId: context.world.newId() };
-      try {
-        const { failures: ofProducts, ...synced } = await SyncFolder.within(
-          options.out,
-          customerId,
-          (folder) => syncCustomer(bank, folder, query),
-          context.world.signal,
-        );
-        failures.push(...ofProducts.map(({ error }) => error));
-        reports.push({
-          customerId,
-          status: ofProducts.length > 0 ? 'partly' : 'synced',
-          ...synced,
-          errors: ofProducts.map(({ productId, error }) => ({ productId, ...describe(error) })),
-        });
-      } catch (error) {
-        // The operator's Ctrl-C and bugs of ours are no matter of one customer.
-        if (!(error instanceof Psd2Error) || error.code === 'interrupted') throw error;
-        if (error.code === 'too_many_calls' && turnedAway.filter((id) => id === customerId).length < 3) {
-          turnedAway.push(customerId);
-          waiting.push(customerId);
-          continue;
-        }
-        failures.push(error);
-        reports.push({
-          customerId,
-          status: 'failed',
-          ...NOTHING,
-          errors: [{ productId: null, ...describe(error) }],
-        });
-      }
-    }
-  };
+  const progress = new SharedProgress();
+  const threads = threadsFor(cores, concurrency, customers.length);
+  const jobs = shares(concurrency, threads).map((share) => ({
+    ...{
+      out: options.out,
+      since: options.since === undefined ? undefined : since,
+      today,
+      customers,
+      progress,
+    },
+    concurrency: share,
+  }));
   const start = context.world.now().getTime();
   keepHeapSmall();
-  await context.terminal.whileWaiting(
+  const synced = await context.terminal.whileWaiting(
     () =>
       progressLine(
         customers.length,
-        reports.length,
+        progress.done,
         transport.pace.turns,
         context.world.now().getTime() - start,
       ),
-    Promise.all(Array.from({ length: Math.min(concurrency, customers.length) }, work)),
+    syncInThreads(context, opened, transport, jobs),
   );
+  const reports = synced.flatMap((each) => each.reports);
+  const failures = synced.flatMap((each) => each.failures);
+  if (context.world.signal.aborted) throw stopped(progress.done, customers.length, failures[0]);
 
   reports.sort((a, b) => a.customerId.localeCompare(b.customerId));
   report(context, { out: options.out, since, customers: reports }, transport.pace.turns);
@@ -117,10 +92,12 @@ const RUN_AGAIN = 'What was written is good. Run the same psd2 sync again to go 
 const SCA_FIRST =
   'What was written is good. The customer has to be there once: psd2 accounts transactions <productId> sends them to the bank (--customer says whom). Then run the same psd2 sync again.';
 
-const NOTHING = { accounts: 0, newTransactions: 0, pending: 0 };
-
-function describe({ code, message }: Psd2Error) {
-  return { code, message };
+/** What an operator is told who has stopped a sync. */
+function stopped(done: number, all: number, failure: Psd2Error | undefined): Psd2Error {
+  const failed = failure ? ` The first failure until then: ${failure.message}` : '';
+  return new Psd2Error('interrupted', `Interrupted: ${done} of ${all} customers were done`, {
+    hint: `What was read is stored. Run the same psd2 sync again to go on.${failed}`,
+  });
 }
 
 /** @throws Psd2Error `not_logged_in` when there is nobody to sync */
@@ -142,6 +119,47 @@ function customersOf(context: Context, opened: OpenProfile, all: boolean): strin
 function parseConcurrency(text: string): number {
   if (/^[1-9]\d?$/.test(text)) return Number(text);
   throw new Psd2Error('usage', `--concurrency ${JSON.stringify(text)} is not a whole number from 1 to 99`);
+}
+
+/** The first share on this thread, each other one on a thread of its own. */
+async function syncInThreads(
+  context: Context,
+  opened: OpenProfile,
+  transport: Transport,
+  [own, ...others]: SyncJob[],
+): Promise<SyncedCustomers[]> {
+  if (own === undefined) return [];
+  const work = [syncCustomers(context, opened, transport, own)];
+  if (others.length > 0) {
+    const { syncInThread } = await import('./sync-threads.ts');
+    work.push(...others.map((job) => syncInThread(context, job, transport.pace.state)));
+  }
+  // All of them, before one that failed ends the command: what they have read is stored.
+  const ended = await Promise.allSettled(work);
+  return ended.map((outcome) => {
+    if (outcome.status === 'rejected') throw outcome.reason;
+    return outcome.value;
+  });
+}
+
+/** With fewer customers a thread, its start takes longer than it saves. */
+const LEAST_CUSTOMERS = 100;
+
+/** @returns how many threads to work on */
+function threadsFor(cores: number, concurrency: number, customers: number): number {
+  return Math.max(1, Math.min(cores, concurrency, Math.floor(customers / LEAST_CUSTOMERS)));
+}
+
+/** A number in `count` parts that differ by at most one. */
+function shares(whole: number, count: number): number[] {
+  return Array.from({ length: count }, (_, index) => Math.floor((whole + index) / count));
+}
+
+/** @throws Psd2Error `usage` */
+function parseCores(text: string | undefined): number {
+  if (text === undefined) return availableParallelism();
+  if (/^[1-9]\d{0,2}$/.test(text)) return Number(text);
+  throw new Psd2Error('usage', `--cores ${JSON.stringify(text)} is not a whole number from 1 to 999`);
 }
 
 const TOTAL_FIELDS: Column<SyncReport>[] = [

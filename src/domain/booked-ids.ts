@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { IsoDate } from './calendar.ts';
 import { type Decimal, normalDecimal } from './decimal.ts';
 
@@ -36,13 +36,17 @@ export function withIds<Row extends BookedRow>(
     .map((row) => {
       const content = JSON.stringify([
         ...[productId, row.bookingDate, row.valueDate, normalDecimal(row.amount), row.currency ?? currency],
-        ...[row.description, row.details].map((text) => text.replace(/\s+/g, ' ').trim()),
-        ...[row.code, row.transferReference],
+        ...[withPlainBlanks(row.description), withPlainBlanks(row.details), row.code, row.transferReference],
       ]);
       const older = seen.get(content) ?? 0;
       seen.set(content, older + 1);
-      const id = createHash('sha256').update(`${content}#${older}`).digest().toString('hex', 0, 16);
+      const id = hash('sha256', `${content}#${older}`, 'hex').slice(0, 32);
       return { id, ...row };
     })
     .reverse();
+}
+
+/** Without blanks around it, and with one where there are several or one of another kind. */
+function withPlainBlanks(text: string): string {
+  return /^\s|\s$|\s\s|[^\S ]/.test(text) ? text.replace(/\s+/g, ' ').trim() : text;
 }

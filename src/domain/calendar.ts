@@ -6,9 +6,13 @@ export type IsoDate = string & { readonly __isoDate: unique symbol };
 /** Whether `text` is a day that exists, in the form `YYYY-MM-DD`. */
 export function isIsoDate(text: string): text is IsoDate {
   if (!/^\d{4}-\d{2}-\d{2}$/.test(text)) return false;
-  const midnight = Date.parse(`${text}T00:00:00Z`);
+  const day = Number(text.slice(8));
+  const month = Number(text.slice(5, 7));
+  if (month < 1 || month > 12 || day < 1) return false;
+  // Every month has so many.
+  if (day <= 28) return true;
   // 31 February parses as a day of March.
-  return !Number.isNaN(midnight) && new Date(midnight).getUTCDate() === Number(text.slice(8));
+  return new Date(Date.parse(`${text}T00:00:00Z`)).getUTCDate() === day;
 }
 
 /** An earlier one is a mistake, or stands for none: `0001-01-01`. */
@@ -90,7 +94,20 @@ export function bankTime(instant: Date): string {
   return `${bankDay(instant)}T${timeFormat.format(instant)}${offsetAt(instant)}`;
 }
 
+/** Offsets by the hour that they are of: clocks change at a full one. */
+const offsets = new Map<number, string>();
+
 function offsetAt(instant: Date): string {
+  const hour = Math.floor(instant.getTime() / 3_600_000);
+  const known = offsets.get(hour);
+  if (known !== undefined) return known;
+  if (offsets.size >= 1_000) offsets.clear();
+  const offset = findOffset(instant);
+  offsets.set(hour, offset);
+  return offset;
+}
+
+function findOffset(instant: Date): string {
   offsetFormat ??= new Intl.DateTimeFormat('en-US', {
     timeZone: BANK_TIME_ZONE,
     timeZoneName: 'longOffset',

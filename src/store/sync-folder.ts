@@ -1,123 +1,152 @@
-import { closeSync, fdatasync, openSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { randomUUID } from 'node:crypto';
+import { closeSync, fdatasync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import * as z from 'zod/mini';
-import { type IsoDate, isIsoDate } from '../domain/calendar.ts';
 import { Psd2Error } from '../errors.ts';
-import { readPlainFile } from './files.ts';
-import { makePrivateFolder, readJsonFile } from './json-file.ts';
+import { makePrivateFolder } from './json-file.ts';
 import { withLock } from './lock.ts';
-import { SyncedRows } from './synced-rows.ts';
-import { isMissing, reasonOf, systemCode } from './system-error.ts';
-
-const isoDate = z.custom<IsoDate>((value) => typeof value === 'string' && isIsoDate(value));
-
-const progress = z.object({
-  /** The first and the last day whose booked transactions are in the file. */
-  from: isoDate,
-  through: isoDate,
-  /** Bytes at the beginning of the file whose rows can't come again. */
-  settled: z.int().check(z.gte(0)),
-  /** `through` was compared with the bank's own day. Earlier syncs went by this machine's clock, which may have been ahead. */
-  checked: z.optional(z.literal(true)),
-});
-const state = z.object({ products: z.record(z.string(), progress) });
+import { besideOf, isBeside, putInPlace, takeOwnCopy } from './own-copy.ts';
+import { type Products, type RunName, SyncClaim } from './sync-claim.ts';
+import { SyncedRows, sizeOf } from './synced-rows.ts';
+import { isMissing, reasonOf } from './system-error.ts';
 
 /** How far the transactions of a product are synced. */
-export type Progress = z.infer<typeof progress>;
+export type Progress = Omit<Products[string], 'size'>;
 
-/**
- * What `psd2 sync` keeps of one customer, in a folder of the customer's own. What is said here stands in the files
- * after {@link commit}: the disk is waited for once for all of them, and off the main thread, since a sync of many
- * customers would wait for little else.
- */
-export class SyncFolder {
-  readonly #path: string;
-  readonly #rows: SyncedRows[] = [];
-  /** What is to be replaced, by its path. */
-  readonly #replacements = new Map<string, string>();
-  #products: Record<string, Progress>;
+/** One `psd2 sync` over the folders of many customers. */
+export class SyncRun {
+  readonly #out: string;
+  readonly #name: RunName;
+  readonly #signal: AbortSignal;
 
-  private constructor(path: string) {
-    this.#path = path;
-    this.#products = readJsonFile(join(path, STATE), state, readPlainFile)?.products ?? {};
+  private constructor(out: string, id: string, signal: AbortSignal) {
+    this.#out = out;
+    this.#name = { id, pathOf: (run) => lockOf(out, run) };
+    this.#signal = signal;
   }
 
   /**
-   * Works in the folder of a customer, one process at a time. What the work has said until it ended, well or not, is
+   * Shows other runs that this one is alive, while `work` runs: that is a lock of its own, in the folder of them all.
+   *
+   * @throws Psd2Error `config` when the folder can't be made
+   */
+  static async within<T>(out: string, signal: AbortSignal, work: (run: SyncRun) => Promise<T>): Promise<T> {
+    const id = randomUUID();
+    makePrivateFolder(out);
+    return withLock(
+      lockOf(out, id),
+      `The run ${id}`,
+      () => work(new SyncRun(out, id, signal)),
+      RUN_PATIENCE_MS,
+      signal,
+    );
+  }
+
+  /**
+   * Works in the folder of a customer, one run at a time. What the work has said until it ended, well or not, is
    * committed.
    *
-   * @throws Psd2Error `config` when it can't be made or written, another sync is at work in it, or its `sync.json` is
-   *   damaged
+   * @throws Psd2Error `config` when it can't be made or written, another sync is at work in it or has taken it over, or
+   *   what is stored is damaged
    */
-  static async within<T>(
+  async customer<T>(customerId: string, work: (folder: SyncFolder) => Promise<T>): Promise<T> {
+    const path = join(this.#out, customerId);
+    makePrivateFolder(join(path, 'transactions'));
+    const folder = new SyncFolder(path, await SyncClaim.take(path, this.#name, this.#signal));
+    try {
+      return await work(folder);
+    } finally {
+      await folder.end();
+    }
+  }
+}
+
+/**
+ * What `psd2 sync` keeps of one customer, in a folder of the customer's own. What is said here stands in the files
+ * after {@link commit}. The disk is waited for off the main thread, and for rows alone: progress that a power cut takes
+ * has them fetched again and found.
+ */
+export class SyncFolder {
+  readonly #path: string;
+  readonly #claim: SyncClaim;
+  readonly #rows = new Map<string, SyncedRows>();
+  /** What is as it is now, by its name. */
+  readonly #current = new Map<string, readonly object[]>();
+  #products: Products;
+
+  constructor(path: string, claim: SyncClaim) {
+    this.#path = path;
+    this.#claim = claim;
+    this.#products = claim.found;
+    if (claim.left === 'begun') orRefuse(path, () => this.#clearAway());
+  }
+
+  /** {@link SyncRun.customer} of a run that has no other one. */
+  static within<T>(
     out: string,
     customerId: string,
     work: (folder: SyncFolder) => Promise<T>,
     signal: AbortSignal,
   ): Promise<T> {
-    const path = join(out, customerId);
-    makePrivateFolder(join(path, 'transactions'));
-    makePrivateFolder(join(path, 'pending'));
-    const locked = async () => {
-      const folder = new SyncFolder(path);
-      try {
-        return await work(folder);
-      } finally {
-        await folder.commit();
-      }
-    };
-    return withLock(join(path, 'sync'), `The folder ${path}`, locked, 10_000, signal);
+    return SyncRun.within(out, signal, (run) => run.customer(customerId, work));
   }
 
+  /** None where the rows that it tells of are not all there: they are fetched again then. */
   progressOf(productId: string): Progress | undefined {
-    return Object.hasOwn(this.#products, productId) ? this.#products[productId] : undefined;
+    const known = this.#progressOf(productId);
+    if (known?.size === undefined) return known;
+    const path = this.#rowsPath(productId);
+    return orRefuse(path, () => sizeOf(path)) < known.size ? undefined : known;
   }
 
   /** To be said after the rows it tells of were appended. */
-  remember(productId: string, progressNow: Progress): void {
-    this.#products = { ...this.#products, [productId]: progressNow };
-    this.#replacements.set(join(this.#path, STATE), JSON.stringify({ products: this.#products }, null, 2));
+  remember(productId: string, progress: Progress): void {
+    const size = this.#rows.get(productId)?.size;
+    const now = { ...progress, ...(size !== undefined && { size }) };
+    this.#products = { ...this.#products, [productId]: now };
   }
 
   /** The booked transactions of a product. @param settled see {@link Progress} */
   booked(productId: string, settled: number): SyncedRows {
-    const rows = new SyncedRows(join(this.#path, 'transactions', `${productId}.ndjson`), settled);
-    this.#rows.push(rows);
+    const path = this.#rowsPath(productId);
+    const { left } = this.#claim;
+    if (left === 'begun') orRefuse(path, () => takeOwnCopy(path, this.#claim));
+    const rows = new SyncedRows(path, settled, { claim: this.#claim, isFlushed: left === 'ended' });
+    this.#rows.set(productId, rows);
     return rows;
   }
 
   /** @param name `accounts`, `balances` or `pending/<productId>` */
   replace(name: string, rows: readonly object[]): void {
-    const text = rows.map((row) => `${JSON.stringify(row)}\n`).join('');
-    this.#replacements.set(join(this.#path, `${name}.ndjson`), text);
+    this.#current.set(name, rows);
   }
 
   /**
-   * Makes what was said durable. The progress takes its place after everything that it tells of is on the disk, so
-   * a kill or a power cut in between has rows fetched again and found, and none lost.
+   * Makes what was said of booked transactions durable. The progress is written after everything that it tells of is on
+   * the disk, so a kill or a power cut in between has rows fetched again and found, and none lost.
    *
-   * @throws Psd2Error `config` when it can't be written
+   * @throws Psd2Error `config` when it can't be written, or another run has taken the folder over
    */
   async commit(): Promise<void> {
-    const statePath = join(this.#path, STATE);
-    const replacements = [...this.#replacements]
-      .filter(([path, text]) => contentOf(path) !== text)
-      // The progress last.
-      .sort(([a], [b]) => Number(a === statePath) - Number(b === statePath));
-    this.#replacements.clear();
-    const files: Unflushed[] = [];
+    await this.#flushRows();
+    this.#claim.write(this.#products, false);
+  }
+
+  /** Commits, and says that this run writes nothing more here. @throws Psd2Error `config` as {@link commit} */
+  async end(): Promise<void> {
+    if (this.#claim.isLost) return;
+    await this.#flushRows();
+    this.#replaceCurrent();
+    this.#claim.assertHeld();
+    this.#claim.write(this.#products, true);
+  }
+
+  async #flushRows(): Promise<void> {
+    const files: { path: string; file: number }[] = [];
     try {
-      for (const rows of this.#rows) {
+      for (const rows of this.#rows.values()) {
         const file = orRefuse(rows.path, () => rows.takeUnflushed());
         if (file !== undefined) files.push({ path: rows.path, file });
-      }
-      // A new file is found after a power cut when its folder is on the disk, too.
-      if (files.length > 0) files.push(...openFolder(join(this.#path, 'transactions')));
-      for (const [path, text] of replacements) {
-        const file = createBeside(path);
-        files.push({ path, file });
-        orRefuse(path, () => writeFileSync(file, text));
       }
       const flushed = await Promise.allSettled(files.map(({ file }) => flush(file)));
       flushed.forEach((outcome, index) => {
@@ -126,18 +155,90 @@ export class SyncFolder {
     } finally {
       for (const { file } of files) closeSync(file);
     }
-    for (const [path] of replacements) orRefuse(path, () => renameSync(besideOf(path), path));
+  }
+
+  /**
+   * Replaces `current.ndjson`. What was not said anew stays as it was. The disk is not waited for: the next sync
+   * writes anew what differs.
+   */
+  #replaceCurrent(): void {
+    if (this.#current.size === 0) return;
+    const path = join(this.#path, CURRENT);
+    const before = contentOf(path) ?? '';
+    const text = mergeCurrent(before, this.#current);
+    if (text === before) return;
+    orRefuse(path, () => {
+      writeFileSync(besideOf(path, this.#claim), text, { mode: 0o600 });
+      putInPlace(path, this.#claim);
+    });
+    if (this.#claim.left === 'old') this.#removeOld();
+  }
+
+  /** What others were about to put in place, before anything is written: see {@link putInPlace}. */
+  #clearAway(): void {
+    for (const folder of [this.#path, join(this.#path, 'transactions')]) {
+      for (const name of readdirSync(folder)) {
+        if (isBeside(name)) rmSync(join(folder, name), { force: true });
+      }
+    }
+  }
+
+  /** The files of psd2 before 0.2 that `current.ndjson` takes the place of. */
+  #removeOld(): void {
+    for (const name of ['accounts.ndjson', 'balances.ndjson', 'pending'])
+      rmSync(join(this.#path, name), { recursive: true, force: true });
+  }
+
+  #progressOf(productId: string): Products[string] | undefined {
+    return Object.hasOwn(this.#products, productId) ? this.#products[productId] : undefined;
+  }
+
+  #rowsPath(productId: string): string {
+    return join(this.#path, 'transactions', `${productId}.ndjson`);
   }
 }
 
-/** An opened file that may not be on the disk yet. */
-interface Unflushed {
-  path: string;
-  file: number;
+const CURRENT = 'current.ndjson';
+/** A run's own lock is held by nobody else. */
+const RUN_PATIENCE_MS = 10_000;
+const flush = promisify(fdatasync);
+
+/** What the lock of a run is beside. */
+function lockOf(out: string, run: string): string {
+  return join(out, `sync-${run}`);
 }
 
-const STATE = 'sync.json';
-const flush = promisify(fdatasync);
+const KINDS: Record<string, string> = { accounts: 'account', balances: 'balance', pending: 'pending' };
+
+/** What a line of `current.ndjson` begins with that belongs to `name`. */
+function beginOf(name: string): string {
+  const [kind = '', productId] = name.split('/');
+  const begin = `{"kind":"${KINDS[kind] ?? kind}"`;
+  return productId === undefined ? begin : `${begin},"productId":${JSON.stringify(productId)}`;
+}
+
+/** Lines of `before` that tell of what is in `current` go; its own take their place, in a fixed order. */
+function mergeCurrent(before: string, current: ReadonlyMap<string, readonly object[]>): string {
+  const groups = [...current].map(([name, rows]) => ({ begin: beginOf(name), rows }));
+  const kept = before
+    .split('\n')
+    .filter((line) => line !== '' && !groups.some(({ begin }) => line.startsWith(begin)));
+  const lines = groups.flatMap(({ begin, rows }) =>
+    rows.map((row) => {
+      const rest = JSON.stringify(row).slice(1);
+      return rest === '}' ? `${begin}}` : `${begin},${rest}`;
+    }),
+  );
+  return [...kept, ...lines]
+    .sort((a, b) => orderOf(a) - orderOf(b))
+    .map((line) => `${line}\n`)
+    .join('');
+}
+
+/** Accounts before balances before pending ones; within these the order stays. */
+function orderOf(line: string): number {
+  return line.startsWith('{"kind":"account"') ? 0 : line.startsWith('{"kind":"balance"') ? 1 : 2;
+}
 
 function contentOf(path: string): string | undefined {
   try {
@@ -148,33 +249,11 @@ function contentOf(path: string): string | undefined {
   }
 }
 
-function besideOf(path: string): string {
-  return `${path}.new`;
-}
-
-/** Opens what is to take the place of `path`; one that a kill left is removed, under the folder's lock. */
-function createBeside(path: string): number {
-  const create = () => openSync(besideOf(path), 'wx', 0o600);
-  try {
-    return create();
-  } catch (cause) {
-    if (systemCode(cause) !== 'EEXIST') throw cannotWrite(path, cause);
-    return orRefuse(path, () => {
-      rmSync(besideOf(path));
-      return create();
-    });
-  }
-}
-
-function openFolder(path: string): Unflushed[] {
-  // Windows has no such thing.
-  return process.platform === 'win32' ? [] : [{ path, file: orRefuse(path, () => openSync(path, 'r')) }];
-}
-
 function orRefuse<T>(path: string, write: () => T): T {
   try {
     return write();
   } catch (cause) {
+    if (cause instanceof Psd2Error) throw cause;
     throw cannotWrite(path, cause);
   }
 }

@@ -1,6 +1,8 @@
 import { closeSync, fstatSync, ftruncateSync, openSync, readSync, statSync, writeFileSync } from 'node:fs';
 import { type IsoDate, isIsoDate } from '../domain/calendar.ts';
 import { Psd2Error } from '../errors.ts';
+import type { Held } from './own-copy.ts';
+import { WRITE_AT_END } from './sync-claim.ts';
 import { isMissing } from './system-error.ts';
 
 /** A row as it stands in a file: its id, and the day it is sorted and looked up by. */
@@ -20,6 +22,8 @@ interface Run {
 }
 
 const BLOCK = 256 * 1024;
+/** For who has the folder for itself. */
+const UNSHARED = { claim: { assertHeld: () => {} }, isFlushed: false };
 
 /**
  * A file of rows that is only ever appended to, one JSON document a line, so that a program that reads along
@@ -35,19 +39,27 @@ export class SyncedRows {
   #size: number;
   /** Where there are rows that may not be on the disk yet: the file, opened, or null for one to be opened. */
   #unflushed: number | null | undefined;
+  readonly #claim: Pick<Held, 'assertHeld'>;
 
   /**
    * Reads what of the file may come again, and cuts off a last line that a crash left unfinished.
    *
    * @param settled bytes at the beginning of the file whose rows can't come again; 0 when that is not known
-   * @throws Psd2Error `config` when the file can't be read or is damaged
+   * @param how `claim` is the right to write to the file; `isFlushed`: a sync that has ended wrote the rows, and waited
+   *   for the disk
+   * @throws Psd2Error `config` when the file can't be read or is damaged, or another run has taken the folder over
    */
-  constructor(path: string, settled: number) {
+  constructor(
+    path: string,
+    settled: number,
+    { claim, isFlushed }: { claim: Pick<Held, 'assertHeld'>; isFlushed: boolean } = UNSHARED,
+  ) {
     this.path = path;
+    this.#claim = claim;
     try {
-      this.#size = readRows(path, settled, (row, offset) => this.#hold(row, offset));
+      this.#size = readRows(path, settled, claim, (row, offset) => this.#hold(row, offset));
       // A killed sync may have appended these, and not waited for the disk.
-      this.#unflushed = this.#runs.length > 0 ? null : undefined;
+      this.#unflushed = this.#runs.length > 0 && !isFlushed ? null : undefined;
     } catch (cause) {
       if (cause instanceof Psd2Error) throw cause;
       throw new Psd2Error('config', `${path} cannot be read`, { hint: 'Check who owns it.', cause });
@@ -67,9 +79,10 @@ export class SyncedRows {
     if (fresh.length === 0) return 0;
     const lines = fresh.map((row) => `${JSON.stringify(row)}\n`);
     try {
-      this.#unflushed ??= openSync(this.path, 'a', 0o600);
+      this.#unflushed ??= this.#open();
       writeFileSync(this.#unflushed, lines.join(''));
     } catch (cause) {
+      if (cause instanceof Psd2Error) throw cause;
       throw new Psd2Error('config', `${this.path} cannot be written`, {
         hint: 'Check the free space, and who owns the folder. What is in the file stays; the next sync goes on.',
         cause,
@@ -80,6 +93,32 @@ export class SyncedRows {
       this.#size += Buffer.byteLength(lines[index] ?? '');
     });
     return fresh.length;
+  }
+
+  /** Bytes of the file, with what was appended. */
+  get size(): number {
+    return this.#size;
+  }
+
+  /** @throws Psd2Error `config` when another run has taken the folder over, or another program has changed the file */
+  #open(): number {
+    // One that was there is not made anew where it is gone.
+    const file = openSync(this.path, this.#size === 0 ? 'a' : WRITE_AT_END, 0o600);
+    try {
+      // Who takes the folder over gives the file a new inode after that: so this one is ours, or is found by nobody.
+      this.#claim.assertHeld();
+      if (fstatSync(file).size === this.#size) return file;
+      throw new Psd2Error(
+        'config',
+        `${this.path} was changed by another program while psd2 sync worked on it`,
+        {
+          hint: 'Leave these files to psd2 sync, and run it again.',
+        },
+      );
+    } catch (error) {
+      closeSync(file);
+      throw error;
+    }
   }
 
   #hold(row: SyncedRow, offset: number): void {
@@ -141,7 +180,12 @@ function dayOf({ bookingDate }: SyncedRow): string {
 }
 
 /** @returns the size of the file, without the end that a crash left unfinished */
-function readRows(path: string, settled: number, each: (row: SyncedRow, offset: number) => void): number {
+function readRows(
+  path: string,
+  settled: number,
+  claim: Pick<Held, 'assertHeld'>,
+  each: (row: SyncedRow, offset: number) => void,
+): number {
   const whole = sizeOf(path);
   if (whole === 0) return 0;
   const file = openSync(path, 'r+');
@@ -166,6 +210,7 @@ function readRows(path: string, settled: number, each: (row: SyncedRow, offset: 
     }
     if (rest.length > 0) {
       if (!isBegunRow(rest)) throw damagedAt(path, offset);
+      claim.assertHeld();
       ftruncateSync(file, offset);
     }
     return offset;
@@ -201,7 +246,8 @@ function isBegunRow(rest: Buffer): boolean {
   return isBegun || rest.every((byte) => byte === 0);
 }
 
-function sizeOf(path: string): number {
+/** 0 when there is no such file. */
+export function sizeOf(path: string): number {
   try {
     return statSync(path).size;
   } catch (error) {

@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import * as z from 'zod';
@@ -35,16 +35,26 @@ const lines = (path: string): unknown[] =>
     .map((line) => JSON.parse(line));
 const booked = (folder: string, customer: string, product: string) =>
   z.array(shapes.syncedRow).parse(lines(join(folder, customer, 'transactions', `${product}.ndjson`)));
+/** Of the first customer alone. */
+const contentOf1 = (folder: string) =>
+  ['transactions/0050000010.ndjson', 'transactions/0050000018.ndjson', 'current.ndjson'].map((name) =>
+    lines(join(folder, '5000001', name)),
+  );
+const currentRow = z.looseObject({ kind: z.string() });
+const current = (folder: string, customer: string, kind: string) =>
+  z
+    .array(currentRow)
+    .parse(lines(join(folder, customer, 'current.ndjson')))
+    .filter((row) => row.kind === kind);
 /** Everything that was synced, sorted, so that two folders can be compared. */
 const contentOf = (folder: string) =>
-  IDS.flatMap((customer) =>
-    ['transactions', 'pending'].flatMap((kind) =>
-      readdirSync(join(folder, customer, kind))
-        .sort()
-        .map((file) => [customer, kind, file, lines(join(folder, customer, kind, file))]),
-    ),
-  );
-const progress = z.object({ products: z.record(z.string(), z.record(z.string(), z.unknown())) });
+  IDS.flatMap((customer) => [
+    current(folder, customer, 'pending'),
+    ...readdirSync(join(folder, customer, 'transactions'))
+      .sort()
+      .map((file) => [customer, file, lines(join(folder, customer, 'transactions', file))]),
+  ]);
+const progress = z.looseObject({ products: z.record(z.string(), z.record(z.string(), z.unknown())) });
 const readReport = ({ stdout }: Ended) => shapes.syncReport.parse(JSON.parse(stdout));
 
 describe('psd2 sync', () => {
@@ -59,8 +69,10 @@ describe('psd2 sync', () => {
     for (const customer of IDS) {
       const asked = ['--customer', customer];
       const accounts = await operator.json(shapes.accounts, ['accounts', 'list', ...asked]);
-      expect(lines(join(folder, customer, 'accounts.ndjson'))).toEqual(accounts);
-      expect(lines(join(folder, customer, 'balances.ndjson'))).toHaveLength(accounts.length);
+      const listed = accounts.map((account) => ({ kind: 'account', ...account }));
+      expect(current(folder, customer, 'account')).toEqual(listed);
+      expect(current(folder, customer, 'balance')).toHaveLength(accounts.length);
+      expect(current(folder, customer, 'pending').length).toBeGreaterThan(0);
     }
     for (const product of ['0050000010', '0050000018']) {
       const listed = await operator.json(shapes.transactions, [
@@ -160,20 +172,82 @@ describe('psd2 sync', () => {
     }
   });
 
+  it.concurrent.each([2, 3, 5])(
+    'stopped after %i calls until another one has taken its folder over, undoes nothing when it goes on',
+    async (calls) => {
+      const folder = out(`stalled-${calls}`);
+      const stalled = await operator.start(['sync', '--out', folder, '--customer', '5000001', '--verbose']);
+      await stalled.prints(new RegExp(`(GET [^\\n]*\\n[\\s\\S]*?){${calls}}`));
+      stalled.kill('SIGSTOP');
+      // With the real time that it takes until one that stands still is taken for dead.
+      const taken = await sync(folder, '--customer', '5000001');
+      expect(taken, taken.stderr).toMatchObject({ code: 0 });
+      const whole = contentOf1(folder);
+      stalled.kill('SIGCONT');
+      const ended = await stalled.ended;
+      expect(ended.code, ended.stderr).toBe(3);
+      expect(ended.stderr).toContain(`Another psd2 sync has gone on with the folder ${folder}/5000001`);
+      expect(contentOf1(folder)).toEqual(whole);
+      const again = readReport(await sync(folder, '--customer', '5000001'));
+      expect(again.totals).toMatchObject({ newTransactions: 0, synced: 1 });
+    },
+  );
+
   it('after a sync under a clock that was far ahead, still finds what was booked since', async () => {
     const folder = out('ahead');
     await sync(folder, '--customer', '5000001');
     const path = join(folder, '5000001', 'transactions', '0050000010.ndjson');
-    const state = join(folder, '5000001', 'sync.json');
+    const state = join(folder, '5000001', 'sync-1.ndjson');
     const whole = readFileSync(path, 'utf8');
     const earlier = `${whole.split('\n').slice(0, -6).join('\n')}\n`;
     writeFileSync(path, earlier);
-    const { products } = progress.parse(JSON.parse(readFileSync(state, 'utf8')));
-    const ahead = { ...products['0050000010'], through: '2999-01-01', settled: earlier.length };
-    writeFileSync(state, JSON.stringify({ products: { ...products, '0050000010': ahead } }));
+    const ended = progress.parse(lines(state).at(-1));
+    const known = ended.products['0050000010'];
+    const size = earlier.length;
+    const ahead = { ...known, through: '2999-01-01', settled: size, size };
+    const products = { ...ended.products, '0050000010': ahead };
+    writeFileSync(state, `${JSON.stringify({ ...ended, products })}\n`);
     expect(readReport(await sync(folder, '--customer', '5000001')).totals.newTransactions).toBe(5);
     expect(readFileSync(path, 'utf8')).toBe(whole);
-    expect(readFileSync(state, 'utf8')).not.toContain('2999');
+    expect(JSON.stringify(lines(join(folder, '5000001', 'sync-2.ndjson')).at(-1))).not.toContain('2999');
+  });
+
+  it('goes on with a folder as psd2 before 0.2 left it', async () => {
+    const folder = out('old');
+    await sync(folder, '--customer', '5000001');
+    const whole = contentOf1(folder);
+    const state = join(folder, '5000001', 'sync-1.ndjson');
+    const { products } = progress.parse(lines(state).at(-1));
+    const old = Object.entries(products).map(([id, { size: _size, ...known }]) => [id, known]);
+    writeFileSync(
+      join(folder, '5000001', 'sync.json'),
+      JSON.stringify({ products: Object.fromEntries(old) }),
+      {
+        mode: 0o600,
+      },
+    );
+    rmSync(state);
+    rmSync(join(folder, '5000001', 'current.ndjson'));
+    mkdirSync(join(folder, '5000001', 'pending'));
+    writeFileSync(join(folder, '5000001', 'accounts.ndjson'), '');
+    const report = readReport(await sync(folder, '--customer', '5000001'));
+    expect(report.totals).toMatchObject({ newTransactions: 0, synced: 1 });
+    expect(contentOf1(folder)).toEqual(whole);
+    expect(readdirSync(join(folder, '5000001')).sort()).toEqual([
+      'current.ndjson',
+      'sync-1.ndjson',
+      'transactions',
+    ]);
+  });
+
+  it('fetches the rows of a file again that was moved away', async () => {
+    const folder = out('moved');
+    await sync(folder, '--customer', '5000001');
+    const path = join(folder, '5000001', 'transactions', '0050000010.ndjson');
+    const whole = readFileSync(path, 'utf8');
+    rmSync(path);
+    await sync(folder, '--customer', '5000001');
+    expect(readFileSync(path, 'utf8')).toBe(whole);
   });
 
   it('says where a file is damaged, and leaves it as it is', async () => {

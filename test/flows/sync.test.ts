@@ -75,11 +75,16 @@ describe('the transactions of a product', () => {
       (folder) => syncCustomer(bank, folder, { customerId: '1048262', since, today, transactionId: 't' }),
       new AbortController().signal,
     );
-  const details = (kind: string): string[] =>
-    readFileSync(join(out, '1048262', kind, `${PRODUCT}.ndjson`), 'utf8')
+  const linesOf = (...names: string[]): { kind?: string; details: string }[] =>
+    readFileSync(join(out, '1048262', ...names), 'utf8')
       .split('\n')
       .slice(0, -1)
-      .map((line) => JSON.parse(line).details);
+      .map((line) => JSON.parse(line));
+  const details = (kind: 'transactions' | 'pending') =>
+    (kind === 'transactions'
+      ? linesOf('transactions', `${PRODUCT}.ndjson`)
+      : linesOf('current.ndjson').filter((line) => line.kind === 'pending')
+    ).map((line) => line.details);
 
   const since = addDays(TODAY, -88);
   it.each<[string, (at: IsoDate) => number]>([

@@ -1,5 +1,13 @@
 import { randomUUID } from 'node:crypto';
-import { appendFileSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  closeSync,
+  fstatSync,
+  readFileSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -68,6 +76,38 @@ describe('a file of synced rows', () => {
     writeFileSync(path, 'a letter without an end of line');
     expect(() => new SyncedRows(path, 0)).toThrow(`${path} is damaged at byte 0`);
     expect(readFileSync(path, 'utf8')).toBe('a letter without an end of line');
+  });
+
+  it('is to be flushed where a killed sync may have left rows, before progress is stored past them', () => {
+    const path = newFile();
+    new SyncedRows(path, 0).append([on(1, 'a'), on(2, 'b')]);
+    const claim = { assertHeld: () => {} };
+    const file = new SyncedRows(path, 0, { claim, isFlushed: false }).takeUnflushed();
+    expect(file === undefined ? 0 : fstatSync(file).size).toBe(statSync(path).size);
+    if (file !== undefined) closeSync(file);
+    expect(new SyncedRows(path, 0, { claim, isFlushed: true }).takeUnflushed()).toBeUndefined();
+  });
+
+  it('is written to only by who holds the folder, also where it is open already', () => {
+    const path = newFile();
+    new SyncedRows(path, 0).append([on(1, 'a')]);
+    const before = readFileSync(path, 'utf8');
+    const lost = () => {
+      throw new Error('taken over');
+    };
+    const rows = new SyncedRows(path, 0, { claim: { assertHeld: lost }, isFlushed: true });
+    expect(() => rows.append([on(2, 'b')])).toThrow();
+    appendFileSync(path, '{"id":"c","book');
+    expect(() => new SyncedRows(path, 0, { claim: { assertHeld: lost }, isFlushed: true })).toThrow();
+    expect(readFileSync(path, 'utf8')).toBe(`${before}{"id":"c","book`);
+  });
+
+  it('is not written to where another program has changed it', () => {
+    const path = newFile();
+    new SyncedRows(path, 0).append([on(1, 'a')]);
+    const rows = new SyncedRows(path, 0);
+    appendFileSync(path, 'a line of another program\n');
+    expect(() => rows.append([on(2, 'b')])).toThrow(`${path} was changed by another program`);
   });
 
   it('names the file and the place where it is damaged', () => {

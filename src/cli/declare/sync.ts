@@ -10,12 +10,19 @@ export function declareSync(sync: Command, run: Run): void {
       'read from this day on, even if synced before, YYYY-MM-DD; default: 89 days at first, then what is new',
     )
     .option('--concurrency <n>', 'how many customers at once', '8')
+    .option('--cores <n>', 'how many cores to use; default: all')
     .addHelpText(
       'after',
       `
-In the folder of a customer are accounts.ndjson, balances.ndjson and pending/<productId>.ndjson as they are
-now, and transactions/<productId>.ndjson, to which booked transactions are only ever appended, each once,
-with an id of its own. A sync that was interrupted is gone on with by the next one.
+In the folder of a customer:
+  transactions/<productId>.ndjson  booked transactions: only ever appended, each once, with an id of its own
+  current.ndjson                   accounts, balances and pending transactions as they are now ("kind" says which)
+  sync-<n>.ndjson                  the progress of psd2 sync itself
+
+The next sync goes on where an interrupted one stopped. Ctrl-C or SIGTERM takes no new customer, stores what
+was read, and ends with exit code 130; a second one ends at once.
+
+With hundreds of customers all cores are used: --cores says how many. --concurrency counts over all of them.
 
 What goes wrong with one customer stops no other; the exit code is then that of the first failure. A customer
 whose SCA the bank wants (exit code 6) reads the transactions once with psd2 accounts transactions.
@@ -28,6 +35,7 @@ Examples:
       run(async (context) =>
         (await import('../../commands/sync.ts')).sync(context, {
           since: undefined,
+          cores: undefined,
           ...options,
           allCustomers: allCustomers === true,
         }),

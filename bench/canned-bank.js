@@ -1,0 +1,234 @@
+// A bank that costs next to nothing: nginx with mutual TLS and answers from files, the same for every customer. What it
+// says of requests it does not check. For the benches that measure psd2 itself on more than one core.
+import { execFileSync, spawn, spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { once } from 'node:events';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { connect, createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { PROGRAM } from './operator.js';
+
+const ACCOUNTS = 3;
+const ROWS = 25;
+const PENDING = 2;
+
+/** The sentence for who has no nginx; undefined where there is one. */
+export function whyNoCannedBank() {
+  const { error, status } = spawnSync('nginx', ['-v'], { stdio: 'ignore', env: withSbin() });
+  if (!error && status === 0) return undefined;
+  return 'There is no nginx here (Debian: apt install nginx), so what needs a bank that costs next to nothing is left out.';
+}
+
+/**
+ * Starts it, with a profile `canned` and customers who are logged in, in a configuration folder of their own.
+ *
+ * @param core the only one that nginx runs on; undefined: all
+ */
+export async function openCannedBank({ customers, core }) {
+  const folder = mkdtempSync(join(tmpdir(), 'psd2-canned-'));
+  const at = (name) => join(folder, name);
+  const env = {
+    ...process.env,
+    PSD2_CONFIG_DIR: at('config'),
+    PSD2_PROFILE: 'canned',
+    PSD2_CLIENT_SECRET: 'not-checked',
+    NODE_COMPILE_CACHE: at('compile-cache'),
+  };
+  const run = (...words) =>
+    execFileSync(process.execPath, [PROGRAM, ...words], {
+      env,
+      stdio: ['ignore', 'pipe', 'inherit'],
+      encoding: 'utf8',
+    });
+  run('cert', 'generate', '--out', at('tpp'));
+  execFileSync(
+    'openssl',
+    [
+      ...[
+        'req',
+        '-x509',
+        '-newkey',
+        'rsa:2048',
+        '-nodes',
+        '-keyout',
+        at('bank-key.pem'),
+        '-out',
+        at('bank.pem'),
+      ],
+      ...['-days', '2', '-subj', '/CN=127.0.0.1', '-addext', 'subjectAltName=IP:127.0.0.1'],
+    ],
+    { stdio: 'ignore' },
+  );
+  const port = await freePort();
+  writeFileSync(at('nginx.conf'), configuration(folder, port));
+  const start = ['nginx', '-p', folder, '-c', at('nginx.conf'), '-e', at('error.log')];
+  const [program, ...words] = core === undefined ? start : ['taskset', '-c', core, ...start];
+  const nginx = spawn(program, words, { stdio: 'ignore', env: withSbin() });
+  await reachable(port, nginx);
+
+  run(
+    ...['profile', 'add', 'canned', '--base-url', `https://127.0.0.1:${port}`, '--client-id', 'canned'],
+    ...['--app-name', 'canned', '--environment', 'sandbox', '--ca', at('bank.pem')],
+    ...['--qwac-cert', at('tpp/qwac.pem'), '--qwac-key', at('tpp/qwac-key.pem')],
+    ...['--qseal-cert', at('tpp/qseal.pem'), '--qseal-key', at('tpp/qseal-key.pem')],
+  );
+  logInMany(at('config/tokens/canned'), customers, `https://127.0.0.1:${port}/`);
+  return {
+    env,
+    folder,
+    async close() {
+      nginx.kill('SIGTERM');
+      if (nginx.exitCode === null) await once(nginx, 'exit');
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** Puts tokens into the store that need no renewal for a day. */
+function logInMany(folder, count, baseUrl) {
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  const accessTokenExpiresAt = new Date(Date.now() + 86_400_000).toISOString();
+  for (let number = 1; number <= count; number += 1) {
+    const tokens = { accessToken: `canned-${number}`, refreshToken: null, refreshTokenExpiresAt: null };
+    const file = join(folder, `customer-${5_000_000 + number}.json`);
+    writeFileSync(file, JSON.stringify({ ...tokens, accessTokenExpiresAt, scope: null, baseUrl }), {
+      mode: 0o600,
+    });
+  }
+}
+
+function configuration(folder, port) {
+  const files = {
+    accounts: { accounts: Array.from({ length: ACCOUNTS }, (_, number) => account(number)) },
+    balance: {
+      accountBalance: money('57933.730'),
+      availableBalance: money('57820.670'),
+      date: bankDay(0),
+      hour: '10:19',
+    },
+    transactions: {
+      totalOutput: money('-4679.800'),
+      totalEnter: money('3870.410'),
+      transactionsAccounting: Array.from({ length: ROWS }, (_, row) =>
+        transaction(`A${row + 1}`, 3 + row * 3),
+      ),
+      transactionsNotAccounting: Array.from({ length: PENDING }, (_, row) => transaction(`N${row + 1}`, row)),
+      numberTransactionsAccounting: ROWS,
+      numberTransactionsNotAccounting: PENDING,
+      nextAccounting: 0,
+      nextNotAccounting: 0,
+    },
+  };
+  mkdirSync(join(folder, 'answers'));
+  const locations = Object.entries(files).map(([name, data]) => {
+    const result = {
+      outcome: 'SUCCESS',
+      requestId: '007370527458816028931104',
+      flushMessages: true,
+      messages: [],
+    };
+    const body = JSON.stringify({ result, data, _links: { self: { href: name, method: 'GET' } } });
+    writeFileSync(join(folder, 'answers', `${name}.json`), body);
+    const digest = createHash('sha256').update(body).digest('base64');
+    return `location ~ ${PATHS[name]} { try_files /${name}.json =404; add_header Digest SHA-256=${digest}; }`;
+  });
+  // Its worker would else be nobody, who may not look into the folder.
+  const user = process.getuid() === 0 ? 'user root;' : '';
+  return `daemon off;
+${user}
+worker_processes 1;
+pid ${folder}/nginx.pid;
+events { worker_connections 512; }
+http {
+  access_log off;
+  default_type application/json;
+  open_file_cache max=16;
+  sendfile on;
+  keepalive_requests 1000000;
+  ${['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map((name) => `${name}_temp_path ${folder}/${name};`).join(' ')}
+  server {
+    listen 127.0.0.1:${port} ssl;
+    ssl_certificate ${folder}/bank.pem;
+    ssl_certificate_key ${folder}/bank-key.pem;
+    ssl_client_certificate ${folder}/tpp/ca.pem;
+    ssl_verify_client on;
+    root ${folder}/answers;
+    large_client_header_buffers 4 32k;
+    ${locations.join('\n    ')}
+  }
+}
+`;
+}
+
+const PATHS = {
+  accounts: '^/private/customers/[0-9]+/accounts$',
+  balance: '/balance/retrieve$',
+  transactions: '/transactions/retrieve$',
+};
+
+function account(number) {
+  const product = { code: 'AZIM', description: 'CONTO CORRENTE' };
+  return {
+    accountId: `005000001${number}`,
+    product,
+    currency: 'EUR',
+    iban: 'IT36N0999001600000050000010',
+    name: '',
+  };
+}
+
+function transaction(index, daysAgo) {
+  return {
+    index,
+    shortDescription: 'PAGAMENTO TRAMITE POS',
+    extendedDescription: `FERRAMENTA NUOVA OP. 000000${100 + daysAgo}`,
+    amountTransaction: money(`-${daysAgo}.850`),
+    dateAccountingCurrency: bankDay(daysAgo),
+    dateLiquidationValue: bankDay(daysAgo),
+    codeDescription: '43',
+    idMoneyTransfer: '',
+    isFeeCharge: false,
+  };
+}
+
+function money(amount) {
+  return { amount, currency: 'EUR' };
+}
+
+/** `DD/MM/YYYY` */
+function bankDay(daysAgo) {
+  return new Date(Date.now() - daysAgo * 86_400_000)
+    .toISOString()
+    .slice(0, 10)
+    .split('-')
+    .reverse()
+    .join('/');
+}
+
+/** Debian has nginx where only root looks. */
+function withSbin() {
+  return { ...process.env, PATH: `${process.env.PATH}:/usr/sbin` };
+}
+
+async function freePort() {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address();
+  server.close();
+  await once(server, 'close');
+  return port;
+}
+
+async function reachable(port, nginx) {
+  for (;;) {
+    if (nginx.exitCode !== null) throw new Error(`nginx ended with exit code ${nginx.exitCode}`);
+    const socket = connect(port, '127.0.0.1');
+    const isOpen = await new Promise((resolve) => {
+      socket.once('connect', () => resolve(true)).once('error', () => resolve(false));
+    });
+    socket.destroy();
+    if (isOpen) return;
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}

@@ -1,0 +1,107 @@
+import type { MessagePort } from 'node:worker_threads';
+import type { Context } from '../commands/context.ts';
+import { keepHeapSmall } from '../commands/keep-heap-small.ts';
+import { openProfileOf } from '../commands/open-profile.ts';
+import { openPace, openTransport } from '../commands/open-transport.ts';
+import { SharedProgress, syncCustomers } from '../commands/sync-customers.ts';
+import { type ThreadMessage, type ThreadStart, toThreadFailure } from '../commands/sync-threads.ts';
+import { Psd2Error } from '../errors.ts';
+import { storeFolder } from '../store/folder.ts';
+import { ProfileStore } from '../store/profiles.ts';
+import { passphraseIn } from '../store/settings.ts';
+import { silentOutput } from '../terminal/output.ts';
+import type { Terminal } from '../terminal/terminal.ts';
+import { realWorld } from './world.ts';
+
+/**
+ * Runs a further thread of `psd2 sync` with the real world: what it has to say goes to the thread that started it, and
+ * nothing can be asked.
+ */
+export async function syncThread(start: ThreadStart, port: MessagePort): Promise<void> {
+  const post = (message: ThreadMessage) => port.postMessage(message);
+  const interrupt = new AbortController();
+  port.on('message', () => interrupt.abort(new Psd2Error('interrupted', 'Interrupted')));
+  // It ends when its work has.
+  port.unref();
+  const closers: (() => Promise<void>)[] = [];
+  /** The first thread has said already what there is to say of the profile. */
+  let isOpen = false;
+  const context = contextOf(start, interrupt.signal, {
+    post,
+    say: (say) => isOpen && post({ say }),
+    warn: (warn) => isOpen && post({ warn }),
+    onEnd: (close) => closers.push(close),
+  });
+  try {
+    const opened = openProfileOf(context);
+    const transport = await openTransport(context, opened, context.globals.grant);
+    isOpen = true;
+    keepHeapSmall();
+    const job = { ...start.job, progress: new SharedProgress(start.counts) };
+    const pace = openPace(context.world, start.pace);
+    const { reports, failures } = await syncCustomers(context, opened, { ...transport, pace }, job);
+    post({ reports, failures: failures.map(toThreadFailure) });
+  } catch (error) {
+    if (!(error instanceof Psd2Error)) throw error;
+    post({ unable: error.message });
+  } finally {
+    await Promise.allSettled(closers.map((close) => close()));
+  }
+}
+
+interface ThreadPorts extends Pick<Context, 'onEnd'> {
+  post(message: ThreadMessage): void;
+  say(text: string): void;
+  warn(text: string): void;
+}
+
+function contextOf(
+  { globals, sources }: ThreadStart,
+  signal: AbortSignal,
+  { post, say, warn, onEnd }: ThreadPorts,
+): Context {
+  const { env } = process;
+  const cannotAsk = () =>
+    Promise.reject(new Psd2Error('usage', 'a further thread cannot ask for what has to be entered'));
+  const terminal: Terminal = {
+    canAsk: false,
+    size: { columns: undefined, rows: undefined },
+    colour: false,
+    say,
+    warn,
+    whileWaiting: (_text, work) => work,
+    mark: () => {},
+    marked: (text) => text,
+    confirm: cannotAsk,
+    ask: cannotAsk,
+    choose: cannotAsk,
+    askSecret: cannotAsk,
+  };
+  const folder = storeFolder(env.PSD2_CONFIG_DIR, signal);
+  const world = realWorld(signal);
+  const finish: Context['world']['finish'] = async (atStake, work) => {
+    const id = world.newId();
+    post({ begun: id, atStake });
+    try {
+      return await world.finish(atStake, work);
+    } finally {
+      post({ finished: id });
+    }
+  };
+  return {
+    globals,
+    sourceOf: (option) => sources[option],
+    env,
+    folder,
+    profiles: new ProfileStore(folder, warn, { signal, passphrase: async () => passphraseIn(env) }),
+    openFlows: new Map(),
+    terminal,
+    output: silentOutput('json'),
+    printBytes: () => {},
+    stdoutIsTerminal: false,
+    stdoutColumns: undefined,
+    world: { ...world, finish },
+    readStdin: cannotAsk,
+    onEnd,
+  };
+}

@@ -1,0 +1,5 @@
+import { parentPort, workerData } from 'node:worker_threads';
+import { syncThread } from './cli/sync-thread.ts';
+
+// A further thread of psd2 sync, started by commands/sync-threads.ts.
+if (parentPort) syncThread(workerData, parentPort);
