@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { Bank } from '../../src/bank/bank.ts';
@@ -112,8 +112,13 @@ describe('the transactions of a product', () => {
     expect(details('transactions')).toEqual(rows);
   });
 
-  const statePath = () => join(out, '1048262', 'sync.json');
-  const through = (): string => JSON.parse(readFileSync(statePath(), 'utf8')).products[PRODUCT].through;
+  const folder = () => join(out, '1048262');
+  /** Of a folder that one run after the other has worked in there is one. */
+  const progressFile = () =>
+    join(folder(), readdirSync(folder()).find((name) => /^sync-\d+\.ndjson$/.test(name)) ?? '');
+  const progress = () => JSON.parse(linesOfFile(progressFile()).at(-1) ?? '').products[PRODUCT];
+  const linesOfFile = (path: string) => readFileSync(path, 'utf8').trimEnd().split('\n');
+  const through = (): string => progress().through;
   const noon = (at: IsoDate) => new Date(`${at}T12:00:00Z`);
   const everyDay = (from: IsoDate, to: IsoDate) => {
     const days: string[] = [];
@@ -144,10 +149,11 @@ describe('the transactions of a product', () => {
 
   it('that an earlier psd2 left out, since the clock was ahead, are found', async () => {
     await sync(bankWith(() => 1).bank, since);
-    const state = JSON.parse(readFileSync(statePath(), 'utf8'));
-    const { checked: _new, ...old } = state.products[PRODUCT];
+    const { checked: _new, size: _newToo, ...old } = progress();
     const ahead = { ...old, through: addDays(TODAY, 20) };
-    writeFileSync(statePath(), JSON.stringify({ products: { [PRODUCT]: ahead } }));
+    rmSync(progressFile());
+    const content = JSON.stringify({ products: { [PRODUCT]: ahead } });
+    writeFileSync(join(folder(), 'sync.json'), content, { mode: 0o600 });
 
     const now = addDays(TODAY, 25);
     await sync(bankWith(() => 1, now, noon(now)).bank, undefined, now);

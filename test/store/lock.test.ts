@@ -166,11 +166,6 @@ describe('an operator who interrupts', () => {
           nothing,
         ),
     ],
-    [
-      'a folder of sync',
-      ({ root }) => join(root, '1', 'sync'),
-      (folder) => SyncFolder.within(folder.root, '1', nothing, signalOf(folder)),
-    ],
   ])('waits for %s no longer', async (_, path, wait) => {
     const folder = newConfigFolder(temporary);
     const interrupt = new AbortController();
@@ -184,5 +179,17 @@ describe('an operator who interrupts', () => {
       },
       10_000,
     );
+  });
+
+  it('waits for a folder of sync no longer', async () => {
+    const { root } = newConfigFolder(temporary);
+    const interrupt = new AbortController();
+    const never = new AbortController().signal;
+    const working = async () => {
+      const waiting = SyncFolder.within(root, '1', nothing, interrupt.signal);
+      interrupt.abort(new Psd2Error('interrupted', 'Interrupted'));
+      await expect(waiting).rejects.toMatchObject({ code: 'interrupted' });
+    };
+    await SyncFolder.within(root, '1', working, never);
   });
 });
