@@ -88,6 +88,18 @@ describe('camt.053', () => {
     expect(read(statement, '//Ntry/NtryDtls/TxDtls/RmtInf/Ustrd')).toContain("L'ARTE &amp; CO &lt;1&gt;");
   });
 
+  it('has room for so much of a text as its message takes, and no more', () => {
+    const long = {
+      ...booking('2026-02-03', '-1.00', 'x'.repeat(1_500), ''),
+      transferReference: 'r'.repeat(36),
+    };
+    const statement = statementOf([long]);
+    validate(statement);
+    expect(read(statement, '//Ntry/AddtlNtryInf/text()')).toBe('x'.repeat(500));
+    expect(read(statement, '//RmtInf/Ustrd/text()').split('\n')).toEqual(Array(10).fill('x'.repeat(140)));
+    expect(read(statement, '//Refs/TxId/text()')).toBe('r'.repeat(35));
+  });
+
   it('names an account by its IBAN as the schema has it, else by its product', () => {
     const grouped = statementOf(ROWS, undefined, { iban: 'it89 F099 9001 6000 0001 0482 620' });
     expect(read(grouped, '//Acct/Id/IBAN/text()')).toBe('IT89F0999001600000010482620');
