@@ -231,7 +231,7 @@ export function parseBaseUrl(text: string): URL {
   const url = new URL(text);
   if (url.username || url.password) return refuse('holds a user name or password', '');
   if (url.protocol !== 'https:') return refuse('is not https');
-  if (url.search || url.hash) return refuse('holds a query or a fragment');
+  if (/[?#]/.test(text)) return refuse('holds a query or a fragment');
   url.pathname = url.pathname.replace(/\/+$/, '');
   return url;
 }
@@ -253,7 +253,8 @@ export function redirectUriOf({ name, settings }: Profile): string {
         },
       );
     }
-    if ((url.protocol === 'http:' || url.protocol === 'https:') && !url.hash) return text;
+    // A bare `#` is a fragment too (RFC 6749, section 3.1.2), which `hash` does not show.
+    if ((url.protocol === 'http:' || url.protocol === 'https:') && !text.includes('#')) return text;
   }
   throw new Psd2Error(
     'config',

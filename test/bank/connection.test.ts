@@ -1,5 +1,8 @@
+import { getEventListeners, once } from 'node:events';
+import tls from 'node:tls';
 import { describe, expect, it } from 'vitest';
 import { fetchCustomerId } from '../../src/bank/customers.ts';
+import { Pace } from '../../src/bank/pace.ts';
 import { Psd2Error } from '../../src/errors.ts';
 import { RSA, withOpenssl } from '../certificates/openssl.ts';
 import { success } from './answers.ts';
@@ -16,6 +19,8 @@ const transactionId = 'aaaaaaaa-bbbb-4ccc-8ddd-eeeeeeeeeeee';
 const get = { method: 'GET', path: '/x', transactionId } as const;
 const put = { method: 'PUT', path: '/x', body: {}, transactionId } as const;
 const MIB = 1024 * 1024;
+/** Those of TLS before 1.2, too. */
+const WEAK = 'ALL:@SECLEVEL=0';
 
 describe('TLS', () => {
   it('refuses a bank whose certificate does not chain to the CA bundle, once and for all', async () => {
@@ -53,6 +58,29 @@ describe('TLS', () => {
       cause: { neverSent: false },
     });
     expect(recorded.received).toEqual([]);
+  });
+
+  it('speaks no version before 1.2, whatever Node was told', async () => {
+    const { cert, key } = recorded.certificates.server;
+    const old = tls.createServer({ cert, key, minVersion: 'TLSv1', maxVersion: 'TLSv1.1', ciphers: WEAK });
+    const { DEFAULT_MIN_VERSION, DEFAULT_CIPHERS } = tls;
+    try {
+      // As NODE_OPTIONS can do it.
+      tls.DEFAULT_MIN_VERSION = 'TLSv1';
+      tls.DEFAULT_CIPHERS = WEAK;
+      await once(old.listen(0, '127.0.0.1'), 'listening');
+      const address = old.address();
+      if (address === null || typeof address === 'string') throw new TypeError('no port');
+      const { exchange } = openClient({ baseUrl: `https://127.0.0.1:${address.port}` });
+      await expect(exchange(put)).rejects.toMatchObject({
+        code: 'bank_unreachable',
+        message: expect.stringContaining('psd2 needs TLS 1.2 or newer'),
+        cause: { neverSent: true, passing: false },
+      });
+    } finally {
+      Object.assign(tls, { DEFAULT_MIN_VERSION, DEFAULT_CIPHERS });
+      old.close();
+    }
   });
 
   it('keeps one connection for many calls', async () => {
@@ -99,6 +127,55 @@ describe('a bank that does not answer', () => {
 
 describe('an interruption', () => {
   const interrupted = new Psd2Error('interrupted', 'Interrupted');
+
+  describe('of a call that is not to be interrupted', () => {
+    const putting = (interruptible: 'until sent' | 'never') => ({ ...put, interruptible });
+
+    it.each(['until sent', 'never'] as const)(
+      'once it has left (%s) waits for its answer, and the signal is listened to no longer',
+      async (interruptible) => {
+        const controller = new AbortController();
+        const { signal } = controller;
+        recorded.expect('PUT', '/x', success());
+        const { exchange } = openClient({ signal });
+        const beforeSend = () => ({
+          // In the tick after this the first byte leaves.
+          beforeFirstByte: () => queueMicrotask(() => controller.abort(interrupted)),
+        });
+        expect((await exchange({ ...putting(interruptible), beforeSend })).status).toBe(200);
+        expect(getEventListeners(signal, 'abort')).toEqual([]);
+      },
+    );
+
+    it('before it leaves (until sent) keeps it from leaving', async () => {
+      const controller = new AbortController();
+      const { exchange } = openClient({ signal: controller.signal });
+      const beforeSend = () => void controller.abort(interrupted);
+      await expect(exchange({ ...putting('until sent'), beforeSend })).rejects.toBe(interrupted);
+      expect(recorded.received).toEqual([]);
+    });
+
+    it('is listened to no longer either where the bank can not be reached', async () => {
+      const { signal } = new AbortController();
+      const { exchange } = openClient({ signal, ca: stranger.cert });
+      await expect(exchange(putting('until sent'))).rejects.toMatchObject({ code: 'bank_unreachable' });
+      expect(getEventListeners(signal, 'abort')).toEqual([]);
+    });
+
+    it('before it is made (never) does not keep it from being made, even where calls have to wait', async () => {
+      const controller = new AbortController();
+      controller.abort(interrupted);
+      recorded.expect('PUT', '/x', success());
+      const pace = new Pace({
+        clock: () => 0,
+        sleep: async () => controller.signal.throwIfAborted(),
+        random: () => 0.5,
+      });
+      pace.slowDown(1_000);
+      const { exchange } = openClient({ signal: controller.signal, pace });
+      expect((await exchange(putting('never'))).status).toBe(200);
+    });
+  });
 
   it('before the call neither announces nor sends it', async () => {
     const controller = new AbortController();

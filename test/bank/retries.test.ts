@@ -70,6 +70,23 @@ describe('a GET', () => {
   });
 });
 
+describe('a call that shows a fault as it is', () => {
+  const once: BankCall = { ...get, once: true };
+
+  it('is not made again where the bank fails', async () => {
+    recorded.expect('GET', '/x', { status: 503 });
+    const { exchange, sleeps } = openClient();
+    expect((await exchange(once)).status).toBe(503);
+    expect(sleeps).toEqual([]);
+  });
+
+  it('is not made again where the bank can not be reached', async () => {
+    const { exchange, sleeps } = openClient({ baseUrl: `https://127.0.0.1:${await freePort()}` });
+    await expect(exchange(once)).rejects.toMatchObject({ code: 'bank_unreachable' });
+    expect(sleeps).toEqual([]);
+  });
+});
+
 describe('Retry-After', () => {
   const now = new Date();
   const inSeconds = (seconds: number) => new Date(now.getTime() + seconds * 1000).toUTCString();

@@ -92,7 +92,10 @@ const WAYS: Record<OperationStep, TransferEvent[][]> = {
   done: [],
 };
 
-const choices = fc.array(fc.record({ way: fc.nat(), killedAfter: fc.nat({ max: 6 }) }), { maxLength: 40 });
+const choices = fc.array(fc.record({ way: fc.nat(), killedAfter: fc.nat({ max: 6 }) }), {
+  maxLength: 40,
+  size: 'max',
+});
 
 /** All events of runs that make these choices, each run taking up where the one before was killed. */
 function eventsOf(made: { way: number; killedAfter: number }[], instant: boolean): TransferEvent[] {

@@ -1,6 +1,7 @@
-import { readdirSync, readFileSync, utimesSync } from 'node:fs';
+import { readdirSync, readFileSync, rmSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, it } from 'vitest';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it } from 'vitest';
 import { readError } from './errors.ts';
 import { type Ended, type Running, readDocument, useLoggedIn } from './psd2.ts';
 import * as shapes from './shapes.ts';
@@ -75,17 +76,45 @@ it('one that ended otherwise than well is at its end, and not named', async () =
   expect(linesOf(await next())).toEqual([]);
 });
 
-it('two transfers with one reference at the same time make one payment and one refusal that names it', async () => {
-  const before = (await operator.json(shapes.transfers, ['transfer', 'list'])).length;
-  const both = await Promise.all([1, 2].map(() => operator.psd2([...ORDER, '--reference', 'TWICE'])));
-  const [paid, refused] = both.sort((a, b) => (a.code ?? 0) - (b.code ?? 0));
-  if (!paid || !refused) throw new TypeError('two were started');
-  const { flow, state } = readDocument(shapes.transfer, paid.stdout);
-  expect(state).toBe('executed');
-  const error = readError(refused);
-  expect(error).toMatchObject({ code: 'duplicate_reference', exitCode: 2 });
-  expect(error.message).toContain(flow);
-  expect(await operator.json(shapes.transfers, ['transfer', 'list'])).toHaveLength(before + 1);
+describe('two transfers with one reference at the same time', () => {
+  const STOP = fileURLToPath(new URL('stop-at-journal.mjs', import.meta.url));
+  const held = { NODE_OPTIONS: `--import=${STOP}` };
+  const begin = (reference: string) => operator.start([...ORDER, '--reference', reference], held);
+  const withReference = async (wanted: string) =>
+    (await operator.json(shapes.transfers, ['transfer', 'list'])).filter(
+      ({ reference }) => reference === wanted,
+    );
+
+  it('make one payment, since the second looks for the reference when the first has it', async () => {
+    const first = await begin('TWICE');
+    // It has looked for the reference, and found it free.
+    await first.prints(/^stopped before its journal$/m);
+    const second = await begin('TWICE');
+    const [what] = await second.prints(/^(?:stopped before its journal|waits for another)$/m);
+    expect(what).toBe('waits for another');
+    await first.write('\n');
+    const paid = await first.ended;
+    const { flow, state } = readDocument(shapes.transfer, paid.stdout);
+    expect(state).toBe('executed');
+    const error = readError(await second.ended);
+    expect(error).toMatchObject({ code: 'duplicate_reference', exitCode: 2 });
+    expect(error.message).toContain(flow);
+    expect(await withReference('TWICE')).toHaveLength(1);
+  });
+
+  it('make one payment also where the first stood still so long that it has lost its lock', async () => {
+    const first = await begin('LATE');
+    await first.prints(/^stopped before its journal$/m);
+    // As the second does that watches it for five seconds.
+    rmSync(join(operator.config, 'flows', 'sandbox', 'journal.lock'));
+    const paid = await operator.json(shapes.transfer, [...ORDER, '--reference', 'LATE']);
+    expect(paid.state).toBe('executed');
+    await first.write('\n');
+    const error = readError(await first.ended);
+    expect(error).toMatchObject({ code: 'duplicate_reference', exitCode: 2 });
+    expect(error.message).toContain(`was used by transfer ${paid.flow}, which is executed`);
+    expect((await withReference('LATE')).map(({ state }) => state).sort()).toEqual(['cancelled', 'executed']);
+  });
 });
 
 it('nothing is left under way by flows that ended', () => {

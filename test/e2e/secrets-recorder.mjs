@@ -23,7 +23,8 @@ function record(kind, value) {
 
 function note(line) {
   try {
-    appendFileSync(file, `${stringify(line)}\n`, { mode: 0o600 });
+    // A process before may have been cut short by the limit for the size of a file.
+    appendFileSync(file, `\n${stringify(line)}\n`, { mode: 0o600 });
   } catch (error) {
     // A test may let no file grow.
     if (error.code !== 'EFBIG') throw error;

@@ -11,7 +11,14 @@ import { type ClientOptions, useClients } from '../bank/client.ts';
 import { type ScriptedAnswer, useRecordedBank } from '../bank/recorded-bank.ts';
 import { VERIFIED } from '../domain/orders.ts';
 import { newConfigFolder, temporaryFolder } from '../store/temporary-folder.ts';
-import { executionStatus, executions, newTransfer, scriptOf, type TransferSetting } from './transfers.ts';
+import {
+  EXECUTED,
+  executionStatus,
+  executions,
+  newTransfer,
+  scriptOf,
+  type TransferSetting,
+} from './transfers.ts';
 
 const recorded = useRecordedBank();
 const openClient = useClients(recorded);
@@ -328,6 +335,21 @@ describe('an interruption', () => {
     expect(executions(recorded)).toBe(1);
   });
 
+  it.each([
+    ['what became of it is asked for', SCT, 'cut before the answer', 'unknown'],
+    ['it is to settle', {}, EXECUTED, 'executed'],
+  ] as const)('while %s ends that, and the flow is where it was', async (_, order, answer, state) => {
+    const { transfer, run } = authorised(order);
+    script.execute(answer);
+    if (state === 'unknown') script.status('no answer');
+    else script.executionStatus('no answer');
+    const ended = expect(run()).rejects.toMatchObject({ code: 'interrupted' });
+    for (let requests = 0; requests < 3; requests += 1) await recorded.nextRequest();
+    transfer.world.interrupt.abort(new Psd2Error('interrupted', 'Interrupted'));
+    await ended;
+    expect(stateOf(transfer)).toBe(state);
+  });
+
   it('before execute leaves does not announce it', async () => {
     const { transfer, run } = authorised(SCT, {
       tokens: {
@@ -426,6 +448,14 @@ describe('a process that stood still while another took its transfer up', () => 
     expect(stateOf(transfer)).toBe('failed');
   });
 
+  it('until the other has been given data, and no more, writes down that it was executed', async () => {
+    const { transfer, bank } = authorised(SCT);
+    script.execute();
+    const open = standsStill(transfer, 'executed', { type: 'further-data', data: ['{}'] });
+    expect(await runAs(transfer, open, bank)).toMatchObject({ state: 'executed', cro: '0012345678' });
+    expect(stateOf(transfer)).toBe('executed');
+  });
+
   it('leaves what the other has found out as it is', async () => {
     const { transfer, bank } = authorised();
     script.execute();
@@ -433,6 +463,60 @@ describe('a process that stood still while another took its transfer up', () => 
     const open = standsStill(transfer, 'executed', { type: 'executed', cro: 'theirs' }, settled);
     expect(await runAs(transfer, open, bank)).toMatchObject({ state: 'settled', cro: 'theirs' });
     expect(executions(recorded)).toBe(1);
+  });
+
+  it.each([UNANSWERED, { type: 'resolved', outcome: 'not-executed', by: 'ada', note: null } as const])(
+    'leaves it so where its own execute had no answer, and the other wrote %j',
+    async (theirs) => {
+      const { transfer, bank } = authorised(SCT);
+      script.execute('cut before the answer');
+      const isUnknown = theirs === UNANSWERED;
+      if (isUnknown) script.status(operationStatus('AUTHORIZED'));
+      const open = standsStill(transfer, 'execute-unanswered', ...new Set([UNANSWERED, theirs]));
+      await expect(runAs(transfer, open, bank)).rejects.toMatchObject({
+        code: isUnknown ? 'outcome_unknown' : 'payment_failed',
+      });
+      expect(stateOf(transfer)).toBe(isUnknown ? 'unknown' : 'failed');
+      expect(transfer.events().filter((type) => type === 'execute-unanswered')).toHaveLength(1);
+    },
+  );
+
+  it('while it asks what became of it goes on from what the other has found out', async () => {
+    const { transfer, bank } = authorised(SCT);
+    script.execute('cut before the answer');
+    script.status(operationStatus('AUTHORIZED', 'OK'));
+    const open = standsStill(transfer, 'executed', { type: 'executed', cro: 'theirs' });
+    expect(await runAs(transfer, open, bank)).toMatchObject({ state: 'executed', cro: 'theirs' });
+  });
+
+  it('while it is not told what became of it goes on from what the other has been told', async () => {
+    const { transfer, bank } = authorised(SCT);
+    transfer.journal.openTransfer(transfer.open.current.flow).record(SENT);
+    const open = standsStill(transfer, 'execute-unanswered', { type: 'executed', cro: 'theirs' });
+    expect(await runAs(transfer, open, bank)).toMatchObject({ state: 'executed', cro: 'theirs' });
+  });
+
+  it('while the bank calls its settlement open goes on from what the other has found out', async () => {
+    const { transfer, bank } = authorised();
+    script.execute();
+    for (let polls = 0; polls < 5; polls += 1) script.executionStatus(PENDING);
+    const settled = { type: 'settlement', status: 'OK', description: null } as const;
+    const open = standsStill(transfer, 'settlement', settled);
+    expect(await runAs(transfer, open, bank)).toMatchObject({ state: 'settled' });
+  });
+
+  it('where nothing can be written any more, says so, and asks no more', async () => {
+    const { transfer, bank } = authorised();
+    script.execute();
+    script.executionStatus(executionStatus('OK'));
+    const open = transfer.journal.openTransfer(transfer.open.current.flow);
+    const record = open.record.bind(open);
+    open.record = (event) => {
+      if (event.type === 'settlement') throw new Psd2Error('config', 'The disk is full');
+      return record(event);
+    };
+    await expect(runAs(transfer, open, bank)).rejects.toMatchObject({ code: 'config' });
+    expect(stateOf(transfer)).toBe('executed');
   });
 
   it('while it asks for the settlement goes on from what the other has found out', async () => {

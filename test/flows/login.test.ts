@@ -166,6 +166,7 @@ describe('a redirect URI on another machine', () => {
     [`code=a&code=b&state=${STATE}`, 'bank_answer'],
     [`state=${STATE}`, 'bank_answer'],
     [`error=access_denied&code=a&state=${STATE}`, 'login_refused'],
+    [`code=a&error=access_denied&error=&state=${STATE}`, 'login_refused'],
   ])('and ?%s pasted is no login either', async (query, code) => {
     expectAuthorize(ELSEWHERE);
     await expect(

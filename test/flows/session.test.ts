@@ -299,6 +299,59 @@ describe('a refresh token', () => {
     });
   });
 
+  it('is not gone on with after Ctrl-C, whatever another process has stored', async () => {
+    const { world, store } = await login(0);
+    const keeper = keeperOf(store);
+    const session = openSession({
+      bank: openClient({ now: world.now }).bankWith(),
+      grantType: 'authorization_code',
+      client: () => ({ clientId: 'client-1', clientSecret: 'secret-1' }),
+      keeper,
+      world: {
+        ...world,
+        async finish() {
+          await store.write('1234567', {
+            ...(await loaded(store)),
+            accessToken: 'a',
+            accessTokenExpiresAt: null,
+          });
+          throw new Psd2Error('interrupted', 'Interrupted');
+        },
+      },
+    });
+    await expect(session.current()).rejects.toMatchObject({ code: 'interrupted' });
+  });
+
+  it.each([
+    ['before its successor is written', tokens('access-1', 'refresh-1')],
+    ['when the bank gives none', refusal(400, 'E1')],
+  ])('holds space, and gives it back %s', async (_, answer) => {
+    recorded.expect('POST', TOKEN_PATH, answer);
+    const { world, store } = await login(0);
+    const keeper = keeperOf(store);
+    const steps: string[] = [];
+    const session = openSession({
+      bank: openClient({ now: world.now }).bankWith(),
+      grantType: 'authorization_code',
+      client: () => ({ clientId: 'client-1', clientSecret: 'secret-1' }),
+      keeper: {
+        ...keeper,
+        reserve() {
+          steps.push('reserve');
+          return () => void steps.push('give back');
+        },
+        replace(spent, granted) {
+          steps.push('write');
+          return keeper.replace(spent, granted);
+        },
+      },
+      world,
+    });
+    await session.current().catch(() => {});
+    expect(steps.slice(0, 2)).toEqual(['reserve', 'give back']);
+    expect(steps.includes('write')).toBe(answer.status === 200);
+  });
+
   it('is not spent when there is no room for the next one', async () => {
     const { world, store } = await login(0);
     const session = openSession({
@@ -317,8 +370,8 @@ describe('a refresh token', () => {
     expect(recorded.received).toEqual([]);
   });
 
-  it('that is refused for another reason is not lost', async () => {
-    recorded.expect('POST', TOKEN_PATH, { status: 400, body: '{"error":"invalid_client"}' });
+  it.each([400, 401])('that is refused for another reason with %i is not lost', async (status) => {
+    recorded.expect('POST', TOKEN_PATH, { status, body: '{"error":"invalid_client"}' });
     const { session, store } = await login(0);
     await expect(session.current()).rejects.toMatchObject({
       code: 'not_logged_in',
@@ -356,6 +409,70 @@ describe('a refresh token', () => {
       'access-1',
     ]);
     expect(recorded.received).toHaveLength(1);
+  });
+});
+
+it('what a renewal does not say again stays: the scope, and the session at the bank', async () => {
+  const answer = { status: 200, body: '{"access_token":"access-1","token_type":"Bearer","expires_in":3600}' };
+  recorded.expect('POST', TOKEN_PATH, answer);
+  const { session, store } = await login(0, { apiTrackId: '0123456789' });
+  expect(await session.current()).toBe('access-1');
+  expect(await loaded(store)).toMatchObject({
+    accessToken: 'access-1',
+    refreshToken: 'refresh-0',
+    scope: 'oob',
+    apiTrackId: '0123456789',
+  });
+});
+
+it('a token that was refused is not used again, also where it could not be renewed at once', async () => {
+  recorded.expect('POST', TOKEN_PATH, refusal(400, 'E1'));
+  const { session, store } = await login(HOUR);
+  expect(await session.current()).toBe('access-0');
+  await expect(session.renewed('access-0')).rejects.toMatchObject({ code: 'not_logged_in' });
+  await store.write('1234567', { ...(await loaded(store)), accessToken: 'access-of-another' });
+  expect(await session.current()).toBe('access-of-another');
+});
+
+describe('tokens that can not be stored', () => {
+  const lost = new Psd2Error('config', 'The disk is full', { hint: 'Check the free space.' });
+  const sessionThatLoses = (world: SessionSettings['world'], store: TokenStore, holder: string | null) =>
+    openSession({
+      bank: openClient({ now: world.now }).bankWith(),
+      grantType: holder === null ? 'client_credentials' : 'authorization_code',
+      client: () => ({ clientId: 'client-1', clientSecret: 'secret-1' }),
+      keeper: {
+        ...keeperOf(store, holder),
+        replace: async () => {
+          throw lost;
+        },
+      },
+      world,
+    });
+
+  it('of a customer mean a new login, which is said', async () => {
+    recorded.expect('POST', TOKEN_PATH, tokens('access-1', 'refresh-1'));
+    const { world, store } = await login(0);
+    await expect(sessionThatLoses(world, store, '1234567').current()).rejects.toMatchObject({
+      code: 'config',
+      message: 'The disk is full',
+      hint: expect.stringMatching(
+        /^The bank has renewed the login, and it is lost: .* Check the free space\.$/,
+      ),
+    });
+  });
+
+  it('of the application mean no more than that', async () => {
+    recorded.expect('POST', TOKEN_PATH, tokens('access-1', null));
+    const { world, store } = await login('no login');
+    await store.write(null, {
+      accessToken: null,
+      accessTokenExpiresAt: null,
+      refreshToken: null,
+      refreshTokenExpiresAt: null,
+      scope: null,
+    });
+    await expect(sessionThatLoses(world, store, null).current()).rejects.toBe(lost);
   });
 });
 

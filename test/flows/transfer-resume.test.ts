@@ -153,6 +153,7 @@ it('left behind while it was executed, of which the bank does not tell, is asked
     lines = await resume(lines);
     expect(typesOf(lines).at(-1)).toBe('execute-unanswered');
   }
+  expect(typesOf(lines).filter((type) => type === 'execute-unanswered')).toHaveLength(1);
   script.status(operationStatus('AUTHORIZED', 'OK'));
   expect(typesOf(await resume(lines)).at(-1)).toBe('executed');
   expect(executions(recorded)).toBe(before);

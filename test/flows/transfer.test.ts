@@ -185,6 +185,15 @@ it.each<[string, ScriptedAnswer, string]>([
   });
 });
 
+it('a bank that fails to send the customer to SCA is asked nothing more', async () => {
+  script.verify();
+  for (let attempts = 0; attempts < 4; attempts += 1) script.approach(refusal(503));
+  const transfer = newTransfer(folder());
+  const { bank } = openClient({ now: transfer.world.now });
+  await expect(transfer.run(bank)).rejects.toMatchObject({ code: 'bank_failing' });
+  expect(recorded.last.target).toContain('/approach');
+});
+
 describe('a further step that the bank names', () => {
   const WANTS_MORE = success('{"totalAmount":{"amount":"13.000","currency":"EUR"}}', {
     resourceId: 'r1',
@@ -230,13 +239,16 @@ describe('a further step that the bank names', () => {
     ]);
   });
 
-  it('and whose answer was lost is not sent again: the order is verified anew when it is taken up', async () => {
+  it.each<[string, ScriptedAnswer, string]>([
+    ['whose answer was lost', 'cut before the answer', 'bank_unreachable'],
+    ['that something on the way refused', { status: 403, body: '<html>' }, 'forbidden'],
+  ])('and %s is not sent again: the order is verified anew when it is taken up', async (_, answer, code) => {
     const next = { method: 'PUT', href: 'r1/execute' };
     script.verify(WANTS_MORE);
-    script.verify2('cut before the answer');
+    script.verify2(answer);
     const transfer = newTransfer(folder(), { order: SCT, furtherData: ['{}'] });
     const { bank } = openClient({ now: transfer.world.now });
-    await expect(transfer.run(bank)).rejects.toMatchObject({ code: 'bank_unreachable' });
+    await expect(transfer.run(bank)).rejects.toMatchObject({ code });
     expect(transfer.journal.openTransfer(transfer.open.current.flow).current.state).toBe('verified');
 
     script.verify(WANTS_MORE);

@@ -77,7 +77,7 @@ describe('an independent verifier accepts', () => {
         target,
         fc.uuid(),
         keyId,
-        fc.uint8Array({ maxLength: 200 }),
+        fc.uint8Array({ maxLength: 200, size: 'max' }),
         async (method, url, requestId, name, content) => {
           const body = Buffer.from(content);
           const headers: Record<string, string> = {

@@ -16,8 +16,8 @@ import { CAMT_SCHEMA } from './camt-schema.ts';
 import { balancesOf, statementOf } from './statements.ts';
 
 const folder = temporaryFolder();
-/** A process for each: so many are enough to meet every text. */
-const SOME = { numRuns: 20 };
+/** A process for each: so many are enough to meet every text, and to find the shortest that fails would take minutes. */
+const SOME = { numRuns: 20, endOnFailure: true };
 
 const ROWS = [
   booking('2026-02-03', '-1234.500', 'PAGAMENTO POS', "L'ARTE & CO <1> DEL 03.02.2026"),
@@ -86,6 +86,18 @@ describe('camt.053', () => {
     expect(texts('//TtlDbtNtries/Sum')).toEqual(['1234.50']);
     expect(texts('//Acct/Id/IBAN')).toEqual(['IT89F0999001600000010482620']);
     expect(read(statement, '//Ntry/NtryDtls/TxDtls/RmtInf/Ustrd')).toContain("L'ARTE &amp; CO &lt;1&gt;");
+  });
+
+  it('has room for so much of a text as its message takes, and no more', () => {
+    const long = {
+      ...booking('2026-02-03', '-1.00', 'x'.repeat(1_500), ''),
+      transferReference: 'r'.repeat(36),
+    };
+    const statement = statementOf([long]);
+    validate(statement);
+    expect(read(statement, '//Ntry/AddtlNtryInf/text()')).toBe('x'.repeat(500));
+    expect(read(statement, '//RmtInf/Ustrd/text()').split('\n')).toEqual(Array(10).fill('x'.repeat(140)));
+    expect(read(statement, '//Refs/TxId/text()')).toBe('r'.repeat(35));
   });
 
   it('names an account by its IBAN as the schema has it, else by its product', () => {

@@ -3,8 +3,10 @@ import fs, {
   chmodSync,
   mkdirSync,
   readFileSync,
+  renameSync,
   rmSync,
   statSync,
+  symlinkSync,
   writeFileSync,
 } from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
@@ -444,6 +446,57 @@ describe('a process that was stopped in the middle of a write', () => {
     expect(openJournal('sandbox').openTransfer(flow).current).toEqual(other.current);
   });
 
+  /** Runs `work` when the next event is on the disk, before its writer has looked what else is there. */
+  function afterNextFsync(work: () => void): void {
+    const { fsyncSync: sync } = fs;
+    vi.spyOn(fs, 'fsyncSync').mockImplementationOnce((file) => {
+      sync(file);
+      work();
+    });
+    syncBuiltinESMExports();
+    onTestFinished(() => {
+      vi.restoreAllMocks();
+      syncBuiltinESMExports();
+    });
+  }
+
+  it('has lost where another has gone on from its own line already', () => {
+    const open = journal.createTransfer({ transactionId: 't1', order: transferOrder() });
+    const { flow } = open.current;
+    afterNextFsync(() => openJournal('sandbox').openTransfer(flow).record(verified));
+    expect(() => open.record({ type: 'verify-sent', ...intent })).toThrow(
+      expect.objectContaining({ code: 'overtaken' }),
+    );
+    expect(openJournal('sandbox').openTransfer(flow).current.state).toBe('verified');
+  });
+
+  it('goes on where another was killed in the middle of a line after its own', () => {
+    const open = journal.createTransfer({ transactionId: 't1', order: transferOrder() });
+    const { flow } = open.current;
+    afterNextFsync(() => appendFileSync(pathOf(flow), '{"at":"2026-11-21T10:00:0'));
+    open.record({ type: 'verify-sent', ...intent });
+    open.record(verified);
+    expect(openJournal('sandbox').openTransfer(flow).current).toEqual(open.current);
+    expect(open.current.state).toBe('verified');
+  });
+
+  it('has lost where a line that it took for one cut short by a crash has come to its end', () => {
+    const { flow } = journal.createTransfer({ transactionId: 't1', order: transferOrder() }).current;
+    const line = JSON.stringify({
+      at: '2026-11-21T10:00:02.000Z',
+      n: 2,
+      by: 'x',
+      event: { type: 'cancelled' },
+    });
+    appendFileSync(pathOf(flow), line.slice(0, 20));
+    const open = openJournal('sandbox').openTransfer(flow);
+    appendFileSync(pathOf(flow), `${line.slice(20)}\n`);
+    const overtaken = expect.objectContaining({ code: 'overtaken' });
+    expect(() => open.assertOurs()).toThrow(overtaken);
+    expect(() => open.record({ type: 'verify-sent', ...intent })).toThrow(overtaken);
+    expect(linesOf(flow)).toHaveLength(2);
+  });
+
   it('goes on where what another wrote came after its own', () => {
     const open = journal.createTransfer({ transactionId: 't1', order: transferOrder() });
     const { flow } = open.current;
@@ -479,6 +532,33 @@ it('never takes the place of another flow of the same id', () => {
     expect.objectContaining({ code: 'config' }),
   );
   expect(readFileSync(pathOf(flow), 'utf8')).toBe(before);
+});
+
+it('a flow whose file has lost what was written is damaged, and nothing is added to it', () => {
+  const open = journal.createTransfer({ transactionId: 't1', order: transferOrder() });
+  const path = pathOf(open.current.flow);
+  const beginning = readFileSync(path, 'utf8');
+  open.record({ type: 'verify-sent', ...intent });
+  writeFileSync(path, beginning);
+  const damaged = expect.objectContaining({
+    code: 'config',
+    message: `The journal ${path} is damaged at line 3`,
+  });
+  expect(() => open.assertOurs()).toThrow(damaged);
+  expect(() => open.record(verified)).toThrow(damaged);
+  expect(readFileSync(path, 'utf8')).toBe(beginning);
+});
+
+it('what is written does not follow a link that has taken the place of the file', () => {
+  const open = journal.createTransfer({ transactionId: 't1', order: transferOrder() });
+  const path = pathOf(open.current.flow);
+  const elsewhere = join(temporary, 'elsewhere.ndjson');
+  renameSync(path, elsewhere);
+  symlinkSync(elsewhere, path);
+  const before = readFileSync(elsewhere, 'utf8');
+  expect(() => open.record({ type: 'cancelled' })).toThrow(expect.objectContaining({ code: 'config' }));
+  expect(() => open.assertOurs()).toThrow(expect.objectContaining({ code: 'config' }));
+  expect(readFileSync(elsewhere, 'utf8')).toBe(before);
 });
 
 it('an event that cannot be written has not happened', () => {

@@ -1,11 +1,12 @@
 import type { ChildProcess } from 'node:child_process';
-import { readdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs';
+import fs, { existsSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import { syncBuiltinESMExports } from 'node:module';
 import { dirname, join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { Psd2Error } from '../../src/errors.ts';
 import type { StoreFolder } from '../../src/store/folder.ts';
 import { FlowJournal } from '../../src/store/journal.ts';
-import { holderOf, withLock } from '../../src/store/lock.ts';
+import { type HeldLock, holderOf, withLock } from '../../src/store/lock.ts';
 import { ProfileStore } from '../../src/store/profiles.ts';
 import { SyncFolder } from '../../src/store/sync-folder.ts';
 import { TokenStore } from '../../src/store/tokens.ts';
@@ -105,6 +106,119 @@ describe('a process that lives', () => {
     expect(await holderOf(path)).toBeUndefined();
   }, 20_000);
 });
+
+describe('a process whose lock another has taken over', () => {
+  /** As another process does that finds the lock dead. */
+  const takeOver = (path: string) => {
+    rmSync(`${path}.lock`);
+    writeFileSync(`${path}.lock`, 'theirs');
+  };
+
+  it('knows it, and leaves the lock to the other when it ends', async () => {
+    const path = join(newConfigFolder(temporary).root, 'flow');
+    const work = async (lock: HeldLock) => {
+      expect(lock.isOurs()).toBe(true);
+      takeOver(path);
+      expect(lock.isOurs()).toBe(false);
+    };
+    await withLock(path, 'It', work, 10_000);
+    expect(readFileSync(`${path}.lock`, 'utf8')).toBe('theirs');
+  });
+
+  it('knows it also when the other has ended', async () => {
+    const path = join(newConfigFolder(temporary).root, 'flow');
+    const isOurs = await withLock(
+      path,
+      'It',
+      async (lock) => {
+        rmSync(`${path}.lock`);
+        return lock.isOurs();
+      },
+      10_000,
+    );
+    expect(isOurs).toBe(false);
+  });
+});
+
+describe('a lock that shows no sign of life', () => {
+  /** What `performance.now` says: at each look the next of these, in milliseconds after the one before. */
+  function clock(...steps: (() => number)[]): void {
+    let now = 0;
+    vi.spyOn(performance, 'now').mockImplementation(() => {
+      now += (steps.length > 1 ? steps.shift() : steps[0])?.() ?? 0;
+      return now;
+    });
+    onTestFinished(() => {
+      vi.restoreAllMocks();
+      syncBuiltinESMExports();
+    });
+  }
+  const second = () => 1_000;
+
+  /** The lock of a process that is gone. */
+  function deadLock(): { path: string; lock: string } {
+    const folder = newConfigFolder(temporary).root;
+    fs.mkdirSync(folder, { recursive: true, mode: 0o700 });
+    const path = join(folder, 'flow');
+    writeFileSync(`${path}.lock`, '{"pid":1,"host":"h","since":"2020-01-01T00:00:00.000Z"}');
+    return { path, lock: `${path}.lock` };
+  }
+
+  it('is dead after five seconds, and taken away', async () => {
+    const { path, lock } = deadLock();
+    clock(second);
+    expect(await holderOf(path)).toBeUndefined();
+    expect(existsSync(lock)).toBe(false);
+  });
+
+  it('is not dead since the process that watches it was stopped itself, for however long', async () => {
+    const { path, lock } = deadLock();
+    const anHour = () => 3_600_000;
+    const beat = () => {
+      utimesSync(lock, new Date(), new Date());
+      return anHour();
+    };
+    // Four looks are four seconds at most.
+    clock(anHour, anHour, anHour, anHour, beat);
+    expect(await holderOf(path)).toBe('process 1 on h since 2020-01-01T00:00:00.000Z');
+  });
+
+  it('is left to a process that has made it anew in the same moment', async () => {
+    const { path, lock } = deadLock();
+    const end = new AbortController();
+    clock(second);
+    const { renameSync } = fs;
+    vi.spyOn(fs, 'renameSync').mockImplementationOnce((from, to) => {
+      rmSync(lock);
+      writeFileSync(lock, 'theirs');
+      renameSync(from, to);
+      end.abort(new Psd2Error('interrupted', 'Interrupted'));
+    });
+    syncBuiltinESMExports();
+    const waiting = withLock(path, 'It', async () => 'taken', 60_000, end.signal);
+    await expect(waiting).rejects.toMatchObject({ code: 'interrupted' });
+    expect(readFileSync(lock, 'utf8')).toBe('theirs');
+    expect(readdirSync(dirname(lock))).toEqual(['flow.lock']);
+  });
+});
+
+it('a process that does nothing but wait for its disk keeps its lock', async () => {
+  const path = join(newConfigFolder(temporary).root, 'flow');
+  const blocked = `
+    import { readSync, writeSync } from 'node:fs';
+    import { withLock } from '../../src/store/lock.ts';
+    await withLock(process.argv[2], 'It', async () => {
+      writeSync(1, 'held');
+      // No turn of the event loop until the test says so.
+      readSync(0, Buffer.alloc(1));
+    }, 10_000);`;
+  const { process: holder, output } = await startProgram(blocked, temporary, { arguments: [path] });
+  await new Promise((resolve) => holder.stdout?.once('data', resolve));
+  // Tells who holds it as soon as it has seen a sign of life, and nobody after five seconds without one.
+  expect(await holderOf(path)).toMatch(new RegExp(`^process ${holder.pid} on `));
+  holder.stdin?.end('.');
+  await output;
+}, 20_000);
 
 it('is released when the work fails, and its error is passed on', async () => {
   const path = join(newConfigFolder(temporary).root, 'flow');

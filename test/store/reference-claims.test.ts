@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync } from 'node:fs';
+import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, expect, it } from 'vitest';
 import { ReferenceClaims } from '../../src/store/reference-claims.ts';
@@ -39,6 +39,24 @@ it('is free again once the flow that has it has plainly failed, for one flow', (
   expect(claims.take('INV-1', 'tr-2', isFree)).toBe('tr-2');
   expect(claims.take('INV-1', 'tr-3', isFree)).toBe('tr-2');
   expect(claims.take('INV-1', 'tr-1', isNotFree)).toBe('tr-1');
+});
+
+it('stays with a flow that takes it again, also after that has failed', () => {
+  const isFree = (flow: string) => {
+    throw new TypeError(`${flow} is not to be asked about`);
+  };
+  for (let times = 0; times < 2; times += 1) expect(claims.take('INV-1', 'tr-1', isFree)).toBe('tr-1');
+  expect(readdirSync(join(folder, 'references'))).toHaveLength(1);
+});
+
+it('is taken also where a run of the same flow was killed while it took it', () => {
+  claims.take('INV-1', 'tr-1', isNotFree);
+  const [claim = ''] = readdirSync(join(folder, 'references'));
+  const path = join(folder, 'references', claim);
+  rmSync(path);
+  writeFileSync(`${path}.tr-1`, 'tr', { mode: 0o600 });
+  expect(claims.take('INV-1', 'tr-1', isNotFree)).toBe('tr-1');
+  expect(readdirSync(join(folder, 'references'))).toEqual([claim]);
 });
 
 it('leaves nothing behind but the claim', () => {

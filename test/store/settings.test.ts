@@ -193,6 +193,8 @@ describe('the base URL', () => {
     ['http://bank.example', 'The base URL "http://bank.example" is not https'],
     ['https://bank.example/?a=1', 'The base URL "https://bank.example/?a=1" holds a query or a fragment'],
     ['https://bank.example/#a', 'The base URL "https://bank.example/#a" holds a query or a fragment'],
+    ['https://bank.example/?', 'The base URL "https://bank.example/?" holds a query or a fragment'],
+    ['https://bank.example/#', 'The base URL "https://bank.example/#" holds a query or a fragment'],
     ['https://me:hush@bank.example', 'The base URL holds a user name or password'],
     ['http://me:hush@bank.example', 'The base URL holds a user name or password'],
   ])('%s is refused', (text, message) => {
@@ -228,10 +230,13 @@ describe('the redirect URI', () => {
     expect(of('http://localhost:80/cb')).toBe('http://localhost:80/cb');
   });
 
-  it.each(['callback', 'ftp://127.0.0.1/', 'myapp://callback', 'https://tpp.example/#x'])(
-    'is not %s',
-    (uri) => {
-      expect(() => of(uri)).toThrow(expect.objectContaining({ code: 'config' }));
-    },
-  );
+  it.each([
+    'callback',
+    'ftp://127.0.0.1/',
+    'myapp://callback',
+    'https://tpp.example/#x',
+    'https://tpp.example/back#',
+  ])('is not %s', (uri) => {
+    expect(() => of(uri)).toThrow(expect.objectContaining({ code: 'config' }));
+  });
 });

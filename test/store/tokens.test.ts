@@ -1,8 +1,9 @@
-import { readdirSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { beforeEach, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
 import type { StoreFolder } from '../../src/store/folder.ts';
 import { type StoredTokens, TokenStore } from '../../src/store/tokens.ts';
+import { Vault } from '../../src/store/vault.ts';
 import { newConfigFolder, temporaryFolder } from './temporary-folder.ts';
 
 const temporary = temporaryFolder();
@@ -97,6 +98,81 @@ it('refuses a damaged file without showing what is in it', async () => {
   await expect(store.read('1234567')).rejects.toThrow(
     expect.objectContaining({ code: 'config', message: `${file} is damaged: it is not JSON` }),
   );
+});
+
+describe('tokens that the bank gave for a refresh token', () => {
+  const newer: StoredTokens = { ...tokens, accessToken: 'access-2', refreshToken: 'refresh-2' };
+  const read = async () => {
+    const stored = await store.read('1234567');
+    if (!stored) throw new TypeError('There are no tokens');
+    return stored;
+  };
+
+  it('are kept also where the spent ones were encrypted anew in the meantime', async () => {
+    await store.write('1234567', tokens);
+    const spent = await read();
+    await store.rewrite();
+    await store.replace('1234567', spent, newer);
+    expect(await store.read('1234567')).toMatchObject(newer);
+  });
+
+  it('are kept where the spent ones had been encrypted anew before', async () => {
+    await store.write('1234567', tokens);
+    await store.rewrite();
+    await store.replace('1234567', await read(), newer);
+    expect(await store.read('1234567')).toMatchObject(newer);
+  });
+
+  it('are kept where the spent ones were encrypted anew, and refused to another process then', async () => {
+    await store.write('1234567', tokens);
+    const spent = await read();
+    await store.rewrite();
+    await store.refuse('1234567', await read());
+    await store.replace('1234567', spent, newer);
+    expect(await store.read('1234567')).toMatchObject(newer);
+  });
+
+  it('do not take the place of a newer login, which is given back', async () => {
+    await store.write('1234567', tokens);
+    const spent = await read();
+    await store.write('1234567', { ...tokens, accessToken: 'access-of-login' });
+    expect(await store.replace('1234567', spent, newer)).toMatchObject({ accessToken: 'access-of-login' });
+    expect(await store.read('1234567')).toMatchObject({ accessToken: 'access-of-login' });
+  });
+
+  it('do not bring back what was removed with its folder', async () => {
+    await store.write('1234567', tokens);
+    const spent = await read();
+    const place = join(folder.tokens('sandbox'), 'customer-1234567');
+    const vault = new Vault(folder, 'sandbox');
+    vi.spyOn(vault, 'key').mockImplementation(async () => {
+      rmSync(place, { recursive: true, force: true });
+      return undefined;
+    });
+    const slow = new TokenStore(folder, 'sandbox', bank, () => {}, vault);
+    expect(await slow.replace('1234567', spent, newer)).toBeUndefined();
+    await slow.refuse('1234567', spent);
+    expect(existsSync(place)).toBe(false);
+  });
+
+  it('take the place of the file that psd2 0.1 kept', async () => {
+    const place = folder.tokens('sandbox');
+    mkdirSync(place, { recursive: true, mode: 0o700 });
+    const old = join(place, 'customer-1234567.json');
+    writeFileSync(old, JSON.stringify({ ...tokens, baseUrl: bank.href }), { mode: 0o600 });
+    await store.replace('1234567', await read(), newer);
+    expect(await store.read('1234567')).toMatchObject({ ...newer, generation: 1 });
+    expect(existsSync(old)).toBe(false);
+  });
+});
+
+it('only the newest tokens are the newest', async () => {
+  await store.write('1234567', tokens);
+  const first = await store.read('1234567');
+  if (!first) throw new TypeError('There are no tokens');
+  expect(store.isNewest('1234567', first)).toBe(true);
+  await store.write('1234567', tokens);
+  expect(store.isNewest('1234567', first)).toBe(false);
 });
 
 it('lets one at a time spend a refresh token', async () => {

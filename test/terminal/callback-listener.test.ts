@@ -141,6 +141,8 @@ describe('listenForCallback', () => {
     ['two states, one of them right', `/callback?code=stolen&state=${STATE}&state=other`],
     ['the right state twice', `/callback?code=stolen&state=${STATE}&state=${STATE}`],
     ['two codes', `/callback?code=stolen&code=right&state=${STATE}`],
+    ['two errors', `/callback?error=access_denied&error=server_error&state=${STATE}`],
+    ['an error twice', `/callback?error=access_denied&error=access_denied&state=${STATE}`],
     ['an error without a state', '/callback?error=access_denied'],
     ['an error with a wrong state', '/callback?error=access_denied&state=wrong'],
   ])('refuses %s and waits on', async (_, path) => {

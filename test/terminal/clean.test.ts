@@ -6,7 +6,7 @@ import { cleanJson, cleanText } from '../../src/terminal/clean.ts';
 const DANGEROUS = [
   ...Array.from({ length: 0x20 }, (_, code) => String.fromCharCode(code)),
   ...Array.from({ length: 0x21 }, (_, code) => String.fromCharCode(0x7f + code)),
-  ...'\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069',
+  ...'\u2028\u2029\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069',
 ];
 const anyOf = (characters: string[]) => new RegExp(`[${characters.map(escaped).join('')}]`);
 const escaped = (character: string) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
@@ -30,6 +30,8 @@ describe('text for a terminal', () => {
     ['\u009b2J', '\u{FFFD}2J'],
     ['evil\u202egnp.exe', 'evil\u{FFFD}gnp.exe'],
     ['a\r\nb\tc\n\nd', 'a b c d'],
+    ['a\u2028b\u2029\u2028c', 'a b c'],
+    ['half \ud800 of a character', 'half \u{FFFD} of a character'],
     ['Caffè 50 € 😀 – “x”', 'Caffè 50 € 😀 – “x”'],
     ['', ''],
   ])('%j becomes %j', (sent, shown) => {
@@ -46,6 +48,10 @@ describe('JSON for a terminal', () => {
         expect(JSON.parse(json)).toEqual({ name: sent, list: [sent] });
       }),
     );
+  });
+
+  it('writes what separates lines so that it separates none', () => {
+    expect(cleanJson('"a\u2028b\u2029c"')).toBe('"a\\u2028b\\u2029c"');
   });
 
   it('keeps the line breaks between its parts', () => {

@@ -1,0 +1,117 @@
+import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import type { RawGlobals } from '../../src/cli/globals.ts';
+import { runCommand } from '../../src/cli/run.ts';
+import type { Context } from '../../src/commands/context.ts';
+import { newConfigFolder, temporaryFolder } from '../store/temporary-folder.ts';
+
+const temporary = temporaryFolder();
+const RAW: RawGlobals = {
+  grant: 'authorization_code',
+  input: true,
+  timeout: '30',
+  browser: true,
+  scaTimeout: '300',
+  color: true,
+};
+
+/** What was written to stderr. */
+let said: string;
+
+beforeEach(() => {
+  said = '';
+  vi.stubEnv('PSD2_CONFIG_DIR', newConfigFolder(temporary).root);
+  vi.spyOn(process.stderr, 'write').mockImplementation((text) => {
+    said += text;
+    return true;
+  });
+  const before = process.exitCode;
+  const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+  const listeners = signals.map((signal) => process.listeners(signal));
+  onTestFinished(() => {
+    process.exitCode = before;
+    signals.forEach((signal, index) => {
+      for (const listener of process.listeners(signal))
+        if (!listeners[index]?.includes(listener)) process.off(signal, listener);
+    });
+    vi.restoreAllMocks();
+    vi.unstubAllEnvs();
+  });
+});
+
+const run = (command: (context: Context) => Promise<void>) =>
+  runCommand(RAW, command, undefined, () => 'default');
+
+describe('what must come to its end', () => {
+  /** Work that ends when the test says so. */
+  function slow() {
+    let end = () => {};
+    const ended = new Promise<void>((resolve) => {
+      end = resolve;
+    });
+    return { ended, end: () => end() };
+  }
+
+  it('is waited for after Ctrl-C, which is said, and the command goes no further', async () => {
+    const { ended, end } = slow();
+    const steps: string[] = [];
+    await run(async ({ world }) => {
+      const finishing = world.finish('The login', async () => {
+        await ended;
+        steps.push('the work ends');
+      });
+      process.emit('SIGINT');
+      expect(said).toContain('Waiting for the bank to answer a token call, so that no login is lost.');
+      end();
+      await finishing;
+      steps.push('the command goes on');
+    });
+    expect(steps).toEqual(['the work ends']);
+    expect(said).toContain('psd2: Interrupted.');
+    expect(process.exitCode).toBe(130);
+  });
+
+  it('is waited for where the rest of the command has ended before it', async () => {
+    const { ended, end } = slow();
+    const steps: string[] = [];
+    const running = run(async ({ world }) => {
+      world
+        .finish('The login', async () => {
+          await ended;
+          steps.push('the work ends');
+        })
+        .catch(() => {});
+      throw new RangeError('another part of it failed');
+    }).then(() => steps.push('the command ends'));
+    end();
+    await running;
+    expect(steps).toEqual(['the work ends', 'the command ends']);
+  });
+
+  it('is named by a second Ctrl-C, which ends the process, and not once it has come to its end', async () => {
+    const exit = new Error('the process ends');
+    vi.spyOn(process, 'exit').mockImplementation((code) => {
+      expect(code).toBe(130);
+      throw exit;
+    });
+    const { ended, end } = slow();
+    await run(async ({ world }) => {
+      await world.finish('The first login', async () => {});
+      const finishing = world.finish('The login of customer 1', () => ended);
+      process.emit('SIGINT');
+      expect(() => process.emit('SIGINT')).toThrow(exit);
+      expect(said).toContain('The login of customer 1 may be lost.');
+      expect(said).not.toContain('The first login');
+      end();
+      await finishing;
+    });
+  });
+
+  it('is not spoken of where there is none', async () => {
+    await run(async ({ world }) => {
+      await world.finish('The login', async () => {});
+      process.emit('SIGINT');
+      world.signal.throwIfAborted();
+    });
+    expect(said).toBe('psd2: Interrupted.\n');
+  });
+});

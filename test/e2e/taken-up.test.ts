@@ -1,0 +1,93 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { readError } from './errors.ts';
+import { type Environment, useLoggedIn } from './psd2.ts';
+import * as shapes from './shapes.ts';
+
+// What guards a new transfer guards one too that was killed right after its beginning, and is taken up.
+
+const operator = useLoggedIn();
+const ORDER = [
+  ...['transfer', 'create', '--yes', '--from', '0010482620', '--to', 'DE89370400440532013000'],
+  ...['--name', 'Ada Lovelace', '--amount', '5.00'],
+];
+const flows = join(operator.config, 'flows', 'sandbox');
+const journal = (flow: string) => join(flows, `${flow}.ndjson`);
+const eventsOf = (flow: string) => readFileSync(journal(flow), 'utf8').match(/"type":"[a-z-]+"/g) ?? [];
+
+/** A transfer that was killed right after the event that its journal ends with now. */
+async function killedAfter(event: string, args: string[]): Promise<string> {
+  const { flow } = await operator.json(shapes.transfer, [...ORDER, ...args]);
+  const lines = readFileSync(journal(flow), 'utf8').split('\n');
+  const last = lines.findIndex((line) => line.includes(`"type":"${event}"`));
+  writeFileSync(journal(flow), `${lines.slice(0, last + 1).join('\n')}\n`);
+  return flow;
+}
+
+const resume = (flow: string, args: string[] = [], env: Environment = {}) =>
+  operator.psd2(['transfer', 'resume', flow, '--yes', '--json', '--verbose', ...args], { env });
+const calls = (stderr: string) => stderr.match(/^[A-Z]+ \/\S+ → /gm) ?? [];
+
+it('a transfer above the largest amount is not gone on with', async () => {
+  const flow = await killedAfter('created', []);
+  const refused = await resume(flow, [], { PSD2_MAX_AMOUNT: '4.99' });
+  expect(readError(refused)).toMatchObject({
+    code: 'invalid_amount',
+    exitCode: 2,
+    message: expect.stringContaining('5.00 EUR is more than the 4.99 EUR'),
+  });
+  expect(calls(refused.stderr)).toEqual([]);
+  expect(eventsOf(flow)).toEqual(['"type":"created"']);
+
+  const paid = await resume(flow, [], { PSD2_MAX_AMOUNT: '5.00' });
+  expect(paid.code, paid.stderr).toBe(0);
+});
+
+/** Changes the order of a transfer in its journal. */
+function change(flow: string, from: string, to: string): void {
+  const before = readFileSync(journal(flow), 'utf8');
+  expect(before).toContain(from);
+  writeFileSync(journal(flow), before.replace(from, to));
+}
+
+it('an instant transfer whose payee nobody has checked is not gone on with', async () => {
+  const flow = await killedAfter('created', []);
+  change(flow, '"instant":false,"type":null', '"instant":true,"type":"INSTANT"');
+  const refused = await resume(flow);
+  expect(readError(refused)).toMatchObject({
+    code: 'confirmation_needed',
+    exitCode: 2,
+    message: 'An instant transfer needs the payee to be verified, and there is no terminal to ask at',
+  });
+  expect(calls(refused.stderr)).toEqual([]);
+  expect(eventsOf(flow)).toEqual(['"type":"created"']);
+});
+
+/** Gives a transfer another reference, as of one that stood still before it had taken it. */
+const giveReference = (flow: string, from: string, to: string) =>
+  change(flow, `"reference":"${from}"`, `"reference":"${to}"`);
+
+it('a transfer whose reference another has taken in the meantime is cancelled', async () => {
+  const { flow: paid } = await operator.json(shapes.transfer, [...ORDER, '--reference', 'INV-1']);
+  const flow = await killedAfter('created', ['--reference', 'LATE-1']);
+  giveReference(flow, 'LATE-1', 'INV-1');
+  const refused = await resume(flow);
+  expect(readError(refused)).toMatchObject({
+    code: 'duplicate_reference',
+    exitCode: 2,
+    message: `The reference "INV-1" was used by transfer ${paid}, which is executed`,
+  });
+  expect(calls(refused.stderr)).toEqual([]);
+  expect(eventsOf(flow)).toEqual(['"type":"created"', '"type":"cancelled"']);
+});
+
+it('a transfer that may be paid is asked about, whoever has its reference', async () => {
+  await operator.json(shapes.transfer, [...ORDER, '--reference', 'INV-2']);
+  const flow = await killedAfter('execute-sent', ['--reference', 'LATE-2']);
+  giveReference(flow, 'LATE-2', 'INV-2');
+  const resumed = await resume(flow);
+  expect(resumed.code, resumed.stderr).toBe(0);
+  expect(calls(resumed.stderr).join()).not.toContain('/execute →');
+  expect(eventsOf(flow).at(-1)).toBe('"type":"executed"');
+});

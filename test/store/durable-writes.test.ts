@@ -1,0 +1,135 @@
+import fs, { mkdirSync, readFileSync } from 'node:fs';
+import { syncBuiltinESMExports } from 'node:module';
+import { basename, join } from 'node:path';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
+import type { StoreFolder } from '../../src/store/folder.ts';
+import { Generations } from '../../src/store/generations.ts';
+import { FlowJournal } from '../../src/store/journal.ts';
+import { ReferenceClaims } from '../../src/store/reference-claims.ts';
+import { TokenStore } from '../../src/store/tokens.ts';
+import { transferOrder, VERIFIED } from '../domain/orders.ts';
+import { recordDisk } from './disk.ts';
+import { newConfigFolder, temporaryFolder } from './temporary-folder.ts';
+
+// What was not made durable (fsync) when its writer goes on may be gone after a power cut: the tests see no such cut, so
+// they look at what the disk is asked for, and in which order.
+
+const temporary = temporaryFolder();
+let folder: StoreFolder;
+
+beforeEach(() => {
+  folder = newConfigFolder(temporary);
+});
+
+describe('a flow', () => {
+  let journal: FlowJournal;
+  beforeEach(() => {
+    journal = new FlowJournal(folder, 'sandbox', () => new Date(), Math.random);
+  });
+  const begin = () => journal.createTransfer({ transactionId: 't1', order: transferOrder() });
+  const sent = { requestId: 'q1', digest: null };
+
+  it('is durable with its first event, and so is its name, before anyone goes on with it', () => {
+    const calls = recordDisk();
+    const file = `${begin().current.flow}.ndjson`;
+    expect(calls.slice(calls.indexOf(`write ${file}.new`))).toEqual([
+      `write ${file}.new`,
+      `fsync ${file}.new`,
+      `link ${file}`,
+      'fsync sandbox',
+    ]);
+  });
+
+  it('is durable with each further event before anyone acts on it', () => {
+    const open = begin();
+    const calls = recordDisk();
+    open.record({ type: 'verify-sent', ...sent });
+    const file = `${open.current.flow}.ndjson`;
+    expect(calls).toEqual([`write ${file}`, `fsync ${file}`]);
+  });
+
+  /** A transfer that is about to be executed. */
+  function authorised() {
+    const open = begin();
+    open.record({ type: 'verify-sent', ...sent });
+    open.record({ ...VERIFIED, resourceId: 'r1' });
+    open.record({ type: 'accepted' });
+    open.record({ type: 'sca-started' });
+    open.record({ type: 'authorization', status: 'AUTHORIZED', bankStatus: 'AUTHORIZED' });
+    return open;
+  }
+
+  it('has space for its outcome before it says that it is executed, and gives it back for the outcome', () => {
+    const open = authorised();
+    const file = `${open.current.flow}.ndjson`;
+    const calls = recordDisk();
+    open.record({ type: 'execute-sent', ...sent });
+    expect(calls).toEqual(['write .space-*', 'fsync .space-*', `write ${file}`, `fsync ${file}`]);
+    calls.length = 0;
+    open.record({ type: 'executed', cro: '1' });
+    expect(calls).toEqual(['give back .space-*', `write ${file}`, `fsync ${file}`]);
+  });
+
+  it('without space for its outcome is not executed', () => {
+    const open = authorised();
+    const path = join(folder.flows('sandbox'), `${open.current.flow}.ndjson`);
+    const before = readFileSync(path, 'utf8');
+    recordDisk();
+    vi.spyOn(fs, 'writeFileSync').mockImplementation(() => {
+      throw Object.assign(new Error('full'), { code: 'ENOSPC' });
+    });
+    syncBuiltinESMExports();
+    expect(() => open.record({ type: 'execute-sent', ...sent })).toThrow(
+      expect.objectContaining({
+        code: 'config',
+        message: expect.stringMatching(/^Nothing can be stored in /),
+      }),
+    );
+    expect(open.current.state).toBe('authorized');
+    expect(readFileSync(path, 'utf8')).toBe(before);
+  });
+});
+
+it('a generation is durable before it counts, and its name before the one before it is removed', () => {
+  const place = join(folder.root, 'login');
+  mkdirSync(place, { recursive: true });
+  const generations = new Generations(place);
+  generations.add(1, 'one');
+  const calls = recordDisk();
+  vi.spyOn(fs, 'rmSync').mockImplementation((path) => void calls.push(`remove ${basename(String(path))}`));
+  syncBuiltinESMExports();
+  generations.add(2, 'two');
+  expect(calls.filter((call) => !call.startsWith('remove .'))).toEqual([
+    'write .*',
+    'fsync .*',
+    'link 2.json',
+    'fsync login',
+    'remove 1.json',
+  ]);
+});
+
+it('the first tokens of a customer are durable with the folder that they are in', async () => {
+  const store = new TokenStore(folder, 'sandbox', new URL('https://bank.example'));
+  const calls = recordDisk();
+  await store.write('1234567', {
+    accessToken: 'access-1',
+    accessTokenExpiresAt: null,
+    refreshToken: 'refresh-1',
+    refreshTokenExpiresAt: null,
+    scope: null,
+  });
+  expect(calls).toEqual(['write .*', 'fsync .*', 'link 1.json', 'fsync customer-1234567', 'fsync sandbox']);
+});
+
+it('a reference that is taken is durable before anything is paid with it', () => {
+  const flows = folder.flows('sandbox');
+  mkdirSync(flows, { recursive: true, mode: 0o700 });
+  const calls = recordDisk();
+  new ReferenceClaims(flows).take('INV-1', 'tr-1', () => false);
+  expect(calls).toEqual([
+    expect.stringMatching(/^write [0-9a-f]{32}\.1\.tr-1$/),
+    expect.stringMatching(/^fsync [0-9a-f]{32}\.1\.tr-1$/),
+    expect.stringMatching(/^link [0-9a-f]{32}\.1$/),
+    'fsync references',
+  ]);
+});
