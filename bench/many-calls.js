@@ -119,14 +119,14 @@ async function fewCustomers(node, version) {
         what: `psd2 sync of ${CUSTOMERS} customers on one core, Node ${version}`,
         ratio: of(({ first, signatures }) => first.rate / signatures),
         against,
-        least: 0.7,
+        least: 0.22,
         detail: describe('first'),
       }),
       figure({
         what: `the same again with nothing new, Node ${version}`,
         ratio: of(({ again, signatures }) => again.rate / signatures),
         against,
-        least: 0.7,
+        least: 0.22,
         detail: describe('again'),
       }),
       figure({
