@@ -29,9 +29,9 @@ const WAYS = [
 ];
 /** How long a signal takes is measured with no more at a time than there are processors. */
 const PARTS = [
-  { tests: ['kill', 'cut', 'durable'], sideBySide: 2 * processors },
   { tests: ['stalled', 'moving', 'not-the-banks'], sideBySide: 2 * processors },
-  { tests: ['signal', 'stop'], sideBySide: processors },
+  { tests: ['stop', 'signal'], sideBySide: processors },
+  { tests: ['kill', 'cut', 'durable'], sideBySide: 2 * processors },
 ];
 /** The kinds of test/crash/tried.ts, in the order of the page. */
 const KINDS = ['stalled', 'told to stop', 'moving lists', 'not the bank’s'];

@@ -66,6 +66,7 @@ function normalised(text) {
     .replace(/(?<=^|\/|\.)(?:tr|co|op)-[0-9a-z]{14}/g, '<flow>')
     .replace(/(?<=\/references\/)[0-9a-f]{32}\.\d+/g, '<reference>')
     .replace(/(?<=^tokens\/.*\/)\d+(?=\.json)/g, '<n>')
+    .replace(/(?<=\/sync-)\d+(?=\.ndjson)|(?<=\.ndjson\.new-)\d+/g, '<n>')
     .replace(/[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g, '<id>')
     .replace(/\.tmp-[0-9a-z]+/g, '.<tmp>')
     .replace(/(?<=\/)\d{4}-\d\d-\d\d$/, '<day>');
