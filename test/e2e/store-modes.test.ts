@@ -9,11 +9,12 @@ import {
   rmSync,
   statSync,
 } from 'node:fs';
-import { basename, join } from 'node:path';
+import { basename, join, relative } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { readError } from './errors.ts';
 import { PROGRAM, useLoggedIn } from './psd2.ts';
 import * as shapes from './shapes.ts';
+import { tokensFile } from './tokens-file.ts';
 
 const operator = useLoggedIn();
 let journal: string;
@@ -45,7 +46,7 @@ const run = (config: string, args: string[]) =>
 const FILES: [string, () => string, string[]][] = [
   ['the chosen profile', () => 'config.json', ['accounts', 'list']],
   ['the settings', () => 'profiles/sandbox.json', ['accounts', 'list']],
-  ['the tokens', () => 'tokens/sandbox/customer-1048262.json', ['accounts', 'list']],
+  ['the tokens', () => relative(operator.config, tokensFile(operator.config)), ['accounts', 'list']],
   ['the last login', () => 'tokens/sandbox/last-login.json', ['accounts', 'list']],
   ['a journal', () => journal, ['transfer', 'show', 'FLOW']],
   ['the index', () => 'flows/sandbox/index', ['transfer', 'show', 'RESOURCE']],
@@ -183,7 +184,7 @@ describe.runIf(process.getuid?.() === 0)('what belongs to another user', () => {
   });
 
   it('is refused by root too, but in the folder of that user, where root is warned', async () => {
-    const tokens = 'tokens/sandbox/customer-1048262.json';
+    const tokens = relative(operator.config, tokensFile(operator.config));
     const config = copyConfig();
     chownSync(join(config, tokens), ANOTHER, ANOTHER);
     expect(readError(await run(config, ['accounts', 'list']))).toMatchObject({
