@@ -149,6 +149,7 @@ describe('npm run check', () => {
         .map((name) => `import '${name}';`)
         .join('\n'),
     );
+    write('src/sync-thread.ts', '');
     write('package.json', JSON.stringify({ name: 'x', version: '1.0.0' }));
     write('package-lock.json', JSON.stringify({ packages: { '': {} } }));
     const { status, stderr } = spawnSync(process.execPath, [join(ROOT, 'scripts/licences.js')], {

@@ -17,6 +17,10 @@ export const GLOBAL_OPTIONS = {
   output: new Option('-o, --output <format>', 'table, json, ndjson or csv').env('PSD2_OUTPUT'),
   json: new Option('--json', 'short for -o json'),
   query: new Option('--query <JMESPath>', 'filter what --json would print'),
+  rawOutput: new Option(
+    '-r, --raw-output',
+    'print the strings that --query gives without quotes, one a line',
+  ),
   raw: new Option('--raw', "print the bank's own answer, byte for byte (commands that read)"),
   input: new Option('--no-input', 'never ask; a missing value is an error (PSD2_NO_INPUT=1)'),
   yes: new Option('-y, --yes', 'give the confirmations that a command would ask for'),
@@ -44,6 +48,7 @@ export interface RawGlobals {
   output?: string | undefined;
   json?: true | undefined;
   query?: string | undefined;
+  rawOutput?: true | undefined;
   raw?: true | undefined;
   input: boolean;
   yes?: true | undefined;
@@ -64,6 +69,8 @@ export interface Manner {
   format: OutputFormat;
   /** JMESPath over what `--json` would print. */
   query: string | undefined;
+  /** Strings that the query gives are printed bare. */
+  bareStrings: boolean;
   noInput: boolean;
   quiet: boolean;
   colour: boolean;
@@ -78,7 +85,18 @@ export function readManner(raw: RawGlobals, env: NodeJS.ProcessEnv, isTerminal: 
   if (query !== undefined && output === 'table' && !raw.json) {
     throw new Psd2Error('usage', '--query gives no table', { hint: 'Use -o json, ndjson or csv.' });
   }
+  if (raw.rawOutput && query === undefined) {
+    throw new Psd2Error('usage', '--raw-output prints what --query gives, and there is no --query', {
+      hint: "For example: psd2 accounts list --query '[].iban' -r",
+    });
+  }
+  if (raw.rawOutput && output === 'csv' && !raw.json) {
+    throw new Psd2Error('usage', '--raw-output and -o csv exclude each other', {
+      hint: 'CSV has no quotes around texts that need none.',
+    });
+  }
   return {
+    bareStrings: raw.rawOutput === true,
     format: raw.json ? 'json' : (output ?? (query === undefined ? 'table' : 'json')),
     query,
     noInput: !raw.input || isSet(env.PSD2_NO_INPUT),

@@ -102,6 +102,7 @@ export async function buildProgram(
     .addOption(G.output)
     .addOption(G.json)
     .addOption(G.query)
+    .addOption(G.rawOutput)
     .addOption(G.raw)
     .addOption(G.input)
     .addOption(G.yes)

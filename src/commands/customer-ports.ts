@@ -1,7 +1,9 @@
 import { hostname, userInfo } from 'node:os';
 import { isLoopback } from '../domain/loopback.ts';
+import { Psd2Error } from '../errors.ts';
 import type { CustomerPorts } from '../flows/ports.ts';
 import { type Profile, redirectUriOf } from '../store/settings.ts';
+import type { CallbackListener, CallbackOptions } from '../terminal/callback-listener.ts';
 import { writeTimeLeft } from '../terminal/terminal.ts';
 import type { Context } from './context.ts';
 
@@ -15,11 +17,10 @@ export function customerPortsOf(context: Context, profile: Profile): CustomerPor
     scaTimeoutMs: globals.scaTimeoutMs,
     atAnotherDevice: globals.qrCode,
     async listen(state, purpose) {
-      const { listenForCallback } = await import('../terminal/callback-listener.ts');
       const url = new URL(redirectUri);
       if (!isLoopback(url)) return null;
-      const listener = await listenForCallback({ redirectUri: url, state, purpose });
-      isListening = true;
+      const listener = await listenOrWait(context, { redirectUri: url, state, purpose });
+      isListening = listener !== null;
       return listener;
     },
     async sendBrowser(url) {
@@ -46,6 +47,42 @@ export function customerPortsOf(context: Context, profile: Profile): CustomerPor
       return terminal.whileWaiting(() => `${text} (${left()} left)`, work);
     },
   };
+}
+
+/** How often a login looks whether the port is free. */
+const LOOK_AGAIN_MS = 500;
+
+/**
+ * Listens for the callback. Where another program has the port, perhaps another psd2 (command contract, "Side by side"), an
+ * authorisation goes on without: the bank is asked for the decision. A login needs the callback, and waits its turn.
+ *
+ * @returns null where the browser can't be waited for
+ * @throws Psd2Error `callback_port_busy` when the port is not free within the time that the customer has
+ */
+async function listenOrWait(
+  { globals, terminal, world }: Context,
+  callback: CallbackOptions,
+): Promise<CallbackListener | null> {
+  const { listenForCallback } = await import('../terminal/callback-listener.ts');
+  const { purpose, redirectUri } = callback;
+  for (let waited = 0; ; waited += LOOK_AGAIN_MS) {
+    try {
+      return await listenForCallback(callback);
+    } catch (error) {
+      if (!(error instanceof Psd2Error) || error.code !== 'callback_port_busy') throw error;
+      const taken = `The port of ${redirectUri.href} is taken, perhaps by another psd2.`;
+      if (purpose === 'authorisation') {
+        terminal.say(
+          `${taken} psd2 asks the bank for the customer's decision instead of waiting for the browser.`,
+        );
+        return null;
+      }
+      if (waited >= globals.scaTimeoutMs) throw error;
+      if (waited === 0)
+        terminal.say(`${taken} The login waits its turn, at most ${globals.scaTimeoutMs / 1000} s.`);
+      await world.sleep(LOOK_AGAIN_MS);
+    }
+  }
 }
 
 async function showQrCode({ terminal }: Context, address: string): Promise<void> {

@@ -23,10 +23,10 @@ import { readFurtherData } from './read-data.ts';
 import { printTransfer, showVerified } from './transfer.ts';
 
 export interface TransferOptions {
-  from: string;
-  to: string;
-  name: string;
-  amount: string;
+  from: string | undefined;
+  to: string | undefined;
+  name: string | undefined;
+  amount: string | undefined;
   currency: string;
   description: string | undefined;
   instant: boolean;
@@ -186,10 +186,12 @@ async function isPayeeRight({ terminal }: Context, { order, payeeCheck, flow }: 
 /** @throws Psd2Error `usage` and the `invalid_…` codes, before anything is sent */
 function readOrder(options: TransferOptions, now: Date): Omit<TransferOrder, 'customerId'> {
   const today = bankDay(now);
-  const from = parseProductId(options.from);
-  const to = parseSepaIban(options.to);
-  const name = parseBeneficiaryName(options.name);
-  const amount = parsePaymentAmount(options.amount);
+  const needed = { from: options.from, to: options.to, name: options.name, amount: options.amount };
+  if (!isComplete(needed)) throw optionsMissing(needed);
+  const from = parseProductId(needed.from);
+  const to = parseSepaIban(needed.to);
+  const name = parseBeneficiaryName(needed.name);
+  const amount = parsePaymentAmount(needed.amount);
   if (options.currency !== 'EUR') {
     throw new Psd2Error(
       'usage',
@@ -224,6 +226,25 @@ function readOrder(options: TransferOptions, now: Date): Omit<TransferOrder, 'cu
     urgent: options.urgent,
     reference: options.reference === undefined ? null : parseReference(options.reference),
   };
+}
+
+/** What every transfer needs. */
+type Needed<Value> = Record<'from' | 'to' | 'name' | 'amount', Value>;
+
+function isComplete(needed: Needed<string | undefined>): needed is Needed<string> {
+  return Object.values(needed).every((value) => value !== undefined);
+}
+
+/** All that is missing, at once. */
+function optionsMissing(needed: Needed<string | undefined>): Psd2Error {
+  const missing = Object.entries(needed).flatMap(([name, value]) =>
+    value === undefined ? [`--${name}`] : [],
+  );
+  const what =
+    missing.length === 1
+      ? `The option ${missing[0]} is missing`
+      : `Options are missing: ${missing.join(', ')}`;
+  return new Psd2Error('usage', what, { hint: 'Add --help to see how the command is used.' });
 }
 
 /** @throws Psd2Error `confirmation_needed` when nothing and nobody can say who the payee of an instant transfer is */

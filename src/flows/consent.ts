@@ -6,8 +6,8 @@ import { type Consent, type ConsentEvent, nextConsentStep } from '../domain/cons
 import { type Authorization, isExecuted, isPending, readAuthorization } from '../domain/operation.ts';
 import { Psd2Error } from '../errors.ts';
 import type { OpenConsent } from '../store/journal.ts';
+import { resolveHint } from './execute-outcome.ts';
 import { lackingResource } from './lacking-resource.ts';
-import { resolveHint } from './operation.ts';
 import type { FlowPorts } from './ports.ts';
 import { awaitAuthorization, type ScaSubject, sendCustomerToSca } from './sca.ts';
 

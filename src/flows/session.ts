@@ -89,7 +89,7 @@ export function openSession(settings: SessionSettings): TokenSource {
         // the bank calls its refusal, the tokens that are stored since are good.
         const now = await keeper.read();
         if (isFresh(now) && now.accessToken !== tokens?.accessToken) return now.accessToken;
-        throw error;
+        throw lock.takenOverFrom === undefined ? error : withOther(error, lock.takenOverFrom);
       }
     });
 
@@ -113,6 +113,14 @@ export function openSession(settings: SessionSettings): TokenSource {
       return renew((tokens) => tokens.accessToken !== refused);
     },
   };
+}
+
+/** A refresh token may be refused since another process has spent it and stands still: then the login is not lost. */
+function withOther(error: unknown, other: string): unknown {
+  if (!(error instanceof Psd2Error) || error.code !== 'not_logged_in') return error;
+  return error.with({
+    hint: `Another psd2 was renewing the login and shows no sign of life: ${other}. If it goes on, the login is good again. ${error.hint ?? ''}`.trimEnd(),
+  });
 }
 
 type UsableTokens = StoredTokens & { accessToken: string };

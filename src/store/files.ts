@@ -2,9 +2,11 @@ import {
   appendFileSync,
   closeSync,
   constants,
+  copyFileSync,
   type Dirent,
   fstatSync,
   fsyncSync,
+  linkSync,
   lstatSync,
   openSync,
   readdirSync,
@@ -16,7 +18,7 @@ import {
 import { join } from 'node:path';
 import { Psd2Error } from '../errors.ts';
 import { faultOf } from './permissions.ts';
-import { isMissing, reasonOf } from './system-error.ts';
+import { isMissing, reasonOf, systemCode } from './system-error.ts';
 
 /**
  * Reads a file of the store. A link to a file is followed; a pipe, which would never end, is not read.
@@ -123,6 +125,30 @@ export function appendDurably(path: string, flags: string | number, data: string
     closeSync(file);
   }
 }
+
+/**
+ * Gives a file that is whole and on the disk another name, which only one process can take. On a file system without hard
+ * links the name is taken first and filled then.
+ *
+ * @throws Error of Node, `EEXIST` where the name is taken
+ */
+export function takeName(file: string, name: string): void {
+  try {
+    linkSync(file, name);
+  } catch (error) {
+    if (!NO_LINKS.includes(systemCode(error) ?? '')) throw error;
+    copyFileSync(file, name, constants.COPYFILE_EXCL);
+    const copy = openSync(name, 'r+');
+    try {
+      fsyncSync(copy);
+    } finally {
+      closeSync(copy);
+    }
+  }
+}
+
+/** What a file system says that has no hard links. */
+const NO_LINKS = ['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS'];
 
 /** Makes the entries of a folder durable: files that were made in it, renamed or removed. */
 export function syncFolder(folder: string): void {

@@ -4,7 +4,6 @@ import {
   constants,
   fstatSync,
   fsyncSync,
-  linkSync,
   openSync,
   readSync,
   rmSync,
@@ -12,7 +11,7 @@ import {
 import { basename, dirname } from 'node:path';
 import * as z from 'zod/mini';
 import { Psd2Error } from '../errors.ts';
-import { appendDurably, readOwnFile, syncFolder } from './files.ts';
+import { appendDurably, readOwnFile, syncFolder, takeName } from './files.ts';
 import { reasonOf } from './system-error.ts';
 
 /** Reads an event of the journal. */
@@ -111,7 +110,7 @@ export function createFlowFile(path: string, line: JournalLine): KnownFile {
   try {
     appendDurably(beginning, 'wx', bytes);
     // Unlike a rename it never takes the place of another file.
-    linkSync(beginning, path);
+    takeName(beginning, path);
     rmSync(beginning);
     syncFolder(dirname(path));
   } catch (cause) {

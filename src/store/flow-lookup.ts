@@ -6,6 +6,7 @@ import { damagedAt, readFirstEvent } from './flow-file.ts';
 import type { FlowFolder } from './flow-folder.ts';
 import type { FlowIndex, IndexEntry } from './flow-index.ts';
 import { type FlowKind, TRANSFER } from './flow-kinds.ts';
+import { UnsafeFile } from './permissions.ts';
 
 /** A transfer with a reference, or why what became of it can't be told. */
 export type ReferencedTransfer = { flow: string; transfer: Transfer } | { flow: string; damage: Psd2Error };
@@ -106,7 +107,7 @@ export class FlowLookup {
     try {
       return this.#flows.read(kind, flow)?.current;
     } catch (damage) {
-      if (!(damage instanceof Psd2Error)) throw damage;
+      if (!(damage instanceof Psd2Error) || damage instanceof UnsafeFile) throw damage;
       damaged.push(damage);
       return undefined;
     }

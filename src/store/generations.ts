@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { linkSync } from 'node:fs';
 import { join } from 'node:path';
 import { Psd2Error } from '../errors.ts';
-import { appendDurably, listFolder, removeStored, syncFolder } from './files.ts';
+import { appendDurably, listFolder, removeStored, syncFolder, takeName } from './files.ts';
 import { reasonOf, systemCode } from './system-error.ts';
 
 /**
@@ -38,7 +37,7 @@ export class Generations {
       const beside = join(this.#folder, `.${randomUUID()}`);
       try {
         appendDurably(beside, 'wx', content);
-        linkSync(beside, path);
+        takeName(beside, path);
         break;
       } catch (cause) {
         if (systemCode(cause) === 'EEXIST') return false;

@@ -23,6 +23,7 @@ import { FlowsUnderWay } from './flows-under-way.ts';
 import type { StoreFolder } from './folder.ts';
 import { makePrivateFolder } from './json-file.ts';
 import { holderOf, withLock } from './lock.ts';
+import { UnsafeFile } from './permissions.ts';
 import { ReferenceClaims } from './reference-claims.ts';
 import { reserveSpace } from './reserve-space.ts';
 
@@ -307,7 +308,7 @@ export class FlowJournal {
       try {
         read = this.#flows.read(kind, flow);
       } catch (damage) {
-        if (!onDamaged || !(damage instanceof Psd2Error)) throw damage;
+        if (!onDamaged || !(damage instanceof Psd2Error) || damage instanceof UnsafeFile) throw damage;
         onDamaged(damage, flow);
       }
       if (read) yield read.current;

@@ -41,16 +41,19 @@ export function beginBeat(file: number): () => void {
 function startBeat(): Int32Array {
   const { Worker } = process.getBuiltinModule('node:worker_threads');
   const buffer = new SharedArrayBuffer(MOST_LOCKS * Int32Array.BYTES_PER_ELEMENT);
-  const thread = new Worker(BEAT, {
-    eval: true,
-    workerData: buffer,
-    // It needs nothing of what this process was started with.
-    execArgv: [],
-    env: {},
-    resourceLimits: { maxOldGenerationSizeMb: 16, maxYoungGenerationSizeMb: 1, stackSizeMb: 1 },
-  });
-  // Without threads the locks hold as long as nobody waits for them.
-  thread.on('error', () => {});
-  thread.unref();
+  try {
+    const thread = new Worker(BEAT, {
+      eval: true,
+      workerData: buffer,
+      // It needs nothing of what this process was started with.
+      execArgv: [],
+      env: {},
+      resourceLimits: { maxOldGenerationSizeMb: 16, maxYoungGenerationSizeMb: 1, stackSizeMb: 1 },
+    });
+    thread.on('error', () => {});
+    thread.unref();
+  } catch {
+    // Where no thread can be had, others take the locks over after some seconds: that is slower, and as safe.
+  }
   return new Int32Array(buffer);
 }

@@ -30,6 +30,11 @@ const LONGEST_LOOK_MS = 1_000;
 export interface HeldLock {
   /** Whether no other process has taken it over since. It may happen right after the answer. */
   isOurs(): boolean;
+  /**
+   * Who had it and showed no sign of life, for example `process 4711 on host-1 since 2026-11-21T10:00:00.000Z`: killed,
+   * or standing still and about to go on. Undefined where it was free.
+   */
+  takenOverFrom: string | undefined;
 }
 
 /**
@@ -55,11 +60,11 @@ export async function withLock<T>(
   signal?: AbortSignal,
 ): Promise<T> {
   const lock = `${path}.lock`;
-  const { release, isOurs } = await take(lock, what, patienceMs, signal);
+  const { release, isOurs, takenOverFrom } = await take(lock, what, patienceMs, signal);
   if (held.size === 0) process.once('exit', releaseAll);
   held.add(release);
   try {
-    return await work({ isOurs });
+    return await work({ isOurs, takenOverFrom });
   } finally {
     // Where the process ends while a question waits, all are released already.
     if (held.delete(release)) release();
@@ -104,13 +109,18 @@ async function take(
   signal: AbortSignal | undefined,
 ): Promise<TakenLock> {
   const began = performance.now();
+  let takenOverFrom: string | undefined;
   for (const watch = watchLock(lock); ; await delay(50 + Math.random() * 100)) {
     const taken = make(lock);
-    if (taken) return taken;
+    if (taken) return { ...taken, takenOverFrom };
     signal?.throwIfAborted();
-    if (watch() === 'dead') continue;
+    const holder = readHolder(lock);
+    if (watch() === 'dead') {
+      takenOverFrom = holder;
+      continue;
+    }
     if (performance.now() - began > patienceMs) {
-      throw new Psd2Error('config', `${what} is in use by another psd2: ${readHolder(lock)}`, {
+      throw new Psd2Error('config', `${what} is in use by another psd2: ${holder}`, {
         hint: `Wait for it to end. If there is no such process: rm -r ${lock}`,
       });
     }
@@ -118,7 +128,7 @@ async function take(
 }
 
 /** Makes the lock, unless there is one. */
-function make(lock: string): TakenLock | undefined {
+function make(lock: string): Omit<TakenLock, 'takenOverFrom'> | undefined {
   let file: number;
   // It may have been removed while this process waited, with the profile.
   makePrivateFolder(dirname(lock));

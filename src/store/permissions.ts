@@ -29,19 +29,28 @@ export function faultOf(
   const isReadable = judged === 'secret' && others !== 0 && (uid === user || user === 0);
   if (!isTrusted(path, uid, user)) {
     const chown = `${user === 0 ? '' : 'sudo '}chown ${user} ${quoted(path)}`;
-    return new Psd2Error('config', `${path} belongs to another user (${uid})`, {
+    return new UnsafeFile('config', `${path} belongs to another user (${uid})`, {
       hint: `If you trust what it holds, run: ${chown}${isWritable || (judged === 'secret' && others !== 0) ? ` && ${chmod}` : ''}`,
     });
   }
   if (!isWritable && !isReadable) return undefined;
   const octal = (mode & 0o777).toString(8).padStart(4, '0');
-  return new Psd2Error(
+  return new UnsafeFile(
     'config',
     `${path} can be ${isWritable ? 'changed' : 'read'} by others (mode ${octal})`,
     {
       hint: `Run: ${chmod}`,
     },
   );
+}
+
+/** A file or folder that psd2 does not believe: unlike a damaged one it is never passed over. */
+export class UnsafeFile extends Psd2Error {}
+
+/** Judges a folder, if there is one. @throws Psd2Error `config`: {@link faultOf} it */
+export function refuseUnsafeFolder(path: string): void {
+  const fault = faultOfFolder(path, process.getuid?.());
+  if (fault) throw fault;
 }
 
 /** Judges the file of that name, if there is one. @throws Psd2Error `config`: {@link faultOf} it */

@@ -1,9 +1,8 @@
 import { createHash } from 'node:crypto';
-import { linkSync } from 'node:fs';
 import { join } from 'node:path';
 import { comparableReference } from '../domain/sepa-text.ts';
 import { Psd2Error } from '../errors.ts';
-import { appendDurably, readOwnFile, removeStored, syncFolder } from './files.ts';
+import { appendDurably, readOwnFile, removeStored, syncFolder, takeName } from './files.ts';
 import { makePrivateFolder } from './json-file.ts';
 import { reasonOf, systemCode } from './system-error.ts';
 
@@ -45,7 +44,7 @@ export class ReferenceClaims {
       // A run of this flow that was killed may have left it.
       removeStored(beside);
       appendDurably(beside, 'wx', flow);
-      linkSync(beside, path);
+      takeName(beside, path);
     } catch (cause) {
       if (systemCode(cause) !== 'EEXIST') {
         throw new Psd2Error(

@@ -13,6 +13,7 @@ import {
   writeJsonFile,
 } from './json-file.ts';
 import { type HeldLock, LONGEST_RENEWAL_MS, withLock } from './lock.ts';
+import { refuseUnsafeFolder } from './permissions.ts';
 import { reserveSpace } from './reserve-space.ts';
 import { type Place, sealed } from './sealed.ts';
 import { type ProfileKey, Vault } from './vault.ts';
@@ -255,6 +256,7 @@ export class TokenStore {
   /** The generation that counts, and what it holds: null where the operator logged out, undefined without any. */
   #readNewest(customerId: string | null): { generation: number; file: TokenFile | null | undefined } {
     const generations = this.#generations(customerId);
+    refuseUnsafeFolder(this.#folderOf(customerId));
     for (;;) {
       const generation = generations.newest();
       // psd2 0.1 kept one file for each customer.

@@ -25,7 +25,10 @@ const OUTCOMES: Record<CallbackPurpose, Record<CallbackOutcome, [title: string, 
 };
 
 const REFUSALS: Record<CallbackRefusal, [title: string, text: string]> = {
-  400: ['Not the answer that psd2 waits for', 'This address does not belong to the step that is under way.'],
+  400: [
+    'Not the answer that psd2 waits for',
+    'This address does not belong to the step that this psd2 waits for. If another psd2 sent you to the bank, it asks the bank for your decision.',
+  ],
   403: ['Not the answer that psd2 waits for', 'It was requested from inside another page.'],
   404: ['Nothing here', 'psd2 waits at another address for the bank to send you back.'],
   405: ['Nothing to send here', 'psd2 only takes the bank’s redirect.'],

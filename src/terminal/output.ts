@@ -79,13 +79,15 @@ export interface OutputOptions {
   /** For what is no data (an empty list's note), on stderr. */
   say: (text: string) => void;
   query?: Query | undefined;
+  /** Strings that the query gives are printed without quotes, one a line. */
+  bareStrings?: boolean;
   /** Shows a list that is longer than the terminal. */
   page?: ((text: string) => Promise<void>) | undefined;
 }
 
 /** What a command's data is written with, in the format that the operator asked for. */
 export function openOutput(stdout: NodeJS.WriteStream, options: OutputOptions): Output {
-  const { format, colour, say, query, page } = options;
+  const { format, colour, say, query, bareStrings, page } = options;
   const write = (text: string) => {
     if (text !== '') stdout.write(`${text}\n`);
   };
@@ -94,6 +96,7 @@ export function openOutput(stdout: NodeJS.WriteStream, options: OutputOptions): 
     if (page && text.split('\n').length >= stdout.rows) await page(`${text}\n`);
     else write(text);
   };
+  const bare = (data: unknown) => (typeof data === 'string' ? cleanLines(data) : line(data));
   const line = (data: unknown) => cleanJson(JSON.stringify(data));
   const cell = <T>(column: Column<T>, row: T) => {
     const text = cleanText(column.value(row) ?? '');
@@ -107,6 +110,7 @@ export function openOutput(stdout: NodeJS.WriteStream, options: OutputOptions): 
   const written = (data: unknown, csv?: CsvColumns): string => {
     try {
       const result = query ? query(data) : data;
+      if (bareStrings) return (Array.isArray(result) ? result : [result]).map(bare).join('\n');
       if (format === 'csv') return writeCsv(result, query ? undefined : csv);
       if (format === 'ndjson') return (Array.isArray(result) ? result : [result]).map(line).join('\n');
       return cleanJson(JSON.stringify(result, null, stdout.isTTY ? 2 : 0));

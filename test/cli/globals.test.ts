@@ -14,6 +14,7 @@ function parse(args: string[], env: Record<string, string> = {}): RawGlobals {
     .addOption(GLOBAL_OPTIONS.output)
     .addOption(GLOBAL_OPTIONS.json)
     .addOption(GLOBAL_OPTIONS.query)
+    .addOption(GLOBAL_OPTIONS.rawOutput)
     .addOption(GLOBAL_OPTIONS.raw)
     .addOption(GLOBAL_OPTIONS.input)
     .addOption(GLOBAL_OPTIONS.yes)
@@ -123,7 +124,13 @@ describe('a wrong value is wrong use', () => {
 
 describe('how the command speaks', () => {
   it('is a table without colour, unless it is told otherwise', () => {
-    expect(manner([])).toEqual({ format: 'table', noInput: false, quiet: false, colour: false });
+    expect(manner([])).toEqual({
+      format: 'table',
+      bareStrings: false,
+      noInput: false,
+      quiet: false,
+      colour: false,
+    });
     expect(manner(['-q', '--no-input', '-o', 'ndjson'])).toMatchObject({
       format: 'ndjson',
       noInput: true,
@@ -139,6 +146,12 @@ describe('how the command speaks', () => {
     [[], { PSD2_OUTPUT: '' }, 'table'],
   ])('with %j and %j as %s', (args, env, format) => {
     expect(manner(args, env).format).toBe(format);
+  });
+
+  it('prints the strings of a query bare with -r, which needs a query and is not for CSV', () => {
+    expect(manner(['--query', 'a', '-r'])).toMatchObject({ format: 'json', bareStrings: true });
+    for (const args of [['-r'], ['--json', '-r'], ['--query', 'a', '-r', '-o', 'csv']])
+      expect(() => manner(args)).toThrow(expect.objectContaining({ code: 'usage' }));
   });
 
   it('is refused in an unknown format', () => {

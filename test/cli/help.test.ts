@@ -88,6 +88,16 @@ describe.each(everyCommand(await buildProgram('0.0.0')))('the help of %s', (name
   });
 });
 
+it.each([
+  ['transfer', ['--from <productId>', '--instant', '--reference <text>']],
+  ['log', ['--transaction <id>', '--failed']],
+])('psd2 %s --help shows the options of what it means by itself', async (name, options) => {
+  const program = await buildProgram('0.0.0');
+  const group = program.commands.find((command) => command.name() === name);
+  const help = group ? helpOf(group) : '';
+  for (const option of options) expect(help).toContain(`\n  ${option}`);
+});
+
 describe('psd2 help', () => {
   it.each(Object.entries(TOPICS))('%s tells something', async (_, topic) => {
     const text = await topic.text(PLACES);

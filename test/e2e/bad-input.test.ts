@@ -220,11 +220,18 @@ describe('what is wrong is refused before the bank hears of it', () => {
     ],
     // options and commands
     ['unknown option', ['accounts', 'list', '--colour'], 'usage', /[Uu]nknown option '--colour'/],
+    ['missing option', confirmed({ '--amount': undefined }), 'usage', /The option --amount is missing/],
     [
-      'missing option',
-      confirmed({ '--amount': undefined }),
+      'several missing options',
+      confirmed({ '--amount': undefined, '--name': undefined }),
       'usage',
-      /option '--amount <decimal>' not specified/,
+      /Options are missing: --name, --amount/,
+    ],
+    [
+      'mistyped option beside a missing one',
+      [...confirmed({ '--amount': undefined }), '--insant'],
+      'usage',
+      /[Uu]nknown option '--insant'/,
     ],
     ['missing argument', ['accounts', 'balance'], 'usage', /missing required argument 'productId'/i],
     ['one argument too many', ['accounts', 'list', 'all'], 'usage', /too many arguments/i],

@@ -45,8 +45,9 @@ describe('configuration that is wrong', () => {
     try {
       const before = tap.connections();
       const ended = await operator.psd2(['auth', 'login', '--json'], {
-        env: { PSD2_REDIRECT_URI: `http://127.0.0.1:${port}/callback` },
+        env: { PSD2_REDIRECT_URI: `http://127.0.0.1:${port}/callback`, PSD2_SCA_TIMEOUT: '1' },
       });
+      expect(ended.stderr).toContain('The login waits its turn, at most 1 s.');
       expect(readError(ended)).toMatchObject({
         code: 'callback_port_busy',
         exitCode: 3,

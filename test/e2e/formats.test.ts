@@ -17,6 +17,15 @@ describe('--query', () => {
     expect(first.stdout).toBe(`"${accounts[0]?.productId}"\n`);
   });
 
+  it('prints strings bare with -r, for a shell', async () => {
+    const accounts = await operator.json(shapes.accounts, ['accounts', 'list']);
+    const ibans = await operator.psd2(['accounts', 'list', '--query', '[].iban', '-r']);
+    expect(ibans).toMatchObject({ code: 0, stderr: '' });
+    expect(ibans.stdout).toBe(accounts.map(({ iban }) => `${iban}\n`).join(''));
+    const alone = await operator.psd2(['accounts', 'list', '--raw-output', '--json']);
+    expect(readError(alone)).toMatchObject({ code: 'usage', exitCode: 2 });
+  });
+
   it('works with lists that come in pages, with one object, and with any call', async () => {
     const count = await operator.psd2([
       ...['accounts', 'transactions', ACCOUNT, '--limit', '25', '-o', 'ndjson', '--query', 'length(@)'],

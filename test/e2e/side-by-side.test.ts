@@ -26,16 +26,36 @@ async function startLogin(port: number) {
   return { psd2, address };
 }
 
+it('three payments and a consent with one redirect port all come to their end', async () => {
+  const port = await freePort();
+  const env = { PSD2_REDIRECT_URI: `http://127.0.0.1:${port}/callback` };
+  // Somebody else waits for the browser there.
+  const first = await startLogin(port);
+  const all = await Promise.all([
+    ...['7.01', '7.02', '7.03'].map((amount) =>
+      operator.psd2([...ORDER.slice(0, -1), amount, '--json'], { env }),
+    ),
+    operator.psd2(['consent', 'request', '--category', 'PAYMENTS', '--all-products', '--json'], { env }),
+  ]);
+  for (const { code, stderr } of all) {
+    expect(code, stderr).toBe(0);
+    expect(stderr).toContain("psd2 asks the bank for the customer's decision");
+  }
+  expect(await operator.psd2(['sandbox', 'customer', first.address])).toMatchObject({ code: 0 });
+  expect(await first.psd2.ended).toMatchObject({ code: 0 });
+});
+
 describe('two logins at the same time', () => {
-  it('with one redirect port: the second is told, the first goes on', async () => {
+  it('with one redirect port: the second waits its turn, says so, and both come to their end', async () => {
     const port = await freePort();
     const first = await startLogin(port);
-    const second = await operator.psd2(['auth', 'login', '--json'], {
-      env: { PSD2_REDIRECT_URI: `http://127.0.0.1:${port}/callback` },
+    const second = await operator.start(['auth', 'login', '--json'], {
+      PSD2_REDIRECT_URI: `http://127.0.0.1:${port}/callback`,
     });
-    expect(readError(second)).toMatchObject({ code: 'callback_port_busy', exitCode: 3 });
+    await second.prints(/The login waits its turn, at most 300 s\./);
     expect(await operator.psd2(['sandbox', 'customer', first.address])).toMatchObject({ code: 0 });
     expect(await first.psd2.ended).toMatchObject({ code: 0 });
+    expect(await second.ended).toMatchObject({ code: 0 });
   });
 
   it('of two customers: both are kept', async () => {

@@ -240,11 +240,29 @@ describe('a refresh token', () => {
       expect(recorded.received).toEqual([]);
     });
 
+    it('is refused, and who had the lock before is named: it may stand still and store what it was given', async () => {
+      recorded.expect('POST', TOKEN_PATH, INVALID);
+      const { world, store } = await login(0);
+      const keeper = keeperOf(store);
+      const takenOverFrom = 'process 4711 on host-1';
+      const session = openSession({
+        bank: openClient({ now: world.now }).bankWith(),
+        grantType: 'authorization_code',
+        client: () => ({ clientId: 'client-1', clientSecret: 'secret-1' }),
+        keeper: { ...keeper, locked: (work) => keeper.locked((lock) => work({ ...lock, takenOverFrom })) },
+        world,
+      });
+      await expect(session.current()).rejects.toMatchObject({
+        code: 'not_logged_in',
+        hint: 'Another psd2 was renewing the login and shows no sign of life: process 4711 on host-1. If it goes on, the login is good again. Run psd2 auth login.',
+      });
+    });
+
     it('is not sent by a process that has lost the lock', async () => {
       recorded.expect('POST', TOKEN_PATH, tokens('access-1', 'refresh-1'));
       const { world, store } = await login(0);
       const keeper = keeperOf(store);
-      const locks = [{ isOurs: () => false }];
+      const locks = [{ isOurs: () => false, takenOverFrom: undefined }];
       const session = openSession({
         bank: openClient({ now: world.now }).bankWith(),
         grantType: 'authorization_code',

@@ -162,6 +162,16 @@ it('is refused when others can read it', () => {
   );
 });
 
+it('is not passed over in a list when others can write to it', () => {
+  const { flow } = journal.createTransfer({ transactionId: 't1', order: transferOrder() }).current;
+  chmodSync(pathOf(flow), 0o666);
+  const told: string[] = [];
+  expect(() => [...journal.transfers(({ message }) => told.push(message))]).toThrow(
+    expect.objectContaining({ code: 'config', hint: `Run: chmod 600 ${pathOf(flow)}` }),
+  );
+  expect(told).toEqual([]);
+});
+
 describe('a flow is found', () => {
   it('by its id, the resource id, and any unambiguous prefix of either', () => {
     const open = journal.createTransfer({ transactionId: 't1', order: transferOrder() });

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import type { StoreFolder } from '../../src/store/folder.ts';
@@ -56,6 +56,17 @@ it('is readable by its owner alone', async () => {
   expect(stored.map(({ name }) => name).sort()).toEqual(['1.json', 'customer-1234567', 'last-login.json']);
   for (const entry of stored)
     expect(statSync(join(entry.parentPath, entry.name)).mode & 0o777).toBe(entry.isFile() ? 0o600 : 0o700);
+});
+
+it('does not believe a login in a folder that others can write to', async () => {
+  await store.write('1234567', tokens);
+  const login = join(folder.tokens('sandbox'), 'customer-1234567');
+  chmodSync(login, 0o777);
+  await expect(store.read('1234567')).rejects.toMatchObject({
+    code: 'config',
+    message: `${login} can be changed by others (mode 0777)`,
+    hint: `Run: chmod 700 ${login}`,
+  });
 });
 
 it('forgets the tokens of one customer', async () => {

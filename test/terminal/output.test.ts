@@ -206,6 +206,18 @@ describe('a query', () => {
     expect(written()).toBe('only.name,only.amount\nRent,\n');
   });
 
+  it.each<[unknown, string]>([
+    ['Caffè', 'Caffè\n'],
+    [['Rent', 'Caffè'], 'Rent\nCaffè\n'],
+    [['Rent', 5, null, { a: 'b' }], 'Rent\n5\nnull\n{"a":"b"}\n'],
+    [5, '5\n'],
+    ['\u{1b}[31mred', '\u{FFFD}[31mred\n'],
+  ])('that gives %j has its strings printed bare, where they are wanted so', (result, expected) => {
+    const { output, written } = openWith({ format: 'json', query: () => result, bareStrings: true });
+    output.record({ name: 'Rent', amount: null }, columns);
+    expect(written()).toBe(expected);
+  });
+
   it('that fails is told at the end, once the work is done', () => {
     const failure = new Psd2Error('usage', 'no');
     const { output, written } = openWith({

@@ -1,4 +1,4 @@
-import type { Command } from '@commander-js/extra-typings';
+import type { AddHelpTextContext, Command, CommandUnknownOpts } from '@commander-js/extra-typings';
 import type { Context } from '../../commands/context.ts';
 import type { ResolveOptions } from '../../commands/resolve.ts';
 
@@ -14,6 +14,21 @@ export type Run = (command: (context: Context) => Promise<void>, kind?: CommandK
 /** Help text with examples, one a line. */
 export function examples(...lines: string[]): string {
   return `\nExample${lines.length > 1 ? 's' : ''}:\n${lines.map((line) => `  $ ${line}`).join('\n')}`;
+}
+
+/**
+ * The options of a command that its group means by itself, for the help of the group: who types `psd2 transfer --help` wants
+ * to know what `psd2 transfer` takes.
+ */
+export function optionsOf(child: CommandUnknownOpts, context: AddHelpTextContext): string {
+  const help = child.createHelp();
+  help.prepareContext({ error: context.error, helpWidth: child.configureOutput().getOutHelpWidth?.() ?? 80 });
+  const width = help.longestOptionTermLength(child, help);
+  const lines = help
+    .visibleOptions(child)
+    .filter(({ long }) => long !== '--help')
+    .map((option) => help.formatItem(help.optionTerm(option), width, help.optionDescription(option), help));
+  return `\nOptions of ${child.name()}:\n${lines.join('\n')}`;
 }
 
 /** An option that may be repeated. */

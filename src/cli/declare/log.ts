@@ -1,19 +1,22 @@
 import type { Command } from '@commander-js/extra-typings';
-import type { Run } from './declare.ts';
+import { optionsOf, type Run } from './declare.ts';
 
 export function declareLog(log: Command, run: Run, version: string): void {
-  log.usage('[list] [options]').addHelpText(
-    'after',
-    `
+  log
+    .usage('[list] [options]')
+    .addHelpText('after', (help) => optionsOf(list, help))
+    .addHelpText(
+      'after',
+      `
 \`psd2 log --failed\` is \`psd2 log list --failed\`.
 
 Examples:
   $ psd2 log
   $ psd2 log --transaction tr-0mh8k2x7vq3ab
   $ psd2 log bundle --since 2h`,
-  );
+    );
 
-  selection(log.command('list', { isDefault: true }))
+  const list = selection(log.command('list', { isDefault: true }))
     .description('list the calls, newest first: the last 100, unless a filter or --limit is given')
     .addHelpText(
       'after',

@@ -1,5 +1,5 @@
 import type { Command } from '@commander-js/extra-typings';
-import { collect, declareResolve, examples, type Run } from './declare.ts';
+import { collect, declareResolve, examples, optionsOf, type Run } from './declare.ts';
 
 const RESOLVE_NOTE = `For a transfer that psd2 resume does not find the end of: unknown or executing, or an instant one that stays PENDING.
 The command asks the bank once more first. If the bank's answer decides, that counts. Otherwise the command shows the
@@ -11,6 +11,7 @@ statement of the execution day and of the days after it.`;
 export function declareTransfer(transfer: Command, run: Run): void {
   transfer
     .usage('[create] [options]')
+    .addHelpText('after', (help) => optionsOf(create, help))
     .addHelpText(
       'after',
       '\n`psd2 transfer --instant ...` is `psd2 transfer create --instant ...`.\n' +
@@ -20,15 +21,15 @@ export function declareTransfer(transfer: Command, run: Run): void {
         ),
     );
 
-  transfer
+  const create = transfer
     .command('create', { isDefault: true })
     .description(
       'make a transfer: verified by the bank, confirmed by you, authorised by the customer, executed',
     )
-    .requiredOption('--from <productId>', 'the account to debit')
-    .requiredOption('--to <iban>', "the beneficiary's IBAN")
-    .requiredOption('--name <text>', "the beneficiary's name")
-    .requiredOption('--amount <decimal>', 'with a point, for example 12.50')
+    .option('--from <productId>', 'the account to debit (required)')
+    .option('--to <iban>', "the beneficiary's IBAN (required)")
+    .option('--name <text>', "the beneficiary's name (required)")
+    .option('--amount <decimal>', 'with a point, for example 12.50 (required)')
     .option('--currency <code>', 'EUR', 'EUR')
     .option('--description <text>', 'the remittance information, at most 140 characters')
     .option('--instant', 'an SCT Instant payment: settled within ten seconds, and final')
@@ -71,11 +72,19 @@ Examples:
         description,
         type,
         reference,
-        ...order
+        from,
+        to,
+        name,
+        amount,
+        ...more
       }) =>
         run(async (context) =>
           (await import('../../commands/transfer-create.ts')).transferCreate(context, {
-            ...order,
+            ...more,
+            from,
+            to,
+            name,
+            amount,
             date,
             description,
             type,

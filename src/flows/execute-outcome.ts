@@ -1,0 +1,80 @@
+import { isBanksRefusal, isInterruption, isOvertaken } from '../bank/failure.ts';
+import type { Operation, OperationEvent, OrderTarget, StepEvent } from '../domain/operation.ts';
+import { Psd2Error } from '../errors.ts';
+import type { OpenFlow } from '../store/journal.ts';
+
+/**
+ * Writes down what became of an `execute` that was sent: also where this process was stopped before the answer came, and
+ * another has taken the flow up since and could not tell.
+ *
+ * @throws Psd2Error `outcome_unknown` when it can't be written down
+ */
+export function recordOutcome<Order extends OrderTarget>(
+  open: OpenFlow<Operation<Order>, OperationEvent<Order>>,
+  outcome: StepEvent,
+): void {
+  try {
+    open.record(outcome);
+  } catch (error) {
+    if (isOvertaken(error)) {
+      const { state, resolution } = open.reread();
+      const isUnknown = state === 'unknown' && outcome.type !== 'execute-unanswered';
+      // A person was wrong, or too early.
+      const isContrary = resolution?.outcome === 'not-executed' && outcome.type === 'executed';
+      if (state === 'executing' || isUnknown || isContrary) recordOutcome(open, outcome);
+      return;
+    }
+    const said = outcome.type === 'executed' ? 'The bank has executed it' : 'It was sent to be executed';
+    throw outcomeUnknown(open.current, `${said}, and that could not be written down`, error);
+  }
+}
+
+/**
+ * Writes down what the bank has told after `execute`. Where another process has gone on with the operation, what that one
+ * wrote is gone on from: nothing is sent any more that moves money.
+ *
+ * @returns whether it was written down
+ */
+export function recordFound<Order extends OrderTarget>(
+  open: OpenFlow<Operation<Order>, OperationEvent<Order>>,
+  ...events: StepEvent[]
+): boolean {
+  try {
+    for (const event of events) open.record(event);
+    return true;
+  } catch (error) {
+    if (!isOvertaken(error)) throw error;
+    open.reread();
+    return false;
+  }
+}
+
+/** Whether what became of an `execute` could not be written down. */
+export function isUnrecorded(error: unknown): boolean {
+  return error instanceof Psd2Error && error.code === 'outcome_unknown';
+}
+
+/** What a failed `execute` says about the money; undefined when the operator interrupted it. */
+export function outcomeOfFailedExecute(error: unknown): StepEvent | undefined {
+  if (isInterruption(error)) return undefined;
+  if (isBanksRefusal(error)) return { type: 'execute-refused', description: error.message };
+  return { type: 'execute-unanswered' };
+}
+
+/** Whether the money has moved is not known; the way to find out. */
+export function outcomeUnknown(
+  { kind, flow, transactionId }: Operation<OrderTarget>,
+  message: string,
+  cause?: unknown,
+): Psd2Error {
+  return new Psd2Error('outcome_unknown', cause instanceof Error ? `${message}: ${cause.message}` : message, {
+    hint: `Find out with: psd2 ${kind} resume ${flow}. It never pays again. ${resolveHint(kind, flow)}`,
+    transactionId,
+    cause,
+  });
+}
+
+/** What a person can do where the bank does not tell. */
+export function resolveHint(kind: string, flow: string): string {
+  return `If it stays unknown, and the bank's support or the account statement tells: psd2 ${kind} resolve ${flow} --executed or --not-executed`;
+}

@@ -1,0 +1,52 @@
+import fs, { mkdirSync, readdirSync, readFileSync } from 'node:fs';
+import { syncBuiltinESMExports } from 'node:module';
+import { join } from 'node:path';
+import { beforeEach, expect, it, onTestFinished, vi } from 'vitest';
+import { Generations } from '../../src/store/generations.ts';
+import { FlowJournal } from '../../src/store/journal.ts';
+import { ReferenceClaims } from '../../src/store/reference-claims.ts';
+import { transferOrder } from '../domain/orders.ts';
+import { newConfigFolder, temporaryFolder } from './temporary-folder.ts';
+
+const temporary = temporaryFolder();
+
+/** As on a file system without hard links, such as exFAT. */
+beforeEach(() => {
+  vi.spyOn(fs, 'linkSync').mockImplementation(() => {
+    throw Object.assign(new Error('EPERM: operation not permitted, link'), { code: 'EPERM' });
+  });
+  syncBuiltinESMExports();
+  onTestFinished(() => {
+    vi.restoreAllMocks();
+    syncBuiltinESMExports();
+  });
+});
+
+function folder(): string {
+  const path = join(newConfigFolder(temporary).root, 'place');
+  mkdirSync(path, { recursive: true });
+  return path;
+}
+
+it('without hard links a generation is still written once', () => {
+  const place = folder();
+  const generations = new Generations(place);
+  expect(generations.add(1, 'first')).toBe(true);
+  expect(generations.add(1, 'second')).toBe(false);
+  expect(readFileSync(generations.pathOf(1), 'utf8')).toBe('first');
+  expect(readdirSync(place)).toEqual(['1.json']);
+});
+
+it('without hard links a reference is still one flow’s', () => {
+  const claims = new ReferenceClaims(folder());
+  expect(claims.take('INV-1', 'tr-1', () => false)).toBe('tr-1');
+  expect(claims.take('INV-1', 'tr-2', () => false)).toBe('tr-1');
+});
+
+it('without hard links a transfer is begun and gone on with', () => {
+  const place = newConfigFolder(temporary);
+  const journal = new FlowJournal(place, 'sandbox', () => new Date(), Math.random);
+  const open = journal.createTransfer({ transactionId: 't1', order: transferOrder() });
+  open.record({ type: 'cancelled' });
+  expect([...journal.transfers()]).toEqual([open.current]);
+});
