@@ -1,6 +1,6 @@
 import { Command, type CommandUnknownOpts, Help, type Option } from '@commander-js/extra-typings';
+import type { Run } from '../commands/declare.ts';
 import { didYouMean } from '../did-you-mean.ts';
-import type { Run } from './declare/declare.ts';
 import { fitLines } from './fit-lines.ts';
 import { GLOBAL_OPTIONS as G } from './globals.ts';
 import { columnsOfStdout, printAtOnce } from './print-at-once.ts';
@@ -15,69 +15,69 @@ type Declare = (command: Command, run: Run, version: string) => void;
 const COMMANDS: Record<string, { description: string; declare: () => Promise<Declare> }> = {
   auth: {
     description: 'log customers in and out',
-    declare: async () => (await import('./declare/auth.ts')).declareAuth,
+    declare: async () => (await import('../commands/auth/declare.ts')).declareAuth,
   },
   profile: {
     description: 'keep the settings of banks and applications',
-    declare: async () => (await import('./declare/profile.ts')).declareProfile,
+    declare: async () => (await import('../commands/profile/declare.ts')).declareProfile,
   },
   customer: {
     description: 'the customer who is logged in',
-    declare: async () => (await import('./declare/accounts.ts')).declareCustomer,
+    declare: async () => (await import('../commands/accounts/declare.ts')).declareCustomer,
   },
   products: {
     description: "the customer's products",
-    declare: async () => (await import('./declare/accounts.ts')).declareProducts,
+    declare: async () => (await import('../commands/accounts/declare.ts')).declareProducts,
   },
   accounts: {
     description: 'read accounts, balances and transactions',
-    declare: async () => (await import('./declare/accounts.ts')).declareAccounts,
+    declare: async () => (await import('../commands/accounts/declare.ts')).declareAccounts,
   },
   sync: {
     description: 'bring a folder of NDJSON files up to date: accounts, balances, transactions',
-    declare: async () => (await import('./declare/sync.ts')).declareSync,
+    declare: async () => (await import('../commands/sync/declare.ts')).declareSync,
   },
   consent: {
     description: "get the customer's consent",
-    declare: async () => (await import('./declare/consent.ts')).declareConsent,
+    declare: async () => (await import('../commands/consent/declare.ts')).declareConsent,
   },
   transfer: {
     description: 'make SEPA and instant transfers',
-    declare: async () => (await import('./declare/transfer.ts')).declareTransfer,
+    declare: async () => (await import('../commands/transfer/declare.ts')).declareTransfer,
   },
   operation: {
     description: "any operation of the bank's, by its name: the whole flow, or step by step",
-    declare: async () => (await import('./declare/operation.ts')).declareOperation,
+    declare: async () => (await import('../commands/operation/declare.ts')).declareOperation,
   },
   api: {
     description: 'make any call, signed and with the access token, and print what the bank answers',
-    declare: async () => (await import('./declare/api.ts')).declareApi,
+    declare: async () => (await import('../commands/api/declare.ts')).declareApi,
   },
   log: {
     description: 'show the calls that were made to the bank, and make a file of them for its support',
-    declare: async () => (await import('./declare/log.ts')).declareLog,
+    declare: async () => (await import('../commands/log/declare.ts')).declareLog,
   },
   cert: {
     description: 'look at eIDAS certificates, check them, make some for tests',
-    declare: async () => (await import('./declare/cert.ts')).declareCert,
+    declare: async () => (await import('../commands/cert/declare.ts')).declareCert,
   },
   doctor: {
     description:
       'check what has to be right before a call can go well: files, certificates, the way to the bank',
-    declare: async () => (await import('./declare/doctor.ts')).declareDoctor,
+    declare: async () => (await import('../commands/doctor/declare.ts')).declareDoctor,
   },
   sandbox: {
     description: 'a bank on this machine to try and test with, never for production',
-    declare: async () => (await import('./declare/sandbox.ts')).declareSandbox,
+    declare: async () => (await import('../commands/sandbox/declare.ts')).declareSandbox,
   },
   completion: {
     description: 'print a script that completes commands, options and values at the Tab key',
-    declare: async () => (await import('./declare/completion.ts')).declareCompletion,
+    declare: async () => (await import('./completion/declare.ts')).declareCompletion,
   },
   demo: {
     description:
       'show the whole way against a sandbox bank of its own: login, consent, accounts, an instant transfer',
-    declare: async () => (await import('./declare/demo.ts')).declareDemo,
+    declare: async () => (await import('../commands/demo/declare.ts')).declareDemo,
   },
 };
 

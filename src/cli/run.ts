@@ -1,4 +1,5 @@
 import type { Context } from '../commands/context.ts';
+import type { CommandKind } from '../commands/declare.ts';
 import { Psd2Error } from '../errors.ts';
 import { checkStore, storeFolder } from '../store/folder.ts';
 import { ProfileStore } from '../store/profiles.ts';
@@ -6,7 +7,6 @@ import { passphraseIn } from '../store/settings.ts';
 import { cleanLines } from '../terminal/clean.ts';
 import { openOutput, silentOutput } from '../terminal/output.ts';
 import { openTerminal } from '../terminal/terminal.ts';
-import type { CommandKind } from './declare/declare.ts';
 import { type RawGlobals, readGlobals, readManner } from './globals.ts';
 import { watchOutput } from './lost-output.ts';
 import { repeatProfile } from './repeat-profile.ts';

@@ -1,10 +1,10 @@
 import type { MessagePort } from 'node:worker_threads';
 import type { Context } from '../commands/context.ts';
-import { keepHeapSmall } from '../commands/keep-heap-small.ts';
-import { openProfileOf } from '../commands/open-profile.ts';
-import { openPace, openTransport } from '../commands/open-transport.ts';
-import { SharedProgress, syncCustomers } from '../commands/sync-customers.ts';
-import { type ThreadMessage, type ThreadStart, toThreadFailure } from '../commands/sync-threads.ts';
+import { openProfileOf } from '../commands/open/profile.ts';
+import { openPace, openTransport } from '../commands/open/transport.ts';
+import { keepHeapSmall } from '../commands/shared/keep-heap-small.ts';
+import { SharedProgress, syncCustomers } from '../commands/sync/customers.ts';
+import { type ThreadMessage, type ThreadStart, toThreadFailure } from '../commands/sync/threads.ts';
 import { Psd2Error } from '../errors.ts';
 import { storeFolder } from '../store/folder.ts';
 import { ProfileStore } from '../store/profiles.ts';

@@ -2,10 +2,10 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { CommandUnknownOpts } from '@commander-js/extra-typings';
 import { describe, expect, it, vi } from 'vitest';
-import type { Run } from '../../src/cli/declare/declare.ts';
 import { EXIT_CODES } from '../../src/cli/exit-codes.ts';
 import { buildProgram } from '../../src/cli/program.ts';
 import { TOPICS } from '../../src/cli/topics.ts';
+import type { Run } from '../../src/commands/declare.ts';
 import { shellWords } from '../../src/terminal/shell-words.ts';
 
 const PLACES = { root: '~/.config/psd2', log: '~/.local/state/psd2' };

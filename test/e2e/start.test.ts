@@ -118,7 +118,7 @@ describe('what is loaded', () => {
   });
 
   it('by the help of one command: what that takes, and not what others take', () => {
-    const declarations = ['src/cli/declare/consent.ts', 'src/cli/declare/declare.ts'];
+    const declarations = ['src/commands/consent/declare.ts', 'src/commands/declare.ts'];
     const sources = [...COMMAND_TREE, ...ANY_COMMAND, ...declarations].sort();
     expect(loadedBy('consent', '--help')).toEqual({ sources, heavy: [] });
   });

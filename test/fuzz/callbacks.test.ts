@@ -1,7 +1,7 @@
 import { connect } from 'node:net';
 import fc from 'fast-check';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { type CallbackListener, listenForCallback } from '../../src/terminal/callback-listener.ts';
+import { type CallbackListener, listenForCallback } from '../../src/callback/listener.ts';
 import { freePort } from '../free-port.ts';
 import { FUZZ_TIMEOUT_MS, fuzz } from './runs.ts';
 

@@ -2,7 +2,7 @@ import { request as httpRequest } from 'node:http';
 import { parse } from 'node-html-parser';
 import type { Page } from 'playwright-core';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { listenForCallback } from '../../src/terminal/callback-listener.ts';
+import { listenForCallback } from '../../src/callback/listener.ts';
 import { freePort } from '../free-port.ts';
 import {
   consent,

@@ -1,0 +1,91 @@
+import {
+  type Account,
+  currencyOf,
+  fetchAccounts,
+  fetchBalance,
+  type Transaction,
+} from '../../bank/customers.ts';
+import { keepsChanging, MOST_READINGS, WholeReadings } from '../../bank/transaction-reading.ts';
+import { accountHistory, type Booking } from '../../domain/account-history.ts';
+import { withIds } from '../../domain/booked-ids.ts';
+import { bankDay, bankTime, type DayRange, EARLIEST_DAY } from '../../domain/calendar.ts';
+import { normalDecimal } from '../../domain/decimal.ts';
+import type { ProductId } from '../../domain/identifiers.ts';
+import { Psd2Error } from '../../errors.ts';
+import type { Statement } from '../../statements/statement.ts';
+import type { Context } from '../context.ts';
+import { openCustomerBank } from '../open/bank.ts';
+
+/**
+ * What was booked on an account in a range, and its balances then, counted back from the balance now. Without `from` it
+ * begins where the bank begins; it ends today at the latest.
+ *
+ * @throws Psd2Error `usage` when the customer has no such product, `bank_answer` when what the bank says does not fit
+ *   together, `list_changed` when something is booked during each reading, and what the calls throw
+ */
+export async function fetchStatement(
+  context: Context,
+  productId: ProductId,
+  range: DayRange,
+): Promise<Statement> {
+  const { bank, customerId } = await openCustomerBank(context);
+  const transactionId = context.world.newId();
+  const account = await findAccount(productId, fetchAccounts(bank, customerId, transactionId));
+  const now = context.world.now();
+  const today = bankDay(now);
+  const to = range.to && range.to < today ? range.to : today;
+  if (range.from && range.from > to) {
+    throw new Psd2Error('invalid_date', `--from ${range.from} is in the future: at the bank it is ${today}`);
+  }
+  const balanceNow = async () =>
+    (await fetchBalance(bank, customerId, productId, transactionId)).accountBalance;
+
+  let balance = await balanceNow();
+  const currency = currencyOf(account, balance);
+  // What is booked after the range is needed to count the balance back.
+  const query = { customerId, productId, from: range.from, to: undefined, transactionId };
+  const readings = new WholeReadings(bank, { ...query, status: 'booked' });
+  for (let reading = 1; reading <= MOST_READINGS; reading += 1) {
+    const rows = await readings.next();
+    const after = await balanceNow();
+    if (rows && after?.amount === balance?.amount) {
+      const bookings = withIds({ productId, currency }, rows).map((row) =>
+        toBooking(row, currency, productId),
+      );
+      const amount = balance && normalDecimal(balance.amount);
+      const history = accountHistory(bookings, amount, { from: range.from, to });
+      const { iban, productCode } = account;
+      const name = account.name ?? account.productDescription;
+      return { productId, iban, currency, name, productCode, history, createdAt: bankTime(now) };
+    }
+    balance = after;
+  }
+  throw keepsChanging({ productId, transactionId });
+}
+
+async function findAccount(productId: ProductId, accounts: Promise<Account[]>): Promise<Account> {
+  const account = (await accounts).find((each) => each.productId === productId);
+  if (account) return account;
+  throw new Psd2Error('usage', `The customer has no product ${productId}`, {
+    hint: '`psd2 accounts list` shows the products.',
+  });
+}
+
+/** @throws Psd2Error `bank_answer` for a row that has no day, or that no balance can be made with */
+function toBooking(row: Transaction & { id: string }, currency: string, productId: ProductId): Booking {
+  const { id, bookingDate, valueDate, amount, description, details, code, transferReference, feeCharge } =
+    row;
+  const day = bookingDate ?? valueDate;
+  const refuse = (what: string) =>
+    new Psd2Error('bank_answer', `The booked transaction ${row.index} of ${productId} ${what}`, {
+      hint: '`psd2 accounts transactions` shows it.',
+    });
+  if (day === null) throw refuse('has no date');
+  if (day < EARLIEST_DAY) throw refuse(`is of the day ${day}`);
+  if (row.currency !== null && row.currency !== currency)
+    throw refuse(`is in ${row.currency}, and the account in ${currency}`);
+  return {
+    ...{ id, day, valueDate, amount: normalDecimal(amount) },
+    ...{ description, details, code, transferReference, feeCharge },
+  };
+}

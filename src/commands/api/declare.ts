@@ -1,0 +1,36 @@
+import type { Command } from '@commander-js/extra-typings';
+import { collect, type Run } from '../declare.ts';
+
+export function declareApi(api: Command, run: Run): void {
+  api
+    .argument('<method>', 'GET, POST, PUT or DELETE')
+    .argument('<path>', 'relative to the base URL, percent-encoded, with its query')
+    .option('--data <json>', 'the body: JSON, @file, or - for standard input')
+    .option('--header <name:value>', 'a further header; may be repeated', collect, [])
+    .option('--no-token', 'without the access token')
+    .option('--transaction <uuid>', 'TPP-Transaction-ID; default: a new one')
+    .option('--dry-run', 'print the request and its signing string, and send nothing')
+    .option('--curl', 'print a curl command that makes the call, and send nothing')
+    .addHelpText(
+      'after',
+      `
+{customerId} in the path stands for the customer who is logged in.
+
+Examples:
+  $ psd2 api GET /private/customers/customerid-info
+  $ psd2 api GET "/private/customers/{customerId}/accounts" --raw
+  $ psd2 api POST /private/customers/{customerId}/consent/request --data @consent.json --dry-run`,
+    )
+    .action((method, path, { token, dryRun = false, curl = false, ...options }) =>
+      run(
+        async (context) =>
+          (await import('./api.ts')).api(context, method, path, {
+            ...options,
+            token,
+            dryRun,
+            curl,
+          }),
+        'inquiry',
+      ),
+    );
+}

@@ -1,0 +1,88 @@
+import type { ComposedRequest } from '../../bank/compose.ts';
+import { pathOf } from '../../bank/connection.ts';
+import { Psd2Error } from '../../errors.ts';
+import type { PemSetting } from '../../store/settings.ts';
+import type { Context } from '../context.ts';
+import type { OpenBank } from '../open/bank.ts';
+
+/** Prints the request that would be sent, secrets left out, and the exact string that was signed. */
+export function printRequest(
+  { output }: Context,
+  baseUrl: URL,
+  { request, signingString }: ComposedRequest,
+): void {
+  const { method, target, headers, body } = request;
+  const text = body === undefined ? null : redactBody(request.target, body);
+  const url = `${baseUrl.origin}${target}`;
+  if (output.format !== 'table') {
+    output.json({ method, url, headers, body: text, signingString });
+    return;
+  }
+  output.lines([
+    `${method} ${target} HTTP/1.1`,
+    `host: ${baseUrl.host}`,
+    ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`),
+    '',
+    ...(text === null ? [] : [text, '']),
+    'Signing string:',
+    ...signingString.split('\n'),
+  ]);
+}
+
+/**
+ * Prints a curl command that makes the call. The token is not in it: the shell gets it from `psd2 auth token`
+ * when the command runs, and curl reads it from standard input, since its arguments can be seen by others. Its
+ * signature is good for some minutes.
+ *
+ * @throws Psd2Error `config` when the profile has no paths that curl could read
+ */
+export function printCurl(context: Context, bank: OpenBank, { request }: ComposedRequest): void {
+  const { method, target, headers, body } = request;
+  const token = `printf 'authorization: Bearer %s\\n' "$(${tokenCommand(context, bank)})"`;
+  const lines = [
+    ...('authorization' in headers ? [`${token} |`] : []),
+    // What was signed is what is sent: curl is to expand and shorten nothing.
+    `curl --globoff --path-as-is --request ${method} ${quote(`${bank.baseUrl.origin}${target}`)}`,
+    `--cert ${quote(pathOfPem(bank, 'qwacCertificate'))} --key ${quote(pathOfPem(bank, 'qwacKey'))}`,
+    ...(bank.profile.settings.ca ? [`--cacert ${quote(pathOfPem(bank, 'ca'))}`] : []),
+    ...Object.entries(headers).map(([name, value]) =>
+      name === 'authorization' ? '--header @-' : `--header ${quote(`${name}: ${value}`)}`,
+    ),
+    ...(body === undefined ? [] : [`--data-binary ${quote(redactBody(target, body))}`]),
+  ];
+  context.output.lines([lines.join(' \\\n  ')]);
+}
+
+/** The command that prints the token which the call is made with. */
+function tokenCommand({ globals }: Context, { profile }: OpenBank): string {
+  const { grant, customer } = globals;
+  return [
+    `psd2 --profile ${quote(profile.name)}`,
+    ...(grant === 'client_credentials' ? [`--grant ${grant}`] : []),
+    ...(customer === undefined ? [] : [`--customer ${quote(customer)}`]),
+    'auth token',
+  ].join(' ');
+}
+
+const SECRET_FIELDS = ['client_secret', 'code', 'token', 'refresh_token', 'access_token', 'password'];
+
+/** The body of a token call holds the client's secret. It is read as JSON, since a text can be written in many ways. */
+function redactBody(target: string, body: Buffer): string {
+  const text = body.toString('utf8');
+  if (!/\/oauth\//.test(pathOf({ target }))) return text;
+  return JSON.stringify(JSON.parse(text), (name, value) =>
+    SECRET_FIELDS.includes(name) ? '<secret>' : value,
+  );
+}
+
+function pathOfPem({ profile }: OpenBank, key: PemSetting): string {
+  const source = profile.settings[key];
+  if (source && 'path' in source) return source.path;
+  throw new Psd2Error('config', 'The profile holds its certificates itself, and curl reads them from files', {
+    hint: 'Add the profile with --reference, or set PSD2_QWAC_CERT and PSD2_QWAC_KEY.',
+  });
+}
+
+function quote(text: string): string {
+  return /^[\w./:@=-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
+}

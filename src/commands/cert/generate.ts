@@ -1,0 +1,126 @@
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { generateRsaKeys, makeCertificateAuthority } from '../../certificates/eidas.ts';
+import type { Psd2Role } from '../../certificates/qc-statements.ts';
+import { makeTppCertificates } from '../../certificates/tpp-certificates.ts';
+import { Psd2Error } from '../../errors.ts';
+import type { Context } from '../context.ts';
+
+export interface GenerateOptions {
+  /** The folder that the files go to. */
+  out: string;
+  /** `PSP_AI`, or `AISP`; separated by commas. */
+  roles: string;
+  organizationIdentifier: string;
+  name: string;
+  days: string;
+}
+
+const ROLES: Readonly<Record<string, Psd2Role>> = {
+  AISP: 'PSP_AI',
+  PISP: 'PSP_PI',
+  PIISP: 'PSP_IC',
+  ASPSP: 'PSP_AS',
+  PSP_AI: 'PSP_AI',
+  PSP_PI: 'PSP_PI',
+  PSP_IC: 'PSP_IC',
+  PSP_AS: 'PSP_AS',
+};
+
+/**
+ * `psd2 cert generate`: a QWAC and a QSealC for tests, with the authority that issued them. The authority's key is
+ * thrown away: nobody can issue more.
+ */
+export async function certGenerate(context: Context, options: GenerateOptions): Promise<void> {
+  const roles = [...new Set(options.roles.split(',').map(parseRole))];
+  const { organizationIdentifier, days } = readIdentity(options);
+  const { out, name } = options;
+  const path = (file: string) => join(out, file);
+  const files = {
+    ca: path('ca.pem'),
+    qwacCertificate: path('qwac.pem'),
+    qwacKey: path('qwac-key.pem'),
+    qsealCertificate: path('qseal.pem'),
+    qsealKey: path('qseal-key.pem'),
+  };
+  const existing = Object.values(files).find((file) => existsSync(file));
+  if (existing !== undefined) {
+    throw new Psd2Error('usage', `${existing} is there already, and nothing is overwritten`, {
+      hint: 'Choose another folder with --out.',
+    });
+  }
+
+  const ncaId = organizationIdentifier.slice(3, organizationIdentifier.indexOf('-', 6));
+  const validity = { from: context.world.now(), days };
+  const authority = await makeCertificateAuthority(`${name} TEST CA`, await generateRsaKeys(), validity);
+  const { qwac, qseal } = await makeTppCertificates(
+    authority,
+    {
+      organization: `${name} TEST`,
+      organizationIdentifier,
+      psd2: { roles, ncaName: `TEST authority ${ncaId}`, ncaId },
+      host: 'tpp.test',
+      sealName: `${name} TEST seal`,
+    },
+    validity,
+  );
+  const contents: [file: string, content: string][] = [
+    [files.ca, authority.certificatePem],
+    [files.qwacCertificate, qwac.certificate],
+    [files.qwacKey, qwac.key],
+    [files.qsealCertificate, qseal.certificate],
+    [files.qsealKey, qseal.key],
+  ];
+  try {
+    mkdirSync(out, { recursive: true, mode: 0o700 });
+    for (const [file, content] of contents) writeFileSync(file, content, { mode: 0o600, flag: 'wx' });
+  } catch (cause) {
+    throw new Psd2Error('config', `The certificates can not be written to ${out}`, {
+      hint: 'Check the folder and the free space.',
+      cause,
+    });
+  }
+
+  const notAfter = new Date(validity.from.getTime() + days * 24 * 60 * 60 * 1000).toISOString();
+  context.output.record({ organizationIdentifier, roles, notAfter, files }, [
+    { title: 'Organization', value: (made) => made.organizationIdentifier },
+    { title: 'Roles', value: (made) => made.roles.join(' ') },
+    { title: 'Valid until', value: (made) => made.notAfter, kind: 'time' },
+    { title: 'Authority', value: () => files.ca },
+    { title: 'QWAC', value: () => files.qwacCertificate },
+    { title: 'QWAC key', value: () => files.qwacKey },
+    { title: 'QSealC', value: () => files.qsealCertificate },
+    { title: 'QSealC key', value: () => files.qsealKey },
+  ]);
+  context.terminal.say('These are for tests: no bank takes them in production.');
+}
+
+/** @throws Psd2Error `usage` */
+function readIdentity({ organizationIdentifier, name, days }: GenerateOptions) {
+  if (!/^PSD[A-Z]{2}-[A-Z]{2,8}-[\x21-\x7e]{1,40}$/.test(organizationIdentifier)) {
+    throw new Psd2Error(
+      'usage',
+      `--organization-identifier ${JSON.stringify(organizationIdentifier)} is not of the form PSD<country>-<authority>-<number>`,
+      { hint: 'For example PSDIT-BI-12345.' },
+    );
+  }
+  // A name of an X.520 attribute has at most 64 characters, and the mark has to fit in.
+  if (!/^[\p{L}\p{N}][\p{L}\p{N} .&'-]{0,29}$/u.test(name)) {
+    throw new Psd2Error(
+      'usage',
+      `--name ${JSON.stringify(name)} is not a name of 1 to 30 letters, digits and blanks`,
+    );
+  }
+  const count = /^\d{1,4}$/.test(days) ? Number(days) : 0;
+  if (count < 1 || count > 3650)
+    throw new Psd2Error('usage', `--days ${JSON.stringify(days)} is not a number of days from 1 to 3650`);
+  return { organizationIdentifier, days: count };
+}
+
+function parseRole(text: string): Psd2Role {
+  const role = ROLES[text.trim().toUpperCase()];
+  if (role) return role;
+  throw new Psd2Error('usage', `The role ${JSON.stringify(text)} is not known`, {
+    hint: 'Use some of PSP_AI, PSP_PI, PSP_IC and PSP_AS (or AISP, PISP, PIISP, ASPSP), separated by commas.',
+  });
+}

@@ -1,0 +1,76 @@
+import type { Command } from '@commander-js/extra-typings';
+import { collect, declareResolve, examples, type Run } from '../declare.ts';
+
+export function declareConsent(consent: Command, run: Run): void {
+  consent.addHelpText(
+    'after',
+    examples('psd2 consent request --category ACCOUNT_INFO --all-products', 'psd2 consent list'),
+  );
+
+  consent
+    .command('request')
+    .description('ask the customer for consent, with strong authentication in the browser')
+    .option('--category <name>', 'ACCOUNT_INFO, FUNDS_AVAILABILITY or PAYMENTS; may be repeated', collect, [])
+    .option('--product <id>', 'a product it is for; may be repeated', collect, [])
+    .option('--all-products', 'for every product of the customer')
+    .option('--allow-partial', 'count it as done when the bank grants some of the categories only')
+    .addHelpText(
+      'after',
+      `
+Examples:
+  $ psd2 consent request --category ACCOUNT_INFO --all-products
+  $ psd2 consent request --category ACCOUNT_INFO --category PAYMENTS --product 0012345678`,
+    )
+    .action(({ category, product, allProducts = false, allowPartial = false }) =>
+      run(async (context) =>
+        (await import('./consent.ts')).consentRequest(context, {
+          category,
+          product,
+          allProducts,
+          allowPartial,
+        }),
+      ),
+    );
+
+  consent
+    .command('list')
+    .description('list the consents that were requested with this profile, newest first')
+    .addHelpText('after', examples('psd2 consent list', "psd2 consent list --json | jq -r '.[0].state'"))
+    .action(() => run(async (context) => (await import('./consent.ts')).consentList(context)));
+
+  consent
+    .command('show')
+    .argument('<flow>')
+    .description('show what is known of a consent, without asking the bank')
+    .addHelpText('after', examples('psd2 consent show co-0mwq9zif7'))
+    .action((flow) => run(async (context) => (await import('./consent.ts')).consentShow(context, flow)));
+
+  consent
+    .command('resume')
+    .argument('<flow>')
+    .description('go on with a consent that was interrupted')
+    .addHelpText('after', examples('psd2 consent resume co-0mwq9zif7'))
+    .option('--allow-partial', 'count it as done when the bank grants some of the categories only')
+    .action((flow, { allowPartial = false }) =>
+      run(async (context) => (await import('./consent.ts')).consentResume(context, flow, { allowPartial })),
+    );
+
+  declareResolve(
+    consent,
+    {
+      description: 'end a consent whose confirmation stays unknown, by what a person has found out',
+      executed: "the bank has confirmed it: the accounts can be read, or the bank's support says so",
+      notExecuted: 'the bank has not confirmed it and never will',
+      note: `For a consent that is unknown or confirming. The command asks the bank once more first. If the bank's answer
+decides, that counts. Otherwise the command shows the consent, asks for a yes, and writes into the journal who said
+what, when and why. It confirms nothing at the bank. End every psd2 that still works on the consent first, also one
+that was stopped with Ctrl-Z.`,
+      examples: [
+        'psd2 consent resolve co-0mwq9zif7 --executed --note "psd2 accounts balance works"',
+        'psd2 consent resolve co-0mwq9zif7 --not-executed --yes',
+      ],
+    },
+    (flow, options) =>
+      run(async (context) => (await import('../flow/resolve.ts')).consentResolve(context, flow, options)),
+  );
+}

@@ -1,0 +1,67 @@
+import type { Context } from '../context.ts';
+import type { OpenProfile } from '../open/profile.ts';
+import type { Finding } from './diagnosis.ts';
+
+const DAY_MS = 24 * 60 * 60 * 1000;
+/** For how long a bank need not ask for SCA again (Delegated Regulation (EU) 2022/2360). */
+const CONSENT_DAYS = 180;
+/** With fewer days left it is worth a warning. */
+const SOON_DAYS = 14;
+
+/** Whether the customer is logged in, and for how long; nothing is renewed. */
+export async function checkToken(
+  { globals, world }: Context,
+  { profile, tokens }: OpenProfile,
+): Promise<Finding> {
+  const customerId = globals.customer ?? tokens.lastCustomer();
+  const kept = customerId === undefined ? undefined : await tokens.read(customerId);
+  const fix = `psd2 --profile ${profile.name} auth login`;
+  if (!kept) return { status: 'warn', detail: 'nobody is logged in', fix };
+  const now = world.now().getTime();
+  const holds = (until: string | null) => until === null || Date.parse(until) > now;
+  const access = kept.accessToken !== null && holds(kept.accessTokenExpiresAt);
+  const refresh = kept.refreshToken !== null && holds(kept.refreshTokenExpiresAt);
+  const who = `customer ${customerId}`;
+  const accessUntil = `access token until ${kept.accessTokenExpiresAt ?? 'the bank says no'}`;
+  if (refresh) {
+    const until = kept.refreshTokenExpiresAt;
+    const detail = `${who}: ${accessUntil}, refresh token until ${until ?? 'the bank says no'}`;
+    const soon = until !== null && Date.parse(until) - now < SOON_DAYS * DAY_MS;
+    return soon ? { status: 'warn', detail, fix } : { status: 'ok', detail, fix: null };
+  }
+  if (access) return { status: 'warn', detail: `${who}: ${accessUntil}, and no way to renew it`, fix };
+  return { status: 'fail', code: 'not_logged_in', detail: `${who}: the login has ended`, fix };
+}
+
+/** How long ago the customer consented, as far as this profile's journal knows. */
+export function checkConsents(
+  { globals, world }: Context,
+  { profile, tokens, journal }: OpenProfile,
+): Finding {
+  const customerId = globals.customer ?? tokens.lastCustomer();
+  const daysLeft = new Map<string, number>();
+  for (const consent of journal.consents()) {
+    if (consent.state !== 'confirmed' || consent.customerId !== customerId) continue;
+    const age = Math.floor((world.now().getTime() - Date.parse(consent.updatedAt)) / DAY_MS);
+    for (const { name, outcome } of consent.categories) {
+      // Newest first: an older one of the same category was replaced.
+      if (outcome !== false && !daysLeft.has(name)) daysLeft.set(name, CONSENT_DAYS - age);
+    }
+  }
+  if (daysLeft.size === 0)
+    return {
+      status: 'skip',
+      detail: 'no consent of this customer was requested with this profile',
+      fix: null,
+    };
+  const detail = [...daysLeft].map(([name, days]) =>
+    days > 0 ? `${name} for ${days} more days` : `${name} is older than ${CONSENT_DAYS} days`,
+  );
+  return Math.min(...daysLeft.values()) > SOON_DAYS
+    ? { status: 'ok', detail: detail.join(', '), fix: null }
+    : {
+        status: 'warn',
+        detail: detail.join(', '),
+        fix: `psd2 --profile ${profile.name} consent request --category <NAME> --all-products`,
+      };
+}

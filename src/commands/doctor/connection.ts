@@ -1,0 +1,128 @@
+import { lookup } from 'node:dns/promises';
+import { isIP } from 'node:net';
+import * as z from 'zod/mini';
+import { readAnswer } from '../../bank/answer.ts';
+import { CallFailed, proxyFor } from '../../bank/connection.ts';
+import type { Answer } from '../../bank/exchange.ts';
+import { authorizeCall } from '../../bank/oauth.ts';
+import { Psd2Error } from '../../errors.ts';
+import { redirectUriOf } from '../../store/settings.ts';
+import type { Context } from '../context.ts';
+import { openBankOf } from '../open/bank.ts';
+import type { KeyRing } from '../open/keys.ts';
+import type { OpenProfile } from '../open/profile.ts';
+import type { Diagnosis, Finding } from './diagnosis.ts';
+
+/** A bank takes a signature only so long before or after its `Date`; how long it does not say. */
+const CLOCK_WARN_MS = 5_000;
+const CLOCK_FAIL_MS = 60_000;
+
+/** The names of the checks that {@link checkConnection} makes, in their order. */
+export const CONNECTION_CHECKS = ['proxy', 'DNS', 'TLS', 'clock', 'authorize'];
+
+/**
+ * Checks the way to the bank: proxy, DNS, mutual TLS, and whether it takes the authorize call that a login begins
+ * with, which tells of the application, its signature and the redirect URI. One request is sent, once.
+ */
+export async function checkConnection(
+  context: Context,
+  opened: OpenProfile,
+  keys: KeyRing,
+  diagnosis: Diagnosis,
+): Promise<void> {
+  const { baseUrl, profile } = opened;
+  const proxy = await diagnosis.make('proxy', async () => {
+    const found = await proxyFor(baseUrl);
+    const detail = found ? `the bank is reached through ${found.host}` : 'none: the bank is reached directly';
+    return { status: 'ok', detail, fix: null, ...(found && { value: found }) };
+  });
+  const { hostname } = proxy ?? baseUrl;
+  const known = await diagnosis.make('DNS', () => checkDns(context, hostname.replace(/^\[|\]$/g, '')));
+  if (!known) {
+    diagnosis.skip(['TLS', 'clock', 'authorize'], 'the host name is not known');
+    return;
+  }
+
+  let refusal: unknown;
+  const answer = await diagnosis.make('TLS', async (): Promise<Finding & { value?: Answer }> => {
+    const bank = await openBankOf(context, opened, 'authorization_code', keys);
+    const call = authorizeCall({
+      clientId: bank.client().clientId,
+      redirectUri: redirectUriOf(profile),
+      state: context.world.newId(),
+      transactionId: context.world.newId(),
+    });
+    const done = {
+      status: 'ok',
+      detail: 'the handshake with the QWAC is done, the bank is trusted',
+      fix: null,
+    } as const;
+    try {
+      return { ...done, value: await bank.connect().exchange({ ...call, once: true }) };
+    } catch (error) {
+      // Whatever else is wrong with the answer, the handshake was right.
+      if (!(error instanceof Psd2Error) || error.cause instanceof CallFailed || error.code !== 'bank_answer')
+        throw error;
+      refusal = error;
+      return done;
+    }
+  });
+  if (!answer && !refusal) {
+    diagnosis.skip(['clock', 'authorize'], 'the bank did not answer');
+    return;
+  }
+  if (answer)
+    await diagnosis.make('clock', async () => compareClocks(context.world.now(), answer.headers.date));
+  else diagnosis.skip(['clock'], "the bank's answer can't be trusted");
+  await diagnosis.make('authorize', async () => {
+    if (!answer) throw refusal;
+    if (answer.status < 300 || answer.status > 399) await readAnswer(answer, z.unknown());
+    if (!answer.headers.location) {
+      throw new Psd2Error('bank_answer', `The bank answered without a Location (HTTP ${answer.status})`, {
+        hint: 'Is the base URL that of the PSD2 interface?',
+      });
+    }
+    const detail = 'the bank takes the application, its signature and the redirect URI';
+    return { status: 'ok', detail, fix: null };
+  });
+}
+
+/** @returns true as its value when the name is known */
+async function checkDns({ globals }: Context, hostname: string): Promise<Finding & { value: true }> {
+  if (isIP(hostname) !== 0)
+    return { status: 'skip', detail: `${hostname} is an address`, fix: null, value: true };
+  const timeout = AbortSignal.timeout(globals.timeoutMs);
+  const timedOut = new Promise<never>((_, reject) => {
+    timeout.addEventListener('abort', () => reject(new Error('it took too long')));
+  });
+  try {
+    const addresses = await Promise.race([lookup(hostname, { all: true }), timedOut]);
+    const detail = `${hostname} is ${addresses.map(({ address }) => address).join(', ')}`;
+    return { status: 'ok', detail, fix: null, value: true };
+  } catch (cause) {
+    const why = cause instanceof Error && 'code' in cause ? ` (${cause.code})` : '';
+    throw new Psd2Error('bank_unreachable', `The host name ${hostname} could not be looked up${why}`, {
+      hint: 'Check the base URL, the network and the name server; behind a proxy set HTTPS_PROXY.',
+      cause,
+    });
+  }
+}
+
+/**
+ * This computer's clock against the bank's (command contract, "doctor").
+ *
+ * @param date the bank's `Date` (RFC 9110, section 6.6.1), which is of whole seconds
+ */
+export function compareClocks(now: Date, date: string | undefined): Finding {
+  const bankTime = Date.parse(date ?? '');
+  if (Number.isNaN(bankTime)) return { status: 'skip', detail: 'the bank sent no Date', fix: null };
+  // Cut to whole seconds it is half a second behind on average.
+  const ahead = now.getTime() - (bankTime + 500);
+  const seconds = Math.round(Math.abs(ahead) / 1000);
+  const detail = `${seconds} s ${ahead < 0 ? 'behind' : 'ahead of'} the bank`;
+  const fix = 'Set the clock, best by NTP: timedatectl set-ntp true';
+  if (Math.abs(ahead) > CLOCK_FAIL_MS) return { status: 'fail', code: 'config', detail, fix };
+  return Math.abs(ahead) > CLOCK_WARN_MS
+    ? { status: 'warn', detail, fix }
+    : { status: 'ok', detail, fix: null };
+}

@@ -1,0 +1,58 @@
+import { type ErrorCode, Psd2Error } from '../../errors.ts';
+import type { Check } from '../shared/checks.ts';
+
+/** What a check found, with the kind of error that a failure is. */
+export type Finding = Omit<Check, 'name'> & { code?: ErrorCode };
+
+/** The checks that were made. None of them throws: an error of psd2's makes its check fail. */
+export class Diagnosis {
+  readonly checks: Check[] = [];
+  readonly #codes: ErrorCode[] = [];
+
+  /** Makes a check. A value that comes with `finding` is given on. @returns undefined when it failed */
+  async make<Value = undefined>(
+    name: string,
+    check: () => Promise<Finding & { value?: Value }>,
+  ): Promise<Value | undefined> {
+    let value: Value | undefined;
+    await this.add(name, async () => {
+      const { value: found, ...finding } = await check();
+      value = found;
+      return [{ name, ...finding }];
+    });
+    return value;
+  }
+
+  /** Makes a check that finds several things. @param name of the check that stands for all when it fails */
+  async add(name: string, check: () => Promise<(Finding & { name: string })[]>): Promise<void> {
+    try {
+      for (const { code, ...found } of await check()) {
+        this.checks.push(found);
+        if (found.status === 'fail') this.#codes.push(code ?? 'config');
+      }
+    } catch (error) {
+      if (!(error instanceof Psd2Error) || error.code === 'interrupted') throw error;
+      this.checks.push({ name, status: 'fail', detail: error.message, fix: error.hint ?? null });
+      this.#codes.push(error.code);
+    }
+  }
+
+  skip(names: string[], detail: string): void {
+    for (const name of names) this.checks.push({ name, status: 'skip', detail, fix: null });
+  }
+
+  get ok(): boolean {
+    return this.#codes.length === 0;
+  }
+
+  /** @throws Psd2Error of the kind of the first check that failed */
+  fail(): never {
+    const failed = this.checks.filter(({ status }) => status === 'fail');
+    const [first] = failed;
+    throw new Psd2Error(
+      this.#codes[0] ?? 'config',
+      `${failed.length} of ${this.checks.length} checks failed: ${failed.map(({ name }) => name).join(', ')}`,
+      first?.fix ? { hint: first.fix } : {},
+    );
+  }
+}

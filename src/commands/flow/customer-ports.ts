@@ -1,0 +1,108 @@
+import { hostname, userInfo } from 'node:os';
+import type { CallbackListener, CallbackOptions } from '../../callback/listener.ts';
+import { isLoopback } from '../../domain/loopback.ts';
+import { Psd2Error } from '../../errors.ts';
+import type { CustomerPorts } from '../../flows/ports.ts';
+import { type Profile, redirectUriOf } from '../../store/settings.ts';
+import { writeTimeLeft } from '../../terminal/terminal.ts';
+import type { Context } from '../context.ts';
+
+/** The way to the customer's browser and back (command contract, "The callback listener"). */
+export function customerPortsOf(context: Context, profile: Profile): CustomerPorts {
+  const { env, globals, terminal, world } = context;
+  const redirectUri = redirectUriOf(profile);
+  let isListening = false;
+  return {
+    redirectUri,
+    scaTimeoutMs: globals.scaTimeoutMs,
+    atAnotherDevice: globals.qrCode,
+    async listen(state, purpose) {
+      const url = new URL(redirectUri);
+      if (!isLoopback(url)) return null;
+      const listener = await listenOrWait(context, { redirectUri: url, state, purpose });
+      isListening = listener !== null;
+      return listener;
+    },
+    async sendBrowser(url) {
+      const { assertOpenable, openInBrowser } = await import('../../terminal/browser.ts');
+      const address = assertOpenable(url).href;
+      const opensNothing = globals.noBrowser || globals.qrCode;
+      const browser = opensNothing ? 'none' : env.PSD2_BROWSER || env.BROWSER || undefined;
+      terminal.warn(
+        terminal.marked(
+          `${browser === 'none' ? "Open this address in the customer's browser" : 'Opening in the browser'}:\n  ${address}`,
+        ),
+      );
+      if (globals.qrCode) await showQrCode(context, address);
+      const hint = returnHint(context, new URL(redirectUri), isListening);
+      if (hint) terminal.say(hint);
+      await openInBrowser(address, browser, (failure) =>
+        terminal.warn(`${failure} Open the address above by hand.`),
+      );
+    },
+    whileWaiting(text, work, milliseconds) {
+      if (milliseconds === undefined) return terminal.whileWaiting(text, work);
+      const end = world.now().getTime() + milliseconds;
+      const left = () => writeTimeLeft(end - world.now().getTime());
+      return terminal.whileWaiting(() => `${text} (${left()} left)`, work);
+    },
+  };
+}
+
+/** How often a login looks whether the port is free. */
+const LOOK_AGAIN_MS = 500;
+
+/**
+ * Listens for the callback. Where another program has the port, perhaps another psd2 (command contract, "Side by side"), an
+ * authorisation goes on without: the bank is asked for the decision. A login needs the callback, and waits its turn.
+ *
+ * @returns null where the browser can't be waited for
+ * @throws Psd2Error `callback_port_busy` when the port is not free within the time that the customer has
+ */
+async function listenOrWait(
+  { globals, terminal, world }: Context,
+  callback: CallbackOptions,
+): Promise<CallbackListener | null> {
+  const { listenForCallback } = await import('../../callback/listener.ts');
+  const { purpose, redirectUri } = callback;
+  for (let waited = 0; ; waited += LOOK_AGAIN_MS) {
+    try {
+      return await listenForCallback(callback);
+    } catch (error) {
+      if (!(error instanceof Psd2Error) || error.code !== 'callback_port_busy') throw error;
+      const taken = `The port of ${redirectUri.href} is taken, perhaps by another psd2.`;
+      if (purpose === 'authorisation') {
+        terminal.say(
+          `${taken} psd2 asks the bank for the customer's decision instead of waiting for the browser.`,
+        );
+        return null;
+      }
+      if (waited >= globals.scaTimeoutMs) throw error;
+      if (waited === 0)
+        terminal.say(`${taken} The login waits its turn, at most ${globals.scaTimeoutMs / 1000} s.`);
+      await world.sleep(LOOK_AGAIN_MS);
+    }
+  }
+}
+
+async function showQrCode({ terminal }: Context, address: string): Promise<void> {
+  const { drawQrCode } = await import('../../terminal/qr-code.ts');
+  const code = drawQrCode(address, terminal.size, terminal.colour);
+  terminal.warn(code ?? 'The address is too long for a QR code in a terminal of this size.');
+  if (isLoopback(new URL(address)))
+    terminal.say('This address is on this computer: a phone can not open it.');
+}
+
+/** What the operator has to know of the way back, where the customer's browser is on another machine. */
+function returnHint({ env, globals }: Context, redirectUri: URL, isListening: boolean): string | undefined {
+  if (!isLoopback(redirectUri)) return undefined;
+  if (globals.qrCode) {
+    return isListening
+      ? 'A phone can not come back to this computer. With --paste you can enter the address\nthat it ended at.'
+      : 'The phone ends at an address that it can not open. That does no harm.';
+  }
+  if (!isListening || !(env.SSH_CONNECTION || env.SSH_TTY)) return undefined;
+  const { hostname: address, port, protocol } = redirectUri;
+  const at = port || (protocol === 'https:' ? '443' : '80');
+  return `The browser has to come back to this computer. If it is on yours, run there:\n  ssh -N -L ${at}:${address}:${at} ${userInfo().username}@${hostname()}`;
+}

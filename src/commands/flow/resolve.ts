@@ -1,0 +1,250 @@
+import { hostname, userInfo } from 'node:os';
+import type { Bank } from '../../bank/bank.ts';
+import { type Consent, type ConsentEvent, nextConsentStep } from '../../domain/consent.ts';
+import { isOutcomeOpen, nextOperationStep } from '../../domain/operation.ts';
+import type { Resolution, ResolvedEvent, ResolvedOutcome } from '../../domain/resolution.ts';
+import {
+  isMoneyTransfer,
+  needsSettlement,
+  type Transfer,
+  type TransferEvent,
+} from '../../domain/transfer.ts';
+import { Psd2Error } from '../../errors.ts';
+import { askOfConsent, askOfOperation, type BankWord, resolveFlow } from '../../flows/resolve.ts';
+import { transferCalls } from '../../flows/transfer.ts';
+import type { GenericOperation } from '../../store/flow-kinds.ts';
+import type { FlowJournal, OpenConsent, OpenFlow, OpenOperation } from '../../store/journal.ts';
+import { cleanText } from '../../terminal/clean.ts';
+import { writeLocalTime } from '../../terminal/output.ts';
+import { writeMoney } from '../accounts/accounts.ts';
+import { printConsent } from '../consent/consent.ts';
+import type { Context } from '../context.ts';
+import { openUnattendedBank } from '../open/bank.ts';
+import { type OpenProfile, openProfileOf } from '../open/profile.ts';
+import { openTransport } from '../open/transport.ts';
+import { printOperation } from '../operation/operation.ts';
+import { printTransfer } from '../transfer/transfer.ts';
+import { actingFor, refuseUnconfirmable } from './rules.ts';
+
+export interface ResolveOptions {
+  executed: boolean;
+  notExecuted: boolean;
+  note: string | undefined;
+}
+
+/** `psd2 transfer resolve <flow>`: ends a transfer whose outcome is unknown by what a person says. */
+export function transferResolve(context: Context, flow: string, options: ResolveOptions): Promise<void> {
+  return resolve<Transfer, TransferEvent>(context, flow, options, {
+    open: (journal, reference) => journal.openTransfer(reference),
+    customerOf: ({ order }) => order.customerId,
+    isOpen: (transfer) => isOutcomeOpen(transfer, needsSettlement(transfer.order)),
+    isEnded: (transfer) => nextOperationStep(transfer, needsSettlement(transfer.order)) === 'done',
+    askBank: (bank, transfer) =>
+      askOfOperation(bank, transfer, (opened) => transferCalls(opened, transfer).executionStatus),
+    describe: ({ order }) => [
+      ['Beneficiary', order.name],
+      ['IBAN', order.to.replace(/(.{4})(?=.)/g, '$1 ')],
+      ['Amount', writeMoney(order)],
+      ['Execution', `${order.executionDate}${order.instant ? ', instant' : ''}`],
+      ['Reference', order.reference],
+    ],
+    print: printTransfer,
+    done: 'executed',
+    referenceOf: ({ order }) => order.reference,
+  });
+}
+
+/** `psd2 operation resolve <flow>`: as {@link transferResolve}. Also ends a moneyTransfer of an older psd2. */
+export function operationResolve(context: Context, flow: string, options: ResolveOptions): Promise<void> {
+  return resolve<GenericOperation, OperationEventOf<OpenOperation>>(context, flow, options, {
+    open: (journal, reference) => journal.openOperation(reference),
+    customerOf: ({ order }) => order.customerId,
+    isOpen: (operation) =>
+      isOutcomeOpen(operation, false) ||
+      // Nothing else ends it: psd2 does not go on with it.
+      (isMoneyTransfer(operation.order.operation) && nextOperationStep(operation, false) !== 'done'),
+    isEnded: (operation) => nextOperationStep(operation, false) === 'done',
+    askBank: (bank, operation) => askOfOperation(bank, operation, () => null),
+    describe: ({ order, verification }) => [
+      ['Name', order.operation],
+      ['Product', order.from],
+      ['Total', writeMoney(verification?.totalAmount ?? null)],
+      ['Data', order.data.length > MOST_DATA ? `${order.data.slice(0, MOST_DATA)} ...` : order.data],
+    ],
+    print: printOperation,
+    done: 'executed',
+    referenceOf: () => null,
+  });
+}
+
+/** `psd2 consent resolve <flow>`: as {@link transferResolve}; what was executed is confirmed. */
+export function consentResolve(context: Context, flow: string, options: ResolveOptions): Promise<void> {
+  return resolve<Consent, ConsentEvent>(context, flow, options, {
+    open: (journal, reference): OpenConsent => journal.openConsent(reference),
+    customerOf: ({ customerId }) => customerId,
+    isOpen: (consent) => nextConsentStep(consent) === 'ask-outcome',
+    isEnded: (consent) => nextConsentStep(consent) === 'done',
+    askBank: askOfConsent,
+    describe: ({ categories }) =>
+      categories.map(({ name, products }): [string, string] => [name, products.join(' ')]),
+    print: printConsent,
+    done: 'confirmed',
+    referenceOf: () => null,
+  });
+}
+
+/** Characters of an operation's data that are shown. */
+const MOST_DATA = 1000;
+const MOST_NOTE = 500;
+
+type OperationEventOf<Open> = Open extends OpenFlow<GenericOperation, infer Event> ? Event : never;
+
+/** What differs from kind to kind of flow. */
+interface Resolvable<Flow, Event> {
+  open(journal: FlowJournal, reference: string): OpenFlow<Flow, Event | ResolvedEvent>;
+  customerOf(flow: Flow): string;
+  /** Its outcome is unknown, so that a person may say it. */
+  isOpen(flow: Flow): boolean;
+  isEnded(flow: Flow): boolean;
+  askBank(bank: () => Promise<Bank>, flow: Flow): Promise<BankWord<Event>>;
+  /** What the operator has to see before they say yes. */
+  describe(flow: Flow): [title: string, value: string | null | undefined][];
+  print(context: Context, flow: Flow): void;
+  /** What `--executed` means. */
+  done: 'executed' | 'confirmed';
+  /** The operator's reference, which may be used again when the flow did nothing. */
+  referenceOf(flow: Flow): string | null;
+}
+
+interface AnyFlow {
+  kind: string;
+  flow: string;
+  transactionId: string;
+  state: string;
+  resolution: Resolution | null;
+  createdAt: string;
+  updatedAt: string;
+}
+
+async function resolve<Flow extends AnyFlow, Event extends { type: string }>(
+  context: Context,
+  reference: string,
+  options: ResolveOptions,
+  kind: Resolvable<Flow, Event>,
+): Promise<void> {
+  const said = { outcome: readOutcome(options), by: operatorOf(), note: readNote(options.note) };
+  const opened = openProfileOf(context, reference);
+  const { current } = kind.open(opened.journal, reference);
+  refuseUnlessOpen(kind, current);
+  refuseUnconfirmable(context, 'What became of it');
+
+  const { terminal, globals } = context;
+  await opened.journal.claimed(current.flow, async () => {
+    const open = kind.open(opened.journal, current.flow);
+    refuseUnlessOpen(kind, open.current);
+    const before = open.current;
+    try {
+      await resolveFlow(open, said, {
+        executedMeans: kind.done,
+        askBank: (flow) =>
+          terminal.whileWaiting(
+            `Asking the bank what became of the ${flow.kind}`,
+            kind.askBank(() => openBank(context, opened, kind.customerOf(flow)), flow),
+          ),
+        tell: (sentences) => terminal.warn(sentences.map(cleanText).join('\n')),
+        isOpen: kind.isOpen,
+        confirm: async (flow) => {
+          terminal.warn(terminal.marked(describe(kind, flow)));
+          return globals.yes || terminal.confirm(question(said.outcome, kind, flow));
+        },
+      });
+    } finally {
+      if (open.current !== before) kind.print(context, open.current);
+    }
+    const freed = kind.referenceOf(open.current);
+    if (open.current.state === 'failed' && freed !== null)
+      terminal.say(cleanText(`The reference ${JSON.stringify(freed)} can be used again.`));
+  });
+}
+
+/** The bank as it can be asked while nobody is there: no customer is sent anywhere. */
+async function openBank(context: Context, opened: OpenProfile, customerId: string): Promise<Bank> {
+  const acting = actingFor(context, customerId);
+  const transport = await openTransport(acting, opened, acting.globals.grant);
+  return openUnattendedBank(acting, opened, transport, customerId).bank;
+}
+
+/** @throws Psd2Error `usage` */
+function readOutcome({ executed, notExecuted }: ResolveOptions): ResolvedOutcome {
+  if (executed !== notExecuted) return executed ? 'executed' : 'not-executed';
+  const message = executed
+    ? '--executed and --not-executed exclude each other'
+    : 'What became of it was not given';
+  throw new Psd2Error('usage', message, { hint: 'Give one of --executed and --not-executed.' });
+}
+
+/** Plain text of one line. @throws Psd2Error `invalid_text` */
+function readNote(text: string | undefined): string | null {
+  if (text === undefined) return null;
+  const note = cleanText(text).trim();
+  if (note === '') throw new Psd2Error('invalid_text', '--note is empty', { hint: 'Leave it out.' });
+  const { length } = [...note];
+  if (length <= MOST_NOTE) return note;
+  throw new Psd2Error(
+    'invalid_text',
+    `--note has ${length} characters, and at most ${MOST_NOTE} are allowed`,
+  );
+}
+
+/** The operating system's user and the host's name: `ada@pisp-1`. */
+function operatorOf(): string {
+  let user: string;
+  try {
+    user = userInfo().username;
+  } catch {
+    // In a container a user may have no name.
+    user = String(process.getuid?.() ?? 'unknown');
+  }
+  return cleanText(`${user}@${hostname()}`);
+}
+
+/** @throws Psd2Error `usage` for a flow of which nothing is unknown */
+function refuseUnlessOpen<Flow extends AnyFlow, Event>(kind: Resolvable<Flow, Event>, current: Flow): void {
+  if (kind.isOpen(current)) return;
+  const { kind: name, flow, state, resolution, transactionId } = current;
+  const see = `See it with: psd2 ${name} show ${flow}`;
+  if (resolution) {
+    const was = resolution.outcome === 'executed' ? kind.done : `not ${kind.done}`;
+    const time = writeLocalTime(resolution.at);
+    throw new Psd2Error(
+      'usage',
+      `The ${name} ${flow} has ended already: ${resolution.by} said on ${time} that it was ${was}`,
+      { hint: see, transactionId },
+    );
+  }
+  throw new Psd2Error('usage', `The ${name} ${flow} is ${state}, so nothing about it is unknown`, {
+    hint: kind.isEnded(current) ? see : `Go on with: psd2 ${name} resume ${flow}`,
+    transactionId,
+  });
+}
+
+function describe<Flow extends AnyFlow, Event>(kind: Resolvable<Flow, Event>, flow: Flow): string {
+  const lines: [string, string | null | undefined][] = [
+    ...kind.describe(flow),
+    ['Begun', writeLocalTime(flow.createdAt)],
+    ['Last change', writeLocalTime(flow.updatedAt)],
+  ];
+  return [`The ${flow.kind} ${flow.flow} is ${flow.state}:`]
+    .concat(lines.flatMap(([title, value]) => (value ? [`  ${title.padEnd(18)} ${cleanText(value)}`] : [])))
+    .join('\n');
+}
+
+function question<Flow extends AnyFlow, Event>(
+  outcome: ResolvedOutcome,
+  kind: Resolvable<Flow, Event>,
+  flow: Flow,
+): string {
+  const what = `Write down, for good, that the ${flow.kind} was ${outcome === 'executed' ? '' : 'not '}${kind.done}?`;
+  const reference = outcome === 'not-executed' ? kind.referenceOf(flow) : null;
+  return reference === null ? what : `${what} Its reference ${reference} can be paid again then`;
+}

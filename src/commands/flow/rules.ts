@@ -1,0 +1,62 @@
+import { Psd2Error } from '../../errors.ts';
+import type { OnDamaged } from '../../store/journal.ts';
+import { cleanText } from '../../terminal/clean.ts';
+import type { Context } from '../context.ts';
+
+/** The same context with the customer whose flow it is. */
+export function actingFor(context: Context, customerId: string): Context {
+  return { ...context, globals: { ...context.globals, customer: customerId } };
+}
+
+/** @throws Psd2Error `usage`: SCA needs the customer, who is not there with client credentials */
+export function refuseClientCredentials({ globals }: Context): void {
+  if (globals.grant === 'client_credentials') {
+    throw new Psd2Error(
+      'usage',
+      'This needs the customer online, so it goes through the authorization_code application',
+      {
+        hint: 'Leave --grant client_credentials out.',
+      },
+    );
+  }
+}
+
+/**
+ * @param what is confirmed, as a sentence begins with it
+ * @throws Psd2Error `confirmation_needed` when a question will come up that nobody can answer
+ */
+export function refuseUnconfirmable({ globals, terminal }: Context, what: string): void {
+  if (terminal.canAsk || globals.yes) return;
+  throw new Psd2Error(
+    'confirmation_needed',
+    `${what} has to be confirmed, and there is no terminal to ask at`,
+    {
+      hint: 'Add --yes to confirm it beforehand. Nothing was sent.',
+    },
+  );
+}
+
+/**
+ * Names the flow and how to go on, where an error has no better hint and the flow has not ended.
+ *
+ * @param confirmed the options that confirmed it beforehand and have to be given again
+ */
+export function withWayOn(
+  error: unknown,
+  { kind, flow, state, transactionId }: { kind: string; flow: string; state: string; transactionId: string },
+  confirmed: string[] = [],
+): unknown {
+  const ended = ['failed', 'rejected', 'expired', 'cancelled', 'confirmed', 'settled'].includes(state);
+  if (!(error instanceof Psd2Error) || ended) return error;
+  const again = confirmed.map((option) => ` ${option}`).join('');
+  if (error.code === 'further_data_needed') return error.with({ hint: `${error.hint}${again}` });
+  if (error.code !== 'interrupted' && error.hint?.includes(' resume ')) return error;
+  const wayOn = `Go on with: psd2 ${kind} resume ${flow}${again}`;
+  return error.with({ hint: error.hint ? `${error.hint} ${wayOn}` : wayOn, transactionId });
+}
+
+/** A journal that is damaged is told of; the other flows are listed all the same. */
+export function warnOfDamaged({ terminal }: Context): OnDamaged {
+  return ({ message, hint }, flow) =>
+    terminal.warn(cleanText(`${flow} is not shown. ${message}. ${hint ?? ''}`.trimEnd()));
+}

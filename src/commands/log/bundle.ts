@@ -1,0 +1,102 @@
+import { arch, platform } from 'node:process';
+import { Psd2Error } from '../../errors.ts';
+import type { Context } from '../context.ts';
+import { saveDocument } from '../shared/save-document.ts';
+import { type LogOptions, selectCalls } from './select-calls.ts';
+
+const ABOUT =
+  "Calls to the bank's PSD2 interface, for its support, oldest first. Customers, products and IBANs are replaced by " +
+  'names: the same name is the same one throughout this file. There are no queries, headers, bodies, tokens, keys or ' +
+  'certificates in it. tppRequestId and transactionId are the TPP-Request-ID and TPP-Transaction-ID that were sent, ' +
+  'requestId is result.requestId of the answer, apiTrackId is cb-apitrack-id. Times are UTC.';
+
+/**
+ * `psd2 log bundle`: a file about some calls that can be sent to the bank's support, for a person to read first.
+ *
+ * @throws Psd2Error `usage` when there are no such calls, `config` when the file can't be written
+ */
+export async function logBundle(
+  context: Context,
+  options: LogOptions & { file?: string | undefined },
+  version: string,
+): Promise<void> {
+  const { output, terminal, world } = context;
+  const calls = [...selectCalls(context, options)].reverse();
+  const [first] = calls;
+  const last = calls.at(-1);
+  if (!first || !last) {
+    throw new Psd2Error('usage', 'The log has no such calls, so there is nothing to put into a file', {
+      hint: 'psd2 log shows what it has.',
+    });
+  }
+  const made = world.now().toISOString();
+  const file = options.file || `psd2-log-${made.slice(0, 19).replace(/[-:]/g, '').replace('T', '-')}.json`;
+  const pseudonyms = new Pseudonyms();
+  const bundle = {
+    about: ABOUT,
+    made,
+    psd2: version,
+    node: process.versions.node,
+    platform: `${platform} ${arch}`,
+    hosts: [...new Set(calls.map(({ host }) => host))],
+    calls: calls.map(({ profile: _, ...call }) => ({
+      ...call,
+      path: pseudonyms.inPath(call.path),
+      failure: call.failure && pseudonyms.inText(call.failure),
+    })),
+  };
+  await saveDocument(context, file, Buffer.from(`${JSON.stringify(bundle, null, 2)}\n`));
+  terminal.say(
+    [
+      `In it: ${calls.length} call${calls.length === 1 ? '' : 's'} to ${bundle.hosts.join(', ')} from ${first.at} to ${last.at}:`,
+      '  times, methods, paths, statuses, durations, the ids of requests, transactions, resources and flows,',
+      '  and the versions of psd2 and Node.js.',
+      `Replaced: ${pseudonyms.summary}.`,
+      'Not in it: queries, headers, bodies, tokens, keys, certificates, the name of the profile.',
+      'Read it before you send it.',
+    ].join('\n'),
+  );
+  if (output.format !== 'table' && file !== '-')
+    output.record({ file, calls: calls.length, from: first.at, to: last.at }, []);
+}
+
+/** The shape of an IBAN, whether or not its check digits are right. */
+const IBAN = /^[A-Z]{2}\d{2}[A-Z0-9]{10,30}$/i;
+
+/** Stands `customer-1`, `product-1`, ... in the place of what identifies a customer, the same for the same. */
+class Pseudonyms {
+  readonly #known = new Map<string, string>();
+  readonly #counts = { customer: 0, product: 0, iban: 0 };
+
+  inPath(path: string): string {
+    const parts = path.split('/');
+    return parts
+      .map((part, index) => {
+        if (parts[index - 1] === 'customers' && part !== 'customerid-info') return this.#of('customer', part);
+        if (parts[index - 1] === 'products') return this.#of('product', part);
+        if (IBAN.test(part)) return this.#of('iban', part);
+        return this.#known.get(part) ?? part;
+      })
+      .join('/');
+  }
+
+  /** A sentence may name the call that it is about. */
+  inText(text: string): string {
+    return text.replace(/\/\S+/g, (path) => this.inPath(path));
+  }
+
+  get summary(): string {
+    return Object.entries(this.#counts)
+      .map(([kind, count]) => `${count} ${kind === 'iban' ? 'IBAN' : kind}${count === 1 ? '' : 's'}`)
+      .join(', ');
+  }
+
+  #of(kind: 'customer' | 'product' | 'iban', value: string): string {
+    const known = this.#known.get(value);
+    if (known !== undefined) return known;
+    this.#counts[kind] += 1;
+    const name = `${kind}-${this.#counts[kind]}`;
+    this.#known.set(value, name);
+    return name;
+  }
+}

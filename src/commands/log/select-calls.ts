@@ -1,0 +1,85 @@
+import { Psd2Error } from '../../errors.ts';
+import type { LoggedCall } from '../../store/call-log.ts';
+import { readCalls } from '../../store/read-call-log.ts';
+import type { Context } from '../context.ts';
+import { readLimit } from '../shared/read-limit.ts';
+
+export interface LogOptions {
+  transaction?: string | undefined;
+  request?: string | undefined;
+  since?: string | undefined;
+  failed: boolean;
+  limit?: string | undefined;
+}
+
+/** How many are shown where nothing says which. */
+const USUAL_LIMIT = 100;
+/** Processes side by side write their lines when a call has ended, and clocks are set. */
+const SLACK_MS = 60_000;
+
+/**
+ * The calls that the options ask for, the newest first, read as far as they are wanted.
+ *
+ * @throws Psd2Error `usage`; `config` when the log can't be read
+ */
+export function* selectCalls(
+  { folder, globals, world }: Context,
+  options: LogOptions,
+): Generator<LoggedCall> {
+  const { transaction, request, failed } = options;
+  const since = options.since === undefined ? null : readSince(options.since, world.now());
+  const filtered = [transaction, request, options.since].some((filter) => filter !== undefined) || failed;
+  const limit = readLimit(options.limit, filtered ? Number.POSITIVE_INFINITY : USUAL_LIMIT);
+  refuseEmpty('--transaction', transaction);
+  refuseEmpty('--request', request);
+  const begins = (id: string | null, wanted: string) => id?.startsWith(wanted) === true;
+
+  let found = 0;
+  for (const call of readCalls(folder.log, transaction ?? request)) {
+    const at = Date.parse(call.at);
+    if (since !== null && at + call.milliseconds < since - SLACK_MS) return;
+    if (since !== null && at < since) continue;
+    if (globals.profile !== undefined && call.profile !== globals.profile) continue;
+    if (failed && call.status !== null && call.status < 400) continue;
+    if (
+      transaction !== undefined &&
+      !begins(call.transactionId, transaction) &&
+      !begins(call.flow, transaction)
+    )
+      continue;
+    if (request !== undefined && !begins(call.tppRequestId, request) && !begins(call.requestId, request))
+      continue;
+    yield call;
+    found += 1;
+    if (found === limit) return;
+  }
+}
+
+const UNITS: Record<string, number> = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
+
+/** A time, a day (from its midnight, here), or how long ago: `2h`, `30m`, `1d`. @throws Psd2Error `usage` */
+function readSince(text: string, now: Date): number {
+  const [, count, unit = ''] = /^(\d{1,6})([smhd])$/.exec(text) ?? [];
+  if (count !== undefined) return now.getTime() - Number(count) * (UNITS[unit] ?? 0);
+  // JavaScript takes a day alone for one of UTC, and a time without zone for one of this machine.
+  const time = /^\d{4}-\d{2}-\d{2}(T[\d:.]+(Z|[+-]\d{2}:?\d{2})?)?$/.test(text)
+    ? Date.parse(text.includes('T') ? text : `${text}T00:00`)
+    : Number.NaN;
+  if (!Number.isNaN(time)) return time;
+  throw new Psd2Error('usage', `--since ${JSON.stringify(text)} is not a time`, {
+    hint: 'For example 2026-11-21, 2026-11-21T09:30:00Z, or how long ago: 2h, 30m, 1d.',
+  });
+}
+
+/** An empty variable of a script would fit every call. @throws Psd2Error `usage` */
+function refuseEmpty(option: string, text: string | undefined): void {
+  if (text === '') throw new Psd2Error('usage', `The value of ${option} is empty`);
+}
+
+/** Method and path as an operator reads them: what stands before the product is the same in most, ids are long. */
+export function nameOf({ method, path }: Pick<LoggedCall, 'method' | 'path'>): string {
+  const short = path
+    .replace(/^.*\/private(?=\/)(\/customers\/\d+(\/products(?=\/))?(?=\/|$))?/, '…')
+    .replace(/(?<=\/[0-9a-f]{8})(-[0-9a-f]{4}){3}-[0-9a-f]{12}(?=\/|$)/gi, '…');
+  return `${method} ${short}`;
+}

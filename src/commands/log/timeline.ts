@@ -1,0 +1,97 @@
+import { Psd2Error } from '../../errors.ts';
+import type { LoggedCall } from '../../store/call-log.ts';
+import type { FlowMoment } from '../../store/flow-history.ts';
+import { FlowJournal } from '../../store/journal.ts';
+import { ENVIRONMENT_PROFILE } from '../../store/profiles.ts';
+import { type Column, writeLocalTime } from '../../terminal/output.ts';
+import type { Context } from '../context.ts';
+import { type LogOptions, nameOf, selectCalls } from './select-calls.ts';
+
+/** What happened to a flow, or a call that was made for it. */
+type Moment = { at: string; call: LoggedCall } | { at: string; event: FlowMoment };
+
+const COLUMNS: Column<Moment>[] = [
+  { title: 'TIME', value: ({ at }) => at },
+  {
+    title: 'WHAT',
+    value: (moment) =>
+      'call' in moment ? `${moment.call.method} ${moment.call.path}` : describe(moment.event),
+  },
+  ...(
+    [
+      ['STATUS', ({ status, failure }) => (status === null ? failure : String(status))],
+      ['MS', ({ milliseconds }) => String(milliseconds)],
+      ['REQUEST', ({ tppRequestId }) => tppRequestId],
+      ['BANK REQUEST', ({ requestId }) => requestId],
+      ['TRACK', ({ apiTrackId }) => apiTrackId],
+    ] satisfies [string, (call: LoggedCall) => string | null][]
+  ).map(([title, value]) => ({
+    title,
+    value: (moment: Moment) => ('call' in moment ? value(moment.call) : null),
+  })),
+];
+
+/**
+ * Prints one transaction from its beginning: its calls, and between them what the journal says of its flow.
+ *
+ * @param reference the transaction's id, the flow's local id, or the beginning of either
+ * @throws Psd2Error `flow_not_found` when nothing fits, or more than one
+ */
+export async function printTimeline(context: Context, options: LogOptions, reference: string): Promise<void> {
+  const { output, stdoutIsTerminal } = context;
+  const calls = [...selectCalls(context, options)];
+  const transactions = [...new Set(calls.map(({ transactionId }) => transactionId))];
+  if (transactions.length > 1) {
+    throw new Psd2Error(
+      'flow_not_found',
+      `${JSON.stringify(reference)} fits ${transactions.length} transactions`,
+      {
+        hint: `Give more of it: ${transactions.slice(0, 5).join(', ')}`,
+      },
+    );
+  }
+  const [newest] = calls;
+  const history = historyOf(context, newest, reference);
+  // What is announced in the journal comes before the call, which may begin in the same millisecond.
+  const moments: Moment[] = [
+    ...(history ?? []).map((event): Moment => ({ at: event.at, event })),
+    ...calls.reverse().map((call): Moment => ({ at: call.at, call })),
+  ].sort((one, other) => (one.at < other.at ? -1 : one.at > other.at ? 1 : 0));
+  if (moments.length === 0) {
+    throw new Psd2Error('flow_not_found', `The log has no transaction ${JSON.stringify(reference)}`, {
+      hint: 'psd2 log shows the calls that were made.',
+    });
+  }
+  if (!stdoutIsTerminal) return output.table(moments, COLUMNS, '');
+  output.lines([
+    ...(history ? [`Flow         ${newest?.flow ?? reference}`] : []),
+    ...(newest ? [`Transaction  ${newest.transactionId}`] : []),
+    '',
+    ...moments.flatMap(drawMoment),
+  ]);
+}
+
+/** A transaction without a flow (a reading) has no journal; the profile of a flow may be gone. */
+function historyOf(context: Context, newest: LoggedCall | undefined, reference: string) {
+  if (newest?.flow === null) return null;
+  const { folder, globals, profiles, world } = context;
+  const profile = newest?.profile ?? globals.profile ?? profiles.current() ?? ENVIRONMENT_PROFILE;
+  return new FlowJournal(folder, profile, world.now, world.random).history(newest?.flow ?? reference);
+}
+
+function drawMoment(moment: Moment): string[] {
+  const time = writeLocalTime(moment.at, 'millisecond');
+  if ('event' in moment) return [`${time}  ${describe(moment.event)}`];
+  const { call } = moment;
+  const outcome = call.status === null ? (call.failure ?? 'no answer') : String(call.status);
+  const ids = [
+    ['request', call.tppRequestId],
+    ['bank', call.requestId],
+    ['track', call.apiTrackId],
+  ].flatMap(([name, id]) => (id ? [`${' '.repeat(29)}${name?.padEnd(7)} ${id}`] : []));
+  return [`${time}    ${nameOf(call)} → ${outcome} in ${call.milliseconds} ms`, ...ids];
+}
+
+function describe({ type, detail }: FlowMoment): string {
+  return detail === null ? type : `${type} (${detail})`;
+}

@@ -1,0 +1,114 @@
+import type { X509Certificate } from 'node:crypto';
+import {
+  isPkcs12,
+  type KeyPair,
+  type PairName,
+  readKeyPair,
+  readValidCertificate,
+  WrongPassphrase,
+} from '../../certificates/key-pair.ts';
+import { Psd2Error } from '../../errors.ts';
+import { refuseUnsafe } from '../../store/permissions.ts';
+import type { PemSource } from '../../store/profiles.ts';
+import {
+  missingSetting,
+  type Profile,
+  readPemSource,
+  readSource,
+  requireSource,
+} from '../../store/settings.ts';
+import type { Context } from '../context.ts';
+
+/** The settings that a pair is made of. */
+export const PAIR_SETTINGS = {
+  QWAC: { certificate: 'qwacCertificate', key: 'qwacKey' },
+  QSealC: { certificate: 'qsealCertificate', key: 'qsealKey' },
+} as const;
+
+/** How often a passphrase is asked for. */
+const TRIES = 3;
+
+/**
+ * The certificates and keys of a profile. A passphrase that the environment does not give is asked for at a
+ * terminal, once for both pairs if it opens both.
+ *
+ * All throw Psd2Error `config` or `certificate`.
+ */
+export interface KeyRing {
+  /** A certificate and its key, checked. */
+  pair(name: PairName): Promise<KeyPair>;
+  /** A certificate alone, checked. */
+  certificate(name: PairName): Promise<X509Certificate>;
+  /** Certificates and key as they are given, PEM, unchecked; the key is undefined when there is none. */
+  read(name: PairName): Promise<{ certificate: string; key: () => string | undefined }>;
+  /** Runs `open` with the passphrase that is known, and asks for it when `open` throws WrongPassphrase. */
+  opening<T>(what: string, open: (passphrase: string | undefined) => T | Promise<T>): Promise<T>;
+}
+
+/** The certificates and keys of a profile; each is read when it is asked for. */
+export function openKeyRing({ env, terminal, world }: Context, profile: Profile): KeyRing {
+  let passphrase = env.PSD2_KEY_PASSPHRASE || undefined;
+
+  const opening: KeyRing['opening'] = async (what, open) => {
+    for (let tries = 0; ; tries += 1) {
+      try {
+        return await open(passphrase);
+      } catch (error) {
+        if (!(error instanceof WrongPassphrase)) throw error;
+        if (env.PSD2_KEY_PASSPHRASE || !terminal.canAsk || tries === TRIES) throw error;
+        if (tries > 0) terminal.warn(error.message);
+        passphrase = await terminal.askSecret(`Passphrase of ${what}`);
+      }
+    }
+  };
+
+  const read: KeyRing['read'] = async (name) => {
+    const { certificate, key } = PAIR_SETTINGS[name];
+    const source = requireSource(profile, certificate);
+    const keySource = profile.settings[key];
+    const content = readSource(source, certificate);
+    if (!isPkcs12(content)) {
+      const pem = content.toString('utf8');
+      if (keySource) return { certificate: pem, key: () => readPemSource(keySource, key) };
+      if (!/-----BEGIN [A-Z ]*PRIVATE KEY-----/.test(pem)) return { certificate: pem, key: () => undefined };
+      refuseKeyFile(source);
+      return { certificate: pem, key: () => pem };
+    }
+    refuseKeyFile(source);
+    const { readPkcs12 } = await import('../../certificates/pkcs12.ts');
+    const file = {
+      name: 'path' in source ? source.path : `of the ${name}`,
+      path: 'path' in source ? source.path : undefined,
+    };
+    const opened = await opening(`the PKCS#12 file ${file.name}`, (given) =>
+      readPkcs12(content, given, file),
+    );
+    if (opened.certificates.length === 0)
+      throw new Psd2Error('certificate', `The PKCS#12 file ${file.name} holds no certificate`);
+    return {
+      certificate: opened.certificates.join(''),
+      key: () => opened.key ?? (keySource && readPemSource(keySource, key)),
+    };
+  };
+
+  const missingKey = (name: PairName): never => missingSetting(profile, PAIR_SETTINGS[name].key);
+
+  return {
+    read,
+    opening,
+    async pair(name) {
+      const { certificate, key: keyOf } = await read(name);
+      const key = keyOf() ?? missingKey(name);
+      return opening(`the ${name} key`, (given) =>
+        readKeyPair({ name, certificate, key, passphrase: given, now: world.now() }),
+      );
+    },
+    async certificate(name) {
+      return readValidCertificate(name, (await read(name)).certificate, world.now());
+    },
+  };
+}
+
+function refuseKeyFile(source: PemSource): void {
+  if ('path' in source) refuseUnsafe(source.path, 'secret');
+}

@@ -1,0 +1,219 @@
+import { availableParallelism } from 'node:os';
+import { addDays, bankDay, type IsoDate, parseDate } from '../../domain/calendar.ts';
+import { Psd2Error } from '../../errors.ts';
+import { DAYS_WITHOUT_SCA } from '../../flows/sync.ts';
+import { cleanText } from '../../terminal/clean.ts';
+import type { Column } from '../../terminal/output.ts';
+import type { Context } from '../context.ts';
+import { customerOf, type OpenProfile, openProfileOf } from '../open/profile.ts';
+import { openTransport, type Transport } from '../open/transport.ts';
+import { keepHeapSmall } from '../shared/keep-heap-small.ts';
+import {
+  type CustomerReport,
+  SharedProgress,
+  type SyncedCustomers,
+  type SyncJob,
+  syncCustomers,
+} from './customers.ts';
+
+export interface SyncOptions {
+  out: string;
+  allCustomers: boolean;
+  since: string | undefined;
+  concurrency: string;
+  /** Undefined: all that there are. */
+  cores: string | undefined;
+}
+
+/** Signatures and waits for the disk; Node has four by itself. */
+const POOL_THREADS = 16;
+
+/**
+ * `psd2 sync`: brings a folder up to date for each customer. What goes wrong with one customer stops no other.
+ *
+ * @throws Psd2Error of the first failure, once all customers had their turn
+ */
+export async function sync(context: Context, options: SyncOptions): Promise<void> {
+  const today = bankDay(context.world.now());
+  const since =
+    options.since === undefined ? addDays(today, -DAYS_WITHOUT_SCA) : parseDate('--since', options.since);
+  if (since > today) throw new Psd2Error('invalid_date', `--since ${since} is in the future`);
+  if (options.out === '') throw new Psd2Error('usage', '--out names no folder');
+  const concurrency = parseConcurrency(options.concurrency);
+  const cores = parseCores(options.cores);
+  // Read when the pool is first used, which is later: four threads that wait for the disk would keep signatures waiting.
+  process.env.UV_THREADPOOL_SIZE ??= String(POOL_THREADS);
+  const opened = openProfileOf(context);
+  const customers = customersOf(context, opened, options.allCustomers);
+  const transport = await openTransport(context, opened, context.globals.grant);
+
+  const progress = new SharedProgress();
+  const threads = threadsFor(cores, concurrency, customers.length);
+  const jobs = shares(concurrency, threads).map((share) => ({
+    ...{
+      out: options.out,
+      since: options.since === undefined ? undefined : since,
+      today,
+      customers,
+      progress,
+    },
+    concurrency: share,
+  }));
+  const start = context.world.now().getTime();
+  keepHeapSmall();
+  const synced = await context.terminal.whileWaiting(
+    () =>
+      progressLine(
+        customers.length,
+        progress.done,
+        transport.pace.turns,
+        context.world.now().getTime() - start,
+      ),
+    syncInThreads(context, opened, transport, jobs),
+  );
+  const reports = synced.flatMap((each) => each.reports);
+  const failures = synced.flatMap((each) => each.failures);
+  if (context.world.signal.aborted) throw stopped(progress.done, customers.length, failures[0]);
+
+  reports.sort((a, b) => a.customerId.localeCompare(b.customerId));
+  report(context, { out: options.out, since, customers: reports }, transport.pace.turns);
+  const [first] = failures;
+  if (first) {
+    const incomplete = reports.filter(({ status }) => status !== 'synced').length;
+    throw new Psd2Error(
+      first.code,
+      `${incomplete} of ${customers.length} customers could not be synced completely; the first failure: ${first.message}`,
+      { ...first.context, hint: first.code === 'sca_required' ? SCA_FIRST : RUN_AGAIN },
+    );
+  }
+}
+
+const RUN_AGAIN = 'What was written is good. Run the same psd2 sync again to go on.';
+const SCA_FIRST =
+  'What was written is good. The customer has to be there once: psd2 accounts transactions <productId> sends them to the bank (--customer says whom). Then run the same psd2 sync again.';
+
+/** What an operator is told who has stopped a sync. */
+function stopped(done: number, all: number, failure: Psd2Error | undefined): Psd2Error {
+  const failed = failure ? ` The first failure until then: ${failure.message}` : '';
+  return new Psd2Error('interrupted', `Interrupted: ${done} of ${all} customers were done`, {
+    hint: `What was read is stored. Run the same psd2 sync again to go on.${failed}`,
+  });
+}
+
+/** @throws Psd2Error `not_logged_in` when there is nobody to sync */
+function customersOf(context: Context, opened: OpenProfile, all: boolean): string[] {
+  if (!all) return [customerOf(context, opened)];
+  if (context.globals.customer !== undefined) {
+    throw new Psd2Error('usage', '--customer and --all-customers contradict each other', {
+      hint: 'Leave one of them out.',
+    });
+  }
+  const customers = opened.tokens.customers();
+  if (customers.length > 0) return customers;
+  throw new Psd2Error('not_logged_in', `Nobody is logged in with the profile ${opened.profile.name}`, {
+    hint: `Run psd2 --profile ${opened.profile.name} auth login.`,
+  });
+}
+
+/** @throws Psd2Error `usage` */
+function parseConcurrency(text: string): number {
+  if (/^[1-9]\d?$/.test(text)) return Number(text);
+  throw new Psd2Error('usage', `--concurrency ${JSON.stringify(text)} is not a whole number from 1 to 99`);
+}
+
+/** The first share on this thread, each other one on a thread of its own. */
+async function syncInThreads(
+  context: Context,
+  opened: OpenProfile,
+  transport: Transport,
+  [own, ...others]: SyncJob[],
+): Promise<SyncedCustomers[]> {
+  if (own === undefined) return [];
+  const work = [syncCustomers(context, opened, transport, own)];
+  if (others.length > 0) {
+    const { syncInThread } = await import('./threads.ts');
+    work.push(...others.map((job) => syncInThread(context, job, transport.pace.state)));
+  }
+  // All of them, before one that failed ends the command: what they have read is stored.
+  const ended = await Promise.allSettled(work);
+  return ended.map((outcome) => {
+    if (outcome.status === 'rejected') throw outcome.reason;
+    return outcome.value;
+  });
+}
+
+/** With fewer customers a thread, its start takes longer than it saves. */
+const LEAST_CUSTOMERS = 100;
+
+/** @returns how many threads to work on */
+function threadsFor(cores: number, concurrency: number, customers: number): number {
+  return Math.max(1, Math.min(cores, concurrency, Math.floor(customers / LEAST_CUSTOMERS)));
+}
+
+/** A number in `count` parts that differ by at most one. */
+function shares(whole: number, count: number): number[] {
+  return Array.from({ length: count }, (_, index) => Math.floor((whole + index) / count));
+}
+
+/** @throws Psd2Error `usage` */
+function parseCores(text: string | undefined): number {
+  if (text === undefined) return availableParallelism();
+  if (/^[1-9]\d{0,2}$/.test(text)) return Number(text);
+  throw new Psd2Error('usage', `--cores ${JSON.stringify(text)} is not a whole number from 1 to 999`);
+}
+
+const TOTAL_FIELDS: Column<SyncReport>[] = [
+  { title: 'Folder', value: ({ out }) => out },
+  { title: 'Customers', value: ({ customers }) => String(customers.length) },
+  { title: 'Completely synced', value: ({ totals }) => String(totals.synced) },
+  { title: 'Accounts', value: ({ totals }) => String(totals.accounts) },
+  { title: 'New transactions', value: ({ totals }) => String(totals.newTransactions) },
+  { title: 'Pending', value: ({ totals }) => String(totals.pending) },
+  { title: 'Calls', value: ({ totals }) => String(totals.calls) },
+];
+
+/** What a sync did. */
+interface SyncReport {
+  out: string;
+  since: IsoDate;
+  totals: { synced: number; accounts: number; newTransactions: number; pending: number; calls: number };
+  customers: CustomerReport[];
+}
+
+function report({ output, terminal }: Context, done: Omit<SyncReport, 'totals'>, calls: number): void {
+  const { customers } = done;
+  const sum = (of: (customer: CustomerReport) => number) =>
+    customers.reduce((all, each) => all + of(each), 0);
+  const totals = {
+    synced: customers.filter(({ status }) => status === 'synced').length,
+    accounts: sum(({ accounts }) => accounts),
+    newTransactions: sum(({ newTransactions }) => newTransactions),
+    pending: sum(({ pending }) => pending),
+    calls,
+  };
+  for (const { customerId, errors } of customers) {
+    for (const { productId, message } of errors) {
+      terminal.warn(
+        cleanText(`Customer ${customerId}${productId ? `, product ${productId}` : ''}: ${message}`),
+      );
+    }
+  }
+  output.record({ ...done, totals }, TOTAL_FIELDS);
+}
+
+const BAR_WIDTH = 20;
+
+/** For example `[=====>              ] 120 of 500 customers, 35.2 calls/s, 1 min left`. */
+function progressLine(all: number, done: number, calls: number, milliseconds: number): string {
+  const filled = Math.floor((done / all) * BAR_WIDTH);
+  const bar = `${'='.repeat(filled)}${filled < BAR_WIDTH ? '>' : ''}`.padEnd(BAR_WIDTH);
+  const seconds = milliseconds / 1000;
+  const left = done === 0 ? '' : `, ${writeDuration((seconds / done) * (all - done))} left`;
+  const rate = seconds < 1 ? '' : `, ${(calls / seconds).toFixed(1)} calls/s`;
+  return `[${bar}] ${done} of ${all} customers${rate}${left}`;
+}
+
+function writeDuration(seconds: number): string {
+  if (seconds < 90) return `${Math.ceil(seconds)} s`;
+  return seconds < 5400 ? `${Math.round(seconds / 60)} min` : `${(seconds / 3600).toFixed(1)} h`;
+}

@@ -1,0 +1,439 @@
+import type { X509Certificate } from 'node:crypto';
+import { once } from 'node:events';
+import { request as httpRequest, type IncomingHttpHeaders } from 'node:http';
+import { request as httpsRequest } from 'node:https';
+import { connect, createServer, type Socket } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { TLSSocket } from 'node:tls';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { type CallbackListener, listenForCallback } from '../../src/callback/listener.ts';
+import { makeLoopbackCertificate } from '../../src/certificates/loopback.ts';
+import { freePort } from '../free-port.ts';
+
+const STATE = 'n3Zr0hI9cQ0v8e7WbW0m1A';
+const never = new AbortController().signal;
+
+let port: number;
+let listener: CallbackListener;
+
+interface Answer {
+  status: number;
+  headers: IncomingHttpHeaders;
+  body: string;
+}
+
+/** One request on a connection of its own; no client library's opinion on headers or redirects. */
+function ask(
+  path: string,
+  options: { method?: string; headers?: Record<string, string>; body?: string } = {},
+) {
+  return new Promise<Answer>((resolve, reject) => {
+    const { method = 'GET', headers = {}, body } = options;
+    httpRequest({ host: '127.0.0.1', port, path, method, headers, agent: false }, async (response) => {
+      resolve({
+        status: response.statusCode ?? 0,
+        headers: response.headers,
+        body: await text(response),
+      });
+    })
+      .on('error', reject)
+      .end(body);
+  });
+}
+
+async function open(): Promise<Socket> {
+  const socket = connect(port, '127.0.0.1');
+  await once(socket, 'connect');
+  socket.on('error', () => undefined);
+  return socket;
+}
+
+/** What the server says to these bytes until it hangs up. */
+async function raw(bytes: string): Promise<string> {
+  const socket = await open();
+  socket.write(bytes);
+  return text(socket);
+}
+
+/** Resolves when the server has ended the connection. */
+function hungUpOn(socket: Socket): Promise<void> {
+  return new Promise((resolve) => socket.resume().once('close', () => resolve()));
+}
+
+/** The listener still takes the right callback, and has taken none before. */
+async function expectStillWaiting(): Promise<void> {
+  const received = listener.received(never);
+  const answer = await ask(`/callback?code=right&state=${STATE}`);
+  expect(answer.status).toBe(200);
+  expect((await received).get('code')).toBe('right');
+}
+
+async function listen(purpose: 'login' | 'authorisation' = 'login'): Promise<void> {
+  port = await freePort();
+  listener = await listenForCallback({
+    redirectUri: new URL(`http://127.0.0.1:${port}/callback`),
+    state: STATE,
+    purpose,
+  });
+}
+
+describe('listenForCallback', () => {
+  beforeEach(() => listen());
+  afterEach(() => listener.close());
+
+  it('delivers the callback and tells the customer to go back', async () => {
+    expect(listener.url).toBe(`http://127.0.0.1:${port}/callback`);
+    const received = listener.received(never);
+    const answer = await ask(`/callback?code=c%2Bd&state=${STATE}`, {
+      headers: { 'Sec-Fetch-Dest': 'document' },
+    });
+    expect(answer.status).toBe(200);
+    expect(answer.body).toContain('close this window and go back to the terminal');
+    expect(answer.body).toContain('completes the login');
+    expect([...(await received)]).toEqual([
+      ['code', 'c+d'],
+      ['state', STATE],
+    ]);
+  });
+
+  it('delivers a callback that came before anyone waited', async () => {
+    await ask(`/callback?code=early&state=${STATE}`);
+    expect((await listener.received(never)).get('code')).toBe('early');
+  });
+
+  it('sends every page with headers that load, run, keep and tell nothing', async () => {
+    for (const path of [`/callback?state=${STATE}&code=1`, '/other']) {
+      const { headers, body } = await ask(path);
+      expect(headers['content-type']).toBe('text/html; charset=utf-8');
+      expect(headers['content-security-policy']).toMatch(/^default-src 'none'; style-src 'sha256-[\w+/=]+';/);
+      expect(headers['content-security-policy']).toContain("frame-ancestors 'none'");
+      expect(headers['x-content-type-options']).toBe('nosniff');
+      expect(headers['referrer-policy']).toBe('no-referrer');
+      expect(headers['cache-control']).toBe('no-store');
+      expect(body).toMatch(/^<!doctype html>\n<html lang="en">/);
+      expect(body).toMatch(/<title>.+<\/title>/);
+      expect(body).not.toMatch(/<script|https?:/);
+    }
+  });
+
+  it('delivers a refusal with the right state and says so', async () => {
+    const answer = await ask(`/callback?error=access_denied&state=${STATE}`);
+    expect(answer.status).toBe(200);
+    expect(answer.body).toContain('did not allow the access');
+    expect((await listener.received(never)).get('error')).toBe('access_denied');
+  });
+
+  it('delivers any other error, and a missing code, without claiming success', async () => {
+    const answer = await ask(`/callback?error=server_error&state=${STATE}`);
+    expect(answer.body).toContain('was not completed');
+    await listener.close();
+    await listen();
+    expect((await ask(`/callback?state=${STATE}`)).body).toContain('was not completed');
+  });
+
+  it.each([
+    ['no state', '/callback?code=stolen'],
+    ['no query', '/callback'],
+    ['an empty state', '/callback?code=stolen&state='],
+    ['a wrong state', '/callback?code=stolen&state=n3Zr0hI9cQ0v8e7WbW0m1B'],
+    ['the state in other case', `/callback?code=stolen&state=${STATE.toLowerCase()}`],
+    ['a longer state', `/callback?code=stolen&state=${STATE}x`],
+    ['two states, one of them right', `/callback?code=stolen&state=${STATE}&state=other`],
+    ['the right state twice', `/callback?code=stolen&state=${STATE}&state=${STATE}`],
+    ['two codes', `/callback?code=stolen&code=right&state=${STATE}`],
+    ['two errors', `/callback?error=access_denied&error=server_error&state=${STATE}`],
+    ['an error twice', `/callback?error=access_denied&error=access_denied&state=${STATE}`],
+    ['an error without a state', '/callback?error=access_denied'],
+    ['an error with a wrong state', '/callback?error=access_denied&state=wrong'],
+  ])('refuses %s and waits on', async (_, path) => {
+    const answer = await ask(path);
+    expect(answer.status).toBe(400);
+    expect(answer.body).toContain('Not the answer that psd2 waits for');
+    await expectStillWaiting();
+  });
+
+  it.each([
+    '/',
+    '/callback/',
+    '/Callback',
+    '//callback',
+    '/x/../callback',
+    '/%63allback',
+    '/callback;a',
+    '/callbackk',
+  ])('answers 404 at %s, even with the right state', async (path) => {
+    expect((await ask(`${path}?code=stolen&state=${STATE}`)).status).toBe(404);
+    await expectStillWaiting();
+  });
+
+  it('takes no absolute request target', async () => {
+    const host = `127.0.0.1:${port}`;
+    const answer = await raw(
+      `GET http://${host}/callback?code=stolen&state=${STATE} HTTP/1.1\r\nHost: ${host}\r\n\r\n`,
+    );
+    expect(answer).toMatch(/^HTTP\/1\.1 404 /);
+    await expectStillWaiting();
+  });
+
+  it('answers a wish for an icon with nothing', async () => {
+    const answer = await ask('/favicon.ico');
+    expect([answer.status, answer.body]).toEqual([204, '']);
+    await expectStillWaiting();
+  });
+
+  it.each(['POST', 'PUT', 'DELETE', 'OPTIONS', 'HEAD', 'TRACE'])('answers 405 to %s', async (method) => {
+    const answer = await ask(`/callback?code=stolen&state=${STATE}`, { method });
+    expect(answer.status).toBe(405);
+    expect(answer.headers.allow).toBe('GET');
+    expect(answer.headers['access-control-allow-origin']).toBeUndefined();
+    await expectStillWaiting();
+  });
+
+  it.each(['bank.example', 'localhost', '127.0.0.1', '127.0.0.1:1', '[::1]', 'evil.example:8910', ''])(
+    'answers 421 to the host %j',
+    async (host) => {
+      const answer = await raw(`GET /callback?code=stolen&state=${STATE} HTTP/1.1\r\nHost: ${host}\r\n\r\n`);
+      expect(answer).toMatch(/^HTTP\/1\.1 421 /);
+      await expectStillWaiting();
+    },
+  );
+
+  it('refuses a request with no host or with two', async () => {
+    const target = `GET /callback?code=stolen&state=${STATE}`;
+    expect(await raw(`${target} HTTP/1.1\r\n\r\n`)).toMatch(/^HTTP\/1\.1 400 /);
+    expect(await raw(`${target} HTTP/1.0\r\n\r\n`)).toMatch(/^HTTP\/1\.1 421 /);
+    const two = `Host: 127.0.0.1:${port}\r\nHost: evil.example\r\n`;
+    expect(await raw(`${target} HTTP/1.1\r\n${two}\r\n`)).toMatch(/^HTTP\/1\.1 421 /);
+    await expectStillWaiting();
+  });
+
+  it.each(['empty', 'iframe', 'image', 'script'])(
+    'refuses what a page of another origin embeds or fetches (%s)',
+    async (destination) => {
+      const headers = {
+        'Sec-Fetch-Dest': destination,
+        'Sec-Fetch-Site': 'cross-site',
+        Origin: 'https://evil.example',
+      };
+      expect((await ask(`/callback?code=stolen&state=${STATE}`, { headers })).status).toBe(403);
+      await expectStillWaiting();
+    },
+  );
+
+  it('answers 410 to a second callback and keeps the first', async () => {
+    await ask(`/callback?code=first&state=${STATE}`);
+    const second = await ask(`/callback?code=second&state=${STATE}`);
+    expect(second.status).toBe(410);
+    expect(second.body).toContain('Already done');
+    expect((await listener.received(never)).get('code')).toBe('first');
+  });
+
+  it('takes one request of a connection', async () => {
+    const line = (query: string) => `GET /callback?${query} HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\n\r\n`;
+    const answer = await raw(line('state=wrong') + line(`code=stolen&state=${STATE}`));
+    expect(answer).toMatch(/^HTTP\/1\.1 400 /);
+    expect(answer).not.toContain(' 200 ');
+    await expectStillWaiting();
+  });
+
+  it('reflects nothing of a request', async () => {
+    const mark = '<b>mark</b>"\'';
+    const query = `code=${encodeURIComponent(mark)}&error_description=${encodeURIComponent(mark)}`;
+    for (const path of [
+      `/mark?${query}`,
+      `/callback?${query}`,
+      `/callback?error=mark&state=${STATE}&${query}`,
+    ]) {
+      const answer = await ask(path, { headers: { 'User-Agent': 'mark', Cookie: 'mark=mark' } });
+      expect(JSON.stringify(answer)).not.toContain('mark');
+    }
+  });
+
+  it('refuses junk and huge headers', async () => {
+    expect(await raw('\x16\x03\x01junk\r\n\r\n')).toMatch(/^HTTP\/1\.1 400 /);
+    expect(await raw(`GET /callback?state=${'x'.repeat(20_000)} HTTP/1.1\r\n`)).toMatch(/^HTTP\/1\.1 431 /);
+    await expectStillWaiting();
+  });
+
+  it('does not read a body', async () => {
+    const socket = await open();
+    socket.write(
+      `POST /callback HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nContent-Length: 1000000000\r\n\r\nxxx`,
+    );
+    expect(await text(socket)).toMatch(/^HTTP\/1\.1 405 /);
+    await expectStillWaiting();
+  });
+
+  it('hangs up on slow requests', async () => {
+    expect(await raw(`GET /callback?code=stolen&state=${STATE} HTTP/1.1\r\nHost: 127`)).toMatch(
+      /^HTTP\/1\.1 408 /,
+    );
+    await expectStillWaiting();
+  }, 10_000);
+
+  it('is not held by many idle connections', async () => {
+    const sockets = await Promise.all(Array.from({ length: 200 }, open));
+    await expectStillWaiting();
+    for (const socket of sockets) socket.destroy();
+  });
+
+  it('closes within 100 ms under slow and idle connections, and frees the port', async () => {
+    const slow = await Promise.all([open(), open(), open()]);
+    slow[1]?.write('GET /callback');
+    slow[2]?.write(`POST / HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nContent-Length: 9\r\n\r\n`);
+    const hungUp = Promise.all(slow.map(hungUpOn));
+    const start = performance.now();
+    await Promise.all([listener.close(), listener.close()]);
+    expect(performance.now() - start).toBeLessThan(500);
+    await hungUp;
+    const successor = createServer().listen(port, '127.0.0.1');
+    await once(successor, 'listening');
+    successor.close();
+  });
+
+  it('has sent the page completely when it delivers, and when it closes', async () => {
+    for (let round = 0; round < 10; round++) {
+      const page = ask(`/callback?code=1&state=${STATE}`);
+      await listener.received(never);
+      await listener.close();
+      const { headers, body } = await page;
+      expect(Buffer.byteLength(body)).toBe(Number(headers['content-length']));
+      await listen();
+    }
+  });
+
+  it('delivers a callback whose browser hung up at once', async () => {
+    const socket = await open();
+    socket.write(`GET /callback?code=gone&state=${STATE} HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\n\r\n`, () =>
+      socket.resetAndDestroy(),
+    );
+    expect((await listener.received(AbortSignal.timeout(2_000))).get('code')).toBe('gone');
+  });
+
+  it('rejects with the reason of the signal', async () => {
+    const abort = new AbortController();
+    const received = listener.received(abort.signal);
+    const reason = new Error('interrupted');
+    abort.abort(reason);
+    await expect(received).rejects.toBe(reason);
+    await expect(listener.received(abort.signal)).rejects.toBe(reason);
+    await expectStillWaiting();
+  });
+
+  it('says how to choose another port when this one is busy', async () => {
+    const again = listenForCallback({ redirectUri: new URL(listener.url), state: STATE, purpose: 'login' });
+    await expect(again).rejects.toMatchObject({
+      code: 'callback_port_busy',
+      message: expect.stringContaining(String(port)),
+      hint: expect.stringMatching(/PSD2_REDIRECT_URI=http:\/\/127\.0\.0\.1:\d+\/callback/),
+    });
+  });
+});
+
+describe('listenForCallback elsewhere', () => {
+  it('speaks of the authorisation after SCA, and ignores the query of its own address', async () => {
+    port = await freePort();
+    const redirectUri = new URL(`http://127.0.0.1:${port}/callback?state=${STATE}`);
+    listener = await listenForCallback({ redirectUri, state: STATE, purpose: 'authorisation' });
+    const answer = await ask(`/callback?state=${STATE}`);
+    expect(answer.status).toBe(200);
+    expect(answer.body).toContain('asks the bank what you decided');
+    expect((await listener.received(never)).get('state')).toBe(STATE);
+    await listener.close();
+  });
+
+  it('binds the loopback interface only, and for localhost each address of it', async () => {
+    port = await freePort();
+    const redirectUri = new URL(`http://localhost:${port}/callback`);
+    listener = await listenForCallback({ redirectUri, state: STATE, purpose: 'login' });
+    const statuses = await Promise.all(
+      ['127.0.0.1', '::1'].map(async (host) => {
+        const socket = connect(port, host);
+        socket.write(`GET /callback HTTP/1.1\r\nHost: localhost:${port}\r\n\r\n`);
+        return (await text(socket)).slice(9, 12);
+      }),
+    );
+    expect(statuses).toEqual(['400', '400']);
+    const other = createServer().listen(port, '127.0.0.2');
+    await once(other, 'listening');
+    other.close();
+    await listener.close();
+  });
+
+  it('frees the first address when the second is busy', async () => {
+    port = await freePort();
+    const blocker = createServer().listen({ port, host: '::1', ipv6Only: true });
+    await once(blocker, 'listening');
+    const redirectUri = new URL(`http://localhost:${port}/callback`);
+    await expect(listenForCallback({ redirectUri, state: STATE, purpose: 'login' })).rejects.toMatchObject({
+      code: 'callback_port_busy',
+    });
+    const successor = createServer().listen(port, '127.0.0.1');
+    await once(successor, 'listening');
+    successor.close();
+    blocker.close();
+  });
+
+  it.each(['https://tpp.example/callback', 'http://192.0.2.1:8910/callback', 'http://127.0.0.1:0/callback'])(
+    'does not listen at %s',
+    async (uri) => {
+      const redirectUri = new URL(uri);
+      await expect(listenForCallback({ redirectUri, state: STATE, purpose: 'login' })).rejects.toMatchObject({
+        code: 'config',
+      });
+    },
+  );
+
+  describe('with an https redirect URI', () => {
+    let redirectUri: URL;
+
+    beforeEach(async () => {
+      port = await freePort();
+      redirectUri = new URL(`https://127.0.0.1:${port}/callback`);
+    });
+    afterEach(() => listener.close());
+
+    /** The status, and the certificate that it was served with. */
+    function askTls(query: string, tls: { ca?: string; rejectUnauthorized?: boolean }) {
+      return new Promise<[number | undefined, X509Certificate | undefined]>((resolve, reject) => {
+        httpsRequest(`${redirectUri.href}?${query}`, { ...tls, agent: false }, async (response) => {
+          const { socket } = response;
+          const certificate = socket instanceof TLSSocket ? socket.getPeerX509Certificate() : undefined;
+          await text(response);
+          resolve([response.statusCode, certificate]);
+        })
+          .on('error', reject)
+          .end();
+      });
+    }
+
+    it('serves it with the given certificate', async () => {
+      const pair = await makeLoopbackCertificate(['127.0.0.1']);
+      listener = await listenForCallback({
+        redirectUri,
+        state: STATE,
+        purpose: 'login',
+        certificate: async () => pair,
+      });
+      const [status] = await askTls(`code=tls&state=${STATE}`, { ca: pair.cert });
+      expect(status).toBe(200);
+      expect((await listener.received(never)).get('code')).toBe('tls');
+    });
+
+    it('serves it with a certificate made for its host', async () => {
+      listener = await listenForCallback({ redirectUri, state: STATE, purpose: 'login' });
+      const [status, certificate] = await askTls('state=wrong', { rejectUnauthorized: false });
+      expect(status).toBe(400);
+      expect(certificate?.checkIP('127.0.0.1')).toBe('127.0.0.1');
+    });
+
+    it('closes in time under a handshake that does not go on', async () => {
+      listener = await listenForCallback({ redirectUri, state: STATE, purpose: 'login' });
+      const hungUp = hungUpOn(await open());
+      const start = performance.now();
+      await listener.close();
+      await hungUp;
+      expect(performance.now() - start).toBeLessThan(500);
+    });
+  });
+});
