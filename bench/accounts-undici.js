@@ -12,7 +12,7 @@ const date = new Date().toUTCString();
 const signature = createSign('sha256')
   .update(`(request-target): get ${target}\ntpp-request-id: ${id}\ndate: ${date}`)
   .sign(file('qseal-key.pem'), 'base64');
-// src/bank/answer-parser.ts says why.
+// src/bank/transport/answer-parser.ts says why.
 if (process.versions.node.startsWith('20.')) setFlagsFromString('--wasm-tiering-budget=1000000000');
 
 const client = new Client(BASE_URL, {

@@ -1,7 +1,7 @@
-import { confirmConsent, requestConsent } from '../bank/consents.ts';
-import type { BeforeSend } from '../bank/exchange.ts';
-import { isBanksRefusal, isInterruption, isOvertaken, isRefusal } from '../bank/failure.ts';
-import { fetchOperationStatus } from '../bank/operations.ts';
+import type { BeforeSend } from '../bank/call/exchange.ts';
+import { isBanksRefusal, isInterruption, isOvertaken, isRefusal } from '../bank/call/failure.ts';
+import { confirmConsent, requestConsent } from '../bank/endpoints/consents.ts';
+import { fetchOperationStatus } from '../bank/endpoints/operations.ts';
 import { type Consent, type ConsentEvent, nextConsentStep } from '../domain/consent.ts';
 import { type Authorization, isExecuted, isPending, readAuthorization } from '../domain/operation.ts';
 import { Psd2Error } from '../errors.ts';

@@ -1,4 +1,4 @@
-import { isBanksRefusal, isInterruption, isOvertaken } from '../bank/failure.ts';
+import { isBanksRefusal, isInterruption, isOvertaken } from '../bank/call/failure.ts';
 import type { Operation, OperationEvent, OrderTarget, StepEvent } from '../domain/operation.ts';
 import { Psd2Error } from '../errors.ts';
 import type { OpenFlow } from '../store/journal.ts';

@@ -1,4 +1,4 @@
-import type { Bank } from '../bank/bank.ts';
+import type { Bank } from '../bank/call/bank.ts';
 import { Psd2Error } from '../errors.ts';
 import type { CustomerPorts, WorldPorts } from './ports.ts';
 import { awaitAuthorization, sendCustomerToSca } from './sca.ts';

@@ -1,7 +1,7 @@
 import { timingSafeEqual } from 'node:crypto';
-import type { Bank } from '../bank/bank.ts';
-import { fetchCustomerId } from '../bank/customers.ts';
-import { authorize, type ClientCredentials, requestTokens } from '../bank/oauth.ts';
+import type { Bank } from '../bank/call/bank.ts';
+import { fetchCustomerId } from '../bank/endpoints/customers.ts';
+import { authorize, type ClientCredentials, requestTokens } from '../bank/endpoints/oauth.ts';
 import { Psd2Error } from '../errors.ts';
 import type { StoredTokens } from '../store/tokens.ts';
 import type { CustomerPorts, WorldPorts } from './ports.ts';

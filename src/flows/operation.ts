@@ -1,6 +1,6 @@
-import type { BeforeSend } from '../bank/exchange.ts';
-import { isBanksRefusal, isInterruption, isOvertaken, isRefusal } from '../bank/failure.ts';
-import { fetchOperationStatus, type OperationStatus } from '../bank/operations.ts';
+import type { BeforeSend } from '../bank/call/exchange.ts';
+import { isBanksRefusal, isInterruption, isOvertaken, isRefusal } from '../bank/call/failure.ts';
+import { fetchOperationStatus, type OperationStatus } from '../bank/endpoints/operations.ts';
 import {
   isExecuted,
   isPending,

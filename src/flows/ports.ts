@@ -1,4 +1,4 @@
-import type { Bank } from '../bank/bank.ts';
+import type { Bank } from '../bank/call/bank.ts';
 import type { HeldLock } from '../store/lock.ts';
 import type { ReadTokens, StoredTokens } from '../store/tokens.ts';
 

@@ -1,5 +1,5 @@
-import type { Bank } from '../bank/bank.ts';
-import { fetchOperationStatus } from '../bank/operations.ts';
+import type { Bank } from '../bank/call/bank.ts';
+import { fetchOperationStatus } from '../bank/endpoints/operations.ts';
 import type { Consent, ConsentEvent } from '../domain/consent.ts';
 import {
   isExecuted,

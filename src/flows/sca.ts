@@ -1,5 +1,5 @@
-import type { BeforeSend } from '../bank/exchange.ts';
-import { fetchOperationStatus, startSca } from '../bank/operations.ts';
+import type { BeforeSend } from '../bank/call/exchange.ts';
+import { fetchOperationStatus, startSca } from '../bank/endpoints/operations.ts';
 import { type Authorization, isPending, readAuthorization } from '../domain/operation.ts';
 import { Psd2Error } from '../errors.ts';
 import type { Callback, CustomerPorts, FlowPorts, WorldPorts } from './ports.ts';

@@ -1,6 +1,6 @@
-import type { Bank, TokenSource } from '../bank/bank.ts';
-import { isInterruption } from '../bank/failure.ts';
-import { type ClientCredentials, type GrantedTokens, requestTokens } from '../bank/oauth.ts';
+import type { Bank, TokenSource } from '../bank/call/bank.ts';
+import { isInterruption } from '../bank/call/failure.ts';
+import { type ClientCredentials, type GrantedTokens, requestTokens } from '../bank/endpoints/oauth.ts';
 import { Psd2Error } from '../errors.ts';
 import type { GrantType, ReadTokens, StoredTokens } from '../store/tokens.ts';
 import type { TokenKeeper, WorldPorts } from './ports.ts';

@@ -1,12 +1,12 @@
-import type { Bank } from '../bank/bank.ts';
-import { currencyOf, fetchAccounts, fetchBalance, type Transaction } from '../bank/customers.ts';
+import type { Bank } from '../bank/call/bank.ts';
+import { currencyOf, fetchAccounts, fetchBalance, type Transaction } from '../bank/endpoints/customers.ts';
 import {
   collectTransactions,
   keepsChanging,
   MOST_READINGS,
   WholeReadings,
-} from '../bank/transaction-reading.ts';
-import type { TransactionQuery } from '../bank/transactions.ts';
+} from '../bank/endpoints/transaction-reading.ts';
+import type { TransactionQuery } from '../bank/endpoints/transactions.ts';
 import { withIds } from '../domain/booked-ids.ts';
 import { addDays, bankDay, type IsoDate } from '../domain/calendar.ts';
 import { type ErrorCode, Psd2Error } from '../errors.ts';

@@ -1,6 +1,6 @@
-import type { Bank } from '../bank/bank.ts';
-import { executeOperation, verifyFurther } from '../bank/operations.ts';
-import { fetchExecutionStatus, TRANSFER, verifyTransfer } from '../bank/transfers.ts';
+import type { Bank } from '../bank/call/bank.ts';
+import { executeOperation, verifyFurther } from '../bank/endpoints/operations.ts';
+import { fetchExecutionStatus, TRANSFER, verifyTransfer } from '../bank/endpoints/transfers.ts';
 import { needsSettlement, type Transfer } from '../domain/transfer.ts';
 import type { OperationCalls } from './operation.ts';
 

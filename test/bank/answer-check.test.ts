@@ -1,7 +1,7 @@
 import { createHash, sign } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { answerCheck } from '../../src/bank/answer-check.ts';
-import type { WireRequest } from '../../src/bank/connection.ts';
+import { answerCheck } from '../../src/bank/call/answer-check.ts';
+import type { WireRequest } from '../../src/bank/transport/connection.ts';
 import { RSA, withOpenssl } from '../certificates/openssl.ts';
 import { useClients } from './client.ts';
 import { useRecordedBank } from './recorded-bank.ts';

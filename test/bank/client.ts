@@ -1,14 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { afterEach } from 'vitest';
-import { type Bank, openBank, type TokenSource } from '../../src/bank/bank.ts';
-import { type BankConnection, connectToBank } from '../../src/bank/connection.ts';
+import { type Bank, openBank, type TokenSource } from '../../src/bank/call/bank.ts';
 import {
   type Exchange,
   type ExchangeSettings,
   type Observation,
   openExchange,
-} from '../../src/bank/exchange.ts';
-import { Pace } from '../../src/bank/pace.ts';
+} from '../../src/bank/call/exchange.ts';
+import { Pace } from '../../src/bank/call/pace.ts';
+import { type BankConnection, connectToBank } from '../../src/bank/transport/connection.ts';
 import { type KeyPair, readKeyPair } from '../../src/certificates/key-pair.ts';
 import { keySigner } from '../../src/signature/http-signature.ts';
 import type { BankMessage } from '../../src/wire/envelope.ts';

@@ -1,8 +1,8 @@
 import { getEventListeners, once } from 'node:events';
 import tls from 'node:tls';
 import { describe, expect, it } from 'vitest';
-import { fetchCustomerId } from '../../src/bank/customers.ts';
-import { Pace } from '../../src/bank/pace.ts';
+import { Pace } from '../../src/bank/call/pace.ts';
+import { fetchCustomerId } from '../../src/bank/endpoints/customers.ts';
 import { Psd2Error } from '../../src/errors.ts';
 import { RSA, withOpenssl } from '../certificates/openssl.ts';
 import { success } from './answers.ts';

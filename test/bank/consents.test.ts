@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { confirmConsent, requestConsent } from '../../src/bank/consents.ts';
-import { fetchOperationStatus, startSca } from '../../src/bank/operations.ts';
+import { confirmConsent, requestConsent } from '../../src/bank/endpoints/consents.ts';
+import { fetchOperationStatus, startSca } from '../../src/bank/endpoints/operations.ts';
 import { consentCategories } from '../domain/orders.ts';
 import { operationStatus, success } from './answers.ts';
 import { announcements, useClients } from './client.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { fetchAccounts, fetchBalance, fetchCustomerId } from '../../src/bank/customers.ts';
+import { fetchAccounts, fetchBalance, fetchCustomerId } from '../../src/bank/endpoints/customers.ts';
 import { success } from './answers.ts';
 import { TOKEN, useClients } from './client.ts';
 import { useRecordedBank } from './recorded-bank.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { fetchReceipt } from '../../src/bank/operations.ts';
-import { fetchTransactionsDocument } from '../../src/bank/transactions.ts';
+import { fetchReceipt } from '../../src/bank/endpoints/operations.ts';
+import { fetchTransactionsDocument } from '../../src/bank/endpoints/transactions.ts';
 import { parseDate } from '../../src/domain/calendar.ts';
 import { parseProductId } from '../../src/domain/identifiers.ts';
 import { refusal, success } from './answers.ts';

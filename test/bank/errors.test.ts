@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod/mini';
-import { readAnswer } from '../../src/bank/answer.ts';
-import { isTurnedAway } from '../../src/bank/exchange.ts';
-import { isBanksRefusal, isRefusal } from '../../src/bank/failure.ts';
+import { readAnswer } from '../../src/bank/call/answer.ts';
+import { isTurnedAway } from '../../src/bank/call/exchange.ts';
+import { isBanksRefusal, isRefusal } from '../../src/bank/call/failure.ts';
 import type { Psd2Error } from '../../src/errors.ts';
 
 const anything = z.unknown();

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import type { Socket } from 'node:net';
 import { createServer, type Server, type TLSSocket } from 'node:tls';
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type BankConnection, connectToBank, type WireRequest } from '../../src/bank/connection.ts';
+import { type BankConnection, connectToBank, type WireRequest } from '../../src/bank/transport/connection.ts';
 import { readKeyPair } from '../../src/certificates/key-pair.ts';
 import { EC, RSA, withOpenssl } from '../certificates/openssl.ts';
 

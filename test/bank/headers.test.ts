@@ -1,7 +1,7 @@
 import { X509Certificate } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { fetchCustomerId } from '../../src/bank/customers.ts';
-import { collectTransactions } from '../../src/bank/transaction-reading.ts';
+import { fetchCustomerId } from '../../src/bank/endpoints/customers.ts';
+import { collectTransactions } from '../../src/bank/endpoints/transaction-reading.ts';
 import { parseDate } from '../../src/domain/calendar.ts';
 import { success } from './answers.ts';
 import { TOKEN, useClients } from './client.ts';

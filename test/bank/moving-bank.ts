@@ -1,4 +1,4 @@
-import type { Bank } from '../../src/bank/bank.ts';
+import type { Bank } from '../../src/bank/call/bank.ts';
 import { readEnvelope } from '../../src/wire/envelope.ts';
 
 /** A transaction of a {@link MovingBank}. Two of them may look alike; `id`, which the bank does not tell, differs. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { authorize, requestTokens, revokeToken } from '../../src/bank/oauth.ts';
+import { authorize, requestTokens, revokeToken } from '../../src/bank/endpoints/oauth.ts';
 import { success, tokens } from './answers.ts';
 import { useClients } from './client.ts';
 import { useRecordedBank } from './recorded-bank.ts';

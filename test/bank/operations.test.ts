@@ -4,7 +4,7 @@ import {
   prepareOperation,
   verifyFurther,
   verifyOperation,
-} from '../../src/bank/operations.ts';
+} from '../../src/bank/endpoints/operations.ts';
 import { parseProductId } from '../../src/domain/identifiers.ts';
 import { success } from './answers.ts';
 import { announcements, useClients } from './client.ts';

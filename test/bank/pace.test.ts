@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { Pace } from '../../src/bank/pace.ts';
+import { Pace } from '../../src/bank/call/pace.ts';
 
 /** A pace in a time of its own: `beginnings` are the milliseconds at which calls got their turn. */
 function usePace() {

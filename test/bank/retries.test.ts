@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { BankCall } from '../../src/bank/exchange.ts';
-import { requestTokens } from '../../src/bank/oauth.ts';
+import type { BankCall } from '../../src/bank/call/exchange.ts';
+import { requestTokens } from '../../src/bank/endpoints/oauth.ts';
 import { freePort } from '../free-port.ts';
 import { refusal, success, tokens } from './answers.ts';
 import { useClients } from './client.ts';

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import type { TokenSource } from '../../src/bank/bank.ts';
-import { fetchCustomerId } from '../../src/bank/customers.ts';
+import type { TokenSource } from '../../src/bank/call/bank.ts';
+import { fetchCustomerId } from '../../src/bank/endpoints/customers.ts';
 import { Psd2Error } from '../../src/errors.ts';
 import { refusal, scaRequired, success } from './answers.ts';
 import { useClients } from './client.ts';

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { Transaction } from '../../src/bank/customers.ts';
-import { collectTransactions, streamTransactions } from '../../src/bank/transaction-reading.ts';
-import type { TransactionQuery } from '../../src/bank/transactions.ts';
+import type { Transaction } from '../../src/bank/endpoints/customers.ts';
+import { collectTransactions, streamTransactions } from '../../src/bank/endpoints/transaction-reading.ts';
+import type { TransactionQuery } from '../../src/bank/endpoints/transactions.ts';
 import { Psd2Error } from '../../src/errors.ts';
 import { type MovingBankRules, type MovingLists, type MovingRow, movingBank } from './moving-bank.ts';
 

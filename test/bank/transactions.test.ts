@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { Transaction } from '../../src/bank/customers.ts';
-import { streamTransactions } from '../../src/bank/transaction-reading.ts';
-import type { TransactionQuery } from '../../src/bank/transactions.ts';
+import type { Transaction } from '../../src/bank/endpoints/customers.ts';
+import { streamTransactions } from '../../src/bank/endpoints/transaction-reading.ts';
+import type { TransactionQuery } from '../../src/bank/endpoints/transactions.ts';
 import { parseDate } from '../../src/domain/calendar.ts';
 import { success } from './answers.ts';
 import { useClients } from './client.ts';

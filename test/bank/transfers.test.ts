@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { executeOperation } from '../../src/bank/operations.ts';
-import { fetchExecutionStatus, prepareTransfer, verifyTransfer } from '../../src/bank/transfers.ts';
+import { executeOperation } from '../../src/bank/endpoints/operations.ts';
+import { fetchExecutionStatus, prepareTransfer, verifyTransfer } from '../../src/bank/endpoints/transfers.ts';
 import { parseDate } from '../../src/domain/calendar.ts';
 import { transferOrder } from '../domain/orders.ts';
 import { success } from './answers.ts';

@@ -5,7 +5,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 import Big from 'big.js';
 import { afterAll, beforeAll, expect } from 'vitest';
 import * as z from 'zod';
-import { playCustomer } from '../../src/sandbox/play-customer.ts';
+import { playCustomer } from '../../src/sandbox/player/play-customer.ts';
 import { type Ended, logIn, type Operator, PROGRAM, useOperator } from '../e2e/psd2.ts';
 import * as shapes from '../e2e/shapes.ts';
 

@@ -5,7 +5,7 @@ import { Agent, request } from 'node:https';
 import { join } from 'node:path';
 import { createSecureContext, TLSSocket } from 'node:tls';
 import { afterAll, beforeAll } from 'vitest';
-import { playCustomer } from '../../src/sandbox/play-customer.ts';
+import { playCustomer } from '../../src/sandbox/player/play-customer.ts';
 import type { Operator } from '../e2e/psd2.ts';
 
 /** A call on its way to the bank. */

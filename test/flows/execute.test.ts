@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { Bank, TokenSource } from '../../src/bank/bank.ts';
-import { CallFailed } from '../../src/bank/connection.ts';
+import type { Bank, TokenSource } from '../../src/bank/call/bank.ts';
+import { CallFailed } from '../../src/bank/transport/connection.ts';
 import type { TransferEvent, TransferOrder } from '../../src/domain/transfer.ts';
 import { Psd2Error } from '../../src/errors.ts';
 import { runOperation } from '../../src/flows/operation.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { confirmConsent } from '../../src/bank/consents.ts';
-import { fetchAccounts } from '../../src/bank/customers.ts';
+import { confirmConsent } from '../../src/bank/endpoints/consents.ts';
+import { fetchAccounts } from '../../src/bank/endpoints/customers.ts';
 import { withScaForInquiries } from '../../src/flows/inquiry.ts';
 import { operationStatus, refusal, scaRequired, success } from '../bank/answers.ts';
 import { useClients } from '../bank/client.ts';

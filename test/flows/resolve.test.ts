@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Bank } from '../../src/bank/bank.ts';
+import type { Bank } from '../../src/bank/call/bank.ts';
 import { nextConsentStep } from '../../src/domain/consent.ts';
 import { isOutcomeOpen, isPlainlyFailed, type StepEvent } from '../../src/domain/operation.ts';
 import type { ResolvedOutcome } from '../../src/domain/resolution.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { TokenSource } from '../../src/bank/bank.ts';
+import type { TokenSource } from '../../src/bank/call/bank.ts';
 import { Psd2Error } from '../../src/errors.ts';
 import type { TokenKeeper } from '../../src/flows/ports.ts';
 import { openSession, type SessionSettings } from '../../src/flows/session.ts';

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { Bank } from '../../src/bank/bank.ts';
+import type { Bank } from '../../src/bank/call/bank.ts';
 import { addDays, type IsoDate, isIsoDate } from '../../src/domain/calendar.ts';
 import { syncCustomer } from '../../src/flows/sync.ts';
 import { SyncFolder } from '../../src/store/sync-folder.ts';

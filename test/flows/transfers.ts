@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Bank } from '../../src/bank/bank.ts';
+import type { Bank } from '../../src/bank/call/bank.ts';
 import type { Transfer, TransferEvent, TransferOrder } from '../../src/domain/transfer.ts';
 import { type OperationPorts, runOperation } from '../../src/flows/operation.ts';
 import { transferCalls } from '../../src/flows/transfer.ts';

@@ -8,7 +8,7 @@ import {
   readBankDate,
   targetHolidays,
   writeBankDate,
-} from '../../src/sandbox/bank-time.ts';
+} from '../../src/sandbox/ledger/bank-time.ts';
 
 describe("the bank's clock", () => {
   test.each([

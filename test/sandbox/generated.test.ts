@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { isValidIBAN } from 'ibantools';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { addDays } from '../../src/sandbox/bank-time.ts';
-import { Customers } from '../../src/sandbox/customers.ts';
-import { GeneratedHistory } from '../../src/sandbox/generated-history.ts';
-import { seedCustomers } from '../../src/sandbox/seed-customers.ts';
+import { Customers } from '../../src/sandbox/customers/customers.ts';
+import { seedCustomers } from '../../src/sandbox/customers/seed-customers.ts';
+import { addDays } from '../../src/sandbox/ledger/bank-time.ts';
+import { GeneratedHistory } from '../../src/sandbox/ledger/generated-history.ts';
 import { openTestBank, type Reply, type TestBank } from './tpp.ts';
 
 const today = new Date('2026-11-20T11:00:00Z');

@@ -1,7 +1,7 @@
 import { isValidIBAN } from 'ibantools';
 import { describe, expect, test } from 'vitest';
-import { italianIban } from '../../src/sandbox/italian-iban.ts';
-import { seedCustomers } from '../../src/sandbox/seed-customers.ts';
+import { italianIban } from '../../src/sandbox/customers/italian-iban.ts';
+import { seedCustomers } from '../../src/sandbox/customers/seed-customers.ts';
 
 describe('an Italian IBAN', () => {
   test('has the check digits and the control letter of the example in the IBAN registry', () => {

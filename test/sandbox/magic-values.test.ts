@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from 'vitest';
-import { magicFaultKinds, planOf } from '../../src/sandbox/plan.ts';
+import { magicFaultKinds, planOf } from '../../src/sandbox/operations/plan.ts';
 import { codeOf, type Reply, useTestBank } from './tpp.ts';
 
 const CURRENT = '/private/customers/1048262/products/0010482620';

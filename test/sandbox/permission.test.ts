@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { TppRole } from '../../src/sandbox/rules.ts';
+import type { TppRole } from '../../src/sandbox/access/rules.ts';
 import { codeOf, detailOf, openTestBank, type Reply, type TestBank } from './tpp.ts';
 
 const CUSTOMER = '/private/customers/1048262';

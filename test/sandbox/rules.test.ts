@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { SandboxOptions } from '../../src/sandbox/server.ts';
+import type { SandboxOptions } from '../../src/sandbox/server/server.ts';
 import { codeOf, openTestBank, type Reply, type TestBank } from './tpp.ts';
 
 const CURRENT = '/private/customers/1048262/products/0010482620';

@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
+import { refusalCodes } from '../../src/sandbox/answers/refusal.ts';
+import { seedCustomers } from '../../src/sandbox/customers/seed-customers.ts';
 import { faultKinds } from '../../src/sandbox/faults/fault.ts';
 import { endpointNames } from '../../src/sandbox/faults/target.ts';
-import { faultyCalls, magicFaultKinds, plannedOutcomes } from '../../src/sandbox/plan.ts';
-import { refusalCodes } from '../../src/sandbox/refusal.ts';
-import { seedCustomers } from '../../src/sandbox/seed-customers.ts';
+import { faultyCalls, magicFaultKinds, plannedOutcomes } from '../../src/sandbox/operations/plan.ts';
 
 const page = readFileSync(new URL('../../docs/sandbox.md', import.meta.url), 'utf8').replaceAll(
   / +\|/g,

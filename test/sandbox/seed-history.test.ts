@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import { Customers } from '../../src/sandbox/customers.ts';
-import type { Entry } from '../../src/sandbox/entry.ts';
-import { Ledger } from '../../src/sandbox/ledger.ts';
-import { type Customer, type Product, seedCustomers } from '../../src/sandbox/seed-customers.ts';
-import { seedHistory } from '../../src/sandbox/seed-history.ts';
+import { Customers } from '../../src/sandbox/customers/customers.ts';
+import { type Customer, type Product, seedCustomers } from '../../src/sandbox/customers/seed-customers.ts';
+import type { Entry } from '../../src/sandbox/ledger/entry.ts';
+import { Ledger } from '../../src/sandbox/ledger/ledger.ts';
+import { seedHistory } from '../../src/sandbox/ledger/seed-history.ts';
 
 const customers = new Customers({ customers: 0, transactions: undefined });
 const today = new Date('2026-11-20T11:00:00Z');

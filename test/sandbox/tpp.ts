@@ -7,8 +7,8 @@ import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import type { SecureVersion } from 'node:tls';
 import { afterAll } from 'vitest';
-import type { Application, Registration } from '../../src/sandbox/registration.ts';
-import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/server.ts';
+import type { Application, Registration } from '../../src/sandbox/server/registration.ts';
+import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/server/server.ts';
 
 /**
  * A third-party provider for tests, written with Node's own modules alone: it signs with `node:crypto` and speaks

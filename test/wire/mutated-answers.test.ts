@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import type * as z from 'zod/mini';
-import { readAnswer } from '../../src/bank/answer.ts';
+import { readAnswer } from '../../src/bank/call/answer.ts';
 import { Psd2Error } from '../../src/errors.ts';
 import { approachAnswer, consentAnswer, operationStatusAnswer } from '../../src/wire/consent.ts';
 import {

@@ -1,4 +1,4 @@
-import type { Bank } from '../../bank/bank.ts';
+import type { Bank } from '../../bank/call/bank.ts';
 import {
   type Account,
   type Balance,
@@ -6,9 +6,9 @@ import {
   fetchBalance,
   fetchCustomerId,
   type Transaction,
-} from '../../bank/customers.ts';
-import { collectTransactions, streamTransactions } from '../../bank/transaction-reading.ts';
-import { fetchTransactionsDocument, type TransactionQuery } from '../../bank/transactions.ts';
+} from '../../bank/endpoints/customers.ts';
+import { collectTransactions, streamTransactions } from '../../bank/endpoints/transaction-reading.ts';
+import { fetchTransactionsDocument, type TransactionQuery } from '../../bank/endpoints/transactions.ts';
 import { type IsoDate, parseRange } from '../../domain/calendar.ts';
 import type { Money } from '../../domain/decimal.ts';
 import { parseProductId } from '../../domain/identifiers.ts';

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { customerPath, productPath } from '../../bank/customers.ts';
+import { customerPath, productPath } from '../../bank/endpoints/customers.ts';
 import { parseProductId } from '../../domain/identifiers.ts';
 import type { Context } from '../context.ts';
 import { openCustomerBank } from '../open/bank.ts';

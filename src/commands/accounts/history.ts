@@ -4,8 +4,8 @@ import {
   fetchAccounts,
   fetchBalance,
   type Transaction,
-} from '../../bank/customers.ts';
-import { keepsChanging, MOST_READINGS, WholeReadings } from '../../bank/transaction-reading.ts';
+} from '../../bank/endpoints/customers.ts';
+import { keepsChanging, MOST_READINGS, WholeReadings } from '../../bank/endpoints/transaction-reading.ts';
 import { accountHistory, type Booking } from '../../domain/account-history.ts';
 import { withIds } from '../../domain/booked-ids.ts';
 import { bankDay, bankTime, type DayRange, EARLIEST_DAY } from '../../domain/calendar.ts';

@@ -1,8 +1,8 @@
 import * as z from 'zod/mini';
-import { readAnswer } from '../../bank/answer.ts';
-import { jsonOf } from '../../bank/answer-json.ts';
-import type { Answer, BankCall } from '../../bank/exchange.ts';
-import { pathSegment } from '../../bank/path-segment.ts';
+import { readAnswer } from '../../bank/call/answer.ts';
+import { jsonOf } from '../../bank/call/answer-json.ts';
+import type { Answer, BankCall } from '../../bank/call/exchange.ts';
+import { pathSegment } from '../../bank/endpoints/path-segment.ts';
 import { isMoneyTransfer } from '../../domain/transfer.ts';
 import { Psd2Error } from '../../errors.ts';
 import type { Context } from '../context.ts';

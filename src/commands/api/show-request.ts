@@ -1,5 +1,5 @@
-import type { ComposedRequest } from '../../bank/compose.ts';
-import { pathOf } from '../../bank/connection.ts';
+import type { ComposedRequest } from '../../bank/call/compose.ts';
+import { pathOf } from '../../bank/transport/connection.ts';
 import { Psd2Error } from '../../errors.ts';
 import type { PemSetting } from '../../store/settings.ts';
 import type { Context } from '../context.ts';

@@ -1,4 +1,4 @@
-import { revokeToken } from '../../bank/oauth.ts';
+import { revokeToken } from '../../bank/endpoints/oauth.ts';
 import { bankDay } from '../../domain/calendar.ts';
 import { CallCounter } from '../../store/call-counter.ts';
 import { dailyLimitOf } from '../../store/settings.ts';

@@ -1,4 +1,4 @@
-import { requestTokens } from '../../bank/oauth.ts';
+import { requestTokens } from '../../bank/endpoints/oauth.ts';
 import { Psd2Error } from '../../errors.ts';
 import { logIn } from '../../flows/login.ts';
 import { toStoredTokens } from '../../flows/session.ts';

@@ -1,4 +1,4 @@
-import { fetchAccounts } from '../../bank/customers.ts';
+import { fetchAccounts } from '../../bank/endpoints/customers.ts';
 import { didYouMean } from '../../did-you-mean.ts';
 import { CONSENT_CATEGORIES, type Consent, type ConsentCategory, consentEnd } from '../../domain/consent.ts';
 import { type ProductId, parseProductId } from '../../domain/identifiers.ts';

@@ -1,10 +1,10 @@
 import { lookup } from 'node:dns/promises';
 import { isIP } from 'node:net';
 import * as z from 'zod/mini';
-import { readAnswer } from '../../bank/answer.ts';
-import { CallFailed, proxyFor } from '../../bank/connection.ts';
-import type { Answer } from '../../bank/exchange.ts';
-import { authorizeCall } from '../../bank/oauth.ts';
+import { readAnswer } from '../../bank/call/answer.ts';
+import type { Answer } from '../../bank/call/exchange.ts';
+import { authorizeCall } from '../../bank/endpoints/oauth.ts';
+import { CallFailed, proxyFor } from '../../bank/transport/connection.ts';
 import { Psd2Error } from '../../errors.ts';
 import { redirectUriOf } from '../../store/settings.ts';
 import type { Context } from '../context.ts';

@@ -1,5 +1,5 @@
 import { hostname, userInfo } from 'node:os';
-import type { Bank } from '../../bank/bank.ts';
+import type { Bank } from '../../bank/call/bank.ts';
 import { type Consent, type ConsentEvent, nextConsentStep } from '../../domain/consent.ts';
 import { isOutcomeOpen, nextOperationStep } from '../../domain/operation.ts';
 import type { Resolution, ResolvedEvent, ResolvedOutcome } from '../../domain/resolution.ts';

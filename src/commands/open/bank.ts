@@ -1,7 +1,7 @@
-import { type Bank, openBank, type TokenSource } from '../../bank/bank.ts';
-import { type ComposedRequest, type ComposeSettings, composeRequest } from '../../bank/compose.ts';
-import { type Answer, type BankCall, openExchange } from '../../bank/exchange.ts';
-import type { ClientCredentials } from '../../bank/oauth.ts';
+import { type Bank, openBank, type TokenSource } from '../../bank/call/bank.ts';
+import { type ComposedRequest, type ComposeSettings, composeRequest } from '../../bank/call/compose.ts';
+import { type Answer, type BankCall, openExchange } from '../../bank/call/exchange.ts';
+import type { ClientCredentials } from '../../bank/endpoints/oauth.ts';
 import { withScaForInquiries } from '../../flows/inquiry.ts';
 import { openSession } from '../../flows/session.ts';
 import type { GrantType } from '../../store/tokens.ts';

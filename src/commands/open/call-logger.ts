@@ -1,4 +1,4 @@
-import type { Observation } from '../../bank/exchange.ts';
+import type { Observation } from '../../bank/call/exchange.ts';
 import { CallLog } from '../../store/call-log.ts';
 import type { Context } from '../context.ts';
 

@@ -1,8 +1,8 @@
-import { answerCheck } from '../../bank/answer-check.ts';
-import type { Identity } from '../../bank/compose.ts';
-import { type BankConnection, connectToBank } from '../../bank/connection.ts';
-import type { ClientCredentials } from '../../bank/oauth.ts';
-import { Pace, type PaceState } from '../../bank/pace.ts';
+import { answerCheck } from '../../bank/call/answer-check.ts';
+import type { Identity } from '../../bank/call/compose.ts';
+import { Pace, type PaceState } from '../../bank/call/pace.ts';
+import type { ClientCredentials } from '../../bank/endpoints/oauth.ts';
+import { type BankConnection, connectToBank } from '../../bank/transport/connection.ts';
 import type { KeyPair } from '../../certificates/key-pair.ts';
 import { bankDay } from '../../domain/calendar.ts';
 import { Psd2Error } from '../../errors.ts';

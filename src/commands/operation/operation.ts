@@ -1,4 +1,4 @@
-import type { Bank } from '../../bank/bank.ts';
+import type { Bank } from '../../bank/call/bank.ts';
 import {
   executeOperation,
   fetchOperationStatus,
@@ -6,7 +6,7 @@ import {
   prepareOperation,
   verifyFurther,
   verifyOperation,
-} from '../../bank/operations.ts';
+} from '../../bank/endpoints/operations.ts';
 import { parseProductId } from '../../domain/identifiers.ts';
 import { nextOperationStep, type OperationStep } from '../../domain/operation.ts';
 import { isMoneyTransfer } from '../../domain/transfer.ts';

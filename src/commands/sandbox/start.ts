@@ -5,8 +5,8 @@ import { isDeepStrictEqual } from 'node:util';
 import * as z from 'zod/mini';
 import { isBlockedPort } from '../../domain/blocked-ports.ts';
 import { Psd2Error } from '../../errors.ts';
-import type { Registration } from '../../sandbox/registration.ts';
-import type { RunningSandbox } from '../../sandbox/running.ts';
+import type { Registration } from '../../sandbox/server/registration.ts';
+import type { RunningSandbox } from '../../sandbox/server/running.ts';
 import { makePrivateFolder } from '../../store/json-file.ts';
 import type { ProfileSettings } from '../../store/profiles.ts';
 import type { Column } from '../../terminal/output.ts';
@@ -62,7 +62,7 @@ export async function sandboxStart(context: Context, options: SandboxStartOption
   if (options.detach) return startDetached(context);
 
   const { output, terminal, world } = context;
-  const { startSandbox } = await import('../../sandbox/server.ts');
+  const { startSandbox } = await import('../../sandbox/server/server.ts');
   const sandbox = await startSandbox({ folder: sandboxFolderOf(context), port, ...rules });
   try {
     await writeProfile(context, sandbox.baseUrl, sandbox.registration);
@@ -81,7 +81,7 @@ export async function sandboxStart(context: Context, options: SandboxStartOption
 /** Starts this same command in the background and waits until it answers. */
 async function startDetached(context: Context): Promise<void> {
   const { folder, output, terminal, world } = context;
-  const { refuseSecondStart } = await import('../../sandbox/running.ts');
+  const { refuseSecondStart } = await import('../../sandbox/server/running.ts');
   await refuseSecondStart(sandboxFolderOf(context));
   makePrivateFolder(folder.root);
   const logPath = join(folder.root, 'sandbox.log');

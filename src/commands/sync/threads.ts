@@ -1,5 +1,5 @@
 import type { Worker } from 'node:worker_threads';
-import type { PaceState } from '../../bank/pace.ts';
+import type { PaceState } from '../../bank/call/pace.ts';
 import { type ErrorCode, type ErrorContext, Psd2Error } from '../../errors.ts';
 import { cleanText } from '../../terminal/clean.ts';
 import type { Context, Globals } from '../context.ts';

@@ -1,5 +1,5 @@
 import Big from 'big.js';
-import { prepareTransfer } from '../../bank/transfers.ts';
+import { prepareTransfer } from '../../bank/endpoints/transfers.ts';
 import { bankDay, parseDate } from '../../domain/calendar.ts';
 import { parseSepaIban } from '../../domain/iban.ts';
 import { parseProductId } from '../../domain/identifiers.ts';

@@ -1,6 +1,6 @@
-import { isRefusal } from '../../bank/failure.ts';
-import { fetchOperationStatus, fetchReceipt } from '../../bank/operations.ts';
-import { prepareTransfer, type TransferTerms } from '../../bank/transfers.ts';
+import { isRefusal } from '../../bank/call/failure.ts';
+import { fetchOperationStatus, fetchReceipt } from '../../bank/endpoints/operations.ts';
+import { prepareTransfer, type TransferTerms } from '../../bank/endpoints/transfers.ts';
 import { bankLocalTime, type IsoDate, parseDate } from '../../domain/calendar.ts';
 import { parseProductId } from '../../domain/identifiers.ts';
 import { OPERATION_STATES, type OperationState } from '../../domain/operation.ts';

@@ -1,7 +1,7 @@
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
 import type { Context } from 'hono';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
-import type { BankEnv } from '../bank-env.ts';
+import type { BankEnv } from '../server/bank-env.ts';
 
 /** An answer as it goes over the wire, once nothing in the API changes it any more. */
 export interface OutgoingAnswer {

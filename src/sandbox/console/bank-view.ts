@@ -1,8 +1,8 @@
-import type { Bank } from '../bank.ts';
-import { decimal } from '../cents.ts';
-import type { Entry } from '../entry.ts';
-import type { Resource } from '../resource.ts';
-import type { Customer } from '../seed-customers.ts';
+import type { Customer } from '../customers/seed-customers.ts';
+import { decimal } from '../ledger/cents.ts';
+import type { Entry } from '../ledger/entry.ts';
+import type { Resource } from '../operations/resource.ts';
+import type { Bank } from '../server/bank.ts';
 
 /** How many flows and transactions the console shows. */
 const MOST_FLOWS = 100;

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { OutgoingAnswer } from '../answers/outgoing.ts';
+import type { Refusal } from '../answers/refusal.ts';
 import type { Fault } from '../faults/fault.ts';
-import type { Refusal } from '../refusal.ts';
 import type { RawRequest } from '../strict/raw-request.ts';
 
 /** How many calls are remembered, and how much of each body. */

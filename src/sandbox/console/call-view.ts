@@ -1,6 +1,6 @@
 import type { X509Certificate } from 'node:crypto';
+import { Refusal } from '../answers/refusal.ts';
 import { faultText } from '../faults/fault.ts';
-import { Refusal } from '../refusal.ts';
 import { explainSignature, type SignatureFinding } from '../strict/explain-signature.ts';
 import { header } from '../strict/headers.ts';
 import { readTppCertificate, type TppCertificates } from '../strict/signature.ts';

@@ -5,11 +5,11 @@ import { bodyLimit } from 'hono/body-limit';
 import { createMiddleware } from 'hono/factory';
 import { streamSSE } from 'hono/streaming';
 import * as z from 'zod/mini';
-import { type Bank, resetBank } from '../bank.ts';
 import { bodyOf, refuse, sameOriginOnly } from '../control/control-site.ts';
 import { BadFault, faultKinds } from '../faults/fault.ts';
 import { faultOrder } from '../faults/fault-book.ts';
 import { endpointNames } from '../faults/target.ts';
+import { type Bank, resetBank } from '../server/bank.ts';
 import { accountsOf, flowsOf, ledgerOf } from './bank-view.ts';
 import { detailOf, lineOf } from './call-view.ts';
 

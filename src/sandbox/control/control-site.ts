@@ -4,10 +4,10 @@ import { bodyLimit } from 'hono/body-limit';
 import { createMiddleware } from 'hono/factory';
 import * as z from 'zod/mini';
 import { isLoopback } from '../../domain/loopback.ts';
-import { type Bank, resetBank } from '../bank.ts';
+import { REFRESH_TOKEN_SECONDS } from '../access/tokens.ts';
 import { BadFault } from '../faults/fault.ts';
 import { faultOrder } from '../faults/fault-book.ts';
-import { REFRESH_TOKEN_SECONDS } from '../tokens.ts';
+import { type Bank, resetBank } from '../server/bank.ts';
 
 const MAX_BODY_BYTES = 16_384;
 

@@ -1,7 +1,7 @@
-import { bankTimestamp, writeBankDate } from '../bank-time.ts';
-import { decimal } from '../cents.ts';
-import type { OperationResource } from '../resource.ts';
-import { scheduleText } from '../standing-order.ts';
+import { bankTimestamp, writeBankDate } from '../ledger/bank-time.ts';
+import { decimal } from '../ledger/cents.ts';
+import type { OperationResource } from '../operations/resource.ts';
+import { scheduleText } from '../operations/standing-order.ts';
 import { textPdf } from './pdf.ts';
 
 /** The receipt of an operation as a PDF; undefined where it was not executed yet. */

@@ -1,8 +1,8 @@
-import { writeBankDate } from '../bank-time.ts';
-import { decimal } from '../cents.ts';
-import type { Entry } from '../entry.ts';
-import type { DayRange } from '../ledger.ts';
-import type { Customer, Product } from '../seed-customers.ts';
+import type { Customer, Product } from '../customers/seed-customers.ts';
+import { writeBankDate } from '../ledger/bank-time.ts';
+import { decimal } from '../ledger/cents.ts';
+import type { Entry } from '../ledger/entry.ts';
+import type { DayRange } from '../ledger/ledger.ts';
 import { textPdf } from './pdf.ts';
 import { type Cell, workbook } from './spreadsheet.ts';
 

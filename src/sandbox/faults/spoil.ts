@@ -1,11 +1,11 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
 import type { Context, MiddlewareHandler } from 'hono';
+import { errorEnvelope } from '../answers/envelope.ts';
 import { type OutgoingAnswer, send } from '../answers/outgoing.ts';
-import type { Bank } from '../bank.ts';
-import type { BankEnv } from '../bank-env.ts';
-import { errorEnvelope } from '../envelope.ts';
-import { Refusal } from '../refusal.ts';
+import { Refusal } from '../answers/refusal.ts';
+import type { Bank } from '../server/bank.ts';
+import type { BankEnv } from '../server/bank-env.ts';
 import { header } from '../strict/headers.ts';
 import type { RawRequest } from '../strict/raw-request.ts';
 import { BadFault, type Fault, type FaultKind, parseFault } from './fault.ts';

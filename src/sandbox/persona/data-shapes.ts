@@ -1,4 +1,4 @@
-import { readBankDate } from '../bank-time.ts';
+import { readBankDate } from '../ledger/bank-time.ts';
 import { ELSEWHERE } from './envelope-shapes.ts';
 import { drop, isObject, type JsonObject, objectsOf } from './json-object.ts';
 

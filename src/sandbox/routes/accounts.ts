@@ -1,11 +1,11 @@
 import { Hono } from 'hono';
-import { inquiredProductOf } from '../access.ts';
+import { inquiredProductOf } from '../access/access.ts';
+import { successEnvelope } from '../answers/envelope.ts';
 import { answerJson } from '../answers/outgoing.ts';
-import type { Bank } from '../bank.ts';
-import type { BankEnv } from '../bank-env.ts';
-import { bankDay, bankHour, writeBankDate } from '../bank-time.ts';
-import { euros } from '../cents.ts';
-import { successEnvelope } from '../envelope.ts';
+import { bankDay, bankHour, writeBankDate } from '../ledger/bank-time.ts';
+import { euros } from '../ledger/cents.ts';
+import type { Bank } from '../server/bank.ts';
+import type { BankEnv } from '../server/bank-env.ts';
 
 /** What an account holds (interface specification, "Customer data"). */
 export function accountRoutes(bank: Bank): Hono<BankEnv> {

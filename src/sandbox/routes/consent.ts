@@ -1,14 +1,14 @@
 import { Hono } from 'hono';
 import * as z from 'zod/mini';
-import { consentOf, customerOf, findProduct } from '../access.ts';
+import { consentOf, customerOf, findProduct } from '../access/access.ts';
+import { type Category, consentKey, requireRole } from '../access/permission.ts';
+import { type Place, successEnvelope } from '../answers/envelope.ts';
 import { answerJson } from '../answers/outgoing.ts';
-import type { Bank } from '../bank.ts';
-import type { BankEnv } from '../bank-env.ts';
-import { type Place, successEnvelope } from '../envelope.ts';
-import { type Category, consentKey, requireRole } from '../permission.ts';
-import { Refusal } from '../refusal.ts';
-import type { ConsentCategory, ConsentResource } from '../resource.ts';
-import type { Customer, Product } from '../seed-customers.ts';
+import { Refusal } from '../answers/refusal.ts';
+import type { Customer, Product } from '../customers/seed-customers.ts';
+import type { ConsentCategory, ConsentResource } from '../operations/resource.ts';
+import type { Bank } from '../server/bank.ts';
+import type { BankEnv } from '../server/bank-env.ts';
 import { readJsonBody, requireEmptyBody } from '../strict/body.ts';
 
 const consentBody = z.strictObject({

@@ -1,25 +1,25 @@
 import { Hono } from 'hono';
 import * as z from 'zod/mini';
-import { payingProductOf, transferOf } from '../access.ts';
-import { BANK_ABI } from '../account-iban.ts';
+import { payingProductOf, transferOf } from '../access/access.ts';
+import { operationPlace, successEnvelope } from '../answers/envelope.ts';
 import { answerJson } from '../answers/outgoing.ts';
-import type { Bank } from '../bank.ts';
-import type { BankEnv } from '../bank-env.ts';
-import { bankDay, bankHour, targetHolidays, writeBankDate } from '../bank-time.ts';
-import { euros, threeDecimals } from '../cents.ts';
-import { operationPlace, successEnvelope } from '../envelope.ts';
-import { Refusal } from '../refusal.ts';
-import { sepaCountries } from '../sepa-countries.ts';
-import { passStep } from '../steps.ts';
-import { readJsonBody, requireEmptyBody } from '../strict/body.ts';
+import { Refusal } from '../answers/refusal.ts';
+import { BANK_ABI } from '../customers/account-iban.ts';
+import { sepaCountries } from '../customers/sepa-countries.ts';
+import { bankDay, bankHour, targetHolidays, writeBankDate } from '../ledger/bank-time.ts';
+import { euros, threeDecimals } from '../ledger/cents.ts';
+import { passStep } from '../operations/steps.ts';
 import {
   executionDateLimit,
   readTransferOrder,
   requireFunds,
   totalOf,
   verifyBody,
-} from '../transfer-order.ts';
-import { executeTransfer } from '../transfers.ts';
+} from '../operations/transfer-order.ts';
+import { executeTransfer } from '../operations/transfers.ts';
+import type { Bank } from '../server/bank.ts';
+import type { BankEnv } from '../server/bank-env.ts';
+import { readJsonBody, requireEmptyBody } from '../strict/body.ts';
 import { printerLink } from './printer.ts';
 
 const root = '/private/customers/:customerId/products/:productId/moneyTransfer';

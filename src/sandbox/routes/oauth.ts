@@ -1,18 +1,18 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { Hono } from 'hono';
 import * as z from 'zod/mini';
+import { type IssuedTokens, REFRESH_TOKEN_SECONDS } from '../access/tokens.ts';
+import { successEnvelope } from '../answers/envelope.ts';
 import { answerJson } from '../answers/outgoing.ts';
-import type { Bank } from '../bank.ts';
-import type { BankEnv } from '../bank-env.ts';
-import { successEnvelope } from '../envelope.ts';
-import { expectedAndReceived, Refusal } from '../refusal.ts';
-import type { Application } from '../registration.ts';
+import { expectedAndReceived, Refusal } from '../answers/refusal.ts';
+import type { Bank } from '../server/bank.ts';
+import type { BankEnv } from '../server/bank-env.ts';
+import type { Application } from '../server/registration.ts';
 import { readJsonBody, readJsonOrFormBody } from '../strict/body.ts';
 import { checkKeyId } from '../strict/check-request.ts';
 import { readQuery } from '../strict/query.ts';
 import type { RawRequest } from '../strict/raw-request.ts';
 import { checkRedirectUri } from '../strict/redirect-uri.ts';
-import { type IssuedTokens, REFRESH_TOKEN_SECONDS } from '../tokens.ts';
 
 const client = { client_id: z.string(), client_secret: z.string() };
 const anyGrant = z.object({ grant_type: z.string() });

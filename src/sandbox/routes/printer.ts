@@ -1,11 +1,11 @@
 import { Hono } from 'hono';
-import { operationOf } from '../access.ts';
-import type { Bank } from '../bank.ts';
-import type { BankEnv } from '../bank-env.ts';
+import { operationOf } from '../access/access.ts';
+import type { Link } from '../answers/envelope.ts';
+import { Refusal } from '../answers/refusal.ts';
 import { receiptPdf } from '../documents/receipt.ts';
-import type { Link } from '../envelope.ts';
-import { Refusal } from '../refusal.ts';
-import type { OperationResource } from '../resource.ts';
+import type { OperationResource } from '../operations/resource.ts';
+import type { Bank } from '../server/bank.ts';
+import type { BankEnv } from '../server/bank-env.ts';
 import { sendDocument } from './send-document.ts';
 
 const path = '/private/customers/:customerId/products/:productId/common/printer/:resourceId/retrieve';

@@ -1,11 +1,11 @@
 import { Hono } from 'hono';
-import { resourceOf } from '../access.ts';
+import { resourceOf } from '../access/access.ts';
+import { successEnvelope } from '../answers/envelope.ts';
 import { answerJson } from '../answers/outgoing.ts';
-import type { Bank } from '../bank.ts';
-import type { BankEnv } from '../bank-env.ts';
-import { bankTimestamp } from '../bank-time.ts';
-import { successEnvelope } from '../envelope.ts';
-import type { Resource } from '../resource.ts';
+import { bankTimestamp } from '../ledger/bank-time.ts';
+import type { Resource } from '../operations/resource.ts';
+import type { Bank } from '../server/bank.ts';
+import type { BankEnv } from '../server/bank-env.ts';
 import { requiredHeader } from '../strict/headers.ts';
 import { checkRedirectUri } from '../strict/redirect-uri.ts';
 

@@ -1,13 +1,11 @@
 import { randomInt } from 'node:crypto';
 import { Hono } from 'hono';
-import { payingProductOf, standingOrderOf } from '../access.ts';
+import { payingProductOf, standingOrderOf } from '../access/access.ts';
+import { operationPlace, successEnvelope } from '../answers/envelope.ts';
 import { answerJson } from '../answers/outgoing.ts';
-import type { Bank } from '../bank.ts';
-import type { BankEnv } from '../bank-env.ts';
-import { bankDay, targetHolidays, writeBankDate } from '../bank-time.ts';
-import { euros } from '../cents.ts';
-import { operationPlace, successEnvelope } from '../envelope.ts';
-import { Refusal } from '../refusal.ts';
+import { Refusal } from '../answers/refusal.ts';
+import { bankDay, targetHolidays, writeBankDate } from '../ledger/bank-time.ts';
+import { euros } from '../ledger/cents.ts';
 import {
   firstExecutionMinimum,
   frequencies,
@@ -16,10 +14,12 @@ import {
   readStandingOrder,
   standingOrderBody,
   standingOrderTermBody,
-} from '../standing-order.ts';
-import { passStep } from '../steps.ts';
+} from '../operations/standing-order.ts';
+import { passStep } from '../operations/steps.ts';
+import { executionDateLimit, totalOf } from '../operations/transfer-order.ts';
+import type { Bank } from '../server/bank.ts';
+import type { BankEnv } from '../server/bank-env.ts';
 import { readJsonBody, requireEmptyBody } from '../strict/body.ts';
-import { executionDateLimit, totalOf } from '../transfer-order.ts';
 import { printerLink } from './printer.ts';
 
 const root = '/private/customers/:customerId/products/:productId/standingOrder';

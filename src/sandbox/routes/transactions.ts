@@ -1,21 +1,28 @@
 import { Hono } from 'hono';
-import { inquiredProductOf } from '../access.ts';
+import { inquiredProductOf } from '../access/access.ts';
+import type { Grant } from '../access/tokens.ts';
+import { type Link, successEnvelope } from '../answers/envelope.ts';
 import { answerJson } from '../answers/outgoing.ts';
-import type { Bank } from '../bank.ts';
-import type { BankEnv } from '../bank-env.ts';
-import { addDays, bankDay, bankTimestamp, type IsoDate, readBankDate, writeBankDate } from '../bank-time.ts';
-import { euros } from '../cents.ts';
+import { expectedAndReceived, Refusal } from '../answers/refusal.ts';
+import type { Customer, Product } from '../customers/seed-customers.ts';
 import { statementPdf, statementXls } from '../documents/statement.ts';
-import type { Entry } from '../entry.ts';
-import { type Link, successEnvelope } from '../envelope.ts';
 import type { Fault } from '../faults/fault.ts';
 import { find } from '../faults/spoil.ts';
-import type { DayRange, Ledger } from '../ledger.ts';
-import { expectedAndReceived, Refusal } from '../refusal.ts';
-import { type Rows, rowsOf } from '../rows.ts';
-import type { Customer, Product } from '../seed-customers.ts';
+import {
+  addDays,
+  bankDay,
+  bankTimestamp,
+  type IsoDate,
+  readBankDate,
+  writeBankDate,
+} from '../ledger/bank-time.ts';
+import { euros } from '../ledger/cents.ts';
+import type { Entry } from '../ledger/entry.ts';
+import type { DayRange, Ledger } from '../ledger/ledger.ts';
+import { type Rows, rowsOf } from '../ledger/rows.ts';
+import type { Bank } from '../server/bank.ts';
+import type { BankEnv } from '../server/bank-env.ts';
 import { readQuery } from '../strict/query.ts';
-import type { Grant } from '../tokens.ts';
 import { sendDocument } from './send-document.ts';
 
 /** Filters that the bank is known to have and the sandbox has not: it takes them only when they are empty. */

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { expectedAndReceived, Refusal } from '../refusal.ts';
+import { expectedAndReceived, Refusal } from '../answers/refusal.ts';
 import { header } from './headers.ts';
 import type { RawRequest } from './raw-request.ts';
 

@@ -1,4 +1,4 @@
-import { expectedAndReceived, Refusal } from '../refusal.ts';
+import { expectedAndReceived, Refusal } from '../answers/refusal.ts';
 import { checkBodyPresence } from './body.ts';
 import { checkDate, checkOptionalHeaders, refuseDuplicates, uuidHeader } from './headers.ts';
 import type { RawRequest } from './raw-request.ts';

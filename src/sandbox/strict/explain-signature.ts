@@ -1,5 +1,5 @@
 import { constants, createHash, type KeyObject, publicDecrypt, verify, X509Certificate } from 'node:crypto';
-import { Refusal } from '../refusal.ts';
+import { Refusal } from '../answers/refusal.ts';
 import { header } from './headers.ts';
 import type { RawRequest } from './raw-request.ts';
 import { readTppCertificate, signingNames, signingString, type TppCertificates } from './signature.ts';

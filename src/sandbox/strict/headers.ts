@@ -1,5 +1,5 @@
 import { isIP } from 'node:net';
-import { expectedAndReceived, Refusal } from '../refusal.ts';
+import { expectedAndReceived, Refusal } from '../answers/refusal.ts';
 import type { RawRequest } from './raw-request.ts';
 
 /** How far the `Date` of a request may be from the bank's clock. */

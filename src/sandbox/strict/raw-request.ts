@@ -1,7 +1,7 @@
 import { createHash, type Hash } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { TLSSocket } from 'node:tls';
-import { Refusal } from '../refusal.ts';
+import { Refusal } from '../answers/refusal.ts';
 
 const BODY_LIMIT = 1024 * 1024;
 /** How much is kept of a body that is refused for its size. */

@@ -1,4 +1,4 @@
-import { expectedAndReceived, Refusal } from '../refusal.ts';
+import { expectedAndReceived, Refusal } from '../answers/refusal.ts';
 
 /**
  * Checks an address that the customer's browser is sent back to: `https`, or `http` on the loopback interface at

@@ -1,4 +1,4 @@
-import { Refusal } from '../refusal.ts';
+import { Refusal } from '../answers/refusal.ts';
 import { DATE_WINDOW_MS } from './headers.ts';
 
 /**

@@ -1,4 +1,4 @@
-import { expectedAndReceived, Refusal } from '../refusal.ts';
+import { expectedAndReceived, Refusal } from '../answers/refusal.ts';
 
 /** The parts of a `Signature` header (draft-cavage-http-signatures-09, section 4.1). */
 export interface SignatureHeader {

@@ -1,5 +1,5 @@
 import { createHash, verify, type X509Certificate } from 'node:crypto';
-import { expectedAndReceived, Refusal } from '../refusal.ts';
+import { expectedAndReceived, Refusal } from '../answers/refusal.ts';
 import { header, requiredHeader } from './headers.ts';
 import type { RawRequest } from './raw-request.ts';
 import { parseSignatureHeader } from './signature-header.ts';

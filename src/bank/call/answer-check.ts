@@ -1,0 +1,61 @@
+import { verify, X509Certificate } from 'node:crypto';
+import { Psd2Error } from '../../errors.ts';
+import { digestHeader } from '../../signature/digest.ts';
+import { signingString } from '../../signature/http-signature.ts';
+import { pathOf, type WireAnswer, type WireRequest } from '../transport/connection.ts';
+
+/**
+ * Checks what an answer says of itself: its `Digest`, and with the bank's certificate its `Signature`
+ * (draft-cavage-http-signatures-09; the bank signs some answers and leaves others unsigned).
+ *
+ * @param certificatePem the bank's signing certificate; without it only the digest is checked
+ * @returns a check that throws Psd2Error `bank_answer`: nothing of such an answer may be used
+ */
+export function answerCheck(
+  certificatePem: string | undefined,
+): (answer: WireAnswer, request: WireRequest) => void {
+  const certificate = certificatePem === undefined ? undefined : readCertificate(certificatePem);
+  return ({ headers, body }, request) => {
+    const refuse = (what: string): never => {
+      throw new Psd2Error(
+        'bank_answer',
+        `The bank's answer to ${request.method} ${pathOf(request)} ${what}`,
+        {
+          hint: 'Nothing of it was used. Someone may have changed it on its way, or the bank has a new certificate.',
+        },
+      );
+    };
+    const digest = headers.digest?.split(',').find((value) => /^\s*sha-256=/i.test(value));
+    if (digest !== undefined && digest.trim().slice(8) !== digestHeader(body).slice(8)) {
+      refuse('does not fit its Digest');
+    }
+    if (!certificate || headers.signature === undefined) return;
+    const parts = Object.fromEntries(
+      [...headers.signature.matchAll(/(\w+)="([^"]*)"/g)].map(([, name = '', value = '']) => [name, value]),
+    );
+    const names = parts.headers?.split(' ') ?? ['date'];
+    if (parts.algorithm !== 'rsa-sha256' || !parts.signature) refuse('has a Signature in an unknown form');
+    if (body.length > 0 && !names.includes('digest')) refuse('has a Signature that does not cover its body');
+    const missing = names.find((name) => name !== '(request-target)' && headers[name] === undefined);
+    if (missing !== undefined) refuse(`has a Signature over the header ${missing}, which is not there`);
+    const signed = signingString({ method: request.method, target: request.target, headers }, names);
+    if (
+      !verify(
+        'sha256',
+        Buffer.from(signed),
+        certificate.publicKey,
+        Buffer.from(parts.signature ?? '', 'base64'),
+      )
+    ) {
+      refuse('has a wrong Signature');
+    }
+  };
+}
+
+function readCertificate(pem: string): X509Certificate {
+  try {
+    return new X509Certificate(pem);
+  } catch (cause) {
+    throw new Psd2Error('certificate', 'The bank signing certificate is not a PEM certificate', { cause });
+  }
+}

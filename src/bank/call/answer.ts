@@ -1,0 +1,179 @@
+import type * as z from 'zod/mini';
+import { type ErrorCode, type ErrorContext, Psd2Error } from '../../errors.ts';
+import type { BankMessage, Envelope } from '../../wire/envelope.ts';
+import { pathOf } from '../transport/connection.ts';
+import { jsonOf, takeEnvelope } from './answer-json.ts';
+import type { Answer } from './exchange.ts';
+
+/** A successful answer: its content, read, and what the envelope said around it. */
+export interface Reading<T> {
+  data: T;
+  envelope: Envelope;
+  /** Warnings and infos, for the operator to see. */
+  notices: BankMessage[];
+  /** When the bank answered, by its own clock (`Date`; RFC 9110, section 6.6.1). */
+  answeredAt?: Date | undefined;
+}
+
+const SCA_REQUIRED = 'PSD2_SCA_REQUIRED';
+
+/**
+ * Reads an answer: takes off the envelope and checks `data` against `schema`.
+ *
+ * @throws Psd2Error for every answer that is no success (interface specification, "Errors"), and
+ *   `bank_answer`, naming the field and the request, for a success that lacks what is needed.
+ */
+export async function readAnswer<T>(answer: Answer, schema: z.ZodMiniType<T>): Promise<Reading<T>> {
+  const envelope = await takeEnvelope(answer);
+  if (answer.status < 200 || answer.status > 299 || envelope?.outcome === 'ERROR')
+    throw toError(answer, envelope);
+  if (!envelope && answer.status !== 204) {
+    const what = (await jsonOf(answer)) === undefined ? 'not JSON' : 'no JSON object';
+    throw new Psd2Error(
+      'bank_answer',
+      `The bank's answer to ${nameOf(answer)} is ${what}${kindOf(answer)}`,
+      idsOf(answer, envelope),
+    );
+  }
+  if (envelope?.outcome === null && needsEnvelope(answer)) {
+    throw new Psd2Error(
+      'bank_answer',
+      `The bank's answer to ${nameOf(answer)} has no result.outcome`,
+      idsOf(answer, envelope),
+    );
+  }
+  const read = envelope ?? NO_CONTENT;
+  const result = schema.safeParse(read.data);
+  if (!result.success) {
+    const issue = result.error.issues[0];
+    const field = ['data', ...(issue?.path ?? [])].join('.');
+    throw new Psd2Error(
+      'bank_answer',
+      `The bank's answer to ${nameOf(answer)} has no usable ${field}: ${issue?.message ?? 'unreadable'}`,
+      idsOf(answer, envelope),
+    );
+  }
+  return {
+    data: result.data,
+    envelope: read,
+    notices: read.messages.filter(({ type }) => type === 'WARNING' || type === 'INFO'),
+    answeredAt: dateOf(answer),
+  };
+}
+
+function dateOf({ headers }: Answer): Date | undefined {
+  const date = new Date(headers.date ?? '');
+  return Number.isNaN(date.getTime()) ? undefined : date;
+}
+
+/** What changes something at the bank is done only where the bank says so; the OAuth calls know no envelope. */
+function needsEnvelope({ call }: Answer): boolean {
+  return call.method !== 'GET' && !call.path.startsWith('/auth/oauth/');
+}
+
+/**
+ * Takes the bytes of an answer that is a document rather than an envelope.
+ *
+ * @throws Psd2Error as {@link readAnswer} when it is no success, `bank_answer` when it holds no document
+ */
+export async function readDocument(answer: Answer): Promise<Buffer> {
+  const envelope = await takeEnvelope(answer);
+  if (answer.status < 200 || answer.status > 299 || envelope?.outcome === 'ERROR')
+    throw toError(answer, envelope);
+  if (envelope || answer.body.length === 0 || /^text\/html\b/i.test(answer.headers['content-type'] ?? '')) {
+    throw new Psd2Error(
+      'bank_answer',
+      `The bank answered ${nameOf(answer)} without a document`,
+      idsOf(answer, envelope),
+    );
+  }
+  return answer.body;
+}
+
+const NO_CONTENT: Envelope = {
+  outcome: 'SUCCESS',
+  isBanksError: false,
+  requestId: null,
+  messages: [],
+  data: {},
+  resourceId: null,
+  next: null,
+  embedded: {},
+};
+
+/** The error that an unsuccessful answer means (interface specification, "HTTP status codes"). */
+function toError(answer: Answer, envelope: Envelope | null): Psd2Error {
+  const { status } = answer;
+  const message =
+    envelope?.messages.find(({ type }) => type === 'ERROR') ??
+    envelope?.messages.find(({ code }) => code) ??
+    envelope?.messages[0];
+  const said = message && shortened([message.text, message.detail].filter(Boolean).join(' – '));
+  const code: ErrorCode = envelope?.messages.some(
+    (item) => item.code === SCA_REQUIRED || item.text === SCA_REQUIRED,
+  )
+    ? 'sca_required'
+    : codeOf(status);
+  const words: Record<string, string> = {
+    sca_required: `The bank wants the customer to authenticate again before ${nameOf(answer)}`,
+    not_logged_in: `The bank does not accept the token or the client for ${nameOf(answer)}`,
+    forbidden: `The bank does not allow ${nameOf(answer)}`,
+    too_many_calls: 'The bank allows no more calls for now',
+    bank_failing: `The bank failed on ${nameOf(answer)}`,
+    bank_answer: `The bank answered ${nameOf(answer)} with a redirect, which psd2 does not follow`,
+    bank_refused: `The bank refused ${nameOf(answer)}`,
+  };
+  const hints: Partial<Record<ErrorCode, string>> = {
+    not_logged_in: answer.call.path.startsWith('/auth/oauth/')
+      ? 'Check the client id and the client secret of the profile.'
+      : 'Run psd2 auth login.',
+    forbidden:
+      'The application may lack the PSD2 role for this call, or the customer has not consented (psd2 consent request).',
+    too_many_calls: answer.headers['retry-after']
+      ? `The bank says: retry after ${answer.headers['retry-after']}.`
+      : 'Wait, then try again.',
+  };
+  const hint = hints[code];
+  return new Psd2Error(code, `${words[code]} (HTTP ${status})${said ? `: ${said}` : kindOf(answer)}`, {
+    ...idsOf(answer, envelope),
+    ...(hint && { hint }),
+    ...(message?.code && { bankCode: shortened(message.code) }),
+    ...(envelope?.isBanksError && { outcome: 'ERROR' as const }),
+    ...(envelope?.resourceId && { resourceId: envelope.resourceId }),
+  });
+}
+
+/** More than a person reads; `--raw` shows all of it. */
+const LONGEST_MESSAGE = 1000;
+
+function shortened(text: string): string {
+  return text.length > LONGEST_MESSAGE ? `${text.slice(0, LONGEST_MESSAGE)}…` : text;
+}
+
+function codeOf(status: number): ErrorCode {
+  if (status === 401) return 'not_logged_in';
+  if (status === 403) return 'forbidden';
+  if (status === 420 || status === 429) return 'too_many_calls';
+  if (status >= 500) return 'bank_failing';
+  if (status >= 300 && status < 400) return 'bank_answer';
+  return 'bank_refused';
+}
+
+function idsOf(answer: Answer, envelope: Envelope | null): ErrorContext {
+  return {
+    httpStatus: answer.status,
+    ...(envelope?.requestId && { requestId: envelope.requestId }),
+    tppRequestId: answer.tppRequestId,
+    transactionId: answer.call.transactionId,
+  };
+}
+
+function nameOf({ call }: Answer): string {
+  return `${call.method} ${pathOf({ target: call.path })}`;
+}
+
+function kindOf(answer: Answer): string {
+  if (answer.body.length === 0) return ': the answer is empty';
+  const type = answer.headers['content-type']?.split(';')[0];
+  return type && type !== 'application/json' ? `: the answer is ${type}` : '';
+}

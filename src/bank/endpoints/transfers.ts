@@ -1,0 +1,69 @@
+import type * as z from 'zod/mini';
+import type { OrderTarget, Verification } from '../../domain/operation.ts';
+import type { TransferOrder } from '../../domain/transfer.ts';
+import { writeBankDate } from '../../wire/fields.ts';
+import { executionStatusAnswer, prepareAnswer, type VerifyOrder } from '../../wire/money-transfer.ts';
+import type { Bank } from '../call/bank.ts';
+import type { BeforeSend } from '../call/exchange.ts';
+import { type OperationTarget, operationPath, verifyOperation } from './operations.ts';
+import { pathSegment } from './path-segment.ts';
+
+/** The name of the operation. */
+export const TRANSFER = 'moneyTransfer';
+
+/** The dates, currencies and countries that the bank allows for transfers. */
+export type TransferTerms = z.infer<typeof prepareAnswer>;
+
+/** General information for composing a transfer (interface specification, "Bank transfer", prepare). @throws Psd2Error */
+export async function prepareTransfer(
+  bank: Bank,
+  target: OrderTarget,
+  transactionId: string,
+): Promise<TransferTerms> {
+  const { data } = await bank.call(
+    { method: 'GET', path: `${operationPath(targetOf(target))}/prepare`, transactionId },
+    prepareAnswer,
+  );
+  return data;
+}
+
+/** Has the bank check an order; it makes the transaction resource. No money moves. @throws Psd2Error */
+export async function verifyTransfer(
+  bank: Bank,
+  order: TransferOrder,
+  transactionId: string,
+  beforeSend: BeforeSend,
+): Promise<Verification> {
+  const data: VerifyOrder = {
+    moneyTransferAmount: { currency: order.currency, amount: order.amount },
+    flagUrgency: order.urgent,
+    ...(order.type !== null && { type: order.type }),
+    moneyTransferExecutionDate: writeBankDate(order.executionDate),
+    ibanBeneficiary: order.to,
+    beneficiaryName: order.name,
+    description: order.description,
+  };
+  return verifyOperation(bank, targetOf(order), { data: JSON.stringify(data), transactionId, beforeSend });
+}
+
+/** Asks how far an instant transfer is, after its execution. @throws Psd2Error */
+export async function fetchExecutionStatus(
+  bank: Bank,
+  order: OrderTarget,
+  resourceId: string,
+  transactionId: string,
+): Promise<{ executionStatus: string; executionStatusDescription: string | null }> {
+  const { data } = await bank.call(
+    {
+      method: 'GET',
+      path: `${operationPath(targetOf(order))}/${pathSegment(resourceId)}/execution/status`,
+      transactionId,
+    },
+    executionStatusAnswer,
+  );
+  return data;
+}
+
+function targetOf({ customerId, from }: OrderTarget): OperationTarget {
+  return { customerId, from, operation: TRANSFER };
+}

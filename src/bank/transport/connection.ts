@@ -1,0 +1,211 @@
+import { X509Certificate } from 'node:crypto';
+import { setMaxListeners } from 'node:events';
+import { createSecureContext, type SecureContext } from 'node:tls';
+import type { KeyPair } from '../../certificates/key-pair.ts';
+import { Psd2Error } from '../../errors.ts';
+import { checkAddressSpace } from './answer-parser.ts';
+import { explainFailure, whyUnwritable } from './explain-failure.ts';
+import { Line, NotConnected, type OpenSocket } from './line.ts';
+import { secureSocketsTo, type TlsRules } from './open-socket.ts';
+import { UnusableAnswer } from './unusable-answer.ts';
+
+/** A request as it goes over the wire. */
+export interface WireRequest {
+  method: 'GET' | 'POST' | 'PUT' | 'DELETE';
+  /** Path and query exactly as sent. */
+  target: string;
+  headers: Record<string, string>;
+  body: Buffer | undefined;
+}
+
+/** An answer as it came over the wire. Header names in lower case; a repeated header is joined with `, `. */
+export interface WireAnswer {
+  status: number;
+  headers: Record<string, string>;
+  body: Buffer;
+}
+
+/** The call failed without a complete answer. */
+export class CallFailed extends Error {
+  override readonly name = 'CallFailed';
+  /** Not a byte of the request left, so the bank can't have acted on it. */
+  readonly neverSent: boolean;
+  /** A second try may go better; a wrong certificate stays wrong. */
+  readonly passing: boolean;
+
+  constructor(message: string, how: { neverSent: boolean; passing: boolean; cause: unknown }) {
+    super(message, { cause: how.cause });
+    this.neverSent = how.neverSent;
+    this.passing = how.passing;
+  }
+}
+
+/** One bank's address behind mutual TLS. */
+export interface BankConnection {
+  /**
+   * Sends one request and takes its whole answer. Redirects are not followed.
+   *
+   * @param timeoutMs limit for the whole call
+   * @param beforeFirstByte called when the connection stands, in the same tick right before the first byte of the request
+   *   is written. When it throws, nothing leaves, and that error is thrown as it is
+   * @throws CallFailed when there is no complete answer, also when the signal aborts
+   * @throws Psd2Error `bank_answer` when the answer is larger than any the interface has, or encoded; `usage` when the
+   *   request can't be written as HTTP
+   */
+  send(
+    request: WireRequest,
+    timeoutMs: number,
+    signal: AbortSignal,
+    beforeFirstByte?: () => void,
+  ): Promise<WireAnswer>;
+  close(): Promise<void>;
+}
+
+/**
+ * Opens connections to a bank as they are needed (interface specification, "Authentication" 1).
+ *
+ * @param origin scheme, host and port of the bank
+ * @param qwac the certificate for mutual TLS
+ * @param ca PEM certificates that the bank's must chain to; undefined means the system's
+ * @throws Psd2Error `certificate` when `ca` holds no PEM certificate; `config` when the process has too little room
+ */
+export function connectToBank(origin: URL, qwac: KeyPair, ca: string | undefined): BankConnection {
+  checkAddressSpace();
+  const rules = {
+    secureContext: secureContext(qwac, ca),
+    // Said here, so that neither NODE_TLS_REJECT_UNAUTHORIZED nor NODE_OPTIONS can say otherwise.
+    rejectUnauthorized: true,
+  } as const;
+  let route: Promise<Route> | undefined;
+  const lines = new Set<Line>();
+  /** The last one first: it has waited for the shortest time, and the bank has hardly closed it. */
+  const idle: Line[] = [];
+
+  return {
+    async send(request, timeoutMs, signal, beforeFirstByte) {
+      route ??= routeTo(origin, rules);
+      const { open, proxy } = await route;
+      const line = idle.pop() ?? new Line(origin, open);
+      lines.add(line);
+      /** Bytes may have left. */
+      let sent = false;
+      let timedOut = false;
+      let refusal: { error: unknown } | undefined;
+      let giveUp = () => {};
+      const ended = new Promise<never>((_, reject) => {
+        giveUp = () => reject(new Error('the call was given up'));
+      });
+      // AbortSignal.any and AbortSignal.timeout cost as much as all else here together.
+      const timer = setTimeout(() => {
+        timedOut = true;
+        giveUp();
+      }, timeoutMs);
+      // As many calls are under way at once as the operator wants.
+      setMaxListeners(0, signal);
+      signal.addEventListener('abort', giveUp);
+      try {
+        if (signal.aborted) throw signal.reason;
+        const call = line.call(request, () => {
+          try {
+            beforeFirstByte?.();
+          } catch (error) {
+            refusal = { error };
+            throw error;
+          }
+          signal.throwIfAborted();
+          sent = true;
+        });
+        const answer = await Promise.race([call, ended]);
+        idle.push(line);
+        return answer;
+      } catch (error) {
+        // Nothing that a failed call has left behind on its connection comes to another call.
+        lines.delete(line);
+        void line.destroy();
+        if (refusal) throw refusal.error;
+        const neverSent = !sent;
+        if (signal.aborted)
+          throw new CallFailed('interrupted', { neverSent, passing: false, cause: signal.reason });
+        if (error instanceof UnusableAnswer) {
+          throw new Psd2Error(
+            'bank_answer',
+            `The bank's answer to ${request.method} ${pathOf(request)} ${error.message}`,
+          );
+        }
+        if (timedOut) {
+          const message = `it did not answer within ${timeoutMs / 1000} s`;
+          throw new CallFailed(message, { neverSent, passing: true, cause: error });
+        }
+        const cause = error instanceof NotConnected ? error.cause : error;
+        const unwritable = whyUnwritable(cause);
+        if (unwritable) throw new Psd2Error('usage', `The request can't be written as HTTP: ${unwritable}`);
+        const { message, passing } = explainFailure(cause, origin, proxy, neverSent);
+        throw new CallFailed(message, { neverSent, passing, cause });
+      } finally {
+        clearTimeout(timer);
+        signal.removeEventListener('abort', giveUp);
+      }
+    },
+    async close() {
+      await Promise.all([...lines].map((line) => line.destroy()));
+    },
+  };
+}
+
+/** Who we are, and whom we trust. TLS 1.2 is said here, so that NODE_OPTIONS can't say otherwise. */
+function secureContext({ certificatePem, key }: KeyPair, ca: string | undefined): SecureContext {
+  const ours = {
+    cert: certificatePem,
+    key: key.export({ type: 'pkcs8', format: 'pem' }),
+    minVersion: 'TLSv1.2',
+  } as const;
+  if (ca === undefined) return createSecureContext(ours);
+  try {
+    // Node would take what holds no certificate for trust in nobody, and an empty text for trust in the system's.
+    new X509Certificate(ca);
+    return createSecureContext({ ...ours, ca });
+  } catch (cause) {
+    throw new Psd2Error('certificate', 'The CA bundle is not a list of PEM certificates', {
+      hint: 'Check PSD2_CA, or the profile: each begins with -----BEGIN CERTIFICATE-----.',
+      cause,
+    });
+  }
+}
+
+/** How the bank is reached: directly, or through the proxy that the environment names for it. */
+interface Route {
+  open: OpenSocket;
+  proxy: URL | undefined;
+}
+
+async function routeTo(origin: URL, rules: TlsRules): Promise<Route> {
+  const proxy = await proxyFor(origin);
+  if (!proxy) return { open: secureSocketsTo(origin, rules), proxy };
+  const { tunnelsThrough } = await import('./tunnel.ts');
+  return { open: secureSocketsTo(origin, rules, tunnelsThrough(proxy, origin)), proxy };
+}
+
+/**
+ * The proxy that the environment names for a bank; undefined when it is reached directly. It may hold a user and a
+ * password: show its `host`.
+ *
+ * @throws Psd2Error `config`
+ */
+export async function proxyFor(origin: URL): Promise<URL | undefined> {
+  const { env } = process;
+  if (!env.HTTPS_PROXY && !env.https_proxy && !env.ALL_PROXY && !env.all_proxy) return undefined;
+  const { getProxyForUrl } = await import('proxy-from-env');
+  const address = getProxyForUrl(origin.href);
+  if (address === '') return undefined;
+  if (!URL.canParse(address) || !/^https?:$/.test(new URL(address).protocol)) {
+    throw new Psd2Error('config', 'The proxy that the environment names is not an http or https URL', {
+      hint: 'Check HTTPS_PROXY; NO_PROXY names the hosts that need none.',
+    });
+  }
+  return new URL(address);
+}
+
+/** A request's path without its query, which may hold what is nobody's business. */
+export function pathOf(request: Pick<WireRequest, 'target'>): string {
+  return request.target.split('?', 1)[0] ?? '';
+}

@@ -1,0 +1,136 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { Refusal } from '../answers/refusal.ts';
+import type { Application } from '../server/registration.ts';
+import type { Grant } from './tokens.ts';
+
+const LOGIN_MS = 10 * 60 * 1000;
+const CODE_MS = 5 * 60 * 1000;
+
+/** A customer sent to the login page by the authorize call. */
+export interface PendingLogin {
+  application: Application;
+  /** As the TPP wrote it: the token call repeats it exactly. */
+  redirectUri: string;
+  state: string | undefined;
+  startedAt: Date;
+}
+
+interface Code {
+  grant: Grant;
+  redirectUri: string;
+  issuedAt: Date;
+  used: boolean;
+}
+
+/** The logins that are under way, and the authorization codes that came of them (RFC 6749, section 4.1). */
+export class Logins {
+  readonly #now: () => Date;
+  readonly #pending = new Map<string, PendingLogin>();
+  readonly #codes = new Map<string, Code>();
+
+  constructor(now: () => Date) {
+    this.#now = now;
+  }
+
+  /** @returns the id that the login page is opened with. It is good for ten minutes and for one decision. */
+  start(application: Application, redirectUri: string, state: string | undefined): string {
+    this.#forgetOld();
+    const id = randomUUID();
+    this.#pending.set(id, { application, redirectUri, state, startedAt: this.#now() });
+    return id;
+  }
+
+  /** Undefined: unknown, decided or expired. */
+  find(id: string): PendingLogin | undefined {
+    const login = this.#pending.get(id);
+    return login && this.#age(login.startedAt) <= LOGIN_MS ? login : undefined;
+  }
+
+  /** Those that wait for a decision, oldest first. */
+  open(): { id: string; login: PendingLogin }[] {
+    return [...this.#pending].flatMap(([id]) => {
+      const login = this.find(id);
+      return login ? [{ id, login }] : [];
+    });
+  }
+
+  /** @returns the redirect URI with the code for `customerId`. */
+  allow(id: string, customerId: string): URL {
+    const login = this.#decide(id);
+    const code = randomBytes(32).toString('base64url');
+    this.#codes.set(code, {
+      grant: { application: login.application, customerId },
+      redirectUri: login.redirectUri,
+      issuedAt: this.#now(),
+      used: false,
+    });
+    return returnUrl(login, { code });
+  }
+
+  /** @returns the redirect URI with the error. */
+  refuse(id: string): URL {
+    return returnUrl(this.#decide(id), { error: 'access_denied' });
+  }
+
+  /**
+   * The grant of a code, which is good once and for five minutes.
+   *
+   * @param onReplay is given the grant of a code that comes a second time: what was issued for it is to end.
+   * @throws Refusal `GRANT_INVALID`, `REDIRECT_URI_INVALID`
+   */
+  redeem(
+    code: string,
+    application: Application,
+    redirectUri: string,
+    onReplay: (grant: Grant) => void,
+  ): Grant {
+    const found = this.#codes.get(code);
+    if (!found || found.grant.application !== application || this.#age(found.issuedAt) > CODE_MS) {
+      throw new Refusal(
+        'GRANT_INVALID',
+        "The authorization code is unknown, older than five minutes or another application's",
+      );
+    }
+    if (found.used) {
+      onReplay(found.grant);
+      throw new Refusal(
+        'GRANT_INVALID',
+        'The authorization code was used before; the tokens issued for it have ended',
+      );
+    }
+    if (found.redirectUri !== redirectUri) {
+      throw new Refusal(
+        'REDIRECT_URI_INVALID',
+        'redirect_uri is not the one of the authorize request',
+        `Expected: ${found.redirectUri}. Received: ${redirectUri}.`,
+      );
+    }
+    found.used = true;
+    return found.grant;
+  }
+
+  #decide(id: string): PendingLogin {
+    const login = this.find(id);
+    if (!login) throw new RangeError(`There is no login under way with the id ${id}`);
+    this.#pending.delete(id);
+    return login;
+  }
+
+  #forgetOld(): void {
+    for (const [id, login] of this.#pending)
+      if (this.#age(login.startedAt) > LOGIN_MS) this.#pending.delete(id);
+    for (const [code, { issuedAt }] of this.#codes)
+      if (this.#age(issuedAt) > CODE_MS) this.#codes.delete(code);
+  }
+
+  #age(since: Date): number {
+    return this.#now().getTime() - since.getTime();
+  }
+}
+
+function returnUrl({ redirectUri, state }: PendingLogin, answer: Record<string, string>): URL {
+  const url = new URL(redirectUri);
+  for (const [name, value] of Object.entries(answer)) url.searchParams.append(name, value);
+  if (state !== undefined) url.searchParams.append('state', state);
+  return url;
+}

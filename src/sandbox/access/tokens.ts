@@ -1,0 +1,145 @@
+import { randomUUID } from 'node:crypto';
+import { Refusal } from '../answers/refusal.ts';
+import type { Application } from '../server/registration.ts';
+import type { BankRules } from './rules.ts';
+
+/** Seconds, as the token answer gives them. */
+export const REFRESH_TOKEN_SECONDS = 2_592_000;
+
+/** What a customer allowed an application, or what an application got for itself. */
+export interface Grant {
+  application: Application;
+  /** Undefined for `client_credentials`: it has no customer of its own. */
+  customerId: string | undefined;
+}
+
+export interface IssuedTokens {
+  accessToken: string;
+  /** Undefined for `client_credentials`, and for a refresh that leaves the refresh token as it is. */
+  refreshToken: string | undefined;
+}
+
+interface Token {
+  kind: TokenKind;
+  grant: Grant;
+  expiresAt: Date;
+}
+
+export type TokenKind = 'access_token' | 'refresh_token';
+
+/** The tokens that are out. They are UUIDs, and forgotten when they expire, are spent or are revoked. */
+export class Tokens {
+  readonly #now: () => Date;
+  readonly #accessSeconds: number;
+  readonly #rotate: boolean;
+  readonly #tokens = new Map<string, Token>();
+
+  constructor({
+    now,
+    tokenTtlSeconds,
+    rotateRefreshTokens,
+  }: Pick<BankRules, 'now' | 'tokenTtlSeconds' | 'rotateRefreshTokens'>) {
+    this.#now = now;
+    this.#accessSeconds = tokenTtlSeconds;
+    this.#rotate = rotateRefreshTokens;
+  }
+
+  /** An access token, and for a customer's grant a refresh token with it. */
+  issue(grant: Grant): IssuedTokens {
+    this.#forgetExpired();
+    return {
+      accessToken: this.#add('access_token', grant, this.#accessSeconds),
+      refreshToken:
+        grant.customerId === undefined ? undefined : this.#add('refresh_token', grant, REFRESH_TOKEN_SECONDS),
+    };
+  }
+
+  /**
+   * The grant of an access token.
+   *
+   * @throws Refusal `TOKEN_INVALID`, `TOKEN_EXPIRED`
+   */
+  grantOf(accessToken: string): Grant {
+    const token = this.#tokens.get(accessToken);
+    if (token?.kind !== 'access_token') {
+      throw new Refusal('TOKEN_INVALID', 'The access token is not one that is in force');
+    }
+    if (token.expiresAt <= this.#now()) {
+      throw new Refusal(
+        'TOKEN_EXPIRED',
+        'The access token has expired',
+        `It ended at ${token.expiresAt.toISOString()}.`,
+      );
+    }
+    return token.grant;
+  }
+
+  /** Has an access token expire now. */
+  expire(accessToken: string): void {
+    const token = this.#tokens.get(accessToken);
+    if (token?.kind === 'access_token') token.expiresAt = this.#now();
+  }
+
+  /**
+   * Gives a new access token for a refresh token, and a new refresh token where they are rotated: the old one is
+   * spent by it. Access tokens that are out stay.
+   *
+   * @throws Refusal `GRANT_INVALID`
+   */
+  refresh(refreshToken: string, application: Application): IssuedTokens {
+    const token = this.#tokens.get(refreshToken);
+    if (
+      token?.kind !== 'refresh_token' ||
+      token.grant.application !== application ||
+      token.expiresAt <= this.#now()
+    ) {
+      throw new Refusal(
+        'GRANT_INVALID',
+        "The refresh token is unknown, expired, used before or another application's",
+      );
+    }
+    if (!this.#rotate) {
+      return {
+        accessToken: this.#add('access_token', token.grant, this.#accessSeconds),
+        refreshToken: undefined,
+      };
+    }
+    this.#tokens.delete(refreshToken);
+    return this.issue(token.grant);
+  }
+
+  /**
+   * Ends a token (RFC 7009). A refresh token takes all tokens of its grant along; an unknown token is no error.
+   *
+   * @returns what it was, or undefined where it is not in force.
+   * @throws Refusal `GRANT_INVALID` for a token of another application.
+   */
+  revoke(value: string, application: Application): TokenKind | undefined {
+    const token = this.#tokens.get(value);
+    if (!token) return undefined;
+    if (token.grant.application !== application) {
+      throw new Refusal('GRANT_INVALID', 'The token belongs to another application');
+    }
+    this.#tokens.delete(value);
+    if (token.kind === 'refresh_token') this.endGrant(token.grant);
+    return token.kind;
+  }
+
+  /** Ends all tokens that were issued for a grant. */
+  endGrant(grant: Grant): void {
+    for (const [value, token] of this.#tokens) if (token.grant === grant) this.#tokens.delete(value);
+  }
+
+  #add(kind: TokenKind, grant: Grant, seconds: number): string {
+    const value = randomUUID();
+    this.#tokens.set(value, { kind, grant, expiresAt: new Date(this.#now().getTime() + seconds * 1000) });
+    return value;
+  }
+
+  /** An expired token is still told from an unknown one for a day. */
+  #forgetExpired(): void {
+    const dayAgo = this.#now().getTime() - 24 * 60 * 60 * 1000;
+    for (const [value, token] of this.#tokens)
+      if (token.expiresAt.getTime() < dayAgo) this.#tokens.delete(value);
+  }
+}

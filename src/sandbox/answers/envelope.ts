@@ -1,0 +1,89 @@
+import { randomInt } from 'node:crypto';
+import type { Bank } from '../server/bank.ts';
+
+/** A HAL link of the interface specification ("Response envelope"). */
+export interface Link {
+  href: string;
+  method: 'GET' | 'POST' | 'PUT';
+}
+
+interface Message {
+  code: string;
+  message: string;
+  type: 'SUCCESS' | 'INFO' | 'WARNING' | 'ERROR';
+  detail: string;
+}
+
+/** Where an operation stands among the calls of its group. */
+export interface Place {
+  /** The path of the group of APIs, `/private/customers/1234567`. */
+  base: string;
+  /** The operation's name. */
+  name: string;
+  /** Relative to `base`. */
+  self: Link;
+  next?: Link;
+}
+
+/** The place of an operation's own calls (interface specification, "Generic operation flow"). */
+export function operationPlace(
+  name: string,
+  { customerId }: { customerId: string },
+  { productId }: { productId: string },
+): Pick<Place, 'base' | 'name'> {
+  return { base: `/private/customers/${customerId}/products/${productId}/${name}`, name };
+}
+
+/** What an answer says. Left out parts are not in the answer. */
+export interface Answer {
+  data: Readonly<Record<string, unknown>>;
+  resourceId?: string;
+  place?: Place;
+  /** Parallel calls; each href is absolute. */
+  embedded?: Readonly<Record<string, Link>>;
+  messages?: readonly Message[];
+  /** Fields of `result` that only this call has. */
+  resultExtras?: Readonly<Record<string, unknown>>;
+}
+
+/** The envelope of an answer to a request that succeeded. */
+export function successEnvelope({ baseUrl }: Bank, answer: Answer): Record<string, unknown> {
+  const { data, resourceId, place, embedded, messages = [], resultExtras } = answer;
+  return {
+    result: { outcome: 'SUCCESS', requestId: newRequestId(), flushMessages: true, messages, ...resultExtras },
+    data,
+    ...(resourceId !== undefined && { resources: { resourceId } }),
+    ...(place && {
+      _links: {
+        self: place.self,
+        ...(place.next && { next: place.next }),
+        curies: [{ href: `${baseUrl}${place.base}/{rel}`, name: place.name }],
+      },
+    }),
+    ...(embedded && { _embedded: embedded }),
+  };
+}
+
+/** The envelope of an answer to a request that failed. */
+export function errorEnvelope(
+  code: string,
+  message: string,
+  detail: string,
+  resourceId?: string,
+): Record<string, unknown> {
+  return {
+    result: {
+      outcome: 'ERROR',
+      requestId: newRequestId(),
+      flushMessages: true,
+      messages: [{ code, message, type: 'ERROR', detail }] satisfies Message[],
+    },
+    ...(resourceId !== undefined && { resources: { resourceId } }),
+  };
+}
+
+/** 24 digits, every other one with a leading zero: a client that reads them as a number loses some. */
+function newRequestId(): string {
+  const digits = Array.from({ length: 23 }, () => randomInt(10)).join('');
+  return `${randomInt(2)}${digits}`;
+}

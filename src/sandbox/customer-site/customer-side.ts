@@ -1,0 +1,87 @@
+import type { Customer } from '../customers/seed-customers.ts';
+import { type Cents, decimal } from '../ledger/cents.ts';
+import type { Resource } from '../operations/resource.ts';
+import { scheduleText } from '../operations/standing-order.ts';
+import { totalOf } from '../operations/transfer-order.ts';
+import type { Bank } from '../server/bank.ts';
+import type { BankSide, Money, SandboxLogin, ScaRequest } from './bank-side.ts';
+
+/** The bank as its customer site sees it. */
+export function customerSide(bank: Bank): BankSide {
+  /** Tells the console that the customer decided. */
+  const told = (returnTo: URL): URL => {
+    bank.calls.tellChange();
+    return returnTo;
+  };
+  return {
+    logins: () => bank.customers.shown.map(loginOf),
+    loginRequest: (id) => {
+      const login = bank.logins.find(id);
+      return login && { id, tppName: bank.tppName, applicationName: login.application.applicationName };
+    },
+    authenticate: (user, password) => {
+      const customer = bank.customers.byUser(user);
+      return customer?.password === password ? loginOf(customer) : undefined;
+    },
+    allowLogin: (id, customerId) => told(bank.logins.allow(id, customerId)),
+    refuseLogin: (id) => told(bank.logins.refuse(id)),
+    scaRequest: (resourceId) => {
+      const resource = bank.resources.find(resourceId);
+      return (
+        resource?.sca && { request: requestOf(bank, resource), state: bank.resources.scaState(resource) }
+      );
+    },
+    approveSca: (resourceId) => told(bank.resources.decide(resourceId, 'AUTHORIZED')),
+    refuseSca: (resourceId) => told(bank.resources.decide(resourceId, 'NOT_AUTHORIZED')),
+  };
+}
+
+function loginOf(customer: Customer): SandboxLogin {
+  const { user, password, customerId } = customer;
+  return { user, password, name: nameOf(customer), customerId };
+}
+
+function nameOf({ firstName, lastName }: Customer): string {
+  return `${firstName} ${lastName}`;
+}
+
+function requestOf({ tppName }: Bank, resource: Resource): ScaRequest {
+  const common = { resourceId: resource.id, tppName, customerName: nameOf(resource.customer) };
+  if (resource.kind === 'consent') {
+    return {
+      ...common,
+      kind: 'consent',
+      categories: resource.categories
+        .filter(({ outcome }) => outcome)
+        .map(({ name, products }) => ({
+          name,
+          products: products.map(({ productId, description, iban }) => ({ productId, description, iban })),
+        })),
+    };
+  }
+  const { product } = resource;
+  if (resource.kind === 'inquiry') {
+    const { productId, description, iban } = product;
+    return { ...common, kind: 'inquiry', product: { productId, description, iban }, from: resource.from };
+  }
+  const { order } = resource;
+  return {
+    ...common,
+    kind: 'payment',
+    operation: resource.kind,
+    instant: resource.kind === 'moneyTransfer' && resource.order.instant,
+    beneficiaryName: order.beneficiaryName,
+    beneficiaryIban: order.beneficiaryIban,
+    amount: money(order.amount),
+    commissions: money(order.commissions),
+    total: money(totalOf(order)),
+    executionDate: resource.kind === 'moneyTransfer' ? resource.order.executionDay : resource.order.firstDay,
+    ...(resource.kind === 'standingOrder' && { schedule: scheduleText(resource.order) }),
+    description: order.description,
+    debitAccount: { productId: product.productId, iban: product.iban },
+  };
+}
+
+function money(cents: Cents): Money {
+  return { amount: decimal(cents), currency: 'EUR' };
+}

@@ -1,0 +1,70 @@
+import type { BankRules } from '../access/rules.ts';
+import { accountOfIban } from './account-iban.ts';
+import { generateCustomer, numberOfId, numberOfProduct, numberOfUser } from './generated-customers.ts';
+import { type Customer, type Product, seedCustomers } from './seed-customers.ts';
+
+/**
+ * The bank's customers: those that every sandbox has, and those that are made up as they are asked for. The same
+ * customer is another object each time; the ids tell.
+ */
+export class Customers {
+  /** With a name and a story: anna, bruno, carla. */
+  readonly seeded: readonly Customer[];
+  readonly #count: number;
+  readonly #transactions: number | undefined;
+
+  constructor({ customers, transactions }: Pick<BankRules, 'customers' | 'transactions'>) {
+    this.#count = customers;
+    this.#transactions = transactions;
+    const [first, ...others] = seedCustomers;
+    this.seeded =
+      transactions === undefined || !first ? seedCustomers : [withHistory(first, transactions), ...others];
+  }
+
+  /** For the login page: all of the first kind, and the first and the last of the second. */
+  get shown(): Customer[] {
+    const ends = this.#count > 1 ? [1, this.#count] : this.#count === 1 ? [1] : [];
+    return [...this.seeded, ...ends.map((number) => generateCustomer(number, this.#transactions))];
+  }
+
+  /** @param id 7 digits */
+  find(id: string): Customer | undefined {
+    return this.seeded.find(({ customerId }) => customerId === id) ?? this.#generated(numberOfId(id));
+  }
+
+  byUser(name: string): Customer | undefined {
+    return this.seeded.find(({ user }) => user === name) ?? this.#generated(numberOfUser(name));
+  }
+
+  byProduct(id: string): { customer: Customer; product: Product } | undefined {
+    const owner =
+      this.seeded.find(({ products }) => products.some(({ productId }) => productId === id)) ??
+      this.#generated(numberOfProduct(id));
+    const product = owner?.products.find(({ productId }) => productId === id);
+    return owner && product && { customer: owner, product };
+  }
+
+  /** The account, not a card, that an IBAN is of. */
+  accountByIban(wanted: string): Product | undefined {
+    const seeded = this.seeded
+      .flatMap(({ products }) => products)
+      .find(({ iban, kind }) => iban === wanted && kind !== 'card');
+    return seeded ?? this.byProduct(accountOfIban(wanted)?.slice(2) ?? '')?.product;
+  }
+
+  #generated(number: number | undefined): Customer | undefined {
+    return number === undefined || number > this.#count
+      ? undefined
+      : generateCustomer(number, this.#transactions);
+  }
+}
+
+/** The customer whose current account has as many transactions as were asked for. */
+function withHistory(customer: Customer, generatedTransactions: number): Customer {
+  return {
+    ...customer,
+    products: customer.products.map((product) =>
+      product.kind === 'current' ? { ...product, generatedTransactions } : product,
+    ),
+  };
+}

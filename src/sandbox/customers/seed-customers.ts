@@ -1,0 +1,155 @@
+import type { Cents } from '../ledger/cents.ts';
+import { type MagicFault, magicFaultKinds } from '../operations/plan.ts';
+import { accountIban } from './account-iban.ts';
+
+export type ProductKind = 'current' | 'savings' | 'card';
+
+/** An account of any type. */
+export interface Product {
+  /** 10 characters; leading zeros matter. */
+  productId: string;
+  kind: ProductKind;
+  code: string;
+  description: string;
+  /** The customer's own name for it; may be empty. */
+  name: string;
+  /** A card has the IBAN of the current account it is charged to. */
+  iban: string;
+  /** What it held when its history begins. */
+  opening: Cents;
+  /** How much a card may owe; 0 for accounts. */
+  creditLimit: Cents;
+  /** How many booked transactions are made up on the fly; undefined: its history is that of the seed. */
+  generatedTransactions?: number;
+  /** What goes wrong when its balance or transactions are asked for. */
+  fault?: MagicFault;
+}
+
+export interface Customer {
+  /** 7 digits. */
+  customerId: string;
+  user: string;
+  /** Public, and shown on the login page. */
+  password: string;
+  firstName: string;
+  lastName: string;
+  /** What comes in and goes out each month; `saving` is 0 without a savings account. */
+  monthly: { salary: Cents; rent: Cents; saving: Cents };
+  products: readonly Product[];
+}
+
+/** The customers that every sandbox has. */
+export const seedCustomers: readonly Customer[] = [
+  {
+    customerId: '1048262',
+    user: 'anna',
+    password: 'anna-sandbox',
+    firstName: 'Anna',
+    lastName: 'Esposito',
+    monthly: { salary: 2_150_00, rent: 780_00, saving: 200_00 },
+    products: products({
+      current: { productId: '0010482620', account: '000010482620', name: 'Conto di casa', opening: 4_250_00 },
+      savings: { productId: '0010482638', account: '000010482638', name: 'Risparmi', opening: 9_800_00 },
+      card: { productId: '0000093017', name: '' },
+    }),
+  },
+  {
+    customerId: '2073915',
+    user: 'bruno',
+    password: 'bruno-sandbox',
+    firstName: 'Bruno',
+    lastName: 'Conti',
+    monthly: { salary: 2_780_50, rent: 1_050_00, saving: 350_00 },
+    products: products({
+      current: {
+        productId: '0020739150',
+        account: '000020739150',
+        name: 'Conto principale',
+        opening: 6_120_75,
+      },
+      savings: { productId: '0020739168', account: '000020739168', name: 'Fondo vacanze', opening: 3_400_00 },
+      card: { productId: '0000093025', name: 'Carta viaggi' },
+    }),
+  },
+  {
+    customerId: '3098127',
+    user: 'carla',
+    password: 'carla-sandbox',
+    firstName: 'Carla',
+    lastName: 'Guasti',
+    monthly: { salary: 1_900_00, rent: 640_00, saving: 0 },
+    products: [faultlessAccount(), ...magicFaultKinds.map(faultyAccount)],
+  },
+];
+
+function faultlessAccount(): Product {
+  return {
+    productId: '0030981270',
+    kind: 'current',
+    code: 'AZIM',
+    description: 'CONTO CORRENTE',
+    name: 'Conto senza guasti',
+    iban: accountIban('000030981270'),
+    opening: 2_500_00,
+    creditLimit: 0,
+  };
+}
+
+/** An account whose number says what goes wrong with it: `0030981420`, `00309EMPTY`. */
+function faultyAccount(fault: MagicFault): Product {
+  return {
+    ...faultlessAccount(),
+    productId: `${'0030981000'.slice(0, -fault.length)}${fault}`,
+    name: `Guasto ${fault}`,
+    iban: accountIban(`000030981${fault.slice(0, 3)}`),
+    fault,
+  };
+}
+
+interface AccountSeed {
+  productId: string;
+  account: string;
+  name: string;
+  opening: Cents;
+}
+
+function products(seed: {
+  current: AccountSeed;
+  savings: AccountSeed;
+  card: { productId: string; name: string };
+}): readonly Product[] {
+  const { current, savings, card } = seed;
+  const currentIban = accountIban(current.account);
+  return [
+    {
+      productId: current.productId,
+      kind: 'current',
+      code: 'AZIM',
+      description: 'CONTO CORRENTE',
+      name: current.name,
+      iban: currentIban,
+      opening: current.opening,
+      creditLimit: 0,
+    },
+    {
+      productId: savings.productId,
+      kind: 'savings',
+      code: '0650',
+      description: 'CONTO RISPARMIO',
+      name: savings.name,
+      iban: accountIban(savings.account),
+      opening: savings.opening,
+      creditLimit: 0,
+    },
+    {
+      productId: card.productId,
+      kind: 'card',
+      code: 'CA30',
+      description: 'CARTA DI CREDITO',
+      name: card.name,
+      iban: currentIban,
+      opening: 0,
+      creditLimit: 2_500_00,
+    },
+  ];
+}

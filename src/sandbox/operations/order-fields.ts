@@ -1,0 +1,110 @@
+import { isValidIBAN } from 'ibantools';
+import * as z from 'zod/mini';
+import { expectedAndReceived, Refusal } from '../answers/refusal.ts';
+import type { Product } from '../customers/seed-customers.ts';
+import { isSepaCountry } from '../customers/sepa-countries.ts';
+import { bankDay, type IsoDate, readBankDate, targetHolidays, writeBankDate } from '../ledger/bank-time.ts';
+import { type Cents, readCents } from '../ledger/cents.ts';
+
+/** The fields that the orders of all operations have. */
+export const amountField = z.strictObject({ currency: z.string(), amount: z.string() });
+
+/** Who is paid, and what for. */
+export interface Beneficiary {
+  beneficiaryIban: string;
+  beneficiaryName: string;
+  description: string;
+}
+
+/**
+ * Checks the texts of an order: characters first, then lengths.
+ *
+ * @throws Refusal `CHARACTER_NOT_ALLOWED`, `FIELD_INVALID`
+ */
+export function checkTexts(data: { beneficiaryName: string; description: string }): void {
+  requireSepaCharacters('beneficiaryName', data.beneficiaryName);
+  requireSepaCharacters('description', data.description);
+  requireLength('beneficiaryName', data.beneficiaryName, 70);
+  if (data.beneficiaryName.trim() === '') throw invalidField('beneficiaryName', 'a name', 'blanks');
+  requireLength('description', data.description, 140);
+}
+
+/**
+ * An amount of euros above zero, as SEPA allows it.
+ *
+ * @throws Refusal `FIELD_INVALID`
+ */
+export function readAmount(field: string, { amount, currency }: z.infer<typeof amountField>): Cents {
+  if (currency !== 'EUR') throw invalidField(`${field}.currency`, 'EUR', `"${currency}"`);
+  const cents = /^(?:0|[1-9]\d{0,8})(?:\.\d{1,2})?$/.test(amount) ? readCents(amount) : undefined;
+  if (cents === undefined || cents === 0) {
+    throw invalidField(
+      `${field}.amount`,
+      'a decimal from 0.01 to 999999999.99 with a point and at most two decimals',
+      `"${amount}"`,
+    );
+  }
+  return cents;
+}
+
+/**
+ * A day from `first` to `last` on which the bank executes orders: today, or one that is no holiday.
+ *
+ * @throws Refusal `FIELD_INVALID`
+ */
+export function readOrderDay(
+  field: string,
+  text: string,
+  { first, last, now }: { first: IsoDate; last: IsoDate; now: Date },
+): IsoDate {
+  const day = readBankDate(text);
+  if (day === undefined || day < first || day > last) {
+    throw invalidField(
+      field,
+      `a day (DD/MM/YYYY) from ${writeBankDate(first)} to ${writeBankDate(last)}`,
+      `"${text}"`,
+    );
+  }
+  if (day !== bankDay(now) && targetHolidays(Number(day.slice(0, 4))).includes(day)) {
+    throw invalidField(field, 'a day that is none of the holidays that prepare lists', `"${text}"`);
+  }
+  return day;
+}
+
+/**
+ * The IBAN of an account that SEPA reaches, and that is not the debited one.
+ *
+ * @throws Refusal `FIELD_INVALID`
+ */
+export function readBeneficiaryIban(iban: string, debited: Product): string {
+  if (!isValidIBAN(iban)) {
+    throw invalidField('ibanBeneficiary', 'a valid IBAN in capitals without blanks', `"${iban}"`);
+  }
+  if (!isSepaCountry(iban.slice(0, 2))) {
+    throw invalidField('ibanBeneficiary', 'an IBAN of a SEPA country', `"${iban}"`);
+  }
+  if (iban === debited.iban) {
+    throw invalidField('ibanBeneficiary', 'another account than the debited one', `"${iban}"`);
+  }
+  return iban;
+}
+
+/** The refusal of a field of `data`. */
+export function invalidField(field: string, expected: string, received: string): Refusal {
+  return new Refusal('FIELD_INVALID', `data.${field} is not valid`, expectedAndReceived(expected, received));
+}
+
+function requireSepaCharacters(field: string, text: string): void {
+  const character = /[^a-zA-Z0-9/\-?:().,'+ ]/u.exec(text)?.[0];
+  if (character === undefined) return;
+  const codePoint = (character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0');
+  throw new Refusal(
+    'CHARACTER_NOT_ALLOWED',
+    `data.${field} has a character that SEPA does not allow`,
+    expectedAndReceived("a-z A-Z 0-9 / - ? : ( ) . , ' + and space", `"${character}" (U+${codePoint})`),
+  );
+}
+
+function requireLength(field: string, text: string, longest: number): void {
+  if (text.length > longest) throw invalidField(field, `at most ${longest} characters`, `${text.length}`);
+}

@@ -1,0 +1,179 @@
+import { randomUUID } from 'node:crypto';
+import type { Grant } from '../access/tokens.ts';
+import { Refusal } from '../answers/refusal.ts';
+import type { ScaState } from '../customer-site/bank-side.ts';
+import type { Customer, Product } from '../customers/seed-customers.ts';
+import type { IsoDate } from '../ledger/bank-time.ts';
+import { type Plan, planOf } from './plan.ts';
+import type {
+  ConsentCategory,
+  ConsentResource,
+  InquiryResource,
+  OperationResource,
+  Resource,
+  ResourceBase,
+  StandingOrderResource,
+  TransferResource,
+} from './resource.ts';
+import type { StandingOrder } from './standing-order.ts';
+import type { TransferOrder } from './transfer-order.ts';
+
+/** How long the customer has for SCA. */
+const SCA_MS = 10 * 60 * 1000;
+/** How long a resource is known. */
+const RESOURCE_MS = 24 * 60 * 60 * 1000;
+/** How long it is still known when its operation is finished. */
+const FINISHED_MS = 15 * 60 * 1000;
+
+/** The resources of all flows, and the SCA of each ("States and transitions" of the interface specification). */
+export class Resources {
+  readonly #now: () => Date;
+  readonly #resources = new Map<string, Resource>();
+
+  constructor(now: () => Date) {
+    this.#now = now;
+  }
+
+  addConsent(customer: Customer, categories: readonly ConsentCategory[]): ConsentResource {
+    return this.#keep({ ...this.#base(customer), kind: 'consent', categories });
+  }
+
+  addTransfer(customer: Customer, product: Product, order: TransferOrder): TransferResource {
+    const base = this.#base(customer, planOf(order.beneficiaryName));
+    const nextStep = base.plan.verify === 'verify2' ? 'verify2' : 'execute';
+    return this.#keep({ ...base, kind: 'moneyTransfer', product, order, nextStep, execution: undefined });
+  }
+
+  addStandingOrder(customer: Customer, product: Product, order: StandingOrder): StandingOrderResource {
+    const base = this.#base(customer, planOf(order.beneficiaryName));
+    return this.#keep({
+      ...base,
+      kind: 'standingOrder',
+      product,
+      order,
+      nextStep: 'verify2',
+      execution: undefined,
+    });
+  }
+
+  addInquiry(customer: Customer, grant: Grant, product: Product, from: IsoDate): InquiryResource {
+    return this.#keep({ ...this.#base(customer), kind: 'inquiry', grant, product, from });
+  }
+
+  /** Undefined: unknown, or disposed. */
+  find(id: string): Resource | undefined {
+    const resource = this.#resources.get(id.toLowerCase());
+    const finishedAt = resource?.finishedAt;
+    const disposed = finishedAt && this.#now().getTime() - finishedAt.getTime() > FINISHED_MS;
+    return disposed ? undefined : resource;
+  }
+
+  /** Those that are known, oldest first. */
+  list(): Resource[] {
+    return [...this.#resources.values()].filter(({ id }) => this.find(id) !== undefined);
+  }
+
+  /** Whether the customer did SCA for an inquiry of this login. */
+  isLifted(grant: Grant): boolean {
+    for (const resource of this.#resources.values()) {
+      if (resource.kind === 'inquiry' && resource.grant === grant && this.scaState(resource) === 'AUTHORIZED')
+        return true;
+    }
+    return false;
+  }
+
+  /**
+   * Sends the customer to SCA. While it is pending it may be started again, from the beginning.
+   *
+   * @throws Refusal `SCA_FINISHED`, `STEP_MISSING`
+   */
+  startSca(resource: Resource, redirectUri: string): void {
+    this.#requireLastStep(resource);
+    const state = this.scaState(resource);
+    if (state !== 'PENDING') {
+      throw new Refusal('SCA_FINISHED', `SCA of this resource is over: it is ${state}`);
+    }
+    resource.sca = { redirectUri, startedAt: this.#now(), decision: undefined };
+  }
+
+  scaState({ sca, createdAt, plan }: Resource): ScaState {
+    if (sca?.decision) return sca.decision;
+    const age = this.#now().getTime() - (sca?.startedAt ?? createdAt).getTime();
+    return age > SCA_MS && plan.sca !== 'PENDING' ? 'EXPIRED' : 'PENDING';
+  }
+
+  /**
+   * The customer decided, unless the order plans how SCA ends. A decision that comes too late, or again, changes
+   * nothing.
+   *
+   * @returns the address to send the browser back to, in any case.
+   */
+  decide(id: string, decision: Exclude<ScaState, 'PENDING'>): URL {
+    const resource = this.find(id);
+    if (!resource?.sca) throw new RangeError(`No SCA was started for the resource ${id}`);
+    const ending = resource.plan.sca ?? decision;
+    if (this.scaState(resource) === 'PENDING' && ending !== 'PENDING') resource.sca.decision = ending;
+    return new URL(resource.sca.redirectUri);
+  }
+
+  #requireLastStep(resource: Resource): void {
+    if (!('nextStep' in resource) || resource.nextStep === 'execute') return;
+    throw new Refusal(
+      'STEP_MISSING',
+      `The operation wants its step ${resource.nextStep} first`,
+      `Expected: PUT {resourceId}/${resource.nextStep}, as _links.next says.`,
+    );
+  }
+
+  /**
+   * @throws Refusal `STEP_MISSING`, `NOT_AUTHORIZED`, `EXECUTION_REFUSED`
+   */
+  requireExecutable(operation: OperationResource): void {
+    this.#requireLastStep(operation);
+    this.requireAuthorized(operation);
+    if (operation.plan.execute !== 'refused') return;
+    throw new Refusal(
+      'EXECUTION_REFUSED',
+      'The bank does not execute this operation',
+      'The name of the beneficiary plans it: nothing was paid.',
+    );
+  }
+
+  /**
+   * @throws Refusal `NOT_AUTHORIZED` unless the customer authorised it.
+   */
+  requireAuthorized(resource: Resource): void {
+    const state = this.scaState(resource);
+    if (state === 'AUTHORIZED') return;
+    throw new Refusal(
+      'NOT_AUTHORIZED',
+      'The customer has not authorised this operation',
+      `Expected: authorizationStatus AUTHORIZED. It is ${state}.`,
+    );
+  }
+
+  #keep<R extends Resource>(resource: R): R {
+    this.#forgetOld();
+    this.#resources.set(resource.id, resource);
+    return resource;
+  }
+
+  #base(customer: Customer, plan: Plan = {}): ResourceBase {
+    return {
+      id: randomUUID(),
+      customer,
+      createdAt: this.#now(),
+      sca: undefined,
+      finishedAt: undefined,
+      plan,
+    };
+  }
+
+  #forgetOld(): void {
+    const oldest = this.#now().getTime() - RESOURCE_MS;
+    for (const [id, { createdAt }] of this.#resources) {
+      if (createdAt.getTime() >= oldest) return; // a Map keeps the order of insertion
+      this.#resources.delete(id);
+    }
+  }
+}

@@ -1,0 +1,18 @@
+import { Refusal } from '../answers/refusal.ts';
+import type { OperationResource } from './resource.ts';
+
+/**
+ * Marks a further verify step of a flow as done, once, and before SCA; then execute is next.
+ *
+ * @throws Refusal `STEP_MISSING` when the flow has no such step now
+ */
+export function passStep(operation: OperationResource, step: 'verify2'): void {
+  if (operation.nextStep !== step) {
+    throw new Refusal(
+      'STEP_MISSING',
+      `${step} is not the next step of this operation`,
+      `Expected: ${operation.nextStep}.`,
+    );
+  }
+  operation.nextStep = 'execute';
+}

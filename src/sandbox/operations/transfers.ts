@@ -1,0 +1,103 @@
+import { randomInt } from 'node:crypto';
+import { Refusal } from '../answers/refusal.ts';
+import { bankDay, bookingInstant, isBusinessDay, nextBusinessDay } from '../ledger/bank-time.ts';
+import type { Entry } from '../ledger/entry.ts';
+import type { Bank } from '../server/bank.ts';
+import type { Execution, TransferResource } from './resource.ts';
+import { requireFunds, type TransferOrder } from './transfer-order.ts';
+
+/**
+ * Executes an authorised transfer, once: takes amount and commissions from the account, and credits the
+ * beneficiary where it is an account of this bank. The money is no longer available from now on. An instant
+ * transfer is booked when it settles, any other on the next business day after today or, ordered for later, on
+ * its execution date.
+ *
+ * An instant transfer that is planned to fail moves nothing.
+ *
+ * @throws Refusal `ALREADY_EXECUTED`, `STEP_MISSING`, `NOT_AUTHORIZED`, `FUNDS_INSUFFICIENT`, `EXECUTION_REFUSED`
+ */
+export function executeTransfer(bank: Bank, transfer: TransferResource): Execution {
+  if (transfer.execution) {
+    throw new Refusal('ALREADY_EXECUTED', 'The operation was executed before', 'It was booked once.');
+  }
+  bank.resources.requireExecutable(transfer);
+  const now = bank.now();
+  const { product, order, customer } = transfer;
+  requireFunds(order, bank.ledger.balance(product, now).available);
+
+  const execution: Execution = {
+    cro: newReference(),
+    at: now,
+    settlement: settlementOf(bank, transfer, now),
+  };
+  transfer.execution = execution;
+  transfer.finishedAt = execution.settlement?.at ?? now;
+  if (execution.settlement?.status === 'KO') return execution;
+  const booking = { ...when(order, execution, now), transferReference: execution.cro };
+  bank.ledger.post(product, {
+    ...booking,
+    amount: -order.amount,
+    code: '26',
+    shortDescription: order.instant ? 'BONIFICO ISTANTANEO' : 'VOSTRA DISPOSIZIONE',
+    extendedDescription:
+      `A FAVORE DI ${order.beneficiaryName} ${order.beneficiaryIban} ${order.description}`.trim(),
+    isFee: false,
+  });
+  bank.ledger.post(product, {
+    ...booking,
+    amount: -order.commissions,
+    code: '16',
+    shortDescription: 'COMMISSIONI',
+    extendedDescription: `COMMISSIONI BONIFICO ${execution.cro}`,
+    isFee: true,
+  });
+  const beneficiary = bank.customers.accountByIban(order.beneficiaryIban);
+  if (beneficiary) {
+    bank.ledger.post(beneficiary, {
+      ...booking,
+      amount: order.amount,
+      code: '48',
+      shortDescription: 'BONIFICO A VOSTRO FAVORE',
+      extendedDescription: `DA ${customer.firstName} ${customer.lastName} ${order.description}`.trim(),
+      isFee: false,
+    });
+  }
+  return execution;
+}
+
+/** Past the last poll of a client, which is 15 seconds after execute. */
+const LATE_MS = 30_000;
+
+function settlementOf(bank: Bank, { order, plan }: TransferResource, now: Date): Execution['settlement'] {
+  if (!order.instant) return undefined;
+  const after = { 'at once': 0, late: LATE_MS, KO: undefined }[plan.settlement ?? 'KO'];
+  return {
+    at: new Date(now.getTime() + (after ?? bank.rules.instantSettlesAfterMs)),
+    status: plan.settlement === 'KO' ? 'KO' : 'OK',
+  };
+}
+
+type Booking = Pick<Entry, 'enteredAt' | 'bookedFrom' | 'bookingDay' | 'valueDay' | 'preAuthorized'>;
+
+function when({ executionDay }: TransferOrder, { settlement }: Execution, now: Date): Booking {
+  const base = { enteredAt: now, preAuthorized: false };
+  if (settlement) {
+    const day = bankDay(settlement.at);
+    return { ...base, bookedFrom: settlement.at, bookingDay: day, valueDay: day };
+  }
+  const today = bankDay(now);
+  const day =
+    executionDay > today && isBusinessDay(executionDay)
+      ? executionDay
+      : nextBusinessDay(maximum(today, executionDay));
+  return { ...base, bookedFrom: bookingInstant(day), bookingDay: day, valueDay: day };
+}
+
+function maximum(a: string, b: string): string {
+  return a > b ? a : b;
+}
+
+/** A CRO: eleven digits. */
+function newReference(): string {
+  return String(randomInt(10_000_000_000, 99_999_999_999));
+}

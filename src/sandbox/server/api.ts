@@ -1,0 +1,151 @@
+import { randomInt } from 'node:crypto';
+import { type Context, Hono } from 'hono';
+import type { Grant } from '../access/tokens.ts';
+import { errorEnvelope } from '../answers/envelope.ts';
+import { readOutgoing } from '../answers/outgoing.ts';
+import { expectedAndReceived, Refusal } from '../answers/refusal.ts';
+import type { SealFlaw } from '../answers/seal.ts';
+import type { Fault } from '../faults/fault.ts';
+import { magicFaults } from '../faults/magic.ts';
+import { clockOf, find, orderedFaults, refusedByFault, sendSpoilt, spoilContent } from '../faults/spoil.ts';
+import { liveIn } from '../persona/lived-in.ts';
+import { accountRoutes } from '../routes/accounts.ts';
+import { consentRoutes } from '../routes/consent.ts';
+import { customerRoutes } from '../routes/customers.ts';
+import { moneyTransferRoutes } from '../routes/money-transfer.ts';
+import { oauthRoutes } from '../routes/oauth.ts';
+import { printerRoutes } from '../routes/printer.ts';
+import { scaRoutes } from '../routes/sca.ts';
+import { standingOrderRoutes } from '../routes/standing-order.ts';
+import { transactionRoutes } from '../routes/transactions.ts';
+import { checkKeyId, checkRequest } from '../strict/check-request.ts';
+import { header } from '../strict/headers.ts';
+import { type RawRequest, readRawRequest, refuseOversized } from '../strict/raw-request.ts';
+import type { Bank } from './bank.ts';
+import type { BankEnv } from './bank-env.ts';
+
+/** The bank's API: the rules that hold for every request, the endpoints, and the envelope of every refusal. */
+export function bankApi(bank: Bank): Hono<BankEnv> {
+  const api = new Hono<BankEnv>();
+
+  api.use(async (c, next) => {
+    const begun = performance.now();
+    const request = await readRawRequest(c.env.incoming);
+    c.set('request', request);
+    c.set('faults', []);
+    await next();
+    const { faults } = c.var;
+    const now = clockOf(bank.now(), faults);
+    const answer = await readOutgoing(c.res);
+    answer.headers.set('cb-apitrack-id', sessionOf(request));
+    if (bank.rules.persona === 'lived-in') liveIn(answer, request, bank);
+    spoilContent(answer, faults);
+    if (find(faults, 'clock')) answer.headers.set('date', now.toUTCString());
+    bank.seal.put(answer, request, now, flawOf(faults));
+    bank.calls.addCall({
+      at: bank.now(),
+      milliseconds: performance.now() - begun,
+      request,
+      faults,
+      refusal: c.error,
+      caller: callerText(c.var.caller),
+      answer,
+    });
+    // Without this, the headers of the answer before would go on top.
+    c.res = undefined;
+    c.res = await sendSpoilt(c, answer, faults);
+  });
+  api.use(async (c, next) => {
+    refuseOversized(c.var.request);
+    await next();
+  });
+  api.use(orderedFaults(bank));
+  api.use(async (c, next) => {
+    const { request, faults } = c.var;
+    const now = bank.now();
+    const { tppCertificates, seenRequestIds } = bank;
+    c.set('keyId', checkRequest(request, tppCertificates, seenRequestIds, now, clockOf(now, faults)));
+    bank.limits.countCall(c.var.keyId);
+    // Hono would answer a HEAD as a GET.
+    if (request.method === 'HEAD') throw unknownEndpoint(c);
+    await next();
+  });
+  api.use(refusedByFault);
+  api.use('/private/*', async (c, next) => {
+    const token = requiredBearer(c.var.request);
+    if (find(c.var.faults, 'stale-token')) bank.tokens.expire(token);
+    const caller = bank.tokens.grantOf(token);
+    checkKeyId(c.var.keyId, caller.application.applicationName);
+    if (caller.customerId === undefined) bank.limits.countClientCredentialsCall();
+    c.set('caller', caller);
+    await next();
+  });
+  api.use('/private/*', magicFaults(bank));
+
+  for (const routes of [
+    oauthRoutes,
+    customerRoutes,
+    accountRoutes,
+    transactionRoutes,
+    consentRoutes,
+    scaRoutes,
+    moneyTransferRoutes,
+    standingOrderRoutes,
+    printerRoutes,
+  ]) {
+    api.route('/', routes(bank));
+  }
+
+  api.notFound((c) => {
+    throw unknownEndpoint(c);
+  });
+  api.onError((error, c) => {
+    if (error instanceof Refusal) return refusal(error);
+    return c.json(errorEnvelope('INTERNAL_ERROR', 'The sandbox bank failed', error.message), 500);
+  });
+  return api;
+}
+
+function callerText(caller: Grant | undefined): string | undefined {
+  if (!caller) return undefined;
+  const { application, customerId } = caller;
+  return `${application.applicationName}, ${customerId === undefined ? 'no customer' : `customer ${customerId}`}`;
+}
+
+function flawOf(faults: readonly Fault[]): SealFlaw | undefined {
+  if (find(faults, 'wrong-digest')) return 'digest';
+  return find(faults, 'wrong-signature') && 'signature';
+}
+
+function refusal({ code, message, detail, status, extras }: Refusal): Response {
+  const { resourceId, retryAfterSeconds } = extras;
+  return Response.json(errorEnvelope(code, message, detail, resourceId), {
+    status,
+    headers: retryAfterSeconds === undefined ? {} : { 'Retry-After': String(retryAfterSeconds) },
+  });
+}
+
+/** The session id that the client keeps and sends back, or a new one: 10 digits. */
+function sessionOf(request: RawRequest): string {
+  const sent = header(request, 'cb-apitrack-id');
+  return sent !== undefined && /^\d{10}$/.test(sent) ? sent : String(randomInt(1_000_000_000, 9_999_999_999));
+}
+
+/** The access token of `Authorization: Bearer <token>` (RFC 6750, section 2.1). */
+function requiredBearer(request: RawRequest): string {
+  const value = header(request, 'authorization');
+  const token = /^Bearer (\S+)$/.exec(value ?? '')?.[1];
+  if (token !== undefined) return token;
+  throw new Refusal(
+    'TOKEN_MISSING',
+    'The request has no access token',
+    expectedAndReceived(
+      'Authorization: Bearer <access token>',
+      value === undefined ? 'no Authorization' : 'another form',
+    ),
+  );
+}
+
+function unknownEndpoint(c: Context<BankEnv>): Refusal {
+  return new Refusal('ENDPOINT_UNKNOWN', `The bank has no endpoint ${c.req.method} ${c.req.path}`);
+}

@@ -1,0 +1,60 @@
+import {
+  generateRsaKeys,
+  makeCertificateAuthority,
+  makeQualifiedCertificate,
+  makeServerCertificate,
+  type Validity,
+} from '../../certificates/eidas.ts';
+import {
+  type IssuedPair,
+  issuedPair,
+  makeTppCertificates,
+  type Tpp,
+} from '../../certificates/tpp-certificates.ts';
+
+/** The PEM texts of everything the sandbox and its TPP identify themselves with. */
+export interface CertificateSet {
+  ca: string;
+  server: IssuedPair;
+  qwac: IssuedPair;
+  qseal: IssuedPair;
+  bankSigning: IssuedPair;
+}
+
+const TPP: Tpp = {
+  organization: 'Sandbox TPP',
+  organizationIdentifier: 'PSDIT-BI-12345',
+  psd2: { roles: ['PSP_AI', 'PSP_PI', 'PSP_IC'], ncaName: 'Bank of Italy', ncaId: 'IT-BI' },
+  host: 'tpp.example',
+  sealName: 'Sandbox TPP seal',
+};
+
+/**
+ * Makes a certificate authority, the server's certificate for `localhost`, and the qualified certificates of the
+ * TPP (QWAC, QSealC) and of the bank (seal), all RSA 2048 with SHA-256. The keys are made at the same time.
+ */
+export async function makeCertificateSet(validity: Validity): Promise<CertificateSet> {
+  const [caKeys, serverKeys, bankKeys] = await Promise.all([
+    generateRsaKeys(),
+    generateRsaKeys(),
+    generateRsaKeys(),
+  ]);
+  const ca = await makeCertificateAuthority('psd2 sandbox CA, not for production', caKeys, validity);
+  const hosts = [
+    { type: 'dns', value: 'localhost' },
+    { type: 'ip', value: '127.0.0.1' },
+    { type: 'ip', value: '::1' },
+  ] as const;
+  const bankSubject = {
+    commonName: 'Sandbox Bank seal',
+    organization: 'Sandbox Bank',
+    organizationIdentifier: 'PSDIT-BI-99999',
+    psd2: undefined,
+  };
+  const [tpp, server, bankSigning] = await Promise.all([
+    makeTppCertificates(ca, TPP, validity),
+    issuedPair(makeServerCertificate(ca, 'localhost', hosts, serverKeys, validity), serverKeys),
+    issuedPair(makeQualifiedCertificate(ca, 'eseal', bankSubject, bankKeys, validity), bankKeys),
+  ]);
+  return { ca: ca.certificatePem, server, ...tpp, bankSigning };
+}

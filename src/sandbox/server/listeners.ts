@@ -1,0 +1,36 @@
+import { getRequestListener } from '@hono/node-server';
+import { Hono } from 'hono';
+import { en } from 'zod/locales';
+import * as z from 'zod/mini';
+import { consoleSite } from '../console/console-site.ts';
+import { controlSite } from '../control/control-site.ts';
+import type { BankSide } from '../customer-site/bank-side.ts';
+import { customerSite } from '../customer-site/site.ts';
+import { bankApi } from './api.ts';
+import type { Bank } from './bank.ts';
+import { IDENTITY_PATH, type RunningSandbox } from './running.ts';
+
+// Without it, zod/mini says of every mistake that it is an invalid input.
+z.config(en());
+
+type Listener = ReturnType<typeof getRequestListener>;
+
+/** Answers on the port of the API. */
+export function apiListener(bank: Bank): Listener {
+  return getRequestListener(bankApi(bank).fetch);
+}
+
+/** Answers on the other port: who the sandbox is, its control, and the customer site. */
+export function siteListener(
+  bank: Bank,
+  customers: BankSide,
+  { pid, startedAt, controlToken }: Omit<RunningSandbox, 'baseUrl' | 'customerSiteUrl'>,
+): Listener {
+  const site = new Hono()
+    .get(IDENTITY_PATH, (c) => c.json({ pid, startedAt }))
+    .route('/control', controlSite(bank, controlToken))
+    .route('/console', consoleSite(bank))
+    .get('/console/', (c) => c.redirect('/console', 302))
+    .route('/', customerSite(customers));
+  return getRequestListener(site.fetch);
+}
