@@ -10,13 +10,14 @@ import {
 import { collectTransactions, streamTransactions } from '../../bank/endpoints/transaction-reading.ts';
 import { fetchTransactionsDocument, type TransactionQuery } from '../../bank/endpoints/transactions.ts';
 import { type IsoDate, parseRange } from '../../domain/calendar.ts';
-import type { Money } from '../../domain/decimal.ts';
+import { normalDecimal } from '../../domain/decimal.ts';
 import { parseProductId } from '../../domain/identifiers.ts';
 import { Psd2Error } from '../../errors.ts';
 import type { Column } from '../../terminal/output.ts';
 import type { Context } from '../context.ts';
 import { openCustomerBank } from '../open/bank.ts';
 import { keepHeapSmall } from '../shared/keep-heap-small.ts';
+import { writeMoney } from '../shared/money.ts';
 import { readLimit } from '../shared/read-limit.ts';
 import { requireFile, saveResult } from '../shared/save-document.ts';
 
@@ -90,7 +91,7 @@ const TRANSACTION_COLUMNS: Column<Transaction>[] = [
     whole: true,
   },
   { title: 'VALUE', value: ({ valueDate }) => valueDate, whole: true },
-  { title: 'AMOUNT', value: ({ amount }) => writeAmount(amount), kind: 'amount' },
+  { title: 'AMOUNT', value: ({ amount }) => normalDecimal(amount), kind: 'amount' },
   { title: '', value: ({ currency }) => currency },
   { title: 'DESCRIPTION', value: ({ description }) => description },
   { title: 'DETAILS', value: ({ details }) => details },
@@ -159,15 +160,4 @@ async function* atMost<T>(limit: number, pages: AsyncIterable<T[]>): AsyncGenera
 function nothingIn(from: IsoDate | undefined, to: IsoDate | undefined): string {
   const range = [from && `from ${from}`, to && `to ${to}`].filter(Boolean).join(' ');
   return `There are no transactions${range && ` ${range}`}.`;
-}
-
-/** An amount of money as a table shows it. */
-export function writeMoney(money: Money | null): string | null {
-  return money && `${writeAmount(money.amount)} ${money.currency}`.trim();
-}
-
-/** At least two decimals; the zeros that the bank adds after them are left out of tables. */
-function writeAmount(amount: string): string {
-  const [whole = '', decimals = ''] = amount.split('.');
-  return `${whole}.${decimals.replace(/0+$/, '').padEnd(2, '0')}`;
 }
