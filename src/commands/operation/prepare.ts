@@ -1,8 +1,8 @@
 import { prepareOperation } from '../../bank/endpoints/operations.ts';
 import { parseProductId } from '../../domain/identifiers.ts';
-import { printBankData } from '../accounts/bank-data.ts';
 import type { Context } from '../context.ts';
 import { openCustomerBank } from '../open/bank.ts';
+import { printBankData } from '../shared/bank-data.ts';
 import { parseOperationName } from './name.ts';
 
 /** `psd2 operation prepare <name>` */
