@@ -2,7 +2,7 @@ import { X509Certificate } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { isLoopback } from '../../domain/loopback.ts';
 import { Psd2Error } from '../../errors.ts';
-import { checkStore, inspectStore } from '../../store/folder.ts';
+import { checkStore, inspectStore } from '../../store/machine/folder.ts';
 import {
   dailyLimitOf,
   maxAmountOf,
@@ -10,7 +10,7 @@ import {
   redirectUriOf,
   requireSetting,
   requireSource,
-} from '../../store/settings.ts';
+} from '../../store/machine/settings.ts';
 import { checkProfileCertificates } from '../cert/cert.ts';
 import type { Context } from '../context.ts';
 import { type KeyRing, openKeyRing } from '../open/keys.ts';

@@ -2,13 +2,15 @@ import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { isPkcs12, type PairName, type TppCertificateEncoding } from '../../certificates/key-pair.ts';
 import { Psd2Error } from '../../errors.ts';
-import { refuseUnsafe } from '../../store/permissions.ts';
+import { refuseUnsafe } from '../../store/disk/permissions.ts';
+import { isMissing } from '../../store/disk/system-error.ts';
+import { TokenStore } from '../../store/files/tokens.ts';
 import {
   type BankEnvironment,
   type PemSource,
   type ProfileSettings,
   parseProfileName,
-} from '../../store/profiles.ts';
+} from '../../store/machine/profiles.ts';
 import {
   dailyLimitOf,
   environmentSettings,
@@ -19,9 +21,7 @@ import {
   parseBaseUrl,
   readSource,
   redirectUriOf,
-} from '../../store/settings.ts';
-import { isMissing } from '../../store/system-error.ts';
-import { TokenStore } from '../../store/tokens.ts';
+} from '../../store/machine/settings.ts';
 import type { Context } from '../context.ts';
 import { openKeyRing, PAIR_SETTINGS } from '../open/keys.ts';
 import type { Keep } from './wizard.ts';

@@ -4,15 +4,15 @@ import { isOpen } from '../../domain/flow-states.ts';
 import { isOutcomeOpen } from '../../domain/operation.ts';
 import { needsSettlement, type Transfer } from '../../domain/transfer.ts';
 import { Psd2Error } from '../../errors.ts';
-import type { GenericOperation } from '../../store/flow-kinds.ts';
-import { FlowJournal } from '../../store/journal.ts';
-import { type ProfileSettings, type ProfileStore, parseProfileName } from '../../store/profiles.ts';
+import { FlowJournal } from '../../store/files/journal.ts';
+import type { GenericOperation } from '../../store/flow/kinds.ts';
+import { type ProfileSettings, type ProfileStore, parseProfileName } from '../../store/machine/profiles.ts';
 import {
   DEFAULT_REDIRECT_URI,
   DEFAULT_TPP_CERTIFICATE,
   environmentSettings,
   openProfile,
-} from '../../store/settings.ts';
+} from '../../store/machine/settings.ts';
 import type { Context, Source } from '../context.ts';
 
 interface ListedProfile {

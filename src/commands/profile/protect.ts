@@ -1,9 +1,9 @@
 import { join } from 'node:path';
 import { Psd2Error } from '../../errors.ts';
-import { listFolder } from '../../store/files.ts';
-import { ENVIRONMENT_PROFILE } from '../../store/profiles.ts';
-import { passphraseIn } from '../../store/settings.ts';
-import type { Protector, Vault } from '../../store/vault.ts';
+import { listFolder } from '../../store/disk/files.ts';
+import { ENVIRONMENT_PROFILE } from '../../store/machine/profiles.ts';
+import { passphraseIn } from '../../store/machine/settings.ts';
+import type { Protector, Vault } from '../../store/secrets/vault.ts';
 import type { Context } from '../context.ts';
 import { type OpenProfile, openProfileOf } from '../open/profile.ts';
 

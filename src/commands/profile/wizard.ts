@@ -4,8 +4,9 @@ import { readCertificateFile } from '../../certificates/certificate-file.ts';
 import { isPkcs12, type PairName } from '../../certificates/key-pair.ts';
 import { parsePaymentAmount } from '../../domain/payment-amount.ts';
 import { Psd2Error } from '../../errors.ts';
-import { FlowJournal } from '../../store/journal.ts';
-import type { PemSource, ProfileSettings } from '../../store/profiles.ts';
+import { FlowJournal } from '../../store/files/journal.ts';
+import { TokenStore } from '../../store/files/tokens.ts';
+import type { PemSource, ProfileSettings } from '../../store/machine/profiles.ts';
 import {
   applicationNameOf,
   DEFAULT_REDIRECT_URI,
@@ -14,8 +15,7 @@ import {
   parseBaseUrl,
   readSource,
   redirectUriOf,
-} from '../../store/settings.ts';
-import { TokenStore } from '../../store/tokens.ts';
+} from '../../store/machine/settings.ts';
 import { checkProfileCertificates } from '../cert/cert.ts';
 import type { Context } from '../context.ts';
 import { checkConnection } from '../doctor/connection.ts';
