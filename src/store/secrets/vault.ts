@@ -260,7 +260,8 @@ export class Vault {
   }
 }
 
-function deriveKey(passphrase: string, salt: string): Promise<Buffer> {
+/** The key that a passphrase stands for: scrypt (RFC 7914). @param salt base64 */
+export function deriveKey(passphrase: string, salt: string): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     // The same letters are one passphrase, however a keyboard composed them.
     const letters = passphrase.normalize('NFC');
