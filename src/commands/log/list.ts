@@ -1,0 +1,55 @@
+import type { LoggedCall } from '../../store/machine/call-log.ts';
+import type { Column } from '../../terminal/output.ts';
+import type { Context } from '../context.ts';
+import { type LogOptions, nameOf, selectCalls } from './select-calls.ts';
+
+const COLUMNS: Column<LoggedCall>[] = [
+  { title: 'TIME', value: ({ at }) => at, whole: true },
+  { title: 'STATUS', value: ({ status, failure }) => (status === null ? failure : String(status)) },
+  { title: 'MS', value: ({ milliseconds }) => String(milliseconds), right: true },
+  { title: 'METHOD', value: ({ method }) => method, whole: true },
+  { title: 'PATH', value: ({ path }) => path },
+  { title: 'FLOW', value: ({ flow }) => flow, whole: true },
+  { title: 'TRANSACTION', value: ({ transactionId }) => transactionId, whole: true },
+  { title: 'REQUEST', value: ({ tppRequestId }) => tppRequestId, whole: true },
+  { title: 'BANK REQUEST', value: ({ requestId }) => requestId, whole: true },
+  { title: 'TRACK', value: ({ apiTrackId }) => apiTrackId, whole: true },
+  { title: 'PROFILE', value: ({ profile }) => profile, whole: true },
+];
+
+/** For a terminal: all ids would need 230 cells. `--transaction` takes what the last column has, and shows them. */
+const NARROW_COLUMNS: Column<LoggedCall>[] = [
+  { title: 'TIME', value: ({ at }) => at, kind: 'second' },
+  { title: 'STATUS', value: ({ status }) => (status === null ? 'none' : String(status)), whole: true },
+  { title: 'MS', value: ({ milliseconds }) => String(milliseconds), right: true },
+  { title: 'CALL', value: nameOf },
+  {
+    title: 'FLOW OR TRANSACTION',
+    value: ({ flow, transactionId }) => flow ?? transactionId.slice(0, 18),
+    whole: true,
+  },
+];
+
+/** Rows that are shown together; more would only wait. */
+const PAGE = 100;
+
+/** `psd2 log`: the calls to the bank, the newest first; with `--transaction` on a terminal, as a timeline. */
+export async function logList(context: Context, options: LogOptions): Promise<void> {
+  const { output, stdoutIsTerminal } = context;
+  if (options.transaction !== undefined && output.format === 'table') {
+    return (await import('./timeline.ts')).printTimeline(context, options, options.transaction);
+  }
+  const columns = stdoutIsTerminal ? NARROW_COLUMNS : COLUMNS;
+  await output.pages(pagesOf(selectCalls(context, options)), columns, 'There is no such call in the log.');
+}
+
+async function* pagesOf<T>(rows: Iterable<T>): AsyncGenerator<T[]> {
+  let page: T[] = [];
+  for (const row of rows) {
+    page.push(row);
+    if (page.length < PAGE) continue;
+    yield page;
+    page = [];
+  }
+  yield page;
+}

@@ -1,0 +1,28 @@
+import * as z from 'zod/mini';
+import type { Context } from '../context.ts';
+import { openCustomerBank } from '../open/bank.ts';
+
+// The specification does not show the shapes of these answers, so the bank's own data is printed, unread.
+
+/** Prints what the bank says under a path of the customer. */
+export async function showBankData(context: Context, pathOf: (customerId: string) => string): Promise<void> {
+  const { bank, customerId } = await openCustomerBank(context);
+  const call = { method: 'GET', path: pathOf(customerId), transactionId: context.world.newId() } as const;
+  const { data } = await bank.call(call, z.record(z.string(), z.unknown()));
+  printBankData(context, data);
+}
+
+/** Prints data of an unknown shape: as JSON, or a line for each value with the path to it. */
+export function printBankData({ output }: Context, data: object): void {
+  output.record(
+    data,
+    [...leaves(data, '')].map(([path, value]) => ({ title: path, value: () => value })),
+  );
+}
+
+function* leaves(value: unknown, path: string): Generator<[string, string]> {
+  if (typeof value === 'object' && value !== null) {
+    for (const [key, inner] of Object.entries(value))
+      yield* leaves(inner, path === '' ? key : `${path}.${key}`);
+  } else yield [path, value === null || value === undefined ? '' : String(value)];
+}
