@@ -15,14 +15,13 @@ import { parseProductId } from '../../domain/identifiers.ts';
 import { Psd2Error } from '../../errors.ts';
 import type { Column } from '../../terminal/output.ts';
 import type { Context } from '../context.ts';
-import { openCustomerBank } from '../open/bank.ts';
 import { keepHeapSmall } from '../shared/keep-heap-small.ts';
 import { readLimit } from '../shared/read-limit.ts';
 import { requireFile, saveResult } from '../shared/save-document.ts';
 
 /** `psd2 customer id`: whose token it is, asked of the bank. */
 export async function customerId(context: Context): Promise<void> {
-  const { bank } = await openCustomerBank(context);
+  const { bank } = await context.bank();
   const id = await fetchCustomerId(bank, context.world.newId());
   if (context.output.format === 'table') context.output.text(id);
   else context.output.record({ customerId: id }, []);
@@ -38,7 +37,7 @@ const ACCOUNT_COLUMNS: Column<Account>[] = [
 
 /** `psd2 accounts list` */
 export async function accountsList(context: Context): Promise<void> {
-  const { bank, customerId } = await openCustomerBank(context);
+  const { bank, customerId } = await context.bank();
   const accounts = await fetchAccounts(bank, customerId, context.world.newId());
   await context.output.table(accounts, ACCOUNT_COLUMNS, 'The customer has no accounts.', ACCOUNT_CSV);
 }
@@ -64,7 +63,7 @@ const BALANCE_CSV = [
 /** `psd2 accounts balance <productId>` */
 export async function accountsBalance(context: Context, product: string): Promise<void> {
   const productId = parseProductId(product);
-  const { bank, customerId } = await openCustomerBank(context);
+  const { bank, customerId } = await context.bank();
   context.output.record(
     await fetchBalance(bank, customerId, productId, context.world.newId()),
     BALANCE_FIELDS,
@@ -125,7 +124,7 @@ export async function accountsTransactions(
   }
   const file = options.export === undefined ? undefined : requireFile(context, options.file);
 
-  const { bank, customerId } = await openCustomerBank(context);
+  const { bank, customerId } = await context.bank();
   const query = { customerId, productId, from, to, transactionId: context.world.newId() };
   if (options.export !== undefined && file !== undefined) {
     return saveResult(context, file, await fetchTransactionsDocument(bank, query, options.export));

@@ -2,7 +2,6 @@ import * as z from 'zod/mini';
 import { customerPath, productPath } from '../../bank/endpoints/customers.ts';
 import { parseProductId } from '../../domain/identifiers.ts';
 import type { Context } from '../context.ts';
-import { openCustomerBank } from '../open/bank.ts';
 
 // The specification does not show the shapes of these answers, so the bank's own data is printed, unread.
 
@@ -23,7 +22,7 @@ export async function accountShow(context: Context, product: string): Promise<vo
 }
 
 async function showData(context: Context, pathOf: (customerId: string) => string): Promise<void> {
-  const { bank, customerId } = await openCustomerBank(context);
+  const { bank, customerId } = await context.bank();
   const call = { method: 'GET', path: pathOf(customerId), transactionId: context.world.newId() } as const;
   const { data } = await bank.call(call, z.record(z.string(), z.unknown()));
   printBankData(context, data);

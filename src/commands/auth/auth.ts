@@ -5,8 +5,7 @@ import { dailyLimitOf } from '../../store/settings.ts';
 import type { GrantType, StoredLogin } from '../../store/tokens.ts';
 import type { Column } from '../../terminal/output.ts';
 import type { Context } from '../context.ts';
-import { openBankOf, openCustomerBank } from '../open/bank.ts';
-import { customerOf, notLoggedIn, type OpenProfile, openProfileOf } from '../open/profile.ts';
+import { customerOf, notLoggedIn } from '../open/store.ts';
 
 /** What `auth login` and `auth status` tell of a login. Times are ISO 8601 with zone. */
 export interface LoginStatus {
@@ -43,11 +42,11 @@ const LOGIN_CSV = [
 /** What is shown of a login; never a token. */
 export function describeLogin(
   context: Context,
-  { profile }: OpenProfile,
   grantType: GrantType,
   customerId: string | null,
   { scope, accessTokenExpiresAt, refreshTokenExpiresAt }: StoredLogin,
 ): LoginStatus {
+  const profile = context.profile();
   const login = {
     profile: profile.name,
     grantType,
@@ -72,13 +71,12 @@ export function printLogin({ output }: Context, login: LoginStatus): void {
 
 /** `psd2 auth list`: whose tokens are kept. */
 export async function authList(context: Context): Promise<void> {
-  const opened = openProfileOf(context);
-  const { tokens } = opened;
+  const { tokens } = await context.store();
   const last = tokens.lastCustomer();
   const logins = [...tokens.customers(), null].flatMap((customerId) => {
     const kept = tokens.readLogin(customerId);
     const grant = customerId === null ? 'client_credentials' : 'authorization_code';
-    return kept ? [describeLogin(context, opened, grant, customerId, kept)] : [];
+    return kept ? [describeLogin(context, grant, customerId, kept)] : [];
   });
   await context.output.table(
     logins,
@@ -113,23 +111,23 @@ function validityOf({ accessTokenExpiresAt, refreshTokenExpiresAt }: LoginStatus
 
 /** `psd2 auth refresh`: a new access token now, whatever time the old one has left. */
 export async function authRefresh(context: Context): Promise<void> {
-  const { opened, holder, customerId, login } = storedLogin(context);
-  const bank = await openCustomerBank(context);
-  const tokens = await opened.tokens.read(holder);
-  await bank.accessTokens.renewed(tokens?.accessToken ?? '');
-  const renewed = opened.tokens.readLogin(holder) ?? login;
-  printLogin(context, describeLogin(context, opened, context.globals.grant, holder ?? customerId, renewed));
+  const { tokens, holder, customerId, login } = await storedLogin(context);
+  const bank = await context.bank();
+  const kept = await tokens.read(holder);
+  await bank.accessTokens.renewed(kept?.accessToken ?? '');
+  const renewed = tokens.readLogin(holder) ?? login;
+  printLogin(context, describeLogin(context, context.globals.grant, holder ?? customerId, renewed));
 }
 
 /** `psd2 auth status`: what is stored, without asking the bank. @throws Psd2Error `not_logged_in` */
 export async function authStatus(context: Context): Promise<void> {
-  const { opened, holder, customerId, login } = storedLogin(context);
-  printLogin(context, describeLogin(context, opened, context.globals.grant, holder ?? customerId, login));
+  const { holder, customerId, login } = await storedLogin(context);
+  printLogin(context, describeLogin(context, context.globals.grant, holder ?? customerId, login));
 }
 
 /** `psd2 auth token`: a good access token, renewed first when it is about to end. */
 export async function authToken(context: Context): Promise<void> {
-  const bank = await openCustomerBank(context);
+  const bank = await context.bank();
   const accessToken = await bank.accessTokens.current();
   const expiresAt = bank.tokens.readLogin(bank.holder)?.accessTokenExpiresAt ?? null;
   if (context.output.format === 'table') context.output.text(accessToken);
@@ -138,14 +136,14 @@ export async function authToken(context: Context): Promise<void> {
 
 /** `psd2 auth logout`: forgets the tokens; with `revoke` the bank forgets them first. */
 export async function authLogout(context: Context, options: { revoke: boolean }): Promise<void> {
-  const { globals, world, output, terminal } = context;
-  const { opened, holder } = storedLogin(context);
+  const { world, output, terminal } = context;
+  const { tokens: store, holder } = await storedLogin(context);
   const revoked: string[] = [];
-  const bank = options.revoke ? await openBankOf(context, opened, globals.grant) : undefined;
+  const bank = options.revoke ? await context.applicationBank() : undefined;
   // A renewal that is under way must not store tokens after they were forgotten.
-  await opened.tokens.exclusively(holder, async () => {
+  await store.exclusively(holder, async () => {
     if (bank) {
-      const tokens = await opened.tokens.read(holder);
+      const tokens = await store.read(holder);
       const transactionId = world.newId();
       const kinds = [
         ['refresh_token', tokens?.refreshToken],
@@ -157,18 +155,17 @@ export async function authLogout(context: Context, options: { revoke: boolean })
         revoked.push(kind);
       }
     }
-    opened.tokens.remove(holder);
+    store.remove(holder);
   });
   if (output.format === 'table')
     terminal.say(`Logged out${revoked.length > 0 ? `; the bank has revoked ${revoked.join(' and ')}` : ''}.`);
-  else output.record({ profile: opened.profile.name, revoked }, []);
+  else output.record({ profile: context.profile().name, revoked }, []);
 }
 
-function storedLogin(context: Context) {
-  const opened = openProfileOf(context);
-  const { globals } = context;
-  const holder = globals.grant === 'client_credentials' ? null : customerOf(context, opened);
-  const login = opened.tokens.readLogin(holder);
-  if (!login) throw notLoggedIn(opened, holder);
-  return { opened, holder, customerId: opened.tokens.lastCustomer() ?? null, login };
+async function storedLogin(context: Context) {
+  const { tokens } = await context.store();
+  const holder = context.globals.grant === 'client_credentials' ? null : await customerOf(context);
+  const login = tokens.readLogin(holder);
+  if (!login) throw await notLoggedIn(context, holder);
+  return { tokens, holder, customerId: tokens.lastCustomer() ?? null, login };
 }

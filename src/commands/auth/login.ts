@@ -4,8 +4,6 @@ import { logIn } from '../../flows/login.ts';
 import { toStoredTokens } from '../../flows/session.ts';
 import type { Context } from '../context.ts';
 import { customerPortsOf } from '../flow/customer-ports.ts';
-import { openBankOf } from '../open/bank.ts';
-import { openProfileOf } from '../open/profile.ts';
 import { describeLogin, printLogin } from './auth.ts';
 
 export interface LoginOptions {
@@ -20,11 +18,10 @@ const NEVER = new AbortController().signal;
 /** `psd2 auth login`: a customer through the browser, or the application by itself. */
 export async function authLogin(context: Context, options: LoginOptions): Promise<void> {
   const { terminal, world } = context;
-  const opened = openProfileOf(context);
-  const { profile, tokens: store } = opened;
+  const { tokens: store } = await context.store();
 
   if (options.clientCredentials) {
-    const bank = await openBankOf(context, opened, 'client_credentials');
+    const bank = await context.applicationBank('client_credentials');
     const customerId = store.lastCustomer() ?? null;
     const tokens = await world.finish('The new login', async () => {
       const giveBack = store.reserve();
@@ -39,7 +36,7 @@ export async function authLogin(context: Context, options: LoginOptions): Promis
       await store.locked(null, () => store.write(null, kept), NEVER);
       return kept;
     });
-    printLogin(context, describeLogin(context, opened, 'client_credentials', customerId, tokens));
+    printLogin(context, describeLogin(context, 'client_credentials', customerId, tokens));
     return;
   }
 
@@ -48,7 +45,7 @@ export async function authLogin(context: Context, options: LoginOptions): Promis
       hint: 'Use a redirect URI on this machine instead (PSD2_REDIRECT_URI).',
     });
   }
-  const bank = await openBankOf(context, opened, 'authorization_code');
+  const bank = await context.applicationBank('authorization_code');
   // The customer is not to be troubled for a login that can't be kept.
   const giveBack = store.reserve();
   const { customerId, tokens } = await logIn({
@@ -56,7 +53,7 @@ export async function authLogin(context: Context, options: LoginOptions): Promis
     bankWith: (accessToken) =>
       bank.connect({ current: async () => accessToken, renewed: async () => accessToken }),
     client: bank.client(),
-    customer: customerPortsOf(context, profile),
+    customer: customerPortsOf(context, context.profile()),
     world,
     // It carries the code: what is pasted is not shown.
     askForReturnAddress: options.paste
@@ -73,5 +70,5 @@ export async function authLogin(context: Context, options: LoginOptions): Promis
       await store.rememberCustomer(customerId);
     },
   });
-  printLogin(context, describeLogin(context, opened, 'authorization_code', customerId, tokens));
+  printLogin(context, describeLogin(context, 'authorization_code', customerId, tokens));
 }

@@ -4,11 +4,10 @@ import { readCertificateFile } from '../../certificates/certificate-file.ts';
 import { readEidasCertificate } from '../../certificates/eidas.ts';
 import type { PairName } from '../../certificates/key-pair.ts';
 import { Psd2Error } from '../../errors.ts';
-import { openProfile, type Profile, readPem } from '../../store/settings.ts';
+import { type Profile, readPem } from '../../store/settings.ts';
 import { isMissing } from '../../store/system-error.ts';
 import type { Context } from '../context.ts';
 import { type KeyRing, openKeyRing, PAIR_SETTINGS } from '../open/keys.ts';
-import { openSecrets } from '../open/profile.ts';
 import { printChecks } from '../shared/checks.ts';
 import { type CertificateCheck, checkCertificate, keyMatches } from './certificate-checks.ts';
 
@@ -77,7 +76,7 @@ export async function certCheck(context: Context, file: string | undefined, days
   const limits = { now: context.world.now(), days: Number(days), soon: 'fail' as const };
   const checks =
     file === undefined
-      ? await checkProfileCertificates(context, await openWhole(context), limits)
+      ? await checkProfileCertificates(context, await context.unsealed(), limits)
       : (await ofFile(context, file, undefined)).map(({ certificate, keyMatches }) => {
           const { qcType, roles } = readEidasCertificate(certificate.raw);
           const use = { qcType, isTpp: roles.length > 0, keyMatches };
@@ -137,15 +136,10 @@ interface Found {
   keyMatches: boolean | null;
 }
 
-/** The profile with what is encrypted of it. @throws Psd2Error `no_profile`, `config` */
-function openWhole(context: Context): Promise<Profile> {
-  return openSecrets(context, openProfile(context.profiles, context.globals.profile, context.env));
-}
-
 /** @throws Psd2Error `config` when the profile has none */
 async function ofProfile(context: Context): Promise<Found[]> {
-  const profile = await openWhole(context);
-  const keys = openKeyRing(context, profile);
+  const profile = await context.unsealed();
+  const keys = await context.keys();
   const found: Found[] = [];
   for (const [pair] of PAIRS) {
     const each = await pairOf(context, profile, keys, pair);
@@ -198,7 +192,7 @@ async function keysOfProfile(context: Context): Promise<string[]> {
   for (const [pair] of PAIRS) {
     try {
       const silent = { ...context, terminal: { ...context.terminal, canAsk: false } };
-      const { key } = await openKeyRing(silent, await openWhole(silent)).read(pair);
+      const { key } = await openKeyRing(silent, await context.unsealed()).read(pair);
       const pem = key();
       if (pem !== undefined) known.push(pem);
     } catch (error) {

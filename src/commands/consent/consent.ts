@@ -9,9 +9,8 @@ import type { Column } from '../../terminal/output.ts';
 import type { Context } from '../context.ts';
 import { customerPortsOf } from '../flow/customer-ports.ts';
 import { RESOLUTION_CSV, resolutionField } from '../flow/resolution-field.ts';
-import { actingFor, refuseClientCredentials, warnOfDamaged, withWayOn } from '../flow/rules.ts';
-import { type CustomerBank, openCustomerBank } from '../open/bank.ts';
-import { openProfileOf } from '../open/profile.ts';
+import { refuseClientCredentials, warnOfDamaged, withWayOn } from '../flow/rules.ts';
+import type { CustomerBank } from '../open/bank.ts';
 
 export interface ConsentOptions {
   category: string[];
@@ -41,7 +40,7 @@ export async function consentRequest(context: Context, options: ConsentOptions):
   }
   refuseClientCredentials(context);
 
-  const opened = await openCustomerBank(context);
+  const opened = await context.bank();
   const transactionId = context.world.newId();
   const products = options.allProducts ? await everyProduct(opened, transactionId) : given;
   const open = opened.journal.createConsent({
@@ -58,8 +57,8 @@ export async function consentResume(
   flow: string,
   options: { allowPartial: boolean },
 ): Promise<void> {
-  const { current } = openProfileOf(context, flow).journal.openConsent(flow);
-  const opened = await openCustomerBank(actingFor(context, current.customerId));
+  const { current } = (await context.store(flow)).journal.openConsent(flow);
+  const opened = await context.forCustomer(current.customerId).bank();
   await opened.journal.claimed(current.flow, () =>
     run(context, opened, opened.journal.openConsent(current.flow), options.allowPartial),
   );
@@ -67,7 +66,7 @@ export async function consentResume(
 
 /** `psd2 consent show <flow>` */
 export async function consentShow(context: Context, flow: string): Promise<void> {
-  printConsent(context, openProfileOf(context).journal.openConsent(flow).current);
+  printConsent(context, (await context.store()).journal.openConsent(flow).current);
 }
 
 /** A consent as the list has it: with the time that it is good for. */
@@ -96,7 +95,7 @@ const CONSENT_CSV = [
 
 /** `psd2 consent list`: newest first; what was granted, when, for what, and how long it is good. */
 export async function consentList(context: Context): Promise<void> {
-  const consents = [...openProfileOf(context).journal.consents(warnOfDamaged(context))];
+  const consents = [...(await context.store()).journal.consents(warnOfDamaged(context))];
   await context.output.table(
     consents.map((consent) => toListed(consent, context.world.now())),
     CONSENT_COLUMNS,

@@ -20,15 +20,8 @@ import { printBankData } from '../accounts/bank-data.ts';
 import type { Context } from '../context.ts';
 import { customerPortsOf } from '../flow/customer-ports.ts';
 import { RESOLUTION_CSV, resolutionField } from '../flow/resolution-field.ts';
-import {
-  actingFor,
-  refuseClientCredentials,
-  refuseUnconfirmable,
-  warnOfDamaged,
-  withWayOn,
-} from '../flow/rules.ts';
-import { type CustomerBank, openCustomerBank } from '../open/bank.ts';
-import { openProfileOf } from '../open/profile.ts';
+import { refuseClientCredentials, refuseUnconfirmable, warnOfDamaged, withWayOn } from '../flow/rules.ts';
+import type { CustomerBank } from '../open/bank.ts';
 import { readFurtherData, readJsonOption } from '../shared/read-data.ts';
 import { requireFile, saveDocument } from '../shared/save-document.ts';
 
@@ -52,7 +45,7 @@ export async function operationRun(
   refuseClientCredentials(context);
   refuseUnconfirmable(context, 'An operation');
 
-  const opened = await openCustomerBank(context);
+  const opened = await context.bank();
   const { customerId, journal } = opened;
   const open = journal.createOperation({
     transactionId: context.world.newId(),
@@ -64,12 +57,12 @@ export async function operationRun(
 
 /** `psd2 operation resume <flow>`: goes on from what is on disk; never executes twice. */
 export async function operationResume(context: Context, flow: string, options: RunOptions): Promise<void> {
-  const { current } = openProfileOf(context, flow).journal.openOperation(flow);
+  const { current } = (await context.store(flow)).journal.openOperation(flow);
   const furtherData = await readFurtherData(context, options.verifyData);
   const receipt = options.receipt === undefined ? undefined : requireFile(context, options.receipt);
   refuseMoneyTransfer(current);
   if (!current.accepted) refuseUnconfirmable(context, 'An operation');
-  const opened = await openCustomerBank(actingFor(context, current.order.customerId));
+  const opened = await context.forCustomer(current.order.customerId).bank();
   await opened.journal.claimed(current.flow, async () => {
     const open = opened.journal.openOperation(current.flow);
     refuseMoneyTransfer(open.current);
@@ -99,7 +92,7 @@ function refuseMoneyTransfer(operation: GenericOperation): void {
 
 /** `psd2 operation show <flow>`: what is on disk, without asking the bank. */
 export async function operationShow(context: Context, flow: string): Promise<void> {
-  printOperation(context, openProfileOf(context).journal.openOperation(flow).current);
+  printOperation(context, (await context.store()).journal.openOperation(flow).current);
 }
 
 const OPERATION_COLUMNS: Column<GenericOperation>[] = [
@@ -126,7 +119,7 @@ const OPERATION_CSV = [
 
 /** `psd2 operation list`: newest first. */
 export async function operationList(context: Context): Promise<void> {
-  const operations = [...openProfileOf(context).journal.operations(warnOfDamaged(context))];
+  const operations = [...(await context.store()).journal.operations(warnOfDamaged(context))];
   if (context.output.format === 'table')
     await context.output.table(operations, OPERATION_COLUMNS, 'No operation was made with this profile.');
   else await context.output.table(operations.map(toData), [], '', OPERATION_CSV);
@@ -135,7 +128,7 @@ export async function operationList(context: Context): Promise<void> {
 /** `psd2 operation prepare <name>` */
 export async function operationPrepare(context: Context, name: string, product: string): Promise<void> {
   const target = { operation: parseOperationName(name), from: parseProductId(product) };
-  const { bank, customerId } = await openCustomerBank(context);
+  const { bank, customerId } = await context.bank();
   printBankData(context, await prepareOperation(bank, { ...target, customerId }, context.world.newId()));
 }
 
@@ -150,7 +143,7 @@ export async function operationVerify(
   const data = await readJsonOption(context, '--data', options.data);
   refuseClientCredentials(context);
   if (options.resource === undefined) {
-    const opened = await openCustomerBank(context);
+    const opened = await context.bank();
     const { customerId, journal } = opened;
     const order = { customerId, from, operation, data };
     const open = journal.createOperation({ transactionId: context.world.newId(), order });
@@ -158,12 +151,12 @@ export async function operationVerify(
       run(context, opened, open, { until: ['verify-further', 'accept'] }),
     );
   }
-  const { current } = findOperation(context, operation, from, options.resource);
+  const { current } = await findOperation(context, operation, from, options.resource);
   const assertFollows = (operation: GenericOperation) => {
     if (nextOperationStep(operation, false) !== 'verify-further') throw notAt(operation, 'verify');
   };
   assertFollows(current);
-  const opened = await openCustomerBank(actingFor(context, current.order.customerId));
+  const opened = await context.forCustomer(current.order.customerId).bank();
   await opened.journal.claimed(current.flow, async () => {
     const open = opened.journal.openOperation(current.flow);
     assertFollows(open.current);
@@ -182,7 +175,7 @@ export async function operationStep(
   name: string,
   options: { product: string; resource: string },
 ): Promise<void> {
-  const { current } = findOperation(
+  const { current } = await findOperation(
     context,
     parseOperationName(name),
     parseProductId(options.product),
@@ -195,7 +188,7 @@ export async function operationStep(
     if (isFurtherFirst || !wanted.includes(operation.state)) throw notAt(operation, step);
   };
   assertFollows(current);
-  const opened = await openCustomerBank(actingFor(context, current.order.customerId));
+  const opened = await context.forCustomer(current.order.customerId).bank();
   await opened.journal.claimed(current.flow, async () => {
     const open = opened.journal.openOperation(current.flow);
     assertFollows(open.current);
@@ -214,9 +207,9 @@ export async function operationStatus(
   options: { product: string; resource: string },
 ): Promise<void> {
   const operation = parseOperationName(name);
-  const known = knownOperation(context, options.resource);
+  const known = await knownOperation(context, options.resource);
   const resourceId = known?.verification?.resourceId ?? options.resource;
-  const { bank } = await openCustomerBank(context);
+  const { bank } = await context.bank();
   const status = await fetchOperationStatus(bank, resourceId, known?.transactionId ?? context.world.newId());
   context.output.record({ operation, resourceId, ...status }, [
     { title: 'Resource', value: (data) => data.resourceId },
@@ -278,17 +271,22 @@ function genericCalls(bank: Bank, { order, transactionId }: GenericOperation): O
 }
 
 /** The operation of this profile that a reference fits; a resource that was made elsewhere fits none. */
-function knownOperation(context: Context, reference: string): GenericOperation | undefined {
+async function knownOperation(context: Context, reference: string): Promise<GenericOperation | undefined> {
   try {
-    return openProfileOf(context, reference).journal.openOperation(reference).current;
+    return (await context.store(reference)).journal.openOperation(reference).current;
   } catch (error) {
     if (error instanceof Psd2Error && error.code === 'flow_not_found') return undefined;
     throw error;
   }
 }
 
-function findOperation(context: Context, operation: string, from: string, reference: string): OpenOperation {
-  const open = openProfileOf(context, reference).journal.openOperation(reference);
+async function findOperation(
+  context: Context,
+  operation: string,
+  from: string,
+  reference: string,
+): Promise<OpenOperation> {
+  const open = (await context.store(reference)).journal.openOperation(reference);
   const { order, flow } = open.current;
   if (order.operation === operation && order.from === from) return open;
   throw new Psd2Error('usage', `${flow} is a ${order.operation} of the product ${order.from}`, {

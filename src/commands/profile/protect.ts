@@ -2,10 +2,11 @@ import { join } from 'node:path';
 import { Psd2Error } from '../../errors.ts';
 import { listFolder } from '../../store/files.ts';
 import { ENVIRONMENT_PROFILE } from '../../store/profiles.ts';
+import type { Profile } from '../../store/settings.ts';
 import { passphraseIn } from '../../store/settings.ts';
 import type { Protector, Vault } from '../../store/vault.ts';
 import type { Context } from '../context.ts';
-import { type OpenProfile, openProfileOf } from '../open/profile.ts';
+import type { OpenStore } from '../open/store.ts';
 
 export interface ProtectOptions {
   keyring: boolean;
@@ -108,19 +109,20 @@ async function askTwice({ terminal }: Context, profile: string): Promise<string>
   throw new Psd2Error('usage', 'The two passphrases differ', { hint: 'Nothing was changed.' });
 }
 
-type NamedProfile = OpenProfile & { vault: Vault };
+type NamedProfile = OpenStore & { profile: Profile; vault: Vault };
 
 async function openNamed(context: Context, name: string | undefined): Promise<NamedProfile> {
-  const { globals, profiles } = context;
-  const opened = openProfileOf({ ...context, globals: { ...globals, profile: name ?? globals.profile } });
-  const { profile } = opened;
+  const { profiles } = context;
+  const named = name === undefined ? context : context.forProfile(name);
+  const store = await named.store();
+  const profile = named.profile();
   const vault = profiles.vault(profile.name);
   // What was encrypted before can't be, where the key is gone.
   if (vault.kind === undefined && profile.settings.sealed) await profiles.readSealed(profile.name);
-  return { ...opened, vault };
+  return { ...store, profile, vault };
 }
 
-async function rewrite({ profiles }: Context, { profile, tokens }: OpenProfile): Promise<void> {
+async function rewrite({ profiles }: Context, { profile, tokens }: NamedProfile): Promise<void> {
   if (profile.name !== ENVIRONMENT_PROFILE) await profiles.rewrite(profile.name);
   await tokens.rewrite();
 }

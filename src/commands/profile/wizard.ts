@@ -4,7 +4,6 @@ import { readCertificateFile } from '../../certificates/certificate-file.ts';
 import { isPkcs12, type PairName } from '../../certificates/key-pair.ts';
 import { parsePaymentAmount } from '../../domain/payment-amount.ts';
 import { Psd2Error } from '../../errors.ts';
-import { FlowJournal } from '../../store/journal.ts';
 import type { PemSource, ProfileSettings } from '../../store/profiles.ts';
 import {
   applicationNameOf,
@@ -15,13 +14,12 @@ import {
   readSource,
   redirectUriOf,
 } from '../../store/settings.ts';
-import { TokenStore } from '../../store/tokens.ts';
 import { checkProfileCertificates } from '../cert/cert.ts';
 import type { Context } from '../context.ts';
 import { checkConnection } from '../doctor/connection.ts';
 import { Diagnosis } from '../doctor/diagnosis.ts';
 import { checkRedirectPort } from '../doctor/doctor.ts';
-import { type KeyRing, openKeyRing, PAIR_SETTINGS } from '../open/keys.ts';
+import { type KeyRing, PAIR_SETTINGS } from '../open/keys.ts';
 import { sandboxFolderOf } from '../sandbox/folder.ts';
 import type { Check } from '../shared/checks.ts';
 
@@ -70,7 +68,8 @@ export async function askForProfile(context: Context, name: string, keep: Keep):
     settings.ccApplicationName = await askName('Its application name', 'ccApplicationName');
   }
 
-  const keys = openKeyRing(context, { name, settings });
+  const trial = context.forProfile({ name, settings });
+  const keys = await trial.keys();
   await askForPair(context, keys, settings, 'QWAC', keep);
   if (await terminal.confirm('Does a QSealC sign? Without one the QWAC does', true))
     await askForPair(context, keys, settings, 'QSealC', keep);
@@ -93,7 +92,7 @@ export async function askForProfile(context: Context, name: string, keep: Keep):
     },
   });
   if (maxAmount !== '') settings.maxAmount = maxAmount;
-  await tryConnection(context, name, settings, baseUrl, keys);
+  await tryConnection(trial);
   return settings;
 }
 
@@ -180,27 +179,14 @@ async function askSecret({ terminal }: Context, question: string): Promise<strin
 }
 
 /** @throws Psd2Error `cancelled` */
-async function tryConnection(
-  context: Context,
-  name: string,
-  settings: ProfileSettings,
-  baseUrl: URL,
-  keys: KeyRing,
-): Promise<void> {
-  const { folder, world, terminal } = context;
-  const profile = { name, settings };
-  const opened = {
-    profile,
-    baseUrl,
-    tokens: new TokenStore(folder, name, baseUrl),
-    journal: new FlowJournal(folder, name, world.now, world.random),
-  };
+async function tryConnection(context: Context): Promise<void> {
+  const { terminal } = context;
   const diagnosis = new Diagnosis();
   await terminal.whileWaiting(
     'Trying the connection',
     (async () => {
-      await diagnosis.make('redirect port', () => checkRedirectPort(context, profile));
-      await checkConnection(context, opened, keys, diagnosis);
+      await diagnosis.make('redirect port', () => checkRedirectPort(context, context.profile()));
+      await checkConnection(context, diagnosis);
     })(),
   );
   show(context, diagnosis.checks);

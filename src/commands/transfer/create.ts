@@ -16,9 +16,8 @@ import type { FlowJournal, OpenTransfer } from '../../store/journal.ts';
 import { maxAmountOf, type Profile } from '../../store/settings.ts';
 import type { Context } from '../context.ts';
 import { customerPortsOf } from '../flow/customer-ports.ts';
-import { actingFor, refuseClientCredentials, refuseUnconfirmable, withWayOn } from '../flow/rules.ts';
-import { type CustomerBank, openCustomerBank } from '../open/bank.ts';
-import { openProfileOf } from '../open/profile.ts';
+import { refuseClientCredentials, refuseUnconfirmable, withWayOn } from '../flow/rules.ts';
+import type { CustomerBank } from '../open/bank.ts';
 import { readFurtherData } from '../shared/read-data.ts';
 import { printTransfer, showVerified } from './transfer.ts';
 
@@ -50,13 +49,14 @@ export async function transferCreate(context: Context, options: TransferOptions)
   const order = readOrder(options, context.world.now());
   refuseClientCredentials(context);
   refuseUnconfirmable(context, 'A transfer');
-  const { profile } = openProfileOf(context);
+  await context.store();
+  const profile = context.profile();
   refuseUncheckedPayee(context, profile, { ...options, instant: order.instant });
   refuseAboveLimit(profile, order);
 
   const furtherData = await readFurtherData(context, options.verifyData);
 
-  const opened = await openCustomerBank(context);
+  const opened = await context.bank();
   const open = await opened.journal.locked(async () => {
     refuseKnownReference(opened.journal, order.reference);
     const begun = opened.journal.createTransfer({
@@ -93,7 +93,8 @@ export async function transferResume(
   flow: string,
   options: { payeeVerified: boolean; verifyData: string[] },
 ): Promise<void> {
-  const { profile, journal } = openProfileOf(context, flow);
+  const { journal } = await context.store(flow);
+  const profile = context.profile();
   const { current } = journal.openTransfer(flow);
   const { order } = current;
   if (['created', 'verified'].includes(current.state) && !current.accepted) {
@@ -102,7 +103,7 @@ export async function transferResume(
     refuseAboveLimit(profile, order);
   }
   const furtherData = await readFurtherData(context, options.verifyData);
-  const opened = await openCustomerBank(actingFor(context, order.customerId));
+  const opened = await context.forCustomer(order.customerId).bank();
   await opened.journal.claimed(current.flow, async () => {
     const open = opened.journal.openTransfer(current.flow);
     // It may have been stopped before it had the reference, and another transfer have it since.

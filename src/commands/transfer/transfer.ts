@@ -13,15 +13,13 @@ import type { Column } from '../../terminal/output.ts';
 import { writeMoney } from '../accounts/accounts.ts';
 import type { Context } from '../context.ts';
 import { RESOLUTION_CSV, resolutionField } from '../flow/resolution-field.ts';
-import { actingFor, warnOfDamaged } from '../flow/rules.ts';
-import { openCustomerBank } from '../open/bank.ts';
-import { openProfileOf } from '../open/profile.ts';
+import { warnOfDamaged } from '../flow/rules.ts';
 import { readLimit } from '../shared/read-limit.ts';
 import { requireFile, saveResult } from '../shared/save-document.ts';
 
 /** `psd2 transfer show <flow>`: what is on disk, without asking the bank. */
 export async function transferShow(context: Context, flow: string): Promise<void> {
-  printTransfer(context, openProfileOf(context).journal.openTransfer(flow).current);
+  printTransfer(context, (await context.store()).journal.openTransfer(flow).current);
 }
 
 const TRANSFER_COLUMNS: Column<Transfer>[] = [
@@ -59,7 +57,7 @@ export async function transferList(context: Context, options: TransferListOption
   const since = options.since === undefined ? undefined : dayBegins(parseDate('--since', options.since));
   const isShort = options.limit === undefined && output.format === 'table' && stdoutIsTerminal;
   const limit = readLimit(options.limit, isShort ? TABLE_LIMIT : undefined);
-  const { journal } = openProfileOf(context);
+  const { journal } = await context.store();
 
   let shown = 0;
   let isCut = false;
@@ -105,7 +103,7 @@ function dayBegins(day: IsoDate): Date {
 /** `psd2 transfer prepare <productId>`: what the bank allows, before an order is made. */
 export async function transferPrepare(context: Context, product: string): Promise<void> {
   const productId = parseProductId(product);
-  const { bank, customerId } = await openCustomerBank(context);
+  const { bank, customerId } = await context.bank();
   const terms = await prepareTransfer(bank, { customerId, from: productId }, context.world.newId());
   context.output.record(toTerms(terms), [
     { title: 'Today at the bank', value: ({ today }) => today },
@@ -120,10 +118,10 @@ export async function transferPrepare(context: Context, product: string): Promis
 
 /** `psd2 transfer status <flow>`: how far the bank says it is; changes nothing. */
 export async function transferStatus(context: Context, flow: string): Promise<void> {
-  const { current } = openProfileOf(context).journal.openTransfer(flow);
+  const { current } = (await context.store()).journal.openTransfer(flow);
   const resourceId = current.verification?.resourceId ?? null;
   if (resourceId === null) return printTransfer(context, current);
-  const { bank } = await openCustomerBank(actingFor(context, current.order.customerId));
+  const { bank } = await context.forCustomer(current.order.customerId).bank();
   const { executionStatus } = transferCalls(bank, current);
   try {
     const status = await fetchOperationStatus(bank, resourceId, current.transactionId);
@@ -153,12 +151,12 @@ export async function transferReceipt(
   fileOption: string | undefined,
 ): Promise<void> {
   const file = requireFile(context, fileOption);
-  const { current } = openProfileOf(context).journal.openTransfer(flow);
+  const { current } = (await context.store()).journal.openTransfer(flow);
   const { order, verification, transactionId, state } = current;
   if (!verification || !['executed', 'settled'].includes(state)) {
     throw new Psd2Error('usage', `Transfer ${current.flow} is ${state}, so there is no receipt`);
   }
-  const { bank } = await openCustomerBank(actingFor(context, order.customerId));
+  const { bank } = await context.forCustomer(order.customerId).bank();
   await saveResult(context, file, await fetchReceipt(bank, order, verification.resourceId, transactionId));
 }
 
