@@ -1,5 +1,7 @@
 import { existsSync } from 'node:fs';
 import { didYouMean } from '../../did-you-mean.ts';
+import { isOpen } from '../../domain/flow-states.ts';
+import { isOutcomeOpen } from '../../domain/operation.ts';
 import { needsSettlement, type Transfer } from '../../domain/transfer.ts';
 import { Psd2Error } from '../../errors.ts';
 import type { GenericOperation } from '../../store/flow-kinds.ts';
@@ -148,9 +150,9 @@ async function forgetKey({ profiles, terminal }: Context, name: string): Promise
 /** @throws Psd2Error `config` when it is open whether money moved, or it is about to */
 function refuseInDoubt(operations: (Transfer | GenericOperation)[], name: string): void {
   const inDoubt = operations.filter(
-    ({ state, order }) =>
-      ['authorized', 'executing', 'unknown'].includes(state) ||
-      (state === 'executed' && 'instant' in order && needsSettlement(order)),
+    (operation) =>
+      operation.state === 'authorized' ||
+      isOutcomeOpen(operation, 'instant' in operation.order && needsSettlement(operation.order)),
   );
   if (inDoubt.length === 0) return;
   throw new Psd2Error(
@@ -171,7 +173,7 @@ async function confirmRemoval(
   operations: (Transfer | GenericOperation)[],
   name: string,
 ): Promise<void> {
-  const begun = operations.filter(({ state }) => ['created', 'verified', 'authorizing'].includes(state));
+  const begun = operations.filter(isOpen);
   if (begun.length > 0) {
     terminal.warn(
       `Begun and not executed, and without the profile they can't be resumed: ${nameFlows(begun)}.`,

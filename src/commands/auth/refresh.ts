@@ -1,0 +1,11 @@
+import type { Context } from '../context.ts';
+import { printStoredLogin, storedLogin } from './stored-login.ts';
+
+/** `psd2 auth refresh`: a new access token now, whatever time the old one has left. */
+export async function authRefresh(context: Context): Promise<void> {
+  const { tokens: store, holder, login } = await storedLogin(context);
+  const bank = await context.bank();
+  const tokens = await store.read(holder);
+  await bank.accessTokens.renewed(tokens?.accessToken ?? '');
+  printStoredLogin(context, { tokens: store, holder, login: store.readLogin(holder) ?? login });
+}
