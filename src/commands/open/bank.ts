@@ -12,6 +12,7 @@ import type { ClientCredentials } from '../../bank/endpoints/oauth.ts';
 import { type BankConnection, connectToBank } from '../../bank/transport/connection.ts';
 import { withScaForInquiries } from '../../flows/inquiry.ts';
 import { openSession } from '../../flows/session.ts';
+import type { GrantType } from '../../store/files/tokens.ts';
 import {
   applicationNameOf,
   baseUrlOf,
@@ -19,8 +20,7 @@ import {
   type Profile,
   readPem,
   requireSetting,
-} from '../../store/settings.ts';
-import type { GrantType } from '../../store/tokens.ts';
+} from '../../store/machine/settings.ts';
 import { cleanText } from '../../terminal/clean.ts';
 import type { Context, ProfileContext } from '../context.ts';
 import { customerPortsOf } from '../flow/customer-ports.ts';

@@ -1,10 +1,10 @@
 import type { Observation } from '../../bank/call/exchange.ts';
 import { bankDay } from '../../domain/calendar.ts';
 import { Psd2Error } from '../../errors.ts';
-import { CallCounter } from '../../store/call-counter.ts';
-import { CallLog } from '../../store/call-log.ts';
-import { dailyLimitOf } from '../../store/settings.ts';
-import type { GrantType } from '../../store/tokens.ts';
+import { CallCounter } from '../../store/files/call-counter.ts';
+import type { GrantType } from '../../store/files/tokens.ts';
+import { CallLog } from '../../store/machine/call-log.ts';
+import { dailyLimitOf } from '../../store/machine/settings.ts';
 import { cleanText } from '../../terminal/clean.ts';
 import type { ProfileContext } from '../context.ts';
 
