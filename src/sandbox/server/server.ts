@@ -125,7 +125,6 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
 function rulesOf(options: SandboxOptions): BankRules {
   const {
     now = defaultRules.now,
-    instantSettlesAfterMs = defaultRules.instantSettlesAfterMs,
     consents = defaultRules.consents,
     roles,
     tokenTtlSeconds = defaultRules.tokenTtlSeconds,
@@ -139,7 +138,6 @@ function rulesOf(options: SandboxOptions): BankRules {
   } = options;
   return {
     now,
-    instantSettlesAfterMs,
     consents,
     roles,
     tokenTtlSeconds,
