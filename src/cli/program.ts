@@ -23,11 +23,11 @@ const COMMANDS: Record<string, { description: string; declare: () => Promise<Dec
   },
   customer: {
     description: 'the customer who is logged in',
-    declare: async () => (await import('../commands/accounts/declare.ts')).declareCustomer,
+    declare: async () => (await import('../commands/customer/declare.ts')).declareCustomer,
   },
   products: {
     description: "the customer's products",
-    declare: async () => (await import('../commands/accounts/declare.ts')).declareProducts,
+    declare: async () => (await import('../commands/products/declare.ts')).declareProducts,
   },
   accounts: {
     description: 'read accounts, balances and transactions',

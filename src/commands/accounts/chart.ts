@@ -3,7 +3,7 @@ import type { Decimal } from '../../domain/decimal.ts';
 import { parseProductId } from '../../domain/identifiers.ts';
 import { Psd2Error } from '../../errors.ts';
 import type { Context } from '../context.ts';
-import { fetchStatement } from './history.ts';
+import { fetchStatement } from './statement.ts';
 
 /**
  * `psd2 accounts transactions <productId> --chart`: the balance over time, and money in and out by month, of what is

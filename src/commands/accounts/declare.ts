@@ -1,32 +1,6 @@
 import { type Command, Option } from '@commander-js/extra-typings';
 import { examples, type Run } from '../declare.ts';
 
-export function declareCustomer(customer: Command, run: Run): void {
-  customer.addHelpText('after', examples('psd2 customer id'));
-
-  customer
-    .command('id')
-    .description("ask the bank for the customer's id")
-    .addHelpText('after', examples('psd2 customer id', 'psd2 --json customer id | jq -r .customerId'))
-    .action(() => run(async (context) => (await accounts()).customerId(context), 'inquiry'));
-
-  customer
-    .command('show')
-    .description("show the customer's details, as the bank gives them")
-    .addHelpText('after', examples('psd2 customer show --json'))
-    .action(() => run(async (context) => (await bankData()).customerShow(context), 'inquiry'));
-}
-
-export function declareProducts(products: Command, run: Run): void {
-  products.addHelpText('after', examples('psd2 products list'));
-
-  products
-    .command('list')
-    .description('list the products, as the bank gives them')
-    .addHelpText('after', examples('psd2 products list --json'))
-    .action(() => run(async (context) => (await bankData()).productsList(context), 'inquiry'));
-}
-
 export function declareAccounts(command: Command, run: Run): void {
   command.addHelpText(
     'after',
@@ -41,7 +15,7 @@ export function declareAccounts(command: Command, run: Run): void {
     .command('list')
     .description("list the customer's accounts, cards and deposits")
     .addHelpText('after', "\nExample:\n  $ psd2 accounts list --json | jq -r '.[].productId'")
-    .action(() => run(async (context) => (await accounts()).accountsList(context), 'inquiry'));
+    .action(() => run(async (context) => (await import('./list.ts')).accountsList(context), 'inquiry'));
 
   command
     .command('show')
@@ -49,7 +23,7 @@ export function declareAccounts(command: Command, run: Run): void {
     .description('show the details of a product, as the bank gives them')
     .addHelpText('after', examples('psd2 accounts show 0012345678 --json'))
     .action((productId) =>
-      run(async (context) => (await bankData()).accountShow(context, productId), 'inquiry'),
+      run(async (context) => (await import('./show.ts')).accountsShow(context, productId), 'inquiry'),
     );
 
   command
@@ -61,9 +35,15 @@ export function declareAccounts(command: Command, run: Run): void {
       '\nExample:\n  $ psd2 accounts balance 0012345678 --json | jq -r .availableBalance.amount',
     )
     .action((productId) =>
-      run(async (context) => (await accounts()).accountsBalance(context, productId), 'inquiry'),
+      run(async (context) => (await import('./balance.ts')).accountsBalance(context, productId), 'inquiry'),
     );
 
+  declareTransactions(command, run);
+  declareReport(command, run);
+  declareExport(command, run);
+}
+
+function declareTransactions(command: Command, run: Run): void {
   command
     .command('transactions')
     .argument('<productId>')
@@ -96,11 +76,17 @@ Examples:
                 ...options,
                 pending,
               })
-            : (await accounts()).accountsTransactions(context, productId, { ...options, booked, pending }),
+            : (await import('./transactions.ts')).accountsTransactions(context, productId, {
+                ...options,
+                booked,
+                pending,
+              }),
         'inquiry',
       ),
     );
+}
 
+function declareReport(command: Command, run: Run): void {
   command
     .command('report')
     .argument('<productId>')
@@ -112,7 +98,9 @@ Examples:
     .action((productId, options) =>
       run(async (context) => (await import('./report.ts')).accountsReport(context, productId, options)),
     );
+}
 
+function declareExport(command: Command, run: Run): void {
   command
     .command('export')
     .argument('<productId>')
@@ -138,6 +126,3 @@ Examples:
       run(async (context) => (await import('./export.ts')).accountsExport(context, productId, options)),
     );
 }
-
-const accounts = () => import('./accounts.ts');
-const bankData = () => import('./bank-data.ts');

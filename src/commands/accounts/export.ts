@@ -4,7 +4,7 @@ import { Psd2Error } from '../../errors.ts';
 import type { Statement } from '../../statements/statement.ts';
 import type { Context } from '../context.ts';
 import { requireFile, saveResult } from '../shared/save-document.ts';
-import { fetchStatement } from './history.ts';
+import { fetchStatement } from './statement.ts';
 
 export type ExportFormat = 'csv' | 'ofx' | 'camt053';
 

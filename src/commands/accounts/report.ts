@@ -2,7 +2,7 @@ import { parseRange } from '../../domain/calendar.ts';
 import { parseProductId } from '../../domain/identifiers.ts';
 import type { Context } from '../context.ts';
 import { requireFile, saveResult } from '../shared/save-document.ts';
-import { fetchStatement } from './history.ts';
+import { fetchStatement } from './statement.ts';
 
 /** `psd2 accounts report <productId> --file <path>`: one page that needs nothing else, for a colleague to open. */
 export async function accountsReport(

@@ -41,19 +41,19 @@ Examples:
       'after',
       examples('psd2 auth status', 'psd2 auth status --json | jq -r .refreshTokenExpiresAt'),
     )
-    .action(() => run(async (context) => (await import('./auth.ts')).authStatus(context)));
+    .action(() => run(async (context) => (await import('./status.ts')).authStatus(context)));
 
   auth
     .command('list')
     .description('list the customers whose tokens are kept')
     .addHelpText('after', examples('psd2 auth list'))
-    .action(() => run(async (context) => (await import('./auth.ts')).authList(context)));
+    .action(() => run(async (context) => (await import('./list.ts')).authList(context)));
 
   auth
     .command('refresh')
     .description('get a new access token now')
     .addHelpText('after', examples('psd2 auth refresh'))
-    .action(() => run(async (context) => (await import('./auth.ts')).authRefresh(context)));
+    .action(() => run(async (context) => (await import('./refresh.ts')).authRefresh(context)));
 
   auth
     .command('token')
@@ -62,7 +62,7 @@ Examples:
       'after',
       '\nThe token is a secret: whoever has it can read the accounts.\n\nExample:\n  $ TOKEN=$(psd2 auth token)',
     )
-    .action(() => run(async (context) => (await import('./auth.ts')).authToken(context)));
+    .action(() => run(async (context) => (await import('./token.ts')).authToken(context)));
 
   auth
     .command('logout')
@@ -70,6 +70,6 @@ Examples:
     .addHelpText('after', examples('psd2 auth logout --revoke'))
     .option('--revoke', 'have the bank revoke them first')
     .action(({ revoke = false }) =>
-      run(async (context) => (await import('./auth.ts')).authLogout(context, { revoke })),
+      run(async (context) => (await import('./logout.ts')).authLogout(context, { revoke })),
     );
 }

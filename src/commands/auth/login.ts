@@ -5,8 +5,8 @@ import { toStoredTokens } from '../../flows/session.ts';
 import type { Context } from '../context.ts';
 import { customerPortsOf } from '../flow/customer-ports.ts';
 import { openBankOf } from '../open/bank.ts';
-import { openProfileOf } from '../open/profile.ts';
-import { describeLogin, printLogin } from './auth.ts';
+import { type OpenProfile, openProfileOf } from '../open/profile.ts';
+import { describeLogin, type LoginStatus, printLogin } from './stored-login.ts';
 
 export interface LoginOptions {
   clientCredentials: boolean;
@@ -19,31 +19,41 @@ const NEVER = new AbortController().signal;
 
 /** `psd2 auth login`: a customer through the browser, or the application by itself. */
 export async function authLogin(context: Context, options: LoginOptions): Promise<void> {
-  const { terminal, world } = context;
   const opened = openProfileOf(context);
+  printLogin(
+    context,
+    await (options.clientCredentials
+      ? logApplicationIn(context, opened)
+      : logCustomerIn(context, opened, options.paste)),
+  );
+}
+
+async function logApplicationIn(context: Context, opened: OpenProfile): Promise<LoginStatus> {
+  const { world } = context;
+  const { tokens: store } = opened;
+  const bank = await openBankOf(context, opened, 'client_credentials');
+  const customerId = store.lastCustomer() ?? null;
+  const tokens = await world.finish('The new login', async () => {
+    const giveBack = store.reserve();
+    const granted = await requestTokens(
+      bank.connect(),
+      bank.client(),
+      { grant_type: 'client_credentials' },
+      world.newId(),
+    );
+    giveBack();
+    const kept = { ...toStoredTokens(granted, world.now()), apiTrackId: bank.session.apiTrackId };
+    await store.locked(null, () => store.write(null, kept), NEVER);
+    return kept;
+  });
+  return describeLogin(context, opened, 'client_credentials', customerId, tokens);
+}
+
+/** @param paste whether the operator pastes the address that the browser ended at */
+async function logCustomerIn(context: Context, opened: OpenProfile, paste: boolean): Promise<LoginStatus> {
+  const { terminal, world } = context;
   const { profile, tokens: store } = opened;
-
-  if (options.clientCredentials) {
-    const bank = await openBankOf(context, opened, 'client_credentials');
-    const customerId = store.lastCustomer() ?? null;
-    const tokens = await world.finish('The new login', async () => {
-      const giveBack = store.reserve();
-      const granted = await requestTokens(
-        bank.connect(),
-        bank.client(),
-        { grant_type: 'client_credentials' },
-        world.newId(),
-      );
-      giveBack();
-      const kept = { ...toStoredTokens(granted, world.now()), apiTrackId: bank.session.apiTrackId };
-      await store.locked(null, () => store.write(null, kept), NEVER);
-      return kept;
-    });
-    printLogin(context, describeLogin(context, opened, 'client_credentials', customerId, tokens));
-    return;
-  }
-
-  if (options.paste && !terminal.canAsk) {
+  if (paste && !terminal.canAsk) {
     throw new Psd2Error('usage', '--paste asks for an address, and there is no terminal to ask at', {
       hint: 'Use a redirect URI on this machine instead (PSD2_REDIRECT_URI).',
     });
@@ -59,7 +69,7 @@ export async function authLogin(context: Context, options: LoginOptions): Promis
     customer: customerPortsOf(context, profile),
     world,
     // It carries the code: what is pasted is not shown.
-    askForReturnAddress: options.paste
+    askForReturnAddress: paste
       ? () => terminal.askSecret('The address that the browser ended at')
       : undefined,
     async keep(customerId, tokens) {
@@ -73,5 +83,5 @@ export async function authLogin(context: Context, options: LoginOptions): Promis
       await store.rememberCustomer(customerId);
     },
   });
-  printLogin(context, describeLogin(context, opened, 'authorization_code', customerId, tokens));
+  return describeLogin(context, opened, 'authorization_code', customerId, tokens);
 }

@@ -16,13 +16,13 @@ import type { GenericOperation } from '../../store/flow-kinds.ts';
 import type { FlowJournal, OpenConsent, OpenFlow, OpenOperation } from '../../store/journal.ts';
 import { cleanText } from '../../terminal/clean.ts';
 import { writeLocalTime } from '../../terminal/output.ts';
-import { writeMoney } from '../accounts/accounts.ts';
 import { printConsent } from '../consent/consent.ts';
 import type { Context } from '../context.ts';
 import { openUnattendedBank } from '../open/bank.ts';
 import { type OpenProfile, openProfileOf } from '../open/profile.ts';
 import { openTransport } from '../open/transport.ts';
 import { printOperation } from '../operation/operation.ts';
+import { writeMoney } from '../shared/money.ts';
 import { printTransfer } from '../transfer/transfer.ts';
 import { actingFor, refuseUnconfirmable } from './rules.ts';
 

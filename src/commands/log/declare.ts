@@ -32,7 +32,7 @@ Examples:
     )
     .action((options) =>
       run(async (context) =>
-        (await import('./log.ts')).log(context, {
+        (await import('./list.ts')).logList(context, {
           ...options,
           failed: options.failed === true,
         }),

@@ -15,8 +15,6 @@ import { type OperationCalls, runOperation } from '../../flows/operation.ts';
 import type { GenericOperation } from '../../store/flow-kinds.ts';
 import type { OpenOperation } from '../../store/journal.ts';
 import type { Column } from '../../terminal/output.ts';
-import { writeMoney } from '../accounts/accounts.ts';
-import { printBankData } from '../accounts/bank-data.ts';
 import type { Context } from '../context.ts';
 import { customerPortsOf } from '../flow/customer-ports.ts';
 import { RESOLUTION_CSV, resolutionField } from '../flow/resolution-field.ts';
@@ -29,6 +27,8 @@ import {
 } from '../flow/rules.ts';
 import { type CustomerBank, openCustomerBank } from '../open/bank.ts';
 import { openProfileOf } from '../open/profile.ts';
+import { printBankData } from '../shared/bank-data.ts';
+import { writeMoney } from '../shared/money.ts';
 import { readFurtherData, readJsonOption } from '../shared/read-data.ts';
 import { requireFile, saveDocument } from '../shared/save-document.ts';
 

@@ -10,12 +10,12 @@ import { Psd2Error } from '../../errors.ts';
 import { transferCalls } from '../../flows/transfer.ts';
 import { cleanText } from '../../terminal/clean.ts';
 import type { Column } from '../../terminal/output.ts';
-import { writeMoney } from '../accounts/accounts.ts';
 import type { Context } from '../context.ts';
 import { RESOLUTION_CSV, resolutionField } from '../flow/resolution-field.ts';
 import { actingFor, warnOfDamaged } from '../flow/rules.ts';
 import { openCustomerBank } from '../open/bank.ts';
 import { openProfileOf } from '../open/profile.ts';
+import { writeMoney } from '../shared/money.ts';
 import { readLimit } from '../shared/read-limit.ts';
 import { requireFile, saveResult } from '../shared/save-document.ts';
 

@@ -34,7 +34,7 @@ const NARROW_COLUMNS: Column<LoggedCall>[] = [
 const PAGE = 100;
 
 /** `psd2 log`: the calls to the bank, the newest first; with `--transaction` on a terminal, as a timeline. */
-export async function log(context: Context, options: LogOptions): Promise<void> {
+export async function logList(context: Context, options: LogOptions): Promise<void> {
   const { output, stdoutIsTerminal } = context;
   if (options.transaction !== undefined && output.format === 'table') {
     return (await import('./timeline.ts')).printTimeline(context, options, options.transaction);

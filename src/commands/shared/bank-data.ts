@@ -1,28 +1,11 @@
 import * as z from 'zod/mini';
-import { customerPath, productPath } from '../../bank/endpoints/customers.ts';
-import { parseProductId } from '../../domain/identifiers.ts';
 import type { Context } from '../context.ts';
 import { openCustomerBank } from '../open/bank.ts';
 
 // The specification does not show the shapes of these answers, so the bank's own data is printed, unread.
 
-/** `psd2 customer show` */
-export async function customerShow(context: Context): Promise<void> {
-  await showData(context, customerPath);
-}
-
-/** `psd2 products list` */
-export async function productsList(context: Context): Promise<void> {
-  await showData(context, (customerId) => `${customerPath(customerId)}/products`);
-}
-
-/** `psd2 accounts show <productId>` */
-export async function accountShow(context: Context, product: string): Promise<void> {
-  const productId = parseProductId(product);
-  await showData(context, (customerId) => productPath(customerId, productId));
-}
-
-async function showData(context: Context, pathOf: (customerId: string) => string): Promise<void> {
+/** Prints what the bank says under a path of the customer. */
+export async function showBankData(context: Context, pathOf: (customerId: string) => string): Promise<void> {
   const { bank, customerId } = await openCustomerBank(context);
   const call = { method: 'GET', path: pathOf(customerId), transactionId: context.world.newId() } as const;
   const { data } = await bank.call(call, z.record(z.string(), z.unknown()));

@@ -1,0 +1,44 @@
+import type { Context } from '../context.ts';
+import { openProfileOf } from '../open/profile.ts';
+import { describeLogin, LOGIN_CSV, type LoginStatus } from './stored-login.ts';
+
+/** `psd2 auth list`: whose tokens are kept. */
+export async function authList(context: Context): Promise<void> {
+  const opened = openProfileOf(context);
+  const { tokens } = opened;
+  const last = tokens.lastCustomer();
+  const logins = [...tokens.customers(), null].flatMap((customerId) => {
+    const kept = tokens.readLogin(customerId);
+    const grant = customerId === null ? 'client_credentials' : 'authorization_code';
+    return kept ? [describeLogin(context, opened, grant, customerId, kept)] : [];
+  });
+  await context.output.table(
+    logins,
+    [
+      { title: '', value: ({ customerId }) => (customerId !== null && customerId === last ? '*' : ' ') },
+      { title: 'CUSTOMER', value: ({ customerId }) => customerId, whole: true },
+      { title: 'GRANT', value: ({ grantType }) => grantType, whole: true },
+      { title: 'TOKEN', value: (login) => validityOf(login, context.world.now()), whole: true },
+      {
+        title: 'ACCESS TOKEN UNTIL',
+        value: ({ accessTokenExpiresAt }) => accessTokenExpiresAt,
+        kind: 'time',
+      },
+      {
+        title: 'REFRESH TOKEN UNTIL',
+        value: ({ refreshTokenExpiresAt }) => refreshTokenExpiresAt,
+        kind: 'time',
+      },
+    ],
+    'Nobody is logged in with this profile.',
+    LOGIN_CSV,
+  );
+}
+
+/** Whether calls can be made with a login: now, after a renewal that psd2 makes by itself, or after a new login. */
+function validityOf({ accessTokenExpiresAt, refreshTokenExpiresAt }: LoginStatus, now: Date): string {
+  const isGood = (until: string | null) => until !== null && new Date(until) > now;
+  if (isGood(accessTokenExpiresAt)) return 'good';
+  if (isGood(refreshTokenExpiresAt)) return 'to be renewed';
+  return accessTokenExpiresAt === null ? 'not known' : 'expired';
+}

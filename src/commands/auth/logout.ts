@@ -1,0 +1,32 @@
+import { revokeToken } from '../../bank/endpoints/oauth.ts';
+import type { Context } from '../context.ts';
+import { openBankOf } from '../open/bank.ts';
+import { storedLogin } from './stored-login.ts';
+
+/** `psd2 auth logout`: forgets the tokens; with `revoke` the bank forgets them first. */
+export async function authLogout(context: Context, options: { revoke: boolean }): Promise<void> {
+  const { globals, world, output, terminal } = context;
+  const { opened, holder } = storedLogin(context);
+  const revoked: string[] = [];
+  const bank = options.revoke ? await openBankOf(context, opened, globals.grant) : undefined;
+  // A renewal that is under way must not store tokens after they were forgotten.
+  await opened.tokens.exclusively(holder, async () => {
+    if (bank) {
+      const tokens = await opened.tokens.read(holder);
+      const transactionId = world.newId();
+      const kinds = [
+        ['refresh_token', tokens?.refreshToken],
+        ['access_token', tokens?.accessToken],
+      ] as const;
+      for (const [kind, token] of kinds) {
+        if (!token) continue;
+        await revokeToken(bank.connect(), bank.client(), token, kind, transactionId);
+        revoked.push(kind);
+      }
+    }
+    opened.tokens.remove(holder);
+  });
+  if (output.format === 'table')
+    terminal.say(`Logged out${revoked.length > 0 ? `; the bank has revoked ${revoked.join(' and ')}` : ''}.`);
+  else output.record({ profile: opened.profile.name, revoked }, []);
+}

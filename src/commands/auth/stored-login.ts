@@ -1,0 +1,91 @@
+import { bankDay } from '../../domain/calendar.ts';
+import { CallCounter } from '../../store/call-counter.ts';
+import { dailyLimitOf } from '../../store/settings.ts';
+import type { GrantType, StoredLogin } from '../../store/tokens.ts';
+import type { Column } from '../../terminal/output.ts';
+import type { Context } from '../context.ts';
+import { customerOf, notLoggedIn, type OpenProfile, openProfileOf } from '../open/profile.ts';
+
+/** What `auth login` and `auth status` tell of a login. Times are ISO 8601 with zone. */
+export interface LoginStatus {
+  profile: string;
+  grantType: GrantType;
+  customerId: string | null;
+  scope: string | null;
+  accessTokenExpiresAt: string | null;
+  refreshTokenExpiresAt: string | null;
+  /** With client credentials: how many calls were made today, and how many the operator says may be. */
+  callsToday?: number;
+  dailyLimit?: number | null;
+}
+
+const LOGIN_FIELDS: Column<LoginStatus>[] = [
+  { title: 'Profile', value: ({ profile }) => profile },
+  { title: 'Grant', value: ({ grantType }) => grantType },
+  { title: 'Customer', value: ({ customerId }) => customerId },
+  { title: 'Scope', value: ({ scope }) => scope },
+  { title: 'Access token until', value: ({ accessTokenExpiresAt }) => accessTokenExpiresAt, kind: 'time' },
+  { title: 'Refresh token until', value: ({ refreshTokenExpiresAt }) => refreshTokenExpiresAt, kind: 'time' },
+  {
+    title: 'Calls today',
+    value: ({ callsToday, dailyLimit }) =>
+      callsToday === undefined ? null : `${callsToday}${dailyLimit ? ` of ${dailyLimit}` : ''}`,
+  },
+];
+
+export const LOGIN_CSV = [
+  ...['profile', 'grantType', 'customerId', 'scope', 'accessTokenExpiresAt', 'refreshTokenExpiresAt'],
+  ...['callsToday', 'dailyLimit'],
+];
+
+/** What is shown of a login; never a token. */
+export function describeLogin(
+  context: Context,
+  { profile }: OpenProfile,
+  grantType: GrantType,
+  customerId: string | null,
+  { scope, accessTokenExpiresAt, refreshTokenExpiresAt }: StoredLogin,
+): LoginStatus {
+  const login = {
+    profile: profile.name,
+    grantType,
+    customerId,
+    scope,
+    accessTokenExpiresAt,
+    refreshTokenExpiresAt,
+  };
+  if (grantType === 'authorization_code') return login;
+  const counter = new CallCounter(context.folder, profile.name);
+  return {
+    ...login,
+    callsToday: counter.callsOn(bankDay(context.world.now())),
+    dailyLimit: dailyLimitOf(profile),
+  };
+}
+
+/** Prints a login in the shape of the command contract. */
+export function printLogin({ output }: Context, login: LoginStatus): void {
+  output.record(login, LOGIN_FIELDS);
+}
+
+/** A login that is stored, and whose tokens it is of: the customer's, or null for the application's own. */
+export interface StoredHolder {
+  opened: OpenProfile;
+  holder: string | null;
+  login: StoredLogin;
+}
+
+/** The login that the command is about. @throws Psd2Error `not_logged_in` */
+export function storedLogin(context: Context): StoredHolder {
+  const opened = openProfileOf(context);
+  const holder = context.globals.grant === 'client_credentials' ? null : customerOf(context, opened);
+  const login = opened.tokens.readLogin(holder);
+  if (!login) throw notLoggedIn(opened, holder);
+  return { opened, holder, login };
+}
+
+/** Prints what is stored of a login. The application acts for the customer who logged in last. */
+export function printStoredLogin(context: Context, { opened, holder, login }: StoredHolder): void {
+  const customerId = holder ?? opened.tokens.lastCustomer() ?? null;
+  printLogin(context, describeLogin(context, opened, context.globals.grant, customerId, login));
+}
