@@ -1,8 +1,7 @@
 import { randomInt } from 'node:crypto';
-import { Refusal } from '../answers/refusal.ts';
+import type { Bank } from '../bank.ts';
 import { bankDay, bookingInstant, isBusinessDay, nextBusinessDay } from '../ledger/bank-time.ts';
 import type { Entry } from '../ledger/entry.ts';
-import type { Bank } from '../server/bank.ts';
 import type { Execution, TransferResource } from './resource.ts';
 import { requireFunds, type TransferOrder } from './transfer-order.ts';
 
@@ -17,9 +16,6 @@ import { requireFunds, type TransferOrder } from './transfer-order.ts';
  * @throws Refusal `ALREADY_EXECUTED`, `STEP_MISSING`, `NOT_AUTHORIZED`, `FUNDS_INSUFFICIENT`, `EXECUTION_REFUSED`
  */
 export function executeTransfer(bank: Bank, transfer: TransferResource): Execution {
-  if (transfer.execution) {
-    throw new Refusal('ALREADY_EXECUTED', 'The operation was executed before', 'It was booked once.');
-  }
   bank.resources.requireExecutable(transfer);
   const now = bank.now();
   const { product, order, customer } = transfer;
