@@ -1,9 +1,9 @@
 import type * as z from 'zod/mini';
 import { applyConsentEvent, type Consent, type ConsentEvent } from '../domain/consent.ts';
+import { isPlainlyFailed } from '../domain/flow-states.ts';
 import {
   applyOperationEvent,
   type GenericOrder,
-  isPlainlyFailed,
   type Operation,
   type OperationEvent,
 } from '../domain/operation.ts';
@@ -49,6 +49,6 @@ export const CONSENT: FlowKind<Consent, ConsentEvent> = {
   schema: consentEvent,
   apply: applyConsentEvent,
   resourceIdOf: ({ resourceId }) => resourceId,
-  isEnded: ({ state }) => ['failed', 'rejected', 'expired', 'cancelled'].includes(state),
+  isEnded: isPlainlyFailed,
   isExecution: () => false,
 };

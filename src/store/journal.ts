@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { basename, join } from 'node:path';
 import type { Consent, ConsentEvent } from '../domain/consent.ts';
-import { type GenericOrder, isPlainlyFailed, type OperationEvent } from '../domain/operation.ts';
+import { isPlainlyFailed } from '../domain/flow-states.ts';
+import type { GenericOrder, OperationEvent } from '../domain/operation.ts';
 import type { Transfer, TransferEvent } from '../domain/transfer.ts';
 import { Psd2Error } from '../errors.ts';
 import { listFolder } from './files.ts';

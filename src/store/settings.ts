@@ -43,6 +43,16 @@ export const PEM_VARIABLES = {
   bankSigningCertificate: 'PSD2_BANK_SIGNING_CERT',
 } as const;
 
+/** All of them, in the order of the settings' table. */
+export const PEM_SETTINGS = [
+  'qwacCertificate',
+  'qwacKey',
+  'qsealCertificate',
+  'qsealKey',
+  'ca',
+  'bankSigningCertificate',
+] as const satisfies (keyof typeof PEM_VARIABLES)[];
+
 export type TextSetting = keyof typeof TEXT_VARIABLES;
 export type PemSetting = keyof typeof PEM_VARIABLES;
 
