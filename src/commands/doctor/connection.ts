@@ -6,7 +6,7 @@ import type { Answer } from '../../bank/call/exchange.ts';
 import { authorizeCall } from '../../bank/endpoints/oauth.ts';
 import { CallFailed, proxyFor } from '../../bank/transport/connection.ts';
 import { Psd2Error } from '../../errors.ts';
-import { redirectUriOf } from '../../store/settings.ts';
+import { redirectUriOf } from '../../store/machine/settings.ts';
 import type { Context } from '../context.ts';
 import { openBankOf } from '../open/bank.ts';
 import type { KeyRing } from '../open/keys.ts';

@@ -4,7 +4,7 @@ import {
   redirectUriOf,
   requireSetting,
   requireSource,
-} from '../../store/settings.ts';
+} from '../../store/machine/settings.ts';
 import type { Context } from '../context.ts';
 import { openKeyRing } from '../open/keys.ts';
 import { type OpenProfile, openProfileOf, openSecrets } from '../open/profile.ts';

@@ -1,6 +1,6 @@
 import { type FlowState, isOver } from '../../domain/flow-states.ts';
 import { Psd2Error } from '../../errors.ts';
-import type { OnDamaged } from '../../store/journal.ts';
+import type { OnDamaged } from '../../store/files/journal.ts';
 import { cleanText } from '../../terminal/clean.ts';
 import type { Context } from '../context.ts';
 

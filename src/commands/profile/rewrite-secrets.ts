@@ -1,5 +1,5 @@
-import { ENVIRONMENT_PROFILE } from '../../store/profiles.ts';
-import type { Vault } from '../../store/vault.ts';
+import { ENVIRONMENT_PROFILE } from '../../store/machine/profiles.ts';
+import type { Vault } from '../../store/secrets/vault.ts';
 import type { Context } from '../context.ts';
 import { type OpenProfile, openProfileOf } from '../open/profile.ts';
 

@@ -1,6 +1,6 @@
 import { Psd2Error } from '../../../errors.ts';
-import { FlowJournal } from '../../../store/journal.ts';
-import { TokenStore } from '../../../store/tokens.ts';
+import { FlowJournal } from '../../../store/files/journal.ts';
+import { TokenStore } from '../../../store/files/tokens.ts';
 import type { Context } from '../../context.ts';
 import { checkConnection } from '../../doctor/connection.ts';
 import { Diagnosis } from '../../doctor/diagnosis.ts';

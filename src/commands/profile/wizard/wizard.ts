@@ -1,13 +1,13 @@
 import { parsePaymentAmount } from '../../../domain/payment-amount.ts';
 import { Psd2Error } from '../../../errors.ts';
-import type { BankEnvironment, ProfileSettings } from '../../../store/profiles.ts';
+import type { BankEnvironment, ProfileSettings } from '../../../store/machine/profiles.ts';
 import {
   applicationNameOf,
   DEFAULT_REDIRECT_URI,
   environmentSettings,
   parseBaseUrl,
   redirectUriOf,
-} from '../../../store/settings.ts';
+} from '../../../store/machine/settings.ts';
 import type { Context } from '../../context.ts';
 import { openKeyRing } from '../../open/keys.ts';
 import { sandboxFolderOf } from '../../sandbox/folder.ts';

@@ -1,12 +1,12 @@
-import { comparableReference } from '../domain/sepa-text.ts';
-import type { Transfer } from '../domain/transfer.ts';
-import { Psd2Error } from '../errors.ts';
-import { findFlow } from './find-flow.ts';
+import { comparableReference } from '../../domain/sepa-text.ts';
+import type { Transfer } from '../../domain/transfer.ts';
+import { Psd2Error } from '../../errors.ts';
+import { UnsafeFile } from '../disk/permissions.ts';
+import { findFlow } from '../flow/find.ts';
+import { type FlowKind, TRANSFER } from '../flow/kinds.ts';
 import { damagedAt, readFirstEvent } from './flow-file.ts';
 import type { FlowFolder } from './flow-folder.ts';
 import type { FlowIndex, IndexEntry } from './flow-index.ts';
-import { type FlowKind, TRANSFER } from './flow-kinds.ts';
-import { UnsafeFile } from './permissions.ts';
 
 /** A transfer with a reference, or why what became of it can't be told. */
 export type ReferencedTransfer = { flow: string; transfer: Transfer } | { flow: string; damage: Psd2Error };

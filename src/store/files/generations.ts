@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
-import { Psd2Error } from '../errors.ts';
-import { appendDurably, listFolder, removeStored, syncFolder, takeName } from './files.ts';
-import { reasonOf, systemCode } from './system-error.ts';
+import { Psd2Error } from '../../errors.ts';
+import { appendDurably, listFolder, removeStored, syncFolder, takeName } from '../disk/files.ts';
+import { reasonOf, systemCode } from '../disk/system-error.ts';
 
 /**
  * A document that is replaced by newer ones, and never by an older one: each is a file of its own, `<generation>.json`,

@@ -1,10 +1,10 @@
 import { randomBytes, scrypt } from 'node:crypto';
 import * as z from 'zod/mini';
-import { Psd2Error } from '../errors.ts';
-import { removeStored } from './files.ts';
-import type { StoreFolder } from './folder.ts';
-import { readJsonFile, writeJsonFile } from './json-file.ts';
-import { withLock } from './lock.ts';
+import { Psd2Error } from '../../errors.ts';
+import { removeStored } from '../disk/files.ts';
+import { readJsonFile, writeJsonFile } from '../disk/json-file.ts';
+import { withLock } from '../disk/lock.ts';
+import type { StoreFolder } from '../machine/folder.ts';
 import { KEY_BYTES, type Place, type Sealed, seal, sealed, unseal } from './sealed.ts';
 
 /** One of the settings that OWASP's Password Storage Cheat Sheet gives for scrypt (RFC 7914): 32 MiB, three times. */

@@ -1,4 +1,4 @@
-import { Psd2Error } from '../errors.ts';
+import { Psd2Error } from '../../errors.ts';
 
 /** Where a flow is looked for; each is asked only when it is needed. */
 export interface FlowPlaces {

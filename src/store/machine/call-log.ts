@@ -10,8 +10,8 @@ import {
   writeSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { makePrivateFolder } from './json-file.ts';
-import { isMissing } from './system-error.ts';
+import { makePrivateFolder } from '../disk/json-file.ts';
+import { isMissing } from '../disk/system-error.ts';
 
 /** A call that was sent to the bank, or tried to be. Nothing here is secret; times are ISO 8601, UTC. */
 export interface LoggedCall {

@@ -1,9 +1,7 @@
 import { join } from 'node:path';
 import * as z from 'zod/mini';
-import { Psd2Error } from '../errors.ts';
-import { listFolder, removeStored, syncFolder } from './files.ts';
-import type { StoreFolder } from './folder.ts';
-import { Generations } from './generations.ts';
+import { Psd2Error } from '../../errors.ts';
+import { listFolder, removeStored, syncFolder } from '../disk/files.ts';
 import {
   makePrivateFolder,
   type Notice,
@@ -11,12 +9,14 @@ import {
   removeHalfWritten,
   setAsideIfDamaged,
   writeJsonFile,
-} from './json-file.ts';
-import { type HeldLock, LONGEST_RENEWAL_MS, withLock } from './lock.ts';
-import { refuseUnsafeFolder } from './permissions.ts';
-import { reserveSpace } from './reserve-space.ts';
-import { type Place, sealed } from './sealed.ts';
-import { type ProfileKey, Vault } from './vault.ts';
+} from '../disk/json-file.ts';
+import { type HeldLock, LONGEST_RENEWAL_MS, withLock } from '../disk/lock.ts';
+import { refuseUnsafeFolder } from '../disk/permissions.ts';
+import { reserveSpace } from '../disk/reserve-space.ts';
+import type { StoreFolder } from '../machine/folder.ts';
+import { type Place, sealed } from '../secrets/sealed.ts';
+import { type ProfileKey, Vault } from '../secrets/vault.ts';
+import { Generations } from './generations.ts';
 
 export type GrantType = 'authorization_code' | 'client_credentials';
 

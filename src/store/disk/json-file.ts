@@ -1,7 +1,7 @@
 import { lstatSync, mkdirSync, readlinkSync, renameSync, symlinkSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import type * as z from 'zod/mini';
-import { Psd2Error } from '../errors.ts';
+import { Psd2Error } from '../../errors.ts';
 import { listFolder, moveAway, readOwnFile, readPlainFile, removeStored, syncFolder } from './files.ts';
 import { reasonOf } from './system-error.ts';
 

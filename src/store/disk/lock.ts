@@ -13,7 +13,7 @@ import {
 import { hostname } from 'node:os';
 import { dirname } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { Psd2Error } from '../errors.ts';
+import { Psd2Error } from '../../errors.ts';
 import { readPlainFile } from './files.ts';
 import { makePrivateFolder } from './json-file.ts';
 import { beginBeat } from './lock-beat.ts';

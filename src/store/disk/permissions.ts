@@ -1,6 +1,6 @@
 import { readdirSync, type Stats, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { Psd2Error } from '../errors.ts';
+import { Psd2Error } from '../../errors.ts';
 
 /** What is judged: `secret` is a file that nobody else may read, `public` one that they may, as a certificate. */
 export type Judged = 'folder' | 'secret' | 'public';

@@ -1,10 +1,10 @@
 import { statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import envPaths from 'env-paths';
-import { Psd2Error } from '../errors.ts';
-import { entriesBelow } from './files.ts';
-import { faultOf, faultOfFolder, faultOfRoot, foldersIn } from './permissions.ts';
-import { reasonOf } from './system-error.ts';
+import { Psd2Error } from '../../errors.ts';
+import { entriesBelow } from '../disk/files.ts';
+import { faultOf, faultOfFolder, faultOfRoot, foldersIn } from '../disk/permissions.ts';
+import { reasonOf } from '../disk/system-error.ts';
 
 /** Where `psd2` keeps what it keeps, for one configuration folder. */
 export interface StoreFolder {

@@ -1,11 +1,19 @@
 import { randomUUID } from 'node:crypto';
 import { basename, join } from 'node:path';
-import type { Consent, ConsentEvent } from '../domain/consent.ts';
-import { isPlainlyFailed } from '../domain/flow-states.ts';
-import type { GenericOrder, OperationEvent } from '../domain/operation.ts';
-import type { Transfer, TransferEvent } from '../domain/transfer.ts';
-import { Psd2Error } from '../errors.ts';
-import { listFolder } from './files.ts';
+import type { Consent, ConsentEvent } from '../../domain/consent.ts';
+import { isPlainlyFailed } from '../../domain/flow-states.ts';
+import type { GenericOrder, OperationEvent } from '../../domain/operation.ts';
+import type { Transfer, TransferEvent } from '../../domain/transfer.ts';
+import { Psd2Error } from '../../errors.ts';
+import { listFolder } from '../disk/files.ts';
+import { makePrivateFolder } from '../disk/json-file.ts';
+import { holderOf, withLock } from '../disk/lock.ts';
+import { UnsafeFile } from '../disk/permissions.ts';
+import { reserveSpace } from '../disk/reserve-space.ts';
+import { collectMoments, type FlowMoment, momentEvent } from '../flow/history.ts';
+import { createdAt, isFlowId, newFlowId } from '../flow/ids.ts';
+import { CONSENT, type FlowKind, type GenericOperation, OPERATION, TRANSFER } from '../flow/kinds.ts';
+import type { StoreFolder } from '../machine/folder.ts';
 import {
   appendToFlowFile,
   assertNotOvertaken,
@@ -15,18 +23,10 @@ import {
   readFlowFile,
 } from './flow-file.ts';
 import { FlowFolder } from './flow-folder.ts';
-import { collectMoments, type FlowMoment, momentEvent } from './flow-history.ts';
-import { createdAt, isFlowId, newFlowId } from './flow-id.ts';
 import { FlowIndex } from './flow-index.ts';
-import { CONSENT, type FlowKind, type GenericOperation, OPERATION, TRANSFER } from './flow-kinds.ts';
 import { FlowLookup, type ReferencedTransfer } from './flow-lookup.ts';
 import { FlowsUnderWay } from './flows-under-way.ts';
-import type { StoreFolder } from './folder.ts';
-import { makePrivateFolder } from './json-file.ts';
-import { holderOf, withLock } from './lock.ts';
-import { UnsafeFile } from './permissions.ts';
 import { ReferenceClaims } from './reference-claims.ts';
-import { reserveSpace } from './reserve-space.ts';
 
 /** A flow as its journal tells it, with the means to write its next event. */
 export interface OpenFlow<Flow, Event> {

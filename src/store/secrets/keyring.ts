@@ -1,4 +1,4 @@
-import { Psd2Error } from '../errors.ts';
+import { Psd2Error } from '../../errors.ts';
 
 const SERVICE = 'psd2';
 

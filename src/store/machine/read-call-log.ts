@@ -1,9 +1,9 @@
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 import * as z from 'zod/mini';
-import { Psd2Error } from '../errors.ts';
+import { Psd2Error } from '../../errors.ts';
+import { faultOf } from '../disk/permissions.ts';
+import { isMissing } from '../disk/system-error.ts';
 import { type LoggedCall, logFiles } from './call-log.ts';
-import { faultOf } from './permissions.ts';
-import { isMissing } from './system-error.ts';
 
 const BLOCK = 64 * 1024;
 const NEWLINE = 0x0a;

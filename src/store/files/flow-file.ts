@@ -10,9 +10,9 @@ import {
 } from 'node:fs';
 import { basename, dirname } from 'node:path';
 import * as z from 'zod/mini';
-import { Psd2Error } from '../errors.ts';
-import { appendDurably, readOwnFile, syncFolder, takeName } from './files.ts';
-import { reasonOf } from './system-error.ts';
+import { Psd2Error } from '../../errors.ts';
+import { appendDurably, readOwnFile, syncFolder, takeName } from '../disk/files.ts';
+import { reasonOf } from '../disk/system-error.ts';
 
 /** Reads an event of the journal. */
 export type EventSchema<Event> = z.ZodMiniType<Event>;

@@ -1,11 +1,11 @@
 import { closeSync, constants, openSync, rmSync, statSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
-import type { IsoDate } from '../domain/calendar.ts';
-import { Psd2Error } from '../errors.ts';
-import { listFolder } from './files.ts';
-import type { StoreFolder } from './folder.ts';
-import { makePrivateFolder } from './json-file.ts';
-import { reasonOf } from './system-error.ts';
+import type { IsoDate } from '../../domain/calendar.ts';
+import { Psd2Error } from '../../errors.ts';
+import { listFolder } from '../disk/files.ts';
+import { makePrivateFolder } from '../disk/json-file.ts';
+import { reasonOf } from '../disk/system-error.ts';
+import type { StoreFolder } from '../machine/folder.ts';
 
 /**
  * Counts the calls of a profile with client credentials, which PSD2 limits per day (interface specification,

@@ -16,7 +16,7 @@ import {
   type Stats,
 } from 'node:fs';
 import { join } from 'node:path';
-import { Psd2Error } from '../errors.ts';
+import { Psd2Error } from '../../errors.ts';
 import { faultOf } from './permissions.ts';
 import { isMissing, reasonOf, systemCode } from './system-error.ts';
 

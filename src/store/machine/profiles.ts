@@ -1,12 +1,12 @@
 import { basename, join } from 'node:path';
 import * as z from 'zod/mini';
-import { Psd2Error } from '../errors.ts';
-import { listFolder, removeStored } from './files.ts';
+import { Psd2Error } from '../../errors.ts';
+import { listFolder, removeStored } from '../disk/files.ts';
+import { type Notice, readJsonFile, removeHalfWritten, writeJsonFile } from '../disk/json-file.ts';
+import { LONGEST_RENEWAL_MS, withLock } from '../disk/lock.ts';
+import { type Place, sealed } from '../secrets/sealed.ts';
+import { type KeySources, type ProfileKey, Vault } from '../secrets/vault.ts';
 import type { StoreFolder } from './folder.ts';
-import { type Notice, readJsonFile, removeHalfWritten, writeJsonFile } from './json-file.ts';
-import { LONGEST_RENEWAL_MS, withLock } from './lock.ts';
-import { type Place, sealed } from './sealed.ts';
-import { type KeySources, type ProfileKey, Vault } from './vault.ts';
 
 /** Certificate or key: its PEM text, a PKCS#12 file in base64, or the path of a file that holds it. */
 const pem = z.union([

@@ -1,6 +1,6 @@
 import { closeSync, constants, fstatSync, openSync, readFileSync } from 'node:fs';
-import { Psd2Error } from '../errors.ts';
-import { faultOf, type Judged } from './permissions.ts';
+import { Psd2Error } from '../../errors.ts';
+import { faultOf, type Judged } from '../disk/permissions.ts';
 
 /** A bundle of all the authorities that a system trusts has some 250 KiB. */
 const LARGEST = 4 * 1024 * 1024;

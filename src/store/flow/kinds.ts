@@ -1,15 +1,15 @@
 import type * as z from 'zod/mini';
-import { applyConsentEvent, type Consent, type ConsentEvent } from '../domain/consent.ts';
-import { isPlainlyFailed } from '../domain/flow-states.ts';
+import { applyConsentEvent, type Consent, type ConsentEvent } from '../../domain/consent.ts';
+import { isPlainlyFailed } from '../../domain/flow-states.ts';
 import {
   applyOperationEvent,
   type GenericOrder,
   type Operation,
   type OperationEvent,
-} from '../domain/operation.ts';
-import { applyTransferEvent, type Transfer, type TransferEvent } from '../domain/transfer.ts';
-import { consentEvent, genericEvent, transferEvent } from './flow-events.ts';
-import type { Fold } from './flow-file.ts';
+} from '../../domain/operation.ts';
+import { applyTransferEvent, type Transfer, type TransferEvent } from '../../domain/transfer.ts';
+import type { Fold } from '../files/flow-file.ts';
+import { consentEvent, genericEvent, transferEvent } from './events.ts';
 
 export type GenericOperation = Operation<GenericOrder>;
 

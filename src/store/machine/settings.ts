@@ -1,7 +1,8 @@
-import { didYouMean } from '../did-you-mean.ts';
-import { isBlockedPort } from '../domain/blocked-ports.ts';
-import { type Decimal, isDecimal } from '../domain/decimal.ts';
-import { Psd2Error } from '../errors.ts';
+import { didYouMean } from '../../did-you-mean.ts';
+import { isBlockedPort } from '../../domain/blocked-ports.ts';
+import { type Decimal, isDecimal } from '../../domain/decimal.ts';
+import { Psd2Error } from '../../errors.ts';
+import { isMissing } from '../disk/system-error.ts';
 import { readKeyFile } from './key-file.ts';
 import {
   BANK_ENVIRONMENTS,
@@ -12,7 +13,6 @@ import {
   type ProfileStore,
   type StoredProfile,
 } from './profiles.ts';
-import { isMissing } from './system-error.ts';
 
 /** Environment variables, as `process.env` has them. */
 export type Environment = Readonly<Record<string, string | undefined>>;
