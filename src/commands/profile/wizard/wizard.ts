@@ -122,8 +122,8 @@ async function askSecret({ terminal }: Context, question: string): Promise<strin
 
 /** The settings of psd2's own sandbox, which has to run. */
 async function ownSandbox(context: Context): Promise<ProfileSettings> {
-  const { runningSandbox } = await import('../../../sandbox/server/running.ts');
-  const { loadOrCreateRegistration } = await import('../../../sandbox/server/registration.ts');
+  const { runningSandbox } = await import('../../../sandbox/folder/running.ts');
+  const { loadOrCreateRegistration } = await import('../../../sandbox/folder/registration.ts');
   const { sandboxSettings } = await import('../../sandbox/start.ts');
   const folder = sandboxFolderOf(context);
   const running = await runningSandbox(folder);
