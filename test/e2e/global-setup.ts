@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { TestProject } from 'vitest/node';
-import { loadOrCreateRegistration } from '../../src/sandbox/server/registration.ts';
+import { loadOrCreateRegistration } from '../../src/sandbox/folder/registration.ts';
 import { chromiumPath } from '../chromium.ts';
 import { makeCamtSchemaIfMissing } from '../statements/camt-schema.ts';
 
