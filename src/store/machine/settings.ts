@@ -43,6 +43,16 @@ export const PEM_VARIABLES = {
   bankSigningCertificate: 'PSD2_BANK_SIGNING_CERT',
 } as const;
 
+/** All of them, in the order of the settings' table. */
+export const PEM_SETTINGS = [
+  'qwacCertificate',
+  'qwacKey',
+  'qsealCertificate',
+  'qsealKey',
+  'ca',
+  'bankSigningCertificate',
+] as const satisfies (keyof typeof PEM_VARIABLES)[];
+
 export type TextSetting = keyof typeof TEXT_VARIABLES;
 export type PemSetting = keyof typeof PEM_VARIABLES;
 
@@ -234,6 +244,11 @@ export function parseBaseUrl(text: string): URL {
   if (/[?#]/.test(text)) return refuse('holds a query or a fragment');
   url.pathname = url.pathname.replace(/\/+$/, '');
   return url;
+}
+
+/** The bank's address. @throws Psd2Error `config` */
+export function baseUrlOf(profile: Profile): URL {
+  return parseBaseUrl(requireSetting(profile, 'baseUrl'));
 }
 
 /** Where the customer's browser returns to, as it was given. @throws Psd2Error `config` */

@@ -1,0 +1,29 @@
+import { Psd2Error } from '../../../errors.ts';
+import type { Context } from '../../context.ts';
+import { checkConnection } from '../../doctor/connection.ts';
+import { Diagnosis } from '../../doctor/diagnosis.ts';
+import { checkRedirectPort } from '../../doctor/redirect-port.ts';
+import type { Check } from '../../shared/checks.ts';
+
+/** Makes the checks of the connection that `psd2 doctor` makes, with the profile of a context. @throws Psd2Error `cancelled` */
+export async function tryConnection(context: Context): Promise<void> {
+  const { terminal } = context;
+  const diagnosis = new Diagnosis();
+  await terminal.whileWaiting(
+    'Trying the connection',
+    (async () => {
+      await diagnosis.make('redirect port', () => checkRedirectPort(context, context.profile()));
+      await checkConnection(context, diagnosis);
+    })(),
+  );
+  showChecks(context, diagnosis.checks);
+  if (diagnosis.ok || (await terminal.confirm('Store the profile all the same?', true))) return;
+  throw new Psd2Error('cancelled', 'Nothing was stored');
+}
+
+/** Shows checks on stderr. @returns whether none has failed */
+export function showChecks({ terminal }: Pick<Context, 'terminal'>, checks: Check[]): boolean {
+  for (const { name, status, detail, fix } of checks)
+    terminal.warn(`  ${status.padEnd(4)}  ${name}: ${detail}${fix === null ? '' : `\n        → ${fix}`}`);
+  return checks.every(({ status }) => status !== 'fail');
+}
