@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import { Psd2Error } from '../../errors.ts';
-import type { Glance, Kind, ProfileData, Store, StoreCheck } from '../ports.ts';
+import type { Glance, Kind, ProfileData, Store, StoreCheck, StoreStatus } from '../ports.ts';
 import type { KeySources } from '../secrets/vault.ts';
 import type { Address } from './address.ts';
 import { PostgresCallCount, PostgresTurns, type TurnsWorld } from './calls.ts';
@@ -74,6 +74,10 @@ export class PostgresStore implements Store {
       customers: () => data.tokens.customers().catch(() => []),
       begun: (kind: Kind | undefined, most) => flows.begun(kind, most).catch(() => []),
     };
+  }
+
+  async status(): Promise<StoreStatus> {
+    return (await import('./status.ts')).statusOfDatabase(this.#database);
   }
 
   close(): Promise<void> {
