@@ -33,6 +33,7 @@ export const consent: Extract<ScaRequest, { kind: 'consent' }> = {
   resourceId: RESOURCE,
   tppName: 'Fintrek S.r.l.',
   customerName: 'Anna Esposito',
+  until: '2027-05-20',
   categories: [
     {
       name: 'ACCOUNT_INFO',

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import type { SecureVersion } from 'node:tls';
 import { afterAll } from 'vitest';
-import type { Application, Registration } from '../../src/sandbox/server/registration.ts';
+import type { Application, Registration } from '../../src/sandbox/folder/registration.ts';
 import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/server/server.ts';
 
 /**
