@@ -188,8 +188,7 @@ async function askHowFar(open: OpenConsent, { bank }: FlowPorts): Promise<void> 
   }
   if (isPending(decision)) return;
   await open.record(decision);
-  if (decision.status === 'AUTHORIZED' && !open.current.returned)
-    await open.record({ type: 'sca-returned' });
+  if (decision.status === 'AUTHORIZED' && !open.current.returned) await open.record({ type: 'sca-returned' });
 }
 
 /** What became of a consent that could not be confirmed, or whose confirmation was not answered; null where that is not told. */

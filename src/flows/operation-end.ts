@@ -2,7 +2,10 @@ import type { Operation, OrderTarget } from '../domain/operation.ts';
 import { Psd2Error } from '../errors.ts';
 
 /** What the end of an operation means for the operator. @throws Psd2Error unless it was executed or settled */
-export function endOfOperation<Order extends OrderTarget>(operation: Operation<Order>, name: string): Operation<Order> {
+export function endOfOperation<Order extends OrderTarget>(
+  operation: Operation<Order>,
+  name: string,
+): Operation<Order> {
   const { flow, transactionId, executionStatus, executionStatusDescription } = operation;
   const why = executionStatusDescription ? `: ${executionStatusDescription}` : '';
   const hint = 'No money moved. A new one may be made.';

@@ -1,5 +1,5 @@
 import type { StoreFolder } from './machine/folder.ts';
-import type { Store } from './ports.ts';
+import type { Glance, Store } from './ports.ts';
 import type { Vault } from './secrets/vault.ts';
 
 /** What a home needs to be opened. */
@@ -21,4 +21,10 @@ export interface StoreSettings {
 export async function openStore(settings: StoreSettings): Promise<Store> {
   const { openFiles } = await import('./files/home.ts');
   return openFiles(settings);
+}
+
+/** What completion offers of a profile, without opening the store: that would cost more than a keystroke may. */
+export async function glanceAt(folder: StoreFolder, profile: string): Promise<Glance> {
+  const { glanceAtFiles } = await import('./files/glance.ts');
+  return glanceAtFiles(folder, profile);
 }

@@ -15,13 +15,12 @@ export interface Store {
   /**
    * What is kept of one profile. Nothing is read or connected to before it is asked for.
    *
-   * @param bank what the profile means by its bank now: tokens that another one granted count as none
+   * @param bank what the profile means by its bank now: tokens that another one granted count as none. Without it no login is
+   *   found, and none can be written
    */
-  open(profile: string, bank: URL): ProfileData;
+  open(profile: string, bank?: URL): ProfileData;
   /** What `psd2 doctor` says of the home, in the order in which it was looked at. */
   check(): AsyncIterable<StoreCheck>;
-  /** What completion offers: quick, and nothing where something is odd or missing. */
-  glance(profile: string): Glance;
   /** Lets go of connections. What was asked for has been answered. */
   close(): Promise<void>;
 }
@@ -371,7 +370,7 @@ export interface StoreCheck {
   fix: string | null;
 }
 
-/** What completion offers. */
+/** What completion offers of a profile: quick, and nothing where something is odd or missing. */
 export interface Glance {
   /** Customers whose tokens are kept, sorted. */
   customers(): Promise<string[]>;

@@ -105,7 +105,8 @@ export interface ExchangeSettings extends ComposeSettings {
   /** From 0 to 1. */
   random: () => number;
   sleep: (milliseconds: number) => Promise<void>;
-  observe: (observation: Observation) => void;
+  /** Is waited for before the answer is given on. */
+  observe: (observation: Observation) => Promise<void>;
 }
 
 /** Sends a call, signed, and takes the answer, whatever its status. */
@@ -159,10 +160,10 @@ export function openExchange(settings: ExchangeSettings): Exchange {
       checkAnswer(answer, request);
       session.apiTrackId ??= answer.headers['cb-apitrack-id'];
       if (await isTurnedAway(answer)) await announced?.notBegun?.();
-      report(answer.status, envelopeOf(await jsonOf(answer))?.requestId);
+      await report(answer.status, envelopeOf(await jsonOf(answer))?.requestId);
       return { ...answer, call, tppRequestId };
     } catch (error) {
-      report(error instanceof Error ? error.message : 'failed');
+      await report(error instanceof Error ? error.message : 'failed');
       if (!(error instanceof CallFailed)) throw error;
       if (error.neverSent) await announced?.notBegun?.();
       signal.throwIfAborted();

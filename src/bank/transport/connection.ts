@@ -63,12 +63,7 @@ export interface BankConnection {
    * @throws Psd2Error `bank_answer` when the answer is larger than any the interface has, or encoded; `usage` when the
    *   request can't be written as HTTP
    */
-  send(
-    request: WireRequest,
-    timeoutMs: number,
-    signal: AbortSignal,
-    watch?: Sending,
-  ): Promise<WireAnswer>;
+  send(request: WireRequest, timeoutMs: number, signal: AbortSignal, watch?: Sending): Promise<WireAnswer>;
   close(): Promise<void>;
 }
 

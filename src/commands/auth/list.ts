@@ -4,12 +4,13 @@ import { describeLogin, LOGIN_CSV, type LoginStatus } from './stored-login.ts';
 /** `psd2 auth list`: whose tokens are kept. */
 export async function authList(context: Context): Promise<void> {
   const { tokens } = await context.store();
-  const last = tokens.lastCustomer();
-  const logins = [...tokens.customers(), null].flatMap((customerId) => {
-    const kept = tokens.readLogin(customerId);
+  const last = await tokens.last();
+  const logins: LoginStatus[] = [];
+  for (const customerId of [...(await tokens.customers()), null]) {
+    const kept = await tokens.login(customerId);
     const grant = customerId === null ? 'client_credentials' : 'authorization_code';
-    return kept ? [describeLogin(context, grant, customerId, kept)] : [];
-  });
+    if (kept) logins.push(await describeLogin(context, grant, customerId, kept));
+  }
   await context.output.table(
     logins,
     [

@@ -4,7 +4,8 @@ import type { Context } from '../context.ts';
 export async function authToken(context: Context): Promise<void> {
   const bank = await context.bank();
   const accessToken = await bank.accessTokens.current();
-  const expiresAt = bank.tokens.readLogin(bank.holder)?.accessTokenExpiresAt ?? null;
+  const login = await bank.tokens.login(bank.holder);
+  const expiresAt = login?.accessTokenExpiresAt ?? null;
   if (context.output.format === 'table') context.output.text(accessToken);
   else context.output.record({ accessToken, expiresAt }, []);
 }

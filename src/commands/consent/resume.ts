@@ -7,9 +7,10 @@ export async function consentResume(
   flow: string,
   options: { allowPartial: boolean },
 ): Promise<void> {
-  const { current } = (await context.store(flow)).journal.openConsent(flow);
+  const { flows } = await context.store(flow);
+  const current = await flows.find('consent', flow);
   const opened = await context.forCustomer(current.customerId).bank();
-  await opened.journal.claimed(current.flow, () =>
-    driveConsent(context, opened, opened.journal.openConsent(current.flow), options.allowPartial),
+  await opened.flows.resume('consent', current.flow, (open) =>
+    driveConsent(context, opened, open, options.allowPartial),
   );
 }

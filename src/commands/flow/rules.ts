@@ -1,6 +1,6 @@
 import { type FlowState, isOver } from '../../domain/flow-states.ts';
 import { Psd2Error } from '../../errors.ts';
-import type { OnDamaged } from '../../store/files/journal.ts';
+import type { Filter } from '../../store/ports.ts';
 import { cleanText } from '../../terminal/clean.ts';
 import type { Context } from '../context.ts';
 
@@ -56,7 +56,14 @@ export function withWayOn(
 }
 
 /** A journal that is damaged is told of; the other flows are listed all the same. */
-export function warnOfDamaged({ terminal }: Context): OnDamaged {
+export function warnOfDamaged({ terminal }: Context): NonNullable<Filter['onDamaged']> {
   return ({ message, hint }, flow) =>
     terminal.warn(cleanText(`${flow} is not shown. ${message}. ${hint ?? ''}`.trimEnd()));
+}
+
+/** All of a list. */
+export async function collect<T>(list: AsyncIterable<T>): Promise<T[]> {
+  const all: T[] = [];
+  for await (const each of list) all.push(each);
+  return all;
 }

@@ -149,7 +149,10 @@ export class FileFlows implements Flows {
       if (flows.length === most) break;
     }
     const more = unread.filter((id) => except === undefined || !id.startsWith(except)).length;
-    return { flows: flows.map(({ kind, flow, state, resourceId }) => ({ kind, flow, state, resourceId })), more };
+    return {
+      flows: flows.map(({ kind, flow, state, resourceId }) => ({ kind, flow, state, resourceId })),
+      more,
+    };
   }
 
   async atWork(): Promise<{ flow: string; holder: string }[]> {
@@ -266,7 +269,13 @@ export class FileFlows implements Flows {
       const current = this.#flows.read(kind, id)?.current;
       if (!current) return undefined;
       const { flow, state } = current;
-      return { kind: name, flow, state, resourceId: kind.resourceIdOf(current), isAtEnd: kind.isAtEnd(current) };
+      return {
+        kind: name,
+        flow,
+        state,
+        resourceId: kind.resourceIdOf(current),
+        isAtEnd: kind.isAtEnd(current),
+      };
     } catch (error) {
       if (error instanceof Psd2Error) return undefined;
       throw error;

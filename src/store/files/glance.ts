@@ -1,11 +1,12 @@
-import { closeSync, openSync, readdirSync, readSync } from 'node:fs';
+import { closeSync, openSync, readSync } from 'node:fs';
 import { join } from 'node:path';
+import { PREFIXES } from '../flow/ids.ts';
 import type { StoreFolder } from '../machine/folder.ts';
-import type { Glance, Kind } from '../ports.ts';
+import { namesIn } from '../machine/glance.ts';
+import type { Glance } from '../ports.ts';
 
 /** More than the first line of any journal has. */
 const FIRST_LINE = 8 * 1024;
-const PREFIXES: Record<Kind, string> = { transfer: 'tr-', operation: 'op-', consent: 'co-' };
 
 /**
  * What completion offers of a profile. The files are read without the store's own checks, which would cost more than a
@@ -23,17 +24,6 @@ export function glanceAtFiles(folder: StoreFolder, profile: string): Glance {
         .flatMap((flow) => beginningOf(flow, firstLineOf(join(flows, `${flow}.ndjson`))));
     },
   };
-}
-
-/** What the pattern finds in the names of a folder's entries, sorted. */
-export function namesIn(folder: string, pattern: RegExp): string[] {
-  try {
-    return readdirSync(folder)
-      .flatMap((name) => pattern.exec(name)?.[1] ?? [])
-      .sort();
-  } catch {
-    return [];
-  }
 }
 
 function beginningOf(flow: string, line: string): { flow: string; at: string; event: object }[] {

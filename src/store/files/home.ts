@@ -3,8 +3,6 @@ import type { StoreSettings } from '../open.ts';
 import type { Store } from '../ports.ts';
 import { FileCallCount } from './call-count.ts';
 import { FileFlows } from './flows.ts';
-import { glanceAtFiles } from './glance.ts';
-import { syncIntoFolder } from './sync/into-folder.ts';
 import { FileTokens } from './tokens.ts';
 
 /** The home on disk: the configuration folder of one machine. Nothing is read before it is asked for. */
@@ -17,11 +15,15 @@ export function openFiles({ folder, vaultOf, notice, now, random, onFlow }: Stor
       calls: new FileCallCount(folder.tokens(profile)),
       // What each process keeps by itself is all there is.
       turns: (own) => own,
-      sync: (out) => syncIntoFolder(out ?? join(folder.root, 'sync')),
+      sync: (out = join(folder.root, 'sync')) => ({
+        run: async (signal, work) => {
+          const { syncIntoFolder } = await import('./sync/into-folder.ts');
+          return syncIntoFolder(out).run(signal, work);
+        },
+      }),
     }),
     // Owners and modes of the folder are looked at with the machine's own.
     async *check() {},
-    glance: (profile) => glanceAtFiles(folder, profile),
     async close() {},
   };
 }

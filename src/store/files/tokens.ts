@@ -61,40 +61,40 @@ const lastLogin = z.object({ customerId: z.string() });
 export class FileTokens implements Tokens {
   readonly #folder: string;
   readonly #interrupted: AbortSignal | undefined;
-  readonly #baseUrl: string;
+  readonly #baseUrl: string | undefined;
   readonly #notice: Notice;
   readonly #vault: Vault;
   /** The keys of those who hold a lock, by the file that it is for. */
   readonly #keys = new Map<string, ProfileKey | undefined>();
 
   /**
-   * @param baseUrl of the bank that the profile means now
+   * @param baseUrl of the bank that the profile means now; undefined for who writes none
    * @param notice is told where a damaged file is kept that new tokens take the place of
    * @param vault of the profile; without it a passphrase can't be had
    */
   constructor(
     folder: StoreFolder,
     profile: string,
-    baseUrl: URL,
+    baseUrl: URL | undefined,
     notice: Notice = () => {},
     vault: Vault = new Vault(folder, profile),
   ) {
     this.#folder = folder.tokens(profile);
     this.#interrupted = folder.interrupted;
-    this.#baseUrl = baseUrl.href;
+    this.#baseUrl = baseUrl?.href;
     this.#notice = notice;
     this.#vault = vault;
   }
 
   async read(customerId: Holder): Promise<ReadTokens | undefined> {
     const { generation, file } = this.#readNewest(customerId);
-    if (file?.baseUrl !== this.#baseUrl) return undefined;
+    if (!file || file.baseUrl !== this.#baseUrl) return undefined;
     return { ...(await this.#open(customerId, generation, file)), generation };
   }
 
   async login(customerId: Holder): Promise<StoredLogin | undefined> {
     const { file } = this.#readNewest(customerId);
-    return file?.baseUrl === this.#baseUrl ? file : undefined;
+    return file && file.baseUrl === this.#baseUrl ? file : undefined;
   }
 
   /** As {@link TokenSlot.replace}. */
@@ -111,7 +111,7 @@ export class FileTokens implements Tokens {
       const content = await this.#toFile(customerId, {
         ...tokens,
         origin: undefined,
-        baseUrl: this.#baseUrl,
+        baseUrl: this.#bank(),
       });
       if (this.#add(customerId, generation + 1, content, spent === undefined || generation === 0))
         return tokens;
@@ -124,7 +124,7 @@ export class FileTokens implements Tokens {
     const content = await this.#toFile(customerId, {
       ...ended,
       origin: tokens.origin ?? generation,
-      baseUrl: this.#baseUrl,
+      baseUrl: this.#bank(),
     });
     this.#add(customerId, generation + 1, content, generation === 0);
   }
@@ -212,7 +212,9 @@ export class FileTokens implements Tokens {
   }
 
   async damaged(): Promise<string[]> {
-    const logins = this.#names(/^(?:customer-\d+|client-credentials)$/).map(([name]) => join(this.#folder, name));
+    const logins = this.#names(/^(?:customer-\d+|client-credentials)$/).map(([name]) =>
+      join(this.#folder, name),
+    );
     return [this.#folder, ...logins].flatMap((folder) =>
       listFolder(folder)
         .filter((file) => file.includes('.json.damaged-'))
@@ -222,6 +224,11 @@ export class FileTokens implements Tokens {
 
   get #lastLoginPath(): string {
     return join(this.#folder, 'last-login.json');
+  }
+
+  #bank(): string {
+    if (this.#baseUrl === undefined) throw new TypeError('Tokens are of a bank');
+    return this.#baseUrl;
   }
 
   #exclusively<T>(
@@ -239,8 +246,7 @@ export class FileTokens implements Tokens {
       read: () => this.read(customerId),
       isOurs: async (read) =>
         lock.isOurs() && (!read || this.#generations(customerId).newest() === read.generation),
-      write: (tokens) =>
-        this.#write(customerId, { ...tokens, origin: undefined, baseUrl: this.#baseUrl }),
+      write: (tokens) => this.#write(customerId, { ...tokens, origin: undefined, baseUrl: this.#bank() }),
       replace: (spent, tokens) => this.#replace(customerId, spent, tokens),
       refuse: (tokens) => this.#refuse(customerId, tokens),
     };
@@ -270,11 +276,7 @@ export class FileTokens implements Tokens {
     }
   }
 
-  async #open(
-    customerId: Holder,
-    generation: number,
-    stored: TokenFile,
-  ): Promise<GrantedTokens> {
+  async #open(customerId: Holder, generation: number, stored: TokenFile): Promise<GrantedTokens> {
     if (!('sealed' in stored)) return stored;
     const { sealed: content, ...login } = stored;
     const path = this.#pathOf(customerId, generation);

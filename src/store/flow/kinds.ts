@@ -5,6 +5,7 @@ import { applyOperationEvent, nextOperationStep } from '../../domain/operation.t
 import { applyTransferEvent, needsSettlement } from '../../domain/transfer.ts';
 import type { Begin, EventOf, FlowOf, GenericOperation, Kind } from '../ports.ts';
 import { consentEvent, genericEvent, transferEvent } from './events.ts';
+import { PREFIXES } from './ids.ts';
 
 /** A flow after one more event. @throws TypeError when that event cannot be the next one */
 export type Fold<Flow, Event> = (flow: Flow | undefined, event: Event, at: string) => Flow;
@@ -43,7 +44,7 @@ const operationKind = {
 export const KINDS: { [K in Kind]: KnownKind<K> } = {
   transfer: {
     ...operationKind,
-    prefix: 'tr-',
+    prefix: PREFIXES.transfer,
     schema: transferEvent,
     created: (flow, begin) => ({ type: 'created', flow, ...begin }),
     apply: applyTransferEvent,
@@ -52,7 +53,7 @@ export const KINDS: { [K in Kind]: KnownKind<K> } = {
   },
   operation: {
     ...operationKind,
-    prefix: 'op-',
+    prefix: PREFIXES.operation,
     schema: genericEvent,
     created: (flow, begin) => ({ type: 'created', flow, ...begin }),
     apply: (operation, event, at) => applyOperationEvent('operation', operation, event, at),
@@ -60,7 +61,7 @@ export const KINDS: { [K in Kind]: KnownKind<K> } = {
     reference: null,
   },
   consent: {
-    prefix: 'co-',
+    prefix: PREFIXES.consent,
     schema: consentEvent,
     created: (flow, begin) => ({ type: 'created', flow, ...begin }),
     apply: applyConsentEvent,
@@ -75,5 +76,5 @@ export const KINDS: { [K in Kind]: KnownKind<K> } = {
 /** Of which kind a flow is by its id; undefined where it is no id. */
 export function kindOf(flow: string): Kind | undefined {
   const kinds = ['transfer', 'operation', 'consent'] as const;
-  return kinds.find((kind) => flow.startsWith(KINDS[kind].prefix));
+  return kinds.find((kind) => flow.startsWith(PREFIXES[kind]));
 }

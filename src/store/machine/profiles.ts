@@ -1,4 +1,4 @@
-import { basename } from 'node:path';
+import { basename, join } from 'node:path';
 import * as z from 'zod/mini';
 import { Psd2Error } from '../../errors.ts';
 import { listFolder, removeStored } from '../disk/files.ts';
@@ -210,6 +210,14 @@ export class ProfileStore {
 
   async use(name: string): Promise<void> {
     await writeJsonFile(this.#folder.config, { currentProfile: name }, config, this.#notice);
+  }
+
+  /** What was damaged of a profile's settings and is kept beside what replaced it, as it was. */
+  damaged(name: string): string[] {
+    const { profiles } = this.#folder;
+    return listFolder(profiles)
+      .filter((file) => file.startsWith(`${name}.json.damaged-`))
+      .map((file) => join(profiles, file));
   }
 
   /** Removes the settings. */

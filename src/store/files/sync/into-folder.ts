@@ -1,13 +1,15 @@
+import type { Sync, SyncTarget } from '../../ports.ts';
 import { SyncRun as FolderRun, type SyncFolder } from '../../sync-folder.ts';
 import type { SyncedRows } from '../../synced-rows.ts';
-import type { Sync, SyncTarget } from '../../ports.ts';
 
 /** Keeps what a sync reads in files, a folder for each customer. */
 export function syncIntoFolder(out: string): Sync {
   return {
     run: (signal, work) =>
       FolderRun.within(out, signal, (run) =>
-        work({ customer: (customerId, sync) => run.customer(customerId, (folder) => sync(targetOf(folder))) }),
+        work({
+          customer: (customerId, sync) => run.customer(customerId, (folder) => sync(targetOf(folder))),
+        }),
       ),
   };
 }
