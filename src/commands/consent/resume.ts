@@ -1,5 +1,6 @@
 import type { Context } from '../context.ts';
 import { actingFor } from '../flow/rules.ts';
+import { unfinishedFlow } from '../flow/unfinished.ts';
 import { openCustomerBank } from '../open/bank.ts';
 import { openProfileOf } from '../open/profile.ts';
 import { driveConsent } from './drive.ts';
@@ -7,12 +8,20 @@ import { driveConsent } from './drive.ts';
 /** `psd2 consent resume <flow>` */
 export async function consentResume(
   context: Context,
-  flow: string,
+  named: string | undefined,
   options: { allowPartial: boolean },
 ): Promise<void> {
+  const flow = named ?? (await unfinishedConsent(context));
   const { current } = openProfileOf(context, flow).journal.openConsent(flow);
   const opened = await openCustomerBank(actingFor(context, current.customerId));
   await opened.journal.claimed(current.flow, () =>
     driveConsent(context, opened, opened.journal.openConsent(current.flow), options.allowPartial),
   );
+}
+
+function unfinishedConsent(context: Context): Promise<string> {
+  return unfinishedFlow(context, 'consent', {
+    read: (journal, flow) => journal.openConsent(flow).current,
+    describe: ({ categories }) => categories.map(({ name }) => name).join(', '),
+  });
 }

@@ -6,7 +6,7 @@ import type { FlowJournal } from '../../store/journal.ts';
 import type { Context } from '../context.ts';
 
 /** A flow that was left behind, and what of it the operator has to know. */
-interface LeftBehind {
+export interface LeftBehind {
   kind: string;
   flow: string;
   state: string;
@@ -28,24 +28,39 @@ export function nameInterruptedFlows(context: Context, journal: FlowJournal, own
   const { globals, sourceOf, terminal } = context;
   if (told.has(terminal)) return;
   told.add(terminal);
-  const unread = journal.underWay.leftBehind();
-  const interrupted: LeftBehind[] = [];
-  // Only what is named is read: there may be thousands.
-  for (let id = unread.shift(); id !== undefined; id = unread.shift()) {
-    const flow = readFlow(journal, id);
-    if (flow?.isAtEnd) journal.underWay.end(id);
-    if (flow && !flow.isAtEnd && !isNamed(flow, own)) interrupted.push(flow);
-    if (interrupted.length === MOST_NAMED) break;
-  }
+  const { flows: interrupted, more } = leftBehind(journal, MOST_NAMED, own);
   const [first] = interrupted;
   if (!first) return;
-  const more = unread.filter((id) => own === undefined || !id.startsWith(own)).length;
   const count = interrupted.length + more;
   const what = count === 1 ? `${first.kind} ${first.flow} (${first.state})` : `${count} flows`;
   const psd2 = sourceOf('profile') === 'option' ? `psd2 --profile ${globals.profile}` : 'psd2';
   const commands = interrupted.map(({ kind, flow }) => `${psd2} ${kind} resume ${flow}`);
   if (more > 0) commands.push(`and ${more} more, which psd2 transfer, consent and operation list`);
   terminal.say(`Interrupted: ${what}. Go on with: ${commands.join('; ')}`);
+}
+
+/**
+ * The flows that no process works on and that are not at their end, newest first. One of which nothing ever reached the bank
+ * is ended here.
+ *
+ * @param most how many are read: there may be thousands
+ * @param except the flow that a command is about, as the operator named it
+ * @returns them, and how many there may be besides
+ */
+export function leftBehind(
+  journal: FlowJournal,
+  most: number,
+  except?: string,
+): { flows: LeftBehind[]; more: number } {
+  const unread = journal.underWay.leftBehind();
+  const flows: LeftBehind[] = [];
+  for (let id = unread.shift(); id !== undefined; id = unread.shift()) {
+    const flow = readFlow(journal, id);
+    if (flow?.isAtEnd) journal.underWay.end(id);
+    if (flow && !flow.isAtEnd && !isNamed(flow, except)) flows.push(flow);
+    if (flows.length === most) break;
+  }
+  return { flows, more: unread.filter((id) => except === undefined || !id.startsWith(except)).length };
 }
 
 /** @returns undefined when there is no such journal, or it can't be read: another command tells more of it */
