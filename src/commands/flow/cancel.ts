@@ -1,7 +1,7 @@
 import { type FlowState, isOpen, standingOf } from '../../domain/flow-states.ts';
 import { Psd2Error } from '../../errors.ts';
 import { resolveHint } from '../../flows/execute-outcome.ts';
-import type { FlowJournal, OpenFlow } from '../../store/journal.ts';
+import type { FlowJournal, OpenFlow } from '../../store/files/journal.ts';
 import { cleanText } from '../../terminal/clean.ts';
 import type { Context } from '../context.ts';
 import { openProfileOf } from '../open/profile.ts';

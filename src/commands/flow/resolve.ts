@@ -3,7 +3,7 @@ import type { Bank } from '../../bank/call/bank.ts';
 import type { Resolution, ResolvedEvent, ResolvedOutcome } from '../../domain/resolution.ts';
 import { Psd2Error } from '../../errors.ts';
 import { type BankWord, resolveFlow } from '../../flows/resolve.ts';
-import type { FlowJournal, OpenFlow } from '../../store/journal.ts';
+import type { FlowJournal, OpenFlow } from '../../store/files/journal.ts';
 import { cleanText } from '../../terminal/clean.ts';
 import { writeLocalTime } from '../../terminal/output.ts';
 import type { Context } from '../context.ts';

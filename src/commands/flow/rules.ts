@@ -1,6 +1,6 @@
 import { type FlowState, isOver, isUntouched } from '../../domain/flow-states.ts';
 import { Psd2Error } from '../../errors.ts';
-import type { OnDamaged, OpenFlow } from '../../store/journal.ts';
+import type { OnDamaged, OpenFlow } from '../../store/files/journal.ts';
 import { cleanText } from '../../terminal/clean.ts';
 import type { Context } from '../context.ts';
 

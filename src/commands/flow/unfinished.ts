@@ -1,5 +1,5 @@
 import { Psd2Error } from '../../errors.ts';
-import type { FlowJournal } from '../../store/journal.ts';
+import type { FlowJournal } from '../../store/files/journal.ts';
 import { writeLocalTime } from '../../terminal/output.ts';
 import type { Context } from '../context.ts';
 import { openProfileOf } from '../open/profile.ts';

@@ -1,4 +1,4 @@
-import type { GenericOperation } from '../../store/flow-kinds.ts';
+import type { GenericOperation } from '../../store/flow/kinds.ts';
 import type { Context } from '../context.ts';
 import { cancelFlow } from '../flow/cancel.ts';
 import { describeOperation, printOperation } from './output.ts';

@@ -1,7 +1,7 @@
 import { isMoneyTransfer } from '../../domain/transfer.ts';
 import { Psd2Error } from '../../errors.ts';
-import type { GenericOperation } from '../../store/flow-kinds.ts';
-import type { OpenOperation } from '../../store/journal.ts';
+import type { OpenOperation } from '../../store/files/journal.ts';
+import type { GenericOperation } from '../../store/flow/kinds.ts';
 import type { Context } from '../context.ts';
 import { openProfileOf } from '../open/profile.ts';
 

@@ -1,7 +1,7 @@
 import { parseProductId } from '../../domain/identifiers.ts';
 import { nextOperationStep, type OperationStep } from '../../domain/operation.ts';
 import { Psd2Error } from '../../errors.ts';
-import type { GenericOperation } from '../../store/flow-kinds.ts';
+import type { GenericOperation } from '../../store/flow/kinds.ts';
 import type { Context } from '../context.ts';
 import { actingFor, refuseClientCredentials } from '../flow/rules.ts';
 import { openCustomerBank } from '../open/bank.ts';

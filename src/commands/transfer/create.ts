@@ -1,6 +1,6 @@
 import { prepareTransfer } from '../../bank/endpoints/transfers.ts';
 import { Psd2Error } from '../../errors.ts';
-import type { OpenTransfer } from '../../store/journal.ts';
+import type { OpenTransfer } from '../../store/files/journal.ts';
 import type { Context } from '../context.ts';
 import { refuseClientCredentials, refuseUnconfirmable } from '../flow/rules.ts';
 import { type CustomerBank, openCustomerBank } from '../open/bank.ts';
