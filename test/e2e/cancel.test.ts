@@ -109,14 +109,14 @@ it('resume without an id takes up the only unfinished transfer, and without a te
 
   const chosen = await terminal(['transfer', 'resume', '--yes']);
   await chosen.prints(/Which transfer do you want to go on with\?/);
-  chosen.write('\u001b[B\r');
+  await chosen.write('\u001b[B\r');
   const { code, stdout } = await chosen.ended;
   expect(code, stdout).toBe(0);
   expect(eventsOf(first).at(-1)).toBe('executed');
 
   const asked = await terminal(['transfer', 'cancel', second]);
   await asked.prints(/Cancel the transfer for good\?/);
-  asked.write('n\r');
+  await asked.write('n\r');
   expect((await asked.ended).code).toBe(2);
   expect(eventsOf(second)).not.toContain('cancelled');
 
