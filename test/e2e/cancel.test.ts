@@ -1,4 +1,5 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import { expect, it } from 'vitest';
@@ -137,6 +138,13 @@ it('a transfer of which nothing reached the bank is ended by itself, and not nam
   const { flow, state } = JSON.parse(failed.stdout);
   expect(state).toBe('cancelled');
   expect(eventsOf(flow).slice(-3)).toEqual(['verify-sent', 'verify-not-begun', 'cancelled']);
-  const next = await (await terminal(['accounts', 'list'])).ended;
+
+  // As one that was killed before it sent anything leaves it behind.
+  const folder = join(operator.config, 'flows', 'sandbox');
+  const [created] = readFileSync(join(folder, `${flow}.ndjson`), 'utf8').split('\n');
+  writeFileSync(join(folder, `${flow}.ndjson`), `${created}\n`);
+  writeFileSync(join(folder, 'open', flow), `${2 ** 22} ${hostname()}`);
+  const next = await (await terminal(['transfer', 'list'])).ended;
   expect(stripVTControlCharacters(next.stdout)).not.toContain('Interrupted');
+  expect(eventsOf(flow)).toEqual(['created', 'cancelled']);
 });

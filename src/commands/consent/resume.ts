@@ -1,8 +1,5 @@
 import type { Context } from '../context.ts';
-import { actingFor } from '../flow/rules.ts';
 import { unfinishedFlow } from '../flow/unfinished.ts';
-import { openCustomerBank } from '../open/bank.ts';
-import { openProfileOf } from '../open/profile.ts';
 import { driveConsent } from './drive.ts';
 
 /** `psd2 consent resume <flow>` */
@@ -12,8 +9,8 @@ export async function consentResume(
   options: { allowPartial: boolean },
 ): Promise<void> {
   const flow = named ?? (await unfinishedConsent(context));
-  const { current } = openProfileOf(context, flow).journal.openConsent(flow);
-  const opened = await openCustomerBank(actingFor(context, current.customerId));
+  const { current } = (await context.store(flow)).journal.openConsent(flow);
+  const opened = await context.forCustomer(current.customerId).bank();
   await opened.journal.claimed(current.flow, () =>
     driveConsent(context, opened, opened.journal.openConsent(current.flow), options.allowPartial),
   );

@@ -4,7 +4,6 @@ import { resolveHint } from '../../flows/execute-outcome.ts';
 import type { FlowJournal, OpenFlow } from '../../store/files/journal.ts';
 import { cleanText } from '../../terminal/clean.ts';
 import type { Context } from '../context.ts';
-import { openProfileOf } from '../open/profile.ts';
 import { type Described, describeFlow, type ShownFlow } from './describe.ts';
 import { refuseUnconfirmable } from './rules.ts';
 
@@ -35,7 +34,7 @@ export async function cancelFlow<Flow extends Cancellable>(
   kind: CancelKind<Flow>,
 ): Promise<void> {
   const { globals, terminal } = context;
-  const { journal } = openProfileOf(context, reference);
+  const { journal } = await context.store(reference);
   const { current } = kind.open(journal, reference);
   refuseUnlessOpen(current, kind.sent);
   refuseUnconfirmable(context, 'Cancelling');

@@ -2,7 +2,6 @@ import { Psd2Error } from '../../errors.ts';
 import type { FlowJournal } from '../../store/files/journal.ts';
 import { writeLocalTime } from '../../terminal/output.ts';
 import type { Context } from '../context.ts';
-import { openProfileOf } from '../open/profile.ts';
 import type { ShownFlow } from './describe.ts';
 import { leftBehind } from './interrupted.ts';
 
@@ -25,8 +24,8 @@ export async function unfinishedFlow<Flow extends ShownFlow>(
 ): Promise<string> {
   const { terminal } = context;
   // The operator is shown all of them here, so none is named as interrupted.
-  const { journal } = openProfileOf(context, '');
-  const { flows } = leftBehind(journal, MOST_OFFERED);
+  const { journal } = await context.store('');
+  const { flows } = await leftBehind(journal, MOST_OFFERED);
   const unfinished = flows.filter((flow) => flow.kind === kind).map(({ flow }) => how.read(journal, flow));
   const [first, ...others] = unfinished;
   if (!first) {

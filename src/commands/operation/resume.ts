@@ -3,10 +3,8 @@ import { isMoneyTransfer } from '../../domain/transfer.ts';
 import { Psd2Error } from '../../errors.ts';
 import type { GenericOperation } from '../../store/flow/kinds.ts';
 import type { Context } from '../context.ts';
-import { actingFor, refuseUnconfirmable } from '../flow/rules.ts';
+import { refuseUnconfirmable } from '../flow/rules.ts';
 import { unfinishedFlow } from '../flow/unfinished.ts';
-import { openCustomerBank } from '../open/bank.ts';
-import { openProfileOf } from '../open/profile.ts';
 import { readFurtherData } from '../shared/read-data.ts';
 import { requireFile } from '../shared/save-document.ts';
 import { driveOperation } from './drive.ts';
@@ -19,12 +17,12 @@ export async function operationResume(
   options: RunOptions,
 ): Promise<void> {
   const flow = named ?? (await unfinishedOperation(context));
-  const { current } = openProfileOf(context, flow).journal.openOperation(flow);
+  const { current } = (await context.store(flow)).journal.openOperation(flow);
   const furtherData = await readFurtherData(context, options.verifyData);
   const receipt = options.receipt === undefined ? undefined : requireFile(context, options.receipt);
   refuseMoneyTransfer(current);
   if (!current.accepted) refuseUnconfirmable(context, 'An operation');
-  const opened = await openCustomerBank(actingFor(context, current.order.customerId));
+  const opened = await context.forCustomer(current.order.customerId).bank();
   await opened.journal.claimed(current.flow, async () => {
     const open = opened.journal.openOperation(current.flow);
     refuseMoneyTransfer(open.current);

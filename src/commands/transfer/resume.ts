@@ -1,9 +1,7 @@
 import { isOpen } from '../../domain/flow-states.ts';
 import type { Context } from '../context.ts';
-import { actingFor, refuseUnconfirmable } from '../flow/rules.ts';
+import { refuseUnconfirmable } from '../flow/rules.ts';
 import { unfinishedFlow } from '../flow/unfinished.ts';
-import { openCustomerBank } from '../open/bank.ts';
-import { openProfileOf } from '../open/profile.ts';
 import { writeMoney } from '../shared/money.ts';
 import { readFurtherData } from '../shared/read-data.ts';
 import { driveTransfer } from './drive.ts';
@@ -16,7 +14,8 @@ export async function transferResume(
   options: { payeeVerified: boolean; verifyData: string[] },
 ): Promise<void> {
   const flow = named ?? (await unfinishedTransfer(context));
-  const { profile, journal } = openProfileOf(context, flow);
+  const { journal } = await context.store(flow);
+  const profile = context.profile();
   const { current } = journal.openTransfer(flow);
   const { order } = current;
   if (isOpen(current) && !current.accepted) {
@@ -25,7 +24,7 @@ export async function transferResume(
     refuseAboveLimit(profile, order);
   }
   const furtherData = await readFurtherData(context, options.verifyData);
-  const opened = await openCustomerBank(actingFor(context, order.customerId));
+  const opened = await context.forCustomer(order.customerId).bank();
   await opened.journal.claimed(current.flow, async () => {
     const open = opened.journal.openTransfer(current.flow);
     // It may have been stopped before it had the reference, and another transfer have it since.
