@@ -7,10 +7,8 @@ import type { FlowJournal, OpenFlow } from '../../store/files/journal.ts';
 import { cleanText } from '../../terminal/clean.ts';
 import { writeLocalTime } from '../../terminal/output.ts';
 import type { Context } from '../context.ts';
-import { openUnattendedBank } from '../open/bank.ts';
-import { type OpenProfile, openProfileOf } from '../open/profile.ts';
-import { openTransport } from '../open/transport.ts';
-import { actingFor, refuseUnconfirmable } from './rules.ts';
+import { type Described, describeFlow, type ShownFlow } from './describe.ts';
+import { refuseUnconfirmable } from './rules.ts';
 
 export interface ResolveOptions {
   executed: boolean;
@@ -29,7 +27,7 @@ export interface Resolvable<Flow, Event> {
   isEnded(flow: Flow): boolean;
   askBank(bank: () => Promise<Bank>, flow: Flow): Promise<BankWord<Event>>;
   /** What the operator has to see before they say yes. */
-  describe(flow: Flow): [title: string, value: string | null | undefined][];
+  describe(flow: Flow): Described;
   print(context: Context, flow: Flow): void;
   /** What `--executed` means. */
   done: 'executed' | 'confirmed';
@@ -37,16 +35,8 @@ export interface Resolvable<Flow, Event> {
   referenceOf(flow: Flow): string | null;
 }
 
-/** What every flow has. */
-export interface AnyFlow {
-  kind: string;
-  flow: string;
-  transactionId: string;
-  state: string;
-  resolution: Resolution | null;
-  createdAt: string;
-  updatedAt: string;
-}
+/** What every flow has that can be resolved. */
+type AnyFlow = ShownFlow & { resolution: Resolution | null };
 
 /**
  * Ends a flow whose outcome is unknown by what a person says (command contract, "A person can end an unknown"). The bank is
@@ -62,14 +52,14 @@ export async function resolve<Flow extends AnyFlow, Event extends { type: string
   kind: Resolvable<Flow, Event>,
 ): Promise<void> {
   const said = { outcome: readOutcome(options), by: operatorOf(), note: readNote(options.note) };
-  const opened = openProfileOf(context, reference);
-  const { current } = kind.open(opened.journal, reference);
+  const { journal } = await context.store(reference);
+  const { current } = kind.open(journal, reference);
   refuseUnlessOpen(kind, current);
   refuseUnconfirmable(context, 'What became of it');
 
   const { terminal, globals } = context;
-  await opened.journal.claimed(current.flow, async () => {
-    const open = kind.open(opened.journal, current.flow);
+  await journal.claimed(current.flow, async () => {
+    const open = kind.open(journal, current.flow);
     refuseUnlessOpen(kind, open.current);
     const before = open.current;
     try {
@@ -78,12 +68,12 @@ export async function resolve<Flow extends AnyFlow, Event extends { type: string
         askBank: (flow) =>
           terminal.whileWaiting(
             `Asking the bank what became of the ${flow.kind}`,
-            kind.askBank(() => openBank(context, opened, kind.customerOf(flow)), flow),
+            kind.askBank(() => openBank(context, kind.customerOf(flow)), flow),
           ),
         tell: (sentences) => terminal.warn(sentences.map(cleanText).join('\n')),
         isOpen: kind.isOpen,
         confirm: async (flow) => {
-          terminal.warn(terminal.marked(describe(kind, flow)));
+          terminal.warn(terminal.marked(describeFlow(flow, kind.describe(flow))));
           return globals.yes || terminal.confirm(question(said.outcome, kind, flow));
         },
       });
@@ -97,10 +87,8 @@ export async function resolve<Flow extends AnyFlow, Event extends { type: string
 }
 
 /** The bank as it can be asked while nobody is there: no customer is sent anywhere. */
-async function openBank(context: Context, opened: OpenProfile, customerId: string): Promise<Bank> {
-  const acting = actingFor(context, customerId);
-  const transport = await openTransport(acting, opened, acting.globals.grant);
-  return openUnattendedBank(acting, opened, transport, customerId).bank;
+async function openBank(context: Context, customerId: string): Promise<Bank> {
+  return (await context.forCustomer(customerId).unattendedBank()).bank;
 }
 
 /** @throws Psd2Error `usage` */
@@ -155,17 +143,6 @@ function refuseUnlessOpen<Flow extends AnyFlow, Event>(kind: Resolvable<Flow, Ev
     hint: kind.isEnded(current) ? see : `Go on with: psd2 ${name} resume ${flow}`,
     transactionId,
   });
-}
-
-function describe<Flow extends AnyFlow, Event>(kind: Resolvable<Flow, Event>, flow: Flow): string {
-  const lines: [string, string | null | undefined][] = [
-    ...kind.describe(flow),
-    ['Begun', writeLocalTime(flow.createdAt)],
-    ['Last change', writeLocalTime(flow.updatedAt)],
-  ];
-  return [`The ${flow.kind} ${flow.flow} is ${flow.state}:`]
-    .concat(lines.flatMap(([title, value]) => (value ? [`  ${title.padEnd(18)} ${cleanText(value)}`] : [])))
-    .join('\n');
 }
 
 function question<Flow extends AnyFlow, Event>(
