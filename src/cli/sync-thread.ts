@@ -74,6 +74,7 @@ function contextOf(
     marked: (text) => text,
     confirm: cannotAsk,
     ask: cannotAsk,
+    askPath: cannotAsk,
     choose: cannotAsk,
     askSecret: cannotAsk,
   };

@@ -70,7 +70,7 @@ async function logCustomerIn(context: Context, opened: OpenProfile, paste: boole
     world,
     // It carries the code: what is pasted is not shown.
     askForReturnAddress: paste
-      ? () => terminal.askSecret('The address that the browser ended at')
+      ? (check) => terminal.askSecret('The address that the browser ended at', check)
       : undefined,
     async keep(customerId, tokens) {
       giveBack();

@@ -32,7 +32,7 @@ export async function tryConnection(
     })(),
   );
   showChecks(context, diagnosis.checks);
-  if (diagnosis.ok || (await terminal.confirm('Store the profile all the same?', true))) return;
+  if (diagnosis.ok || (await terminal.confirm('Store the profile all the same?'))) return;
   throw new Psd2Error('cancelled', 'Nothing was stored');
 }
 
