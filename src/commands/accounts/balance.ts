@@ -2,7 +2,6 @@ import { type Balance, fetchBalance } from '../../bank/endpoints/customers.ts';
 import { parseProductId } from '../../domain/identifiers.ts';
 import type { Column } from '../../terminal/output.ts';
 import type { Context } from '../context.ts';
-import { openCustomerBank } from '../open/bank.ts';
 import { writeMoney } from '../shared/money.ts';
 
 const BALANCE_FIELDS: Column<Balance>[] = [
@@ -24,7 +23,7 @@ const BALANCE_CSV = [
 /** `psd2 accounts balance <productId>` */
 export async function accountsBalance(context: Context, product: string): Promise<void> {
   const productId = parseProductId(product);
-  const { bank, customerId } = await openCustomerBank(context);
+  const { bank, customerId } = await context.bank();
   context.output.record(
     await fetchBalance(bank, customerId, productId, context.world.newId()),
     BALANCE_FIELDS,

@@ -1,7 +1,6 @@
 import { type Account, fetchAccounts } from '../../bank/endpoints/customers.ts';
 import type { Column } from '../../terminal/output.ts';
 import type { Context } from '../context.ts';
-import { openCustomerBank } from '../open/bank.ts';
 
 const ACCOUNT_COLUMNS: Column<Account>[] = [
   { title: 'PRODUCT ID', value: ({ productId }) => productId, whole: true },
@@ -14,7 +13,7 @@ const ACCOUNT_CSV = ['productId', 'iban', 'currency', 'name', 'productCode', 'pr
 
 /** `psd2 accounts list` */
 export async function accountsList(context: Context): Promise<void> {
-  const { bank, customerId } = await openCustomerBank(context);
+  const { bank, customerId } = await context.bank();
   const accounts = await fetchAccounts(bank, customerId, context.world.newId());
   await context.output.table(accounts, ACCOUNT_COLUMNS, 'The customer has no accounts.', ACCOUNT_CSV);
 }

@@ -1,16 +1,14 @@
 import type { Context } from '../context.ts';
-import { openProfileOf } from '../open/profile.ts';
 import { describeLogin, LOGIN_CSV, type LoginStatus } from './stored-login.ts';
 
 /** `psd2 auth list`: whose tokens are kept. */
 export async function authList(context: Context): Promise<void> {
-  const opened = openProfileOf(context);
-  const { tokens } = opened;
+  const { tokens } = await context.store();
   const last = tokens.lastCustomer();
   const logins = [...tokens.customers(), null].flatMap((customerId) => {
     const kept = tokens.readLogin(customerId);
     const grant = customerId === null ? 'client_credentials' : 'authorization_code';
-    return kept ? [describeLogin(context, opened, grant, customerId, kept)] : [];
+    return kept ? [describeLogin(context, grant, customerId, kept)] : [];
   });
   await context.output.table(
     logins,

@@ -1,18 +1,17 @@
 import { revokeToken } from '../../bank/endpoints/oauth.ts';
 import type { Context } from '../context.ts';
-import { openBankOf } from '../open/bank.ts';
 import { storedLogin } from './stored-login.ts';
 
 /** `psd2 auth logout`: forgets the tokens; with `revoke` the bank forgets them first. */
 export async function authLogout(context: Context, options: { revoke: boolean }): Promise<void> {
-  const { globals, world, output, terminal } = context;
-  const { opened, holder } = storedLogin(context);
+  const { world, output, terminal } = context;
+  const { tokens: store, holder } = await storedLogin(context);
   const revoked: string[] = [];
-  const bank = options.revoke ? await openBankOf(context, opened, globals.grant) : undefined;
+  const bank = options.revoke ? await context.applicationBank() : undefined;
   // A renewal that is under way must not store tokens after they were forgotten.
-  await opened.tokens.exclusively(holder, async () => {
+  await store.exclusively(holder, async () => {
     if (bank) {
-      const tokens = await opened.tokens.read(holder);
+      const tokens = await store.read(holder);
       const transactionId = world.newId();
       const kinds = [
         ['refresh_token', tokens?.refreshToken],
@@ -24,9 +23,9 @@ export async function authLogout(context: Context, options: { revoke: boolean })
         revoked.push(kind);
       }
     }
-    opened.tokens.remove(holder);
+    store.remove(holder);
   });
   if (output.format === 'table')
     terminal.say(`Logged out${revoked.length > 0 ? `; the bank has revoked ${revoked.join(' and ')}` : ''}.`);
-  else output.record({ profile: opened.profile.name, revoked }, []);
+  else output.record({ profile: context.profile().name, revoked }, []);
 }

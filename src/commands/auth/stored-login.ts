@@ -1,10 +1,10 @@
 import { bankDay } from '../../domain/calendar.ts';
-import { CallCounter } from '../../store/call-counter.ts';
-import { dailyLimitOf } from '../../store/settings.ts';
-import type { GrantType, StoredLogin } from '../../store/tokens.ts';
+import { CallCounter } from '../../store/files/call-counter.ts';
+import type { GrantType, StoredLogin } from '../../store/files/tokens.ts';
+import { dailyLimitOf } from '../../store/machine/settings.ts';
 import type { Column } from '../../terminal/output.ts';
 import type { Context } from '../context.ts';
-import { customerOf, notLoggedIn, type OpenProfile, openProfileOf } from '../open/profile.ts';
+import { customerOf, notLoggedIn, type OpenStore } from '../open/store.ts';
 
 /** What `auth login` and `auth status` tell of a login. Times are ISO 8601 with zone. */
 export interface LoginStatus {
@@ -41,11 +41,11 @@ export const LOGIN_CSV = [
 /** What is shown of a login; never a token. */
 export function describeLogin(
   context: Context,
-  { profile }: OpenProfile,
   grantType: GrantType,
   customerId: string | null,
   { scope, accessTokenExpiresAt, refreshTokenExpiresAt }: StoredLogin,
 ): LoginStatus {
+  const profile = context.profile();
   const login = {
     profile: profile.name,
     grantType,
@@ -70,22 +70,22 @@ export function printLogin({ output }: Context, login: LoginStatus): void {
 
 /** A login that is stored, and whose tokens it is of: the customer's, or null for the application's own. */
 export interface StoredHolder {
-  opened: OpenProfile;
+  tokens: OpenStore['tokens'];
   holder: string | null;
   login: StoredLogin;
 }
 
 /** The login that the command is about. @throws Psd2Error `not_logged_in` */
-export function storedLogin(context: Context): StoredHolder {
-  const opened = openProfileOf(context);
-  const holder = context.globals.grant === 'client_credentials' ? null : customerOf(context, opened);
-  const login = opened.tokens.readLogin(holder);
-  if (!login) throw notLoggedIn(opened, holder);
-  return { opened, holder, login };
+export async function storedLogin(context: Context): Promise<StoredHolder> {
+  const { tokens } = await context.store();
+  const holder = context.globals.grant === 'client_credentials' ? null : await customerOf(context);
+  const login = tokens.readLogin(holder);
+  if (!login) throw await notLoggedIn(context, holder);
+  return { tokens, holder, login };
 }
 
 /** Prints what is stored of a login. The application acts for the customer who logged in last. */
-export function printStoredLogin(context: Context, { opened, holder, login }: StoredHolder): void {
-  const customerId = holder ?? opened.tokens.lastCustomer() ?? null;
-  printLogin(context, describeLogin(context, opened, context.globals.grant, customerId, login));
+export function printStoredLogin(context: Context, { tokens, holder, login }: StoredHolder): void {
+  const customerId = holder ?? tokens.lastCustomer() ?? null;
+  printLogin(context, describeLogin(context, context.globals.grant, customerId, login));
 }

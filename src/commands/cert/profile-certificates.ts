@@ -1,5 +1,5 @@
 import { readCertificateFile } from '../../certificates/certificate-file.ts';
-import { type Profile, readPem } from '../../store/settings.ts';
+import { type Profile, readPem } from '../../store/machine/settings.ts';
 import type { Context } from '../context.ts';
 import { type KeyRing, openKeyRing } from '../open/keys.ts';
 import { type CertificateCheck, checkCertificate } from './certificate-checks.ts';

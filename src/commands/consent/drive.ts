@@ -1,6 +1,6 @@
 import { Psd2Error } from '../../errors.ts';
 import { runConsent } from '../../flows/consent.ts';
-import type { OpenConsent } from '../../store/journal.ts';
+import type { OpenConsent } from '../../store/files/journal.ts';
 import type { Context } from '../context.ts';
 import { customerPortsOf } from '../flow/customer-ports.ts';
 import { withWayOn } from '../flow/rules.ts';

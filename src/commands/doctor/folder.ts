@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { Psd2Error } from '../../errors.ts';
-import { checkStore, inspectStore } from '../../store/folder.ts';
+import { checkStore, inspectStore } from '../../store/machine/folder.ts';
 import type { Context } from '../context.ts';
 import type { Finding } from './diagnosis.ts';
 

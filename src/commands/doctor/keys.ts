@@ -1,5 +1,5 @@
 import { X509Certificate } from 'node:crypto';
-import type { Profile } from '../../store/settings.ts';
+import type { Profile } from '../../store/machine/settings.ts';
 import { checkProfileCertificates } from '../cert/profile-certificates.ts';
 import type { Context } from '../context.ts';
 import type { KeyRing } from '../open/keys.ts';

@@ -1,5 +1,5 @@
 import { isLoopback } from '../../domain/loopback.ts';
-import { type Profile, redirectUriOf } from '../../store/settings.ts';
+import { type Profile, redirectUriOf } from '../../store/machine/settings.ts';
 import type { Context } from '../context.ts';
 import type { Finding } from './diagnosis.ts';
 

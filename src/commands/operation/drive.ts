@@ -8,8 +8,8 @@ import {
 import type { OperationStep } from '../../domain/operation.ts';
 import { Psd2Error } from '../../errors.ts';
 import { type OperationCalls, runOperation } from '../../flows/operation.ts';
-import type { GenericOperation } from '../../store/flow-kinds.ts';
-import type { OpenOperation } from '../../store/journal.ts';
+import type { OpenOperation } from '../../store/files/journal.ts';
+import type { GenericOperation } from '../../store/flow/kinds.ts';
 import type { Context } from '../context.ts';
 import { customerPortsOf } from '../flow/customer-ports.ts';
 import { withWayOn } from '../flow/rules.ts';

@@ -1,7 +1,7 @@
 import { Psd2Error } from '../../errors.ts';
-import { type ProfileSettings, parseProfileName } from '../../store/profiles.ts';
-import { environmentSettings, parseBaseUrl } from '../../store/settings.ts';
-import { TokenStore } from '../../store/tokens.ts';
+import { TokenStore } from '../../store/files/tokens.ts';
+import { type ProfileSettings, parseProfileName } from '../../store/machine/profiles.ts';
+import { environmentSettings, parseBaseUrl } from '../../store/machine/settings.ts';
 import type { Context } from '../context.ts';
 import { confirmed } from '../shared/confirmed.ts';
 import { checkSettings } from './settings/check-settings.ts';

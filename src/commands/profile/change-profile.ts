@@ -1,5 +1,10 @@
-import type { ProfileSettings, StoredProfile } from '../../store/profiles.ts';
-import { environmentSettings, PEM_VARIABLES, parseBaseUrl, TEXT_VARIABLES } from '../../store/settings.ts';
+import type { ProfileSettings, StoredProfile } from '../../store/machine/profiles.ts';
+import {
+  environmentSettings,
+  PEM_VARIABLES,
+  parseBaseUrl,
+  TEXT_VARIABLES,
+} from '../../store/machine/settings.ts';
 import type { Context } from '../context.ts';
 import { noSuchProfile } from './no-such-profile.ts';
 import { describeSetting, profileShow, SHOWN_SETTINGS } from './show.ts';

@@ -1,5 +1,5 @@
 import { Psd2Error } from '../../errors.ts';
-import { parseProfileName } from '../../store/profiles.ts';
+import { parseProfileName } from '../../store/machine/profiles.ts';
 import type { Context } from '../context.ts';
 import { readStored, storeChange } from './change-profile.ts';
 import { keeping } from './settings/kept-files.ts';

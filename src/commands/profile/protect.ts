@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { listFolder } from '../../store/files.ts';
+import { listFolder } from '../../store/disk/files.ts';
 import type { Context } from '../context.ts';
 import { chooseProtector, type ProtectOptions } from './protector.ts';
 import { openNamed, rewriteSecrets, tellProtection } from './rewrite-secrets.ts';

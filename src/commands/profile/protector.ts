@@ -1,6 +1,6 @@
 import { Psd2Error } from '../../errors.ts';
-import { passphraseIn } from '../../store/settings.ts';
-import type { Protector } from '../../store/vault.ts';
+import { passphraseIn } from '../../store/machine/settings.ts';
+import type { Protector } from '../../store/secrets/vault.ts';
 import type { Context } from '../context.ts';
 
 export interface ProtectOptions {

@@ -1,8 +1,8 @@
 import { isPkcs12 } from '../../certificates/key-pair.ts';
 import { didYouMean } from '../../did-you-mean.ts';
 import { Psd2Error } from '../../errors.ts';
-import { type ProfileSettings, parseProfileName } from '../../store/profiles.ts';
-import { parseBaseUrl, readSource } from '../../store/settings.ts';
+import { type ProfileSettings, parseProfileName } from '../../store/machine/profiles.ts';
+import { parseBaseUrl, readSource } from '../../store/machine/settings.ts';
 import type { Context } from '../context.ts';
 import { PAIR_SETTINGS } from '../open/keys.ts';
 import { readStored, storeChange } from './change-profile.ts';

@@ -1,10 +1,10 @@
-import type { ProfileSettings } from '../../store/profiles.ts';
+import type { ProfileSettings } from '../../store/machine/profiles.ts';
 import {
   DEFAULT_REDIRECT_URI,
   DEFAULT_TPP_CERTIFICATE,
   environmentSettings,
   openProfile,
-} from '../../store/settings.ts';
+} from '../../store/machine/settings.ts';
 import type { Context, Source } from '../context.ts';
 
 /** A value that a command would use, and where it comes from. */

@@ -1,7 +1,7 @@
 import { type Stats, statSync } from 'node:fs';
 import { rename, rm, writeFile } from 'node:fs/promises';
 import { Psd2Error } from '../../errors.ts';
-import { systemCode } from '../../store/system-error.ts';
+import { systemCode } from '../../store/disk/system-error.ts';
 import type { Context } from '../context.ts';
 
 /** Where a document goes, checked before it is asked for: binary never goes to a terminal. @throws Psd2Error `usage` */

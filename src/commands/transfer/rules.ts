@@ -4,9 +4,9 @@ import Big from 'big.js';
 import { isPlainlyFailed } from '../../domain/flow-states.ts';
 import type { TransferOrder } from '../../domain/transfer.ts';
 import { Psd2Error } from '../../errors.ts';
-import type { ReferencedTransfer } from '../../store/flow-lookup.ts';
-import type { FlowJournal, OpenTransfer } from '../../store/journal.ts';
-import { maxAmountOf, type Profile } from '../../store/settings.ts';
+import type { ReferencedTransfer } from '../../store/files/flow-lookup.ts';
+import type { FlowJournal, OpenTransfer } from '../../store/files/journal.ts';
+import { maxAmountOf, type Profile } from '../../store/machine/settings.ts';
 import type { Context } from '../context.ts';
 
 /** @throws Psd2Error `confirmation_needed` when nothing and nobody can say who the payee of an instant transfer is */

@@ -7,7 +7,7 @@ import {
   PEM_VARIABLES,
   type Profile,
   redirectUriOf,
-} from '../../../store/settings.ts';
+} from '../../../store/machine/settings.ts';
 import type { Context } from '../../context.ts';
 import { openKeyRing, PAIR_SETTINGS } from '../../open/keys.ts';
 

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { isPkcs12 } from '../../../certificates/key-pair.ts';
-import type { PemSource, ProfileSettings } from '../../../store/profiles.ts';
-import { PEM_SETTINGS, type PemSetting, readSource } from '../../../store/settings.ts';
+import type { PemSource, ProfileSettings } from '../../../store/machine/profiles.ts';
+import { PEM_SETTINGS, type PemSetting, readSource } from '../../../store/machine/settings.ts';
 
 /** How a file becomes part of a profile: its contents, or its path. @throws Psd2Error `certificate`, `config` */
 export type Keep = (path: string, key: PemSetting) => PemSource;

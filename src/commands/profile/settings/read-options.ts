@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { Psd2Error } from '../../../errors.ts';
-import { refuseUnsafe } from '../../../store/permissions.ts';
-import type { ProfileSettings } from '../../../store/profiles.ts';
-import { isMissing } from '../../../store/system-error.ts';
+import { refuseUnsafe } from '../../../store/disk/permissions.ts';
+import { isMissing } from '../../../store/disk/system-error.ts';
+import type { ProfileSettings } from '../../../store/machine/profiles.ts';
 import type { Context } from '../../context.ts';
 import type { SettingOptions } from './setting-options.ts';
 

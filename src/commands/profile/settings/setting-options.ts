@@ -1,6 +1,6 @@
 import { type Command, Option } from '@commander-js/extra-typings';
 import type { TppCertificateEncoding } from '../../../certificates/key-pair.ts';
-import type { BankEnvironment, ProfileSettings } from '../../../store/profiles.ts';
+import type { BankEnvironment, ProfileSettings } from '../../../store/machine/profiles.ts';
 
 /** The options of `psd2 profile add` that say settings, as they were given. */
 export interface SettingOptions {

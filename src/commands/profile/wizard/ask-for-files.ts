@@ -1,8 +1,8 @@
 import { readCertificateFile } from '../../../certificates/certificate-file.ts';
 import { isPkcs12, type PairName } from '../../../certificates/key-pair.ts';
 import { Psd2Error } from '../../../errors.ts';
-import type { PemSource } from '../../../store/profiles.ts';
-import { readSource } from '../../../store/settings.ts';
+import type { PemSource } from '../../../store/machine/profiles.ts';
+import { readSource } from '../../../store/machine/settings.ts';
 import { pathOf } from '../../../terminal/complete-path.ts';
 import { checkProfileCertificates } from '../../cert/profile-certificates.ts';
 import { type KeyRing, PAIR_SETTINGS } from '../../open/keys.ts';

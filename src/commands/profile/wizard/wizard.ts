@@ -1,16 +1,15 @@
 import { isLoopback } from '../../../domain/loopback.ts';
 import { parsePaymentAmount } from '../../../domain/payment-amount.ts';
 import { Psd2Error } from '../../../errors.ts';
-import type { BankEnvironment, ProfileSettings } from '../../../store/profiles.ts';
+import type { BankEnvironment, ProfileSettings } from '../../../store/machine/profiles.ts';
 import {
   applicationNameOf,
   DEFAULT_REDIRECT_URI,
   environmentSettings,
   parseBaseUrl,
   redirectUriOf,
-} from '../../../store/settings.ts';
+} from '../../../store/machine/settings.ts';
 import type { Context } from '../../context.ts';
-import { openKeyRing } from '../../open/keys.ts';
 import { sandboxFolderOf } from '../../sandbox/folder.ts';
 import type { Keep } from '../settings/kept-files.ts';
 import { askForFile, askForPair } from './ask-for-files.ts';
@@ -84,7 +83,8 @@ async function askForBank(
   const wizard: Wizard = { ...asked, settings };
   await askForApplications(wizard);
 
-  const keys = openKeyRing(context, { name, settings });
+  const trial = context.forProfile({ name, settings });
+  const keys = await trial.keys();
   await askForPair(wizard, keys, 'QWAC');
   const sealed = today.baseUrl === undefined || today.qsealCertificate !== undefined;
   if (await terminal.confirm('Does a QSealC sign? Without one the QWAC does', sealed))
@@ -98,7 +98,7 @@ async function askForBank(
     'its signatures are not checked',
   );
   await askForRules(wizard);
-  await tryConnection(wizard, baseUrl, keys);
+  await tryConnection(trial);
   return settings;
 }
 
@@ -167,8 +167,8 @@ async function askSecret(
 
 /** The settings of psd2's own sandbox, which has to run. */
 async function ownSandbox(context: Context): Promise<ProfileSettings> {
-  const { runningSandbox } = await import('../../../sandbox/server/running.ts');
-  const { loadOrCreateRegistration } = await import('../../../sandbox/server/registration.ts');
+  const { runningSandbox } = await import('../../../sandbox/folder/running.ts');
+  const { loadOrCreateRegistration } = await import('../../../sandbox/folder/registration.ts');
   const { sandboxSettings } = await import('../../sandbox/start.ts');
   const folder = sandboxFolderOf(context);
   const running = await runningSandbox(folder);

@@ -1,0 +1,157 @@
+import type { Context } from 'hono';
+import { expectedAndReceived, Refusal } from '../answers/refusal.ts';
+import type { Bank } from '../bank.ts';
+import type { Customer, Product } from '../customers/seed-customers.ts';
+import type { ConsentResource, OperationResource, Resource } from '../operations/resource.ts';
+import type { BankEnv } from '../server/bank-env.ts';
+import { isUuid } from '../strict/headers.ts';
+import { type Category, requireAnyConsent, requireConsent, requireRole } from './permission.ts';
+
+/**
+ * The customer that the path names, where the caller's token is good for them.
+ *
+ * @throws Refusal `FIELD_INVALID`, `NOT_ALLOWED`, `CUSTOMER_UNKNOWN`, `CONSENT_MISSING`
+ */
+export function customerOf(c: Context<BankEnv>, bank: Bank): Customer {
+  const id = c.req.param('customerId') ?? '';
+  if (!/^\d{7}$/.test(id)) {
+    throw new Refusal(
+      'FIELD_INVALID',
+      'The customerId of the path is not valid',
+      expectedAndReceived('7 digits', id),
+    );
+  }
+  const { customerId } = c.var.caller;
+  if (customerId !== undefined && customerId !== id) {
+    throw new Refusal(
+      'NOT_ALLOWED',
+      "The access token is another customer's",
+      expectedAndReceived(`customerId ${customerId}`, id),
+    );
+  }
+  const customer = bank.customers.find(id);
+  if (!customer) throw new Refusal('CUSTOMER_UNKNOWN', `The bank has no customer ${id}`);
+  if (customerId === undefined) requireAnyConsent(bank, customer);
+  return customer;
+}
+
+/**
+ * The product that the path names, which is one of the customer's.
+ *
+ * @throws Refusal as {@link customerOf} and {@link findProduct}
+ */
+function productOf(c: Context<BankEnv>, bank: Bank): { customer: Customer; product: Product } {
+  const customer = customerOf(c, bank);
+  return { customer, product: findProduct(customer, c.req.param('productId') ?? '') };
+}
+
+/**
+ * A customer's product.
+ *
+ * @throws Refusal `FIELD_INVALID`, `PRODUCT_UNKNOWN`
+ */
+export function findProduct(customer: Customer, productId: string): Product {
+  if (!/^[0-9A-Za-z]{10}$/.test(productId)) {
+    throw new Refusal(
+      'FIELD_INVALID',
+      'The productId is not valid',
+      expectedAndReceived('10 letters and digits', `"${productId}"`),
+    );
+  }
+  const product = customer.products.find((candidate) => candidate.productId === productId);
+  if (product) return product;
+  throw new Refusal('PRODUCT_UNKNOWN', `The customer ${customer.customerId} has no product ${productId}`);
+}
+
+/**
+ * The resource that the path names, which is the caller's customer's.
+ *
+ * @throws Refusal `FIELD_INVALID`, `RESOURCE_UNKNOWN`
+ */
+export function resourceOf(c: Context<BankEnv>, bank: Bank): Resource {
+  const id = c.req.param('resourceId') ?? '';
+  if (!isUuid(id)) {
+    throw new Refusal(
+      'FIELD_INVALID',
+      'The resourceId of the path is not valid',
+      expectedAndReceived('a UUID', id),
+    );
+  }
+  const resource = bank.resources.find(id);
+  const { customerId } = c.var.caller;
+  // Another customer's resource is not told from one that does not exist.
+  if (resource && (customerId === undefined || customerId === resource.customer.customerId)) return resource;
+  throw unknownResource(id);
+}
+
+/** The consent that the path names. */
+export function consentOf(c: Context<BankEnv>, bank: Bank): ConsentResource {
+  const customer = customerOf(c, bank);
+  const resource = resourceOf(c, bank);
+  if (resource.kind === 'consent' && resource.customer.customerId === customer.customerId) return resource;
+  throw unknownResource(resource.id);
+}
+
+/**
+ * The product that the path names, for an inquiry about it.
+ *
+ * @throws Refusal as {@link productOf}, `ROLE_MISSING`, `CONSENT_MISSING`
+ */
+export function inquiredProductOf(c: Context<BankEnv>, bank: Bank): { customer: Customer; product: Product } {
+  return permittedProductOf(c, bank, 'ACCOUNT_INFO');
+}
+
+/**
+ * The account that the path names, for an operation that pays from it.
+ *
+ * @throws Refusal as {@link productOf}, `ROLE_MISSING`, `CONSENT_MISSING`, `PRODUCT_NOT_ENABLED`
+ */
+export function payingProductOf(c: Context<BankEnv>, bank: Bank): { customer: Customer; product: Product } {
+  const found = permittedProductOf(c, bank, 'PAYMENTS');
+  const { kind, productId } = found.product;
+  if (kind !== 'card') return found;
+  throw new Refusal('PRODUCT_NOT_ENABLED', `${productId} is a card, and payments are made from accounts`);
+}
+
+/**
+ * The operation that the path names, from the product that the path names.
+ *
+ * @param kind which operation it has to be; default: any
+ */
+export function operationOf(c: Context<BankEnv>, bank: Bank): OperationResource;
+export function operationOf<K extends OperationResource['kind']>(
+  c: Context<BankEnv>,
+  bank: Bank,
+  kind: K,
+): Extract<OperationResource, { kind: K }>;
+export function operationOf(
+  c: Context<BankEnv>,
+  bank: Bank,
+  kind?: OperationResource['kind'],
+): OperationResource {
+  const { product } = payingProductOf(c, bank);
+  const resource = resourceOf(c, bank);
+  const operation = resource.kind === 'moneyTransfer' || resource.kind === 'standingOrder';
+  if (
+    operation &&
+    resource.kind === (kind ?? resource.kind) &&
+    resource.product.productId === product.productId
+  )
+    return resource;
+  throw unknownResource(resource.id);
+}
+
+function permittedProductOf(
+  c: Context<BankEnv>,
+  bank: Bank,
+  category: Category,
+): { customer: Customer; product: Product } {
+  requireRole(bank, category);
+  const found = productOf(c, bank);
+  requireConsent(bank, found.customer, found.product, category);
+  return found;
+}
+
+function unknownResource(id: string): Refusal {
+  return new Refusal('RESOURCE_UNKNOWN', `There is no resource ${id} for this call`);
+}
