@@ -1,13 +1,15 @@
 import { revokeToken } from '../../bank/endpoints/oauth.ts';
+import type { Printed } from '../../terminal/shape.ts';
 import type { Context } from '../context.ts';
 import { openBankOf } from '../open/bank.ts';
+import { logout } from './shape.ts';
 import { storedLogin } from './stored-login.ts';
 
 /** `psd2 auth logout`: forgets the tokens; with `revoke` the bank forgets them first. */
 export async function authLogout(context: Context, options: { revoke: boolean }): Promise<void> {
   const { globals, world, output, terminal } = context;
   const { opened, holder } = storedLogin(context);
-  const revoked: string[] = [];
+  const revoked: Printed<typeof logout>['revoked'] = [];
   const bank = options.revoke ? await openBankOf(context, opened, globals.grant) : undefined;
   // A renewal that is under way must not store tokens after they were forgotten.
   await opened.tokens.exclusively(holder, async () => {
@@ -28,5 +30,5 @@ export async function authLogout(context: Context, options: { revoke: boolean })
   });
   if (output.format === 'table')
     terminal.say(`Logged out${revoked.length > 0 ? `; the bank has revoked ${revoked.join(' and ')}` : ''}.`);
-  else output.record({ profile: opened.profile.name, revoked }, []);
+  else output.record({ profile: opened.profile.name, revoked }, [], logout);
 }
