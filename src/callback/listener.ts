@@ -81,7 +81,7 @@ export async function listenForCallback(options: CallbackOptions): Promise<Callb
         const abort = () => reject(signal.reason);
         if (signal.aborted) return abort();
         signal.addEventListener('abort', abort, { once: true });
-        delivered.then((query) => {
+        void delivered.then((query) => {
           signal.removeEventListener('abort', abort);
           resolve(query);
         });

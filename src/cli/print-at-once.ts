@@ -14,7 +14,9 @@ export function printAtOnce(text: string): void {
   } catch {
     // A pipe that is full for now or has no reader, or a full disk: process.stdout knows what to do.
     isStuck = true;
-    process.stdout.on('error', async (error) => (await import('./lost-output.ts')).endOverLostOutput(error));
+    process.stdout.on('error', (error) => {
+      void import('./lost-output.ts').then(({ endOverLostOutput }) => endOverLostOutput(error));
+    });
   }
   if (rest.length > 0) process.stdout.write(rest);
 }

@@ -230,7 +230,7 @@ async function showHelp(program: CommandUnknownOpts, words: string[]): Promise<v
   const [name = ''] = words;
   const topic = words.length === 1 && Object.hasOwn(TOPICS, name) ? TOPICS[name] : undefined;
   if (topic) {
-    const { storeFolder } = await import('../store/folder.ts');
+    const { storeFolder } = await import('../store/machine/folder.ts');
     const text = await topic.text(storeFolder(process.env.PSD2_CONFIG_DIR));
     const title = topic.title.charAt(0).toUpperCase() + topic.title.slice(1);
     printAtOnce(fitLines(`${title}\n\n${text}\n`, columnsOfStdout()));

@@ -1,9 +1,9 @@
 import type { Context } from '../commands/context.ts';
 import type { CommandKind } from '../commands/declare.ts';
 import { Psd2Error } from '../errors.ts';
-import { checkStore, storeFolder } from '../store/folder.ts';
-import { ProfileStore } from '../store/profiles.ts';
-import { passphraseIn } from '../store/settings.ts';
+import { checkStore, storeFolder } from '../store/machine/folder.ts';
+import { ProfileStore } from '../store/machine/profiles.ts';
+import { passphraseIn } from '../store/machine/settings.ts';
 import { cleanLines } from '../terminal/clean.ts';
 import { openOutput, silentOutput } from '../terminal/output.ts';
 import { openTerminal } from '../terminal/terminal.ts';

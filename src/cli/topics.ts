@@ -1,4 +1,4 @@
-import type { StoreFolder } from '../store/folder.ts';
+import type { StoreFolder } from '../store/machine/folder.ts';
 import { EXIT_CODES } from './exit-codes.ts';
 import { GLOBAL_OPTIONS } from './globals.ts';
 
@@ -41,7 +41,7 @@ export const TOPICS: Record<string, Topic> = {
   environment: {
     title: 'every environment variable',
     text: async () => {
-      const { PEM_VARIABLES, SETTING_NAMES, TEXT_VARIABLES } = await import('../store/settings.ts');
+      const { PEM_VARIABLES, SETTING_NAMES, TEXT_VARIABLES } = await import('../store/machine/settings.ts');
       const options = Object.values(GLOBAL_OPTIONS).flatMap(({ envVar, long, description }) =>
         envVar ? [[envVar, `${description} (${long})`] as const] : [],
       );

@@ -1,8 +1,8 @@
 import type { WorldPorts } from '../flows/ports.ts';
-import type { StoreFolder } from '../store/folder.ts';
-import type { ProfileStore } from '../store/profiles.ts';
-import type { Environment } from '../store/settings.ts';
-import type { GrantType } from '../store/tokens.ts';
+import type { GrantType } from '../store/files/tokens.ts';
+import type { StoreFolder } from '../store/machine/folder.ts';
+import type { ProfileStore } from '../store/machine/profiles.ts';
+import type { Environment } from '../store/machine/settings.ts';
 import type { Output } from '../terminal/output.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 

@@ -57,3 +57,8 @@ export function parseSepaIban(text: string): Iban {
   }
   return refuse('has wrong check digits, so at least one of its characters is wrong');
 }
+
+/** An IBAN in groups of four, as people read it. */
+export function spacedIban(iban: string): string {
+  return iban.replace(/(.{4})(?=.)/g, '$1 ');
+}

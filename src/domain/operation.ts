@@ -341,8 +341,3 @@ export function nextOperationStep(operation: Operation<OrderTarget>, settles: bo
 export function isOutcomeOpen(operation: Operation<OrderTarget>, settles: boolean): boolean {
   return ['ask-outcome', 'await-settlement'].includes(nextOperationStep(operation, settles));
 }
-
-/** Whether an operation plainly did nothing and never will, so that its reference may be used again. */
-export function isPlainlyFailed({ state }: Pick<Operation<OrderTarget>, 'state'>): boolean {
-  return ['failed', 'rejected', 'expired', 'cancelled'].includes(state);
-}

@@ -5,7 +5,7 @@ import { fetchOperationStatus } from '../bank/endpoints/operations.ts';
 import { type Consent, type ConsentEvent, nextConsentStep } from '../domain/consent.ts';
 import { type Authorization, isExecuted, isPending, readAuthorization } from '../domain/operation.ts';
 import { Psd2Error } from '../errors.ts';
-import type { OpenConsent } from '../store/journal.ts';
+import type { OpenConsent } from '../store/files/journal.ts';
 import { resolveHint } from './execute-outcome.ts';
 import { lackingResource } from './lacking-resource.ts';
 import type { FlowPorts } from './ports.ts';

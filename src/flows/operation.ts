@@ -15,7 +15,7 @@ import {
   type Verification,
 } from '../domain/operation.ts';
 import { Psd2Error } from '../errors.ts';
-import type { OpenFlow } from '../store/journal.ts';
+import type { OpenFlow } from '../store/files/journal.ts';
 import {
   isUnrecorded,
   outcomeOfFailedExecute,

@@ -1,6 +1,6 @@
 import type { Bank } from '../bank/call/bank.ts';
-import type { HeldLock } from '../store/lock.ts';
-import type { ReadTokens, StoredTokens } from '../store/tokens.ts';
+import type { HeldLock } from '../store/disk/lock.ts';
+import type { ReadTokens, StoredTokens } from '../store/files/tokens.ts';
 
 /** One callback that a customer's browser makes after login or SCA. */
 export interface Callback {

@@ -11,7 +11,7 @@ import {
 } from '../domain/operation.ts';
 import type { ResolvedEvent, ResolvedOutcome } from '../domain/resolution.ts';
 import { Psd2Error } from '../errors.ts';
-import type { OpenFlow } from '../store/journal.ts';
+import type { OpenFlow } from '../store/files/journal.ts';
 import { type OperationCalls, whatHappened } from './operation.ts';
 import { readSettlementStatus } from './settlement.ts';
 

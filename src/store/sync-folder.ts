@@ -3,12 +3,12 @@ import { closeSync, fdatasync, readdirSync, readFileSync, rmSync, writeFileSync 
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { Psd2Error } from '../errors.ts';
-import { makePrivateFolder } from './json-file.ts';
-import { withLock } from './lock.ts';
+import { makePrivateFolder } from './disk/json-file.ts';
+import { withLock } from './disk/lock.ts';
+import { isMissing, reasonOf } from './disk/system-error.ts';
 import { besideOf, isBeside, putInPlace, takeOwnCopy } from './own-copy.ts';
 import { type Products, type RunName, SyncClaim } from './sync-claim.ts';
 import { SyncedRows, sizeOf } from './synced-rows.ts';
-import { isMissing, reasonOf } from './system-error.ts';
 
 /** How far the transactions of a product are synced. */
 export type Progress = Omit<Products[string], 'size'>;

@@ -29,12 +29,9 @@ function ask(
 ) {
   return new Promise<Answer>((resolve, reject) => {
     const { method = 'GET', headers = {}, body } = options;
-    httpRequest({ host: '127.0.0.1', port, path, method, headers, agent: false }, async (response) => {
-      resolve({
-        status: response.statusCode ?? 0,
-        headers: response.headers,
-        body: await text(response),
-      });
+    httpRequest({ host: '127.0.0.1', port, path, method, headers, agent: false }, (response) => {
+      const { statusCode: status = 0, headers } = response;
+      text(response).then((body) => resolve({ status, headers, body }), reject);
     })
       .on('error', reject)
       .end(body);
@@ -396,11 +393,10 @@ describe('listenForCallback elsewhere', () => {
     /** The status, and the certificate that it was served with. */
     function askTls(query: string, tls: { ca?: string; rejectUnauthorized?: boolean }) {
       return new Promise<[number | undefined, X509Certificate | undefined]>((resolve, reject) => {
-        httpsRequest(`${redirectUri.href}?${query}`, { ...tls, agent: false }, async (response) => {
+        httpsRequest(`${redirectUri.href}?${query}`, { ...tls, agent: false }, (response) => {
           const { socket } = response;
           const certificate = socket instanceof TLSSocket ? socket.getPeerX509Certificate() : undefined;
-          await text(response);
-          resolve([response.statusCode, certificate]);
+          text(response).then(() => resolve([response.statusCode, certificate]), reject);
         })
           .on('error', reject)
           .end();

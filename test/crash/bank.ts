@@ -203,7 +203,7 @@ export function useCrashBank(rules: string[] = []): CrashBank {
       stalled: async (args, stop) => {
         const { running, watched, file } = await startWatched(args, stop);
         let over = false;
-        watched.finally(() => {
+        void watched.finally(() => {
           over = true;
         });
         const standsStill = () =>

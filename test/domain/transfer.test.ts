@@ -1,10 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import {
-  isOutcomeOpen,
-  isPlainlyFailed,
-  nextFurtherData,
-  readAuthorization,
-} from '../../src/domain/operation.ts';
+import { isPlainlyFailed } from '../../src/domain/flow-states.ts';
+import { isOutcomeOpen, nextFurtherData, readAuthorization } from '../../src/domain/operation.ts';
 import {
   applyTransferEvent,
   isMoneyTransfer,

@@ -243,9 +243,9 @@ describe('the passphrase of a key', () => {
   it('is asked for at a terminal without echo, again when it is wrong', async () => {
     const psd2 = await inTerminal(['accounts', 'list'], { env: { PSD2_QSEAL_KEY: files.locked } });
     await psd2.prints(/Passphrase of the QSealC key/);
-    psd2.write('a-wrong-guess\r');
+    await psd2.write('a-wrong-guess\r');
     await psd2.prints(/The passphrase does not open the QSealC key[\s\S]*Passphrase of the QSealC key/);
-    psd2.write(`${PASSPHRASE}\r`);
+    await psd2.write(`${PASSPHRASE}\r`);
     const { code, stdout } = await psd2.ended;
     expect(code, stdout).toBe(0);
     expect(stripVTControlCharacters(stdout)).not.toMatch(/guess|horse|staple/);

@@ -54,10 +54,10 @@ async function type(shell: string, lines: string[]): Promise<{ ran: string[]; sc
     PATH: `${bin}:${process.env.PATH}`,
     PSD2_PROFILE: undefined,
   });
-  terminal.write(`${SET_UP[shell]}\r`);
+  await terminal.write(`${SET_UP[shell]}\r`);
   await terminal.prints(/READY> /);
-  for (const line of lines) terminal.write(`${line}\r`);
-  terminal.write('exit\r');
+  for (const line of lines) await terminal.write(`${line}\r`);
+  await terminal.write('exit\r');
   const { stdout } = await terminal.ended;
   const screen = stripVTControlCharacters(stdout);
   return { ran: [...screen.matchAll(/RAN(<.*>)\./g)].map(([, words = '']) => words), screen };

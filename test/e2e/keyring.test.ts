@@ -24,7 +24,7 @@ async function openSession(options: string[], password: string): Promise<Environ
     ['--foreground', '--components=secrets', ...options],
     env,
   );
-  keyring.write(password);
+  await keyring.write(password);
   keyring.closeInput();
   await vi.waitFor(async () => {
     const asked = await askBus(env, 'DBus', 'NameHasOwner', 'string:org.freedesktop.secrets');

@@ -100,7 +100,7 @@ describe('a payee check at a terminal', () => {
     const env = saying('terminal', { result: 'none' });
     const psd2 = await inTerminal([...ORDER, '--instant', '--yes'], { env });
     await psd2.prints(/The payee check says: no match\. Is Ada Lovelace the right payee all the same\?/);
-    psd2.write(answer);
+    await psd2.write(answer);
     const ended = await psd2.ended;
     expect(ended.code, ended.stdout).toBe(code);
     expect(await newest()).toMatchObject({ state, payeeCheck: { result: 'none' } });
@@ -137,9 +137,9 @@ describe('a production profile', () => {
     const env = { PSD2_ENVIRONMENT: 'production', NO_COLOR: '1' };
     const psd2 = await inTerminal([...ORDER, '--instant'], { env });
     await psd2.prints(/\[PRODUCTION sandbox\] Is Ada Lovelace verified as the payee/);
-    psd2.write('y\r');
+    await psd2.write('y\r');
     await psd2.prints(/\[PRODUCTION sandbox\] Send the customer to authorise this transfer\?/);
-    psd2.write('y\r');
+    await psd2.write('y\r');
     const { code, stdout } = await psd2.ended;
     expect(code, stdout).toBe(0);
     expect(stdout).toContain(`${MARK} The bank has verified this transfer`);

@@ -43,7 +43,7 @@ async function wizard(name: string, answers: [question: RegExp, answer: string][
   for (const [answered, [question, answer]] of answers.entries()) {
     // Each question that has its answer is ticked off.
     await psd2.prints(new RegExp(`^(?:[^✔]*✔){${answered}}[^✔]*${question.source}`));
-    psd2.write(answer);
+    await psd2.write(answer);
   }
   const ended = await psd2.ended;
   return { ...ended, screen: stripVTControlCharacters(ended.stdout) };

@@ -215,14 +215,14 @@ describe('a profile that is protected by a passphrase', () => {
     const asking = await inTerminal('profile', 'protect', '--passphrase');
     for (const question of [/New passphrase of the profile bank/, /The same once more/]) {
       await asking.prints(question);
-      asking.write('typed by hand\r');
+      await asking.write('typed by hand\r');
     }
     const asked = await asking.ended;
     expect(asked.code, asked.stdout).toBe(0);
     expect(secretsIn(config)).toEqual([]);
     const listing = await inTerminal('accounts', 'list');
     await listing.prints(/Passphrase of the profile bank/);
-    listing.write('typed by hand\r');
+    await listing.write('typed by hand\r');
     const listed = await listing.ended;
     expect(listed.code, listed.stdout).toBe(0);
     expect(listed.stdout).toContain('0010482620');

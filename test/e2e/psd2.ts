@@ -196,7 +196,7 @@ export function newOperator(): Operator & { open(): void; endAll(): Promise<void
     });
     const process = watch(child, (text, before) => ledger.typed(args, text, before));
     running.add(process);
-    process.ended.then((ended) => {
+    void process.ended.then((ended) => {
       running.delete(process);
       history.push({ args, output: environment.PSD2_OUTPUT, ...ended });
     });
@@ -211,7 +211,7 @@ export function newOperator(): Operator & { open(): void; endAll(): Promise<void
     history,
     psd2: async (args: string[], { env: added, input }: RunOptions = {}) => {
       const process = await launch(psd2(args), input === undefined ? 'ignore' : 'pipe', added);
-      process.write(input ?? '');
+      if (input !== undefined) await process.write(input);
       process.closeInput();
       return process.ended;
     },

@@ -185,7 +185,7 @@ describe('psd2 transfer resolve', () => {
     ] as const) {
       const psd2 = await inTerminal(['transfer', 'resolve', flow, '--not-executed']);
       await psd2.prints(/was not executed\? Its reference ASKED can be paid again then/);
-      psd2.write(answer);
+      await psd2.write(answer);
       const ended = await psd2.ended;
       expect(ended.code, ended.stdout).toBe(code);
       const screen = stripVTControlCharacters(ended.stdout);
@@ -239,7 +239,7 @@ describe('psd2 transfer resolve', () => {
     const ended = await resolve('transfer', flow, '--not-executed', '--yes');
     expect(readError(ended)).toMatchObject({ exitCode: 3, message: expect.stringContaining(flow) });
     expect(stepsOf(ended)).toEqual([]);
-    first.write('y\r');
+    await first.write('y\r');
     expect((await first.ended).code).toBe(0);
     expect(await show(flow)).toMatchObject({ state: 'executed', resolution: { outcome: 'executed' } });
   });

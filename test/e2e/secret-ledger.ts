@@ -1,7 +1,7 @@
 import { chmodSync, existsSync, readFileSync, readlinkSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative, resolve, sep } from 'node:path';
 import * as z from 'zod';
-import { entriesBelow } from '../../src/store/files.ts';
+import { entriesBelow } from '../../src/store/disk/files.ts';
 import { findSecrets, keysIn, type Secret, secretOf, type Trace } from './secret-search.ts';
 
 type Environment = Record<string, string | undefined>;

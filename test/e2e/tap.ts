@@ -39,15 +39,16 @@ async function tapBank(bank: string): Promise<Tap> {
   const sockets = new Set<Socket>();
   let connections = 0;
   let gate = Promise.resolve();
-  const server = createServer(async (inside) => {
+  const server = createServer((inside) => {
     connections += 1;
     keep(inside, sockets);
-    await gate;
-    const outside = connect(Number(port), hostname);
-    keep(outside, sockets);
-    inside.pipe(outside).pipe(inside);
-    inside.once('error', () => outside.destroy());
-    outside.once('error', () => inside.destroy());
+    void gate.then(() => {
+      const outside = connect(Number(port), hostname);
+      keep(outside, sockets);
+      inside.pipe(outside).pipe(inside);
+      inside.once('error', () => outside.destroy());
+      outside.once('error', () => inside.destroy());
+    });
   }).listen(0, '127.0.0.1');
   await once(server, 'listening');
   const address = server.address();

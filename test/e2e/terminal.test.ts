@@ -27,7 +27,7 @@ describe('questions at a terminal', () => {
   it('show what the bank verified, and a yes sends the customer', async () => {
     const psd2 = await inTerminal(ORDER);
     await psd2.prints(CONFIRM);
-    psd2.write('y\r');
+    await psd2.write('y\r');
     const { code, stdout } = await psd2.ended;
     const screen = stripVTControlCharacters(stdout);
     expect(code, screen).toBe(0);
@@ -42,7 +42,7 @@ describe('questions at a terminal', () => {
   it('are asked where the terminal does not know its width', async () => {
     const psd2 = await inTerminal(ORDER, { columns: 0 });
     await psd2.prints(CONFIRM);
-    psd2.write('y\r');
+    await psd2.write('y\r');
     const { code, stdout } = await psd2.ended;
     expect(code, stdout).toBe(0);
   });
@@ -52,7 +52,7 @@ describe('questions at a terminal', () => {
     async (answer) => {
       const psd2 = await inTerminal([...ORDER, '--verbose']);
       await psd2.prints(CONFIRM);
-      psd2.write(answer);
+      await psd2.write(answer);
       const { code, stdout } = await psd2.ended;
       expect(code).toBe(2);
       expect(stdout).toContain('The transfer was cancelled before the customer was asked');
@@ -65,7 +65,7 @@ describe('questions at a terminal', () => {
     const env = { PSD2_BROWSER: REFUSING_CUSTOMER };
     const psd2 = await inTerminal([...ORDER, '--instant', '--yes'], { env });
     await psd2.prints(PAYEE);
-    psd2.write('y\r');
+    await psd2.write('y\r');
     const { code, stdout } = await psd2.ended;
     expect(code, stdout).toBe(6);
     expect(stdout).not.toMatch(CONFIRM);
@@ -75,7 +75,7 @@ describe('questions at a terminal', () => {
   it('pay no payee that is not verified', async () => {
     const psd2 = await inTerminal([...ORDER, '--instant']);
     await psd2.prints(PAYEE);
-    psd2.write('n\r');
+    await psd2.write('n\r');
     const { code, stdout } = await psd2.ended;
     expect(code).toBe(2);
     expect(stdout).not.toMatch(CONFIRM);
@@ -86,7 +86,7 @@ describe('questions at a terminal', () => {
     const file = join(operator.folder, 'transfer.json');
     const psd2 = await inTerminal([...ORDER, '--json'], { to: file });
     await psd2.prints(CONFIRM);
-    psd2.write('y\r');
+    await psd2.write('y\r');
     const { code, stdout } = await psd2.ended;
     expect(code, stdout).toBe(0);
     const written = shapes.transfer.parse(JSON.parse(readFileSync(file, 'utf8')));
@@ -113,7 +113,7 @@ describe('questions at a terminal', () => {
       [/Application name/, 'the-application'],
     ] as const) {
       await psd2.prints(question);
-      psd2.write(`${answer}\r`);
+      await psd2.write(`${answer}\r`);
     }
     const { code, stdout } = await psd2.ended;
     expect(code, stdout).toBe(0);
@@ -135,7 +135,7 @@ describe('Ctrl-C at a terminal', () => {
   it('at a question ends with 130 and says how to go on', async () => {
     const psd2 = await inTerminal(ORDER);
     await psd2.prints(CONFIRM);
-    psd2.write(CTRL_C);
+    await psd2.write(CTRL_C);
     const { code, stdout } = await psd2.ended;
     expect(code).toBe(130);
     const flow = await newest();
@@ -146,7 +146,7 @@ describe('Ctrl-C at a terminal', () => {
   it('is what Ctrl-D at a question is, too', async () => {
     const psd2 = await inTerminal(ORDER);
     await psd2.prints(CONFIRM);
-    psd2.write('\u0004');
+    await psd2.write('\u0004');
     const { code, stdout } = await psd2.ended;
     expect(code, stdout).toBe(130);
     const flow = await newest();
@@ -158,7 +158,7 @@ describe('Ctrl-C at a terminal', () => {
   it('while the customer is waited for ends with 130, and leaves the cursor visible', async () => {
     const psd2 = await inTerminal([...ORDER, '--yes'], { env: { PSD2_BROWSER: 'none' } });
     await psd2.prints(/Waiting for the customer to authorise the transfer/);
-    psd2.write(CTRL_C);
+    await psd2.write(CTRL_C);
     const { code, stdout } = await psd2.ended;
     expect(code).toBe(130);
     const flow = await newest();
@@ -174,7 +174,7 @@ describe('the wait for the customer', () => {
     inTerminal(args, { columns, env: { PSD2_BROWSER: 'none', ...env } });
   /** What the terminal shows until the wait is stopped. */
   const stop = async (psd2: Running) => {
-    psd2.write(CTRL_C);
+    await psd2.write(CTRL_C);
     const { stdout } = await psd2.ended;
     return stripVTControlCharacters(stdout).replaceAll('\r', '');
   };
@@ -235,7 +235,7 @@ describe('the wait for the customer', () => {
     await once(elsewhere, 'listening');
     await operator.psd2(['sandbox', 'customer', address]);
     elsewhere.close();
-    psd2.write(`${new URL(visited[0] ?? '', redirect)}\r`);
+    await psd2.write(`${new URL(visited[0] ?? '', redirect)}\r`);
     const { code, stdout } = await psd2.ended;
     expect(code, stdout).toBe(0);
     expect(stdout).not.toContain('Opening in the browser');
@@ -277,7 +277,7 @@ describe('a pager', () => {
   it('shows a list that is longer than the terminal, and is quit without harm', async () => {
     const psd2 = await list('100', { PAGER: 'less' });
     await psd2.prints(/\n:/);
-    psd2.write('q');
+    await psd2.write('q');
     const { code, stdout } = await psd2.ended;
     expect(code, stdout).toBe(0);
     expect(stripVTControlCharacters(stdout).match(/^\S+ +\d{4}-/gm)?.length).toBeLessThan(60);
@@ -287,7 +287,7 @@ describe('a pager', () => {
     const pager = `trap 'echo caught; exit' INT; cat > /dev/null; echo ready; while :; do sleep 0.1; done`;
     const psd2 = await list('100', { PAGER: `sh -c "${pager}"` });
     await psd2.prints(/ready/);
-    psd2.write(CTRL_C);
+    await psd2.write(CTRL_C);
     expect(await psd2.ended).toMatchObject({ code: 0, stdout: expect.stringContaining('caught') });
   });
 
@@ -447,7 +447,7 @@ describe('colour on a terminal', () => {
     expect(table.stdout).not.toMatch(COLOUR);
     const psd2 = await inTerminal([...ORDER, ...args], { env });
     await psd2.prints(CONFIRM);
-    psd2.write('y\r');
+    await psd2.write('y\r');
     const { code, stdout } = await psd2.ended;
     expect(code, stdout).toBe(0);
     expect(stdout).not.toMatch(COLOUR);

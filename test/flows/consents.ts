@@ -1,8 +1,8 @@
 import type { Bank } from '../../src/bank/call/bank.ts';
 import type { Consent } from '../../src/domain/consent.ts';
 import { runConsent } from '../../src/flows/consent.ts';
-import type { StoreFolder } from '../../src/store/folder.ts';
-import { FlowJournal, type OpenConsent } from '../../src/store/journal.ts';
+import { FlowJournal, type OpenConsent } from '../../src/store/files/journal.ts';
+import type { StoreFolder } from '../../src/store/machine/folder.ts';
 import { success } from '../bank/answers.ts';
 import type { RecordedBank, ScriptedAnswer } from '../bank/recorded-bank.ts';
 import { consentCategories } from '../domain/orders.ts';

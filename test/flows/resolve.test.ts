@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { Bank } from '../../src/bank/call/bank.ts';
 import { nextConsentStep } from '../../src/domain/consent.ts';
-import { isOutcomeOpen, isPlainlyFailed, type StepEvent } from '../../src/domain/operation.ts';
+import { isPlainlyFailed } from '../../src/domain/flow-states.ts';
+import { isOutcomeOpen, type StepEvent } from '../../src/domain/operation.ts';
 import type { ResolvedOutcome } from '../../src/domain/resolution.ts';
 import { needsSettlement, type TransferOrder } from '../../src/domain/transfer.ts';
 import { Psd2Error } from '../../src/errors.ts';

@@ -27,8 +27,8 @@ function returnAddress(): URL {
 /** One request as any program on this computer may send it. */
 function ask(url: URL, options: { method?: string; headers?: Record<string, string> } = {}) {
   return new Promise<{ status: number; body: string }>((resolve, reject) => {
-    request(url, { ...options, agent: false }, async (response) => {
-      resolve({ status: response.statusCode ?? 0, body: await text(response) });
+    request(url, { ...options, agent: false }, (response) => {
+      text(response).then((body) => resolve({ status: response.statusCode ?? 0, body }), reject);
     })
       .on('error', reject)
       .end();

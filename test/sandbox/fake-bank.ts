@@ -108,7 +108,8 @@ export interface Served {
 
 /** Serves the customer site of a bank over real HTTP. */
 export function serveSite(bank: BankSide): Promise<Served> {
-  return serve(getRequestListener(customerSite(bank).fetch));
+  const answer = getRequestListener(customerSite(bank).fetch);
+  return serve((request, response) => void answer(request, response));
 }
 
 /** Serves HTTP with a plain listener. */

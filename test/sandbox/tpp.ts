@@ -267,12 +267,12 @@ export class Tpp {
     return new Promise((resolve, reject) => {
       const request = httpsRequest(
         { hostname, port, method: call.method ?? 'GET', path: call.path, agent: this.#agent(call) },
-        async (response) => {
-          const bytes = await buffer(response).catch(reject);
-          if (!bytes) return;
-          const text = bytes.toString('utf8');
-          const json = readJson(text);
-          resolve({ status: response.statusCode ?? 0, headers: response.headers, bytes, text, json });
+        (response) => {
+          buffer(response).then((bytes) => {
+            const text = bytes.toString('utf8');
+            const json = readJson(text);
+            resolve({ status: response.statusCode ?? 0, headers: response.headers, bytes, text, json });
+          }, reject);
         },
       );
       request.on('error', reject);

@@ -2,7 +2,7 @@ import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { parseDate } from '../../src/domain/calendar.ts';
-import { CallCounter } from '../../src/store/call-counter.ts';
+import { CallCounter } from '../../src/store/files/call-counter.ts';
 import { newConfigFolder, temporaryFolder } from './temporary-folder.ts';
 
 const temporary = temporaryFolder();

@@ -10,8 +10,8 @@ import {
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { CallLog, type LoggedCall } from '../../src/store/call-log.ts';
-import { readCalls } from '../../src/store/read-call-log.ts';
+import { CallLog, type LoggedCall } from '../../src/store/machine/call-log.ts';
+import { readCalls } from '../../src/store/machine/read-call-log.ts';
 import { startProgram } from './process.ts';
 import { newConfigFolder, temporaryFolder } from './temporary-folder.ts';
 
@@ -152,7 +152,7 @@ describe('a log that is full', () => {
   it('loses no line of processes that write side by side, also while it is put aside', async () => {
     const folder = newLogFolder();
     const program = `
-      import { CallLog } from '../../src/store/call-log.ts';
+      import { CallLog } from '../../src/store/machine/call-log.ts';
       const [folder, name] = process.argv.slice(2);
       const log = new CallLog(folder);
       process.stdin.once('data', () => {

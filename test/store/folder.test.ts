@@ -1,8 +1,8 @@
 import { chmodSync, chownSync, mkdirSync, mkdtempSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { checkStore, inspectStore, storeFolder } from '../../src/store/folder.ts';
-import { faultOf } from '../../src/store/permissions.ts';
+import { faultOf } from '../../src/store/disk/permissions.ts';
+import { checkStore, inspectStore, storeFolder } from '../../src/store/machine/folder.ts';
 import { temporaryFolder } from './temporary-folder.ts';
 
 const temporary = temporaryFolder();

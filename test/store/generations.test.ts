@@ -1,7 +1,7 @@
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, expect, it } from 'vitest';
-import { Generations } from '../../src/store/generations.ts';
+import { Generations } from '../../src/store/files/generations.ts';
 import { startProgram } from './process.ts';
 import { newConfigFolder, temporaryFolder } from './temporary-folder.ts';
 
@@ -59,7 +59,7 @@ it('a login that was removed does not come back by a process that was stopped', 
 
 it('of processes that write the same generation at the same time one wins', async () => {
   const program = `
-    import { Generations } from '../../src/store/generations.ts';
+    import { Generations } from '../../src/store/files/generations.ts';
     const [folder, name] = process.argv.slice(2);
     process.stdin.once('data', () => {
       const won = [];

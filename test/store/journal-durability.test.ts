@@ -1,8 +1,8 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import type { StoreFolder } from '../../src/store/folder.ts';
-import { FlowJournal } from '../../src/store/journal.ts';
+import { FlowJournal } from '../../src/store/files/journal.ts';
+import type { StoreFolder } from '../../src/store/machine/folder.ts';
 import { transferOrder } from '../domain/orders.ts';
 import { startProgram } from './process.ts';
 import { newConfigFolder, temporaryFolder } from './temporary-folder.ts';
@@ -78,8 +78,8 @@ it('a journal cut at any byte is the fold of its whole lines, and goes on from t
 it('an event that the disk takes only in part has not happened', async () => {
   const folder = newConfigFolder(temporary);
   const program = `
-    import { storeFolder } from '../../src/store/folder.ts';
-    import { FlowJournal } from '../../src/store/journal.ts';
+    import { storeFolder } from '../../src/store/machine/folder.ts';
+    import { FlowJournal } from '../../src/store/files/journal.ts';
     import { transferOrder } from '../domain/orders.ts';
     const journal = new FlowJournal(storeFolder(process.argv[2]), 'sandbox', () => new Date(), Math.random);
     const open = journal.createTransfer({ transactionId: 't1', order: transferOrder() });
@@ -105,8 +105,8 @@ it('an event that the disk takes only in part has not happened', async () => {
 it('a flow that finds no room leaves nothing behind, and says why', async () => {
   const folder = newConfigFolder(temporary);
   const program = `
-    import { storeFolder } from '../../src/store/folder.ts';
-    import { FlowJournal } from '../../src/store/journal.ts';
+    import { storeFolder } from '../../src/store/machine/folder.ts';
+    import { FlowJournal } from '../../src/store/files/journal.ts';
     import { transferOrder } from '../domain/orders.ts';
     const journal = new FlowJournal(storeFolder(process.argv[2]), 'sandbox', () => new Date(), Math.random);
     try {

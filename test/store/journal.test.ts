@@ -12,9 +12,9 @@ import fs, {
 import { syncBuiltinESMExports } from 'node:module';
 import { dirname, join } from 'node:path';
 import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
-import { createFlowFile } from '../../src/store/flow-file.ts';
-import type { StoreFolder } from '../../src/store/folder.ts';
-import { FlowJournal, type OpenTransfer } from '../../src/store/journal.ts';
+import { createFlowFile } from '../../src/store/files/flow-file.ts';
+import { FlowJournal, type OpenTransfer } from '../../src/store/files/journal.ts';
+import type { StoreFolder } from '../../src/store/machine/folder.ts';
 import { consentCategories, transferOrder, VERIFIED } from '../domain/orders.ts';
 import { newConfigFolder, temporaryFolder } from './temporary-folder.ts';
 

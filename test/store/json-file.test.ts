@@ -14,7 +14,7 @@ import {
 import { dirname, join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import * as z from 'zod/mini';
-import { readJsonFile, writeJsonFile } from '../../src/store/json-file.ts';
+import { readJsonFile, writeJsonFile } from '../../src/store/disk/json-file.ts';
 import { startProgram } from './process.ts';
 import { newConfigFolder, temporaryFolder } from './temporary-folder.ts';
 
@@ -163,7 +163,7 @@ describe('a link to a file elsewhere', () => {
   it('stays when what is to be written finds no room', async () => {
     const program = `
       import * as z from 'zod/mini';
-      import { writeJsonFile } from '../../src/store/json-file.ts';
+      import { writeJsonFile } from '../../src/store/disk/json-file.ts';
       const schema = z.object({ name: z.string() });
       await writeJsonFile(process.argv[2], { name: 'after' }, schema).catch((error) =>
         process.stdout.write(error.code + ': ' + error.message));`;

@@ -4,13 +4,13 @@ import { syncBuiltinESMExports } from 'node:module';
 import { dirname, join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { Psd2Error } from '../../src/errors.ts';
-import type { StoreFolder } from '../../src/store/folder.ts';
-import { FlowJournal } from '../../src/store/journal.ts';
-import { type HeldLock, holderOf, withLock } from '../../src/store/lock.ts';
-import { ProfileStore } from '../../src/store/profiles.ts';
+import { type HeldLock, holderOf, withLock } from '../../src/store/disk/lock.ts';
+import { FlowJournal } from '../../src/store/files/journal.ts';
+import { TokenStore } from '../../src/store/files/tokens.ts';
+import type { StoreFolder } from '../../src/store/machine/folder.ts';
+import { ProfileStore } from '../../src/store/machine/profiles.ts';
+import { Vault } from '../../src/store/secrets/vault.ts';
 import { SyncFolder } from '../../src/store/sync-folder.ts';
-import { TokenStore } from '../../src/store/tokens.ts';
-import { Vault } from '../../src/store/vault.ts';
 import { startProgram } from './process.ts';
 import { newConfigFolder, temporaryFolder } from './temporary-folder.ts';
 
@@ -19,7 +19,7 @@ const temporary = temporaryFolder();
 /** Adds to a counter in a file, again and again, with a pause between reading and writing it. */
 const COUNTING = `
   import { readFileSync, writeFileSync } from 'node:fs';
-  import { withLock } from '../../src/store/lock.ts';
+  import { withLock } from '../../src/store/disk/lock.ts';
   const [path, counter, times] = process.argv.slice(2);
   for (let i = 0; i < Number(times); i += 1) {
     await withLock(path, 'It', async () => {
@@ -42,7 +42,7 @@ it('holds between processes: no step of one is lost to another', async () => {
 
 /** Holds a lock until it is told to end. */
 const HOLDING = `
-  import { withLock } from '../../src/store/lock.ts';
+  import { withLock } from '../../src/store/disk/lock.ts';
   await withLock(process.argv[2], 'It', async () => {
     process.stdout.write('held');
     await new Promise((resolve) => process.stdin.once('data', resolve));
@@ -206,7 +206,7 @@ it('a process that does nothing but wait for its disk keeps its lock', async () 
   const path = join(newConfigFolder(temporary).root, 'flow');
   const blocked = `
     import { readSync, writeSync } from 'node:fs';
-    import { withLock } from '../../src/store/lock.ts';
+    import { withLock } from '../../src/store/disk/lock.ts';
     await withLock(process.argv[2], 'It', async () => {
       writeSync(1, 'held');
       // No turn of the event loop until the test says so.

@@ -2,9 +2,9 @@ import fs, { mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
 import { join } from 'node:path';
 import { beforeEach, expect, it, onTestFinished, vi } from 'vitest';
-import { Generations } from '../../src/store/generations.ts';
-import { FlowJournal } from '../../src/store/journal.ts';
-import { ReferenceClaims } from '../../src/store/reference-claims.ts';
+import { Generations } from '../../src/store/files/generations.ts';
+import { FlowJournal } from '../../src/store/files/journal.ts';
+import { ReferenceClaims } from '../../src/store/files/reference-claims.ts';
 import { transferOrder } from '../domain/orders.ts';
 import { newConfigFolder, temporaryFolder } from './temporary-folder.ts';
 

@@ -1,10 +1,10 @@
 import { existsSync, mkdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { type StoreFolder, storeFolder } from '../../src/store/folder.ts';
-import { FlowJournal } from '../../src/store/journal.ts';
-import { type ProfileSettings, ProfileStore, parseProfileName } from '../../src/store/profiles.ts';
-import { TokenStore } from '../../src/store/tokens.ts';
+import { FlowJournal } from '../../src/store/files/journal.ts';
+import { TokenStore } from '../../src/store/files/tokens.ts';
+import { type StoreFolder, storeFolder } from '../../src/store/machine/folder.ts';
+import { type ProfileSettings, ProfileStore, parseProfileName } from '../../src/store/machine/profiles.ts';
 import { transferOrder } from '../domain/orders.ts';
 import { newConfigFolder, temporaryFolder } from './temporary-folder.ts';
 

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { KEY_BYTES, seal, sealed, unseal } from '../../src/store/sealed.ts';
+import { KEY_BYTES, seal, sealed, unseal } from '../../src/store/secrets/sealed.ts';
 
 const key = randomBytes(KEY_BYTES);
 const place = fc.array(fc.string({ unit: 'grapheme' }), { maxLength: 4 });

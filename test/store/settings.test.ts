@@ -1,7 +1,7 @@
 import { chmodSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { ProfileStore } from '../../src/store/profiles.ts';
+import { ProfileStore } from '../../src/store/machine/profiles.ts';
 import {
   dailyLimitOf,
   environmentSettings,
@@ -12,7 +12,7 @@ import {
   readPem,
   redirectUriOf,
   requireSetting,
-} from '../../src/store/settings.ts';
+} from '../../src/store/machine/settings.ts';
 import { newConfigFolder, temporaryFolder } from './temporary-folder.ts';
 
 const temporary = temporaryFolder();

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll } from 'vitest';
-import { type StoreFolder, storeFolder } from '../../src/store/folder.ts';
+import { type StoreFolder, storeFolder } from '../../src/store/machine/folder.ts';
 
 /** A new folder, removed when the tests of the file have ended. */
 export function temporaryFolder(): string {

@@ -1,9 +1,9 @@
 import { chmodSync, existsSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
-import type { StoreFolder } from '../../src/store/folder.ts';
-import { type StoredTokens, TokenStore } from '../../src/store/tokens.ts';
-import { Vault } from '../../src/store/vault.ts';
+import { type StoredTokens, TokenStore } from '../../src/store/files/tokens.ts';
+import type { StoreFolder } from '../../src/store/machine/folder.ts';
+import { Vault } from '../../src/store/secrets/vault.ts';
 import { newConfigFolder, temporaryFolder } from './temporary-folder.ts';
 
 const temporary = temporaryFolder();

@@ -2,10 +2,10 @@ import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { StoreFolder } from '../../src/store/folder.ts';
-import { type ProfileSettings, ProfileStore } from '../../src/store/profiles.ts';
-import { type StoredTokens, TokenStore } from '../../src/store/tokens.ts';
-import type { KeySources } from '../../src/store/vault.ts';
+import { type StoredTokens, TokenStore } from '../../src/store/files/tokens.ts';
+import type { StoreFolder } from '../../src/store/machine/folder.ts';
+import { type ProfileSettings, ProfileStore } from '../../src/store/machine/profiles.ts';
+import type { KeySources } from '../../src/store/secrets/vault.ts';
 import { newConfigFolder, temporaryFolder } from './temporary-folder.ts';
 
 const temporary = temporaryFolder();

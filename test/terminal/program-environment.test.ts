@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { PEM_VARIABLES, TEXT_VARIABLES } from '../../src/store/settings.ts';
+import { PEM_VARIABLES, TEXT_VARIABLES } from '../../src/store/machine/settings.ts';
 import { environmentFor, type ProgramKind } from '../../src/terminal/program-environment.ts';
 
 const KINDS: Record<ProgramKind, string[]> = {

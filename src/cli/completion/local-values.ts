@@ -3,7 +3,7 @@ import { basename, dirname, join } from 'node:path';
 import type { CommandUnknownOpts } from '@commander-js/extra-typings';
 import { CONSENT_CATEGORIES } from '../../domain/consent.ts';
 import { isMoneyTransfer } from '../../domain/transfer.ts';
-import { type StoreFolder, storeFolder } from '../../store/folder.ts';
+import { type StoreFolder, storeFolder } from '../../store/machine/folder.ts';
 import { cleanText } from '../../terminal/clean.ts';
 import { OUTPUT_FORMATS } from '../../terminal/output.ts';
 import type { ValueKind } from './value-kinds.ts';

@@ -3,13 +3,14 @@ import type { Transaction } from '../../bank/endpoints/customers.ts';
 import { collectTransactions, streamTransactions } from '../../bank/endpoints/transaction-reading.ts';
 import { fetchTransactionsDocument, type TransactionQuery } from '../../bank/endpoints/transactions.ts';
 import { type IsoDate, parseRange } from '../../domain/calendar.ts';
+import { normalDecimal } from '../../domain/decimal.ts';
 import { parseProductId } from '../../domain/identifiers.ts';
 import { Psd2Error } from '../../errors.ts';
 import type { Column } from '../../terminal/output.ts';
 import type { Context } from '../context.ts';
 import { openCustomerBank } from '../open/bank.ts';
 import { keepHeapSmall } from '../shared/keep-heap-small.ts';
-import { writeAmount } from '../shared/money.ts';
+
 import { readLimit } from '../shared/read-limit.ts';
 import { requireFile, saveResult } from '../shared/save-document.ts';
 import { transactions } from './shape.ts';
@@ -32,7 +33,7 @@ const TRANSACTION_COLUMNS: Column<Transaction>[] = [
     whole: true,
   },
   { title: 'VALUE', value: ({ valueDate }) => valueDate, whole: true },
-  { title: 'AMOUNT', value: ({ amount }) => writeAmount(amount), kind: 'amount' },
+  { title: 'AMOUNT', value: ({ amount }) => normalDecimal(amount), kind: 'amount' },
   { title: '', value: ({ currency }) => currency },
   { title: 'DESCRIPTION', value: ({ description }) => description },
   { title: 'DETAILS', value: ({ details }) => details },

@@ -1,7 +1,7 @@
 import type { ComposedRequest } from '../../bank/call/compose.ts';
 import { pathOf } from '../../bank/transport/connection.ts';
 import { Psd2Error } from '../../errors.ts';
-import type { PemSetting } from '../../store/settings.ts';
+import type { PemSetting } from '../../store/machine/settings.ts';
 import type { Context } from '../context.ts';
 import type { OpenBank } from '../open/bank.ts';
 

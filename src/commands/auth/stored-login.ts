@@ -1,7 +1,7 @@
 import { bankDay } from '../../domain/calendar.ts';
-import { CallCounter } from '../../store/call-counter.ts';
-import { dailyLimitOf } from '../../store/settings.ts';
-import type { GrantType, StoredLogin } from '../../store/tokens.ts';
+import { CallCounter } from '../../store/files/call-counter.ts';
+import type { GrantType, StoredLogin } from '../../store/files/tokens.ts';
+import { dailyLimitOf } from '../../store/machine/settings.ts';
 import type { Column } from '../../terminal/output.ts';
 import type { Printed } from '../../terminal/shape.ts';
 import type { Context } from '../context.ts';

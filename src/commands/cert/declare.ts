@@ -18,7 +18,7 @@ export function declareCert(cert: Command, run: Run): void {
       ),
     )
     .action((file, { key }) =>
-      run(async (context) => (await import('./cert.ts')).certInspect(context, file, key)),
+      run(async (context) => (await import('./inspect.ts')).certInspect(context, file, key)),
     );
 
   cert
@@ -35,7 +35,7 @@ export function declareCert(cert: Command, run: Run): void {
       ),
     )
     .action((file, { days }) =>
-      run(async (context) => (await import('./cert.ts')).certCheck(context, file, days)),
+      run(async (context) => (await import('./check.ts')).certCheck(context, file, days)),
     );
 
   cert

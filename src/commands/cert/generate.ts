@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { generateRsaKeys, makeCertificateAuthority } from '../../certificates/eidas.ts';
+import { generateRsaKeys, makeCertificateAuthority, type Validity } from '../../certificates/eidas.ts';
 import type { Psd2Role } from '../../certificates/qc-statements.ts';
 import { makeTppCertificates } from '../../certificates/tpp-certificates.ts';
 import { Psd2Error } from '../../errors.ts';
@@ -50,36 +50,15 @@ export async function certGenerate(context: Context, options: GenerateOptions): 
     });
   }
 
-  const ncaId = organizationIdentifier.slice(3, organizationIdentifier.indexOf('-', 6));
   const validity = { from: context.world.now(), days };
-  const authority = await makeCertificateAuthority(`${name} TEST CA`, await generateRsaKeys(), validity);
-  const { qwac, qseal } = await makeTppCertificates(
-    authority,
-    {
-      organization: `${name} TEST`,
-      organizationIdentifier,
-      psd2: { roles, ncaName: `TEST authority ${ncaId}`, ncaId },
-      host: 'tpp.test',
-      sealName: `${name} TEST seal`,
-    },
-    validity,
-  );
-  const contents: [file: string, content: string][] = [
-    [files.ca, authority.certificatePem],
-    [files.qwacCertificate, qwac.certificate],
-    [files.qwacKey, qwac.key],
-    [files.qsealCertificate, qseal.certificate],
-    [files.qsealKey, qseal.key],
-  ];
-  try {
-    mkdirSync(out, { recursive: true, mode: 0o700 });
-    for (const [file, content] of contents) writeFileSync(file, content, { mode: 0o600, flag: 'wx' });
-  } catch (cause) {
-    throw new Psd2Error('config', `The certificates can not be written to ${out}`, {
-      hint: 'Check the folder and the free space.',
-      cause,
-    });
-  }
+  const made = await makeTestCertificates(name, organizationIdentifier, roles, validity);
+  writeFiles(out, [
+    [files.ca, made.ca],
+    [files.qwacCertificate, made.qwac.certificate],
+    [files.qwacKey, made.qwac.key],
+    [files.qsealCertificate, made.qseal.certificate],
+    [files.qsealKey, made.qseal.key],
+  ]);
 
   const notAfter = new Date(validity.from.getTime() + days * 24 * 60 * 60 * 1000).toISOString();
   context.output.record({ organizationIdentifier, roles, notAfter, files }, [
@@ -93,6 +72,41 @@ export async function certGenerate(context: Context, options: GenerateOptions): 
     { title: 'QSealC key', value: () => files.qsealKey },
   ]);
   context.terminal.say('These are for tests: no bank takes them in production.');
+}
+
+async function makeTestCertificates(
+  name: string,
+  organizationIdentifier: string,
+  roles: Psd2Role[],
+  validity: Validity,
+) {
+  const ncaId = organizationIdentifier.slice(3, organizationIdentifier.indexOf('-', 6));
+  const authority = await makeCertificateAuthority(`${name} TEST CA`, await generateRsaKeys(), validity);
+  const { qwac, qseal } = await makeTppCertificates(
+    authority,
+    {
+      organization: `${name} TEST`,
+      organizationIdentifier,
+      psd2: { roles, ncaName: `TEST authority ${ncaId}`, ncaId },
+      host: 'tpp.test',
+      sealName: `${name} TEST seal`,
+    },
+    validity,
+  );
+  return { ca: authority.certificatePem, qwac, qseal };
+}
+
+/** @throws Psd2Error `config` */
+function writeFiles(out: string, contents: [file: string, content: string][]): void {
+  try {
+    mkdirSync(out, { recursive: true, mode: 0o700 });
+    for (const [file, content] of contents) writeFileSync(file, content, { mode: 0o600, flag: 'wx' });
+  } catch (cause) {
+    throw new Psd2Error('config', `The certificates can not be written to ${out}`, {
+      hint: 'Check the folder and the free space.',
+      cause,
+    });
+  }
 }
 
 /** @throws Psd2Error `usage` */

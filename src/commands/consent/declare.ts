@@ -1,12 +1,19 @@
 import type { Command } from '@commander-js/extra-typings';
 import { collect, declareResolve, examples, type Run } from '../declare.ts';
 
+/** `psd2 consent`: its verbs, in the order of a consent. */
 export function declareConsent(consent: Command, run: Run): void {
   consent.addHelpText(
     'after',
     examples('psd2 consent request --category ACCOUNT_INFO --all-products', 'psd2 consent list'),
   );
+  declareRequest(consent, run);
+  declareListAndShow(consent, run);
+  declareResume(consent, run);
+  declareConsentResolve(consent, run);
+}
 
+function declareRequest(consent: Command, run: Run): void {
   consent
     .command('request')
     .description('ask the customer for consent, with strong authentication in the browser')
@@ -23,7 +30,7 @@ Examples:
     )
     .action(({ category, product, allProducts = false, allowPartial = false }) =>
       run(async (context) =>
-        (await import('./consent.ts')).consentRequest(context, {
+        (await import('./request.ts')).consentRequest(context, {
           category,
           product,
           allProducts,
@@ -31,20 +38,24 @@ Examples:
         }),
       ),
     );
+}
 
+function declareListAndShow(consent: Command, run: Run): void {
   consent
     .command('list')
     .description('list the consents that were requested with this profile, newest first')
     .addHelpText('after', examples('psd2 consent list', "psd2 consent list --json | jq -r '.[0].state'"))
-    .action(() => run(async (context) => (await import('./consent.ts')).consentList(context)));
+    .action(() => run(async (context) => (await import('./list.ts')).consentList(context)));
 
   consent
     .command('show')
     .argument('<flow>')
     .description('show what is known of a consent, without asking the bank')
     .addHelpText('after', examples('psd2 consent show co-0mwq9zif7'))
-    .action((flow) => run(async (context) => (await import('./consent.ts')).consentShow(context, flow)));
+    .action((flow) => run(async (context) => (await import('./show.ts')).consentShow(context, flow)));
+}
 
+function declareResume(consent: Command, run: Run): void {
   consent
     .command('resume')
     .argument('<flow>')
@@ -52,9 +63,11 @@ Examples:
     .addHelpText('after', examples('psd2 consent resume co-0mwq9zif7'))
     .option('--allow-partial', 'count it as done when the bank grants some of the categories only')
     .action((flow, { allowPartial = false }) =>
-      run(async (context) => (await import('./consent.ts')).consentResume(context, flow, { allowPartial })),
+      run(async (context) => (await import('./resume.ts')).consentResume(context, flow, { allowPartial })),
     );
+}
 
+function declareConsentResolve(consent: Command, run: Run): void {
   declareResolve(
     consent,
     {
@@ -71,6 +84,6 @@ that was stopped with Ctrl-Z.`,
       ],
     },
     (flow, options) =>
-      run(async (context) => (await import('../flow/resolve.ts')).consentResolve(context, flow, options)),
+      run(async (context) => (await import('./resolve.ts')).consentResolve(context, flow, options)),
   );
 }

@@ -6,7 +6,7 @@ import type { Answer } from '../../bank/call/exchange.ts';
 import { authorizeCall } from '../../bank/endpoints/oauth.ts';
 import { CallFailed, proxyFor } from '../../bank/transport/connection.ts';
 import { Psd2Error } from '../../errors.ts';
-import { redirectUriOf } from '../../store/settings.ts';
+import { redirectUriOf } from '../../store/machine/settings.ts';
 import type { Context } from '../context.ts';
 import { openBankOf } from '../open/bank.ts';
 import type { KeyRing } from '../open/keys.ts';
@@ -30,7 +30,7 @@ export async function checkConnection(
   keys: KeyRing,
   diagnosis: Diagnosis,
 ): Promise<void> {
-  const { baseUrl, profile } = opened;
+  const { baseUrl } = opened;
   const proxy = await diagnosis.make('proxy', async () => {
     const found = await proxyFor(baseUrl);
     const detail = found ? `the bank is reached through ${found.host}` : 'none: the bank is reached directly';
@@ -43,48 +43,61 @@ export async function checkConnection(
     return;
   }
 
-  let refusal: unknown;
-  const answer = await diagnosis.make('TLS', async (): Promise<Finding & { value?: Answer }> => {
+  const said = await checkTls(context, opened, keys, diagnosis);
+  if (!said) {
+    diagnosis.skip(['clock', 'authorize'], 'the bank did not answer');
+    return;
+  }
+  const { answer } = said;
+  if (answer)
+    await diagnosis.make('clock', async () => compareClocks(context.world.now(), answer.headers.date));
+  else diagnosis.skip(['clock'], "the bank's answer can't be trusted");
+  await diagnosis.make('authorize', () => judgeAuthorize(said));
+}
+
+/** What the bank said to the authorize call: an answer, or one that can't be taken as such, and why. */
+type Said = { answer: Answer } | { answer?: never; refusal: Psd2Error };
+
+/** Makes the authorize call, once. @returns undefined when there was no answer */
+function checkTls(
+  context: Context,
+  opened: OpenProfile,
+  keys: KeyRing,
+  diagnosis: Diagnosis,
+): Promise<Said | undefined> {
+  return diagnosis.make('TLS', async (): Promise<Finding & { value: Said }> => {
     const bank = await openBankOf(context, opened, 'authorization_code', keys);
     const call = authorizeCall({
       clientId: bank.client().clientId,
-      redirectUri: redirectUriOf(profile),
+      redirectUri: redirectUriOf(opened.profile),
       state: context.world.newId(),
       transactionId: context.world.newId(),
     });
-    const done = {
-      status: 'ok',
-      detail: 'the handshake with the QWAC is done, the bank is trusted',
-      fix: null,
-    } as const;
+    const detail = 'the handshake with the QWAC is done, the bank is trusted';
+    const done = { status: 'ok', detail, fix: null } as const;
     try {
-      return { ...done, value: await bank.connect().exchange({ ...call, once: true }) };
+      return { ...done, value: { answer: await bank.connect().exchange({ ...call, once: true }) } };
     } catch (error) {
       // Whatever else is wrong with the answer, the handshake was right.
       if (!(error instanceof Psd2Error) || error.cause instanceof CallFailed || error.code !== 'bank_answer')
         throw error;
-      refusal = error;
-      return done;
+      return { ...done, value: { refusal: error } };
     }
   });
-  if (!answer && !refusal) {
-    diagnosis.skip(['clock', 'authorize'], 'the bank did not answer');
-    return;
+}
+
+/** Whether the bank sends the customer on to log in, as it does when it knows the application. */
+async function judgeAuthorize(said: Said): Promise<Finding> {
+  if (!said.answer) throw said.refusal;
+  const { answer } = said;
+  if (answer.status < 300 || answer.status > 399) await readAnswer(answer, z.unknown());
+  if (!answer.headers.location) {
+    throw new Psd2Error('bank_answer', `The bank answered without a Location (HTTP ${answer.status})`, {
+      hint: 'Is the base URL that of the PSD2 interface?',
+    });
   }
-  if (answer)
-    await diagnosis.make('clock', async () => compareClocks(context.world.now(), answer.headers.date));
-  else diagnosis.skip(['clock'], "the bank's answer can't be trusted");
-  await diagnosis.make('authorize', async () => {
-    if (!answer) throw refusal;
-    if (answer.status < 300 || answer.status > 399) await readAnswer(answer, z.unknown());
-    if (!answer.headers.location) {
-      throw new Psd2Error('bank_answer', `The bank answered without a Location (HTTP ${answer.status})`, {
-        hint: 'Is the base URL that of the PSD2 interface?',
-      });
-    }
-    const detail = 'the bank takes the application, its signature and the redirect URI';
-    return { status: 'ok', detail, fix: null };
-  });
+  const detail = 'the bank takes the application, its signature and the redirect URI';
+  return { status: 'ok', detail, fix: null };
 }
 
 /** @returns true as its value when the name is known */

@@ -3,7 +3,7 @@ import type { CallbackListener, CallbackOptions } from '../../callback/listener.
 import { isLoopback } from '../../domain/loopback.ts';
 import { Psd2Error } from '../../errors.ts';
 import type { CustomerPorts } from '../../flows/ports.ts';
-import { type Profile, redirectUriOf } from '../../store/settings.ts';
+import { type Profile, redirectUriOf } from '../../store/machine/settings.ts';
 import { writeTimeLeft } from '../../terminal/terminal.ts';
 import type { Context } from '../context.ts';
 

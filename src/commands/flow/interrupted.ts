@@ -2,7 +2,7 @@ import { nextConsentStep } from '../../domain/consent.ts';
 import { nextOperationStep } from '../../domain/operation.ts';
 import { needsSettlement } from '../../domain/transfer.ts';
 import { Psd2Error } from '../../errors.ts';
-import type { FlowJournal } from '../../store/journal.ts';
+import type { FlowJournal } from '../../store/files/journal.ts';
 import type { Context } from '../context.ts';
 
 /** A flow that was left behind, and what of it the operator has to know. */

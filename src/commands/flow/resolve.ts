@@ -1,29 +1,15 @@
 import { hostname, userInfo } from 'node:os';
 import type { Bank } from '../../bank/call/bank.ts';
-import { type Consent, type ConsentEvent, nextConsentStep } from '../../domain/consent.ts';
-import { isOutcomeOpen, nextOperationStep } from '../../domain/operation.ts';
 import type { Resolution, ResolvedEvent, ResolvedOutcome } from '../../domain/resolution.ts';
-import {
-  isMoneyTransfer,
-  needsSettlement,
-  type Transfer,
-  type TransferEvent,
-} from '../../domain/transfer.ts';
 import { Psd2Error } from '../../errors.ts';
-import { askOfConsent, askOfOperation, type BankWord, resolveFlow } from '../../flows/resolve.ts';
-import { transferCalls } from '../../flows/transfer.ts';
-import type { GenericOperation } from '../../store/flow-kinds.ts';
-import type { FlowJournal, OpenConsent, OpenFlow, OpenOperation } from '../../store/journal.ts';
+import { type BankWord, resolveFlow } from '../../flows/resolve.ts';
+import type { FlowJournal, OpenFlow } from '../../store/files/journal.ts';
 import { cleanText } from '../../terminal/clean.ts';
 import { writeLocalTime } from '../../terminal/output.ts';
-import { printConsent } from '../consent/consent.ts';
 import type { Context } from '../context.ts';
 import { openUnattendedBank } from '../open/bank.ts';
 import { type OpenProfile, openProfileOf } from '../open/profile.ts';
 import { openTransport } from '../open/transport.ts';
-import { printOperation } from '../operation/operation.ts';
-import { writeMoney } from '../shared/money.ts';
-import { printTransfer } from '../transfer/transfer.ts';
 import { actingFor, refuseUnconfirmable } from './rules.ts';
 
 export interface ResolveOptions {
@@ -32,75 +18,10 @@ export interface ResolveOptions {
   note: string | undefined;
 }
 
-/** `psd2 transfer resolve <flow>`: ends a transfer whose outcome is unknown by what a person says. */
-export function transferResolve(context: Context, flow: string, options: ResolveOptions): Promise<void> {
-  return resolve<Transfer, TransferEvent>(context, flow, options, {
-    open: (journal, reference) => journal.openTransfer(reference),
-    customerOf: ({ order }) => order.customerId,
-    isOpen: (transfer) => isOutcomeOpen(transfer, needsSettlement(transfer.order)),
-    isEnded: (transfer) => nextOperationStep(transfer, needsSettlement(transfer.order)) === 'done',
-    askBank: (bank, transfer) =>
-      askOfOperation(bank, transfer, (opened) => transferCalls(opened, transfer).executionStatus),
-    describe: ({ order }) => [
-      ['Beneficiary', order.name],
-      ['IBAN', order.to.replace(/(.{4})(?=.)/g, '$1 ')],
-      ['Amount', writeMoney(order)],
-      ['Execution', `${order.executionDate}${order.instant ? ', instant' : ''}`],
-      ['Reference', order.reference],
-    ],
-    print: printTransfer,
-    done: 'executed',
-    referenceOf: ({ order }) => order.reference,
-  });
-}
-
-/** `psd2 operation resolve <flow>`: as {@link transferResolve}. Also ends a moneyTransfer of an older psd2. */
-export function operationResolve(context: Context, flow: string, options: ResolveOptions): Promise<void> {
-  return resolve<GenericOperation, OperationEventOf<OpenOperation>>(context, flow, options, {
-    open: (journal, reference) => journal.openOperation(reference),
-    customerOf: ({ order }) => order.customerId,
-    isOpen: (operation) =>
-      isOutcomeOpen(operation, false) ||
-      // Nothing else ends it: psd2 does not go on with it.
-      (isMoneyTransfer(operation.order.operation) && nextOperationStep(operation, false) !== 'done'),
-    isEnded: (operation) => nextOperationStep(operation, false) === 'done',
-    askBank: (bank, operation) => askOfOperation(bank, operation, () => null),
-    describe: ({ order, verification }) => [
-      ['Name', order.operation],
-      ['Product', order.from],
-      ['Total', writeMoney(verification?.totalAmount ?? null)],
-      ['Data', order.data.length > MOST_DATA ? `${order.data.slice(0, MOST_DATA)} ...` : order.data],
-    ],
-    print: printOperation,
-    done: 'executed',
-    referenceOf: () => null,
-  });
-}
-
-/** `psd2 consent resolve <flow>`: as {@link transferResolve}; what was executed is confirmed. */
-export function consentResolve(context: Context, flow: string, options: ResolveOptions): Promise<void> {
-  return resolve<Consent, ConsentEvent>(context, flow, options, {
-    open: (journal, reference): OpenConsent => journal.openConsent(reference),
-    customerOf: ({ customerId }) => customerId,
-    isOpen: (consent) => nextConsentStep(consent) === 'ask-outcome',
-    isEnded: (consent) => nextConsentStep(consent) === 'done',
-    askBank: askOfConsent,
-    describe: ({ categories }) =>
-      categories.map(({ name, products }): [string, string] => [name, products.join(' ')]),
-    print: printConsent,
-    done: 'confirmed',
-    referenceOf: () => null,
-  });
-}
-
-/** Characters of an operation's data that are shown. */
-const MOST_DATA = 1000;
 const MOST_NOTE = 500;
 
-type OperationEventOf<Open> = Open extends OpenFlow<GenericOperation, infer Event> ? Event : never;
-
 /** What differs from kind to kind of flow. */
-interface Resolvable<Flow, Event> {
+export interface Resolvable<Flow, Event> {
   open(journal: FlowJournal, reference: string): OpenFlow<Flow, Event | ResolvedEvent>;
   customerOf(flow: Flow): string;
   /** Its outcome is unknown, so that a person may say it. */
@@ -116,7 +37,8 @@ interface Resolvable<Flow, Event> {
   referenceOf(flow: Flow): string | null;
 }
 
-interface AnyFlow {
+/** What every flow has. */
+export interface AnyFlow {
   kind: string;
   flow: string;
   transactionId: string;
@@ -126,7 +48,14 @@ interface AnyFlow {
   updatedAt: string;
 }
 
-async function resolve<Flow extends AnyFlow, Event extends { type: string }>(
+/**
+ * Ends a flow whose outcome is unknown by what a person says (command contract, "A person can end an unknown"). The bank is
+ * asked once more first: where its answer decides, that counts.
+ *
+ * @param reference local id, resource id, or an unambiguous prefix of either
+ * @throws Psd2Error `usage`, `confirmation_needed`, and what `resolveFlow` throws
+ */
+export async function resolve<Flow extends AnyFlow, Event extends { type: string }>(
   context: Context,
   reference: string,
   options: ResolveOptions,

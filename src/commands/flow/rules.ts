@@ -1,5 +1,6 @@
+import { type FlowState, isOver } from '../../domain/flow-states.ts';
 import { Psd2Error } from '../../errors.ts';
-import type { OnDamaged } from '../../store/journal.ts';
+import type { OnDamaged } from '../../store/files/journal.ts';
 import { cleanText } from '../../terminal/clean.ts';
 import type { Context } from '../context.ts';
 
@@ -43,11 +44,15 @@ export function refuseUnconfirmable({ globals, terminal }: Context, what: string
  */
 export function withWayOn(
   error: unknown,
-  { kind, flow, state, transactionId }: { kind: string; flow: string; state: string; transactionId: string },
+  {
+    kind,
+    flow,
+    state,
+    transactionId,
+  }: { kind: string; flow: string; state: FlowState; transactionId: string },
   confirmed: string[] = [],
 ): unknown {
-  const ended = ['failed', 'rejected', 'expired', 'cancelled', 'confirmed', 'settled'].includes(state);
-  if (!(error instanceof Psd2Error) || ended) return error;
+  if (!(error instanceof Psd2Error) || isOver({ state })) return error;
   const again = confirmed.map((option) => ` ${option}`).join('');
   if (error.code === 'further_data_needed') return error.with({ hint: `${error.hint}${again}` });
   if (error.code !== 'interrupted' && error.hint?.includes(' resume ')) return error;

@@ -1,4 +1,4 @@
-import type { LoggedCall } from '../../store/call-log.ts';
+import type { LoggedCall } from '../../store/machine/call-log.ts';
 import type { Column } from '../../terminal/output.ts';
 import type { Context } from '../context.ts';
 import { type LogOptions, nameOf, selectCalls } from './select-calls.ts';

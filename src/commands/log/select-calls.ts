@@ -1,6 +1,6 @@
 import { Psd2Error } from '../../errors.ts';
-import type { LoggedCall } from '../../store/call-log.ts';
-import { readCalls } from '../../store/read-call-log.ts';
+import type { LoggedCall } from '../../store/machine/call-log.ts';
+import { readCalls } from '../../store/machine/read-call-log.ts';
 import type { Context } from '../context.ts';
 import { readLimit } from '../shared/read-limit.ts';
 

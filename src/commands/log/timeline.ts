@@ -1,8 +1,8 @@
 import { Psd2Error } from '../../errors.ts';
-import type { LoggedCall } from '../../store/call-log.ts';
-import type { FlowMoment } from '../../store/flow-history.ts';
-import { FlowJournal } from '../../store/journal.ts';
-import { ENVIRONMENT_PROFILE } from '../../store/profiles.ts';
+import { FlowJournal } from '../../store/files/journal.ts';
+import type { FlowMoment } from '../../store/flow/history.ts';
+import type { LoggedCall } from '../../store/machine/call-log.ts';
+import { ENVIRONMENT_PROFILE } from '../../store/machine/profiles.ts';
 import { type Column, writeLocalTime } from '../../terminal/output.ts';
 import type { Context } from '../context.ts';
 import { type LogOptions, nameOf, selectCalls } from './select-calls.ts';

@@ -4,7 +4,7 @@ import { type Answer, type BankCall, openExchange } from '../../bank/call/exchan
 import type { ClientCredentials } from '../../bank/endpoints/oauth.ts';
 import { withScaForInquiries } from '../../flows/inquiry.ts';
 import { openSession } from '../../flows/session.ts';
-import type { GrantType } from '../../store/tokens.ts';
+import type { GrantType } from '../../store/files/tokens.ts';
 import { cleanText } from '../../terminal/clean.ts';
 import type { Context } from '../context.ts';
 import { customerPortsOf } from '../flow/customer-ports.ts';

@@ -1,5 +1,5 @@
 import type { Observation } from '../../bank/call/exchange.ts';
-import { CallLog } from '../../store/call-log.ts';
+import { CallLog } from '../../store/machine/call-log.ts';
 import type { Context } from '../context.ts';
 
 /**

@@ -8,15 +8,15 @@ import {
   WrongPassphrase,
 } from '../../certificates/key-pair.ts';
 import { Psd2Error } from '../../errors.ts';
-import { refuseUnsafe } from '../../store/permissions.ts';
-import type { PemSource } from '../../store/profiles.ts';
+import { refuseUnsafe } from '../../store/disk/permissions.ts';
+import type { PemSource } from '../../store/machine/profiles.ts';
 import {
   missingSetting,
   type Profile,
   readPemSource,
   readSource,
   requireSource,
-} from '../../store/settings.ts';
+} from '../../store/machine/settings.ts';
 import type { Context } from '../context.ts';
 
 /** The settings that a pair is made of. */

@@ -1,8 +1,8 @@
 import { parseCustomerId } from '../../domain/identifiers.ts';
 import { Psd2Error } from '../../errors.ts';
-import { FlowJournal } from '../../store/journal.ts';
-import { openProfile, type Profile, parseBaseUrl, requireSetting } from '../../store/settings.ts';
-import { TokenStore } from '../../store/tokens.ts';
+import { FlowJournal } from '../../store/files/journal.ts';
+import { TokenStore } from '../../store/files/tokens.ts';
+import { openProfile, type Profile, parseBaseUrl, requireSetting } from '../../store/machine/settings.ts';
 import type { Context } from '../context.ts';
 import { nameInterruptedFlows } from '../flow/interrupted.ts';
 

@@ -7,7 +7,8 @@ import type { KeyPair } from '../../certificates/key-pair.ts';
 import { bankDay } from '../../domain/calendar.ts';
 import { Psd2Error } from '../../errors.ts';
 import { keySigner } from '../../signature/http-signature.ts';
-import { CallCounter } from '../../store/call-counter.ts';
+import { CallCounter } from '../../store/files/call-counter.ts';
+import type { GrantType } from '../../store/files/tokens.ts';
 import {
   applicationNameOf,
   DEFAULT_TPP_CERTIFICATE,
@@ -15,8 +16,7 @@ import {
   type Profile,
   readPem,
   requireSetting,
-} from '../../store/settings.ts';
-import type { GrantType } from '../../store/tokens.ts';
+} from '../../store/machine/settings.ts';
 import type { Context } from '../context.ts';
 import { callLogger } from './call-logger.ts';
 import { type KeyRing, openKeyRing } from './keys.ts';

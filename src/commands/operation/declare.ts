@@ -1,6 +1,7 @@
 import type { Command } from '@commander-js/extra-typings';
 import { collect, declareResolve, examples, type Run } from '../declare.ts';
 
+/** `psd2 operation`: the whole flow, its record, and the steps one by one. */
 export function declareOperation(operation: Command, run: Run): void {
   operation.addHelpText(
     'after',
@@ -15,7 +16,14 @@ Examples:
   $ psd2 operation sca standingOrder --product 0012345678 --resource <id>
   $ psd2 operation execute standingOrder --product 0012345678 --resource <id>`,
   );
+  declareRun(operation, run);
+  declareResume(operation, run);
+  declareOperationResolve(operation, run);
+  declareListAndShow(operation, run);
+  declareSteps(operation, run);
+}
 
+function declareRun(operation: Command, run: Run): void {
   operation
     .command('run')
     .argument('<operationName>')
@@ -33,10 +41,12 @@ Examples:
     .option('--receipt <path>', "save the bank's document when it is executed")
     .action((name, { product, data, verifyData, receipt }) =>
       run(async (context) =>
-        (await commands()).operationRun(context, name, { product, data, verifyData, receipt }),
+        (await import('./run.ts')).operationRun(context, name, { product, data, verifyData, receipt }),
       ),
     );
+}
 
+function declareResume(operation: Command, run: Run): void {
   operation
     .command('resume')
     .argument('<flow>')
@@ -45,9 +55,13 @@ Examples:
     .option('--verify-data <json>', 'data of a further verify step, in order; may be repeated', collect, [])
     .option('--receipt <path>', "save the bank's document when it is executed")
     .action((flow, { verifyData, receipt }) =>
-      run(async (context) => (await commands()).operationResume(context, flow, { verifyData, receipt })),
+      run(async (context) =>
+        (await import('./resume.ts')).operationResume(context, flow, { verifyData, receipt }),
+      ),
     );
+}
 
+function declareOperationResolve(operation: Command, run: Run): void {
   declareResolve(
     operation,
     {
@@ -65,22 +79,26 @@ ended in any state.`,
       ],
     },
     (flow, options) =>
-      run(async (context) => (await import('../flow/resolve.ts')).operationResolve(context, flow, options)),
+      run(async (context) => (await import('./resolve.ts')).operationResolve(context, flow, options)),
   );
+}
 
+function declareListAndShow(operation: Command, run: Run): void {
   operation
     .command('list')
     .description('list the operations that were made with this profile, newest first')
     .addHelpText('after', examples('psd2 operation list'))
-    .action(() => run(async (context) => (await commands()).operationList(context)));
+    .action(() => run(async (context) => (await import('./list.ts')).operationList(context)));
 
   operation
     .command('show')
     .argument('<flow>')
     .description('show what is known of an operation, without asking the bank')
     .addHelpText('after', examples('psd2 operation show op-0mwq9zj41'))
-    .action((flow) => run(async (context) => (await commands()).operationShow(context, flow)));
+    .action((flow) => run(async (context) => (await import('./show.ts')).operationShow(context, flow)));
+}
 
+function declareSteps(operation: Command, run: Run): void {
   operation
     .command('prepare')
     .argument('<operationName>')
@@ -88,7 +106,10 @@ ended in any state.`,
     .addHelpText('after', examples('psd2 operation prepare standingOrder --product 0012345678 --json'))
     .requiredOption('--product <id>', 'the product it is made with')
     .action((name, { product }) =>
-      run(async (context) => (await commands()).operationPrepare(context, name, product), 'inquiry'),
+      run(
+        async (context) => (await import('./prepare.ts')).operationPrepare(context, name, product),
+        'inquiry',
+      ),
     );
 
   operation
@@ -106,7 +127,9 @@ ended in any state.`,
     .option('--data <json>', 'JSON, @file, or - for standard input', '{}')
     .option('--resource <id>', 'flow or resource id of an operation that was verified')
     .action((name, { product, data, resource }) =>
-      run(async (context) => (await commands()).operationVerify(context, name, { product, data, resource })),
+      run(async (context) =>
+        (await import('./step.ts')).operationVerify(context, name, { product, data, resource }),
+      ),
     );
 
   for (const [step, description] of [
@@ -124,7 +147,9 @@ ended in any state.`,
       .requiredOption('--product <id>', 'the product it is made with')
       .requiredOption('--resource <id>', 'flow or resource id')
       .action((name, { product, resource }) =>
-        run(async (context) => (await commands()).operationStep(context, step, name, { product, resource })),
+        run(async (context) =>
+          (await import('./step.ts')).operationStep(context, step, name, { product, resource }),
+        ),
       );
   }
 
@@ -140,10 +165,9 @@ ended in any state.`,
     .requiredOption('--resource <id>', 'flow or resource id')
     .action((name, { product, resource }) =>
       run(
-        async (context) => (await commands()).operationStatus(context, name, { product, resource }),
+        async (context) =>
+          (await import('./status.ts')).operationStatus(context, name, { product, resource }),
         'inquiry',
       ),
     );
 }
-
-const commands = () => import('./operation.ts');

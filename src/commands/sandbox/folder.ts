@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { refuseUnsafeFilesIn } from '../../store/permissions.ts';
+import { refuseUnsafeFilesIn } from '../../store/disk/permissions.ts';
 import type { Context } from '../context.ts';
 
 /**

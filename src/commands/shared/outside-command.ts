@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { Psd2Error } from '../../errors.ts';
-import { SETTING_NAMES, TEXT_VARIABLES } from '../../store/settings.ts';
+import { SETTING_NAMES, TEXT_VARIABLES } from '../../store/machine/settings.ts';
 import { reason } from '../../terminal/browser.ts';
 import { cleanText } from '../../terminal/clean.ts';
 import { environmentFor } from '../../terminal/program-environment.ts';

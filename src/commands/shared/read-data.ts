@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { Psd2Error } from '../../errors.ts';
-import { isMissing } from '../../store/system-error.ts';
+import { isMissing } from '../../store/disk/system-error.ts';
 import type { Context } from '../context.ts';
 
 /**

@@ -1,7 +1,7 @@
 import { type Stats, statSync } from 'node:fs';
 import { rename, rm, writeFile } from 'node:fs/promises';
 import { Psd2Error } from '../../errors.ts';
-import { systemCode } from '../../store/system-error.ts';
+import { systemCode } from '../../store/disk/system-error.ts';
 import type { Context } from '../context.ts';
 import { saved } from './shapes.ts';
 

@@ -8,7 +8,9 @@ transfer, asks for a yes, and writes into the journal who said what, when and wh
 End every psd2 that still works on the transfer first, also one that was stopped with Ctrl-Z. Look at the account
 statement of the execution day and of the days after it.`;
 
+/** `psd2 transfer`: its verbs, in the order of a payment. */
 export function declareTransfer(transfer: Command, run: Run): void {
+  const create = declareCreate(transfer, run);
   transfer
     .usage('[create] [options]')
     .addHelpText('after', (help) => optionsOf(create, help))
@@ -20,8 +22,16 @@ export function declareTransfer(transfer: Command, run: Run): void {
           'psd2 transfer list',
         ),
     );
+  declarePrepare(transfer, run);
+  declareList(transfer, run);
+  declareShowAndStatus(transfer, run);
+  declareResume(transfer, run);
+  declareTransferResolve(transfer, run);
+  declareReceipt(transfer, run);
+}
 
-  const create = transfer
+function declareCreate(transfer: Command, run: Run) {
+  return transfer
     .command('create', { isDefault: true })
     .description(
       'make a transfer: verified by the bank, confirmed by you, authorised by the customer, executed',
@@ -62,50 +72,31 @@ Examples:
   $ psd2 transfer --instant --payee-verified --yes --json --from 0012345678 \\
       --to DE89370400440532013000 --name "Ada Lovelace" --amount 12.50 --reference INV-1 | jq -r .cro`,
     )
-    .action(
-      ({
-        instant = false,
-        urgent = false,
-        payeeVerified = false,
-        prepare = false,
-        date,
-        description,
-        type,
-        reference,
-        from,
-        to,
-        name,
-        amount,
-        ...more
-      }) =>
-        run(async (context) =>
-          (await import('./create.ts')).transferCreate(context, {
-            ...more,
-            from,
-            to,
-            name,
-            amount,
-            date,
-            description,
-            type,
-            reference,
-            instant,
-            urgent,
-            payeeVerified,
-            prepare,
-          }),
-        ),
+    .action(({ instant = false, urgent = false, payeeVerified = false, prepare = false, ...given }) =>
+      run(async (context) =>
+        (await import('./create.ts')).transferCreate(context, {
+          ...given,
+          instant,
+          urgent,
+          payeeVerified,
+          prepare,
+        }),
+      ),
     );
+}
 
+function declarePrepare(transfer: Command, run: Run): void {
   transfer
     .command('prepare')
     .argument('<productId>')
     .description('show which dates, currencies and countries the bank allows')
     .addHelpText('after', examples('psd2 transfer prepare 0012345678'))
     .action((productId) =>
-      run(async (context) => (await import('./transfer.ts')).transferPrepare(context, productId), 'inquiry'),
+      run(async (context) => (await import('./prepare.ts')).transferPrepare(context, productId), 'inquiry'),
     );
+}
 
+function declareList(transfer: Command, run: Run): void {
   transfer
     .command('list')
     .description('list the transfers that were made with this profile, newest first')
@@ -125,23 +116,27 @@ A transfer whose journal is damaged is named on stderr, with the file and the li
       ),
     )
     .action(({ limit, state, since }) =>
-      run(async (context) => (await import('./transfer.ts')).transferList(context, { limit, state, since })),
+      run(async (context) => (await import('./list.ts')).transferList(context, { limit, state, since })),
     );
+}
 
+function declareShowAndStatus(transfer: Command, run: Run): void {
   transfer
     .command('show')
     .argument('<flow>')
     .description('show what is known of a transfer, without asking the bank')
     .addHelpText('after', examples('psd2 transfer show tr-0mwq9zj41'))
-    .action((flow) => run(async (context) => (await import('./transfer.ts')).transferShow(context, flow)));
+    .action((flow) => run(async (context) => (await import('./show.ts')).transferShow(context, flow)));
 
   transfer
     .command('status')
     .argument('<flow>')
     .description('ask the bank how far a transfer is; changes nothing')
     .addHelpText('after', examples('psd2 transfer status tr-0mwq9zj41 --json | jq -r .authorizationStatus'))
-    .action((flow) => run(async (context) => (await import('./transfer.ts')).transferStatus(context, flow)));
+    .action((flow) => run(async (context) => (await import('./status.ts')).transferStatus(context, flow)));
+}
 
+function declareResume(transfer: Command, run: Run): void {
   transfer
     .command('resume')
     .argument('<flow>')
@@ -156,13 +151,15 @@ A transfer whose journal is damaged is named on stderr, with the file and the li
     )
     .action((flow, { payeeVerified = false, verifyData }) =>
       run(async (context) =>
-        (await import('./create.ts')).transferResume(context, flow, {
+        (await import('./resume.ts')).transferResume(context, flow, {
           payeeVerified,
           verifyData,
         }),
       ),
     );
+}
 
+function declareTransferResolve(transfer: Command, run: Run): void {
   declareResolve(
     transfer,
     {
@@ -176,9 +173,11 @@ A transfer whose journal is damaged is named on stderr, with the file and the li
       ],
     },
     (flow, options) =>
-      run(async (context) => (await import('../flow/resolve.ts')).transferResolve(context, flow, options)),
+      run(async (context) => (await import('./resolve.ts')).transferResolve(context, flow, options)),
   );
+}
 
+function declareReceipt(transfer: Command, run: Run): void {
   transfer
     .command('receipt')
     .argument('<flow>')
@@ -186,6 +185,6 @@ A transfer whose journal is damaged is named on stderr, with the file and the li
     .addHelpText('after', examples('psd2 transfer receipt tr-0mwq9zj41 --file receipt.pdf'))
     .option('--file <path>', 'where to save it')
     .action((flow, { file }) =>
-      run(async (context) => (await import('./transfer.ts')).transferReceipt(context, flow, file)),
+      run(async (context) => (await import('./receipt.ts')).transferReceipt(context, flow, file)),
     );
 }

@@ -213,8 +213,8 @@ function lazily<T>(make: () => Promise<T>): () => Promise<T> {
 }
 
 function answerWith(listener: () => Promise<RequestListener>): RequestListener {
-  return async (request, response) => {
-    (await listener())(request, response);
+  return (request, response) => {
+    void listener().then((answer) => answer(request, response));
   };
 }
 

@@ -194,7 +194,7 @@ function move(step) {
   const rows = wanted();
   const at = rows.findIndex(({ id }) => id === chosen);
   const next = rows[at < 0 ? 0 : Math.min(rows.length - 1, Math.max(0, at + step))];
-  if (next) choose(next.id);
+  if (next) void choose(next.id);
 }
 
 async function choose(id) {
@@ -464,7 +464,7 @@ function played(text, path, order, stays = false) {
     // A window may only be opened at once, before the bank has answered.
     const back = stays ? null : window.open('about:blank', '_blank');
     if (back) back.opener = null;
-    attempt(
+    void attempt(
       () =>
         act('POST', path, order).catch((error) => {
           back?.close();
@@ -577,7 +577,7 @@ $('fault-form').addEventListener('submit', (event) => {
   event.preventDefault();
   const kind = document.querySelector('input[name=kind]:checked').value;
   const [value, on, times] = ['fault-value', 'fault-on', 'fault-times'].map((id) => $(id).value.trim());
-  attempt(
+  void attempt(
     () =>
       act('POST', '/faults', {
         fault: $('fault-value').disabled ? kind : `${kind}=${value}`,
@@ -613,17 +613,21 @@ async function drawFaults() {
   );
 }
 
-$('clear-faults').addEventListener('click', () =>
-  attempt(
-    () => act('DELETE', '/faults'),
-    ({ cleared }) => `Faults cleared: ${cleared}.`,
-  ),
+$('clear-faults').addEventListener(
+  'click',
+  () =>
+    void attempt(
+      () => act('DELETE', '/faults'),
+      ({ cleared }) => `Faults cleared: ${cleared}.`,
+    ),
 );
-$('reset').addEventListener('click', () =>
-  attempt(
-    () => act('POST', '/reset'),
-    () => 'The sandbox is as it was when it started. Log in again.',
-  ),
+$('reset').addEventListener(
+  'click',
+  () =>
+    void attempt(
+      () => act('POST', '/reset'),
+      () => 'The sandbox is as it was when it started. Log in again.',
+    ),
 );
 
 connect();

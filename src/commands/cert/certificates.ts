@@ -1,0 +1,112 @@
+import type { X509Certificate } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { readCertificateFile } from '../../certificates/certificate-file.ts';
+import type { PairName } from '../../certificates/key-pair.ts';
+import { Psd2Error } from '../../errors.ts';
+import { isMissing } from '../../store/disk/system-error.ts';
+import { openProfile, type Profile } from '../../store/machine/settings.ts';
+import type { Context } from '../context.ts';
+import { type KeyRing, openKeyRing, PAIR_SETTINGS } from '../open/keys.ts';
+import { openSecrets } from '../open/profile.ts';
+import { keyMatches } from './certificate-checks.ts';
+
+/** The pairs of a profile, with the kind of certificate that each wants. */
+export const PAIRS = [
+  ['QWAC', 'web'],
+  ['QSealC', 'eseal'],
+] as const;
+
+/** A certificate, and whether its key fits; null when the key is not known. */
+interface Found {
+  certificate: X509Certificate;
+  keyMatches: boolean | null;
+}
+
+/** The profile with what is encrypted of it. @throws Psd2Error `no_profile`, `config` */
+export function openWhole(context: Context): Promise<Profile> {
+  return openSecrets(context, openProfile(context.profiles, context.globals.profile, context.env));
+}
+
+/** The QWAC and the QSealC of the profile. @throws Psd2Error `config` when it has none */
+export async function certificatesOfProfile(context: Context): Promise<Found[]> {
+  const profile = await openWhole(context);
+  const keys = openKeyRing(context, profile);
+  const found: Found[] = [];
+  for (const [pair] of PAIRS) {
+    const each = await pairOf(context, profile, keys, pair);
+    if (each) found.push(each);
+  }
+  if (found.length === 0) await keys.read('QWAC');
+  return found;
+}
+
+/** A certificate of the profile with what is known of its key; undefined when the profile has none. */
+export async function pairOf(
+  { env }: Context,
+  profile: Profile,
+  keys: KeyRing,
+  pair: PairName,
+): Promise<Found | undefined> {
+  if (!profile.settings[PAIR_SETTINGS[pair].certificate]) return undefined;
+  const { certificate: pem, key } = await keys.read(pair);
+  const { certificates } = await readCertificateFile(Buffer.from(pem), undefined, `The ${pair} certificate`);
+  const [certificate] = certificates;
+  // The key of an outside signer is out of reach; psd2 doctor has it make a signature.
+  const isOutside = pair === 'QSealC' && profile.settings.signer !== undefined;
+  const fits =
+    certificate && (isOutside ? null : keyMatches(pair, certificate, key(), env.PSD2_KEY_PASSPHRASE));
+  return certificate && { certificate, keyMatches: fits ?? null };
+}
+
+/** The certificates of a file, each with whether its key is known: from the file, the option, or the profile. */
+export async function certificatesOfFile(
+  context: Context,
+  file: string,
+  keyFile: string | undefined,
+): Promise<Found[]> {
+  const { env } = context;
+  const bytes = readBytes(file);
+  const { certificates, key } = await openKeyRing(context, { name: '', settings: {} }).opening(
+    `the PKCS#12 file ${file}`,
+    (passphrase) => readCertificateFile(bytes, passphrase, file),
+  );
+  const given = keyFile === undefined ? key : readBytes(keyFile).toString('utf8');
+  const known = given === undefined ? await keysOfProfile(context) : [given];
+  return certificates.map((certificate) => {
+    const matches = known.map((each) => keyMatches(file, certificate, each, env.PSD2_KEY_PASSPHRASE));
+    // An issuer beside the certificate has its key elsewhere, of course.
+    const expected = !certificate.ca || keyFile !== undefined;
+    const fits = matches.includes(true) || (expected && matches.includes(false) ? false : null);
+    return { certificate, keyMatches: fits };
+  });
+}
+
+/** The keys of the profile, if there is one: what can't be read says nothing about another file. */
+async function keysOfProfile(context: Context): Promise<string[]> {
+  const known: string[] = [];
+  for (const [pair] of PAIRS) {
+    try {
+      const silent = { ...context, terminal: { ...context.terminal, canAsk: false } };
+      const { key } = await openKeyRing(silent, await openWhole(silent)).read(pair);
+      const pem = key();
+      if (pem !== undefined) known.push(pem);
+    } catch (error) {
+      if (!(error instanceof Psd2Error)) throw error;
+    }
+  }
+  return known;
+}
+
+function readBytes(path: string): Buffer {
+  try {
+    return readFileSync(path);
+  } catch (cause) {
+    throw new Psd2Error(
+      'certificate',
+      `The file ${path} ${isMissing(cause) ? 'is not there' : 'cannot be read'}`,
+      {
+        cause,
+      },
+    );
+  }
+}

@@ -1,0 +1,40 @@
+import type { X509Certificate } from 'node:crypto';
+import { readEidasCertificate } from '../../certificates/eidas.ts';
+import { Psd2Error } from '../../errors.ts';
+import type { Context } from '../context.ts';
+import { printChecks } from '../shared/checks.ts';
+import { checkCertificate } from './certificate-checks.ts';
+import { certificatesOfFile, openWhole } from './certificates.ts';
+import { checkProfileCertificates } from './profile-certificates.ts';
+
+/**
+ * `psd2 cert check [file]`: whether certificates suit their use and for how long; without a file all of the
+ * profile.
+ *
+ * @throws Psd2Error `certificate` when one is wrong, or ends within these days
+ */
+export async function certCheck(context: Context, file: string | undefined, days: string): Promise<void> {
+  if (!/^\d{1,4}$/.test(days))
+    throw new Psd2Error('usage', `--days ${JSON.stringify(days)} is not a number of days from 0 to 9999`);
+  const limits = { now: context.world.now(), days: Number(days), soon: 'fail' as const };
+  const checks =
+    file === undefined
+      ? await checkProfileCertificates(context, await openWhole(context), limits)
+      : (await certificatesOfFile(context, file, undefined)).map(({ certificate, keyMatches }) => {
+          const { qcType, roles } = readEidasCertificate(certificate.raw);
+          const use = { qcType, isTpp: roles.length > 0, keyMatches };
+          return checkCertificate(certificate, { name: commonName(certificate), ...use }, limits);
+        });
+  if (await printChecks(context, checks)) return;
+  const failed = checks.filter(({ status }) => status === 'fail');
+  const fix = failed.find((check) => check.fix !== null)?.fix;
+  throw new Psd2Error(
+    'certificate',
+    `${failed.length} of ${checks.length} certificates ${failed.length === 1 ? 'needs' : 'need'} attention: ${failed.map(({ name }) => name).join(', ')}`,
+    fix ? { hint: fix } : {},
+  );
+}
+
+function commonName({ subject }: X509Certificate): string {
+  return /^CN=(.*)$/m.exec(subject)?.[1] ?? subject.split('\n').join(', ');
+}

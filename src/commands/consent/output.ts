@@ -1,0 +1,71 @@
+import { type Consent, consentEnd } from '../../domain/consent.ts';
+import type { Column } from '../../terminal/output.ts';
+import type { Context } from '../context.ts';
+import { flowData } from '../flow/flow-data.ts';
+import { RESOLUTION_CSV, resolutionField } from '../flow/resolution-field.ts';
+
+/** A consent as the list has it: with the time that it is good for. */
+type ListedConsent = ReturnType<typeof toListedConsent>;
+
+/** A row of `psd2 consent list`. */
+export const CONSENT_COLUMNS: Column<ListedConsent>[] = [
+  { title: 'FLOW', value: ({ flow }) => flow, whole: true },
+  { title: 'STATE', value: ({ state }) => state, whole: true },
+  { title: 'CATEGORIES', value: ({ categories }) => categories.map(writeCategory).join(', '), whole: true },
+  {
+    title: 'PRODUCTS',
+    value: ({ categories }) => [...new Set(categories.flatMap(({ products }) => products))].join(' '),
+    whole: true,
+  },
+  { title: 'GRANTED', value: ({ expiresAt, updatedAt }) => expiresAt && updatedAt, kind: 'time' },
+  {
+    title: 'DAYS LEFT',
+    value: ({ daysLeft }) => (daysLeft === 0 ? 'over' : daysLeft?.toString()),
+    right: true,
+  },
+];
+/** Its columns in CSV. */
+export const CONSENT_CSV = [
+  ...['flow', 'kind', 'state', 'resourceId', 'transactionId', 'categories', ...RESOLUTION_CSV],
+  ...['createdAt', 'updatedAt', 'expiresAt', 'daysLeft'],
+];
+
+/** A category that the bank did not grant is told from the others. */
+function writeCategory({ name, outcome }: Consent['categories'][number]): string {
+  return outcome === false ? `${name} (not granted)` : name;
+}
+
+/** A consent in the shape of the command contract. */
+function toConsentData(consent: Consent) {
+  const { resourceId, categories, resolution, createdAt, updatedAt } = consent;
+  return { ...flowData(consent, resourceId), categories, resolution, createdAt, updatedAt };
+}
+
+/** A consent as `psd2 consent list` has it. */
+export function toListedConsent(consent: Consent, now: Date) {
+  const end = consentEnd(consent, now);
+  return { ...toConsentData(consent), expiresAt: end?.expiresAt ?? null, daysLeft: end?.daysLeft ?? null };
+}
+
+/** What it is a consent to, for a question about it. */
+export function describeConsent({ categories }: Consent): [title: string, value: string][] {
+  return categories.map(({ name, products }) => [name, products.join(' ')]);
+}
+
+/** Prints a consent in the shape of the command contract. */
+export function printConsent({ output, world }: Context, consent: Consent): void {
+  const end = consentEnd(consent, world.now());
+  output.record(toConsentData(consent), [
+    { title: 'Consent', value: ({ flow }) => flow },
+    { title: 'State', value: ({ state }) => state },
+    ...consent.categories.map(({ name, outcome, products }) => ({
+      title: name,
+      value: () =>
+        `${outcome === null ? 'not answered' : outcome ? 'granted' : 'not granted'} for ${products.join(' ')}`,
+    })),
+    resolutionField,
+    { title: 'Good until', value: () => end?.expiresAt, kind: 'time' },
+    { title: 'Resource', value: ({ resourceId }) => resourceId },
+    { title: 'Transaction', value: ({ transactionId }) => transactionId },
+  ]);
+}

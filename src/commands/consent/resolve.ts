@@ -1,0 +1,20 @@
+import { type Consent, type ConsentEvent, nextConsentStep } from '../../domain/consent.ts';
+import { askOfConsent } from '../../flows/resolve.ts';
+import type { Context } from '../context.ts';
+import { type ResolveOptions, resolve } from '../flow/resolve.ts';
+import { describeConsent, printConsent } from './output.ts';
+
+/** `psd2 consent resolve <flow>`: as `transfer resolve`; what was executed is confirmed. */
+export function consentResolve(context: Context, flow: string, options: ResolveOptions): Promise<void> {
+  return resolve<Consent, ConsentEvent>(context, flow, options, {
+    open: (journal, reference) => journal.openConsent(reference),
+    customerOf: ({ customerId }) => customerId,
+    isOpen: (consent) => nextConsentStep(consent) === 'ask-outcome',
+    isEnded: (consent) => nextConsentStep(consent) === 'done',
+    askBank: askOfConsent,
+    describe: describeConsent,
+    print: printConsent,
+    done: 'confirmed',
+    referenceOf: () => null,
+  });
+}

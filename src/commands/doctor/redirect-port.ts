@@ -1,0 +1,32 @@
+import { isLoopback } from '../../domain/loopback.ts';
+import { type Profile, redirectUriOf } from '../../store/machine/settings.ts';
+import type { Context } from '../context.ts';
+import type { Finding } from './diagnosis.ts';
+
+/** Whether psd2 can listen where the customer's browser returns to. */
+export async function checkRedirectPort({ env }: Context, profile: Profile): Promise<Finding> {
+  const uri = new URL(redirectUriOf(profile));
+  if (!isLoopback(uri)) {
+    return {
+      status: 'skip',
+      detail: `${uri.href} is not on this computer: log in with --paste`,
+      fix: null,
+    };
+  }
+  const { serveOnLoopback } = await import('../../callback/loopback-server.ts');
+  const { makeLoopbackCertificate } = await import('../../certificates/loopback.ts');
+  const stop = await serveOnLoopback(
+    uri,
+    () => makeLoopbackCertificate([uri.hostname]),
+    (_, response) => response.end(),
+  );
+  await stop();
+  const port = uri.port || (uri.protocol === 'https:' ? '443' : '80');
+  return {
+    status: 'ok',
+    detail: `psd2 can listen at ${uri.href}`,
+    fix: env.SSH_CONNECTION
+      ? `For a browser on your own computer: ssh -L ${port}:127.0.0.1:${port} <this computer>`
+      : null,
+  };
+}

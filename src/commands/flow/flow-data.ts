@@ -1,0 +1,24 @@
+import type { Operation, OrderTarget } from '../../domain/operation.ts';
+
+/** What the JSON of every flow begins with. @param resourceId the bank's id for it, where it has one */
+export function flowData<Kind extends string, State extends string>(
+  { flow, kind, state, transactionId }: { flow: string; kind: Kind; state: State; transactionId: string },
+  resourceId: string | null | undefined,
+) {
+  return { flow, kind, state, resourceId: resourceId ?? null, transactionId };
+}
+
+/** What the JSON of a transfer and of an operation ends with: how far it is at the bank. */
+export function executionData(operation: Operation<OrderTarget>) {
+  const { authorizationStatus, executionStatus, executionStatusDescription, cro } = operation;
+  const { resolution, createdAt, updatedAt } = operation;
+  return {
+    authorizationStatus,
+    executionStatus,
+    executionStatusDescription,
+    cro,
+    resolution,
+    createdAt,
+    updatedAt,
+  };
+}

@@ -1,0 +1,77 @@
+import type { Bank } from '../../bank/call/bank.ts';
+import {
+  executeOperation,
+  fetchReceipt,
+  verifyFurther,
+  verifyOperation,
+} from '../../bank/endpoints/operations.ts';
+import type { OperationStep } from '../../domain/operation.ts';
+import { Psd2Error } from '../../errors.ts';
+import { type OperationCalls, runOperation } from '../../flows/operation.ts';
+import type { OpenOperation } from '../../store/files/journal.ts';
+import type { GenericOperation } from '../../store/flow/kinds.ts';
+import type { Context } from '../context.ts';
+import { customerPortsOf } from '../flow/customer-ports.ts';
+import { withWayOn } from '../flow/rules.ts';
+import type { CustomerBank } from '../open/bank.ts';
+import { saveDocument } from '../shared/save-document.ts';
+import { printOperation } from './output.ts';
+
+/**
+ * Takes an operation from where its journal says it stands to its end, or to the step that the operator wanted, and
+ * prints what became of it.
+ *
+ * @param how `receipt`: where the bank's document is saved after execution; `until`: steps before which it stops
+ * @throws what {@link runOperation} throws, with the way on
+ */
+export async function driveOperation(
+  context: Context,
+  opened: CustomerBank,
+  open: OpenOperation,
+  how: { receipt?: string | undefined; until?: OperationStep[] },
+): Promise<void> {
+  const { bank, profile } = opened;
+  const { terminal, world, globals } = context;
+  terminal.say(`Operation ${open.current.flow}`);
+  try {
+    await runOperation(
+      open,
+      genericCalls(bank, open.current),
+      {
+        bank,
+        world,
+        customer: customerPortsOf(context, profile),
+        accept: async ({ order }) =>
+          globals.yes || terminal.confirm(`Send the customer to authorise the ${order.operation}?`),
+      },
+      how.until,
+    );
+  } catch (error) {
+    printOperation(context, open.current);
+    throw withWayOn(error, open.current, globals.yes && !open.current.accepted ? ['--yes'] : []);
+  }
+  printOperation(context, open.current);
+  const { verification, order, transactionId, state } = open.current;
+  if (how.receipt !== undefined && verification && state === 'executed') {
+    try {
+      const receipt = await fetchReceipt(bank, order, verification.resourceId, transactionId);
+      await saveDocument(context, how.receipt, receipt);
+    } catch (error) {
+      if (!(error instanceof Psd2Error)) throw error;
+      const hint = `The ${order.operation} is executed, do not make it again: only its receipt could not be had.`;
+      throw error.with({ hint: [hint, error.hint].filter(Boolean).join(' ') });
+    }
+  }
+}
+
+function genericCalls(bank: Bank, { order, transactionId }: GenericOperation): OperationCalls {
+  return {
+    name: order.operation,
+    verify: (beforeSend) => verifyOperation(bank, order, { data: order.data, transactionId, beforeSend }),
+    verifyFurther: (resourceId, step, data, beforeSend) =>
+      verifyFurther(bank, order, { resourceId, step, data, transactionId, beforeSend }),
+    execute: (resourceId, beforeSend) =>
+      executeOperation(bank, order, { resourceId, transactionId, beforeSend }),
+    executionStatus: null,
+  };
+}

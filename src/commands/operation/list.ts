@@ -1,0 +1,12 @@
+import type { Context } from '../context.ts';
+import { warnOfDamaged } from '../flow/rules.ts';
+import { openProfileOf } from '../open/profile.ts';
+import { OPERATION_COLUMNS, OPERATION_CSV, toOperationData } from './output.ts';
+
+/** `psd2 operation list`: newest first. */
+export async function operationList(context: Context): Promise<void> {
+  const operations = [...openProfileOf(context).journal.operations(warnOfDamaged(context))];
+  if (context.output.format === 'table')
+    await context.output.table(operations, OPERATION_COLUMNS, 'No operation was made with this profile.');
+  else await context.output.table(operations.map(toOperationData), [], '', OPERATION_CSV);
+}

@@ -1,0 +1,49 @@
+import { isMoneyTransfer } from '../../domain/transfer.ts';
+import { Psd2Error } from '../../errors.ts';
+import type { OpenOperation } from '../../store/files/journal.ts';
+import type { GenericOperation } from '../../store/flow/kinds.ts';
+import type { Context } from '../context.ts';
+import { openProfileOf } from '../open/profile.ts';
+
+/** @throws Psd2Error `usage`, also for a bank transfer (command contract, "One set of rules") */
+export function parseOperationName(name: string): string {
+  if (isMoneyTransfer(name)) {
+    throw new Psd2Error('usage', `${name} is a bank transfer, and psd2 operation makes none`, {
+      hint: 'Use psd2 transfer, which checks the payee, the amount and the reference: psd2 transfer --help',
+    });
+  }
+  if (/^[A-Za-z][A-Za-z0-9]{0,63}$/.test(name)) return name;
+  throw new Psd2Error(
+    'usage',
+    `The operation name ${JSON.stringify(name)} is not a word of letters and digits`,
+    {
+      hint: 'For example standingOrder.',
+    },
+  );
+}
+
+/** The operation of this profile that a reference fits; a resource that was made elsewhere fits none. */
+export function knownOperation(context: Context, reference: string): GenericOperation | undefined {
+  try {
+    return openProfileOf(context, reference).journal.openOperation(reference).current;
+  } catch (error) {
+    if (error instanceof Psd2Error && error.code === 'flow_not_found') return undefined;
+    throw error;
+  }
+}
+
+export function findOperation(
+  context: Context,
+  operation: string,
+  from: string,
+  reference: string,
+): OpenOperation {
+  const open = openProfileOf(context, reference).journal.openOperation(reference);
+  const { order, flow } = open.current;
+  if (order.operation === operation && order.from === from) return open;
+  throw new Psd2Error('usage', `${flow} is a ${order.operation} of the product ${order.from}`, {
+    hint: isMoneyTransfer(order.operation)
+      ? `An older psd2 began it. See it with: psd2 operation show ${flow}`
+      : 'Give that name and product, or another resource.',
+  });
+}

@@ -1,0 +1,47 @@
+import { nextOperationStep } from '../../domain/operation.ts';
+import { isMoneyTransfer } from '../../domain/transfer.ts';
+import { Psd2Error } from '../../errors.ts';
+import type { GenericOperation } from '../../store/flow/kinds.ts';
+import type { Context } from '../context.ts';
+import { actingFor, refuseUnconfirmable } from '../flow/rules.ts';
+import { openCustomerBank } from '../open/bank.ts';
+import { openProfileOf } from '../open/profile.ts';
+import { readFurtherData } from '../shared/read-data.ts';
+import { requireFile } from '../shared/save-document.ts';
+import { driveOperation } from './drive.ts';
+import type { RunOptions } from './run.ts';
+
+/** `psd2 operation resume <flow>`: goes on from what is on disk; never executes twice. */
+export async function operationResume(context: Context, flow: string, options: RunOptions): Promise<void> {
+  const { current } = openProfileOf(context, flow).journal.openOperation(flow);
+  const furtherData = await readFurtherData(context, options.verifyData);
+  const receipt = options.receipt === undefined ? undefined : requireFile(context, options.receipt);
+  refuseMoneyTransfer(current);
+  if (!current.accepted) refuseUnconfirmable(context, 'An operation');
+  const opened = await openCustomerBank(actingFor(context, current.order.customerId));
+  await opened.journal.claimed(current.flow, async () => {
+    const open = opened.journal.openOperation(current.flow);
+    refuseMoneyTransfer(open.current);
+    if (furtherData.length > 0) open.record({ type: 'further-data', data: furtherData });
+    await driveOperation(context, opened, open, { receipt });
+  });
+}
+
+/**
+ * A bank transfer that an older psd2 began as an operation is not gone on with: only what became of an `execute` that
+ * was sent is asked for.
+ *
+ * @throws Psd2Error `usage`
+ */
+function refuseMoneyTransfer(operation: GenericOperation): void {
+  const { order, flow, state } = operation;
+  const step = nextOperationStep(operation, false);
+  if (!isMoneyTransfer(order.operation) || step === 'ask-outcome' || step === 'done') return;
+  throw new Psd2Error(
+    'usage',
+    `${flow} is a bank transfer that an older psd2 began, and it is ${state}: psd2 operation does not go on with it`,
+    {
+      hint: `End it with: psd2 operation resolve ${flow} --not-executed. Make the payment with psd2 transfer.`,
+    },
+  );
+}

@@ -1,0 +1,38 @@
+import { parseProductId } from '../../domain/identifiers.ts';
+import type { Context } from '../context.ts';
+import { refuseClientCredentials, refuseUnconfirmable } from '../flow/rules.ts';
+import { openCustomerBank } from '../open/bank.ts';
+import { readFurtherData, readJsonOption } from '../shared/read-data.ts';
+import { requireFile } from '../shared/save-document.ts';
+import { driveOperation } from './drive.ts';
+import { parseOperationName } from './name.ts';
+
+export interface RunOptions {
+  verifyData: string[];
+  /** Where the bank's document is saved after execution. */
+  receipt?: string | undefined;
+}
+
+/** `psd2 operation run <name>`: the generic operation flow, whole. */
+export async function operationRun(
+  context: Context,
+  name: string,
+  options: RunOptions & { product: string; data: string },
+): Promise<void> {
+  const operation = parseOperationName(name);
+  const from = parseProductId(options.product);
+  const data = await readJsonOption(context, '--data', options.data);
+  const furtherData = await readFurtherData(context, options.verifyData);
+  const receipt = options.receipt === undefined ? undefined : requireFile(context, options.receipt);
+  refuseClientCredentials(context);
+  refuseUnconfirmable(context, 'An operation');
+
+  const opened = await openCustomerBank(context);
+  const { customerId, journal } = opened;
+  const open = journal.createOperation({
+    transactionId: context.world.newId(),
+    order: { customerId, from, operation, data },
+    furtherData,
+  });
+  await journal.claimed(open.current.flow, () => driveOperation(context, opened, open, { receipt }));
+}

@@ -1,0 +1,22 @@
+import { fetchOperationStatus } from '../../bank/endpoints/operations.ts';
+import type { Context } from '../context.ts';
+import { openCustomerBank } from '../open/bank.ts';
+import { knownOperation, parseOperationName } from './name.ts';
+
+/** `psd2 operation status <name>` */
+export async function operationStatus(
+  context: Context,
+  name: string,
+  options: { product: string; resource: string },
+): Promise<void> {
+  const operation = parseOperationName(name);
+  const known = knownOperation(context, options.resource);
+  const resourceId = known?.verification?.resourceId ?? options.resource;
+  const { bank } = await openCustomerBank(context);
+  const status = await fetchOperationStatus(bank, resourceId, known?.transactionId ?? context.world.newId());
+  context.output.record({ operation, resourceId, ...status }, [
+    { title: 'Resource', value: (data) => data.resourceId },
+    { title: 'Authorization', value: ({ authorizationStatus }) => authorizationStatus },
+    { title: 'Execution', value: ({ executionStatus }) => executionStatus },
+  ]);
+}

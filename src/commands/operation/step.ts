@@ -1,0 +1,95 @@
+import { parseProductId } from '../../domain/identifiers.ts';
+import { nextOperationStep, type OperationStep } from '../../domain/operation.ts';
+import { Psd2Error } from '../../errors.ts';
+import type { GenericOperation } from '../../store/flow/kinds.ts';
+import type { Context } from '../context.ts';
+import { actingFor, refuseClientCredentials } from '../flow/rules.ts';
+import { openCustomerBank } from '../open/bank.ts';
+import { readJsonOption } from '../shared/read-data.ts';
+import { driveOperation } from './drive.ts';
+import { findOperation, parseOperationName } from './name.ts';
+
+/** `psd2 operation verify <name>`: the first step, or with a resource a further one that the bank asked for. */
+export async function operationVerify(
+  context: Context,
+  name: string,
+  options: { product: string; data: string; resource?: string | undefined },
+): Promise<void> {
+  const operation = parseOperationName(name);
+  const from = parseProductId(options.product);
+  const data = await readJsonOption(context, '--data', options.data);
+  refuseClientCredentials(context);
+  if (options.resource === undefined) {
+    const opened = await openCustomerBank(context);
+    const { customerId, journal } = opened;
+    const order = { customerId, from, operation, data };
+    const open = journal.createOperation({ transactionId: context.world.newId(), order });
+    return journal.claimed(open.current.flow, () =>
+      driveOperation(context, opened, open, { until: ['verify-further', 'accept'] }),
+    );
+  }
+  const { current } = findOperation(context, operation, from, options.resource);
+  const assertFollows = (operation: GenericOperation) => {
+    if (nextOperationStep(operation, false) !== 'verify-further') throw notAt(operation, 'verify');
+  };
+  assertFollows(current);
+  const opened = await openCustomerBank(actingFor(context, current.order.customerId));
+  await opened.journal.claimed(current.flow, async () => {
+    const open = opened.journal.openOperation(current.flow);
+    assertFollows(open.current);
+    open.record({
+      type: 'further-data',
+      data: [...open.current.furtherData.slice(0, open.current.furtherSteps), data],
+    });
+    await driveOperation(context, opened, open, { until: ['verify-further', 'accept'] });
+  });
+}
+
+/** `psd2 operation sca|execute <name>`: the steps that the operator asks for one by one. */
+export async function operationStep(
+  context: Context,
+  step: 'sca' | 'execute',
+  name: string,
+  options: { product: string; resource: string },
+): Promise<void> {
+  const { current } = findOperation(
+    context,
+    parseOperationName(name),
+    parseProductId(options.product),
+    options.resource,
+  );
+  const assertFollows = (operation: GenericOperation) => {
+    if (!BEGINS_WITH[step].includes(nextOperationStep(operation, false))) throw notAt(operation, step);
+  };
+  assertFollows(current);
+  const opened = await openCustomerBank(actingFor(context, current.order.customerId));
+  await opened.journal.claimed(current.flow, async () => {
+    const open = opened.journal.openOperation(current.flow);
+    assertFollows(open.current);
+    // Asking for the step is the operator's yes.
+    if (!open.current.accepted) open.record({ type: 'accepted' });
+    await driveOperation(context, opened, open, { until: [step === 'sca' ? 'execute' : 'authorize'] });
+    // The bank says that the customer has still to decide.
+    if (step === 'execute') assertDone(open.current);
+  });
+}
+
+/** Where an operation has to stand for the step. */
+const BEGINS_WITH: Record<'sca' | 'execute', OperationStep[]> = {
+  sca: ['accept', 'authorize', 'await-authorization'],
+  execute: ['await-authorization', 'execute', 'ask-outcome'],
+};
+
+/** @throws Psd2Error `usage` for an operation that was to be executed and still waits for the customer */
+function assertDone(operation: GenericOperation): void {
+  if (nextOperationStep(operation, false) !== 'done') throw notAt(operation, 'execute');
+}
+
+function notAt({ flow, state, verification }: GenericOperation, step: string): Psd2Error {
+  const next = verification && verification.nextStep !== 'execute' ? verification.nextStep : 'sca';
+  const hint =
+    state === 'verified'
+      ? { hint: `Its next step is ${next === 'sca' ? 'sca' : `verify, for ${next}`}.` }
+      : {};
+  return new Psd2Error('usage', `${flow} is ${state}, and ${step} does not follow from that`, hint);
+}

@@ -1,0 +1,107 @@
+import { existsSync } from 'node:fs';
+import { isOpen } from '../../domain/flow-states.ts';
+import { isOutcomeOpen } from '../../domain/operation.ts';
+import { needsSettlement, type Transfer } from '../../domain/transfer.ts';
+import { Psd2Error } from '../../errors.ts';
+import { FlowJournal } from '../../store/files/journal.ts';
+import type { GenericOperation } from '../../store/flow/kinds.ts';
+import { type ProfileStore, parseProfileName } from '../../store/machine/profiles.ts';
+import type { Context } from '../context.ts';
+import { confirmed } from '../shared/confirmed.ts';
+import { noSuchProfile } from './no-such-profile.ts';
+
+/** `psd2 profile remove <name>`: its settings and tokens, after asking; the record of its payments stays. */
+export async function profileRemove(context: Context, name: string): Promise<void> {
+  const { profiles, terminal, output, folder, world } = context;
+  if (!profiles.list().includes(parseProfileName(name))) throw noSuchProfile(name, profiles.list());
+  const journal = new FlowJournal(folder, name, world.now, world.random);
+  // With what is open no new transfer begins between the look and the removal.
+  await journal.locked(async () => {
+    const [working] = await journal.atWork();
+    if (working) {
+      const { flow, holder } = working;
+      throw new Psd2Error('config', `psd2 is at work on ${flow} of the profile ${name}: ${holder}`, {
+        hint: 'Wait for it to end, or interrupt it. Nothing was removed.',
+      });
+    }
+    // A damaged journal ends this: its payment may be in doubt.
+    const operations = [...journal.transfers(), ...journal.operations()];
+    refuseInDoubt(operations, name);
+    await confirmRemoval(context, operations, name);
+    await profiles.remove(name);
+    await forgetKey(context, name);
+  });
+  if (output.format === 'table')
+    terminal.say(
+      existsSync(folder.flows(name))
+        ? `The profile ${name} is removed. The record of its flows stays in ${folder.flows(name)}.`
+        : `The profile ${name} is removed.`,
+    );
+  else output.record({ name, removed: true }, []);
+}
+
+/** The profile is gone, whether the keyring lets go of its key or not. */
+async function forgetKey({ profiles, terminal }: Context, name: string): Promise<void> {
+  try {
+    await profiles.vault(name).forget();
+  } catch (error) {
+    if (!(error instanceof Psd2Error) || error.code !== 'config') throw error;
+    terminal.warn(`Its key, which opens nothing any more, stays where it was: ${error.message}.`);
+  }
+}
+
+/** @throws Psd2Error `config` when it is open whether money moved, or it is about to */
+function refuseInDoubt(operations: (Transfer | GenericOperation)[], name: string): void {
+  const inDoubt = operations.filter(
+    (operation) =>
+      operation.state === 'authorized' ||
+      isOutcomeOpen(operation, 'instant' in operation.order && needsSettlement(operation.order)),
+  );
+  if (inDoubt.length === 0) return;
+  throw new Psd2Error(
+    'config',
+    `The profile ${name} has payments that did not come to an end: ${nameFlows(inDoubt)}`,
+    {
+      hint: `First: ${inDoubt
+        .slice(0, 3)
+        .map(({ kind, flow }) => `psd2 --profile ${name} ${kind} resume ${flow}`)
+        .join('; ')}`,
+    },
+  );
+}
+
+/** @throws Psd2Error `cancelled`, `confirmation_needed` */
+async function confirmRemoval(
+  context: Context,
+  operations: (Transfer | GenericOperation)[],
+  name: string,
+): Promise<void> {
+  const { terminal, globals, profiles } = context;
+  const begun = operations.filter(isOpen);
+  if (begun.length > 0) {
+    terminal.warn(
+      `Begun and not executed, and without the profile they can't be resumed: ${nameFlows(begun)}.`,
+    );
+  }
+  if (terminal.canAsk && !globals.yes && isProduction(profiles, name)) terminal.mark(`PRODUCTION ${name}`);
+  await confirmed(context, {
+    text: `Remove the profile ${name} with its certificates and tokens?`,
+    unasked: 'Removing a profile has to be confirmed',
+    hint: 'Add --yes.',
+    declined: 'Nothing was removed',
+  });
+}
+
+function nameFlows(flows: { flow: string; state: string }[]): string {
+  const named = flows.slice(0, 5).map(({ flow, state }) => `${flow} (${state})`);
+  return named.concat(flows.length > 5 ? [`and ${flows.length - 5} more`] : []).join(', ');
+}
+
+/** A profile whose file is damaged can be removed all the same. */
+function isProduction(profiles: ProfileStore, name: string): boolean {
+  try {
+    return profiles.read(name)?.environment === 'production';
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,46 @@
+import type { PairName } from '../../../certificates/key-pair.ts';
+import { Psd2Error } from '../../../errors.ts';
+import {
+  dailyLimitOf,
+  maxAmountOf,
+  PEM_VARIABLES,
+  type Profile,
+  redirectUriOf,
+} from '../../../store/machine/settings.ts';
+import type { Context } from '../../context.ts';
+import { openKeyRing, PAIR_SETTINGS } from '../../open/keys.ts';
+
+/**
+ * Checks the settings of a profile before they are stored: texts by their form, certificates and keys by opening them.
+ *
+ * @throws Psd2Error `usage` when something is missing, `config` or `certificate` when it is not right
+ */
+export async function checkSettings(context: Context, profile: Profile): Promise<void> {
+  redirectUriOf(profile);
+  dailyLimitOf(profile);
+  maxAmountOf(profile);
+  await checkKeys(context, profile);
+}
+
+/** Opens certificates and keys as a call to the bank would. */
+async function checkKeys(context: Context, profile: Profile): Promise<void> {
+  const { qsealCertificate, qsealKey, signer } = profile.settings;
+  const keys = openKeyRing(context, profile);
+  const names: PairName[] = (qsealCertificate ?? qsealKey) ? ['QWAC', 'QSealC'] : ['QWAC'];
+  for (const name of names) {
+    const setting = PAIR_SETTINGS[name];
+    if (!profile.settings[setting.certificate]) throw missingFile(name, 'certificate');
+    if (name === 'QSealC' && signer !== undefined) await keys.certificate(name);
+    else {
+      if ((await keys.read(name)).key() === undefined) throw missingFile(name, 'key');
+      await keys.pair(name);
+    }
+  }
+}
+
+function missingFile(name: PairName, what: 'certificate' | 'key'): Psd2Error {
+  const option = `--${name === 'QWAC' ? 'qwac' : 'qseal'}-${what === 'key' ? 'key' : 'cert'}`;
+  return new Psd2Error('usage', `The ${name} ${what} is missing`, {
+    hint: `Add ${option} <file>, or set ${PEM_VARIABLES[PAIR_SETTINGS[name][what]]}.`,
+  });
+}

@@ -1,0 +1,26 @@
+import { resolve } from 'node:path';
+import { isPkcs12 } from '../../../certificates/key-pair.ts';
+import type { PemSource, ProfileSettings } from '../../../store/machine/profiles.ts';
+import { PEM_SETTINGS, type PemSetting, readSource } from '../../../store/machine/settings.ts';
+
+/** How a file becomes part of a profile: its contents, or its path. @throws Psd2Error `certificate`, `config` */
+export type Keep = (path: string, key: PemSetting) => PemSource;
+
+/** @param byReference store paths instead of the contents of certificates and keys */
+export function keeping(byReference: boolean): Keep {
+  return (path, key) => {
+    const content = readSource({ path }, key);
+    if (byReference) return { path: resolve(path) };
+    return isPkcs12(content) ? { pkcs12: content.toString('base64') } : { pem: content.toString('utf8') };
+  };
+}
+
+/** The settings with what `keep` makes of the files that they name. @throws as {@link Keep} */
+export function keepFiles(settings: Partial<ProfileSettings>, keep: Keep): Partial<ProfileSettings> {
+  const kept = { ...settings };
+  for (const key of PEM_SETTINGS) {
+    const source = settings[key];
+    if (source && 'path' in source) kept[key] = keep(source.path, key);
+  }
+  return kept;
+}

@@ -1,0 +1,88 @@
+import { describePayeeCheck } from '../../domain/payee-check.ts';
+import type { Transfer } from '../../domain/transfer.ts';
+import { Psd2Error } from '../../errors.ts';
+import { runOperation } from '../../flows/operation.ts';
+import { transferCalls } from '../../flows/transfer.ts';
+import type { OpenTransfer } from '../../store/files/journal.ts';
+import type { Context } from '../context.ts';
+import { customerPortsOf } from '../flow/customer-ports.ts';
+import { withWayOn } from '../flow/rules.ts';
+import type { CustomerBank } from '../open/bank.ts';
+import { printTransfer, showVerified } from './output.ts';
+
+/**
+ * Takes a transfer from where its journal says it stands to its end, and prints what became of it.
+ *
+ * @param payeeVerified the operator has had the payee verified by other means
+ * @throws what {@link runOperation} throws, with the way on
+ */
+export async function driveTransfer(
+  context: Context,
+  opened: CustomerBank,
+  open: OpenTransfer,
+  payeeVerified: boolean,
+): Promise<void> {
+  const { terminal, world } = context;
+  terminal.say(`Transfer ${open.current.flow}`);
+  try {
+    await runOperation(open, transferCalls(opened.bank, open.current), {
+      bank: opened.bank,
+      world,
+      customer: customerPortsOf(context, opened.profile),
+      accept: () => accept(context, opened, open, payeeVerified),
+    });
+  } catch (error) {
+    printTransfer(context, open.current);
+    const confirmed = [
+      ...(payeeVerified ? ['--payee-verified'] : []),
+      ...(context.globals.yes ? ['--yes'] : []),
+    ];
+    throw withWayOn(error, open.current, open.current.accepted ? [] : confirmed);
+  }
+  printTransfer(context, open.current);
+}
+
+/** Has the payee checked, shows what the bank verified, and asks (command contract, "Nobody pays by accident"). */
+async function accept(
+  context: Context,
+  { profile }: CustomerBank,
+  open: OpenTransfer,
+  payeeVerified: boolean,
+): Promise<boolean> {
+  const { globals, terminal } = context;
+  const { order } = open.current;
+  const command = profile.settings.payeeCheck;
+  if (command !== undefined && !payeeVerified) {
+    const { checkPayee } = await import('./payee-check.ts');
+    const checked = await terminal.whileWaiting('Checking the payee', checkPayee(context, command, order));
+    open.record({ type: 'payee-checked', ...checked });
+  }
+  terminal.warn(terminal.marked(showVerified(open.current)));
+  if (!payeeVerified && !(await isPayeeRight(context, open.current))) return false;
+  return globals.yes || terminal.confirm('Send the customer to authorise this transfer?');
+}
+
+/**
+ * Whether the payee check found a match, or the operator says that the payee is right. A transfer that is not
+ * instant needs no check, but where there was one, only a match passes without a person's yes.
+ *
+ * @throws Psd2Error `confirmation_needed` when there is nobody to ask
+ */
+async function isPayeeRight({ terminal }: Context, { order, payeeCheck, flow }: Transfer): Promise<boolean> {
+  if (payeeCheck ? payeeCheck.result === 'match' : !order.instant) return true;
+  const said = payeeCheck && describePayeeCheck(payeeCheck);
+  if (said !== null && !terminal.canAsk) {
+    throw new Psd2Error(
+      'confirmation_needed',
+      `The payee check of ${order.name} and ${order.to} says: ${said}`,
+      {
+        hint: `The customer was not asked yet. If the payee is right nevertheless: psd2 transfer resume ${flow} --payee-verified --yes`,
+      },
+    );
+  }
+  const question =
+    said === null
+      ? `Is ${order.name} verified as the payee behind ${order.to}?`
+      : `The payee check says: ${said}. Is ${order.name} the right payee all the same?`;
+  return terminal.confirm(`${question}${order.instant ? " An instant transfer can't be called back" : ''}`);
+}

@@ -1,0 +1,71 @@
+import { bankLocalTime, type IsoDate, parseDate } from '../../domain/calendar.ts';
+import { OPERATION_STATES, type OperationState } from '../../domain/operation.ts';
+import type { Transfer } from '../../domain/transfer.ts';
+import { Psd2Error } from '../../errors.ts';
+import type { Context } from '../context.ts';
+import { warnOfDamaged } from '../flow/rules.ts';
+import { openProfileOf } from '../open/profile.ts';
+import { readLimit } from '../shared/read-limit.ts';
+import { TRANSFER_COLUMNS, TRANSFER_CSV, toTransferData } from './output.ts';
+
+export interface TransferListOptions {
+  /** How many at most; without it a table on a terminal is kept short, and everything else is whole. */
+  limit: string | undefined;
+  /** Those in one of these states. */
+  state: string[];
+  /** Those created on this day in the bank's time zone, or later. */
+  since: string | undefined;
+}
+
+/** As many as fit a terminal. */
+const TABLE_LIMIT = 30;
+
+/** `psd2 transfer list`: newest first, each read when it is its turn. */
+export async function transferList(context: Context, options: TransferListOptions): Promise<void> {
+  const { output, stdoutIsTerminal, terminal } = context;
+  const states = options.state.map(parseState);
+  const since = options.since === undefined ? undefined : dayBegins(parseDate('--since', options.since));
+  const isShort = options.limit === undefined && output.format === 'table' && stdoutIsTerminal;
+  const limit = readLimit(options.limit, isShort ? TABLE_LIMIT : undefined);
+  const { journal } = openProfileOf(context);
+
+  let shown = 0;
+  let isCut = false;
+  const pages = async function* (): AsyncGenerator<Transfer[]> {
+    for (const transfer of journal.transfers(warnOfDamaged(context), since)) {
+      if (states.length > 0 && !states.includes(transfer.state)) continue;
+      if (since && Date.parse(transfer.createdAt) < since.getTime()) continue;
+      isCut = shown === limit;
+      if (isCut) return;
+      shown += 1;
+      yield [transfer];
+    }
+  };
+  const isChosen = states.length > 0 || since !== undefined;
+  const whenEmpty = isChosen ? 'There is no such transfer.' : 'No transfer was made with this profile.';
+  if (output.format === 'table') await output.pages(pages(), TRANSFER_COLUMNS, whenEmpty);
+  else await output.pages(mapPages(pages(), toTransferData), [], '', TRANSFER_CSV);
+  if (isShort && isCut)
+    terminal.say(`These are the newest ${shown}: --limit <n> shows more, --state and --since choose.`);
+}
+
+async function* mapPages<From, To>(
+  pages: AsyncIterable<From[]>,
+  map: (from: From) => To,
+): AsyncGenerator<To[]> {
+  for await (const page of pages) yield page.map(map);
+}
+
+/** @throws Psd2Error `usage` */
+function parseState(text: string): OperationState {
+  const state = OPERATION_STATES.find((known) => known === text);
+  if (state) return state;
+  throw new Psd2Error('usage', `The state ${JSON.stringify(text)} is not known`, {
+    hint: `Use one of ${OPERATION_STATES.join(', ')}.`,
+  });
+}
+
+/** The first instant of a day at the bank. */
+function dayBegins(day: IsoDate): Date {
+  return new Date(bankLocalTime(day, '00:00'));
+}

@@ -1,0 +1,33 @@
+import { isOpen } from '../../domain/flow-states.ts';
+import type { Context } from '../context.ts';
+import { actingFor, refuseUnconfirmable } from '../flow/rules.ts';
+import { openCustomerBank } from '../open/bank.ts';
+import { openProfileOf } from '../open/profile.ts';
+import { readFurtherData } from '../shared/read-data.ts';
+import { driveTransfer } from './drive.ts';
+import { refuseAboveLimit, refuseUncheckedPayee, takeReference } from './rules.ts';
+
+/** `psd2 transfer resume <flow>`: goes on from what is on disk; never pays twice. */
+export async function transferResume(
+  context: Context,
+  flow: string,
+  options: { payeeVerified: boolean; verifyData: string[] },
+): Promise<void> {
+  const { profile, journal } = openProfileOf(context, flow);
+  const { current } = journal.openTransfer(flow);
+  const { order } = current;
+  if (isOpen(current) && !current.accepted) {
+    refuseUnconfirmable(context, 'A transfer');
+    refuseUncheckedPayee(context, profile, { ...options, instant: order.instant });
+    refuseAboveLimit(profile, order);
+  }
+  const furtherData = await readFurtherData(context, options.verifyData);
+  const opened = await openCustomerBank(actingFor(context, order.customerId));
+  await opened.journal.claimed(current.flow, async () => {
+    const open = opened.journal.openTransfer(current.flow);
+    // It may have been stopped before it had the reference, and another transfer have it since.
+    if (isOpen(open.current)) takeReference(opened.journal, open);
+    if (furtherData.length > 0) open.record({ type: 'further-data', data: furtherData });
+    await driveTransfer(context, opened, open, options.payeeVerified);
+  });
+}

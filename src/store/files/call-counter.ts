@@ -1,0 +1,57 @@
+import { closeSync, constants, openSync, rmSync, statSync, writeSync } from 'node:fs';
+import { join } from 'node:path';
+import type { IsoDate } from '../../domain/calendar.ts';
+import { Psd2Error } from '../../errors.ts';
+import { listFolder } from '../disk/files.ts';
+import { makePrivateFolder } from '../disk/json-file.ts';
+import { reasonOf } from '../disk/system-error.ts';
+import type { StoreFolder } from '../machine/folder.ts';
+
+/**
+ * Counts the calls of a profile with client credentials, which PSD2 limits per day (interface specification,
+ * "Limits"): a file for the day, one byte a call, so that processes side by side need no lock.
+ */
+export class CallCounter {
+  readonly #folder: string;
+
+  constructor(folder: StoreFolder, profile: string) {
+    this.#folder = join(folder.tokens(profile), 'client-credentials-calls');
+  }
+
+  /** @throws Psd2Error `config` when it can't be written */
+  count(day: IsoDate): void {
+    makePrivateFolder(this.#folder);
+    const path = join(this.#folder, day);
+    try {
+      if (this.callsOn(day) === 0) this.#forgetOtherDays(day);
+      const { O_WRONLY, O_APPEND, O_CREAT, O_NONBLOCK } = constants;
+      const file = openSync(path, O_WRONLY | O_APPEND | O_CREAT | O_NONBLOCK, 0o600);
+      try {
+        writeSync(file, '.');
+      } finally {
+        closeSync(file);
+      }
+    } catch (cause) {
+      throw new Psd2Error('config', `The count of calls ${path} cannot be written: ${reasonOf(cause)}`, {
+        hint: 'Check the free space, and who owns the folder.',
+        cause,
+      });
+    }
+  }
+
+  /** How many calls were counted; 0 where that can't be told. */
+  callsOn(day: IsoDate): number {
+    try {
+      const stats = statSync(join(this.#folder, day));
+      return stats.isFile() ? stats.size : 0;
+    } catch {
+      return 0;
+    }
+  }
+
+  #forgetOtherDays(day: IsoDate): void {
+    for (const file of listFolder(this.#folder)) {
+      if (file !== day) rmSync(join(this.#folder, file), { force: true });
+    }
+  }
+}

@@ -1,0 +1,141 @@
+import { comparableReference } from '../../domain/sepa-text.ts';
+import type { Transfer } from '../../domain/transfer.ts';
+import { Psd2Error } from '../../errors.ts';
+import { UnsafeFile } from '../disk/permissions.ts';
+import { findFlow } from '../flow/find.ts';
+import { type FlowKind, TRANSFER } from '../flow/kinds.ts';
+import { damagedAt, readFirstEvent } from './flow-file.ts';
+import type { FlowFolder } from './flow-folder.ts';
+import type { FlowIndex, IndexEntry } from './flow-index.ts';
+
+/** A transfer with a reference, or why what became of it can't be told. */
+export type ReferencedTransfer = { flow: string; transfer: Transfer } | { flow: string; damage: Psd2Error };
+
+/**
+ * Finds flows without reading every journal: by the index, and where that does not know, by the journal, which is noted
+ * in the index then.
+ */
+export class FlowLookup {
+  readonly #flows: FlowFolder;
+  readonly #index: FlowIndex;
+
+  constructor(flows: FlowFolder, index: FlowIndex) {
+    this.#flows = flows;
+    this.#index = index;
+  }
+
+  /**
+   * The local id of the flow that is meant.
+   *
+   * @param reference local id, resource id, or an unambiguous prefix of either
+   * @throws Psd2Error `flow_not_found`; where a journal could not be looked at, it says so
+   */
+  find<Flow, Event>(kind: FlowKind<Flow, Event>, reference: string): string {
+    const damaged: Psd2Error[] = [];
+    try {
+      return findFlow(reference, {
+        prefix: kind.prefix,
+        flows: () => this.#flows.newestFirst(kind),
+        resources: () => this.#resources(kind, reference, damaged),
+      });
+    } catch (error) {
+      const [first] = damaged;
+      if (!first || !(error instanceof Psd2Error) || error.code !== 'flow_not_found') throw error;
+      throw error.with({ hint: `${error.hint} It could not be looked for everywhere: ${first.message}` });
+    }
+  }
+
+  /**
+   * The transfers that have this reference of the operator's, as {@link comparableReference} compares them. One whose
+   * journal is damaged after its beginning comes with the damage.
+   *
+   * @throws Psd2Error `config` when a journal can't tell its reference
+   */
+  withReference(reference: string): ReferencedTransfer[] {
+    const index = this.#index.read();
+    const learnt: IndexEntry[] = [];
+    const referenceOf = (flow: string) => {
+      const known = index.get(flow)?.reference;
+      if (known !== undefined) return known;
+      const read = this.#readReference(flow);
+      learnt.push({ flow, reference: read });
+      return read;
+    };
+    const wanted = comparableReference(reference);
+    const flows = this.#flows.newestFirst(TRANSFER).filter((flow) => {
+      const known = referenceOf(flow);
+      return known !== null && comparableReference(known) === wanted;
+    });
+    this.#note(learnt);
+    return flows.flatMap((flow): ReferencedTransfer[] => {
+      const damaged: Psd2Error[] = [];
+      const transfer = this.#ifWhole(TRANSFER, flow, damaged);
+      if (transfer) return [{ flow, transfer }];
+      return damaged.map((damage) => ({ flow, damage }));
+    });
+  }
+
+  /**
+   * The flows whose resource id begins with `reference`, also those that the index does not know yet.
+   *
+   * @param damaged gets what kept a journal from being looked at
+   */
+  #resources<Flow, Event>(
+    kind: FlowKind<Flow, Event>,
+    reference: string,
+    damaged: Psd2Error[],
+  ): { flow: string; resourceId: string }[] {
+    const index = this.#index.read();
+    const learnt: IndexEntry[] = [];
+    const found = this.#flows.newestFirst(kind).flatMap((flow) => {
+      const indexed = index.get(flow)?.resourceIds;
+      const fitting = indexed && [...indexed].find((resourceId) => resourceId.startsWith(reference));
+      if (indexed && fitting === undefined) return [];
+      // The journal has the last word; where it is damaged, the index has.
+      const current = this.#ifWhole(kind, flow, damaged);
+      const resourceId = current ? kind.resourceIdOf(current) : (fitting ?? null);
+      if (!indexed && current && (resourceId !== null || kind.isEnded(current)))
+        learnt.push({ flow, resourceId });
+      return resourceId?.startsWith(reference) ? [{ flow, resourceId }] : [];
+    });
+    this.#note(learnt);
+    return found;
+  }
+
+  /** The flow; undefined where there is none, or where it can't be read. @param damaged gets why it can't */
+  #ifWhole<Flow, Event>(kind: FlowKind<Flow, Event>, flow: string, damaged: Psd2Error[]): Flow | undefined {
+    try {
+      return this.#flows.read(kind, flow)?.current;
+    } catch (damage) {
+      if (!(damage instanceof Psd2Error) || damage instanceof UnsafeFile) throw damage;
+      damaged.push(damage);
+      return undefined;
+    }
+  }
+
+  /** Adds to the index what it did not know; where that can't be written, it is only slower. */
+  #note(learnt: IndexEntry[]): void {
+    try {
+      if (learnt.length > 0) this.#index.add(...learnt);
+    } catch (error) {
+      if (!(error instanceof Psd2Error)) throw error;
+    }
+  }
+
+  /** @throws Psd2Error `config` when the journal can't tell it */
+  #readReference(flow: string): string | null {
+    const path = this.#flows.pathOf(flow);
+    try {
+      const event = readFirstEvent(path, TRANSFER.schema);
+      if (event === undefined) return null;
+      if (event.type !== 'created') throw damagedAt(path, 1);
+      return event.order.reference;
+    } catch (error) {
+      if (!(error instanceof Psd2Error)) throw error;
+      throw new Psd2Error('config', `${error.message}, so psd2 can't tell which reference ${flow} has`, {
+        hint: `${error.hint} Or give no --reference.`,
+        cause: error,
+      });
+    }
+  }
+}

@@ -1,0 +1,146 @@
+import * as z from 'zod/mini';
+import { type IsoDate, isIsoDate } from '../../domain/calendar.ts';
+import { CONSENT_CATEGORIES, type ConsentEvent } from '../../domain/consent.ts';
+import { type Decimal, isDecimal } from '../../domain/decimal.ts';
+import type { Iban } from '../../domain/iban.ts';
+import type { ProductId } from '../../domain/identifiers.ts';
+import type { GenericOrder, OrderTarget } from '../../domain/operation.ts';
+import { PAYEE_RESULTS } from '../../domain/payee-check.ts';
+import type { TransferOrder } from '../../domain/transfer.ts';
+
+// The journal's lines. A field may be added; none may change its meaning, since old journals are read for ever.
+// Most commands look only whether there is a flow under way: `z.lazy` makes a schema when a line is read.
+
+const isString = (value: unknown): value is string => typeof value === 'string';
+const decimal = z.custom<Decimal>((value) => isString(value) && isDecimal(value));
+const isoDate = z.custom<IsoDate>((value) => isString(value) && isIsoDate(value));
+const iban = z.custom<Iban>(isString);
+const productId = z.custom<ProductId>(isString);
+const money = z.object({ amount: decimal, currency: z.string() });
+const textOrNull = z.nullable(z.string());
+
+/** The transaction id goes into a header of each call. */
+const created = { flow: z.string(), transactionId: z.string().check(z.regex(/^[\x21-\x7e]+$/)) };
+const intent = { requestId: z.string(), digest: textOrNull };
+const authorization = z.object({
+  type: z.literal('authorization'),
+  status: z.enum(['AUTHORIZED', 'NOT_AUTHORIZED', 'EXPIRED', 'PENDING']),
+  bankStatus: z.string(),
+});
+
+const resolved = z.object({
+  type: z.literal('resolved'),
+  outcome: z.enum(['executed', 'not-executed']),
+  by: z.string(),
+  note: textOrNull,
+});
+
+const verification = {
+  resourceId: z.string(),
+  totalAmount: z.nullable(money),
+  commissions: z.nullable(money),
+  bankName: textOrNull,
+  nextStep: z.string(),
+};
+
+/** The events of an operation with orders of one kind. */
+const operationEvent = <Order extends OrderTarget>(order: z.ZodMiniType<Order>) =>
+  z.union([
+    z.object({ type: z.literal('created'), ...created, order, furtherData: z.optional(z.array(z.string())) }),
+    stepEvent,
+  ]);
+
+const stepEvent = z.lazy(() =>
+  z.discriminatedUnion('type', [
+    z.object({
+      type: z.enum(['verify-sent', 'further-verify-sent', 'approach-sent', 'execute-sent']),
+      ...intent,
+    }),
+    z.object({ type: z.enum(['verified', 'further-verified']), ...verification }),
+    z.object({ type: z.literal('further-data'), data: z.array(z.string()) }),
+    z.object({
+      type: z.enum([
+        'verify-again',
+        'accepted',
+        'cancelled',
+        'sca-started',
+        'sca-returned',
+        'sca-again',
+        'execute-not-begun',
+        'execute-unanswered',
+      ]),
+    }),
+    z.object({
+      type: z.literal('payee-checked'),
+      result: z.enum(PAYEE_RESULTS),
+      name: textOrNull,
+      problem: textOrNull,
+    }),
+    authorization,
+    z.object({ type: z.literal('verify-refused'), description: z.optional(z.string()) }),
+    z.object({ type: z.literal('executed'), cro: textOrNull }),
+    z.object({ type: z.literal('execute-refused'), description: z.string() }),
+    z.object({
+      type: z.literal('settlement'),
+      status: z.enum(['OK', 'KO', 'PENDING']),
+      description: textOrNull,
+    }),
+    resolved,
+  ]),
+);
+
+const target = { customerId: z.string(), from: productId };
+
+export const transferEvent = z.lazy(() =>
+  operationEvent<TransferOrder>(
+    z.object({
+      ...target,
+      to: iban,
+      name: z.string(),
+      amount: decimal,
+      currency: z.string(),
+      description: z.string(),
+      instant: z.boolean(),
+      type: textOrNull,
+      executionDate: isoDate,
+      futureDated: z.boolean(),
+      urgent: z.boolean(),
+      reference: textOrNull,
+    }),
+  ),
+);
+
+export const genericEvent = z.lazy(() =>
+  operationEvent<GenericOrder>(z.object({ ...target, operation: z.string(), data: z.string() })),
+);
+
+export const consentEvent: z.ZodMiniType<ConsentEvent> = z.lazy(() =>
+  z.discriminatedUnion('type', [
+    z.object({
+      type: z.literal('created'),
+      ...created,
+      customerId: z.string(),
+      categories: z.array(z.object({ name: z.enum(CONSENT_CATEGORIES), products: z.array(productId) })),
+    }),
+    z.object({ type: z.enum(['request-sent', 'approach-sent', 'confirm-sent']), ...intent }),
+    z.object({
+      type: z.literal('requested'),
+      resourceId: z.string(),
+      outcomes: z.array(z.object({ name: z.string(), outcome: z.boolean() })),
+    }),
+    z.object({
+      type: z.enum([
+        'request-refused',
+        'all-refused',
+        'sca-started',
+        'sca-returned',
+        'confirm-not-begun',
+        'confirmed',
+        'confirm-refused',
+        'confirm-unanswered',
+      ]),
+    }),
+    authorization,
+    resolved,
+  ]),
+);

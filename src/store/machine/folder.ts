@@ -1,0 +1,124 @@
+import { statSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import envPaths from 'env-paths';
+import { Psd2Error } from '../../errors.ts';
+import { entriesBelow } from '../disk/files.ts';
+import { faultOf, faultOfFolder, faultOfRoot, foldersIn } from '../disk/permissions.ts';
+import { reasonOf } from '../disk/system-error.ts';
+
+/** Where `psd2` keeps what it keeps, for one configuration folder. */
+export interface StoreFolder {
+  root: string;
+  config: string;
+  sandbox: string;
+  profiles: string;
+  profile(name: string): string;
+  protection(profile: string): string;
+  tokens(profile: string): string;
+  flows(profile: string): string;
+  /** The log of calls: state, not configuration (XDG on Linux), unless all is to be in one folder. */
+  log: string;
+  /** The operator's Ctrl-C, which ends waiting for other processes. */
+  interrupted: AbortSignal | undefined;
+}
+
+/** @param configured `PSD2_CONFIG_DIR`; without it the platform's configuration folder (XDG on Linux) */
+export function storeFolder(configured: string | undefined, interrupted?: AbortSignal): StoreFolder {
+  const { config: root, log } = configured
+    ? { config: configured, log: join(configured, 'log') }
+    : envPaths('psd2', { suffix: '' });
+  const profiles = join(root, 'profiles');
+  return {
+    root,
+    config: join(root, 'config.json'),
+    sandbox: join(root, 'sandbox'),
+    profiles,
+    profile: (name) => join(profiles, `${name}.json`),
+    protection: (profile) => join(root, 'protection', `${profile}.json`),
+    tokens: (profile) => join(root, 'tokens', profile),
+    flows: (profile) => join(root, 'flows', profile),
+    log,
+    interrupted,
+  };
+}
+
+/**
+ * Judges the configuration folder and the folders in it: whoever can write to one could replace what psd2 believes. Files
+ * are judged when they are read.
+ *
+ * @param user who runs `psd2`; undefined on Windows, which has no such owners and modes
+ * @throws Psd2Error `config`
+ */
+export function checkStore(
+  folder: StoreFolder,
+  warn: (text: string) => void,
+  user: number | undefined = process.getuid?.(),
+): void {
+  checkOwner(folder, warn, user);
+  const { root, log } = folder;
+  const fault = faultOfRoot(root, user);
+  if (fault) throw fault;
+  for (const path of foldersIn(root, log)) {
+    const inside = faultOfFolder(path, user);
+    if (inside) throw inside;
+  }
+}
+
+/**
+ * Judges everything in the configuration folder and in the log, as the commands that use it would.
+ *
+ * @returns what they would refuse, and the folders that others can list, which they put up with
+ */
+export function inspectStore({ root, log }: StoreFolder): { faults: Psd2Error[]; listable: string[] } {
+  const faults: Psd2Error[] = [];
+  const listable: string[] = [];
+  const user = process.getuid?.();
+  for (const path of new Set([root, ...everythingIn(root), log, ...everythingIn(log)])) {
+    const stats = statSync(path, { throwIfNoEntry: false });
+    // Gone in the meantime, as a lock is, or never there.
+    if (!stats || !(stats.isFile() || stats.isDirectory())) continue;
+    const isLog = dirname(path) === log;
+    const fault =
+      path === root
+        ? faultOfRoot(root, user)
+        : faultOf(path, stats, stats.isDirectory() ? 'folder' : isLog ? 'public' : 'secret');
+    if (fault) faults.push(fault);
+    else if (stats.isDirectory() && (stats.mode & 0o077) !== 0) listable.push(path);
+  }
+  return { faults, listable };
+}
+
+function everythingIn(folder: string): string[] {
+  try {
+    return entriesBelow(folder)
+      .filter((entry) => entry.isFile() || entry.isDirectory())
+      .map(({ parentPath, name }) => join(parentPath, name));
+  } catch {
+    // It is not there, or may not be listed: the commands that need it say so.
+    return [];
+  }
+}
+
+/** Another user's folder is refused, as `ssh` does. Root, for whom everything may be meant, is warned. */
+function checkOwner({ root }: StoreFolder, warn: (text: string) => void, user: number | undefined): void {
+  const owner = ownerOf(root);
+  if (user === undefined || owner === undefined || owner === user) return;
+  const whose = `The configuration folder ${root} belongs to ${owner === 0 ? 'root' : `another user (${owner})`}`;
+  if (user !== 0) {
+    throw new Psd2Error('config', whose, {
+      hint: 'Run psd2 as that user, or set PSD2_CONFIG_DIR to a folder of your own.',
+    });
+  }
+  warn(`${whose}, and psd2 runs as root: what it writes there that user can't read.`);
+}
+
+function ownerOf(root: string): number | undefined {
+  try {
+    return statSync(root, { throwIfNoEntry: false })?.uid;
+  } catch (cause) {
+    throw new Psd2Error('config', `The configuration folder ${root} cannot be used: ${reasonOf(cause)}`, {
+      hint: 'Check who owns the folders above it, or set PSD2_CONFIG_DIR.',
+      cause,
+    });
+  }
+}

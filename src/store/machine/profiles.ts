@@ -1,0 +1,280 @@
+import { basename, join } from 'node:path';
+import * as z from 'zod/mini';
+import { Psd2Error } from '../../errors.ts';
+import { listFolder, removeStored } from '../disk/files.ts';
+import { type Notice, readJsonFile, removeHalfWritten, writeJsonFile } from '../disk/json-file.ts';
+import { LONGEST_RENEWAL_MS, withLock } from '../disk/lock.ts';
+import { type Place, sealed } from '../secrets/sealed.ts';
+import { type KeySources, type ProfileKey, Vault } from '../secrets/vault.ts';
+import type { StoreFolder } from './folder.ts';
+
+/** Certificate or key: its PEM text, a PKCS#12 file in base64, or the path of a file that holds it. */
+const pem = z.union([
+  z.object({ pem: z.string() }),
+  z.object({ pkcs12: z.string() }),
+  z.object({ path: z.string() }),
+]);
+export type PemSource = z.infer<typeof pem>;
+
+/** Whether a bank moves real money: `sandbox` is one that a bank offers to try its interface. */
+export const BANK_ENVIRONMENTS = ['production', 'sandbox'] as const;
+export type BankEnvironment = (typeof BANK_ENVIRONMENTS)[number];
+
+const text = z.optional(z.string());
+const file = z.optional(pem);
+
+const profileSettings = z.object({
+  baseUrl: z.string(),
+  clientId: text,
+  clientSecret: text,
+  applicationName: text,
+  ccClientId: text,
+  ccClientSecret: text,
+  ccApplicationName: text,
+  qwacCertificate: file,
+  qwacKey: file,
+  qsealCertificate: file,
+  qsealKey: file,
+  ca: file,
+  bankSigningCertificate: file,
+  ccDailyLimit: text,
+  redirectUri: text,
+  signer: text,
+  payeeCheck: text,
+  environment: z.optional(z.enum(BANK_ENVIRONMENTS)),
+  /** A decimal, as given. */
+  maxAmount: text,
+  tppCertificate: z.optional(z.enum(['der-base64', 'pem-urlencoded', 'none'])),
+});
+
+/** The settings of a profile. What is missing comes from the environment or has a default. */
+export type ProfileSettings = z.infer<typeof profileSettings>;
+
+/** Which settings are encrypted in a protected profile; `with a key`: a certificate whose file holds its key. */
+const IS_SECRET: Record<keyof ProfileSettings, boolean | 'with a key'> = {
+  baseUrl: false,
+  clientId: false,
+  clientSecret: true,
+  applicationName: false,
+  ccClientId: false,
+  ccClientSecret: true,
+  ccApplicationName: false,
+  qwacCertificate: 'with a key',
+  qwacKey: true,
+  qsealCertificate: 'with a key',
+  qsealKey: true,
+  ca: false,
+  bankSigningCertificate: false,
+  ccDailyLimit: false,
+  redirectUri: false,
+  // It may name an HSM with its PIN.
+  signer: true,
+  // It decides before the key is asked for whether the payee has to be.
+  payeeCheck: false,
+  environment: false,
+  maxAmount: false,
+  tppCertificate: false,
+};
+
+const settingName = z.keyof(profileSettings);
+const secretSettings = z.lazy(() => z.omit(z.partial(profileSettings), { baseUrl: true }));
+
+const storedProfile = z.extend(profileSettings, {
+  /** The secret settings of a protected profile, with their names. */
+  sealed: z.optional(z.lazy(() => z.object({ names: z.array(settingName), content: sealed }))),
+});
+
+/** The settings as their file has them: without the secret ones where the profile is protected. */
+export type StoredProfile = z.infer<typeof storedProfile>;
+
+const config = z.object({ currentProfile: z.optional(z.string()) });
+
+/** Writing a profile takes no longer. */
+const LOCK_PATIENCE_MS = 10_000;
+
+/** The name of the profile that the environment alone makes up. */
+export const ENVIRONMENT_PROFILE = 'env';
+
+/** @throws Psd2Error `usage` */
+export function parseProfileName(name: string): string {
+  if (name === ENVIRONMENT_PROFILE) {
+    throw new Psd2Error('usage', `The profile name "${name}" is kept for the settings of the environment`, {
+      hint: 'Choose another name.',
+    });
+  }
+  if (/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/.test(name)) return name;
+  throw new Psd2Error('usage', `The profile name ${JSON.stringify(name)} is not usable`, {
+    hint: 'Use letters, digits, dots, dashes and underscores, at most 64, a letter or digit first.',
+  });
+}
+
+/** The stored profiles of one configuration folder. */
+export class ProfileStore {
+  readonly #folder: StoreFolder;
+  readonly #notice: Notice;
+  readonly #keySources: KeySources | undefined;
+  readonly #vaults = new Map<string, Vault>();
+
+  /**
+   * @param notice is told where a damaged file is kept that another takes the place of
+   * @param keySources what opens protected profiles that want a passphrase
+   */
+  constructor(folder: StoreFolder, notice: Notice = () => {}, keySources?: KeySources) {
+    this.#notice = notice;
+    this.#folder = folder;
+    this.#keySources = keySources;
+  }
+
+  /** The key of what a profile, or the environment's, keeps. */
+  vault(name: string): Vault {
+    const known = this.#vaults.get(name);
+    if (known) return known;
+    const vault = new Vault(this.#folder, name, this.#keySources);
+    this.#vaults.set(name, vault);
+    return vault;
+  }
+
+  /** Names of the stored profiles, sorted. */
+  list(): string[] {
+    return listFolder(this.#folder.profiles)
+      .filter((file) => file.endsWith('.json'))
+      .map((file) => basename(file, '.json'))
+      .sort();
+  }
+
+  /** @throws Psd2Error `config` when its file is damaged or can be read by others */
+  read(name: string): StoredProfile | undefined {
+    return readJsonFile(this.#folder.profile(parseProfileName(name)), storedProfile);
+  }
+
+  /**
+   * The secret settings that the profile's file has encrypted; none where it has none.
+   *
+   * @throws Psd2Error `config` when the key can't be had, or the file was changed
+   */
+  async readSealed(name: string): Promise<Partial<ProfileSettings>> {
+    const stored = this.read(name);
+    if (!stored?.sealed) return {};
+    const key = await this.vault(name).key();
+    if (!key) throw this.#keyIsGone(name);
+    const path = this.#folder.profile(name);
+    return key.open(path, placeOf(stored), stored.sealed.content, secretSettings);
+  }
+
+  /**
+   * Stores a profile in place of one that may be there; encrypted where it is protected.
+   *
+   * @throws Psd2Error `config` when it can't be written, or the key of a protected profile can't be had
+   */
+  async write(name: string, settings: ProfileSettings): Promise<void> {
+    const path = this.#folder.profile(parseProfileName(name));
+    await withLock(
+      path,
+      `The profile ${name}`,
+      () => this.#write(name, settings),
+      LOCK_PATIENCE_MS,
+      this.#folder.interrupted,
+    );
+  }
+
+  /** Writes the profile as its protection wants it now, where it is not so. @throws Psd2Error `config` */
+  async rewrite(name: string): Promise<void> {
+    const path = this.#folder.profile(parseProfileName(name));
+    await withLock(
+      path,
+      `The profile ${name}`,
+      async () => {
+        removeHalfWritten(path);
+        const stored = this.read(name);
+        if (!stored) return;
+        const { sealed: before, ...clear } = stored;
+        await this.#write(name, { ...clear, ...(await this.readSealed(name)) });
+      },
+      LOCK_PATIENCE_MS,
+      this.#folder.interrupted,
+    );
+  }
+
+  async #write(name: string, settings: ProfileSettings): Promise<void> {
+    const key = await this.vault(name).key();
+    if (!key && this.#isSealed(name)) throw this.#keyIsGone(name);
+    const stored = key?.sealsNew ? sealSettings(settings, key) : settings;
+    await writeJsonFile(this.#folder.profile(name), stored, storedProfile, this.#notice);
+  }
+
+  /** The profile chosen with `profile use`, if it is still there. */
+  current(): string | undefined {
+    const name = readJsonFile(this.#folder.config, config)?.currentProfile;
+    return name !== undefined && this.list().includes(name) ? name : undefined;
+  }
+
+  async use(name: string): Promise<void> {
+    await writeJsonFile(this.#folder.config, { currentProfile: name }, config, this.#notice);
+  }
+
+  /** Removes the settings and the tokens. The journal of its flows stays: it is the record of payments. */
+  async remove(name: string): Promise<void> {
+    const tokens = this.#folder.tokens(parseProfileName(name));
+    const holders = listFolder(tokens).flatMap(
+      (name) => /^(customer-.+?|client-credentials)(?:\.json)?$/.exec(name)?.[1] ?? [],
+    );
+    for (const holder of new Set(holders)) {
+      const path = join(tokens, `${holder}.json`);
+      // A renewal that is under way would store its tokens afterwards.
+      await withLock(
+        path,
+        `The login in ${path}`,
+        async () => {
+          removeStored(path);
+          removeStored(join(tokens, holder));
+        },
+        LONGEST_RENEWAL_MS,
+        this.#folder.interrupted,
+      );
+    }
+    removeStored(tokens);
+    removeStored(this.#folder.profile(name));
+  }
+
+  #isSealed(name: string): boolean {
+    try {
+      return this.read(name)?.sealed !== undefined;
+    } catch {
+      // What is damaged may be replaced.
+      return false;
+    }
+  }
+
+  #keyIsGone(name: string): Psd2Error {
+    const path = this.#folder.profile(name);
+    const key = this.#folder.protection(name);
+    return new Psd2Error('config', `${path} is encrypted, and its key ${key} is gone`, {
+      hint: `Restore that file, or begin anew: psd2 profile remove ${name}, then psd2 profile add ${name}.`,
+    });
+  }
+}
+
+function sealSettings(settings: ProfileSettings, key: ProfileKey): StoredProfile {
+  const names = Object.keys(settings)
+    .map((name) => settingName.parse(name))
+    .filter((name) => isSecret(name, settings[name]));
+  if (names.length === 0) return settings;
+  const secrets = Object.fromEntries(names.map((name) => [name, settings[name]]));
+  return {
+    ...settings,
+    ...Object.fromEntries(names.map((name) => [name, undefined])),
+    sealed: { names, content: key.seal(placeOf(settings), secrets) },
+  };
+}
+
+/** Where a file is, is no secret. */
+function isSecret(name: keyof ProfileSettings, value: ProfileSettings[keyof ProfileSettings]): boolean {
+  if (value === undefined || (typeof value === 'object' && 'path' in value)) return false;
+  if (IS_SECRET[name] !== 'with a key') return IS_SECRET[name];
+  return typeof value === 'object' && ('pkcs12' in value || value.pem.includes('PRIVATE KEY'));
+}
+
+/** The base URL is in it, so that nobody leads the secrets to another bank by changing it. */
+function placeOf({ baseUrl }: ProfileSettings): Place {
+  return ['settings', baseUrl];
+}
