@@ -3,21 +3,17 @@ import { OPERATION_STATES } from '../../domain/operation.ts';
 import { executionFields, flowBegins, flowEnds } from '../flow/shape.ts';
 import { list, money, orNull, text } from '../shared/fields.ts';
 
-export const operation = () => {
-  const { resourceId, transactionId, ...begins } = flowBegins('operation', OPERATION_STATES);
-  return z.object({
-    ...begins,
+export const operation = () =>
+  z.object({
+    ...flowBegins('operation', OPERATION_STATES),
     operation: text('its name, for example standingOrder'),
     product: text('productId of the account that it is made with'),
-    resourceId,
     nextStep: orNull(text('the step that the bank wants next, once it has verified it')),
-    transactionId,
     totalAmount: orNull(money('what the account is debited with, commission included')),
     commissions: orNull(money("the bank's commission")),
     ...executionFields(),
     ...flowEnds(),
   });
-};
 
 export const operations = () => list(operation());
 

@@ -2,6 +2,7 @@ import { ENVIRONMENT_PROFILE } from '../../store/machine/profiles.ts';
 import type { Vault } from '../../store/secrets/vault.ts';
 import type { Context } from '../context.ts';
 import { type OpenProfile, openProfileOf } from '../open/profile.ts';
+import { protection } from './shape.ts';
 
 export type NamedProfile = OpenProfile & { vault: Vault };
 
@@ -32,5 +33,5 @@ export function tellProtection(
   const by = { keyring: "the system's keyring has its key", passphrase: 'the passphrase opens it' };
   if (output.format === 'table')
     terminal.say(`What is stored of the profile ${profile.name} ${what}${kind ? `; ${by[kind]}` : ''}.`);
-  else output.record({ name: profile.name, protected: kind ?? 'no' }, []);
+  else output.record({ name: profile.name, protected: kind ?? 'no' }, [], protection);
 }
