@@ -1,4 +1,4 @@
-import type { Context } from '../commands/context.ts';
+import { type Context, openContext } from '../commands/context.ts';
 import type { CommandKind } from '../commands/declare.ts';
 import { Psd2Error } from '../errors.ts';
 import { checkStore, storeFolder } from '../store/machine/folder.ts';
@@ -82,37 +82,40 @@ export async function runCommand(
             },
           ),
         });
-    await command({
-      globals: readGlobals(raw, env),
-      sourceOf,
-      env,
-      folder,
-      profiles: new ProfileStore(folder, terminal.warn, {
-        signal,
-        passphrase: async (profile) =>
-          passphraseIn(env) ??
-          (terminal.canAsk ? terminal.askSecret(`Passphrase of the profile ${profile}`) : undefined),
+    await command(
+      openContext({
+        globals: readGlobals(raw, env),
+        sourceOf,
+        env,
+        folder,
+        profiles: new ProfileStore(folder, terminal.warn, {
+          signal,
+          passphrase: async (profile) =>
+            passphraseIn(env) ??
+            (terminal.canAsk ? terminal.askSecret(`Passphrase of the profile ${profile}`) : undefined),
+        }),
+        openFlows: new Map(),
+        terminal,
+        output,
+        // Byte for byte, but that a terminal gets nothing that it would act on.
+        printBytes: (bytes) =>
+          stdout.write(stdout.isTTY ? cleanLines(Buffer.from(bytes).toString('utf8')) : bytes),
+        stdoutIsTerminal: stdout.isTTY === true,
+        isForPerson: stdout.isTTY === true && process.stderr.isTTY === true && manner.format === 'table',
+        stdoutColumns: stdout.columns,
+        world: realWorld(signal, unfinished),
+        readStdin: async () => {
+          const [{ text }, { addAbortSignal }] = await Promise.all([
+            import('node:stream/consumers'),
+            import('node:stream'),
+          ]);
+          return text(addAbortSignal(signal, process.stdin)).catch((error) => {
+            throw signal.aborted ? signal.reason : error;
+          });
+        },
+        onEnd: (close) => closers.push(close),
       }),
-      openFlows: new Map(),
-      terminal,
-      output,
-      // Byte for byte, but that a terminal gets nothing that it would act on.
-      printBytes: (bytes) =>
-        stdout.write(stdout.isTTY ? cleanLines(Buffer.from(bytes).toString('utf8')) : bytes),
-      stdoutIsTerminal: stdout.isTTY === true,
-      stdoutColumns: stdout.columns,
-      world: realWorld(signal, unfinished),
-      readStdin: async () => {
-        const [{ text }, { addAbortSignal }] = await Promise.all([
-          import('node:stream/consumers'),
-          import('node:stream'),
-        ]);
-        return text(addAbortSignal(signal, process.stdin)).catch((error) => {
-          throw signal.aborted ? signal.reason : error;
-        });
-      },
-      onEnd: (close) => closers.push(close),
-    });
+    );
     output.finish();
   } catch (error) {
     process.exitCode = reportError(

@@ -1,7 +1,5 @@
 import type { MessagePort } from 'node:worker_threads';
-import type { Context } from '../commands/context.ts';
-import { openProfileOf } from '../commands/open/profile.ts';
-import { openPace, openTransport } from '../commands/open/transport.ts';
+import { openContext, type Surroundings } from '../commands/context.ts';
 import { keepHeapSmall } from '../commands/shared/keep-heap-small.ts';
 import { SharedProgress, syncCustomers } from '../commands/sync/customers.ts';
 import { type ThreadMessage, type ThreadStart, toThreadFailure } from '../commands/sync/threads.ts';
@@ -26,20 +24,19 @@ export async function syncThread(start: ThreadStart, port: MessagePort): Promise
   const closers: (() => Promise<void>)[] = [];
   /** The first thread has said already what there is to say of the profile. */
   let isOpen = false;
-  const context = contextOf(start, interrupt.signal, {
+  const world = worldOf(start, interrupt.signal, {
     post,
     say: (say) => isOpen && post({ say }),
     warn: (warn) => isOpen && post({ warn }),
     onEnd: (close) => closers.push(close),
   });
   try {
-    const opened = openProfileOf(context);
-    const transport = await openTransport(context, opened, context.globals.grant);
+    const context = openContext(world);
+    await context.transport();
     isOpen = true;
     keepHeapSmall();
     const job = { ...start.job, progress: new SharedProgress(start.counts) };
-    const pace = openPace(context.world, start.pace);
-    const { reports, failures } = await syncCustomers(context, opened, { ...transport, pace }, job);
+    const { reports, failures } = await syncCustomers(context, job);
     post({ reports, failures: failures.map(toThreadFailure) });
   } catch (error) {
     if (!(error instanceof Psd2Error)) throw error;
@@ -49,17 +46,17 @@ export async function syncThread(start: ThreadStart, port: MessagePort): Promise
   }
 }
 
-interface ThreadPorts extends Pick<Context, 'onEnd'> {
+interface ThreadPorts extends Pick<Surroundings, 'onEnd'> {
   post(message: ThreadMessage): void;
   say(text: string): void;
   warn(text: string): void;
 }
 
-function contextOf(
-  { globals, sources }: ThreadStart,
+function worldOf(
+  { globals, sources, pace }: ThreadStart,
   signal: AbortSignal,
   { post, say, warn, onEnd }: ThreadPorts,
-): Context {
+): Surroundings {
   const { env } = process;
   const cannotAsk = () =>
     Promise.reject(new Psd2Error('usage', 'a further thread cannot ask for what has to be entered'));
@@ -79,7 +76,7 @@ function contextOf(
   };
   const folder = storeFolder(env.PSD2_CONFIG_DIR, signal);
   const world = realWorld(signal);
-  const finish: Context['world']['finish'] = async (atStake, work) => {
+  const finish: Surroundings['world']['finish'] = async (atStake, work) => {
     const id = world.newId();
     post({ begun: id, atStake });
     try {
@@ -100,6 +97,8 @@ function contextOf(
     printBytes: () => {},
     stdoutIsTerminal: false,
     stdoutColumns: undefined,
+    isForPerson: false,
+    pace,
     world: { ...world, finish },
     readStdin: cannotAsk,
     onEnd,

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Context } from '../commands/context.ts';
+import type { Surroundings } from '../commands/context.ts';
 
 /** What the command does not end before, with what is at stake. */
 export type Unfinished = Map<Promise<unknown>, string>;
@@ -11,7 +11,7 @@ export type Unfinished = Map<Promise<unknown>, string>;
  * @param signal aborted when the operator interrupts
  * @param unfinished holds what is to be finished while it runs
  */
-export function realWorld(signal: AbortSignal, unfinished: Unfinished = new Map()): Context['world'] {
+export function realWorld(signal: AbortSignal, unfinished: Unfinished = new Map()): Surroundings['world'] {
   return {
     now: () => new Date(),
     newId: () => randomUUID(),

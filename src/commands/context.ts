@@ -1,10 +1,14 @@
+import type { PaceState } from '../bank/call/pace.ts';
 import type { WorldPorts } from '../flows/ports.ts';
 import type { GrantType } from '../store/files/tokens.ts';
 import type { StoreFolder } from '../store/machine/folder.ts';
 import type { ProfileStore } from '../store/machine/profiles.ts';
-import type { Environment } from '../store/machine/settings.ts';
+import { type Environment, openProfile, type Profile } from '../store/machine/settings.ts';
 import type { Output } from '../terminal/output.ts';
 import type { Terminal } from '../terminal/terminal.ts';
+import type { ApplicationBank, CustomerBank, Transport } from './open/bank.ts';
+import type { KeyRing } from './open/keys.ts';
+import type { OpenStore } from './open/store.ts';
 
 /** The global options, after option, environment and default were weighed. */
 export interface Globals {
@@ -31,8 +35,8 @@ export interface Globals {
 /** Where a value comes from (command contract, "Precedence"). */
 export type Source = 'option' | 'environment' | 'profile' | 'default';
 
-/** What every command runs with. The dear things (certificates, connection, tokens) are opened by those that need them. */
-export interface Context {
+/** The world that a command runs in. */
+export interface Surroundings {
   globals: Globals;
   /** Where the value of a global option comes from. */
   sourceOf(option: 'profile' | 'timeout' | 'scaTimeout' | 'psuIp' | 'lang' | 'trace'): Source;
@@ -46,11 +50,124 @@ export interface Context {
   /** Writes bytes of the bank to stdout as they are. */
   printBytes(bytes: Uint8Array): void;
   stdoutIsTerminal: boolean;
+  /** A person reads both streams at a terminal, as a table. */
+  isForPerson: boolean;
   /** The terminal's width in cells, where stdout is one that knows it. */
   stdoutColumns: number | undefined;
   world: WorldPorts & { random: () => number };
+  /** The pace of other threads that call the same bank. */
+  pace?: PaceState;
   /** Standard input as one text. */
   readStdin(): Promise<string>;
   /** Runs when the command has ended, well or not. */
   onEnd(close: () => Promise<void>): void;
+}
+
+/**
+ * The profile that a command works with, and what is opened for it. Each is opened when it is first asked for, and once;
+ * all of them throw Psd2Error when it can't be opened.
+ */
+export interface ProfileContext extends Surroundings {
+  /** Its settings; what is encrypted of them stays so. @throws Psd2Error `no_profile`, `config` */
+  profile(): Profile;
+  /** Its settings with what is encrypted of them. @throws Psd2Error `config` when they can't be decrypted */
+  unsealed(): Promise<Profile>;
+  /**
+   * Its tokens and its flows. Says, once, which flows were interrupted.
+   *
+   * @param own the flow that the command takes up, as the operator named it: that one is not said
+   */
+  store(own?: string): Promise<OpenStore>;
+  /** Its certificates and keys; each is read when it is asked for. */
+  keys(): Promise<KeyRing>;
+  /** What all calls of an application share: certificates, signer, connection, pace. Nothing is sent yet. */
+  transport(grant?: GrantType): Promise<Transport>;
+  /** The bank, as an application reaches it: for calls that belong to no customer. */
+  applicationBank(grant?: GrantType): Promise<ApplicationBank>;
+}
+
+/** What every command runs with. */
+export interface Context extends ProfileContext {
+  /** The bank, as the token of the customer opens it. Inquiries that need SCA send the customer there. */
+  bank(): Promise<CustomerBank>;
+  /** The same, while the customer is not there. */
+  unattendedBank(): Promise<CustomerBank>;
+  /** A context for another customer of the profile; what is open for the profile is shared. */
+  forCustomer(customerId: string): Context;
+  /** A context for another profile, by its name or its settings. */
+  forProfile(profile: string | Profile): Context;
+}
+
+/** What every command runs with, in this world. Nothing is opened yet. */
+export function openContext(world: Surroundings): Context {
+  return withBank(openProfileContext(world));
+}
+
+function openProfileContext(world: Surroundings, given?: Profile): ProfileContext {
+  const context: ProfileContext = {
+    ...world,
+    profile: once(() => given ?? chosenProfile(world)),
+    unsealed: once(async () => {
+      const profile = context.profile();
+      const { name, settings } = profile;
+      if (!settings.sealed) return profile;
+      return { name, settings: { ...(await world.profiles.readSealed(name)), ...settings } };
+    }),
+    store: once(async (own?: string) => (await import('./open/store.ts')).openStore(context, own)),
+    keys: once(async () => (await import('./open/keys.ts')).openKeyRing(context, await context.unsealed())),
+    transport: onceFor(async (grant: GrantType) => (await openBank()).openTransport(context, grant), world),
+    applicationBank: onceFor(
+      async (grant: GrantType) =>
+        (await openBank()).openApplicationBank(context, await context.transport(grant)),
+      world,
+    ),
+  };
+  return context;
+}
+
+function withBank(profile: ProfileContext): Context {
+  const context: Context = {
+    ...profile,
+    bank: once(async () => (await openBank()).openCustomerBank(context)),
+    unattendedBank: once(async () => (await openBank()).openUnattendedBank(context)),
+    forCustomer: (customer) => withBank({ ...profile, globals: { ...profile.globals, customer } }),
+    forProfile: (other) =>
+      withBank(
+        typeof other === 'string'
+          ? openProfileContext({ ...profile, globals: { ...profile.globals, profile: other } })
+          : openProfileContext(profile, other),
+      ),
+  };
+  return context;
+}
+
+const openBank = () => import('./open/bank.ts');
+
+/** The profile that was chosen. With real money at stake, every question says so from now on. */
+function chosenProfile({ profiles, globals, env, terminal }: Surroundings): Profile {
+  const profile = openProfile(profiles, globals.profile, env);
+  if (profile.settings.environment === 'production') terminal.mark(`PRODUCTION ${profile.name}`);
+  return profile;
+}
+
+/** What `open` gives, and from then on the same again. What it throws is thrown again, unless it is no promise. */
+function once<Args extends unknown[], Value>(open: (...args: Args) => Value): (...args: Args) => Value {
+  let opened: { value: Value } | undefined;
+  return (...args) => {
+    opened ??= { value: open(...args) };
+    return opened.value;
+  };
+}
+
+/** As {@link once}, for each grant; without one it is the grant that was chosen. */
+function onceFor<Value>(
+  open: (grant: GrantType) => Value,
+  { globals }: Surroundings,
+): (grant?: GrantType) => Value {
+  const opened = new Map<GrantType, Value>();
+  return (grant = globals.grant) => {
+    const value = opened.get(grant) ?? open(grant);
+    opened.set(grant, value);
+    return value;
+  };
 }

@@ -51,7 +51,8 @@ export const TRANSFER: Scenario = {
 export const INSTANT: Scenario = {
   name: 'instant transfer',
   kind: 'transfer',
-  begin: (place) => [...order('Ada Lovelace', place), '--instant', '--payee-verified'],
+  // Pending at the first poll, so that there is something between two polls.
+  begin: (place) => [...order('INSTANT SLOW', place), '--instant', '--payee-verified'],
   resume: [...yes, '--payee-verified'],
   end: 'settled',
   ...executed,

@@ -2,7 +2,7 @@ import { chmodSync, cpSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { makeCertificateSet } from '../../src/sandbox/server/certificate-set.ts';
+import { makeCertificateSet } from '../../src/sandbox/folder/certificate-set.ts';
 import { freePort } from '../free-port.ts';
 import { readError } from './errors.ts';
 import { useOperator } from './psd2.ts';

@@ -11,7 +11,7 @@ import {
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { makeCertificateSet } from '../../src/sandbox/server/certificate-set.ts';
+import { makeCertificateSet } from '../../src/sandbox/folder/certificate-set.ts';
 import { freePort } from '../free-port.ts';
 import { readError } from './errors.ts';
 import * as shapes from './shapes.ts';

@@ -136,7 +136,7 @@ describe('a sandbox with made up customers', () => {
   const { psd2, json } = operator;
 
   test('any of them logs in, and their transactions add up', async () => {
-    const env = { PSD2_BROWSER: `${CUSTOMER} --user customer-000123` };
+    const env = { PSD2_BROWSER: `${operator.env.PSD2_BROWSER} --user customer-000123` };
     expect((await psd2(['auth', 'login'], { env })).code).toBe(0);
     expect((await json(z.object({ customerId: z.string() }), ['customer', 'id'])).customerId).toBe('5000123');
     const consent = ['consent', 'request', '--category', 'ACCOUNT_INFO', '--all-products'];

@@ -11,7 +11,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { makeCertificateSet } from '../../src/sandbox/server/certificate-set.ts';
+import { makeCertificateSet } from '../../src/sandbox/folder/certificate-set.ts';
 import { EC, RSA, withOpenssl } from '../certificates/openssl.ts';
 import { readError } from '../e2e/errors.ts';
 import { type Environment, PROGRAM } from '../e2e/psd2.ts';

@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { TlsOptions } from 'node:tls';
 import { describe, expect, it } from 'vitest';
-import { makeCertificateSet } from '../../src/sandbox/server/certificate-set.ts';
+import { makeCertificateSet } from '../../src/sandbox/folder/certificate-set.ts';
 import { EC, RSA, withOpenssl } from '../certificates/openssl.ts';
 import { readError } from '../e2e/errors.ts';
 import { success, useHostileBank, write } from './hostile-bank.ts';

@@ -75,6 +75,7 @@ describe('a consent', () => {
       state: 'PENDING',
       request: {
         kind: 'consent',
+        until: '2027-05-19',
         resourceId: id,
         tppName: 'Sandbox TPP',
         customerName: 'Anna Esposito',

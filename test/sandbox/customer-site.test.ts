@@ -86,6 +86,30 @@ describe('the customer site in Chromium, without scripts', () => {
     expect(bank.decisions).toEqual(['allow L1 1048262']);
   });
 
+  it('has the cursor in the field that comes next', async () => {
+    const focused = () => page.evaluate('document.activeElement.id');
+    await page.goto(loginUrl());
+    expect(await focused()).toBe('user');
+    await page.keyboard.type('bruno');
+    await page.getByLabel('Password').fill('wrong');
+    await page.keyboard.press('Enter');
+    await page.getByRole('alert').waitFor();
+    expect(await focused()).toBe('password');
+    pages.forgive('422 (');
+  });
+
+  it('leads from the front page to the console and to the customers', async () => {
+    await page.goto(site.origin);
+    expect(await page.title()).toBe('Welcome · Sandbox Bank');
+    await page.getByText('User bruno, password bruno-sandbox, customer 2073915').waitFor();
+    const links = await page.getByRole('link').evaluateAll((all) => all.map((a) => a.getAttribute('href')));
+    expect(links).toEqual(['', '#calls', '#flows', '#accounts', '#faults'].map((view) => `/console${view}`));
+    await page.goto(`${site.origin}/nowhere`);
+    await page.getByRole('link', { name: 'front page' }).click();
+    await page.waitForURL(`${site.origin}/`);
+    pages.forgive('404 (');
+  });
+
   it('cancels at the login page without a user or a password', async () => {
     await page.goto(loginUrl());
     await press('Cancel');
@@ -139,6 +163,7 @@ describe('the customer site in Chromium, without scripts', () => {
     expect(text).toContain('Credit card · 0000093017');
     expect(text).toContain('IT12 A099 9001 6000 0001 0482 620');
     expect(text).toContain('Prepare payments from your accounts');
+    expect(text).toContain('holds for 180 days, until 20 May 2027');
     await press('Approve consent');
     await page.waitForURL(`${callback.origin}/**`);
     expect(bank.decisions).toEqual([`approve ${RESOURCE}`]);
@@ -146,7 +171,7 @@ describe('the customer site in Chromium, without scripts', () => {
 
   it('fits a narrow phone, and follows the colour scheme', async () => {
     bank.sca.request = { ...payment, beneficiaryName: 'W'.repeat(70), description: 'x'.repeat(140) };
-    for (const url of [loginUrl(), scaUrl()]) {
+    for (const url of [site.origin, loginUrl(), scaUrl()]) {
       await page.goto(url);
       expect(await page.locator('html').evaluate((html) => html.scrollWidth)).toBe(320);
     }
@@ -229,7 +254,7 @@ describe('the customer site over HTTP', () => {
       expect(page.querySelectorAll('script, iframe, img, link[rel=stylesheet]')).toHaveLength(0);
       expect(html).not.toMatch(/\son\w+=|\sstyle=|https?:\/\//);
     }
-    expect(new Set(answers.map(({ html }) => parse(html).querySelector('title')?.text)).size).toBe(6);
+    expect(new Set(answers.map(({ html }) => parse(html).querySelector('title')?.text)).size).toBe(7);
   });
 
   it('shows an inquiry for older transactions, and a standing order, in plain words', async () => {
@@ -403,7 +428,7 @@ describe('the customer site over HTTP', () => {
       send('/login', { cookie, form: { ...anna, token: 'x' } }),
       send('/login?request=L2'),
       send('/sca-authorize/?resourceId=00000000-0000-4000-8000-000000000000'),
-      send('/'),
+      send('/x'),
       send('/sca-authorize'),
       send('/login/access'),
     ]);

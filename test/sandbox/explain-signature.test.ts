@@ -1,7 +1,7 @@
 import { constants, createHash, generateKeyPairSync, sign, X509Certificate } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { makeCertificateSet } from '../../src/sandbox/server/certificate-set.ts';
+import { makeCertificateSet } from '../../src/sandbox/folder/certificate-set.ts';
 import { explainSignature } from '../../src/sandbox/strict/explain-signature.ts';
 import type { RawRequest } from '../../src/sandbox/strict/raw-request.ts';
 

@@ -1,6 +1,8 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { getRequestListener } from '@hono/node-server';
+// The sandbox's answers need it too, and it is to be made of the `Response` that is there before the listener brings its own.
+import '@hono/node-server/utils/response';
 import type {
   BankSide,
   LoginRequest,
@@ -33,6 +35,7 @@ export const consent: Extract<ScaRequest, { kind: 'consent' }> = {
   resourceId: RESOURCE,
   tppName: 'Fintrek S.r.l.',
   customerName: 'Anna Esposito',
+  until: '2027-05-20',
   categories: [
     {
       name: 'ACCOUNT_INFO',

@@ -86,7 +86,7 @@ describe('execute', () => {
     expect((await put(id, 'execute')).status).toBe(200);
     expect(await result(id)).toEqual({ executionStatus: 'PENDING', executionStatusDescription: '' });
     expect(await status(id)).toEqual(['AUTHORIZED', 'PENDING']);
-    bank.clock.advance(1500);
+    bank.clock.advance(500);
     expect(await result(id)).toEqual({
       executionStatus: 'KO',
       executionStatusDescription: 'The bank of the beneficiary refused the instant transfer',
@@ -103,11 +103,14 @@ describe('execute', () => {
     expect(await result(id)).toMatchObject({ executionStatus: 'OK' });
   });
 
-  test('of INSTANT PENDING is settled after 30 seconds', async () => {
-    const id = await verified('INSTANT PENDING');
+  test.each([
+    ['INSTANT SLOW', 1500],
+    ['INSTANT PENDING', 30_000],
+  ])('of %s is settled after %i milliseconds', async (name, milliseconds) => {
+    const id = await verified(name);
     await bank.tpp.authorise(token, id);
     await put(id, 'execute');
-    bank.clock.advance(29_999);
+    bank.clock.advance(milliseconds - 1);
     expect(await result(id)).toMatchObject({ executionStatus: 'PENDING' });
     bank.clock.advance(1);
     expect(await result(id)).toMatchObject({ executionStatus: 'OK' });

@@ -343,7 +343,7 @@ describe('execute', () => {
     });
     expect(await balance()).toEqual({ booked: before.booked, available: before.available - 12_84 });
 
-    bank.clock.advance(1499);
+    bank.clock.advance(499);
     expect((await executionStatus(id)).json.data?.executionStatus).toBe('PENDING');
     bank.clock.advance(1);
     expect((await executionStatus(id)).json.data?.executionStatus).toBe('OK');
@@ -451,7 +451,7 @@ describe('execute', () => {
     const iban = (await get('/private/customers/2073915/accounts', bruno)).json.data?.accounts?.[0]?.iban;
     const id = await authorised({ ...instant, ibanBeneficiary: iban, beneficiaryName: 'Bruno Conti' });
     await execute(id);
-    bank.clock.advance(1500);
+    bank.clock.advance(500);
     expect(await balance(account, bruno)).toEqual({
       booked: before.booked + 12_34,
       available: before.available + 12_34,

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { TppRole } from '../../src/sandbox/access/rules.ts';
+import type { TppRole } from '../../src/sandbox/rules.ts';
 import { codeOf, detailOf, openTestBank, type Reply, type TestBank } from './tpp.ts';
 
 const CUSTOMER = '/private/customers/1048262';
@@ -69,6 +69,21 @@ describe('where consents are enforced', () => {
     await bank.tpp.send({ method: 'PUT', path: `${path}/${id}/confirm`, token, body: '{}' });
     expect(await answersOf(bank, token, PAYMENTS)).toEqual(['OK', 'OK']);
   });
+});
+
+test('a consent holds for 180 days', async () => {
+  const day = 24 * 60 * 60;
+  const bank = await openTestBank({ consents: 'enforced', tokenTtlSeconds: 200 * day });
+  try {
+    const token = (await bank.tpp.login()).accessToken;
+    await bank.tpp.giveConsent(token, '1048262', [{ name: 'ACCOUNT_INFO', products: ['0010482620'] }]);
+    bank.clock.advance(180 * day * 1000 - 1);
+    expect(await answersOf(bank, token, [CURRENT])).toEqual(['OK']);
+    bank.clock.advance(1);
+    expect(await answersOf(bank, token, [CURRENT])).toEqual(['403 CONSENT_MISSING']);
+  } finally {
+    await bank.close();
+  }
 });
 
 test('FUNDS_AVAILABILITY is not offered for a card, and the rest of the request is', async () => {

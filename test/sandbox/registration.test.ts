@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { readEidasCertificate } from '../../src/certificates/eidas.ts';
-import { loadOrCreateRegistration, type Registration } from '../../src/sandbox/server/registration.ts';
+import { loadOrCreateRegistration, type Registration } from '../../src/sandbox/folder/registration.ts';
 
 let folder: string;
 let first: Registration;
@@ -94,7 +94,7 @@ describe('a second start', () => {
     vi.doMock('../../src/certificates/eidas.ts', () => {
       throw new Error('the certificate library was loaded');
     });
-    const fresh = await import('../../src/sandbox/server/registration.ts');
+    const fresh = await import('../../src/sandbox/folder/registration.ts');
     expect(await fresh.loadOrCreateRegistration(folder)).toEqual(first);
     await expect(fresh.loadOrCreateRegistration(join(folder, '..', 'another'))).rejects.toThrow();
   });

@@ -11,7 +11,7 @@ import {
   recordRunning,
   runningSandbox,
   stopSandbox,
-} from '../../src/sandbox/server/running.ts';
+} from '../../src/sandbox/folder/running.ts';
 
 /** A process that answers as a sandbox does; what it says of itself and how it takes SIGTERM can be chosen. */
 const program = `

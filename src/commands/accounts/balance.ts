@@ -2,7 +2,6 @@ import { type Balance, fetchBalance } from '../../bank/endpoints/customers.ts';
 import { parseProductId } from '../../domain/identifiers.ts';
 import type { Column } from '../../terminal/output.ts';
 import type { Context } from '../context.ts';
-import { openCustomerBank } from '../open/bank.ts';
 import { writeMoney } from '../shared/money.ts';
 import { balance } from './shape.ts';
 
@@ -17,7 +16,7 @@ const BALANCE_FIELDS: Column<Balance>[] = [
 /** `psd2 accounts balance <productId>` */
 export async function accountsBalance(context: Context, product: string): Promise<void> {
   const productId = parseProductId(product);
-  const { bank, customerId } = await openCustomerBank(context);
+  const { bank, customerId } = await context.bank();
   context.output.record(
     await fetchBalance(bank, customerId, productId, context.world.newId()),
     BALANCE_FIELDS,

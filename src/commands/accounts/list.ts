@@ -1,7 +1,6 @@
 import { type Account, fetchAccounts } from '../../bank/endpoints/customers.ts';
 import type { Column } from '../../terminal/output.ts';
 import type { Context } from '../context.ts';
-import { openCustomerBank } from '../open/bank.ts';
 import { accounts } from './shape.ts';
 
 const ACCOUNT_COLUMNS: Column<Account>[] = [
@@ -13,7 +12,7 @@ const ACCOUNT_COLUMNS: Column<Account>[] = [
 ];
 /** `psd2 accounts list` */
 export async function accountsList(context: Context): Promise<void> {
-  const { bank, customerId } = await openCustomerBank(context);
+  const { bank, customerId } = await context.bank();
   const found = await fetchAccounts(bank, customerId, context.world.newId());
   await context.output.table(found, ACCOUNT_COLUMNS, 'The customer has no accounts.', accounts);
 }

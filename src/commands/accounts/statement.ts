@@ -14,7 +14,6 @@ import type { ProductId } from '../../domain/identifiers.ts';
 import { Psd2Error } from '../../errors.ts';
 import type { Statement } from '../../statements/statement.ts';
 import type { Context } from '../context.ts';
-import { openCustomerBank } from '../open/bank.ts';
 
 /**
  * What was booked on an account in a range, and its balances then, counted back from the balance now. Without `from` it
@@ -28,7 +27,7 @@ export async function fetchStatement(
   productId: ProductId,
   range: DayRange,
 ): Promise<Statement> {
-  const { bank, customerId } = await openCustomerBank(context);
+  const { bank, customerId } = await context.bank();
   const transactionId = context.world.newId();
   const account = await findAccount(productId, fetchAccounts(bank, customerId, transactionId));
   const now = context.world.now();

@@ -8,9 +8,7 @@ import { parseProductId } from '../../domain/identifiers.ts';
 import { Psd2Error } from '../../errors.ts';
 import type { Column } from '../../terminal/output.ts';
 import type { Context } from '../context.ts';
-import { openCustomerBank } from '../open/bank.ts';
 import { keepHeapSmall } from '../shared/keep-heap-small.ts';
-
 import { readLimit } from '../shared/read-limit.ts';
 import { requireFile, saveResult } from '../shared/save-document.ts';
 import { transactions } from './shape.ts';
@@ -50,7 +48,7 @@ export async function accountsTransactions(
   const limit = readLimit(options.limit);
   const file = options.export === undefined ? undefined : requireFile(context, options.file);
 
-  const { bank, customerId } = await openCustomerBank(context);
+  const { bank, customerId } = await context.bank();
   const query = { customerId, productId, from, to, transactionId: context.world.newId() };
   if (options.export !== undefined && file !== undefined) {
     return saveResult(context, file, await fetchTransactionsDocument(bank, query, options.export));

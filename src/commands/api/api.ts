@@ -6,8 +6,6 @@ import { pathSegment } from '../../bank/endpoints/path-segment.ts';
 import { isMoneyTransfer } from '../../domain/transfer.ts';
 import { Psd2Error } from '../../errors.ts';
 import type { Context } from '../context.ts';
-import { openBankOf, openCustomerBank } from '../open/bank.ts';
-import { openProfileOf } from '../open/profile.ts';
 import { readJsonOption } from '../shared/read-data.ts';
 
 export interface ApiOptions {
@@ -41,7 +39,7 @@ export async function api(
   if (isSent) refuseExecution(method, path);
   const call: BankCall = {
     method,
-    path: readPath(context, path),
+    path: await readPath(context, path),
     transactionId: options.transaction === undefined ? context.world.newId() : readUuid(options.transaction),
     headers: Object.fromEntries(options.header.map(readHeader)),
     ...(options.data !== undefined && { body: await readJsonOption(context, '--data', options.data) }),
@@ -51,7 +49,7 @@ export async function api(
   if (options.dryRun && options.curl) throw new Psd2Error('usage', '--dry-run and --curl exclude each other');
 
   if (!isSent) {
-    const bank = await openBankOf(context, openProfileOf(context), context.globals.grant);
+    const bank = await context.applicationBank();
     const composed = await bank.compose({ ...call, ...(options.token && { bearer: TOKEN_PLACE }) });
     const { printCurl, printRequest } = await import('./show-request.ts');
     if (options.curl) printCurl(context, bank, composed);
@@ -59,9 +57,7 @@ export async function api(
     return;
   }
 
-  const bank = options.token
-    ? (await openCustomerBank(context)).bank
-    : (await openBankOf(context, openProfileOf(context), context.globals.grant)).connect();
+  const bank = options.token ? (await context.bank()).bank : (await context.applicationBank()).connect();
   const answer = await bank.exchange(call);
   if (context.globals.raw) context.printBytes(answer.body);
   else await printAnswer(context, answer);
@@ -124,7 +120,7 @@ async function printAnswer({ output }: Context, answer: Answer): Promise<void> {
 }
 
 /** `{customerId}` stands for the customer; the rest is sent as it is given. @throws Psd2Error `usage` */
-function readPath(context: Context, path: string): string {
+async function readPath(context: Context, path: string): Promise<string> {
   if (/^[a-z][a-z0-9+.-]*:\/\//i.test(path)) {
     throw new Psd2Error(
       'usage',
@@ -142,8 +138,8 @@ function readPath(context: Context, path: string): string {
     );
   }
   if (!absolute.includes('{customerId}')) return absolute;
-  const opened = openProfileOf(context);
-  const customerId = context.globals.customer ?? opened.tokens.lastCustomer();
+  const { tokens } = await context.store();
+  const customerId = context.globals.customer ?? tokens.lastCustomer();
   if (customerId === undefined) {
     throw new Psd2Error('not_logged_in', 'Nobody is logged in, so {customerId} stands for nobody', {
       hint: 'Run psd2 auth login.',

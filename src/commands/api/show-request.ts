@@ -3,7 +3,7 @@ import { pathOf } from '../../bank/transport/connection.ts';
 import { Psd2Error } from '../../errors.ts';
 import type { PemSetting } from '../../store/machine/settings.ts';
 import type { Context } from '../context.ts';
-import type { OpenBank } from '../open/bank.ts';
+import type { ApplicationBank } from '../open/bank.ts';
 
 /** Prints the request that would be sent, secrets left out, and the exact string that was signed. */
 export function printRequest(
@@ -36,7 +36,7 @@ export function printRequest(
  *
  * @throws Psd2Error `config` when the profile has no paths that curl could read
  */
-export function printCurl(context: Context, bank: OpenBank, { request }: ComposedRequest): void {
+export function printCurl(context: Context, bank: ApplicationBank, { request }: ComposedRequest): void {
   const { method, target, headers, body } = request;
   const token = `printf 'authorization: Bearer %s\\n' "$(${tokenCommand(context, bank)})"`;
   const lines = [
@@ -54,7 +54,7 @@ export function printCurl(context: Context, bank: OpenBank, { request }: Compose
 }
 
 /** The command that prints the token which the call is made with. */
-function tokenCommand({ globals }: Context, { profile }: OpenBank): string {
+function tokenCommand({ globals }: Context, { profile }: ApplicationBank): string {
   const { grant, customer } = globals;
   return [
     `psd2 --profile ${quote(profile.name)}`,
@@ -75,7 +75,7 @@ function redactBody(target: string, body: Buffer): string {
   );
 }
 
-function pathOfPem({ profile }: OpenBank, key: PemSetting): string {
+function pathOfPem({ profile }: ApplicationBank, key: PemSetting): string {
   const source = profile.settings[key];
   if (source && 'path' in source) return source.path;
   throw new Psd2Error('config', 'The profile holds its certificates itself, and curl reads them from files', {

@@ -1,17 +1,15 @@
 import type { Context } from '../context.ts';
-import { openProfileOf } from '../open/profile.ts';
 import { logins } from './shape.ts';
 import { describeLogin, type LoginStatus } from './stored-login.ts';
 
 /** `psd2 auth list`: whose tokens are kept. */
 export async function authList(context: Context): Promise<void> {
-  const opened = openProfileOf(context);
-  const { tokens } = opened;
+  const { tokens } = await context.store();
   const last = tokens.lastCustomer();
   const kept = [...tokens.customers(), null].flatMap((customerId) => {
     const login = tokens.readLogin(customerId);
     const grant = customerId === null ? 'client_credentials' : 'authorization_code';
-    return login ? [describeLogin(context, opened, grant, customerId, login)] : [];
+    return login ? [describeLogin(context, grant, customerId, login)] : [];
   });
   await context.output.table(
     kept,

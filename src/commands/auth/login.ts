@@ -4,8 +4,6 @@ import { logIn } from '../../flows/login.ts';
 import { toStoredTokens } from '../../flows/session.ts';
 import type { Context } from '../context.ts';
 import { customerPortsOf } from '../flow/customer-ports.ts';
-import { openBankOf } from '../open/bank.ts';
-import { type OpenProfile, openProfileOf } from '../open/profile.ts';
 import { describeLogin, type LoginStatus, printLogin } from './stored-login.ts';
 
 export interface LoginOptions {
@@ -19,19 +17,16 @@ const NEVER = new AbortController().signal;
 
 /** `psd2 auth login`: a customer through the browser, or the application by itself. */
 export async function authLogin(context: Context, options: LoginOptions): Promise<void> {
-  const opened = openProfileOf(context);
   printLogin(
     context,
-    await (options.clientCredentials
-      ? logApplicationIn(context, opened)
-      : logCustomerIn(context, opened, options.paste)),
+    await (options.clientCredentials ? logApplicationIn(context) : logCustomerIn(context, options.paste)),
   );
 }
 
-async function logApplicationIn(context: Context, opened: OpenProfile): Promise<LoginStatus> {
+async function logApplicationIn(context: Context): Promise<LoginStatus> {
   const { world } = context;
-  const { tokens: store } = opened;
-  const bank = await openBankOf(context, opened, 'client_credentials');
+  const { tokens: store } = await context.store();
+  const bank = await context.applicationBank('client_credentials');
   const customerId = store.lastCustomer() ?? null;
   const tokens = await world.finish('The new login', async () => {
     const giveBack = store.reserve();
@@ -46,19 +41,19 @@ async function logApplicationIn(context: Context, opened: OpenProfile): Promise<
     await store.locked(null, () => store.write(null, kept), NEVER);
     return kept;
   });
-  return describeLogin(context, opened, 'client_credentials', customerId, tokens);
+  return describeLogin(context, 'client_credentials', customerId, tokens);
 }
 
 /** @param paste whether the operator pastes the address that the browser ended at */
-async function logCustomerIn(context: Context, opened: OpenProfile, paste: boolean): Promise<LoginStatus> {
+async function logCustomerIn(context: Context, paste: boolean): Promise<LoginStatus> {
   const { terminal, world } = context;
-  const { profile, tokens: store } = opened;
+  const { tokens: store } = await context.store();
   if (paste && !terminal.canAsk) {
     throw new Psd2Error('usage', '--paste asks for an address, and there is no terminal to ask at', {
       hint: 'Use a redirect URI on this machine instead (PSD2_REDIRECT_URI).',
     });
   }
-  const bank = await openBankOf(context, opened, 'authorization_code');
+  const bank = await context.applicationBank('authorization_code');
   // The customer is not to be troubled for a login that can't be kept.
   const giveBack = store.reserve();
   const { customerId, tokens } = await logIn({
@@ -66,7 +61,7 @@ async function logCustomerIn(context: Context, opened: OpenProfile, paste: boole
     bankWith: (accessToken) =>
       bank.connect({ current: async () => accessToken, renewed: async () => accessToken }),
     client: bank.client(),
-    customer: customerPortsOf(context, profile),
+    customer: customerPortsOf(context, context.profile()),
     world,
     // It carries the code: what is pasted is not shown.
     askForReturnAddress: paste
@@ -83,5 +78,5 @@ async function logCustomerIn(context: Context, opened: OpenProfile, paste: boole
       await store.rememberCustomer(customerId);
     },
   });
-  return describeLogin(context, opened, 'authorization_code', customerId, tokens);
+  return describeLogin(context, 'authorization_code', customerId, tokens);
 }

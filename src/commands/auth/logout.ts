@@ -1,20 +1,19 @@
 import { revokeToken } from '../../bank/endpoints/oauth.ts';
 import type { Printed } from '../../terminal/shape.ts';
 import type { Context } from '../context.ts';
-import { openBankOf } from '../open/bank.ts';
 import { logout } from './shape.ts';
 import { storedLogin } from './stored-login.ts';
 
 /** `psd2 auth logout`: forgets the tokens; with `revoke` the bank forgets them first. */
 export async function authLogout(context: Context, options: { revoke: boolean }): Promise<void> {
-  const { globals, world, output, terminal } = context;
-  const { opened, holder } = storedLogin(context);
+  const { world, output, terminal } = context;
+  const { tokens: store, holder } = await storedLogin(context);
   const revoked: Printed<typeof logout>['revoked'] = [];
-  const bank = options.revoke ? await openBankOf(context, opened, globals.grant) : undefined;
+  const bank = options.revoke ? await context.applicationBank() : undefined;
   // A renewal that is under way must not store tokens after they were forgotten.
-  await opened.tokens.exclusively(holder, async () => {
+  await store.exclusively(holder, async () => {
     if (bank) {
-      const tokens = await opened.tokens.read(holder);
+      const tokens = await store.read(holder);
       const transactionId = world.newId();
       const kinds = [
         ['refresh_token', tokens?.refreshToken],
@@ -26,9 +25,9 @@ export async function authLogout(context: Context, options: { revoke: boolean })
         revoked.push(kind);
       }
     }
-    opened.tokens.remove(holder);
+    store.remove(holder);
   });
   if (output.format === 'table')
     terminal.say(`Logged out${revoked.length > 0 ? `; the bank has revoked ${revoked.join(' and ')}` : ''}.`);
-  else output.record({ profile: opened.profile.name, revoked }, [], logout);
+  else output.record({ profile: context.profile().name, revoked }, [], logout);
 }

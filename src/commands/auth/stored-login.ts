@@ -5,7 +5,7 @@ import { dailyLimitOf } from '../../store/machine/settings.ts';
 import type { Column } from '../../terminal/output.ts';
 import type { Printed } from '../../terminal/shape.ts';
 import type { Context } from '../context.ts';
-import { customerOf, notLoggedIn, type OpenProfile, openProfileOf } from '../open/profile.ts';
+import { customerOf, notLoggedIn, type OpenStore } from '../open/store.ts';
 import { login } from './shape.ts';
 
 /** What `auth login` and `auth status` tell of a login. */
@@ -28,11 +28,11 @@ const LOGIN_FIELDS: Column<LoginStatus>[] = [
 /** What is shown of a login; never a token. */
 export function describeLogin(
   context: Context,
-  { profile }: OpenProfile,
   grantType: GrantType,
   customerId: string | null,
   { scope, accessTokenExpiresAt, refreshTokenExpiresAt }: StoredLogin,
 ): LoginStatus {
+  const profile = context.profile();
   const status: LoginStatus = {
     profile: profile.name,
     grantType,
@@ -57,22 +57,22 @@ export function printLogin({ output }: Context, status: LoginStatus): void {
 
 /** A login that is stored, and whose tokens it is of: the customer's, or null for the application's own. */
 export interface StoredHolder {
-  opened: OpenProfile;
+  tokens: OpenStore['tokens'];
   holder: string | null;
   login: StoredLogin;
 }
 
 /** The login that the command is about. @throws Psd2Error `not_logged_in` */
-export function storedLogin(context: Context): StoredHolder {
-  const opened = openProfileOf(context);
-  const holder = context.globals.grant === 'client_credentials' ? null : customerOf(context, opened);
-  const login = opened.tokens.readLogin(holder);
-  if (!login) throw notLoggedIn(opened, holder);
-  return { opened, holder, login };
+export async function storedLogin(context: Context): Promise<StoredHolder> {
+  const { tokens } = await context.store();
+  const holder = context.globals.grant === 'client_credentials' ? null : await customerOf(context);
+  const login = tokens.readLogin(holder);
+  if (!login) throw await notLoggedIn(context, holder);
+  return { tokens, holder, login };
 }
 
 /** Prints what is stored of a login. The application acts for the customer who logged in last. */
-export function printStoredLogin(context: Context, { opened, holder, login }: StoredHolder): void {
-  const customerId = holder ?? opened.tokens.lastCustomer() ?? null;
-  printLogin(context, describeLogin(context, opened, context.globals.grant, customerId, login));
+export function printStoredLogin(context: Context, { tokens, holder, login }: StoredHolder): void {
+  const customerId = holder ?? tokens.lastCustomer() ?? null;
+  printLogin(context, describeLogin(context, context.globals.grant, customerId, login));
 }

@@ -4,10 +4,9 @@ import { readCertificateFile } from '../../certificates/certificate-file.ts';
 import type { PairName } from '../../certificates/key-pair.ts';
 import { Psd2Error } from '../../errors.ts';
 import { isMissing } from '../../store/disk/system-error.ts';
-import { openProfile, type Profile } from '../../store/machine/settings.ts';
+import type { Profile } from '../../store/machine/settings.ts';
 import type { Context } from '../context.ts';
 import { type KeyRing, openKeyRing, PAIR_SETTINGS } from '../open/keys.ts';
-import { openSecrets } from '../open/profile.ts';
 import { keyMatches } from './certificate-checks.ts';
 
 /** The pairs of a profile, with the kind of certificate that each wants. */
@@ -22,15 +21,10 @@ interface Found {
   keyMatches: boolean | null;
 }
 
-/** The profile with what is encrypted of it. @throws Psd2Error `no_profile`, `config` */
-export function openWhole(context: Context): Promise<Profile> {
-  return openSecrets(context, openProfile(context.profiles, context.globals.profile, context.env));
-}
-
 /** The QWAC and the QSealC of the profile. @throws Psd2Error `config` when it has none */
 export async function certificatesOfProfile(context: Context): Promise<Found[]> {
-  const profile = await openWhole(context);
-  const keys = openKeyRing(context, profile);
+  const profile = await context.unsealed();
+  const keys = await context.keys();
   const found: Found[] = [];
   for (const [pair] of PAIRS) {
     const each = await pairOf(context, profile, keys, pair);
@@ -87,7 +81,7 @@ async function keysOfProfile(context: Context): Promise<string[]> {
   for (const [pair] of PAIRS) {
     try {
       const silent = { ...context, terminal: { ...context.terminal, canAsk: false } };
-      const { key } = await openKeyRing(silent, await openWhole(silent)).read(pair);
+      const { key } = await openKeyRing(silent, await context.unsealed()).read(pair);
       const pem = key();
       if (pem !== undefined) known.push(pem);
     } catch (error) {

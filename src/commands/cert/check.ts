@@ -4,7 +4,7 @@ import { Psd2Error } from '../../errors.ts';
 import type { Context } from '../context.ts';
 import { printChecks } from '../shared/checks.ts';
 import { checkCertificate } from './certificate-checks.ts';
-import { certificatesOfFile, openWhole } from './certificates.ts';
+import { certificatesOfFile } from './certificates.ts';
 import { checkProfileCertificates } from './profile-certificates.ts';
 
 /**
@@ -19,7 +19,7 @@ export async function certCheck(context: Context, file: string | undefined, days
   const limits = { now: context.world.now(), days: Number(days), soon: 'fail' as const };
   const checks =
     file === undefined
-      ? await checkProfileCertificates(context, await openWhole(context), limits)
+      ? await checkProfileCertificates(context, await context.unsealed(), limits)
       : (await certificatesOfFile(context, file, undefined)).map(({ certificate, keyMatches }) => {
           const { qcType, roles } = readEidasCertificate(certificate.raw);
           const use = { qcType, isTpp: roles.length > 0, keyMatches };

@@ -5,7 +5,7 @@ import { type ProductId, parseProductId } from '../../domain/identifiers.ts';
 import { Psd2Error } from '../../errors.ts';
 import type { Context } from '../context.ts';
 import { refuseClientCredentials } from '../flow/rules.ts';
-import { type CustomerBank, openCustomerBank } from '../open/bank.ts';
+import type { CustomerBank } from '../open/bank.ts';
 import { driveConsent } from './drive.ts';
 
 export interface ConsentOptions {
@@ -36,7 +36,7 @@ export async function consentRequest(context: Context, options: ConsentOptions):
   }
   refuseClientCredentials(context);
 
-  const opened = await openCustomerBank(context);
+  const opened = await context.bank();
   const transactionId = context.world.newId();
   const products = options.allProducts ? await everyProduct(opened, transactionId) : given;
   const open = opened.journal.createConsent({

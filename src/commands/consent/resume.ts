@@ -1,7 +1,4 @@
 import type { Context } from '../context.ts';
-import { actingFor } from '../flow/rules.ts';
-import { openCustomerBank } from '../open/bank.ts';
-import { openProfileOf } from '../open/profile.ts';
 import { driveConsent } from './drive.ts';
 
 /** `psd2 consent resume <flow>` */
@@ -10,8 +7,8 @@ export async function consentResume(
   flow: string,
   options: { allowPartial: boolean },
 ): Promise<void> {
-  const { current } = openProfileOf(context, flow).journal.openConsent(flow);
-  const opened = await openCustomerBank(actingFor(context, current.customerId));
+  const { current } = (await context.store(flow)).journal.openConsent(flow);
+  const opened = await context.forCustomer(current.customerId).bank();
   await opened.journal.claimed(current.flow, () =>
     driveConsent(context, opened, opened.journal.openConsent(current.flow), options.allowPartial),
   );

@@ -1,5 +1,4 @@
 import type { Context } from '../context.ts';
-import type { OpenProfile } from '../open/profile.ts';
 import type { Finding } from './diagnosis.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
@@ -9,13 +8,12 @@ const CONSENT_DAYS = 180;
 const SOON_DAYS = 14;
 
 /** Whether the customer is logged in, and for how long; nothing is renewed. */
-export async function checkToken(
-  { globals, world }: Context,
-  { profile, tokens }: OpenProfile,
-): Promise<Finding> {
+export async function checkToken(context: Context): Promise<Finding> {
+  const { globals, world } = context;
+  const { tokens } = await context.store();
   const customerId = globals.customer ?? tokens.lastCustomer();
   const kept = customerId === undefined ? undefined : await tokens.read(customerId);
-  const fix = `psd2 --profile ${profile.name} auth login`;
+  const fix = `psd2 --profile ${context.profile().name} auth login`;
   if (!kept) return { status: 'warn', detail: 'nobody is logged in', fix };
   const now = world.now().getTime();
   const holds = (until: string | null) => until === null || Date.parse(until) > now;
@@ -34,10 +32,9 @@ export async function checkToken(
 }
 
 /** How long ago the customer consented, as far as this profile's journal knows. */
-export function checkConsents(
-  { globals, world }: Context,
-  { profile, tokens, journal }: OpenProfile,
-): Finding {
+export async function checkConsents(context: Context): Promise<Finding> {
+  const { globals, world } = context;
+  const { tokens, journal } = await context.store();
   const customerId = globals.customer ?? tokens.lastCustomer();
   const daysLeft = new Map<string, number>();
   for (const consent of journal.consents()) {
@@ -62,6 +59,6 @@ export function checkConsents(
     : {
         status: 'warn',
         detail: detail.join(', '),
-        fix: `psd2 --profile ${profile.name} consent request --category <NAME> --all-products`,
+        fix: `psd2 --profile ${context.profile().name} consent request --category <NAME> --all-products`,
       };
 }

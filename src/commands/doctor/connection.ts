@@ -6,11 +6,8 @@ import type { Answer } from '../../bank/call/exchange.ts';
 import { authorizeCall } from '../../bank/endpoints/oauth.ts';
 import { CallFailed, proxyFor } from '../../bank/transport/connection.ts';
 import { Psd2Error } from '../../errors.ts';
-import { redirectUriOf } from '../../store/machine/settings.ts';
+import { baseUrlOf, redirectUriOf } from '../../store/machine/settings.ts';
 import type { Context } from '../context.ts';
-import { openBankOf } from '../open/bank.ts';
-import type { KeyRing } from '../open/keys.ts';
-import type { OpenProfile } from '../open/profile.ts';
 import type { Diagnosis, Finding } from './diagnosis.ts';
 
 /** A bank takes a signature only so long before or after its `Date`; how long it does not say. */
@@ -24,13 +21,8 @@ export const CONNECTION_CHECKS = ['proxy', 'DNS', 'TLS', 'clock', 'authorize'];
  * Checks the way to the bank: proxy, DNS, mutual TLS, and whether it takes the authorize call that a login begins
  * with, which tells of the application, its signature and the redirect URI. One request is sent, once.
  */
-export async function checkConnection(
-  context: Context,
-  opened: OpenProfile,
-  keys: KeyRing,
-  diagnosis: Diagnosis,
-): Promise<void> {
-  const { baseUrl } = opened;
+export async function checkConnection(context: Context, diagnosis: Diagnosis): Promise<void> {
+  const baseUrl = baseUrlOf(context.profile());
   const proxy = await diagnosis.make('proxy', async () => {
     const found = await proxyFor(baseUrl);
     const detail = found ? `the bank is reached through ${found.host}` : 'none: the bank is reached directly';
@@ -43,7 +35,7 @@ export async function checkConnection(
     return;
   }
 
-  const said = await checkTls(context, opened, keys, diagnosis);
+  const said = await checkTls(context, diagnosis);
   if (!said) {
     diagnosis.skip(['clock', 'authorize'], 'the bank did not answer');
     return;
@@ -59,17 +51,12 @@ export async function checkConnection(
 type Said = { answer: Answer } | { answer?: never; refusal: Psd2Error };
 
 /** Makes the authorize call, once. @returns undefined when there was no answer */
-function checkTls(
-  context: Context,
-  opened: OpenProfile,
-  keys: KeyRing,
-  diagnosis: Diagnosis,
-): Promise<Said | undefined> {
+function checkTls(context: Context, diagnosis: Diagnosis): Promise<Said | undefined> {
   return diagnosis.make('TLS', async (): Promise<Finding & { value: Said }> => {
-    const bank = await openBankOf(context, opened, 'authorization_code', keys);
+    const bank = await context.applicationBank('authorization_code');
     const call = authorizeCall({
       clientId: bank.client().clientId,
-      redirectUri: redirectUriOf(opened.profile),
+      redirectUri: redirectUriOf(bank.profile),
       state: context.world.newId(),
       transactionId: context.world.newId(),
     });

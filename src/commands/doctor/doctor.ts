@@ -1,13 +1,13 @@
 import {
+  baseUrlOf,
   dailyLimitOf,
   maxAmountOf,
+  type Profile,
   redirectUriOf,
   requireSetting,
   requireSource,
 } from '../../store/machine/settings.ts';
 import type { Context } from '../context.ts';
-import { openKeyRing } from '../open/keys.ts';
-import { type OpenProfile, openProfileOf, openSecrets } from '../open/profile.ts';
 import { printChecks } from '../shared/checks.ts';
 import { checkConsents, checkToken } from './access.ts';
 import { CONNECTION_CHECKS, checkConnection } from './connection.ts';
@@ -45,19 +45,19 @@ export async function doctor(context: Context): Promise<void> {
     await printChecks(context, diagnosis.checks);
     diagnosis.fail();
   }
-  const opened = await diagnosis.make('configuration', () => openConfiguration(context));
-  if (opened) await diagnosis.make('settings', async () => checkSettings(opened));
+  const profile = await diagnosis.make('configuration', () => openConfiguration(context));
+  if (profile) await diagnosis.make('settings', async () => checkSettings(profile));
   else diagnosis.skip(['settings'], NO_PROFILE);
   await diagnosis.make('file modes', async () => checkModes(context));
-  if (opened) {
-    const keys = openKeyRing(context, opened.profile);
-    await diagnosis.add('QWAC', () => checkCertificates(context, opened.profile, keys));
-    await diagnosis.make('chain', () => checkChains(opened.profile, keys));
-    await diagnosis.make('signer', () => checkSigner(context, opened.profile, keys));
-    await diagnosis.make('redirect port', () => checkRedirectPort(context, opened.profile));
-    await checkConnection(context, opened, keys, diagnosis);
-    await diagnosis.make('token', () => checkToken(context, opened));
-    await diagnosis.make('consents', async () => checkConsents(context, opened));
+  if (profile) {
+    const keys = await context.keys();
+    await diagnosis.add('QWAC', () => checkCertificates(context, profile, keys));
+    await diagnosis.make('chain', () => checkChains(profile, keys));
+    await diagnosis.make('signer', () => checkSigner(context, profile, keys));
+    await diagnosis.make('redirect port', () => checkRedirectPort(context, profile));
+    await checkConnection(context, diagnosis);
+    await diagnosis.make('token', () => checkToken(context));
+    await diagnosis.make('consents', () => checkConsents(context));
   } else {
     diagnosis.skip(PROFILE_CHECKS, NO_PROFILE);
   }
@@ -66,17 +66,22 @@ export async function doctor(context: Context): Promise<void> {
 }
 
 /** Whether there is a profile that can be read. */
-async function openConfiguration(context: Context): Promise<Finding & { value: OpenProfile }> {
-  const opened = openProfileOf(context);
-  const value = { ...opened, profile: await openSecrets(context, opened.profile) };
-  const { profile, baseUrl } = value;
+async function openConfiguration(context: Context): Promise<Finding & { value: Profile }> {
+  await context.store();
+  const profile = await context.unsealed();
+  const baseUrl = baseUrlOf(profile);
   const { environment } = profile.settings;
   const kind = environment === undefined ? '' : `, ${environment}`;
-  return { status: 'ok', detail: `profile ${profile.name}${kind}: ${baseUrl.href}`, fix: null, value };
+  return {
+    status: 'ok',
+    detail: `profile ${profile.name}${kind}: ${baseUrl.href}`,
+    fix: null,
+    value: profile,
+  };
 }
 
 /** Whether the profile has all that a login needs. */
-function checkSettings({ profile }: OpenProfile): Finding {
+function checkSettings(profile: Profile): Finding {
   for (const key of ['clientId', 'clientSecret', 'applicationName'] as const) requireSetting(profile, key);
   requireSource(profile, 'qwacCertificate');
   redirectUriOf(profile);

@@ -3,7 +3,7 @@ import { nextOperationStep } from '../../domain/operation.ts';
 import { needsSettlement } from '../../domain/transfer.ts';
 import { Psd2Error } from '../../errors.ts';
 import type { FlowJournal } from '../../store/files/journal.ts';
-import type { Context } from '../context.ts';
+import type { ProfileContext } from '../context.ts';
 
 /** A flow that was left behind, and what of it the operator has to know. */
 interface LeftBehind {
@@ -15,19 +15,16 @@ interface LeftBehind {
 }
 
 const MOST_NAMED = 3;
-const told = new WeakSet<Context['terminal']>();
 
 /**
  * Names the flows of the profile that were interrupted, with the command that takes each up again, in one line on
- * stderr. A flow is interrupted when it is not at its end and no process works on it. A command that opens its
- * profile twice names them once.
+ * stderr, for a person at a terminal. A flow is interrupted when it is not at its end and no process works on it.
  *
  * @param own the flow that this command is about, as the operator named it: that one is left out
  */
-export function nameInterruptedFlows(context: Context, journal: FlowJournal, own?: string): void {
+export function nameInterruptedFlows(context: ProfileContext, journal: FlowJournal, own?: string): void {
   const { globals, sourceOf, terminal } = context;
-  if (told.has(terminal)) return;
-  told.add(terminal);
+  if (!context.isForPerson) return;
   const unread = journal.underWay.leftBehind();
   const interrupted: LeftBehind[] = [];
   // Only what is named is read: there may be thousands.

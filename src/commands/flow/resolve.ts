@@ -7,10 +7,7 @@ import type { FlowJournal, OpenFlow } from '../../store/files/journal.ts';
 import { cleanText } from '../../terminal/clean.ts';
 import { writeLocalTime } from '../../terminal/output.ts';
 import type { Context } from '../context.ts';
-import { openUnattendedBank } from '../open/bank.ts';
-import { type OpenProfile, openProfileOf } from '../open/profile.ts';
-import { openTransport } from '../open/transport.ts';
-import { actingFor, refuseUnconfirmable } from './rules.ts';
+import { refuseUnconfirmable } from './rules.ts';
 
 export interface ResolveOptions {
   executed: boolean;
@@ -62,14 +59,14 @@ export async function resolve<Flow extends AnyFlow, Event extends { type: string
   kind: Resolvable<Flow, Event>,
 ): Promise<void> {
   const said = { outcome: readOutcome(options), by: operatorOf(), note: readNote(options.note) };
-  const opened = openProfileOf(context, reference);
-  const { current } = kind.open(opened.journal, reference);
+  const { journal } = await context.store(reference);
+  const { current } = kind.open(journal, reference);
   refuseUnlessOpen(kind, current);
   refuseUnconfirmable(context, 'What became of it');
 
   const { terminal, globals } = context;
-  await opened.journal.claimed(current.flow, async () => {
-    const open = kind.open(opened.journal, current.flow);
+  await journal.claimed(current.flow, async () => {
+    const open = kind.open(journal, current.flow);
     refuseUnlessOpen(kind, open.current);
     const before = open.current;
     try {
@@ -78,7 +75,7 @@ export async function resolve<Flow extends AnyFlow, Event extends { type: string
         askBank: (flow) =>
           terminal.whileWaiting(
             `Asking the bank what became of the ${flow.kind}`,
-            kind.askBank(() => openBank(context, opened, kind.customerOf(flow)), flow),
+            kind.askBank(() => openBank(context, kind.customerOf(flow)), flow),
           ),
         tell: (sentences) => terminal.warn(sentences.map(cleanText).join('\n')),
         isOpen: kind.isOpen,
@@ -97,10 +94,8 @@ export async function resolve<Flow extends AnyFlow, Event extends { type: string
 }
 
 /** The bank as it can be asked while nobody is there: no customer is sent anywhere. */
-async function openBank(context: Context, opened: OpenProfile, customerId: string): Promise<Bank> {
-  const acting = actingFor(context, customerId);
-  const transport = await openTransport(acting, opened, acting.globals.grant);
-  return openUnattendedBank(acting, opened, transport, customerId).bank;
+async function openBank(context: Context, customerId: string): Promise<Bank> {
+  return (await context.forCustomer(customerId).unattendedBank()).bank;
 }
 
 /** @throws Psd2Error `usage` */

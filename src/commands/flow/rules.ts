@@ -4,11 +4,6 @@ import type { OnDamaged } from '../../store/files/journal.ts';
 import { cleanText } from '../../terminal/clean.ts';
 import type { Context } from '../context.ts';
 
-/** The same context with the customer whose flow it is. */
-export function actingFor(context: Context, customerId: string): Context {
-  return { ...context, globals: { ...context.globals, customer: customerId } };
-}
-
 /** @throws Psd2Error `usage`: SCA needs the customer, who is not there with client credentials */
 export function refuseClientCredentials({ globals }: Context): void {
   if (globals.grant === 'client_credentials') {

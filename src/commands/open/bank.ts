@@ -1,19 +1,49 @@
+import { answerCheck } from '../../bank/call/answer-check.ts';
 import { type Bank, openBank, type TokenSource } from '../../bank/call/bank.ts';
-import { type ComposedRequest, type ComposeSettings, composeRequest } from '../../bank/call/compose.ts';
-import { type Answer, type BankCall, openExchange } from '../../bank/call/exchange.ts';
+import {
+  type ComposedRequest,
+  type ComposeSettings,
+  composeRequest,
+  type Identity,
+} from '../../bank/call/compose.ts';
+import { type Answer, type BankCall, type ExchangeSettings, openExchange } from '../../bank/call/exchange.ts';
+import { Pace } from '../../bank/call/pace.ts';
 import type { ClientCredentials } from '../../bank/endpoints/oauth.ts';
+import { type BankConnection, connectToBank } from '../../bank/transport/connection.ts';
 import { withScaForInquiries } from '../../flows/inquiry.ts';
 import { openSession } from '../../flows/session.ts';
 import type { GrantType } from '../../store/files/tokens.ts';
+import {
+  applicationNameOf,
+  baseUrlOf,
+  DEFAULT_TPP_CERTIFICATE,
+  type Profile,
+  readPem,
+  requireSetting,
+} from '../../store/machine/settings.ts';
 import { cleanText } from '../../terminal/clean.ts';
-import type { Context } from '../context.ts';
+import type { Context, ProfileContext } from '../context.ts';
 import { customerPortsOf } from '../flow/customer-ports.ts';
-import type { KeyRing } from './keys.ts';
-import { customerOf, notLoggedIn, type OpenProfile, openProfileOf } from './profile.ts';
-import { openTransport, type Transport } from './transport.ts';
+import { callRecorder } from './call-records.ts';
+import { openSigner } from './keys.ts';
+import { customerOf, notLoggedIn, type OpenStore } from './store.ts';
 
-/** The bank of a profile, connected for one grant. */
-export interface OpenBank extends OpenProfile {
+/** What the calls of an application share, whoever the customer is. */
+export interface Transport {
+  grant: GrantType;
+  connection: BankConnection;
+  pace: Pace;
+  identity: Identity;
+  /** The application's id and secret. @throws Psd2Error `config` when one is not set */
+  client(): ClientCredentials;
+  checkAnswer: ExchangeSettings['checkAnswer'];
+  observe: ExchangeSettings['observe'];
+}
+
+/** The bank of a profile, as an application reaches it. */
+export interface ApplicationBank {
+  profile: Profile;
+  baseUrl: URL;
   /** The bank's session id, once an answer has brought it. */
   session: { apiTrackId: string | undefined };
   /** Without tokens for the OAuth calls; with a source of tokens for the private ones. */
@@ -24,74 +54,12 @@ export interface OpenBank extends OpenProfile {
 }
 
 /** The bank as one customer's token opens it. */
-export interface CustomerBank extends OpenBank {
+export interface CustomerBank extends ApplicationBank, OpenStore {
   bank: Bank;
   accessTokens: TokenSource;
   customerId: string;
   /** Whose tokens the calls are made with: the customer's, or null for the application's own. */
   holder: string | null;
-}
-
-/**
- * Opens the way to a profile's bank: certificates are read and checked; nothing is sent yet.
- *
- * @throws Psd2Error `config`, `certificate`
- */
-export async function openBankOf(
-  context: Context,
-  opened: OpenProfile,
-  grant: GrantType,
-  keys?: KeyRing,
-): Promise<OpenBank> {
-  return openBankOver(context, opened, await openTransport(context, opened, grant, keys));
-}
-
-function openBankOver(
-  context: Context,
-  opened: OpenProfile,
-  { grant, connection, pace, identity, client, checkAnswer, countCall, log }: Transport,
-  apiTrackId?: string,
-): OpenBank {
-  const { globals, terminal, world } = context;
-  const { baseUrl } = opened;
-  const session = { apiTrackId };
-  const composing: ComposeSettings = {
-    pathPrefix: baseUrl.pathname === '/' ? '' : baseUrl.pathname,
-    identity,
-    psuIpAddress: globals.psuIpAddress,
-    language: globals.language,
-    traceComponent: globals.traceComponent,
-    session,
-    ...world,
-  };
-  const exchange = openExchange({
-    ...composing,
-    ...world,
-    connection,
-    pace,
-    timeoutMs: globals.timeoutMs,
-    checkAnswer,
-    observe: (call) => {
-      log(call);
-      if (grant === 'client_credentials' && call.isPrivate) countCall();
-      if (!globals.verbose) return;
-      const ids = `request ${call.tppRequestId} transaction ${call.transactionId}${call.apiTrackId ? ` track ${call.apiTrackId}` : ''}`;
-      terminal.say(
-        cleanText(`${call.method} ${call.path} → ${call.outcome} in ${call.milliseconds} ms (${ids})`),
-      );
-    },
-  });
-  const notice = (message: { text: string; code: string | null }) => {
-    terminal.warn(cleanText(`The bank says: ${message.text}${message.code ? ` [${message.code}]` : ''}`));
-  };
-
-  return {
-    ...opened,
-    session,
-    compose: (call) => composeRequest(call, composing),
-    connect: (tokens) => openBank(exchange, notice, tokens, tokens && printIfRaw(context)),
-    client,
-  };
 }
 
 /**
@@ -104,53 +72,140 @@ export async function openCustomerBank(context: Context): Promise<CustomerBank> 
   // Since Node.js 24 another thread then reads the authorities that Node trusts. The first connection waits for that, so
   // it is begun before all else.
   process.getBuiltinModule('node:tls');
-  const { globals, world } = context;
-  const opened = openProfileOf(context);
-  const customerId = customerOf(context, opened);
-  const transport = await openTransport(context, opened, globals.grant);
-  if (globals.grant !== 'client_credentials' && !opened.tokens.readLogin(customerId))
-    throw notLoggedIn(opened, customerId);
-  const unattended = openUnattendedBank(context, opened, transport, customerId);
+  const { globals, terminal, world } = context;
+  const customerId = await customerOf(context);
+  await context.transport();
+  const { tokens } = await context.store();
+  if (globals.grant !== 'client_credentials' && !tokens.readLogin(customerId))
+    throw await notLoggedIn(context, customerId);
+  const unattended = await context.unattendedBank();
   const bank = withScaForInquiries(unattended.bank, {
-    customer: customerPortsOf(context, opened.profile),
+    customer: customerPortsOf(context, unattended.profile),
     world,
     get maySendCustomer() {
-      return globals.yes || context.terminal.canAsk;
+      return globals.yes || terminal.canAsk;
     },
-    say: context.terminal.say,
+    say: terminal.say,
   });
   return { ...unattended, bank };
 }
 
-/** The bank for calls on a customer's behalf, while the customer is not there. */
-export function openUnattendedBank(
-  context: Context,
-  opened: OpenProfile,
-  transport: Transport,
-  customerId: string,
-): CustomerBank {
+/** Opens the bank for calls on a customer's behalf, while the customer is not there. */
+export async function openUnattendedBank(context: Context): Promise<CustomerBank> {
+  const customerId = await customerOf(context);
+  const transport = await context.transport();
+  const { tokens, journal } = await context.store();
   const { grant } = transport;
   const holder = grant === 'client_credentials' ? null : customerId;
-  const opening = openBankOver(context, opened, transport, opened.tokens.readLogin(holder)?.apiTrackId);
+  const application = openApplicationBank(context, transport, tokens.readLogin(holder)?.apiTrackId);
   const accessTokens = openSession({
-    bank: opening.connect(),
+    bank: application.connect(),
     grantType: grant,
-    client: opening.client,
+    client: application.client,
     keeper: {
       whose: holder === null ? 'The login of the application' : `The login of customer ${holder}`,
-      read: () => opened.tokens.read(holder),
-      replace: (spent, tokens) => opened.tokens.replace(holder, spent, tokens),
-      refuse: (tokens) => opened.tokens.refuse(holder, tokens),
-      isNewest: (tokens) => opened.tokens.isNewest(holder, tokens),
-      reserve: () => opened.tokens.reserve(),
-      locked: (work) => opened.tokens.locked(holder, work),
+      read: () => tokens.read(holder),
+      replace: (spent, renewed) => tokens.replace(holder, spent, renewed),
+      refuse: (refused) => tokens.refuse(holder, refused),
+      isNewest: (known) => tokens.isNewest(holder, known),
+      reserve: () => tokens.reserve(),
+      locked: (work) => tokens.locked(holder, work),
     },
     world: context.world,
   });
-  return { ...opening, bank: opening.connect(accessTokens), accessTokens, customerId, holder };
+  const bank = application.connect(accessTokens);
+  return { ...application, tokens, journal, bank, accessTokens, customerId, holder };
+}
+
+/** @param apiTrackId the bank's session id of the calls before */
+export function openApplicationBank(
+  context: ProfileContext,
+  transport: Transport,
+  apiTrackId?: string,
+): ApplicationBank {
+  const { globals, terminal, world } = context;
+  const profile = context.profile();
+  const baseUrl = baseUrlOf(profile);
+  const session = { apiTrackId };
+  const composing: ComposeSettings = {
+    pathPrefix: baseUrl.pathname === '/' ? '' : baseUrl.pathname,
+    identity: transport.identity,
+    psuIpAddress: globals.psuIpAddress,
+    language: globals.language,
+    traceComponent: globals.traceComponent,
+    session,
+    ...world,
+  };
+  const exchange = openExchange({ ...composing, ...world, ...transport, timeoutMs: globals.timeoutMs });
+  const notice = (message: { text: string; code: string | null }) => {
+    terminal.warn(cleanText(`The bank says: ${message.text}${message.code ? ` [${message.code}]` : ''}`));
+  };
+  return {
+    profile,
+    baseUrl,
+    session,
+    compose: (call) => composeRequest(call, composing),
+    connect: (tokens) => openBank(exchange, notice, tokens, tokens && printIfRaw(context)),
+    client: transport.client,
+  };
 }
 
 /** With `--raw` the answers themselves are the command's output. */
-function printIfRaw({ globals, printBytes }: Context): ((answer: Answer) => void) | undefined {
+function printIfRaw({ globals, printBytes }: ProfileContext): ((answer: Answer) => void) | undefined {
   return globals.raw ? ({ body }) => printBytes(body) : undefined;
+}
+
+const CODE_KEYS = {
+  clientId: 'clientId',
+  clientSecret: 'clientSecret',
+  applicationName: 'applicationName',
+} as const;
+const CC_KEYS = {
+  clientId: 'ccClientId',
+  clientSecret: 'ccClientSecret',
+  applicationName: 'ccApplicationName',
+} as const;
+
+/**
+ * Reads and checks the profile's certificates and keys; nothing is sent yet.
+ *
+ * @throws Psd2Error `config`, `certificate`
+ */
+export async function openTransport(context: ProfileContext, grant: GrantType): Promise<Transport> {
+  const baseUrl = baseUrlOf(context.profile());
+  // Of a protected profile it is in hand before the bank grants tokens, which have to be kept.
+  await context.profiles.vault(context.profile().name).key();
+  const profile = await context.unsealed();
+  const keys = await context.keys();
+  const qwac = await keys.pair('QWAC');
+  const signing = await openSigner(context, profile, keys, qwac);
+  const observe = callRecorder(context, grant, baseUrl.host);
+  const connection = connectToBank(baseUrl, qwac, readPem(profile, 'ca'));
+  context.onEnd(() => connection.close());
+  const { clientId, clientSecret, applicationName } = grant === 'client_credentials' ? CC_KEYS : CODE_KEYS;
+  return {
+    grant,
+    connection,
+    observe,
+    pace: openPace(context),
+    checkAnswer: answerCheck(readPem(profile, 'bankSigningCertificate')),
+    identity: {
+      applicationName: applicationNameOf(profile, applicationName),
+      ...signing,
+      tppCertificate: profile.settings.tppCertificate ?? DEFAULT_TPP_CERTIFICATE,
+    },
+    client: () => ({
+      clientId: requireSetting(profile, clientId),
+      clientSecret: requireSetting(profile, clientSecret),
+    }),
+  };
+}
+
+function openPace({ world, pace }: ProfileContext): Pace {
+  // Not the time of day: a clock that is put back would hold up the next call as long. The same for all threads.
+  const clock = () => {
+    const [seconds, nanoseconds] = process.hrtime();
+    return seconds * 1e3 + nanoseconds / 1e6;
+  };
+  return new Pace({ ...world, clock }, pace);
 }

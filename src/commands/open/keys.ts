@@ -1,4 +1,5 @@
 import type { X509Certificate } from 'node:crypto';
+import type { Identity } from '../../bank/call/compose.ts';
 import {
   isPkcs12,
   type KeyPair,
@@ -8,6 +9,7 @@ import {
   WrongPassphrase,
 } from '../../certificates/key-pair.ts';
 import { Psd2Error } from '../../errors.ts';
+import { keySigner } from '../../signature/http-signature.ts';
 import { refuseUnsafe } from '../../store/disk/permissions.ts';
 import type { PemSource } from '../../store/machine/profiles.ts';
 import {
@@ -17,7 +19,7 @@ import {
   readSource,
   requireSource,
 } from '../../store/machine/settings.ts';
-import type { Context } from '../context.ts';
+import type { Surroundings } from '../context.ts';
 
 /** The settings that a pair is made of. */
 export const PAIR_SETTINGS = {
@@ -46,7 +48,7 @@ export interface KeyRing {
 }
 
 /** The certificates and keys of a profile; each is read when it is asked for. */
-export function openKeyRing({ env, terminal, world }: Context, profile: Profile): KeyRing {
+export function openKeyRing({ env, terminal, world }: Surroundings, profile: Profile): KeyRing {
   let passphrase = env.PSD2_KEY_PASSPHRASE || undefined;
 
   const opening: KeyRing['opening'] = async (what, open) => {
@@ -111,4 +113,21 @@ export function openKeyRing({ env, terminal, world }: Context, profile: Profile)
 
 function refuseKeyFile(source: PemSource): void {
   if ('path' in source) refuseUnsafe(source.path, 'secret');
+}
+
+/** Who makes the signatures: the QSealC's key, or the QWAC's where there is no QSealC, or the operator's command. */
+export async function openSigner(
+  context: Surroundings,
+  { settings }: Profile,
+  keys: KeyRing,
+  qwac: KeyPair,
+): Promise<Pick<Identity, 'signer' | 'signingCertificate'>> {
+  const sealed = settings.qsealCertificate ?? settings.qsealKey;
+  if (settings.signer !== undefined) {
+    const { outsideSigner } = await import('./outside-signer.ts');
+    const certificate = sealed ? await keys.certificate('QSealC') : qwac.certificate;
+    return { signer: outsideSigner(context, settings.signer, certificate), signingCertificate: certificate };
+  }
+  const { key, certificate } = sealed ? await keys.pair('QSealC') : qwac;
+  return { signer: keySigner(key), signingCertificate: certificate };
 }

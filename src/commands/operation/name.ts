@@ -3,7 +3,6 @@ import { Psd2Error } from '../../errors.ts';
 import type { OpenOperation } from '../../store/files/journal.ts';
 import type { GenericOperation } from '../../store/flow/kinds.ts';
 import type { Context } from '../context.ts';
-import { openProfileOf } from '../open/profile.ts';
 
 /** @throws Psd2Error `usage`, also for a bank transfer (command contract, "One set of rules") */
 export function parseOperationName(name: string): string {
@@ -23,22 +22,25 @@ export function parseOperationName(name: string): string {
 }
 
 /** The operation of this profile that a reference fits; a resource that was made elsewhere fits none. */
-export function knownOperation(context: Context, reference: string): GenericOperation | undefined {
+export async function knownOperation(
+  context: Context,
+  reference: string,
+): Promise<GenericOperation | undefined> {
   try {
-    return openProfileOf(context, reference).journal.openOperation(reference).current;
+    return (await context.store(reference)).journal.openOperation(reference).current;
   } catch (error) {
     if (error instanceof Psd2Error && error.code === 'flow_not_found') return undefined;
     throw error;
   }
 }
 
-export function findOperation(
+export async function findOperation(
   context: Context,
   operation: string,
   from: string,
   reference: string,
-): OpenOperation {
-  const open = openProfileOf(context, reference).journal.openOperation(reference);
+): Promise<OpenOperation> {
+  const open = (await context.store(reference)).journal.openOperation(reference);
   const { order, flow } = open.current;
   if (order.operation === operation && order.from === from) return open;
   throw new Psd2Error('usage', `${flow} is a ${order.operation} of the product ${order.from}`, {

@@ -3,9 +3,7 @@ import { isMoneyTransfer } from '../../domain/transfer.ts';
 import { Psd2Error } from '../../errors.ts';
 import type { GenericOperation } from '../../store/flow/kinds.ts';
 import type { Context } from '../context.ts';
-import { actingFor, refuseUnconfirmable } from '../flow/rules.ts';
-import { openCustomerBank } from '../open/bank.ts';
-import { openProfileOf } from '../open/profile.ts';
+import { refuseUnconfirmable } from '../flow/rules.ts';
 import { readFurtherData } from '../shared/read-data.ts';
 import { requireFile } from '../shared/save-document.ts';
 import { driveOperation } from './drive.ts';
@@ -13,12 +11,12 @@ import type { RunOptions } from './run.ts';
 
 /** `psd2 operation resume <flow>`: goes on from what is on disk; never executes twice. */
 export async function operationResume(context: Context, flow: string, options: RunOptions): Promise<void> {
-  const { current } = openProfileOf(context, flow).journal.openOperation(flow);
+  const { current } = (await context.store(flow)).journal.openOperation(flow);
   const furtherData = await readFurtherData(context, options.verifyData);
   const receipt = options.receipt === undefined ? undefined : requireFile(context, options.receipt);
   refuseMoneyTransfer(current);
   if (!current.accepted) refuseUnconfirmable(context, 'An operation');
-  const opened = await openCustomerBank(actingFor(context, current.order.customerId));
+  const opened = await context.forCustomer(current.order.customerId).bank();
   await opened.journal.claimed(current.flow, async () => {
     const open = opened.journal.openOperation(current.flow);
     refuseMoneyTransfer(open.current);

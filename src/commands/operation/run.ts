@@ -1,7 +1,6 @@
 import { parseProductId } from '../../domain/identifiers.ts';
 import type { Context } from '../context.ts';
 import { refuseClientCredentials, refuseUnconfirmable } from '../flow/rules.ts';
-import { openCustomerBank } from '../open/bank.ts';
 import { readFurtherData, readJsonOption } from '../shared/read-data.ts';
 import { requireFile } from '../shared/save-document.ts';
 import { driveOperation } from './drive.ts';
@@ -27,7 +26,7 @@ export async function operationRun(
   refuseClientCredentials(context);
   refuseUnconfirmable(context, 'An operation');
 
-  const opened = await openCustomerBank(context);
+  const opened = await context.bank();
   const { customerId, journal } = opened;
   const open = journal.createOperation({
     transactionId: context.world.newId(),

@@ -1,6 +1,5 @@
 import { fetchOperationStatus } from '../../bank/endpoints/operations.ts';
 import type { Context } from '../context.ts';
-import { openCustomerBank } from '../open/bank.ts';
 import { knownOperation, parseOperationName } from './name.ts';
 import { operationStatus as statusShape } from './shape.ts';
 
@@ -11,9 +10,9 @@ export async function operationStatus(
   options: { product: string; resource: string },
 ): Promise<void> {
   const operation = parseOperationName(name);
-  const known = knownOperation(context, options.resource);
+  const known = await knownOperation(context, options.resource);
   const resourceId = known?.verification?.resourceId ?? options.resource;
-  const { bank } = await openCustomerBank(context);
+  const { bank } = await context.bank();
   const status = await fetchOperationStatus(bank, resourceId, known?.transactionId ?? context.world.newId());
   context.output.record(
     { operation, resourceId, ...status },

@@ -3,8 +3,7 @@ import { nextOperationStep, type OperationStep } from '../../domain/operation.ts
 import { Psd2Error } from '../../errors.ts';
 import type { GenericOperation } from '../../store/flow/kinds.ts';
 import type { Context } from '../context.ts';
-import { actingFor, refuseClientCredentials } from '../flow/rules.ts';
-import { openCustomerBank } from '../open/bank.ts';
+import { refuseClientCredentials } from '../flow/rules.ts';
 import { readJsonOption } from '../shared/read-data.ts';
 import { driveOperation } from './drive.ts';
 import { findOperation, parseOperationName } from './name.ts';
@@ -20,7 +19,7 @@ export async function operationVerify(
   const data = await readJsonOption(context, '--data', options.data);
   refuseClientCredentials(context);
   if (options.resource === undefined) {
-    const opened = await openCustomerBank(context);
+    const opened = await context.bank();
     const { customerId, journal } = opened;
     const order = { customerId, from, operation, data };
     const open = journal.createOperation({ transactionId: context.world.newId(), order });
@@ -28,12 +27,12 @@ export async function operationVerify(
       driveOperation(context, opened, open, { until: ['verify-further', 'accept'] }),
     );
   }
-  const { current } = findOperation(context, operation, from, options.resource);
+  const { current } = await findOperation(context, operation, from, options.resource);
   const assertFollows = (operation: GenericOperation) => {
     if (nextOperationStep(operation, false) !== 'verify-further') throw notAt(operation, 'verify');
   };
   assertFollows(current);
-  const opened = await openCustomerBank(actingFor(context, current.order.customerId));
+  const opened = await context.forCustomer(current.order.customerId).bank();
   await opened.journal.claimed(current.flow, async () => {
     const open = opened.journal.openOperation(current.flow);
     assertFollows(open.current);
@@ -52,7 +51,7 @@ export async function operationStep(
   name: string,
   options: { product: string; resource: string },
 ): Promise<void> {
-  const { current } = findOperation(
+  const { current } = await findOperation(
     context,
     parseOperationName(name),
     parseProductId(options.product),
@@ -62,7 +61,7 @@ export async function operationStep(
     if (!BEGINS_WITH[step].includes(nextOperationStep(operation, false))) throw notAt(operation, step);
   };
   assertFollows(current);
-  const opened = await openCustomerBank(actingFor(context, current.order.customerId));
+  const opened = await context.forCustomer(current.order.customerId).bank();
   await opened.journal.claimed(current.flow, async () => {
     const open = opened.journal.openOperation(current.flow);
     assertFollows(open.current);

@@ -1,24 +1,29 @@
 import { ENVIRONMENT_PROFILE } from '../../store/machine/profiles.ts';
+import type { Profile } from '../../store/machine/settings.ts';
 import type { Vault } from '../../store/secrets/vault.ts';
 import type { Context } from '../context.ts';
-import { type OpenProfile, openProfileOf } from '../open/profile.ts';
+import type { OpenStore } from '../open/store.ts';
 import { protection } from './shape.ts';
 
-export type NamedProfile = OpenProfile & { vault: Vault };
+export type NamedProfile = OpenStore & { profile: Profile; vault: Vault };
 
 /** The profile with what protects it. @throws Psd2Error `config` when what it has encrypted can't be read */
 export async function openNamed(context: Context, name: string | undefined): Promise<NamedProfile> {
-  const { globals, profiles } = context;
-  const opened = openProfileOf({ ...context, globals: { ...globals, profile: name ?? globals.profile } });
-  const { profile } = opened;
+  const { profiles } = context;
+  const named = name === undefined ? context : context.forProfile(name);
+  const store = await named.store();
+  const profile = named.profile();
   const vault = profiles.vault(profile.name);
   // What was encrypted before can't be, where the key is gone.
   if (vault.kind === undefined && profile.settings.sealed) await profiles.readSealed(profile.name);
-  return { ...opened, vault };
+  return { ...store, profile, vault };
 }
 
 /** Writes what is stored of a profile anew, as its protection wants it now. */
-export async function rewriteSecrets({ profiles }: Context, { profile, tokens }: OpenProfile): Promise<void> {
+export async function rewriteSecrets(
+  { profiles }: Context,
+  { profile, tokens }: NamedProfile,
+): Promise<void> {
   if (profile.name !== ENVIRONMENT_PROFILE) await profiles.rewrite(profile.name);
   await tokens.rewrite();
 }

@@ -1,5 +1,5 @@
 import { Psd2Error } from '../../errors.ts';
-import type { RunningSandbox } from '../../sandbox/server/running.ts';
+import type { RunningSandbox } from '../../sandbox/folder/running.ts';
 import type { Context } from '../context.ts';
 import { sandboxFolderOf } from './folder.ts';
 import { addressesOf, SANDBOX_FIELDS, SANDBOX_PROFILE } from './start.ts';
@@ -12,7 +12,7 @@ export async function sandboxStatus(context: Context): Promise<void> {
 /** `psd2 sandbox stop`: one that does not run is no error. */
 export async function sandboxStop(context: Context): Promise<void> {
   const { terminal, output } = context;
-  const { stopSandbox } = await import('../../sandbox/server/running.ts');
+  const { stopSandbox } = await import('../../sandbox/folder/running.ts');
   const stopped = await stopSandbox(sandboxFolderOf(context));
   if (output.format === 'table')
     terminal.say(stopped ? `The sandbox at ${stopped.baseUrl} has ended.` : 'The sandbox is not running.');
@@ -27,7 +27,7 @@ export async function sandboxStop(context: Context): Promise<void> {
  */
 export async function sandboxEnv(context: Context): Promise<void> {
   const { baseUrl } = await requireRunning(context);
-  const { loadOrCreateRegistration } = await import('../../sandbox/server/registration.ts');
+  const { loadOrCreateRegistration } = await import('../../sandbox/folder/registration.ts');
   const registration = await loadOrCreateRegistration(sandboxFolderOf(context));
   const { authorizationCode, clientCredentials } = registration.applications;
   const variables = {
@@ -73,7 +73,7 @@ export async function sandboxCustomer(
  */
 export async function sandboxReset(context: Context): Promise<void> {
   const { terminal, output } = context;
-  const { runningSandbox } = await import('../../sandbox/server/running.ts');
+  const { runningSandbox } = await import('../../sandbox/folder/running.ts');
   const running = await runningSandbox(sandboxFolderOf(context));
   if (running) {
     await (await import('../../sandbox/control/control-client.ts')).resetSandbox(running);
@@ -92,7 +92,7 @@ export async function sandboxReset(context: Context): Promise<void> {
 
 /** @throws Psd2Error `sandbox` when it does not run */
 export async function requireRunning(context: Context): Promise<RunningSandbox> {
-  const { runningSandbox } = await import('../../sandbox/server/running.ts');
+  const { runningSandbox } = await import('../../sandbox/folder/running.ts');
   const running = await runningSandbox(sandboxFolderOf(context));
   if (running) return running;
   throw new Psd2Error('sandbox', 'The sandbox is not running', {

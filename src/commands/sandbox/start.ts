@@ -5,8 +5,8 @@ import { isDeepStrictEqual } from 'node:util';
 import * as z from 'zod/mini';
 import { isBlockedPort } from '../../domain/blocked-ports.ts';
 import { Psd2Error } from '../../errors.ts';
-import type { Registration } from '../../sandbox/server/registration.ts';
-import type { RunningSandbox } from '../../sandbox/server/running.ts';
+import type { Registration } from '../../sandbox/folder/registration.ts';
+import type { RunningSandbox } from '../../sandbox/folder/running.ts';
 import { makePrivateFolder } from '../../store/disk/json-file.ts';
 import type { ProfileSettings } from '../../store/machine/profiles.ts';
 import type { Column } from '../../terminal/output.ts';
@@ -81,7 +81,7 @@ export async function sandboxStart(context: Context, options: SandboxStartOption
 /** Starts this same command in the background and waits until it answers. */
 async function startDetached(context: Context): Promise<void> {
   const { folder, output, terminal, world } = context;
-  const { refuseSecondStart } = await import('../../sandbox/server/running.ts');
+  const { refuseSecondStart } = await import('../../sandbox/folder/running.ts');
   await refuseSecondStart(sandboxFolderOf(context));
   makePrivateFolder(folder.root);
   const logPath = join(folder.root, 'sandbox.log');

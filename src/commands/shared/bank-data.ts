@@ -1,13 +1,12 @@
 import * as z from 'zod/mini';
 import type { Context } from '../context.ts';
-import { openCustomerBank } from '../open/bank.ts';
 import { bankData } from './shapes.ts';
 
 // The specification does not show the shapes of these answers, so the bank's own data is printed, unread.
 
 /** Prints what the bank says under a path of the customer. */
 export async function showBankData(context: Context, pathOf: (customerId: string) => string): Promise<void> {
-  const { bank, customerId } = await openCustomerBank(context);
+  const { bank, customerId } = await context.bank();
   const call = { method: 'GET', path: pathOf(customerId), transactionId: context.world.newId() } as const;
   const { data } = await bank.call(call, z.record(z.string(), z.unknown()));
   printBankData(context, data);

@@ -3,9 +3,6 @@ import { Psd2Error } from '../../errors.ts';
 import { syncCustomer } from '../../flows/sync.ts';
 import { SyncRun } from '../../store/sync-folder.ts';
 import type { Context } from '../context.ts';
-import { openUnattendedBank } from '../open/bank.ts';
-import type { OpenProfile } from '../open/profile.ts';
-import type { Transport } from '../open/transport.ts';
 
 /** What a sync did for one customer. */
 export interface CustomerReport {
@@ -62,12 +59,7 @@ export interface SyncedCustomers {
  * Syncs customers until there are no more of them. What goes wrong with one stops no other. When the operator interrupts,
  * no further one is begun, and what was read of those at hand is stored before this returns.
  */
-export async function syncCustomers(
-  context: Context,
-  opened: OpenProfile,
-  transport: Transport,
-  job: SyncJob,
-): Promise<SyncedCustomers> {
+export async function syncCustomers(context: Context, job: SyncJob): Promise<SyncedCustomers> {
   const { signal } = context.world;
   const { progress, customers } = job;
   const synced: SyncedCustomers = { reports: [], failures: [] };
@@ -77,7 +69,7 @@ export async function syncCustomers(
   let isBroken = false;
 
   const syncOne = async (run: SyncRun, customerId: string) => {
-    const { bank } = openUnattendedBank(context, opened, transport, customerId);
+    const { bank } = await context.forCustomer(customerId).unattendedBank();
     const { since, today } = job;
     const query = { customerId, since, today, transactionId: context.world.newId() };
     try {

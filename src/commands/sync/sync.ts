@@ -1,12 +1,12 @@
 import { availableParallelism } from 'node:os';
+import type { Pace } from '../../bank/call/pace.ts';
 import { addDays, bankDay, type IsoDate, parseDate } from '../../domain/calendar.ts';
 import { Psd2Error } from '../../errors.ts';
 import { DAYS_WITHOUT_SCA } from '../../flows/sync.ts';
 import { cleanText } from '../../terminal/clean.ts';
 import type { Column } from '../../terminal/output.ts';
 import type { Context } from '../context.ts';
-import { customerOf, type OpenProfile, openProfileOf } from '../open/profile.ts';
-import { openTransport, type Transport } from '../open/transport.ts';
+import { customerOf } from '../open/store.ts';
 import { keepHeapSmall } from '../shared/keep-heap-small.ts';
 import {
   type CustomerReport,
@@ -44,9 +44,8 @@ export async function sync(context: Context, options: SyncOptions): Promise<void
   const cores = parseCores(options.cores);
   // Read when the pool is first used, which is later: four threads that wait for the disk would keep signatures waiting.
   process.env.UV_THREADPOOL_SIZE ??= String(POOL_THREADS);
-  const opened = openProfileOf(context);
-  const customers = customersOf(context, opened, options.allCustomers);
-  const transport = await openTransport(context, opened, context.globals.grant);
+  const customers = await customersOf(context, options.allCustomers);
+  const { pace } = await context.transport();
 
   const progress = new SharedProgress();
   const threads = threadsFor(cores, concurrency, customers.length);
@@ -63,21 +62,15 @@ export async function sync(context: Context, options: SyncOptions): Promise<void
   const start = context.world.now().getTime();
   keepHeapSmall();
   const synced = await context.terminal.whileWaiting(
-    () =>
-      progressLine(
-        customers.length,
-        progress.done,
-        transport.pace.turns,
-        context.world.now().getTime() - start,
-      ),
-    syncInThreads(context, opened, transport, jobs),
+    () => progressLine(customers.length, progress.done, pace.turns, context.world.now().getTime() - start),
+    syncInThreads(context, pace, jobs),
   );
   const reports = synced.flatMap((each) => each.reports);
   const failures = synced.flatMap((each) => each.failures);
   if (context.world.signal.aborted) throw stopped(progress.done, customers.length, failures[0]);
 
   reports.sort((a, b) => a.customerId.localeCompare(b.customerId));
-  report(context, { out: options.out, since, customers: reports }, transport.pace.turns);
+  report(context, { out: options.out, since, customers: reports }, pace.turns);
   const [first] = failures;
   if (first) {
     const incomplete = reports.filter(({ status }) => status !== 'synced').length;
@@ -102,17 +95,18 @@ function stopped(done: number, all: number, failure: Psd2Error | undefined): Psd
 }
 
 /** @throws Psd2Error `not_logged_in` when there is nobody to sync */
-function customersOf(context: Context, opened: OpenProfile, all: boolean): string[] {
-  if (!all) return [customerOf(context, opened)];
+async function customersOf(context: Context, all: boolean): Promise<string[]> {
+  if (!all) return [await customerOf(context)];
   if (context.globals.customer !== undefined) {
     throw new Psd2Error('usage', '--customer and --all-customers contradict each other', {
       hint: 'Leave one of them out.',
     });
   }
-  const customers = opened.tokens.customers();
+  const customers = (await context.store()).tokens.customers();
   if (customers.length > 0) return customers;
-  throw new Psd2Error('not_logged_in', `Nobody is logged in with the profile ${opened.profile.name}`, {
-    hint: `Run psd2 --profile ${opened.profile.name} auth login.`,
+  const { name } = context.profile();
+  throw new Psd2Error('not_logged_in', `Nobody is logged in with the profile ${name}`, {
+    hint: `Run psd2 --profile ${name} auth login.`,
   });
 }
 
@@ -125,15 +119,14 @@ function parseConcurrency(text: string): number {
 /** The first share on this thread, each other one on a thread of its own. */
 async function syncInThreads(
   context: Context,
-  opened: OpenProfile,
-  transport: Transport,
+  pace: Pace,
   [own, ...others]: SyncJob[],
 ): Promise<SyncedCustomers[]> {
   if (own === undefined) return [];
-  const work = [syncCustomers(context, opened, transport, own)];
+  const work = [syncCustomers(context, own)];
   if (others.length > 0) {
     const { syncInThread } = await import('./threads.ts');
-    work.push(...others.map((job) => syncInThread(context, job, transport.pace.state)));
+    work.push(...others.map((job) => syncInThread(context, job, pace.state)));
   }
   // All of them, before one that failed ends the command: what they have read is stored.
   const ended = await Promise.allSettled(work);

@@ -3,8 +3,7 @@ import { Psd2Error } from '../../errors.ts';
 import type { OpenTransfer } from '../../store/files/journal.ts';
 import type { Context } from '../context.ts';
 import { refuseClientCredentials, refuseUnconfirmable } from '../flow/rules.ts';
-import { type CustomerBank, openCustomerBank } from '../open/bank.ts';
-import { openProfileOf } from '../open/profile.ts';
+import type { CustomerBank } from '../open/bank.ts';
 import { readFurtherData } from '../shared/read-data.ts';
 import { driveTransfer } from './drive.ts';
 import { type OrderOptions, readOrder } from './order.ts';
@@ -27,13 +26,14 @@ export async function transferCreate(context: Context, options: TransferOptions)
   const order = readOrder(options, context.world.now());
   refuseClientCredentials(context);
   refuseUnconfirmable(context, 'A transfer');
-  const { profile } = openProfileOf(context);
+  await context.store();
+  const profile = context.profile();
   refuseUncheckedPayee(context, profile, { ...options, instant: order.instant });
   refuseAboveLimit(profile, order);
 
   const furtherData = await readFurtherData(context, options.verifyData);
 
-  const opened = await openCustomerBank(context);
+  const opened = await context.bank();
   const open = await opened.journal.locked(async () => {
     refuseKnownReference(opened.journal, order.reference);
     const begun = opened.journal.createTransfer({

@@ -4,7 +4,6 @@ import type { Transfer } from '../../domain/transfer.ts';
 import { Psd2Error } from '../../errors.ts';
 import type { Context } from '../context.ts';
 import { warnOfDamaged } from '../flow/rules.ts';
-import { openProfileOf } from '../open/profile.ts';
 import { readLimit } from '../shared/read-limit.ts';
 import { TRANSFER_COLUMNS, toTransferData } from './output.ts';
 import { transfers } from './shape.ts';
@@ -28,7 +27,7 @@ export async function transferList(context: Context, options: TransferListOption
   const since = options.since === undefined ? undefined : dayBegins(parseDate('--since', options.since));
   const isShort = options.limit === undefined && output.format === 'table' && stdoutIsTerminal;
   const limit = readLimit(options.limit, isShort ? TABLE_LIMIT : undefined);
-  const { journal } = openProfileOf(context);
+  const { journal } = await context.store();
 
   let shown = 0;
   let isCut = false;

@@ -1,13 +1,12 @@
 import { prepareTransfer, type TransferTerms } from '../../bank/endpoints/transfers.ts';
 import { parseProductId } from '../../domain/identifiers.ts';
 import type { Context } from '../context.ts';
-import { openCustomerBank } from '../open/bank.ts';
 import { terms as termsShape } from './shape.ts';
 
 /** `psd2 transfer prepare <productId>`: what the bank allows, before an order is made. */
 export async function transferPrepare(context: Context, product: string): Promise<void> {
   const productId = parseProductId(product);
-  const { bank, customerId } = await openCustomerBank(context);
+  const { bank, customerId } = await context.bank();
   const terms = await prepareTransfer(bank, { customerId, from: productId }, context.world.newId());
   context.output.record(
     toTerms(terms),

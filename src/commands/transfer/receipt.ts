@@ -2,9 +2,6 @@ import { fetchReceipt } from '../../bank/endpoints/operations.ts';
 import { standingOf } from '../../domain/flow-states.ts';
 import { Psd2Error } from '../../errors.ts';
 import type { Context } from '../context.ts';
-import { actingFor } from '../flow/rules.ts';
-import { openCustomerBank } from '../open/bank.ts';
-import { openProfileOf } from '../open/profile.ts';
 import { requireFile, saveResult } from '../shared/save-document.ts';
 
 /** `psd2 transfer receipt <flow>`: the bank's printable document. */
@@ -14,11 +11,11 @@ export async function transferReceipt(
   fileOption: string | undefined,
 ): Promise<void> {
   const file = requireFile(context, fileOption);
-  const { current } = openProfileOf(context).journal.openTransfer(flow);
+  const { current } = (await context.store()).journal.openTransfer(flow);
   const { order, verification, transactionId, state } = current;
   if (!verification || standingOf(current) !== 'done') {
     throw new Psd2Error('usage', `Transfer ${current.flow} is ${state}, so there is no receipt`);
   }
-  const { bank } = await openCustomerBank(actingFor(context, order.customerId));
+  const { bank } = await context.forCustomer(order.customerId).bank();
   await saveResult(context, file, await fetchReceipt(bank, order, verification.resourceId, transactionId));
 }

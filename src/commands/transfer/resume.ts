@@ -1,8 +1,6 @@
 import { isOpen } from '../../domain/flow-states.ts';
 import type { Context } from '../context.ts';
-import { actingFor, refuseUnconfirmable } from '../flow/rules.ts';
-import { openCustomerBank } from '../open/bank.ts';
-import { openProfileOf } from '../open/profile.ts';
+import { refuseUnconfirmable } from '../flow/rules.ts';
 import { readFurtherData } from '../shared/read-data.ts';
 import { driveTransfer } from './drive.ts';
 import { refuseAboveLimit, refuseUncheckedPayee, takeReference } from './rules.ts';
@@ -13,7 +11,8 @@ export async function transferResume(
   flow: string,
   options: { payeeVerified: boolean; verifyData: string[] },
 ): Promise<void> {
-  const { profile, journal } = openProfileOf(context, flow);
+  const { journal } = await context.store(flow);
+  const profile = context.profile();
   const { current } = journal.openTransfer(flow);
   const { order } = current;
   if (isOpen(current) && !current.accepted) {
@@ -22,7 +21,7 @@ export async function transferResume(
     refuseAboveLimit(profile, order);
   }
   const furtherData = await readFurtherData(context, options.verifyData);
-  const opened = await openCustomerBank(actingFor(context, order.customerId));
+  const opened = await context.forCustomer(order.customerId).bank();
   await opened.journal.claimed(current.flow, async () => {
     const open = opened.journal.openTransfer(current.flow);
     // It may have been stopped before it had the reference, and another transfer have it since.

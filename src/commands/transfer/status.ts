@@ -6,17 +6,14 @@ import type { Transfer } from '../../domain/transfer.ts';
 import { transferCalls } from '../../flows/transfer.ts';
 import { cleanText } from '../../terminal/clean.ts';
 import type { Context } from '../context.ts';
-import { actingFor } from '../flow/rules.ts';
-import { openCustomerBank } from '../open/bank.ts';
-import { openProfileOf } from '../open/profile.ts';
 import { printTransfer } from './output.ts';
 
 /** `psd2 transfer status <flow>`: how far the bank says it is; changes nothing. */
 export async function transferStatus(context: Context, flow: string): Promise<void> {
-  const { current } = openProfileOf(context).journal.openTransfer(flow);
+  const { current } = (await context.store()).journal.openTransfer(flow);
   const resourceId = current.verification?.resourceId ?? null;
   if (resourceId === null) return printTransfer(context, current);
-  const { bank } = await openCustomerBank(actingFor(context, current.order.customerId));
+  const { bank } = await context.forCustomer(current.order.customerId).bank();
   const { executionStatus } = transferCalls(bank, current);
   try {
     const status = await fetchOperationStatus(bank, resourceId, current.transactionId);

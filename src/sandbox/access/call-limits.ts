@@ -1,6 +1,6 @@
 import { Refusal } from '../answers/refusal.ts';
 import { bankDay, bankTimestamp } from '../ledger/bank-time.ts';
-import type { BankRules } from './rules.ts';
+import type { BankRules } from '../rules.ts';
 
 const WINDOW_MS = 60_000;
 const DAY_SECONDS = 24 * 60 * 60;

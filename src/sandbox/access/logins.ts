@@ -1,6 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { Refusal } from '../answers/refusal.ts';
-import type { Application } from '../server/registration.ts';
+import type { Application } from '../folder/registration.ts';
 import type { Grant } from './tokens.ts';
 
 const LOGIN_MS = 10 * 60 * 1000;

@@ -1,7 +1,7 @@
 import { expectedAndReceived, Refusal } from '../answers/refusal.ts';
+import type { Bank } from '../bank.ts';
 import type { Customer, Product } from '../customers/seed-customers.ts';
-import type { Bank } from '../server/bank.ts';
-import type { TppRole } from './rules.ts';
+import type { TppRole } from '../rules.ts';
 
 /** The API categories of the interface specification ("Consent request"). */
 export type Category = 'ACCOUNT_INFO' | 'FUNDS_AVAILABILITY' | 'PAYMENTS';
@@ -39,8 +39,7 @@ export function requireConsent(
   { productId }: Product,
   category: Category,
 ): void {
-  if (bank.rules.consents === 'recorded' || bank.consents.has(consentKey(customerId, category, productId)))
-    return;
+  if (bank.rules.consents === 'recorded' || bank.consents.has({ customerId, category, productId })) return;
   throw new Refusal(
     'CONSENT_MISSING',
     `The customer ${customerId} has given no consent ${category} for the product ${productId}`,
@@ -56,15 +55,10 @@ export function requireConsent(
  */
 export function requireAnyConsent(bank: Bank, { customerId }: Customer): void {
   if (bank.rules.consents === 'recorded') return;
-  if ([...bank.consents.values()].some((consent) => consent.customerId === customerId)) return;
+  if (bank.consents.inForce().some((consent) => consent.customerId === customerId)) return;
   throw new Refusal(
     'CONSENT_MISSING',
     `The customer ${customerId} has given no consent, and client credentials may not ask about them`,
     'Get one with: psd2 consent request --category ACCOUNT_INFO --all-products',
   );
-}
-
-/** The key that a consent is kept under: one for each category and product of a customer. */
-export function consentKey(customerId: string, category: string, productId: string): string {
-  return [customerId, category, productId].join(' ');
 }

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Refusal } from '../answers/refusal.ts';
-import type { Application } from '../server/registration.ts';
-import type { BankRules } from './rules.ts';
+import type { Application } from '../folder/registration.ts';
+import type { BankRules } from '../rules.ts';
 
 /** Seconds, as the token answer gives them. */
 export const REFRESH_TOKEN_SECONDS = 2_592_000;

@@ -1,5 +1,5 @@
 import { randomInt } from 'node:crypto';
-import type { Bank } from '../server/bank.ts';
+import type { Bank } from '../bank.ts';
 
 /** A HAL link of the interface specification ("Response envelope"). */
 export interface Link {

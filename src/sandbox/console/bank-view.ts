@@ -1,8 +1,8 @@
+import type { Bank } from '../bank.ts';
 import type { Customer } from '../customers/seed-customers.ts';
 import { decimal } from '../ledger/cents.ts';
 import type { Entry } from '../ledger/entry.ts';
 import type { Resource } from '../operations/resource.ts';
-import type { Bank } from '../server/bank.ts';
 
 /** How many flows and transactions the console shows. */
 const MOST_FLOWS = 100;
@@ -34,11 +34,12 @@ export function flowsOf(bank: Bank) {
         open: resource.sca !== undefined && bank.resources.scaState(resource) === 'PENDING',
         execution: executionOf(bank, resource),
       })),
-    consents: [...bank.consents.values()].map(({ customerId, category, productId, givenAt }) => ({
+    consents: bank.consents.inForce().map(({ customerId, category, productId, givenAt, endsAt }) => ({
       customer: bank.customers.find(customerId)?.user ?? customerId,
       category,
       productId,
       givenAt: givenAt.toISOString(),
+      endsAt: endsAt.toISOString(),
     })),
   };
 }

@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import { Psd2Error } from '../../errors.ts';
-import type { RunningSandbox } from '../server/running.ts';
+import type { RunningSandbox } from '../folder/running.ts';
 
 const ANSWER_MS = 5000;
 

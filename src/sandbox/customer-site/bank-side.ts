@@ -31,6 +31,8 @@ export type ScaRequest =
       resourceId: string;
       tppName: string;
       customerName: string;
+      /** When the consent would end, given today: `YYYY-MM-DD`. */
+      until: string;
       categories: { name: string; products: { productId: string; description: string; iban: string }[] }[];
     }
   | {

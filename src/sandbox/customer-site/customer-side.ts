@@ -1,9 +1,11 @@
+import { endOfConsent } from '../access/consents.ts';
+import type { Bank } from '../bank.ts';
 import type { Customer } from '../customers/seed-customers.ts';
+import { bankDay } from '../ledger/bank-time.ts';
 import { type Cents, decimal } from '../ledger/cents.ts';
 import type { Resource } from '../operations/resource.ts';
 import { scheduleText } from '../operations/standing-order.ts';
 import { totalOf } from '../operations/transfer-order.ts';
-import type { Bank } from '../server/bank.ts';
 import type { BankSide, Money, SandboxLogin, ScaRequest } from './bank-side.ts';
 
 /** The bank as its customer site sees it. */
@@ -45,12 +47,13 @@ function nameOf({ firstName, lastName }: Customer): string {
   return `${firstName} ${lastName}`;
 }
 
-function requestOf({ tppName }: Bank, resource: Resource): ScaRequest {
+function requestOf({ tppName, now }: Bank, resource: Resource): ScaRequest {
   const common = { resourceId: resource.id, tppName, customerName: nameOf(resource.customer) };
   if (resource.kind === 'consent') {
     return {
       ...common,
       kind: 'consent',
+      until: bankDay(endOfConsent(now())),
       categories: resource.categories
         .filter(({ outcome }) => outcome)
         .map(({ name, products }) => ({

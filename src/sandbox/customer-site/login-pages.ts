@@ -21,9 +21,9 @@ ${refused === undefined ? '' : html`<p class="alarm" id="refused" role="alert">U
 <form method="post" action="/login">
 ${hidden}
 <label for="user">User</label>
-<input id="user" name="user" type="text" value="${refused ?? ''}" autocomplete="username" autocapitalize="none" spellcheck="false" required${invalid}>
+<input id="user" name="user" type="text" value="${refused ?? ''}" autocomplete="username" autocapitalize="none" spellcheck="false" required${refused === undefined ? html` autofocus` : ''}${invalid}>
 <label for="password">Password</label>
-<input id="password" name="password" type="password" autocomplete="current-password" required${invalid}>
+<input id="password" name="password" type="password" autocomplete="current-password" required${refused === undefined ? '' : html` autofocus`}${invalid}>
 <div class="actions">
 <button class="primary" name="decision" value="login">Log in</button>
 <button name="decision" value="refuse" formnovalidate>Cancel</button>

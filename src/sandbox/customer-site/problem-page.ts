@@ -20,7 +20,7 @@ const PROBLEMS = {
     status: 404,
     title: 'There is no such page',
     text: 'The customer site of the sandbox bank has pages for login and for authorising.',
-    next: 'An application opens them for you.',
+    next: html`An application opens them for you. The <a href="/">front page</a> says how to begin.`,
   },
   unknownLogin: {
     status: 404,

@@ -104,6 +104,6 @@ function consent(request: Consent): Content {
 </ul></li>`;
     })}
 </ul>
-<p class="note after">Your consent holds until you take it back at your bank.</p>`,
+<p class="note after">Your consent holds for 180 days, until ${dateText(request.until)}. After that the bank asks you again.</p>`,
   };
 }

@@ -30,6 +30,11 @@ footer p { margin: 0; }
 h1 { margin: 0 0 .5rem; font-size: clamp(1.5rem, 5vw, 1.75rem); line-height: 1.2; letter-spacing: -.02em; text-wrap: balance; }
 h2 { margin: 0 0 .25rem; font-size: 1.125rem; line-height: 1.35; letter-spacing: -.005em; }
 p { margin: 0 0 1rem; }
+a { color: var(--accent); }
+a:hover { color: var(--accent-strong); }
+.steps { margin: 0; padding-left: 1.25rem; }
+.steps li + li { margin-top: .75rem; }
+.steps code { display: block; overflow-wrap: anywhere; }
 .lead, .note { color: var(--soft); }
 .lead { margin-bottom: 1.75rem; }
 .lead strong { color: var(--ink); }
@@ -47,7 +52,7 @@ button { flex: 1 1 11rem; min-height: 3rem; padding: .625rem 1.25rem; font: inhe
 button:hover { color: var(--accent-strong); border-color: var(--accent-strong); background: var(--tint); }
 button.primary { color: var(--on-accent); background: var(--accent); }
 button.primary:hover { color: var(--on-accent); background: var(--accent-strong); }
-:is(button, input):focus-visible { outline: 3px solid var(--accent); outline-offset: 2px; }
+:is(button, input, a):focus-visible { outline: 3px solid var(--accent); outline-offset: 2px; }
 .alarm { margin-bottom: 1.5rem; padding: .875rem 1rem; color: var(--alarm); background: var(--alarm-tint);
   border: 1px solid currentColor; border-radius: .5rem; font-weight: 600; }
 .people { display: grid; gap: .75rem; margin: 1.25rem 0 0; padding: 0; list-style: none; }

@@ -1,4 +1,4 @@
-import type { BankRules } from '../access/rules.ts';
+import type { BankRules } from '../rules.ts';
 import { accountOfIban } from './account-iban.ts';
 import { generateCustomer, numberOfId, numberOfProduct, numberOfUser } from './generated-customers.ts';
 import { type Customer, type Product, seedCustomers } from './seed-customers.ts';

@@ -1,6 +1,6 @@
+import { seededRandom } from '../seeded-random.ts';
 import { accountIban } from './account-iban.ts';
 import type { Customer, Product } from './seed-customers.ts';
-import { seededRandom } from './seeded-random.ts';
 
 /** How many customers can be made up: as many as have a customer id of their own. */
 const MOST_CUSTOMERS = 999_999;

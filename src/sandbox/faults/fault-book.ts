@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { seededRandom } from '../customers/seeded-random.ts';
+import { seededRandom } from '../seeded-random.ts';
 import { BadFault, type Fault, faultText, parseFault } from './fault.ts';
 import { type FaultTarget, parseTarget } from './target.ts';
 

@@ -1,7 +1,7 @@
 import type { MiddlewareHandler } from 'hono';
 import * as z from 'zod/mini';
+import type { Bank } from '../bank.ts';
 import { type CallFault, type FaultyCall, type MagicFault, planOf } from '../operations/plan.ts';
-import type { Bank } from '../server/bank.ts';
 import type { BankEnv } from '../server/bank-env.ts';
 import type { RawRequest } from '../strict/raw-request.ts';
 import type { Fault } from './fault.ts';

@@ -4,7 +4,7 @@ import type { Context, MiddlewareHandler } from 'hono';
 import { errorEnvelope } from '../answers/envelope.ts';
 import { type OutgoingAnswer, send } from '../answers/outgoing.ts';
 import { Refusal } from '../answers/refusal.ts';
-import type { Bank } from '../server/bank.ts';
+import type { Bank } from '../bank.ts';
 import type { BankEnv } from '../server/bank-env.ts';
 import { header } from '../strict/headers.ts';
 import type { RawRequest } from '../strict/raw-request.ts';

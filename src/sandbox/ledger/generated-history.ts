@@ -1,5 +1,5 @@
 import type { Product } from '../customers/seed-customers.ts';
-import { seededRandom } from '../customers/seeded-random.ts';
+import { seededRandom } from '../seeded-random.ts';
 import { addMonths, bankDay, bookingInstant, type IsoDate } from './bank-time.ts';
 import type { Cents } from './cents.ts';
 import type { Entry } from './entry.ts';

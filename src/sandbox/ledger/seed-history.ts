@@ -1,5 +1,5 @@
 import type { Customer, Product } from '../customers/seed-customers.ts';
-import { seededRandom } from '../customers/seeded-random.ts';
+import { seededRandom } from '../seeded-random.ts';
 import { addDays, addMonths, bankDay, bookingInstant, daysBetween, type IsoDate } from './bank-time.ts';
 import type { Cents } from './cents.ts';
 import type { Entry } from './entry.ts';

@@ -2,9 +2,9 @@ import { isValidIBAN } from 'ibantools';
 import * as z from 'zod/mini';
 import { expectedAndReceived, Refusal } from '../answers/refusal.ts';
 import type { Product } from '../customers/seed-customers.ts';
-import { isSepaCountry } from '../customers/sepa-countries.ts';
 import { bankDay, type IsoDate, readBankDate, targetHolidays, writeBankDate } from '../ledger/bank-time.ts';
 import { type Cents, readCents } from '../ledger/cents.ts';
+import { isSepaCountry } from './sepa-countries.ts';
 
 /** The fields that the orders of all operations have. */
 export const amountField = z.strictObject({ currency: z.string(), amount: z.string() });

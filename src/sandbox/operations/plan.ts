@@ -8,8 +8,11 @@ export interface Plan {
   /** `warning`: the answer has one. `verify2`: the flow has that step before SCA. */
   verify?: 'warning' | 'verify2';
   execute?: 'refused';
-  /** How an instant transfer ends: with `KO`, at once, or after more than the 15 seconds in which it is asked for. */
-  settlement?: 'KO' | 'at once' | 'late';
+  /**
+   * How an instant transfer ends: with `KO`, at once, between the first and the second time that it is asked for, or after
+   * more than the 15 seconds in which it is asked for.
+   */
+  settlement?: 'KO' | 'at once' | 'slow' | 'late';
   fault?: CallFault;
 }
 
@@ -40,6 +43,7 @@ const outcomes: ReadonlyMap<string, Plan> = new Map<string, Plan>([
   ['EXECUTE REFUSED', { execute: 'refused' }],
   ['INSTANT KO', { settlement: 'KO' }],
   ['INSTANT NOW', { settlement: 'at once' }],
+  ['INSTANT SLOW', { settlement: 'slow' }],
   ['INSTANT PENDING', { settlement: 'late' }],
 ]);
 

@@ -126,9 +126,10 @@ export class Resources {
   }
 
   /**
-   * @throws Refusal `STEP_MISSING`, `NOT_AUTHORIZED`, `EXECUTION_REFUSED`
+   * @throws Refusal `ALREADY_EXECUTED`, `STEP_MISSING`, `NOT_AUTHORIZED`, `EXECUTION_REFUSED`
    */
   requireExecutable(operation: OperationResource): void {
+    if (operation.execution) throw new Refusal('ALREADY_EXECUTED', 'The operation was executed before');
     this.#requireLastStep(operation);
     this.requireAuthorized(operation);
     if (operation.plan.execute !== 'refused') return;

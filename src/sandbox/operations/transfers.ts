@@ -1,8 +1,7 @@
 import { randomInt } from 'node:crypto';
-import { Refusal } from '../answers/refusal.ts';
+import type { Bank } from '../bank.ts';
 import { bankDay, bookingInstant, isBusinessDay, nextBusinessDay } from '../ledger/bank-time.ts';
 import type { Entry } from '../ledger/entry.ts';
-import type { Bank } from '../server/bank.ts';
 import type { Execution, TransferResource } from './resource.ts';
 import { requireFunds, type TransferOrder } from './transfer-order.ts';
 
@@ -17,9 +16,6 @@ import { requireFunds, type TransferOrder } from './transfer-order.ts';
  * @throws Refusal `ALREADY_EXECUTED`, `STEP_MISSING`, `NOT_AUTHORIZED`, `FUNDS_INSUFFICIENT`, `EXECUTION_REFUSED`
  */
 export function executeTransfer(bank: Bank, transfer: TransferResource): Execution {
-  if (transfer.execution) {
-    throw new Refusal('ALREADY_EXECUTED', 'The operation was executed before', 'It was booked once.');
-  }
   bank.resources.requireExecutable(transfer);
   const now = bank.now();
   const { product, order, customer } = transfer;
@@ -28,7 +24,7 @@ export function executeTransfer(bank: Bank, transfer: TransferResource): Executi
   const execution: Execution = {
     cro: newReference(),
     at: now,
-    settlement: settlementOf(bank, transfer, now),
+    settlement: settlementOf(transfer, now),
   };
   transfer.execution = execution;
   transfer.finishedAt = execution.settlement?.at ?? now;
@@ -65,14 +61,16 @@ export function executeTransfer(bank: Bank, transfer: TransferResource): Executi
   return execution;
 }
 
-/** Past the last poll of a client, which is 15 seconds after execute. */
-const LATE_MS = 30_000;
+/**
+ * How long after its execution an instant transfer settles. A client asks for the first time 1 second after execute, for
+ * the last time after 15 seconds (interface specification, "Limits").
+ */
+const SETTLES_AFTER_MS = { usual: 500, KO: 500, 'at once': 0, slow: 1500, late: 30_000 };
 
-function settlementOf(bank: Bank, { order, plan }: TransferResource, now: Date): Execution['settlement'] {
+function settlementOf({ order, plan }: TransferResource, now: Date): Execution['settlement'] {
   if (!order.instant) return undefined;
-  const after = { 'at once': 0, late: LATE_MS, KO: undefined }[plan.settlement ?? 'KO'];
   return {
-    at: new Date(now.getTime() + (after ?? bank.rules.instantSettlesAfterMs)),
+    at: new Date(now.getTime() + SETTLES_AFTER_MS[plan.settlement ?? 'usual']),
     status: plan.settlement === 'KO' ? 'KO' : 'OK',
   };
 }

@@ -1,5 +1,5 @@
 import type { OutgoingAnswer } from '../answers/outgoing.ts';
-import type { Bank } from '../server/bank.ts';
+import type { Bank } from '../bank.ts';
 import type { RawRequest } from '../strict/raw-request.ts';
 import { reshapeData } from './data-shapes.ts';
 import { reshapeEnvelope } from './envelope-shapes.ts';

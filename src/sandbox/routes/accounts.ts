@@ -1,10 +1,10 @@
 import { Hono } from 'hono';
-import { inquiredProductOf } from '../access/access.ts';
+import { inquiredProductOf } from '../access/from-path.ts';
 import { successEnvelope } from '../answers/envelope.ts';
 import { answerJson } from '../answers/outgoing.ts';
+import type { Bank } from '../bank.ts';
 import { bankDay, bankHour, writeBankDate } from '../ledger/bank-time.ts';
 import { euros } from '../ledger/cents.ts';
-import type { Bank } from '../server/bank.ts';
 import type { BankEnv } from '../server/bank-env.ts';
 
 /** What an account holds (interface specification, "Customer data"). */

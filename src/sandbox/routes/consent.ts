@@ -1,13 +1,13 @@
 import { Hono } from 'hono';
 import * as z from 'zod/mini';
-import { consentOf, customerOf, findProduct } from '../access/access.ts';
-import { type Category, consentKey, requireRole } from '../access/permission.ts';
+import { consentOf, customerOf, findProduct } from '../access/from-path.ts';
+import { type Category, requireRole } from '../access/permission.ts';
 import { type Place, successEnvelope } from '../answers/envelope.ts';
 import { answerJson } from '../answers/outgoing.ts';
 import { Refusal } from '../answers/refusal.ts';
+import type { Bank } from '../bank.ts';
 import type { Customer, Product } from '../customers/seed-customers.ts';
 import type { ConsentCategory, ConsentResource } from '../operations/resource.ts';
-import type { Bank } from '../server/bank.ts';
 import type { BankEnv } from '../server/bank-env.ts';
 import { readJsonBody, requireEmptyBody } from '../strict/body.ts';
 
@@ -76,17 +76,11 @@ export function consentRoutes(bank: Bank): Hono<BankEnv> {
   return routes;
 }
 
-/** Keeps one consent for each granted category and product; given again, it is the newer one. */
+/** Keeps one consent for each granted category and product. */
 function record(bank: Bank, { customer, categories }: ConsentResource): void {
   for (const { name, products } of categories.filter(({ outcome }) => outcome)) {
     for (const { productId } of products) {
-      const { customerId } = customer;
-      bank.consents.set(consentKey(customerId, name, productId), {
-        customerId,
-        category: name,
-        productId,
-        givenAt: bank.now(),
-      });
+      bank.consents.give({ customerId: customer.customerId, category: name, productId });
     }
   }
 }

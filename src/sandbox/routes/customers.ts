@@ -1,11 +1,11 @@
 import { Hono } from 'hono';
-import { customerOf, inquiredProductOf } from '../access/access.ts';
+import { customerOf, inquiredProductOf } from '../access/from-path.ts';
 import { requireRole } from '../access/permission.ts';
 import { successEnvelope } from '../answers/envelope.ts';
 import { answerJson } from '../answers/outgoing.ts';
 import { Refusal } from '../answers/refusal.ts';
+import type { Bank } from '../bank.ts';
 import type { Product } from '../customers/seed-customers.ts';
-import type { Bank } from '../server/bank.ts';
 import type { BankEnv } from '../server/bank-env.ts';
 
 /** Who the customer is and which products they have (interface specification, "Customer data"). */

@@ -1,12 +1,12 @@
 import { Hono } from 'hono';
-import { operationOf } from '../access/access.ts';
+import { operationOf } from '../access/from-path.ts';
+import { sendDocument } from '../answers/document.ts';
 import type { Link } from '../answers/envelope.ts';
 import { Refusal } from '../answers/refusal.ts';
+import type { Bank } from '../bank.ts';
 import { receiptPdf } from '../documents/receipt.ts';
 import type { OperationResource } from '../operations/resource.ts';
-import type { Bank } from '../server/bank.ts';
 import type { BankEnv } from '../server/bank-env.ts';
-import { sendDocument } from './send-document.ts';
 
 const path = '/private/customers/:customerId/products/:productId/common/printer/:resourceId/retrieve';
 

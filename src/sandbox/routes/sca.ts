@@ -1,10 +1,10 @@
 import { Hono } from 'hono';
-import { resourceOf } from '../access/access.ts';
+import { resourceOf } from '../access/from-path.ts';
 import { successEnvelope } from '../answers/envelope.ts';
 import { answerJson } from '../answers/outgoing.ts';
+import type { Bank } from '../bank.ts';
 import { bankTimestamp } from '../ledger/bank-time.ts';
 import type { Resource } from '../operations/resource.ts';
-import type { Bank } from '../server/bank.ts';
 import type { BankEnv } from '../server/bank-env.ts';
 import { requiredHeader } from '../strict/headers.ts';
 import { checkRedirectUri } from '../strict/redirect-uri.ts';

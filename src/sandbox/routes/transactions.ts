@@ -1,9 +1,11 @@
 import { Hono } from 'hono';
-import { inquiredProductOf } from '../access/access.ts';
+import { inquiredProductOf } from '../access/from-path.ts';
 import type { Grant } from '../access/tokens.ts';
+import { sendDocument } from '../answers/document.ts';
 import { type Link, successEnvelope } from '../answers/envelope.ts';
 import { answerJson } from '../answers/outgoing.ts';
 import { expectedAndReceived, Refusal } from '../answers/refusal.ts';
+import type { Bank } from '../bank.ts';
 import type { Customer, Product } from '../customers/seed-customers.ts';
 import { statementPdf, statementXls } from '../documents/statement.ts';
 import type { Fault } from '../faults/fault.ts';
@@ -20,10 +22,8 @@ import { euros } from '../ledger/cents.ts';
 import type { Entry } from '../ledger/entry.ts';
 import type { DayRange, Ledger } from '../ledger/ledger.ts';
 import { type Rows, rowsOf } from '../ledger/rows.ts';
-import type { Bank } from '../server/bank.ts';
 import type { BankEnv } from '../server/bank-env.ts';
 import { readQuery } from '../strict/query.ts';
-import { sendDocument } from './send-document.ts';
 
 /** Filters that the bank is known to have and the sandbox has not: it takes them only when they are empty. */
 const emptyFilters = ['text', 'period', 'transactionsType', 'description', 'fromAmount', 'toAmount'];

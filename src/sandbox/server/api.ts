@@ -1,10 +1,11 @@
 import { randomInt } from 'node:crypto';
-import { type Context, Hono } from 'hono';
+import { type Context, Hono, type MiddlewareHandler } from 'hono';
 import type { Grant } from '../access/tokens.ts';
 import { errorEnvelope } from '../answers/envelope.ts';
 import { readOutgoing } from '../answers/outgoing.ts';
 import { expectedAndReceived, Refusal } from '../answers/refusal.ts';
 import type { SealFlaw } from '../answers/seal.ts';
+import type { Bank } from '../bank.ts';
 import type { Fault } from '../faults/fault.ts';
 import { magicFaults } from '../faults/magic.ts';
 import { clockOf, find, orderedFaults, refusedByFault, sendSpoilt, spoilContent } from '../faults/spoil.ts';
@@ -21,14 +22,52 @@ import { transactionRoutes } from '../routes/transactions.ts';
 import { checkKeyId, checkRequest } from '../strict/check-request.ts';
 import { header } from '../strict/headers.ts';
 import { type RawRequest, readRawRequest, refuseOversized } from '../strict/raw-request.ts';
-import type { Bank } from './bank.ts';
 import type { BankEnv } from './bank-env.ts';
+
+/** The endpoints, a group of routes each. */
+const ENDPOINTS = [
+  oauthRoutes,
+  customerRoutes,
+  accountRoutes,
+  transactionRoutes,
+  consentRoutes,
+  scaRoutes,
+  moneyTransferRoutes,
+  standingOrderRoutes,
+  printerRoutes,
+];
 
 /** The bank's API: the rules that hold for every request, the endpoints, and the envelope of every refusal. */
 export function bankApi(bank: Bank): Hono<BankEnv> {
   const api = new Hono<BankEnv>();
-
+  api.use(takeAndSend(bank));
   api.use(async (c, next) => {
+    refuseOversized(c.var.request);
+    await next();
+  });
+  api.use(orderedFaults(bank));
+  api.use(judge(bank));
+  api.use(refusedByFault);
+  api.use('/private/*', knowCaller(bank));
+  api.use('/private/*', magicFaults(bank));
+  for (const routes of ENDPOINTS) api.route('/', routes(bank));
+
+  api.notFound((c) => {
+    throw unknownEndpoint(c);
+  });
+  api.onError((error, c) => {
+    if (error instanceof Refusal) return refusal(error);
+    return c.json(errorEnvelope('INTERNAL_ERROR', 'The sandbox bank failed', error.message), 500);
+  });
+  return api;
+}
+
+/**
+ * Takes the request raw off the wire, and when it is answered: the answer in the persona's shape, spoilt by its faults,
+ * sealed, shown by the console, and sent.
+ */
+function takeAndSend(bank: Bank): MiddlewareHandler<BankEnv> {
+  return async (c, next) => {
     const begun = performance.now();
     const request = await readRawRequest(c.env.incoming);
     c.set('request', request);
@@ -54,13 +93,12 @@ export function bankApi(bank: Bank): Hono<BankEnv> {
     // Without this, the headers of the answer before would go on top.
     c.res = undefined;
     c.res = await sendSpoilt(c, answer, faults);
-  });
-  api.use(async (c, next) => {
-    refuseOversized(c.var.request);
-    await next();
-  });
-  api.use(orderedFaults(bank));
-  api.use(async (c, next) => {
+  };
+}
+
+/** The rules for every request: certificates, headers, digest, signature, and how many calls there may be. */
+function judge(bank: Bank): MiddlewareHandler<BankEnv> {
+  return async (c, next) => {
     const { request, faults } = c.var;
     const now = bank.now();
     const { tppCertificates, seenRequestIds } = bank;
@@ -69,9 +107,12 @@ export function bankApi(bank: Bank): Hono<BankEnv> {
     // Hono would answer a HEAD as a GET.
     if (request.method === 'HEAD') throw unknownEndpoint(c);
     await next();
-  });
-  api.use(refusedByFault);
-  api.use('/private/*', async (c, next) => {
+  };
+}
+
+/** Whose access token came, and whether the signature is that application's. */
+function knowCaller(bank: Bank): MiddlewareHandler<BankEnv> {
+  return async (c, next) => {
     const token = requiredBearer(c.var.request);
     if (find(c.var.faults, 'stale-token')) bank.tokens.expire(token);
     const caller = bank.tokens.grantOf(token);
@@ -79,31 +120,7 @@ export function bankApi(bank: Bank): Hono<BankEnv> {
     if (caller.customerId === undefined) bank.limits.countClientCredentialsCall();
     c.set('caller', caller);
     await next();
-  });
-  api.use('/private/*', magicFaults(bank));
-
-  for (const routes of [
-    oauthRoutes,
-    customerRoutes,
-    accountRoutes,
-    transactionRoutes,
-    consentRoutes,
-    scaRoutes,
-    moneyTransferRoutes,
-    standingOrderRoutes,
-    printerRoutes,
-  ]) {
-    api.route('/', routes(bank));
-  }
-
-  api.notFound((c) => {
-    throw unknownEndpoint(c);
-  });
-  api.onError((error, c) => {
-    if (error instanceof Refusal) return refusal(error);
-    return c.json(errorEnvelope('INTERNAL_ERROR', 'The sandbox bank failed', error.message), 500);
-  });
-  return api;
+  };
 }
 
 function callerText(caller: Grant | undefined): string | undefined {

@@ -2,13 +2,13 @@ import { getRequestListener } from '@hono/node-server';
 import { Hono } from 'hono';
 import { en } from 'zod/locales';
 import * as z from 'zod/mini';
+import type { Bank } from '../bank.ts';
 import { consoleSite } from '../console/console-site.ts';
 import { controlSite } from '../control/control-site.ts';
 import type { BankSide } from '../customer-site/bank-side.ts';
 import { customerSite } from '../customer-site/site.ts';
+import { IDENTITY_PATH, type RunningSandbox } from '../folder/running.ts';
 import { bankApi } from './api.ts';
-import type { Bank } from './bank.ts';
-import { IDENTITY_PATH, type RunningSandbox } from './running.ts';
 
 // Without it, zod/mini says of every mistake that it is an invalid input.
 z.config(en());

@@ -5,12 +5,12 @@ import { createServer as createHttpsServer } from 'node:https';
 import type { Server, Socket } from 'node:net';
 import { isBlockedPort } from '../../domain/blocked-ports.ts';
 import { Psd2Error } from '../../errors.ts';
-import { type BankRules, defaultRules } from '../access/rules.ts';
+import { type Bank, openBank } from '../bank.ts';
 import type { BankSide } from '../customer-site/bank-side.ts';
 import { customerSide } from '../customer-site/customer-side.ts';
-import { openBank } from './bank.ts';
-import { loadOrCreateRegistration, type Registration } from './registration.ts';
-import { forgetRunning, type RunningSandbox, recordRunning, refuseSecondStart } from './running.ts';
+import { loadOrCreateRegistration, type Registration } from '../folder/registration.ts';
+import { forgetRunning, type RunningSandbox, recordRunning, refuseSecondStart } from '../folder/running.ts';
+import { type BankRules, defaultRules } from '../rules.ts';
 
 /** Every rule may be left out, or be undefined: then it is the one of `defaultRules`. */
 export interface SandboxOptions extends Optional<BankRules> {
@@ -56,76 +56,77 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   const registration = await loadOrCreateRegistration(folder);
   const bank = await openBank(registration, rulesOf(options));
   const customers = customerSide(bank);
-  const [ca, cert, key] = await Promise.all(
-    [registration.caFile, registration.serverCertFile, registration.serverKeyFile].map((path) =>
-      readFile(path),
-    ),
-  );
-
   const identity = {
     pid: process.pid,
     startedAt: new Date().toISOString(),
     controlToken: randomBytes(24).toString('base64url'),
   };
-  // What answers is loaded while the first client is on its way.
-  const listeners = lazily(() => import('./listeners.ts'));
-  const site = lazily(async () => (await listeners()).siteListener(bank, customers, identity));
-  const api = lazily(async () => (await listeners()).apiListener(bank));
-  const siteServer = closable(createHttpServer(answerWith(site)));
-  const apiServer = closable(
-    createHttpsServer(
-      {
-        ca,
-        cert,
-        key,
-        requestCert: true,
-        rejectUnauthorized: true,
-        minVersion: 'TLSv1.2',
-        maxVersion: 'TLSv1.3',
-      },
-      answerWith(api),
-    ),
-  );
-  apiServer.server.on('tlsClientError', (error: Error) =>
-    bank.calls.addHandshake(bank.now(), reasonOf(error)),
-  );
+  const { api, site, load } = await makeServers(bank, registration, customers, identity);
   const closeBoth = async (): Promise<void> => {
-    await Promise.all([siteServer.close(), apiServer.close()]);
+    await Promise.all([site.close(), api.close()]);
   };
 
   try {
-    const sitePort = await listenForCustomers(siteServer.server, port, customerPort);
+    const sitePort = await listenForCustomers(site.server, port, customerPort);
     bank.customerSiteUrl = `http://${HOST}:${sitePort}`;
-    const apiPort = await listen(apiServer.server, port, '--port');
+    const apiPort = await listen(api.server, port, '--port');
     bank.baseUrl = `https://${HOST}:${apiPort}`;
-    const running: RunningSandbox = {
-      baseUrl: bank.baseUrl,
-      customerSiteUrl: bank.customerSiteUrl,
-      ...identity,
-    };
+    const { baseUrl, customerSiteUrl } = bank;
+    const running: RunningSandbox = { baseUrl, customerSiteUrl, ...identity };
     await recordRunning(folder, running);
-    setTimeout(() => void Promise.all([site(), api()]), LOAD_AFTER_MS).unref();
-    return {
-      baseUrl: bank.baseUrl,
-      customerSiteUrl: bank.customerSiteUrl,
-      registration,
-      running,
-      customers,
-      close: async () => {
-        await closeBoth();
-        await forgetRunning(folder, running);
-      },
+    setTimeout(load, LOAD_AFTER_MS).unref();
+    const close = async (): Promise<void> => {
+      await closeBoth();
+      await forgetRunning(folder, running);
     };
+    return { baseUrl, customerSiteUrl, registration, running, customers, close };
   } catch (error) {
     await closeBoth();
     throw error;
   }
 }
 
+/**
+ * The two servers, which do not listen yet. What answers is loaded with the first request, or by `load`: while the first
+ * client is on its way.
+ */
+async function makeServers(
+  bank: Bank,
+  registration: Registration,
+  customers: BankSide,
+  identity: Omit<RunningSandbox, 'baseUrl' | 'customerSiteUrl'>,
+): Promise<{ api: Closable; site: Closable; load: () => void }> {
+  const listeners = lazily(() => import('./listeners.ts'));
+  const site = lazily(async () => (await listeners()).siteListener(bank, customers, identity));
+  const api = lazily(async () => (await listeners()).apiListener(bank));
+  const [ca, cert, key] = await Promise.all([
+    readFile(registration.caFile),
+    readFile(registration.serverCertFile),
+    readFile(registration.serverKeyFile),
+  ]);
+  const apiServer = createHttpsServer(
+    {
+      ca,
+      cert,
+      key,
+      requestCert: true,
+      rejectUnauthorized: true,
+      minVersion: 'TLSv1.2',
+      maxVersion: 'TLSv1.3',
+    },
+    answerWith(api),
+  );
+  apiServer.on('tlsClientError', (error: Error) => bank.calls.addHandshake(bank.now(), reasonOf(error)));
+  return {
+    api: closable(apiServer),
+    site: closable(createHttpServer(answerWith(site))),
+    load: () => void Promise.all([site(), api()]),
+  };
+}
+
 function rulesOf(options: SandboxOptions): BankRules {
   const {
     now = defaultRules.now,
-    instantSettlesAfterMs = defaultRules.instantSettlesAfterMs,
     consents = defaultRules.consents,
     roles,
     tokenTtlSeconds = defaultRules.tokenTtlSeconds,
@@ -139,7 +140,6 @@ function rulesOf(options: SandboxOptions): BankRules {
   } = options;
   return {
     now,
-    instantSettlesAfterMs,
     consents,
     roles,
     tokenTtlSeconds,
@@ -219,7 +219,12 @@ function answerWith(listener: () => Promise<RequestListener>): RequestListener {
 }
 
 /** A server that does not wait, when it closes, for connections that its clients keep open. */
-function closable(server: Server): { server: Server; close(): Promise<void> } {
+interface Closable {
+  server: Server;
+  close(): Promise<void>;
+}
+
+function closable(server: Server): Closable {
   const sockets = new Set<Socket>();
   server.on('connection', (socket) => {
     sockets.add(socket);

@@ -246,6 +246,11 @@ export function parseBaseUrl(text: string): URL {
   return url;
 }
 
+/** The bank's address. @throws Psd2Error `config` */
+export function baseUrlOf(profile: Profile): URL {
+  return parseBaseUrl(requireSetting(profile, 'baseUrl'));
+}
+
 /** Where the customer's browser returns to, as it was given. @throws Psd2Error `config` */
 export function redirectUriOf({ name, settings }: Profile): string {
   const text =

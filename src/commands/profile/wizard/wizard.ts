@@ -9,7 +9,6 @@ import {
   redirectUriOf,
 } from '../../../store/machine/settings.ts';
 import type { Context } from '../../context.ts';
-import { openKeyRing } from '../../open/keys.ts';
 import { sandboxFolderOf } from '../../sandbox/folder.ts';
 import type { Keep } from '../settings/kept-files.ts';
 import { askForFile, askForPair } from './ask-for-files.ts';
@@ -62,7 +61,8 @@ async function askForBank(
   const wizard: Wizard = { context, name, settings, offered, keep };
   await askForApplications(wizard);
 
-  const keys = openKeyRing(context, { name, settings });
+  const trial = context.forProfile({ name, settings });
+  const keys = await trial.keys();
   await askForPair(wizard, keys, 'QWAC');
   if (await terminal.confirm('Does a QSealC sign? Without one the QWAC does', true))
     await askForPair(wizard, keys, 'QSealC');
@@ -73,7 +73,7 @@ async function askForBank(
     'Signing certificate of the bank (empty: its signatures are not checked)',
   );
   await askForRules(wizard);
-  await tryConnection(wizard, baseUrl, keys);
+  await tryConnection(trial);
   return settings;
 }
 
@@ -122,8 +122,8 @@ async function askSecret({ terminal }: Context, question: string): Promise<strin
 
 /** The settings of psd2's own sandbox, which has to run. */
 async function ownSandbox(context: Context): Promise<ProfileSettings> {
-  const { runningSandbox } = await import('../../../sandbox/server/running.ts');
-  const { loadOrCreateRegistration } = await import('../../../sandbox/server/registration.ts');
+  const { runningSandbox } = await import('../../../sandbox/folder/running.ts');
+  const { loadOrCreateRegistration } = await import('../../../sandbox/folder/registration.ts');
   const { sandboxSettings } = await import('../../sandbox/start.ts');
   const folder = sandboxFolderOf(context);
   const running = await runningSandbox(folder);

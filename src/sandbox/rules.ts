@@ -5,8 +5,6 @@ export type TppRole = 'AISP' | 'PISP' | 'PIISP';
 export interface BankRules {
   /** The bank's clock. */
   now: () => Date;
-  /** How long an instant transfer is `PENDING` after its execution. */
-  instantSettlesAfterMs: number;
   /** `enforced`: a call that needs a consent is refused without it. `recorded`: consents are kept, and not asked for. */
   consents: 'enforced' | 'recorded';
   /** What the TPP may do; undefined: no ACL check, as in the real sandbox. */
@@ -32,7 +30,6 @@ export interface BankRules {
 /** The rules of a sandbox that was started without options. */
 export const defaultRules: BankRules = {
   now: () => new Date(),
-  instantSettlesAfterMs: 1500,
   consents: 'enforced',
   roles: undefined,
   tokenTtlSeconds: 3500,

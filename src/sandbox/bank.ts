@@ -1,26 +1,19 @@
 import { X509Certificate } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
-import { CallLimits } from '../access/call-limits.ts';
-import { Logins } from '../access/logins.ts';
-import type { BankRules } from '../access/rules.ts';
-import { Tokens } from '../access/tokens.ts';
-import { AnswerSeal } from '../answers/seal.ts';
-import { CallLog } from '../console/call-log.ts';
-import { Customers } from '../customers/customers.ts';
-import { FaultBook } from '../faults/fault-book.ts';
-import { Ledger } from '../ledger/ledger.ts';
-import { Resources } from '../operations/resources.ts';
-import { SeenRequestIds } from '../strict/seen-request-ids.ts';
-import type { TppCertificates } from '../strict/signature.ts';
-import type { Application, Registration } from './registration.ts';
-
-/** A consent that a customer gave and the TPP confirmed: valid until it is revoked. */
-export interface Consent {
-  customerId: string;
-  category: string;
-  productId: string;
-  givenAt: Date;
-}
+import { CallLimits } from './access/call-limits.ts';
+import { Consents } from './access/consents.ts';
+import { Logins } from './access/logins.ts';
+import { Tokens } from './access/tokens.ts';
+import { AnswerSeal } from './answers/seal.ts';
+import { CallLog } from './console/call-log.ts';
+import { Customers } from './customers/customers.ts';
+import { FaultBook } from './faults/fault-book.ts';
+import type { Application, Registration } from './folder/registration.ts';
+import { Ledger } from './ledger/ledger.ts';
+import { Resources } from './operations/resources.ts';
+import type { BankRules } from './rules.ts';
+import { SeenRequestIds } from './strict/seen-request-ids.ts';
+import type { TppCertificates } from './strict/signature.ts';
 
 /** What comes and goes while the bank runs. It is in memory alone, and a reset begins it anew. */
 export interface BankState {
@@ -28,8 +21,7 @@ export interface BankState {
   logins: Logins;
   tokens: Tokens;
   resources: Resources;
-  /** By customer, category and product. */
-  consents: Map<string, Consent>;
+  consents: Consents;
   ledger: Ledger;
   limits: CallLimits;
   faults: FaultBook;
@@ -95,7 +87,7 @@ function newState(rules: BankRules, customers: Customers): BankState {
     logins: new Logins(now),
     tokens: new Tokens(rules),
     resources: new Resources(now),
-    consents: new Map(),
+    consents: new Consents(now),
     ledger: new Ledger(customers, now()),
     limits: new CallLimits(rules),
     faults: new FaultBook(),

@@ -1,14 +1,8 @@
 import type { Context } from 'hono';
 import { expectedAndReceived, Refusal } from '../answers/refusal.ts';
+import type { Bank } from '../bank.ts';
 import type { Customer, Product } from '../customers/seed-customers.ts';
-import type {
-  ConsentResource,
-  OperationResource,
-  Resource,
-  StandingOrderResource,
-  TransferResource,
-} from '../operations/resource.ts';
-import type { Bank } from '../server/bank.ts';
+import type { ConsentResource, OperationResource, Resource } from '../operations/resource.ts';
 import type { BankEnv } from '../server/bank-env.ts';
 import { isUuid } from '../strict/headers.ts';
 import { type Category, requireAnyConsent, requireConsent, requireRole } from './permission.ts';
@@ -119,29 +113,28 @@ export function payingProductOf(c: Context<BankEnv>, bank: Bank): { customer: Cu
   throw new Refusal('PRODUCT_NOT_ENABLED', `${productId} is a card, and payments are made from accounts`);
 }
 
-/** The transfer that the path names, from the product that the path names. */
-export function transferOf(c: Context<BankEnv>, bank: Bank): TransferResource {
+/**
+ * The operation that the path names, from the product that the path names.
+ *
+ * @param kind which operation it has to be; default: any
+ */
+export function operationOf(c: Context<BankEnv>, bank: Bank): OperationResource;
+export function operationOf<K extends OperationResource['kind']>(
+  c: Context<BankEnv>,
+  bank: Bank,
+  kind: K,
+): Extract<OperationResource, { kind: K }>;
+export function operationOf(
+  c: Context<BankEnv>,
+  bank: Bank,
+  kind?: OperationResource['kind'],
+): OperationResource {
   const { product } = payingProductOf(c, bank);
   const resource = resourceOf(c, bank);
-  if (resource.kind === 'moneyTransfer' && resource.product.productId === product.productId) return resource;
-  throw unknownResource(resource.id);
-}
-
-/** The standing order that the path names, from the product that the path names. */
-export function standingOrderOf(c: Context<BankEnv>, bank: Bank): StandingOrderResource {
-  const { product } = payingProductOf(c, bank);
-  const resource = resourceOf(c, bank);
-  if (resource.kind === 'standingOrder' && resource.product.productId === product.productId) return resource;
-  throw unknownResource(resource.id);
-}
-
-/** The operation of any name that the path names, from the product that the path names. */
-export function operationOf(c: Context<BankEnv>, bank: Bank): OperationResource {
-  const { product } = payingProductOf(c, bank);
-  const resource = resourceOf(c, bank);
+  const operation = resource.kind === 'moneyTransfer' || resource.kind === 'standingOrder';
   if (
-    'product' in resource &&
-    resource.kind !== 'inquiry' &&
+    operation &&
+    resource.kind === (kind ?? resource.kind) &&
     resource.product.productId === product.productId
   )
     return resource;

@@ -1,0 +1,83 @@
+import type { Observation } from '../../bank/call/exchange.ts';
+import { bankDay } from '../../domain/calendar.ts';
+import { Psd2Error } from '../../errors.ts';
+import { CallCounter } from '../../store/files/call-counter.ts';
+import type { GrantType } from '../../store/files/tokens.ts';
+import { CallLog } from '../../store/machine/call-log.ts';
+import { dailyLimitOf } from '../../store/machine/settings.ts';
+import { cleanText } from '../../terminal/clean.ts';
+import type { ProfileContext } from '../context.ts';
+
+/**
+ * Keeps what is observed of the calls of an application: in the log, in the count of those with client credentials, and
+ * with `--verbose` on stderr. It is a help, not a duty: where it can't be kept, a warning says so, once.
+ */
+export function callRecorder(
+  context: ProfileContext,
+  grant: GrantType,
+  host: string,
+): (call: Observation) => void {
+  const { globals, terminal } = context;
+  const log = callLogger(context, host);
+  const count = grant === 'client_credentials' ? callCounter(context) : () => {};
+  return (call) => {
+    log(call);
+    if (call.isPrivate) count();
+    if (!globals.verbose) return;
+    const ids = `request ${call.tppRequestId} transaction ${call.transactionId}${call.apiTrackId ? ` track ${call.apiTrackId}` : ''}`;
+    terminal.say(
+      cleanText(`${call.method} ${call.path} → ${call.outcome} in ${call.milliseconds} ms (${ids})`),
+    );
+  };
+}
+
+function callLogger(context: ProfileContext, host: string): (call: Observation) => void {
+  const { folder, openFlows, terminal } = context;
+  const { name: profile } = context.profile();
+  const log = new CallLog(folder.log);
+  let warned = false;
+  return ({ outcome, ...call }) => {
+    try {
+      log.append({
+        at: call.at.toISOString(),
+        profile,
+        host,
+        method: call.method,
+        path: call.path,
+        status: typeof outcome === 'number' ? outcome : null,
+        failure: typeof outcome === 'number' ? null : outcome,
+        milliseconds: call.milliseconds,
+        tppRequestId: call.tppRequestId,
+        transactionId: call.transactionId,
+        requestId: call.requestId,
+        apiTrackId: call.apiTrackId ?? null,
+        flow: openFlows.get(call.transactionId) ?? null,
+      });
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : String(error);
+      if (!warned) terminal.warn(`The log of calls in ${folder.log} cannot be written (${reason}).`);
+      warned = true;
+    }
+  };
+}
+
+/** Counts calls with client credentials, and warns before the bank's daily limit, where the operator has set it. */
+function callCounter(context: ProfileContext): () => void {
+  const { folder, terminal, world } = context;
+  const profile = context.profile();
+  const counter = new CallCounter(folder, profile.name);
+  const limit = dailyLimitOf(profile);
+  const calls = counter.callsOn(bankDay(world.now()));
+  if (limit !== null && calls >= limit * 0.8)
+    terminal.warn(`${calls} of the ${limit} calls a day with client credentials are made.`);
+  let failed = false;
+  return () => {
+    try {
+      counter.count(bankDay(world.now()));
+    } catch (error) {
+      if (!(error instanceof Psd2Error)) throw error;
+      if (!failed) terminal.warn(error.message);
+      failed = true;
+    }
+  };
+}

@@ -1,0 +1,73 @@
+import { parseCustomerId } from '../../domain/identifiers.ts';
+import { Psd2Error } from '../../errors.ts';
+import { FlowJournal } from '../../store/files/journal.ts';
+import { TokenStore } from '../../store/files/tokens.ts';
+import { baseUrlOf } from '../../store/machine/settings.ts';
+import type { Context, ProfileContext } from '../context.ts';
+import { nameInterruptedFlows } from '../flow/interrupted.ts';
+
+/** What is stored under a profile. */
+export interface OpenStore {
+  tokens: TokenStore;
+  journal: FlowJournal;
+}
+
+/**
+ * Opens what is stored under the profile. Says which of its flows were interrupted.
+ *
+ * @param own the flow that the command takes up, as the operator named it
+ * @throws Psd2Error `no_profile`, `config`
+ */
+export function openStore(context: ProfileContext, own?: string): OpenStore {
+  const { folder, profiles, openFlows, terminal, world } = context;
+  const profile = context.profile();
+  const { name } = profile;
+  const baseUrl = baseUrlOf(profile);
+  const journal = new FlowJournal(folder, name, world.now, world.random, openFlows);
+  nameInterruptedFlows(context, journal, own);
+  return { tokens: new TokenStore(folder, name, baseUrl, terminal.warn, profiles.vault(name)), journal };
+}
+
+/** The customer that was named, or who logged in last. @throws Psd2Error `not_logged_in` */
+export async function customerOf(context: Context): Promise<string> {
+  const { globals } = context;
+  const { tokens } = await context.store();
+  if (globals.customer !== undefined) return parseCustomerId(globals.customer);
+  const customerId = tokens.lastCustomer();
+  if (customerId !== undefined) return customerId;
+  if (globals.grant === 'client_credentials' && tokens.readLogin(null)) {
+    throw new Psd2Error(
+      'not_logged_in',
+      'No customer has logged in, so it has to be said whom this is about',
+      {
+        hint: 'Add --customer <id>.',
+      },
+    );
+  }
+  throw await notLoggedIn(context, undefined);
+}
+
+/**
+ * That no login is kept, and who is logged in instead.
+ *
+ * @param holder the customer whose login was wanted; null for the application's own, undefined for anybody's
+ */
+export async function notLoggedIn(
+  context: ProfileContext,
+  holder: string | null | undefined,
+): Promise<Psd2Error> {
+  const { name } = context.profile();
+  const { tokens } = await context.store();
+  const command = `psd2 --profile ${name} auth login${holder === null ? ' --client-credentials' : ''}`;
+  const others = holder ? tokens.customers().filter((customerId) => tokens.readLogin(customerId)) : [];
+  const who = others.length === 0 ? 'Nobody is' : `The customer ${holder} is not`;
+  return new Psd2Error('not_logged_in', `${who} logged in with the profile ${JSON.stringify(name)}`, {
+    hint: others.length === 0 ? `Run ${command}.` : `Logged in: ${writeSome(others)}. Or run ${command}.`,
+  });
+}
+
+/** The first few, and how many more there are. */
+function writeSome(names: readonly string[]): string {
+  const more = names.length - 5;
+  return `${names.slice(0, 5).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
+}

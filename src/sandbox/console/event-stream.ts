@@ -1,0 +1,45 @@
+import type { Handler } from 'hono';
+import { streamSSE } from 'hono/streaming';
+import type { Bank } from '../bank.ts';
+import { refuse } from '../control/json-site.ts';
+import { faultKinds } from '../faults/fault.ts';
+import { endpointNames } from '../faults/target.ts';
+import { lineOf } from './call-view.ts';
+
+const HEARTBEAT_MS = 15_000;
+const MOST_WATCHERS = 16;
+
+/**
+ * Tells the page what happens at the bank, as it happens: `hello` with all that came before, `call` for each call, `change`
+ * for anything else.
+ *
+ * @param pageToken what the page's buttons have to show
+ */
+export function eventStream(bank: Bank, pageToken: string): Handler {
+  let watchers = 0;
+  return (c) => {
+    if (watchers >= MOST_WATCHERS) return refuse(c, 400, 'The console is open in too many windows');
+    return streamSSE(c, async (stream) => {
+      watchers += 1;
+      const send = (event: string, data: unknown) =>
+        void stream.writeSSE({ event, data: JSON.stringify(data) }).catch(() => undefined);
+      send('hello', {
+        token: pageToken,
+        baseUrl: bank.baseUrl,
+        calls: bank.calls.list().map(lineOf),
+        faults: [...faultKinds].map(([kind, { says, value }]) => ({ kind, says, value })),
+        endpoints: endpointNames,
+      });
+      const end = bank.calls.watch((seen) => (seen ? send('call', lineOf(seen)) : send('change', {})));
+      await new Promise<void>((resolve) => {
+        const heartbeat = setInterval(() => send('alive', {}), HEARTBEAT_MS).unref();
+        stream.onAbort(() => {
+          clearInterval(heartbeat);
+          end();
+          watchers -= 1;
+          resolve();
+        });
+      });
+    });
+  };
+}

@@ -1,0 +1,38 @@
+import { Hono } from 'hono';
+import * as z from 'zod/mini';
+import type { Bank } from '../bank.ts';
+import { bodyOf, refuse } from '../control/json-site.ts';
+
+const decision = z.strictObject({
+  resourceId: z.string(),
+  decision: z.enum(['AUTHORIZED', 'NOT_AUTHORIZED', 'EXPIRED']),
+});
+
+const loginOrder = z.strictObject({
+  id: z.string(),
+  /** Who logs in; null: the customer refuses. */
+  user: z.nullable(z.string()),
+});
+
+/** The buttons that play the customer: SCA and login are decided without the customer site. */
+export function playerRoutes(bank: Bank): Hono {
+  const routes = new Hono();
+  routes.post('/decide', async (c) => {
+    const order = decision.safeParse(await bodyOf(c));
+    if (!order.success) return refuse(c, 400, z.prettifyError(order.error));
+    const { resourceId } = order.data;
+    if (!bank.resources.find(resourceId)?.sca) return refuse(c, 404, 'There is nothing to decide on');
+    return c.json({ returnTo: bank.resources.decide(resourceId, order.data.decision).href });
+  });
+  routes.post('/login', async (c) => {
+    const order = loginOrder.safeParse(await bodyOf(c));
+    if (!order.success) return refuse(c, 400, z.prettifyError(order.error));
+    const { id, user } = order.data;
+    if (!bank.logins.find(id)) return refuse(c, 404, 'This login no longer waits');
+    if (user === null) return c.json({ returnTo: bank.logins.refuse(id).href });
+    const customer = bank.customers.byUser(user);
+    if (!customer) return refuse(c, 404, `There is no customer ${user}`);
+    return c.json({ returnTo: bank.logins.allow(id, customer.customerId).href });
+  });
+  return routes;
+}

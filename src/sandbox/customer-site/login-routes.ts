@@ -1,0 +1,84 @@
+import { type Context, Hono } from 'hono';
+import * as z from 'zod/mini';
+import type { BankSide } from './bank-side.ts';
+import { formOf, goTo, sendProblem } from './forms.ts';
+import { accessPage, loginPage } from './login-pages.ts';
+import { sendPage } from './page.ts';
+import { type FormTokens, sessionOf } from './session.ts';
+import { SignedIn } from './signed-in.ts';
+
+const loginForm = z.discriminatedUnion('decision', [
+  z.object({
+    decision: z.literal('login'),
+    request: z.string(),
+    token: z.string(),
+    user: z.string(),
+    password: z.string(),
+  }),
+  z.object({ decision: z.literal('refuse'), request: z.string(), token: z.string() }),
+]);
+const accessForm = z.object({
+  decision: z.enum(['allow', 'refuse']),
+  request: z.string(),
+  token: z.string(),
+});
+
+/** `/login?request=<id>`: user and password, then whether the TPP may have access. */
+export function loginRoutes(bank: BankSide, tokens: FormTokens): Hono {
+  const signedIn = new SignedIn();
+  const isOpen = (id: string) => bank.loginRequest(id) !== undefined;
+  const routes = new Hono();
+
+  routes.get('/login', (c) => {
+    const id = c.req.query('request');
+    if (id === undefined) return sendProblem(c, 'badRequest');
+    const request = bank.loginRequest(id);
+    if (!request) return sendProblem(c, 'unknownLogin');
+    const session = sessionOf(c);
+    const login = signedIn.find(id, session);
+    if (!login) return sendLogin(c, id, session);
+    const body = accessPage({ request, login, token: tokens.issue(session, `access ${id}`) });
+    return sendPage(c, 200, { title: 'Allow access', forms: 'decision', body });
+  });
+
+  routes.post('/login', async (c) => {
+    const form = loginForm.safeParse(await formOf(c));
+    if (!form.success) return sendProblem(c, 'badRequest');
+    const { request: id, token } = form.data;
+    if (!isOpen(id)) return sendProblem(c, 'unknownLogin');
+    const session = sessionOf(c);
+    if (!tokens.accepts(token, session, `login ${id}`)) return sendProblem(c, 'staleForm');
+    if (form.data.decision === 'refuse') return goTo(c, bank.refuseLogin(id).href);
+    const login = bank.authenticate(form.data.user, form.data.password);
+    if (!login) return sendLogin(c, id, session, form.data.user);
+    signedIn.remember(id, { session, login }, isOpen);
+    return goTo(c, `/login?${new URLSearchParams({ request: id })}`);
+  });
+
+  routes.post('/login/access', async (c) => {
+    const form = accessForm.safeParse(await formOf(c));
+    if (!form.success) return sendProblem(c, 'badRequest');
+    const { request: id, token, decision } = form.data;
+    if (!isOpen(id)) return sendProblem(c, 'unknownLogin');
+    const session = sessionOf(c);
+    const login = signedIn.find(id, session);
+    if (!login || !tokens.accepts(token, session, `access ${id}`)) return sendProblem(c, 'staleForm');
+    signedIn.forget(id);
+    return goTo(
+      c,
+      decision === 'allow' ? bank.allowLogin(id, login.customerId).href : bank.refuseLogin(id).href,
+    );
+  });
+
+  return routes;
+
+  /** @param refused the user that was tried with a wrong password. */
+  function sendLogin(c: Context, id: string, session: string, refused?: string) {
+    const request = bank.loginRequest(id);
+    if (!request) return sendProblem(c, 'unknownLogin');
+    const page = { request, token: tokens.issue(session, `login ${id}`), logins: bank.logins() };
+    const body = loginPage(refused === undefined ? page : { ...page, refused });
+    const title = refused === undefined ? 'Log in' : 'Error: log in';
+    return sendPage(c, refused === undefined ? 200 : 422, { title, forms: 'decision', body });
+  }
+}

@@ -1,0 +1,107 @@
+import { type Context, Hono } from 'hono';
+import { operationOf, payingProductOf } from '../access/from-path.ts';
+import { type Answer, operationPlace, type Place, successEnvelope } from '../answers/envelope.ts';
+import { answerJson } from '../answers/outgoing.ts';
+import type { Bank } from '../bank.ts';
+import type { Customer, Product } from '../customers/seed-customers.ts';
+import type { OperationResource } from '../operations/resource.ts';
+import type { BankEnv } from '../server/bank-env.ts';
+import { requireEmptyBody } from '../strict/body.ts';
+import type { RawRequest } from '../strict/raw-request.ts';
+import { printerLink } from './printer.ts';
+
+/** The operations that the bank has. */
+export type OperationName = OperationResource['kind'];
+/** The resource of one of them. */
+export type ResourceOf<N extends OperationName> = Extract<OperationResource, { kind: N }>;
+/** What the answer to a call says beside its links. */
+type Content = Pick<Answer, 'data' | 'messages' | 'embedded'>;
+
+/** What differs from operation to operation: what each call takes and says. */
+export interface OperationCalls<N extends OperationName> {
+  name: N;
+  /** The data of the prepare call. */
+  prepare(bank: Bank): Answer['data'];
+  /** Checks the order of the verify call and makes its resource. */
+  verify(
+    bank: Bank,
+    request: RawRequest,
+    from: { customer: Customer; product: Product },
+  ): Content & { resource: ResourceOf<N> };
+  /** Takes what the further verify step brings. @returns the data of the answer */
+  verify2(request: RawRequest, resource: ResourceOf<N>): Answer['data'];
+  /** Does what the customer authorised, once. */
+  execute(bank: Bank, resource: ResourceOf<N>): Content;
+}
+
+/** The path of an operation's calls. */
+export function operationPath(name: OperationName): string {
+  return `/private/customers/:customerId/products/:productId/${name}`;
+}
+
+/**
+ * The calls that every operation has: prepare, verify, verify2 and execute (interface specification, "Generic operation
+ * flow").
+ */
+export function operationRoutes<N extends OperationName>(
+  bank: Bank,
+  calls: OperationCalls<N>,
+): Hono<BankEnv> {
+  const { name } = calls;
+  const root = operationPath(name);
+  const routes = new Hono<BankEnv>();
+
+  routes.get(`${root}/prepare`, (c) => {
+    const { customer, product } = payingProductOf(c, bank);
+    const place: Place = {
+      ...operationPlace(name, customer, product),
+      self: { href: 'prepare', method: 'GET' },
+      next: { href: 'verify', method: 'POST' },
+    };
+    return answerJson(c, successEnvelope(bank, { data: calls.prepare(bank), place }));
+  });
+
+  routes.post(`${root}/verify`, (c) => {
+    const from = payingProductOf(c, bank);
+    const { resource, ...content } = calls.verify(bank, c.var.request, from);
+    const place: Place = {
+      ...operationPlace(name, from.customer, from.product),
+      self: { href: 'verify', method: 'POST' },
+      next: { href: `${resource.id}/${resource.nextStep}`, method: 'PUT' },
+    };
+    return answerJson(c, successEnvelope(bank, { ...content, resourceId: resource.id, place }));
+  });
+
+  routes.put(`${root}/:resourceId/verify2`, (c) => {
+    const resource = operationOf(c, bank, name);
+    const data = calls.verify2(c.var.request, resource);
+    return answerStep(c, bank, resource, { href: 'verify2', method: 'PUT' }, { data }, 'execute');
+  });
+
+  routes.put(`${root}/:resourceId/execute`, (c) => {
+    const resource = operationOf(c, bank, name);
+    requireEmptyBody(c.var.request);
+    const { embedded, ...content } = calls.execute(bank, resource);
+    const answer = { ...content, embedded: { ...embedded, printer: printerLink(bank, resource) } };
+    return answerStep(c, bank, resource, { href: 'execute', method: 'PUT' }, answer);
+  });
+
+  return routes;
+}
+
+/** The answer to a call about a resource that exists. `href` and `next` are relative to the resource. */
+export function answerStep(
+  c: Context<BankEnv>,
+  bank: Bank,
+  { id, kind, customer, product }: OperationResource,
+  { href, method }: Place['self'],
+  content: Content,
+  next?: 'execute',
+): Response {
+  const place: Place = {
+    ...operationPlace(kind, customer, product),
+    self: { href: `${id}/${href}`, method },
+    ...(next && { next: { href: `${id}/${next}`, method: 'PUT' } }),
+  };
+  return answerJson(c, successEnvelope(bank, { ...content, resourceId: id, place }));
+}
