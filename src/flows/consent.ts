@@ -60,7 +60,7 @@ class ConsentRun {
 
   async request({ customerId, categories, transactionId }: Consent): Promise<void> {
     try {
-      const beforeSend = this.#announcing('request-sent');
+      const beforeSend = this.#announcing('request-sent', { type: 'request-not-begun' });
       const requested = await requestConsent(this.#ports.bank, {
         customerId,
         categories,
@@ -153,7 +153,7 @@ class ConsentRun {
 
   #announcing(
     type: Extract<ConsentEvent, { digest: string | null }>['type'],
-    notBegun?: { type: 'confirm-not-begun' },
+    notBegun?: { type: 'request-not-begun' | 'confirm-not-begun' },
   ): BeforeSend {
     return announcing<Consent, ConsentEvent>(this.#open, (intent) => ({ type, ...intent }), notBegun);
   }
@@ -217,6 +217,11 @@ function endOf(consent: Consent): Consent {
       throw new Psd2Error('not_authorised', 'The customer did not authorise the consent', { transactionId });
     case 'expired':
       throw new Psd2Error('authorisation_expired', 'The time to authorise the consent has run out', {
+        hint: 'Request it again.',
+        transactionId,
+      });
+    case 'cancelled':
+      throw new Psd2Error('cancelled', `The consent ${consent.flow} was cancelled before it was confirmed`, {
         hint: 'Request it again.',
         transactionId,
       });

@@ -35,11 +35,10 @@ export function endOfOperation<Order extends OrderTarget>(
         hint,
         transactionId,
       });
-    case 'cancelled':
-      throw new Psd2Error('cancelled', `The ${name} was cancelled before the customer was asked`, {
-        hint,
-        transactionId,
-      });
+    case 'cancelled': {
+      const when = operation.accepted ? 'before it was executed' : 'before the customer was asked';
+      throw new Psd2Error('cancelled', `The ${name} was cancelled ${when}`, { hint, transactionId });
+    }
     default:
       return operation;
   }

@@ -128,7 +128,9 @@ class OperationRun<Order extends OrderTarget> {
 
   async verify(): Promise<void> {
     await this.#orRefused(async () => {
-      const verification = await this.#calls.verify(this.#announcing('verify-sent'));
+      const verification = await this.#calls.verify(
+        this.#announcing('verify-sent', { type: 'verify-not-begun' }),
+      );
       await this.#open.record({ type: 'verified', ...verification });
     });
   }
@@ -251,7 +253,7 @@ class OperationRun<Order extends OrderTarget> {
 
   #announcing(
     type: Extract<StepEvent, { digest: string | null }>['type'],
-    notBegun?: { type: 'execute-not-begun' },
+    notBegun?: { type: 'verify-not-begun' | 'execute-not-begun' },
   ): BeforeSend {
     return announcing<Operation<Order>, OperationEvent<Order>>(
       this.#open,

@@ -240,7 +240,7 @@ export interface Flows {
   history(flow: string): Promise<FlowMoment[] | null>;
   /**
    * The flows that no worker works on and that have not come to their end, newest first. What nobody took up for a week is
-   * not told of any more. Where it can't be told, it is none.
+   * not told of any more. One of which nothing ever reached the bank is ended here. Where it can't be told, it is none.
    *
    * @param most how many are read
    * @param except the flow that a command is about, as the operator named it

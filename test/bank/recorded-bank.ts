@@ -40,7 +40,7 @@ export interface Received {
 /** The keyId that the bank expects of its client. */
 export const APPLICATION_NAME = 'Test Application';
 
-/** The certificates around a bank, made anew by openssl for the tests of a file. */
+/** The certificates around a bank, made by openssl, once for all files that a process tests. */
 export interface BankCertificates {
   ca: string;
   server: PemPair;
@@ -50,8 +50,10 @@ export interface BankCertificates {
   qseal: PemPair;
 }
 
-function makeCertificates(): BankCertificates {
-  return withOpenssl((openssl) => {
+let made: BankCertificates | undefined;
+
+function certificates(): BankCertificates {
+  made ??= withOpenssl((openssl) => {
     const ca = openssl.authority('Recorded Bank CA');
     return {
       ca: ca.cert,
@@ -65,6 +67,7 @@ function makeCertificates(): BankCertificates {
       ),
     };
   });
+  return made;
 }
 
 /**
@@ -74,7 +77,7 @@ function makeCertificates(): BankCertificates {
 export class RecordedBank {
   /** All requests since the test began. */
   received: Received[] = [];
-  readonly certificates: BankCertificates = makeCertificates();
+  readonly certificates: BankCertificates = certificates();
   readonly #signingKey = new X509Certificate(this.certificates.qseal.cert).publicKey
     .export({ type: 'spki', format: 'pem' })
     .toString();

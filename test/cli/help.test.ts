@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { CommandUnknownOpts } from '@commander-js/extra-typings';
-import { describe, expect, it, vi } from 'vitest';
+import { afterAll, describe, expect, it, vi } from 'vitest';
 import { EXIT_CODES } from '../../src/cli/exit-codes.ts';
 import { buildProgram } from '../../src/cli/program.ts';
 import { TOPICS } from '../../src/cli/topics.ts';
@@ -11,7 +11,9 @@ import { shellWords } from '../../src/terminal/shell-words.ts';
 const PLACES = { root: '~/.config/psd2', log: '~/.local/state/psd2' };
 const notRun: Run = async () => {};
 
-// What help and completion print, when their examples run.
+// What help and completion print, when their examples run. Modules that files before and after this one use are others.
+vi.hoisted(() => vi.resetModules());
+afterAll(() => vi.resetModules());
 vi.mock(import('../../src/cli/print-at-once.ts'), () => ({
   printAtOnce: () => {},
   columnsOfStdout: () => undefined,

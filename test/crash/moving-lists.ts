@@ -1,6 +1,5 @@
 import { readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { CUSTOMER } from '../e2e/psd2.ts';
 import type { CrashBank, Place } from './bank.ts';
 import type { Relay } from './relay.ts';
 import { type Followers, newTry, type Tried } from './tried.ts';
@@ -89,7 +88,9 @@ export async function openAccounts(bank: CrashBank, relay: Relay, followers: Fol
     return toBank(plan.moves(plan.page) ? MOVE : {});
   });
   for (let number = 1; number <= CUSTOMERS; number += 1) {
-    const env = { PSD2_BROWSER: `${CUSTOMER} --user customer-${String(number).padStart(6, '0')}` };
+    const env = {
+      PSD2_BROWSER: `${bank.operator.env.PSD2_BROWSER} --user customer-${String(number).padStart(6, '0')}`,
+    };
     const { code, stderr } = await followers.psd2(place, ['auth', 'login'], env);
     if (code !== 0) throw new Error(`customer ${number} could not log in: ${stderr}`);
   }

@@ -1,5 +1,4 @@
 import { rmSync } from 'node:fs';
-import { CUSTOMER } from '../e2e/psd2.ts';
 import type { CrashBank, How, Place } from './bank.ts';
 import { distinct, type Point } from './matrix.ts';
 import { pointsOf } from './outcome.ts';
@@ -59,16 +58,17 @@ export interface StopMeans {
 }
 
 /** A place with logins of its own, which is used for one try after another. */
-export async function loggedInPlace({ bank, relay, followers }: StopMeans, users: string[]): Promise<Place> {
+export async function loggedInPlace(means: StopMeans, users: string[]): Promise<Place> {
+  const { bank, relay } = means;
   const place = bank.newPlace(relay.env);
   treat(relay, place, { isStale: false, holds: false });
-  await logIn(followers, place, users);
+  await logIn(means, place, users);
   return place;
 }
 
-async function logIn(followers: Followers, place: Place, users: string[]): Promise<void> {
+async function logIn({ bank, followers }: StopMeans, place: Place, users: string[]): Promise<void> {
   for (const user of users) {
-    const customer = { PSD2_BROWSER: `${CUSTOMER} --user ${user}` };
+    const customer = { PSD2_BROWSER: `${bank.operator.env.PSD2_BROWSER} --user ${user}` };
     const { code, stderr } = await followers.psd2(place, ['auth', 'login'], customer);
     if (code !== 0) throw new Error(`${user} could not log in: ${stderr}`);
   }
@@ -111,13 +111,14 @@ export function pointsBeforeAnswer(points: Point[]): Point[] {
 
 /** Tells a command to stop at a point: what it sent is waited for, and every login is of use afterwards. */
 export async function tryToldToStop(
-  { relay, followers }: StopMeans,
+  means: StopMeans,
   place: Place,
   command: TokenCommand,
   how: How,
   { at }: Point,
   users: string[],
 ): Promise<Tried> {
+  const { relay, followers } = means;
   const tried = newTry('told to stop', command.name, WORDS.get(how) ?? how, at, '');
   const { problems } = tried;
   rmSync(folder(place), { recursive: true, force: true });
@@ -141,7 +142,7 @@ export async function tryToldToStop(
       tried.lost = true;
       problems.push(`psd2 ${args.join(' ')} ended with ${code}: ${stderr}`);
     }
-    await logIn(followers, place, users);
+    await logIn(means, place, users);
     break;
   }
   return tried;

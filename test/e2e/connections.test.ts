@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, expect, it } from 'vitest';
 import * as z from 'zod';
 import { freePort } from '../free-port.ts';
-import { useOperator } from './psd2.ts';
+import { CUSTOMER, useOperator } from './psd2.ts';
 
 // No telemetry: whom psd2 talks to on the way from login to a settled payment, in all of its processes.
 
@@ -23,6 +23,7 @@ it('psd2 talks to the bank, and to nobody else', async () => {
     NODE_OPTIONS: `--require ${RECORDER}`,
     RECORDED_CONNECTIONS: file,
     PSD2_PROFILE: 'sandbox',
+    PSD2_BROWSER: CUSTOMER,
     PSD2_REDIRECT_URI: `http://${callback}/callback`,
   });
   const start = ['sandbox', 'start', '--detach', '--port', String(port)];

@@ -1,7 +1,10 @@
 import { execFileSync } from 'node:child_process';
-import { accessSync, constants, existsSync, readdirSync, statSync } from 'node:fs';
+import { accessSync, constants, existsSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import type { TestProject } from 'vitest/node';
+import { loadOrCreateRegistration } from '../../src/sandbox/folder/registration.ts';
 import { chromiumPath } from '../chromium.ts';
 import { makeCamtSchemaIfMissing } from '../statements/camt-schema.ts';
 
@@ -11,11 +14,30 @@ const SOURCES = ['src', 'scripts', 'package.json', 'package-lock.json'];
 /** What it makes. */
 const BUILT = ['dist/main.js', 'THIRD-PARTY-NOTICES.txt', 'sbom.cdx.json'];
 
-/** Makes what the end-to-end tests run with: the built program, a Chromium, shells, readers. */
-export default function setUp(): void {
+declare module 'vitest' {
+  interface ProvidedContext {
+    /** A folder with the keys of a sandbox and of its TPP, to copy: making them takes longer than most tests. */
+    registration: string;
+    /** A folder for compiled code, which Node.js keeps between processes (22 and newer). */
+    compiledCode: string;
+  }
+}
+
+/**
+ * Makes what the end-to-end tests run with: the built program, a Chromium, shells, readers, and what all files share.
+ *
+ * @returns what takes it away
+ */
+export default async function setUp({ provide }: TestProject): Promise<() => void> {
   buildIfStale();
   installWhatIsMissing();
   makeCamtSchemaIfMissing();
+  const shared = mkdtempSync(join(tmpdir(), 'psd2-shared-'));
+  const registration = join(shared, 'registration');
+  await loadOrCreateRegistration(registration);
+  provide('registration', registration);
+  provide('compiledCode', join(shared, 'compiled'));
+  return () => rmSync(shared, { recursive: true, force: true });
 }
 
 function buildIfStale(): void {

@@ -1,21 +1,23 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdirSync, rmSync } from 'node:fs';
+import { cpSync, mkdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterAll, afterEach, beforeAll, beforeEach, expect } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, inject } from 'vitest';
 import type * as z from 'zod';
 import { freePort } from '../free-port.ts';
+import { residentCustomer } from './resident-customer.ts';
+import { departures } from './schemas.ts';
 import { OWN_HANDS, openLedger } from './secret-ledger.ts';
 import type { Secret } from './secret-search.ts';
 
 /** The built program. */
 export const PROGRAM = fileURLToPath(new URL('../../bin/psd2.js', import.meta.url));
-/** A `PSD2_BROWSER` that plays the customer who says yes. */
+/** A `PSD2_BROWSER` that plays the customer who says yes, in a process of its own. */
 export const CUSTOMER = `"${process.execPath}" "${PROGRAM}" sandbox customer`;
-/** A `PSD2_BROWSER` that plays the customer who says no. */
+/** A `PSD2_BROWSER` that plays the customer who says no, in a process of its own. */
 export const REFUSING_CUSTOMER = `${CUSTOMER} --refuse`;
 
 const PATIENCE_MS = 20_000;
@@ -29,6 +31,13 @@ export interface Ended {
   signal: NodeJS.Signals | null;
   stdout: string;
   stderr: string;
+}
+
+/** A call of `psd2` that has ended. */
+export interface Called extends Ended {
+  args: string[];
+  /** `PSD2_OUTPUT`, where that was set. */
+  output: string | undefined;
 }
 
 /** A process that is still to end. */
@@ -60,10 +69,10 @@ export interface Operator {
   /** `TMPDIR` of everything that runs. */
   temporary: string;
   config: string;
-  /** What everything runs with; a test file may add to it. */
+  /** What everything runs with; a test file may add to it. Its `PSD2_BROWSER` plays the customer who says yes. */
   env: Environment;
   /** All that was run so far, with what it printed. */
-  history: ({ args: string[] } & Ended)[];
+  history: Called[];
   /** Runs `psd2` to its end. */
   psd2(args: string[], options?: RunOptions): Promise<Ended>;
   /** Runs `psd2 … --json`, which must end well, and reads the one document on stdout. */
@@ -89,12 +98,18 @@ export interface Operator {
 export function useOperator(searchMs?: number): Operator {
   const operator = newOperator();
   let before = 0;
+  let checked = 0;
+  const checkNew = async () => {
+    const ended = operator.history.slice(checked);
+    checked = operator.history.length;
+    expect(await departures(ended), 'what was printed is not as psd2 schema says').toEqual([]);
+  };
   beforeAll(operator.open);
   beforeEach(() => {
     before = operator.history.length;
   });
-  afterEach(({ task }) => {
-    if (task.result?.state !== 'fail') return;
+  afterEach(async ({ task }) => {
+    if (task.result?.state !== 'fail') return checkNew();
     for (const { args, code, signal, stderr } of operator.history.slice(before)) {
       const command = args.slice(0, 2).join(' ');
       process.stderr.write(`$ ${command} … ended with ${code ?? signal}, and said:\n${stderr}\n`);
@@ -103,6 +118,7 @@ export function useOperator(searchMs?: number): Operator {
   afterAll(async () => {
     try {
       await operator.endAll();
+      await checkNew();
       expect(operator.leaks(), 'secrets are where they do not belong').toEqual([]);
     } finally {
       await operator.close();
@@ -111,11 +127,16 @@ export function useOperator(searchMs?: number): Operator {
   return operator;
 }
 
-/** An operator whose sandbox bank runs with these rules, with the profile that it wrote. */
+/**
+ * An operator whose sandbox bank runs with these rules, with the profile that it wrote. It is not the first start there: the
+ * keys are those that were made for all tests.
+ */
 export function useSandbox(rules: string[] = []): Operator {
   const operator = useOperator();
   operator.env.PSD2_PROFILE = 'sandbox';
   beforeAll(async () => {
+    mkdirSync(operator.config, { recursive: true, mode: 0o700 });
+    cpSync(inject('registration'), join(operator.config, 'sandbox'), { recursive: true });
     const started = await operator.psd2(['sandbox', 'start', '--detach', '--port', '0', ...rules]);
     expect(started, started.stderr).toMatchObject({ code: 0 });
   });
@@ -144,7 +165,11 @@ export async function logIn(operator: Operator, consents: 'given' | 'none' = 'gi
 }
 
 /** An operator who is to be opened and closed by the caller. */
-export function newOperator(): Operator & { open(): void; endAll(): Promise<void>; close(): Promise<void> } {
+export function newOperator(): Operator & {
+  open(): Promise<void>;
+  endAll(): Promise<void>;
+  close(): Promise<void>;
+} {
   const folder = join(tmpdir(), `psd2-e2e-${randomUUID()}`);
   const place = (name: string) => join(folder, name);
   const places = {
@@ -154,6 +179,7 @@ export function newOperator(): Operator & { open(): void; endAll(): Promise<void
     ownHands: place(OWN_HANDS),
   };
   const ledger = openLedger(folder, places.config);
+  const customer = residentCustomer(`${folder}.customer`);
   const running = new Set<Running>();
   const history: Operator['history'] = [];
   const env: Environment = {
@@ -162,9 +188,9 @@ export function newOperator(): Operator & { open(): void; endAll(): Promise<void
     HOME: places.home,
     TMPDIR: places.temporary,
     // Node's own (22 and newer), which would be in TMPDIR.
-    NODE_COMPILE_CACHE: join(folder, 'compile-cache'),
+    NODE_COMPILE_CACHE: inject('compiledCode'),
     PSD2_CONFIG_DIR: places.config,
-    PSD2_BROWSER: CUSTOMER,
+    PSD2_BROWSER: customer.browser,
   };
 
   const launch = async (
@@ -183,7 +209,7 @@ export function newOperator(): Operator & { open(): void; endAll(): Promise<void
     running.add(process);
     void process.ended.then((ended) => {
       running.delete(process);
-      history.push({ args, ...ended });
+      history.push({ args, output: environment.PSD2_OUTPUT, ...ended });
     });
     return process;
   };
@@ -208,9 +234,10 @@ export function newOperator(): Operator & { open(): void; endAll(): Promise<void
     start: (args: string[], added?: Environment) => launch(psd2(args), 'pipe', added),
     startProgram: (program: string, args: string[], added?: Environment) =>
       launch([program, ...args], 'pipe', added),
-    open: () => {
+    open: async () => {
       for (const made of [places.home, places.temporary, places.ownHands])
         mkdirSync(made, { recursive: true });
+      await customer.open();
     },
     called: (args: string[]) => void ledger.watched(args, {}),
     secrets: () => ledger.secrets(),
@@ -221,6 +248,7 @@ export function newOperator(): Operator & { open(): void; endAll(): Promise<void
     },
     close: async () => {
       await operator.endAll();
+      customer.close();
       ledger.close();
       rmSync(folder, { recursive: true, force: true });
     },

@@ -1,11 +1,12 @@
 import { chmodSync, existsSync, readFileSync, readlinkSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative, resolve, sep } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import * as z from 'zod';
 import { entriesBelow } from '../../src/store/disk/files.ts';
 import { findSecrets, keysIn, type Secret, secretOf, type Trace } from './secret-search.ts';
 
 type Environment = Record<string, string | undefined>;
-/** A line of what secrets-recorder.mjs writes. */
+/** A line of what secrets-recorder.cjs writes. */
 const noted = z.union([
   z.object({ kind: z.string(), value: z.string() }),
   z.object({ argv: z.array(z.string()), config: z.optional(z.string()) }),
@@ -17,8 +18,8 @@ interface Printed {
   stderr: string;
 }
 
-/** Loaded by everything that runs with Node, to know of the secrets that there were. */
-const RECORDER = new URL('secrets-recorder.mjs', import.meta.url).href;
+/** Loaded by everything that runs with Node, to know of the secrets that there were; `--import` would load more than psd2 does. */
+const RECORDER = fileURLToPath(new URL('secrets-recorder.cjs', import.meta.url));
 
 /** The folder of what the operator wrote by hand: keys of every odd kind. Nothing in it is looked at. */
 export const OWN_HANDS = 'own-hands';
@@ -85,7 +86,7 @@ export function openLedger(folder: string, config: string): SecretLedger {
       return {
         ...env,
         SECRETS_RECORD: record,
-        NODE_OPTIONS: [`--import=${RECORDER}`, env.NODE_OPTIONS ?? ''].join(' '),
+        NODE_OPTIONS: [`--require="${RECORDER}"`, env.NODE_OPTIONS ?? ''].join(' '),
       };
     },
     typed(args, text, before) {

@@ -31,7 +31,7 @@ describe('the search for secrets', () => {
 async function leaksOf(program: string, prepare: (operator: Operator) => void = () => {}): Promise<string[]> {
   const operator = newOperator();
   onTestFinished(operator.close);
-  operator.open();
+  await operator.open();
   prepare(operator);
   const script = `const fs = require('node:fs'); const secret = process.env.PSD2_CLIENT_SECRET; ${program}`;
   const node = await operator.startProgram(process.execPath, ['--eval', script], {
@@ -112,7 +112,7 @@ describe('a secret may be', () => {
   it('in the key file that a setting names', async () => {
     const operator = newOperator();
     onTestFinished(operator.close);
-    operator.open();
+    await operator.open();
     const key = join(operator.folder, 'qwac-key.pem');
     const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
     writeFileSync(key, privateKey.export({ type: 'pkcs8', format: 'pem' }));

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import { readError } from './errors.ts';
-import { CUSTOMER, type Ended, useSandbox } from './psd2.ts';
+import { type Ended, useSandbox } from './psd2.ts';
 import * as shapes from './shapes.ts';
 
 const operator = useSandbox(['--customers', '3', '--transactions', '60']);
@@ -11,7 +11,7 @@ const CUSTOMERS = ['customer-000001', 'customer-000002', 'customer-000003'];
 
 beforeAll(async () => {
   for (const user of CUSTOMERS) {
-    const env = { PSD2_BROWSER: `${CUSTOMER} --user ${user}` };
+    const env = { PSD2_BROWSER: `${operator.env.PSD2_BROWSER} --user ${user}` };
     for (const args of [
       ['auth', 'login'],
       ['consent', 'request', '--category', 'ACCOUNT_INFO', '--all-products'],

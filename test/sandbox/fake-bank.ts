@@ -1,6 +1,8 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { getRequestListener } from '@hono/node-server';
+// The sandbox's answers need it too, and it is to be made of the `Response` that is there before the listener brings its own.
+import '@hono/node-server/utils/response';
 import type {
   BankSide,
   LoginRequest,

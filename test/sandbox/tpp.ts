@@ -1,12 +1,12 @@
 import { createHash, randomUUID, sign, X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { cp, mkdtemp, rm } from 'node:fs/promises';
 import { Agent, request as httpsRequest } from 'node:https';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import type { SecureVersion } from 'node:tls';
-import { afterAll } from 'vitest';
+import { afterAll, inject } from 'vitest';
 import type { Application, Registration } from '../../src/sandbox/folder/registration.ts';
 import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/server/server.ts';
 
@@ -359,6 +359,7 @@ export async function useTestBank(options?: Partial<SandboxOptions>): Promise<Te
 /** A sandbox on free ports in a folder of its own, at noon of 20 November 2026 (a Friday) in Rome. */
 export async function openTestBank(options: Partial<SandboxOptions> = {}): Promise<TestBank> {
   const folder = await mkdtemp(join(tmpdir(), 'psd2-sandbox-'));
+  await cp(inject('registration'), folder, { recursive: true });
   const clock = new TestClock('2026-11-20T11:00:00Z');
   // Most tests are about other rules; permission.test.ts has those of consents.
   const sandbox = await startSandbox({ folder, port: 0, now: clock.now, consents: 'recorded', ...options });

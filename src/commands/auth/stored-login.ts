@@ -2,21 +2,13 @@ import { bankDay } from '../../domain/calendar.ts';
 import { dailyLimitOf } from '../../store/machine/settings.ts';
 import type { GrantType, Holder, StoredLogin, Tokens } from '../../store/ports.ts';
 import type { Column } from '../../terminal/output.ts';
+import type { Printed } from '../../terminal/shape.ts';
 import type { Context } from '../context.ts';
 import { customerOf, notLoggedIn } from '../open/store.ts';
+import { login } from './shape.ts';
 
-/** What `auth login` and `auth status` tell of a login. Times are ISO 8601 with zone. */
-export interface LoginStatus {
-  profile: string;
-  grantType: GrantType;
-  customerId: string | null;
-  scope: string | null;
-  accessTokenExpiresAt: string | null;
-  refreshTokenExpiresAt: string | null;
-  /** With client credentials: how many calls were made today, and how many the operator says may be. */
-  callsToday?: number;
-  dailyLimit?: number | null;
-}
+/** What `auth login` and `auth status` tell of a login. */
+export type LoginStatus = Printed<typeof login>;
 
 const LOGIN_FIELDS: Column<LoginStatus>[] = [
   { title: 'Profile', value: ({ profile }) => profile },
@@ -32,11 +24,6 @@ const LOGIN_FIELDS: Column<LoginStatus>[] = [
   },
 ];
 
-export const LOGIN_CSV = [
-  ...['profile', 'grantType', 'customerId', 'scope', 'accessTokenExpiresAt', 'refreshTokenExpiresAt'],
-  ...['callsToday', 'dailyLimit'],
-];
-
 /** What is shown of a login; never a token. */
 export async function describeLogin(
   context: Context,
@@ -45,7 +32,7 @@ export async function describeLogin(
   { scope, accessTokenExpiresAt, refreshTokenExpiresAt }: StoredLogin,
 ): Promise<LoginStatus> {
   const profile = context.profile();
-  const login = {
+  const status: LoginStatus = {
     profile: profile.name,
     grantType,
     customerId,
@@ -53,18 +40,18 @@ export async function describeLogin(
     accessTokenExpiresAt,
     refreshTokenExpiresAt,
   };
-  if (grantType === 'authorization_code') return login;
+  if (grantType === 'authorization_code') return status;
   const { calls } = await context.store();
   return {
-    ...login,
+    ...status,
     callsToday: await calls.on(bankDay(context.world.now())),
     dailyLimit: dailyLimitOf(profile),
   };
 }
 
 /** Prints a login in the shape of the command contract. */
-export function printLogin({ output }: Context, login: LoginStatus): void {
-  output.record(login, LOGIN_FIELDS);
+export function printLogin({ output }: Context, status: LoginStatus): void {
+  output.record(status, LOGIN_FIELDS, login);
 }
 
 /** A login that is stored, and whose tokens it is of: the customer's, or null for the application's own. */

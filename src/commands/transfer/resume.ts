@@ -1,6 +1,8 @@
 import { isOpen } from '../../domain/flow-states.ts';
 import type { Context } from '../context.ts';
 import { refuseUnconfirmable } from '../flow/rules.ts';
+import { unfinishedFlow } from '../flow/unfinished.ts';
+import { writeMoney } from '../shared/money.ts';
 import { readFurtherData } from '../shared/read-data.ts';
 import { driveTransfer } from './drive.ts';
 import { refuseAboveLimit, refuseUncheckedPayee } from './rules.ts';
@@ -8,9 +10,10 @@ import { refuseAboveLimit, refuseUncheckedPayee } from './rules.ts';
 /** `psd2 transfer resume <flow>`: goes on from what is on disk; never pays twice. */
 export async function transferResume(
   context: Context,
-  flow: string,
+  named: string | undefined,
   options: { payeeVerified: boolean; verifyData: string[] },
 ): Promise<void> {
+  const flow = named ?? (await unfinishedTransfer(context));
   const { flows } = await context.store(flow);
   const profile = context.profile();
   const current = await flows.find('transfer', flow);
@@ -25,5 +28,12 @@ export async function transferResume(
   await opened.flows.resume('transfer', current.flow, async (open) => {
     if (furtherData.length > 0) await open.record({ type: 'further-data', data: furtherData });
     await driveTransfer(context, opened, open, options.payeeVerified);
+  });
+}
+
+function unfinishedTransfer(context: Context): Promise<string> {
+  return unfinishedFlow(context, 'transfer', {
+    read: (flows, flow) => flows.find('transfer', flow),
+    describe: ({ order }) => `${writeMoney(order)} to ${order.name}`,
   });
 }

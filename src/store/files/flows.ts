@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { isOpen, isPlainlyFailed } from '../../domain/flow-states.ts';
+import { isOpen, isPlainlyFailed, isUntouched } from '../../domain/flow-states.ts';
 import { Psd2Error } from '../../errors.ts';
 import { listFolder } from '../disk/files.ts';
 import { makePrivateFolder } from '../disk/json-file.ts';
@@ -145,7 +145,12 @@ export class FileFlows implements Flows {
       const kind = kindOf(id);
       const left = kind && this.#readLeft(kind, id);
       if (left?.isAtEnd) this.#underWay.end(id);
-      else if (left && !isNamed(left, except)) flows.push(left);
+      else if (
+        left &&
+        !isNamed(left, except) &&
+        !(left.isUntouched && (await this.#endUntouched(left.kind, id)))
+      )
+        flows.push(left);
       if (flows.length === most) break;
     }
     const more = unread.filter((id) => except === undefined || !id.startsWith(except)).length;
@@ -198,7 +203,7 @@ export class FileFlows implements Flows {
     const event = kind.created(flow, begin);
     const at = now.toISOString();
     const current = kind.apply(undefined, event, at);
-    const reference = kind.reference?.of(current);
+    const reference = kind.referenceOf?.(current);
     if (reference) judge(reference);
     this.#underWay.begin(flow);
     const by = newWriter();
@@ -232,15 +237,15 @@ export class FileFlows implements Flows {
    * @throws Psd2Error `duplicate_reference` naming the flow that has it
    */
   async #takeReference<Flow extends Begun, Event>(
-    { reference: known }: FlowKind<Flow, Event>,
+    { referenceOf, cancelled }: FlowKind<Flow, Event>,
     open: OpenFlow<Flow, Event>,
   ): Promise<void> {
-    const reference = known?.of(open.current);
-    if (!known || !reference) return;
+    const reference = referenceOf?.(open.current);
+    if (!reference) return;
     const { flow } = open.current;
     const holder = this.#references.take(reference, flow, (other) => this.#hasPlainlyFailed(other));
     if (holder === flow) return;
-    await open.record(known.tooLate);
+    await open.record(cancelled);
     const found = this.#lookup.withReference(reference).find((each) => each.flow === holder);
     throw referenceIsUsed(reference, found ?? { flow: holder });
   }
@@ -275,9 +280,27 @@ export class FileFlows implements Flows {
         state,
         resourceId: kind.resourceIdOf(current),
         isAtEnd: kind.isAtEnd(current),
+        isUntouched: isUntouched(current),
       };
     } catch (error) {
       if (error instanceof Psd2Error) return undefined;
+      throw error;
+    }
+  }
+
+  /** Ends a flow of which nothing ever reached the bank. @returns whether it has ended */
+  async #endUntouched<K extends Kind>(name: K, flow: string): Promise<boolean> {
+    const kind: KnownKind<K> = KINDS[name];
+    try {
+      return await this.#claimed(flow, async () => {
+        const open = this.#writable<FlowOf<K>, EventOf<K>>(kind, flow, this.#read(kind, flow));
+        if (!isUntouched(open.current)) return false;
+        await open.record(kind.cancelled);
+        return true;
+      });
+    } catch (error) {
+      // Another psd2 has gone on with it, or it can't be written.
+      if (error instanceof Psd2Error) return false;
       throw error;
     }
   }

@@ -26,8 +26,10 @@ export interface FlowKind<Flow, Event, Beginning = never> {
   isAtEnd(flow: Flow): boolean;
   /** Whether the event announces that money is about to move. */
   isExecution(event: Event): boolean;
-  /** The operator's own reference, of a kind that can have one, and what is written of a flow that came too late for it. */
-  reference: { of(flow: Flow): string | null; tooLate: Event } | null;
+  /** The event that gives it up. */
+  cancelled: Event;
+  /** The operator's own reference; null for a kind that can have none. */
+  referenceOf: ((flow: Flow) => string | null) | null;
 }
 
 /** As {@link FlowKind}, by its name. */
@@ -49,7 +51,8 @@ export const KINDS: { [K in Kind]: KnownKind<K> } = {
     created: (flow, begin) => ({ type: 'created', flow, ...begin }),
     apply: applyTransferEvent,
     isAtEnd: (transfer) => nextOperationStep(transfer, needsSettlement(transfer.order)) === 'done',
-    reference: { of: ({ order }) => order.reference, tooLate: { type: 'cancelled' } },
+    cancelled: { type: 'cancelled' },
+    referenceOf: ({ order }) => order.reference,
   },
   operation: {
     ...operationKind,
@@ -58,7 +61,8 @@ export const KINDS: { [K in Kind]: KnownKind<K> } = {
     created: (flow, begin) => ({ type: 'created', flow, ...begin }),
     apply: (operation, event, at) => applyOperationEvent('operation', operation, event, at),
     isAtEnd: (operation) => nextOperationStep(operation, false) === 'done',
-    reference: null,
+    cancelled: { type: 'cancelled' },
+    referenceOf: null,
   },
   consent: {
     prefix: PREFIXES.consent,
@@ -69,7 +73,8 @@ export const KINDS: { [K in Kind]: KnownKind<K> } = {
     isEnded: isPlainlyFailed,
     isAtEnd: (consent) => nextConsentStep(consent) === 'done',
     isExecution: () => false,
-    reference: null,
+    cancelled: { type: 'cancelled' },
+    referenceOf: null,
   },
 };
 

@@ -1,7 +1,8 @@
 // Loaded before everything that the end-to-end tests run with Node: writes down the secrets that pass through it,
 // and what it was called with and where it stores. A token may live for less than a command, so that no file tells of it afterwards.
-import { appendFileSync } from 'node:fs';
-import { resolve } from 'node:path';
+'use strict';
+const { appendFileSync } = require('node:fs');
+const { resolve } = require('node:path');
 
 const KINDS = {
   access_token: 'access token',
