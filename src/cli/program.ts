@@ -66,9 +66,17 @@ const COMMANDS: Record<string, { description: string; declare: () => Promise<Dec
       'check what has to be right before a call can go well: files, certificates, the way to the bank',
     declare: async () => (await import('../commands/doctor/declare.ts')).declareDoctor,
   },
+  store: {
+    description: 'where tokens and flows are kept: this machine, or a database that many machines share',
+    declare: async () => (await import('../commands/store/declare.ts')).declareStore,
+  },
   sandbox: {
     description: 'a bank on this machine to try and test with, never for production',
     declare: async () => (await import('../commands/sandbox/declare.ts')).declareSandbox,
+  },
+  schema: {
+    description: 'print the JSON Schema of what a command prints with --json',
+    declare: async () => (await import('../commands/schema/declare.ts')).declareSchema,
   },
   completion: {
     description: 'print a script that completes commands, options and values at the Tab key',

@@ -1,23 +1,14 @@
 import { bankDay } from '../../domain/calendar.ts';
-import { CallCounter } from '../../store/files/call-counter.ts';
-import type { GrantType, StoredLogin } from '../../store/files/tokens.ts';
 import { dailyLimitOf } from '../../store/machine/settings.ts';
+import type { GrantType, Holder, StoredLogin, Tokens } from '../../store/ports.ts';
 import type { Column } from '../../terminal/output.ts';
+import type { Printed } from '../../terminal/shape.ts';
 import type { Context } from '../context.ts';
-import { customerOf, notLoggedIn, type OpenStore } from '../open/store.ts';
+import { customerOf, notLoggedIn } from '../open/store.ts';
+import { login } from './shape.ts';
 
-/** What `auth login` and `auth status` tell of a login. Times are ISO 8601 with zone. */
-export interface LoginStatus {
-  profile: string;
-  grantType: GrantType;
-  customerId: string | null;
-  scope: string | null;
-  accessTokenExpiresAt: string | null;
-  refreshTokenExpiresAt: string | null;
-  /** With client credentials: how many calls were made today, and how many the operator says may be. */
-  callsToday?: number;
-  dailyLimit?: number | null;
-}
+/** What `auth login` and `auth status` tell of a login. */
+export type LoginStatus = Printed<typeof login>;
 
 const LOGIN_FIELDS: Column<LoginStatus>[] = [
   { title: 'Profile', value: ({ profile }) => profile },
@@ -33,20 +24,15 @@ const LOGIN_FIELDS: Column<LoginStatus>[] = [
   },
 ];
 
-export const LOGIN_CSV = [
-  ...['profile', 'grantType', 'customerId', 'scope', 'accessTokenExpiresAt', 'refreshTokenExpiresAt'],
-  ...['callsToday', 'dailyLimit'],
-];
-
 /** What is shown of a login; never a token. */
-export function describeLogin(
+export async function describeLogin(
   context: Context,
   grantType: GrantType,
   customerId: string | null,
   { scope, accessTokenExpiresAt, refreshTokenExpiresAt }: StoredLogin,
-): LoginStatus {
+): Promise<LoginStatus> {
   const profile = context.profile();
-  const login = {
+  const status: LoginStatus = {
     profile: profile.name,
     grantType,
     customerId,
@@ -54,24 +40,24 @@ export function describeLogin(
     accessTokenExpiresAt,
     refreshTokenExpiresAt,
   };
-  if (grantType === 'authorization_code') return login;
-  const counter = new CallCounter(context.folder, profile.name);
+  if (grantType === 'authorization_code') return status;
+  const { calls } = await context.store();
   return {
-    ...login,
-    callsToday: counter.callsOn(bankDay(context.world.now())),
+    ...status,
+    callsToday: await calls.on(bankDay(context.world.now())),
     dailyLimit: dailyLimitOf(profile),
   };
 }
 
 /** Prints a login in the shape of the command contract. */
-export function printLogin({ output }: Context, login: LoginStatus): void {
-  output.record(login, LOGIN_FIELDS);
+export function printLogin({ output }: Context, status: LoginStatus): void {
+  output.record(status, LOGIN_FIELDS, login);
 }
 
 /** A login that is stored, and whose tokens it is of: the customer's, or null for the application's own. */
 export interface StoredHolder {
-  tokens: OpenStore['tokens'];
-  holder: string | null;
+  tokens: Tokens;
+  holder: Holder;
   login: StoredLogin;
 }
 
@@ -79,13 +65,16 @@ export interface StoredHolder {
 export async function storedLogin(context: Context): Promise<StoredHolder> {
   const { tokens } = await context.store();
   const holder = context.globals.grant === 'client_credentials' ? null : await customerOf(context);
-  const login = tokens.readLogin(holder);
+  const login = await tokens.login(holder);
   if (!login) throw await notLoggedIn(context, holder);
   return { tokens, holder, login };
 }
 
 /** Prints what is stored of a login. The application acts for the customer who logged in last. */
-export function printStoredLogin(context: Context, { tokens, holder, login }: StoredHolder): void {
-  const customerId = holder ?? tokens.lastCustomer() ?? null;
-  printLogin(context, describeLogin(context, context.globals.grant, customerId, login));
+export async function printStoredLogin(
+  context: Context,
+  { tokens, holder, login }: StoredHolder,
+): Promise<void> {
+  const customerId = holder ?? (await tokens.last()) ?? null;
+  printLogin(context, await describeLogin(context, context.globals.grant, customerId, login));
 }

@@ -3,10 +3,11 @@ import type { Bank } from '../../bank/call/bank.ts';
 import type { Resolution, ResolvedEvent, ResolvedOutcome } from '../../domain/resolution.ts';
 import { Psd2Error } from '../../errors.ts';
 import { type BankWord, resolveFlow } from '../../flows/resolve.ts';
-import type { FlowJournal, OpenFlow } from '../../store/files/journal.ts';
+import type { Flows, OpenFlow } from '../../store/ports.ts';
 import { cleanText } from '../../terminal/clean.ts';
 import { writeLocalTime } from '../../terminal/output.ts';
 import type { Context } from '../context.ts';
+import { type Described, describeFlow, type ShownFlow } from './describe.ts';
 import { refuseUnconfirmable } from './rules.ts';
 
 export interface ResolveOptions {
@@ -19,14 +20,19 @@ const MOST_NOTE = 500;
 
 /** What differs from kind to kind of flow. */
 export interface Resolvable<Flow, Event> {
-  open(journal: FlowJournal, reference: string): OpenFlow<Flow, Event | ResolvedEvent>;
+  find(flows: Flows, reference: string): Promise<Flow>;
+  resume(
+    flows: Flows,
+    flow: string,
+    work: (open: OpenFlow<Flow, Event | ResolvedEvent>) => Promise<void>,
+  ): Promise<void>;
   customerOf(flow: Flow): string;
   /** Its outcome is unknown, so that a person may say it. */
   isOpen(flow: Flow): boolean;
   isEnded(flow: Flow): boolean;
   askBank(bank: () => Promise<Bank>, flow: Flow): Promise<BankWord<Event>>;
   /** What the operator has to see before they say yes. */
-  describe(flow: Flow): [title: string, value: string | null | undefined][];
+  describe(flow: Flow): Described;
   print(context: Context, flow: Flow): void;
   /** What `--executed` means. */
   done: 'executed' | 'confirmed';
@@ -34,16 +40,8 @@ export interface Resolvable<Flow, Event> {
   referenceOf(flow: Flow): string | null;
 }
 
-/** What every flow has. */
-export interface AnyFlow {
-  kind: string;
-  flow: string;
-  transactionId: string;
-  state: string;
-  resolution: Resolution | null;
-  createdAt: string;
-  updatedAt: string;
-}
+/** What every flow has that can be resolved. */
+type AnyFlow = ShownFlow & { resolution: Resolution | null };
 
 /**
  * Ends a flow whose outcome is unknown by what a person says (command contract, "A person can end an unknown"). The bank is
@@ -59,14 +57,13 @@ export async function resolve<Flow extends AnyFlow, Event extends { type: string
   kind: Resolvable<Flow, Event>,
 ): Promise<void> {
   const said = { outcome: readOutcome(options), by: operatorOf(), note: readNote(options.note) };
-  const { journal } = await context.store(reference);
-  const { current } = kind.open(journal, reference);
+  const { flows } = await context.store(reference);
+  const current = await kind.find(flows, reference);
   refuseUnlessOpen(kind, current);
   refuseUnconfirmable(context, 'What became of it');
 
   const { terminal, globals } = context;
-  await journal.claimed(current.flow, async () => {
-    const open = kind.open(journal, current.flow);
+  await kind.resume(flows, current.flow, async (open) => {
     refuseUnlessOpen(kind, open.current);
     const before = open.current;
     try {
@@ -80,7 +77,7 @@ export async function resolve<Flow extends AnyFlow, Event extends { type: string
         tell: (sentences) => terminal.warn(sentences.map(cleanText).join('\n')),
         isOpen: kind.isOpen,
         confirm: async (flow) => {
-          terminal.warn(terminal.marked(describe(kind, flow)));
+          terminal.warn(terminal.marked(describeFlow(flow, kind.describe(flow))));
           return globals.yes || terminal.confirm(question(said.outcome, kind, flow));
         },
       });
@@ -150,17 +147,6 @@ function refuseUnlessOpen<Flow extends AnyFlow, Event>(kind: Resolvable<Flow, Ev
     hint: kind.isEnded(current) ? see : `Go on with: psd2 ${name} resume ${flow}`,
     transactionId,
   });
-}
-
-function describe<Flow extends AnyFlow, Event>(kind: Resolvable<Flow, Event>, flow: Flow): string {
-  const lines: [string, string | null | undefined][] = [
-    ...kind.describe(flow),
-    ['Begun', writeLocalTime(flow.createdAt)],
-    ['Last change', writeLocalTime(flow.updatedAt)],
-  ];
-  return [`The ${flow.kind} ${flow.flow} is ${flow.state}:`]
-    .concat(lines.flatMap(([title, value]) => (value ? [`  ${title.padEnd(18)} ${cleanText(value)}`] : [])))
-    .join('\n');
 }
 
 function question<Flow extends AnyFlow, Event>(

@@ -8,11 +8,10 @@ import {
 import type { OperationStep } from '../../domain/operation.ts';
 import { Psd2Error } from '../../errors.ts';
 import { type OperationCalls, runOperation } from '../../flows/operation.ts';
-import type { OpenOperation } from '../../store/files/journal.ts';
-import type { GenericOperation } from '../../store/flow/kinds.ts';
+import type { GenericOperation, Open } from '../../store/ports.ts';
 import type { Context } from '../context.ts';
 import { customerPortsOf } from '../flow/customer-ports.ts';
-import { withWayOn } from '../flow/rules.ts';
+import { endIfUntouched, withWayOn } from '../flow/rules.ts';
 import type { CustomerBank } from '../open/bank.ts';
 import { saveDocument } from '../shared/save-document.ts';
 import { printOperation } from './output.ts';
@@ -27,7 +26,7 @@ import { printOperation } from './output.ts';
 export async function driveOperation(
   context: Context,
   opened: CustomerBank,
-  open: OpenOperation,
+  open: Open<'operation'>,
   how: { receipt?: string | undefined; until?: OperationStep[] },
 ): Promise<void> {
   const { bank, profile } = opened;
@@ -47,6 +46,7 @@ export async function driveOperation(
       how.until,
     );
   } catch (error) {
+    await endIfUntouched(open, error);
     printOperation(context, open.current);
     throw withWayOn(error, open.current, globals.yes && !open.current.accepted ? ['--yes'] : []);
   }

@@ -1,5 +1,4 @@
 import { Psd2Error } from '../../errors.ts';
-import { TokenStore } from '../../store/files/tokens.ts';
 import { type ProfileSettings, parseProfileName } from '../../store/machine/profiles.ts';
 import { environmentSettings, parseBaseUrl } from '../../store/machine/settings.ts';
 import type { Context } from '../context.ts';
@@ -8,6 +7,7 @@ import { checkSettings } from './settings/check-settings.ts';
 import { type Keep, keepFiles, keeping } from './settings/kept-files.ts';
 import { readSettingOptions, requireSecret } from './settings/read-options.ts';
 import type { SettingOptions } from './settings/setting-options.ts';
+import { profile } from './shape.ts';
 
 /** How `profile add` stores what its other options say. */
 export interface AddOptions {
@@ -48,12 +48,12 @@ export async function profileAdd(
   if (protect) {
     // Of a profile that was replaced.
     const baseUrl = new URL(settings.baseUrl);
-    await new TokenStore(context.folder, name, baseUrl, terminal.warn, profiles.vault(name)).rewrite();
+    await (await context.home()).open(name, baseUrl).tokens.rewrite();
   }
   if (first) await profiles.use(name);
   if (output.format === 'table')
     terminal.say(`The profile ${name} is stored. Log in with: psd2 --profile ${name} auth login`);
-  else output.record({ name, baseUrl: settings.baseUrl, current: profiles.current() === name }, []);
+  else output.record({ name, baseUrl: settings.baseUrl, current: profiles.current() === name }, [], profile);
 }
 
 async function askName({ terminal }: Context): Promise<string> {

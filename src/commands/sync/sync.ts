@@ -15,6 +15,7 @@ import {
   type SyncJob,
   syncCustomers,
 } from './customers.ts';
+import { syncReport } from './shape.ts';
 
 export interface SyncOptions {
   out: string;
@@ -44,7 +45,7 @@ export async function sync(context: Context, options: SyncOptions): Promise<void
   // Read when the pool is first used, which is later: four threads that wait for the disk would keep signatures waiting.
   process.env.UV_THREADPOOL_SIZE ??= String(POOL_THREADS);
   const customers = await customersOf(context, options.allCustomers);
-  const { pace } = await context.transport();
+  const { ownPace: pace } = await context.transport();
 
   const progress = new SharedProgress();
   const threads = threadsFor(cores, concurrency, customers.length);
@@ -101,7 +102,7 @@ async function customersOf(context: Context, all: boolean): Promise<string[]> {
       hint: 'Leave one of them out.',
     });
   }
-  const customers = (await context.store()).tokens.customers();
+  const customers = await (await context.store()).tokens.customers();
   if (customers.length > 0) return customers;
   const { name } = context.profile();
   throw new Psd2Error('not_logged_in', `Nobody is logged in with the profile ${name}`, {
@@ -191,7 +192,7 @@ function report({ output, terminal }: Context, done: Omit<SyncReport, 'totals'>,
       );
     }
   }
-  output.record({ ...done, totals }, TOTAL_FIELDS);
+  output.record({ ...done, totals }, TOTAL_FIELDS, syncReport);
 }
 
 const BAR_WIDTH = 20;

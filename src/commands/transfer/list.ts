@@ -5,7 +5,8 @@ import { Psd2Error } from '../../errors.ts';
 import type { Context } from '../context.ts';
 import { warnOfDamaged } from '../flow/rules.ts';
 import { readLimit } from '../shared/read-limit.ts';
-import { TRANSFER_COLUMNS, TRANSFER_CSV, toTransferData } from './output.ts';
+import { TRANSFER_COLUMNS, toTransferData } from './output.ts';
+import { transfers } from './shape.ts';
 
 export interface TransferListOptions {
   /** How many at most; without it a table on a terminal is kept short, and everything else is whole. */
@@ -26,12 +27,12 @@ export async function transferList(context: Context, options: TransferListOption
   const since = options.since === undefined ? undefined : dayBegins(parseDate('--since', options.since));
   const isShort = options.limit === undefined && output.format === 'table' && stdoutIsTerminal;
   const limit = readLimit(options.limit, isShort ? TABLE_LIMIT : undefined);
-  const { journal } = await context.store();
+  const { flows } = await context.store();
 
   let shown = 0;
   let isCut = false;
   const pages = async function* (): AsyncGenerator<Transfer[]> {
-    for (const transfer of journal.transfers(warnOfDamaged(context), since)) {
+    for await (const transfer of flows.list('transfer', { since, onDamaged: warnOfDamaged(context) })) {
       if (states.length > 0 && !states.includes(transfer.state)) continue;
       if (since && Date.parse(transfer.createdAt) < since.getTime()) continue;
       isCut = shown === limit;
@@ -43,7 +44,7 @@ export async function transferList(context: Context, options: TransferListOption
   const isChosen = states.length > 0 || since !== undefined;
   const whenEmpty = isChosen ? 'There is no such transfer.' : 'No transfer was made with this profile.';
   if (output.format === 'table') await output.pages(pages(), TRANSFER_COLUMNS, whenEmpty);
-  else await output.pages(mapPages(pages(), toTransferData), [], '', TRANSFER_CSV);
+  else await output.pages(mapPages(pages(), toTransferData), [], '', transfers);
   if (isShort && isCut)
     terminal.say(`These are the newest ${shown}: --limit <n> shows more, --state and --since choose.`);
 }

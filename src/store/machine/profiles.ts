@@ -1,11 +1,12 @@
 import { basename, join } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import * as z from 'zod/mini';
 import { Psd2Error } from '../../errors.ts';
 import { listFolder, removeStored } from '../disk/files.ts';
 import { type Notice, readJsonFile, removeHalfWritten, writeJsonFile } from '../disk/json-file.ts';
-import { LONGEST_RENEWAL_MS, withLock } from '../disk/lock.ts';
+import { withLock } from '../disk/lock.ts';
 import { type Place, sealed } from '../secrets/sealed.ts';
-import { type KeySources, type ProfileKey, Vault } from '../secrets/vault.ts';
+import { NO_SOURCES, type KeySources, type ProfileKey, Vault } from '../secrets/vault.ts';
 import type { StoreFolder } from './folder.ts';
 
 /** Certificate or key: its PEM text, a PKCS#12 file in base64, or the path of a file that holds it. */
@@ -125,6 +126,11 @@ export class ProfileStore {
     this.#keySources = keySources;
   }
 
+  /** Where passphrases come from, for a home that keeps keys of its own. */
+  get keySources(): KeySources {
+    return this.#keySources ?? NO_SOURCES;
+  }
+
   /** The key of what a profile, or the environment's, keeps. */
   vault(name: string): Vault {
     const known = this.#vaults.get(name);
@@ -177,6 +183,28 @@ export class ProfileStore {
     );
   }
 
+  /**
+   * Stores other settings in place of those that were read.
+   *
+   * @param before what {@link read} gave
+   * @returns whether they are stored: not when another process has changed the profile meanwhile
+   * @throws Psd2Error `config` as {@link write} does
+   */
+  async replace(name: string, before: StoredProfile, settings: ProfileSettings): Promise<boolean> {
+    const path = this.#folder.profile(parseProfileName(name));
+    return withLock(
+      path,
+      `The profile ${name}`,
+      async () => {
+        if (!isDeepStrictEqual(this.read(name), before)) return false;
+        await this.#write(name, settings);
+        return true;
+      },
+      LOCK_PATIENCE_MS,
+      this.#folder.interrupted,
+    );
+  }
+
   /** Writes the profile as its protection wants it now, where it is not so. @throws Psd2Error `config` */
   async rewrite(name: string): Promise<void> {
     const path = this.#folder.profile(parseProfileName(name));
@@ -212,28 +240,17 @@ export class ProfileStore {
     await writeJsonFile(this.#folder.config, { currentProfile: name }, config, this.#notice);
   }
 
-  /** Removes the settings and the tokens. The journal of its flows stays: it is the record of payments. */
-  async remove(name: string): Promise<void> {
-    const tokens = this.#folder.tokens(parseProfileName(name));
-    const holders = listFolder(tokens).flatMap(
-      (name) => /^(customer-.+?|client-credentials)(?:\.json)?$/.exec(name)?.[1] ?? [],
-    );
-    for (const holder of new Set(holders)) {
-      const path = join(tokens, `${holder}.json`);
-      // A renewal that is under way would store its tokens afterwards.
-      await withLock(
-        path,
-        `The login in ${path}`,
-        async () => {
-          removeStored(path);
-          removeStored(join(tokens, holder));
-        },
-        LONGEST_RENEWAL_MS,
-        this.#folder.interrupted,
-      );
-    }
-    removeStored(tokens);
-    removeStored(this.#folder.profile(name));
+  /** What was damaged of a profile's settings and is kept beside what replaced it, as it was. */
+  damaged(name: string): string[] {
+    const { profiles } = this.#folder;
+    return listFolder(profiles)
+      .filter((file) => file.startsWith(`${name}.json.damaged-`))
+      .map((file) => join(profiles, file));
+  }
+
+  /** Removes the settings. */
+  remove(name: string): void {
+    removeStored(this.#folder.profile(parseProfileName(name)));
   }
 
   #isSealed(name: string): boolean {

@@ -17,11 +17,6 @@ export interface Address {
 /** Environment variables, as `process.env` has them. */
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Whether a home is named that is a database. */
-export function isPostgresUrl(text: string): boolean {
-  return /^postgres(ql)?:/i.test(text);
-}
-
 /**
  * Reads the URL of a database as libpq does: `sslmode`, `sslrootcert`, `sslcert` and `sslkey` as options of the URL,
  * `PGPASSWORD` and `PGPASSFILE` of the environment (store page, "One store, two homes"). A server on another machine is
@@ -32,7 +27,7 @@ export function isPostgresUrl(text: string): boolean {
 export function parseAddress(text: string, env: Environment): Address {
   // A user without a host, `postgres://ada@/bank`: the host is in the options then, or it is this machine.
   const whole = text.replace(/^(postgres(?:ql)?:\/\/[^/?#]*@)(?=[/?#]|$)/i, '$1localhost');
-  if (!isPostgresUrl(text) || !URL.canParse(whole)) throw notAnAddress();
+  if (!/^postgres(ql)?:/i.test(text) || !URL.canParse(whole)) throw notAnAddress();
   const url = new URL(whole);
   const named = url.searchParams.get('host') ?? decodeURIComponent(url.hostname);
   const isLocal = named === '' || isThisMachine(named);
@@ -52,13 +47,6 @@ export function parseAddress(text: string, env: Environment): Address {
   const database = config.database || env.PGDATABASE || user;
   const place = host.startsWith('/') ? host : isIP(host) === 6 ? `[${host}]:${port}` : `${host}:${port}`;
   return { config: { ...config, host, port, user, database }, shown: `${place}/${database}` };
-}
-
-/** Whether a URL holds a password, which must not stand in an argument: others can read arguments. */
-export function holdsPassword(text: string): boolean {
-  if (!URL.canParse(text)) return /:[^/@]*@/.test(text);
-  const url = new URL(text);
-  return url.password !== '' || url.searchParams.has('password');
 }
 
 function isThisMachine(host: string): boolean {

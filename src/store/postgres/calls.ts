@@ -61,16 +61,19 @@ export class PostgresTurns implements Turns {
   readonly #database: Database;
   readonly #profile: string;
   readonly #world: TurnsWorld;
+  /** The pace of this process, which counts its calls. */
+  readonly #own: Turns;
   /** When the turns that were taken in advance begin, by this process's clock. */
   #ahead: number[] = [];
   #goodUntil = 0;
   #gap = 0;
   #taking: Promise<void> | undefined;
 
-  constructor(database: Database, profile: string, world: TurnsWorld) {
+  constructor(database: Database, profile: string, world: TurnsWorld, own: Turns) {
     this.#database = database;
     this.#profile = profile;
     this.#world = world;
+    this.#own = own;
   }
 
   async turn(): Promise<void> {
@@ -80,7 +83,7 @@ export class PostgresTurns implements Turns {
       const turn = this.#ahead.shift();
       if (turn !== undefined) {
         if (turn > now) await this.#world.sleep(turn - now);
-        return;
+        return this.#own.turn();
       }
       this.#taking ??= this.#take().finally(() => {
         this.#taking = undefined;

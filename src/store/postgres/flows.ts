@@ -1,12 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import * as z from 'zod/mini';
-import { standingOf } from '../../domain/flow-states.ts';
+import { isUntouched, standingOf } from '../../domain/flow-states.ts';
 import { comparableReference } from '../../domain/sepa-text.ts';
 import { Psd2Error } from '../../errors.ts';
 import { findFlow } from '../flow/find.ts';
 import { collectMoments, momentEvent } from '../flow/history.ts';
 import { createdAt, newFlowId } from '../flow/ids.ts';
-import { CONSENT, type FlowKind, OPERATION, TRANSFER } from '../flow/kinds.ts';
+import { KINDS, type KnownKind } from '../flow/kinds.ts';
+import { overtaken } from '../flow/overtaken.ts';
+import { referenceIsUsed } from '../flow/reference-used.ts';
 import type { Begin, EventOf, Filter, FlowMoment, FlowOf, Flows, Kind, LeftBehind, Open } from '../ports.ts';
 import type { Claim, Claims } from './claims.ts';
 import { type Database, LostAnswer, type Statements, Taken } from './database.ts';
@@ -15,13 +17,6 @@ import { type Database, LostAnswer, type Statements, Taken } from './database.ts
 const CLAIM_PATIENCE_MS = 15_000;
 /** Flows that are read at once. */
 const PAGE = 100;
-
-/** What the store has to know of each kind. */
-const KINDS: { readonly [K in Kind]: FlowKind<FlowOf<K>, EventOf<K>> } = {
-  transfer: TRANSFER,
-  operation: OPERATION,
-  consent: CONSENT,
-};
 
 const eventRow = z.object({
   flow: z.string(),
@@ -37,7 +32,7 @@ const flowName = z.object({ flow: z.string() });
 export interface FlowWorld {
   now: () => Date;
   random: () => number;
-  opened: (transactionId: string, flow: string) => void;
+  onFlow?: ((transactionId: string, flow: string) => void) | undefined;
 }
 
 /** A flow as this worker knows it. */
@@ -88,8 +83,9 @@ export class PostgresFlows implements Flows {
 
   async find<K extends Kind>(kind: K, reference: string): Promise<FlowOf<K>> {
     const flow = await this.#find(kind, reference);
-    const known = await this.#read(kind, flow);
-    return known.current;
+    const { current } = await this.#read(kind, flow);
+    this.#world.onFlow?.(current.transactionId, flow);
+    return current;
   }
 
   async *list<K extends Kind>(kind: K, { since, onDamaged }: Filter = {}): AsyncGenerator<FlowOf<K>> {
@@ -130,35 +126,29 @@ export class PostgresFlows implements Flows {
     }, []);
   }
 
-  async leftBehind(most: number, except?: string): Promise<LeftBehind> {
-    const found = await this.#database
+  async leftBehind(most: number, except = ''): Promise<LeftBehind> {
+    const names = await this.#database
       .look(
-        z.object({
-          kind: z.enum(['transfer', 'operation', 'consent']),
-          flow: z.string(),
-          state: z.string(),
-          resource_id: z.nullable(z.string()),
-          all: z.number(),
-        }),
-        `select kind, flow, state, resource_id, (count(*) over ())::int as all from psd2.flows f
+        z.object({ kind: z.enum(['transfer', 'operation', 'consent']), flow: z.string(), resource_id: z.nullable(z.string()) }),
+        `select kind, flow, resource_id from psd2.flows f
          where profile = $1 and under_way and updated_at > clock_timestamp() - interval '7 days'
-           and ($2 = '' or not (starts_with(flow, $2) or starts_with(coalesce(resource_id, ''), $2)))
            and not exists (select from psd2.claims c where c.profile = $1 and c.kind = 'flow' and c.name = f.flow
              and c.until > clock_timestamp())
-         order by created_at desc limit $3`,
-        [this.#profile, except ?? '', most],
+         order by created_at desc limit 1000`,
+        [this.#profile],
       )
       // Whoever needs the database is told what is wrong with it.
       .catch(() => []);
-    return {
-      flows: found.map(({ kind, flow, state, resource_id }) => ({
-        kind,
-        flow,
-        state,
-        resourceId: resource_id,
-      })),
-      more: Math.max(0, (found[0]?.all ?? 0) - found.length),
-    };
+    const unread = names.filter(
+      ({ flow, resource_id }) => !except || !(flow.startsWith(except) || resource_id?.startsWith(except)),
+    );
+    const flows: LeftBehind['flows'] = [];
+    for (let next = unread.shift(); next && flows.length < most; next = unread.shift()) {
+      const left = await this.#left(next.kind, next.flow);
+      if (left) flows.push(left);
+      if (flows.length === most) break;
+    }
+    return { flows, more: unread.length };
   }
 
   async atWork(): Promise<{ flow: string; holder: string }[]> {
@@ -199,17 +189,41 @@ export class PostgresFlows implements Flows {
     return found.map(({ flow, at, event }) => ({ flow, at: at.toISOString(), event }));
   }
 
+  /** @returns undefined for a flow that is at its end, of which nothing reached the bank, or that can't be read */
+  async #left<K extends Kind>(kind: K, flow: string): Promise<LeftBehind['flows'][number] | undefined> {
+    const { isAtEnd, resourceIdOf, cancelled }: KnownKind<K> = KINDS[kind];
+    try {
+      const { current } = await this.#read(kind, flow);
+      if (isAtEnd(current)) {
+        await this.#end(flow);
+        return undefined;
+      }
+      if (!isUntouched(current)) return { kind, flow, state: current.state, resourceId: resourceIdOf(current) };
+      await this.resume(kind, flow, async (open) => {
+        if (isUntouched(open.current)) await open.record(cancelled);
+      });
+    } catch (error) {
+      // Another command tells more of it.
+      if (!(error instanceof Psd2Error)) throw error;
+    }
+    return undefined;
+  }
+
+  /** Says that a flow is as far as the operator wanted it. */
+  async #end(flow: string): Promise<void> {
+    await this.#database.look(
+      z.unknown(),
+      'update psd2.flows set under_way = false where profile = $1 and flow = $2',
+      [this.#profile, flow],
+    );
+  }
+
   /** A flow whose work throws stays under way, and is told of as left behind. */
   #worked<T>(flow: string, work: (claim: Claim) => Promise<T>): Promise<T> {
     return this.#claims.within('flow', flow, { what: flow, patienceMs: CLAIM_PATIENCE_MS }, async (claim) => {
       const result = await work(claim);
       // Where it can't be said, whoever looks next sees it by the flow itself.
-      await this.#database
-        .look(z.unknown(), 'update psd2.flows set under_way = false where profile = $1 and flow = $2', [
-          this.#profile,
-          flow,
-        ])
-        .catch(() => {});
+      await this.#end(flow).catch(() => {});
       return result;
     });
   }
@@ -219,7 +233,7 @@ export class PostgresFlows implements Flows {
     kind: K,
     begin: Begin<K>,
   ): Promise<{ flow: string; known: Known<FlowOf<K>> }> {
-    const { prefix, schema, apply } = KINDS[kind];
+    const { prefix, created, apply, referenceOf }: KnownKind<K> = KINDS[kind];
     const now = this.#world.now();
     const newest = await this.#database.lookOne(
       flowName,
@@ -227,11 +241,9 @@ export class PostgresFlows implements Flows {
       [this.#profile, kind],
     );
     const flow = newFlowId({ prefix }, now, newest?.flow, this.#world.random);
-    const event = { type: 'created', flow, ...begin };
-    const { data: created } = schema.safeParse(event);
-    if (created === undefined) throw new TypeError(`The beginning of ${flow} is not what its kind has`);
-    const current = apply(undefined, created, now.toISOString());
-    const reference = referenceOf(event);
+    const event = created(flow, begin);
+    const current = apply(undefined, event, now.toISOString());
+    const reference = referenceOf?.(current) ?? null;
     const compared = reference === null ? null : comparableReference(reference);
     try {
       await this.#database.transaction(async (statements) => {
@@ -258,7 +270,7 @@ export class PostgresFlows implements Flows {
         );
       });
     } catch (error) {
-      if (error instanceof Taken && error.constraint === 'flows_reference') throw await this.#inUse(compared);
+      if (error instanceof Taken && error.constraint === 'flows_reference') throw await this.#inUse(reference ?? '');
       if (!(error instanceof LostAnswer)) throw error;
       if (!(await this.#isWritten(flow, 1))) throw this.#notWritten(flow, error);
     }
@@ -284,25 +296,29 @@ export class PostgresFlows implements Flows {
     });
   }
 
-  async #inUse(reference: string | null): Promise<Psd2Error> {
+  /** The error of a reference that another transfer has which has not plainly failed. */
+  async #inUse(reference: string): Promise<Psd2Error> {
     const holder = await this.#database.lookOne(
-      z.object({ flow: z.string(), state: z.string(), transaction_id: z.string() }),
-      `select flow, state, transaction_id from psd2.flows
-       where profile = $1 and reference = $2 and standing <> 'refused'`,
-      [this.#profile, reference],
+      flowName,
+      `select flow from psd2.flows where profile = $1 and reference = $2 and standing <> 'refused'`,
+      [this.#profile, comparableReference(reference)],
     );
-    const was = `The reference was used for ${holder?.flow ?? 'another transfer'}`;
-    return new Psd2Error('duplicate_reference', holder ? `${was}, which is ${holder.state}` : was, {
-      hint: holder ? `See what became of it: psd2 transfer show ${holder.flow}` : 'Run this again.',
-      ...(holder && { transactionId: holder.transaction_id }),
-    });
+    // It has plainly failed in the meantime.
+    if (!holder) return new Psd2Error('config', 'The reference was free again a moment later', { hint: 'Run this again.' });
+    const { flow } = holder;
+    try {
+      return referenceIsUsed(reference, { flow, transfer: (await this.#read('transfer', flow)).current });
+    } catch (damage) {
+      if (!(damage instanceof Psd2Error)) throw damage;
+      return referenceIsUsed(reference, { flow, damage });
+    }
   }
 
   #writable<K extends Kind>(kind: K, flow: string, read: Known<FlowOf<K>>, claim: Claim): Open<K> {
     let known = read;
     /** Whether the claim is demanded: not of a worker that was overtaken, and has read what the other made of the flow. */
     let isClaimed = true;
-    this.#world.opened(known.current.transactionId, flow);
+    this.#world.onFlow?.(known.current.transactionId, flow);
     return {
       get current() {
         return known.current;
@@ -319,7 +335,7 @@ export class PostgresFlows implements Flows {
                and number = $4) as ours`,
           [this.#profile, flow, known.events, claim.number],
         );
-        if (!isOurs?.ours) throw overtaken(kind, flow);
+        if (!isOurs?.ours) throw overtaken(flow);
       },
       reread: async () => {
         known = await this.#read(kind, flow);
@@ -341,7 +357,7 @@ export class PostgresFlows implements Flows {
     event: EventOf<K>,
     claim: string | null,
   ): Promise<Known<FlowOf<K>>> {
-    const { apply, resourceIdOf } = KINDS[kind];
+    const { apply, resourceIdOf }: KnownKind<K> = KINDS[kind];
     const n = events + 1;
     const at = this.#world.now();
     const next = apply(current, event, at.toISOString());
@@ -363,10 +379,10 @@ export class PostgresFlows implements Flows {
          select count(*)::int as events from written`,
         values,
       );
-      if (written?.events !== 1) throw overtaken(kind, flow);
+      if (written?.events !== 1) throw overtaken(flow);
     } catch (error) {
       if (error instanceof Taken)
-        throw error.constraint === 'flows_reference' ? await this.#inUse(null) : overtaken(kind, flow);
+        throw overtaken(flow);
       if (!(error instanceof LostAnswer)) throw error;
       // Over a new connection: what is there is there. What is not may still come: it counts as not happened.
       if (!(await this.#isWritten(flow, n))) throw this.#notWritten(flow, error);
@@ -416,7 +432,7 @@ export class PostgresFlows implements Flows {
   }
 
   #fold<K extends Kind>(kind: K, flow: string, events: readonly EventRow[]): Known<FlowOf<K>> {
-    const { schema, apply } = KINDS[kind];
+    const { schema, apply }: KnownKind<K> = KINDS[kind];
     let current: FlowOf<K> | undefined;
     for (const [index, { n, at, event }] of events.entries()) {
       const { data } = schema.safeParse(event);
@@ -448,19 +464,6 @@ export class PostgresFlows implements Flows {
       cause,
     });
   }
-}
-
-/** The error of a worker that goes on with a flow that another has taken up in the meantime. */
-function overtaken(kind: Kind, flow: string): Psd2Error {
-  return new Psd2Error('overtaken', `Another psd2 has gone on with ${flow} in the meantime`, {
-    hint: `This one does nothing more with it. See how far it is: psd2 ${kind} show ${flow}`,
-  });
-}
-
-/** The operator's own reference of what a flow begins with; null where it has none. */
-function referenceOf(created: object): string | null {
-  const { data } = z.object({ order: z.object({ reference: z.nullish(z.string()) }) }).safeParse(created);
-  return data?.order.reference ?? null;
 }
 
 function byFlow(events: readonly EventRow[]): Map<string, EventRow[]> {

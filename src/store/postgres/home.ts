@@ -1,8 +1,9 @@
 import * as z from 'zod/mini';
 import { Psd2Error } from '../../errors.ts';
-import type { Glance, Kind, ProfileData, Store, StoreCheck, StoreStatus } from '../ports.ts';
+import type { ProfileData, Store, StoreCheck, StoreStatus } from '../ports.ts';
 import type { KeySources } from '../secrets/vault.ts';
-import type { Address } from './address.ts';
+import type { StoreSettings } from '../open.ts';
+import { type Address, parseAddress } from './address.ts';
 import { PostgresCallCount, PostgresTurns, type TurnsWorld } from './calls.ts';
 import { Claims } from './claims.ts';
 import { Database } from './database.ts';
@@ -13,11 +14,24 @@ import { SCHEMA_VERSION } from './schema.ts';
 import { PostgresSync } from './sync.ts';
 import { PostgresTokens } from './tokens.ts';
 
-/** What the home is given by the machine that it is used from. */
-export interface PostgresWorld extends FlowWorld, TurnsWorld {
+/** What the home needs of the machine that it is used from. */
+interface PostgresWorld extends FlowWorld, TurnsWorld {
   /** The operator's Ctrl-C. */
   signal: AbortSignal | undefined;
   keys: KeySources;
+}
+
+/** The home in the database that `PSD2_STORE` names. @throws Psd2Error `config` when that is no address */
+export function openPostgres({ env, folder, keySources, now, random, onFlow, sleep }: StoreSettings): Store {
+  return new PostgresStore(parseAddress(env.PSD2_STORE ?? '', env), {
+    now,
+    random,
+    onFlow,
+    sleep,
+    clock: () => performance.now(),
+    signal: folder.interrupted,
+    keys: keySources,
+  });
 }
 
 /** A clock that is this far off is told of. */
@@ -35,14 +49,14 @@ export class PostgresStore implements Store {
     this.#world = world;
   }
 
-  open(profile: string, bank: URL): ProfileData {
+  open(profile: string, bank?: URL): ProfileData {
     const claims = new Claims(this.#database, profile, this.#world.signal);
     const keys = new Keys(this.#database, profile, this.#world.keys);
     return {
       tokens: new PostgresTokens(this.#database, profile, bank, claims, keys),
       flows: new PostgresFlows(this.#database, profile, claims, this.#world),
       calls: new PostgresCallCount(this.#database, profile),
-      turns: () => new PostgresTurns(this.#database, profile, this.#world),
+      turns: (own) => new PostgresTurns(this.#database, profile, this.#world, own),
       sync: () => new PostgresSync(this.#database, profile, claims),
     };
   }
@@ -60,20 +74,6 @@ export class PostgresStore implements Store {
     yield schemaCheck(version);
     if (version !== SCHEMA_VERSION) return;
     yield* this.#checkConnection();
-  }
-
-  glance(profile: string): Glance {
-    const data = this.open(profile, new URL('https://none.invalid'));
-    const flows = new PostgresFlows(
-      this.#database,
-      profile,
-      new Claims(this.#database, profile, this.#world.signal),
-      this.#world,
-    );
-    return {
-      customers: () => data.tokens.customers().catch(() => []),
-      begun: (kind: Kind | undefined, most) => flows.begun(kind, most).catch(() => []),
-    };
   }
 
   async status(): Promise<StoreStatus> {

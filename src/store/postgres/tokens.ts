@@ -33,14 +33,15 @@ const COLUMNS = `generation, origin, base_url, access_token_expires_at, refresh_
 export class PostgresTokens implements Tokens {
   readonly #database: Database;
   readonly #profile: string;
-  readonly #baseUrl: string;
+  /** Null where none is known: then no login is found, and none can be written. */
+  readonly #baseUrl: string | null;
   readonly #claims: Claims;
   readonly #keys: Keys;
 
-  constructor(database: Database, profile: string, bank: URL, claims: Claims, keys: Keys) {
+  constructor(database: Database, profile: string, bank: URL | undefined, claims: Claims, keys: Keys) {
     this.#database = database;
     this.#profile = profile;
-    this.#baseUrl = bank.href;
+    this.#baseUrl = bank?.href ?? null;
     this.#claims = claims;
     this.#keys = keys;
   }
@@ -84,13 +85,8 @@ export class PostgresTokens implements Tokens {
     });
   }
 
-  async customers(): Promise<string[]> {
-    const found = await this.#database.look(
-      z.object({ holder: z.string() }),
-      `select holder from psd2.tokens where profile = $1 and holder <> '' and secrets is not null order by holder`,
-      [this.#profile],
-    );
-    return found.map(({ holder }) => holder);
+  customers(): Promise<string[]> {
+    return customersOf(this.#database, this.#profile);
   }
 
   async last(): Promise<string | undefined> {
@@ -167,6 +163,7 @@ export class PostgresTokens implements Tokens {
     origin = before + 1,
     baseUrl = this.#baseUrl,
   ): Promise<boolean> {
+    if (baseUrl === null) throw new TypeError('Tokens are written for a bank');
     const { accessToken, refreshToken } = tokens;
     const { seal } = await this.#keys.key();
     const content = seal
@@ -254,6 +251,16 @@ export class PostgresTokens implements Tokens {
       work,
     );
   }
+}
+
+/** Customers of a profile whose tokens are kept, sorted. */
+export async function customersOf(database: Database, profile: string): Promise<string[]> {
+  const found = await database.look(
+    z.object({ holder: z.string() }),
+    `select holder from psd2.tokens where profile = $1 and holder <> '' and secrets is not null order by holder`,
+    [profile],
+  );
+  return found.map(({ holder }) => holder);
 }
 
 function loginOf(stored: Row): StoredLogin {

@@ -63,7 +63,8 @@ export interface ProfileKey {
   open<T>(path: string, place: Place, sealed: Sealed, schema: z.ZodMiniType<T>): T;
 }
 
-const NO_SOURCES: KeySources = { passphrase: async () => undefined, signal: new AbortController().signal };
+/** For who can ask nobody. */
+export const NO_SOURCES: KeySources = { passphrase: async () => undefined, signal: new AbortController().signal };
 
 /**
  * The key that a profile's secrets are encrypted with: made at random, and kept in `protection/<profile>.json`,

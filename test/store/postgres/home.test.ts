@@ -23,7 +23,6 @@ function openStore(passphrase: string | undefined = 'correct horse'): PostgresSt
   return new PostgresStore(parseAddress(server.url(database), {}), {
     now: () => new Date(),
     random: Math.random,
-    opened: () => {},
     clock: () => performance.now(),
     sleep: (milliseconds) => new Promise((resolve) => setTimeout(resolve, milliseconds)),
     signal: undefined,
