@@ -1,6 +1,6 @@
-import { type FlowState, isOver } from '../../domain/flow-states.ts';
+import { type FlowState, isOver, isUntouched } from '../../domain/flow-states.ts';
 import { Psd2Error } from '../../errors.ts';
-import type { OnDamaged } from '../../store/files/journal.ts';
+import type { OnDamaged, OpenFlow } from '../../store/files/journal.ts';
 import { cleanText } from '../../terminal/clean.ts';
 import type { Context } from '../context.ts';
 
@@ -53,6 +53,23 @@ export function withWayOn(
   if (error.code !== 'interrupted' && error.hint?.includes(' resume ')) return error;
   const wayOn = `Go on with: psd2 ${kind} resume ${flow}${again}`;
   return error.with({ hint: error.hint ? `${error.hint} ${wayOn}` : wayOn, transactionId });
+}
+
+/** After these a flow can be taken up all the same: nothing is wrong with it. */
+const PASSING = ['interrupted', 'overtaken', 'too_many_calls', 'config'];
+
+/** Ends a flow of which nothing has reached the bank when its command failed: there would be nothing to go on with. */
+export function endIfUntouched<Flow extends { state: FlowState; reached: boolean }>(
+  open: OpenFlow<Flow, { type: 'cancelled' }>,
+  error: unknown,
+): void {
+  if (!(error instanceof Psd2Error) || PASSING.includes(error.code) || !isUntouched(open.current)) return;
+  try {
+    open.record({ type: 'cancelled' });
+  } catch (problem) {
+    // The command has failed already, and says why.
+    if (!(problem instanceof Psd2Error)) throw problem;
+  }
 }
 
 /** A journal that is damaged is told of; the other flows are listed all the same. */
