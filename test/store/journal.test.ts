@@ -195,10 +195,8 @@ describe('a flow is found', () => {
   it('by a whole id that is the prefix of another', async () => {
     const short = await begun(journal, 'transfer', { transactionId: 't1', order: transferOrder() });
     await short.record({ ...verified, resourceId: 'abc' });
-    (await begun(journal, 'transfer', { transactionId: 't2', order: transferOrder() })).record({
-      ...verified,
-      resourceId: 'abcdef',
-    });
+    const long = await begun(journal, 'transfer', { transactionId: 't2', order: transferOrder() });
+    await long.record({ ...verified, resourceId: 'abcdef' });
     expect((await journal.find('transfer', 'abc')).flow).toBe(short.current.flow);
   });
 
