@@ -107,7 +107,10 @@ describe('flows in PostgreSQL', () => {
     const { flows } = store.open('p', BANK);
     await flows.begin('transfer', TRANSFER_BEGIN('a'), async () => {});
     await expect(
-      flows.begin('transfer', TRANSFER_BEGIN('b'), () => Promise.reject(new Error('gone'))),
+      flows.begin('transfer', TRANSFER_BEGIN('b'), async (open) => {
+        await open.record({ type: 'verify-sent', requestId: 'r', digest: null });
+        throw new Error('gone');
+      }),
     ).rejects.toThrow('gone');
     const { flows: left, more } = await flows.leftBehind(5);
     expect(left).toHaveLength(1);
