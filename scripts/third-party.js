@@ -149,7 +149,7 @@ export function notices(packages) {
 function licenceInReadme(folder) {
   const readme = readdirSync(folder).find((file) => /^readme\.md$/i.test(file));
   const text = readme && readFileSync(join(folder, readme), 'utf8');
-  const section = /^#+ *licen[cs]e\b[^\n]*\n([^]*Copyright[^]*)/im.exec(text ?? '');
+  const section = /^#+ *licen[cs]e\b[^\n]*\n([\s\S]*Copyright[\s\S]*)/im.exec(text ?? '');
   return section?.[1] ? [section[1]] : [];
 }
 

@@ -1,5 +1,5 @@
-import type { StoreFolder } from './machine/folder.ts';
 import { Psd2Error } from '../errors.ts';
+import type { StoreFolder } from './machine/folder.ts';
 import type { Environment } from './machine/settings.ts';
 import type { Glance, Store } from './ports.ts';
 import type { KeySources, Vault } from './secrets/vault.ts';

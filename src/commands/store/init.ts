@@ -31,5 +31,6 @@ export async function storeInit(context: Context, { dryRun, ...how }: StoreInitO
     { title: 'Schema before', value: (store) => (store.before === 0 ? 'none' : `${store.before}`) },
     { title: 'Schema', value: ({ version }) => `${version}` },
   ]);
-  if (how.plainTokens) terminal.warn('Tokens are kept in clear text: whoever reads the database can use them.');
+  if (how.plainTokens)
+    terminal.warn('Tokens are kept in clear text: whoever reads the database can use them.');
 }

@@ -20,7 +20,10 @@ export async function statusOfFolder(
     for (const { flow, holder } of await data.flows.atWork())
       claims.push({ profile, kind: 'flow', name: flow, worker: holder, until: null });
   }
-  const bytes = ['profiles', 'tokens', 'flows', 'protection'].reduce((sum, name) => sum + sizeOf(join(root, name)), 0);
+  const bytes = ['profiles', 'tokens', 'flows', 'protection'].reduce(
+    (sum, name) => sum + sizeOf(join(root, name)),
+    0,
+  );
   return { home: 'files', place: root, schema: null, profiles, claims, bytes };
 }
 
@@ -29,7 +32,8 @@ async function countFlows({ flows }: ProfileData): Promise<StoreStatus['profiles
   for (const kind of FLOW_KINDS) {
     const states = new Map<string, number>();
     const onDamaged = () => states.set('damaged', (states.get('damaged') ?? 0) + 1);
-    for await (const { state } of flows.list(kind, { onDamaged })) states.set(state, (states.get(state) ?? 0) + 1);
+    for await (const { state } of flows.list(kind, { onDamaged }))
+      states.set(state, (states.get(state) ?? 0) + 1);
     for (const [state, count] of [...states].sort()) counted.push({ kind, state, count });
   }
   return counted;
@@ -37,7 +41,9 @@ async function countFlows({ flows }: ProfileData): Promise<StoreStatus['profiles
 
 function foldersIn(path: string): string[] {
   try {
-    return readdirSync(path, { withFileTypes: true }).flatMap((entry) => (entry.isDirectory() ? [entry.name] : []));
+    return readdirSync(path, { withFileTypes: true }).flatMap((entry) =>
+      entry.isDirectory() ? [entry.name] : [],
+    );
   } catch {
     // There is none yet.
     return [];

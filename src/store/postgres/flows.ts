@@ -129,7 +129,11 @@ export class PostgresFlows implements Flows {
   async leftBehind(most: number, except = ''): Promise<LeftBehind> {
     const names = await this.#database
       .look(
-        z.object({ kind: z.enum(['transfer', 'operation', 'consent']), flow: z.string(), resource_id: z.nullable(z.string()) }),
+        z.object({
+          kind: z.enum(['transfer', 'operation', 'consent']),
+          flow: z.string(),
+          resource_id: z.nullable(z.string()),
+        }),
         `select kind, flow, resource_id from psd2.flows f
          where profile = $1 and under_way and updated_at > clock_timestamp() - interval '7 days'
            and not exists (select from psd2.claims c where c.profile = $1 and c.kind = 'flow' and c.name = f.flow
@@ -198,7 +202,8 @@ export class PostgresFlows implements Flows {
         await this.#end(flow);
         return undefined;
       }
-      if (!isUntouched(current)) return { kind, flow, state: current.state, resourceId: resourceIdOf(current) };
+      if (!isUntouched(current))
+        return { kind, flow, state: current.state, resourceId: resourceIdOf(current) };
       await this.resume(kind, flow, async (open) => {
         if (isUntouched(open.current)) await open.record(cancelled);
       });
@@ -270,7 +275,8 @@ export class PostgresFlows implements Flows {
         );
       });
     } catch (error) {
-      if (error instanceof Taken && error.constraint === 'flows_reference') throw await this.#inUse(reference ?? '');
+      if (error instanceof Taken && error.constraint === 'flows_reference')
+        throw await this.#inUse(reference ?? '');
       if (!(error instanceof LostAnswer)) throw error;
       if (!(await this.#isWritten(flow, 1))) throw this.#notWritten(flow, error);
     }
@@ -304,7 +310,10 @@ export class PostgresFlows implements Flows {
       [this.#profile, comparableReference(reference)],
     );
     // It has plainly failed in the meantime.
-    if (!holder) return new Psd2Error('config', 'The reference was free again a moment later', { hint: 'Run this again.' });
+    if (!holder)
+      return new Psd2Error('config', 'The reference was free again a moment later', {
+        hint: 'Run this again.',
+      });
     const { flow } = holder;
     try {
       return referenceIsUsed(reference, { flow, transfer: (await this.#read('transfer', flow)).current });
@@ -381,8 +390,7 @@ export class PostgresFlows implements Flows {
       );
       if (written?.events !== 1) throw overtaken(flow);
     } catch (error) {
-      if (error instanceof Taken)
-        throw overtaken(flow);
+      if (error instanceof Taken) throw overtaken(flow);
       if (!(error instanceof LostAnswer)) throw error;
       // Over a new connection: what is there is there. What is not may still come: it counts as not happened.
       if (!(await this.#isWritten(flow, n))) throw this.#notWritten(flow, error);

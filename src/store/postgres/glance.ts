@@ -11,7 +11,11 @@ export function glanceAtPostgres(profile: string, env: Environment): Glance {
   const within = async <T>(look: (database: Database) => Promise<T[]>): Promise<T[]> => {
     try {
       const database = new Database(parseAddress(env.PSD2_STORE ?? '', env), AbortSignal.timeout(1_000));
-      return await look(database).finally(() => database.close());
+      try {
+        return await look(database);
+      } finally {
+        await database.close();
+      }
     } catch {
       return [];
     }

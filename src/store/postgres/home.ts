@@ -1,8 +1,8 @@
 import * as z from 'zod/mini';
 import { Psd2Error } from '../../errors.ts';
+import type { StoreSettings } from '../open.ts';
 import type { ProfileData, Store, StoreCheck, StoreStatus } from '../ports.ts';
 import type { KeySources } from '../secrets/vault.ts';
-import type { StoreSettings } from '../open.ts';
 import { type Address, parseAddress } from './address.ts';
 import { PostgresCallCount, PostgresTurns, type TurnsWorld } from './calls.ts';
 import { Claims } from './claims.ts';

@@ -6,7 +6,13 @@ import { SCHEMA_VERSION } from './schema.ts';
 
 const perProfile = z.object({ profile: z.string(), customers: z.number() });
 const perState = z.object({ profile: z.string(), kind: z.string(), state: z.string(), count: z.number() });
-const held = z.object({ profile: z.string(), kind: z.string(), name: z.string(), worker: z.string(), until: z.date() });
+const held = z.object({
+  profile: z.string(),
+  kind: z.string(),
+  name: z.string(),
+  worker: z.string(),
+  until: z.date(),
+});
 
 /** What `psd2 store status` says of a database. @throws Psd2Error `config` */
 export async function statusOfDatabase(database: Database): Promise<StoreStatus> {

@@ -72,7 +72,9 @@ export class PostgresTokens implements Tokens {
 
   async forgetAll(): Promise<void> {
     for (const holder of await this.#holders()) await this.forget(holder);
-    await this.#database.look(z.unknown(), 'delete from psd2.last_logins where profile = $1', [this.#profile]);
+    await this.#database.look(z.unknown(), 'delete from psd2.last_logins where profile = $1', [
+      this.#profile,
+    ]);
   }
 
   async ready(): Promise<() => Promise<void>> {

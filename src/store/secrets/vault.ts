@@ -64,7 +64,10 @@ export interface ProfileKey {
 }
 
 /** For who can ask nobody. */
-export const NO_SOURCES: KeySources = { passphrase: async () => undefined, signal: new AbortController().signal };
+export const NO_SOURCES: KeySources = {
+  passphrase: async () => undefined,
+  signal: new AbortController().signal,
+};
 
 /**
  * The key that a profile's secrets are encrypted with: made at random, and kept in `protection/<profile>.json`,

@@ -108,7 +108,9 @@ async function openInPostgres(root: string): Promise<Place> {
       running.sql(database, 'update psd2.store set plain_tokens = false');
     },
     everything: () => {
-      const tables = running.sql(database, `select tablename from pg_tables where schemaname = 'psd2'`).split('\n');
+      const tables = running
+        .sql(database, `select tablename from pg_tables where schemaname = 'psd2'`)
+        .split('\n');
       return tables.map((table) => running.sql(database, `select * from psd2.${table}`)).join('\n');
     },
     damage: (_, flow) => {
