@@ -24,6 +24,7 @@ import {
 import { cleanText } from '../../terminal/clean.ts';
 import type { Context, ProfileContext } from '../context.ts';
 import { customerPortsOf } from '../flow/customer-ports.ts';
+import { type AccountReads, countingReads } from './account-reads.ts';
 import { callRecorder } from './call-records.ts';
 import { openSigner } from './keys.ts';
 import { namingSandbox } from './sandbox-down.ts';
@@ -61,6 +62,8 @@ export interface CustomerBank extends ApplicationBank, OpenStore {
   customerId: string;
   /** Whose tokens the calls are made with: the customer's, or null for the application's own. */
   holder: string | null;
+  /** How often accounts are read while the customer is not there. */
+  reads: AccountReads;
 }
 
 /**
@@ -114,8 +117,9 @@ export async function openUnattendedBank(context: Context): Promise<CustomerBank
     },
     world: context.world,
   });
-  const bank = application.connect(accessTokens);
-  return { ...application, tokens, journal, bank, accessTokens, customerId, holder };
+  const reads = await context.reads();
+  const bank = countingReads(application.connect(accessTokens), reads, customerId);
+  return { ...application, tokens, journal, bank, accessTokens, customerId, holder, reads };
 }
 
 /** @param apiTrackId the bank's session id of the calls before */
