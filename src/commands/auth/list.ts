@@ -6,11 +6,12 @@ import { describeLogin, type LoginStatus } from './stored-login.ts';
 export async function authList(context: Context): Promise<void> {
   const { tokens } = await context.store();
   const last = tokens.lastCustomer();
-  const kept = [...tokens.customers(), null].flatMap((customerId) => {
+  const kept: LoginStatus[] = [];
+  for (const customerId of [...tokens.customers(), null]) {
     const login = tokens.readLogin(customerId);
     const grant = customerId === null ? 'client_credentials' : 'authorization_code';
-    return login ? [describeLogin(context, grant, customerId, login)] : [];
-  });
+    if (login) kept.push(await describeLogin(context, grant, customerId, login));
+  }
   await context.output.table(
     kept,
     [
@@ -35,7 +36,11 @@ export async function authList(context: Context): Promise<void> {
 }
 
 /** Whether calls can be made with a login: now, after a renewal that psd2 makes by itself, or after a new login. */
-function validityOf({ accessTokenExpiresAt, refreshTokenExpiresAt }: LoginStatus, now: Date): string {
+function validityOf(
+  { accessTokenExpiresAt, refreshTokenExpiresAt, refused }: LoginStatus,
+  now: Date,
+): string {
+  if (refused) return refused.what === 'refresh' ? 'renewal refused' : 'call refused';
   const isGood = (until: string | null) => until !== null && new Date(until) > now;
   if (isGood(accessTokenExpiresAt)) return 'good';
   if (isGood(refreshTokenExpiresAt)) return 'to be renewed';

@@ -4,6 +4,7 @@ import { logIn } from '../../flows/login.ts';
 import { toStoredTokens } from '../../flows/session.ts';
 import type { Context } from '../context.ts';
 import { customerPortsOf } from '../flow/customer-ports.ts';
+import { openAccessNotes } from '../open/access-notes.ts';
 import { describeLogin, type LoginStatus, printLogin } from './stored-login.ts';
 
 export interface LoginOptions {
@@ -50,6 +51,7 @@ async function logApplicationIn(context: Context): Promise<LoginStatus> {
     giveBack();
     const kept = { ...toStoredTokens(granted, world.now()), apiTrackId: bank.session.apiTrackId };
     await store.locked(null, () => store.write(null, kept), NEVER);
+    await openAccessNotes(context).forget(null);
     return kept;
   });
   return describeLogin(context, 'client_credentials', customerId, tokens);
@@ -87,6 +89,7 @@ async function logCustomerIn(context: Context, paste: boolean): Promise<LoginSta
         NEVER,
       );
       await store.rememberCustomer(customerId);
+      await openAccessNotes(context).forget(customerId);
     },
   });
   return describeLogin(context, 'authorization_code', customerId, tokens);

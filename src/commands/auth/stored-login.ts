@@ -1,10 +1,12 @@
 import { bankDay } from '../../domain/calendar.ts';
+import type { AccessNote } from '../../store/files/access-notes.ts';
 import { CallCounter } from '../../store/files/call-counter.ts';
 import type { GrantType, StoredLogin } from '../../store/files/tokens.ts';
 import { dailyLimitOf } from '../../store/machine/settings.ts';
 import type { Column } from '../../terminal/output.ts';
 import type { Printed } from '../../terminal/shape.ts';
 import type { Context } from '../context.ts';
+import { openAccessNotes } from '../open/access-notes.ts';
 import { customerOf, notLoggedIn, type OpenStore } from '../open/store.ts';
 import { login } from './shape.ts';
 
@@ -18,6 +20,7 @@ const LOGIN_FIELDS: Column<LoginStatus>[] = [
   { title: 'Scope', value: ({ scope }) => scope },
   { title: 'Access token until', value: ({ accessTokenExpiresAt }) => accessTokenExpiresAt, kind: 'time' },
   { title: 'Refresh token until', value: ({ refreshTokenExpiresAt }) => refreshTokenExpiresAt, kind: 'time' },
+  { title: 'Refused', value: ({ refused }) => refused && `${refused.message} (${refused.at})` },
   {
     title: 'Calls today',
     value: ({ callsToday, dailyLimit }) =>
@@ -26,20 +29,29 @@ const LOGIN_FIELDS: Column<LoginStatus>[] = [
 ];
 
 /** What is shown of a login; never a token. */
-export function describeLogin(
+export async function describeLogin(
   context: Context,
   grantType: GrantType,
   customerId: string | null,
-  { scope, accessTokenExpiresAt, refreshTokenExpiresAt }: StoredLogin,
-): LoginStatus {
+  stored: StoredLogin,
+): Promise<LoginStatus> {
   const profile = context.profile();
+  const { scope, accessTokenExpiresAt, refreshTokenExpiresAt } = stored;
+  const holder = grantType === 'authorization_code' ? customerId : null;
+  const { refresh, call } = await openAccessNotes(context).read(holder, stored);
   const status: LoginStatus = {
     profile: profile.name,
     grantType,
     customerId,
     scope,
     accessTokenExpiresAt,
-    refreshTokenExpiresAt,
+    // A month of validity would be no truth.
+    refreshTokenExpiresAt: refresh ? null : refreshTokenExpiresAt,
+    ...(refresh
+      ? { refused: { what: 'refresh', ...refusal(refresh) } }
+      : call
+        ? { refused: { what: 'call', ...refusal(call) } }
+        : {}),
   };
   if (grantType === 'authorization_code') return status;
   const counter = new CallCounter(context.folder, profile.name);
@@ -48,6 +60,10 @@ export function describeLogin(
     callsToday: counter.callsOn(bankDay(context.world.now())),
     dailyLimit: dailyLimitOf(profile),
   };
+}
+
+function refusal({ at, message }: AccessNote) {
+  return { at, message };
 }
 
 /** Prints a login in the shape of the command contract. */
@@ -72,7 +88,10 @@ export async function storedLogin(context: Context): Promise<StoredHolder> {
 }
 
 /** Prints what is stored of a login. The application acts for the customer who logged in last. */
-export function printStoredLogin(context: Context, { tokens, holder, login }: StoredHolder): void {
+export async function printStoredLogin(
+  context: Context,
+  { tokens, holder, login }: StoredHolder,
+): Promise<void> {
   const customerId = holder ?? tokens.lastCustomer() ?? null;
-  printLogin(context, describeLogin(context, context.globals.grant, customerId, login));
+  printLogin(context, await describeLogin(context, context.globals.grant, customerId, login));
 }

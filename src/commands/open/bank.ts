@@ -24,6 +24,7 @@ import {
 import { cleanText } from '../../terminal/clean.ts';
 import type { Context, ProfileContext } from '../context.ts';
 import { customerPortsOf } from '../flow/customer-ports.ts';
+import { notingCalls, notingRefreshes } from './access-notes.ts';
 import { type AccountReads, countingReads } from './account-reads.ts';
 import { callRecorder } from './call-records.ts';
 import { openSigner } from './keys.ts';
@@ -102,7 +103,7 @@ export async function openUnattendedBank(context: Context): Promise<CustomerBank
   const { grant } = transport;
   const holder = grant === 'client_credentials' ? null : customerId;
   const application = openApplicationBank(context, transport, tokens.readLogin(holder)?.apiTrackId);
-  const accessTokens = openSession({
+  const session = openSession({
     bank: application.connect(),
     grantType: grant,
     client: application.client,
@@ -117,8 +118,10 @@ export async function openUnattendedBank(context: Context): Promise<CustomerBank
     },
     world: context.world,
   });
+  const accessTokens = notingRefreshes(session, context, holder, () => tokens.readLogin(holder));
   const reads = await context.reads();
-  const bank = countingReads(application.connect(accessTokens), reads, customerId);
+  const noting = notingCalls(application.connect(accessTokens), context, holder);
+  const bank = countingReads(noting, reads, customerId);
   return { ...application, tokens, journal, bank, accessTokens, customerId, holder, reads };
 }
 

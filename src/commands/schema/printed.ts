@@ -104,6 +104,10 @@ export const PRINTED: Readonly<Record<string, PrintedData>> = {
   'cert check': { what: 'checks of certificates', shape: async () => (await cert()).certificateChecks },
   'cert generate': { what: 'the certificates that were made', shape: async () => (await cert()).generated },
   doctor: { what: 'checks', shape: async () => (await shared()).checks },
+  expiring: {
+    what: 'what ends soon',
+    shape: async () => (await import('../expiring/shape.ts')).endings,
+  },
   'sandbox start': aSandbox,
   'sandbox status': aSandbox,
   'sandbox stop': { what: 'whether it ran', shape: async () => (await sandbox()).stopped },

@@ -72,6 +72,7 @@ export async function sync(context: Context, options: SyncOptions): Promise<void
   const failures = synced.flatMap((each) => each.failures);
   if (context.world.signal.aborted) throw stopped(progress.done, customers.length, failures[0]);
 
+  await (await import('../expiring/warn.ts')).warnOfEndings(context, customers);
   reports.sort((a, b) => a.customerId.localeCompare(b.customerId));
   const hasSkipped = reports.some(({ status, skipped }) => status === 'waiting' || skipped.length > 0);
   const nextReadsAt = hasSkipped ? new Date(bankLocalTime(addDays(today, 1), '00:00')).toISOString() : null;
