@@ -5,10 +5,10 @@ import { describeLogin, type LoginStatus } from './stored-login.ts';
 /** `psd2 auth list`: whose tokens are kept. */
 export async function authList(context: Context): Promise<void> {
   const { tokens } = await context.store();
-  const last = tokens.lastCustomer();
+  const last = await tokens.last();
   const kept: LoginStatus[] = [];
-  for (const customerId of [...tokens.customers(), null]) {
-    const login = tokens.readLogin(customerId);
+  for (const customerId of [...(await tokens.customers()), null]) {
+    const login = await tokens.login(customerId);
     const grant = customerId === null ? 'client_credentials' : 'authorization_code';
     if (login) kept.push(await describeLogin(context, grant, customerId, login));
   }

@@ -82,22 +82,24 @@ function endOf({ validTo }: X509Certificate): number {
 /** The logins of all customers. The application renews its own by itself. */
 async function loginEndings(context: Context): Promise<Ending[]> {
   const { tokens } = await context.store();
-  return tokens.customers().flatMap((customerId): Ending[] => {
-    const login = tokens.readLogin(customerId);
+  const endings: Ending[] = [];
+  for (const customerId of await tokens.customers()) {
+    const login = await tokens.login(customerId);
     // Without a refresh token the login ends with its access token.
     const endsAt = login?.refreshTokenExpiresAt ?? login?.accessTokenExpiresAt;
     const next = [...psd2(context), 'auth', 'login'];
-    return endsAt ? [{ kind: 'login', name: 'refresh token', customerId, endsAt, next }] : [];
-  });
+    if (endsAt) endings.push({ kind: 'login', name: 'refresh token', customerId, endsAt, next });
+  }
+  return endings;
 }
 
 /** The confirmed consents of customers who are logged in: of each category and product the newest. */
 async function consentEndings(context: Context): Promise<Ending[]> {
-  const { tokens, journal } = await context.store();
-  const customers = new Set(tokens.customers());
+  const { tokens, flows } = await context.store();
+  const customers = new Set(await tokens.customers());
   const known = new Set<string>();
   const endings: Ending[] = [];
-  for (const consent of journal.consents()) {
+  for await (const consent of flows.list('consent')) {
     const end = consentEnd(consent, context.world.now());
     if (!end || !customers.has(consent.customerId)) continue;
     for (const { name, products, outcome } of consent.categories) {

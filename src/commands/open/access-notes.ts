@@ -1,7 +1,7 @@
 import type { Bank, TokenSource } from '../../bank/call/bank.ts';
 import { Psd2Error } from '../../errors.ts';
 import { AccessNotes } from '../../store/files/access-notes.ts';
-import type { StoredLogin } from '../../store/files/tokens.ts';
+import type { StoredLogin } from '../../store/ports.ts';
 import type { ProfileContext } from '../context.ts';
 
 /** What the bank refused the profile's logins. */
@@ -23,13 +23,13 @@ export function notingRefreshes(
   tokens: TokenSource,
   context: ProfileContext,
   holder: string | null,
-  loginNow: () => StoredLogin | undefined,
+  loginNow: () => Promise<StoredLogin | undefined>,
 ): TokenSource {
   const noting = async (get: () => Promise<string>) => {
     try {
       return await get();
     } catch (error) {
-      const login = loginNow();
+      const login = await loginNow();
       // Without a status nothing was asked of the bank.
       if (error instanceof Psd2Error && error.code === 'not_logged_in' && error.httpStatus && login) {
         const refused = { at: context.world.now().toISOString(), message: error.message };
