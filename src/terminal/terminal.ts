@@ -28,7 +28,11 @@ export interface Terminal {
   confirm(question: string, initial?: boolean): Promise<boolean>;
   /** Asks until `check` does not throw a Psd2Error. @param initial what is offered as the answer */
   ask(question: string, how?: { initial?: string | undefined; check?: Check }): Promise<string>;
-  choose<Value>(question: string, choices: readonly { value: Value; name: string }[]): Promise<Value>;
+  /** `short`: what stands behind the question once it was chosen; without it the whole name. */
+  choose<Value>(
+    question: string,
+    choices: readonly { value: Value; name: string; short?: string }[],
+  ): Promise<Value>;
   /** Asks without echo. */
   askSecret(question: string): Promise<string>;
 }

@@ -12,7 +12,7 @@ import type { OpenOperation } from '../../store/files/journal.ts';
 import type { GenericOperation } from '../../store/flow/kinds.ts';
 import type { Context } from '../context.ts';
 import { customerPortsOf } from '../flow/customer-ports.ts';
-import { endIfUntouched, withWayOn } from '../flow/rules.ts';
+import { endIfUntouched, withWarning, withWayOn } from '../flow/rules.ts';
 import type { CustomerBank } from '../open/bank.ts';
 import { saveDocument } from '../shared/save-document.ts';
 import { printOperation } from './output.ts';
@@ -49,7 +49,11 @@ export async function driveOperation(
   } catch (error) {
     endIfUntouched(open, error);
     printOperation(context, open.current);
-    throw withWayOn(error, open.current, globals.yes && !open.current.accepted ? ['--yes'] : []);
+    throw withWayOn(
+      withWarning(error, open.current, open.current.order.operation),
+      open.current,
+      globals.yes && !open.current.accepted ? ['--yes'] : [],
+    );
   }
   printOperation(context, open.current);
   const { verification, order, transactionId, state } = open.current;
