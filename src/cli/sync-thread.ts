@@ -71,6 +71,7 @@ function worldOf(
     marked: (text) => text,
     confirm: cannotAsk,
     ask: cannotAsk,
+    askPath: cannotAsk,
     choose: cannotAsk,
     askSecret: cannotAsk,
   };

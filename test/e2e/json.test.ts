@@ -92,6 +92,7 @@ const COMMANDS: [args: string[], shape: z.ZodType][] = [
   [['profile', 'list'], z.array(profile).length(1)],
   [['profile', 'show'], shownProfile],
   [['profile', 'use', 'sandbox'], profile],
+  [['profile', 'set', 'sandbox', '--cc-daily-limit', '1000'], shownProfile],
   [['cert', 'inspect'], z.array(shapes.certificate).length(2)],
   [['cert', 'check'], shapes.certificateChecks],
   [['cert', 'generate', '--out', 'made'], shapes.generated],
@@ -104,6 +105,7 @@ const ELSEWHERE = [
   ...['transfer', 'operation', 'consent'].map((kind) => `${kind} resolve`), // resolve.test.ts
   'auth logout',
   'profile add',
+  'profile edit', // profile-wizard.test.ts
   'profile protect', // protection.test.ts
   'profile remove',
   'profile unprotect', // protection.test.ts

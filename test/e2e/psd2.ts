@@ -120,6 +120,7 @@ export function useSandbox(rules: string[] = []): Operator {
   const operator = useOperator();
   operator.env.PSD2_PROFILE = 'sandbox';
   beforeAll(async () => {
+    mkdirSync(operator.config, { recursive: true, mode: 0o700 });
     cpSync(inject('registration'), join(operator.config, 'sandbox'), { recursive: true });
     const started = await operator.psd2(['sandbox', 'start', '--detach', '--port', '0', ...rules]);
     expect(started, started.stderr).toMatchObject({ code: 0 });

@@ -65,7 +65,7 @@ async function logCustomerIn(context: Context, paste: boolean): Promise<LoginSta
     world,
     // It carries the code: what is pasted is not shown.
     askForReturnAddress: paste
-      ? () => terminal.askSecret('The address that the browser ended at')
+      ? (check) => terminal.askSecret('The address that the browser ended at', check)
       : undefined,
     async keep(customerId, tokens) {
       giveBack();

@@ -26,7 +26,7 @@ export async function profileShow(context: Context, name: string | undefined): P
   for (const key of SHOWN_SETTINGS) {
     const value = profile.settings[key];
     const isSealed = value === undefined && sealed.includes(key);
-    const shown = isSealed ? 'encrypted' : value === undefined ? DEFAULTS[key] : describe(key, value);
+    const shown = isSealed ? 'encrypted' : value === undefined ? DEFAULTS[key] : describeSetting(key, value);
     if (shown === undefined) continue;
     const source = isSealed
       ? 'profile'
@@ -61,7 +61,8 @@ export async function profileShow(context: Context, name: string | undefined): P
   ]);
 }
 
-const SHOWN_SETTINGS = [
+/** All settings, in the order in which they are shown. */
+export const SHOWN_SETTINGS = [
   'baseUrl',
   'clientId',
   'clientSecret',
@@ -92,7 +93,8 @@ const DEFAULTS: Partial<Record<(typeof SHOWN_SETTINGS)[number], string>> = {
   ca: "the system's",
 };
 
-function describe(
+/** A setting as it may be shown: of a secret only that it is set. */
+export function describeSetting(
   key: (typeof SHOWN_SETTINGS)[number],
   value: NonNullable<ProfileSettings[keyof ProfileSettings]>,
 ): string {

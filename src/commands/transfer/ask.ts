@@ -67,7 +67,9 @@ async function chooseAccount(context: Context): Promise<Pick<Account, 'productId
   return terminal.choose('Which account is debited?', choices);
 }
 
-async function accountsWithBalances(context: Context): Promise<{ value: Account; name: string; short: string }[]> {
+async function accountsWithBalances(
+  context: Context,
+): Promise<{ value: Account; name: string; short: string }[]> {
   const { bank, customerId } = await context.bank();
   const transactionId = context.world.newId();
   const accounts = await fetchAccounts(bank, customerId, transactionId);
