@@ -28,26 +28,19 @@ export interface Terminal {
   confirm(question: string, initial?: boolean): Promise<boolean>;
   /** Asks until `check` does not throw a Psd2Error. @param initial what is offered as the answer */
   ask(question: string, how?: { initial?: string | undefined; check?: Check }): Promise<string>;
-<<<<<<< HEAD
-  /** `short`: what stands behind the question once it was chosen; without it the whole name. */
+  /** Likewise for the path of a file, which Tab completes. */
+  askPath(question: string, how?: { initial?: string | undefined; check?: Check }): Promise<string>;
+  /**
+   * @param choices `short`: what stands behind the question once it was chosen; without it the whole name
+   * @param initial which of them is offered first; else the first
+   */
   choose<Value>(
     question: string,
     choices: readonly { value: Value; name: string; short?: string }[],
-  ): Promise<Value>;
-  /** Asks without echo. */
-  askSecret(question: string): Promise<string>;
-=======
-  /** Likewise for the path of a file, which Tab completes. */
-  askPath(question: string, how?: { initial?: string | undefined; check?: Check }): Promise<string>;
-  /** @param initial which of them is offered first; else the first */
-  choose<Value>(
-    question: string,
-    choices: readonly { value: Value; name: string }[],
     initial?: NoInfer<Value>,
   ): Promise<Value>;
   /** Asks without echo, and anew while `check` throws a Psd2Error. */
   askSecret(question: string, check?: Check): Promise<string>;
->>>>>>> main
 }
 
 type Check = (answer: string) => void | Promise<void>;
