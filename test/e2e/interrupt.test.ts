@@ -107,7 +107,7 @@ describe('Ctrl-C while the customer is waited for', () => {
   it('after execute says that the payment was executed and must not be made again', async () => {
     const psd2 = await operator.start([
       ...['transfer', 'create', ...ORDER, '--name', 'INSTANT PENDING', '--instant', '--payee-verified'],
-      '--verbose',
+      ...['--verbose', '--json'],
     ]);
     await psd2.prints(/\/execution\/status → 200/);
     psd2.kill('SIGINT');

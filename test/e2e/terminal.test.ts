@@ -32,7 +32,7 @@ describe('questions at a terminal', () => {
     const screen = stripVTControlCharacters(stdout);
     expect(code, screen).toBe(0);
     expect(screen).toMatch(
-      /The bank has verified this transfer:\s+Beneficiary +Ada Lovelace\s+IBAN +DE89 3704/,
+      /The bank has verified this transfer:\s+From +0010482620\s+Beneficiary +Ada Lovelace\s+IBAN +DE89 3704/,
     );
     expect(screen).toMatch(/Amount +6.00 EUR\s+Commission +0.50 EUR\s+Total +6.50 EUR/);
     expect(screen).toMatch(/^State +executed\r$/m);

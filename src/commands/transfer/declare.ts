@@ -147,8 +147,21 @@ function declareShowAndStatus(transfer: Command, run: Run): void {
     .command('status')
     .argument('<flow>')
     .description('ask the bank how far a transfer is; changes nothing')
-    .addHelpText('after', examples('psd2 transfer status tr-0mwq9zj41 --json | jq -r .authorizationStatus'))
-    .action((flow) => run(async (context) => (await import('./status.ts')).transferStatus(context, flow)));
+    .option('--watch', 'look again and again until it is settled or ended, or only you can go on with it')
+    .addHelpText(
+      'after',
+      `
+--watch asks the bank how the customer has decided, with pauses of 3 seconds that grow to 30, and how an instant transfer
+settles until 15 seconds after execute: still PENDING then is exit code 9. While another psd2 works on the transfer, the
+command follows what that one writes down. Ctrl-C ends it with exit code 130, and changes nothing.
+${examples(
+  'psd2 transfer status tr-0mwq9zj41 --json | jq -r .authorizationStatus',
+  'psd2 transfer status tr-0mwq9zj41 --watch',
+)}`,
+    )
+    .action((flow, { watch = false }) =>
+      run(async (context) => (await import('./status.ts')).transferStatus(context, flow, { watch })),
+    );
 }
 
 function declareResume(transfer: Command, run: Run): void {
