@@ -274,6 +274,7 @@ describe('the wait for the customer', () => {
     const { code, stdout } = await psd2.ended;
     expect(code, stdout).toBe(0);
     expect(stdout).not.toContain('Opening in the browser');
+    expect(stdout).toContain('Next:\r\n  psd2 accounts list\r\n  psd2 consent request ');
   });
 
   it('with --paste and a browser that does not open says so on a line of its own, and asks again', async () => {

@@ -6,6 +6,7 @@ import {
   openProfile,
 } from '../../store/machine/settings.ts';
 import type { Context, Source } from '../context.ts';
+import { profileSettings } from './shape.ts';
 
 /** A value that a command would use, and where it comes from. */
 interface ShownValue {
@@ -51,14 +52,18 @@ export async function profileShow(context: Context, name: string | undefined): P
   }
   const source = name === undefined ? sourceOf('profile') : 'option';
   const data = { name: profile.name, source, protected: profiles.vault(profile.name).kind ?? 'no', settings };
-  output.record(data, [
-    { title: 'Profile', value: () => `${profile.name} (${source})` },
-    { title: 'Protected', value: () => data.protected },
-    ...Object.entries(settings).map(([key, { value, source }]) => ({
-      title: key,
-      value: () => `${value} (${source})`,
-    })),
-  ]);
+  output.record(
+    data,
+    [
+      { title: 'Profile', value: () => `${profile.name} (${source})` },
+      { title: 'Protected', value: () => data.protected },
+      ...Object.entries(settings).map(([key, { value, source }]) => ({
+        title: key,
+        value: () => `${value} (${source})`,
+      })),
+    ],
+    profileSettings,
+  );
 }
 
 /** All settings, in the order in which they are shown. */

@@ -169,7 +169,7 @@ async function askSecret(
 async function ownSandbox(context: Context): Promise<ProfileSettings> {
   const { runningSandbox } = await import('../../../sandbox/folder/running.ts');
   const { loadOrCreateRegistration } = await import('../../../sandbox/folder/registration.ts');
-  const { sandboxSettings } = await import('../../sandbox/start.ts');
+  const { sandboxSettings } = await import('../../sandbox/profile.ts');
   const folder = sandboxFolderOf(context);
   const running = await runningSandbox(folder);
   if (running) return sandboxSettings(running.baseUrl, await loadOrCreateRegistration(folder));
