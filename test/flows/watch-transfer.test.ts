@@ -30,20 +30,20 @@ const EXECUTED: TransferEvent[] = [
 ];
 
 /** A transfer to which this happened, and what watches it. */
-function watched(order: Partial<TransferOrder>, events: TransferEvent[], isAtWork = async () => false) {
-  const { world, journal, open } = newTransfer(newConfigFolder(temporary), { order });
-  for (const event of events) open.record(event);
+async function watched(order: Partial<TransferOrder>, events: TransferEvent[], isAtWork = async () => false) {
+  const { world, stored, open } = await newTransfer(newConfigFolder(temporary), { order });
+  for (const event of events) await open.record(event);
   const written = open.current;
   const { bank } = openClient({ now: world.now });
   const watch = () =>
     watchTransfer({
       world,
       bank: async () => bank,
-      read: async () => journal.openTransfer(written.flow).current,
+      read: stored,
       isAtWork,
       seen: () => {},
     });
-  return { world, open, written, watch, now: () => journal.openTransfer(written.flow).current };
+  return { world, open, written, watch, now: stored };
 }
 
 const SCT = { instant: false, type: null };
@@ -55,7 +55,7 @@ describe('a transfer that is watched', () => {
     ['waits for the operator', SCT, [VERIFIED]],
     ['is not at the bank', SCT, []],
   ])('and %s is told of at once, and the bank is not asked', async (_, order, events) => {
-    const { watch, world, written } = watched(order, events);
+    const { watch, world, written } = await watched(order, events);
     expect(await watch()).toEqual(written);
     expect(world.sleeps).toEqual([]);
     expect(recorded.received).toEqual([]);
@@ -64,23 +64,23 @@ describe('a transfer that is watched', () => {
   it.each(['AUTHORIZED', 'NOT_AUTHORIZED', 'EXPIRED'])(
     'at SCA is asked for with pauses that grow, until the bank says %s; nothing is written down',
     async (decision) => {
-      const { watch, world, written, now } = watched(SCT, AT_SCA);
+      const { watch, world, written, now } = await watched(SCT, AT_SCA);
       for (let pending = 0; pending < 9; pending += 1) script.status(operationStatus('PENDING'));
       script.status(operationStatus(decision));
       expect(await watch()).toMatchObject({ state: 'authorizing', authorizationStatus: decision });
       expect(world.sleeps).toEqual([
         3_000, 4_500, 6_750, 10_125, 15_187.5, 22_781.25, 30_000, 30_000, 30_000,
       ]);
-      expect(now()).toEqual(written);
+      expect(await now()).toEqual(written);
     },
   );
 
   it('while another psd2 works on it follows its journal, and leaves the bank alone', async () => {
     let looks = 0;
-    const { watch, open } = watched({}, AT_SCA, async () => {
+    const { watch, open } = await watched({}, AT_SCA, async () => {
       looks += 1;
-      if (looks === 2) for (const event of EXECUTED.slice(AT_SCA.length)) open.record(event);
-      if (looks === 3) open.record({ type: 'settlement', status: 'OK', description: null });
+      if (looks === 2) for (const event of EXECUTED.slice(AT_SCA.length)) await open.record(event);
+      if (looks === 3) await open.record({ type: 'settlement', status: 'OK', description: null });
       return true;
     });
     expect(await watch()).toMatchObject({ state: 'settled' });
@@ -88,15 +88,15 @@ describe('a transfer that is watched', () => {
   });
 
   it('and is instant is asked for by the rule for that, until it is settled', async () => {
-    const { watch, world, written, now } = watched({}, EXECUTED);
+    const { watch, world, written, now } = await watched({}, EXECUTED);
     for (const status of ['PENDING', 'PENDING', 'OK']) script.executionStatus(executionStatus(status));
     expect(await watch()).toMatchObject({ state: 'executed', executionStatus: 'OK' });
     expect(world.sleeps).toEqual([1_000, 3_000, 4_000]);
-    expect(now()).toEqual(written);
+    expect(await now()).toEqual(written);
   });
 
   it('and is still PENDING 15 s after execute ends with what can be done', async () => {
-    const { watch, world, written } = watched({}, EXECUTED);
+    const { watch, world, written } = await watched({}, EXECUTED);
     for (let polls = 0; polls < 5; polls += 1) script.executionStatus(executionStatus('PENDING'));
     await expect(watch()).rejects.toMatchObject({
       code: 'outcome_unknown',
@@ -106,7 +106,7 @@ describe('a transfer that is watched', () => {
   });
 
   it('whose execute had no answer is not over because the bank calls it authorised', async () => {
-    const { watch } = watched(SCT, [...EXECUTED.slice(0, -1), { type: 'execute-unanswered' }]);
+    const { watch } = await watched(SCT, [...EXECUTED.slice(0, -1), { type: 'execute-unanswered' }]);
     script.status(operationStatus('AUTHORIZED'));
     script.status(operationStatus('AUTHORIZED', 'EXECUTED'));
     expect(await watch()).toMatchObject({ state: 'unknown', executionStatus: 'EXECUTED' });

@@ -5,7 +5,7 @@ import { isOutcomeOpen, nextOperationStep } from '../../domain/operation.ts';
 import { needsSettlement, type Transfer } from '../../domain/transfer.ts';
 import { Psd2Error } from '../../errors.ts';
 import { transferCalls } from '../../flows/transfer.ts';
-import type { FlowJournal } from '../../store/files/journal.ts';
+import type { Flows } from '../../store/ports.ts';
 import { cleanText } from '../../terminal/clean.ts';
 import type { Context } from '../context.ts';
 import { printTransfer } from './output.ts';
@@ -20,11 +20,11 @@ export async function transferStatus(
   flow: string,
   { watch }: { watch: boolean },
 ): Promise<void> {
-  const { journal } = await context.store(flow);
-  const { current } = journal.openTransfer(flow);
+  const { flows } = await context.store(flow);
+  const current = await flows.find('transfer', flow);
   const resourceId = current.verification?.resourceId ?? null;
   if (resourceId === null) return printTransfer(context, current);
-  if (watch) return watchUntilEnd(context, journal, current);
+  if (watch) return watchUntilEnd(context, flows, current);
   const { bank } = await context.forCustomer(current.order.customerId).bank();
   const { executionStatus } = transferCalls(bank, current);
   try {
@@ -46,7 +46,7 @@ export async function transferStatus(
 }
 
 /** Shows the transfer once it has come to its end, and what the operator can do where psd2 has not written that down. */
-async function watchUntilEnd(context: Context, journal: FlowJournal, transfer: Transfer): Promise<void> {
+async function watchUntilEnd(context: Context, flows: Flows, transfer: Transfer): Promise<void> {
   const { terminal, world } = context;
   const { flow, order } = transfer;
   const { watchTransfer } = await import('./watch.ts');
@@ -54,8 +54,8 @@ async function watchUntilEnd(context: Context, journal: FlowJournal, transfer: T
   const watching = watchTransfer({
     world,
     bank: async () => (await context.forCustomer(order.customerId).bank()).bank,
-    read: async () => journal.openTransfer(flow).current,
-    isAtWork: async () => (await journal.atWork()).some((other) => other.flow === flow),
+    read: () => flows.find('transfer', flow),
+    isAtWork: async () => (await flows.atWork()).some((other) => other.flow === flow),
     seen: ({ state }) => {
       seen = state;
     },
@@ -64,7 +64,7 @@ async function watchUntilEnd(context: Context, journal: FlowJournal, transfer: T
   try {
     last = await terminal.whileWaiting(() => `Watching the transfer ${flow}, which is ${seen}`, watching);
   } catch (error) {
-    printTransfer(context, journal.openTransfer(flow).current);
+    printTransfer(context, await flows.find('transfer', flow));
     throw isInterruption(error) && error instanceof Psd2Error
       ? error.with({ hint: `Nothing was changed. Watch it again with: psd2 transfer status ${flow} --watch` })
       : error;

@@ -8,8 +8,8 @@ import {
   readAuthorization,
 } from '../../domain/operation.ts';
 import { needsSettlement, type Transfer } from '../../domain/transfer.ts';
+import { whatHappened } from '../../flows/ask-operation.ts';
 import { outcomeUnknown } from '../../flows/execute-outcome.ts';
-import { whatHappened } from '../../flows/operation.ts';
 import type { WorldPorts } from '../../flows/ports.ts';
 import { pollSettlement } from '../../flows/settlement.ts';
 import { transferCalls } from '../../flows/transfer.ts';
