@@ -111,6 +111,7 @@ export const transfer = z.strictObject({
   totalAmount: money.nullable(),
   commissions: money.nullable(),
   bankName: z.string().nullable(),
+  payeeSource: z.enum(['payer', 'payee']).nullable(),
   payeeCheck: z
     .strictObject({
       result: z.enum(['match', 'close', 'none', 'unavailable']),
@@ -207,13 +208,15 @@ export const error = z.strictObject({
 export const syncReport = z.strictObject({
   out: z.string(),
   since: day,
+  nextReadsAt: time.nullable(),
   customers: z.array(
     z.strictObject({
       customerId: z.string(),
-      status: z.enum(['synced', 'partly', 'failed']),
+      status: z.enum(['synced', 'partly', 'waiting', 'failed']),
       accounts: z.int(),
       newTransactions: z.int(),
       pending: z.int(),
+      skipped: z.array(z.string()),
       errors: z.array(
         z.strictObject({ productId: z.string().nullable(), code: z.string(), message: z.string() }),
       ),

@@ -1,6 +1,7 @@
 import type { Context } from '../context.ts';
 import { sandboxFolderOf } from './folder.ts';
 import { requireRunning } from './running.ts';
+import { variables as variablesShape } from './shape.ts';
 
 /**
  * `psd2 sandbox env`: export lines for `eval`, or the variables as one object. The secrets among them open
@@ -28,7 +29,7 @@ export async function sandboxEnv(context: Context): Promise<void> {
     PSD2_CA: registration.caFile,
     PSD2_BANK_SIGNING_CERT: registration.bankSigningCertFile,
   };
-  if (context.output.format !== 'table') return context.output.record(variables, []);
+  if (context.output.format !== 'table') return context.output.record(variables, [], variablesShape);
   for (const [name, value] of Object.entries(variables)) {
     context.output.text(`export ${name}='${value.replaceAll("'", `'\\''`)}'`);
   }
