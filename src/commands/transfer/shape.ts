@@ -20,7 +20,6 @@ export const transfer = () =>
     commissions: orNull(money("the bank's commission")),
     bankName: orNull(text("the beneficiary's bank")),
     payeeSource: orNull(oneOf(PAYEE_SOURCES, "who gave the payee's name and IBAN")),
-    payeeSource: orNull(oneOf(['payer', 'payee'], "who gave the payee's name")),
     payeeCheck: orNull(
       z
         .object({
