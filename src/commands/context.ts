@@ -1,9 +1,9 @@
 import type { PaceState } from '../bank/call/pace.ts';
 import type { WorldPorts } from '../flows/ports.ts';
+import type { GrantType } from '../store/files/tokens.ts';
 import type { StoreFolder } from '../store/machine/folder.ts';
 import type { ProfileStore } from '../store/machine/profiles.ts';
 import { type Environment, openProfile, type Profile } from '../store/machine/settings.ts';
-import type { GrantType } from '../store/files/tokens.ts';
 import type { Output } from '../terminal/output.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 import type { ApplicationBank, CustomerBank, Transport } from './open/bank.ts';

@@ -6,7 +6,7 @@ import { type Consent, type ConsentEvent, nextConsentStep } from '../domain/cons
 import { type Authorization, isExecuted, isPending, readAuthorization } from '../domain/operation.ts';
 import { Psd2Error } from '../errors.ts';
 import type { OpenConsent } from '../store/files/journal.ts';
-import { resolveHint } from './execute-outcome.ts';
+import { findOut } from './execute-outcome.ts';
 import { lackingResource } from './lacking-resource.ts';
 import type { FlowPorts } from './ports.ts';
 import { awaitAuthorization, type ScaSubject, sendCustomerToSca } from './sca.ts';
@@ -131,7 +131,11 @@ export async function runConsent(open: OpenConsent, ports: FlowPorts): Promise<C
           'outcome_unknown',
           'The bank gave no usable answer to the confirmation of the consent, and does not tell what became of it',
           {
-            hint: `Ask again with: psd2 consent resume ${consent.flow}; or see whether the accounts can be read. ${resolveHint('consent', consent.flow)}`,
+            ...findOut(
+              'consent',
+              consent.flow,
+              'The first asks the bank again. See too whether the accounts can be read.',
+            ),
             transactionId,
           },
         );
@@ -215,13 +219,15 @@ function endOf(consent: Consent): Consent {
       }
       if (consent.categories.every(({ outcome }) => outcome === false)) {
         throw new Psd2Error('bank_refused', 'The bank grants none of the categories for these products', {
-          hint: 'See which products the customer has with: psd2 accounts list',
+          hint: 'See which products the customer has with:',
+          next: [['accounts', 'list']],
           transactionId,
         });
       }
       const what = consent.resourceId === null ? 'the request of' : 'to confirm';
       throw new Psd2Error('bank_refused', `The bank refused ${what} the consent ${consent.flow}`, {
-        hint: 'Request it again. What the bank said is in: psd2 log',
+        hint: 'Request it again. What the bank said is in:',
+        next: [['log']],
         transactionId,
       });
     }
@@ -235,7 +241,7 @@ function subjectOf({ flow, resourceId, transactionId }: Consent): ScaSubject {
   return {
     transactionId,
     doing: 'authorise the consent',
-    wayOn: `Go on with: psd2 consent resume ${flow}`,
+    whenLate: { hint: 'Go on with:', next: [['consent', 'resume', flow]], flow },
     resourceId,
   };
 }

@@ -117,7 +117,9 @@ export async function runOperation<Order extends OrderTarget>(
             'further_data_needed',
             `The bank wants further data before SCA, in a step called ${nextStep}`,
             {
-              hint: `Give it with: psd2 ${operation.kind} resume ${operation.flow} --verify-data <json>`,
+              hint: 'Give it as JSON: as text, as @file, or as - for standard input. Go on with:',
+              next: [[operation.kind, 'resume', operation.flow, '--verify-data', '-']],
+              flow: operation.flow,
               transactionId,
             },
           );
@@ -361,7 +363,7 @@ function subjectOf(operation: Operation<OrderTarget>, name: string): ScaSubject 
   return {
     transactionId,
     doing: `authorise the ${name}`,
-    wayOn: `Go on with: psd2 ${kind} resume ${flow}`,
+    whenLate: { hint: 'Go on with:', next: [[kind, 'resume', flow]], flow },
     resourceId: resourceOf(operation).resourceId,
   };
 }

@@ -28,7 +28,8 @@ export function customerPortsOf(context: Context, profile: Profile): CustomerPor
       const address = assertOpenable(url).href;
       const opensNothing = globals.noBrowser || globals.qrCode;
       const browser = opensNothing ? 'none' : env.PSD2_BROWSER || env.BROWSER || undefined;
-      terminal.warn(
+      terminal.tell(
+        { event: 'open', url: address },
         terminal.marked(
           `${browser === 'none' ? "Open this address in the customer's browser" : 'Opening in the browser'}:\n  ${address}`,
         ),

@@ -12,7 +12,7 @@ import type { OpenOperation } from '../../store/files/journal.ts';
 import type { GenericOperation } from '../../store/flow/kinds.ts';
 import type { Context } from '../context.ts';
 import { customerPortsOf } from '../flow/customer-ports.ts';
-import { withWayOn } from '../flow/rules.ts';
+import { tellFlow, withNext } from '../flow/rules.ts';
 import type { CustomerBank } from '../open/bank.ts';
 import { saveDocument } from '../shared/save-document.ts';
 import { printOperation } from './output.ts';
@@ -32,7 +32,7 @@ export async function driveOperation(
 ): Promise<void> {
   const { bank, profile } = opened;
   const { terminal, world, globals } = context;
-  terminal.say(`Operation ${open.current.flow}`);
+  tellFlow(terminal, open.current);
   try {
     await runOperation(
       open,
@@ -48,7 +48,7 @@ export async function driveOperation(
     );
   } catch (error) {
     printOperation(context, open.current);
-    throw withWayOn(error, open.current, globals.yes && !open.current.accepted ? ['--yes'] : []);
+    throw withNext(error, open.current, globals.yes && !open.current.accepted ? ['--yes'] : []);
   }
   printOperation(context, open.current);
   const { verification, order, transactionId, state } = open.current;

@@ -48,7 +48,10 @@ export async function clearFaults(context: Context, id: string | undefined): Pro
   const running = await requireRunning(context);
   const { cleared } = await control(running, { method: 'DELETE', path }, z.object({ cleared: z.int() }));
   if (id !== undefined && cleared === 0) {
-    throw new Psd2Error('usage', `There is no fault ${id}`, { hint: 'See: psd2 sandbox fault list' });
+    throw new Psd2Error('usage', `There is no fault ${id}`, {
+      hint: 'See:',
+      next: [['sandbox', 'fault', 'list']],
+    });
   }
   if (context.output.format === 'table') context.terminal.say(`Faults cleared: ${cleared}.`);
   else context.output.record({ cleared }, []);

@@ -1,4 +1,5 @@
 import { Psd2Error } from '../../errors.ts';
+import { quoteForShell } from '../../quote-for-shell.ts';
 import type { RunningSandbox } from '../../sandbox/folder/running.ts';
 import type { Context } from '../context.ts';
 import { sandboxFolderOf } from './folder.ts';
@@ -47,7 +48,7 @@ export async function sandboxEnv(context: Context): Promise<void> {
   };
   if (context.output.format !== 'table') return context.output.record(variables, []);
   for (const [name, value] of Object.entries(variables)) {
-    context.output.text(`export ${name}='${value.replaceAll("'", `'\\''`)}'`);
+    context.output.text(`export ${name}=${quoteForShell(value)}`);
   }
 }
 
@@ -96,6 +97,7 @@ export async function requireRunning(context: Context): Promise<RunningSandbox> 
   const running = await runningSandbox(sandboxFolderOf(context));
   if (running) return running;
   throw new Psd2Error('sandbox', 'The sandbox is not running', {
-    hint: 'Start it with: psd2 sandbox start --detach',
+    hint: 'Start it with:',
+    next: [['sandbox', 'start', '--detach']],
   });
 }

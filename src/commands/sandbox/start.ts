@@ -128,9 +128,12 @@ const addresses = z.object({
 
 /** What the sandbox in the background printed once it was ready and its profile written. */
 function readStarted(logPath: string): SandboxAddresses | undefined {
-  const [line = '', rest] = readFileSync(logPath, 'utf8').split('\n');
-  if (rest === undefined || !line.startsWith('{')) return undefined;
-  return addresses.safeParse(JSON.parse(line)).data;
+  // The last one may not be whole yet.
+  const lines = readFileSync(logPath, 'utf8').split('\n').slice(0, -1);
+  return lines
+    .filter((line) => line.startsWith('{'))
+    .map((line) => addresses.safeParse(JSON.parse(line)).data)
+    .find((started) => started !== undefined);
 }
 
 function lastWords(logPath: string): string {

@@ -105,7 +105,7 @@ async function customersOf(context: Context, all: boolean): Promise<string[]> {
   if (customers.length > 0) return customers;
   const { name } = context.profile();
   throw new Psd2Error('not_logged_in', `Nobody is logged in with the profile ${name}`, {
-    hint: `Run psd2 --profile ${name} auth login.`,
+    next: [['--profile', name, 'auth', 'login']],
   });
 }
 

@@ -6,7 +6,7 @@ import { transferCalls } from '../../flows/transfer.ts';
 import type { OpenTransfer } from '../../store/files/journal.ts';
 import type { Context } from '../context.ts';
 import { customerPortsOf } from '../flow/customer-ports.ts';
-import { withWayOn } from '../flow/rules.ts';
+import { tellFlow, withNext } from '../flow/rules.ts';
 import type { CustomerBank } from '../open/bank.ts';
 import { printTransfer, showVerified } from './output.ts';
 
@@ -23,7 +23,7 @@ export async function driveTransfer(
   payeeVerified: boolean,
 ): Promise<void> {
   const { terminal, world } = context;
-  terminal.say(`Transfer ${open.current.flow}`);
+  tellFlow(terminal, open.current);
   try {
     await runOperation(open, transferCalls(opened.bank, open.current), {
       bank: opened.bank,
@@ -37,7 +37,7 @@ export async function driveTransfer(
       ...(payeeVerified ? ['--payee-verified'] : []),
       ...(context.globals.yes ? ['--yes'] : []),
     ];
-    throw withWayOn(error, open.current, open.current.accepted ? [] : confirmed);
+    throw withNext(error, open.current, open.current.accepted ? [] : confirmed);
   }
   printTransfer(context, open.current);
 }
@@ -57,7 +57,10 @@ async function accept(
     const checked = await terminal.whileWaiting('Checking the payee', checkPayee(context, command, order));
     open.record({ type: 'payee-checked', ...checked });
   }
-  terminal.warn(terminal.marked(showVerified(open.current)));
+  const summary = terminal.marked(showVerified(open.current));
+  // Who is asked has to see it.
+  if (globals.yes) terminal.say(summary);
+  else terminal.warn(summary);
   if (!payeeVerified && !(await isPayeeRight(context, open.current))) return false;
   return globals.yes || terminal.confirm('Send the customer to authorise this transfer?');
 }
@@ -76,7 +79,9 @@ async function isPayeeRight({ terminal }: Context, { order, payeeCheck, flow }: 
       'confirmation_needed',
       `The payee check of ${order.name} and ${order.to} says: ${said}`,
       {
-        hint: `The customer was not asked yet. If the payee is right nevertheless: psd2 transfer resume ${flow} --payee-verified --yes`,
+        hint: 'The customer was not asked yet. If the payee is right nevertheless:',
+        next: [['transfer', 'resume', flow, '--payee-verified', '--yes']],
+        flow,
       },
     );
   }

@@ -219,7 +219,9 @@ function overtaken(path: string): Psd2Error {
   const flow = basename(path, '.ndjson');
   const command = { tr: 'transfer', op: 'operation', co: 'consent' }[flow.slice(0, 2)] ?? 'transfer';
   return new Psd2Error('overtaken', `Another psd2 has gone on with ${flow} in the meantime`, {
-    hint: `This one does nothing more with it. See how far it is: psd2 ${command} show ${flow}`,
+    hint: 'This one does nothing more with it. See how far it is:',
+    next: [[command, 'show', flow]],
+    flow,
   });
 }
 

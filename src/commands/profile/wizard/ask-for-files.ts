@@ -1,5 +1,6 @@
 import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { adviceOf } from '../../../advice.ts';
 import { readCertificateFile } from '../../../certificates/certificate-file.ts';
 import { isPkcs12, type PairName } from '../../../certificates/key-pair.ts';
 import { Psd2Error } from '../../../errors.ts';
@@ -32,7 +33,7 @@ export async function askForPair(wizard: Wizard, keys: KeyRing, pair: PairName):
       if (await terminal.confirm('Use it all the same?')) return;
     } catch (error) {
       if (!(error instanceof Psd2Error) || error.code === 'interrupted') throw error;
-      terminal.warn([error.message, error.hint].filter(Boolean).join('. '));
+      terminal.warn([error.message, adviceOf(error)].filter(Boolean).join('. '));
     }
   }
 }
