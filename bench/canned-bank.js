@@ -3,10 +3,11 @@
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { processorSeconds } from './measure.js';
 import { PROGRAM } from './operator.js';
 
 const ACCOUNTS = 3;
@@ -77,6 +78,8 @@ export async function openCannedBank({ customers, core }) {
   return {
     env,
     folder,
+    /** Seconds that it has had on a processor until now. */
+    processorSeconds: () => processorSeconds(workerOf(nginx.pid)),
     async close() {
       nginx.kill('SIGTERM');
       if (nginx.exitCode === null) await once(nginx, 'exit');
@@ -85,16 +88,25 @@ export async function openCannedBank({ customers, core }) {
   };
 }
 
+/** The process of nginx that answers; the one that was started only watches it. */
+function workerOf(pid) {
+  return Number(readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim());
+}
+
 /** Puts tokens into the store that need no renewal for a day. */
 function logInMany(folder, count, baseUrl) {
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
   const accessTokenExpiresAt = new Date(Date.now() + 86_400_000).toISOString();
   for (let number = 1; number <= count; number += 1) {
     const tokens = { accessToken: `canned-${number}`, refreshToken: null, refreshTokenExpiresAt: null };
-    const file = join(folder, `customer-${5_000_000 + number}.json`);
-    writeFileSync(file, JSON.stringify({ ...tokens, accessTokenExpiresAt, scope: null, baseUrl }), {
-      mode: 0o600,
-    });
+    const ofCustomer = join(folder, `customer-${5_000_000 + number}`);
+    mkdirSync(ofCustomer, { recursive: true, mode: 0o700 });
+    writeFileSync(
+      join(ofCustomer, '1.json'),
+      JSON.stringify({ ...tokens, accessTokenExpiresAt, scope: null, baseUrl }),
+      {
+        mode: 0o600,
+      },
+    );
   }
 }
 

@@ -48,7 +48,6 @@ export function openOperator(rules = [], core) {
     async logInMany(count) {
       const { baseUrl } = this.running();
       const tokens = join(folder, 'tokens', 'sandbox');
-      mkdirSync(tokens, { recursive: true, mode: 0o700 });
       const later = (seconds) => new Date(Date.now() + seconds * 1000).toISOString();
       for (let number = 1; number <= count; number += 1) {
         const customerId = String(5_000_000 + number);
@@ -61,7 +60,9 @@ export function openOperator(rules = [], core) {
           scope: null,
           baseUrl: new URL(baseUrl).href,
         };
-        writeFileSync(join(tokens, `customer-${customerId}.json`), JSON.stringify(stored), { mode: 0o600 });
+        const ofCustomer = join(tokens, `customer-${customerId}`);
+        mkdirSync(ofCustomer, { recursive: true, mode: 0o700 });
+        writeFileSync(join(ofCustomer, '1.json'), JSON.stringify(stored), { mode: 0o600 });
       }
     },
     /** Tokens for a customer, without a login. */

@@ -25,6 +25,11 @@ rmSync('dist', { recursive: true, force: true });
 renameSync(unfinished, 'dist');
 // What psd2 --help prints where there is no terminal: read from a file, it needs no command tree.
 writeFileSync('dist/help.txt', execFileSync(process.execPath, ['bin/psd2.js', '--help'], { env: {} }));
+// What end-to-end tests check every document of the built program against.
+writeFileSync(
+  'node_modules/.cache/psd2-schemas.json',
+  execFileSync(process.execPath, ['bin/psd2.js', 'schema', '--json'], { env: {} }),
+);
 const packages = bundledPackages(metafile);
 writeFileSync('THIRD-PARTY-NOTICES.txt', notices(packages));
 writeFileSync('sbom.cdx.json', billOfMaterials(packages));

@@ -1,7 +1,9 @@
+import { readFileSync } from 'node:fs';
 import { buildProgram } from '../../src/cli/program.ts';
 import { TOPICS } from '../../src/cli/topics.ts';
 import { readPage } from './command-page.ts';
 import { manName, writeCommandPage, writeMainPage } from './man-page.ts';
+import { writeOutputPage } from './output-page.ts';
 import { writeReference } from './reference.ts';
 
 /** What a topic of `psd2 help` tells. */
@@ -15,7 +17,7 @@ export interface TopicPage {
 const PLACES = { root: '~/.config/psd2', log: '~/.local/state/psd2' };
 
 /**
- * The pages that are written from the command tree.
+ * The pages that are written from the command tree, and from the shapes of what commands print.
  *
  * @param version of the package
  * @returns content by path from the root of the repository
@@ -31,6 +33,7 @@ export async function writePages(version: string): Promise<Record<string, string
   );
   return {
     'docs/reference.md': writeReference(program, topics),
+    'docs/output.md': await writeOutputPage(readFileSync('docs/output.md', 'utf8')),
     'man/psd2.1': writeMainPage(program, topics, version),
     ...Object.fromEntries(
       program.children.map((page) => [`man/${manName(page.name)}.1`, writeCommandPage(page, version)]),

@@ -70,6 +70,10 @@ const COMMANDS: Record<string, { description: string; declare: () => Promise<Dec
     description: 'a bank on this machine to try and test with, never for production',
     declare: async () => (await import('../commands/sandbox/declare.ts')).declareSandbox,
   },
+  schema: {
+    description: 'print the JSON Schema of what a command prints with --json',
+    declare: async () => (await import('../commands/schema/declare.ts')).declareSchema,
+  },
   completion: {
     description: 'print a script that completes commands, options and values at the Tab key',
     declare: async () => (await import('./completion/declare.ts')).declareCompletion,

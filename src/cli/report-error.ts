@@ -31,7 +31,7 @@ export function reportError(error: unknown, stderr: NodeJS.WriteStream, style: E
     stderr.write(`${toJson({ code, message, exitCode, ...context, hint, next })}\n`);
   } else {
     const lines = [...sentencesOf(error, hint), ...idsOf(error)];
-    stderr.write(`${lines.map((line, at) => fit(line, at === 0 ? 0 : 2, stderr)).join('\n')}\n`);
+    stderr.write(`${lines.map((line, at) => wrapLine(line, at === 0 ? 0 : 2, stderr)).join('\n')}\n`);
   }
   return exitCode;
 }
@@ -65,7 +65,7 @@ function idsOf({ httpStatus, bankCode, requestId, tppRequestId, transactionId }:
 }
 
 /** Broken between words where it is wider than the terminal; what goes on stands as far in as `indent` says. */
-function fit(line: string, indent: number, { isTTY, columns }: NodeJS.WriteStream): string {
+function wrapLine(line: string, indent: number, { isTTY, columns }: NodeJS.WriteStream): string {
   if (!isTTY || !columns) return line;
   const blanks = ' '.repeat(indent);
   return wrapWords(line.slice(indent), columns - indent)

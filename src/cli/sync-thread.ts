@@ -72,6 +72,7 @@ function worldOf(
     marked: (text) => text,
     confirm: cannotAsk,
     ask: cannotAsk,
+    askPath: cannotAsk,
     choose: cannotAsk,
     askSecret: cannotAsk,
   };

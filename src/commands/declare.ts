@@ -36,6 +36,26 @@ export function collect(value: string, before: string[]): string[] {
   return [...before, value];
 }
 
+/** Declares `cancel <flow>`: the operator gives a flow up. @param sent the call after which it is too late */
+export function declareCancel(
+  parent: Command,
+  { kind, sent, example }: { kind: string; sent: 'execute' | 'confirm'; example: string },
+  action: (flow: string) => Promise<void>,
+): void {
+  parent
+    .command('cancel')
+    .argument('<flow>')
+    .description(`give up ${kind} that was begun, as long as \`${sent}\` was not sent`)
+    .addHelpText(
+      'after',
+      `
+The command shows what it is about and asks; --yes gives that confirmation beforehand. Nothing is sent to the bank. Where
+\`${sent}\` was sent already, the command refuses with exit code 2 and names what to do instead.
+${examples(example)}`,
+    )
+    .action((flow) => action(flow));
+}
+
 /** How `resolve` is told of one kind of flow. */
 interface ResolveHelp {
   description: string;

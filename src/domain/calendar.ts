@@ -65,8 +65,20 @@ let dayFormat: Intl.DateTimeFormat | undefined;
 let timeFormat: Intl.DateTimeFormat | undefined;
 let offsetFormat: Intl.DateTimeFormat | undefined;
 
+/** Days by the hour that they are of: there they begin at a full one since 1893. */
+const days = new Map<number, IsoDate>();
+
 /** The calendar day that `instant` falls on at the bank. */
 export function bankDay(instant: Date): IsoDate {
+  const hour = hourOf(instant);
+  const known = days.get(hour);
+  if (known !== undefined && instant.getTime() >= 0) return known;
+  const day = findBankDay(instant);
+  keep(days, hour, day);
+  return day;
+}
+
+function findBankDay(instant: Date): IsoDate {
   dayFormat ??= new Intl.DateTimeFormat('en-CA', {
     timeZone: BANK_TIME_ZONE,
     year: 'numeric',
@@ -98,13 +110,21 @@ export function bankTime(instant: Date): string {
 const offsets = new Map<number, string>();
 
 function offsetAt(instant: Date): string {
-  const hour = Math.floor(instant.getTime() / 3_600_000);
+  const hour = hourOf(instant);
   const known = offsets.get(hour);
   if (known !== undefined) return known;
-  if (offsets.size >= 1_000) offsets.clear();
   const offset = findOffset(instant);
-  offsets.set(hour, offset);
+  keep(offsets, hour, offset);
   return offset;
+}
+
+function hourOf(instant: Date): number {
+  return Math.floor(instant.getTime() / 3_600_000);
+}
+
+function keep<T>(known: Map<number, T>, hour: number, value: T): void {
+  if (known.size >= 1_000) known.clear();
+  known.set(hour, value);
 }
 
 function findOffset(instant: Date): string {

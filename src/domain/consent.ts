@@ -36,6 +36,8 @@ export interface Consent {
   /** `outcome` is null until the bank answered the request. */
   categories: (ConsentCategoryRequest & { outcome: boolean | null })[];
   resourceId: string | null;
+  /** A request of it has reached the bank, or may have. */
+  reached: boolean;
   /** The customer's browser came back from SCA. */
   returned: boolean;
   /** A person said what became of it, since the bank did not. */
@@ -55,6 +57,8 @@ export type ConsentEvent =
     }
   | { type: 'request-sent' | 'approach-sent' | 'confirm-sent'; requestId: string; digest: string | null }
   | { type: 'requested'; resourceId: string; outcomes: { name: string; outcome: boolean }[] }
+  /** The request never left, or was turned away unread (401, 420). */
+  | { type: 'request-not-begun' }
   | { type: 'request-refused' }
   /** The bank would grant none of the categories. */
   | { type: 'all-refused' }
@@ -66,6 +70,8 @@ export type ConsentEvent =
   | { type: 'confirmed' }
   | { type: 'confirm-refused' }
   | { type: 'confirm-unanswered' }
+  /** The operator gave it up, or nothing of it ever reached the bank. */
+  | { type: 'cancelled' }
   | ResolvedEvent;
 
 /**
@@ -84,6 +90,7 @@ export function applyConsentEvent(consent: Consent | undefined, event: ConsentEv
       customerId: event.customerId,
       categories: event.categories.map((category) => ({ ...category, outcome: null })),
       resourceId: null,
+      reached: false,
       returned: false,
       resolution: null,
       createdAt: at,
@@ -100,9 +107,12 @@ function changes(
   at: string,
 ): Partial<Consent> {
   switch (event.type) {
-    case 'request-sent':
     case 'approach-sent':
       return {};
+    case 'request-sent':
+      return { reached: true };
+    case 'request-not-begun':
+      return { reached: false };
     case 'sca-returned':
       return { returned: true };
     case 'requested':
@@ -137,6 +147,8 @@ function changes(
       return { state: 'confirmed' };
     case 'confirm-unanswered':
       return { state: 'unknown' };
+    case 'cancelled':
+      return { state: 'cancelled' };
     case 'resolved':
       return {
         state: event.outcome === 'executed' ? 'confirmed' : 'failed',

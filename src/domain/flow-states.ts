@@ -47,6 +47,11 @@ export function isOpen(flow: { state: FlowState }): boolean {
   return standingOf(flow) === 'open';
 }
 
+/** Whether nothing of a flow has ever reached the bank, so that there is nothing to go on with. */
+export function isUntouched({ state, reached }: { state: FlowState; reached: boolean }): boolean {
+  return state === 'created' && !reached;
+}
+
 /** Whether nothing more can become of a flow, whatever the bank says. An instant transfer that is executed may still fail. */
 export function isOver({ state }: { state: FlowState }): boolean {
   const standing = STANDINGS[state];

@@ -23,7 +23,7 @@ export const OPERATION_STATES = [
   /** `NOT_AUTHORIZED`. */
   'rejected',
   'expired',
-  /** The operator gave up before SCA. */
+  /** The operator gave it up before `execute` was sent, or nothing of it ever reached the bank. */
   'cancelled',
   /** Executed or not can't be told yet. */
   'unknown',
@@ -63,6 +63,8 @@ export interface Operation<Order extends OrderTarget> {
   transactionId: string;
   state: OperationState;
   order: Order;
+  /** A request of it has reached the bank, or may have. */
+  reached: boolean;
   /** What the further steps `verify<N>` send as `data`, in their order: JSON as the operator gave it. */
   furtherData: string[];
   /** How many further steps the bank has taken. */
@@ -100,6 +102,8 @@ export type StepEvent =
   | ({ type: 'verified' | 'further-verified' } & Verification)
   /** The operator gave the data of the further steps later. */
   | { type: 'further-data'; data: string[] }
+  /** The request never left, or was turned away unread (401, 420). */
+  | { type: 'verify-not-begun' }
   | { type: 'verify-refused'; description?: string | undefined }
   /** Taken up after a further step that was not answered: the order is verified anew, as another resource. */
   | { type: 'verify-again' }
@@ -175,6 +179,7 @@ export function applyOperationEvent<Order extends OrderTarget>(
       transactionId: event.transactionId,
       state: 'created',
       order: event.order,
+      reached: false,
       furtherData: event.furtherData ?? [],
       furtherSteps: 0,
       furtherStepOpen: false,
@@ -207,10 +212,13 @@ function changes(
   at: string,
 ): Partial<Omit<Operation<OrderTarget>, 'order'>> {
   switch (event.type) {
-    case 'verify-sent':
     case 'approach-sent':
     case 'sca-returned':
       return {};
+    case 'verify-sent':
+      return { reached: true };
+    case 'verify-not-begun':
+      return { reached: false };
     case 'verified': {
       const { resourceId, totalAmount, commissions, bankName, nextStep } = event;
       return {

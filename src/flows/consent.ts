@@ -25,7 +25,7 @@ export async function runConsent(open: OpenConsent, ports: FlowPorts): Promise<C
   const announce =
     (
       type: Extract<ConsentEvent, { digest: string | null }>['type'],
-      notBegun?: 'confirm-not-begun',
+      notBegun?: 'request-not-begun' | 'confirm-not-begun',
     ): BeforeSend =>
     (intent) => {
       open.record({ type, ...intent });
@@ -49,7 +49,7 @@ export async function runConsent(open: OpenConsent, ports: FlowPorts): Promise<C
             customerId,
             categories,
             transactionId,
-            beforeSend: announce('request-sent'),
+            beforeSend: announce('request-sent', 'request-not-begun'),
           });
           const { categories: answered } = open.record({ type: 'requested', ...requested });
           if (!answered.some(({ outcome }) => outcome)) open.record({ type: 'all-refused' });
@@ -205,6 +205,11 @@ function endOf(consent: Consent): Consent {
       throw new Psd2Error('not_authorised', 'The customer did not authorise the consent', { transactionId });
     case 'expired':
       throw new Psd2Error('authorisation_expired', 'The time to authorise the consent has run out', {
+        hint: 'Request it again.',
+        transactionId,
+      });
+    case 'cancelled':
+      throw new Psd2Error('cancelled', `The consent ${consent.flow} was cancelled before it was confirmed`, {
         hint: 'Request it again.',
         transactionId,
       });

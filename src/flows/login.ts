@@ -16,8 +16,11 @@ export interface LoginPorts {
   client: ClientCredentials;
   customer: CustomerPorts;
   world: WorldPorts;
-  /** Asks the operator for the address that the customer's browser ended at; undefined when it is not to be asked for. */
-  askForReturnAddress: (() => Promise<string>) | undefined;
+  /**
+   * Asks the operator for the address that the customer's browser ended at, again while `check` throws a Psd2Error;
+   * undefined when it is not to be asked for.
+   */
+  askForReturnAddress: ((check: (pasted: string) => void) => Promise<string>) | undefined;
   /** Stores the tokens of a login. */
   keep(customerId: string, tokens: StoredTokens): Promise<void>;
 }
@@ -88,15 +91,20 @@ async function readReturnAddress(
   { askForReturnAddress, customer }: LoginPorts,
   state: string,
 ): Promise<URLSearchParams> {
-  const pasted = (await askForReturnAddress?.())?.trim() ?? '';
+  const read = (pasted: string) => parseReturnAddress(pasted.trim(), customer.redirectUri, state);
+  const pasted = await askForReturnAddress?.((text) => void read(text));
+  return read(pasted ?? '');
+}
+
+/** @throws Psd2Error `usage` when it is not where this login ends */
+function parseReturnAddress(pasted: string, redirectUri: string, state: string): URLSearchParams {
   const wrong = (what: string) =>
     new Psd2Error('usage', `The pasted address ${what}`, {
-      hint: 'Paste the whole address from the browser. Start again with:',
-      next: [['auth', 'login', '--paste']],
+      hint: 'Paste the whole address that the browser ended at.',
     });
   if (!URL.canParse(pasted)) throw wrong('is not a URL');
   const url = new URL(pasted);
-  const expected = new URL(customer.redirectUri);
+  const expected = new URL(redirectUri);
   if (url.origin !== expected.origin || url.pathname !== expected.pathname)
     throw wrong(`is not at ${expected.href}`);
   const [given, second] = url.searchParams.getAll('state');

@@ -73,7 +73,7 @@ export async function runOperation<Order extends OrderTarget>(
   const announce =
     (
       type: Extract<StepEvent, { digest: string | null }>['type'],
-      notBegun?: 'execute-not-begun',
+      notBegun?: 'verify-not-begun' | 'execute-not-begun',
     ): BeforeSend =>
     (intent) => {
       open.record({ type, ...intent });
@@ -96,7 +96,10 @@ export async function runOperation<Order extends OrderTarget>(
     switch (step) {
       case 'verify': {
         try {
-          open.record({ type: 'verified', ...(await calls.verify(announce('verify-sent'))) });
+          open.record({
+            type: 'verified',
+            ...(await calls.verify(announce('verify-sent', 'verify-not-begun'))),
+          });
         } catch (error) {
           if (isBanksRefusal(error)) open.record({ type: 'verify-refused', description: error.message });
           throw error;
@@ -343,11 +346,13 @@ function endOf<Order extends OrderTarget>(operation: Operation<Order>, name: str
         hint,
         transactionId,
       });
-    case 'cancelled':
-      throw new Psd2Error('cancelled', `The ${name} was cancelled before the customer was asked`, {
+    case 'cancelled': {
+      const when = operation.accepted ? 'before it was executed' : 'before the customer was asked';
+      throw new Psd2Error('cancelled', `The ${name} was cancelled ${when}`, {
         hint,
         transactionId,
       });
+    }
     default:
       return operation;
   }

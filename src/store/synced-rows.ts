@@ -1,7 +1,6 @@
 import { closeSync, fstatSync, ftruncateSync, openSync, readSync, statSync, writeFileSync } from 'node:fs';
 import { type IsoDate, isIsoDate } from '../domain/calendar.ts';
 import { Psd2Error } from '../errors.ts';
-import { isMissing } from './disk/system-error.ts';
 import type { Held } from './own-copy.ts';
 import { WRITE_AT_END } from './sync-claim.ts';
 
@@ -248,10 +247,5 @@ function isBegunRow(rest: Buffer): boolean {
 
 /** 0 when there is no such file. */
 export function sizeOf(path: string): number {
-  try {
-    return statSync(path).size;
-  } catch (error) {
-    if (isMissing(error)) return 0;
-    throw error;
-  }
+  return statSync(path, { throwIfNoEntry: false })?.size ?? 0;
 }

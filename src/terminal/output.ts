@@ -3,6 +3,7 @@ import { Psd2Error } from '../errors.ts';
 import { cleanJson, cleanLines, cleanText } from './clean.ts';
 import { writeCsv } from './csv.ts';
 import type { Query } from './query.ts';
+import { columnsOf, type Printed, type Shape } from './shape.ts';
 
 export const OUTPUT_FORMATS = ['table', 'json', 'ndjson', 'csv'] as const;
 export type OutputFormat = (typeof OUTPUT_FORMATS)[number];
@@ -22,8 +23,17 @@ export interface Column<Row> {
   kind?: 'amount' | 'time' | 'second';
 }
 
-/** The columns of CSV, where the data alone doesn't tell them: see {@link writeCsv}. */
-type CsvColumns = readonly string[];
+/**
+ * What is printed for programs. Columns that are named one by one are for CSV alone, where the data alone doesn't tell them: see
+ * {@link writeCsv}.
+ */
+type Shaped = Shape | readonly string[];
+type RecordOf<S extends Shaped> = S extends Shape ? Printed<S> : unknown;
+type RowOf<S extends Shaped> = S extends Shape
+  ? Printed<S> extends readonly (infer Row)[]
+    ? Row
+    : never
+  : unknown;
 
 /** How data reaches stdout. */
 export interface Output {
@@ -31,20 +41,24 @@ export interface Output {
   /** Whether {@link pages} writes nothing before all pages have come. */
   readonly collectsPages: boolean;
   /** One object: JSON, or its fields one below the other. */
-  record<T extends object>(data: T, fields: Column<T>[], csv?: CsvColumns): void;
-  /** A list: a JSON array, a line each, or a table. */
-  table<T extends object>(
+  record<T extends RecordOf<S> & object, S extends Shaped = Shape>(
+    data: T,
+    fields: Column<T>[],
+    shape?: S,
+  ): void;
+  /** A list: a JSON array, a line each, or a table. The shape is that of the array. */
+  table<T extends RowOf<S> & object, S extends Shaped = readonly string[]>(
     rows: T[],
     columns: Column<T>[],
     whenEmpty: string,
-    csv?: CsvColumns,
+    shape?: S,
   ): Promise<void>;
   /** A list that comes in pages; with `ndjson` and `csv` a page is written when it has come. */
-  pages<T extends object>(
+  pages<T extends RowOf<S> & object, S extends Shaped = readonly string[]>(
     pages: AsyncIterable<T[]>,
     columns: Column<T>[],
     whenEmpty: string,
-    csv?: CsvColumns,
+    shape?: S,
   ): Promise<void>;
   /** Text as it is, with a line break at its end. */
   text(text: string): void;
@@ -105,13 +119,15 @@ export function openOutput(stdout: NodeJS.WriteStream, options: OutputOptions): 
     return column.kind === 'second' ? writeLocalTime(text, 'second') : text;
   };
 
+  const columns = (shape: Shaped | undefined) => (typeof shape === 'function' ? columnsOf(shape) : shape);
+
   let failure: unknown;
   /** Data in a format for programs. What `--query` can't be applied to is told at the end: the work goes on. */
-  const written = (data: unknown, csv?: CsvColumns): string => {
+  const written = (data: unknown, shape?: Shaped): string => {
     try {
       const result = query ? query(data) : data;
       if (bareStrings) return (Array.isArray(result) ? result : [result]).map(bare).join('\n');
-      if (format === 'csv') return writeCsv(result, query ? undefined : csv);
+      if (format === 'csv') return writeCsv(result, query ? undefined : columns(shape));
       if (format === 'ndjson') return (Array.isArray(result) ? result : [result]).map(line).join('\n');
       return cleanJson(JSON.stringify(result, null, stdout.isTTY ? 2 : 0));
     } catch (error) {
@@ -135,8 +151,8 @@ export function openOutput(stdout: NodeJS.WriteStream, options: OutputOptions): 
     get collectsPages() {
       return query !== undefined || format === 'json' || (format === 'table' && stdout.isTTY);
     },
-    record(data, fields, csv) {
-      if (format !== 'table') return write(written(data, csv));
+    record(data, fields, shape) {
+      if (format !== 'table') return write(written(data, shape));
       // The titles of data of an unknown shape are the bank's own too.
       const rows = fields.map((field) => ({ title: cleanText(field.title), value: cell(field, data) }));
       const width = rows.reduce((widest, { title }) => Math.max(widest, title.length), 0);
@@ -145,26 +161,27 @@ export function openOutput(stdout: NodeJS.WriteStream, options: OutputOptions): 
         else if (value !== '') write(`${title.padEnd(width)}  ${value}`);
       }
     },
-    async table(rows, columns, whenEmpty, csv) {
-      if (format !== 'table') await show(written(rows, csv));
+    async table(rows, fields, whenEmpty, shape) {
+      if (format !== 'table') await show(written(rows, shape));
       else if (rows.length === 0) say(whenEmpty);
-      else await drawTable(rows, columns);
+      else await drawTable(rows, fields);
     },
-    async pages(pages, columns, whenEmpty, csv) {
+    async pages(pages, fields, whenEmpty, shape) {
       if (!query && format === 'ndjson') {
         for await (const rows of pages) write(rows.map(line).join('\n'));
         return;
       }
-      if (!query && format === 'csv' && csv) {
-        write(writeCsv([], csv));
-        for await (const rows of pages) write(writeCsv(rows, csv, false));
+      const names = !query && format === 'csv' ? columns(shape) : undefined;
+      if (names) {
+        write(writeCsv([], names));
+        for await (const rows of pages) write(writeCsv(rows, names, false));
         return;
       }
       if (format === 'table' && !stdout.isTTY) {
         let empty = true;
         for await (const rows of pages) {
           empty &&= rows.length === 0;
-          await drawTable(rows, columns);
+          await drawTable(rows, fields);
         }
         if (empty) say(whenEmpty);
         return;
@@ -172,7 +189,7 @@ export function openOutput(stdout: NodeJS.WriteStream, options: OutputOptions): 
       const rows = [];
       // One by one: there may be more of them than a call takes arguments.
       for await (const some of pages) for (const row of some) rows.push(row);
-      await this.table(rows, columns, whenEmpty, csv);
+      await this.table(rows, fields, whenEmpty, shape);
     },
     text: (text) => stdout.write(`${cleanText(text)}\n`),
     lines: (lines) => stdout.write(`${lines.map(cleanLines).join('\n')}\n`),

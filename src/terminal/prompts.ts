@@ -11,9 +11,16 @@ export interface Questions {
   confirm(question: string, initial?: boolean): Promise<boolean>;
   /** Asks until `check` does not throw a Psd2Error. @param initial what is offered as the answer */
   ask(question: string, how?: { initial?: string | undefined; check?: Check }): Promise<string>;
-  choose<Value>(question: string, choices: readonly { value: Value; name: string }[]): Promise<Value>;
-  /** Asks without echo. */
-  askSecret(question: string): Promise<string>;
+  /** Likewise for the path of a file, which Tab completes. */
+  askPath(question: string, how?: { initial?: string | undefined; check?: Check }): Promise<string>;
+  /** @param initial which of them is offered first; else the first */
+  choose<Value>(
+    question: string,
+    choices: readonly { value: Value; name: string }[],
+    initial?: NoInfer<Value>,
+  ): Promise<Value>;
+  /** Asks without echo, and anew while `check` throws a Psd2Error. */
+  askSecret(question: string, check?: Check): Promise<string>;
 }
 
 /** The questions of a terminal, and which of them waits for its answer. */
@@ -81,14 +88,30 @@ export function openPrompts(
           context,
         ),
       ),
-    choose: (question, choices) =>
+    askPath: (question, { initial, check } = {}) =>
+      prompt(question, async (_, message, context) => {
+        const { pathPrompt } = await import('./path-prompt.ts');
+        const validate = (answer: string) => (check ? complaint(check, answer) : true);
+        return pathPrompt({ message, initial: initial ?? '', validate }, context);
+      }),
+    choose: (question, choices, initial) =>
       prompt(question, (prompts, message, context) =>
-        prompts.select({ message, choices: [...choices] }, context),
+        prompts.select(
+          { message, choices: [...choices], ...(initial !== undefined && { default: initial }) },
+          context,
+        ),
       ),
-    askSecret: (question) =>
-      prompt(question, (prompts, message, context) =>
-        prompts.password({ message, toggleMask: false }, context),
-      ),
+    async askSecret(question, check) {
+      for (;;) {
+        const secret = await prompt(question, (prompts, message, context) =>
+          prompts.password({ message, toggleMask: false }, context),
+        );
+        // The prompt would keep what is wrong, unseen, and what is entered next would stand behind it.
+        const wrong = check ? await complaint(check, secret) : true;
+        if (wrong === true) return secret;
+        streams.stderr.write(`${wrong}\n`);
+      }
+    },
   };
 }
 

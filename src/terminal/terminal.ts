@@ -75,6 +75,7 @@ export function openTerminal(streams: Streams, options: TerminalOptions): Termin
       options.quiet || !streams.stderr.isTTY ? work : spinWhile(streams.stderr, options, text, work),
     confirm: prompts.confirm,
     ask: prompts.ask,
+    askPath: prompts.askPath,
     choose: prompts.choose,
     askSecret: prompts.askSecret,
   };

@@ -131,6 +131,8 @@ describe('how the command speaks', () => {
       noInput: false,
       quiet: false,
       colour: false,
+      mayHaveColour: true,
+
     });
     expect(outputMode(['-q', '--no-input', '-o', 'ndjson'])).toMatchObject({
       format: 'ndjson',

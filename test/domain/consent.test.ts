@@ -55,6 +55,7 @@ it('begins with its categories, none answered', () => {
     flow: 'co-1',
     transactionId: 't1',
     state: 'created',
+    reached: false,
     customerId: '1234567',
     categories: consentCategories().map((category) => ({ ...category, outcome: null })),
     resourceId: null,

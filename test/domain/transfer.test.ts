@@ -61,6 +61,7 @@ it('begins with its order and nothing at the bank', () => {
     flow: 'tr-1',
     transactionId: 't1',
     state: 'created',
+    reached: false,
     order: transferOrder(),
     furtherData: [],
     furtherSteps: 0,

@@ -1,10 +1,10 @@
 import { createPrivateKey } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { CommandUnknownOpts } from '@commander-js/extra-typings';
 import { beforeAll, describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import { buildProgram } from '../../src/cli/program.ts';
+import { leaves } from '../cli/leaves.ts';
 import { bankDate, untilWorkday } from './bank-days.ts';
 import { readError } from './errors.ts';
 import { PROGRAM, readDocument, useOperator, useSandbox } from './psd2.ts';
@@ -49,11 +49,14 @@ const terms = z.looseObject({
   currencies: z.array(z.looseObject({ code: z.string() })),
 });
 const anyLogin = z.union([shapes.login, shapes.applicationLogin]);
+const jsonSchema = z.looseObject({ $schema: z.literal('https://json-schema.org/draft/2020-12/schema') });
 /** Data of the bank whose shape the interface does not show. */
 const bankData = z.json();
 
 /** Commands with the shape of their one document, in an order in which they can be run. */
 const COMMANDS: [args: string[], shape: z.ZodType][] = [
+  [['schema'], z.array(z.strictObject({ command: z.string(), what: z.string(), schema: jsonSchema }))],
+  [['schema', 'accounts', 'transactions', '--chart'], jsonSchema],
   [['sandbox', 'status'], running],
   [['auth', 'login'], shapes.login],
   [['auth', 'login', '--client-credentials'], shapes.applicationLogin],
@@ -92,6 +95,7 @@ const COMMANDS: [args: string[], shape: z.ZodType][] = [
   [['profile', 'list'], z.array(profile).length(1)],
   [['profile', 'show'], shownProfile],
   [['profile', 'use', 'sandbox'], profile],
+  [['profile', 'set', 'sandbox', '--cc-daily-limit', '1000'], shownProfile],
   [['cert', 'inspect'], z.array(shapes.certificate).length(2)],
   [['cert', 'check'], shapes.certificateChecks],
   [['cert', 'generate', '--out', 'made'], shapes.generated],
@@ -104,6 +108,7 @@ const ELSEWHERE = [
   ...['transfer', 'operation', 'consent'].map((kind) => `${kind} resolve`), // resolve.test.ts
   'auth logout',
   'profile add',
+  'profile edit', // profile-wizard.test.ts
   'profile protect', // protection.test.ts
   'profile remove',
   'profile unprotect', // protection.test.ts
@@ -373,9 +378,3 @@ describe('secrets', () => {
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what must not be there
 const ESCAPES = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/;
 const SPINNER_OR_BOX = /[\u2500-\u257f\u2800-\u28ff]/;
-
-/** The names of the commands that do something: `transfer create`. */
-function leaves(command: CommandUnknownOpts, names: string[] = []): string[] {
-  if (command.commands.length === 0) return [names.join(' ')];
-  return command.commands.flatMap((child) => leaves(child, [...names, child.name()]));
-}

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import { beforeAll, describe, expect, it } from 'vitest';
@@ -35,8 +35,13 @@ beforeAll(async () => {
 });
 
 /** Runs the wizard and answers its questions in their order. */
-async function wizard(name: string, answers: [question: RegExp, answer: string][], columns = 120) {
-  const psd2 = await inTerminal(['profile', 'add', name], {
+async function wizard(
+  name: string,
+  answers: [question: RegExp, answer: string][],
+  columns = 120,
+  verb: 'add' | 'edit' = 'add',
+) {
+  const psd2 = await inTerminal(['profile', verb, name], {
     columns,
     env: { PSD2_REDIRECT_URI: redirectUri },
   });
@@ -104,7 +109,7 @@ describe('psd2 profile add without options', () => {
 
   it.each([
     ['y\r', 0],
-    ['n\r', 2],
+    ['\r', 2],
   ])(
     'leaves it to the operator whether a profile is stored that could not connect: %j',
     async (answer, code) => {
@@ -150,6 +155,120 @@ describe('psd2 profile add without options', () => {
       code: 2,
       stderr: expect.stringContaining('name of the profile is missing'),
     });
+  });
+});
+
+describe('psd2 profile edit', () => {
+  const again = (changes: [RegExp, string][]): [RegExp, string][] => [
+    [/Which bank is it\?/, '\r'],
+    [/Base URL of the bank/, '\r'],
+    [/Client id/, '\r'],
+    [/Client secret \(empty: the one that is stored\)/, '\r'],
+    [/Application name/, '\r'],
+    [/client credentials too\?/, '\r'],
+    ...changes,
+  ];
+
+  it('offers what the profile has, and keeps secrets that are not entered anew', async () => {
+    const { ccClientId, ccClientSecret, ccApplicationName, ...before } = read('sandbox');
+    const more = { payeeCheck: 'check', redirectUri };
+    writeFileSync(stored('edited'), JSON.stringify({ ...before, ...more }), { mode: 0o600 });
+    const answers = again([
+      [/Keep the QWAC certificate and its key\?/, '\r'],
+      [/Does a QSealC sign\?/, '\r'],
+      [/Keep the QSealC certificate and its key\?/, 'n\r'],
+      // The Tab key completes what is sure.
+      [/QSealC certificate: a PEM/, `${sandbox('qse')}\t.pem\r`],
+      [/Is its key elsewhere/, '\r'],
+      [/QSealC key: a PEM/, `${sandbox('qseal-')}\t\r`],
+      [/CA bundle[^?]*keep/, '\r'],
+      [/Signing certificate of the bank[^?]*keep/, '\r'],
+      [/Redirect URI/, '\r'],
+      [/Largest amount/, '75.00\r'],
+    ]);
+    const { code, screen } = await wizard('edited', answers, 120, 'edit');
+    expect(code, screen).toBe(0);
+    expect(screen).toMatch(/The profile edited is changed\.\r\n.*maxAmount: not set → 75\.00/s);
+    expect(read('edited')).toEqual({
+      ...before,
+      ...more,
+      environment: 'sandbox',
+      maxAmount: '75.00',
+      qsealCertificate: { pem: readFileSync(sandbox('qseal.pem'), 'utf8') },
+      qsealKey: { pem: readFileSync(sandbox('qseal-key.pem'), 'utf8') },
+    });
+  });
+
+  it('names psd2 profile set where nobody can be asked', async () => {
+    expect(await operator.psd2(['profile', 'edit', 'sandbox'])).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('psd2 profile set sandbox --max-amount 500.00'),
+    });
+  });
+});
+
+describe('psd2 profile set', () => {
+  const PROTECTED = { env: { PSD2_CONFIG_PASSPHRASE: 'a passphrase' } };
+  const set = (args: string[], options: { input?: string; env?: Record<string, string> } = {}) =>
+    operator.psd2(['profile', 'set', 'changed', ...args], options);
+  const copy = () => writeFileSync(stored('changed'), JSON.stringify(read('sandbox')), { mode: 0o600 });
+
+  it('changes what it is told and nothing else, and says what', async () => {
+    copy();
+    const before = read('changed');
+    const args = ['--max-amount', '500.00', '--payee-check', 'check --key 1', '--client-secret-stdin'];
+    const ended = await set(args, { input: 'another-secret\n' });
+    expect(ended, ended.stderr).toMatchObject({ code: 0, stdout: '' });
+    expect(ended.stderr).toContain('maxAmount: not set → 500.00');
+    expect(ended.stderr).toContain('payeeCheck: not set → check …');
+    expect(ended.stderr).toContain('clientSecret: another one');
+    expect(ended.stderr).not.toContain('another-secret');
+    const changes = { maxAmount: '500.00', payeeCheck: 'check --key 1', clientSecret: 'another-secret' };
+    expect(read('changed')).toEqual({ ...before, ...changes });
+
+    const env = { PSD2_REDIRECT_URI: redirectUri };
+    const undone = await set(['--unset', 'payee-check', '--unset', 'maxAmount', '--json'], { env });
+    const shown = await operator.psd2(['profile', 'show', 'changed', '--json'], { env });
+    expect(JSON.parse(undone.stdout)).toEqual(JSON.parse(shown.stdout));
+    expect(read('changed')).toEqual({ ...before, clientSecret: 'another-secret' });
+  });
+
+  it('changes a protected profile, and writes no secret in clear', async () => {
+    copy();
+    await operator.psd2(['profile', 'protect', 'changed'], PROTECTED);
+    const ended = await set(['--max-amount', '7', '--client-secret-env'], {
+      env: { ...PROTECTED.env, PSD2_CLIENT_SECRET: 'a-protected-secret' },
+    });
+    expect(ended, ended.stderr).toMatchObject({ code: 0 });
+    expect(read('changed')).toMatchObject({
+      maxAmount: '7',
+      sealed: { names: expect.arrayContaining(['clientSecret']) },
+    });
+    expect(readFileSync(stored('changed'), 'utf8')).not.toContain('a-protected-secret');
+    await operator.psd2(['profile', 'unprotect', 'changed', '--yes'], PROTECTED);
+    expect(read('changed')).toMatchObject({ maxAmount: '7', clientSecret: 'a-protected-secret' });
+  });
+
+  it.each([
+    [[], 2, 'No setting is given'],
+    [['--max-amount', '5,00'], 3, 'is not an amount'],
+    [['--max-amount', ''], 2, '--unset max-amount'],
+    [['--max-amount', '5', '--unset', 'max-amount'], 2, '--unset max-amount too'],
+    [['--unset', 'max-amont'], 2, 'Did you mean max-amount?'],
+    [['--unset', 'client-id'], 2, 'A profile needs the setting client-id'],
+    [['--qwac-key', sandbox('qseal-key.pem')], 3, 'The QWAC key does not belong'],
+    [['--client-secret-env'], 2, 'PSD2_CLIENT_SECRET is not set'],
+  ])('of %j changes nothing', async (args, code, message) => {
+    copy();
+    const before = read('changed');
+    const ended = await set(args);
+    expect(ended).toMatchObject({ code, stderr: expect.stringContaining(message) });
+    expect(read('changed')).toEqual(before);
+  });
+
+  it('names the profile that was meant', async () => {
+    const ended = await operator.psd2(['profile', 'set', 'sandbx', '--max-amount', '5']);
+    expect(ended).toMatchObject({ code: 3, stderr: expect.stringContaining('Did you mean sandbox?') });
   });
 });
 

@@ -9,6 +9,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, inject } from 'vite
 import type * as z from 'zod';
 import { freePort } from '../free-port.ts';
 import { residentCustomer } from './resident-customer.ts';
+import { departures } from './schemas.ts';
 import { OWN_HANDS, openLedger } from './secret-ledger.ts';
 import type { Secret } from './secret-search.ts';
 
@@ -30,6 +31,13 @@ export interface Ended {
   signal: NodeJS.Signals | null;
   stdout: string;
   stderr: string;
+}
+
+/** A call of `psd2` that has ended. */
+export interface Called extends Ended {
+  args: string[];
+  /** `PSD2_OUTPUT`, where that was set. */
+  output: string | undefined;
 }
 
 /** A process that is still to end. */
@@ -64,7 +72,7 @@ export interface Operator {
   /** What everything runs with; a test file may add to it. Its `PSD2_BROWSER` plays the customer who says yes. */
   env: Environment;
   /** All that was run so far, with what it printed. */
-  history: ({ args: string[] } & Ended)[];
+  history: Called[];
   /** Runs `psd2` to its end. */
   psd2(args: string[], options?: RunOptions): Promise<Ended>;
   /** Runs `psd2 … --json`, which must end well, and reads the one document on stdout. */
@@ -90,12 +98,18 @@ export interface Operator {
 export function useOperator(searchMs?: number): Operator {
   const operator = newOperator();
   let before = 0;
+  let checked = 0;
+  const checkNew = async () => {
+    const ended = operator.history.slice(checked);
+    checked = operator.history.length;
+    expect(await departures(ended), 'what was printed is not as psd2 schema says').toEqual([]);
+  };
   beforeAll(operator.open);
   beforeEach(() => {
     before = operator.history.length;
   });
-  afterEach(({ task }) => {
-    if (task.result?.state !== 'fail') return;
+  afterEach(async ({ task }) => {
+    if (task.result?.state !== 'fail') return checkNew();
     for (const { args, code, signal, stderr } of operator.history.slice(before)) {
       const command = args.slice(0, 2).join(' ');
       process.stderr.write(`$ ${command} … ended with ${code ?? signal}, and said:\n${stderr}\n`);
@@ -104,6 +118,7 @@ export function useOperator(searchMs?: number): Operator {
   afterAll(async () => {
     try {
       await operator.endAll();
+      await checkNew();
       expect(operator.leaks(), 'secrets are where they do not belong').toEqual([]);
     } finally {
       await operator.close();
@@ -120,6 +135,7 @@ export function useSandbox(rules: string[] = []): Operator {
   const operator = useOperator();
   operator.env.PSD2_PROFILE = 'sandbox';
   beforeAll(async () => {
+    mkdirSync(operator.config, { recursive: true, mode: 0o700 });
     cpSync(inject('registration'), join(operator.config, 'sandbox'), { recursive: true });
     const started = await operator.psd2(['sandbox', 'start', '--detach', '--port', '0', ...rules]);
     expect(started, started.stderr).toMatchObject({ code: 0 });
@@ -193,7 +209,7 @@ export function newOperator(): Operator & {
     running.add(process);
     void process.ended.then((ended) => {
       running.delete(process);
-      history.push({ args, ...ended });
+      history.push({ args, output: environment.PSD2_OUTPUT, ...ended });
     });
     return process;
   };

@@ -257,7 +257,7 @@ describe('psd2 consent resolve', () => {
     const { flow } = readDocument(shapes.consent, began.stdout);
     expect(readError(began)).toMatchObject({
       exitCode: 9,
-      hint: expect.stringContaining(`psd2 consent resolve ${flow} --executed or --not-executed`),
+      hint: expect.stringContaining(`psd2 consent resolve ${flow} --executed; psd2 consent resolve ${flow} --not-executed`),
     });
     const ended = await resolve('consent', flow, option, '--yes', '--note', 'Tried it');
     expect(ended.code, ended.stderr).toBe(0);
@@ -288,7 +288,7 @@ describe('psd2 operation resolve', () => {
       ...['--data', data, '--verify-data', JSON.stringify({ numberOfExecutions: 12 })],
     ]);
     const { flow } = readDocument(shapes.operation, began.stdout);
-    expect(readError(began).hint).toContain(`psd2 operation resolve ${flow} --executed or --not-executed`);
+    expect(readError(began).hint).toContain(`psd2 operation resolve ${flow} --executed; psd2 operation resolve ${flow} --not-executed`);
     const ended = await resolve('operation', flow, option, '--yes');
     expect(ended.stderr).toContain('Ada Lovelace');
     expect(stepsOf(ended)).toEqual(['status']);
@@ -303,7 +303,7 @@ describe('an instant transfer that stays PENDING', () => {
     const { stdout, stderr } = await late.ended;
     const { flow, state, cro } = readDocument(shapes.transfer, stdout);
     expect(state).toBe('executed');
-    expect(stderr).toContain(`psd2 transfer resolve ${flow} --executed or --not-executed`);
+    expect(stderr).toContain(`psd2 transfer resolve ${flow} --executed; psd2 transfer resolve ${flow} --not-executed`);
     await fault('status=500', '--on', 'execution-status');
     const ended = await resolve('transfer', flow, '--executed', '--yes');
     expect(readDocument(shapes.transfer, ended.stdout)).toMatchObject({

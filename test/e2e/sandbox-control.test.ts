@@ -1,6 +1,6 @@
-import { readFileSync, statSync } from 'node:fs';
+import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, describe, expect, test } from 'vitest';
+import { afterEach, describe, expect, test, vi } from 'vitest';
 import * as z from 'zod';
 import { CUSTOMER, logIn, useLoggedIn, useOperator, useSandbox } from './psd2.ts';
 
@@ -112,6 +112,53 @@ describe('a sandbox that runs', () => {
   });
 });
 
+describe('a sandbox that was started where no profile was chosen', () => {
+  const operator = useOperator();
+  const { psd2, json } = operator;
+
+  test('is the one that commands talk to, and they say so when it has ended', async () => {
+    expect(await psd2(['sandbox', 'start', '--detach', '--port', '0'])).toMatchObject({
+      code: 0,
+      stderr: expect.stringMatching(/profile sandbox is now the one [\s\S]*Try: psd2 auth login\./),
+    });
+    expect(await psd2(['auth', 'login'])).toMatchObject({
+      code: 0,
+      stderr: expect.not.stringContaining('Next:'),
+    });
+
+    const { consoleUrl } = await json(z.object({ consoleUrl: z.string() }), ['sandbox', 'status']);
+    expect(await psd2(['sandbox', 'console', '--no-browser'])).toMatchObject({
+      code: 0,
+      stdout: `${consoleUrl}\n`,
+      stderr: '',
+    });
+    const opened = join(operator.folder, 'opened');
+    const env = { PSD2_BROWSER: `sh -c 'echo "$0" > "${opened}"'` };
+    const console = await psd2(['sandbox', 'console', '--json'], { env });
+    expect(JSON.parse(console.stdout)).toEqual({ url: consoleUrl });
+    await vi.waitFor(() => expect(readFileSync(opened, 'utf8')).toBe(`${consoleUrl}\n`));
+
+    await psd2(['sandbox', 'stop']);
+    expect(await psd2(['accounts', 'list'])).toMatchObject({
+      code: 11,
+      stderr: expect.stringMatching(
+        /^psd2: The sandbox is not running\.\n {2}Start it with: psd2 sandbox start --detach\n/,
+      ),
+    });
+
+    // Somebody who has chosen another profile keeps it.
+    const keep = (path: string, content: object) =>
+      writeFileSync(join(operator.config, path), JSON.stringify(content), { mode: 0o600 });
+    keep('profiles/mybank.json', { baseUrl: 'https://bank.example' });
+    keep('config.json', { currentProfile: 'mybank' });
+    expect(await psd2(['sandbox', 'start', '--detach', '--port', '0'])).toMatchObject({
+      code: 0,
+      stderr: expect.stringMatching(/^The sandbox is ready\. Try: psd2 --profile sandbox auth login\./),
+    });
+    await psd2(['sandbox', 'stop']);
+  });
+});
+
 describe('one that does not run', () => {
   const { psd2, json } = useOperator();
 
@@ -123,12 +170,15 @@ describe('one that does not run', () => {
     expect(await json(z.object({ reset: z.boolean() }), ['sandbox', 'reset'])).toEqual({ reset: false });
   });
 
-  test.each([['add', 'empty'], ['list'], ['clear']])('has no faults: fault %s', async (...words) => {
-    expect(await psd2(['sandbox', 'fault', ...words])).toMatchObject({
-      code: 3,
-      stderr: expect.stringContaining('The sandbox is not running'),
-    });
-  });
+  test.each([['fault', 'add', 'empty'], ['fault', 'list'], ['fault', 'clear'], ['console']])(
+    'has nothing to show or to order: %s %s',
+    async (...words) => {
+      expect(await psd2(['sandbox', ...words])).toMatchObject({
+        code: 3,
+        stderr: expect.stringContaining('The sandbox is not running'),
+      });
+    },
+  );
 });
 
 describe('a sandbox with made up customers', () => {

@@ -218,7 +218,7 @@ describe('the wait for the customer', () => {
     expect(await newest()).toMatchObject({ state: 'executed' });
   });
 
-  it('with --paste asks for the address that the browser ended at', async () => {
+  it('with --paste asks for the address that the browser ended at, again where it is another one', async () => {
     const port = await freePort();
     const redirect = `http://127.0.0.1:${port}/callback`;
     const psd2 = await inTerminal(['auth', 'login', '--paste', '--no-browser'], {
@@ -235,10 +235,13 @@ describe('the wait for the customer', () => {
     await once(elsewhere, 'listening');
     await operator.psd2(['sandbox', 'customer', address]);
     elsewhere.close();
+    await psd2.write(`${address}\r`);
+    await psd2.prints(/The pasted address is not at [^?]*\? The address that the browser ended at/);
     await psd2.write(`${new URL(visited[0] ?? '', redirect)}\r`);
     const { code, stdout } = await psd2.ended;
     expect(code, stdout).toBe(0);
     expect(stdout).not.toContain('Opening in the browser');
+    expect(stdout).toContain('Next:\r\n  psd2 accounts list\r\n  psd2 consent request ');
   });
 
   it('with --paste and a browser that does not open says so on a line of its own, and asks again', async () => {

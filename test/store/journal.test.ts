@@ -388,7 +388,8 @@ it('does not go on with a flow that another process has gone on with', () => {
   const overtaken = expect.objectContaining({
     code: 'overtaken',
     message: `Another psd2 has gone on with ${flow} in the meantime`,
-    hint: `This one does nothing more with it. See how far it is: psd2 transfer show ${flow}`,
+    hint: 'This one does nothing more with it. See how far it is:',
+    next: [['transfer', 'show', flow]],
   });
   expect(() => open.assertOurs()).toThrow(overtaken);
   expect(() => open.record({ type: 'cancelled' })).toThrow(overtaken);

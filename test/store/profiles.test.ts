@@ -47,6 +47,15 @@ it('keeps the settings as they were given', async () => {
   expect(store.read('bank')).toEqual({ baseUrl: 'https://other.example' });
 });
 
+it('replaces settings only while they are as they were read', async () => {
+  await store.write('bank', settings);
+  const read = store.read('bank') ?? settings;
+  const [first, second] = ['https://first.example', 'https://second.example'];
+  expect(await store.replace('bank', read, { ...settings, baseUrl: first })).toBe(true);
+  expect(await store.replace('bank', read, { ...settings, baseUrl: second })).toBe(false);
+  expect(store.read('bank')).toEqual({ ...settings, baseUrl: first });
+});
+
 it('keeps them for their owner alone', async () => {
   await store.write('bank', settings);
   await store.use('bank');

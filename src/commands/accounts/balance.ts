@@ -3,6 +3,7 @@ import { parseProductId } from '../../domain/identifiers.ts';
 import type { Column } from '../../terminal/output.ts';
 import type { Context } from '../context.ts';
 import { writeMoney } from '../shared/money.ts';
+import { balance } from './shape.ts';
 
 const BALANCE_FIELDS: Column<Balance>[] = [
   { title: 'Product id', value: ({ productId }) => productId },
@@ -12,14 +13,6 @@ const BALANCE_FIELDS: Column<Balance>[] = [
   { title: 'Available credit', value: ({ accountAvailableCredit }) => writeMoney(accountAvailableCredit) },
   { title: 'As of', value: ({ asOf }) => asOf, kind: 'time' },
 ];
-const BALANCE_CSV = [
-  'productId',
-  ...['accountBalance', 'availableBalance', 'accountAvailability', 'accountAvailableCredit'].flatMap(
-    (name) => [`${name}.amount`, `${name}.currency`],
-  ),
-  'asOf',
-];
-
 /** `psd2 accounts balance <productId>` */
 export async function accountsBalance(context: Context, product: string): Promise<void> {
   const productId = parseProductId(product);
@@ -27,6 +20,6 @@ export async function accountsBalance(context: Context, product: string): Promis
   context.output.record(
     await fetchBalance(bank, customerId, productId, context.world.newId()),
     BALANCE_FIELDS,
-    BALANCE_CSV,
+    balance,
   );
 }

@@ -3,6 +3,7 @@ import type { Decimal } from '../../domain/decimal.ts';
 import { parseProductId } from '../../domain/identifiers.ts';
 import { Psd2Error } from '../../errors.ts';
 import type { Context } from '../context.ts';
+import { chart } from './shape.ts';
 import { fetchStatement } from './statement.ts';
 
 /**
@@ -40,6 +41,7 @@ export async function accountsChart(
   context.output.record(
     { productId, currency, from, to, opening: money(opening), closing: money(closing), balances, months },
     [],
+    chart,
   );
 }
 

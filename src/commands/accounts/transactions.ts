@@ -11,6 +11,7 @@ import type { Context } from '../context.ts';
 import { keepHeapSmall } from '../shared/keep-heap-small.ts';
 import { readLimit } from '../shared/read-limit.ts';
 import { requireFile, saveResult } from '../shared/save-document.ts';
+import { transactions } from './shape.ts';
 
 export interface TransactionsOptions {
   from?: string | undefined;
@@ -35,11 +36,6 @@ const TRANSACTION_COLUMNS: Column<Transaction>[] = [
   { title: 'DESCRIPTION', value: ({ description }) => description },
   { title: 'DETAILS', value: ({ details }) => details },
 ];
-const TRANSACTION_CSV = [
-  ...['index', 'status', 'bookingDate', 'valueDate', 'amount', 'currency', 'description', 'details', 'code'],
-  ...['transferReference', 'feeCharge'],
-];
-
 /** `psd2 accounts transactions <productId>`: page by page, so that memory stays the same however many there are. */
 export async function accountsTransactions(
   context: Context,
@@ -66,7 +62,7 @@ export async function accountsTransactions(
         { ...query, status },
         { tell: context.terminal.warn, mayAskAgain: !context.globals.raw },
       );
-  await context.output.pages(atMost(limit, pages), TRANSACTION_COLUMNS, nothingIn(from, to), TRANSACTION_CSV);
+  await context.output.pages(atMost(limit, pages), TRANSACTION_COLUMNS, nothingIn(from, to), transactions);
 }
 
 /** @throws Psd2Error `usage` for options that leave nothing to do together */

@@ -1,17 +1,18 @@
 import type { Context } from '../context.ts';
-import { describeLogin, LOGIN_CSV, type LoginStatus } from './stored-login.ts';
+import { logins } from './shape.ts';
+import { describeLogin, type LoginStatus } from './stored-login.ts';
 
 /** `psd2 auth list`: whose tokens are kept. */
 export async function authList(context: Context): Promise<void> {
   const { tokens } = await context.store();
   const last = tokens.lastCustomer();
-  const logins = [...tokens.customers(), null].flatMap((customerId) => {
-    const kept = tokens.readLogin(customerId);
+  const kept = [...tokens.customers(), null].flatMap((customerId) => {
+    const login = tokens.readLogin(customerId);
     const grant = customerId === null ? 'client_credentials' : 'authorization_code';
-    return kept ? [describeLogin(context, grant, customerId, kept)] : [];
+    return login ? [describeLogin(context, grant, customerId, login)] : [];
   });
   await context.output.table(
-    logins,
+    kept,
     [
       { title: '', value: ({ customerId }) => (customerId !== null && customerId === last ? '*' : ' ') },
       { title: 'CUSTOMER', value: ({ customerId }) => customerId, whole: true },
@@ -29,7 +30,7 @@ export async function authList(context: Context): Promise<void> {
       },
     ],
     'Nobody is logged in with this profile.',
-    LOGIN_CSV,
+    logins,
   );
 }
 

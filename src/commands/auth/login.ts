@@ -21,6 +21,17 @@ export async function authLogin(context: Context, options: LoginOptions): Promis
     context,
     await (options.clientCredentials ? logApplicationIn(context) : logCustomerIn(context, options.paste)),
   );
+  if (context.isForPerson) sayNext(context, options);
+}
+
+/** What a person does next; a script knows. */
+function sayNext({ globals, sourceOf, terminal }: Context, { clientCredentials }: LoginOptions): void {
+  const psd2 = sourceOf('profile') === 'option' ? `psd2 --profile ${globals.profile}` : 'psd2';
+  const grant = clientCredentials ? ' --grant client_credentials' : '';
+  const next = [`  ${psd2} accounts list${grant}`];
+  // Balances and transactions need the customer's consent, which only the customer's own login can ask for.
+  if (!clientCredentials) next.push(`  ${psd2} consent request --category ACCOUNT_INFO --all-products`);
+  terminal.say(['Next:', ...next].join('\n'));
 }
 
 async function logApplicationIn(context: Context): Promise<LoginStatus> {
@@ -65,7 +76,7 @@ async function logCustomerIn(context: Context, paste: boolean): Promise<LoginSta
     world,
     // It carries the code: what is pasted is not shown.
     askForReturnAddress: paste
-      ? () => terminal.askSecret('The address that the browser ended at')
+      ? (check) => terminal.askSecret('The address that the browser ended at', check)
       : undefined,
     async keep(customerId, tokens) {
       giveBack();

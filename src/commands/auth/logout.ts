@@ -1,12 +1,14 @@
 import { revokeToken } from '../../bank/endpoints/oauth.ts';
+import type { Printed } from '../../terminal/shape.ts';
 import type { Context } from '../context.ts';
+import { logout } from './shape.ts';
 import { storedLogin } from './stored-login.ts';
 
 /** `psd2 auth logout`: forgets the tokens; with `revoke` the bank forgets them first. */
 export async function authLogout(context: Context, options: { revoke: boolean }): Promise<void> {
   const { world, output, terminal } = context;
   const { tokens: store, holder } = await storedLogin(context);
-  const revoked: string[] = [];
+  const revoked: Printed<typeof logout>['revoked'] = [];
   const bank = options.revoke ? await context.applicationBank() : undefined;
   // A renewal that is under way must not store tokens after they were forgotten.
   await store.exclusively(holder, async () => {
@@ -27,5 +29,5 @@ export async function authLogout(context: Context, options: { revoke: boolean })
   });
   if (output.format === 'table')
     terminal.say(`Logged out${revoked.length > 0 ? `; the bank has revoked ${revoked.join(' and ')}` : ''}.`);
-  else output.record({ profile: context.profile().name, revoked }, []);
+  else output.record({ profile: context.profile().name, revoked }, [], logout);
 }

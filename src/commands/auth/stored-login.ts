@@ -3,21 +3,13 @@ import { CallCounter } from '../../store/files/call-counter.ts';
 import type { GrantType, StoredLogin } from '../../store/files/tokens.ts';
 import { dailyLimitOf } from '../../store/machine/settings.ts';
 import type { Column } from '../../terminal/output.ts';
+import type { Printed } from '../../terminal/shape.ts';
 import type { Context } from '../context.ts';
 import { customerOf, notLoggedIn, type OpenStore } from '../open/store.ts';
+import { login } from './shape.ts';
 
-/** What `auth login` and `auth status` tell of a login. Times are ISO 8601 with zone. */
-export interface LoginStatus {
-  profile: string;
-  grantType: GrantType;
-  customerId: string | null;
-  scope: string | null;
-  accessTokenExpiresAt: string | null;
-  refreshTokenExpiresAt: string | null;
-  /** With client credentials: how many calls were made today, and how many the operator says may be. */
-  callsToday?: number;
-  dailyLimit?: number | null;
-}
+/** What `auth login` and `auth status` tell of a login. */
+export type LoginStatus = Printed<typeof login>;
 
 const LOGIN_FIELDS: Column<LoginStatus>[] = [
   { title: 'Profile', value: ({ profile }) => profile },
@@ -33,11 +25,6 @@ const LOGIN_FIELDS: Column<LoginStatus>[] = [
   },
 ];
 
-export const LOGIN_CSV = [
-  ...['profile', 'grantType', 'customerId', 'scope', 'accessTokenExpiresAt', 'refreshTokenExpiresAt'],
-  ...['callsToday', 'dailyLimit'],
-];
-
 /** What is shown of a login; never a token. */
 export function describeLogin(
   context: Context,
@@ -46,7 +33,7 @@ export function describeLogin(
   { scope, accessTokenExpiresAt, refreshTokenExpiresAt }: StoredLogin,
 ): LoginStatus {
   const profile = context.profile();
-  const login = {
+  const status: LoginStatus = {
     profile: profile.name,
     grantType,
     customerId,
@@ -54,18 +41,18 @@ export function describeLogin(
     accessTokenExpiresAt,
     refreshTokenExpiresAt,
   };
-  if (grantType === 'authorization_code') return login;
+  if (grantType === 'authorization_code') return status;
   const counter = new CallCounter(context.folder, profile.name);
   return {
-    ...login,
+    ...status,
     callsToday: counter.callsOn(bankDay(context.world.now())),
     dailyLimit: dailyLimitOf(profile),
   };
 }
 
 /** Prints a login in the shape of the command contract. */
-export function printLogin({ output }: Context, login: LoginStatus): void {
-  output.record(login, LOGIN_FIELDS);
+export function printLogin({ output }: Context, status: LoginStatus): void {
+  output.record(status, LOGIN_FIELDS, login);
 }
 
 /** A login that is stored, and whose tokens it is of: the customer's, or null for the application's own. */

@@ -1,10 +1,11 @@
 import type { Context } from '../context.ts';
+import { accessToken } from './shape.ts';
 
 /** `psd2 auth token`: a good access token, renewed first when it is about to end. */
 export async function authToken(context: Context): Promise<void> {
   const bank = await context.bank();
-  const accessToken = await bank.accessTokens.current();
+  const token = await bank.accessTokens.current();
   const expiresAt = bank.tokens.readLogin(bank.holder)?.accessTokenExpiresAt ?? null;
-  if (context.output.format === 'table') context.output.text(accessToken);
-  else context.output.record({ accessToken, expiresAt }, []);
+  if (context.output.format === 'table') context.output.text(token);
+  else context.output.record({ accessToken: token, expiresAt }, [], accessToken);
 }

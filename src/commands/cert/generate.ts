@@ -5,6 +5,7 @@ import type { Psd2Role } from '../../certificates/qc-statements.ts';
 import { makeTppCertificates } from '../../certificates/tpp-certificates.ts';
 import { Psd2Error } from '../../errors.ts';
 import type { Context } from '../context.ts';
+import { generated } from './shape.ts';
 
 export interface GenerateOptions {
   /** The folder that the files go to. */
@@ -61,16 +62,20 @@ export async function certGenerate(context: Context, options: GenerateOptions): 
   ]);
 
   const notAfter = new Date(validity.from.getTime() + days * 24 * 60 * 60 * 1000).toISOString();
-  context.output.record({ organizationIdentifier, roles, notAfter, files }, [
-    { title: 'Organization', value: (made) => made.organizationIdentifier },
-    { title: 'Roles', value: (made) => made.roles.join(' ') },
-    { title: 'Valid until', value: (made) => made.notAfter, kind: 'time' },
-    { title: 'Authority', value: () => files.ca },
-    { title: 'QWAC', value: () => files.qwacCertificate },
-    { title: 'QWAC key', value: () => files.qwacKey },
-    { title: 'QSealC', value: () => files.qsealCertificate },
-    { title: 'QSealC key', value: () => files.qsealKey },
-  ]);
+  context.output.record(
+    { organizationIdentifier, roles, notAfter, files },
+    [
+      { title: 'Organization', value: (made) => made.organizationIdentifier },
+      { title: 'Roles', value: (made) => made.roles.join(' ') },
+      { title: 'Valid until', value: (made) => made.notAfter, kind: 'time' },
+      { title: 'Authority', value: () => files.ca },
+      { title: 'QWAC', value: () => files.qwacCertificate },
+      { title: 'QWAC key', value: () => files.qwacKey },
+      { title: 'QSealC', value: () => files.qsealCertificate },
+      { title: 'QSealC key', value: () => files.qsealKey },
+    ],
+    generated,
+  );
   context.terminal.say('These are for tests: no bank takes them in production.');
 }
 

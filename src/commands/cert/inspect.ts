@@ -1,24 +1,13 @@
 import type { X509Certificate } from 'node:crypto';
 import { readEidasCertificate } from '../../certificates/eidas.ts';
 import type { Column } from '../../terminal/output.ts';
+import type { Printed } from '../../terminal/shape.ts';
 import type { Context } from '../context.ts';
 import { certificatesOfFile, certificatesOfProfile } from './certificates.ts';
+import { certificate, certificates } from './shape.ts';
 
-/** What `cert inspect` tells of a certificate; times are ISO 8601. */
-interface InspectedCertificate {
-  subject: string;
-  issuer: string;
-  serialNumber: string;
-  notBefore: string;
-  notAfter: string;
-  sha256: string;
-  organizationIdentifier: string | null;
-  qcType: string | null;
-  roles: string[];
-  ncaName: string | null;
-  ncaId: string | null;
-  keyMatches: boolean | null;
-}
+/** What `cert inspect` tells of a certificate. */
+type InspectedCertificate = Printed<typeof certificate>;
 
 /** `psd2 cert inspect [file]`: what certificates say, also expired ones; without a file those of the profile. */
 export async function certInspect(
@@ -30,12 +19,12 @@ export async function certInspect(
     file === undefined
       ? await certificatesOfProfile(context)
       : await certificatesOfFile(context, file, keyFile);
-  const certificates = found.map(({ certificate, keyMatches }) => inspect(certificate, keyMatches));
+  const inspected = found.map(({ certificate, keyMatches }) => inspect(certificate, keyMatches));
   const { output } = context;
-  if (output.format !== 'table') return output.table(certificates, [], '');
-  for (const [index, certificate] of certificates.entries()) {
+  if (output.format !== 'table') return output.table(inspected, [], '', certificates);
+  for (const [index, each] of inspected.entries()) {
     if (index > 0 && context.stdoutIsTerminal) output.text('');
-    output.record(certificate, FIELDS);
+    output.record(each, FIELDS, certificate);
   }
 }
 

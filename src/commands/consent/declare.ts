@@ -1,5 +1,5 @@
 import type { Command } from '@commander-js/extra-typings';
-import { collect, declareResolve, examples, type Run } from '../declare.ts';
+import { collect, declareCancel, declareResolve, examples, type Run } from '../declare.ts';
 
 /** `psd2 consent`: its verbs, in the order of a consent. */
 export function declareConsent(consent: Command, run: Run): void {
@@ -10,6 +10,11 @@ export function declareConsent(consent: Command, run: Run): void {
   declareRequest(consent, run);
   declareListAndShow(consent, run);
   declareResume(consent, run);
+  declareCancel(
+    consent,
+    { kind: 'a consent', sent: 'confirm', example: 'psd2 consent cancel co-0mwq9zif7' },
+    (flow) => run(async (context) => (await import('./cancel.ts')).consentCancel(context, flow)),
+  );
   declareConsentResolve(consent, run);
 }
 
@@ -58,7 +63,7 @@ function declareListAndShow(consent: Command, run: Run): void {
 function declareResume(consent: Command, run: Run): void {
   consent
     .command('resume')
-    .argument('<flow>')
+    .argument('[flow]', 'default: the only unfinished consent, or the one you choose')
     .description('go on with a consent that was interrupted')
     .addHelpText('after', examples('psd2 consent resume co-0mwq9zif7'))
     .option('--allow-partial', 'count it as done when the bank grants some of the categories only')

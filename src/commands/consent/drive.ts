@@ -3,7 +3,7 @@ import { runConsent } from '../../flows/consent.ts';
 import type { OpenConsent } from '../../store/files/journal.ts';
 import type { Context } from '../context.ts';
 import { customerPortsOf } from '../flow/customer-ports.ts';
-import { tellFlow, withNext } from '../flow/rules.ts';
+import { endIfUntouched, tellFlow, withNext } from '../flow/rules.ts';
 import type { CustomerBank } from '../open/bank.ts';
 import { printConsent } from './output.ts';
 
@@ -24,6 +24,7 @@ export async function driveConsent(
   try {
     await runConsent(open, { bank, world: context.world, customer: customerPortsOf(context, profile) });
   } catch (error) {
+    endIfUntouched(open, error);
     printConsent(context, open.current);
     throw withNext(error, open.current);
   }

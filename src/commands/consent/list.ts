@@ -1,14 +1,15 @@
 import type { Context } from '../context.ts';
 import { warnOfDamaged } from '../flow/rules.ts';
-import { CONSENT_COLUMNS, CONSENT_CSV, toListedConsent } from './output.ts';
+import { CONSENT_COLUMNS, toListedConsent } from './output.ts';
+import { consents } from './shape.ts';
 
 /** `psd2 consent list`: newest first; what was granted, when, for what, and how long it is good. */
 export async function consentList(context: Context): Promise<void> {
-  const consents = [...(await context.store()).journal.consents(warnOfDamaged(context))];
+  const found = [...(await context.store()).journal.consents(warnOfDamaged(context))];
   await context.output.table(
-    consents.map((consent) => toListedConsent(consent, context.world.now())),
+    found.map((consent) => toListedConsent(consent, context.world.now())),
     CONSENT_COLUMNS,
     'No consent was requested with this profile.',
-    CONSENT_CSV,
+    consents,
   );
 }

@@ -2,7 +2,8 @@ import { type Consent, consentEnd } from '../../domain/consent.ts';
 import type { Column } from '../../terminal/output.ts';
 import type { Context } from '../context.ts';
 import { flowData } from '../flow/flow-data.ts';
-import { RESOLUTION_CSV, resolutionField } from '../flow/resolution-field.ts';
+import { resolutionField } from '../flow/resolution-field.ts';
+import { consent as consentShape } from './shape.ts';
 
 /** A consent as the list has it: with the time that it is good for. */
 type ListedConsent = ReturnType<typeof toListedConsent>;
@@ -24,12 +25,6 @@ export const CONSENT_COLUMNS: Column<ListedConsent>[] = [
     right: true,
   },
 ];
-/** Its columns in CSV. */
-export const CONSENT_CSV = [
-  ...['flow', 'kind', 'state', 'resourceId', 'transactionId', 'categories', ...RESOLUTION_CSV],
-  ...['createdAt', 'updatedAt', 'expiresAt', 'daysLeft'],
-];
-
 /** A category that the bank did not grant is told from the others. */
 function writeCategory({ name, outcome }: Consent['categories'][number]): string {
   return outcome === false ? `${name} (not granted)` : name;
@@ -55,17 +50,21 @@ export function describeConsent({ categories }: Consent): [title: string, value:
 /** Prints a consent in the shape of the command contract. */
 export function printConsent({ output, world }: Context, consent: Consent): void {
   const end = consentEnd(consent, world.now());
-  output.record(toConsentData(consent), [
-    { title: 'Consent', value: ({ flow }) => flow },
-    { title: 'State', value: ({ state }) => state },
-    ...consent.categories.map(({ name, outcome, products }) => ({
-      title: name,
-      value: () =>
-        `${outcome === null ? 'not answered' : outcome ? 'granted' : 'not granted'} for ${products.join(' ')}`,
-    })),
-    resolutionField,
-    { title: 'Good until', value: () => end?.expiresAt, kind: 'time' },
-    { title: 'Resource', value: ({ resourceId }) => resourceId },
-    { title: 'Transaction', value: ({ transactionId }) => transactionId },
-  ]);
+  output.record(
+    toConsentData(consent),
+    [
+      { title: 'Consent', value: ({ flow }) => flow },
+      { title: 'State', value: ({ state }) => state },
+      ...consent.categories.map(({ name, outcome, products }) => ({
+        title: name,
+        value: () =>
+          `${outcome === null ? 'not answered' : outcome ? 'granted' : 'not granted'} for ${products.join(' ')}`,
+      })),
+      resolutionField,
+      { title: 'Good until', value: () => end?.expiresAt, kind: 'time' },
+      { title: 'Resource', value: ({ resourceId }) => resourceId },
+      { title: 'Transaction', value: ({ transactionId }) => transactionId },
+    ],
+    consentShape,
+  );
 }

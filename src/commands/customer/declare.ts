@@ -8,7 +8,7 @@ export function declareCustomer(customer: Command, run: Run): void {
     .command('id')
     .description("ask the bank for the customer's id")
     .addHelpText('after', examples('psd2 customer id', 'psd2 --json customer id | jq -r .customerId'))
-    .action(() => run(async (context) => (await import('./id.ts')).customerId(context), 'inquiry'));
+    .action(() => run(async (context) => (await import('./id.ts')).showCustomerId(context), 'inquiry'));
 
   customer
     .command('show')

@@ -6,10 +6,11 @@ import type { CustomerPorts } from '../../flows/ports.ts';
 import { type Profile, redirectUriOf } from '../../store/machine/settings.ts';
 import { writeTimeLeft } from '../../terminal/terminal.ts';
 import type { Context } from '../context.ts';
+import { browserOf } from '../shared/browser.ts';
 
 /** The way to the customer's browser and back (command contract, "The callback listener"). */
 export function customerPortsOf(context: Context, profile: Profile): CustomerPorts {
-  const { env, globals, terminal, world } = context;
+  const { globals, terminal, world } = context;
   const redirectUri = redirectUriOf(profile);
   let isListening = false;
   return {
@@ -26,8 +27,7 @@ export function customerPortsOf(context: Context, profile: Profile): CustomerPor
     async sendBrowser(url) {
       const { assertOpenable, openInBrowser } = await import('../../terminal/browser.ts');
       const address = assertOpenable(url).href;
-      const opensNothing = globals.noBrowser || globals.qrCode;
-      const browser = opensNothing ? 'none' : env.PSD2_BROWSER || env.BROWSER || undefined;
+      const browser = browserOf(context);
       terminal.tell(
         { event: 'open', url: address },
         terminal.marked(

@@ -1,14 +1,6 @@
 import type { Resolution } from '../../domain/resolution.ts';
 import type { Column } from '../../terminal/output.ts';
 
-/** How a person ended a flow, in the columns of CSV. */
-export const RESOLUTION_CSV = [
-  'resolution.outcome',
-  'resolution.by',
-  'resolution.at',
-  'resolution.note',
-] as const;
-
 /** How a person ended a flow, as it is shown below the flow's other fields. */
 export const resolutionField: Column<{ resolution: Resolution | null }> = {
   title: 'Resolved',

@@ -7,6 +7,7 @@ import type { FlowJournal, OpenFlow } from '../../store/files/journal.ts';
 import { cleanText } from '../../terminal/clean.ts';
 import { writeLocalTime } from '../../terminal/output.ts';
 import type { Context } from '../context.ts';
+import { type Described, describeFlow, type ShownFlow } from './describe.ts';
 import { refuseUnconfirmable } from './rules.ts';
 
 export interface ResolveOptions {
@@ -26,7 +27,7 @@ export interface Resolvable<Flow, Event> {
   isEnded(flow: Flow): boolean;
   askBank(bank: () => Promise<Bank>, flow: Flow): Promise<BankWord<Event>>;
   /** What the operator has to see before they say yes. */
-  describe(flow: Flow): [title: string, value: string | null | undefined][];
+  describe(flow: Flow): Described;
   print(context: Context, flow: Flow): void;
   /** What `--executed` means. */
   done: 'executed' | 'confirmed';
@@ -34,16 +35,8 @@ export interface Resolvable<Flow, Event> {
   referenceOf(flow: Flow): string | null;
 }
 
-/** What every flow has. */
-export interface AnyFlow {
-  kind: string;
-  flow: string;
-  transactionId: string;
-  state: string;
-  resolution: Resolution | null;
-  createdAt: string;
-  updatedAt: string;
-}
+/** What every flow has that can be resolved. */
+type AnyFlow = ShownFlow & { resolution: Resolution | null };
 
 /**
  * Ends a flow whose outcome is unknown by what a person says (command contract, "A person can end an unknown"). The bank is
@@ -80,7 +73,7 @@ export async function resolve<Flow extends AnyFlow, Event extends { type: string
         tell: (sentences) => terminal.warn(sentences.map(cleanText).join('\n')),
         isOpen: kind.isOpen,
         confirm: async (flow) => {
-          terminal.warn(terminal.marked(describe(kind, flow)));
+          terminal.warn(terminal.marked(describeFlow(flow, kind.describe(flow))));
           return globals.yes || terminal.confirm(question(said.outcome, kind, flow));
         },
       });
@@ -150,17 +143,6 @@ function refuseUnlessOpen<Flow extends AnyFlow, Event>(kind: Resolvable<Flow, Ev
     ...(kind.isEnded(current) ? see : { hint: 'Go on with:', next: [[name, 'resume', flow]], flow }),
     transactionId,
   });
-}
-
-function describe<Flow extends AnyFlow, Event>(kind: Resolvable<Flow, Event>, flow: Flow): string {
-  const lines: [string, string | null | undefined][] = [
-    ...kind.describe(flow),
-    ['Begun', writeLocalTime(flow.createdAt)],
-    ['Last change', writeLocalTime(flow.updatedAt)],
-  ];
-  return [`The ${flow.kind} ${flow.flow} is ${flow.state}:`]
-    .concat(lines.flatMap(([title, value]) => (value ? [`  ${title.padEnd(18)} ${cleanText(value)}`] : [])))
-    .join('\n');
 }
 
 function question<Flow extends AnyFlow, Event>(

@@ -1,7 +1,7 @@
 import { adviceOf } from '../../advice.ts';
-import { type FlowState, isOver } from '../../domain/flow-states.ts';
+import { type FlowState, isOver, isUntouched } from '../../domain/flow-states.ts';
 import { Psd2Error } from '../../errors.ts';
-import type { OnDamaged } from '../../store/files/journal.ts';
+import type { OnDamaged, OpenFlow } from '../../store/files/journal.ts';
 import { cleanText } from '../../terminal/clean.ts';
 import type { Context } from '../context.ts';
 
@@ -65,6 +65,23 @@ export function withNext(
   const hint = known.length > 0 ? error.hint : `${error.hint ?? ''} Go on with:`.trimStart();
   const next = [...known, [kind, 'resume', flow, ...confirmed]];
   return error.with({ flow, next, transactionId, ...(hint !== undefined && { hint }) });
+}
+
+/** After these a flow can be taken up all the same: nothing is wrong with it. */
+const PASSING = ['interrupted', 'overtaken', 'too_many_calls', 'config'];
+
+/** Ends a flow of which nothing has reached the bank when its command failed: there would be nothing to go on with. */
+export function endIfUntouched<Flow extends { state: FlowState; reached: boolean }>(
+  open: OpenFlow<Flow, { type: 'cancelled' }>,
+  error: unknown,
+): void {
+  if (!(error instanceof Psd2Error) || PASSING.includes(error.code) || !isUntouched(open.current)) return;
+  try {
+    open.record({ type: 'cancelled' });
+  } catch (problem) {
+    // The command has failed already, and says why.
+    if (!(problem instanceof Psd2Error)) throw problem;
+  }
 }
 
 /** A journal that is damaged is told of; the other flows are listed all the same. */

@@ -3,6 +3,7 @@ import { Psd2Error } from '../../errors.ts';
 import type { Context } from '../context.ts';
 import { saveDocument } from '../shared/save-document.ts';
 import { type LogOptions, selectCalls } from './select-calls.ts';
+import { bundle } from './shape.ts';
 
 const ABOUT =
   "Calls to the bank's PSD2 interface, for its support, oldest first. Customers, products and IBANs are replaced by " +
@@ -33,7 +34,7 @@ export async function logBundle(
   const made = world.now().toISOString();
   const file = options.file || `psd2-log-${made.slice(0, 19).replace(/[-:]/g, '').replace('T', '-')}.json`;
   const pseudonyms = new Pseudonyms();
-  const bundle = {
+  const content = {
     about: ABOUT,
     made,
     psd2: version,
@@ -46,10 +47,10 @@ export async function logBundle(
       failure: call.failure && pseudonyms.inText(call.failure),
     })),
   };
-  await saveDocument(context, file, Buffer.from(`${JSON.stringify(bundle, null, 2)}\n`));
+  await saveDocument(context, file, Buffer.from(`${JSON.stringify(content, null, 2)}\n`));
   terminal.say(
     [
-      `In it: ${calls.length} call${calls.length === 1 ? '' : 's'} to ${bundle.hosts.join(', ')} from ${first.at} to ${last.at}:`,
+      `In it: ${calls.length} call${calls.length === 1 ? '' : 's'} to ${content.hosts.join(', ')} from ${first.at} to ${last.at}:`,
       '  times, methods, paths, statuses, durations, the ids of requests, transactions, resources and flows,',
       '  and the versions of psd2 and Node.js.',
       `Replaced: ${pseudonyms.summary}.`,
@@ -58,7 +59,7 @@ export async function logBundle(
     ].join('\n'),
   );
   if (output.format !== 'table' && file !== '-')
-    output.record({ file, calls: calls.length, from: first.at, to: last.at }, []);
+    output.record({ file, calls: calls.length, from: first.at, to: last.at }, [], bundle);
 }
 
 /** The shape of an IBAN, whether or not its check digits are right. */

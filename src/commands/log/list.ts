@@ -2,6 +2,7 @@ import type { LoggedCall } from '../../store/machine/call-log.ts';
 import type { Column } from '../../terminal/output.ts';
 import type { Context } from '../context.ts';
 import { type LogOptions, nameOf, selectCalls } from './select-calls.ts';
+import { loggedCalls } from './shape.ts';
 
 const COLUMNS: Column<LoggedCall>[] = [
   { title: 'TIME', value: ({ at }) => at, whole: true },
@@ -40,7 +41,12 @@ export async function logList(context: Context, options: LogOptions): Promise<vo
     return (await import('./timeline.ts')).printTimeline(context, options, options.transaction);
   }
   const columns = stdoutIsTerminal ? NARROW_COLUMNS : COLUMNS;
-  await output.pages(pagesOf(selectCalls(context, options)), columns, 'There is no such call in the log.');
+  await output.pages(
+    pagesOf(selectCalls(context, options)),
+    columns,
+    'There is no such call in the log.',
+    loggedCalls,
+  );
 }
 
 async function* pagesOf<T>(rows: Iterable<T>): AsyncGenerator<T[]> {

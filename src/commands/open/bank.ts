@@ -26,6 +26,7 @@ import type { Context, ProfileContext } from '../context.ts';
 import { customerPortsOf } from '../flow/customer-ports.ts';
 import { callRecorder } from './call-records.ts';
 import { openSigner } from './keys.ts';
+import { namingSandbox } from './sandbox-down.ts';
 import { customerOf, notLoggedIn, type OpenStore } from './store.ts';
 
 /** What the calls of an application share, whoever the customer is. */
@@ -136,7 +137,8 @@ export function openApplicationBank(
     session,
     ...world,
   };
-  const exchange = openExchange({ ...composing, ...world, ...transport, timeoutMs: globals.timeoutMs });
+  const calls = openExchange({ ...composing, ...world, ...transport, timeoutMs: globals.timeoutMs });
+  const exchange = namingSandbox(context, profile, calls);
   const notice = (message: { text: string; code: string | null }) => {
     terminal.warn(cleanText(`The bank says: ${message.text}${message.code ? ` [${message.code}]` : ''}`));
   };

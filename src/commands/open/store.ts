@@ -18,13 +18,13 @@ export interface OpenStore {
  * @param own the flow that the command takes up, as the operator named it
  * @throws Psd2Error `no_profile`, `config`
  */
-export function openStore(context: ProfileContext, own?: string): OpenStore {
+export async function openStore(context: ProfileContext, own?: string): Promise<OpenStore> {
   const { folder, profiles, openFlows, terminal, world } = context;
   const profile = context.profile();
   const { name } = profile;
   const baseUrl = baseUrlOf(profile);
   const journal = new FlowJournal(folder, name, world.now, world.random, openFlows);
-  nameInterruptedFlows(context, journal, own);
+  await nameInterruptedFlows(context, journal, own);
   return { tokens: new TokenStore(folder, name, baseUrl, terminal.warn, profiles.vault(name)), journal };
 }
 

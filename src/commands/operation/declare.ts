@@ -1,5 +1,5 @@
 import type { Command } from '@commander-js/extra-typings';
-import { collect, declareResolve, examples, type Run } from '../declare.ts';
+import { collect, declareCancel, declareResolve, examples, type Run } from '../declare.ts';
 
 /** `psd2 operation`: the whole flow, its record, and the steps one by one. */
 export function declareOperation(operation: Command, run: Run): void {
@@ -18,6 +18,11 @@ Examples:
   );
   declareRun(operation, run);
   declareResume(operation, run);
+  declareCancel(
+    operation,
+    { kind: 'an operation', sent: 'execute', example: 'psd2 operation cancel op-0mwq9zj41' },
+    (flow) => run(async (context) => (await import('./cancel.ts')).operationCancel(context, flow)),
+  );
   declareOperationResolve(operation, run);
   declareListAndShow(operation, run);
   declareSteps(operation, run);
@@ -49,7 +54,7 @@ function declareRun(operation: Command, run: Run): void {
 function declareResume(operation: Command, run: Run): void {
   operation
     .command('resume')
-    .argument('<flow>')
+    .argument('[flow]', 'default: the only unfinished operation, or the one you choose')
     .description('go on with an operation that was interrupted; asks the bank first and never executes twice')
     .addHelpText('after', examples('psd2 operation resume op-0mwq9zj41'))
     .option('--verify-data <json>', 'data of a further verify step, in order; may be repeated', collect, [])

@@ -12,7 +12,7 @@ import type { OpenOperation } from '../../store/files/journal.ts';
 import type { GenericOperation } from '../../store/flow/kinds.ts';
 import type { Context } from '../context.ts';
 import { customerPortsOf } from '../flow/customer-ports.ts';
-import { tellFlow, withNext } from '../flow/rules.ts';
+import { endIfUntouched, tellFlow, withNext } from '../flow/rules.ts';
 import type { CustomerBank } from '../open/bank.ts';
 import { saveDocument } from '../shared/save-document.ts';
 import { printOperation } from './output.ts';
@@ -47,6 +47,7 @@ export async function driveOperation(
       how.until,
     );
   } catch (error) {
+    endIfUntouched(open, error);
     printOperation(context, open.current);
     throw withNext(error, open.current, globals.yes && !open.current.accepted ? ['--yes'] : []);
   }

@@ -2,8 +2,9 @@ import type { GenericOperation } from '../../store/flow/kinds.ts';
 import type { Column } from '../../terminal/output.ts';
 import type { Context } from '../context.ts';
 import { executionData, flowData } from '../flow/flow-data.ts';
-import { RESOLUTION_CSV, resolutionField } from '../flow/resolution-field.ts';
+import { resolutionField } from '../flow/resolution-field.ts';
 import { writeMoney } from '../shared/money.ts';
+import { operation as operationShape } from './shape.ts';
 
 /** A row of `psd2 operation list`. */
 export const OPERATION_COLUMNS: Column<GenericOperation>[] = [
@@ -14,26 +15,11 @@ export const OPERATION_COLUMNS: Column<GenericOperation>[] = [
   { title: 'CREATED', value: ({ createdAt }) => createdAt, kind: 'time' },
 ];
 
-/** Its columns in CSV. */
-export const OPERATION_CSV = [
-  ...['flow', 'kind', 'state', 'operation', 'product', 'resourceId', 'nextStep', 'transactionId'],
-  ...['totalAmount.amount', 'totalAmount.currency', 'commissions.amount', 'commissions.currency'],
-  ...[
-    'authorizationStatus',
-    'executionStatus',
-    'executionStatusDescription',
-    'cro',
-    ...RESOLUTION_CSV,
-    'createdAt',
-    'updatedAt',
-  ],
-];
-
 /** An operation in the shape of the command contract. */
 export function toOperationData(operation: GenericOperation) {
   const { order, verification, state } = operation;
   return {
-    ...flowData(operation, verification?.resourceId),
+    ...flowData({ ...operation, kind: 'operation' }, verification?.resourceId),
     operation: order.operation,
     product: order.from,
     nextStep: state === 'verified' ? (verification?.nextStep ?? null) : null,
@@ -61,18 +47,22 @@ export function describeOperation({
 
 /** Prints an operation, on stdout. */
 export function printOperation({ output }: Context, operation: GenericOperation): void {
-  output.record(toOperationData(operation), [
-    { title: 'Operation', value: ({ flow }) => flow },
-    { title: 'Name', value: (shown) => shown.operation },
-    { title: 'State', value: ({ state }) => state },
-    { title: 'Product', value: ({ product }) => product },
-    { title: 'Next step', value: ({ nextStep }) => nextStep },
-    { title: 'Total', value: ({ totalAmount }) => writeMoney(totalAmount) },
-    { title: 'Commission', value: ({ commissions }) => writeMoney(commissions) },
-    { title: 'Authorization', value: ({ authorizationStatus }) => authorizationStatus },
-    { title: 'CRO', value: ({ cro }) => cro },
-    resolutionField,
-    { title: 'Resource', value: ({ resourceId }) => resourceId },
-    { title: 'Transaction', value: ({ transactionId }) => transactionId },
-  ]);
+  output.record(
+    toOperationData(operation),
+    [
+      { title: 'Operation', value: ({ flow }) => flow },
+      { title: 'Name', value: (shown) => shown.operation },
+      { title: 'State', value: ({ state }) => state },
+      { title: 'Product', value: ({ product }) => product },
+      { title: 'Next step', value: ({ nextStep }) => nextStep },
+      { title: 'Total', value: ({ totalAmount }) => writeMoney(totalAmount) },
+      { title: 'Commission', value: ({ commissions }) => writeMoney(commissions) },
+      { title: 'Authorization', value: ({ authorizationStatus }) => authorizationStatus },
+      { title: 'CRO', value: ({ cro }) => cro },
+      resolutionField,
+      { title: 'Resource', value: ({ resourceId }) => resourceId },
+      { title: 'Transaction', value: ({ transactionId }) => transactionId },
+    ],
+    operationShape,
+  );
 }

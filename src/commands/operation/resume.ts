@@ -4,13 +4,19 @@ import { Psd2Error } from '../../errors.ts';
 import type { GenericOperation } from '../../store/flow/kinds.ts';
 import type { Context } from '../context.ts';
 import { refuseUnconfirmable } from '../flow/rules.ts';
+import { unfinishedFlow } from '../flow/unfinished.ts';
 import { readFurtherData } from '../shared/read-data.ts';
 import { requireFile } from '../shared/save-document.ts';
 import { driveOperation } from './drive.ts';
 import type { RunOptions } from './run.ts';
 
 /** `psd2 operation resume <flow>`: goes on from what is on disk; never executes twice. */
-export async function operationResume(context: Context, flow: string, options: RunOptions): Promise<void> {
+export async function operationResume(
+  context: Context,
+  named: string | undefined,
+  options: RunOptions,
+): Promise<void> {
+  const flow = named ?? (await unfinishedOperation(context));
   const { current } = (await context.store(flow)).journal.openOperation(flow);
   const furtherData = await readFurtherData(context, options.verifyData);
   const receipt = options.receipt === undefined ? undefined : requireFile(context, options.receipt);
@@ -44,4 +50,11 @@ function refuseMoneyTransfer(operation: GenericOperation): void {
       flow,
     },
   );
+}
+
+function unfinishedOperation(context: Context): Promise<string> {
+  return unfinishedFlow(context, 'operation', {
+    read: (journal, flow) => journal.openOperation(flow).current,
+    describe: ({ order }) => `${order.operation} of ${order.from}`,
+  });
 }

@@ -1,6 +1,7 @@
 import { fetchOperationStatus } from '../../bank/endpoints/operations.ts';
 import type { Context } from '../context.ts';
 import { knownOperation, parseOperationName } from './name.ts';
+import { operationStatus as statusShape } from './shape.ts';
 
 /** `psd2 operation status <name>` */
 export async function operationStatus(
@@ -13,9 +14,13 @@ export async function operationStatus(
   const resourceId = known?.verification?.resourceId ?? options.resource;
   const { bank } = await context.bank();
   const status = await fetchOperationStatus(bank, resourceId, known?.transactionId ?? context.world.newId());
-  context.output.record({ operation, resourceId, ...status }, [
-    { title: 'Resource', value: (data) => data.resourceId },
-    { title: 'Authorization', value: ({ authorizationStatus }) => authorizationStatus },
-    { title: 'Execution', value: ({ executionStatus }) => executionStatus },
-  ]);
+  context.output.record(
+    { operation, resourceId, ...status },
+    [
+      { title: 'Resource', value: (data) => data.resourceId },
+      { title: 'Authorization', value: ({ authorizationStatus }) => authorizationStatus },
+      { title: 'Execution', value: ({ executionStatus }) => executionStatus },
+    ],
+    statusShape,
+  );
 }

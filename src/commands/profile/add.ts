@@ -8,6 +8,7 @@ import { checkSettings } from './settings/check-settings.ts';
 import { type Keep, keepFiles, keeping } from './settings/kept-files.ts';
 import { readSettingOptions, requireSecret } from './settings/read-options.ts';
 import type { SettingOptions } from './settings/setting-options.ts';
+import { profile } from './shape.ts';
 
 /** How `profile add` stores what its other options say. */
 export interface AddOptions {
@@ -53,7 +54,7 @@ export async function profileAdd(
   if (first) await profiles.use(name);
   if (output.format === 'table')
     terminal.say(`The profile ${name} is stored. Log in with: psd2 --profile ${name} auth login`);
-  else output.record({ name, baseUrl: settings.baseUrl, current: profiles.current() === name }, []);
+  else output.record({ name, baseUrl: settings.baseUrl, current: profiles.current() === name }, [], profile);
 }
 
 async function askName({ terminal }: Context): Promise<string> {

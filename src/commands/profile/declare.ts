@@ -1,10 +1,11 @@
-import type { Command } from '@commander-js/extra-typings';
-import { examples, type Run } from '../declare.ts';
-import { withSettingOptions } from './settings/setting-options.ts';
+import { type Command, Option } from '@commander-js/extra-typings';
+import { collect, examples, type Run } from '../declare.ts';
+import { UNSETTABLE, withSettingOptions } from './settings/setting-options.ts';
 
 export function declareProfile(profile: Command, run: Run): void {
   profile.addHelpText('after', examples('psd2 profile list', 'psd2 profile use mybank'));
   declareAdd(profile, run);
+  declareChanges(profile, run);
   declareListAndShow(profile, run);
   declareUse(profile, run);
   declareProtection(profile, run);
@@ -39,6 +40,56 @@ Example:
           reference: options.reference === true,
           protect: options.protect === true,
         }),
+      ),
+    );
+}
+
+function declareChanges(profile: Command, run: Run): void {
+  withSettingOptions(
+    profile
+      .command('set')
+      .argument('<profile>')
+      .description('change single settings of a stored profile, and leave the others as they are'),
+  )
+    .option('--client-secret-env', 'take its secret from PSD2_CLIENT_SECRET')
+    .option('--cc-client-secret-env', 'take its secret from PSD2_CC_CLIENT_SECRET')
+    .addOption(
+      new Option('--unset <setting>', 'remove a setting, named as its option is; may be repeated')
+        .choices(UNSETTABLE)
+        .argParser(collect)
+        .default<string[]>([]),
+    )
+    .option('--reference', 'store the paths of certificates and keys instead of their contents')
+    .addHelpText(
+      'after',
+      `
+Settings are checked as psd2 profile add checks them, and stored all at once or not at all.
+${examples(
+  'psd2 profile set mybank --max-amount 500.00',
+  'psd2 profile set mybank --qwac-cert qwac-2027.pem --qwac-key qwac-2027.key',
+  'psd2 profile set mybank --client-secret-file secret.txt --unset payee-check',
+)}`,
+    )
+    .action((name, options) =>
+      run(async (context) =>
+        (await import('./set.ts')).profileSet(context, name, {
+          ...options,
+          clientSecretEnv: options.clientSecretEnv === true,
+          ccClientSecretEnv: options.ccClientSecretEnv === true,
+          reference: options.reference === true,
+        }),
+      ),
+    );
+
+  profile
+    .command('edit')
+    .argument('[profile]')
+    .description('be asked for all settings of a profile, with what it has as the answers; secrets stay')
+    .option('--reference', 'store the paths of new certificates and keys instead of their contents')
+    .addHelpText('after', examples('psd2 profile edit', 'psd2 profile edit mybank'))
+    .action((name, { reference }) =>
+      run(async (context) =>
+        (await import('./edit.ts')).profileEdit(context, name, { reference: reference === true }),
       ),
     );
 }

@@ -1,18 +1,16 @@
+import type { Printed } from '../../terminal/shape.ts';
 import type { Context } from '../context.ts';
+import { type profile, profiles } from './shape.ts';
 
-interface ListedProfile {
-  name: string;
-  baseUrl: string;
-  current: boolean;
-}
+type ListedProfile = Printed<typeof profile>;
 
 /** `psd2 profile list` */
-export async function profileList({ profiles, output }: Context): Promise<void> {
-  const current = profiles.current();
-  const listed = profiles.list().map(
+export async function profileList({ profiles: store, output }: Context): Promise<void> {
+  const current = store.current();
+  const listed = store.list().map(
     (name): ListedProfile => ({
       name,
-      baseUrl: profiles.read(name)?.baseUrl ?? '',
+      baseUrl: store.read(name)?.baseUrl ?? '',
       current: name === current,
     }),
   );
@@ -24,6 +22,6 @@ export async function profileList({ profiles, output }: Context): Promise<void> 
       { title: 'BASE URL', value: ({ baseUrl }) => baseUrl },
     ],
     'There are no profiles. Run psd2 profile add <name>, or psd2 sandbox start to try the sandbox.',
-    ['name', 'baseUrl', 'current'],
+    profiles,
   );
 }

@@ -9,6 +9,7 @@ import { type ProfileStore, parseProfileName } from '../../store/machine/profile
 import type { Context } from '../context.ts';
 import { confirmed } from '../shared/confirmed.ts';
 import { noSuchProfile } from './no-such-profile.ts';
+import { removed } from './shape.ts';
 
 /** `psd2 profile remove <name>`: its settings and tokens, after asking; the record of its payments stays. */
 export async function profileRemove(context: Context, name: string): Promise<void> {
@@ -37,7 +38,7 @@ export async function profileRemove(context: Context, name: string): Promise<voi
         ? `The profile ${name} is removed. The record of its flows stays in ${folder.flows(name)}.`
         : `The profile ${name} is removed.`,
     );
-  else output.record({ name, removed: true }, []);
+  else output.record({ name, removed: true }, [], removed);
 }
 
 /** The profile is gone, whether the keyring lets go of its key or not. */

@@ -3,6 +3,7 @@ import type { Profile } from '../../store/machine/settings.ts';
 import type { Vault } from '../../store/secrets/vault.ts';
 import type { Context } from '../context.ts';
 import type { OpenStore } from '../open/store.ts';
+import { protection } from './shape.ts';
 
 export type NamedProfile = OpenStore & { profile: Profile; vault: Vault };
 
@@ -37,5 +38,5 @@ export function tellProtection(
   const by = { keyring: "the system's keyring has its key", passphrase: 'the passphrase opens it' };
   if (output.format === 'table')
     terminal.say(`What is stored of the profile ${profile.name} ${what}${kind ? `; ${by[kind]}` : ''}.`);
-  else output.record({ name: profile.name, protected: kind ?? 'no' }, []);
+  else output.record({ name: profile.name, protected: kind ?? 'no' }, [], protection);
 }

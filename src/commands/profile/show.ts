@@ -6,6 +6,7 @@ import {
   openProfile,
 } from '../../store/machine/settings.ts';
 import type { Context, Source } from '../context.ts';
+import { profileSettings } from './shape.ts';
 
 /** A value that a command would use, and where it comes from. */
 interface ShownValue {
@@ -26,7 +27,7 @@ export async function profileShow(context: Context, name: string | undefined): P
   for (const key of SHOWN_SETTINGS) {
     const value = profile.settings[key];
     const isSealed = value === undefined && sealed.includes(key);
-    const shown = isSealed ? 'encrypted' : value === undefined ? DEFAULTS[key] : describe(key, value);
+    const shown = isSealed ? 'encrypted' : value === undefined ? DEFAULTS[key] : describeSetting(key, value);
     if (shown === undefined) continue;
     const source = isSealed
       ? 'profile'
@@ -51,17 +52,22 @@ export async function profileShow(context: Context, name: string | undefined): P
   }
   const source = name === undefined ? sourceOf('profile') : 'option';
   const data = { name: profile.name, source, protected: profiles.vault(profile.name).kind ?? 'no', settings };
-  output.record(data, [
-    { title: 'Profile', value: () => `${profile.name} (${source})` },
-    { title: 'Protected', value: () => data.protected },
-    ...Object.entries(settings).map(([key, { value, source }]) => ({
-      title: key,
-      value: () => `${value} (${source})`,
-    })),
-  ]);
+  output.record(
+    data,
+    [
+      { title: 'Profile', value: () => `${profile.name} (${source})` },
+      { title: 'Protected', value: () => data.protected },
+      ...Object.entries(settings).map(([key, { value, source }]) => ({
+        title: key,
+        value: () => `${value} (${source})`,
+      })),
+    ],
+    profileSettings,
+  );
 }
 
-const SHOWN_SETTINGS = [
+/** All settings, in the order in which they are shown. */
+export const SHOWN_SETTINGS = [
   'baseUrl',
   'clientId',
   'clientSecret',
@@ -92,7 +98,8 @@ const DEFAULTS: Partial<Record<(typeof SHOWN_SETTINGS)[number], string>> = {
   ca: "the system's",
 };
 
-function describe(
+/** A setting as it may be shown: of a secret only that it is set. */
+export function describeSetting(
   key: (typeof SHOWN_SETTINGS)[number],
   value: NonNullable<ProfileSettings[keyof ProfileSettings]>,
 ): string {

@@ -1,5 +1,6 @@
 import type { Context } from '../context.ts';
 import { noSuchProfile } from './no-such-profile.ts';
+import { profile } from './shape.ts';
 
 /** `psd2 profile use <name>` */
 export async function profileUse({ profiles, terminal, output }: Context, name: string): Promise<void> {
@@ -8,5 +9,5 @@ export async function profileUse({ profiles, terminal, output }: Context, name: 
   await profiles.use(name);
   if (output.format === 'table')
     terminal.say(`The profile ${name} is now the one that is used without --profile.`);
-  else output.record({ name, baseUrl: chosen.baseUrl, current: true }, []);
+  else output.record({ name, baseUrl: chosen.baseUrl, current: true }, [], profile);
 }

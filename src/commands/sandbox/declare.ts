@@ -6,7 +6,13 @@ export function declareSandbox(sandbox: Command, run: Run): void {
     'after',
     examples('psd2 sandbox start --detach', 'psd2 --profile sandbox auth login', 'psd2 sandbox stop'),
   );
+  declareStart(sandbox, run);
+  declareRunning(sandbox, run);
+  declareCustomer(sandbox, run);
+  sandbox.addCommand(declareFault(run));
+}
 
+function declareStart(sandbox: Command, run: Run): void {
   sandbox
     .command('start')
     .description('start the bank and store the profile "sandbox"')
@@ -43,31 +49,47 @@ ${examples('psd2 sandbox start', 'psd2 sandbox start --detach --port 0 --persona
         }),
       ),
     );
+}
 
+/** What there is to do with one that runs. */
+function declareRunning(sandbox: Command, run: Run): void {
   sandbox
     .command('status')
     .description('show whether it runs, and where')
     .addHelpText('after', examples('psd2 sandbox status'))
-    .action(() => run(async (context) => (await import('./sandbox.ts')).sandboxStatus(context)));
+    .action(() => run(async (context) => (await import('./status.ts')).sandboxStatus(context)));
 
   sandbox
     .command('stop')
     .description('stop the bank that runs')
     .addHelpText('after', examples('psd2 sandbox stop'))
-    .action(() => run(async (context) => (await import('./sandbox.ts')).sandboxStop(context)));
+    .action(() => run(async (context) => (await import('./stop.ts')).sandboxStop(context)));
 
   sandbox
     .command('reset')
     .description('take it back to how it was when it started: ledger, logins, consents, operations, faults')
     .addHelpText('after', examples('psd2 sandbox reset'))
-    .action(() => run(async (context) => (await import('./sandbox.ts')).sandboxReset(context)));
+    .action(() => run(async (context) => (await import('./reset.ts')).sandboxReset(context)));
 
   sandbox
     .command('env')
     .description('print export lines, so that no profile is needed')
     .addHelpText('after', '\nExample:\n  $ eval "$(psd2 sandbox env)"')
-    .action(() => run(async (context) => (await import('./sandbox.ts')).sandboxEnv(context)));
+    .action(() => run(async (context) => (await import('./env.ts')).sandboxEnv(context)));
 
+  sandbox
+    .command('console')
+    .description('open its console in the browser: what the bank saw of each call, and why it refused one')
+    .addHelpText(
+      'after',
+      `
+With --no-browser, or PSD2_BROWSER=none, it prints the address.
+${examples('psd2 sandbox console', 'psd2 sandbox console --no-browser')}`,
+    )
+    .action(() => run(async (context) => (await import('./console.ts')).sandboxConsole(context)));
+}
+
+function declareCustomer(sandbox: Command, run: Run): void {
   sandbox
     .command('customer')
     .argument('<url>')
@@ -84,10 +106,8 @@ ${examples('psd2 sandbox start', 'psd2 sandbox start --detach --port 0 --persona
       ),
     )
     .action((url, { refuse = false, user }) =>
-      run(async (context) => (await import('./sandbox.ts')).sandboxCustomer(context, url, { refuse, user })),
+      run(async (context) => (await import('./customer.ts')).sandboxCustomer(context, url, { refuse, user })),
     );
-
-  sandbox.addCommand(declareFault(run));
 }
 
 function declareFault(run: Run) {

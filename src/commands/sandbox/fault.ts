@@ -6,7 +6,7 @@ import { type FaultOrder, type FaultRecord, faultRecord } from '../../sandbox/fa
 import { parseTarget } from '../../sandbox/faults/target.ts';
 import type { Column } from '../../terminal/output.ts';
 import type { Context } from '../context.ts';
-import { requireRunning } from './sandbox.ts';
+import { requireRunning } from './running.ts';
 
 /** As they were typed. */
 export interface FaultOptions {

@@ -1,5 +1,6 @@
 import * as z from 'zod/mini';
 import type { Context } from '../context.ts';
+import { bankData } from './shapes.ts';
 
 // The specification does not show the shapes of these answers, so the bank's own data is printed, unread.
 
@@ -16,6 +17,7 @@ export function printBankData({ output }: Context, data: object): void {
   output.record(
     data,
     [...leaves(data, '')].map(([path, value]) => ({ title: path, value: () => value })),
+    bankData,
   );
 }
 

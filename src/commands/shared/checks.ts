@@ -1,4 +1,5 @@
 import type { Context } from '../context.ts';
+import { checks as checksShape } from './shapes.ts';
 
 /** What one check found. */
 export interface Check {
@@ -17,7 +18,7 @@ export interface Check {
 export async function printChecks<Kind extends Check>(context: Context, checks: Kind[]): Promise<boolean> {
   const { output, stdoutIsTerminal, stdoutColumns } = context;
   const ok = checks.every(({ status }) => status !== 'fail');
-  if (output.format !== 'table') output.record({ ok, checks }, []);
+  if (output.format !== 'table') output.record({ ok, checks }, [], checksShape);
   else if (stdoutIsTerminal) {
     const { widthOf, wrapWords } = await import('../../terminal/cells.ts');
     const columns = stdoutColumns || 80;

@@ -3,6 +3,7 @@ import { rename, rm, writeFile } from 'node:fs/promises';
 import { Psd2Error } from '../../errors.ts';
 import { systemCode } from '../../store/disk/system-error.ts';
 import type { Context } from '../context.ts';
+import { saved } from './shapes.ts';
 
 /** Where a document goes, checked before it is asked for: binary never goes to a terminal. @throws Psd2Error `usage` */
 export function requireFile(
@@ -64,5 +65,5 @@ export async function saveDocument(context: Context, file: string, document: Buf
 export async function saveResult(context: Context, file: string, document: Buffer): Promise<void> {
   await saveDocument(context, file, document);
   if (file !== '-' && context.output.format !== 'table')
-    context.output.record({ file, bytes: document.length }, []);
+    context.output.record({ file, bytes: document.length }, [], saved);
 }

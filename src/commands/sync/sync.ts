@@ -15,6 +15,7 @@ import {
   type SyncJob,
   syncCustomers,
 } from './customers.ts';
+import { syncReport } from './shape.ts';
 
 export interface SyncOptions {
   out: string;
@@ -191,7 +192,7 @@ function report({ output, terminal }: Context, done: Omit<SyncReport, 'totals'>,
       );
     }
   }
-  output.record({ ...done, totals }, TOTAL_FIELDS);
+  output.record({ ...done, totals }, TOTAL_FIELDS, syncReport);
 }
 
 const BAR_WIDTH = 20;

@@ -1,5 +1,5 @@
 import type { Command } from '@commander-js/extra-typings';
-import { collect, declareResolve, examples, optionsOf, type Run } from '../declare.ts';
+import { collect, declareCancel, declareResolve, examples, optionsOf, type Run } from '../declare.ts';
 
 const RESOLVE_NOTE = `For a transfer that psd2 resume does not find the end of: unknown or executing, or an instant one that stays PENDING.
 The command asks the bank once more first. If the bank's answer decides, that counts. Otherwise the command shows the
@@ -26,6 +26,11 @@ export function declareTransfer(transfer: Command, run: Run): void {
   declareList(transfer, run);
   declareShowAndStatus(transfer, run);
   declareResume(transfer, run);
+  declareCancel(
+    transfer,
+    { kind: 'a transfer', sent: 'execute', example: 'psd2 transfer cancel tr-0mwq9zj41' },
+    (flow) => run(async (context) => (await import('./cancel.ts')).transferCancel(context, flow)),
+  );
   declareTransferResolve(transfer, run);
   declareReceipt(transfer, run);
 }
@@ -139,7 +144,7 @@ function declareShowAndStatus(transfer: Command, run: Run): void {
 function declareResume(transfer: Command, run: Run): void {
   transfer
     .command('resume')
-    .argument('<flow>')
+    .argument('[flow]', 'default: the only unfinished transfer, or the one you choose')
     .description('go on with a transfer that was interrupted; asks the bank first and never pays twice')
     .addHelpText('after', examples('psd2 transfer resume tr-0mwq9zj41'))
     .option('--payee-verified', 'the name is known to belong to the IBAN')

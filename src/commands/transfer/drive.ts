@@ -6,7 +6,7 @@ import { transferCalls } from '../../flows/transfer.ts';
 import type { OpenTransfer } from '../../store/files/journal.ts';
 import type { Context } from '../context.ts';
 import { customerPortsOf } from '../flow/customer-ports.ts';
-import { tellFlow, withNext } from '../flow/rules.ts';
+import { endIfUntouched, tellFlow, withNext } from '../flow/rules.ts';
 import type { CustomerBank } from '../open/bank.ts';
 import { printTransfer, showVerified } from './output.ts';
 
@@ -32,6 +32,7 @@ export async function driveTransfer(
       accept: () => accept(context, opened, open, payeeVerified),
     });
   } catch (error) {
+    endIfUntouched(open, error);
     printTransfer(context, open.current);
     const confirmed = [
       ...(payeeVerified ? ['--payee-verified'] : []),

@@ -5,7 +5,8 @@ import { Psd2Error } from '../../errors.ts';
 import type { Context } from '../context.ts';
 import { warnOfDamaged } from '../flow/rules.ts';
 import { readLimit } from '../shared/read-limit.ts';
-import { TRANSFER_COLUMNS, TRANSFER_CSV, toTransferData } from './output.ts';
+import { TRANSFER_COLUMNS, toTransferData } from './output.ts';
+import { transfers } from './shape.ts';
 
 export interface TransferListOptions {
   /** How many at most; without it a table on a terminal is kept short, and everything else is whole. */
@@ -43,7 +44,7 @@ export async function transferList(context: Context, options: TransferListOption
   const isChosen = states.length > 0 || since !== undefined;
   const whenEmpty = isChosen ? 'There is no such transfer.' : 'No transfer was made with this profile.';
   if (output.format === 'table') await output.pages(pages(), TRANSFER_COLUMNS, whenEmpty);
-  else await output.pages(mapPages(pages(), toTransferData), [], '', TRANSFER_CSV);
+  else await output.pages(mapPages(pages(), toTransferData), [], '', transfers);
   if (isShort && isCut)
     terminal.say(`These are the newest ${shown}: --limit <n> shows more, --state and --since choose.`);
 }

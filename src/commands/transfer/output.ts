@@ -5,8 +5,9 @@ import { cleanText } from '../../terminal/clean.ts';
 import type { Column } from '../../terminal/output.ts';
 import type { Context } from '../context.ts';
 import { executionData, flowData } from '../flow/flow-data.ts';
-import { RESOLUTION_CSV, resolutionField } from '../flow/resolution-field.ts';
+import { resolutionField } from '../flow/resolution-field.ts';
 import { writeMoney } from '../shared/money.ts';
+import { transfer as transferShape } from './shape.ts';
 
 /** A row of `psd2 transfer list`. */
 export const TRANSFER_COLUMNS: Column<Transfer>[] = [
@@ -16,14 +17,6 @@ export const TRANSFER_COLUMNS: Column<Transfer>[] = [
   { title: 'TO', value: ({ order }) => order.name },
   { title: 'IBAN', value: ({ order }) => order.to, whole: true },
   { title: 'CREATED', value: ({ createdAt }) => createdAt, kind: 'time' },
-];
-
-/** Its columns in CSV. */
-export const TRANSFER_CSV = [
-  ...['flow', 'kind', 'state', 'resourceId', 'transactionId', 'instant', 'reference', 'from', 'to', 'name'],
-  ...['amount', 'currency', 'description', 'executionDate', 'totalAmount.amount', 'totalAmount.currency'],
-  ...['commissions.amount', 'commissions.currency', 'bankName', 'authorizationStatus', 'executionStatus'],
-  ...['executionStatusDescription', 'cro', ...RESOLUTION_CSV, 'createdAt', 'updatedAt'],
 ];
 
 /** Prints a transfer in the shape of the command contract. */
@@ -55,7 +48,7 @@ export function printTransfer({ output }: Context, transfer: Transfer): void {
     { title: 'Resource', value: ({ resourceId }) => resourceId },
     { title: 'Transaction', value: ({ transactionId }) => transactionId },
   ];
-  output.record(toTransferData(transfer), fields, TRANSFER_CSV);
+  output.record(toTransferData(transfer), fields, transferShape);
 }
 
 /** What is paid to whom, for a question about it. */
@@ -91,7 +84,7 @@ export function showVerified({ order, verification, payeeCheck }: Transfer): str
 export function toTransferData(transfer: Transfer) {
   const { order, verification, payeeCheck } = transfer;
   return {
-    ...flowData(transfer, verification?.resourceId),
+    ...flowData({ ...transfer, kind: 'transfer' }, verification?.resourceId),
     instant: order.instant,
     reference: order.reference,
     from: order.from,

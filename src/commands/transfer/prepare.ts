@@ -1,21 +1,26 @@
 import { prepareTransfer, type TransferTerms } from '../../bank/endpoints/transfers.ts';
 import { parseProductId } from '../../domain/identifiers.ts';
 import type { Context } from '../context.ts';
+import { terms as termsShape } from './shape.ts';
 
 /** `psd2 transfer prepare <productId>`: what the bank allows, before an order is made. */
 export async function transferPrepare(context: Context, product: string): Promise<void> {
   const productId = parseProductId(product);
   const { bank, customerId } = await context.bank();
   const terms = await prepareTransfer(bank, { customerId, from: productId }, context.world.newId());
-  context.output.record(toTerms(terms), [
-    { title: 'Today at the bank', value: ({ today }) => today },
-    { title: 'Earliest date', value: ({ earliestDate }) => earliestDate },
-    { title: 'Latest date', value: ({ latestDate }) => latestDate },
-    { title: 'Bank holidays', value: ({ holidays }) => holidays.join(' ') },
-    { title: 'Currencies', value: ({ currencies }) => currencies.map(({ code }) => code).join(' ') },
-    { title: 'Countries', value: ({ countries }) => countries.map(({ code }) => code).join(' ') },
-    { title: 'Urgent transfers', value: ({ urgent }) => (urgent === null ? null : urgent ? 'yes' : 'no') },
-  ]);
+  context.output.record(
+    toTerms(terms),
+    [
+      { title: 'Today at the bank', value: ({ today }) => today },
+      { title: 'Earliest date', value: ({ earliestDate }) => earliestDate },
+      { title: 'Latest date', value: ({ latestDate }) => latestDate },
+      { title: 'Bank holidays', value: ({ holidays }) => holidays.join(' ') },
+      { title: 'Currencies', value: ({ currencies }) => currencies.map(({ code }) => code).join(' ') },
+      { title: 'Countries', value: ({ countries }) => countries.map(({ code }) => code).join(' ') },
+      { title: 'Urgent transfers', value: ({ urgent }) => (urgent === null ? null : urgent ? 'yes' : 'no') },
+    ],
+    termsShape,
+  );
 }
 
 function toTerms(terms: TransferTerms) {

@@ -1,6 +1,8 @@
 import { isOpen } from '../../domain/flow-states.ts';
 import type { Context } from '../context.ts';
 import { refuseUnconfirmable } from '../flow/rules.ts';
+import { unfinishedFlow } from '../flow/unfinished.ts';
+import { writeMoney } from '../shared/money.ts';
 import { readFurtherData } from '../shared/read-data.ts';
 import { driveTransfer } from './drive.ts';
 import { refuseAboveLimit, refuseUncheckedPayee, takeReference } from './rules.ts';
@@ -8,9 +10,10 @@ import { refuseAboveLimit, refuseUncheckedPayee, takeReference } from './rules.t
 /** `psd2 transfer resume <flow>`: goes on from what is on disk; never pays twice. */
 export async function transferResume(
   context: Context,
-  flow: string,
+  named: string | undefined,
   options: { payeeVerified: boolean; verifyData: string[] },
 ): Promise<void> {
+  const flow = named ?? (await unfinishedTransfer(context));
   const { journal } = await context.store(flow);
   const profile = context.profile();
   const { current } = journal.openTransfer(flow);
@@ -28,5 +31,12 @@ export async function transferResume(
     if (isOpen(open.current)) takeReference(opened.journal, open);
     if (furtherData.length > 0) open.record({ type: 'further-data', data: furtherData });
     await driveTransfer(context, opened, open, options.payeeVerified);
+  });
+}
+
+function unfinishedTransfer(context: Context): Promise<string> {
+  return unfinishedFlow(context, 'transfer', {
+    read: (journal, flow) => journal.openTransfer(flow).current,
+    describe: ({ order }) => `${writeMoney(order)} to ${order.name}`,
   });
 }

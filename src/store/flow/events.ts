@@ -61,6 +61,7 @@ const stepEvent = z.lazy(() =>
     z.object({
       type: z.enum([
         'verify-again',
+        'verify-not-begun',
         'accepted',
         'cancelled',
         'sca-started',
@@ -130,6 +131,7 @@ export const consentEvent: z.ZodMiniType<ConsentEvent> = z.lazy(() =>
     }),
     z.object({
       type: z.enum([
+        'request-not-begun',
         'request-refused',
         'all-refused',
         'sca-started',
@@ -138,6 +140,7 @@ export const consentEvent: z.ZodMiniType<ConsentEvent> = z.lazy(() =>
         'confirmed',
         'confirm-refused',
         'confirm-unanswered',
+        'cancelled',
       ]),
     }),
     authorization,

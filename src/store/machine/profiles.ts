@@ -1,4 +1,5 @@
 import { basename, join } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import * as z from 'zod/mini';
 import { Psd2Error } from '../../errors.ts';
 import { listFolder, removeStored } from '../disk/files.ts';
@@ -172,6 +173,28 @@ export class ProfileStore {
       path,
       `The profile ${name}`,
       () => this.#write(name, settings),
+      LOCK_PATIENCE_MS,
+      this.#folder.interrupted,
+    );
+  }
+
+  /**
+   * Stores other settings in place of those that were read.
+   *
+   * @param before what {@link read} gave
+   * @returns whether they are stored: not when another process has changed the profile meanwhile
+   * @throws Psd2Error `config` as {@link write} does
+   */
+  async replace(name: string, before: StoredProfile, settings: ProfileSettings): Promise<boolean> {
+    const path = this.#folder.profile(parseProfileName(name));
+    return withLock(
+      path,
+      `The profile ${name}`,
+      async () => {
+        if (!isDeepStrictEqual(this.read(name), before)) return false;
+        await this.#write(name, settings);
+        return true;
+      },
       LOCK_PATIENCE_MS,
       this.#folder.interrupted,
     );

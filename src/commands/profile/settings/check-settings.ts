@@ -1,6 +1,7 @@
 import type { PairName } from '../../../certificates/key-pair.ts';
 import { Psd2Error } from '../../../errors.ts';
 import {
+  applicationNameOf,
   dailyLimitOf,
   maxAmountOf,
   PEM_VARIABLES,
@@ -16,14 +17,22 @@ import { openKeyRing, PAIR_SETTINGS } from '../../open/keys.ts';
  * @throws Psd2Error `usage` when something is missing, `config` or `certificate` when it is not right
  */
 export async function checkSettings(context: Context, profile: Profile): Promise<void> {
-  redirectUriOf(profile);
-  dailyLimitOf(profile);
-  maxAmountOf(profile);
+  checkTexts(profile);
   await checkKeys(context, profile);
 }
 
+/** @throws Psd2Error `config` */
+export function checkTexts(profile: Profile): void {
+  const { ccApplicationName } = profile.settings;
+  applicationNameOf(profile, 'applicationName');
+  if (ccApplicationName !== undefined) applicationNameOf(profile, 'ccApplicationName');
+  redirectUriOf(profile);
+  dailyLimitOf(profile);
+  maxAmountOf(profile);
+}
+
 /** Opens certificates and keys as a call to the bank would. */
-async function checkKeys(context: Context, profile: Profile): Promise<void> {
+export async function checkKeys(context: Context, profile: Profile): Promise<void> {
   const { qsealCertificate, qsealKey, signer } = profile.settings;
   const keys = openKeyRing(context, profile);
   const names: PairName[] = (qsealCertificate ?? qsealKey) ? ['QWAC', 'QSealC'] : ['QWAC'];

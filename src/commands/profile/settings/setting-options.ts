@@ -1,6 +1,6 @@
 import { type Command, Option } from '@commander-js/extra-typings';
 import type { TppCertificateEncoding } from '../../../certificates/key-pair.ts';
-import type { BankEnvironment } from '../../../store/machine/profiles.ts';
+import type { BankEnvironment, ProfileSettings } from '../../../store/machine/profiles.ts';
 
 /** The options of `psd2 profile add` that say settings, as they were given. */
 export interface SettingOptions {
@@ -65,3 +65,42 @@ export function withSettingOptions<Args extends unknown[]>(command: Command<Args
       ).choices(['der-base64', 'pem-urlencoded', 'none'] as const),
     );
 }
+
+/** The option of `psd2 profile add` that says each setting, as `profile set --unset` names it. */
+export const SETTING_OPTIONS: Readonly<Record<keyof ProfileSettings, string>> = {
+  baseUrl: 'base-url',
+  clientId: 'client-id',
+  clientSecret: 'client-secret',
+  applicationName: 'app-name',
+  ccClientId: 'cc-client-id',
+  ccClientSecret: 'cc-client-secret',
+  ccApplicationName: 'cc-app-name',
+  ccDailyLimit: 'cc-daily-limit',
+  qwacCertificate: 'qwac-cert',
+  qwacKey: 'qwac-key',
+  qsealCertificate: 'qseal-cert',
+  qsealKey: 'qseal-key',
+  signer: 'signer',
+  payeeCheck: 'payee-check',
+  maxAmount: 'max-amount',
+  environment: 'environment',
+  ca: 'ca',
+  bankSigningCertificate: 'bank-signing-cert',
+  redirectUri: 'redirect-uri',
+  tppCertificate: 'tpp-certificate',
+};
+
+/** Without these a profile is of no use. */
+const NEEDED = ['baseUrl', 'clientId', 'clientSecret', 'applicationName', 'qwacCertificate'] as const;
+
+/** A setting that a profile need not have. */
+export type Removable = Exclude<keyof ProfileSettings, (typeof NEEDED)[number]>;
+
+export function isRemovable(setting: string): setting is Removable {
+  return setting in SETTING_OPTIONS && !NEEDED.some((key) => key === setting);
+}
+
+/** How `--unset` names what can be removed. */
+export const UNSETTABLE: readonly string[] = Object.entries(SETTING_OPTIONS)
+  .filter(([setting]) => isRemovable(setting))
+  .map(([, option]) => option);

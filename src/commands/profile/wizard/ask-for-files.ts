@@ -1,11 +1,10 @@
-import { homedir } from 'node:os';
-import { join, resolve } from 'node:path';
 import { adviceOf } from '../../../advice.ts';
 import { readCertificateFile } from '../../../certificates/certificate-file.ts';
 import { isPkcs12, type PairName } from '../../../certificates/key-pair.ts';
 import { Psd2Error } from '../../../errors.ts';
 import type { PemSource } from '../../../store/machine/profiles.ts';
-import { type PemSetting, readSource } from '../../../store/machine/settings.ts';
+import { readSource } from '../../../store/machine/settings.ts';
+import { pathOf } from '../../../terminal/complete-path.ts';
 import { checkProfileCertificates } from '../../cert/profile-certificates.ts';
 import { type KeyRing, PAIR_SETTINGS } from '../../open/keys.ts';
 import { showChecks } from './try-connection.ts';
@@ -13,28 +12,44 @@ import type { Wizard } from './wizard.ts';
 
 /** A certificate and its key, asked for until they are right or the operator takes them as they are. */
 export async function askForPair(wizard: Wizard, keys: KeyRing, pair: PairName): Promise<void> {
-  const { context, settings } = wizard;
-  const { terminal, world } = context;
+  const { context, settings, today } = wizard;
+  const { terminal } = context;
   const setting = PAIR_SETTINGS[pair];
+  const kept = today[setting.certificate] !== undefined;
+  if (kept && (await terminal.confirm(`Keep the ${pair} certificate and its key?`, true))) {
+    if (await isTaken(wizard, keys, pair, async () => {})) return;
+  }
   for (;;) {
-    delete settings.signer;
+    if (pair === 'QSealC') delete settings.signer;
     delete settings[setting.key];
     await askForCertificate(wizard, pair);
-    try {
-      await askForKey(wizard, keys, pair);
-      const only = {
-        signer: settings.signer,
-        [setting.certificate]: settings[setting.certificate],
-        [setting.key]: settings[setting.key],
-      };
-      const limits = { now: world.now(), days: 30, soon: 'warn' } as const;
-      const checks = await checkProfileCertificates(context, { name: '', settings: only }, limits, keys);
-      if (showChecks(context, checks)) return;
-      if (await terminal.confirm('Use it all the same?')) return;
-    } catch (error) {
-      if (!(error instanceof Psd2Error) || error.code === 'interrupted') throw error;
-      terminal.warn([error.message, adviceOf(error)].filter(Boolean).join('. '));
-    }
+    if (await isTaken(wizard, keys, pair, () => askForKey(wizard, keys, pair))) return;
+  }
+}
+
+/** Whether a pair is right, or the operator takes it as it is. @param complete what has to be done before it can be judged */
+async function isTaken(
+  { context, settings }: Wizard,
+  keys: KeyRing,
+  pair: PairName,
+  complete: () => Promise<void>,
+): Promise<boolean> {
+  const { terminal, world } = context;
+  const setting = PAIR_SETTINGS[pair];
+  try {
+    await complete();
+    const only = {
+      ...(pair === 'QSealC' && { signer: settings.signer }),
+      [setting.certificate]: settings[setting.certificate],
+      [setting.key]: settings[setting.key],
+    };
+    const limits = { now: world.now(), days: 30, soon: 'warn' } as const;
+    const checks = await checkProfileCertificates(context, { name: '', settings: only }, limits, keys);
+    return showChecks(context, checks) || (await terminal.confirm('Use it all the same?'));
+  } catch (error) {
+    if (!(error instanceof Psd2Error) || error.code === 'interrupted') throw error;
+    terminal.warn([error.message, adviceOf(error)].filter(Boolean).join('. '));
+    return false;
   }
 }
 
@@ -43,7 +58,7 @@ async function askForCertificate(
   pair: PairName,
 ): Promise<void> {
   const { certificate } = PAIR_SETTINGS[pair];
-  const path = await context.terminal.ask(`${pair} certificate: a PEM or PKCS#12 file`, {
+  const path = await context.terminal.askPath(`${pair} certificate: a PEM or PKCS#12 file`, {
     initial: pathIn(offered[certificate]),
     check: async (text) => {
       const bytes = readSource({ path: pathOf(text) }, certificate);
@@ -69,7 +84,7 @@ async function askForKey(
     return;
   }
   if ((await keys.read(pair)).key() === undefined) {
-    const path = await terminal.ask(`${pair} key: a PEM file`, {
+    const path = await terminal.askPath(`${pair} key: a PEM file`, {
       initial: pathIn(offered[key]),
       check: (text) => void readSource({ path: pathOf(text) }, key),
     });
@@ -78,27 +93,25 @@ async function askForKey(
   await keys.pair(pair);
 }
 
-/** A file with certificates that a profile need not have. */
+/** A file with certificates that a profile need not have. @param otherwise what holds without it */
 export async function askForFile(
-  { context, offered, keep }: Wizard,
-  key: PemSetting,
+  { context, settings, offered, today, keep }: Wizard,
+  key: 'ca' | 'bankSigningCertificate',
   question: string,
-): Promise<PemSource | undefined> {
-  const path = await context.terminal.ask(question, {
-    initial: pathIn(offered[key]),
+  otherwise: string,
+): Promise<void> {
+  const { terminal } = context;
+  if (today[key] && (await terminal.confirm(`${question}: keep the one that is stored?`, true))) return;
+  const path = await terminal.askPath(`${question} (empty: ${otherwise})`, {
+    initial: today[key] ? undefined : pathIn(offered[key]),
     check: async (text) => {
       if (text !== '') await readCertificateFile(readSource({ path: pathOf(text) }, key), undefined, text);
     },
   });
-  return path === '' ? undefined : keep(pathOf(path), key);
+  if (path === '') delete settings[key];
+  else settings[key] = keep(pathOf(path), key);
 }
 
 function pathIn(source: PemSource | undefined): string | undefined {
   return source && 'path' in source ? source.path : undefined;
-}
-
-/** A path as it is typed, where no shell has read it. */
-function pathOf(text: string): string {
-  const path = text.trim();
-  return path.startsWith('~/') ? join(homedir(), path.slice(2)) : resolve(path);
 }

@@ -17,7 +17,7 @@ export async function tryConnection(context: Context): Promise<void> {
     })(),
   );
   showChecks(context, diagnosis.checks);
-  if (diagnosis.ok || (await terminal.confirm('Store the profile all the same?', true))) return;
+  if (diagnosis.ok || (await terminal.confirm('Store the profile all the same?'))) return;
   throw new Psd2Error('cancelled', 'Nothing was stored');
 }
 

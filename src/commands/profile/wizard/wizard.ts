@@ -1,3 +1,4 @@
+import { isLoopback } from '../../../domain/loopback.ts';
 import { parsePaymentAmount } from '../../../domain/payment-amount.ts';
 import { Psd2Error } from '../../../errors.ts';
 import type { BankEnvironment, ProfileSettings } from '../../../store/machine/profiles.ts';
@@ -18,12 +19,19 @@ import { tryConnection } from './try-connection.ts';
 export interface Wizard {
   context: Context;
   name: string;
-  /** What was answered so far. */
+  /** What was answered so far, and what is not asked for. */
   settings: ProfileSettings;
   /** What is offered as the answer. */
   offered: Partial<ProfileSettings>;
+  /** What the profile has today, where there is one. */
+  today: Partial<ProfileSettings>;
   keep: Keep;
 }
+
+const BANKS = [
+  { value: 'production', name: 'a bank, with real money' },
+  { value: 'sandbox', name: "a bank's sandbox" },
+] as const;
 
 /**
  * `psd2 profile add <name>` without options: asks for all that a profile needs, checks certificates and keys as
@@ -34,43 +42,60 @@ export interface Wizard {
  */
 export async function askForProfile(context: Context, name: string, keep: Keep): Promise<ProfileSettings> {
   const environment = await context.terminal.choose('Which bank is it?', [
-    { value: 'production', name: 'a bank, with real money' },
-    { value: 'sandbox', name: "a bank's sandbox" },
+    ...BANKS,
     { value: 'own', name: "psd2's own sandbox on this computer" },
   ] as const);
   if (environment === 'own') return ownSandbox(context);
-  return askForBank(context, name, keep, environment);
+  const wizard = { context, name, keep, offered: environmentSettings(context.env), today: {} };
+  return askForBank(wizard, environment);
 }
 
-async function askForBank(
+/**
+ * `psd2 profile edit`: the same questions, with what the profile has as their answers. What is not asked for stays.
+ *
+ * @throws Psd2Error `cancelled`
+ */
+export async function askForChanges(
   context: Context,
   name: string,
   keep: Keep,
+  today: ProfileSettings,
+): Promise<ProfileSettings> {
+  const likely = isLoopback(new URL(today.baseUrl)) ? 'sandbox' : 'production';
+  const environment = await context.terminal.choose('Which bank is it?', BANKS, today.environment ?? likely);
+  return askForBank({ context, name, keep, offered: today, today }, environment);
+}
+
+async function askForBank(
+  asked: Omit<Wizard, 'settings'>,
   environment: BankEnvironment,
 ): Promise<ProfileSettings> {
+  const { context, name, offered, today } = asked;
   const { terminal } = context;
   if (environment === 'production') terminal.mark(`PRODUCTION ${name}`);
-  const offered = environmentSettings(context.env);
   const baseUrl = parseBaseUrl(
     await terminal.ask('Base URL of the bank', {
       initial: offered.baseUrl,
       check: (text) => void parseBaseUrl(text),
     }),
   );
-  const settings: ProfileSettings = { environment, baseUrl: baseUrl.href };
-  const wizard: Wizard = { context, name, settings, offered, keep };
+  const settings: ProfileSettings = { ...today, environment, baseUrl: baseUrl.href };
+  const wizard: Wizard = { ...asked, settings };
   await askForApplications(wizard);
 
   const trial = context.forProfile({ name, settings });
   const keys = await trial.keys();
   await askForPair(wizard, keys, 'QWAC');
-  if (await terminal.confirm('Does a QSealC sign? Without one the QWAC does', true))
+  const sealed = today.baseUrl === undefined || today.qsealCertificate !== undefined;
+  if (await terminal.confirm('Does a QSealC sign? Without one the QWAC does', sealed))
     await askForPair(wizard, keys, 'QSealC');
-  settings.ca = await askForFile(wizard, 'ca', "CA bundle of the bank's server (empty: the system's)");
-  settings.bankSigningCertificate = await askForFile(
+  else for (const key of ['qsealCertificate', 'qsealKey', 'signer'] as const) delete settings[key];
+  await askForFile(wizard, 'ca', "CA bundle of the bank's server", "the system's");
+  await askForFile(
     wizard,
     'bankSigningCertificate',
-    'Signing certificate of the bank (empty: its signatures are not checked)',
+    'Signing certificate of the bank',
+    'its signatures are not checked',
   );
   await askForRules(wizard);
   await tryConnection(trial);
@@ -78,7 +103,8 @@ async function askForBank(
 }
 
 /** What the bank knows the application by, and that for client credentials where there is one. */
-async function askForApplications({ context, name, settings, offered }: Wizard): Promise<void> {
+async function askForApplications(wizard: Wizard): Promise<void> {
+  const { context, name, settings, offered, today } = wizard;
   const { terminal } = context;
   const needed = (text: string) => {
     if (text.trim() === '') throw new Psd2Error('usage', 'It is needed');
@@ -89,34 +115,53 @@ async function askForApplications({ context, name, settings, offered }: Wizard):
       check: (text) => void applicationNameOf({ name, settings: { [key]: text } }, key),
     });
   settings.clientId = await terminal.ask('Client id', { initial: offered.clientId, check: needed });
-  settings.clientSecret = offered.clientSecret ?? (await askSecret(context, 'Client secret'));
+  settings.clientSecret = await askSecret(wizard, 'clientSecret', 'Client secret');
   settings.applicationName = await askName('Application name (the keyId of signatures)', 'applicationName');
-  if (!(await terminal.confirm('Is there an application for client credentials too?'))) return;
-  settings.ccClientId = await terminal.ask('Its client id', { initial: offered.ccClientId, check: needed });
-  settings.ccClientSecret = offered.ccClientSecret ?? (await askSecret(context, 'Its client secret'));
-  settings.ccApplicationName = await askName('Its application name', 'ccApplicationName');
+  const hasOther = today.ccClientId !== undefined;
+  if (await terminal.confirm('Is there an application for client credentials too?', hasOther)) {
+    settings.ccClientId = await terminal.ask('Its client id', { initial: offered.ccClientId, check: needed });
+    settings.ccClientSecret = await askSecret(wizard, 'ccClientSecret', 'Its client secret');
+    settings.ccApplicationName = await askName('Its application name', 'ccApplicationName');
+  } else
+    for (const key of ['ccClientId', 'ccClientSecret', 'ccApplicationName'] as const) delete settings[key];
 }
 
 /** Where the customer returns to, and how much may be paid. */
-async function askForRules({ context, name, settings, offered }: Wizard): Promise<void> {
+async function askForRules({ context, name, settings, offered, today }: Wizard): Promise<void> {
   const { terminal } = context;
-  settings.redirectUri = await terminal.ask('Redirect URI, as it is registered at the bank', {
+  const redirectUri = await terminal.ask('Redirect URI, as it is registered at the bank', {
     initial: offered.redirectUri ?? DEFAULT_REDIRECT_URI,
     check: (redirectUri) => void redirectUriOf({ name, settings: { redirectUri } }),
   });
-  const maxAmount = await terminal.ask('Largest amount of one transfer (empty: no limit)', {
+  const isAsBefore =
+    today.baseUrl !== undefined && redirectUri === (today.redirectUri ?? DEFAULT_REDIRECT_URI);
+  if (!isAsBefore) settings.redirectUri = redirectUri;
+  // Where an answer is offered an empty one takes it.
+  const none = today.maxAmount === undefined ? '' : 'none';
+  const isNone = (text: string) => text === '' || text === none;
+  const question = `Largest amount of one transfer (${none || 'empty'}: no limit)`;
+  const maxAmount = await terminal.ask(question, {
     initial: offered.maxAmount,
     check: (text) => {
-      if (text !== '') parsePaymentAmount(text);
+      if (!isNone(text)) parsePaymentAmount(text);
     },
   });
-  if (maxAmount !== '') settings.maxAmount = maxAmount;
+  if (isNone(maxAmount)) delete settings.maxAmount;
+  else settings.maxAmount = maxAmount;
 }
 
-async function askSecret({ terminal }: Context, question: string): Promise<string> {
+/** A secret that the environment gives is taken; one that the profile has stays when nothing is entered. */
+async function askSecret(
+  { context, offered, today }: Wizard,
+  key: 'clientSecret' | 'ccClientSecret',
+  question: string,
+): Promise<string> {
+  const kept = today[key];
+  if (kept === undefined && offered[key] !== undefined) return offered[key];
+  const asked = kept === undefined ? question : `${question} (empty: the one that is stored)`;
   for (;;) {
-    const secret = (await terminal.askSecret(question)).trim();
-    if (secret !== '') return secret;
+    const secret = (await context.terminal.askSecret(asked)).trim() || kept;
+    if (secret) return secret;
   }
 }
 
@@ -124,7 +169,7 @@ async function askSecret({ terminal }: Context, question: string): Promise<strin
 async function ownSandbox(context: Context): Promise<ProfileSettings> {
   const { runningSandbox } = await import('../../../sandbox/folder/running.ts');
   const { loadOrCreateRegistration } = await import('../../../sandbox/folder/registration.ts');
-  const { sandboxSettings } = await import('../../sandbox/start.ts');
+  const { sandboxSettings } = await import('../../sandbox/profile.ts');
   const folder = sandboxFolderOf(context);
   const running = await runningSandbox(folder);
   if (running) return sandboxSettings(running.baseUrl, await loadOrCreateRegistration(folder));

@@ -1,0 +1,88 @@
+import type { JsonSchema } from '../../src/commands/schema/json-schema.ts';
+import { PRINTED } from '../../src/commands/schema/printed.ts';
+import { schemaOf } from '../../src/commands/schema/schema.ts';
+
+const BEGIN = '<!-- written by npm run docs: begin -->';
+const END = '<!-- written by npm run docs: end -->';
+
+/**
+ * `docs/output.md`: its part about the fields of what each command prints with `--json`, from the schemas of `psd2 schema`.
+ *
+ * @param page as it is: what people wrote in it stays
+ */
+export async function writeOutputPage(page: string): Promise<string> {
+  const [before, rest] = page.split(BEGIN);
+  const after = rest?.split(END)[1];
+  if (before === undefined || after === undefined) throw new Error('docs/output.md has lost its marks');
+  return `${before}${BEGIN}\n\n${await writeFields()}\n\n${END}${after}`;
+}
+
+async function writeFields(): Promise<string> {
+  const names = Object.keys(PRINTED).filter((name) => name !== 'error' && name !== 'event');
+  const schemas = new Map<string, { names: string[]; schema: JsonSchema }>();
+  for (const name of names) {
+    const { title: _title, ...schema } = await schemaOf(name);
+    const same = schemas.get(JSON.stringify(schema));
+    if (same) same.names.push(name);
+    else schemas.set(JSON.stringify(schema), { names: [name], schema });
+  }
+  return [
+    ...[...schemas.values()].flatMap(({ names, schema }) => [
+      `### ${names.map((name) => `psd2 ${name}`).join(', ')}`,
+      fieldsOf(schema),
+    ]),
+    '### Errors',
+    'The last line of stderr of a command that failed, with `--json` or ndjson.',
+    fieldsOf(await schemaOf('error')),
+  ].join('\n\n');
+}
+
+function fieldsOf(schema: JsonSchema): string {
+  const rows = [...rowsOf(schema, '')];
+  const first = schema.type === 'array' ? ['A list. Of each element:'] : [];
+  if (rows.length === 0) return [...first, sentence(String(schema.description ?? 'Any JSON'))].join('\n\n');
+  return [...first, ['| field | type | meaning |', '|---|---|---|', ...rows].join('\n')].join('\n\n');
+}
+
+/** A row for each field; those of objects and lists within with their path. */
+function* rowsOf(schema: JsonSchema, path: string): Generator<string> {
+  if (typeIs(schema, 'array') && isSchema(schema.items)) {
+    yield* rowsOf(schema.items, path === '' ? '' : `${path}[]`);
+    return;
+  }
+  for (const [name, field] of Object.entries(isSchema(schema.properties) ? schema.properties : {})) {
+    if (!isSchema(field)) continue;
+    const own = path === '' ? name : `${path}.${name}`;
+    const isOptional = !(Array.isArray(schema.required) && schema.required.includes(name));
+    const meaning = [isOptional ? 'may be absent' : '', field.description].filter(Boolean).join('; ');
+    yield `| \`${own}\` | ${typeOf(field)} | ${cell(meaning)} |`;
+    yield* rowsOf(field, own);
+  }
+}
+
+/** The type in words that a reader knows: `string, date-time or null`. */
+function typeOf(schema: JsonSchema): string {
+  if (Array.isArray(schema.anyOf)) return schema.anyOf.filter(isSchema).map(typeOf).join(' or ');
+  if (schema.const !== undefined) return `\`${JSON.stringify(schema.const)}\``;
+  if (Array.isArray(schema.enum)) return schema.enum.map((word) => `\`${word}\``).join(', ');
+  const [type, ...others] = Array.isArray(schema.type) ? schema.type : [schema.type ?? 'any'];
+  const format = schema.format === undefined ? '' : ` (${schema.format})`;
+  const pattern = schema.pattern === undefined ? '' : ' (decimal)';
+  return [`${type}${format}${pattern}`, ...others].join(' or ');
+}
+
+function typeIs({ type }: JsonSchema, wanted: string): boolean {
+  return type === wanted || (Array.isArray(type) && type.includes(wanted));
+}
+
+function isSchema(value: unknown): value is JsonSchema {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function cell(text: string): string {
+  return text.replaceAll('|', '\\|').replaceAll('<', '&lt;');
+}
+
+function sentence(text: string): string {
+  return `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
+}

@@ -1,0 +1,27 @@
+import { cleanText } from '../../terminal/clean.ts';
+import { writeLocalTime } from '../../terminal/output.ts';
+
+/** What every flow says of itself. */
+export interface ShownFlow {
+  kind: string;
+  flow: string;
+  transactionId: string;
+  state: string;
+  createdAt: string;
+  updatedAt: string;
+}
+
+/** What of a flow the operator has to see before they say yes; null and undefined are left out. */
+export type Described = [title: string, value: string | null | undefined][];
+
+/** A flow as a question about it shows it. */
+export function describeFlow(flow: ShownFlow, description: Described): string {
+  const lines: Described = [
+    ...description,
+    ['Begun', writeLocalTime(flow.createdAt)],
+    ['Last change', writeLocalTime(flow.updatedAt)],
+  ];
+  return [`The ${flow.kind} ${flow.flow} is ${flow.state}:`]
+    .concat(lines.flatMap(([title, value]) => (value ? [`  ${title.padEnd(18)} ${cleanText(value)}`] : [])))
+    .join('\n');
+}

@@ -1,0 +1,54 @@
+import { Psd2Error } from '../../errors.ts';
+import type { FlowJournal } from '../../store/files/journal.ts';
+import { writeLocalTime } from '../../terminal/output.ts';
+import type { Context } from '../context.ts';
+import type { ShownFlow } from './describe.ts';
+import { leftBehind } from './interrupted.ts';
+
+/** More than anybody reads a list of. */
+const MOST_OFFERED = 50;
+
+/**
+ * The flow that `resume` takes up where the operator names none: the only unfinished one of its kind, or the one that they
+ * choose on a terminal.
+ *
+ * @param kind the noun of the command
+ * @param how reads a flow, and says in a few words what it is about
+ * @returns its local id
+ * @throws Psd2Error `usage` when there is none, or there are several and nobody can be asked
+ */
+export async function unfinishedFlow<Flow extends ShownFlow>(
+  context: Context,
+  kind: 'transfer' | 'operation' | 'consent',
+  how: { read: (journal: FlowJournal, flow: string) => Flow; describe: (flow: Flow) => string },
+): Promise<string> {
+  const { terminal } = context;
+  // The operator is shown all of them here, so none is named as interrupted.
+  const { journal } = await context.store('');
+  const { flows } = await leftBehind(journal, MOST_OFFERED);
+  const unfinished = flows.filter((flow) => flow.kind === kind).map(({ flow }) => how.read(journal, flow));
+  const [first, ...others] = unfinished;
+  if (!first) {
+    throw new Psd2Error('usage', `There is no unfinished ${kind} to go on with`, {
+      hint: `See all of them with: psd2 ${kind} list`,
+    });
+  }
+  const line = (flow: Flow) =>
+    `${flow.flow}  ${how.describe(flow)}, ${flow.state}, begun ${writeLocalTime(flow.createdAt)}`;
+  if (others.length === 0) {
+    terminal.say(`Going on with the only unfinished ${kind}: ${line(first)}`);
+    return first.flow;
+  }
+  if (!terminal.canAsk) {
+    const commands = unfinished.slice(0, 5).map(({ flow }) => `psd2 ${kind} resume ${flow}`);
+    throw new Psd2Error(
+      'usage',
+      `There are ${unfinished.length} unfinished ${kind}s, so name the one to go on with`,
+      {
+        hint: commands.join('; '),
+      },
+    );
+  }
+  const choices = unfinished.map((flow) => ({ value: flow.flow, name: line(flow) }));
+  return terminal.choose(`Which ${kind} do you want to go on with?`, choices);
+}

@@ -1,0 +1,49 @@
+import { Psd2Error } from '../../errors.ts';
+import { parseProfileName } from '../../store/machine/profiles.ts';
+import type { Context } from '../context.ts';
+import { readStored, storeChange } from './change-profile.ts';
+import { keeping } from './settings/kept-files.ts';
+
+/**
+ * `psd2 profile edit [name]`: the questions of `profile add` with what the profile has as their answers; without a name for
+ * the profile that is used. Secrets stay unless others are entered.
+ *
+ * @throws Psd2Error `usage` where there is no terminal, `no_profile`, `config`, `cancelled`
+ */
+export async function profileEdit(
+  context: Context,
+  givenName: string | undefined,
+  { reference }: { reference: boolean },
+): Promise<void> {
+  const { profiles, globals, terminal } = context;
+  if (!terminal.canAsk) {
+    throw new Psd2Error(
+      'usage',
+      'psd2 profile edit asks for each setting, and there is no terminal to ask at',
+      {
+        hint: `Change single settings instead: psd2 profile set ${givenName ?? '<name>'} --max-amount 500.00.`,
+      },
+    );
+  }
+  const name = parseProfileName(
+    givenName ?? globals.profile ?? profiles.current() ?? noProfile(profiles.list()),
+  );
+  const before = await readStored(context, name);
+  const { askForChanges } = await import('./wizard/wizard.ts');
+  const settings = await askForChanges(context, name, keeping(reference), before.settings);
+  if (await storeChange(context, name, before, settings)) return;
+  throw new Psd2Error(
+    'config',
+    `Another psd2 has changed the profile ${name} meanwhile, and nothing was stored`,
+    {
+      hint: 'Edit it again. Look at it with:',
+      next: [['profile', 'show', name]],
+    },
+  );
+}
+
+function noProfile(known: string[]): never {
+  throw new Psd2Error('no_profile', 'No profile is chosen', {
+    hint: known.length > 0 ? `Name one: ${known.join(', ')}.` : 'Run psd2 profile add <name>.',
+  });
+}

@@ -1,0 +1,120 @@
+import { isPkcs12 } from '../../certificates/key-pair.ts';
+import { didYouMean } from '../../did-you-mean.ts';
+import { Psd2Error } from '../../errors.ts';
+import { type ProfileSettings, parseProfileName } from '../../store/machine/profiles.ts';
+import { parseBaseUrl, readSource } from '../../store/machine/settings.ts';
+import type { Context } from '../context.ts';
+import { PAIR_SETTINGS } from '../open/keys.ts';
+import { readStored, storeChange } from './change-profile.ts';
+import { checkKeys, checkTexts } from './settings/check-settings.ts';
+import { keepFiles, keeping } from './settings/kept-files.ts';
+import { readSettingOptions } from './settings/read-options.ts';
+import {
+  isRemovable,
+  type Removable,
+  SETTING_OPTIONS,
+  type SettingOptions,
+  UNSETTABLE,
+} from './settings/setting-options.ts';
+import { SHOWN_SETTINGS } from './show.ts';
+
+/** What `profile set` has besides the options of `profile add`. */
+export interface SetOptions {
+  /** Store paths instead of the contents of certificates and keys. */
+  reference: boolean;
+  /** Settings that are to be removed, by the names of their options. */
+  unset: string[];
+  /** Take the client secret from `PSD2_CLIENT_SECRET`. */
+  clientSecretEnv: boolean;
+  /** Take the other application's from `PSD2_CC_CLIENT_SECRET`. */
+  ccClientSecretEnv: boolean;
+}
+
+/** The settings that a call is signed and connected with: a change of one has all of them opened. */
+const OF_KEYS = ['qwacCertificate', 'qwacKey', 'qsealCertificate', 'qsealKey', 'signer'] as const;
+
+/**
+ * `psd2 profile set <name>`: changes single settings of a stored profile. They are checked as `profile add` checks them,
+ * and stored all at once or not at all.
+ *
+ * @throws Psd2Error `usage` when nothing is to be changed or a setting is not right, `no_profile`, `config`, `certificate`
+ */
+export async function profileSet(
+  context: Context,
+  name: string,
+  { reference, unset, clientSecretEnv, ccClientSecretEnv, ...options }: SetOptions & SettingOptions,
+): Promise<void> {
+  parseProfileName(name);
+  await readStored(context, name);
+  const named = {
+    ...(await readSettingOptions(context, options)),
+    ...(clientSecretEnv && { clientSecret: secretIn(context, 'PSD2_CLIENT_SECRET') }),
+    ...(ccClientSecretEnv && { ccClientSecret: secretIn(context, 'PSD2_CC_CLIENT_SECRET') }),
+  };
+  const removed = new Set(unset.flatMap(parseUnset));
+  refuseUnclear(name, named, removed);
+  if (named.baseUrl !== undefined) named.baseUrl = parseBaseUrl(named.baseUrl).href;
+  const given = keepFiles(named, keeping(reference));
+  for (const key of replacedKeys(given)) removed.add(key);
+  const touchesKeys = OF_KEYS.some((key) => key in given || [...removed].some((each) => each === key));
+  for (;;) {
+    const before = await readStored(context, name);
+    const settings = { ...before.settings, ...given };
+    for (const key of removed) delete settings[key];
+    checkTexts({ name, settings });
+    if (touchesKeys) await checkKeys(context, { name, settings });
+    if (await storeChange(context, name, before, settings)) return;
+  }
+}
+
+function secretIn({ env }: Context, variable: string): string {
+  const secret = env[variable]?.trim();
+  if (secret) return secret;
+  throw new Psd2Error('usage', `${variable} is not set, and the secret is to be taken from it`);
+}
+
+/** The settings that `--unset <name>` removes: with a certificate goes its key. @throws Psd2Error `usage` */
+function parseUnset(name: string): Removable[] {
+  const setting = SHOWN_SETTINGS.find((key) => SETTING_OPTIONS[key] === name || key === name);
+  if (setting === undefined) {
+    throw new Psd2Error('usage', `There is no setting ${JSON.stringify(name)}`, {
+      hint: `${didYouMean(name, UNSETTABLE)}Settings that can be removed: ${UNSETTABLE.join(', ')}.`,
+    });
+  }
+  if (!isRemovable(setting)) {
+    throw new Psd2Error('usage', `A profile needs the setting ${SETTING_OPTIONS[setting]}`, {
+      hint: 'Give it another value, or remove the whole profile: psd2 profile remove <name>.',
+    });
+  }
+  return setting === 'qsealCertificate' ? [setting, 'qsealKey'] : [setting];
+}
+
+/** @throws Psd2Error `usage` when nothing is to be changed, a value is empty, or one is given and removed */
+function refuseUnclear(name: string, given: Partial<ProfileSettings>, removed: ReadonlySet<Removable>): void {
+  const keys = SHOWN_SETTINGS.filter((key) => key in given);
+  if (keys.length === 0 && removed.size === 0) {
+    throw new Psd2Error('usage', 'No setting is given', {
+      hint: `For example: psd2 profile set ${name} --max-amount 500.00. To be asked for each: psd2 profile edit ${name}.`,
+    });
+  }
+  for (const key of keys) {
+    const option = SETTING_OPTIONS[key];
+    if (isRemovable(key) && removed.has(key))
+      throw new Psd2Error('usage', `--${option} is given, and --unset ${option} too`);
+    if (given[key] === '') {
+      throw new Psd2Error('usage', `The value of --${option} is empty`, {
+        ...(isRemovable(key) && { hint: `To remove the setting: --unset ${option}.` }),
+      });
+    }
+  }
+}
+
+/** The stored keys that go because a certificate comes whose file has its own. */
+function replacedKeys(given: Partial<ProfileSettings>): Removable[] {
+  return Object.values(PAIR_SETTINGS).flatMap(({ certificate, key }) => {
+    const source = given[certificate];
+    if (!source || given[key]) return [];
+    const content = readSource(source, certificate);
+    return isPkcs12(content) || content.includes('PRIVATE KEY-----') ? [key] : [];
+  });
+}

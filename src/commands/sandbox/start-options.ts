@@ -1,0 +1,69 @@
+import { isBlockedPort } from '../../domain/blocked-ports.ts';
+import { Psd2Error } from '../../errors.ts';
+
+/** As they were typed. */
+export interface SandboxStartOptions {
+  port: string;
+  detach: boolean;
+  enforceConsents: boolean;
+  /** Separated by commas. */
+  roles?: string | undefined;
+  tokenTtl?: string | undefined;
+  rotation: boolean;
+  rateLimit?: string | undefined;
+  dailyLimit?: string | undefined;
+  customers?: string | undefined;
+  transactions?: string | undefined;
+  pageSize?: string | undefined;
+  persona: 'clean' | 'lived-in';
+}
+
+const ROLES = ['AISP', 'PISP', 'PIISP'] as const;
+
+/** How strict the bank is to be. @throws Psd2Error `usage` */
+export function readRules(options: SandboxStartOptions) {
+  const { enforceConsents, roles, tokenTtl, rotation, rateLimit, dailyLimit, persona } = options;
+  const { customers, transactions, pageSize } = options;
+  return {
+    persona,
+    consents: enforceConsents ? 'enforced' : 'recorded',
+    rotateRefreshTokens: rotation,
+    ...(roles !== undefined && { roles: roles.split(',').map(parseRole) }),
+    ...(tokenTtl !== undefined && { tokenTtlSeconds: parseCount('--token-ttl', tokenTtl) }),
+    ...(rateLimit !== undefined && { callsPerMinute: parseCount('--rate-limit', rateLimit) }),
+    ...(dailyLimit !== undefined && {
+      clientCredentialsCallsPerDay: parseCount('--daily-limit', dailyLimit),
+    }),
+    ...(customers !== undefined && { customers: parseCount('--customers', customers, 999_999) }),
+    ...(transactions !== undefined && {
+      transactions: parseCount('--transactions', transactions, 10_000_000),
+    }),
+    ...(pageSize !== undefined && { rowsAPage: parseCount('--page-size', pageSize, 10_000) }),
+  } as const;
+}
+
+function parseRole(text: string): (typeof ROLES)[number] {
+  const role = ROLES.find((known) => known === text.trim().toUpperCase());
+  if (role) return role;
+  throw new Psd2Error('usage', `The role ${JSON.stringify(text)} is not known`, {
+    hint: `Use some of ${ROLES.join(',')}.`,
+  });
+}
+
+function parseCount(option: string, text: string, most = 999_999_999): number {
+  if (/^[1-9]\d{0,8}$/.test(text) && Number(text) <= most) return Number(text);
+  const range = most === 999_999_999 ? 'from 1' : `from 1 to ${most}`;
+  throw new Psd2Error('usage', `${option} ${JSON.stringify(text)} is not a whole number ${range}`);
+}
+
+/** @throws Psd2Error `usage` */
+export function parsePort(text: string): number {
+  const port = /^\d{1,5}$/.test(text) ? Number(text) : 65_536;
+  if (port !== 0 && isBlockedPort(port)) {
+    throw new Psd2Error('usage', `--port ${port} is a port that browsers and fetch refuse to open`, {
+      hint: 'Choose another one, or 0 for any that is free.',
+    });
+  }
+  if (port <= 65_535) return port;
+  throw new Psd2Error('usage', `--port ${JSON.stringify(text)} is not a port from 0 to 65535`);
+}

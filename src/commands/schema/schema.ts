@@ -1,0 +1,70 @@
+import { didYouMean } from '../../did-you-mean.ts';
+import { Psd2Error } from '../../errors.ts';
+import type { Context } from '../context.ts';
+import { type JsonSchema, toJsonSchema } from './json-schema.ts';
+import { PRINTED } from './printed.ts';
+import { schemas } from './shape.ts';
+
+/** `psd2 schema`: what there are schemas of; for programs all of them. */
+export async function schemaList({ output }: Context): Promise<void> {
+  const all = await Promise.all(
+    Object.entries(PRINTED).map(async ([command, { what }]) => ({
+      command,
+      what,
+      // A table does not show it.
+      schema: output.format === 'table' ? {} : await schemaOf(command),
+    })),
+  );
+  await output.table(
+    all,
+    [
+      { title: 'COMMAND', value: ({ command }) => command, whole: true },
+      { title: 'PRINTS', value: ({ what }) => what },
+    ],
+    '',
+    schemas,
+  );
+}
+
+/** `psd2 schema <command>`: the JSON Schema of what the command prints. @throws Psd2Error `usage` */
+export async function schemaShow({ output }: Context, words: string[]): Promise<void> {
+  const command = findCommand(
+    words
+      .join(' ')
+      .trim()
+      .replace(/\s+/g, ' ')
+      .replace(/^psd2 /, ''),
+  );
+  output.json(await schemaOf(command));
+}
+
+/** @param command a name in {@link PRINTED} */
+export async function schemaOf(command: string): Promise<JsonSchema> {
+  const printed = PRINTED[command];
+  if (!printed) throw new TypeError(`${command} has no shape`);
+  return toJsonSchema(
+    await printed.shape(),
+    isOfStderr(command) ? `psd2: ${printed.what}` : `psd2 ${command}: ${printed.what}`,
+  );
+}
+
+function isOfStderr(name: string): boolean {
+  return name === 'error' || name === 'event';
+}
+
+/** What these groups of commands mean by themselves. */
+const MEANT: Readonly<Record<string, string>> = { transfer: 'transfer create', log: 'log list' };
+
+/** @throws Psd2Error `usage` */
+function findCommand(name: string): string {
+  const names = Object.keys(PRINTED);
+  const meant = MEANT[name] ?? name;
+  if (names.includes(meant)) return meant;
+  const inGroup = names.filter((each) => each.startsWith(`${name} `));
+  throw new Psd2Error('usage', `There is no schema of ${JSON.stringify(name)}`, {
+    hint:
+      inGroup.length > 0
+        ? `There are: ${inGroup.join(', ')}.`
+        : `${didYouMean(name, names)}See which there are with: psd2 schema`,
+  });
+}

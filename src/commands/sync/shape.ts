@@ -1,0 +1,34 @@
+import * as z from 'zod/mini';
+import { day, list, oneOf, orNull, text, whole } from '../shared/fields.ts';
+
+/** What a sync did. */
+export const syncReport = () =>
+  z.object({
+    out: text('the folder'),
+    since: day('the first day that was asked for'),
+    customers: list(
+      z.object({
+        customerId: text('whose folder it is'),
+        status: oneOf(['synced', 'partly', 'failed'], 'how far psd2 came'),
+        accounts: whole('how many there are'),
+        newTransactions: whole('how many were added'),
+        pending: whole('how many there are now'),
+        errors: list(
+          z.object({
+            productId: orNull(text('null: the customer as a whole could not be synced')),
+            code: text('as in an error'),
+            message: text('in words'),
+          }),
+          'what went wrong',
+        ),
+      }),
+      'one for each',
+    ),
+    totals: z.object({
+      synced: whole('customers that were synced completely'),
+      accounts: whole('over all customers'),
+      newTransactions: whole('over all customers'),
+      pending: whole('over all customers'),
+      calls: whole('made to the bank'),
+    }),
+  });

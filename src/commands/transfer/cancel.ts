@@ -1,0 +1,15 @@
+import type { Transfer } from '../../domain/transfer.ts';
+import type { Context } from '../context.ts';
+import { cancelFlow } from '../flow/cancel.ts';
+import { describeTransfer, printTransfer } from './output.ts';
+
+/** `psd2 transfer cancel <flow>`: gives up a transfer for which \`execute\` was not sent. */
+export function transferCancel(context: Context, flow: string): Promise<void> {
+  return cancelFlow<Transfer>(context, flow, {
+    open: (journal, reference) => journal.openTransfer(reference),
+    describe: describeTransfer,
+    print: printTransfer,
+    sent: 'execute',
+    referenceOf: ({ order }) => order.reference,
+  });
+}

@@ -1,0 +1,7 @@
+import type { CommandUnknownOpts } from '@commander-js/extra-typings';
+
+/** The names of the commands that do something: `transfer create`. */
+export function leaves(command: CommandUnknownOpts, names: string[] = []): string[] {
+  if (command.commands.length === 0) return [names.join(' ')];
+  return command.commands.flatMap((child) => leaves(child, [...names, child.name()]));
+}

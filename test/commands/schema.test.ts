@@ -1,0 +1,61 @@
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import formats from 'ajv-formats';
+import { expect, test } from 'vitest';
+import * as z from 'zod/mini';
+import { buildProgram } from '../../src/cli/program.ts';
+import { toJsonSchema } from '../../src/commands/schema/json-schema.ts';
+import { PRINTED } from '../../src/commands/schema/printed.ts';
+import { schemaOf } from '../../src/commands/schema/schema.ts';
+import { columnsOf } from '../../src/terminal/shape.ts';
+import { leaves } from '../cli/leaves.ts';
+
+/** Print no data. */
+const SILENT = ['help', 'completion'];
+/** Lines of stderr. */
+const STDERR = ['error', 'event'];
+
+test('every command that prints data has a schema, and every schema is of a command', async () => {
+  const commands = leaves(await buildProgram('0.0.0')).filter((name) => !SILENT.includes(name));
+  const named = Object.keys(PRINTED).filter((name) => !STDERR.includes(name));
+  expect([...new Set(named.map((name) => name.replace(/ --\S+$/, '')))].sort()).toEqual(commands.sort());
+});
+
+test.each(Object.keys(PRINTED))(
+  'the schema of %s is JSON Schema 2020-12, without a word that is not known',
+  async (name) => {
+    const schema = await schemaOf(name);
+    expect(schema).toMatchObject({ $schema: 'https://json-schema.org/draft/2020-12/schema' });
+    const ajv = formats.default(new Ajv2020({ strict: true, allowUnionTypes: true }));
+    expect(() => ajv.compile(schema)).not.toThrow();
+  },
+);
+
+test('a schema has what each field means, and allows further ones', () => {
+  const shape = () =>
+    z.object({
+      at: z.nullable(z.iso.datetime({ offset: true }).check(z.describe('when'))),
+      count: z.optional(z.int()),
+      kind: z.nullable(z.enum(['a', 'b']).check(z.describe('which'))),
+      within: z.record(z.string(), z.string()),
+    });
+  expect(toJsonSchema(shape, 'a thing')).toEqual({
+    $schema: 'https://json-schema.org/draft/2020-12/schema',
+    title: 'a thing',
+    type: 'object',
+    properties: {
+      at: { type: ['string', 'null'], format: 'date-time', description: 'when' },
+      count: { type: 'integer' },
+      kind: { anyOf: [{ type: 'string', enum: ['a', 'b'] }, { type: 'null' }], description: 'which' },
+      within: { type: 'object', additionalProperties: { type: 'string' } },
+    },
+    required: ['at', 'kind', 'within'],
+  });
+});
+
+test('the columns of CSV are the fields of the shape, those of objects within with their path', () => {
+  const money = () => z.object({ amount: z.string(), currency: z.string() });
+  const row = () => z.object({ id: z.string(), total: z.nullable(money()), tags: z.array(money()) });
+  expect(columnsOf(row)).toEqual(['id', 'total.amount', 'total.currency', 'tags']);
+  expect(columnsOf(() => z.array(row()))).toEqual(['id', 'total.amount', 'total.currency', 'tags']);
+  expect(columnsOf(() => z.object({ settings: z.record(z.string(), z.string()) }))).toBeUndefined();
+});

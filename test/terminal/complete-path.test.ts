@@ -1,0 +1,55 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { completePath, pathOf } from '../../src/terminal/complete-path.ts';
+import { temporaryFolder } from '../store/temporary-folder.ts';
+
+const folder = temporaryFolder();
+const at = (...path: string[]) => join(folder, ...path);
+for (const name of ['qwac.pem', 'qwac-key.pem', 'seal.p12', '.hidden', 'bad\nname'])
+  writeFileSync(at(name), '');
+mkdirSync(at('keys', 'old'), { recursive: true });
+
+describe('the Tab key', () => {
+  it.each([
+    ['s', 'seal.p12', []],
+    ['k', 'keys/', []],
+    ['keys/', 'keys/old/', []],
+    ['q', 'qwac', ['qwac-key.pem', 'qwac.pem']],
+    ['.', '.hidden', []],
+    ['x', 'x', []],
+    ['b', 'b', []],
+    ['nowhere/q', 'nowhere/q', []],
+    ['seal.p12/', 'seal.p12/', []],
+  ])('makes of %j %j', (begun, completed, choices) => {
+    expect(completePath(at('').concat('/', begun))).toEqual({ text: `${folder}/${completed}`, choices });
+  });
+
+  it('offers all names of a folder that do not begin with a dot', () => {
+    const names = ['keys/', 'qwac-key.pem', 'qwac.pem', 'seal.p12'];
+    expect(completePath(`${folder}/`)).toEqual({ text: `${folder}/`, choices: names });
+  });
+
+  it('takes nothing away of what was typed, and offers only what goes on from it', () => {
+    fc.assert(
+      fc.property(fc.stringMatching(/^[a-z./~-]{0,12}$/), (typed) => {
+        const begun = typed === '~' ? typed : `${folder}/${typed}`;
+        const { text, choices } = completePath(begun);
+        expect(text.startsWith(begun)).toBe(true);
+        const stem = text.slice(text.lastIndexOf('/') + 1);
+        for (const choice of choices) expect(choice.startsWith(stem)).toBe(true);
+      }),
+    );
+  });
+});
+
+it.each([
+  ['~', homedir()],
+  ['~/keys/a.pem', join(homedir(), 'keys', 'a.pem')],
+  [' /etc/qwac.pem ', '/etc/qwac.pem'],
+  ['~user/a', join(process.cwd(), '~user/a')],
+])('the path %j is %s', (typed, path) => {
+  expect(pathOf(typed)).toBe(path);
+});
