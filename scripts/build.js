@@ -2,14 +2,16 @@
 import { execFileSync } from 'node:child_process';
 import { cpSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { transform } from 'esbuild';
 import { bundle } from './bundle.js';
+import { asCommonJs, chunksForEffect } from './common-js.js';
 import { billOfMaterials, bundledPackages, notices } from './third-party.js';
 
 // Built beside it and then put in its place: a build that fails leaves the old one.
 const unfinished = `dist.${process.pid}`;
 
 const { outputFiles, metafile } = await bundle(unfinished);
+const lost = chunksForEffect(metafile);
+if (lost.length > 0) throw new Error(`${lost.join(', ')} would never be loaded: nothing of them is used`);
 // esbuild splits only ES modules; Node starts with CommonJS sooner (docs/performance.md), so each chunk is turned into it.
 for (const { path, text } of outputFiles) {
   mkdirSync(dirname(path), { recursive: true });
@@ -48,34 +50,4 @@ function sourcesOfChunks({ outputs }) {
       ],
     ]),
   );
-}
-
-async function asCommonJs(text) {
-  const { code } = await transform(text, {
-    format: 'cjs',
-    platform: 'node',
-    target: 'node20.19',
-    minifyWhitespace: true,
-    supported: { 'dynamic-import': false },
-    ...(text.includes('import.meta.url') && {
-      define: { 'import.meta.url': 'fileOfChunk' },
-      banner: "const fileOfChunk = require('node:url').pathToFileURL(__filename).href;",
-    }),
-    logLevel: 'warning',
-  });
-  return loadWhenUsed(code);
-}
-
-/** What a chunk imports by name, of Node and of other chunks, is loaded when something of it is first used. */
-function loadWhenUsed(code) {
-  const imported = /var (import_\w+)=((?:__toESM\()?require\("[^"]+"\)(?:,1)?\)?);/g;
-  const names = new Set([...code.matchAll(imported)].map(([, name]) => name));
-  const lazy = code
-    .replace(imported, 'var $1=()=>$1_all??=$2,$1_all;')
-    .replace(/\bimport_\w+(?=\.)/g, (name) => (names.has(name) ? `(${name}())` : name));
-  for (const name of names) {
-    if (new RegExp(`\\b${name}\\b(?!\\(\\)|=\\(\\)=>)`).test(lazy))
-      throw new Error(`${name} is used as a whole`);
-  }
-  return lazy;
 }

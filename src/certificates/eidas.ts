@@ -50,6 +50,8 @@ export interface EidasCertificate {
   roles: Psd2Role[];
   ncaName: string | undefined;
   ncaId: string | undefined;
+  /** Whether a TLS client may identify itself with it (RFC 5280, section 4.2.1.12): its extended key usage names clientAuth, or it has none. */
+  isForClients: boolean;
 }
 
 /**
@@ -73,6 +75,8 @@ export function readEidasCertificate(certificate: string | Uint8Array): EidasCer
     roles: statements?.psd2?.roles ?? [],
     ncaName: statements?.psd2?.ncaName,
     ncaId: statements?.psd2?.ncaId,
+    isForClients:
+      parsed.getExtension(ExtendedKeyUsageExtension)?.usages.includes(ExtendedKeyUsage.clientAuth) ?? true,
   };
 }
 

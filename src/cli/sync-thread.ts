@@ -1,6 +1,5 @@
 import type { MessagePort } from 'node:worker_threads';
 import { openContext, type Surroundings } from '../commands/context.ts';
-import { keepHeapSmall } from '../commands/shared/keep-heap-small.ts';
 import { SharedProgress, syncCustomers } from '../commands/sync/customers.ts';
 import { type ThreadMessage, type ThreadStart, toThreadFailure } from '../commands/sync/threads.ts';
 import { Psd2Error } from '../errors.ts';
@@ -34,7 +33,6 @@ export async function syncThread(start: ThreadStart, port: MessagePort): Promise
     const context = openContext(world);
     await context.transport();
     isOpen = true;
-    keepHeapSmall();
     const job = { ...start.job, progress: new SharedProgress(start.counts) };
     const { reports, failures } = await syncCustomers(context, job);
     post({ reports, failures: failures.map(toThreadFailure) });

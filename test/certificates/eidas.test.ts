@@ -18,7 +18,8 @@ const subject = {
   commonName: 'tpp.example',
   organization: 'Test TPP',
   organizationIdentifier: 'PSDIT-BI-12345',
-  psd2: { roles: ['PSP_PI', 'PSP_IC'] as const, ncaName: "Banca d'Italia è", ncaId: 'IT-BI' },
+  psd2: { roles: ['PSP_PI', 'PSP_IC'] as const, ncaName: "Banca d'Italia è", isForClients: true,
+      ncaId: 'IT-BI' },
 };
 
 let authority: CertificateAuthority;

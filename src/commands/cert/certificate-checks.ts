@@ -35,20 +35,39 @@ const KINDS: Readonly<Record<QcType, string>> = {
   esign: 'for signatures of a person',
 };
 
+/** What a certificate is held against. */
+export interface Limits {
+  now: Date;
+  /** With fewer days left it is `soon`. */
+  days: number;
+  /** Whether a certificate that expires soon has failed, or is worth a warning. */
+  soon: 'warn' | 'fail';
+  /** The last to end of the consents that rest on the TPP's certificates. */
+  lastConsent?: LastingConsent | undefined;
+}
+
+/** Until when a customer's consent holds. */
+export interface LastingConsent {
+  customerId: string | null;
+  /** ISO 8601. */
+  expiresAt: string;
+}
+
 /**
  * Checks one certificate: validity, key, kind, roles, organization identifier (ETSI EN 319 412-5, TS 119 495).
- *
- * @param days with fewer left it is `soon`
- * @param soon whether a certificate that expires soon has failed, or is worth a warning
  */
 export function checkCertificate(
   certificate: X509Certificate,
   use: CertificateUse,
-  { now, days, soon }: { now: Date; days: number; soon: 'warn' | 'fail' },
+  limits: Limits,
 ): CertificateCheck {
   const eidas = readEidasCertificate(certificate.raw);
-  const daysLeft = Math.floor((eidas.notAfter.getTime() - now.getTime()) / DAY_MS);
-  const findings = [validity(eidas, now, daysLeft, days, soon), ...suitability(eidas, use)];
+  const daysLeft = Math.floor((eidas.notAfter.getTime() - limits.now.getTime()) / DAY_MS);
+  const findings = [
+    validity(eidas, daysLeft, limits),
+    ...(use.isTpp ? endOfConsents(eidas, limits) : []),
+    ...suitability(eidas, use),
+  ];
   const status = (['fail', 'warn'] as const).find((each) => findings.some((found) => found.status === each));
   const serious = findings.filter((found) => found.status === status && found.fix !== null);
   return {
@@ -67,10 +86,8 @@ type Finding = Omit<Check, 'name'>;
 
 function validity(
   { notBefore, notAfter }: EidasCertificate,
-  now: Date,
   daysLeft: number,
-  days: number,
-  soon: 'warn' | 'fail',
+  { now, days, soon }: Limits,
 ): Finding {
   const until = notAfter.toISOString().slice(0, 10);
   if (notAfter < now) {
@@ -93,6 +110,20 @@ function validity(
   return { status: 'ok', detail, fix: null };
 }
 
+/** A consent is of no use from when the certificates end that the calls are made with. */
+function endOfConsents({ notAfter }: EidasCertificate, { now, lastConsent }: Limits): Finding[] {
+  if (!lastConsent || notAfter < now || Date.parse(lastConsent.expiresAt) <= notAfter.getTime()) return [];
+  const { customerId, expiresAt } = lastConsent;
+  const whose = customerId === null ? '' : `customer ${customerId}, `;
+  return [
+    {
+      status: 'warn',
+      detail: `ends before a consent that rests on it (${whose}until ${expiresAt.slice(0, 10)})`,
+      fix: 'Register its successor at the bank and put it in place before that: psd2 profile set.',
+    },
+  ];
+}
+
 function suitability(eidas: EidasCertificate, { qcType, isTpp, keyMatches }: CertificateUse): Finding[] {
   const findings: Finding[] = [];
   const add = (status: Finding['status'], detail: string, fix: string | null = null) =>
@@ -109,6 +140,13 @@ function suitability(eidas: EidasCertificate, { qcType, isTpp, keyMatches }: Cer
   else add('ok', `it is ${KINDS[qcType]}`);
 
   if (!isTpp) return findings;
+  if (qcType === 'web' && !eidas.isForClients) {
+    add(
+      'fail',
+      'no TLS client may use it: its extended key usage lacks clientAuth',
+      'Have it issued again with clientAuth. Public authorities leave that out since June 2026: ask yours for a QWAC for PSD2, from a hierarchy that browsers do not use.',
+    );
+  }
   if (eidas.roles.length > 0) add('ok', `roles ${eidas.roles.join(' ')}`);
   const missing = Object.entries(ROLES_WANTED).filter(([role]) => !eidas.roles.some((each) => each === role));
   if (missing.length > 0) {

@@ -5,6 +5,7 @@ import type { Context } from '../context.ts';
 import { printChecks } from '../shared/checks.ts';
 import { checkCertificate } from './certificate-checks.ts';
 import { certificatesOfFile } from './certificates.ts';
+import { lastConsentOf } from './last-consent.ts';
 import { checkProfileCertificates } from './profile-certificates.ts';
 
 /**
@@ -19,7 +20,10 @@ export async function certCheck(context: Context, file: string | undefined, days
   const limits = { now: context.world.now(), days: Number(days), soon: 'fail' as const };
   const checks =
     file === undefined
-      ? await checkProfileCertificates(context, await context.unsealed(), limits)
+      ? await checkProfileCertificates(context, await context.unsealed(), {
+          ...limits,
+          lastConsent: await lastConsentOf(context),
+        })
       : (await certificatesOfFile(context, file, undefined)).map(({ certificate, keyMatches }) => {
           const { qcType, roles } = readEidasCertificate(certificate.raw);
           const use = { qcType, isTpp: roles.length > 0, keyMatches };

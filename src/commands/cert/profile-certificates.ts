@@ -2,14 +2,14 @@ import { readCertificateFile } from '../../certificates/certificate-file.ts';
 import { type Profile, readPem } from '../../store/machine/settings.ts';
 import type { Context } from '../context.ts';
 import { type KeyRing, openKeyRing } from '../open/keys.ts';
-import { type CertificateCheck, checkCertificate } from './certificate-checks.ts';
+import { type CertificateCheck, checkCertificate, type Limits } from './certificate-checks.ts';
 import { PAIRS, pairOf } from './certificates.ts';
 
 /** The certificates of a profile, each with its use: QWAC, QSealC, the bank's signing certificate, the CA bundle. */
 export async function checkProfileCertificates(
   context: Context,
   profile: Profile,
-  limits: Parameters<typeof checkCertificate>[2],
+  limits: Limits,
   keys: KeyRing = openKeyRing(context, profile),
 ): Promise<CertificateCheck[]> {
   const checks: CertificateCheck[] = [];

@@ -1,5 +1,6 @@
 import { X509Certificate } from 'node:crypto';
 import type { Profile } from '../../store/machine/settings.ts';
+import { lastConsentOf } from '../cert/last-consent.ts';
 import { checkProfileCertificates } from '../cert/profile-certificates.ts';
 import type { Context } from '../context.ts';
 import type { KeyRing } from '../open/keys.ts';
@@ -10,7 +11,8 @@ const SOON_DAYS = 30;
 
 /** Whether the profile's certificates suit their use, and for how long. */
 export async function checkCertificates(context: Context, profile: Profile, keys: KeyRing) {
-  const limits = { now: context.world.now(), days: SOON_DAYS, soon: 'warn' as const };
+  const lastConsent = await lastConsentOf(context);
+  const limits = { now: context.world.now(), days: SOON_DAYS, soon: 'warn' as const, lastConsent };
   const checks = await checkProfileCertificates(context, profile, limits, keys);
   return checks.map(({ name, status, detail, fix }): Finding & { name: string } => ({
     ...{ name, status, detail, fix },

@@ -60,7 +60,8 @@ export async function sync(context: Context, options: SyncOptions): Promise<void
     concurrency: share,
   }));
   const start = context.world.now().getTime();
-  keepHeapSmall();
+  // A few may have accounts of a million rows. Of many, each is soon done, and looking for garbage often takes a twentieth.
+  if (customers.length < LEAST_CUSTOMERS) keepHeapSmall();
   const synced = await context.terminal.whileWaiting(
     () => progressLine(customers.length, progress.done, pace.turns, context.world.now().getTime() - start),
     syncInThreads(context, pace, jobs),

@@ -1,0 +1,131 @@
+import 'reflect-metadata';
+import { X509Certificate } from 'node:crypto';
+import {
+  ExtendedKeyUsage,
+  ExtendedKeyUsageExtension,
+  Extension,
+  X509CertificateGenerator,
+} from '@peculiar/x509';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { generateRsaKeys, type RsaKeyPair } from '../../../src/certificates/eidas.ts';
+import { encodeQcStatements, QC_STATEMENTS_OID } from '../../../src/certificates/qc-statements.ts';
+import { checkCertificate } from '../../../src/commands/cert/certificate-checks.ts';
+import { lastToEnd } from '../../../src/commands/cert/last-consent.ts';
+import type { Consent } from '../../../src/domain/consent.ts';
+
+const NOW = new Date('2026-11-22T12:00:00Z');
+const ENDS = new Date('2027-03-01T00:00:00Z');
+const psd2 = { roles: ['PSP_AI', 'PSP_PI'] as const, ncaName: 'Bank of Italy', ncaId: 'IT-BI' };
+
+let keys: RsaKeyPair;
+beforeAll(async () => {
+  keys = await generateRsaKeys();
+});
+
+/** A QWAC that ends on 1 March 2027. @param usages undefined: without an extended key usage */
+async function qwacFor(usages: ExtendedKeyUsage[] | undefined): Promise<X509Certificate> {
+  const statements = encodeQcStatements({
+    qcCompliance: true,
+    qcType: 'web',
+    psd2: { ...psd2, roles: [...psd2.roles] },
+  });
+  const made = await X509CertificateGenerator.createSelfSigned({
+    name: 'CN=tpp.example, 2.5.4.97=PSDIT-BI-12345',
+    keys,
+    notBefore: new Date('2026-01-01T00:00:00Z'),
+    notAfter: ENDS,
+    signingAlgorithm: { name: 'RSASSA-PKCS1-v1_5', hash: 'SHA-256' },
+    extensions: [
+      ...(usages ? [new ExtendedKeyUsageExtension(usages)] : []),
+      new Extension(QC_STATEMENTS_OID, false, Uint8Array.from(statements)),
+    ],
+  });
+  return new X509Certificate(Buffer.from(made.rawData));
+}
+
+const USE = { name: 'QWAC', qcType: 'web', isTpp: true, keyMatches: true } as const;
+const LIMITS = { now: NOW, days: 30, soon: 'warn' } as const;
+
+describe('the extended key usage of a QWAC', () => {
+  it.each([
+    ['serverAuth alone', 'fail', [ExtendedKeyUsage.serverAuth]],
+    ['serverAuth and clientAuth', 'ok', [ExtendedKeyUsage.serverAuth, ExtendedKeyUsage.clientAuth]],
+    ['clientAuth alone', 'ok', [ExtendedKeyUsage.clientAuth]],
+  ])('with %s: %s', async (_, status, usages) => {
+    expect(checkCertificate(await qwacFor(usages), USE, LIMITS)).toMatchObject({ status });
+  });
+
+  it('that is missing forbids nothing', async () => {
+    expect(checkCertificate(await qwacFor(undefined), USE, LIMITS)).toMatchObject({ status: 'ok' });
+  });
+
+  it('without clientAuth says what to do', async () => {
+    const { detail, fix } = checkCertificate(await qwacFor([ExtendedKeyUsage.serverAuth]), USE, LIMITS);
+    expect(detail).toContain('lacks clientAuth');
+    expect(fix).toContain('Have it issued again with clientAuth');
+  });
+
+  it('is of no interest in what is no certificate of the TPP', async () => {
+    const certificate = await qwacFor([ExtendedKeyUsage.serverAuth]);
+    const use = { name: 'CA', qcType: undefined, isTpp: false, keyMatches: null };
+    expect(checkCertificate(certificate, use, LIMITS)).toMatchObject({ status: 'ok' });
+  });
+});
+
+describe('a consent that rests on a certificate', () => {
+  const check = async (expiresAt: string, now = NOW) =>
+    checkCertificate(await qwacFor(undefined), USE, {
+      ...LIMITS,
+      now,
+      lastConsent: { customerId: '1234567', expiresAt },
+    });
+
+  it('is worth a warning where it outlives the certificate', async () => {
+    const { status, detail, fix } = await check('2027-03-01T00:00:01Z');
+    expect(status).toBe('warn');
+    expect(detail).toContain('ends before a consent that rests on it (customer 1234567, until 2027-03-01)');
+    expect(fix).toContain('psd2 profile set');
+  });
+
+  it('is none where it does not', async () => {
+    expect(await check('2027-03-01T00:00:00Z')).toMatchObject({ status: 'ok' });
+  });
+
+  it('does not count beside the end of the certificate itself', async () => {
+    const { detail } = await check('2027-06-01T00:00:00Z', new Date('2027-04-01T00:00:00Z'));
+    expect(detail).toContain('expired on 2027-03-01');
+    expect(detail).not.toContain('consent');
+  });
+
+  it('is the one that holds longest', () => {
+    const consent = (customerId: string, state: Consent['state'], updatedAt: string): Consent => ({
+      ...CONSENT,
+      customerId,
+      state,
+      updatedAt,
+    });
+    const consents = [
+      consent('1', 'confirmed', '2026-10-01T00:00:00Z'),
+      consent('2', 'confirmed', '2026-11-01T00:00:00Z'),
+      consent('3', 'requested', '2026-11-20T00:00:00Z'),
+      consent('4', 'confirmed', '2025-11-01T00:00:00Z'),
+    ];
+    expect(lastToEnd(consents, NOW)).toEqual({ customerId: '2', expiresAt: '2027-04-30T00:00:00.000Z' });
+    expect(lastToEnd(consents.slice(2), NOW)).toBeUndefined();
+  });
+});
+
+const CONSENT: Consent = {
+  kind: 'consent',
+  flow: 'co-1',
+  transactionId: 't1',
+  customerId: '1',
+  state: 'confirmed',
+  resourceId: null,
+  reached: true,
+  returned: true,
+  resolution: null,
+  categories: [],
+  createdAt: '2025-01-01T00:00:00Z',
+  updatedAt: '2025-01-01T00:00:00Z',
+};
