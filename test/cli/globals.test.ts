@@ -132,7 +132,6 @@ describe('how the command speaks', () => {
       quiet: false,
       colour: false,
       mayHaveColour: true,
-
     });
     expect(outputMode(['-q', '--no-input', '-o', 'ndjson'])).toMatchObject({
       format: 'ndjson',
