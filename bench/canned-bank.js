@@ -78,6 +78,13 @@ export async function openCannedBank({ customers, core }) {
   return {
     env,
     folder,
+    /** The variables of `sync-undici.js`, but for `OUT`. */
+    scriptEnv: {
+      BASE_URL: `https://127.0.0.1:${port}`,
+      CERTIFICATES: at('tpp'),
+      CA: at('bank.pem'),
+      CUSTOMERS: String(customers),
+    },
     /** Seconds that it has had on a processor until now. */
     processorSeconds: () => processorSeconds(workerOf(nginx.pid)),
     async close() {

@@ -2,10 +2,12 @@
 // next to nothing.
 import { cpus } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { openCannedBank, whyNoCannedBank } from './canned-bank.js';
 import { figure, median, processorSeconds, runRecorded, signaturesASecond } from './measure.js';
 import { openOperator, PROGRAM } from './operator.js';
 
+const SCRIPT = fileURLToPath(new URL('sync-undici.js', import.meta.url));
 const CUSTOMERS = 300;
 const MANY_CUSTOMERS = 3_000;
 const ROUNDS = 3;
@@ -34,7 +36,8 @@ async function manyCustomers(node, version) {
       const signatures = signaturesASecond(CLIENT_CORE);
       const first = timeCanned(node, bank, `one-${round}`, 1);
       const again = timeCanned(node, bank, `one-${round}`, 1);
-      rounds.push({ signatures, first, again, two: timeCanned(node, bank, `two-${round}`, 2) });
+      const two = timeCanned(node, bank, `two-${round}`, 2);
+      rounds.push({ signatures, first, again, two, script: timeScript(node, bank, `script-${round}`) });
     }
     const of = (value) => median(rounds.map(value));
     const against = 'RSA 2048 signatures a second of one core (openssl speed)';
@@ -46,6 +49,12 @@ async function manyCustomers(node, version) {
         against,
         least: 0.3,
         detail: own('first'),
+      }),
+      figure({
+        what: `a minimal script with undici that makes the same calls and files, Node ${version}`,
+        ratio: of(({ script, signatures }) => 1 / script.own / signatures),
+        against,
+        detail: `${own('script')}; no check, no retry, no log, no ids of rows (bench/sync-undici.js)`,
       }),
       figure({
         what: `the same again with nothing new, Node ${version}`,
@@ -109,6 +118,15 @@ function timeCanned(node, bank, name, cores) {
   const { calls } = JSON.parse(stdout).totals;
   const banks = (bank.processorSeconds() - before) / calls;
   return { rate: calls / seconds, own: cpuSeconds / calls, banks };
+}
+
+/** The least that a program of Node.js can do for the same customers. */
+function timeScript(node, bank, name) {
+  const { stdout, cpuSeconds } = runRecorded([node, SCRIPT], {
+    env: { ...bank.env, ...bank.scriptEnv, OUT: join(bank.folder, name) },
+    prefix: ['taskset', '-c', CLIENT_CORE],
+  });
+  return { own: cpuSeconds / JSON.parse(stdout).totals.calls };
 }
 
 async function fewCustomers(node, version) {

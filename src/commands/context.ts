@@ -1,14 +1,13 @@
 import type { PaceState } from '../bank/call/pace.ts';
 import type { WorldPorts } from '../flows/ports.ts';
-import type { GrantType } from '../store/files/tokens.ts';
 import type { StoreFolder } from '../store/machine/folder.ts';
 import type { ProfileStore } from '../store/machine/profiles.ts';
 import { type Environment, openProfile, type Profile } from '../store/machine/settings.ts';
+import type { GrantType, ProfileData, Store } from '../store/ports.ts';
 import type { Output } from '../terminal/output.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 import type { ApplicationBank, CustomerBank, Transport } from './open/bank.ts';
 import type { KeyRing } from './open/keys.ts';
-import type { OpenStore } from './open/store.ts';
 
 /** The global options, after option, environment and default were weighed. */
 export interface Globals {
@@ -63,11 +62,17 @@ export interface Surroundings {
   onEnd(close: () => Promise<void>): void;
 }
 
+/** A world with the home of what psd2 keeps. */
+interface Homed extends Surroundings {
+  /** The store, whatever the profile is. Nothing is read yet. */
+  home(): Promise<Store>;
+}
+
 /**
  * The profile that a command works with, and what is opened for it. Each is opened when it is first asked for, and once;
  * all of them throw Psd2Error when it can't be opened.
  */
-export interface ProfileContext extends Surroundings {
+export interface ProfileContext extends Homed {
   /** Its settings; what is encrypted of them stays so. @throws Psd2Error `no_profile`, `config` */
   profile(): Profile;
   /** Its settings with what is encrypted of them. @throws Psd2Error `config` when they can't be decrypted */
@@ -77,7 +82,7 @@ export interface ProfileContext extends Surroundings {
    *
    * @param own the flow that the command takes up, as the operator named it: that one is not said
    */
-  store(own?: string): Promise<OpenStore>;
+  store(own?: string): Promise<ProfileData>;
   /** Its certificates and keys; each is read when it is asked for. */
   keys(): Promise<KeyRing>;
   /** What all calls of an application share: certificates, signer, connection, pace. Nothing is sent yet. */
@@ -100,10 +105,31 @@ export interface Context extends ProfileContext {
 
 /** What every command runs with, in this world. Nothing is opened yet. */
 export function openContext(world: Surroundings): Context {
-  return withBank(openProfileContext(world));
+  return withBank(openProfileContext({ ...world, home: once(() => openHome(world)) }));
 }
 
-function openProfileContext(world: Surroundings, given?: Profile): ProfileContext {
+async function openHome({
+  folder,
+  profiles,
+  terminal,
+  world,
+  openFlows,
+  onEnd,
+}: Surroundings): Promise<Store> {
+  const { openStore } = await import('../store/open.ts');
+  const store = await openStore({
+    folder,
+    vaultOf: (profile) => profiles.vault(profile),
+    notice: terminal.warn,
+    now: world.now,
+    random: world.random,
+    onFlow: (transactionId, flow) => openFlows.set(transactionId, flow),
+  });
+  onEnd(() => store.close());
+  return store;
+}
+
+function openProfileContext(world: Homed, given?: Profile): ProfileContext {
   const context: ProfileContext = {
     ...world,
     profile: once(() => given ?? chosenProfile(world)),

@@ -5,11 +5,14 @@ import { fetchOperationStatus } from '../bank/endpoints/operations.ts';
 import { type Consent, type ConsentEvent, nextConsentStep } from '../domain/consent.ts';
 import { type Authorization, isExecuted, isPending, readAuthorization } from '../domain/operation.ts';
 import { Psd2Error } from '../errors.ts';
-import type { OpenConsent } from '../store/files/journal.ts';
+import type { Open } from '../store/ports.ts';
+import { announcing } from './announce.ts';
 import { findOut } from './execute-outcome.ts';
 import { lackingResource } from './lacking-resource.ts';
 import type { FlowPorts } from './ports.ts';
 import { awaitAuthorization, type ScaSubject, sendCustomerToSca } from './sca.ts';
+
+type OpenConsent = Open<'consent'>;
 
 /**
  * Takes a consent from where its journal says it stands to its end: request, SCA, confirm (interface
@@ -20,130 +23,143 @@ import { awaitAuthorization, type ScaSubject, sendCustomerToSca } from './sca.ts
  * @throws Psd2Error for every other end; the journal knows the state then
  */
 export async function runConsent(open: OpenConsent, ports: FlowPorts): Promise<Consent> {
-  const { bank, customer } = ports;
-  const { customerId, categories, transactionId } = open.current;
-  const announce =
-    (
-      type: Extract<ConsentEvent, { digest: string | null }>['type'],
-      notBegun?: 'request-not-begun' | 'confirm-not-begun',
-    ): BeforeSend =>
-    (intent) => {
-      open.record({ type, ...intent });
-      return {
-        // Another psd2 may have gone on with the flow while the connection was made, or this process stood still.
-        beforeFirstByte: () => open.assertOurs(),
-        ...(notBegun && { notBegun: () => open.record({ type: notBegun }) }),
-      };
-    };
-
-  /** The customer's decision was waited for since the return. */
-  let awaited = false;
-
   if (open.current.state === 'authorizing') await askHowFar(open, ports);
+  const run = new ConsentRun(open, ports);
   for (;;) {
     const consent = open.current;
     switch (nextConsentStep(consent)) {
-      case 'request': {
-        try {
-          const requested = await requestConsent(bank, {
-            customerId,
-            categories,
-            transactionId,
-            beforeSend: announce('request-sent', 'request-not-begun'),
-          });
-          const { categories: answered } = open.record({ type: 'requested', ...requested });
-          if (!answered.some(({ outcome }) => outcome)) open.record({ type: 'all-refused' });
-        } catch (error) {
-          if (isBanksRefusal(error)) open.record({ type: 'request-refused' });
-          throw error;
-        }
+      case 'request':
+        await run.request(consent);
         break;
-      }
-
-      case 'authorize': {
-        try {
-          await sendCustomerToSca(ports, subjectOf(consent), {
-            beforeSend: announce('approach-sent'),
-            started: () => open.record({ type: 'sca-started' }),
-            returned: () => open.record({ type: 'sca-returned' }),
-          });
-        } catch (error) {
-          if (consent.state !== 'authorizing' || !isRefusal(error)) throw error;
-          // The customer may have decided in the meantime, on a page that an earlier run opened.
-          await askHowFar(open, ports);
-          if (nextConsentStep(open.current) === 'authorize') throw error;
-          break;
-        }
-        // With the redirect URI elsewhere nothing tells of the return: the status is asked for instead.
-        if (!open.current.returned) {
-          open.record(await awaitAuthorization(ports, subjectOf(consent)));
-          if (open.current.state === 'authorizing') open.record({ type: 'sca-returned' });
-        }
+      case 'authorize':
+        await run.authorize(consent);
         break;
-      }
-
-      case 'confirm': {
-        const { resourceId } = subjectOf(consent);
-        try {
-          await customer.whileWaiting(
-            'Confirming the consent',
-            confirmConsent(bank, {
-              customerId,
-              resourceId,
-              transactionId,
-              beforeSend: announce('confirm-sent', 'confirm-not-begun'),
-            }),
-          );
-          recordAnswer(open, { type: 'confirmed' });
-        } catch (error) {
-          if (isInterruption(error) || isOvertaken(error)) throw error;
-          // It was not even announced, since there was no token or the journal could not be written; or the
-          // journal knows already that it was not begun.
-          if (open.current.state !== 'confirming') throw error;
-          if (!isBanksRefusal(error)) {
-            recordAnswer(open, { type: 'confirm-unanswered' });
-            break;
-          }
-          // The bank says no; its status may say that it is the customer who did.
-          const decision = await askDecision(ports, consent);
-          if (decision && isPending(decision) && !awaited) {
-            // The browser was back before the bank knew how the customer has decided.
-            open.record({ type: 'confirm-not-begun' });
-            open.record(await awaitAuthorization(ports, subjectOf(consent)));
-            awaited = true;
-            break;
-          }
-          const isDecided = decision !== null && !isPending(decision);
-          open.record(isDecided ? decision : { type: 'confirm-refused' });
-          if (!isDecided) throw error;
-        }
+      case 'confirm':
+        await run.confirm(consent);
         break;
-      }
-
-      case 'ask-outcome': {
-        const decision = await askDecision(ports, consent);
-        if (decision && !isPending(decision)) {
-          open.record(decision);
-          break;
-        }
-        if (consent.state !== 'unknown') open.record({ type: 'confirm-unanswered' });
-        throw new Psd2Error(
-          'outcome_unknown',
-          'The bank gave no usable answer to the confirmation of the consent, and does not tell what became of it',
-          {
-            ...findOut(
-              'consent',
-              consent.flow,
-              'The first asks the bank again. See too whether the accounts can be read.',
-            ),
-            transactionId,
-          },
-        );
-      }
-
+      case 'ask-outcome':
+        await run.askOutcome(consent);
+        break;
       case 'done':
         return endOf(consent);
     }
+  }
+}
+
+/** The steps of a consent, and what this very run of them knows that the journal does not say. */
+class ConsentRun {
+  readonly #open: OpenConsent;
+  readonly #ports: FlowPorts;
+  /** The customer's decision was waited for since the return. */
+  #awaited = false;
+
+  constructor(open: OpenConsent, ports: FlowPorts) {
+    this.#open = open;
+    this.#ports = ports;
+  }
+
+  async request({ customerId, categories, transactionId }: Consent): Promise<void> {
+    try {
+      const beforeSend = this.#announcing('request-sent', { type: 'request-not-begun' });
+      const requested = await requestConsent(this.#ports.bank, {
+        customerId,
+        categories,
+        transactionId,
+        beforeSend,
+      });
+      const { categories: answered } = await this.#open.record({ type: 'requested', ...requested });
+      if (!answered.some(({ outcome }) => outcome)) await this.#open.record({ type: 'all-refused' });
+    } catch (error) {
+      if (isBanksRefusal(error)) await this.#open.record({ type: 'request-refused' });
+      throw error;
+    }
+  }
+
+  async authorize(consent: Consent): Promise<void> {
+    try {
+      await sendCustomerToSca(this.#ports, subjectOf(consent), {
+        beforeSend: this.#announcing('approach-sent'),
+        started: async () => {
+          await this.#open.record({ type: 'sca-started' });
+        },
+        returned: async () => {
+          await this.#open.record({ type: 'sca-returned' });
+        },
+      });
+    } catch (error) {
+      if (consent.state !== 'authorizing' || !isRefusal(error)) throw error;
+      // The customer may have decided in the meantime, on a page that an earlier run opened.
+      await askHowFar(this.#open, this.#ports);
+      if (nextConsentStep(this.#open.current) === 'authorize') throw error;
+      return;
+    }
+    // With the redirect URI elsewhere nothing tells of the return: the status is asked for instead.
+    if (this.#open.current.returned) return;
+    await this.#open.record(await awaitAuthorization(this.#ports, subjectOf(consent)));
+    if (this.#open.current.state === 'authorizing') await this.#open.record({ type: 'sca-returned' });
+  }
+
+  async confirm(consent: Consent): Promise<void> {
+    const { customerId, transactionId } = consent;
+    const { resourceId } = subjectOf(consent);
+    const beforeSend = this.#announcing('confirm-sent', { type: 'confirm-not-begun' });
+    try {
+      await this.#ports.customer.whileWaiting(
+        'Confirming the consent',
+        confirmConsent(this.#ports.bank, { customerId, resourceId, transactionId, beforeSend }),
+      );
+      await recordAnswer(this.#open, { type: 'confirmed' });
+    } catch (error) {
+      if (isInterruption(error) || isOvertaken(error)) throw error;
+      // It was not even announced, since there was no token or the journal could not be written; or the
+      // journal knows already that it was not begun.
+      if (this.#open.current.state !== 'confirming') throw error;
+      if (isBanksRefusal(error)) await this.#recordRefusal(consent, error);
+      else await recordAnswer(this.#open, { type: 'confirm-unanswered' });
+    }
+  }
+
+  /** The bank says no to `confirm`; its status may say that it is the customer who did. @throws Psd2Error `error`, else */
+  async #recordRefusal(consent: Consent, error: Psd2Error): Promise<void> {
+    const decision = await askDecision(this.#ports, consent);
+    if (decision && isPending(decision) && !this.#awaited) {
+      // The browser was back before the bank knew how the customer has decided.
+      await this.#open.record({ type: 'confirm-not-begun' });
+      await this.#open.record(await awaitAuthorization(this.#ports, subjectOf(consent)));
+      this.#awaited = true;
+      return;
+    }
+    const isDecided = decision !== null && !isPending(decision);
+    await this.#open.record(isDecided ? decision : { type: 'confirm-refused' });
+    if (!isDecided) throw error;
+  }
+
+  async askOutcome(consent: Consent): Promise<void> {
+    const decision = await askDecision(this.#ports, consent);
+    if (decision && !isPending(decision)) {
+      await this.#open.record(decision);
+      return;
+    }
+    if (consent.state !== 'unknown') await this.#open.record({ type: 'confirm-unanswered' });
+    throw new Psd2Error(
+      'outcome_unknown',
+      'The bank gave no usable answer to the confirmation of the consent, and does not tell what became of it',
+      {
+        ...findOut(
+          'consent',
+          consent.flow,
+          'The first asks the bank again. See too whether the accounts can be read.',
+        ),
+        transactionId: consent.transactionId,
+      },
+    );
+  }
+
+  #announcing(
+    type: Extract<ConsentEvent, { digest: string | null }>['type'],
+    notBegun?: { type: 'request-not-begun' | 'confirm-not-begun' },
+  ): BeforeSend {
+    return announcing<Consent, ConsentEvent>(this.#open, (intent) => ({ type, ...intent }), notBegun);
   }
 }
 
@@ -151,14 +167,14 @@ export async function runConsent(open: OpenConsent, ports: FlowPorts): Promise<C
  * Writes down what became of a `confirm` that was sent: also where this process was stopped before the answer came, and
  * another has taken the flow up since and could not tell.
  */
-function recordAnswer(open: OpenConsent, answer: ConsentEvent): void {
+async function recordAnswer(open: OpenConsent, answer: ConsentEvent): Promise<void> {
   try {
-    open.record(answer);
+    await open.record(answer);
   } catch (error) {
     if (!isOvertaken(error)) throw error;
-    const { state } = open.reread();
+    const { state } = await open.reread();
     const isNews = state === 'confirming' || (state === 'unknown' && answer.type === 'confirmed');
-    if (isNews) recordAnswer(open, answer);
+    if (isNews) await recordAnswer(open, answer);
   }
 }
 
@@ -175,8 +191,8 @@ async function askHowFar(open: OpenConsent, { bank }: FlowPorts): Promise<void> 
     throw error;
   }
   if (isPending(decision)) return;
-  open.record(decision);
-  if (decision.status === 'AUTHORIZED' && !open.current.returned) open.record({ type: 'sca-returned' });
+  await open.record(decision);
+  if (decision.status === 'AUTHORIZED' && !open.current.returned) await open.record({ type: 'sca-returned' });
 }
 
 /** What became of a consent that could not be confirmed, or whose confirmation was not answered; null where that is not told. */

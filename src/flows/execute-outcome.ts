@@ -1,7 +1,7 @@
 import { isBanksRefusal, isInterruption, isOvertaken } from '../bank/call/failure.ts';
 import type { Operation, OperationEvent, OrderTarget, StepEvent } from '../domain/operation.ts';
 import { type ErrorContext, Psd2Error } from '../errors.ts';
-import type { OpenFlow } from '../store/files/journal.ts';
+import type { OpenFlow } from '../store/ports.ts';
 
 /**
  * Writes down what became of an `execute` that was sent: also where this process was stopped before the answer came, and
@@ -9,19 +9,19 @@ import type { OpenFlow } from '../store/files/journal.ts';
  *
  * @throws Psd2Error `outcome_unknown` when it can't be written down
  */
-export function recordOutcome<Order extends OrderTarget>(
+export async function recordOutcome<Order extends OrderTarget>(
   open: OpenFlow<Operation<Order>, OperationEvent<Order>>,
   outcome: StepEvent,
-): void {
+): Promise<void> {
   try {
-    open.record(outcome);
+    await open.record(outcome);
   } catch (error) {
     if (isOvertaken(error)) {
-      const { state, resolution } = open.reread();
+      const { state, resolution } = await open.reread();
       const isUnknown = state === 'unknown' && outcome.type !== 'execute-unanswered';
       // A person was wrong, or too early.
       const isContrary = resolution?.outcome === 'not-executed' && outcome.type === 'executed';
-      if (state === 'executing' || isUnknown || isContrary) recordOutcome(open, outcome);
+      if (state === 'executing' || isUnknown || isContrary) await recordOutcome(open, outcome);
       return;
     }
     const said = outcome.type === 'executed' ? 'The bank has executed it' : 'It was sent to be executed';
@@ -35,16 +35,16 @@ export function recordOutcome<Order extends OrderTarget>(
  *
  * @returns whether it was written down
  */
-export function recordFound<Order extends OrderTarget>(
+export async function recordFound<Order extends OrderTarget>(
   open: OpenFlow<Operation<Order>, OperationEvent<Order>>,
   ...events: StepEvent[]
-): boolean {
+): Promise<boolean> {
   try {
-    for (const event of events) open.record(event);
+    for (const event of events) await open.record(event);
     return true;
   } catch (error) {
     if (!isOvertaken(error)) throw error;
-    open.reread();
+    await open.reread();
     return false;
   }
 }

@@ -1,6 +1,5 @@
 import type { Bank } from '../bank/call/bank.ts';
-import type { HeldLock } from '../store/disk/lock.ts';
-import type { ReadTokens, StoredTokens } from '../store/files/tokens.ts';
+import type { ReadTokens, TokenSlot } from '../store/ports.ts';
 
 /** One callback that a customer's browser makes after login or SCA. */
 export interface Callback {
@@ -60,19 +59,8 @@ export interface TokenKeeper {
   /** Whose they are, as the beginning of a sentence: `The login of customer 1048262`. */
   whose: string;
   read(): Promise<ReadTokens | undefined>;
-  /** As `TokenStore.replace`. */
-  replace(spent: ReadTokens | undefined, tokens: StoredTokens): Promise<StoredTokens | undefined>;
-  /** Notes that the bank no longer accepts the refresh token. */
-  refuse(tokens: ReadTokens): Promise<void>;
-  /** Whether no newer tokens are stored. */
-  isNewest(tokens: ReadTokens): boolean;
-  /**
-   * Makes sure that there is room for new tokens.
-   *
-   * @returns what gives the room back, to be called before they are written
-   * @throws Psd2Error `config`
-   */
-  reserve(): () => void;
-  /** One process at a time. */
-  locked<T>(work: (lock: HeldLock) => Promise<T>): Promise<T>;
+  /** As `Tokens.ready`. */
+  ready(): Promise<() => Promise<void>>;
+  /** As `Tokens.change`. */
+  change<T>(work: (slot: TokenSlot) => Promise<T>): Promise<T>;
 }

@@ -11,8 +11,9 @@ import {
 } from '../domain/operation.ts';
 import type { ResolvedEvent, ResolvedOutcome } from '../domain/resolution.ts';
 import { Psd2Error } from '../errors.ts';
-import type { OpenFlow } from '../store/files/journal.ts';
-import { type OperationCalls, whatHappened } from './operation.ts';
+import type { OpenFlow } from '../store/ports.ts';
+import { whatHappened } from './ask-operation.ts';
+import type { OperationCalls } from './operation.ts';
 import { readSettlementStatus } from './settlement.ts';
 
 /** What the bank says of a flow that a person is about to end. */
@@ -60,7 +61,7 @@ export async function resolveFlow<
       ? [...sentences, `That does not tell whether it was ${ports.executedMeans}.`]
       : sentences,
   );
-  for (const event of events) open.record(event);
+  for (const event of events) await open.record(event);
   if (outcome !== null && outcome !== said.outcome) {
     const was = outcome === 'executed' ? 'was' : 'was not';
     throw new Psd2Error('usage', `The bank says that the ${kind} ${flow} ${was} ${ports.executedMeans}`, {
@@ -79,7 +80,7 @@ export async function resolveFlow<
       transactionId,
     });
   }
-  open.record({ type: 'resolved', ...said });
+  await open.record({ type: 'resolved', ...said });
 }
 
 /**

@@ -21,11 +21,15 @@ export interface ScaSubject extends ScaRequest {
 /** How a flow keeps its journal while the customer is at the bank. */
 export interface ScaRecord {
   beforeSend: BeforeSend;
-  started(): void;
-  returned(): void;
+  started(): Promise<void>;
+  returned(): Promise<void>;
 }
 
-const NO_RECORD: ScaRecord = { beforeSend: () => {}, started: () => {}, returned: () => {} };
+const NO_RECORD: ScaRecord = {
+  beforeSend: async () => undefined,
+  started: async () => {},
+  returned: async () => {},
+};
 
 /**
  * Sends the customer to the bank for SCA and waits until the browser is back (interface specification,
@@ -55,11 +59,11 @@ export async function sendCustomerToSca(
       redirectUri: redirectUri.href,
       beforeSend,
     });
-    record.started();
+    await record.started();
     await customer.sendBrowser(url);
     if (!listener) return false;
     await awaitCallback(listener, ports, subject);
-    record.returned();
+    await record.returned();
     return true;
   } finally {
     await listener?.close();

@@ -2,7 +2,7 @@ import type { Bank, TokenSource } from '../bank/call/bank.ts';
 import { isInterruption } from '../bank/call/failure.ts';
 import { type ClientCredentials, type GrantedTokens, requestTokens } from '../bank/endpoints/oauth.ts';
 import { Psd2Error } from '../errors.ts';
-import type { GrantType, ReadTokens, StoredTokens } from '../store/files/tokens.ts';
+import type { GrantType, ReadTokens, StoredTokens, TokenSlot } from '../store/ports.ts';
 import type { TokenKeeper, WorldPorts } from './ports.ts';
 
 /** A token with less than this left is renewed before it is used. */
@@ -52,9 +52,9 @@ export function openSession(settings: SessionSettings): TokenSource {
       Date.parse(tokens.accessTokenExpiresAt) - world.now().getTime() > LEAST_LEFT_MS);
 
   /** Stores what the bank gave. @returns the tokens to go on with: another process may have stored newer ones */
-  const keep = async (spent: ReadTokens | undefined, renewed: StoredTokens) => {
+  const keep = async (slot: TokenSlot, spent: ReadTokens | undefined, renewed: StoredTokens) => {
     try {
-      return await keeper.replace(spent, renewed);
+      return await slot.replace(spent, renewed);
     } catch (error) {
       if (!(error instanceof Psd2Error) || settings.grantType === 'client_credentials') throw error;
       const hint = `The bank has renewed the login, and it is lost. ${error.hint ?? ''}`.trimEnd();
@@ -62,34 +62,34 @@ export function openSession(settings: SessionSettings): TokenSource {
     }
   };
 
-  /** Renews what is stored, under its lock. @returns undefined where another process has the lock now */
+  /** Renews what is stored, one worker at a time. @returns undefined where another one has the claim now */
   const renewOnce = (isUsable: (tokens: UsableTokens) => boolean) =>
-    keeper.locked(async (lock) => {
-      const tokens = await keeper.read();
+    keeper.change(async (slot) => {
+      const tokens = await slot.read();
       // Another process may have renewed it while this one waited for the lock.
       if (isFresh(tokens) && isUsable(tokens)) return tokens.accessToken;
       // The bank spends the refresh token at once: what it gives instead must find its place.
-      const giveBack = keeper.reserve();
-      const assertOurs = () => {
-        if (!lock.isOurs() || (tokens && !keeper.isNewest(tokens))) throw new LockLost();
+      const giveBack = await keeper.ready();
+      const assertOurs = async () => {
+        if (!(await slot.isOurs(tokens))) throw new ClaimLost();
       };
       try {
         return await world.finish(keeper.whose, async () => {
-          const granted = await requestNew(settings, tokens, assertOurs);
-          giveBack();
-          const kept = await keep(tokens, granted);
+          const granted = await requestNew(settings, slot, tokens, assertOurs);
+          await giveBack();
+          const kept = await keep(slot, tokens, granted);
           if (!kept?.accessToken) throw notLoggedIn(settings.grantType);
           return kept.accessToken;
         });
       } catch (error) {
-        giveBack();
-        if (error instanceof LockLost) return undefined;
+        await giveBack();
+        if (error instanceof ClaimLost) return undefined;
         if (isInterruption(error)) throw error;
         // Another process, which was stopped after it had sent the same refresh token, may have been first: whatever
         // the bank calls its refusal, the tokens that are stored since are good.
-        const now = await keeper.read();
+        const now = await slot.read();
         if (isFresh(now) && now.accessToken !== tokens?.accessToken) return now.accessToken;
-        throw lock.takenOverFrom === undefined ? error : withOther(error, lock.takenOverFrom);
+        throw slot.takenOverFrom === undefined ? error : withOther(error, slot.takenOverFrom);
       }
     });
 
@@ -125,9 +125,9 @@ function withOther(error: unknown, other: string): unknown {
 
 type UsableTokens = StoredTokens & { accessToken: string };
 
-/** Another process took the lock over while this one was stopped: what it does comes first. */
-class LockLost extends Error {
-  override readonly name = 'LockLost';
+/** Another worker took the claim over while this one was stopped: what it does comes first. */
+class ClaimLost extends Error {
+  override readonly name = 'ClaimLost';
 
   constructor() {
     super('another psd2 renews the login');
@@ -142,11 +142,12 @@ class LockLost extends Error {
  */
 async function requestNew(
   settings: SessionSettings,
+  slot: TokenSlot,
   tokens: ReadTokens | undefined,
-  assertOurs: () => void,
+  assertOurs: () => Promise<void>,
 ): Promise<StoredTokens> {
-  const { bank, grantType, client, keeper, world } = settings;
-  const beforeSend = () => ({ beforeFirstByte: assertOurs });
+  const { bank, grantType, client, world } = settings;
+  const beforeSend = async () => ({ beforeFirstByte: assertOurs });
   if (grantType === 'client_credentials') {
     const grant = { grant_type: 'client_credentials' } as const;
     return toStoredTokens(await requestTokens(bank, client(), grant, world.newId(), beforeSend), world.now());
@@ -169,7 +170,7 @@ async function requestNew(
   } catch (error) {
     if (!(error instanceof Psd2Error) || !isRefusal(error)) throw error;
     const ended = isInvalidGrant(error);
-    if (ended) await keeper.refuse(tokens);
+    if (ended) await slot.refuse(tokens);
     // Any other refusal (a wrong secret, a wrong clock) says nothing against the refresh token: it stays.
     const message = ended
       ? 'The login has ended: the bank no longer accepts its refresh token'

@@ -10,7 +10,7 @@ import type { TransactionQuery } from '../bank/endpoints/transactions.ts';
 import { withIds } from '../domain/booked-ids.ts';
 import { addDays, bankDay, type IsoDate } from '../domain/calendar.ts';
 import { type ErrorCode, Psd2Error } from '../errors.ts';
-import type { SyncFolder } from '../store/sync-folder.ts';
+import type { SyncTarget } from '../store/ports.ts';
 
 /** Older transactions are shown only after the customer's own SCA (RTS (EU) 2018/389, article 10). */
 export const DAYS_WITHOUT_SCA = 89;
@@ -43,7 +43,7 @@ export interface SyncedCustomer {
  */
 export async function syncCustomer(
   callingBank: Bank,
-  folder: SyncFolder,
+  to: SyncTarget,
   query: { customerId: string; since: IsoDate | undefined; today: IsoDate; transactionId: string },
 ): Promise<SyncedCustomer> {
   const { customerId, transactionId } = query;
@@ -51,7 +51,7 @@ export async function syncCustomer(
   const synced: SyncedCustomer = { accounts: 0, newTransactions: 0, pending: 0, failures: [] };
   const accounts = await fetchAccounts(bank, customerId, transactionId);
   for (const { productId } of accounts) assertProductId(productId, transactionId);
-  folder.replace('accounts', accounts);
+  to.replace('accounts', accounts);
   synced.accounts = accounts.length;
 
   const balances: object[] = [];
@@ -61,12 +61,7 @@ export async function syncCustomer(
       const balance = await fetchBalance(bank, customerId, productId, transactionId);
       balances.push(balance);
       const currency = currencyOf(account, balance.accountBalance);
-      const { added, pending } = await syncTransactions(
-        bank,
-        folder,
-        { ...query, productId, currency },
-        clock,
-      );
+      const { added, pending } = await syncTransactions(bank, to, { ...query, productId, currency }, clock);
       synced.newTransactions += added;
       synced.pending += pending;
     } catch (error) {
@@ -74,7 +69,7 @@ export async function syncCustomer(
       synced.failures.push({ productId, error });
     }
   }
-  folder.replace('balances', balances);
+  to.replace('balances', balances);
   return synced;
 }
 
@@ -119,14 +114,14 @@ function withClock(bank: Bank, machineDay: IsoDate): { bank: Bank; clock: BankCl
 
 async function syncTransactions(
   bank: Bank,
-  folder: SyncFolder,
+  to: SyncTarget,
   query: Omit<RowsQuery, 'today'> & { since: IsoDate | undefined },
   clock: BankClock,
 ): Promise<{ added: number; pending: number }> {
   const { productId } = query;
   const { today, oldest } = clock;
   const since = earlier(query.since ?? oldest, today);
-  const before = folder.progressOf(productId);
+  const before = await to.progress(productId);
   // Going further back than ever before, any row of the file may come again.
   const furtherBack = before !== undefined && since < before.from;
   // A clock that was ahead may have set it: then days counted as synced that the bank had not come to.
@@ -134,12 +129,12 @@ async function syncTransactions(
   const readsAgain =
     query.since !== undefined && before !== undefined && since < addDays(before.through, -OVERLAP_DAYS);
   const readsKnownDays = before !== undefined && (furtherBack || readsAgain || !isCertain);
-  const rows = folder.booked(productId, readsKnownDays ? 0 : (before?.settled ?? 0));
+  const rows = await to.booked(productId, readsKnownDays);
 
   let first = since;
   if (before && !furtherBack) {
     // How far a clock that was ahead came is told by its rows alone.
-    const through = before.through <= today ? before.through : (rows.lastDay(today) ?? before.from);
+    const through = before.through <= today ? before.through : ((await rows.lastDay(today)) ?? before.from);
     const overlap = addDays(through, -OVERLAP_DAYS);
     first = later(before.from, isCertain ? overlap : earlier(overlap, oldest));
     if (query.since !== undefined) first = earlier(first, since);
@@ -149,24 +144,25 @@ async function syncTransactions(
   let added = 0;
   for (let from = first, most = MOST_DAYS; ; ) {
     const { booked, pending, days } = await fetchWindow(bank, { ...query, today, from }, most);
-    added += rows.append(booked.filter(({ bookingDate }) => bookingDate === null || bookingDate >= known));
+    added += await rows.append(
+      booked.filter(({ bookingDate }) => bookingDate === null || bookingDate >= known),
+    );
     const end = addDays(from, days - 1);
     const last = end >= today;
     if (last || !readsKnownDays) {
       const through = earlier(last ? today : end, clock.today);
-      folder.remember(productId, {
-        from: before && !furtherBack ? before.from : since,
-        through,
-        settled: rows.settle(addDays(through, -OVERLAP_DAYS - FURTHER_KNOWN_DAYS)),
-        checked: true,
-      });
+      to.remember(
+        productId,
+        { from: before && !furtherBack ? before.from : since, through, checked: true },
+        addDays(through, -OVERLAP_DAYS - FURTHER_KNOWN_DAYS),
+      );
     }
     if (last) {
       const open = from === first ? pending : await fetchPending(bank, { ...query, from: first });
-      folder.replace(`pending/${productId}`, open);
+      to.replace(`pending/${productId}`, open);
       return { added, pending: open.length };
     }
-    await folder.commit();
+    await to.commit();
     from = addDays(end, 1);
     most = booked.length < MOST_ROWS / 4 ? Math.min(days * 2, MOST_DAYS) : days;
   }

@@ -34,6 +34,8 @@ svg .area { fill: var(--area); } svg .line { fill: none; stroke: var(--line); st
 svg .grid { stroke: var(--edge); } svg text { fill: var(--soft); font-size: 13px; font-variant-numeric: tabular-nums; }
 .bar-in { fill: var(--in); } .bar-out { fill: var(--out); }
 .wide { overflow-x: auto; }
+/* What scrolls from the right shows the right end first. */
+.newest { direction: rtl; } .newest > svg { direction: ltr; }
 table { width: 100%; border-collapse: collapse; }
 th, td { padding: .4rem .5rem; text-align: left; border-bottom: 1px solid var(--edge); vertical-align: top; }
 th { color: var(--soft); font-weight: 600; } tbody th, .day { white-space: nowrap; } tr:last-child td, tr:last-child th { border-bottom: 0; }
@@ -43,7 +45,7 @@ td.in { color: var(--in); } td.out { color: var(--out); }
 .sides { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(22rem, 100%), 1fr)); gap: 1.5rem; }
 footer { font-size: .875rem; margin-top: 1.25rem; }
 @media (max-width: 34rem) {
-  .bars { display: none; } .plot { min-width: 32rem; } table { font-size: .875rem; } th, td { padding: .4rem .25rem; }
+  .bars { display: none; } .plot { min-width: 44rem; } table { font-size: .875rem; } th, td { padding: .4rem .25rem; }
 }
 @media print { body { padding: 0; background: none; } section { break-inside: avoid; border: 0; padding: 0; } }
 `;
@@ -107,7 +109,10 @@ function writeFigures({ bookings, opening, closing, from, to }: AccountHistory):
   return `<section aria-label="Summary"><dl>${shown.join('')}</dl></section>`;
 }
 
-const [WIDTH, HEIGHT, LEFT, BOTTOM, TOP] = [900, 300, 90, 28, 12];
+/** The scale stands at the right, beside the newest days: a narrow window shows that end first. */
+const [WIDTH, HEIGHT, LEFT, RIGHT, BOTTOM, TOP] = [900, 300, 8, 810, 28, 12];
+/** Two dates of the axis are at least this far apart. */
+const DATES_APART = 120;
 
 function writeBalances({ balances }: AccountHistory): string {
   const [first, last] = [balances.at(0), balances.at(-1)];
@@ -117,7 +122,7 @@ function writeBalances({ balances }: AccountHistory): string {
   const ticks = niceTicks(Math.min(0, ...values), Math.max(0, ...values));
   const [low, high] = [ticks.at(0) ?? 0, ticks.at(-1) ?? 1];
   const x = (index: number) =>
-    LEFT + ((WIDTH - LEFT - 8) * (index + (values.length === 1 ? 1 : 0))) / Math.max(1, values.length - 1);
+    LEFT + ((RIGHT - LEFT) * (index + (values.length === 1 ? 1 : 0))) / Math.max(1, values.length - 1);
   const y = (value: number) => TOP + ((HEIGHT - TOP - BOTTOM) * (high - value)) / (high - low);
   // A step a day: the balance holds until the next one.
   const line = values
@@ -128,19 +133,43 @@ function writeBalances({ balances }: AccountHistory): string {
     .join('');
   const grid = ticks.map(
     (tick) =>
-      `<line class="grid" x1="${LEFT}" x2="${WIDTH - 8}" y1="${round(y(tick))}" y2="${round(y(tick))}"/><text x="${LEFT - 8}" y="${round(y(tick) + 4)}" text-anchor="end">${grouped(String(tick))}</text>`,
+      `<line class="grid" x1="${LEFT}" x2="${RIGHT}" y1="${round(y(tick))}" y2="${round(y(tick))}"/><text x="${RIGHT + 8}" y="${round(y(tick) + 4)}">${grouped(String(tick))}</text>`,
   );
   const label = `Balance from ${grouped(first.balance)} on ${first.date} to ${grouped(last.balance)} on ${last.date}`;
   return `<section aria-labelledby="balance">
 <h2 id="balance">Balance at the end of each day</h2>
-<div class="wide" tabindex="0"><svg class="plot" viewBox="0 0 ${WIDTH} ${HEIGHT}" role="img" aria-label="${escaped(label)}">
+<div class="wide newest" tabindex="0"><svg class="plot" viewBox="0 0 ${WIDTH} ${HEIGHT}" role="img" aria-label="${escaped(label)}">
 ${grid.join('\n')}
 <path class="area" d="${line}V${round(y(0))}H${LEFT}Z"/>
 <path class="line" d="${line}"/>
-<text x="${LEFT}" y="${HEIGHT - 6}">${first.date}</text>
-<text x="${WIDTH - 8}" y="${HEIGHT - 6}" text-anchor="end">${last.date}</text>
+${writeDates(
+  balances.map(({ date }) => date),
+  x,
+)}
 </svg></div>
 </section>`;
+}
+
+/**
+ * The dates of the axis: the first and the last day, and between them as many firsts of a month as have room, or days
+ * where there are few firsts.
+ */
+function writeDates(dates: readonly string[], x: (index: number) => number): string {
+  const last = dates.length - 1;
+  const firsts = dates.flatMap((date, index) => (date.endsWith('-01') ? [index] : []));
+  const shown = [0];
+  for (const index of firsts.length >= 3 ? firsts : dates.keys()) {
+    const before = shown.at(-1) ?? 0;
+    if (x(index) - x(before) >= DATES_APART && x(last) - x(index) >= DATES_APART) shown.push(index);
+  }
+  if (last > 0) shown.push(last);
+  return shown
+    .map((index) => {
+      const anchor = index === last ? 'end' : index === 0 ? 'start' : 'middle';
+      const at = round(x(index));
+      return `<line class="grid" x1="${at}" x2="${at}" y1="${HEIGHT - BOTTOM}" y2="${HEIGHT - BOTTOM + 6}"/><text x="${at}" y="${HEIGHT - 6}" text-anchor="${anchor}">${dates[index]}</text>`;
+    })
+    .join('\n');
 }
 
 function writeMonths({ months }: AccountHistory): string {

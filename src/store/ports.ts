@@ -15,13 +15,12 @@ export interface Store {
   /**
    * What is kept of one profile. Nothing is read or connected to before it is asked for.
    *
-   * @param bank what the profile means by its bank now: tokens that another one granted count as none
+   * @param bank what the profile means by its bank now: tokens that another one granted count as none. Without it no login is
+   *   found, and none can be written
    */
-  open(profile: string, bank: URL): ProfileData;
+  open(profile: string, bank?: URL): ProfileData;
   /** What `psd2 doctor` says of the home, in the order in which it was looked at. */
   check(): AsyncIterable<StoreCheck>;
-  /** What completion offers: quick, and nothing where something is odd or missing. */
-  glance(profile: string): Glance;
   /** Lets go of connections. What was asked for has been answered. */
   close(): Promise<void>;
 }
@@ -241,7 +240,7 @@ export interface Flows {
   history(flow: string): Promise<FlowMoment[] | null>;
   /**
    * The flows that no worker works on and that have not come to their end, newest first. What nobody took up for a week is
-   * not told of any more. Where it can't be told, it is none.
+   * not told of any more. One of which nothing ever reached the bank is ended here. Where it can't be told, it is none.
    *
    * @param most how many are read
    * @param except the flow that a command is about, as the operator named it
@@ -371,7 +370,7 @@ export interface StoreCheck {
   fix: string | null;
 }
 
-/** What completion offers. */
+/** What completion offers of a profile: quick, and nothing where something is odd or missing. */
 export interface Glance {
   /** Customers whose tokens are kept, sorted. */
   customers(): Promise<string[]>;

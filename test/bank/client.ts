@@ -91,7 +91,7 @@ export function useClients(recorded: RecordedBank): (options?: ClientOptions) =>
       newId: randomUUID,
       random: () => 0.5,
       sleep,
-      observe: (observation) => observations.push(observation),
+      observe: async (observation) => void observations.push(observation),
       ...settings,
     });
     const bankWith = (source?: TokenSource) => openBank(exchange, (message) => notices.push(message), source);
@@ -104,7 +104,7 @@ export function announcements() {
   const announced: { requestId: string; digest: string | null }[] = [];
   return {
     announced,
-    beforeSend: (intent: { requestId: string; digest: string | null }) => void announced.push(intent),
+    beforeSend: async (intent: { requestId: string; digest: string | null }) => void announced.push(intent),
   };
 }
 

@@ -138,9 +138,9 @@ describe('an interruption', () => {
         const { signal } = controller;
         recorded.expect('PUT', '/x', success());
         const { exchange } = openClient({ signal });
-        const beforeSend = () => ({
-          // In the tick after this the first byte leaves.
-          beforeFirstByte: () => queueMicrotask(() => controller.abort(interrupted)),
+        const beforeSend = async () => ({
+          // The first byte leaves right after this.
+          beforeFirstByte: async () => void setImmediate(() => controller.abort(interrupted)),
         });
         expect((await exchange({ ...putting(interruptible), beforeSend })).status).toBe(200);
         expect(getEventListeners(signal, 'abort')).toEqual([]);
@@ -150,7 +150,10 @@ describe('an interruption', () => {
     it('before it leaves (until sent) keeps it from leaving', async () => {
       const controller = new AbortController();
       const { exchange } = openClient({ signal: controller.signal });
-      const beforeSend = () => void controller.abort(interrupted);
+      const beforeSend = async () => {
+        controller.abort(interrupted);
+        return undefined;
+      };
       await expect(exchange({ ...putting('until sent'), beforeSend })).rejects.toBe(interrupted);
       expect(recorded.received).toEqual([]);
     });
@@ -171,7 +174,7 @@ describe('an interruption', () => {
         sleep: async () => controller.signal.throwIfAborted(),
         random: () => 0.5,
       });
-      pace.slowDown(1_000);
+      await pace.slowDown(1_000);
       const { exchange } = openClient({ signal: controller.signal, pace });
       expect((await exchange(putting('never'))).status).toBe(200);
     });
@@ -182,7 +185,7 @@ describe('an interruption', () => {
     controller.abort(interrupted);
     const announced: unknown[] = [];
     const { exchange, observations } = openClient({ signal: controller.signal });
-    const call = exchange({ ...put, beforeSend: (intent) => void announced.push(intent) });
+    const call = exchange({ ...put, beforeSend: async (intent) => void announced.push(intent) });
     await expect(call).rejects.toBe(interrupted);
     expect({ announced, observations, received: recorded.received }).toEqual({
       announced: [],
@@ -195,10 +198,10 @@ describe('an interruption', () => {
     const controller = new AbortController();
     const { exchange } = openClient({ signal: controller.signal });
     let notBegun = 0;
-    const beforeSend = () => {
+    const beforeSend = async () => {
       controller.abort(interrupted);
       return {
-        notBegun: () => {
+        notBegun: async () => {
           notBegun += 1;
         },
       };

@@ -66,8 +66,8 @@ describe('what is called before the first byte', () => {
   const stop = new Error('not now');
 
   it('stops a request on a new connection: nothing of it leaves, and its error is thrown as it is', async () => {
-    const sending = connection.send(PUT, TIMEOUT_MS, never, () => {
-      throw stop;
+    const sending = connection.send(PUT, TIMEOUT_MS, never, {
+      beforeFirstByte: () => Promise.reject(stop),
     });
     await expect(sending).rejects.toBe(stop);
     expect((await allHeard()).join('')).toBe('');
@@ -75,8 +75,8 @@ describe('what is called before the first byte', () => {
 
   it('stops a request on a connection that is used again, and the next one is sent', async () => {
     await connection.send(PUT, TIMEOUT_MS, never);
-    const sending = connection.send(PUT, TIMEOUT_MS, never, () => {
-      throw stop;
+    const sending = connection.send(PUT, TIMEOUT_MS, never, {
+      beforeFirstByte: () => Promise.reject(stop),
     });
     await expect(sending).rejects.toBe(stop);
     expect(heard.map(requests)).toEqual([1]);
@@ -87,8 +87,10 @@ describe('what is called before the first byte', () => {
   it('is called once for each request, when the handshake is done and nothing has been written', async () => {
     const calls: { connections: number; requests: number }[] = [];
     for (let call = 0; call < 2; call += 1) {
-      await connection.send(PUT, TIMEOUT_MS, never, () => {
-        calls.push({ connections: sockets.length, requests: requests(heard[0]) });
+      await connection.send(PUT, TIMEOUT_MS, never, {
+        beforeFirstByte: async () => {
+          calls.push({ connections: sockets.length, requests: requests(heard[0]) });
+        },
       });
     }
     expect(calls.map((call) => call.requests)).toEqual([0, 1]);
@@ -98,8 +100,10 @@ describe('what is called before the first byte', () => {
   it('is not called when the bank is not trusted', async () => {
     const stranger = connectToBank(origin, qwac, certificate);
     let called = false;
-    const sending = stranger.send(PUT, TIMEOUT_MS, never, () => {
-      called = true;
+    const sending = stranger.send(PUT, TIMEOUT_MS, never, {
+      beforeFirstByte: async () => {
+        called = true;
+      },
     });
     await expect(sending).rejects.toMatchObject({ neverSent: true, passing: false });
     expect(called).toBe(false);
@@ -108,7 +112,9 @@ describe('what is called before the first byte', () => {
 
   it('may end the command: then the request does not leave', async () => {
     const controller = new AbortController();
-    const sending = connection.send(PUT, TIMEOUT_MS, controller.signal, () => controller.abort());
+    const sending = connection.send(PUT, TIMEOUT_MS, controller.signal, {
+      beforeFirstByte: async () => controller.abort(),
+    });
     await expect(sending).rejects.toMatchObject({ message: 'interrupted', neverSent: true });
     expect((await allHeard()).join('')).toBe('');
   });

@@ -100,10 +100,11 @@ describe('the ids of a call', () => {
       method: 'GET',
       path: '/x',
       transactionId,
-      beforeSend: ({ requestId, digest }) => {
+      beforeSend: async ({ requestId, digest }) => {
         expect(recorded.received).toHaveLength(announced.length);
         expect(digest).toBeNull();
         announced.push(requestId);
+        return undefined;
       },
     });
     expect(announced).toEqual(recorded.received.map(({ headers }) => headers['tpp-request-id']));

@@ -38,7 +38,7 @@ describe('the pace of calls', () => {
     const { pace, beginnings, call, pass } = usePace();
     for (let calls = 0; calls < 3; calls += 1) {
       call();
-      pace.goOn();
+      await pace.goOn();
     }
     await pass();
     expect(beginnings).toEqual([0, 0, 0]);
@@ -46,7 +46,7 @@ describe('the pace of calls', () => {
 
   it('holds up all calls as long as the bank asked, and lets them go one after the other', async () => {
     const { pace, beginnings, call, pass } = usePace();
-    pace.slowDown(1_000);
+    await pace.slowDown(1_000);
     for (let calls = 0; calls < 3; calls += 1) call();
     await pass();
     expect(beginnings).toEqual([1_000, 1_020, 1_040]);
@@ -54,22 +54,22 @@ describe('the pace of calls', () => {
 
   it('holds up calls that wait for their turn already, when another one is turned away', async () => {
     const { pace, beginnings, call, pass } = usePace();
-    pace.slowDown(1_000);
+    await pace.slowDown(1_000);
     call();
     call();
     await pass(1_000);
-    pace.slowDown(5_000);
+    await pace.slowDown(5_000);
     await pass();
     expect(beginnings).toEqual([1_000, 6_000]);
   });
 
   it('draws the calls apart with each refusal, up to two seconds, and together with each answer', async () => {
     const { pace, beginnings, call, pass } = usePace();
-    for (let refusals = 0; refusals < 20; refusals += 1) pace.slowDown(0);
+    for (let refusals = 0; refusals < 20; refusals += 1) await pace.slowDown(0);
     for (let calls = 0; calls < 3; calls += 1) call();
     await pass();
     expect(beginnings).toEqual([0, 2_000, 4_000]);
-    for (let answers = 0; answers < 200; answers += 1) pace.goOn();
+    for (let answers = 0; answers < 200; answers += 1) await pace.goOn();
     call();
     await pass();
     call();
@@ -81,13 +81,13 @@ describe('the pace of calls', () => {
   it('holds them up twice as long each time, where the bank does not say how long', async () => {
     const { pace, beginnings, call, pass } = usePace();
     for (let refusals = 0; refusals < 3; refusals += 1) {
-      pace.slowDown(null);
+      await pace.slowDown(null);
       call();
       await pass();
     }
     expect(beginnings).toEqual([250, 750, 1_750]);
-    pace.goOn();
-    pace.slowDown(null);
+    await pace.goOn();
+    await pace.slowDown(null);
     call();
     await pass();
     expect(beginnings.at(-1)).toBe(2_000);
@@ -95,7 +95,7 @@ describe('the pace of calls', () => {
 
   it('takes calls that are turned away together as one refusal', async () => {
     const { pace, beginnings, call, pass } = usePace();
-    for (let refusals = 0; refusals < 8; refusals += 1) pace.slowDown(null);
+    for (let refusals = 0; refusals < 8; refusals += 1) await pace.slowDown(null);
     call();
     await pass();
     expect(beginnings).toEqual([250]);

@@ -48,7 +48,7 @@ it('a PUT too, since a 401 did nothing', async () => {
     path: '/x',
     body: {},
     transactionId,
-    beforeSend: ({ requestId }) => void announced.push(requestId),
+    beforeSend: async ({ requestId }) => void announced.push(requestId),
   });
   expect(answer.status).toBe(200);
   expect(new Set(announced).size).toBe(2);

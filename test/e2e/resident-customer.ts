@@ -17,9 +17,13 @@ export function residentCustomer(script: string): ResidentCustomer {
   const server = createServer((socket) => {
     sockets.add(socket.on('close', () => sockets.delete(socket)).on('error', () => {}));
     let line = '';
-    socket.setEncoding('utf8').on('data', async (text: string) => {
+    socket.setEncoding('utf8').on('data', (text: string) => {
       line += text;
-      if (line.endsWith('\n')) socket.end(`${await walk(line.trimEnd().split('\t'))}\n`);
+      if (line.endsWith('\n'))
+        walk(line.trimEnd().split('\t')).then(
+          (walked) => socket.end(`${walked}\n`),
+          () => socket.destroy(),
+        );
     });
   });
   return {

@@ -2,14 +2,13 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { runConsent } from '../../src/flows/consent.ts';
-import { FlowJournal } from '../../src/store/files/journal.ts';
 import { operationStatus, refusal } from '../bank/answers.ts';
 import { useClients } from '../bank/client.ts';
 import { useRecordedBank } from '../bank/recorded-bank.ts';
 import { newConfigFolder, temporaryFolder } from '../store/temporary-folder.ts';
 import { consentScriptOf, newConsent } from './consents.ts';
 import { fakeCustomer, fakeWorld } from './doubles.ts';
-import { readLines } from './transfers.ts';
+import { flowsIn, readLines } from './transfers.ts';
 
 const recorded = useRecordedBank();
 const openClient = useClients(recorded);
@@ -45,15 +44,17 @@ async function resume(lines: string[]): Promise<string[]> {
   writeFileSync(join(folder.flows('sandbox'), `${flow}.ndjson`), `${lines.join('\n')}\n`, { mode: 0o600 });
   const world = fakeWorld();
   const { bank } = openClient({ now: world.now });
-  const open = new FlowJournal(folder, 'sandbox', world.now, () => 0.5).openConsent(flow);
+  const ports = { bank, world, customer: fakeCustomer() };
   // Every way to its end is on disk.
-  await runConsent(open, { bank, world, customer: fakeCustomer() }).catch(() => {});
+  await flowsIn(folder, world)
+    .resume('consent', flow, (open) => runConsent(open, ports))
+    .catch(() => {});
   return readLines(folder, flow);
 }
 
 async function wholeJournal(): Promise<string[]> {
   const folder = newConfigFolder(temporary);
-  const consent = newConsent(folder);
+  const consent = await newConsent(folder);
   for (const call of ['request', 'approach', 'confirm'] as const) CALLS[call]();
   await consent.run(openClient({ now: consent.world.now }).bank);
   return readLines(folder, consent.open.current.flow);

@@ -13,10 +13,10 @@ const openClient = useClients(recorded);
 const script = consentScriptOf(recorded);
 const temporary = temporaryFolder();
 
-function openConsent(customer = fakeCustomer(), options: ClientOptions = {}) {
-  const consent = newConsent(newConfigFolder(temporary), customer);
+async function openConsent(customer = fakeCustomer(), options: ClientOptions = {}) {
+  const consent = await newConsent(newConfigFolder(temporary), customer);
   const { bank } = openClient({ now: consent.world.now, ...options });
-  return { consent, run: () => consent.run(bank), stateOf: () => [...consent.journal.consents()][0]?.state };
+  return { consent, run: () => consent.run(bank), stateOf: async () => (await consent.stored()).state };
 }
 
 function confirmations(): number {
@@ -28,7 +28,7 @@ describe('the whole way of a consent', () => {
     script.request();
     script.approach();
     script.confirm();
-    const { consent, run } = openConsent();
+    const { consent, run } = await openConsent();
     expect(await run()).toMatchObject({
       state: 'confirmed',
       resourceId: 'r1',
@@ -57,7 +57,7 @@ describe('the whole way of a consent', () => {
     script.status(operationStatus('PENDING'));
     script.status(operationStatus('AUTHORIZED'));
     script.confirm();
-    const { run } = openConsent(customerElsewhere());
+    const { run } = await openConsent(customerElsewhere());
     expect(await run()).toMatchObject({ state: 'confirmed' });
   });
 
@@ -68,9 +68,9 @@ describe('the whole way of a consent', () => {
     script.request();
     script.approach();
     script.status(operationStatus(status));
-    const { run, stateOf } = openConsent(customerElsewhere());
+    const { run, stateOf } = await openConsent(customerElsewhere());
     await expect(run()).rejects.toMatchObject({ code });
-    expect(stateOf()).toBe(state);
+    expect(await stateOf()).toBe(state);
     expect(confirmations()).toBe(0);
   });
 });
@@ -80,29 +80,29 @@ describe('the request', () => {
     script.request(requested(true, false));
     script.approach();
     script.confirm();
-    const { run } = openConsent();
+    const { run } = await openConsent();
     expect((await run()).categories.map(({ outcome }) => outcome)).toEqual([true, false]);
   });
 
   it('granted in nothing ends before SCA', async () => {
     script.request(requested(false, false));
-    const { consent, run, stateOf } = openConsent();
+    const { consent, run, stateOf } = await openConsent();
     await expect(run()).rejects.toMatchObject({
       code: 'bank_refused',
       message: 'The bank grants none of the categories for these products',
     });
-    expect(stateOf()).toBe('failed');
+    expect(await stateOf()).toBe('failed');
     expect(consent.customer.visited).toEqual([]);
   });
 
   it('that the bank refuses has failed; one without an answer can be made again', async () => {
-    const { run, stateOf } = openConsent();
+    const { run, stateOf } = await openConsent();
     script.request('cut before the answer');
     await expect(run()).rejects.toMatchObject({ code: 'bank_unreachable' });
-    expect(stateOf()).toBe('created');
+    expect(await stateOf()).toBe('created');
     script.request(refusal(422));
     await expect(run()).rejects.toMatchObject({ code: 'bank_refused', httpStatus: 422 });
-    expect(stateOf()).toBe('failed');
+    expect(await stateOf()).toBe('failed');
   });
 });
 
@@ -112,9 +112,9 @@ describe('the confirmation', () => {
     script.approach();
     script.confirm(refusal(412));
     script.status(operationStatus('NOT_AUTHORIZED'));
-    const { run, stateOf } = openConsent();
+    const { run, stateOf } = await openConsent();
     await expect(run()).rejects.toMatchObject({ code: 'not_authorised' });
-    expect(stateOf()).toBe('rejected');
+    expect(await stateOf()).toBe('rejected');
   });
 
   it('that the bank refuses while the customer has not decided is made once more when they have', async () => {
@@ -125,7 +125,8 @@ describe('the confirmation', () => {
     script.status(operationStatus('PENDING'));
     script.status(operationStatus('AUTHORIZED'));
     script.confirm();
-    expect(await openConsent().run()).toMatchObject({ state: 'confirmed' });
+    const { run } = await openConsent();
+    expect(await run()).toMatchObject({ state: 'confirmed' });
   });
 
   it('that the bank refuses while the customer has not decided fails when it is refused again', async () => {
@@ -136,9 +137,9 @@ describe('the confirmation', () => {
       script.status(operationStatus('PENDING'));
       if (time === 0) script.status(operationStatus('AUTHORIZED'));
     }
-    const { run, stateOf } = openConsent();
+    const { run, stateOf } = await openConsent();
     await expect(run()).rejects.toMatchObject({ bankCode: 'PSD2_E1' });
-    expect(stateOf()).toBe('failed');
+    expect(await stateOf()).toBe('failed');
     await expect(run()).rejects.toMatchObject({ message: expect.stringContaining('refused to confirm') });
   });
 
@@ -147,9 +148,9 @@ describe('the confirmation', () => {
     script.approach();
     script.confirm(refusal(412, 'PSD2_E1'));
     script.status(operationStatus('AUTHORIZED'));
-    const { run, stateOf } = openConsent();
+    const { run, stateOf } = await openConsent();
     await expect(run()).rejects.toMatchObject({ code: 'bank_refused', bankCode: 'PSD2_E1' });
-    expect(stateOf()).toBe('failed');
+    expect(await stateOf()).toBe('failed');
   });
 
   it.each<[string, ScriptedAnswer]>([
@@ -161,9 +162,9 @@ describe('the confirmation', () => {
     script.approach();
     script.confirm(answer);
     script.status(operationStatus('AUTHORIZED'));
-    const { run, stateOf } = openConsent();
+    const { run, stateOf } = await openConsent();
     await expect(run()).rejects.toMatchObject({ code: 'outcome_unknown' });
-    expect(stateOf()).toBe('unknown');
+    expect(await stateOf()).toBe('unknown');
     script.status(refusal(412));
     await expect(run()).rejects.toMatchObject({ code: 'outcome_unknown' });
     script.status(operationStatus('AUTHORIZED', 'OK'));
@@ -175,9 +176,9 @@ describe('the confirmation', () => {
     script.request();
     script.approach();
     script.confirm(refusal(420));
-    const { run, stateOf } = openConsent();
+    const { run, stateOf } = await openConsent();
     await expect(run()).rejects.toMatchObject({ code: 'too_many_calls' });
-    expect(stateOf()).toBe('authorizing');
+    expect(await stateOf()).toBe('authorizing');
     script.status(operationStatus('AUTHORIZED'));
     script.confirm();
     expect(await run()).toMatchObject({ state: 'confirmed' });
@@ -194,9 +195,9 @@ describe('the confirmation', () => {
     };
     script.request();
     script.approach();
-    const { run, stateOf } = openConsent(fakeCustomer(), { tokens });
+    const { run, stateOf } = await openConsent(fakeCustomer(), { tokens });
     await expect(run()).rejects.toBe(failing);
-    expect(stateOf()).toBe('authorizing');
+    expect(await stateOf()).toBe('authorizing');
     expect(confirmations()).toBe(0);
   });
 });

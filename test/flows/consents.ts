@@ -1,13 +1,14 @@
 import type { Bank } from '../../src/bank/call/bank.ts';
 import type { Consent } from '../../src/domain/consent.ts';
 import { runConsent } from '../../src/flows/consent.ts';
-import { FlowJournal, type OpenConsent } from '../../src/store/files/journal.ts';
 import type { StoreFolder } from '../../src/store/machine/folder.ts';
+import type { Flows, Open } from '../../src/store/ports.ts';
 import { success } from '../bank/answers.ts';
 import type { RecordedBank, ScriptedAnswer } from '../bank/recorded-bank.ts';
 import { consentCategories } from '../domain/orders.ts';
+import { begun } from '../store/flows.ts';
 import { type FakeCustomer, type FakeWorld, fakeCustomer, fakeWorld } from './doubles.ts';
-import { readLines, SCA_STARTED } from './transfers.ts';
+import { flowsIn, readLines, SCA_STARTED } from './transfers.ts';
 
 const PATH = '/private/customers/1234567/consent/request';
 
@@ -35,29 +36,33 @@ export function consentScriptOf(recorded: RecordedBank) {
 export interface ConsentSetting {
   world: FakeWorld;
   customer: FakeCustomer;
-  journal: FlowJournal;
-  open: OpenConsent;
+  flows: Flows;
+  open: Open<'consent'>;
+  /** The consent as it stands on the disk. */
+  stored(): Promise<Consent>;
   /** Goes on with the consent, from the journal as it is now. */
   run(bank: Bank): Promise<Consent>;
   /** The types of the events that the journal holds. */
   events(): string[];
 }
 
-export function newConsent(folder: StoreFolder, customer = fakeCustomer()): ConsentSetting {
+export async function newConsent(folder: StoreFolder, customer = fakeCustomer()): Promise<ConsentSetting> {
   const world = fakeWorld();
-  const journal = new FlowJournal(folder, 'sandbox', world.now, () => 0.5);
-  const open = journal.createConsent({
+  const flows = flowsIn(folder, world);
+  const begin = {
     transactionId: 'aaaaaaaa-bbbb-4ccc-8ddd-eeeeeeeeeeee',
     customerId: '1234567',
     categories: consentCategories(),
-  });
+  };
+  const open = await begun(flows, 'consent', begin);
   const { flow } = open.current;
   return {
     world,
     customer,
-    journal,
+    flows,
     open,
-    run: (bank) => runConsent(journal.openConsent(flow), { bank, world, customer }),
+    stored: () => flows.find('consent', flow),
+    run: (bank) => flows.resume('consent', flow, (taken) => runConsent(taken, { bank, world, customer })),
     events: () => readLines(folder, flow).map((line) => JSON.parse(line).event.type),
   };
 }

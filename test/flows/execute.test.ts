@@ -5,7 +5,7 @@ import type { TransferEvent, TransferOrder } from '../../src/domain/transfer.ts'
 import { Psd2Error } from '../../src/errors.ts';
 import { runOperation } from '../../src/flows/operation.ts';
 import { transferCalls } from '../../src/flows/transfer.ts';
-import type { OpenTransfer } from '../../src/store/files/journal.ts';
+import type { Open } from '../../src/store/ports.ts';
 import { operationStatus, refusal, success } from '../bank/answers.ts';
 import { type ClientOptions, useClients } from '../bank/client.ts';
 import { type ScriptedAnswer, useRecordedBank } from '../bank/recorded-bank.ts';
@@ -33,19 +33,19 @@ const LOST = new Psd2Error('bank_unreachable', 'The bank could not be reached', 
 });
 
 /** A transfer that the customer has authorised, and whose bank may be asked for its status once more. */
-function authorised(order: Partial<TransferOrder> = {}, options: ClientOptions = {}) {
-  const transfer = newTransfer(newConfigFolder(temporary), { order });
+async function authorised(order: Partial<TransferOrder> = {}, options: ClientOptions = {}) {
+  const transfer = await newTransfer(newConfigFolder(temporary), { order });
   const { bank } = openClient({ now: transfer.world.now, signal: transfer.world.signal, ...options });
-  transfer.open.record(VERIFIED);
-  transfer.open.record({ type: 'accepted' });
-  transfer.open.record({ type: 'sca-started' });
-  transfer.open.record({ type: 'authorization', status: 'AUTHORIZED', bankStatus: 'AUTHORIZED' });
+  await transfer.open.record(VERIFIED);
+  await transfer.open.record({ type: 'accepted' });
+  await transfer.open.record({ type: 'sca-started' });
+  await transfer.open.record({ type: 'authorization', status: 'AUTHORIZED', bankStatus: 'AUTHORIZED' });
   script.status(AUTHORIZED);
   return { transfer, bank, run: () => transfer.run(bank) };
 }
 
-function stateOf(transfer: TransferSetting) {
-  return [...transfer.journal.transfers()][0]?.state;
+async function stateOf(transfer: TransferSetting) {
+  return (await transfer.stored()).state;
 }
 
 describe('an outcome that can not be written down', () => {
@@ -57,15 +57,15 @@ describe('an outcome that can not be written down', () => {
       /^It was sent to be executed, and that could not be written down: The disk is full$/,
     ],
   ])('is unknown to psd2 after a %s; resume asks, and does not pay again', async (_, answer, message) => {
-    const { transfer, bank, run } = authorised(SCT);
+    const { transfer, bank, run } = await authorised(SCT);
     script.execute(answer);
-    const open = transfer.journal.openTransfer(transfer.open.current.flow);
-    const full: OpenTransfer = {
+    const open = await transfer.opened();
+    const full: Open<'transfer'> = {
       ...open,
       get current() {
         return open.current;
       },
-      record: (event) => {
+      record: async (event) => {
         if (open.current.state === 'executing') throw new Psd2Error('config', 'The disk is full');
         return open.record(event);
       },
@@ -77,7 +77,7 @@ describe('an outcome that can not be written down', () => {
       message: expect.stringMatching(message),
       next: expect.arrayContaining([['transfer', 'resume', open.current.flow]]),
     });
-    expect(stateOf(transfer)).toBe('executing');
+    expect(await stateOf(transfer)).toBe('executing');
 
     script.status(operationStatus('AUTHORIZED', 'EXECUTED'));
     expect(await run()).toMatchObject({ state: 'executed' });
@@ -95,10 +95,10 @@ describe('a clear no', () => {
     ['409 and ERROR without a code', { status: 409, body: '{"result":{"outcome":"ERROR"}}' }],
     ['200 and ERROR', refusal(200, 'PSD2_FUNDS', 'No funds')],
   ])('of HTTP %s is a failed transfer', async (_, answer) => {
-    const { transfer, run } = authorised();
+    const { transfer, run } = await authorised();
     script.execute(answer);
     await expect(run()).rejects.toMatchObject({ code: expect.stringMatching(/^(bank_refused|forbidden)$/) });
-    expect(stateOf(transfer)).toBe('failed');
+    expect(await stateOf(transfer)).toBe('failed');
     await expect(run()).rejects.toMatchObject({ code: 'bank_refused' });
     expect(executions(recorded)).toBe(1);
   });
@@ -134,7 +134,7 @@ const timeoutFor = (answer: ScriptedAnswer): ClientOptions =>
 
 describe.each(NO_CLEAR_ANSWER)('after %s the bank is asked what happened:', (_, answer) => {
   it('an instant transfer that it calls OK is settled', async () => {
-    const { transfer, run } = authorised({}, timeoutFor(answer));
+    const { transfer, run } = await authorised({}, timeoutFor(answer));
     script.execute(answer);
     script.executionStatus(executionStatus('OK'));
     expect(await run()).toMatchObject({ state: 'settled', cro: null });
@@ -144,7 +144,7 @@ describe.each(NO_CLEAR_ANSWER)('after %s the bank is asked what happened:', (_, 
   });
 
   it('an SCT that it does not tell of is unknown, and stays so when it is taken up', async () => {
-    const { transfer, run } = authorised(SCT, timeoutFor(answer));
+    const { transfer, run } = await authorised(SCT, timeoutFor(answer));
     script.execute(answer);
     script.status(AUTHORIZED);
     const unknown = {
@@ -161,7 +161,7 @@ describe.each(NO_CLEAR_ANSWER)('after %s the bank is asked what happened:', (_, 
       flow: transfer.open.current.flow,
     };
     await expect(run()).rejects.toMatchObject(unknown);
-    expect(stateOf(transfer)).toBe('unknown');
+    expect(await stateOf(transfer)).toBe('unknown');
     script.status(AUTHORIZED);
     await expect(run()).rejects.toMatchObject(unknown);
     expect(executions(recorded)).toBe(1);
@@ -172,15 +172,15 @@ describe('when the answer to execute was lost,', () => {
   const lost: ScriptedAnswer = 'cut before the answer';
 
   it('KO is a failed payment', async () => {
-    const { transfer, run } = authorised();
+    const { transfer, run } = await authorised();
     script.execute(lost);
     script.executionStatus(executionStatus('KO', 'Account closed'));
     await expect(run()).rejects.toMatchObject({ code: 'payment_failed' });
-    expect(stateOf(transfer)).toBe('failed');
+    expect(await stateOf(transfer)).toBe('failed');
   });
 
   it('PENDING is waited for, and may still become OK', async () => {
-    const { transfer, run } = authorised();
+    const { transfer, run } = await authorised();
     script.execute(lost);
     script.executionStatus(PENDING);
     script.executionStatus(PENDING);
@@ -190,12 +190,12 @@ describe('when the answer to execute was lost,', () => {
   });
 
   it('PENDING to the end is unknown, not executed: it is no yes', async () => {
-    const { transfer, run } = authorised();
+    const { transfer, run } = await authorised();
     script.execute(lost);
     for (let polls = 0; polls < 5; polls += 1) script.executionStatus(PENDING);
     script.status(AUTHORIZED);
     await expect(run()).rejects.toMatchObject({ code: 'outcome_unknown' });
-    expect(stateOf(transfer)).toBe('unknown');
+    expect(await stateOf(transfer)).toBe('unknown');
     expect(transfer.world.elapsed()).toBe(15_000);
   });
 
@@ -203,38 +203,38 @@ describe('when the answer to execute was lost,', () => {
     ['OK', 'executed'],
     ['EXECUTED', 'executed'],
   ])('the execution status %s of the operation is a yes', async (status, state) => {
-    const { run } = authorised(SCT);
+    const { run } = await authorised(SCT);
     script.execute(lost);
     script.status(operationStatus('AUTHORIZED', status));
     expect(await run()).toMatchObject({ state, cro: null });
   });
 
   it('the execution status KO of the operation is a no', async () => {
-    const { transfer, run } = authorised(SCT);
+    const { transfer, run } = await authorised(SCT);
     script.execute(lost);
     script.status(operationStatus('AUTHORIZED', 'KO'));
     await expect(run()).rejects.toMatchObject({ code: 'payment_failed' });
-    expect(stateOf(transfer)).toBe('failed');
+    expect(await stateOf(transfer)).toBe('failed');
   });
 
   it('a customer who did not authorise it is a no too', async () => {
-    const { transfer, run } = authorised(SCT);
+    const { transfer, run } = await authorised(SCT);
     script.execute(lost);
     script.status(operationStatus('NOT_AUTHORIZED'));
     await expect(run()).rejects.toMatchObject({ code: 'not_authorised' });
-    expect(stateOf(transfer)).toBe('rejected');
+    expect(await stateOf(transfer)).toBe('rejected');
   });
 
   it.each<[string, ScriptedAnswer]>([
     ['knows no such resource', refusal(412)],
     ['does not answer', { status: 501 }],
   ])('a bank that %s leaves it unknown', async (_, answer) => {
-    const { transfer, run } = authorised();
+    const { transfer, run } = await authorised();
     script.execute(lost);
     script.executionStatus(answer);
     script.status(answer);
     await expect(run()).rejects.toMatchObject({ code: 'outcome_unknown' });
-    expect(stateOf(transfer)).toBe('unknown');
+    expect(await stateOf(transfer)).toBe('unknown');
   });
 });
 
@@ -243,10 +243,10 @@ describe('execute that was not begun', () => {
     ['420', refusal(420)],
     ['429', refusal(429)],
   ])('since the bank turned it away with HTTP %s can be sent when it is taken up', async (_, answer) => {
-    const { transfer, run } = authorised(SCT);
+    const { transfer, run } = await authorised(SCT);
     script.execute(answer);
     await expect(run()).rejects.toMatchObject({ code: 'too_many_calls' });
-    expect(stateOf(transfer)).toBe('authorized');
+    expect(await stateOf(transfer)).toBe('authorized');
     expect(transfer.events().slice(-2)).toEqual(['execute-sent', 'execute-not-begun']);
 
     script.status(AUTHORIZED);
@@ -256,7 +256,7 @@ describe('execute that was not begun', () => {
 
   it('since the token was refused goes out again with a renewed one', async () => {
     const tokens: TokenSource = { current: async () => 'old', renewed: async () => 'new' };
-    const { transfer, run } = authorised(SCT, { tokens });
+    const { transfer, run } = await authorised(SCT, { tokens });
     script.execute(refusal(401));
     script.execute();
     expect(await run()).toMatchObject({ state: 'executed' });
@@ -270,11 +270,11 @@ describe('execute that was not begun', () => {
 
   it('since the renewed token was refused too waits for a login', async () => {
     const tokens: TokenSource = { current: async () => 'old', renewed: async () => 'new' };
-    const { transfer, run } = authorised(SCT, { tokens });
+    const { transfer, run } = await authorised(SCT, { tokens });
     script.execute(refusal(401));
     script.execute(refusal(401));
     await expect(run()).rejects.toMatchObject({ code: 'not_logged_in' });
-    expect(stateOf(transfer)).toBe('authorized');
+    expect(await stateOf(transfer)).toBe('authorized');
   });
 
   it.each([
@@ -288,14 +288,14 @@ describe('execute that was not begun', () => {
         current: async () => 'old',
         renewed: async () => {
           // Whatever happens now, also to this process: the bank turned the call away.
-          expect(stateOf(transfer)).toBe('authorized');
+          expect(await stateOf(transfer)).toBe('authorized');
           throw why;
         },
       };
-      const { transfer, run } = authorised(SCT, { tokens });
+      const { transfer, run } = await authorised(SCT, { tokens });
       script.execute(refusal(401));
       await expect(run()).rejects.toBe(why);
-      expect(stateOf(transfer)).toBe('authorized');
+      expect(await stateOf(transfer)).toBe('authorized');
 
       script.status(AUTHORIZED);
       script.execute();
@@ -315,9 +315,9 @@ describe('execute that was not begun', () => {
       },
       renewed: async () => 'never',
     };
-    const { transfer, run } = authorised(SCT, { tokens });
+    const { transfer, run } = await authorised(SCT, { tokens });
     await expect(run()).rejects.toBe(LOST);
-    expect(stateOf(transfer)).toBe('authorized');
+    expect(await stateOf(transfer)).toBe('authorized');
     expect(transfer.events()).not.toContain('execute-sent');
     expect(executions(recorded)).toBe(0);
   });
@@ -325,14 +325,14 @@ describe('execute that was not begun', () => {
 
 describe('an interruption', () => {
   it('while execute is under way concludes nothing: the bank is asked when it is taken up', async () => {
-    const { transfer, run } = authorised(SCT);
+    const { transfer, run } = await authorised(SCT);
     script.execute('no answer');
     const ended = expect(run()).rejects.toMatchObject({ code: 'interrupted' });
     await recorded.nextRequest();
     await recorded.nextRequest();
     transfer.world.interrupt.abort(new Psd2Error('interrupted', 'Interrupted'));
     await ended;
-    expect(stateOf(transfer)).toBe('executing');
+    expect(await stateOf(transfer)).toBe('executing');
 
     script.status(operationStatus('AUTHORIZED', 'OK'));
     const { bank } = openClient({ now: transfer.world.now });
@@ -344,7 +344,7 @@ describe('an interruption', () => {
     ['what became of it is asked for', SCT, 'cut before the answer', 'unknown'],
     ['it is to settle', {}, EXECUTED, 'executed'],
   ] as const)('while %s ends that, and the flow is where it was', async (_, order, answer, state) => {
-    const { transfer, run } = authorised(order);
+    const { transfer, run } = await authorised(order);
     script.execute(answer);
     if (state === 'unknown') script.status('no answer');
     else script.executionStatus('no answer');
@@ -352,11 +352,11 @@ describe('an interruption', () => {
     for (let requests = 0; requests < 3; requests += 1) await recorded.nextRequest();
     transfer.world.interrupt.abort(new Psd2Error('interrupted', 'Interrupted'));
     await ended;
-    expect(stateOf(transfer)).toBe(state);
+    expect(await stateOf(transfer)).toBe(state);
   });
 
   it('before execute leaves does not announce it', async () => {
-    const { transfer, run } = authorised(SCT, {
+    const { transfer, run } = await authorised(SCT, {
       tokens: {
         async current() {
           if (recorded.received.length > 0)
@@ -367,46 +367,46 @@ describe('an interruption', () => {
       },
     });
     await expect(run()).rejects.toMatchObject({ code: 'interrupted' });
-    expect(stateOf(transfer)).toBe('authorized');
+    expect(await stateOf(transfer)).toBe('authorized');
     expect(executions(recorded)).toBe(0);
   });
 });
 
 it('a yes without a cro, or with warnings, is a yes', async () => {
-  const { run } = authorised(SCT);
+  const { run } = await authorised(SCT);
   script.execute(success('{}', { message: '{"code":"W1","message":"Late","type":"WARNING"}' }));
   expect(await run()).toMatchObject({ state: 'executed', cro: null });
 });
 
 describe('a process that stood still while another took its transfer up', () => {
   /** The transfer as this process has it, which stands still right before it does `what`; another records `theirs` then. */
-  function standsStill(
-    { journal, open: begun }: TransferSetting,
+  async function standsStill(
+    transfer: TransferSetting,
     what: TransferEvent['type'] | 'the first byte',
     ...theirs: TransferEvent[]
-  ): OpenTransfer {
-    const open = journal.openTransfer(begun.current.flow);
-    const goOn = () => {
-      const other = journal.openTransfer(begun.current.flow);
-      for (const event of theirs.splice(0)) other.record(event);
+  ): Promise<Open<'transfer'>> {
+    const open = await transfer.opened();
+    const goOn = async () => {
+      const other = await transfer.opened();
+      for (const event of theirs.splice(0)) await other.record(event);
     };
     return {
       get current() {
         return open.current;
       },
-      record(event) {
-        if (event.type === what) goOn();
+      async record(event) {
+        if (event.type === what) await goOn();
         return open.record(event);
       },
-      assertOurs() {
-        if (what === 'the first byte' && open.current.state === 'executing') goOn();
-        open.assertOurs();
+      async assertOurs() {
+        if (what === 'the first byte' && open.current.state === 'executing') await goOn();
+        await open.assertOurs();
       },
       reread: () => open.reread(),
     };
   }
 
-  const runAs = ({ world, customer }: TransferSetting, open: OpenTransfer, bank: Bank) =>
+  const runAs = ({ world, customer }: TransferSetting, open: Open<'transfer'>, bank: Bank) =>
     runOperation(open, transferCalls(bank, open.current), {
       ...{ bank, world, customer },
       accept: async () => true,
@@ -420,52 +420,52 @@ describe('a process that stood still while another took its transfer up', () => 
     ['execute-sent', [{ type: 'cancelled' }], 'cancelled'],
     ['the first byte', [UNANSWERED], 'unknown'],
   ])('before %s sends nothing, and leaves the other’s work alone', async (what, theirs, state) => {
-    const { transfer, bank } = authorised(SCT);
-    const open = standsStill(transfer, what, ...theirs);
+    const { transfer, bank } = await authorised(SCT);
+    const open = await standsStill(transfer, what, ...theirs);
     await expect(runAs(transfer, open, bank)).rejects.toMatchObject({ code: 'overtaken' });
     expect(executions(recorded)).toBe(0);
-    expect(stateOf(transfer)).toBe(state);
+    expect(await stateOf(transfer)).toBe(state);
   });
 
   it('until after the bank has executed it writes down what the other could not tell', async () => {
-    const { transfer, bank } = authorised(SCT);
+    const { transfer, bank } = await authorised(SCT);
     script.execute();
-    const open = standsStill(transfer, 'executed', UNANSWERED);
+    const open = await standsStill(transfer, 'executed', UNANSWERED);
     expect(await runAs(transfer, open, bank)).toMatchObject({ state: 'executed', cro: '0012345678' });
-    expect([...transfer.journal.transfers()][0]).toMatchObject({ state: 'executed', cro: '0012345678' });
+    expect([await transfer.stored()][0]).toMatchObject({ state: 'executed', cro: '0012345678' });
     expect(executions(recorded)).toBe(1);
   });
 
   it('until a person said that it was not executed writes down that it was', async () => {
-    const { transfer, bank } = authorised(SCT);
+    const { transfer, bank } = await authorised(SCT);
     script.execute();
     const resolved = { type: 'resolved', outcome: 'not-executed', by: 'ada@pisp-1', note: null } as const;
-    const open = standsStill(transfer, 'executed', UNANSWERED, resolved);
+    const open = await standsStill(transfer, 'executed', UNANSWERED, resolved);
     expect(await runAs(transfer, open, bank)).toMatchObject({ state: 'executed' });
-    expect(stateOf(transfer)).toBe('executed');
+    expect(await stateOf(transfer)).toBe('executed');
   });
 
   it('until after the bank has refused it writes that down, too', async () => {
-    const { transfer, bank } = authorised(SCT);
+    const { transfer, bank } = await authorised(SCT);
     script.execute(refusal(422));
-    const open = standsStill(transfer, 'execute-refused', UNANSWERED);
+    const open = await standsStill(transfer, 'execute-refused', UNANSWERED);
     await expect(runAs(transfer, open, bank)).rejects.toMatchObject({ code: 'bank_refused' });
-    expect(stateOf(transfer)).toBe('failed');
+    expect(await stateOf(transfer)).toBe('failed');
   });
 
   it('until the other has been given data, and no more, writes down that it was executed', async () => {
-    const { transfer, bank } = authorised(SCT);
+    const { transfer, bank } = await authorised(SCT);
     script.execute();
-    const open = standsStill(transfer, 'executed', { type: 'further-data', data: ['{}'] });
+    const open = await standsStill(transfer, 'executed', { type: 'further-data', data: ['{}'] });
     expect(await runAs(transfer, open, bank)).toMatchObject({ state: 'executed', cro: '0012345678' });
-    expect(stateOf(transfer)).toBe('executed');
+    expect(await stateOf(transfer)).toBe('executed');
   });
 
   it('leaves what the other has found out as it is', async () => {
-    const { transfer, bank } = authorised();
+    const { transfer, bank } = await authorised();
     script.execute();
     const settled = { type: 'settlement', status: 'OK', description: null } as const;
-    const open = standsStill(transfer, 'executed', { type: 'executed', cro: 'theirs' }, settled);
+    const open = await standsStill(transfer, 'executed', { type: 'executed', cro: 'theirs' }, settled);
     expect(await runAs(transfer, open, bank)).toMatchObject({ state: 'settled', cro: 'theirs' });
     expect(executions(recorded)).toBe(1);
   });
@@ -473,64 +473,64 @@ describe('a process that stood still while another took its transfer up', () => 
   it.each([UNANSWERED, { type: 'resolved', outcome: 'not-executed', by: 'ada', note: null } as const])(
     'leaves it so where its own execute had no answer, and the other wrote %j',
     async (theirs) => {
-      const { transfer, bank } = authorised(SCT);
+      const { transfer, bank } = await authorised(SCT);
       script.execute('cut before the answer');
       const isUnknown = theirs === UNANSWERED;
       if (isUnknown) script.status(operationStatus('AUTHORIZED'));
-      const open = standsStill(transfer, 'execute-unanswered', ...new Set([UNANSWERED, theirs]));
+      const open = await standsStill(transfer, 'execute-unanswered', ...new Set([UNANSWERED, theirs]));
       await expect(runAs(transfer, open, bank)).rejects.toMatchObject({
         code: isUnknown ? 'outcome_unknown' : 'payment_failed',
       });
-      expect(stateOf(transfer)).toBe(isUnknown ? 'unknown' : 'failed');
+      expect(await stateOf(transfer)).toBe(isUnknown ? 'unknown' : 'failed');
       expect(transfer.events().filter((type) => type === 'execute-unanswered')).toHaveLength(1);
     },
   );
 
   it('while it asks what became of it goes on from what the other has found out', async () => {
-    const { transfer, bank } = authorised(SCT);
+    const { transfer, bank } = await authorised(SCT);
     script.execute('cut before the answer');
     script.status(operationStatus('AUTHORIZED', 'OK'));
-    const open = standsStill(transfer, 'executed', { type: 'executed', cro: 'theirs' });
+    const open = await standsStill(transfer, 'executed', { type: 'executed', cro: 'theirs' });
     expect(await runAs(transfer, open, bank)).toMatchObject({ state: 'executed', cro: 'theirs' });
   });
 
   it('while it is not told what became of it goes on from what the other has been told', async () => {
-    const { transfer, bank } = authorised(SCT);
-    transfer.journal.openTransfer(transfer.open.current.flow).record(SENT);
-    const open = standsStill(transfer, 'execute-unanswered', { type: 'executed', cro: 'theirs' });
+    const { transfer, bank } = await authorised(SCT);
+    await transfer.open.record(SENT);
+    const open = await standsStill(transfer, 'execute-unanswered', { type: 'executed', cro: 'theirs' });
     expect(await runAs(transfer, open, bank)).toMatchObject({ state: 'executed', cro: 'theirs' });
   });
 
   it('while the bank calls its settlement open goes on from what the other has found out', async () => {
-    const { transfer, bank } = authorised();
+    const { transfer, bank } = await authorised();
     script.execute();
     for (let polls = 0; polls < 5; polls += 1) script.executionStatus(PENDING);
     const settled = { type: 'settlement', status: 'OK', description: null } as const;
-    const open = standsStill(transfer, 'settlement', settled);
+    const open = await standsStill(transfer, 'settlement', settled);
     expect(await runAs(transfer, open, bank)).toMatchObject({ state: 'settled' });
   });
 
   it('where nothing can be written any more, says so, and asks no more', async () => {
-    const { transfer, bank } = authorised();
+    const { transfer, bank } = await authorised();
     script.execute();
     script.executionStatus(executionStatus('OK'));
-    const open = transfer.journal.openTransfer(transfer.open.current.flow);
+    const open = await transfer.opened();
     const record = open.record.bind(open);
-    open.record = (event) => {
+    open.record = async (event) => {
       if (event.type === 'settlement') throw new Psd2Error('config', 'The disk is full');
       return record(event);
     };
     await expect(runAs(transfer, open, bank)).rejects.toMatchObject({ code: 'config' });
-    expect(stateOf(transfer)).toBe('executed');
+    expect(await stateOf(transfer)).toBe('executed');
   });
 
   it('while it asks for the settlement goes on from what the other has found out', async () => {
-    const { transfer, bank } = authorised();
+    const { transfer, bank } = await authorised();
     script.execute();
     script.executionStatus(executionStatus('OK'));
     const failed = { type: 'settlement', status: 'KO', description: 'theirs' } as const;
-    const open = standsStill(transfer, 'settlement', failed);
+    const open = await standsStill(transfer, 'settlement', failed);
     await expect(runAs(transfer, open, bank)).rejects.toMatchObject({ code: 'payment_failed' });
-    expect(stateOf(transfer)).toBe('failed');
+    expect(await stateOf(transfer)).toBe('failed');
   });
 });

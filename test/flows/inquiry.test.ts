@@ -77,7 +77,12 @@ describe('the customer is not sent to SCA', () => {
   it('by a PUT, which is not made again', async () => {
     recorded.expect('PUT', '/private/customers/1234567/consent/request/r1/confirm', scaRequired(412, 'r1'));
     const customer = fakeCustomer();
-    const consent = { customerId: '1234567', resourceId: 'r1', transactionId, beforeSend: () => undefined };
+    const consent = {
+      customerId: '1234567',
+      resourceId: 'r1',
+      transactionId,
+      beforeSend: async () => undefined,
+    };
     await expect(confirmConsent(openBank(customer).bank, consent)).rejects.toMatchObject({
       code: 'sca_required',
     });

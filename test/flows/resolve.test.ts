@@ -32,15 +32,15 @@ const SAID = { by: 'ada@pisp-1', note: 'Case 4711' };
 const UNDECIDED = 'That does not tell whether it was executed.';
 
 /** A transfer whose `execute` was sent, what then happened to it, and the means to end it. */
-function sent(order: Partial<TransferOrder>, then: StepEvent[] = UNKNOWN) {
-  const transfer = newTransfer(newConfigFolder(temporary), { order });
+async function sent(order: Partial<TransferOrder>, then: StepEvent[] = UNKNOWN) {
+  const transfer = await newTransfer(newConfigFolder(temporary), { order });
   const { open, world } = transfer;
   const { bank } = openClient({ now: world.now });
-  open.record(VERIFIED);
-  open.record({ type: 'accepted' });
-  open.record({ type: 'authorization', status: 'AUTHORIZED', bankStatus: 'AUTHORIZED' });
-  open.record({ type: 'execute-sent', ...intent });
-  for (const event of then) open.record(event);
+  await open.record(VERIFIED);
+  await open.record({ type: 'accepted' });
+  await open.record({ type: 'authorization', status: 'AUTHORIZED', bankStatus: 'AUTHORIZED' });
+  await open.record({ type: 'execute-sent', ...intent });
+  for (const event of then) await open.record(event);
   const before = transfer.events().length;
   const told: string[] = [];
   const asked: string[] = [];
@@ -75,7 +75,7 @@ describe('where the bank does not tell', () => {
     ['not-executed', {}, EXECUTED, 'failed', true],
     ['executed', {}, EXECUTED, 'settled', false],
   ] as const)('what a person says counts: %s', async (outcome, order, then, state, isFree) => {
-    const transfer = sent(order, [...then]);
+    const transfer = await sent(order, [...then]);
     const gets = recorded.received.length;
     if (order !== SCT) script.executionStatus(executionStatus('PENDING'));
     script.status(operationStatus('AUTHORIZED', 'PENDING'));
@@ -93,7 +93,7 @@ describe('where the bank does not tell', () => {
     ['the resource is gone', () => script.status(refusal(404)), 'The bank does not tell its status: '],
     ['it is failing', () => [1, 2, 3, 4].map(() => script.status({ status: 503 })), 'The bank does not tell'],
   ])('because %s, a person can say it all the same', async (_, answers, sentence) => {
-    const transfer = sent(SCT);
+    const transfer = await sent(SCT);
     answers();
     await transfer.resolve('not-executed');
     expect(transfer.told).toEqual([expect.stringContaining(sentence), UNDECIDED]);
@@ -101,7 +101,7 @@ describe('where the bank does not tell', () => {
   });
 
   it('because nobody is logged in, a person can say it all the same', async () => {
-    const transfer = sent({});
+    const transfer = await sent({});
     const openBank = () => Promise.reject(new Psd2Error('not_logged_in', 'Nobody is logged in'));
     await transfer.resolve('executed', { openBank });
     expect(transfer.told).toEqual(["The bank can't be asked: Nobody is logged in.", UNDECIDED]);
@@ -109,7 +109,7 @@ describe('where the bank does not tell', () => {
   });
 
   it('nothing is written down after a no', async () => {
-    const transfer = sent(SCT);
+    const transfer = await sent(SCT);
     script.status(operationStatus('AUTHORIZED', 'PENDING'));
     await expect(transfer.resolve('not-executed', { yes: false })).rejects.toMatchObject({
       code: 'cancelled',
@@ -118,7 +118,7 @@ describe('where the bank does not tell', () => {
   });
 
   it('an interruption is no answer: nothing is written down', async () => {
-    const transfer = sent(SCT);
+    const transfer = await sent(SCT);
     const openBank = () => Promise.reject(new Psd2Error('interrupted', 'Interrupted'));
     await expect(transfer.resolve('executed', { openBank })).rejects.toMatchObject({ code: 'interrupted' });
     expect(transfer.written()).toEqual([]);
@@ -131,7 +131,7 @@ describe('where the bank tells, its answer counts', () => {
     ['KO', 'not-executed', 'executed', ['settlement'], 'failed'],
   ] as const)('%s of an SCT', async (status, agreed, contrary, events, state) => {
     for (const outcome of [agreed, contrary]) {
-      const transfer = sent(SCT);
+      const transfer = await sent(SCT);
       script.status(operationStatus('AUTHORIZED', status));
       const ended = transfer.resolve(outcome);
       if (outcome === agreed) await ended;
@@ -153,7 +153,7 @@ describe('where the bank tells, its answer counts', () => {
     ['KO', 'not-executed', EXECUTED, ['settlement'], 'failed'],
   ] as const)('%s of an instant transfer', async (status, agreed, then, events, state) => {
     for (const outcome of ['executed', 'not-executed'] as const) {
-      const transfer = sent({}, [...then]);
+      const transfer = await sent({}, [...then]);
       script.executionStatus(executionStatus(status));
       const ended = transfer.resolve(outcome);
       if (outcome === agreed) await ended;
@@ -164,7 +164,7 @@ describe('where the bank tells, its answer counts', () => {
   });
 
   it('a customer who did not authorise it is a no', async () => {
-    const transfer = sent(SCT);
+    const transfer = await sent(SCT);
     script.status(operationStatus('NOT_AUTHORIZED'));
     await expect(transfer.resolve('executed')).rejects.toMatchObject({ code: 'usage' });
     expect(transfer.open.current.state).toBe('rejected');
@@ -175,13 +175,13 @@ describe('where the bank tells, its answer counts', () => {
       script.executionStatus(executionStatus('PENDING'));
       script.status(operationStatus('AUTHORIZED', 'EXECUTED'));
     };
-    const yes = sent({});
+    const yes = await sent({});
     pending();
     await yes.resolve('executed');
     expect(yes.open.current.state).toBe('settled');
     expect(yes.written()).toEqual(['executed', 'resolved']);
 
-    const no = sent({}, EXECUTED);
+    const no = await sent({}, EXECUTED);
     pending();
     await expect(no.resolve('not-executed')).rejects.toMatchObject({ code: 'usage' });
     expect(no.open.current).toMatchObject({ state: 'executed', cro: '0012345678' });
@@ -190,12 +190,16 @@ describe('where the bank tells, its answer counts', () => {
 });
 
 describe('a consent', () => {
-  function confirming() {
-    const consent = newConsent(newConfigFolder(temporary));
+  async function confirming() {
+    const consent = await newConsent(newConfigFolder(temporary));
     const { open, world } = consent;
     const { bank } = openClient({ now: world.now });
-    open.record({ type: 'requested', resourceId: 'r1', outcomes: [{ name: 'PAYMENTS', outcome: true }] });
-    open.record({ type: 'confirm-sent', ...intent });
+    await open.record({
+      type: 'requested',
+      resourceId: 'r1',
+      outcomes: [{ name: 'PAYMENTS', outcome: true }],
+    });
+    await open.record({ type: 'confirm-sent', ...intent });
     const resolve = (outcome: ResolvedOutcome) =>
       resolveFlow(
         open,
@@ -215,7 +219,7 @@ describe('a consent', () => {
     ['executed', 'confirmed'],
     ['not-executed', 'failed'],
   ] as const)('that the bank does not tell of is what a person says: %s', async (outcome, state) => {
-    const { consent, open, resolve } = confirming();
+    const { consent, open, resolve } = await confirming();
     script.status(operationStatus('AUTHORIZED'));
     await resolve(outcome);
     expect(open.current).toMatchObject({ state, resolution: { outcome, ...SAID } });
@@ -234,7 +238,7 @@ describe('a consent', () => {
     ['not authorised', operationStatus('NOT_AUTHORIZED'), 'executed', 'rejected'],
     ['expired', operationStatus('EXPIRED'), 'executed', 'expired'],
   ] as const)('that the bank calls %s is that', async (_, answer, said, state) => {
-    const { open, resolve } = confirming();
+    const { open, resolve } = await confirming();
     script.status(answer);
     await expect(resolve(said)).rejects.toMatchObject({
       code: 'usage',
@@ -249,11 +253,11 @@ it('a transfer that was resolved is done when it is taken up, and says who ended
     ['executed', {}],
     ['not-executed', SCT],
   ] as const) {
-    const setting = newTransfer(newConfigFolder(temporary), { order });
+    const setting = await newTransfer(newConfigFolder(temporary), { order });
     const { bank } = openClient({ now: setting.world.now });
-    setting.open.record(VERIFIED);
-    setting.open.record({ type: 'execute-sent', ...intent });
-    setting.open.record({ type: 'resolved', outcome, ...SAID });
+    await setting.open.record(VERIFIED);
+    await setting.open.record({ type: 'execute-sent', ...intent });
+    await setting.open.record({ type: 'resolved', outcome, ...SAID });
     const before = recorded.received.length;
     if (outcome === 'executed') expect(await setting.run(bank)).toMatchObject({ state: 'settled' });
     else

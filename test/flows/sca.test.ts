@@ -24,9 +24,9 @@ function portsWith(customer: FakeCustomer) {
   const ports: FlowPorts = { bank: openClient({ now: world.now }).bank, customer, world };
   const steps: string[] = [];
   const record = {
-    beforeSend: () => void steps.push('approach-sent'),
-    started: () => steps.push('started'),
-    returned: () => steps.push('returned'),
+    beforeSend: async () => void steps.push('approach-sent'),
+    started: async () => void steps.push('started'),
+    returned: async () => void steps.push('returned'),
   };
   return { world, ports, steps, record };
 }

@@ -3,8 +3,9 @@ import type { TokenSource } from '../../src/bank/call/bank.ts';
 import { Psd2Error } from '../../src/errors.ts';
 import type { TokenKeeper } from '../../src/flows/ports.ts';
 import { openSession, type SessionSettings } from '../../src/flows/session.ts';
-import { type StoredTokens, TokenStore } from '../../src/store/files/tokens.ts';
+import { FileTokens } from '../../src/store/files/tokens.ts';
 import type { StoreFolder } from '../../src/store/machine/folder.ts';
+import type { Holder, StoredTokens, TokenSlot, Tokens } from '../../src/store/ports.ts';
 import { refusal, tokens } from '../bank/answers.ts';
 import { useClients } from '../bank/client.ts';
 import { useRecordedBank } from '../bank/recorded-bank.ts';
@@ -22,9 +23,9 @@ const HOUR = 3_600_000;
 async function login(left: number | 'no login', stored: Partial<StoredTokens> = {}) {
   const world = fakeWorld();
   const folder = newConfigFolder(temporary);
-  const store = new TokenStore(folder, 'sandbox', new URL(recorded.baseUrl));
+  const store = new FileTokens(folder, 'sandbox', new URL(recorded.baseUrl));
   if (left !== 'no login') {
-    await store.write('1234567', {
+    await write(store, '1234567', {
       accessToken: 'access-0',
       accessTokenExpiresAt: new Date(world.now().getTime() + left).toISOString(),
       refreshToken: 'refresh-0',
@@ -41,7 +42,7 @@ function sessionOf(
   world: SessionSettings['world'],
   grantType: SessionSettings['grantType'] = 'authorization_code',
 ): TokenSource {
-  const store = new TokenStore(folder, 'sandbox', new URL(recorded.baseUrl));
+  const store = new FileTokens(folder, 'sandbox', new URL(recorded.baseUrl));
   const holder = grantType === 'client_credentials' ? null : '1234567';
   return openSession({
     bank: openClient({ now: world.now }).bankWith(),
@@ -52,16 +53,28 @@ function sessionOf(
   });
 }
 
-function keeperOf(store: TokenStore, holder: string | null = '1234567'): TokenKeeper {
+/** Writes the tokens of a new login. */
+function write(store: Tokens, holder: Holder, tokens: StoredTokens): Promise<void> {
+  return store.change(holder, (slot) => slot.write(tokens));
+}
+
+/** @param changed what of a slot is otherwise */
+function keeperOf(
+  store: Tokens,
+  holder: Holder = '1234567',
+  changed: (slot: TokenSlot) => Partial<TokenSlot> = () => ({}),
+): TokenKeeper {
   return {
     whose: 'The login',
     read: () => store.read(holder),
-    replace: (spent, granted) => store.replace(holder, spent, granted),
-    refuse: (refused) => store.refuse(holder, refused),
-    isNewest: (held) => store.isNewest(holder, held),
-    reserve: () => store.reserve(),
-    locked: (work) => store.locked(holder, work),
+    ready: () => store.ready(),
+    change: (work) => store.change(holder, (slot) => work({ ...slot, ...changed(slot) })),
   };
+}
+
+/** What another process writes that has no claim any more. */
+function lateSlot(store: Tokens, holder: Holder = '1234567'): Promise<TokenSlot> {
+  return store.change(holder, async (slot) => slot);
 }
 
 function sentBodies(): unknown[] {
@@ -112,12 +125,12 @@ describe('an access token', () => {
 
   it('that was renewed by another in the meantime is taken from the store', async () => {
     const { session, store } = await login(HOUR);
-    await store.write('1234567', { ...(await loaded(store)), accessToken: 'access-of-another' });
+    await write(store, '1234567', { ...(await loaded(store)), accessToken: 'access-of-another' });
     expect(await session.renewed('access-0')).toBe('access-of-another');
   });
 });
 
-async function loaded(store: TokenStore): Promise<StoredTokens> {
+async function loaded(store: Tokens): Promise<StoredTokens> {
   const stored = await store.read('1234567');
   if (!stored) throw new TypeError('no tokens');
   return stored;
@@ -174,39 +187,41 @@ describe('a refresh token', () => {
         accessToken: 'access-of-another',
         accessTokenExpiresAt: null,
       };
+      const theirs = await lateSlot(new FileTokens(folder, 'sandbox', new URL(recorded.baseUrl)));
       const another = async () => {
-        const theirs = new TokenStore(folder, 'sandbox', new URL(recorded.baseUrl));
-        await theirs.replace('1234567', await theirs.read('1234567'), { ...newer, refreshToken: 'theirs' });
+        await theirs.replace(await theirs.read(), { ...newer, refreshToken: 'theirs' });
       };
       let stored: Promise<void> | undefined;
-      const keeper = keeperOf(store);
+      const keeper = keeperOf(store, '1234567', (slot) => ({
+        // The last look before the call leaves.
+        async isOurs(read) {
+          const isOurs = await slot.isOurs(read);
+          stored ??= another();
+          return isOurs;
+        },
+        async refuse(refused) {
+          await stored;
+          await slot.refuse(refused);
+        },
+        async replace(spent, granted) {
+          await stored;
+          return slot.replace(spent, granted);
+        },
+        async read() {
+          await stored;
+          return slot.read();
+        },
+      }));
       const session = openSession({
         bank: openClient({ now: world.now }).bankWith(),
         grantType: 'authorization_code',
         client: () => ({ clientId: 'client-1', clientSecret: 'secret-1' }),
         keeper: {
           ...keeper,
-          reserve() {
+          async ready() {
             if (when === 'before it is sent') stored ??= another();
-            return keeper.reserve();
-          },
-          // The last look before the call leaves.
-          isNewest(held) {
-            const isNewest = keeper.isNewest(held);
-            stored ??= another();
-            return isNewest;
-          },
-          async refuse(refused) {
             await stored;
-            await keeper.refuse(refused);
-          },
-          async replace(spent, granted) {
-            await stored;
-            return keeper.replace(spent, granted);
-          },
-          async read() {
-            await stored;
-            return keeper.read();
+            return keeper.ready();
           },
         },
         world,
@@ -243,13 +258,12 @@ describe('a refresh token', () => {
     it('is refused, and who had the lock before is named: it may stand still and store what it was given', async () => {
       recorded.expect('POST', TOKEN_PATH, INVALID);
       const { world, store } = await login(0);
-      const keeper = keeperOf(store);
       const takenOverFrom = 'process 4711 on host-1';
       const session = openSession({
         bank: openClient({ now: world.now }).bankWith(),
         grantType: 'authorization_code',
         client: () => ({ clientId: 'client-1', clientSecret: 'secret-1' }),
-        keeper: { ...keeper, locked: (work) => keeper.locked((lock) => work({ ...lock, takenOverFrom })) },
+        keeper: keeperOf(store, '1234567', () => ({ takenOverFrom })),
         world,
       });
       await expect(session.current()).rejects.toMatchObject({
@@ -262,13 +276,14 @@ describe('a refresh token', () => {
     it('is not sent by a process that has lost the lock', async () => {
       recorded.expect('POST', TOKEN_PATH, tokens('access-1', 'refresh-1'));
       const { world, store } = await login(0);
-      const keeper = keeperOf(store);
-      const locks = [{ isOurs: () => false, takenOverFrom: undefined }];
+      const answers = [false];
       const session = openSession({
         bank: openClient({ now: world.now }).bankWith(),
         grantType: 'authorization_code',
         client: () => ({ clientId: 'client-1', clientSecret: 'secret-1' }),
-        keeper: { ...keeper, locked: (work) => keeper.locked((lock) => work(locks.shift() ?? lock)) },
+        keeper: keeperOf(store, '1234567', (slot) => ({
+          isOurs: async (read) => answers.shift() ?? slot.isOurs(read),
+        })),
         world,
       });
       expect(await session.current()).toBe('access-1');
@@ -278,18 +293,17 @@ describe('a refresh token', () => {
     it('was refused to the other, which says nothing against what this one was given', async () => {
       recorded.expect('POST', TOKEN_PATH, tokens('access-1', 'refresh-1'));
       const { world, store } = await login(0);
-      const keeper = keeperOf(store);
+      const theirs = await lateSlot(store);
       const session = openSession({
         bank: openClient({ now: world.now }).bankWith(),
         grantType: 'authorization_code',
         client: () => ({ clientId: 'client-1', clientSecret: 'secret-1' }),
-        keeper: {
-          ...keeper,
+        keeper: keeperOf(store, '1234567', (slot) => ({
           async replace(spent, granted) {
-            if (spent) await store.refuse('1234567', spent);
-            return keeper.replace(spent, granted);
+            if (spent) await theirs.refuse(spent);
+            return slot.replace(spent, granted);
           },
-        },
+        })),
         world,
       });
       expect(await session.current()).toBe('access-1');
@@ -306,9 +320,17 @@ describe('a refresh token', () => {
         client: () => ({ clientId: 'client-1', clientSecret: 'secret-1' }),
         keeper: {
           ...keeper,
-          replace(spent, granted) {
-            store.remove('1234567');
-            return keeper.replace(spent, granted);
+          // Its claim is lost before the bank has answered.
+          async change(work) {
+            const slot = await lateSlot(store);
+            return work({
+              ...slot,
+              isOurs: async () => true,
+              async replace(spent, granted) {
+                await store.forget('1234567');
+                return slot.replace(spent, granted);
+              },
+            });
           },
         },
         world,
@@ -320,16 +342,16 @@ describe('a refresh token', () => {
 
   it('is not gone on with after Ctrl-C, whatever another process has stored', async () => {
     const { world, store } = await login(0);
-    const keeper = keeperOf(store);
+    const theirs = await lateSlot(store);
     const session = openSession({
       bank: openClient({ now: world.now }).bankWith(),
       grantType: 'authorization_code',
       client: () => ({ clientId: 'client-1', clientSecret: 'secret-1' }),
-      keeper,
+      keeper: keeperOf(store),
       world: {
         ...world,
         async finish() {
-          await store.write('1234567', {
+          await theirs.write({
             ...(await loaded(store)),
             accessToken: 'a',
             accessTokenExpiresAt: null,
@@ -347,21 +369,21 @@ describe('a refresh token', () => {
   ])('holds space, and gives it back %s', async (_, answer) => {
     recorded.expect('POST', TOKEN_PATH, answer);
     const { world, store } = await login(0);
-    const keeper = keeperOf(store);
     const steps: string[] = [];
     const session = openSession({
       bank: openClient({ now: world.now }).bankWith(),
       grantType: 'authorization_code',
       client: () => ({ clientId: 'client-1', clientSecret: 'secret-1' }),
       keeper: {
-        ...keeper,
-        reserve() {
+        ...keeperOf(store, '1234567', (slot) => ({
+          replace(spent, granted) {
+            steps.push('write');
+            return slot.replace(spent, granted);
+          },
+        })),
+        async ready() {
           steps.push('reserve');
-          return () => void steps.push('give back');
-        },
-        replace(spent, granted) {
-          steps.push('write');
-          return keeper.replace(spent, granted);
+          return async () => void steps.push('give back');
         },
       },
       world,
@@ -379,9 +401,7 @@ describe('a refresh token', () => {
       client: () => ({ clientId: 'client-1', clientSecret: 'secret-1' }),
       keeper: {
         ...keeperOf(store),
-        reserve: () => {
-          throw new Psd2Error('config', 'The disk is full');
-        },
+        ready: () => Promise.reject(new Psd2Error('config', 'The disk is full')),
       },
       world,
     });
@@ -414,7 +434,7 @@ describe('a refresh token', () => {
     recorded.expect('POST', TOKEN_PATH, tokens('access-1', 'refresh-1'));
     const world = fakeWorld();
     const folder = newConfigFolder(temporary);
-    await new TokenStore(folder, 'sandbox', new URL(recorded.baseUrl)).write('1234567', {
+    await write(new FileTokens(folder, 'sandbox', new URL(recorded.baseUrl)), '1234567', {
       accessToken: 'access-0',
       accessTokenExpiresAt: world.now().toISOString(),
       refreshToken: 'refresh-0',
@@ -449,23 +469,18 @@ it('a token that was refused is not used again, also where it could not be renew
   const { session, store } = await login(HOUR);
   expect(await session.current()).toBe('access-0');
   await expect(session.renewed('access-0')).rejects.toMatchObject({ code: 'not_logged_in' });
-  await store.write('1234567', { ...(await loaded(store)), accessToken: 'access-of-another' });
+  await write(store, '1234567', { ...(await loaded(store)), accessToken: 'access-of-another' });
   expect(await session.current()).toBe('access-of-another');
 });
 
 describe('tokens that can not be stored', () => {
   const lost = new Psd2Error('config', 'The disk is full', { hint: 'Check the free space.' });
-  const sessionThatLoses = (world: SessionSettings['world'], store: TokenStore, holder: string | null) =>
+  const sessionThatLoses = (world: SessionSettings['world'], store: Tokens, holder: Holder) =>
     openSession({
       bank: openClient({ now: world.now }).bankWith(),
       grantType: holder === null ? 'client_credentials' : 'authorization_code',
       client: () => ({ clientId: 'client-1', clientSecret: 'secret-1' }),
-      keeper: {
-        ...keeperOf(store, holder),
-        replace: async () => {
-          throw lost;
-        },
-      },
+      keeper: keeperOf(store, holder, () => ({ replace: () => Promise.reject(lost) })),
       world,
     });
 
@@ -485,7 +500,7 @@ describe('tokens that can not be stored', () => {
   it('of the application mean no more than that', async () => {
     recorded.expect('POST', TOKEN_PATH, tokens('access-1', null));
     const { world, store } = await login('no login');
-    await store.write(null, {
+    await write(store, null, {
       accessToken: null,
       accessTokenExpiresAt: null,
       refreshToken: null,
@@ -511,8 +526,8 @@ describe('the application by itself', () => {
     recorded.expect('POST', TOKEN_PATH, tokens('access-1', null));
     const world = fakeWorld();
     const folder = newConfigFolder(temporary);
-    const store = new TokenStore(folder, 'sandbox', new URL(recorded.baseUrl));
-    await store.write(null, {
+    const store = new FileTokens(folder, 'sandbox', new URL(recorded.baseUrl));
+    await write(store, null, {
       accessToken: 'access-0',
       accessTokenExpiresAt: world.now().toISOString(),
       refreshToken: null,

@@ -12,16 +12,16 @@ const script = scriptOf(recorded);
 const temporary = temporaryFolder();
 
 /** An instant transfer that the bank has executed just now. */
-function executed() {
-  const transfer = newTransfer(newConfigFolder(temporary));
-  transfer.open.record(VERIFIED);
-  transfer.open.record({ type: 'executed', cro: '1' });
+async function executed() {
+  const transfer = await newTransfer(newConfigFolder(temporary));
+  await transfer.open.record(VERIFIED);
+  await transfer.open.record({ type: 'executed', cro: '1' });
   /** When each status call was made, in milliseconds after execute ended; each takes `slow` to be answered. */
   const asked: number[] = [];
   const run = (slow: (poll: number) => number = () => 0) => {
     const { bank } = openClient({
       now: transfer.world.now,
-      observe: () => {
+      observe: async () => {
         transfer.world.pass(slow(asked.length));
       },
       tokens: {
@@ -44,7 +44,7 @@ const stillPending = {
 
 describe('the status of an instant transfer', () => {
   it('is asked for first after 1 s, every 3 to 5 s, last after 15 s', async () => {
-    const { transfer, asked, run } = executed();
+    const { transfer, asked, run } = await executed();
     for (let polls = 0; polls < 5; polls += 1) script.executionStatus(executionStatus('PENDING'));
     await expect(run()).rejects.toMatchObject(stillPending);
     expect(asked[0]).toBeGreaterThanOrEqual(1000);
@@ -54,13 +54,11 @@ describe('the status of an instant transfer', () => {
       expect(gap).toBeGreaterThanOrEqual(3000);
       expect(gap).toBeLessThanOrEqual(5000);
     });
-    expect([...transfer.journal.transfers()]).toMatchObject([
-      { state: 'executed', executionStatus: 'PENDING' },
-    ]);
+    expect([await transfer.stored()]).toMatchObject([{ state: 'executed', executionStatus: 'PENDING' }]);
   });
 
   it.each([1, 2, 5])('is not asked for again once it is final, at poll %i', async (final) => {
-    const { asked, run } = executed();
+    const { asked, run } = await executed();
     for (let polls = 1; polls < final; polls += 1) script.executionStatus(executionStatus('PENDING'));
     script.executionStatus(executionStatus('OK'));
     expect(await run()).toMatchObject({ state: 'settled', cro: '1' });
@@ -68,14 +66,14 @@ describe('the status of an instant transfer', () => {
   });
 
   it('of a word that only the bank knows counts as pending', async () => {
-    const { run } = executed();
+    const { run } = await executed();
     script.executionStatus(executionStatus('WORKING'));
     script.executionStatus(executionStatus('OK'));
     expect(await run()).toMatchObject({ state: 'settled' });
   });
 
   it('is not asked for in a burst after an answer that was slow', async () => {
-    const { asked, run } = executed();
+    const { asked, run } = await executed();
     for (let polls = 0; polls < 3; polls += 1) script.executionStatus(executionStatus('PENDING'));
     // The first answer comes at 8.5 s: the polls at 4 and 8 s are past.
     await expect(run((poll) => (poll === 1 ? 7500 : 0))).rejects.toMatchObject(stillPending);
@@ -83,14 +81,14 @@ describe('the status of an instant transfer', () => {
   });
 
   it('is not asked for after 15 s when the first answer took longer', async () => {
-    const { asked, run } = executed();
+    const { asked, run } = await executed();
     script.executionStatus(executionStatus('PENDING'));
     await expect(run(() => 20_000)).rejects.toMatchObject(stillPending);
     expect(asked).toEqual([1000]);
   });
 
   it('that cannot be asked for leaves the transfer executed', async () => {
-    const { transfer, run } = executed();
+    const { transfer, run } = await executed();
     script.executionStatus(refusal(412, 'PSD2_E1', 'Not now'));
     await expect(run()).rejects.toMatchObject({
       code: 'outcome_unknown',
@@ -98,13 +96,13 @@ describe('the status of an instant transfer', () => {
         'is executed, and its status could not be asked for: The bank refused',
       ),
     });
-    expect([...transfer.journal.transfers()]).toMatchObject([{ state: 'executed' }]);
+    expect([await transfer.stored()]).toMatchObject([{ state: 'executed' }]);
   });
 });
 
 describe('taken up later', () => {
   it('it is asked for at once', async () => {
-    const { transfer, asked, run } = executed();
+    const { transfer, asked, run } = await executed();
     transfer.world.pass(100_000);
     script.executionStatus(executionStatus('OK'));
     expect(await run()).toMatchObject({ state: 'settled' });
@@ -112,7 +110,7 @@ describe('taken up later', () => {
   });
 
   it('within the 15 s it is asked for at the times that are left', async () => {
-    const { transfer, asked, run } = executed();
+    const { transfer, asked, run } = await executed();
     transfer.world.pass(5000);
     for (let polls = 0; polls < 3; polls += 1) script.executionStatus(executionStatus('PENDING'));
     await expect(run()).rejects.toMatchObject(stillPending);

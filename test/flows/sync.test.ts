@@ -4,7 +4,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import type { Bank } from '../../src/bank/call/bank.ts';
 import { addDays, type IsoDate, isIsoDate } from '../../src/domain/calendar.ts';
 import { syncCustomer } from '../../src/flows/sync.ts';
-import { SyncFolder } from '../../src/store/sync-folder.ts';
+import { syncIntoFolder } from '../../src/store/files/sync/into-folder.ts';
 import { readEnvelope } from '../../src/wire/envelope.ts';
 import { temporaryFolder } from '../store/temporary-folder.ts';
 
@@ -69,11 +69,10 @@ describe('the transactions of a product', () => {
     out = join(temporary, String(Math.random()));
   });
   const sync = (bank: Bank, since: IsoDate | undefined, today = TODAY) =>
-    SyncFolder.within(
-      out,
-      '1048262',
-      (folder) => syncCustomer(bank, folder, { customerId: '1048262', since, today, transactionId: 't' }),
-      new AbortController().signal,
+    syncIntoFolder(out).run(new AbortController().signal, (run) =>
+      run.customer('1048262', (to) =>
+        syncCustomer(bank, to, { customerId: '1048262', since, today, transactionId: 't' }),
+      ),
     );
   const linesOf = (...names: string[]): { kind?: string; details: string }[] =>
     readFileSync(join(out, '1048262', ...names), 'utf8')

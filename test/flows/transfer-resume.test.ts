@@ -4,14 +4,13 @@ import { expect, it } from 'vitest';
 import type { TransferOrder } from '../../src/domain/transfer.ts';
 import { runOperation } from '../../src/flows/operation.ts';
 import { transferCalls } from '../../src/flows/transfer.ts';
-import { FlowJournal } from '../../src/store/files/journal.ts';
 import type { StoreFolder } from '../../src/store/machine/folder.ts';
 import { operationStatus, refusal } from '../bank/answers.ts';
 import { useClients } from '../bank/client.ts';
 import { useRecordedBank } from '../bank/recorded-bank.ts';
 import { newConfigFolder, temporaryFolder } from '../store/temporary-folder.ts';
 import { fakeCustomer, fakeWorld } from './doubles.ts';
-import { executionStatus, executions, newTransfer, readLines, scriptOf } from './transfers.ts';
+import { executionStatus, executions, flowsIn, newTransfer, readLines, scriptOf } from './transfers.ts';
 
 const recorded = useRecordedBank();
 const openClient = useClients(recorded);
@@ -71,11 +70,13 @@ async function resume(lines: string[]): Promise<string[]> {
   const folder = leftBehind(lines);
   const world = fakeWorld();
   const { bank } = openClient({ now: world.now });
-  const open = new FlowJournal(folder, 'sandbox', world.now, () => 0.5).openTransfer(REFERENCE);
-  const calls = transferCalls(bank, open.current);
   const ports = { bank, world, customer: fakeCustomer(), accept: async () => true };
-  await runOperation(open, calls, ports).catch(() => {});
-  return readLines(folder, open.current.flow);
+  const flows = flowsIn(folder, world);
+  const { flow } = await flows.find('transfer', REFERENCE);
+  await flows
+    .resume('transfer', flow, (open) => runOperation(open, transferCalls(bank, open.current), ports))
+    .catch(() => {});
+  return readLines(folder, flow);
 }
 
 /** Takes up what was left behind at a bank where all goes well. */
@@ -91,7 +92,7 @@ async function resumeWell(lines: string[]): Promise<string[]> {
 /** The journal of a whole instant transfer. */
 async function journalOf(events: { execute: 'answered' | 'lost' | 'turned away' }): Promise<string[]> {
   const folder = newConfigFolder(temporary);
-  const transfer = newTransfer(folder);
+  const transfer = await newTransfer(folder);
   const { bank } = openClient({ now: transfer.world.now });
   CALLS.verify();
   CALLS.approach();
@@ -133,7 +134,7 @@ it.each([
 /** A transfer that was left behind after `execute-sent`. */
 async function executing(order: Partial<TransferOrder>): Promise<string[]> {
   const folder = newConfigFolder(temporary);
-  const transfer = newTransfer(folder, { order });
+  const transfer = await newTransfer(folder, { order });
   const { bank } = openClient({ now: transfer.world.now });
   CALLS.verify();
   CALLS.approach();

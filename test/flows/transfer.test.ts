@@ -22,7 +22,7 @@ describe('the whole way', () => {
     script.status(operationStatus('AUTHORIZED'));
     script.execute();
     script.executionStatus(executionStatus('OK'));
-    const transfer = newTransfer(folder());
+    const transfer = await newTransfer(folder());
     const shown: Transfer[] = [];
     const end = await transfer.run(openClient({ now: transfer.world.now }).bank, {
       accept: async (verified) => shown.push(verified) > 0,
@@ -64,7 +64,7 @@ describe('the whole way', () => {
     script.approach();
     script.status(operationStatus('AUTHORIZED'));
     script.execute();
-    const transfer = newTransfer(folder(), { order: SCT });
+    const transfer = await newTransfer(folder(), { order: SCT });
     expect(await transfer.run(openClient({ now: transfer.world.now }).bank)).toMatchObject({
       state: 'executed',
       cro: '0012345678',
@@ -78,7 +78,7 @@ describe('the whole way', () => {
     script.approach();
     script.status(operationStatus('AUTHORIZED'));
     script.execute();
-    const transfer = newTransfer(folder(), { order: { futureDated: true } });
+    const transfer = await newTransfer(folder(), { order: { futureDated: true } });
     expect(await transfer.run(openClient({ now: transfer.world.now }).bank)).toMatchObject({
       state: 'executed',
     });
@@ -92,13 +92,13 @@ describe('the execution status', () => {
     script.status(operationStatus('AUTHORIZED'));
     script.execute();
     script.executionStatus(executionStatus('KO', 'Account closed'));
-    const transfer = newTransfer(folder());
+    const transfer = await newTransfer(folder());
     await expect(transfer.run(openClient({ now: transfer.world.now }).bank)).rejects.toMatchObject({
       code: 'payment_failed',
       message: 'The payment failed: Account closed',
       transactionId: transfer.open.current.transactionId,
     });
-    expect([...transfer.journal.transfers()]).toMatchObject([{ state: 'failed', executionStatus: 'KO' }]);
+    expect([await transfer.stored()]).toMatchObject([{ state: 'failed', executionStatus: 'KO' }]);
   });
 });
 
@@ -110,9 +110,9 @@ describe('the authorization', () => {
     script.verify();
     script.approach();
     script.status(operationStatus(status));
-    const transfer = newTransfer(folder());
+    const transfer = await newTransfer(folder());
     await expect(transfer.run(openClient({ now: transfer.world.now }).bank)).rejects.toMatchObject({ code });
-    expect([...transfer.journal.transfers()]).toMatchObject([{ state, authorizationStatus: status }]);
+    expect([await transfer.stored()]).toMatchObject([{ state, authorizationStatus: status }]);
     expect(executions(recorded)).toBe(0);
   });
 
@@ -123,7 +123,7 @@ describe('the authorization', () => {
       script.status(operationStatus(status));
     script.status(success('{"authenticationState":"AUTHORIZED"}'));
     script.execute();
-    const transfer = newTransfer(folder(), { order: SCT });
+    const transfer = await newTransfer(folder(), { order: SCT });
     await transfer.run(openClient({ now: transfer.world.now }).bank);
     expect(transfer.world.sleeps).toEqual([500, 1000, 2000, 3000, 3000]);
   });
@@ -132,7 +132,7 @@ describe('the authorization', () => {
     script.verify();
     script.approach();
     for (let asked = 0; asked < 4; asked += 1) script.status(operationStatus('PENDING'));
-    const transfer = newTransfer(folder(), { customer: customerElsewhere({ scaTimeoutMs: 5000 }) });
+    const transfer = await newTransfer(folder(), { customer: customerElsewhere({ scaTimeoutMs: 5000 }) });
     await expect(transfer.run(openClient({ now: transfer.world.now }).bank)).rejects.toMatchObject({
       code: 'authorisation_timeout',
       message: 'The customer did not authorise the transfer within 5 s',
@@ -140,13 +140,13 @@ describe('the authorization', () => {
       next: [['transfer', 'resume', transfer.open.current.flow]],
     });
     expect(transfer.world.elapsed()).toBeLessThanOrEqual(5000);
-    expect([...transfer.journal.transfers()]).toMatchObject([{ state: 'authorizing' }]);
+    expect([await transfer.stored()]).toMatchObject([{ state: 'authorizing' }]);
   });
 });
 
 it('what the operator does not accept is cancelled before SCA', async () => {
   script.verify();
-  const transfer = newTransfer(folder());
+  const transfer = await newTransfer(folder());
   const run = transfer.run(openClient({ now: transfer.world.now }).bank, { accept: async () => false });
   await expect(run).rejects.toMatchObject({ code: 'cancelled' });
   expect(transfer.events()).toEqual(['created', 'verify-sent', 'verified', 'cancelled']);
@@ -159,11 +159,11 @@ it.each([
   [refusal(403), 'forbidden'],
 ])('what the bank does not verify has failed', async (answer, code) => {
   script.verify(answer);
-  const transfer = newTransfer(folder());
+  const transfer = await newTransfer(folder());
   const { bank } = openClient({ now: transfer.world.now });
   const failure = await transfer.run(bank).catch((error) => error);
   expect(failure).toMatchObject({ code });
-  expect([...transfer.journal.transfers()]).toMatchObject([{ state: 'failed' }]);
+  expect([await transfer.stored()]).toMatchObject([{ state: 'failed' }]);
   // The reason is there for who takes it up later.
   await expect(transfer.run(bank)).rejects.toMatchObject({
     message: expect.stringContaining(failure.message),
@@ -175,10 +175,10 @@ it.each<[string, ScriptedAnswer, string]>([
   ['that something on the way refused', { status: 403, body: '<html>' }, 'forbidden'],
 ])('a verify %s can be made again: no money moves by it', async (_, answer, code) => {
   script.verify(answer);
-  const transfer = newTransfer(folder());
+  const transfer = await newTransfer(folder());
   const { bank } = openClient({ now: transfer.world.now });
   await expect(transfer.run(bank)).rejects.toMatchObject({ code });
-  expect([...transfer.journal.transfers()]).toMatchObject([{ state: 'created' }]);
+  expect([await transfer.stored()]).toMatchObject([{ state: 'created' }]);
 
   script.verify();
   await expect(transfer.run(bank, { accept: async () => false })).rejects.toMatchObject({
@@ -189,7 +189,7 @@ it.each<[string, ScriptedAnswer, string]>([
 it('a bank that fails to send the customer to SCA is asked nothing more', async () => {
   script.verify();
   for (let attempts = 0; attempts < 4; attempts += 1) script.approach(refusal(503));
-  const transfer = newTransfer(folder());
+  const transfer = await newTransfer(folder());
   const { bank } = openClient({ now: transfer.world.now });
   await expect(transfer.run(bank)).rejects.toMatchObject({ code: 'bank_failing' });
   expect(recorded.last.target).toContain('/approach');
@@ -203,7 +203,7 @@ describe('a further step that the bank names', () => {
 
   it('is not jumped over: without its data nothing is accepted, authorised or executed', async () => {
     script.verify(WANTS_MORE);
-    const transfer = newTransfer(folder());
+    const transfer = await newTransfer(folder());
     const { bank } = openClient({ now: transfer.world.now });
     const accept = async () => {
       throw new TypeError('not to be asked');
@@ -225,7 +225,10 @@ describe('a further step that the bank names', () => {
     script.approach();
     script.status(operationStatus('AUTHORIZED'));
     script.execute();
-    const transfer = newTransfer(folder(), { order: SCT, furtherData: ['{"accepted":true,"amount":1.50}'] });
+    const transfer = await newTransfer(folder(), {
+      order: SCT,
+      furtherData: ['{"accepted":true,"amount":1.50}'],
+    });
     expect(await transfer.run(openClient({ now: transfer.world.now }).bank)).toMatchObject({
       state: 'executed',
       verification: { totalAmount: { amount: '13.000', currency: 'EUR' } },
@@ -247,10 +250,10 @@ describe('a further step that the bank names', () => {
     const next = { method: 'PUT', href: 'r1/execute' };
     script.verify(WANTS_MORE);
     script.verify2(answer);
-    const transfer = newTransfer(folder(), { order: SCT, furtherData: ['{}'] });
+    const transfer = await newTransfer(folder(), { order: SCT, furtherData: ['{}'] });
     const { bank } = openClient({ now: transfer.world.now });
     await expect(transfer.run(bank)).rejects.toMatchObject({ code });
-    expect(transfer.journal.openTransfer(transfer.open.current.flow).current.state).toBe('verified');
+    expect((await transfer.stored()).state).toBe('verified');
 
     script.verify(WANTS_MORE);
     script.verify2(success('{}', { resourceId: 'r1', next }));

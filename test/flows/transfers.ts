@@ -4,11 +4,13 @@ import type { Bank } from '../../src/bank/call/bank.ts';
 import type { Transfer, TransferEvent, TransferOrder } from '../../src/domain/transfer.ts';
 import { type OperationPorts, runOperation } from '../../src/flows/operation.ts';
 import { transferCalls } from '../../src/flows/transfer.ts';
-import { FlowJournal, type OpenTransfer } from '../../src/store/files/journal.ts';
+import { FileFlows } from '../../src/store/files/flows.ts';
 import type { StoreFolder } from '../../src/store/machine/folder.ts';
+import type { Flows, Open } from '../../src/store/ports.ts';
 import { success } from '../bank/answers.ts';
 import type { RecordedBank, ScriptedAnswer } from '../bank/recorded-bank.ts';
 import { transferOrder } from '../domain/orders.ts';
+import { begun, opened } from '../store/flows.ts';
 import { type FakeCustomer, type FakeWorld, fakeCustomer, fakeWorld } from './doubles.ts';
 
 const PATH = '/private/customers/1234567/products/0000012345/moneyTransfer';
@@ -50,39 +52,53 @@ export function executions(recorded: RecordedBank): number {
 export interface TransferSetting {
   world: FakeWorld;
   customer: FakeCustomer;
-  journal: FlowJournal;
-  open: OpenTransfer;
+  flows: Flows;
+  open: Open<'transfer'>;
+  /** The transfer as it stands on the disk. */
+  stored(): Promise<Transfer>;
+  /** The transfer as another process takes it up. */
+  opened(): Promise<Open<'transfer'>>;
   /** Goes on with the transfer, from the journal as it is now. */
   run(bank: Bank, ports?: Partial<OperationPorts<TransferOrder>>): Promise<Transfer>;
   /** The types of the events that the journal holds. */
   events(): string[];
 }
 
-export function newTransfer(
+export async function newTransfer(
   folder: StoreFolder,
   settings: { order?: Partial<TransferOrder>; customer?: FakeCustomer; furtherData?: string[] } = {},
-): TransferSetting {
+): Promise<TransferSetting> {
   const world = fakeWorld();
   const customer = settings.customer ?? fakeCustomer();
-  const journal = new FlowJournal(folder, 'sandbox', world.now, () => 0.5);
-  const open = journal.createTransfer({
+  const flows = flowsIn(folder, world);
+  const begin = {
     transactionId: 'aaaaaaaa-bbbb-4ccc-8ddd-eeeeeeeeeeee',
     order: transferOrder(settings.order),
     furtherData: settings.furtherData,
-  });
+  };
+  const open = await begun(flows, 'transfer', begin);
   const { flow } = open.current;
   return {
     world,
     customer,
-    journal,
+    flows,
     open,
-    run(bank, ports = {}) {
-      const current = journal.openTransfer(flow);
-      const calls = transferCalls(bank, current.current);
-      return runOperation(current, calls, { bank, world, customer, accept: async () => true, ...ports });
-    },
+    stored: () => flows.find('transfer', flow),
+    opened: () => opened(flows, 'transfer', flow),
+    run: (bank, ports = {}) =>
+      flows.resume('transfer', flow, (taken) =>
+        runOperation(taken, transferCalls(bank, taken.current), {
+          ...{ bank, world, customer, accept: async () => true },
+          ...ports,
+        }),
+      ),
     events: () => readEvents(folder, flow).map(({ type }) => type),
   };
+}
+
+/** The flows of the profile `sandbox` on the disk. */
+export function flowsIn(folder: StoreFolder, { now }: Pick<FakeWorld, 'now'>): FileFlows {
+  return new FileFlows(folder.flows('sandbox'), { now, random: () => 0.5 });
 }
 
 /** The lines of a flow's journal. */

@@ -69,7 +69,13 @@ describe('in Chromium', () => {
     await detail().getByText('400 · SIGNATURE_INVALID').waitFor();
     await detail().getByText('(request-target) is percent-decoded.').waitFor();
     expect(await detail().getByLabel('first difference').allInnerTexts()).toEqual(['%', '/']);
-    const computed = await detail().locator('pre').first().innerText();
+    const computed = await detail().getByLabel('What the bank computed').innerText();
+    // Why it failed and the bodies come before the strings.
+    const text = await detail().innerText();
+    const places = ['percent-decoded', 'Request', 'Answer', 'Signing string'].map((part) =>
+      text.indexOf(part),
+    );
+    expect(places).toEqual(places.toSorted((a, b) => a - b));
     expect(computed).toContain(`(request-target): get ${path}\ntpp-request-id: `);
   });
 
@@ -95,6 +101,22 @@ describe('in Chromium', () => {
     expect(seen).toContain(`"access_token": "${token.slice(0, 6)}…"`);
     expect(seen).toContain(`Bearer ${token.slice(0, 6)}…`);
     for (const secret of [token, clientSecret]) expect(seen).not.toContain(secret);
+  });
+
+  test('names each call for what it is, at a time of 24 hours', async () => {
+    await verifyTransfer();
+    await bank.tpp.send({ path: `${CURRENT}/transactions/retrieve?nextAccounting=31`, token });
+    await bank.tpp.send({ path: '/nowhere', token });
+    await rows().nth(4).waitFor();
+    expect(await page.locator('#calls .title').allInnerTexts()).toEqual([
+      '/nowhere',
+      'transactions page 4',
+      'verify moneyTransfer',
+      'token authorization_code',
+      'authorise',
+    ]);
+    for (const time of await page.locator('#calls time').allInnerTexts())
+      expect(time).toMatch(/^\d\d:\d\d:\d\d$/);
   });
 
   test('shows hostile bytes as text', async () => {
@@ -125,6 +147,10 @@ describe('in Chromium', () => {
     await page.keyboard.press('/');
     await page.keyboard.type('x2');
     expect(await rows().count()).toBe(1);
+    await page.keyboard.press('Escape');
+    expect(await rows().count()).toBe(5);
+    await page.keyboard.press('/');
+    await page.keyboard.type('x2');
     await page.keyboard.press('Enter');
     await detail().getByText('404 · ENDPOINT_UNKNOWN').waitFor();
     await page.keyboard.press('Enter');
@@ -244,9 +270,28 @@ describe('in Chromium', () => {
 
   test('fits a narrow window', async () => {
     await page.setViewportSize({ width: 390, height: 800 });
-    for (const view of ['1', '4']) {
-      await page.keyboard.press(view);
-      expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(390);
+    await bank.tpp.startSca(token, await verifyTransfer());
+    await bank.tpp.send({ path: bank.tpp.authorizePath() });
+    await rows().nth(4).waitFor();
+    await page.keyboard.press('j');
+    await detail().getByText('PSDIT-BI-12345').first().waitFor();
+    const widest = () =>
+      page.evaluate(
+        "Math.max(...[document.documentElement, ...document.querySelectorAll('[role=tabpanel], #detail')].map((box) => box.scrollWidth))",
+      );
+    for (const [view, shown] of [
+      ['calls', 'The chosen call'],
+      ['flows', 'Approve'],
+      ['accounts', 'Show the ledger of 0010482620'],
+      ['faults', 'Add'],
+    ]) {
+      await page.goto(`${consoleUrl()}#${view}`);
+      await page
+        .getByLabel(shown ?? '')
+        .or(page.getByRole('button', { name: shown ?? '' }))
+        .first()
+        .waitFor();
+      expect(await widest()).toBe(390);
     }
   });
 });

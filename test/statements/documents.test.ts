@@ -231,6 +231,22 @@ describe('the report', () => {
     );
   });
 
+  it('has dates along its axis: the first and the last day, and what has room between them', () => {
+    const labels = (from: string, to: string) => {
+      const history = accountHistory(ROWS, decimalOf(0), range(from, to));
+      const page = writeReport({ ...statementOf(ROWS), history });
+      return [...page.matchAll(/<text x="[\d.]+" y="294" text-anchor="\w+">([\d-]+)<\/text>/g)].map(
+        ([, day]) => day,
+      );
+    };
+    expect(labels('2026-01-01', '2026-12-31')).toEqual([
+      ...['2026-01-01', '2026-03-01', '2026-05-01', '2026-07-01', '2026-09-01', '2026-11-01'],
+      '2026-12-31',
+    ]);
+    expect(labels('2026-01-10', '2026-01-20')).toHaveLength(6);
+    expect(labels('2026-01-10', '2026-01-10')).toEqual(['2026-01-10']);
+  });
+
   it('says sums exactly', () => {
     const page = writeReport(statementOf(ROWS));
     for (const amount of ['2\u202f214.50', '+20.00', '\u22121\u202f234.50', '1\u202f000.00']) {

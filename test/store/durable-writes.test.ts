@@ -2,13 +2,14 @@ import fs, { mkdirSync, readFileSync } from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
 import { basename, join } from 'node:path';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
+import { FileFlows } from '../../src/store/files/flows.ts';
 import { Generations } from '../../src/store/files/generations.ts';
-import { FlowJournal } from '../../src/store/files/journal.ts';
 import { ReferenceClaims } from '../../src/store/files/reference-claims.ts';
-import { TokenStore } from '../../src/store/files/tokens.ts';
+import { FileTokens } from '../../src/store/files/tokens.ts';
 import type { StoreFolder } from '../../src/store/machine/folder.ts';
 import { transferOrder, VERIFIED } from '../domain/orders.ts';
 import { recordDisk } from './disk.ts';
+import { begun } from './flows.ts';
 import { newConfigFolder, temporaryFolder } from './temporary-folder.ts';
 
 // What was not made durable (fsync) when its writer goes on may be gone after a power cut: the tests see no such cut, so
@@ -22,16 +23,16 @@ beforeEach(() => {
 });
 
 describe('a flow', () => {
-  let journal: FlowJournal;
+  let journal: FileFlows;
   beforeEach(() => {
-    journal = new FlowJournal(folder, 'sandbox', () => new Date(), Math.random);
+    journal = new FileFlows(folder.flows('sandbox'), { now: () => new Date(), random: Math.random });
   });
-  const begin = () => journal.createTransfer({ transactionId: 't1', order: transferOrder() });
+  const begin = () => begun(journal, 'transfer', { transactionId: 't1', order: transferOrder() });
   const sent = { requestId: 'q1', digest: null };
 
-  it('is durable with its first event, and so is its name, before anyone goes on with it', () => {
+  it('is durable with its first event, and so is its name, before anyone goes on with it', async () => {
     const calls = recordDisk();
-    const file = `${begin().current.flow}.ndjson`;
+    const file = `${(await begin()).current.flow}.ndjson`;
     expect(calls.slice(calls.indexOf(`write ${file}.new`))).toEqual([
       `write ${file}.new`,
       `fsync ${file}.new`,
@@ -40,38 +41,38 @@ describe('a flow', () => {
     ]);
   });
 
-  it('is durable with each further event before anyone acts on it', () => {
-    const open = begin();
+  it('is durable with each further event before anyone acts on it', async () => {
+    const open = await begin();
     const calls = recordDisk();
-    open.record({ type: 'verify-sent', ...sent });
+    await open.record({ type: 'verify-sent', ...sent });
     const file = `${open.current.flow}.ndjson`;
     expect(calls).toEqual([`write ${file}`, `fsync ${file}`]);
   });
 
   /** A transfer that is about to be executed. */
-  function authorised() {
-    const open = begin();
-    open.record({ type: 'verify-sent', ...sent });
-    open.record({ ...VERIFIED, resourceId: 'r1' });
-    open.record({ type: 'accepted' });
-    open.record({ type: 'sca-started' });
-    open.record({ type: 'authorization', status: 'AUTHORIZED', bankStatus: 'AUTHORIZED' });
+  async function authorised() {
+    const open = await begin();
+    await open.record({ type: 'verify-sent', ...sent });
+    await open.record({ ...VERIFIED, resourceId: 'r1' });
+    await open.record({ type: 'accepted' });
+    await open.record({ type: 'sca-started' });
+    await open.record({ type: 'authorization', status: 'AUTHORIZED', bankStatus: 'AUTHORIZED' });
     return open;
   }
 
-  it('has space for its outcome before it says that it is executed, and gives it back for the outcome', () => {
-    const open = authorised();
+  it('has space for its outcome before it says that it is executed, and gives it back for the outcome', async () => {
+    const open = await authorised();
     const file = `${open.current.flow}.ndjson`;
     const calls = recordDisk();
-    open.record({ type: 'execute-sent', ...sent });
+    await open.record({ type: 'execute-sent', ...sent });
     expect(calls).toEqual(['write .space-*', 'fsync .space-*', `write ${file}`, `fsync ${file}`]);
     calls.length = 0;
-    open.record({ type: 'executed', cro: '1' });
+    await open.record({ type: 'executed', cro: '1' });
     expect(calls).toEqual(['give back .space-*', `write ${file}`, `fsync ${file}`]);
   });
 
-  it('without space for its outcome is not executed', () => {
-    const open = authorised();
+  it('without space for its outcome is not executed', async () => {
+    const open = await authorised();
     const path = join(folder.flows('sandbox'), `${open.current.flow}.ndjson`);
     const before = readFileSync(path, 'utf8');
     recordDisk();
@@ -79,7 +80,7 @@ describe('a flow', () => {
       throw Object.assign(new Error('full'), { code: 'ENOSPC' });
     });
     syncBuiltinESMExports();
-    expect(() => open.record({ type: 'execute-sent', ...sent })).toThrow(
+    await expect(open.record({ type: 'execute-sent', ...sent })).rejects.toThrow(
       expect.objectContaining({
         code: 'config',
         message: expect.stringMatching(/^Nothing can be stored in /),
@@ -90,7 +91,7 @@ describe('a flow', () => {
   });
 });
 
-it('a generation is durable before it counts, and its name before the one before it is removed', () => {
+it('a generation is durable before it counts, and its name before the one before it is removed', async () => {
   const place = join(folder.root, 'login');
   mkdirSync(place, { recursive: true });
   const generations = new Generations(place);
@@ -109,19 +110,21 @@ it('a generation is durable before it counts, and its name before the one before
 });
 
 it('the first tokens of a customer are durable with the folder that they are in', async () => {
-  const store = new TokenStore(folder, 'sandbox', new URL('https://bank.example'));
+  const store = new FileTokens(folder, 'sandbox', new URL('https://bank.example'));
   const calls = recordDisk();
-  await store.write('1234567', {
-    accessToken: 'access-1',
-    accessTokenExpiresAt: null,
-    refreshToken: 'refresh-1',
-    refreshTokenExpiresAt: null,
-    scope: null,
-  });
+  await store.change('1234567', (slot) =>
+    slot.write({
+      accessToken: 'access-1',
+      accessTokenExpiresAt: null,
+      refreshToken: 'refresh-1',
+      refreshTokenExpiresAt: null,
+      scope: null,
+    }),
+  );
   expect(calls).toEqual(['write .*', 'fsync .*', 'link 1.json', 'fsync customer-1234567', 'fsync sandbox']);
 });
 
-it('a reference that is taken is durable before anything is paid with it', () => {
+it('a reference that is taken is durable before anything is paid with it', async () => {
   const flows = folder.flows('sandbox');
   mkdirSync(flows, { recursive: true, mode: 0o700 });
   const calls = recordDisk();

@@ -1,33 +1,38 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { FlowJournal } from '../../src/store/files/journal.ts';
+import { FileFlows } from '../../src/store/files/flows.ts';
 import type { StoreFolder } from '../../src/store/machine/folder.ts';
 import { transferOrder } from '../domain/orders.ts';
+import { allOf, begun, opened } from './flows.ts';
 import { startProgram } from './process.ts';
 import { newConfigFolder, temporaryFolder } from './temporary-folder.ts';
 
 const temporary = temporaryFolder();
 
-function openJournal(folder: StoreFolder): FlowJournal {
-  return new FlowJournal(
-    folder,
-    'sandbox',
-    () => new Date('2026-11-21T10:00:00.000Z'),
-    () => 0.5,
-  );
+function openJournal(folder: StoreFolder): FileFlows {
+  return new FileFlows(folder.flows('sandbox'), {
+    now: () => new Date('2026-11-21T10:00:00.000Z'),
+    random: () => 0.5,
+  });
 }
 
 /** A transfer up to its execution, with characters of several bytes in it. */
-function writeTransfer(): { folder: StoreFolder; flow: string; content: Buffer; states: string[] } {
+async function writeTransfer(): Promise<{
+  folder: StoreFolder;
+  flow: string;
+  content: Buffer;
+  states: string[];
+}> {
   const folder = newConfigFolder(temporary);
-  const open = openJournal(folder).createTransfer({ transactionId: 't1', order: transferOrder() });
+  const open = await begun(openJournal(folder), 'transfer', { transactionId: 't1', order: transferOrder() });
   const states = [open.current.state];
-  const record = (...event: Parameters<typeof open.record>) => states.push(open.record(...event).state);
+  const record = async (...event: Parameters<typeof open.record>) =>
+    states.push((await open.record(...event)).state);
   const resourceId = 'r1';
   const money = { amount: transferOrder().amount, currency: 'EUR' };
-  record({ type: 'verify-sent', requestId: 'q1', digest: 'd1' });
-  record({
+  await record({ type: 'verify-sent', requestId: 'q1', digest: 'd1' });
+  await record({
     type: 'verified',
     resourceId,
     totalAmount: money,
@@ -35,17 +40,17 @@ function writeTransfer(): { folder: StoreFolder; flow: string; content: Buffer; 
     bankName: 'Banca del Caffè €',
     nextStep: 'execute',
   });
-  record({ type: 'accepted' });
-  record({ type: 'sca-started' });
-  record({ type: 'authorization', status: 'AUTHORIZED', bankStatus: 'AUTHORIZED' });
-  record({ type: 'execute-sent', requestId: 'q2', digest: 'd2' });
-  record({ type: 'executed', cro: '1' });
+  await record({ type: 'accepted' });
+  await record({ type: 'sca-started' });
+  await record({ type: 'authorization', status: 'AUTHORIZED', bankStatus: 'AUTHORIZED' });
+  await record({ type: 'execute-sent', requestId: 'q2', digest: 'd2' });
+  await record({ type: 'executed', cro: '1' });
   const { flow } = open.current;
   return { folder, flow, content: readFileSync(join(folder.flows('sandbox'), `${flow}.ndjson`)), states };
 }
 
-it('a journal cut at any byte is the fold of its whole lines, and goes on from there', () => {
-  const { flow, content, states } = writeTransfer();
+it('a journal cut at any byte is the fold of its whole lines, and goes on from there', async () => {
+  const { flow, content, states } = await writeTransfer();
   const folder = newConfigFolder(temporary);
   mkdirSync(folder.flows('sandbox'), { recursive: true, mode: 0o700 });
   const path = join(folder.flows('sandbox'), `${flow}.ndjson`);
@@ -59,19 +64,19 @@ it('a journal cut at any byte is the fold of its whole lines, and goes on from t
     const whole = cut.filter((byte) => byte === 0x0a).length + (content[length] === 0x0a ? 1 : 0);
     // A flow's file appears with its first line, so that one without it is damaged.
     if (length < beginning) {
-      expect(() => [...journal.transfers()]).toThrow(`The journal ${path} is damaged at line 1`);
+      await expect(allOf(journal, 'transfer')).rejects.toThrow(`The journal ${path} is damaged at line 1`);
       continue;
     }
-    const found = [...journal.transfers()];
+    const found = await allOf(journal, 'transfer');
     expect(found.map(({ state }) => state)).toEqual([states[whole - 1]]);
     const byLineEnd = [-1, 0, 1, 2].some((offset) => content[length + offset - 1] === 0x0a);
     if (!byLineEnd) continue;
 
-    const open = journal.openTransfer(flow);
+    const open = await opened(journal, 'transfer', flow);
     const before = open.current;
-    open.record({ type: 'approach-sent', requestId: 'q3', digest: null });
-    open.record({ type: 'sca-returned' });
-    expect(journal.openTransfer(flow).current).toEqual(before);
+    await open.record({ type: 'approach-sent', requestId: 'q3', digest: null });
+    await open.record({ type: 'sca-returned' });
+    expect(await journal.find('transfer', flow)).toEqual(before);
   }
 });
 
@@ -79,13 +84,14 @@ it('an event that the disk takes only in part has not happened', async () => {
   const folder = newConfigFolder(temporary);
   const program = `
     import { storeFolder } from '../../src/store/machine/folder.ts';
-    import { FlowJournal } from '../../src/store/files/journal.ts';
+    import { FileFlows } from '../../src/store/files/flows.ts';
     import { transferOrder } from '../domain/orders.ts';
-    const journal = new FlowJournal(storeFolder(process.argv[2]), 'sandbox', () => new Date(), Math.random);
-    const open = journal.createTransfer({ transactionId: 't1', order: transferOrder() });
+    import { begun } from './flows.ts';
+    const journal = new FileFlows(storeFolder(process.argv[2]).flows('sandbox'), { now: () => new Date(), random: Math.random });
+    const open = await begun(journal, 'transfer', { transactionId: 't1', order: transferOrder() });
     let recorded = 0;
     try {
-      for (; recorded < 100; recorded += 1) open.record({ type: 'approach-sent', requestId: 'q', digest: 'd' });
+      for (; recorded < 100; recorded += 1) await open.record({ type: 'approach-sent', requestId: 'q', digest: 'd' });
     } catch (error) {
       process.stdout.write(recorded + ' ' + error.code + ' ' + error.message);
     }`;
@@ -99,18 +105,19 @@ it('an event that the disk takes only in part has not happened', async () => {
   expect(content.length).toBe(1024);
   expect(content.endsWith('\n')).toBe(false);
   expect(content.split('\n')).toHaveLength(Number(recorded) + 2);
-  expect([...openJournal(folder).transfers()]).toHaveLength(1);
+  expect(await allOf(openJournal(folder), 'transfer')).toHaveLength(1);
 }, 20_000);
 
 it('a flow that finds no room leaves nothing behind, and says why', async () => {
   const folder = newConfigFolder(temporary);
   const program = `
     import { storeFolder } from '../../src/store/machine/folder.ts';
-    import { FlowJournal } from '../../src/store/files/journal.ts';
+    import { FileFlows } from '../../src/store/files/flows.ts';
     import { transferOrder } from '../domain/orders.ts';
-    const journal = new FlowJournal(storeFolder(process.argv[2]), 'sandbox', () => new Date(), Math.random);
+    import { begun } from './flows.ts';
+    const journal = new FileFlows(storeFolder(process.argv[2]).flows('sandbox'), { now: () => new Date(), random: Math.random });
     try {
-      journal.createTransfer({ transactionId: 't1', order: transferOrder() });
+      await begun(journal, 'transfer', { transactionId: 't1', order: transferOrder() });
     } catch (error) {
       process.stdout.write(error.code + ' ' + error.message);
     }`;
@@ -121,8 +128,8 @@ it('a flow that finds no room leaves nothing behind, and says why', async () => 
 }, 20_000);
 
 it('leaves no file behind but the journal and its index', async () => {
-  const { folder, flow } = writeTransfer();
-  await openJournal(folder).claimed(flow, async () => {
+  const { folder, flow } = await writeTransfer();
+  await openJournal(folder).resume('transfer', flow, async () => {
     expect(existsSync(join(folder.flows('sandbox'), `${flow}.ndjson.lock`))).toBe(true);
   });
   expect(readdirSync(folder.flows('sandbox'), { recursive: true }).sort()).toEqual([

@@ -13,14 +13,16 @@ import { syncBuiltinESMExports } from 'node:module';
 import { dirname, join } from 'node:path';
 import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { createFlowFile } from '../../src/store/files/flow-file.ts';
-import { FlowJournal, type OpenTransfer } from '../../src/store/files/journal.ts';
+import { FileFlows } from '../../src/store/files/flows.ts';
 import type { StoreFolder } from '../../src/store/machine/folder.ts';
+import type { Open } from '../../src/store/ports.ts';
 import { consentCategories, transferOrder, VERIFIED } from '../domain/orders.ts';
+import { allOf, begun, opened } from './flows.ts';
 import { newConfigFolder, temporaryFolder } from './temporary-folder.ts';
 
 const temporary = temporaryFolder();
 let folder: StoreFolder;
-let journal: FlowJournal;
+let journal: FileFlows;
 let clock: number;
 
 beforeEach(() => {
@@ -29,20 +31,18 @@ beforeEach(() => {
   journal = openJournal('sandbox');
 });
 
-function openJournal(profile: string): FlowJournal {
+function openJournal(profile: string): FileFlows {
   let random = 0;
-  return new FlowJournal(
-    folder,
-    profile,
-    () => {
+  return new FileFlows(folder.flows(profile), {
+    now: () => {
       clock += 1000;
       return new Date(clock);
     },
-    () => {
+    random: () => {
       random = (random + 0.07) % 1;
       return random;
     },
-  );
+  });
 }
 
 function pathOf(flow: string): string {
@@ -61,11 +61,11 @@ const intent = { requestId: 'q1', digest: 'SHA-256=x' };
 const { customerId, from } = transferOrder();
 const transferTarget = { customerId, from };
 
-it('writes an event a line, with its time, and folds them again', () => {
-  const open = journal.createTransfer({ transactionId: 't1', order: transferOrder() });
-  expect(open.record({ type: 'verify-sent', ...intent })).toBe(open.current);
-  open.record(verified);
-  open.record({ type: 'accepted' });
+it('writes an event a line, with its time, and folds them again', async () => {
+  const open = await begun(journal, 'transfer', { transactionId: 't1', order: transferOrder() });
+  expect(await open.record({ type: 'verify-sent', ...intent })).toBe(open.current);
+  await open.record(verified);
+  await open.record({ type: 'accepted' });
 
   const { flow } = open.current;
   const by = expect.stringMatching(/^[0-9a-f]{8}$/);
@@ -80,7 +80,7 @@ it('writes an event a line, with its time, and folds them again', () => {
     { at: '2026-11-21T10:00:03.000Z', n: 3, by, event: verified },
     { at: '2026-11-21T10:00:04.000Z', n: 4, by, event: { type: 'accepted' } },
   ]);
-  expect(openJournal('sandbox').openTransfer(flow).current).toEqual(open.current);
+  expect(await openJournal('sandbox').find('transfer', flow)).toEqual(open.current);
   expect(open.current).toMatchObject({
     state: 'verified',
     accepted: true,
@@ -89,71 +89,78 @@ it('writes an event a line, with its time, and folds them again', () => {
   });
 });
 
-it('keeps consents beside transfers', () => {
-  const consent = journal.createConsent({
+it('keeps consents beside transfers', async () => {
+  const consent = await begun(journal, 'consent', {
     transactionId: 't2',
     customerId: '1234567',
     categories: consentCategories(),
   });
-  consent.record({ type: 'requested', resourceId: 'r2', outcomes: [{ name: 'PAYMENTS', outcome: true }] });
-  journal.createTransfer({ transactionId: 't1', order: transferOrder() });
+  await consent.record({
+    type: 'requested',
+    resourceId: 'r2',
+    outcomes: [{ name: 'PAYMENTS', outcome: true }],
+  });
+  await begun(journal, 'transfer', { transactionId: 't1', order: transferOrder() });
 
   expect(consent.current.flow).toMatch(/^co-/);
-  expect([...journal.consents()]).toEqual([consent.current]);
-  expect(journal.openConsent('r2').current).toEqual(consent.current);
-  expect([...journal.transfers()]).toHaveLength(1);
+  expect(await allOf(journal, 'consent')).toEqual([consent.current]);
+  expect(await journal.find('consent', 'r2')).toEqual(consent.current);
+  expect(await allOf(journal, 'transfer')).toHaveLength(1);
 });
 
-it('keeps other operations beside them, with their data as it was given', () => {
-  const operation = journal.createOperation({
+it('keeps other operations beside them, with their data as it was given', async () => {
+  const operation = await begun(journal, 'operation', {
     transactionId: 't3',
     order: { ...transferTarget, operation: 'standingOrder', data: '{"amount":1.50}' },
     furtherData: ['{"b":1}'],
   });
-  operation.record({ ...verified, nextStep: 'verify2' });
-  operation.record({ type: 'further-data', data: ['{"c":2.00}'] });
-  operation.record({ ...verified, type: 'further-verified' });
+  await operation.record({ ...verified, nextStep: 'verify2' });
+  await operation.record({ type: 'further-data', data: ['{"c":2.00}'] });
+  await operation.record({ ...verified, type: 'further-verified' });
   const { flow } = operation.current;
   expect(flow).toMatch(/^op-/);
-  expect([...journal.operations()]).toEqual([operation.current]);
-  expect(journal.openOperation(flow).current).toMatchObject({
+  expect(await allOf(journal, 'operation')).toEqual([operation.current]);
+  expect(await journal.find('operation', flow)).toMatchObject({
     kind: 'operation',
     order: { operation: 'standingOrder', data: '{"amount":1.50}' },
     furtherData: ['{"c":2.00}'],
     furtherSteps: 1,
   });
-  expect([...journal.transfers()]).toEqual([]);
+  expect(await allOf(journal, 'transfer')).toEqual([]);
 });
 
-it('reads the journals of earlier versions, which know of no further data', () => {
-  const { flow } = journal.createTransfer({ transactionId: 't1', order: transferOrder() }).current;
+it('reads the journals of earlier versions, which know of no further data', async () => {
+  const { flow } = (await begun(journal, 'transfer', { transactionId: 't1', order: transferOrder() }))
+    .current;
   expect(linesOf(flow)).toEqual([
     expect.objectContaining({ event: expect.not.objectContaining({ furtherData: expect.anything() }) }),
   ]);
-  expect(journal.openTransfer(flow).current.furtherData).toEqual([]);
+  expect((await journal.find('transfer', flow)).furtherData).toEqual([]);
 });
 
-it('lists the newest first, and each profile by itself', () => {
-  const flows = ['t1', 't2', 't3'].map(
-    (transactionId) => journal.createTransfer({ transactionId, order: transferOrder() }).current.flow,
-  );
-  expect([...journal.transfers()].map(({ flow }) => flow)).toEqual([...flows].reverse());
-  expect([...openJournal('other').transfers()]).toEqual([]);
-  expect([...openJournal('other').consents()]).toEqual([]);
+it('lists the newest first, and each profile by itself', async () => {
+  const flows: string[] = [];
+  for (const transactionId of ['t1', 't2', 't3'])
+    flows.push((await begun(journal, 'transfer', { transactionId, order: transferOrder() })).current.flow);
+  expect((await allOf(journal, 'transfer')).map(({ flow }) => flow)).toEqual([...flows].reverse());
+  expect(await allOf(openJournal('other'), 'transfer')).toEqual([]);
+  expect(await allOf(openJournal('other'), 'consent')).toEqual([]);
 });
 
-it('is readable by its owner alone: folders 0700, files 0600', () => {
-  const { flow } = journal.createTransfer({ transactionId: 't1', order: transferOrder() }).current;
+it('is readable by its owner alone: folders 0700, files 0600', async () => {
+  const { flow } = (await begun(journal, 'transfer', { transactionId: 't1', order: transferOrder() }))
+    .current;
   expect(statSync(pathOf(flow)).mode & 0o777).toBe(0o600);
   for (let path = folder.flows('sandbox'); path.startsWith(folder.root); path = dirname(path)) {
     expect(statSync(path).mode & 0o777).toBe(0o700);
   }
 });
 
-it('is refused when others can read it', () => {
-  const { flow } = journal.createTransfer({ transactionId: 't1', order: transferOrder() }).current;
+it('is refused when others can read it', async () => {
+  const { flow } = (await begun(journal, 'transfer', { transactionId: 't1', order: transferOrder() }))
+    .current;
   chmodSync(pathOf(flow), 0o644);
-  expect(() => journal.openTransfer(flow)).toThrow(
+  await expect(journal.find('transfer', flow)).rejects.toThrow(
     expect.objectContaining({
       code: 'config',
       message: `${pathOf(flow)} can be read by others (mode 0644)`,
@@ -162,42 +169,42 @@ it('is refused when others can read it', () => {
   );
 });
 
-it('is not passed over in a list when others can write to it', () => {
-  const { flow } = journal.createTransfer({ transactionId: 't1', order: transferOrder() }).current;
+it('is not passed over in a list when others can write to it', async () => {
+  const { flow } = (await begun(journal, 'transfer', { transactionId: 't1', order: transferOrder() }))
+    .current;
   chmodSync(pathOf(flow), 0o666);
   const told: string[] = [];
-  expect(() => [...journal.transfers(({ message }) => told.push(message))]).toThrow(
+  const onDamaged = ({ message }: Error) => void told.push(message);
+  await expect(allOf(journal, 'transfer', { onDamaged })).rejects.toThrow(
     expect.objectContaining({ code: 'config', hint: `Run: chmod 600 ${pathOf(flow)}` }),
   );
   expect(told).toEqual([]);
 });
 
 describe('a flow is found', () => {
-  it('by its id, the resource id, and any unambiguous prefix of either', () => {
-    const open = journal.createTransfer({ transactionId: 't1', order: transferOrder() });
-    open.record(verified);
-    journal.createTransfer({ transactionId: 't2', order: transferOrder() });
+  it('by its id, the resource id, and any unambiguous prefix of either', async () => {
+    const open = await begun(journal, 'transfer', { transactionId: 't1', order: transferOrder() });
+    await open.record(verified);
+    await begun(journal, 'transfer', { transactionId: 't2', order: transferOrder() });
     const { flow } = open.current;
     for (const reference of [flow, flow.slice(0, -1), verified.resourceId, '3f2b']) {
-      expect(journal.openTransfer(reference).current.flow).toBe(flow);
+      expect((await journal.find('transfer', reference)).flow).toBe(flow);
     }
   });
 
-  it('by a whole id that is the prefix of another', () => {
-    const short = journal.createTransfer({ transactionId: 't1', order: transferOrder() });
-    short.record({ ...verified, resourceId: 'abc' });
-    journal.createTransfer({ transactionId: 't2', order: transferOrder() }).record({
-      ...verified,
-      resourceId: 'abcdef',
-    });
-    expect(journal.openTransfer('abc').current.flow).toBe(short.current.flow);
+  it('by a whole id that is the prefix of another', async () => {
+    const short = await begun(journal, 'transfer', { transactionId: 't1', order: transferOrder() });
+    await short.record({ ...verified, resourceId: 'abc' });
+    const long = await begun(journal, 'transfer', { transactionId: 't2', order: transferOrder() });
+    await long.record({ ...verified, resourceId: 'abcdef' });
+    expect((await journal.find('transfer', 'abc')).flow).toBe(short.current.flow);
   });
 
-  it('not by what fits several, which are named', () => {
-    const flows = ['t1', 't2'].map(
-      (transactionId) => journal.createTransfer({ transactionId, order: transferOrder() }).current.flow,
-    );
-    expect(() => journal.openTransfer('tr-')).toThrow(
+  it('not by what fits several, which are named', async () => {
+    const flows: string[] = [];
+    for (const transactionId of ['t1', 't2'])
+      flows.push((await begun(journal, 'transfer', { transactionId, order: transferOrder() })).current.flow);
+    await expect(journal.find('transfer', 'tr-')).rejects.toThrow(
       expect.objectContaining({
         code: 'flow_not_found',
         message: '"tr-" fits 2 flows',
@@ -206,20 +213,21 @@ describe('a flow is found', () => {
     );
   });
 
-  it('not by what fits none, nor a consent as a transfer', () => {
-    const { flow } = journal.createConsent({
+  it('not by what fits none, nor a consent as a transfer', async () => {
+    const consent = await begun(journal, 'consent', {
       transactionId: 't2',
       customerId: '1234567',
       categories: consentCategories(),
-    }).current;
-    expect(() => journal.openTransfer(flow)).toThrow(
+    });
+    const { flow } = consent.current;
+    await expect(journal.find('transfer', flow)).rejects.toThrow(
       expect.objectContaining({ code: 'flow_not_found', message: `No flow of this profile fits "${flow}"` }),
     );
   });
 
-  it('not by nothing, even where there is one flow only', () => {
-    journal.createTransfer({ transactionId: 't1', order: transferOrder() });
-    expect(() => journal.openTransfer('')).toThrow(
+  it('not by nothing, even where there is one flow only', async () => {
+    await begun(journal, 'transfer', { transactionId: 't1', order: transferOrder() });
+    await expect(journal.find('transfer', '')).rejects.toThrow(
       expect.objectContaining({ code: 'flow_not_found', message: 'The id of the flow is empty' }),
     );
   });
@@ -228,38 +236,38 @@ describe('a flow is found', () => {
 describe('among many flows', () => {
   const damage = (flow: string) => writeFileSync(pathOf(flow), 'garbage');
   const begin = (transactionId: string, reference: string | null = null) =>
-    journal.createTransfer({ transactionId, order: { ...transferOrder(), reference } });
+    begun(journal, 'transfer', { transactionId, order: { ...transferOrder(), reference } });
 
-  it('an id, its prefix and a resource id open no file but the one they name', () => {
-    const open = begin('t1');
-    open.record(verified);
-    const other = begin('t2');
-    other.record({ ...verified, resourceId: 'other' });
+  it('an id, its prefix and a resource id open no file but the one they name', async () => {
+    const open = await begin('t1');
+    await open.record(verified);
+    const other = await begin('t2');
+    await other.record({ ...verified, resourceId: 'other' });
     damage(other.current.flow);
     const { flow } = open.current;
     for (const reference of [flow, flow.slice(0, -1), verified.resourceId, '3f2b']) {
-      expect(journal.openTransfer(reference).current.flow).toBe(flow);
+      expect((await journal.find('transfer', reference)).flow).toBe(flow);
     }
   });
 
-  it('a resource of flows that the index does not know is found, and known from then on', () => {
-    const open = begin('t1');
-    open.record(verified);
-    const other = begin('t2');
-    other.record({ ...verified, resourceId: 'other' });
+  it('a resource of flows that the index does not know is found, and known from then on', async () => {
+    const open = await begin('t1');
+    await open.record(verified);
+    const other = await begin('t2');
+    await other.record({ ...verified, resourceId: 'other' });
     rmSync(join(folder.flows('sandbox'), 'index'));
-    expect(journal.openTransfer('3f2b').current).toEqual(open.current);
+    expect(await journal.find('transfer', '3f2b')).toEqual(open.current);
     damage(other.current.flow);
-    expect(journal.openTransfer('3f2b').current).toEqual(open.current);
-    expect(() => journal.openTransfer('none')).toThrow(
+    expect(await journal.find('transfer', '3f2b')).toEqual(open.current);
+    await expect(journal.find('transfer', 'none')).rejects.toThrow(
       expect.objectContaining({ code: 'flow_not_found', hint: expect.not.stringContaining('damaged') }),
     );
   });
 
-  it('what a damaged journal may hold is said where nothing is found', () => {
-    const { flow } = begin('t1').current;
+  it('what a damaged journal may hold is said where nothing is found', async () => {
+    const { flow } = (await begin('t1')).current;
     damage(flow);
-    expect(() => journal.openTransfer('3f2b')).toThrow(
+    await expect(journal.find('transfer', '3f2b')).rejects.toThrow(
       expect.objectContaining({
         code: 'flow_not_found',
         hint: expect.stringContaining(`The journal ${pathOf(flow)} is damaged at line 1`),
@@ -267,61 +275,66 @@ describe('among many flows', () => {
     );
   });
 
-  it('a resource that the index has and the journal has not, as after a crash, is none of the flow', () => {
-    const open = begin('t1');
+  it('a resource that the index has and the journal has not, as after a crash, is none of the flow', async () => {
+    const open = await begin('t1');
     const before = readFileSync(pathOf(open.current.flow));
-    open.record(verified);
+    await open.record(verified);
     writeFileSync(pathOf(open.current.flow), before);
-    expect(() => journal.openTransfer(verified.resourceId)).toThrow(
+    await expect(journal.find('transfer', verified.resourceId)).rejects.toThrow(
       expect.objectContaining({ code: 'flow_not_found' }),
     );
   });
 
-  it('those with a reference are found without reading the others', () => {
-    const flows = ['INV-1', null, 'INV-1', 'INV-2'].map(
-      (reference, index) => begin(`t${index}`, reference).current.flow,
-    );
-    for (const index of [1, 3]) damage(flows[index] ?? '');
-    const found = journal.transfersWithReference('INV-1');
-    expect(found.map(({ flow }) => flow)).toEqual([flows[2], flows[0]]);
-    expect(found).toEqual([{ flow: flows[2], transfer: expect.anything() }, expect.anything()]);
+  it('a reference is looked for without reading the others', async () => {
+    const { flow: other } = (await begin('t1', 'INV-2')).current;
+    const { flow: without } = (await begin('t2')).current;
+    const { flow } = (await begin('t3', 'INV-1')).current;
+    for (const each of [other, without]) damage(each);
+    await expect(begin('t4', 'INV-1')).rejects.toMatchObject({
+      code: 'duplicate_reference',
+      message: `The reference "INV-1" was used by transfer ${flow}, which is created`,
+    });
   });
 
-  it('are in the order of their creation, also when the clock was put back', () => {
-    const first = begin('t1').current.flow;
+  it('are in the order of their creation, also when the clock was put back', async () => {
+    const first = (await begin('t1')).current.flow;
     clock -= 86_400_000;
-    const second = begin('t2').current.flow;
+    const second = (await begin('t2')).current.flow;
     clock += 3_600_000;
-    const third = begin('t3').current.flow;
-    expect([...journal.transfers()].map(({ flow }) => flow)).toEqual([third, second, first]);
-    expect(journal.openTransfer(second).current.createdAt).toBe('2026-11-20T10:00:02.000Z');
+    const third = (await begin('t3')).current.flow;
+    expect((await allOf(journal, 'transfer')).map(({ flow }) => flow)).toEqual([third, second, first]);
+    expect((await journal.find('transfer', second)).createdAt).toBe('2026-11-20T10:00:02.000Z');
   });
 
-  it('none is read that was created before the time that is asked for', () => {
-    const first = begin('t1').current.flow;
+  it('none is read that was created before the time that is asked for', async () => {
+    const first = (await begin('t1')).current.flow;
     clock += 3_600_000;
-    const second = begin('t2').current.flow;
+    const second = (await begin('t2')).current.flow;
     damage(first);
     const since = new Date(clock - 60_000);
-    expect([...journal.transfers(undefined, since)].map(({ flow }) => flow)).toEqual([second]);
+    expect((await allOf(journal, 'transfer', { since })).map(({ flow }) => flow)).toEqual([second]);
   });
 
-  it('a damaged one is told of, and the others are read', () => {
-    const [first = '', second = ''] = ['t1', 't2'].map((id) => begin(id).current.flow);
+  it('a damaged one is told of, and the others are read', async () => {
+    const first = (await begin('t1')).current.flow;
+    const second = (await begin('t2')).current.flow;
     damage(second);
     const told: string[] = [];
-    const read = [...journal.transfers(({ message }, flow) => told.push(`${flow}: ${message}`))];
+    const onDamaged = ({ message }: Error, flow: string) => void told.push(`${flow}: ${message}`);
+    const read = await allOf(journal, 'transfer', { onDamaged });
     expect(read.map(({ flow }) => flow)).toEqual([first]);
     expect(told).toEqual([`${second}: The journal ${pathOf(second)} is damaged at line 1`]);
-    expect(() => [...journal.transfers()]).toThrow('is damaged at line 1');
+    await expect(allOf(journal, 'transfer')).rejects.toThrow('is damaged at line 1');
   });
 });
 
-it('a flow whose file was removed does not come back without its beginning', () => {
-  const open = journal.createTransfer({ transactionId: 't1', order: transferOrder() });
+it('a flow whose file was removed does not come back without its beginning', async () => {
+  const open = await begun(journal, 'transfer', { transactionId: 't1', order: transferOrder() });
   rmSync(pathOf(open.current.flow));
-  expect(() => open.record({ type: 'cancelled' })).toThrow(expect.objectContaining({ code: 'config' }));
-  expect([...journal.transfers()]).toEqual([]);
+  await expect(open.record({ type: 'cancelled' })).rejects.toThrow(
+    expect.objectContaining({ code: 'config' }),
+  );
+  expect(await allOf(journal, 'transfer')).toEqual([]);
 });
 
 describe('a damaged journal', () => {
@@ -340,14 +353,14 @@ describe('a damaged journal', () => {
     ['is overwritten with zeros', (line) => '\0'.repeat(line.length)],
   ];
 
-  it.each(damages)('is refused when a line in its middle %s', (_, damage) => {
-    const open = journal.createTransfer({ transactionId: 't1', order: transferOrder() });
-    open.record({ type: 'verify-sent', ...intent });
-    open.record(verified);
+  it.each(damages)('is refused when a line in its middle %s', async (_, damage) => {
+    const open = await begun(journal, 'transfer', { transactionId: 't1', order: transferOrder() });
+    await open.record({ type: 'verify-sent', ...intent });
+    await open.record(verified);
     const path = pathOf(open.current.flow);
     const lines = readFileSync(path, 'utf8').split('\n');
     writeFileSync(path, lines.map((line, index) => (index === 1 ? damage(line, lines[0]) : line)).join('\n'));
-    expect(() => journal.openTransfer(open.current.flow)).toThrow(
+    await expect(journal.find('transfer', open.current.flow)).rejects.toThrow(
       expect.objectContaining({ code: 'config', message: `The journal ${path} is damaged at line 2` }),
     );
   });
@@ -355,23 +368,23 @@ describe('a damaged journal', () => {
   it.each([
     ['is empty', ''],
     ['is missing', undefined],
-  ])('is refused when its first line %s', (_, first) => {
-    const open = journal.createTransfer({ transactionId: 't1', order: transferOrder() });
-    open.record({ type: 'verify-sent', ...intent });
+  ])('is refused when its first line %s', async (_, first) => {
+    const open = await begun(journal, 'transfer', { transactionId: 't1', order: transferOrder() });
+    await open.record({ type: 'verify-sent', ...intent });
     const path = pathOf(open.current.flow);
     const [, ...others] = readFileSync(path, 'utf8').split('\n');
     writeFileSync(path, [...(first === undefined ? [] : [first]), ...others].join('\n'));
-    expect(() => journal.openTransfer(open.current.flow)).toThrow(
+    await expect(journal.find('transfer', open.current.flow)).rejects.toThrow(
       expect.objectContaining({ code: 'config', message: `The journal ${path} is damaged at line 1` }),
     );
   });
 });
 
-it('says so when there is no place for it', () => {
+it('says so when there is no place for it', async () => {
   const flows = folder.flows('sandbox');
   mkdirSync(dirname(flows), { recursive: true, mode: 0o700 });
   writeFileSync(flows, '');
-  expect(() => journal.createTransfer({ transactionId: 't1', order: transferOrder() })).toThrow(
+  await expect(begun(journal, 'transfer', { transactionId: 't1', order: transferOrder() })).rejects.toThrow(
     expect.objectContaining({
       code: 'config',
       message: `The folder ${flows} cannot be made: there is something else of that name`,
@@ -379,11 +392,11 @@ it('says so when there is no place for it', () => {
   );
 });
 
-it('does not go on with a flow that another process has gone on with', () => {
-  const open = journal.createTransfer({ transactionId: 't1', order: transferOrder() });
+it('does not go on with a flow that another process has gone on with', async () => {
+  const open = await begun(journal, 'transfer', { transactionId: 't1', order: transferOrder() });
   const { flow } = open.current;
-  const other = openJournal('sandbox').openTransfer(flow);
-  other.record({ type: 'verify-sent', ...intent });
+  const other = await opened(openJournal('sandbox'), 'transfer', flow);
+  await other.record({ type: 'verify-sent', ...intent });
   const before = readFileSync(pathOf(flow), 'utf8');
   const overtaken = expect.objectContaining({
     code: 'overtaken',
@@ -391,25 +404,25 @@ it('does not go on with a flow that another process has gone on with', () => {
     hint: 'This one does nothing more with it. See how far it is:',
     next: [['transfer', 'show', flow]],
   });
-  expect(() => open.assertOurs()).toThrow(overtaken);
-  expect(() => open.record({ type: 'cancelled' })).toThrow(overtaken);
+  await expect(open.assertOurs()).rejects.toThrow(overtaken);
+  await expect(open.record({ type: 'cancelled' })).rejects.toThrow(overtaken);
   expect(open.current.state).toBe('created');
   expect(readFileSync(pathOf(flow), 'utf8')).toBe(before);
-  expect(() => other.assertOurs()).not.toThrow();
-  expect(other.record(verified).state).toBe('verified');
-  expect(open.reread()).toEqual(other.current);
-  expect(open.record({ type: 'cancelled' }).state).toBe('cancelled');
+  await other.assertOurs();
+  expect((await other.record(verified)).state).toBe('verified');
+  expect(await open.reread()).toEqual(other.current);
+  expect((await open.record({ type: 'cancelled' })).state).toBe('cancelled');
 });
 
 describe('a process that was stopped in the middle of a write', () => {
   /** A transfer that one process writes the second event of, while another writes it first. */
-  function overtakenInWriting(more: (other: OpenTransfer) => void = () => {}) {
-    const open = journal.createTransfer({ transactionId: 't1', order: transferOrder() });
+  async function overtakenInWriting(more: (other: Open<'transfer'>) => void = () => {}) {
+    const open = await begun(journal, 'transfer', { transactionId: 't1', order: transferOrder() });
     const { flow } = open.current;
-    const other = openJournal('sandbox').openTransfer(flow);
+    const other = await opened(openJournal('sandbox'), 'transfer', flow);
     // What the second process wrote is there before the line of the first, which has looked already.
     beforeNextAppend(() => {
-      other.record({ type: 'verify-sent', ...intent });
+      void other.record({ type: 'verify-sent', ...intent });
       more(other);
     });
     return { open, other, flow };
@@ -430,19 +443,21 @@ describe('a process that was stopped in the middle of a write', () => {
     });
   }
 
-  it('learns after its write that the line of another came first, and its own holds for nobody', () => {
-    const { open, other, flow } = overtakenInWriting();
-    expect(() => open.record({ type: 'cancelled' })).toThrow(expect.objectContaining({ code: 'overtaken' }));
+  it('learns after its write that the line of another came first, and its own holds for nobody', async () => {
+    const { open, other, flow } = await overtakenInWriting();
+    await expect(open.record({ type: 'cancelled' })).rejects.toThrow(
+      expect.objectContaining({ code: 'overtaken' }),
+    );
     expect(linesOf(flow)).toHaveLength(3);
-    expect(openJournal('sandbox').openTransfer(flow).current).toEqual(other.current);
-    expect(other.record(verified).state).toBe('verified');
-    expect(openJournal('sandbox').openTransfer(flow).current).toEqual(other.current);
+    expect(await openJournal('sandbox').find('transfer', flow)).toEqual(other.current);
+    expect((await other.record(verified)).state).toBe('verified');
+    expect(await openJournal('sandbox').find('transfer', flow)).toEqual(other.current);
   });
 
-  it('is told apart also where both write the same at the same time', () => {
-    const { open, flow } = overtakenInWriting();
+  it('is told apart also where both write the same at the same time', async () => {
+    const { open, flow } = await overtakenInWriting();
     clock -= 1000;
-    expect(() => open.record({ type: 'verify-sent', ...intent })).toThrow(
+    await expect(open.record({ type: 'verify-sent', ...intent })).rejects.toThrow(
       expect.objectContaining({ code: 'overtaken' }),
     );
     const [, first, second] = linesOf(flow);
@@ -450,11 +465,13 @@ describe('a process that was stopped in the middle of a write', () => {
     expect(second).not.toEqual(first);
   });
 
-  it('has lost where another has gone further, too', () => {
-    const { open, other, flow } = overtakenInWriting((opened) => opened.record(verified));
-    expect(() => open.record({ type: 'cancelled' })).toThrow(expect.objectContaining({ code: 'overtaken' }));
-    expect(other.record({ type: 'accepted' }).state).toBe('verified');
-    expect(openJournal('sandbox').openTransfer(flow).current).toEqual(other.current);
+  it('has lost where another has gone further, too', async () => {
+    const { open, other, flow } = await overtakenInWriting((another) => void another.record(verified));
+    await expect(open.record({ type: 'cancelled' })).rejects.toThrow(
+      expect.objectContaining({ code: 'overtaken' }),
+    );
+    expect((await other.record({ type: 'accepted' })).state).toBe('verified');
+    expect(await openJournal('sandbox').find('transfer', flow)).toEqual(other.current);
   });
 
   /** Runs `work` when the next event is on the disk, before its writer has looked what else is there. */
@@ -471,28 +488,35 @@ describe('a process that was stopped in the middle of a write', () => {
     });
   }
 
-  it('has lost where another has gone on from its own line already', () => {
-    const open = journal.createTransfer({ transactionId: 't1', order: transferOrder() });
+  it('has lost where another has gone on from its own line already', async () => {
+    const open = await begun(journal, 'transfer', { transactionId: 't1', order: transferOrder() });
     const { flow } = open.current;
-    afterNextFsync(() => openJournal('sandbox').openTransfer(flow).record(verified));
-    expect(() => open.record({ type: 'verify-sent', ...intent })).toThrow(
+    const other = await opened(openJournal('sandbox'), 'transfer', flow);
+    let written: Promise<unknown> | undefined;
+    afterNextFsync(() => {
+      void other.reread();
+      written = other.record(verified);
+    });
+    await expect(open.record({ type: 'verify-sent', ...intent })).rejects.toThrow(
       expect.objectContaining({ code: 'overtaken' }),
     );
-    expect(openJournal('sandbox').openTransfer(flow).current.state).toBe('verified');
+    await written;
+    expect((await openJournal('sandbox').find('transfer', flow)).state).toBe('verified');
   });
 
-  it('goes on where another was killed in the middle of a line after its own', () => {
-    const open = journal.createTransfer({ transactionId: 't1', order: transferOrder() });
+  it('goes on where another was killed in the middle of a line after its own', async () => {
+    const open = await begun(journal, 'transfer', { transactionId: 't1', order: transferOrder() });
     const { flow } = open.current;
     afterNextFsync(() => appendFileSync(pathOf(flow), '{"at":"2026-11-21T10:00:0'));
-    open.record({ type: 'verify-sent', ...intent });
-    open.record(verified);
-    expect(openJournal('sandbox').openTransfer(flow).current).toEqual(open.current);
+    await open.record({ type: 'verify-sent', ...intent });
+    await open.record(verified);
+    expect(await openJournal('sandbox').find('transfer', flow)).toEqual(open.current);
     expect(open.current.state).toBe('verified');
   });
 
-  it('has lost where a line that it took for one cut short by a crash has come to its end', () => {
-    const { flow } = journal.createTransfer({ transactionId: 't1', order: transferOrder() }).current;
+  it('has lost where a line that it took for one cut short by a crash has come to its end', async () => {
+    const { flow } = (await begun(journal, 'transfer', { transactionId: 't1', order: transferOrder() }))
+      .current;
     const line = JSON.stringify({
       at: '2026-11-21T10:00:02.000Z',
       n: 2,
@@ -500,16 +524,16 @@ describe('a process that was stopped in the middle of a write', () => {
       event: { type: 'cancelled' },
     });
     appendFileSync(pathOf(flow), line.slice(0, 20));
-    const open = openJournal('sandbox').openTransfer(flow);
+    const open = await opened(openJournal('sandbox'), 'transfer', flow);
     appendFileSync(pathOf(flow), `${line.slice(20)}\n`);
     const overtaken = expect.objectContaining({ code: 'overtaken' });
-    expect(() => open.assertOurs()).toThrow(overtaken);
-    expect(() => open.record({ type: 'verify-sent', ...intent })).toThrow(overtaken);
+    await expect(open.assertOurs()).rejects.toThrow(overtaken);
+    await expect(open.record({ type: 'verify-sent', ...intent })).rejects.toThrow(overtaken);
     expect(linesOf(flow)).toHaveLength(2);
   });
 
-  it('goes on where what another wrote came after its own', () => {
-    const open = journal.createTransfer({ transactionId: 't1', order: transferOrder() });
+  it('goes on where what another wrote came after its own', async () => {
+    const open = await begun(journal, 'transfer', { transactionId: 't1', order: transferOrder() });
     const { flow } = open.current;
     const late = JSON.stringify({
       at: '2026-11-21T10:00:00.000Z',
@@ -517,27 +541,28 @@ describe('a process that was stopped in the middle of a write', () => {
       by: 'x',
       event: { type: 'cancelled' },
     });
-    open.record({ type: 'verify-sent', ...intent });
+    await open.record({ type: 'verify-sent', ...intent });
     appendFileSync(pathOf(flow), `${late}\n`);
-    expect(() => open.assertOurs()).not.toThrow();
-    open.record(verified);
-    expect(openJournal('sandbox').openTransfer(flow).current).toEqual(open.current);
+    await open.assertOurs();
+    await open.record(verified);
+    expect(await openJournal('sandbox').find('transfer', flow)).toEqual(open.current);
   });
 });
 
-it('a line that psd2 0.1 wrote, without a number, is the next one', () => {
-  const open = journal.createTransfer({ transactionId: 't1', order: transferOrder() });
+it('a line that psd2 0.1 wrote, without a number, is the next one', async () => {
+  const open = await begun(journal, 'transfer', { transactionId: 't1', order: transferOrder() });
   const { flow } = open.current;
   const old = JSON.stringify({ at: '2026-11-21T10:00:02.000Z', event: { type: 'verify-sent', ...intent } });
   appendFileSync(pathOf(flow), `${old}\n`);
-  expect(() => open.record(verified)).toThrow(expect.objectContaining({ code: 'overtaken' }));
-  const again = openJournal('sandbox').openTransfer(flow);
-  expect(again.record(verified).state).toBe('verified');
+  await expect(open.record(verified)).rejects.toThrow(expect.objectContaining({ code: 'overtaken' }));
+  const again = await opened(openJournal('sandbox'), 'transfer', flow);
+  expect((await again.record(verified)).state).toBe('verified');
   expect(linesOf(flow)[2]).toMatchObject({ n: 3 });
 });
 
-it('never takes the place of another flow of the same id', () => {
-  const { flow } = journal.createTransfer({ transactionId: 't1', order: transferOrder() }).current;
+it('never takes the place of another flow of the same id', async () => {
+  const { flow } = (await begun(journal, 'transfer', { transactionId: 't1', order: transferOrder() }))
+    .current;
   const before = readFileSync(pathOf(flow), 'utf8');
   expect(() => createFlowFile(pathOf(flow), { at: '', by: '', event: {} })).toThrow(
     expect.objectContaining({ code: 'config' }),
@@ -545,46 +570,49 @@ it('never takes the place of another flow of the same id', () => {
   expect(readFileSync(pathOf(flow), 'utf8')).toBe(before);
 });
 
-it('a flow whose file has lost what was written is damaged, and nothing is added to it', () => {
-  const open = journal.createTransfer({ transactionId: 't1', order: transferOrder() });
+it('a flow whose file has lost what was written is damaged, and nothing is added to it', async () => {
+  const open = await begun(journal, 'transfer', { transactionId: 't1', order: transferOrder() });
   const path = pathOf(open.current.flow);
   const beginning = readFileSync(path, 'utf8');
-  open.record({ type: 'verify-sent', ...intent });
+  await open.record({ type: 'verify-sent', ...intent });
   writeFileSync(path, beginning);
   const damaged = expect.objectContaining({
     code: 'config',
     message: `The journal ${path} is damaged at line 3`,
   });
-  expect(() => open.assertOurs()).toThrow(damaged);
-  expect(() => open.record(verified)).toThrow(damaged);
+  await expect(open.assertOurs()).rejects.toThrow(damaged);
+  await expect(open.record(verified)).rejects.toThrow(damaged);
   expect(readFileSync(path, 'utf8')).toBe(beginning);
 });
 
-it('what is written does not follow a link that has taken the place of the file', () => {
-  const open = journal.createTransfer({ transactionId: 't1', order: transferOrder() });
+it('what is written does not follow a link that has taken the place of the file', async () => {
+  const open = await begun(journal, 'transfer', { transactionId: 't1', order: transferOrder() });
   const path = pathOf(open.current.flow);
   const elsewhere = join(temporary, 'elsewhere.ndjson');
   renameSync(path, elsewhere);
   symlinkSync(elsewhere, path);
   const before = readFileSync(elsewhere, 'utf8');
-  expect(() => open.record({ type: 'cancelled' })).toThrow(expect.objectContaining({ code: 'config' }));
-  expect(() => open.assertOurs()).toThrow(expect.objectContaining({ code: 'config' }));
+  await expect(open.record({ type: 'cancelled' })).rejects.toThrow(
+    expect.objectContaining({ code: 'config' }),
+  );
+  await expect(open.assertOurs()).rejects.toThrow(expect.objectContaining({ code: 'config' }));
   expect(readFileSync(elsewhere, 'utf8')).toBe(before);
 });
 
-it('an event that cannot be written has not happened', () => {
-  const open = journal.createTransfer({ transactionId: 't1', order: transferOrder() });
+it('an event that cannot be written has not happened', async () => {
+  const open = await begun(journal, 'transfer', { transactionId: 't1', order: transferOrder() });
   const path = pathOf(open.current.flow);
   appendFileSync(path, ' ');
-  expect(() => open.record(verified)).toThrow(expect.objectContaining({ code: 'config' }));
+  await expect(open.record(verified)).rejects.toThrow(expect.objectContaining({ code: 'config' }));
   expect(open.current.state).toBe('created');
 });
 
 it('claims a flow for one worker at a time', async () => {
-  const { flow } = journal.createTransfer({ transactionId: 't1', order: transferOrder() }).current;
+  const { flow } = (await begun(journal, 'transfer', { transactionId: 't1', order: transferOrder() }))
+    .current;
   const order: string[] = [];
-  const work = (name: string, journalOf: FlowJournal) =>
-    journalOf.claimed(flow, async () => {
+  const work = (name: string, flows: FileFlows) =>
+    flows.resume('transfer', flow, async () => {
       order.push(`${name} begins`);
       await new Promise((resolve) => setImmediate(resolve));
       order.push(`${name} ends`);

@@ -4,13 +4,16 @@ import { syncBuiltinESMExports } from 'node:module';
 import { dirname, join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { Psd2Error } from '../../src/errors.ts';
+import { makePrivateFolder } from '../../src/store/disk/json-file.ts';
 import { type HeldLock, holderOf, withLock } from '../../src/store/disk/lock.ts';
-import { FlowJournal } from '../../src/store/files/journal.ts';
-import { TokenStore } from '../../src/store/files/tokens.ts';
+import { createFlowFile } from '../../src/store/files/flow-file.ts';
+import { FileFlows } from '../../src/store/files/flows.ts';
+import { FileTokens } from '../../src/store/files/tokens.ts';
 import type { StoreFolder } from '../../src/store/machine/folder.ts';
 import { ProfileStore } from '../../src/store/machine/profiles.ts';
 import { Vault } from '../../src/store/secrets/vault.ts';
 import { SyncFolder } from '../../src/store/sync-folder.ts';
+import { transferOrder } from '../domain/orders.ts';
 import { startProgram } from './process.ts';
 import { newConfigFolder, temporaryFolder } from './temporary-folder.ts';
 
@@ -246,7 +249,21 @@ it('that cannot be taken is an error of the configuration', async () => {
 
 describe('an operator who interrupts', () => {
   const nothing = async () => {};
-  const journal = (folder: StoreFolder) => new FlowJournal(folder, 'p', () => new Date(), Math.random);
+  const journal = (folder: StoreFolder) =>
+    new FileFlows(folder.flows('p'), {
+      now: () => new Date(),
+      random: Math.random,
+      interrupted: folder.interrupted,
+    });
+  const FLOW = 'tr-0mi7x7x8x00000';
+  /** The file of a transfer that was begun. */
+  const flowOf = (folder: StoreFolder) => {
+    const path = join(folder.flows('p'), `${FLOW}.ndjson`);
+    makePrivateFolder(dirname(path));
+    const event = { type: 'created', flow: FLOW, transactionId: 't1', order: transferOrder() };
+    createFlowFile(path, { at: '2026-11-21T10:00:00.000Z', by: 'x', event });
+    return path;
+  };
   const signalOf = ({ interrupted }: StoreFolder) => interrupted ?? new AbortController().signal;
 
   it.each<
@@ -255,17 +272,13 @@ describe('an operator who interrupts', () => {
     [
       'a login',
       (folder) => join(folder.tokens('p'), 'customer-1.json'),
-      (folder) => new TokenStore(folder, 'p', new URL('https://bank.example')).exclusively('1', nothing),
+      (folder) => new FileTokens(folder, 'p', new URL('https://bank.example')).forget('1'),
     ],
-    [
-      'a flow',
-      (folder) => join(folder.flows('p'), 'tr-1.ndjson'),
-      (folder) => journal(folder).claimed('tr-1', nothing),
-    ],
+    ['a flow', (folder) => flowOf(folder), (folder) => journal(folder).resume('transfer', FLOW, nothing)],
     [
       'the journal',
       (folder) => join(folder.flows('p'), 'journal'),
-      (folder) => journal(folder).locked(nothing),
+      (folder) => journal(folder).exclusively(nothing),
     ],
     [
       'a profile',

@@ -2,10 +2,11 @@ import fs, { mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
 import { join } from 'node:path';
 import { beforeEach, expect, it, onTestFinished, vi } from 'vitest';
+import { FileFlows } from '../../src/store/files/flows.ts';
 import { Generations } from '../../src/store/files/generations.ts';
-import { FlowJournal } from '../../src/store/files/journal.ts';
 import { ReferenceClaims } from '../../src/store/files/reference-claims.ts';
 import { transferOrder } from '../domain/orders.ts';
+import { allOf, begun } from './flows.ts';
 import { newConfigFolder, temporaryFolder } from './temporary-folder.ts';
 
 const temporary = temporaryFolder();
@@ -28,7 +29,7 @@ function folder(): string {
   return path;
 }
 
-it('without hard links a generation is still written once', () => {
+it('without hard links a generation is still written once', async () => {
   const place = folder();
   const generations = new Generations(place);
   expect(generations.add(1, 'first')).toBe(true);
@@ -37,16 +38,16 @@ it('without hard links a generation is still written once', () => {
   expect(readdirSync(place)).toEqual(['1.json']);
 });
 
-it('without hard links a reference is still one flow’s', () => {
+it('without hard links a reference is still one flow’s', async () => {
   const claims = new ReferenceClaims(folder());
   expect(claims.take('INV-1', 'tr-1', () => false)).toBe('tr-1');
   expect(claims.take('INV-1', 'tr-2', () => false)).toBe('tr-1');
 });
 
-it('without hard links a transfer is begun and gone on with', () => {
+it('without hard links a transfer is begun and gone on with', async () => {
   const place = newConfigFolder(temporary);
-  const journal = new FlowJournal(place, 'sandbox', () => new Date(), Math.random);
-  const open = journal.createTransfer({ transactionId: 't1', order: transferOrder() });
-  open.record({ type: 'cancelled' });
-  expect([...journal.transfers()]).toEqual([open.current]);
+  const journal = new FileFlows(place.flows('sandbox'), { now: () => new Date(), random: Math.random });
+  const open = await begun(journal, 'transfer', { transactionId: 't1', order: transferOrder() });
+  await open.record({ type: 'cancelled' });
+  expect(await allOf(journal, 'transfer')).toEqual([open.current]);
 });

@@ -2,9 +2,10 @@ import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { type StoredTokens, TokenStore } from '../../src/store/files/tokens.ts';
+import { FileTokens } from '../../src/store/files/tokens.ts';
 import type { StoreFolder } from '../../src/store/machine/folder.ts';
 import { type ProfileSettings, ProfileStore } from '../../src/store/machine/profiles.ts';
+import type { Holder, StoredTokens, Tokens } from '../../src/store/ports.ts';
 import type { KeySources } from '../../src/store/secrets/vault.ts';
 import { newConfigFolder, temporaryFolder } from './temporary-folder.ts';
 
@@ -37,14 +38,14 @@ function open(passphrase: string | undefined = PROTECTOR.passphrase) {
   const sources: KeySources = { passphrase: async () => passphrase, signal: new AbortController().signal };
   const profiles = new ProfileStore(folder, () => {}, sources);
   const vault = profiles.vault('bank');
-  return { profiles, vault, tokens: new TokenStore(folder, 'bank', bank, () => {}, vault) };
+  return { profiles, vault, tokens: new FileTokens(folder, 'bank', bank, () => {}, vault) };
 }
 
-async function write(content = settings, login = tokens): Promise<void> {
+async function store(content = settings, login = tokens): Promise<void> {
   const stores = open();
   await stores.profiles.write('bank', content);
-  await stores.tokens.write('1234567', login);
-  await stores.tokens.write(null, { ...login, refreshToken: null });
+  await write(stores.tokens, '1234567', login);
+  await write(stores.tokens, null, { ...login, refreshToken: null });
 }
 
 async function protect(protector: typeof PROTECTOR | undefined = PROTECTOR): Promise<void> {
@@ -64,9 +65,14 @@ const files = () =>
   );
 const everything = () => Object.values(files()).join();
 
+/** Writes the tokens of a new login. */
+function write(store: Tokens, holder: Holder, login: StoredTokens): Promise<void> {
+  return store.change(holder, (slot) => slot.write(login));
+}
+
 describe('a profile that is protected by a passphrase', () => {
   it('has no secret on the disk, and gives all of them to who knows it', async () => {
-    await write();
+    await store();
     expect(everything()).toContain('secret-refresh');
     await protect();
     expect(everything()).not.toMatch(/secret-/);
@@ -89,7 +95,7 @@ describe('a profile that is protected by a passphrase', () => {
       signer: 'sign --pin secret-pin',
       payeeCheck: 'check-payee',
     };
-    await write(withKeys);
+    await store(withKeys);
     await protect();
     expect(everything()).not.toMatch(/secret-/);
     const stores = open();
@@ -100,7 +106,7 @@ describe('a profile that is protected by a passphrase', () => {
   });
 
   it('tells without it what is no secret', async () => {
-    await write();
+    await store();
     await protect();
     const stores = open('');
     const { clientSecret, qwacKey, ...others } = settings;
@@ -108,7 +114,7 @@ describe('a profile that is protected by a passphrase', () => {
       ...others,
       sealed: { names: ['clientSecret', 'qwacKey'], content: expect.anything() },
     });
-    expect(stores.tokens.readLogin('1234567')).toMatchObject({ scope: 'oob', refreshTokenExpiresAt: null });
+    expect(await stores.tokens.login('1234567')).toMatchObject({ scope: 'oob', refreshTokenExpiresAt: null });
     expect(stores.vault.kind).toBe('passphrase');
   });
 
@@ -116,35 +122,35 @@ describe('a profile that is protected by a passphrase', () => {
     ['another passphrase', 'correct horses', 'does not open the profile bank'],
     ['no passphrase', '', 'is protected by a passphrase'],
   ])('gives nothing to %s, and nothing is written in clear', async (_what, passphrase, message) => {
-    await write();
+    await store();
     await protect();
     const before = files();
     const stores = open(passphrase);
     const refusal = { code: 'config', message: expect.stringContaining(message) };
     await expect(stores.tokens.read('1234567')).rejects.toMatchObject(refusal);
     await expect(stores.profiles.readSealed('bank')).rejects.toMatchObject(refusal);
-    await expect(stores.tokens.write('7654321', tokens)).rejects.toMatchObject(refusal);
+    await expect(write(stores.tokens, '7654321', tokens)).rejects.toMatchObject(refusal);
     await expect(stores.profiles.write('bank', settings)).rejects.toMatchObject(refusal);
     let begun = false;
     const spend = async () => {
       begun = true;
     };
-    await expect(stores.tokens.locked('1234567', spend)).rejects.toMatchObject(refusal);
+    await expect(stores.tokens.change('1234567', spend)).rejects.toMatchObject(refusal);
     expect(begun).toBe(false);
     expect(files()).toEqual(before);
   });
 
   it('is opened by the letters of the passphrase, however they were composed', async () => {
-    await write();
+    await store();
     await open().vault.protect({ kind: 'passphrase', passphrase: 'perch\u00e9' });
     expect(await open('perche\u0301').vault.key()).toBeDefined();
   });
 
   it('writes all that is new encrypted', async () => {
-    await write();
+    await store();
     await protect();
     const stores = open();
-    await stores.tokens.write('7654321', { ...tokens, accessToken: 'secret-new' });
+    await write(stores.tokens, '7654321', { ...tokens, accessToken: 'secret-new' });
     await stores.profiles.write('bank', { ...settings, clientSecret: 'secret-renewed' });
     expect(everything()).not.toMatch(/secret-/);
     expect((await open().tokens.read('7654321'))?.accessToken).toBe('secret-new');
@@ -152,7 +158,7 @@ describe('a profile that is protected by a passphrase', () => {
   });
 
   it('takes a new passphrase without writing the files again', async () => {
-    await write();
+    await store();
     await protect();
     const path = folder.protection('bank');
     const { [path]: _old, ...before } = files();
@@ -166,7 +172,7 @@ describe('a profile that is protected by a passphrase', () => {
   });
 
   it('waits for a refresh that began before, and encrypts what it wrote', async () => {
-    await write();
+    await store();
     const [refresher, protector] = [open(''), open()];
     let finish = () => {};
     const granted = new Promise<void>((resolve) => {
@@ -176,10 +182,10 @@ describe('a profile that is protected by a passphrase', () => {
     const held = new Promise<void>((resolve) => {
       holds = resolve;
     });
-    const refresh = refresher.tokens.locked('1234567', async () => {
+    const refresh = refresher.tokens.change('1234567', async (slot) => {
       holds();
       await granted;
-      await refresher.tokens.write('1234567', { ...tokens, accessToken: 'secret-late' });
+      await slot.write({ ...tokens, accessToken: 'secret-late' });
     });
     await held;
     await protector.vault.protect(PROTECTOR);
@@ -201,7 +207,7 @@ describe('a profile that is protected by a passphrase', () => {
         fc.string({ minLength: 1 }),
         async (clientSecret, pem, accessToken) => {
           folder = newConfigFolder(temporary);
-          await write({ ...settings, clientSecret, qwacKey: { pem } }, { ...tokens, accessToken });
+          await store({ ...settings, clientSecret, qwacKey: { pem } }, { ...tokens, accessToken });
           // Tokens are written as another generation.
           const parsed = () =>
             Object.entries(files()).map(([path, text]) => {
@@ -231,7 +237,7 @@ describe('a profile that is protected by a passphrase', () => {
 
 describe('without the file of its key', () => {
   beforeEach(async () => {
-    await write();
+    await store();
     await protect();
     rmSync(folder.protection('bank'));
   });
@@ -243,7 +249,7 @@ describe('without the file of its key', () => {
     await expect(profiles.readSealed('bank')).rejects.toMatchObject(gone);
     await expect(profiles.write('bank', settings)).rejects.toMatchObject(gone);
     await expect(store.read('1234567')).rejects.toMatchObject(gone);
-    await expect(store.write('1234567', tokens)).rejects.toMatchObject(gone);
+    await expect(write(store, '1234567', tokens)).rejects.toMatchObject(gone);
     expect(files()).toEqual(before);
   });
 });
@@ -260,7 +266,7 @@ describe('what was changed on the disk does not open', () => {
     message: `${path} is damaged: what is encrypted in it was changed, or was written for another place`,
   });
   beforeEach(async () => {
-    await write();
+    await store();
     await protect();
   });
 
@@ -282,7 +288,7 @@ describe('what was changed on the disk does not open', () => {
     change(folder.profile('bank'), (text) => text.replace('bank.example', 'evil.example'));
     await expect(open().profiles.readSealed('bank')).rejects.toMatchObject(damaged(folder.profile('bank')));
     change(file(), (text) => text.replace('bank.example', 'evil.example'));
-    const elsewhere = new TokenStore(
+    const elsewhere = new FileTokens(
       folder,
       'bank',
       new URL('https://evil.example/'),

@@ -8,7 +8,6 @@ import {
 } from '../transport/connection.ts';
 import { envelopeOf, jsonOf } from './answer-json.ts';
 import { type ComposeSettings, composeRequest } from './compose.ts';
-import type { Pace } from './pace.ts';
 
 /** A call of the bank's interface, before headers and signature. */
 export interface BankCall {
@@ -39,8 +38,11 @@ export interface BankCall {
   interruptible?: 'until sent' | 'never';
 }
 
-/** Is told of an attempt before it leaves, with what identifies it. */
-export type BeforeSend = (intent: { requestId: string; digest: string | null }) => Announced | undefined;
+/** Is told of an attempt before it leaves, with what identifies it. The attempt waits for it. */
+export type BeforeSend = (intent: {
+  requestId: string;
+  digest: string | null;
+}) => Promise<Announced | undefined>;
 
 /** What an attempt that was announced is watched by. */
 export interface Announced {
@@ -49,12 +51,12 @@ export interface Announced {
    *
    * @throws what keeps the attempt from leaving
    */
-  beforeFirstByte?(): void;
+  beforeFirstByte?(): Promise<void>;
   /**
    * Called as soon as it is certain that the attempt did nothing at the bank, since not a byte of it left or the bank
    * turned it away unread. Another attempt may follow.
    */
-  notBegun?(): void;
+  notBegun?(): Promise<void>;
 }
 
 /** The bank's answer together with the ids that its support asks for. */
@@ -81,6 +83,16 @@ export interface Observation {
   isPrivate: boolean;
 }
 
+/** When calls may go to the bank: calls that it counts together share one. */
+export interface Turns {
+  /** Resolves when the next call may begin. @throws what ends waiting when the operator interrupts */
+  turn(): Promise<void>;
+  /** The bank has turned a call away. @param asked milliseconds that it wants to be left alone, or null */
+  slowDown(asked: number | null): Promise<void>;
+  /** The bank has taken a call. */
+  goOn(): Promise<void>;
+}
+
 /** What an exchange needs of the world. */
 export interface ExchangeSettings extends ComposeSettings {
   connection: BankConnection;
@@ -88,12 +100,13 @@ export interface ExchangeSettings extends ComposeSettings {
   /** Checks what the bank signed. @throws Psd2Error `bank_answer` */
   checkAnswer: (answer: WireAnswer, request: WireRequest) => void;
   /** Shared by all calls that the bank counts together. */
-  pace: Pace;
+  pace: Turns;
   signal: AbortSignal;
   /** From 0 to 1. */
   random: () => number;
   sleep: (milliseconds: number) => Promise<void>;
-  observe: (observation: Observation) => void;
+  /** Is waited for before the answer is given on. */
+  observe: (observation: Observation) => Promise<void>;
 }
 
 /** Sends a call, signed, and takes the answer, whatever its status. */
@@ -122,7 +135,7 @@ export function openExchange(settings: ExchangeSettings): Exchange {
     // What is announced is sent: an interrupted command announces nothing more.
     if (!isNeverEnded) signal.throwIfAborted();
     const { request, tppRequestId, digest } = await composeRequest(call, settings);
-    const announced = call.beforeSend?.({ requestId: tppRequestId, digest });
+    const announced = await call.beforeSend?.({ requestId: tppRequestId, digest });
     const ending = endingOf(call, signal);
 
     const at = now();
@@ -140,19 +153,19 @@ export function openExchange(settings: ExchangeSettings): Exchange {
         isPrivate: call.bearer !== undefined,
       });
     try {
-      const answer = await connection.send(request, settings.timeoutMs, ending.signal, () => {
-        announced?.beforeFirstByte?.();
-        ending.sent();
+      const answer = await connection.send(request, settings.timeoutMs, ending.signal, {
+        beforeFirstByte: announced?.beforeFirstByte?.bind(announced),
+        sent: ending.sent,
       });
       checkAnswer(answer, request);
       session.apiTrackId ??= answer.headers['cb-apitrack-id'];
-      if (await isTurnedAway(answer)) announced?.notBegun?.();
-      report(answer.status, envelopeOf(await jsonOf(answer))?.requestId);
+      if (await isTurnedAway(answer)) await announced?.notBegun?.();
+      await report(answer.status, envelopeOf(await jsonOf(answer))?.requestId);
       return { ...answer, call, tppRequestId };
     } catch (error) {
-      report(error instanceof Error ? error.message : 'failed');
+      await report(error instanceof Error ? error.message : 'failed');
       if (!(error instanceof CallFailed)) throw error;
-      if (error.neverSent) announced?.notBegun?.();
+      if (error.neverSent) await announced?.notBegun?.();
       signal.throwIfAborted();
       throw new Psd2Error('bank_unreachable', `The bank could not be reached: ${error.message}`, {
         hint: error.passing
@@ -180,8 +193,8 @@ export function openExchange(settings: ExchangeSettings): Exchange {
       }
       const asked = retryAfter(answer.headers['retry-after'], now());
       const tooMany = answer.status === 420 || answer.status === 429;
-      if (tooMany) pace.slowDown(asked === null ? null : Math.min(asked, LONGEST_RETRY_AFTER));
-      else pace.goOn();
+      if (tooMany) await pace.slowDown(asked === null ? null : Math.min(asked, LONGEST_RETRY_AFTER));
+      else await pace.goOn();
       if (retries === MOST_RETRIES || !mayRetryAnswer(call, answer)) return answer;
       if (asked !== null && asked > LONGEST_RETRY_AFTER) return answer;
       // Too many calls hold up all of them, this one too.

@@ -1,3 +1,5 @@
+import type { Turns } from './exchange.ts';
+
 /** The state of a pace, which threads can share. */
 export type PaceState = SharedArrayBuffer;
 
@@ -14,7 +16,7 @@ const [NEXT_TURN, GAP, TURNS, HELD_UNTIL, HOLDS, FIELDS] = [0, 1, 2, 3, 4, 5];
  * they wait, and then go one after the other, at first far apart, with every answer closer
  * together again. Threads that make calls to the same bank share one state.
  */
-export class Pace {
+export class Pace implements Turns {
   /** For other threads. */
   readonly state: PaceState;
   readonly #clock: () => number;
@@ -71,7 +73,7 @@ export class Pace {
    *
    * @param asked milliseconds that the bank wants to be left alone, or null when it did not say
    */
-  slowDown(asked: number | null): void {
+  async slowDown(asked: number | null): Promise<void> {
     this.#alone(() => {
       const now = this.#clock();
       // Calls that were under way together are turned away together: that is one refusal.
@@ -85,7 +87,7 @@ export class Pace {
   }
 
   /** The bank has taken a call. */
-  goOn(): void {
+  async goOn(): Promise<void> {
     this.#alone(() => {
       this.#holds = 0;
       this.#gap = this.#gap < SHORTEST_GAP / 2 ? 0 : this.#gap * 0.9;

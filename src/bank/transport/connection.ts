@@ -40,24 +40,30 @@ export class CallFailed extends Error {
   }
 }
 
+/** What goes along with a request. */
+export interface Sending {
+  /**
+   * Called when the connection stands, right before the first byte of the request is written, and waited for; where the
+   * connection is lost meanwhile, once more on the next one. What it throws keeps the request from leaving, and is thrown
+   * as it is.
+   */
+  beforeFirstByte?: (() => Promise<void>) | undefined;
+  /** Called in the same tick, right before the first byte is written. */
+  sent?: (() => void) | undefined;
+}
+
 /** One bank's address behind mutual TLS. */
 export interface BankConnection {
   /**
    * Sends one request and takes its whole answer. Redirects are not followed.
    *
    * @param timeoutMs limit for the whole call
-   * @param beforeFirstByte called when the connection stands, in the same tick right before the first byte of the request
-   *   is written. When it throws, nothing leaves, and that error is thrown as it is
+   * @param watch what goes along with it
    * @throws CallFailed when there is no complete answer, also when the signal aborts
    * @throws Psd2Error `bank_answer` when the answer is larger than any the interface has, or encoded; `usage` when the
    *   request can't be written as HTTP
    */
-  send(
-    request: WireRequest,
-    timeoutMs: number,
-    signal: AbortSignal,
-    beforeFirstByte?: () => void,
-  ): Promise<WireAnswer>;
+  send(request: WireRequest, timeoutMs: number, signal: AbortSignal, watch?: Sending): Promise<WireAnswer>;
   close(): Promise<void>;
 }
 
@@ -82,7 +88,7 @@ export function connectToBank(origin: URL, qwac: KeyPair, ca: string | undefined
   const idle: Line[] = [];
 
   return {
-    async send(request, timeoutMs, signal, beforeFirstByte) {
+    async send(request, timeoutMs, signal, { beforeFirstByte, sent: begins } = {}) {
       route ??= routeTo(origin, rules);
       const { open, proxy } = await route;
       const line = idle.pop() ?? new Line(origin, open);
@@ -105,16 +111,20 @@ export function connectToBank(origin: URL, qwac: KeyPair, ca: string | undefined
       signal.addEventListener('abort', giveUp);
       try {
         if (signal.aborted) throw signal.reason;
-        const call = line.call(request, () => {
+        const gate = async () => {
           try {
-            beforeFirstByte?.();
+            await beforeFirstByte?.();
           } catch (error) {
             refusal = { error };
             throw error;
           }
+        };
+        const begin = () => {
           signal.throwIfAborted();
           sent = true;
-        });
+          begins?.();
+        };
+        const call = line.call(request, beforeFirstByte && gate, begin);
         const answer = await Promise.race([call, ended]);
         idle.push(line);
         return answer;

@@ -25,6 +25,8 @@ export class Line {
   #socket: Socket | undefined;
   #serverHungUp = false;
   #failure: Error | undefined;
+  /** What a call waits for when the connection stands. */
+  #gate: (() => Promise<void>) | undefined;
 
   constructor(origin: URL, open: OpenSocket) {
     this.#client = new Client(origin.origin, {
@@ -35,7 +37,15 @@ export class Line {
           (socket) => {
             this.#giveUp = () => {};
             this.#take(socket);
-            callback(null, socket);
+            if (!this.#gate) return callback(null, socket);
+            this.#gate().then(
+              // undici writes in the same tick.
+              () => callback(null, socket),
+              (error: unknown) => {
+                socket.destroy();
+                callback(new NotConnected(error), null);
+              },
+            );
           },
           (error) => callback(new NotConnected(error), null),
         );
@@ -53,10 +63,32 @@ export class Line {
   /**
    * Sends a request, once, and takes its whole answer.
    *
-   * @param beforeFirstByte called when the connection stands, right before anything is written; when it throws, nothing is
-   * @throws UnusableAnswer; what `beforeFirstByte` throws; else what the connection or undici fails with
+   * @param gate waited for when the connection stands, right before anything is written; when it rejects, nothing is. Where
+   *   a connection from before is found to be lost then, once more on the next one
+   * @param begin called in the tick in which the first byte is written, right before it; when it throws, nothing is written
+   * @throws UnusableAnswer; what `begin` throws; else what the connection or undici fails with
    */
-  call({ method, target, headers, body }: WireRequest, beforeFirstByte: () => void): Promise<WireAnswer> {
+  async call(
+    request: WireRequest,
+    gate: (() => Promise<void>) | undefined,
+    begin: () => void,
+  ): Promise<WireAnswer> {
+    let isOpen = gate === undefined;
+    this.#gate =
+      gate &&
+      (async () => {
+        await gate();
+        isOpen = true;
+      });
+    // A connection that stands already is not opened again.
+    if (this.#socket) await this.#gate?.();
+    return this.#send(request, () => {
+      if (!isOpen) throw new Error('A request waits until it may leave');
+      begin();
+    });
+  }
+
+  #send({ method, target, headers, body }: WireRequest, begin: () => void): Promise<WireAnswer> {
     return new Promise((resolve, reject) => {
       let begun = false;
       let head: Head | undefined;
@@ -69,7 +101,7 @@ export class Line {
         {
           onRequestStart: () => {
             if (begun) throw new Error('A request is sent once');
-            beforeFirstByte();
+            begin();
             begun = true;
             if (this.#socket) head = new Head(this.#socket);
           },

@@ -9,7 +9,7 @@ import { complete, wordsOfLine } from './complete.ts';
 export async function answerShell(args: string[]): Promise<void> {
   const [how, ...rest] = args;
   const words = how === 'line' ? wordsOfLine(rest[0] ?? '') : rest;
-  const completion = complete(await buildProgram('', { words }), words, process.env);
+  const completion = await complete(await buildProgram('', { words }), words, process.env);
   const lines =
     'files' in completion
       ? [completion.files]

@@ -12,13 +12,17 @@ export type Completion = { files: 'files' | 'folders' } | { values: Value[] };
  *
  * @param words after `psd2`, up to the cursor; the last one is what is being written, and may be empty
  */
-export function complete(program: CommandUnknownOpts, words: string[], env: NodeJS.ProcessEnv): Completion {
+export async function complete(
+  program: CommandUnknownOpts,
+  words: string[],
+  env: NodeJS.ProcessEnv,
+): Promise<Completion> {
   const current = words.at(-1) ?? '';
   const place = walk(program, words.slice(0, -1));
   const local = new LocalValues(env, place.given.get('--profile')?.at(-1));
-  const valuesOf = (kind: ValueKind | null, begun: string): Completion => {
+  const valuesOf = async (kind: ValueKind | null, begun: string): Promise<Completion> => {
     if (kind === 'files' || kind === 'folders') return { files: kind };
-    const values = kind === null ? [] : local.valuesOf(kind, place.command, begun);
+    const values = kind === null ? [] : await local.valuesOf(kind, place.command, begun);
     return { values: values.filter(([value]) => value.startsWith(begun)) };
   };
 
@@ -34,7 +38,7 @@ export function complete(program: CommandUnknownOpts, words: string[], env: Node
   const { command, operands } = place;
   const commands = command.name() === 'help' ? helpValues(program, operands) : childValues(command, operands);
   const argument = argumentAt(command, operands.length);
-  const completion = valuesOf(argument ? kindOfArgument(argument) : null, current);
+  const completion = await valuesOf(argument ? kindOfArgument(argument) : null, current);
   if ('files' in completion) return completion;
   return { values: [...commands.filter(([name]) => name.startsWith(current)), ...completion.values] };
 }

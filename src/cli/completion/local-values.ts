@@ -1,9 +1,12 @@
-import { closeSync, openSync, readdirSync, readFileSync, readSync } from 'node:fs';
-import { basename, dirname, join } from 'node:path';
+import { readdirSync } from 'node:fs';
+import { basename, dirname } from 'node:path';
 import type { CommandUnknownOpts } from '@commander-js/extra-typings';
 import { CONSENT_CATEGORIES } from '../../domain/consent.ts';
 import { isMoneyTransfer } from '../../domain/transfer.ts';
 import { type StoreFolder, storeFolder } from '../../store/machine/folder.ts';
+import { glanceAtProfiles } from '../../store/machine/glance.ts';
+import { glanceAt } from '../../store/open.ts';
+import type { Glance, Kind } from '../../store/ports.ts';
 import { cleanText } from '../../terminal/clean.ts';
 import { OUTPUT_FORMATS } from '../../terminal/output.ts';
 import type { ValueKind } from './value-kinds.ts';
@@ -13,15 +16,15 @@ export type Value = [value: string, description: string];
 
 /** So many flows are looked at, the newest. */
 const MOST_FLOWS = 100;
-/** More than the first line of any journal has. */
-const FIRST_LINE = 8 * 1024;
 
-const FLOW_PREFIXES: Record<string, string> = { transfer: 'tr-', consent: 'co-', operation: 'op-' };
+/** The kinds of flow by the commands that are about them. */
+const KINDS: Readonly<Record<string, Kind>> = {
+  transfer: 'transfer',
+  consent: 'consent',
+  operation: 'operation',
+};
 
-/**
- * What can be completed from the files of the configuration folder. They are read without the store's own
- * checks, which would cost more than a keystroke may: what is odd or missing gives no value, and no error.
- */
+/** What can be completed from what is stored. What is odd or missing gives no value, and no error. */
 export class LocalValues {
   readonly #folder: StoreFolder;
   readonly #named: string | undefined;
@@ -33,27 +36,27 @@ export class LocalValues {
   }
 
   /** @param begun what is written of the value so far */
-  valuesOf(
+  async valuesOf(
     kind: Exclude<ValueKind, 'files' | 'folders'>,
     command: CommandUnknownOpts,
     begun: string,
-  ): Value[] {
+  ): Promise<Value[]> {
     if (typeof kind === 'object') return kind.choices.map(plain);
     switch (kind) {
       case 'profile':
-        return namesIn(this.#folder.profiles, /^(.+)\.json$/).map(plain);
+        return glanceAtProfiles(this.#folder).names().map(plain);
       case 'customer':
-        return namesIn(this.#folder.tokens(this.#profile), /^customer-(\d+)(?:\.json)?$/).map(plain);
+        return (await (await this.#glance()).customers()).map(plain);
       case 'product':
-        return [...new Set(this.#begun('').flatMap(productsOf))].sort().map(plain);
+        return [...new Set((await this.#begun(undefined)).flatMap(productsOf))].sort().map(plain);
       case 'operation':
-        return [...new Set(this.#begun('op-').flatMap(operationOf))]
+        return [...new Set((await this.#begun('operation')).flatMap(operationOf))]
           .filter((name) => !isMoneyTransfer(name))
           .map(plain);
       case 'flow':
       case 'anyFlow': {
-        const prefix = kind === 'flow' ? FLOW_PREFIXES[command.parent?.name() ?? ''] : '';
-        return this.#begun(prefix ?? '').map((flow): Value => [flow.id, describe(flow)]);
+        const about = kind === 'flow' ? KINDS[command.parent?.name() ?? ''] : undefined;
+        return (await this.#begun(about)).map((flow): Value => [flow.flow, describe(flow)]);
       }
       case 'category':
         return CONSENT_CATEGORIES.map(plain);
@@ -64,29 +67,19 @@ export class LocalValues {
     }
   }
 
-  get #profile(): string {
-    if (this.#named !== undefined) return this.#named;
-    const config = parse(readIfThere(this.#folder.config));
-    return text(config, 'currentProfile') ?? 'env';
+  #glance(): Promise<Glance> {
+    const profile = this.#named ?? glanceAtProfiles(this.#folder).current() ?? 'env';
+    return glanceAt(this.#folder, profile);
   }
 
   /** How the newest flows of the profile began. */
-  #begun(prefix: string): BegunFlow[] {
-    const folder = this.#folder.flows(this.#profile);
-    return namesIn(folder, /^((?:tr|co|op)-.+)\.ndjson$/)
-      .filter((id) => id.startsWith(prefix))
-      .sort((one, other) => (one.slice(3) < other.slice(3) ? 1 : -1))
-      .slice(0, MOST_FLOWS)
-      .flatMap((id) => {
-        const created = parse(firstLineOf(join(folder, `${id}.ndjson`)));
-        const event = object(created, 'event');
-        return event ? [{ id, at: text(created, 'at') ?? '', event }] : [];
-      });
+  async #begun(kind: Kind | undefined): Promise<BegunFlow[]> {
+    return (await this.#glance()).begun(kind, MOST_FLOWS);
   }
 }
 
 interface BegunFlow {
-  id: string;
+  flow: string;
   at: string;
   event: object;
 }
@@ -137,48 +130,6 @@ function filesAt(begun: string): Value[] {
 }
 
 const plain = (value: string): Value => [value, ''];
-
-/** What the pattern finds in the names of a folder's entries, sorted. */
-function namesIn(folder: string, pattern: RegExp): string[] {
-  try {
-    return readdirSync(folder)
-      .flatMap((name) => pattern.exec(name)?.[1] ?? [])
-      .sort();
-  } catch {
-    return [];
-  }
-}
-
-function readIfThere(path: string): string {
-  try {
-    return readFileSync(path, 'utf8');
-  } catch {
-    return '';
-  }
-}
-
-function firstLineOf(path: string): string {
-  try {
-    const file = openSync(path, 'r');
-    try {
-      const block = Buffer.alloc(FIRST_LINE);
-      const [line = ''] = block.toString('utf8', 0, readSync(file, block)).split('\n', 1);
-      return line;
-    } finally {
-      closeSync(file);
-    }
-  } catch {
-    return '';
-  }
-}
-
-function parse(json: string): unknown {
-  try {
-    return JSON.parse(json);
-  } catch {
-    return undefined;
-  }
-}
 
 function member(value: unknown, name: string): unknown {
   return typeof value === 'object' && value !== null ? Reflect.get(value, name) : undefined;

@@ -141,7 +141,7 @@ async function readPath(context: Context, path: string): Promise<string> {
   }
   if (!absolute.includes('{customerId}')) return absolute;
   const { tokens } = await context.store();
-  const customerId = context.globals.customer ?? tokens.lastCustomer();
+  const customerId = context.globals.customer ?? (await tokens.last());
   if (customerId === undefined) {
     throw new Psd2Error('not_logged_in', 'Nobody is logged in, so {customerId} stands for nobody', {
       next: [['auth', 'login']],

@@ -5,12 +5,13 @@ import { describeLogin, type LoginStatus } from './stored-login.ts';
 /** `psd2 auth list`: whose tokens are kept. */
 export async function authList(context: Context): Promise<void> {
   const { tokens } = await context.store();
-  const last = tokens.lastCustomer();
-  const kept = [...tokens.customers(), null].flatMap((customerId) => {
-    const login = tokens.readLogin(customerId);
+  const last = await tokens.last();
+  const kept: LoginStatus[] = [];
+  for (const customerId of [...(await tokens.customers()), null]) {
+    const login = await tokens.login(customerId);
     const grant = customerId === null ? 'client_credentials' : 'authorization_code';
-    return login ? [describeLogin(context, grant, customerId, login)] : [];
-  });
+    if (login) kept.push(await describeLogin(context, grant, customerId, login));
+  }
   await context.output.table(
     kept,
     [

@@ -38,18 +38,18 @@ async function logApplicationIn(context: Context): Promise<LoginStatus> {
   const { world } = context;
   const { tokens: store } = await context.store();
   const bank = await context.applicationBank('client_credentials');
-  const customerId = store.lastCustomer() ?? null;
+  const customerId = (await store.last()) ?? null;
   const tokens = await world.finish('The new login', async () => {
-    const giveBack = store.reserve();
+    const giveBack = await store.ready();
     const granted = await requestTokens(
       bank.connect(),
       bank.client(),
       { grant_type: 'client_credentials' },
       world.newId(),
     );
-    giveBack();
+    await giveBack();
     const kept = { ...toStoredTokens(granted, world.now()), apiTrackId: bank.session.apiTrackId };
-    await store.locked(null, () => store.write(null, kept), NEVER);
+    await store.change(null, (slot) => slot.write(kept), NEVER);
     return kept;
   });
   return describeLogin(context, 'client_credentials', customerId, tokens);
@@ -66,7 +66,7 @@ async function logCustomerIn(context: Context, paste: boolean): Promise<LoginSta
   }
   const bank = await context.applicationBank('authorization_code');
   // The customer is not to be troubled for a login that can't be kept.
-  const giveBack = store.reserve();
+  const giveBack = await store.ready();
   const { customerId, tokens } = await logIn({
     bank: bank.connect(),
     bankWith: (accessToken) =>
@@ -79,14 +79,11 @@ async function logCustomerIn(context: Context, paste: boolean): Promise<LoginSta
       ? (check) => terminal.askSecret('The address that the browser ended at', check)
       : undefined,
     async keep(customerId, tokens) {
-      giveBack();
+      await giveBack();
       // A renewal of the login from before that is under way is waited for, also after Ctrl-C.
-      await store.locked(
-        customerId,
-        () => store.write(customerId, { ...tokens, apiTrackId: bank.session.apiTrackId }),
-        NEVER,
-      );
-      await store.rememberCustomer(customerId);
+      const kept = { ...tokens, apiTrackId: bank.session.apiTrackId };
+      await store.change(customerId, (slot) => slot.write(kept), NEVER);
+      await store.remember(customerId);
     },
   });
   return describeLogin(context, 'authorization_code', customerId, tokens);

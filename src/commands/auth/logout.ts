@@ -10,22 +10,19 @@ export async function authLogout(context: Context, options: { revoke: boolean })
   const { tokens: store, holder } = await storedLogin(context);
   const revoked: Printed<typeof logout>['revoked'] = [];
   const bank = options.revoke ? await context.applicationBank() : undefined;
-  // A renewal that is under way must not store tokens after they were forgotten.
-  await store.exclusively(holder, async () => {
-    if (bank) {
-      const tokens = await store.read(holder);
-      const transactionId = world.newId();
-      const kinds = [
-        ['refresh_token', tokens?.refreshToken],
-        ['access_token', tokens?.accessToken],
-      ] as const;
-      for (const [kind, token] of kinds) {
-        if (!token) continue;
-        await revokeToken(bank.connect(), bank.client(), token, kind, transactionId);
-        revoked.push(kind);
-      }
+  await store.forget(holder, async () => {
+    if (!bank) return;
+    const tokens = await store.read(holder);
+    const transactionId = world.newId();
+    const kinds = [
+      ['refresh_token', tokens?.refreshToken],
+      ['access_token', tokens?.accessToken],
+    ] as const;
+    for (const [kind, token] of kinds) {
+      if (!token) continue;
+      await revokeToken(bank.connect(), bank.client(), token, kind, transactionId);
+      revoked.push(kind);
     }
-    store.remove(holder);
   });
   if (output.format === 'table')
     terminal.say(`Logged out${revoked.length > 0 ? `; the bank has revoked ${revoked.join(' and ')}` : ''}.`);

@@ -7,5 +7,5 @@ export async function authRefresh(context: Context): Promise<void> {
   const bank = await context.bank();
   const tokens = await store.read(holder);
   await bank.accessTokens.renewed(tokens?.accessToken ?? '');
-  printStoredLogin(context, { tokens: store, holder, login: store.readLogin(holder) ?? login });
+  await printStoredLogin(context, { tokens: store, holder, login: (await store.login(holder)) ?? login });
 }

@@ -1,11 +1,10 @@
 import { bankDay } from '../../domain/calendar.ts';
-import { CallCounter } from '../../store/files/call-counter.ts';
-import type { GrantType, StoredLogin } from '../../store/files/tokens.ts';
 import { dailyLimitOf } from '../../store/machine/settings.ts';
+import type { GrantType, Holder, StoredLogin, Tokens } from '../../store/ports.ts';
 import type { Column } from '../../terminal/output.ts';
 import type { Printed } from '../../terminal/shape.ts';
 import type { Context } from '../context.ts';
-import { customerOf, notLoggedIn, type OpenStore } from '../open/store.ts';
+import { customerOf, notLoggedIn } from '../open/store.ts';
 import { login } from './shape.ts';
 
 /** What `auth login` and `auth status` tell of a login. */
@@ -26,12 +25,12 @@ const LOGIN_FIELDS: Column<LoginStatus>[] = [
 ];
 
 /** What is shown of a login; never a token. */
-export function describeLogin(
+export async function describeLogin(
   context: Context,
   grantType: GrantType,
   customerId: string | null,
   { scope, accessTokenExpiresAt, refreshTokenExpiresAt }: StoredLogin,
-): LoginStatus {
+): Promise<LoginStatus> {
   const profile = context.profile();
   const status: LoginStatus = {
     profile: profile.name,
@@ -42,10 +41,10 @@ export function describeLogin(
     refreshTokenExpiresAt,
   };
   if (grantType === 'authorization_code') return status;
-  const counter = new CallCounter(context.folder, profile.name);
+  const { calls } = await context.store();
   return {
     ...status,
-    callsToday: counter.callsOn(bankDay(context.world.now())),
+    callsToday: await calls.on(bankDay(context.world.now())),
     dailyLimit: dailyLimitOf(profile),
   };
 }
@@ -57,8 +56,8 @@ export function printLogin({ output }: Context, status: LoginStatus): void {
 
 /** A login that is stored, and whose tokens it is of: the customer's, or null for the application's own. */
 export interface StoredHolder {
-  tokens: OpenStore['tokens'];
-  holder: string | null;
+  tokens: Tokens;
+  holder: Holder;
   login: StoredLogin;
 }
 
@@ -66,13 +65,16 @@ export interface StoredHolder {
 export async function storedLogin(context: Context): Promise<StoredHolder> {
   const { tokens } = await context.store();
   const holder = context.globals.grant === 'client_credentials' ? null : await customerOf(context);
-  const login = tokens.readLogin(holder);
+  const login = await tokens.login(holder);
   if (!login) throw await notLoggedIn(context, holder);
   return { tokens, holder, login };
 }
 
 /** Prints what is stored of a login. The application acts for the customer who logged in last. */
-export function printStoredLogin(context: Context, { tokens, holder, login }: StoredHolder): void {
-  const customerId = holder ?? tokens.lastCustomer() ?? null;
-  printLogin(context, describeLogin(context, context.globals.grant, customerId, login));
+export async function printStoredLogin(
+  context: Context,
+  { tokens, holder, login }: StoredHolder,
+): Promise<void> {
+  const customerId = holder ?? (await tokens.last()) ?? null;
+  printLogin(context, await describeLogin(context, context.globals.grant, customerId, login));
 }

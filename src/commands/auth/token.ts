@@ -5,7 +5,8 @@ import { accessToken } from './shape.ts';
 export async function authToken(context: Context): Promise<void> {
   const bank = await context.bank();
   const token = await bank.accessTokens.current();
-  const expiresAt = bank.tokens.readLogin(bank.holder)?.accessTokenExpiresAt ?? null;
+  const login = await bank.tokens.login(bank.holder);
+  const expiresAt = login?.accessTokenExpiresAt ?? null;
   if (context.output.format === 'table') context.output.text(token);
   else context.output.record({ accessToken: token, expiresAt }, [], accessToken);
 }

@@ -1,13 +1,14 @@
 import { type Consent, consentEnd } from '../../domain/consent.ts';
 import { Psd2Error } from '../../errors.ts';
 import type { Context } from '../context.ts';
+import { collect } from '../flow/rules.ts';
 import type { LastingConsent } from './certificate-checks.ts';
 
 /** The consent of the profile that holds longest; undefined where none holds, or the journals can't be read. */
 export async function lastConsentOf(context: Context): Promise<LastingConsent | undefined> {
   try {
-    const { journal } = await context.store();
-    return lastToEnd(journal.consents(), context.world.now());
+    const { flows } = await context.store();
+    return lastToEnd(await collect(flows.list('consent')), context.world.now());
   } catch (error) {
     if (!(error instanceof Psd2Error) || error.code === 'interrupted') throw error;
     return undefined;

@@ -6,7 +6,8 @@ import { describeConsent, printConsent } from './output.ts';
 /** `psd2 consent cancel <flow>`: gives up a consent for which \`confirm\` was not sent. */
 export function consentCancel(context: Context, flow: string): Promise<void> {
   return cancelFlow<Consent>(context, flow, {
-    open: (journal, reference) => journal.openConsent(reference),
+    find: (flows, reference) => flows.find('consent', reference),
+    resume: (flows, flow, work) => flows.resume('consent', flow, work),
     describe: describeConsent,
     print: printConsent,
     sent: 'confirm',

@@ -1,6 +1,6 @@
 import { Psd2Error } from '../../errors.ts';
 import { runConsent } from '../../flows/consent.ts';
-import type { OpenConsent } from '../../store/files/journal.ts';
+import type { Open } from '../../store/ports.ts';
 import type { Context } from '../context.ts';
 import { customerPortsOf } from '../flow/customer-ports.ts';
 import { endIfUntouched, tellFlow, withNext } from '../flow/rules.ts';
@@ -16,7 +16,7 @@ import { printConsent } from './output.ts';
 export async function driveConsent(
   context: Context,
   opened: CustomerBank,
-  open: OpenConsent,
+  open: Open<'consent'>,
   allowPartial: boolean,
 ): Promise<void> {
   const { bank, profile } = opened;
@@ -24,7 +24,7 @@ export async function driveConsent(
   try {
     await runConsent(open, { bank, world: context.world, customer: customerPortsOf(context, profile) });
   } catch (error) {
-    endIfUntouched(open, error);
+    await endIfUntouched(open, error);
     printConsent(context, open.current);
     throw withNext(error, open.current);
   }

@@ -39,12 +39,12 @@ export async function consentRequest(context: Context, options: ConsentOptions):
   const opened = await context.bank();
   const transactionId = context.world.newId();
   const products = options.allProducts ? await everyProduct(opened, transactionId) : given;
-  const open = opened.journal.createConsent({
+  const begin = {
     transactionId,
     customerId: opened.customerId,
     categories: names.map((name) => ({ name, products })),
-  });
-  await opened.journal.claimed(open.current.flow, () =>
+  };
+  await opened.flows.begin('consent', begin, (open) =>
     driveConsent(context, opened, open, options.allowPartial),
   );
 }

@@ -7,7 +7,8 @@ import { describeConsent, printConsent } from './output.ts';
 /** `psd2 consent resolve <flow>`: as `transfer resolve`; what was executed is confirmed. */
 export function consentResolve(context: Context, flow: string, options: ResolveOptions): Promise<void> {
   return resolve<Consent, ConsentEvent>(context, flow, options, {
-    open: (journal, reference) => journal.openConsent(reference),
+    find: (flows, reference) => flows.find('consent', reference),
+    resume: (flows, flow, work) => flows.resume('consent', flow, work),
     customerOf: ({ customerId }) => customerId,
     isOpen: (consent) => nextConsentStep(consent) === 'ask-outcome',
     isEnded: (consent) => nextConsentStep(consent) === 'done',

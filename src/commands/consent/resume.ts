@@ -9,16 +9,17 @@ export async function consentResume(
   options: { allowPartial: boolean },
 ): Promise<void> {
   const flow = named ?? (await unfinishedConsent(context));
-  const { current } = (await context.store(flow)).journal.openConsent(flow);
+  const { flows } = await context.store(flow);
+  const current = await flows.find('consent', flow);
   const opened = await context.forCustomer(current.customerId).bank();
-  await opened.journal.claimed(current.flow, () =>
-    driveConsent(context, opened, opened.journal.openConsent(current.flow), options.allowPartial),
+  await opened.flows.resume('consent', current.flow, (open) =>
+    driveConsent(context, opened, open, options.allowPartial),
   );
 }
 
 function unfinishedConsent(context: Context): Promise<string> {
   return unfinishedFlow(context, 'consent', {
-    read: (journal, flow) => journal.openConsent(flow).current,
+    read: (flows, flow) => flows.find('consent', flow),
     describe: ({ categories }) => categories.map(({ name }) => name).join(', '),
   });
 }

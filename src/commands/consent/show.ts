@@ -3,5 +3,6 @@ import { printConsent } from './output.ts';
 
 /** `psd2 consent show <flow>`: what is on disk, without asking the bank. */
 export async function consentShow(context: Context, flow: string): Promise<void> {
-  printConsent(context, (await context.store()).journal.openConsent(flow).current);
+  const { flows } = await context.store();
+  printConsent(context, await flows.find('consent', flow));
 }

@@ -11,7 +11,7 @@ const SOON_DAYS = 14;
 export async function checkToken(context: Context): Promise<Finding> {
   const { globals, world } = context;
   const { tokens } = await context.store();
-  const customerId = globals.customer ?? tokens.lastCustomer();
+  const customerId = globals.customer ?? (await tokens.last());
   const kept = customerId === undefined ? undefined : await tokens.read(customerId);
   const fix = `psd2 --profile ${context.profile().name} auth login`;
   if (!kept) return { status: 'warn', detail: 'nobody is logged in', fix };
@@ -34,10 +34,10 @@ export async function checkToken(context: Context): Promise<Finding> {
 /** How long ago the customer consented, as far as this profile's journal knows. */
 export async function checkConsents(context: Context): Promise<Finding> {
   const { globals, world } = context;
-  const { tokens, journal } = await context.store();
-  const customerId = globals.customer ?? tokens.lastCustomer();
+  const { tokens, flows } = await context.store();
+  const customerId = globals.customer ?? (await tokens.last());
   const daysLeft = new Map<string, number>();
-  for (const consent of journal.consents()) {
+  for await (const consent of flows.list('consent')) {
     if (consent.state !== 'confirmed' || consent.customerId !== customerId) continue;
     const age = Math.floor((world.now().getTime() - Date.parse(consent.updatedAt)) / DAY_MS);
     for (const { name, outcome } of consent.categories) {

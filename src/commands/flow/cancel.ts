@@ -1,7 +1,7 @@
 import { type FlowState, isOpen, standingOf } from '../../domain/flow-states.ts';
 import { Psd2Error } from '../../errors.ts';
 import { findOut } from '../../flows/execute-outcome.ts';
-import type { FlowJournal, OpenFlow } from '../../store/files/journal.ts';
+import type { Flows, OpenFlow } from '../../store/ports.ts';
 import { cleanText } from '../../terminal/clean.ts';
 import type { Context } from '../context.ts';
 import { type Described, describeFlow, type ShownFlow } from './describe.ts';
@@ -11,7 +11,12 @@ type Cancellable = ShownFlow & { state: FlowState };
 
 /** What differs from kind to kind of flow. */
 export interface CancelKind<Flow> {
-  open(journal: FlowJournal, reference: string): OpenFlow<Flow, { type: 'cancelled' }>;
+  find(flows: Flows, reference: string): Promise<Flow>;
+  resume(
+    flows: Flows,
+    flow: string,
+    work: (open: OpenFlow<Flow, { type: 'cancelled' }>) => Promise<void>,
+  ): Promise<void>;
   describe(flow: Flow): Described;
   print(context: Context, flow: Flow): void;
   /** The call after which it is too late. */
@@ -34,19 +39,18 @@ export async function cancelFlow<Flow extends Cancellable>(
   kind: CancelKind<Flow>,
 ): Promise<void> {
   const { globals, terminal } = context;
-  const { journal } = await context.store(reference);
-  const { current } = kind.open(journal, reference);
+  const { flows } = await context.store(reference);
+  const current = await kind.find(flows, reference);
   refuseUnlessOpen(current, kind.sent);
   refuseUnconfirmable(context, 'Cancelling');
 
-  await journal.claimed(current.flow, async () => {
-    const open = kind.open(journal, current.flow);
+  await kind.resume(flows, current.flow, async (open) => {
     refuseUnlessOpen(open.current, kind.sent);
     terminal.warn(terminal.marked(describeFlow(open.current, kind.describe(open.current))));
     if (!globals.yes && !(await terminal.confirm(`Cancel the ${current.kind} for good?`)))
       throw new Psd2Error('cancelled', `The ${current.kind} ${current.flow} was left as it is`);
     const wasAtBank = ['authorizing', 'authorized'].includes(open.current.state);
-    kind.print(context, open.record({ type: 'cancelled' }));
+    kind.print(context, await open.record({ type: 'cancelled' }));
     if (wasAtBank)
       terminal.say(`What the customer does at the bank has no effect any more: psd2 sends no ${kind.sent}.`);
     const freed = kind.referenceOf(open.current);

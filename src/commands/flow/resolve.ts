@@ -3,7 +3,7 @@ import type { Bank } from '../../bank/call/bank.ts';
 import type { Resolution, ResolvedEvent, ResolvedOutcome } from '../../domain/resolution.ts';
 import { Psd2Error } from '../../errors.ts';
 import { type BankWord, resolveFlow } from '../../flows/resolve.ts';
-import type { FlowJournal, OpenFlow } from '../../store/files/journal.ts';
+import type { Flows, OpenFlow } from '../../store/ports.ts';
 import { cleanText } from '../../terminal/clean.ts';
 import { writeLocalTime } from '../../terminal/output.ts';
 import type { Context } from '../context.ts';
@@ -20,7 +20,12 @@ const MOST_NOTE = 500;
 
 /** What differs from kind to kind of flow. */
 export interface Resolvable<Flow, Event> {
-  open(journal: FlowJournal, reference: string): OpenFlow<Flow, Event | ResolvedEvent>;
+  find(flows: Flows, reference: string): Promise<Flow>;
+  resume(
+    flows: Flows,
+    flow: string,
+    work: (open: OpenFlow<Flow, Event | ResolvedEvent>) => Promise<void>,
+  ): Promise<void>;
   customerOf(flow: Flow): string;
   /** Its outcome is unknown, so that a person may say it. */
   isOpen(flow: Flow): boolean;
@@ -52,14 +57,13 @@ export async function resolve<Flow extends AnyFlow, Event extends { type: string
   kind: Resolvable<Flow, Event>,
 ): Promise<void> {
   const said = { outcome: readOutcome(options), by: operatorOf(), note: readNote(options.note) };
-  const { journal } = await context.store(reference);
-  const { current } = kind.open(journal, reference);
+  const { flows } = await context.store(reference);
+  const current = await kind.find(flows, reference);
   refuseUnlessOpen(kind, current);
   refuseUnconfirmable(context, 'What became of it');
 
   const { terminal, globals } = context;
-  await journal.claimed(current.flow, async () => {
-    const open = kind.open(journal, current.flow);
+  await kind.resume(flows, current.flow, async (open) => {
     refuseUnlessOpen(kind, open.current);
     const before = open.current;
     try {

@@ -1,7 +1,7 @@
 import { adviceOf } from '../../advice.ts';
 import { type FlowState, isOver, isUntouched } from '../../domain/flow-states.ts';
 import { Psd2Error } from '../../errors.ts';
-import type { OnDamaged, OpenFlow } from '../../store/files/journal.ts';
+import type { Filter, OpenFlow } from '../../store/ports.ts';
 import { cleanText } from '../../terminal/clean.ts';
 import type { Context } from '../context.ts';
 
@@ -71,13 +71,13 @@ export function withNext(
 const PASSING = ['interrupted', 'overtaken', 'too_many_calls', 'config'];
 
 /** Ends a flow of which nothing has reached the bank when its command failed: there would be nothing to go on with. */
-export function endIfUntouched<Flow extends { state: FlowState; reached: boolean }>(
+export async function endIfUntouched<Flow extends { state: FlowState; reached: boolean }>(
   open: OpenFlow<Flow, { type: 'cancelled' }>,
   error: unknown,
-): void {
+): Promise<void> {
   if (!(error instanceof Psd2Error) || PASSING.includes(error.code) || !isUntouched(open.current)) return;
   try {
-    open.record({ type: 'cancelled' });
+    await open.record({ type: 'cancelled' });
   } catch (problem) {
     // The command has failed already, and says why.
     if (!(problem instanceof Psd2Error)) throw problem;
@@ -85,7 +85,14 @@ export function endIfUntouched<Flow extends { state: FlowState; reached: boolean
 }
 
 /** A journal that is damaged is told of; the other flows are listed all the same. */
-export function warnOfDamaged({ terminal }: Context): OnDamaged {
+export function warnOfDamaged({ terminal }: Context): NonNullable<Filter['onDamaged']> {
   return (damage, flow) =>
     terminal.warn(cleanText(`${flow} is not shown. ${damage.message}. ${adviceOf(damage) ?? ''}`.trimEnd()));
+}
+
+/** All of a list. */
+export async function collect<T>(list: AsyncIterable<T>): Promise<T[]> {
+  const all: T[] = [];
+  for await (const each of list) all.push(each);
+  return all;
 }

@@ -1,9 +1,8 @@
 import { Psd2Error } from '../../errors.ts';
-import type { FlowJournal } from '../../store/files/journal.ts';
+import type { Flows } from '../../store/ports.ts';
 import { writeLocalTime } from '../../terminal/output.ts';
 import type { Context } from '../context.ts';
 import type { ShownFlow } from './describe.ts';
-import { leftBehind } from './interrupted.ts';
 
 /** More than anybody reads a list of. */
 const MOST_OFFERED = 50;
@@ -20,13 +19,14 @@ const MOST_OFFERED = 50;
 export async function unfinishedFlow<Flow extends ShownFlow>(
   context: Context,
   kind: 'transfer' | 'operation' | 'consent',
-  how: { read: (journal: FlowJournal, flow: string) => Flow; describe: (flow: Flow) => string },
+  how: { read: (flows: Flows, flow: string) => Promise<Flow>; describe: (flow: Flow) => string },
 ): Promise<string> {
   const { terminal } = context;
   // The operator is shown all of them here, so none is named as interrupted.
-  const { journal } = await context.store('');
-  const { flows } = await leftBehind(journal, MOST_OFFERED);
-  const unfinished = flows.filter((flow) => flow.kind === kind).map(({ flow }) => how.read(journal, flow));
+  const { flows } = await context.store('');
+  const left = await flows.leftBehind(MOST_OFFERED);
+  const ofKind = left.flows.filter((flow) => flow.kind === kind);
+  const unfinished = await Promise.all(ofKind.map(({ flow }) => how.read(flows, flow)));
   const [first, ...others] = unfinished;
   if (!first) {
     throw new Psd2Error('usage', `There is no unfinished ${kind} to go on with`, {

@@ -1,8 +1,7 @@
 import { Psd2Error } from '../../errors.ts';
-import { FlowJournal } from '../../store/files/journal.ts';
-import type { FlowMoment } from '../../store/flow/history.ts';
 import type { LoggedCall } from '../../store/machine/call-log.ts';
 import { ENVIRONMENT_PROFILE } from '../../store/machine/profiles.ts';
+import type { FlowMoment } from '../../store/ports.ts';
 import { type Column, writeLocalTime } from '../../terminal/output.ts';
 import type { Context } from '../context.ts';
 import { type LogOptions, nameOf, selectCalls } from './select-calls.ts';
@@ -51,7 +50,7 @@ export async function printTimeline(context: Context, options: LogOptions, refer
     );
   }
   const [newest] = calls;
-  const history = historyOf(context, newest, reference);
+  const history = await historyOf(context, newest, reference);
   // What is announced in the journal comes before the call, which may begin in the same millisecond.
   const moments: Moment[] = [
     ...(history ?? []).map((event): Moment => ({ at: event.at, event })),
@@ -73,11 +72,12 @@ export async function printTimeline(context: Context, options: LogOptions, refer
 }
 
 /** A transaction without a flow (a reading) has no journal; the profile of a flow may be gone. */
-function historyOf(context: Context, newest: LoggedCall | undefined, reference: string) {
+async function historyOf(context: Context, newest: LoggedCall | undefined, reference: string) {
   if (newest?.flow === null) return null;
-  const { folder, globals, profiles, world } = context;
+  const { globals, profiles } = context;
   const profile = newest?.profile ?? globals.profile ?? profiles.current() ?? ENVIRONMENT_PROFILE;
-  return new FlowJournal(folder, profile, world.now, world.random).history(newest?.flow ?? reference);
+  const { flows } = (await context.home()).open(profile);
+  return flows.history(newest?.flow ?? reference);
 }
 
 function drawMoment(moment: Moment): string[] {

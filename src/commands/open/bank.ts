@@ -12,7 +12,6 @@ import type { ClientCredentials } from '../../bank/endpoints/oauth.ts';
 import { type BankConnection, connectToBank } from '../../bank/transport/connection.ts';
 import { withScaForInquiries } from '../../flows/inquiry.ts';
 import { openSession } from '../../flows/session.ts';
-import type { GrantType } from '../../store/files/tokens.ts';
 import {
   applicationNameOf,
   baseUrlOf,
@@ -21,13 +20,14 @@ import {
   readPem,
   requireSetting,
 } from '../../store/machine/settings.ts';
+import type { GrantType, Holder, ProfileData } from '../../store/ports.ts';
 import { cleanText } from '../../terminal/clean.ts';
 import type { Context, ProfileContext } from '../context.ts';
 import { customerPortsOf } from '../flow/customer-ports.ts';
 import { callRecorder } from './call-records.ts';
 import { openSigner } from './keys.ts';
 import { namingSandbox } from './sandbox-down.ts';
-import { customerOf, notLoggedIn, type OpenStore } from './store.ts';
+import { customerOf, notLoggedIn } from './store.ts';
 
 /** What the calls of an application share, whoever the customer is. */
 export interface Transport {
@@ -55,12 +55,12 @@ export interface ApplicationBank {
 }
 
 /** The bank as one customer's token opens it. */
-export interface CustomerBank extends ApplicationBank, OpenStore {
+export interface CustomerBank extends ApplicationBank, Pick<ProfileData, 'tokens' | 'flows'> {
   bank: Bank;
   accessTokens: TokenSource;
   customerId: string;
   /** Whose tokens the calls are made with: the customer's, or null for the application's own. */
-  holder: string | null;
+  holder: Holder;
 }
 
 /**
@@ -77,7 +77,7 @@ export async function openCustomerBank(context: Context): Promise<CustomerBank> 
   const customerId = await customerOf(context);
   await context.transport();
   const { tokens } = await context.store();
-  if (globals.grant !== 'client_credentials' && !tokens.readLogin(customerId))
+  if (globals.grant !== 'client_credentials' && !(await tokens.login(customerId)))
     throw await notLoggedIn(context, customerId);
   const unattended = await context.unattendedBank();
   const bank = withScaForInquiries(unattended.bank, {
@@ -95,10 +95,11 @@ export async function openCustomerBank(context: Context): Promise<CustomerBank> 
 export async function openUnattendedBank(context: Context): Promise<CustomerBank> {
   const customerId = await customerOf(context);
   const transport = await context.transport();
-  const { tokens, journal } = await context.store();
+  const { tokens, flows } = await context.store();
   const { grant } = transport;
   const holder = grant === 'client_credentials' ? null : customerId;
-  const application = openApplicationBank(context, transport, tokens.readLogin(holder)?.apiTrackId);
+  const login = await tokens.login(holder);
+  const application = openApplicationBank(context, transport, login?.apiTrackId);
   const accessTokens = openSession({
     bank: application.connect(),
     grantType: grant,
@@ -106,16 +107,13 @@ export async function openUnattendedBank(context: Context): Promise<CustomerBank
     keeper: {
       whose: holder === null ? 'The login of the application' : `The login of customer ${holder}`,
       read: () => tokens.read(holder),
-      replace: (spent, renewed) => tokens.replace(holder, spent, renewed),
-      refuse: (refused) => tokens.refuse(holder, refused),
-      isNewest: (known) => tokens.isNewest(holder, known),
-      reserve: () => tokens.reserve(),
-      locked: (work) => tokens.locked(holder, work),
+      ready: () => tokens.ready(),
+      change: (work) => tokens.change(holder, work),
     },
     world: context.world,
   });
   const bank = application.connect(accessTokens);
-  return { ...application, tokens, journal, bank, accessTokens, customerId, holder };
+  return { ...application, tokens, flows, bank, accessTokens, customerId, holder };
 }
 
 /** @param apiTrackId the bank's session id of the calls before */
@@ -181,7 +179,7 @@ export async function openTransport(context: ProfileContext, grant: GrantType): 
   const keys = await context.keys();
   const qwac = await keys.pair('QWAC');
   const signing = await openSigner(context, profile, keys, qwac);
-  const observe = callRecorder(context, grant, baseUrl.host);
+  const observe = await callRecorder(context, grant, baseUrl.host);
   const connection = connectToBank(baseUrl, qwac, readPem(profile, 'ca'));
   context.onEnd(() => connection.close());
   const { clientId, clientSecret, applicationName } = grant === 'client_credentials' ? CC_KEYS : CODE_KEYS;

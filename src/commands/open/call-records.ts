@@ -1,10 +1,9 @@
 import type { Observation } from '../../bank/call/exchange.ts';
 import { bankDay } from '../../domain/calendar.ts';
 import { Psd2Error } from '../../errors.ts';
-import { CallCounter } from '../../store/files/call-counter.ts';
-import type { GrantType } from '../../store/files/tokens.ts';
 import { CallLog } from '../../store/machine/call-log.ts';
-import { dailyLimitOf } from '../../store/machine/settings.ts';
+import { baseUrlOf, dailyLimitOf } from '../../store/machine/settings.ts';
+import type { GrantType } from '../../store/ports.ts';
 import { cleanText } from '../../terminal/clean.ts';
 import type { ProfileContext } from '../context.ts';
 
@@ -12,17 +11,17 @@ import type { ProfileContext } from '../context.ts';
  * Keeps what is observed of the calls of an application: in the log, in the count of those with client credentials, and
  * with `--verbose` on stderr. It is a help, not a duty: where it can't be kept, a warning says so, once.
  */
-export function callRecorder(
+export async function callRecorder(
   context: ProfileContext,
   grant: GrantType,
   host: string,
-): (call: Observation) => void {
+): Promise<(call: Observation) => Promise<void>> {
   const { globals, terminal } = context;
   const log = callLogger(context, host);
-  const count = grant === 'client_credentials' ? callCounter(context) : () => {};
-  return (call) => {
+  const count = grant === 'client_credentials' ? await callCounter(context) : async () => {};
+  return async (call) => {
     log(call);
-    if (call.isPrivate) count();
+    if (call.isPrivate) await count();
     if (!globals.verbose) return;
     const ids = `request ${call.tppRequestId} transaction ${call.transactionId}${call.apiTrackId ? ` track ${call.apiTrackId}` : ''}`;
     const { at: _at, isPrivate: _isPrivate, apiTrackId = null, ...told } = call;
@@ -64,18 +63,18 @@ function callLogger(context: ProfileContext, host: string): (call: Observation) 
 }
 
 /** Counts calls with client credentials, and warns before the bank's daily limit, where the operator has set it. */
-function callCounter(context: ProfileContext): () => void {
-  const { folder, terminal, world } = context;
+async function callCounter(context: ProfileContext): Promise<() => Promise<void>> {
+  const { terminal, world } = context;
   const profile = context.profile();
-  const counter = new CallCounter(folder, profile.name);
+  const { calls: counted } = (await context.home()).open(profile.name, baseUrlOf(profile));
   const limit = dailyLimitOf(profile);
-  const calls = counter.callsOn(bankDay(world.now()));
+  const calls = await counted.on(bankDay(world.now()));
   if (limit !== null && calls >= limit * 0.8)
     terminal.warn(`${calls} of the ${limit} calls a day with client credentials are made.`);
   let failed = false;
-  return () => {
+  return async () => {
     try {
-      counter.count(bankDay(world.now()));
+      await counted.count(bankDay(world.now()));
     } catch (error) {
       if (!(error instanceof Psd2Error)) throw error;
       if (!failed) terminal.warn(error.message);

@@ -1,16 +1,9 @@
 import { parseCustomerId } from '../../domain/identifiers.ts';
 import { Psd2Error } from '../../errors.ts';
-import { FlowJournal } from '../../store/files/journal.ts';
-import { TokenStore } from '../../store/files/tokens.ts';
 import { baseUrlOf } from '../../store/machine/settings.ts';
+import type { Holder, ProfileData } from '../../store/ports.ts';
 import type { Context, ProfileContext } from '../context.ts';
 import { nameInterruptedFlows } from '../flow/interrupted.ts';
-
-/** What is stored under a profile. */
-export interface OpenStore {
-  tokens: TokenStore;
-  journal: FlowJournal;
-}
 
 /**
  * Opens what is stored under the profile. Says which of its flows were interrupted.
@@ -18,14 +11,12 @@ export interface OpenStore {
  * @param own the flow that the command takes up, as the operator named it
  * @throws Psd2Error `no_profile`, `config`
  */
-export async function openStore(context: ProfileContext, own?: string): Promise<OpenStore> {
-  const { folder, profiles, openFlows, terminal, world } = context;
+export async function openStore(context: ProfileContext, own?: string): Promise<ProfileData> {
   const profile = context.profile();
-  const { name } = profile;
   const baseUrl = baseUrlOf(profile);
-  const journal = new FlowJournal(folder, name, world.now, world.random, openFlows);
-  await nameInterruptedFlows(context, journal, own);
-  return { tokens: new TokenStore(folder, name, baseUrl, terminal.warn, profiles.vault(name)), journal };
+  const data = (await context.home()).open(profile.name, baseUrl);
+  await nameInterruptedFlows(context, data.flows, own);
+  return data;
 }
 
 /** The customer that was named, or who logged in last. @throws Psd2Error `not_logged_in` */
@@ -33,9 +24,9 @@ export async function customerOf(context: Context): Promise<string> {
   const { globals } = context;
   const { tokens } = await context.store();
   if (globals.customer !== undefined) return parseCustomerId(globals.customer);
-  const customerId = tokens.lastCustomer();
+  const customerId = await tokens.last();
   if (customerId !== undefined) return customerId;
-  if (globals.grant === 'client_credentials' && tokens.readLogin(null)) {
+  if (globals.grant === 'client_credentials' && (await tokens.login(null))) {
     throw new Psd2Error(
       'not_logged_in',
       'No customer has logged in, so it has to be said whom this is about',
@@ -52,14 +43,13 @@ export async function customerOf(context: Context): Promise<string> {
  *
  * @param holder the customer whose login was wanted; null for the application's own, undefined for anybody's
  */
-export async function notLoggedIn(
-  context: ProfileContext,
-  holder: string | null | undefined,
-): Promise<Psd2Error> {
+export async function notLoggedIn(context: ProfileContext, holder: Holder | undefined): Promise<Psd2Error> {
   const { name } = context.profile();
   const { tokens } = await context.store();
   const login = ['--profile', name, 'auth', 'login', ...(holder === null ? ['--client-credentials'] : [])];
-  const others = holder ? tokens.customers().filter((customerId) => tokens.readLogin(customerId)) : [];
+  const others: string[] = [];
+  for (const customerId of holder ? await tokens.customers() : [])
+    if (await tokens.login(customerId)) others.push(customerId);
   const who = others.length === 0 ? 'Nobody is' : `The customer ${holder} is not`;
   return new Psd2Error('not_logged_in', `${who} logged in with the profile ${JSON.stringify(name)}`, {
     ...(others.length > 0 && { hint: `Logged in: ${writeSome(others)}. Or run:` }),

@@ -1,4 +1,4 @@
-import type { GenericOperation } from '../../store/flow/kinds.ts';
+import type { GenericOperation } from '../../store/ports.ts';
 import type { Context } from '../context.ts';
 import { cancelFlow } from '../flow/cancel.ts';
 import { describeOperation, printOperation } from './output.ts';
@@ -6,7 +6,8 @@ import { describeOperation, printOperation } from './output.ts';
 /** `psd2 operation cancel <flow>`: gives up an operation for which \`execute\` was not sent. */
 export function operationCancel(context: Context, flow: string): Promise<void> {
   return cancelFlow<GenericOperation>(context, flow, {
-    open: (journal, reference) => journal.openOperation(reference),
+    find: (flows, reference) => flows.find('operation', reference),
+    resume: (flows, flow, work) => flows.resume('operation', flow, work),
     describe: describeOperation,
     print: printOperation,
     sent: 'execute',

@@ -8,8 +8,7 @@ import {
 import type { OperationStep } from '../../domain/operation.ts';
 import { Psd2Error } from '../../errors.ts';
 import { type OperationCalls, runOperation } from '../../flows/operation.ts';
-import type { OpenOperation } from '../../store/files/journal.ts';
-import type { GenericOperation } from '../../store/flow/kinds.ts';
+import type { GenericOperation, Open } from '../../store/ports.ts';
 import type { Context } from '../context.ts';
 import { customerPortsOf } from '../flow/customer-ports.ts';
 import { endIfUntouched, tellFlow, withNext } from '../flow/rules.ts';
@@ -27,7 +26,7 @@ import { printOperation } from './output.ts';
 export async function driveOperation(
   context: Context,
   opened: CustomerBank,
-  open: OpenOperation,
+  open: Open<'operation'>,
   how: { receipt?: string | undefined; until?: OperationStep[] },
 ): Promise<void> {
   const { bank, profile } = opened;
@@ -47,7 +46,7 @@ export async function driveOperation(
       how.until,
     );
   } catch (error) {
-    endIfUntouched(open, error);
+    await endIfUntouched(open, error);
     printOperation(context, open.current);
     throw withNext(error, open.current, globals.yes && !open.current.accepted ? ['--yes'] : []);
   }

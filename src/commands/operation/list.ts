@@ -1,11 +1,12 @@
 import type { Context } from '../context.ts';
-import { warnOfDamaged } from '../flow/rules.ts';
+import { collect, warnOfDamaged } from '../flow/rules.ts';
 import { OPERATION_COLUMNS, toOperationData } from './output.ts';
 import { operations } from './shape.ts';
 
 /** `psd2 operation list`: newest first. */
 export async function operationList(context: Context): Promise<void> {
-  const found = [...(await context.store()).journal.operations(warnOfDamaged(context))];
+  const { flows } = await context.store();
+  const found = await collect(flows.list('operation', { onDamaged: warnOfDamaged(context) }));
   if (context.output.format === 'table')
     await context.output.table(found, OPERATION_COLUMNS, 'No operation was made with this profile.');
   else await context.output.table(found.map(toOperationData), [], '', operations);

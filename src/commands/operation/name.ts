@@ -1,7 +1,6 @@
 import { isMoneyTransfer } from '../../domain/transfer.ts';
 import { Psd2Error } from '../../errors.ts';
-import type { OpenOperation } from '../../store/files/journal.ts';
-import type { GenericOperation } from '../../store/flow/kinds.ts';
+import type { GenericOperation } from '../../store/ports.ts';
 import type { Context } from '../context.ts';
 
 /** @throws Psd2Error `usage`, also for a bank transfer (command contract, "One set of rules") */
@@ -28,7 +27,8 @@ export async function knownOperation(
   reference: string,
 ): Promise<GenericOperation | undefined> {
   try {
-    return (await context.store(reference)).journal.openOperation(reference).current;
+    const { flows } = await context.store(reference);
+    return await flows.find('operation', reference);
   } catch (error) {
     if (error instanceof Psd2Error && error.code === 'flow_not_found') return undefined;
     throw error;
@@ -40,10 +40,11 @@ export async function findOperation(
   operation: string,
   from: string,
   reference: string,
-): Promise<OpenOperation> {
-  const open = (await context.store(reference)).journal.openOperation(reference);
-  const { order, flow } = open.current;
-  if (order.operation === operation && order.from === from) return open;
+): Promise<GenericOperation> {
+  const { flows } = await context.store(reference);
+  const found = await flows.find('operation', reference);
+  const { order, flow } = found;
+  if (order.operation === operation && order.from === from) return found;
   throw new Psd2Error('usage', `${flow} is a ${order.operation} of the product ${order.from}`, {
     ...(isMoneyTransfer(order.operation)
       ? { hint: 'An older psd2 began it. See it with:', next: [['operation', 'show', flow]], flow }

@@ -6,7 +6,7 @@ import {
 } from '../../domain/operation.ts';
 import { isMoneyTransfer } from '../../domain/transfer.ts';
 import { askOfOperation } from '../../flows/resolve.ts';
-import type { GenericOperation } from '../../store/flow/kinds.ts';
+import type { GenericOperation } from '../../store/ports.ts';
 import type { Context } from '../context.ts';
 import { type ResolveOptions, resolve } from '../flow/resolve.ts';
 import { describeOperation, printOperation } from './output.ts';
@@ -14,7 +14,8 @@ import { describeOperation, printOperation } from './output.ts';
 /** `psd2 operation resolve <flow>`: as `transfer resolve`. Also ends a moneyTransfer of an older psd2. */
 export function operationResolve(context: Context, flow: string, options: ResolveOptions): Promise<void> {
   return resolve<GenericOperation, OperationEvent<GenericOrder>>(context, flow, options, {
-    open: (journal, reference) => journal.openOperation(reference),
+    find: (flows, reference) => flows.find('operation', reference),
+    resume: (flows, flow, work) => flows.resume('operation', flow, work),
     customerOf: ({ order }) => order.customerId,
     isOpen: (operation) =>
       isOutcomeOpen(operation, false) ||

@@ -1,7 +1,7 @@
 import { nextOperationStep } from '../../domain/operation.ts';
 import { isMoneyTransfer } from '../../domain/transfer.ts';
 import { Psd2Error } from '../../errors.ts';
-import type { GenericOperation } from '../../store/flow/kinds.ts';
+import type { GenericOperation } from '../../store/ports.ts';
 import type { Context } from '../context.ts';
 import { refuseUnconfirmable } from '../flow/rules.ts';
 import { unfinishedFlow } from '../flow/unfinished.ts';
@@ -17,16 +17,16 @@ export async function operationResume(
   options: RunOptions,
 ): Promise<void> {
   const flow = named ?? (await unfinishedOperation(context));
-  const { current } = (await context.store(flow)).journal.openOperation(flow);
+  const { flows } = await context.store(flow);
+  const current = await flows.find('operation', flow);
   const furtherData = await readFurtherData(context, options.verifyData);
   const receipt = options.receipt === undefined ? undefined : requireFile(context, options.receipt);
   refuseMoneyTransfer(current);
   if (!current.accepted) refuseUnconfirmable(context, 'An operation');
   const opened = await context.forCustomer(current.order.customerId).bank();
-  await opened.journal.claimed(current.flow, async () => {
-    const open = opened.journal.openOperation(current.flow);
+  await opened.flows.resume('operation', current.flow, async (open) => {
     refuseMoneyTransfer(open.current);
-    if (furtherData.length > 0) open.record({ type: 'further-data', data: furtherData });
+    if (furtherData.length > 0) await open.record({ type: 'further-data', data: furtherData });
     await driveOperation(context, opened, open, { receipt });
   });
 }
@@ -54,7 +54,7 @@ function refuseMoneyTransfer(operation: GenericOperation): void {
 
 function unfinishedOperation(context: Context): Promise<string> {
   return unfinishedFlow(context, 'operation', {
-    read: (journal, flow) => journal.openOperation(flow).current,
+    read: (flows, flow) => flows.find('operation', flow),
     describe: ({ order }) => `${order.operation} of ${order.from}`,
   });
 }

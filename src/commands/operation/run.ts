@@ -27,11 +27,8 @@ export async function operationRun(
   refuseUnconfirmable(context, 'An operation');
 
   const opened = await context.bank();
-  const { customerId, journal } = opened;
-  const open = journal.createOperation({
-    transactionId: context.world.newId(),
-    order: { customerId, from, operation, data },
-    furtherData,
-  });
-  await journal.claimed(open.current.flow, () => driveOperation(context, opened, open, { receipt }));
+  const { customerId, flows } = opened;
+  const order = { customerId, from, operation, data };
+  const begin = { transactionId: context.world.newId(), order, furtherData };
+  await flows.begin('operation', begin, (open) => driveOperation(context, opened, open, { receipt }));
 }

@@ -3,5 +3,6 @@ import { printOperation } from './output.ts';
 
 /** `psd2 operation show <flow>`: what is on disk, without asking the bank. */
 export async function operationShow(context: Context, flow: string): Promise<void> {
-  printOperation(context, (await context.store()).journal.openOperation(flow).current);
+  const { flows } = await context.store();
+  printOperation(context, await flows.find('operation', flow));
 }

@@ -1,7 +1,7 @@
 import { parseProductId } from '../../domain/identifiers.ts';
 import { nextOperationStep, type OperationStep } from '../../domain/operation.ts';
 import { Psd2Error } from '../../errors.ts';
-import type { GenericOperation } from '../../store/flow/kinds.ts';
+import type { GenericOperation } from '../../store/ports.ts';
 import type { Context } from '../context.ts';
 import { refuseClientCredentials } from '../flow/rules.ts';
 import { readJsonOption } from '../shared/read-data.ts';
@@ -20,23 +20,22 @@ export async function operationVerify(
   refuseClientCredentials(context);
   if (options.resource === undefined) {
     const opened = await context.bank();
-    const { customerId, journal } = opened;
+    const { customerId, flows } = opened;
     const order = { customerId, from, operation, data };
-    const open = journal.createOperation({ transactionId: context.world.newId(), order });
-    return journal.claimed(open.current.flow, () =>
+    const begin = { transactionId: context.world.newId(), order };
+    return flows.begin('operation', begin, (open) =>
       driveOperation(context, opened, open, { until: ['verify-further', 'accept'] }),
     );
   }
-  const { current } = await findOperation(context, operation, from, options.resource);
+  const current = await findOperation(context, operation, from, options.resource);
   const assertFollows = (operation: GenericOperation) => {
     if (nextOperationStep(operation, false) !== 'verify-further') throw notAt(operation, 'verify');
   };
   assertFollows(current);
   const opened = await context.forCustomer(current.order.customerId).bank();
-  await opened.journal.claimed(current.flow, async () => {
-    const open = opened.journal.openOperation(current.flow);
+  await opened.flows.resume('operation', current.flow, async (open) => {
     assertFollows(open.current);
-    open.record({
+    await open.record({
       type: 'further-data',
       data: [...open.current.furtherData.slice(0, open.current.furtherSteps), data],
     });
@@ -51,7 +50,7 @@ export async function operationStep(
   name: string,
   options: { product: string; resource: string },
 ): Promise<void> {
-  const { current } = await findOperation(
+  const current = await findOperation(
     context,
     parseOperationName(name),
     parseProductId(options.product),
@@ -62,11 +61,10 @@ export async function operationStep(
   };
   assertFollows(current);
   const opened = await context.forCustomer(current.order.customerId).bank();
-  await opened.journal.claimed(current.flow, async () => {
-    const open = opened.journal.openOperation(current.flow);
+  await opened.flows.resume('operation', current.flow, async (open) => {
     assertFollows(open.current);
     // Asking for the step is the operator's yes.
-    if (!open.current.accepted) open.record({ type: 'accepted' });
+    if (!open.current.accepted) await open.record({ type: 'accepted' });
     await driveOperation(context, opened, open, { until: [step === 'sca' ? 'execute' : 'authorize'] });
     // The bank says that the customer has still to decide.
     if (step === 'execute') assertDone(open.current);

@@ -1,5 +1,4 @@
 import { Psd2Error } from '../../errors.ts';
-import { TokenStore } from '../../store/files/tokens.ts';
 import { type ProfileSettings, parseProfileName } from '../../store/machine/profiles.ts';
 import { environmentSettings, parseBaseUrl } from '../../store/machine/settings.ts';
 import type { Context } from '../context.ts';
@@ -49,7 +48,7 @@ export async function profileAdd(
   if (protect) {
     // Of a profile that was replaced.
     const baseUrl = new URL(settings.baseUrl);
-    await new TokenStore(context.folder, name, baseUrl, terminal.warn, profiles.vault(name)).rewrite();
+    await (await context.home()).open(name, baseUrl).tokens.rewrite();
   }
   if (first) await profiles.use(name);
   if (output.format === 'table')

@@ -1,24 +1,23 @@
-import { existsSync } from 'node:fs';
 import { isOpen } from '../../domain/flow-states.ts';
 import { isOutcomeOpen } from '../../domain/operation.ts';
 import { needsSettlement, type Transfer } from '../../domain/transfer.ts';
 import { Psd2Error } from '../../errors.ts';
-import { FlowJournal } from '../../store/files/journal.ts';
-import type { GenericOperation } from '../../store/flow/kinds.ts';
 import { type ProfileStore, parseProfileName } from '../../store/machine/profiles.ts';
+import type { GenericOperation } from '../../store/ports.ts';
 import type { Context } from '../context.ts';
+import { collect } from '../flow/rules.ts';
 import { confirmed } from '../shared/confirmed.ts';
 import { noSuchProfile } from './no-such-profile.ts';
 import { removed } from './shape.ts';
 
 /** `psd2 profile remove <name>`: its settings and tokens, after asking; the record of its payments stays. */
 export async function profileRemove(context: Context, name: string): Promise<void> {
-  const { profiles, terminal, output, folder, world } = context;
+  const { profiles, terminal, output } = context;
   if (!profiles.list().includes(parseProfileName(name))) throw noSuchProfile(name, profiles.list());
-  const journal = new FlowJournal(folder, name, world.now, world.random);
+  const { flows, tokens } = (await context.home()).open(name);
   // With what is open no new transfer begins between the look and the removal.
-  await journal.locked(async () => {
-    const [working] = await journal.atWork();
+  await flows.exclusively(async () => {
+    const [working] = await flows.atWork();
     if (working) {
       const { flow, holder } = working;
       throw new Psd2Error('config', `psd2 is at work on ${flow} of the profile ${name}: ${holder}`, {
@@ -26,16 +25,21 @@ export async function profileRemove(context: Context, name: string): Promise<voi
       });
     }
     // A damaged journal ends this: its payment may be in doubt.
-    const operations = [...journal.transfers(), ...journal.operations()];
+    const operations = [
+      ...(await collect(flows.list('transfer'))),
+      ...(await collect(flows.list('operation'))),
+    ];
     refuseInDoubt(operations, name);
     await confirmRemoval(context, operations, name);
-    await profiles.remove(name);
+    await tokens.forgetAll();
+    profiles.remove(name);
     await forgetKey(context, name);
   });
+  const recorded = await flows.recordedIn();
   if (output.format === 'table')
     terminal.say(
-      existsSync(folder.flows(name))
-        ? `The profile ${name} is removed. The record of its flows stays in ${folder.flows(name)}.`
+      recorded !== undefined
+        ? `The profile ${name} is removed. The record of its flows stays in ${recorded}.`
         : `The profile ${name} is removed.`,
     );
   else output.record({ name, removed: true }, [], removed);

@@ -1,22 +1,22 @@
 import { ENVIRONMENT_PROFILE } from '../../store/machine/profiles.ts';
 import type { Profile } from '../../store/machine/settings.ts';
+import type { ProfileData } from '../../store/ports.ts';
 import type { Vault } from '../../store/secrets/vault.ts';
 import type { Context } from '../context.ts';
-import type { OpenStore } from '../open/store.ts';
 import { protection } from './shape.ts';
 
-export type NamedProfile = OpenStore & { profile: Profile; vault: Vault };
+export type NamedProfile = Pick<ProfileData, 'tokens'> & { profile: Profile; vault: Vault };
 
 /** The profile with what protects it. @throws Psd2Error `config` when what it has encrypted can't be read */
 export async function openNamed(context: Context, name: string | undefined): Promise<NamedProfile> {
   const { profiles } = context;
   const named = name === undefined ? context : context.forProfile(name);
-  const store = await named.store();
+  const { tokens } = await named.store();
   const profile = named.profile();
   const vault = profiles.vault(profile.name);
   // What was encrypted before can't be, where the key is gone.
   if (vault.kind === undefined && profile.settings.sealed) await profiles.readSealed(profile.name);
-  return { ...store, profile, vault };
+  return { tokens, profile, vault };
 }
 
 /** Writes what is stored of a profile anew, as its protection wants it now. */

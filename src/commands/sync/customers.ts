@@ -1,7 +1,7 @@
 import type { IsoDate } from '../../domain/calendar.ts';
 import { Psd2Error } from '../../errors.ts';
 import { syncCustomer } from '../../flows/sync.ts';
-import { SyncRun } from '../../store/sync-folder.ts';
+import type { SyncRun } from '../../store/ports.ts';
 import type { Context } from '../context.ts';
 
 /** What a sync did for one customer. */
@@ -73,9 +73,7 @@ export async function syncCustomers(context: Context, job: SyncJob): Promise<Syn
     const { since, today } = job;
     const query = { customerId, since, today, transactionId: context.world.newId() };
     try {
-      const { failures, ...counts } = await run.customer(customerId, (folder) =>
-        syncCustomer(bank, folder, query),
-      );
+      const { failures, ...counts } = await run.customer(customerId, (to) => syncCustomer(bank, to, query));
       const errors = failures.map(({ productId, error }) => ({ productId, ...describe(error) }));
       synced.failures.push(...failures.map(({ error }) => error));
       synced.reports.push({
@@ -116,7 +114,8 @@ export async function syncCustomers(context: Context, job: SyncJob): Promise<Syn
     }
   };
   const slots = Math.min(job.concurrency, customers.length);
-  const ended = await SyncRun.within(job.out, signal, (run) =>
+  const { sync } = await context.store();
+  const ended = await sync(job.out).run(signal, (run) =>
     // All of them, before the process may end: what they have read is stored.
     Promise.allSettled(Array.from({ length: slots }, () => work(run))),
   );

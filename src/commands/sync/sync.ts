@@ -105,7 +105,7 @@ async function customersOf(context: Context, all: boolean): Promise<string[]> {
       hint: 'Leave one of them out.',
     });
   }
-  const customers = (await context.store()).tokens.customers();
+  const customers = await (await context.store()).tokens.customers();
   if (customers.length > 0) return customers;
   const { name } = context.profile();
   throw new Psd2Error('not_logged_in', `Nobody is logged in with the profile ${name}`, {

@@ -6,7 +6,8 @@ import { describeTransfer, printTransfer } from './output.ts';
 /** `psd2 transfer cancel <flow>`: gives up a transfer for which \`execute\` was not sent. */
 export function transferCancel(context: Context, flow: string): Promise<void> {
   return cancelFlow<Transfer>(context, flow, {
-    open: (journal, reference) => journal.openTransfer(reference),
+    find: (flows, reference) => flows.find('transfer', reference),
+    resume: (flows, flow, work) => flows.resume('transfer', flow, work),
     describe: describeTransfer,
     print: printTransfer,
     sent: 'execute',

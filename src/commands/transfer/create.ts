@@ -1,13 +1,13 @@
 import { prepareTransfer } from '../../bank/endpoints/transfers.ts';
 import { Psd2Error } from '../../errors.ts';
-import type { OpenTransfer } from '../../store/files/journal.ts';
+import type { Open } from '../../store/ports.ts';
 import type { Context } from '../context.ts';
 import { refuseClientCredentials, refuseUnconfirmable } from '../flow/rules.ts';
 import type { CustomerBank } from '../open/bank.ts';
 import { readFurtherData } from '../shared/read-data.ts';
 import { driveTransfer } from './drive.ts';
 import { type OrderOptions, readOrder } from './order.ts';
-import { refuseAboveLimit, refuseKnownReference, refuseUncheckedPayee, takeReference } from './rules.ts';
+import { refuseAboveLimit, refuseUncheckedPayee } from './rules.ts';
 
 export interface TransferOptions extends OrderOptions {
   /** The operator has had the payee verified by other means. */
@@ -34,30 +34,25 @@ export async function transferCreate(context: Context, options: TransferOptions)
   const furtherData = await readFurtherData(context, options.verifyData);
 
   const opened = await context.bank();
-  const open = await opened.journal.locked(async () => {
-    refuseKnownReference(opened.journal, order.reference);
-    const begun = opened.journal.createTransfer({
-      transactionId: context.world.newId(),
-      order: { ...order, customerId: opened.customerId },
-      furtherData,
-    });
-    takeReference(opened.journal, begun);
-    return begun;
-  });
-  await opened.journal.claimed(open.current.flow, async () => {
+  const begin = {
+    transactionId: context.world.newId(),
+    order: { ...order, customerId: opened.customerId },
+    furtherData,
+  };
+  await opened.flows.begin('transfer', begin, async (open) => {
     if (options.prepare) await checkTerms(opened, open);
     await driveTransfer(context, opened, open, options.payeeVerified);
   });
 }
 
 /** @throws Psd2Error `invalid_date` when the bank does not execute transfers on that day */
-async function checkTerms({ bank }: CustomerBank, open: OpenTransfer): Promise<void> {
+async function checkTerms({ bank }: CustomerBank, open: Open<'transfer'>): Promise<void> {
   const { order, transactionId } = open.current;
   const terms = await prepareTransfer(bank, order, transactionId);
   const [earliest, latest] = [terms.executionDateMinimumWireTransferAtBank, terms.executionDateLimit];
   const day = order.executionDate;
   if ((earliest === null || day >= earliest) && (latest === null || day <= latest)) return;
-  open.record({ type: 'cancelled' });
+  await open.record({ type: 'cancelled' });
   throw new Psd2Error('invalid_date', `The bank does not execute transfers on ${day}`, {
     hint: `Its days are ${earliest ?? 'any'} to ${latest ?? 'any'}.`,
     transactionId,

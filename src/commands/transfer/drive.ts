@@ -3,7 +3,7 @@ import type { Transfer } from '../../domain/transfer.ts';
 import { Psd2Error } from '../../errors.ts';
 import { runOperation } from '../../flows/operation.ts';
 import { transferCalls } from '../../flows/transfer.ts';
-import type { OpenTransfer } from '../../store/files/journal.ts';
+import type { Open } from '../../store/ports.ts';
 import type { Context } from '../context.ts';
 import { customerPortsOf } from '../flow/customer-ports.ts';
 import { endIfUntouched, tellFlow, withNext } from '../flow/rules.ts';
@@ -19,7 +19,7 @@ import { printTransfer, showVerified } from './output.ts';
 export async function driveTransfer(
   context: Context,
   opened: CustomerBank,
-  open: OpenTransfer,
+  open: Open<'transfer'>,
   payeeVerified: boolean,
 ): Promise<void> {
   const { terminal, world } = context;
@@ -32,7 +32,7 @@ export async function driveTransfer(
       accept: () => accept(context, opened, open, payeeVerified),
     });
   } catch (error) {
-    endIfUntouched(open, error);
+    await endIfUntouched(open, error);
     printTransfer(context, open.current);
     const confirmed = [
       ...(payeeVerified ? ['--payee-verified'] : []),
@@ -47,7 +47,7 @@ export async function driveTransfer(
 async function accept(
   context: Context,
   { profile }: CustomerBank,
-  open: OpenTransfer,
+  open: Open<'transfer'>,
   payeeVerified: boolean,
 ): Promise<boolean> {
   const { globals, terminal } = context;
@@ -56,7 +56,7 @@ async function accept(
   if (command !== undefined && !payeeVerified) {
     const { checkPayee } = await import('./payee-check.ts');
     const checked = await terminal.whileWaiting('Checking the payee', checkPayee(context, command, order));
-    open.record({ type: 'payee-checked', ...checked });
+    await open.record({ type: 'payee-checked', ...checked });
   }
   const summary = terminal.marked(showVerified(open.current));
   // Who is asked has to see it.

@@ -27,12 +27,12 @@ export async function transferList(context: Context, options: TransferListOption
   const since = options.since === undefined ? undefined : dayBegins(parseDate('--since', options.since));
   const isShort = options.limit === undefined && output.format === 'table' && stdoutIsTerminal;
   const limit = readLimit(options.limit, isShort ? TABLE_LIMIT : undefined);
-  const { journal } = await context.store();
+  const { flows } = await context.store();
 
   let shown = 0;
   let isCut = false;
   const pages = async function* (): AsyncGenerator<Transfer[]> {
-    for (const transfer of journal.transfers(warnOfDamaged(context), since)) {
+    for await (const transfer of flows.list('transfer', { since, onDamaged: warnOfDamaged(context) })) {
       if (states.length > 0 && !states.includes(transfer.state)) continue;
       if (since && Date.parse(transfer.createdAt) < since.getTime()) continue;
       isCut = shown === limit;

@@ -11,7 +11,8 @@ export async function transferReceipt(
   fileOption: string | undefined,
 ): Promise<void> {
   const file = requireFile(context, fileOption);
-  const { current } = (await context.store()).journal.openTransfer(flow);
+  const { flows } = await context.store();
+  const current = await flows.find('transfer', flow);
   const { order, verification, transactionId, state } = current;
   if (!verification || standingOf(current) !== 'done') {
     throw new Psd2Error('usage', `Transfer ${current.flow} is ${state}, so there is no receipt`);

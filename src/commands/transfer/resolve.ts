@@ -9,7 +9,8 @@ import { describeTransfer, printTransfer } from './output.ts';
 /** `psd2 transfer resolve <flow>`: ends a transfer whose outcome is unknown by what a person says. */
 export function transferResolve(context: Context, flow: string, options: ResolveOptions): Promise<void> {
   return resolve<Transfer, TransferEvent>(context, flow, options, {
-    open: (journal, reference) => journal.openTransfer(reference),
+    find: (flows, reference) => flows.find('transfer', reference),
+    resume: (flows, flow, work) => flows.resume('transfer', flow, work),
     customerOf: ({ order }) => order.customerId,
     isOpen: (transfer) => isOutcomeOpen(transfer, needsSettlement(transfer.order)),
     isEnded: (transfer) => nextOperationStep(transfer, needsSettlement(transfer.order)) === 'done',

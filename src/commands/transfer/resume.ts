@@ -5,7 +5,7 @@ import { unfinishedFlow } from '../flow/unfinished.ts';
 import { writeMoney } from '../shared/money.ts';
 import { readFurtherData } from '../shared/read-data.ts';
 import { driveTransfer } from './drive.ts';
-import { refuseAboveLimit, refuseUncheckedPayee, takeReference } from './rules.ts';
+import { refuseAboveLimit, refuseUncheckedPayee } from './rules.ts';
 
 /** `psd2 transfer resume <flow>`: goes on from what is on disk; never pays twice. */
 export async function transferResume(
@@ -14,9 +14,9 @@ export async function transferResume(
   options: { payeeVerified: boolean; verifyData: string[] },
 ): Promise<void> {
   const flow = named ?? (await unfinishedTransfer(context));
-  const { journal } = await context.store(flow);
+  const { flows } = await context.store(flow);
   const profile = context.profile();
-  const { current } = journal.openTransfer(flow);
+  const current = await flows.find('transfer', flow);
   const { order } = current;
   if (isOpen(current) && !current.accepted) {
     refuseUnconfirmable(context, 'A transfer');
@@ -25,18 +25,15 @@ export async function transferResume(
   }
   const furtherData = await readFurtherData(context, options.verifyData);
   const opened = await context.forCustomer(order.customerId).bank();
-  await opened.journal.claimed(current.flow, async () => {
-    const open = opened.journal.openTransfer(current.flow);
-    // It may have been stopped before it had the reference, and another transfer have it since.
-    if (isOpen(open.current)) takeReference(opened.journal, open);
-    if (furtherData.length > 0) open.record({ type: 'further-data', data: furtherData });
+  await opened.flows.resume('transfer', current.flow, async (open) => {
+    if (furtherData.length > 0) await open.record({ type: 'further-data', data: furtherData });
     await driveTransfer(context, opened, open, options.payeeVerified);
   });
 }
 
 function unfinishedTransfer(context: Context): Promise<string> {
   return unfinishedFlow(context, 'transfer', {
-    read: (journal, flow) => journal.openTransfer(flow).current,
+    read: (flows, flow) => flows.find('transfer', flow),
     describe: ({ order }) => `${writeMoney(order)} to ${order.name}`,
   });
 }

@@ -10,7 +10,8 @@ import { printTransfer } from './output.ts';
 
 /** `psd2 transfer status <flow>`: how far the bank says it is; changes nothing. */
 export async function transferStatus(context: Context, flow: string): Promise<void> {
-  const { current } = (await context.store()).journal.openTransfer(flow);
+  const { flows } = await context.store();
+  const current = await flows.find('transfer', flow);
   const resourceId = current.verification?.resourceId ?? null;
   if (resourceId === null) return printTransfer(context, current);
   const { bank } = await context.forCustomer(current.order.customerId).bank();

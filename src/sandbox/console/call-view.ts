@@ -5,12 +5,15 @@ import { explainSignature, type SignatureFinding } from '../strict/explain-signa
 import { header } from '../strict/headers.ts';
 import { readTppCertificate, type TppCertificates } from '../strict/signature.ts';
 import type { KeptBody, Seen, SeenCall } from './call-log.ts';
+import { titleOf } from './call-title.ts';
 
 /** A line of the console's list of calls. */
 export interface CallLine {
   id: number;
   /** ISO 8601 */
   at: string;
+  /** What the call is, in words. */
+  title: string;
   method: string;
   /** Path and query, or what became of a handshake. */
   target: string;
@@ -49,18 +52,20 @@ interface CertificateView {
   sha256: string;
 }
 
-/** A call as a line of the console's list. */
-export function lineOf(seen: Seen): CallLine {
+/** A call as a line of the console's list. @param rowsAPage how many transactions a page has */
+export function lineOf(seen: Seen, rowsAPage: number): CallLine {
   const at = seen.at.toISOString();
   if ('reason' in seen) {
     const { id, reason } = seen;
-    return { id, at, method: 'TLS', target: reason, status: 0, decision: 'no connection', tone: 'bad' };
+    const handshake = { title: 'TLS handshake', method: 'TLS', target: reason };
+    return { id, at, ...handshake, status: 0, decision: 'no connection', tone: 'bad' };
   }
   const { id, request, answer, refusal, faults } = seen;
   const cut = faults.some(({ kind }) => kind === 'cut-before-effect' || kind === 'cut-after-effect');
   return {
     id,
     at,
+    title: hideSecrets(titleOf(seen, rowsAPage)),
     method: request.method,
     target: hideSecrets(request.target),
     status: cut ? 0 : answer.status,
@@ -76,10 +81,14 @@ function decisionOf({ refusal, faults, answer }: SeenCall): string {
 }
 
 /** @param registered what the certificates and the signature are compared with */
-export async function detailOf(seen: SeenCall, registered: TppCertificates): Promise<CallDetail> {
+export async function detailOf(
+  seen: SeenCall,
+  registered: TppCertificates,
+  rowsAPage: number,
+): Promise<CallDetail> {
   const { request, answer, body, milliseconds, caller, refusal, faults } = seen;
   return {
-    ...lineOf(seen),
+    ...lineOf(seen, rowsAPage),
     milliseconds,
     caller,
     explanation: refusal ? explain(refusal) : '',

@@ -52,7 +52,12 @@ export function consoleSite(bank: Bank): Hono {
   site.get('/calls/:id{\\d+}', async (c) => {
     const seen = bank.calls.find(Number(c.req.param('id')));
     if (!seen) return refuse(c, 404, 'This call is no longer remembered');
-    return c.json('reason' in seen ? lineOf(seen) : await detailOf(seen, bank.tppCertificates));
+    const { tppCertificates, rules } = bank;
+    return c.json(
+      'reason' in seen
+        ? lineOf(seen, rules.rowsAPage)
+        : await detailOf(seen, tppCertificates, rules.rowsAPage),
+    );
   });
   site.get('/flows', (c) => c.json(flowsOf(bank)));
   site.get('/accounts', (c) => c.json(accountsOf(bank, c.req.query('user'))));

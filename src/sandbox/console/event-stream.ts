@@ -16,6 +16,7 @@ const MOST_WATCHERS = 16;
  * @param pageToken what the page's buttons have to show
  */
 export function eventStream(bank: Bank, pageToken: string): Handler {
+  const { rowsAPage } = bank.rules;
   let watchers = 0;
   return (c) => {
     if (watchers >= MOST_WATCHERS) return refuse(c, 400, 'The console is open in too many windows');
@@ -26,11 +27,13 @@ export function eventStream(bank: Bank, pageToken: string): Handler {
       send('hello', {
         token: pageToken,
         baseUrl: bank.baseUrl,
-        calls: bank.calls.list().map(lineOf),
+        calls: bank.calls.list().map((seen) => lineOf(seen, rowsAPage)),
         faults: [...faultKinds].map(([kind, { says, value }]) => ({ kind, says, value })),
         endpoints: endpointNames,
       });
-      const end = bank.calls.watch((seen) => (seen ? send('call', lineOf(seen)) : send('change', {})));
+      const end = bank.calls.watch((seen) =>
+        seen ? send('call', lineOf(seen, rowsAPage)) : send('change', {}),
+      );
       await new Promise<void>((resolve) => {
         const heartbeat = setInterval(() => send('alive', {}), HEARTBEAT_MS).unref();
         stream.onAbort(() => {

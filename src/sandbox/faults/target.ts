@@ -24,6 +24,15 @@ const endpoints: ReadonlyMap<string, readonly [method: string, path: RegExp]> = 
 /** The names of calls, for what is written about them. */
 export const endpointNames: readonly string[] = [...endpoints.keys()];
 
+/** The name of a call; undefined for one that has none. @param target path and query */
+export function endpointOf({ method, target }: { method: string; target: string }): string | undefined {
+  const [path = ''] = target.split('?', 1);
+  return endpointNames.find((name) => {
+    const [wanted, pattern] = endpoints.get(name) ?? [];
+    return wanted === method && pattern?.test(path);
+  });
+}
+
 /** The calls that a fault is for. */
 export interface FaultTarget {
   /** As it was written. */

@@ -13,11 +13,8 @@ import * as z from 'zod/mini';
 import { Psd2Error } from '../../errors.ts';
 import { appendDurably, readOwnFile, syncFolder, takeName } from '../disk/files.ts';
 import { reasonOf } from '../disk/system-error.ts';
-
-/** Reads an event of the journal. */
-export type EventSchema<Event> = z.ZodMiniType<Event>;
-/** A flow after one more event. @throws TypeError when that event cannot be the next one */
-export type Fold<Flow, Event> = (flow: Flow | undefined, event: Event, at: string) => Flow;
+import type { Fold } from '../flow/kinds.ts';
+import { overtaken } from '../flow/overtaken.ts';
 
 /** How far a process knows the file of a flow. */
 export interface KnownFile {
@@ -56,7 +53,7 @@ const lineNumber = z.optional(z.int().check(z.gte(1)));
  */
 export function readFlowFile<Flow, Event>(
   path: string,
-  schema: EventSchema<Event>,
+  schema: z.ZodMiniType<Event>,
   apply: Fold<Flow, Event>,
 ): ReadFlow<Flow> | undefined {
   const content = readOwnFile(path);
@@ -92,7 +89,7 @@ export function readFlowFile<Flow, Event>(
  *
  * @throws Psd2Error `config` when that is damaged
  */
-export function readFirstEvent<Event>(path: string, schema: EventSchema<Event>): Event | undefined {
+export function readFirstEvent<Event>(path: string, schema: z.ZodMiniType<Event>): Event | undefined {
   const content = readOwnFile(path);
   if (content === undefined) return undefined;
   const [text = ''] = content.toString('utf8').split('\n', 1);
@@ -140,7 +137,7 @@ export function appendToFlowFile(path: string, known: KnownFile, line: JournalLi
     const file = openSync(path, O_RDWR | O_APPEND | O_NOFOLLOW);
     try {
       const before = readAdded(path, file, known);
-      if (before.lines.some((each) => each.n >= n)) throw overtaken(path);
+      if (before.lines.some((each) => each.n >= n)) throw overtaken(flowIn(path));
       // All of it or an error: a disk that is full may take a part.
       appendFileSync(file, `${before.cutShort ? '\n' : ''}${own}\n`);
       fsyncSync(file);
@@ -153,7 +150,7 @@ export function appendToFlowFile(path: string, known: KnownFile, line: JournalLi
     throw cause instanceof Psd2Error ? cause : unwritable(path, cause);
   }
   const isFirst = added.lines.find((each) => each.n >= n)?.text === own;
-  if (!isFirst || added.lines.some((each) => each.n > n)) throw overtaken(path);
+  if (!isFirst || added.lines.some((each) => each.n > n)) throw overtaken(flowIn(path));
   return { events: n, size: added.size, cutShort: added.cutShort };
 }
 
@@ -175,7 +172,7 @@ export function assertNotOvertaken(path: string, known: KnownFile): void {
   } catch (cause) {
     throw cause instanceof Psd2Error ? cause : unwritable(path, cause);
   }
-  if (added.lines.some(({ n }) => n > known.events)) throw overtaken(path);
+  if (added.lines.some(({ n }) => n > known.events)) throw overtaken(flowIn(path));
 }
 
 /** What was appended to a file since a process knew it. */
@@ -199,7 +196,7 @@ function readAdded(path: string, file: number, known: KnownFile): Added {
   if (size < known.size || length < bytes.length) throw damagedAt(path, known.events + 1);
   const texts = bytes.toString('utf8').split('\n');
   // What this process took for a line that a crash had cut short was one that another was about to write.
-  if (known.cutShort && texts[0] !== '') throw overtaken(path);
+  if (known.cutShort && texts[0] !== '') throw overtaken(flowIn(path));
   const lines: Added['lines'] = [];
   for (const text of texts) {
     if (text === '' || isCutShort(text)) continue;
@@ -214,22 +211,15 @@ function readAdded(path: string, file: number, known: KnownFile): Added {
   return { lines, size, cutShort: length === 0 ? known.cutShort : texts.at(-1) !== '' };
 }
 
-/** The error of a process that goes on with a flow that another has taken up in the meantime. */
-function overtaken(path: string): Psd2Error {
-  const flow = basename(path, '.ndjson');
-  const command = { tr: 'transfer', op: 'operation', co: 'consent' }[flow.slice(0, 2)] ?? 'transfer';
-  return new Psd2Error('overtaken', `Another psd2 has gone on with ${flow} in the meantime`, {
-    hint: 'This one does nothing more with it. See how far it is:',
-    next: [[command, 'show', flow]],
-    flow,
-  });
+function flowIn(path: string): string {
+  return basename(path, '.ndjson');
 }
 
 function parseLine<Event>(
   path: string,
   text: string,
   number: number,
-  schema: EventSchema<Event>,
+  schema: z.ZodMiniType<Event>,
 ): { at: string; n?: number | undefined; event: Event } {
   let json: unknown;
   try {

@@ -1,15 +1,12 @@
 import { comparableReference } from '../../domain/sepa-text.ts';
-import type { Transfer } from '../../domain/transfer.ts';
 import { Psd2Error } from '../../errors.ts';
 import { UnsafeFile } from '../disk/permissions.ts';
 import { findFlow } from '../flow/find.ts';
-import { type FlowKind, TRANSFER } from '../flow/kinds.ts';
+import { type FlowKind, KINDS } from '../flow/kinds.ts';
+import type { ReferencedTransfer } from '../flow/reference-used.ts';
 import { damagedAt, readFirstEvent } from './flow-file.ts';
 import type { FlowFolder } from './flow-folder.ts';
 import type { FlowIndex, IndexEntry } from './flow-index.ts';
-
-/** A transfer with a reference, or why what became of it can't be told. */
-export type ReferencedTransfer = { flow: string; transfer: Transfer } | { flow: string; damage: Psd2Error };
 
 /**
  * Finds flows without reading every journal: by the index, and where that does not know, by the journal, which is noted
@@ -62,14 +59,14 @@ export class FlowLookup {
       return read;
     };
     const wanted = comparableReference(reference);
-    const flows = this.#flows.newestFirst(TRANSFER).filter((flow) => {
+    const flows = this.#flows.newestFirst(KINDS.transfer).filter((flow) => {
       const known = referenceOf(flow);
       return known !== null && comparableReference(known) === wanted;
     });
     this.#note(learnt);
     return flows.flatMap((flow): ReferencedTransfer[] => {
       const damaged: Psd2Error[] = [];
-      const transfer = this.#ifWhole(TRANSFER, flow, damaged);
+      const transfer = this.#ifWhole(KINDS.transfer, flow, damaged);
       if (transfer) return [{ flow, transfer }];
       return damaged.map((damage) => ({ flow, damage }));
     });
@@ -126,7 +123,7 @@ export class FlowLookup {
   #readReference(flow: string): string | null {
     const path = this.#flows.pathOf(flow);
     try {
-      const event = readFirstEvent(path, TRANSFER.schema);
+      const event = readFirstEvent(path, KINDS.transfer.schema);
       if (event === undefined) return null;
       if (event.type !== 'created') throw damagedAt(path, 1);
       return event.order.reference;

@@ -14,11 +14,10 @@ import { type HeldLock, LONGEST_RENEWAL_MS, withLock } from '../disk/lock.ts';
 import { refuseUnsafeFolder } from '../disk/permissions.ts';
 import { reserveSpace } from '../disk/reserve-space.ts';
 import type { StoreFolder } from '../machine/folder.ts';
+import type { Holder, ReadTokens, StoredLogin, StoredTokens, TokenSlot, Tokens } from '../ports.ts';
 import { type Place, sealed } from '../secrets/sealed.ts';
 import { type ProfileKey, Vault } from '../secrets/vault.ts';
 import { Generations } from './generations.ts';
-
-export type GrantType = 'authorization_code' | 'client_credentials';
 
 /** What may stand in a header. */
 const headerText = z.string().check(z.regex(/^[\t\x20-\x7e\x80-\xff]*$/));
@@ -46,14 +45,8 @@ type TokenFile = z.infer<typeof tokenFile>;
 /** Null where the operator logged out. */
 const tokenGeneration = z.nullable(tokenFile);
 
-/** What is known of a login without its tokens. */
-export type StoredLogin = Omit<z.infer<z.ZodMiniObject<typeof lifetimes>>, 'baseUrl'>;
-
-/** The tokens of one customer, or of the `client_credentials` application. */
-export type StoredTokens = StoredLogin & z.infer<typeof tokenSecrets>;
-
-/** Tokens as they were read: newer ones have a higher generation. */
-export type ReadTokens = StoredTokens & { generation: number };
+/** Tokens with the bank that granted them, and whether they only say more of an earlier generation. */
+type GrantedTokens = StoredTokens & Pick<TokenFile, 'baseUrl' | 'origin'>;
 
 /** More than a file of tokens has, in bytes, with some for the folder. */
 const LARGEST_TOKENS = 16_384;
@@ -65,67 +58,48 @@ const lastLogin = z.object({ customerId: z.string() });
  * each generation of tokens ({@link Generations}), so that older ones never replace newer ones. Tokens that another base
  * URL granted count as none, so they never go to a bank that is not theirs.
  */
-export class TokenStore {
+export class FileTokens implements Tokens {
   readonly #folder: string;
   readonly #interrupted: AbortSignal | undefined;
-  readonly #baseUrl: string;
+  readonly #baseUrl: string | undefined;
   readonly #notice: Notice;
   readonly #vault: Vault;
   /** The keys of those who hold a lock, by the file that it is for. */
   readonly #keys = new Map<string, ProfileKey | undefined>();
 
   /**
-   * @param baseUrl of the bank that the profile means now
+   * @param baseUrl of the bank that the profile means now; undefined for who writes none
    * @param notice is told where a damaged file is kept that new tokens take the place of
    * @param vault of the profile; without it a passphrase can't be had
    */
   constructor(
     folder: StoreFolder,
     profile: string,
-    baseUrl: URL,
+    baseUrl: URL | undefined,
     notice: Notice = () => {},
     vault: Vault = new Vault(folder, profile),
   ) {
     this.#folder = folder.tokens(profile);
     this.#interrupted = folder.interrupted;
-    this.#baseUrl = baseUrl.href;
+    this.#baseUrl = baseUrl?.href;
     this.#notice = notice;
     this.#vault = vault;
   }
 
-  /**
-   * @param customerId null for the `client_credentials` application, which has no customer of its own
-   * @throws Psd2Error `config` when they are damaged, or the key of a protected profile can't be had
-   */
-  async read(customerId: string | null): Promise<ReadTokens | undefined> {
+  async read(customerId: Holder): Promise<ReadTokens | undefined> {
     const { generation, file } = this.#readNewest(customerId);
-    if (file?.baseUrl !== this.#baseUrl) return undefined;
+    if (!file || file.baseUrl !== this.#baseUrl) return undefined;
     return { ...(await this.#open(customerId, generation, file)), generation };
   }
 
-  /** What is known of a login without opening its tokens. @throws Psd2Error `config` when the file is damaged */
-  readLogin(customerId: string | null): StoredLogin | undefined {
+  async login(customerId: Holder): Promise<StoredLogin | undefined> {
     const { file } = this.#readNewest(customerId);
-    return file?.baseUrl === this.#baseUrl ? file : undefined;
+    return file && file.baseUrl === this.#baseUrl ? file : undefined;
   }
 
-  /**
-   * Writes the tokens of a new login, in the place of all before. Encrypted where the profile is protected. To be called
-   * by who holds the lock: see {@link locked}.
-   */
-  async write(customerId: string | null, tokens: StoredTokens): Promise<void> {
-    await this.#write(customerId, { ...tokens, origin: undefined, baseUrl: this.#baseUrl });
-  }
-
-  /**
-   * Writes what the bank gave for a refresh token, unless tokens that are newer than the spent ones are stored: those of
-   * a new login, or of another process that was given some as well.
-   *
-   * @param spent the tokens that were read before; undefined for an application that had none
-   * @returns the tokens that are stored now; undefined when the operator has logged out in the meantime
-   */
-  async replace(
-    customerId: string | null,
+  /** As {@link TokenSlot.replace}. */
+  async #replace(
+    customerId: Holder,
     spent: ReadTokens | undefined,
     tokens: StoredTokens,
   ): Promise<StoredTokens | undefined> {
@@ -137,31 +111,26 @@ export class TokenStore {
       const content = await this.#toFile(customerId, {
         ...tokens,
         origin: undefined,
-        baseUrl: this.#baseUrl,
+        baseUrl: this.#bank(),
       });
       if (this.#add(customerId, generation + 1, content, spent === undefined || generation === 0))
         return tokens;
     }
   }
 
-  /** Notes that the bank no longer accepts a refresh token; nothing where newer tokens are stored. */
-  async refuse(customerId: string | null, { generation, ...tokens }: ReadTokens): Promise<void> {
+  /** As {@link TokenSlot.refuse}. */
+  async #refuse(customerId: Holder, { generation, ...tokens }: ReadTokens): Promise<void> {
     const ended = { ...tokens, refreshToken: null, refreshTokenExpiresAt: null };
     const content = await this.#toFile(customerId, {
       ...ended,
       origin: tokens.origin ?? generation,
-      baseUrl: this.#baseUrl,
+      baseUrl: this.#bank(),
     });
     this.#add(customerId, generation + 1, content, generation === 0);
   }
 
-  /** Whether no newer tokens are stored than these. */
-  isNewest(customerId: string | null, { generation }: ReadTokens): boolean {
-    return this.#generations(customerId).newest() === generation;
-  }
-
-  /** Forgets tokens. What a renewal that was stopped has in hand is not stored after that. */
-  remove(customerId: string | null): void {
+  /** What a renewal that was stopped has in hand is not stored after that: a generation says that there are none. */
+  #remove(customerId: Holder): void {
     const generations = this.#generations(customerId);
     const isKept = () => {
       const { generation, file } = this.#newestOrDamaged(customerId);
@@ -170,58 +139,53 @@ export class TokenStore {
     while (isKept()) this.#add(customerId, generations.newest() + 1, 'null', true);
   }
 
-  /**
-   * One process at a time, for what changes the tokens.
-   *
-   * @param signal ends the wait for another process; that of Ctrl-C unless another is given
-   */
-  exclusively<T>(
-    customerId: string | null,
-    work: (lock: HeldLock) => Promise<T>,
+  change<T>(
+    customerId: Holder,
+    work: (slot: TokenSlot) => Promise<T>,
     signal: AbortSignal | undefined = this.#interrupted,
-  ): Promise<T> {
-    const what = customerId === null ? 'The login of the application' : `The login of customer ${customerId}`;
-    return withLock(this.#path(customerId), what, work, LONGEST_RENEWAL_MS, signal);
-  }
-
-  /** The same for what writes tokens: before it begins it is certain that they can be encrypted, if they have to be. */
-  locked<T>(
-    customerId: string | null,
-    work: (lock: HeldLock) => Promise<T>,
-    signal?: AbortSignal,
   ): Promise<T> {
     const path = this.#path(customerId);
     const prepared = async (lock: HeldLock) => {
       this.#keys.set(path, await this.#vault.key());
       try {
-        return await work(lock);
+        return await work(this.#slot(customerId, lock));
       } finally {
         this.#keys.delete(path);
       }
     };
-    return this.exclusively(customerId, prepared, signal);
+    return this.#exclusively(customerId, prepared, signal);
   }
 
-  /**
-   * Makes sure that tokens can be stored, before the bank is asked for them: what it gives for a code or a
-   * refresh token, it gives once.
-   *
-   * @returns what gives the space back, to be called before they are written
-   * @throws Psd2Error `config` when there is no room, or the folder can't be written
-   */
-  reserve(): () => void {
-    return reserveSpace(this.#folder, LARGEST_TOKENS);
+  forget(customerId: Holder, before: () => Promise<void> = async () => {}): Promise<void> {
+    return this.#exclusively(customerId, async () => {
+      await before();
+      this.#remove(customerId);
+    });
   }
 
-  /**
-   * Writes all tokens of the profile, whatever bank granted them, as its protection wants it now. Those who were
-   * about to write otherwise are waited for.
-   */
+  async forgetAll(): Promise<void> {
+    const holders = this.#names(/^(?:customer-(.+?)|client-credentials)(?:\.json)?$/);
+    for (const customerId of new Set(holders.map(([, id]) => id ?? null))) {
+      // A renewal that is under way would store its tokens afterwards.
+      await this.#exclusively(customerId, async () => {
+        removeStored(this.#path(customerId));
+        removeStored(this.#folderOf(customerId));
+      });
+    }
+    removeStored(this.#folder);
+  }
+
+  async ready(): Promise<() => Promise<void>> {
+    const giveBack = reserveSpace(this.#folder, LARGEST_TOKENS);
+    return async () => giveBack();
+  }
+
+  /** Those who were about to write otherwise are waited for. */
   async rewrite(): Promise<void> {
     // A lock without a folder is a login that is about to make it.
     const holders = this.#names(/^(?:customer-(.+?)|client-credentials)(?:\.json(?:\.lock)?)?$/);
     for (const customerId of new Set(holders.map(([, id]) => id ?? null))) {
-      await this.locked(customerId, async () => {
+      await this.change(customerId, async () => {
         removeHalfWritten(this.#path(customerId));
         const { generation, file } = this.#readNewest(customerId);
         if (!file) return;
@@ -231,8 +195,7 @@ export class TokenStore {
     }
   }
 
-  /** Customers whose tokens are kept, sorted. */
-  customers(): string[] {
+  async customers(): Promise<string[]> {
     const found = this.#names(/^customer-(\d{1,20})(?:\.json)?$/).flatMap(
       ([, customerId]) => customerId ?? [],
     );
@@ -240,21 +203,57 @@ export class TokenStore {
     return [...new Set(found)].filter((customerId) => this.#newestOrDamaged(customerId).file).sort();
   }
 
-  /** The customer who logged in last. */
-  lastCustomer(): string | undefined {
+  async last(): Promise<string | undefined> {
     return readJsonFile(this.#lastLoginPath, lastLogin)?.customerId;
   }
 
-  async rememberCustomer(customerId: string): Promise<void> {
+  async remember(customerId: string): Promise<void> {
     await writeJsonFile(this.#lastLoginPath, { customerId }, lastLogin, this.#notice);
+  }
+
+  async damaged(): Promise<string[]> {
+    const logins = this.#names(/^(?:customer-\d+|client-credentials)$/).map(([name]) =>
+      join(this.#folder, name),
+    );
+    return [this.#folder, ...logins].flatMap((folder) =>
+      listFolder(folder)
+        .filter((file) => file.includes('.json.damaged-'))
+        .map((file) => join(folder, file)),
+    );
   }
 
   get #lastLoginPath(): string {
     return join(this.#folder, 'last-login.json');
   }
 
+  #bank(): string {
+    if (this.#baseUrl === undefined) throw new TypeError('Tokens are of a bank');
+    return this.#baseUrl;
+  }
+
+  #exclusively<T>(
+    customerId: Holder,
+    work: (lock: HeldLock) => Promise<T>,
+    signal: AbortSignal | undefined = this.#interrupted,
+  ): Promise<T> {
+    const what = customerId === null ? 'The login of the application' : `The login of customer ${customerId}`;
+    return withLock(this.#path(customerId), what, work, LONGEST_RENEWAL_MS, signal);
+  }
+
+  #slot(customerId: Holder, lock: HeldLock): TokenSlot {
+    return {
+      takenOverFrom: lock.takenOverFrom,
+      read: () => this.read(customerId),
+      isOurs: async (read) =>
+        lock.isOurs() && (!read || this.#generations(customerId).newest() === read.generation),
+      write: (tokens) => this.#write(customerId, { ...tokens, origin: undefined, baseUrl: this.#bank() }),
+      replace: (spent, tokens) => this.#replace(customerId, spent, tokens),
+      refuse: (tokens) => this.#refuse(customerId, tokens),
+    };
+  }
+
   /** The generation that counts, and what it holds: null where the operator logged out, undefined without any. */
-  #readNewest(customerId: string | null): { generation: number; file: TokenFile | null | undefined } {
+  #readNewest(customerId: Holder): { generation: number; file: TokenFile | null | undefined } {
     const generations = this.#generations(customerId);
     refuseUnsafeFolder(this.#folderOf(customerId));
     for (;;) {
@@ -268,7 +267,7 @@ export class TokenStore {
   }
 
   /** The same; what is damaged stands for itself. */
-  #newestOrDamaged(customerId: string | null): { generation: number; file: unknown } {
+  #newestOrDamaged(customerId: Holder): { generation: number; file: unknown } {
     try {
       return this.#readNewest(customerId);
     } catch (error) {
@@ -277,11 +276,7 @@ export class TokenStore {
     }
   }
 
-  async #open(
-    customerId: string | null,
-    generation: number,
-    stored: TokenFile,
-  ): Promise<StoredTokens & { baseUrl: string }> {
+  async #open(customerId: Holder, generation: number, stored: TokenFile): Promise<GrantedTokens> {
     if (!('sealed' in stored)) return stored;
     const { sealed: content, ...login } = stored;
     const path = this.#pathOf(customerId, generation);
@@ -290,7 +285,7 @@ export class TokenStore {
     return { ...login, ...key.open(path, placeOf(customerId, login.baseUrl), content, tokenSecrets) };
   }
 
-  async #write(customerId: string | null, tokens: StoredTokens & { baseUrl: string }): Promise<void> {
+  async #write(customerId: Holder, tokens: GrantedTokens): Promise<void> {
     for (;;) {
       const content = await this.#toFile(customerId, tokens);
       const generation = this.#generations(customerId).newest();
@@ -300,7 +295,7 @@ export class TokenStore {
   }
 
   /** What stands in the file of tokens: encrypted, where the profile is protected. */
-  async #toFile(customerId: string | null, tokens: StoredTokens & { baseUrl: string }): Promise<string> {
+  async #toFile(customerId: Holder, tokens: GrantedTokens): Promise<string> {
     const path = this.#path(customerId);
     const key = this.#keys.has(path) ? this.#keys.get(path) : await this.#vault.key();
     if (!key && this.#isSealed(customerId)) throw keyIsGone(path);
@@ -311,7 +306,7 @@ export class TokenStore {
   }
 
   /** @param mayBegin the customer's folder is made where it is missing */
-  #add(customerId: string | null, generation: number, content: string, mayBegin: boolean): boolean {
+  #add(customerId: Holder, generation: number, content: string, mayBegin: boolean): boolean {
     const folder = this.#folderOf(customerId);
     if (mayBegin) makePrivateFolder(folder);
     if (!this.#generations(customerId).add(generation, content)) return false;
@@ -321,7 +316,7 @@ export class TokenStore {
     return true;
   }
 
-  #isSealed(customerId: string | null): boolean {
+  #isSealed(customerId: Holder): boolean {
     try {
       const { file } = this.#readNewest(customerId);
       return file != null && 'sealed' in file;
@@ -337,26 +332,26 @@ export class TokenStore {
       .filter((match) => match !== null);
   }
 
-  #generations(customerId: string | null): Generations {
+  #generations(customerId: Holder): Generations {
     return new Generations(this.#folderOf(customerId));
   }
 
-  #pathOf(customerId: string | null, generation: number): string {
+  #pathOf(customerId: Holder, generation: number): string {
     return generation === 0 ? this.#path(customerId) : this.#generations(customerId).pathOf(generation);
   }
 
-  #folderOf(customerId: string | null): string {
+  #folderOf(customerId: Holder): string {
     return join(this.#folder, customerId === null ? 'client-credentials' : `customer-${customerId}`);
   }
 
   /** What the lock stands beside, and where psd2 0.1 kept the tokens. */
-  #path(customerId: string | null): string {
+  #path(customerId: Holder): string {
     return `${this.#folderOf(customerId)}.json`;
   }
 }
 
 /** Tokens open only as those of this customer, at the bank that granted them. */
-function placeOf(customerId: string | null, baseUrl: string): Place {
+function placeOf(customerId: Holder, baseUrl: string): Place {
   return ['tokens', customerId === null ? 'client-credentials' : `customer-${customerId}`, baseUrl];
 }
 

@@ -1,12 +1,5 @@
 import * as z from 'zod/mini';
-
-/** Something that happened to a flow. */
-export interface FlowMoment {
-  at: string;
-  type: string;
-  /** What the bank called it, where it did; or what a person said. */
-  detail: string | null;
-}
+import type { FlowMoment } from '../ports.ts';
 
 /** What is told of an event, whatever its kind is. */
 export const momentEvent = z.object({

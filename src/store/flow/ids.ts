@@ -1,3 +1,8 @@
+import type { Kind } from '../ports.ts';
+
+/** What the ids of a kind begin with. */
+export const PREFIXES: Readonly<Record<Kind, string>> = { transfer: 'tr-', operation: 'op-', consent: 'co-' };
+
 /** An id is its kind, the milliseconds since 1970 to the base 36, and five random characters. */
 const ID = /^(?:tr|op|co)-([0-9a-z]{9})[0-9a-z]{5}$/;
 

@@ -1,30 +1,39 @@
 import type * as z from 'zod/mini';
-import { applyConsentEvent, type Consent, type ConsentEvent } from '../../domain/consent.ts';
+import { applyConsentEvent, nextConsentStep } from '../../domain/consent.ts';
 import { isPlainlyFailed } from '../../domain/flow-states.ts';
-import {
-  applyOperationEvent,
-  type GenericOrder,
-  type Operation,
-  type OperationEvent,
-} from '../../domain/operation.ts';
-import { applyTransferEvent, type Transfer, type TransferEvent } from '../../domain/transfer.ts';
-import type { Fold } from '../files/flow-file.ts';
+import { applyOperationEvent, nextOperationStep } from '../../domain/operation.ts';
+import { applyTransferEvent, needsSettlement } from '../../domain/transfer.ts';
+import type { Begin, EventOf, FlowOf, GenericOperation, Kind } from '../ports.ts';
 import { consentEvent, genericEvent, transferEvent } from './events.ts';
+import { PREFIXES } from './ids.ts';
 
-export type GenericOperation = Operation<GenericOrder>;
+/** A flow after one more event. @throws TypeError when that event cannot be the next one */
+export type Fold<Flow, Event> = (flow: Flow | undefined, event: Event, at: string) => Flow;
 
-/** What the journal has to know of a kind of flow. */
-export interface FlowKind<Flow, Event> {
+/** What a home has to know of a kind of flow. */
+export interface FlowKind<Flow, Event, Beginning = never> {
   /** The beginning of the ids. */
   prefix: string;
+  /** Reads an event. */
   schema: z.ZodMiniType<Event>;
+  /** The first event. */
+  created(flow: string, begin: Beginning): Event;
   apply: Fold<Flow, Event>;
   resourceIdOf(flow: Flow): string | null;
   /** Whether it will never have more of the bank's than it has. */
   isEnded(flow: Flow): boolean;
+  /** Whether nothing is to be done any more. */
+  isAtEnd(flow: Flow): boolean;
   /** Whether the event announces that money is about to move. */
   isExecution(event: Event): boolean;
+  /** The event that gives it up. */
+  cancelled: Event;
+  /** The operator's own reference; null for a kind that can have none. */
+  referenceOf: ((flow: Flow) => string | null) | null;
 }
+
+/** As {@link FlowKind}, by its name. */
+export type KnownKind<K extends Kind> = FlowKind<FlowOf<K>, EventOf<K>, Begin<K>>;
 
 const operationKind = {
   resourceIdOf: ({ verification }: Pick<GenericOperation, 'verification'>) =>
@@ -32,23 +41,45 @@ const operationKind = {
   isEnded: isPlainlyFailed,
   isExecution: ({ type }: { type: string }) => type === 'execute-sent',
 };
-export const TRANSFER: FlowKind<Transfer, TransferEvent> = {
-  prefix: 'tr-',
-  schema: transferEvent,
-  apply: applyTransferEvent,
-  ...operationKind,
+
+/** The kinds of flow. */
+export const KINDS: { [K in Kind]: KnownKind<K> } = {
+  transfer: {
+    ...operationKind,
+    prefix: PREFIXES.transfer,
+    schema: transferEvent,
+    created: (flow, begin) => ({ type: 'created', flow, ...begin }),
+    apply: applyTransferEvent,
+    isAtEnd: (transfer) => nextOperationStep(transfer, needsSettlement(transfer.order)) === 'done',
+    cancelled: { type: 'cancelled' },
+    referenceOf: ({ order }) => order.reference,
+  },
+  operation: {
+    ...operationKind,
+    prefix: PREFIXES.operation,
+    schema: genericEvent,
+    created: (flow, begin) => ({ type: 'created', flow, ...begin }),
+    apply: (operation, event, at) => applyOperationEvent('operation', operation, event, at),
+    isAtEnd: (operation) => nextOperationStep(operation, false) === 'done',
+    cancelled: { type: 'cancelled' },
+    referenceOf: null,
+  },
+  consent: {
+    prefix: PREFIXES.consent,
+    schema: consentEvent,
+    created: (flow, begin) => ({ type: 'created', flow, ...begin }),
+    apply: applyConsentEvent,
+    resourceIdOf: ({ resourceId }) => resourceId,
+    isEnded: isPlainlyFailed,
+    isAtEnd: (consent) => nextConsentStep(consent) === 'done',
+    isExecution: () => false,
+    cancelled: { type: 'cancelled' },
+    referenceOf: null,
+  },
 };
-export const OPERATION: FlowKind<GenericOperation, OperationEvent<GenericOrder>> = {
-  prefix: 'op-',
-  schema: genericEvent,
-  apply: (operation, event, at) => applyOperationEvent('operation', operation, event, at),
-  ...operationKind,
-};
-export const CONSENT: FlowKind<Consent, ConsentEvent> = {
-  prefix: 'co-',
-  schema: consentEvent,
-  apply: applyConsentEvent,
-  resourceIdOf: ({ resourceId }) => resourceId,
-  isEnded: isPlainlyFailed,
-  isExecution: () => false,
-};
+
+/** Of which kind a flow is by its id; undefined where it is no id. */
+export function kindOf(flow: string): Kind | undefined {
+  const kinds = ['transfer', 'operation', 'consent'] as const;
+  return kinds.find((kind) => flow.startsWith(PREFIXES[kind]));
+}

@@ -4,7 +4,7 @@ import * as z from 'zod/mini';
 import { Psd2Error } from '../../errors.ts';
 import { listFolder, removeStored } from '../disk/files.ts';
 import { type Notice, readJsonFile, removeHalfWritten, writeJsonFile } from '../disk/json-file.ts';
-import { LONGEST_RENEWAL_MS, withLock } from '../disk/lock.ts';
+import { withLock } from '../disk/lock.ts';
 import { type Place, sealed } from '../secrets/sealed.ts';
 import { type KeySources, type ProfileKey, Vault } from '../secrets/vault.ts';
 import type { StoreFolder } from './folder.ts';
@@ -235,28 +235,17 @@ export class ProfileStore {
     await writeJsonFile(this.#folder.config, { currentProfile: name }, config, this.#notice);
   }
 
-  /** Removes the settings and the tokens. The journal of its flows stays: it is the record of payments. */
-  async remove(name: string): Promise<void> {
-    const tokens = this.#folder.tokens(parseProfileName(name));
-    const holders = listFolder(tokens).flatMap(
-      (name) => /^(customer-.+?|client-credentials)(?:\.json)?$/.exec(name)?.[1] ?? [],
-    );
-    for (const holder of new Set(holders)) {
-      const path = join(tokens, `${holder}.json`);
-      // A renewal that is under way would store its tokens afterwards.
-      await withLock(
-        path,
-        `The login in ${path}`,
-        async () => {
-          removeStored(path);
-          removeStored(join(tokens, holder));
-        },
-        LONGEST_RENEWAL_MS,
-        this.#folder.interrupted,
-      );
-    }
-    removeStored(tokens);
-    removeStored(this.#folder.profile(name));
+  /** What was damaged of a profile's settings and is kept beside what replaced it, as it was. */
+  damaged(name: string): string[] {
+    const { profiles } = this.#folder;
+    return listFolder(profiles)
+      .filter((file) => file.startsWith(`${name}.json.damaged-`))
+      .map((file) => join(profiles, file));
+  }
+
+  /** Removes the settings. */
+  remove(name: string): void {
+    removeStored(this.#folder.profile(parseProfileName(name)));
   }
 
   #isSealed(name: string): boolean {

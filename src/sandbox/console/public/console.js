@@ -131,10 +131,12 @@ for (const name of VIEWS) {
 }
 
 document.addEventListener('keydown', (event) => {
-  if (event.ctrlKey || event.metaKey || event.altKey || event.target.matches('input')) {
-    if (event.key === 'Escape') event.target.blur();
+  if (event.key === 'Escape') {
+    if (view === 'calls') showAll();
+    if (event.target.matches('input')) event.target.blur();
     return;
   }
+  if (event.ctrlKey || event.metaKey || event.altKey || event.target.matches('input')) return;
   const number = VIEWS[Number(event.key) - 1];
   if (number) {
     show(number);
@@ -154,9 +156,16 @@ document.addEventListener('keydown', (event) => {
 function wanted() {
   return [...calls.values()]
     .reverse()
-    .filter(({ method, target, status, decision }) =>
-      `${method} ${target} ${status} ${decision}`.toLowerCase().includes(filter),
+    .filter(({ title, method, target, status, decision }) =>
+      `${title} ${method} ${target} ${status} ${decision}`.toLowerCase().includes(filter),
     );
+}
+
+/** Without the filter. */
+function showAll() {
+  filter = '';
+  $('filter').value = '';
+  drawCalls();
 }
 
 function drawCalls() {
@@ -171,23 +180,38 @@ function drawCalls() {
   $('no-calls').hidden = calls.size > 0;
 }
 
-function callRow({ id, at, method, target, status, decision, tone }) {
+function callRow({ id, at, title, method, target, status, decision, tone }) {
   const row = el(
     'li',
     { id: `call-${id}`, role: 'option', aria: { selected: 'false' }, title: target },
-    el('span', { className: 'method' }, method),
-    // Of a long path the end tells more; the mark keeps its first slash in place.
-    el('span', { className: 'target' }, `\u200e${target}`),
+    el('span', { className: 'title' }, title),
+    el(
+      'span',
+      { className: 'target' },
+      el('span', {}, `${method} `),
+      // Of a long path the end tells more; the mark keeps its first slash in place.
+      el('span', { className: 'path' }, `\u200e${target}`),
+    ),
     el(
       'span',
       { className: `status ${tone}` },
       method === 'TLS' ? '' : status === 0 ? 'cut' : String(status),
     ),
     el('span', { className: `decision ${tone}` }, decision),
-    el('time', { dateTime: at }, new Date(at).toLocaleTimeString()),
+    el('time', { dateTime: at }, clock(at)),
   );
   row.addEventListener('click', () => choose(id));
   return row;
+}
+
+/** The time of day, in 24 hours. */
+function clock(at) {
+  return new Date(at).toLocaleTimeString('en-GB');
+}
+
+/** `2026-11-22 14:03:05` */
+function dayAndClock(at) {
+  return new Date(at).toLocaleString('sv-SE');
 }
 
 function move(step) {
@@ -235,7 +259,8 @@ $('clear-calls').addEventListener('click', () => {
 });
 
 function drawDetail(call) {
-  const { method, target, status, decision, tone, explanation, milliseconds, caller } = call;
+  const { title, method, target, status, decision, tone, explanation, milliseconds, caller } = call;
+  const { signature } = call;
   if (!call.request) {
     $('detail').replaceChildren(
       verdict(
@@ -246,13 +271,18 @@ function drawDetail(call) {
     );
     return;
   }
-  const facts = [caller, `${milliseconds.toFixed(1)} ms`, new Date(call.at).toLocaleString()].filter(Boolean);
+  const facts = [caller, `${milliseconds.toFixed(1)} ms`, dayAndClock(call.at)].filter(Boolean);
   $('detail').replaceChildren(
     ...[
-      verdict(tone, `${status === 0 ? 'no answer' : status} · ${decision}`, explanation, facts.join(' · ')),
-      ...signatureParts(call.signature),
-      ...digestParts(call.digest),
-      ...certificateParts(call.certificates),
+      el('h2', {}, title),
+      verdict(
+        tone,
+        `${status === 0 ? 'no answer' : status} · ${decision}`,
+        explanation,
+        // Why it failed comes first; the strings themselves are below.
+        ...(signature && signature.verdict !== 'right' ? signature.says : []),
+        facts.join(' · '),
+      ),
       el('h2', {}, 'Request'),
       el(
         'pre',
@@ -261,6 +291,9 @@ function drawDetail(call) {
       ),
       el('h2', {}, 'Answer'),
       el('pre', {}, `${call.answer.head}\n\n${pretty(call.answer.body)}`),
+      ...signatureParts(signature),
+      ...digestParts(call.digest),
+      ...certificateParts(call.certificates),
     ],
   );
   $('detail').scrollTop = 0;
@@ -281,21 +314,31 @@ function signatureParts(signature) {
   const right = found === 'right';
   return [
     el('h2', {}, 'Signing string'),
-    ...says.map((text) => el('p', { className: right ? 'good' : 'bad' }, text)),
+    ...(right ? says.map((text) => el('p', { className: 'good' }, text)) : []),
     el(
       'div',
       { className: 'pair' },
-      el('div', {}, el('h3', {}, 'What the bank computed'), marked(computed, differsAt)),
+      el(
+        'div',
+        {},
+        el('h3', {}, 'What the bank computed'),
+        marked('What the bank computed', computed, differsAt),
+      ),
       right || received === undefined
         ? undefined
-        : el('div', {}, el('h3', {}, 'What the client signed'), marked(received, differsAt)),
+        : el(
+            'div',
+            {},
+            el('h3', {}, 'What the client signed'),
+            marked('What the client signed', received, differsAt),
+          ),
     ),
   ];
 }
 
 /** The first difference is marked; a line break is shown, so that one too many can be seen. */
-function marked(text, at) {
-  const pre = el('pre', {});
+function marked(label, text, at) {
+  const pre = el('pre', { aria: { label } });
   if (at === undefined) {
     pre.append(text);
     return pre;
@@ -326,18 +369,18 @@ function digestParts(digest) {
 
 function certificateParts(certificates) {
   if (certificates.length === 0) return [];
-  const row = (title, key) =>
+  const row = (title, key, show = (text) => text) =>
     el(
       'tr',
       {},
       el('th', { scope: 'row' }, title),
-      ...certificates.map((each) => el('td', { className: 'long' }, each[key])),
+      ...certificates.map((each) => el('td', { className: 'long' }, show(each[key]))),
     );
   return [
     el('h2', {}, 'Certificates'),
     el(
       'table',
-      {},
+      { className: 'certificates' },
       el('tr', {}, el('td', {}), ...certificates.map(({ use }) => el('th', { scope: 'col' }, use))),
       el(
         'tr',
@@ -353,8 +396,8 @@ function certificateParts(certificates) {
       row('Qualified as', 'qcType'),
       row('PSD2 roles', 'roles'),
       row('Authority', 'authority'),
-      row('Valid from', 'validFrom'),
-      row('Valid to', 'validTo'),
+      row('Valid from', 'validFrom', dayAndClock),
+      row('Valid to', 'validTo', dayAndClock),
       row('SHA-256', 'sha256'),
     ),
   ];
@@ -372,18 +415,25 @@ function pretty(body) {
 
 function table(caption, titles, rows, empty) {
   if (rows.length === 0) return el('p', { className: 'empty' }, empty);
-  const cell = (content) => (content instanceof Element ? content : el('td', {}, content));
+  // A narrow window has a block for each row, where a cell shows its title. The roles keep it a table.
+  const cell = (content, index) => {
+    const made = content instanceof Element ? content : el('td', {}, content);
+    made.setAttribute('role', 'cell');
+    made.dataset.title = titles[index];
+    return made;
+  };
+  const head = titles.map((title) => el('th', { scope: 'col', role: 'columnheader' }, title));
   return el(
     'table',
-    {},
+    { className: 'rows', role: 'table' },
     caption === '' ? undefined : el('caption', {}, caption),
-    el('thead', {}, el('tr', {}, ...titles.map((title) => el('th', { scope: 'col' }, title)))),
-    el('tbody', {}, ...rows.map((cells) => el('tr', {}, ...cells.map(cell)))),
+    el('thead', { role: 'rowgroup' }, el('tr', { role: 'row' }, ...head)),
+    el('tbody', { role: 'rowgroup' }, ...rows.map((cells) => el('tr', { role: 'row' }, ...cells.map(cell)))),
   );
 }
 
 function time(at) {
-  return el('td', { className: 'when' }, el('time', { dateTime: at }, new Date(at).toLocaleTimeString()));
+  return el('td', { className: 'when' }, el('time', { dateTime: at }, clock(at)));
 }
 
 /** Draws without taking the focus from a button that is drawn again. */
@@ -440,12 +490,13 @@ async function drawFlows() {
     el('h2', {}, 'Consents in force'),
     table(
       '',
-      ['Given', 'Customer', 'Category', 'Product'],
-      consents.map(({ givenAt, customer, category, productId }) => [
+      ['Given', 'Customer', 'Category', 'Product', 'Holds until'],
+      consents.map(({ givenAt, endsAt, customer, category, productId }) => [
         time(givenAt),
         customer,
         category,
         productId,
+        dayAndClock(endsAt),
       ]),
       'None.',
     ),
@@ -630,4 +681,12 @@ $('reset').addEventListener(
     ),
 );
 
+/** An address with `#flows` opens that view. */
+function showNamed() {
+  const name = location.hash.slice(1);
+  if (VIEWS.includes(name)) show(name);
+}
+
+window.addEventListener('hashchange', showNamed);
 connect();
+showNamed();

@@ -5,25 +5,25 @@ import { Psd2Error } from '../../errors.ts';
 import { listFolder } from '../disk/files.ts';
 import { makePrivateFolder } from '../disk/json-file.ts';
 import { reasonOf } from '../disk/system-error.ts';
-import type { StoreFolder } from '../machine/folder.ts';
+import type { CallCount } from '../ports.ts';
 
 /**
  * Counts the calls of a profile with client credentials, which PSD2 limits per day (interface specification,
  * "Limits"): a file for the day, one byte a call, so that processes side by side need no lock.
  */
-export class CallCounter {
+export class FileCallCount implements CallCount {
   readonly #folder: string;
 
-  constructor(folder: StoreFolder, profile: string) {
-    this.#folder = join(folder.tokens(profile), 'client-credentials-calls');
+  /** @param tokens the folder of the profile's tokens */
+  constructor(tokens: string) {
+    this.#folder = join(tokens, 'client-credentials-calls');
   }
 
-  /** @throws Psd2Error `config` when it can't be written */
-  count(day: IsoDate): void {
+  async count(day: IsoDate): Promise<void> {
     makePrivateFolder(this.#folder);
     const path = join(this.#folder, day);
     try {
-      if (this.callsOn(day) === 0) this.#forgetOtherDays(day);
+      if (this.#callsOn(day) === 0) this.#forgetOtherDays(day);
       const { O_WRONLY, O_APPEND, O_CREAT, O_NONBLOCK } = constants;
       const file = openSync(path, O_WRONLY | O_APPEND | O_CREAT | O_NONBLOCK, 0o600);
       try {
@@ -39,8 +39,11 @@ export class CallCounter {
     }
   }
 
-  /** How many calls were counted; 0 where that can't be told. */
-  callsOn(day: IsoDate): number {
+  async on(day: IsoDate): Promise<number> {
+    return this.#callsOn(day);
+  }
+
+  #callsOn(day: IsoDate): number {
     try {
       const stats = statSync(join(this.#folder, day));
       return stats.isFile() ? stats.size : 0;

@@ -1,0 +1,45 @@
+import type { Operation, OrderTarget } from '../domain/operation.ts';
+import { Psd2Error } from '../errors.ts';
+
+/** What the end of an operation means for the operator. @throws Psd2Error unless it was executed or settled */
+export function endOfOperation<Order extends OrderTarget>(
+  operation: Operation<Order>,
+  name: string,
+): Operation<Order> {
+  const { flow, transactionId, executionStatus, executionStatusDescription } = operation;
+  const why = executionStatusDescription ? `: ${executionStatusDescription}` : '';
+  const hint = 'No money moved. A new one may be made.';
+  switch (operation.state) {
+    case 'failed':
+      if (operation.resolution) {
+        const { by, note } = operation.resolution;
+        throw new Psd2Error(
+          'payment_failed',
+          `The ${name} ${flow} has ended: ${by} said that it was not executed${note ? `: ${note}` : ''}`,
+          { hint, transactionId },
+        );
+      }
+      throw executionStatus === 'KO'
+        ? new Psd2Error('payment_failed', `The payment failed${why}`, { hint, transactionId })
+        : new Psd2Error('bank_refused', `The bank refused the ${name} ${flow}${why}`, {
+            hint,
+            transactionId,
+          });
+    case 'rejected':
+      throw new Psd2Error('not_authorised', `The customer did not authorise the ${name}`, {
+        hint,
+        transactionId,
+      });
+    case 'expired':
+      throw new Psd2Error('authorisation_expired', `The time to authorise the ${name} has run out`, {
+        hint,
+        transactionId,
+      });
+    case 'cancelled': {
+      const when = operation.accepted ? 'before it was executed' : 'before the customer was asked';
+      throw new Psd2Error('cancelled', `The ${name} was cancelled ${when}`, { hint, transactionId });
+    }
+    default:
+      return operation;
+  }
+}

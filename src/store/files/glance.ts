@@ -1,0 +1,55 @@
+import { closeSync, openSync, readSync } from 'node:fs';
+import { join } from 'node:path';
+import { PREFIXES } from '../flow/ids.ts';
+import type { StoreFolder } from '../machine/folder.ts';
+import { namesIn } from '../machine/glance.ts';
+import type { Glance } from '../ports.ts';
+
+/** More than the first line of any journal has. */
+const FIRST_LINE = 8 * 1024;
+
+/**
+ * What completion offers of a profile. The files are read without the store's own checks, which would cost more than a
+ * keystroke may: what is odd or missing gives nothing, and no error.
+ */
+export function glanceAtFiles(folder: StoreFolder, profile: string): Glance {
+  return {
+    customers: async () => namesIn(folder.tokens(profile), /^customer-(\d+)(?:\.json)?$/),
+    begun: async (kind, most) => {
+      const flows = folder.flows(profile);
+      return namesIn(flows, /^((?:tr|co|op)-.+)\.ndjson$/)
+        .filter((flow) => kind === undefined || flow.startsWith(PREFIXES[kind]))
+        .sort((one, other) => (one.slice(3) < other.slice(3) ? 1 : -1))
+        .slice(0, most)
+        .flatMap((flow) => beginningOf(flow, firstLineOf(join(flows, `${flow}.ndjson`))));
+    },
+  };
+}
+
+function beginningOf(flow: string, line: string): { flow: string; at: string; event: object }[] {
+  try {
+    const created: unknown = JSON.parse(line);
+    if (typeof created !== 'object' || created === null || !('event' in created)) return [];
+    const { event } = created;
+    if (typeof event !== 'object' || event === null) return [];
+    const at = 'at' in created && typeof created.at === 'string' ? created.at : '';
+    return [{ flow, at, event }];
+  } catch {
+    return [];
+  }
+}
+
+function firstLineOf(path: string): string {
+  try {
+    const file = openSync(path, 'r');
+    try {
+      const block = Buffer.alloc(FIRST_LINE);
+      const [line = ''] = block.toString('utf8', 0, readSync(file, block)).split('\n', 1);
+      return line;
+    } finally {
+      closeSync(file);
+    }
+  } catch {
+    return '';
+  }
+}

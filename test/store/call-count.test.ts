@@ -1,0 +1,38 @@
+import { readdirSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { parseDate } from '../../src/domain/calendar.ts';
+import { FileCallCount } from '../../src/store/files/call-count.ts';
+import { newConfigFolder, temporaryFolder } from './temporary-folder.ts';
+
+const temporary = temporaryFolder();
+const today = parseDate('--date', '2026-11-21');
+const tomorrow = parseDate('--date', '2026-11-22');
+
+it('counts the calls of a day and a profile', async () => {
+  const folder = newConfigFolder(temporary);
+  const counter = new FileCallCount(folder.tokens('bank'));
+  expect(await counter.on(today)).toBe(0);
+  for (let call = 0; call < 3; call += 1) await counter.count(today);
+  // Another process counts along.
+  await new FileCallCount(folder.tokens('bank')).count(today);
+  expect(await counter.on(today)).toBe(4);
+  expect(await counter.on(tomorrow)).toBe(0);
+  expect(await new FileCallCount(folder.tokens('other')).on(today)).toBe(0);
+});
+
+it('begins anew each day, and keeps no other day', async () => {
+  const folder = newConfigFolder(temporary);
+  const counter = new FileCallCount(folder.tokens('bank'));
+  await counter.count(today);
+  await counter.count(tomorrow);
+  expect([await counter.on(today), await counter.on(tomorrow)]).toEqual([0, 1]);
+});
+
+it('is kept for its owner alone', async () => {
+  const folder = newConfigFolder(temporary);
+  await new FileCallCount(folder.tokens('bank')).count(today);
+  const place = join(folder.tokens('bank'), 'client-credentials-calls');
+  expect(statSync(place).mode & 0o777).toBe(0o700);
+  expect(readdirSync(place).map((file) => statSync(join(place, file)).mode & 0o777)).toEqual([0o600]);
+});

@@ -1,0 +1,138 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import type { Flows } from '../../../src/store/ports.ts';
+import { consentCategories, transferOrder, VERIFIED } from '../../domain/orders.ts';
+import { allOf, begun, opened } from '../flows.ts';
+import { newConfigFolder, temporaryFolder } from '../temporary-folder.ts';
+import { HOMES, type Place } from './homes.ts';
+
+const temporary = temporaryFolder();
+const SENT = { requestId: 'q1', digest: 'SHA-256=x' };
+const order = (reference: string | null = null) => ({
+  transactionId: 't1',
+  order: { ...transferOrder(), reference },
+});
+const OVERTAKEN = { code: 'overtaken' };
+
+describe.each(HOMES)('the flows in $name', ({ open }) => {
+  let place: Place;
+  let flows: Flows;
+  /** The same flows, as another worker has them. */
+  let others: Flows;
+  beforeEach(async () => {
+    place = await open(newConfigFolder(temporary).root);
+    flows = (await place.worker()).open('bank').flows;
+    others = (await place.worker()).open('bank').flows;
+  });
+
+  it('are the fold of their events, in their order, for every worker', async () => {
+    const transfer = await begun(flows, 'transfer', order());
+    await transfer.record({ type: 'verify-sent', ...SENT });
+    expect(await transfer.record({ ...VERIFIED, resourceId: 'r1' })).toBe(transfer.current);
+    const { flow } = transfer.current;
+    for (const reference of [flow, flow.slice(0, -1), 'r1'])
+      expect(await others.find('transfer', reference)).toEqual(transfer.current);
+    const moments = await others.history(flow);
+    expect(moments?.map(({ type }) => type)).toEqual(['created', 'verify-sent', 'verified']);
+    expect((await (await place.worker()).open('other').flows.history(flow)) ?? 'none').toBe('none');
+  });
+
+  it('are listed newest first, each kind by itself', async () => {
+    const first = await begun(flows, 'transfer', order());
+    const second = await begun(others, 'transfer', order());
+    const consent = await begun(flows, 'consent', {
+      transactionId: 't2',
+      customerId: '1234567',
+      categories: consentCategories(),
+    });
+    expect(await allOf(flows, 'transfer')).toEqual([second.current, first.current]);
+    expect(await allOf(others, 'consent')).toEqual([consent.current]);
+    await expect(flows.find('transfer', consent.current.flow)).rejects.toMatchObject({
+      code: 'flow_not_found',
+    });
+    await expect(flows.find('transfer', 'tr-')).rejects.toMatchObject({ message: '"tr-" fits 2 flows' });
+    await expect(flows.find('transfer', '')).rejects.toMatchObject({ code: 'flow_not_found' });
+  });
+
+  it('are worked on by one worker at a time', async () => {
+    const { flow } = (await begun(flows, 'transfer', order())).current;
+    const steps: string[] = [];
+    const work = (store: Flows) =>
+      store.resume('transfer', flow, async () => {
+        steps.push('begins');
+        await new Promise((resolve) => setImmediate(resolve));
+        steps.push('ends');
+      });
+    await Promise.all([work(flows), work(others)]);
+    expect(steps).toEqual(['begins', 'ends', 'begins', 'ends']);
+  });
+
+  it('let a worker that was stopped write nothing more once another has gone on', async () => {
+    const stopped = await begun(flows, 'transfer', order());
+    const { flow } = stopped.current;
+    await stopped.assertOurs();
+    const other = await opened(others, 'transfer', flow);
+    await other.record({ type: 'verify-sent', ...SENT });
+    await expect(stopped.assertOurs()).rejects.toMatchObject(OVERTAKEN);
+    await expect(stopped.record({ type: 'cancelled' })).rejects.toMatchObject(OVERTAKEN);
+    expect(stopped.current.state).toBe('created');
+    await other.assertOurs();
+    expect(await stopped.reread()).toEqual(other.current);
+    expect((await stopped.record({ type: 'cancelled' })).state).toBe('cancelled');
+    await expect(other.record({ ...VERIFIED, resourceId: 'r1' })).rejects.toMatchObject(OVERTAKEN);
+  });
+
+  it('let one of two workers that announce execute do it', async () => {
+    const transfer = await begun(flows, 'transfer', order());
+    await transfer.record({ ...VERIFIED, resourceId: 'r1' });
+    await transfer.record({ type: 'accepted' });
+    await transfer.record({ type: 'authorization', status: 'AUTHORIZED', bankStatus: 'AUTHORIZED' });
+    const other = await opened(others, 'transfer', transfer.current.flow);
+    const announced = await Promise.allSettled(
+      [transfer, other].map((each) => each.record({ type: 'execute-sent', ...SENT })),
+    );
+    expect(announced.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
+    const moments = await flows.history(transfer.current.flow);
+    expect(moments?.filter(({ type }) => type === 'execute-sent')).toHaveLength(1);
+  });
+
+  it('have a reference once, until the one that had it has plainly failed', async () => {
+    const first = await begun(flows, 'transfer', order('INV-1'));
+    const { flow } = first.current;
+    let isSent = false;
+    const again = () =>
+      others.begin('transfer', order('inv-1'), async () => {
+        isSent = true;
+      });
+    await expect(again()).rejects.toMatchObject({
+      code: 'duplicate_reference',
+      message: `The reference "inv-1" was used by transfer ${flow}, which is created`,
+    });
+    expect(isSent).toBe(false);
+    await first.record({ type: 'cancelled' });
+    await again();
+    expect(isSent).toBe(true);
+  });
+
+  it('have a reference once, of workers that begin at the same time', async () => {
+    const tries = [flows, others, flows, others].map((store) =>
+      store.begin('transfer', order('INV-1'), async (open) => open.current.flow),
+    );
+    const outcomes = await Promise.allSettled(tries);
+    expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
+  });
+
+  it('that are damaged are told of, keep their reference, and keep no other from being read', async () => {
+    const whole = await begun(flows, 'transfer', order());
+    const { flow } = (await begun(flows, 'transfer', order('INV-1'))).current;
+    place.damage('bank', flow);
+    const told: string[] = [];
+    const onDamaged = (_: Error, damaged: string) => void told.push(damaged);
+    expect(await allOf(others, 'transfer', { onDamaged })).toEqual([whole.current]);
+    expect(told).toEqual([flow]);
+    await expect(allOf(others, 'transfer')).rejects.toMatchObject({ code: 'config' });
+    await expect(others.find('transfer', flow)).rejects.toMatchObject({ code: 'config' });
+    await expect(begun(others, 'transfer', order('INV-1'))).rejects.toMatchObject({
+      code: 'duplicate_reference',
+    });
+  });
+});

@@ -1,0 +1,71 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { parseDate } from '../../../src/domain/calendar.ts';
+import type { ProfileData, SyncTarget } from '../../../src/store/ports.ts';
+import { newConfigFolder, temporaryFolder } from '../temporary-folder.ts';
+import { HOMES, type Place } from './homes.ts';
+
+const temporary = temporaryFolder();
+const [first, second] = [parseDate('--date', '2026-11-20'), parseDate('--date', '2026-11-21')];
+const rowOf = (id: string) => ({ id, bookingDate: first });
+
+describe.each(HOMES)('$name', ({ open }) => {
+  let place: Place;
+  let data: ProfileData;
+  /** The same, as another worker has it. */
+  let others: ProfileData;
+  beforeEach(async () => {
+    place = await open(newConfigFolder(temporary).root);
+    data = (await place.worker()).open('bank');
+    others = (await place.worker()).open('bank');
+  });
+  const sync = <T>(of: ProfileData, work: (to: SyncTarget) => Promise<T>) =>
+    of.sync(place.out).run(new AbortController().signal, (run) => run.customer('7', work));
+
+  it('counts the calls of all workers, each day by itself', async () => {
+    await data.calls.count(first);
+    await others.calls.count(first);
+    expect([await data.calls.on(first), await others.calls.on(second)]).toEqual([2, 0]);
+  });
+
+  it('has each row of a sync once, whoever fetches it again', async () => {
+    const added = (of: ProfileData, ids: string[]) =>
+      sync(of, async (to) => {
+        const rows = await to.booked('A1', true);
+        const count = await rows.append(ids.map(rowOf));
+        to.remember('A1', { from: first, through: first, checked: true }, first);
+        return count;
+      });
+    expect(await added(data, ['one', 'two'])).toBe(2);
+    expect(await added(others, ['two', 'three'])).toBe(1);
+    await sync(data, async (to) => {
+      expect(await to.progress('A1')).toMatchObject({ from: first, through: first, checked: true });
+      expect(await (await to.booked('A1', true)).lastDay(second)).toBe(first);
+    });
+  });
+
+  it('keeps what the work of a customer has said until it failed', async () => {
+    const failure = new Error('The bank can not be reached');
+    const failing = sync(data, async (to) => {
+      await (await to.booked('A1', false)).append([rowOf('one')]);
+      to.remember('A1', { from: first, through: first }, first);
+      throw failure;
+    });
+    await expect(failing).rejects.toBe(failure);
+    await sync(others, async (to) => {
+      expect(await to.progress('A1')).toMatchObject({ through: first });
+      expect(await (await to.booked('A1', true)).append([rowOf('one')])).toBe(0);
+    });
+  });
+
+  it('lets one worker at a time work on a customer', async () => {
+    const steps: string[] = [];
+    const work = (of: ProfileData) =>
+      sync(of, async () => {
+        steps.push('begins');
+        await new Promise((resolve) => setImmediate(resolve));
+        steps.push('ends');
+      });
+    await Promise.all([work(data), work(others)]);
+    expect(steps).toEqual(['begins', 'ends', 'begins', 'ends']);
+  });
+});

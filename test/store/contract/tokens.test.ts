@@ -1,0 +1,120 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import type { ReadTokens, StoredTokens, Tokens } from '../../../src/store/ports.ts';
+import { newConfigFolder, temporaryFolder } from '../temporary-folder.ts';
+import { HOMES, type Place } from './homes.ts';
+
+const temporary = temporaryFolder();
+const BANK = new URL('https://bank.example/psd2');
+const CUSTOMER = '1234567';
+const login: StoredTokens = {
+  accessToken: 'secret-access-1',
+  accessTokenExpiresAt: '2026-11-21T11:00:00.000Z',
+  refreshToken: 'secret-refresh-1',
+  refreshTokenExpiresAt: null,
+  scope: 'oob',
+};
+const renewed: StoredTokens = { ...login, accessToken: 'secret-access-2', refreshToken: 'secret-refresh-2' };
+
+describe.each(HOMES)('the tokens in $name', ({ open }) => {
+  let place: Place;
+  let tokens: Tokens;
+  /** The same tokens, as another worker has them. */
+  let others: Tokens;
+  beforeEach(async () => {
+    place = await open(newConfigFolder(temporary).root);
+    tokens = (await place.worker()).open('bank', BANK).tokens;
+    others = (await place.worker()).open('bank', BANK).tokens;
+  });
+  const write = (store: Tokens, of: StoredTokens) => store.change(CUSTOMER, (slot) => slot.write(of));
+  const read = async (store: Tokens): Promise<ReadTokens> => {
+    const found = await store.read(CUSTOMER);
+    if (!found) throw new TypeError('There are no tokens');
+    return found;
+  };
+
+  it('are found by other workers, for their own holder at their own bank alone', async () => {
+    await write(tokens, login);
+    expect(await others.read(CUSTOMER)).toMatchObject(login);
+    expect(await others.read(null)).toBeUndefined();
+    const elsewhere = (await place.worker()).open('bank', new URL('https://other.example')).tokens;
+    expect(await elsewhere.read(CUSTOMER)).toBeUndefined();
+    expect(await (await place.worker()).open('other', BANK).tokens.read(CUSTOMER)).toBeUndefined();
+  });
+
+  it('are changed by one worker at a time', async () => {
+    const steps: string[] = [];
+    const work = (store: Tokens) =>
+      store.change(CUSTOMER, async () => {
+        steps.push('begins');
+        await new Promise((resolve) => setImmediate(resolve));
+        steps.push('ends');
+      });
+    await Promise.all([work(tokens), work(others)]);
+    expect(steps).toEqual(['begins', 'ends', 'begins', 'ends']);
+  });
+
+  it('of a worker that was stopped do not take the place of newer ones, which it is given instead', async () => {
+    await write(tokens, login);
+    const late = await tokens.change(CUSTOMER, async (slot) => ({ slot, spent: await slot.read() }));
+    await write(others, { ...login, accessToken: 'secret-newer' });
+    expect(await late.slot.replace(late.spent, renewed)).toMatchObject({ accessToken: 'secret-newer' });
+    expect(await tokens.read(CUSTOMER)).toMatchObject({ accessToken: 'secret-newer' });
+  });
+
+  it('of a worker that was stopped are not stored after the operator has logged out', async () => {
+    await write(tokens, login);
+    const late = await tokens.change(CUSTOMER, async (slot) => ({ slot, spent: await slot.read() }));
+    await others.forget(CUSTOMER);
+    expect(await late.slot.replace(late.spent, renewed)).toBeUndefined();
+    expect(await tokens.read(CUSTOMER)).toBeUndefined();
+  });
+
+  it('that another worker has renewed are no longer those that were read', async () => {
+    await write(tokens, login);
+    const before = await read(tokens);
+    await others.change(CUSTOMER, async (slot) => {
+      expect(await slot.isOurs(before)).toBe(true);
+      await slot.replace(before, renewed);
+      expect(await slot.isOurs(before)).toBe(false);
+    });
+    expect((await read(tokens)).generation).toBeGreaterThan(before.generation);
+  });
+
+  it('keep what was given for a refresh token, though the bank refused that token to another worker', async () => {
+    await write(tokens, login);
+    const spent = await read(tokens);
+    await others.change(CUSTOMER, (slot) => slot.refuse(spent));
+    expect((await read(tokens)).refreshToken).toBeNull();
+    await tokens.change(CUSTOMER, (slot) => slot.replace(spent, renewed));
+    expect(await others.read(CUSTOMER)).toMatchObject(renewed);
+  });
+
+  it('stay where what is done before they are forgotten fails', async () => {
+    await write(tokens, login);
+    const unreachable = new Error('The bank can not be reached');
+    await expect(tokens.forget(CUSTOMER, () => Promise.reject(unreachable))).rejects.toBe(unreachable);
+    expect(await others.read(CUSTOMER)).toMatchObject(login);
+  });
+
+  it('are all gone when all are forgotten', async () => {
+    await write(tokens, login);
+    await tokens.remember(CUSTOMER);
+    await tokens.change(null, (slot) => slot.write(login));
+    expect([await others.customers(), await others.last()]).toEqual([[CUSTOMER], CUSTOMER]);
+    await others.forgetAll();
+    expect([await tokens.customers(), await tokens.last()]).toEqual([[], undefined]);
+    expect([await tokens.read(CUSTOMER), await tokens.read(null)]).toEqual([undefined, undefined]);
+  });
+
+  it('of a protected profile are encrypted, and open for who knows the passphrase', async () => {
+    await place.protect('bank', 'correct horse');
+    const knowing = (await place.worker('correct horse')).open('bank', BANK).tokens;
+    await write(knowing, login);
+    expect(place.everything()).not.toContain('secret-');
+    expect(await knowing.read(CUSTOMER)).toMatchObject(login);
+    expect(await others.login(CUSTOMER)).toMatchObject({ scope: 'oob' });
+    await expect(others.read(CUSTOMER)).rejects.toMatchObject({ code: 'config' });
+    // A refresh token is not spent where what comes of it could not be kept.
+    await expect(write(others, renewed)).rejects.toMatchObject({ code: 'config' });
+  });
+});

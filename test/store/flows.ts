@@ -1,0 +1,24 @@
+import type { Begin, FlowOf, Flows, Kind, Open } from '../../src/store/ports.ts';
+
+// Flows as tests handle them, a step at a time. Nobody holds a claim meanwhile: what keeps two of them apart is the store.
+
+/** Begins a flow, and gives it for who goes on with it. */
+export function begun<K extends Kind>(flows: Flows, kind: K, begin: Begin<K>): Promise<Open<K>> {
+  return flows.begin(kind, begin, async (open) => open);
+}
+
+/** A flow as another process takes it up. */
+export function opened<K extends Kind>(flows: Flows, kind: K, flow: string): Promise<Open<K>> {
+  return flows.resume(kind, flow, async (open) => open);
+}
+
+/** All flows of a kind, newest first. */
+export async function allOf<K extends Kind>(
+  flows: Flows,
+  kind: K,
+  ...filter: Parameters<Flows['list']>[1][]
+): Promise<FlowOf<K>[]> {
+  const all: FlowOf<K>[] = [];
+  for await (const flow of flows.list(kind, ...filter)) all.push(flow);
+  return all;
+}
