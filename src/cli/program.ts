@@ -5,6 +5,7 @@ import { fitLines } from './fit-lines.ts';
 import { GLOBAL_OPTIONS as G } from './globals.ts';
 import { wantsJson } from './output-mode.ts';
 import { columnsOfStdout, printAtOnce } from './print-at-once.ts';
+import { formatRootHelp } from './root-help.ts';
 import { TOPICS } from './topics.ts';
 
 const SOURCES: Readonly<Record<string, 'option' | 'environment'>> = { cli: 'option', env: 'environment' };
@@ -34,7 +35,7 @@ const COMMANDS: Record<string, { description: string; declare: () => Promise<Dec
     declare: async () => (await import('../commands/accounts/declare.ts')).declareAccounts,
   },
   sync: {
-    description: 'bring a folder of NDJSON files up to date: accounts, balances, transactions',
+    description: 'bring a folder of NDJSON files up to date',
     declare: async () => (await import('../commands/sync/declare.ts')).declareSync,
   },
   consent: {
@@ -46,41 +47,39 @@ const COMMANDS: Record<string, { description: string; declare: () => Promise<Dec
     declare: async () => (await import('../commands/transfer/declare.ts')).declareTransfer,
   },
   operation: {
-    description: "any operation of the bank's, by its name: the whole flow, or step by step",
+    description: "any operation of the bank's, by its name",
     declare: async () => (await import('../commands/operation/declare.ts')).declareOperation,
   },
   api: {
-    description: 'make any call, signed and with the access token, and print what the bank answers',
+    description: 'make any call, signed and with the access token',
     declare: async () => (await import('../commands/api/declare.ts')).declareApi,
   },
   log: {
-    description: 'show the calls that were made to the bank, and make a file of them for its support',
+    description: 'show the calls that were made to the bank',
     declare: async () => (await import('../commands/log/declare.ts')).declareLog,
   },
   cert: {
-    description: 'look at eIDAS certificates, check them, make some for tests',
+    description: 'look at eIDAS certificates, check them, make test ones',
     declare: async () => (await import('../commands/cert/declare.ts')).declareCert,
   },
   doctor: {
-    description:
-      'check what has to be right before a call can go well: files, certificates, the way to the bank',
+    description: 'check what has to be right before a call can go well',
     declare: async () => (await import('../commands/doctor/declare.ts')).declareDoctor,
   },
   sandbox: {
-    description: 'a bank on this machine to try and test with, never for production',
+    description: 'a bank on this machine, to try and to test with',
     declare: async () => (await import('../commands/sandbox/declare.ts')).declareSandbox,
   },
   schema: {
-    description: 'print the JSON Schema of what a command prints with --json',
+    description: 'print the JSON Schema of what --json prints',
     declare: async () => (await import('../commands/schema/declare.ts')).declareSchema,
   },
   completion: {
-    description: 'print a script that completes commands, options and values at the Tab key',
+    description: 'print a script that completes words at the Tab key',
     declare: async () => (await import('./completion/declare.ts')).declareCompletion,
   },
   demo: {
-    description:
-      'show the whole way against a sandbox bank of its own: login, consent, accounts, an instant transfer',
+    description: 'show the whole way against a sandbox bank of its own',
     declare: async () => (await import('../commands/demo/declare.ts')).declareDemo,
   },
 };
@@ -96,9 +95,7 @@ export async function buildProgram(
   { words, runInstead }: { words?: readonly string[]; runInstead?: Run } = {},
 ): Promise<CommandUnknownOpts> {
   const program = new Command('psd2')
-    .description(
-      "Work with a bank's PSD2 interface: log a customer in, get consent, read accounts, make transfers.",
-    )
+    .description("Work with a bank's PSD2 interface: consent, accounts, payments.")
     .version(version, '-V, --version')
     .addOption(G.profile)
     .addOption(G.customer)
@@ -152,9 +149,8 @@ export async function buildProgram(
 Examples:
   $ psd2 sandbox start --detach            a bank to try everything with
   $ psd2 --profile sandbox auth login
-  $ psd2 --profile sandbox accounts list
 
-${TOPIC_LIST}`,
+Help: psd2 help <command>, or psd2 help <topic> (${Object.keys(TOPICS).join(', ')})`,
   );
   configure(program);
   return program;
@@ -165,7 +161,7 @@ export const UNKNOWN_NAME = 'psd2.unknownName';
 
 /** Ends the help of every command. */
 export const GLOBAL_OPTIONS_NOTE =
-  '\nThe global options (--profile, --json, --yes, ...) are shown by psd2 --help.';
+  '\nThe global options (--profile, --json, --yes, ...) are shown by psd2 help options.';
 
 /** Errors are thrown to the caller, who writes them; the help that stands for a missing command goes to stderr. */
 function configure(command: CommandUnknownOpts): void {
@@ -175,7 +171,7 @@ function configure(command: CommandUnknownOpts): void {
     .configureHelp({
       optionDescription: describeOption,
       minWidthToWrap: 20,
-      ...(!command.parent && { subcommandTerm: (child) => child.name() }),
+      ...(!command.parent && { subcommandTerm: (child) => child.name(), formatHelp: formatRootHelp }),
     })
     .configureOutput({
       outputError: () => {},

@@ -34,6 +34,16 @@ const PKCS12 = new Set(['qwacCertificate', 'qsealCertificate']);
 
 /** The topics of `psd2 help`, by name. */
 export const TOPICS: Record<string, Topic> = {
+  options: {
+    title: 'the options of every command',
+    text: async () =>
+      table(
+        Object.values(GLOBAL_OPTIONS).map(({ flags, description, argChoices, envVar }) => {
+          const choices = argChoices ? `: ${argChoices.join(' or ')}` : '';
+          return [flags, `${description}${choices}${envVar ? ` (${envVar})` : ''}`];
+        }),
+      ),
+  },
   'exit-codes': {
     title: 'what each exit code means',
     text: async () => table(Object.entries(EXIT_CODES).map(([code, meaning]) => [code.padStart(3), meaning])),

@@ -18,8 +18,7 @@ const subject = {
   commonName: 'tpp.example',
   organization: 'Test TPP',
   organizationIdentifier: 'PSDIT-BI-12345',
-  psd2: { roles: ['PSP_PI', 'PSP_IC'] as const, ncaName: "Banca d'Italia è", isForClients: true,
-      ncaId: 'IT-BI' },
+  psd2: { roles: ['PSP_PI', 'PSP_IC'] as const, ncaName: "Banca d'Italia è", ncaId: 'IT-BI' },
 };
 
 let authority: CertificateAuthority;
@@ -58,6 +57,7 @@ describe('a QWAC that was made', () => {
       roles: ['PSP_PI', 'PSP_IC'],
       ncaName: "Banca d'Italia è",
       ncaId: 'IT-BI',
+      isForClients: true,
     });
   });
 

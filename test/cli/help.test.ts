@@ -127,3 +127,26 @@ describe('psd2 help', () => {
     for (const name of names) expect(text).toMatch(new RegExp(`^  ${name} `, 'm'));
   });
 });
+
+describe('the help of psd2 itself', () => {
+  it('is a page high, with each command once, in groups before the options', async () => {
+    const program = await buildProgram('0.0.0', { runInstead: notRun });
+    const lines = helpOf(program).trimEnd().split('\n');
+    expect(lines.length).toBeLessThanOrEqual(50);
+    for (const line of lines.filter((each) => each.startsWith('  ')))
+      expect(line.length).toBeLessThanOrEqual(80);
+    const options = lines.findIndex((line) => line.startsWith('Options'));
+    const shown = lines.slice(0, options).flatMap((line) => /^ {2}([a-z]+) /.exec(line)?.[1] ?? []);
+    expect(shown.toSorted()).toEqual(program.commands.map((command) => command.name()).toSorted());
+    expect(lines.filter((line) => /^[A-Z][a-z]+:$/.test(line))).toEqual([
+      ...['Customers:', 'Accounts:', 'Payments:', 'Operations:', 'Setup:', 'Sandbox:'],
+      'Examples:',
+    ]);
+  });
+
+  it('leaves no global option untold: psd2 help options has all', async () => {
+    const program = await buildProgram('0.0.0', { runInstead: notRun });
+    const text = (await TOPICS.options?.text(PLACES)) ?? '';
+    for (const { flags, long } of program.options) if (long !== '--version') expect(text).toContain(flags);
+  });
+});

@@ -49,7 +49,7 @@ describe('the page about pipelines', () => {
     const workflow = example('GitHub Actions', 'yaml');
     expect(lint(workflow, '.github/workflows/psd2.yml')).toEqual([]);
     // What was wrong with it once: the check does find that.
-    const broken = workflow.replace('PSD2_PROFILE: sandbox', 'PSD2_PROFILE: ${{ runner.temp }}');
+    const broken = workflow.replace('PSD2_PROFILE: sandbox', `PSD2_PROFILE: ${'$'}{{ runner.temp }}`);
     expect(lint(broken, '.github/workflows/psd2.yml')).toMatchObject([{ kind: 'expression' }]);
   });
 
