@@ -1,6 +1,6 @@
 import type { Money } from './decimal.ts';
 import type { ProductId } from './identifiers.ts';
-import type { PayeeCheck } from './payee-check.ts';
+import type { PayeeCheck, PayeeSource } from './payee-check.ts';
 import { type Resolution, type ResolvedEvent, resolutionOf } from './resolution.ts';
 
 /** The states of an operation (a transfer is one), as `psd2` shows them. */
@@ -107,7 +107,7 @@ export type StepEvent =
   | { type: 'verify-refused'; description?: string | undefined }
   /** Taken up after a further step that was not answered: the order is verified anew, as another resource. */
   | { type: 'verify-again' }
-  | ({ type: 'payee-checked' } & PayeeCheck)
+  | ({ type: 'payee-checked'; source?: PayeeSource | undefined } & PayeeCheck)
   | { type: 'accepted' }
   | { type: 'cancelled' }
   | { type: 'sca-started' }

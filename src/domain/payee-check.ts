@@ -2,6 +2,13 @@
 export const PAYEE_RESULTS = ['match', 'close', 'none', 'unavailable'] as const;
 export type PayeeResult = (typeof PAYEE_RESULTS)[number];
 
+/**
+ * Who gave the name and the IBAN of the payee. Where it was not the payer, the provider that places the order has to ensure that
+ * they belong together (Regulation (EU) 2024/886, Article 5c).
+ */
+export const PAYEE_SOURCES = ['payer', 'payee'] as const;
+export type PayeeSource = (typeof PAYEE_SOURCES)[number];
+
 /** What the operator's payee check said. */
 export interface PayeeCheck {
   result: PayeeResult;

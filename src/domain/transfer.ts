@@ -2,6 +2,7 @@ import type { IsoDate } from './calendar.ts';
 import type { Decimal } from './decimal.ts';
 import type { Iban } from './iban.ts';
 import { applyOperationEvent, type Operation, type OperationEvent, type OrderTarget } from './operation.ts';
+import type { PayeeSource } from './payee-check.ts';
 
 /** What the operator ordered. */
 export interface TransferOrder extends OrderTarget {
@@ -19,6 +20,10 @@ export interface TransferOrder extends OrderTarget {
   urgent: boolean;
   /** The operator's own reference, used once per profile. */
   reference: string | null;
+  /** The IBAN of the account that is debited, where it was known. */
+  fromIban?: string | undefined;
+  /** Who gave the payee's name and IBAN, where the operator said so. */
+  payeeSource?: PayeeSource | undefined;
 }
 
 /** A bank transfer: the operation `moneyTransfer`. */

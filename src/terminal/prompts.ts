@@ -13,10 +13,13 @@ export interface Questions {
   ask(question: string, how?: { initial?: string | undefined; check?: Check }): Promise<string>;
   /** Likewise for the path of a file, which Tab completes. */
   askPath(question: string, how?: { initial?: string | undefined; check?: Check }): Promise<string>;
-  /** @param initial which of them is offered first; else the first */
+  /**
+   * @param choices `short`: what stands behind the question once it was chosen; without it the whole name
+   * @param initial which of them is offered first; else the first
+   */
   choose<Value>(
     question: string,
-    choices: readonly { value: Value; name: string }[],
+    choices: readonly { value: Value; name: string; short?: string }[],
     initial?: NoInfer<Value>,
   ): Promise<Value>;
   /** Asks without echo, and anew while `check` throws a Psd2Error. */

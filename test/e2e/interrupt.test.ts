@@ -104,6 +104,24 @@ describe('Ctrl-C while the customer is waited for', () => {
     expect({ balance: await balance(), bookings: await bookings() }).toEqual(after);
   });
 
+  it('after execute says that the payment was executed and must not be made again', async () => {
+    const psd2 = await operator.start([
+      ...['transfer', 'create', ...ORDER, '--name', 'INSTANT PENDING', '--instant', '--payee-verified'],
+      ...['--verbose', '--json'],
+    ]);
+    await psd2.prints(/\/execution\/status → 200/);
+    psd2.kill('SIGINT');
+    const ended = await psd2.ended;
+    const { flow, state, amount } = readDocument(shapes.transfer, ended.stdout);
+    expect(state).toBe('executed');
+    expect(readError(ended)).toMatchObject({
+      code: 'interrupted',
+      exitCode: 130,
+      message: `Interrupted. The payment of ${amount} EUR to INSTANT PENDING was executed: do not make it again`,
+      hint: `Go on with: psd2 transfer resume ${flow}`,
+    });
+  });
+
   it('a terminal that closes ends it likewise, however often it says so', async () => {
     const { psd2, port } = await untilCustomer(['transfer', 'create', ...ORDER]);
     psd2.kill('SIGHUP');

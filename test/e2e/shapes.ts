@@ -111,6 +111,7 @@ export const transfer = z.strictObject({
   totalAmount: money.nullable(),
   commissions: money.nullable(),
   bankName: z.string().nullable(),
+  payeeSource: z.enum(['payer', 'payee']).nullable(),
   payeeCheck: z
     .strictObject({
       result: z.enum(['match', 'close', 'none', 'unavailable']),

@@ -32,11 +32,44 @@ describe('questions at a terminal', () => {
     const screen = stripVTControlCharacters(stdout);
     expect(code, screen).toBe(0);
     expect(screen).toMatch(
-      /The bank has verified this transfer:\s+Beneficiary +Ada Lovelace\s+IBAN +DE89 3704/,
+      /The bank has verified this transfer:\s+From +0010482620\s+Beneficiary +Ada Lovelace\s+IBAN +DE89 3704/,
     );
     expect(screen).toMatch(/Amount +6.00 EUR\s+Commission +0.50 EUR\s+Total +6.50 EUR/);
     expect(screen).toMatch(/^State +executed\r$/m);
     expect(await newest()).toMatchObject({ state: 'executed' });
+  });
+
+  it('ask for what is missing of a transfer, and check it as it is typed', async () => {
+    const psd2 = await inTerminal(['transfer', '--reference', 'ASKED-1', '--payee-source', 'payee']);
+    await psd2.prints(/Which account is debited\?/);
+    await psd2.prints(/0010482620 {2}Conto di casa +\d+\.\d\d EUR {2}IT89 F099/);
+    await psd2.write('\r');
+    await psd2.prints(/Beneficiary's name:/);
+    await psd2.write('Ada Lovelace\r');
+    await psd2.prints(/Beneficiary's IBAN:/);
+    await psd2.write('DE00\r');
+    await psd2.prints(/The IBAN "DE00" has 4 characters/);
+    await psd2.write('\u0015DE89 3704 0044 0532 0130 00\r');
+    await psd2.prints(/Amount in EUR/);
+    await psd2.write('6,00\r');
+    await psd2.prints(/has a decimal comma/);
+    await psd2.write('\u00156.00\r');
+    await psd2.prints(/Description for the beneficiary/);
+    await psd2.write('\r');
+    await psd2.prints(CONFIRM);
+    await psd2.write('y\r');
+    const { code, stdout } = await psd2.ended;
+    const screen = stripVTControlCharacters(stdout);
+    expect(code, screen).toBe(0);
+    expect(screen).toContain('From          IT89F0999001600000010482620 (0010482620)');
+    expect(screen).toMatch(/Name given by +the payee/);
+    expect(screen).toMatch(/^Paid 6\.00 EUR to Ada Lovelace, executed, CRO \d+, reference ASKED-1\.\r?\n*$/m);
+    expect(await newest()).toMatchObject({
+      state: 'executed',
+      from: ACCOUNT,
+      reference: 'ASKED-1',
+      payeeSource: 'payee',
+    });
   });
 
   it('are asked where the terminal does not know its width', async () => {

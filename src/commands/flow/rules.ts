@@ -1,5 +1,5 @@
 import { adviceOf } from '../../advice.ts';
-import { type FlowState, isOver, isUntouched } from '../../domain/flow-states.ts';
+import { type FlowState, isOver, isUntouched, standingOf } from '../../domain/flow-states.ts';
 import { Psd2Error } from '../../errors.ts';
 import type { Filter, OpenFlow } from '../../store/ports.ts';
 import { cleanText } from '../../terminal/clean.ts';
@@ -65,6 +65,23 @@ export function withNext(
   const hint = known.length > 0 ? error.hint : `${error.hint ?? ''} Go on with:`.trimStart();
   const next = [...known, [kind, 'resume', flow, ...confirmed]];
   return error.with({ flow, next, transactionId, ...(hint !== undefined && { hint }) });
+}
+
+/**
+ * Says of a payment that was interrupted that it must not be made again, once `execute` was sent.
+ *
+ * @param what was to be executed: `payment of 12.50 EUR to Ada Lovelace`
+ */
+export function withWarning(error: unknown, flow: { state: FlowState }, what: string): unknown {
+  if (!(error instanceof Psd2Error) || error.code !== 'interrupted') return error;
+  const standing = standingOf(flow);
+  if (standing !== 'sent' && standing !== 'done') return error;
+  const became = standing === 'done' ? 'was executed' : 'may have been executed';
+  return new Psd2Error(
+    'interrupted',
+    `Interrupted. The ${what} ${became}: do not make it again`,
+    error.context,
+  );
 }
 
 /** After these a flow can be taken up all the same: nothing is wrong with it. */

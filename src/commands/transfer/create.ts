@@ -5,6 +5,7 @@ import type { Context } from '../context.ts';
 import { refuseClientCredentials, refuseUnconfirmable } from '../flow/rules.ts';
 import type { CustomerBank } from '../open/bank.ts';
 import { readFurtherData } from '../shared/read-data.ts';
+import { askForMissing } from './ask.ts';
 import { driveTransfer } from './drive.ts';
 import { type OrderOptions, readOrder } from './order.ts';
 import { refuseAboveLimit, refuseUncheckedPayee } from './rules.ts';
@@ -22,7 +23,8 @@ export interface TransferOptions extends OrderOptions {
  * `psd2 transfer create`: reads the order, writes it down, and takes it through verify, the operator's yes,
  * SCA and execute to its end.
  */
-export async function transferCreate(context: Context, options: TransferOptions): Promise<void> {
+export async function transferCreate(context: Context, given: TransferOptions): Promise<void> {
+  const options = await askForMissing(context, given);
   const order = readOrder(options, context.world.now());
   refuseClientCredentials(context);
   refuseUnconfirmable(context, 'A transfer');

@@ -1,4 +1,5 @@
-import type { Command } from '@commander-js/extra-typings';
+import { type Command, Option } from '@commander-js/extra-typings';
+import { PAYEE_SOURCES } from '../../domain/payee-check.ts';
 import { collect, declareCancel, declareResolve, examples, optionsOf, type Run } from '../declare.ts';
 
 const RESOLVE_NOTE = `For a transfer that psd2 resume does not find the end of: unknown or executing, or an instant one that stays PENDING.
@@ -41,10 +42,10 @@ function declareCreate(transfer: Command, run: Run) {
     .description(
       'make a transfer: verified by the bank, confirmed by you, authorised by the customer, executed',
     )
-    .option('--from <productId>', 'the account to debit (required)')
-    .option('--to <iban>', "the beneficiary's IBAN (required)")
-    .option('--name <text>', "the beneficiary's name (required)")
-    .option('--amount <decimal>', 'with a point, for example 12.50 (required)')
+    .option('--from <productId>', 'the account to debit (required, or asked)')
+    .option('--to <iban>', "the beneficiary's IBAN (required, or asked)")
+    .option('--name <text>', "the beneficiary's name (required, or asked)")
+    .option('--amount <decimal>', 'with a point, for example 12.50 (required, or asked)')
     .option('--currency <code>', 'EUR', 'EUR')
     .option('--description <text>', 'the remittance information, at most 140 characters')
     .option('--instant', 'an SCT Instant payment: settled within ten seconds, and final')
@@ -53,6 +54,12 @@ function declareCreate(transfer: Command, run: Run) {
     .option('--type <text>', 'sent as the type of the transfer')
     .option('--reference <text>', 'your own reference; a second transfer with it is refused')
     .option('--payee-verified', 'the name is known to belong to the IBAN: needed for --instant, or asked')
+    .addOption(
+      new Option(
+        '--payee-source <who>',
+        "who gave the payee's name and IBAN, which decides whose duty the payee check is; kept in the journal",
+      ).choices(PAYEE_SOURCES),
+    )
     .option(
       '--verify-data <json>',
       'data of a further verify step, in order: JSON, @file or -; may be repeated',
@@ -63,6 +70,9 @@ function declareCreate(transfer: Command, run: Run) {
     .addHelpText(
       'after',
       `
+On a terminal the command asks for what is missing: the account from a list with balances, the beneficiary, the IBAN and the
+amount, each checked as you type. Elsewhere, and with --no-input, all that is missing is named at once.
+
 The command shows what the bank verified and asks before the customer is sent to authorise.
 In a pipeline --yes gives that confirmation beforehand.
 
@@ -137,8 +147,21 @@ function declareShowAndStatus(transfer: Command, run: Run): void {
     .command('status')
     .argument('<flow>')
     .description('ask the bank how far a transfer is; changes nothing')
-    .addHelpText('after', examples('psd2 transfer status tr-0mwq9zj41 --json | jq -r .authorizationStatus'))
-    .action((flow) => run(async (context) => (await import('./status.ts')).transferStatus(context, flow)));
+    .option('--watch', 'look again and again until it is settled or ended, or only you can go on with it')
+    .addHelpText(
+      'after',
+      `
+--watch asks the bank how the customer has decided, with pauses of 3 seconds that grow to 30, and how an instant transfer
+settles until 15 seconds after execute: still PENDING then is exit code 9. While another psd2 works on the transfer, the
+command follows what that one writes down. Ctrl-C ends it with exit code 130, and changes nothing.
+${examples(
+  'psd2 transfer status tr-0mwq9zj41 --json | jq -r .authorizationStatus',
+  'psd2 transfer status tr-0mwq9zj41 --watch',
+)}`,
+    )
+    .action((flow, { watch = false }) =>
+      run(async (context) => (await import('./status.ts')).transferStatus(context, flow, { watch })),
+    );
 }
 
 function declareResume(transfer: Command, run: Run): void {

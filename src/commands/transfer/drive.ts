@@ -4,11 +4,12 @@ import { Psd2Error } from '../../errors.ts';
 import { runOperation } from '../../flows/operation.ts';
 import { transferCalls } from '../../flows/transfer.ts';
 import type { Open } from '../../store/ports.ts';
+import { cleanText } from '../../terminal/clean.ts';
 import type { Context } from '../context.ts';
 import { customerPortsOf } from '../flow/customer-ports.ts';
-import { endIfUntouched, tellFlow, withNext } from '../flow/rules.ts';
+import { endIfUntouched, tellFlow, withNext, withWarning } from '../flow/rules.ts';
 import type { CustomerBank } from '../open/bank.ts';
-import { printTransfer, showVerified } from './output.ts';
+import { describePayment, printTransfer, sayPaid, showVerified } from './output.ts';
 
 /**
  * Takes a transfer from where its journal says it stands to its end, and prints what became of it.
@@ -38,9 +39,14 @@ export async function driveTransfer(
       ...(payeeVerified ? ['--payee-verified'] : []),
       ...(context.globals.yes ? ['--yes'] : []),
     ];
-    throw withNext(error, open.current, open.current.accepted ? [] : confirmed);
+    throw withNext(
+      withWarning(error, open.current, describePayment(open.current)),
+      open.current,
+      open.current.accepted ? [] : confirmed,
+    );
   }
   printTransfer(context, open.current);
+  if (context.output.format === 'table') terminal.say(cleanText(sayPaid(open.current)));
 }
 
 /** Has the payee checked, shows what the bank verified, and asks (command contract, "Nobody pays by accident"). */
@@ -56,7 +62,7 @@ async function accept(
   if (command !== undefined && !payeeVerified) {
     const { checkPayee } = await import('./payee-check.ts');
     const checked = await terminal.whileWaiting('Checking the payee', checkPayee(context, command, order));
-    await open.record({ type: 'payee-checked', ...checked });
+    await open.record({ type: 'payee-checked', ...checked, source: order.payeeSource });
   }
   const summary = terminal.marked(showVerified(open.current));
   // Who is asked has to see it.

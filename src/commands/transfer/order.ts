@@ -1,6 +1,7 @@
 import { bankDay, parseDate } from '../../domain/calendar.ts';
 import { parseSepaIban } from '../../domain/iban.ts';
 import { parseProductId } from '../../domain/identifiers.ts';
+import type { PayeeSource } from '../../domain/payee-check.ts';
 import { parsePaymentAmount } from '../../domain/payment-amount.ts';
 import { parseBeneficiaryName, parseDescription, parseReference } from '../../domain/sepa-text.ts';
 import type { TransferOrder } from '../../domain/transfer.ts';
@@ -19,17 +20,36 @@ export interface OrderOptions {
   urgent: boolean;
   type?: string | undefined;
   reference?: string | undefined;
+  /** The IBAN of the account that is debited, where it is known. */
+  fromIban?: string | undefined;
+  payeeSource?: PayeeSource | undefined;
 }
 
 /** @throws Psd2Error `usage` and the `invalid_…` codes, before anything is sent */
 export function readOrder(options: OrderOptions, now: Date): Omit<TransferOrder, 'customerId'> {
-  const today = bankDay(now);
   const needed = { from: options.from, to: options.to, name: options.name, amount: options.amount };
   if (!isComplete(needed)) throw optionsMissing(needed);
-  const from = parseProductId(needed.from);
-  const to = parseSepaIban(needed.to);
-  const name = parseBeneficiaryName(needed.name);
-  const amount = parsePaymentAmount(needed.amount);
+  return {
+    from: parseProductId(needed.from),
+    to: parseSepaIban(needed.to),
+    name: parseBeneficiaryName(needed.name),
+    amount: parsePaymentAmount(needed.amount),
+    ...readTerms(options, now),
+  };
+}
+
+/** Checks what was given of an order that is not complete yet. @throws as {@link readOrder} */
+export function checkGiven({ from, to, name, amount, ...terms }: OrderOptions, now: Date): void {
+  if (from !== undefined) parseProductId(from);
+  if (to !== undefined) parseSepaIban(to);
+  if (name !== undefined) parseBeneficiaryName(name);
+  if (amount !== undefined) parsePaymentAmount(amount);
+  readTerms(terms, now);
+}
+
+/** What of an order has a default. */
+function readTerms(options: OrderOptions, now: Date) {
+  const today = bankDay(now);
   if (options.currency !== 'EUR') {
     throw new Psd2Error(
       'usage',
@@ -51,10 +71,6 @@ export function readOrder(options: OrderOptions, now: Date): Omit<TransferOrder,
     throw new Psd2Error('usage', `--type ${JSON.stringify(type)} is not a word of letters, digits, - and _`);
   }
   return {
-    from,
-    to,
-    name,
-    amount,
     currency: options.currency,
     description,
     instant: type === 'INSTANT',
@@ -63,6 +79,8 @@ export function readOrder(options: OrderOptions, now: Date): Omit<TransferOrder,
     futureDated: executionDate > today,
     urgent: options.urgent,
     reference: options.reference === undefined ? null : parseReference(options.reference),
+    fromIban: options.fromIban,
+    payeeSource: options.payeeSource,
   };
 }
 

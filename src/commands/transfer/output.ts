@@ -17,6 +17,8 @@ export const TRANSFER_COLUMNS: Column<Transfer>[] = [
   { title: 'TO', value: ({ order }) => order.name },
   { title: 'IBAN', value: ({ order }) => order.to, whole: true },
   { title: 'CREATED', value: ({ createdAt }) => createdAt, kind: 'time' },
+  { title: 'FROM', value: ({ order }) => order.fromIban ?? order.from, whole: true },
+  { title: 'REFERENCE', value: ({ order }) => order.reference },
 ];
 
 /** Prints a transfer in the shape of the command contract. */
@@ -24,6 +26,7 @@ export function printTransfer({ output }: Context, transfer: Transfer): void {
   const fields: Column<ReturnType<typeof toTransferData>>[] = [
     { title: 'Transfer', value: ({ flow }) => flow },
     { title: 'State', value: ({ state }) => state },
+    { title: 'From', value: () => writeDebited(transfer) },
     { title: 'To', value: ({ name }) => name },
     { title: 'IBAN', value: ({ to }) => to, whole: true },
     { title: 'Amount', value: writeMoney },
@@ -32,6 +35,7 @@ export function printTransfer({ output }: Context, transfer: Transfer): void {
     { title: 'Description', value: ({ description }) => description },
     { title: 'Execution date', value: ({ executionDate }) => executionDate },
     { title: 'Instant', value: ({ instant }) => (instant ? 'yes' : 'no') },
+    { title: 'Name given by', value: ({ payeeSource }) => payeeSource && `the ${payeeSource}` },
     {
       title: 'Payee check',
       value: ({ payeeCheck }) => payeeCheck && describePayeeCheck(payeeCheck),
@@ -54,6 +58,7 @@ export function printTransfer({ output }: Context, transfer: Transfer): void {
 /** What is paid to whom, for a question about it. */
 export function describeTransfer({ order }: Transfer): [title: string, value: string | null][] {
   return [
+    ['From', writeDebited({ order })],
     ['Beneficiary', order.name],
     ['IBAN', spacedIban(order.to)],
     ['Amount', writeMoney(order)],
@@ -62,11 +67,31 @@ export function describeTransfer({ order }: Transfer): [title: string, value: st
   ];
 }
 
+/** The account that is debited: its product id, with its IBAN where that is known. */
+function writeDebited({ order }: Pick<Transfer, 'order'>): string {
+  return order.fromIban === undefined ? order.from : `${order.fromIban} (${order.from})`;
+}
+
+/** What is paid to whom, in a few words: `payment of 12.50 EUR to Ada Lovelace`. */
+export function describePayment({ order }: Transfer): string {
+  return `payment of ${writeMoney(order)} to ${order.name}`;
+}
+
+/** What became of a transfer that was executed, in a sentence. */
+export function sayPaid({ order, state, cro }: Transfer): string {
+  const what = `${order.futureDated ? 'Ordered' : 'Paid'} ${writeMoney(order)} to ${order.name}`;
+  const when = order.futureDated ? ` for ${order.executionDate}` : '';
+  const facts = [state, cro && `CRO ${cro}`, order.reference && `reference ${order.reference}`];
+  return `${[`${what}${when}`, ...facts].filter(Boolean).join(', ')}.`;
+}
+
 /** What the bank verified, for the operator to say yes to. */
 export function showVerified({ order, verification, payeeCheck }: Transfer): string {
   const lines: [string, string | null][] = [
+    ['From', writeDebited({ order })],
     ['Beneficiary', order.name],
     ['IBAN', spacedIban(order.to)],
+    ['Name given by', order.payeeSource ? `the ${order.payeeSource}` : null],
     ['Payee check', payeeCheck && describePayeeCheck(payeeCheck)],
     ['Bank', verification?.bankName ?? null],
     ['Amount', writeMoney(order)],
@@ -74,9 +99,10 @@ export function showVerified({ order, verification, payeeCheck }: Transfer): str
     ['Total', writeMoney(verification?.totalAmount ?? null)],
     ['Description', order.description || null],
     ['Execution', `${order.executionDate}${order.instant ? ', instant' : ''}`],
+    ['Reference', order.reference],
   ];
   return ['The bank has verified this transfer:']
-    .concat(lines.flatMap(([title, value]) => (value ? [`  ${title.padEnd(12)} ${cleanText(value)}`] : [])))
+    .concat(lines.flatMap(([title, value]) => (value ? [`  ${title.padEnd(13)} ${cleanText(value)}`] : [])))
     .join('\n');
 }
 
@@ -97,6 +123,7 @@ export function toTransferData(transfer: Transfer) {
     totalAmount: verification?.totalAmount ?? null,
     commissions: verification?.commissions ?? null,
     bankName: verification?.bankName ?? null,
+    payeeSource: order.payeeSource ?? null,
     payeeCheck,
     ...executionData(transfer),
   };

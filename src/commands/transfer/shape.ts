@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import { OPERATION_STATES } from '../../domain/operation.ts';
-import { PAYEE_RESULTS } from '../../domain/payee-check.ts';
+import { PAYEE_RESULTS, PAYEE_SOURCES } from '../../domain/payee-check.ts';
 import { executionFields, flowBegins, flowEnds } from '../flow/shape.ts';
 import { day, decimal, flag, list, money, oneOf, orNull, text } from '../shared/fields.ts';
 
@@ -19,6 +19,7 @@ export const transfer = () =>
     totalAmount: orNull(money('what the account is debited with, commission included')),
     commissions: orNull(money("the bank's commission")),
     bankName: orNull(text("the beneficiary's bank")),
+    payeeSource: orNull(oneOf(PAYEE_SOURCES, "who gave the payee's name and IBAN")),
     payeeCheck: orNull(
       z
         .object({

@@ -1,19 +1,30 @@
-import { isRefusal } from '../../bank/call/failure.ts';
+import { isInterruption, isRefusal } from '../../bank/call/failure.ts';
 import { fetchOperationStatus } from '../../bank/endpoints/operations.ts';
 import { standingOf } from '../../domain/flow-states.ts';
-import { isOutcomeOpen } from '../../domain/operation.ts';
-import type { Transfer } from '../../domain/transfer.ts';
+import { isOutcomeOpen, nextOperationStep } from '../../domain/operation.ts';
+import { needsSettlement, type Transfer } from '../../domain/transfer.ts';
+import { Psd2Error } from '../../errors.ts';
 import { transferCalls } from '../../flows/transfer.ts';
+import type { Flows } from '../../store/ports.ts';
 import { cleanText } from '../../terminal/clean.ts';
 import type { Context } from '../context.ts';
 import { printTransfer } from './output.ts';
 
-/** `psd2 transfer status <flow>`: how far the bank says it is; changes nothing. */
-export async function transferStatus(context: Context, flow: string): Promise<void> {
-  const { flows } = await context.store();
+/**
+ * `psd2 transfer status <flow>`: how far the bank says it is; changes nothing.
+ *
+ * @param options `watch`: until it has come to its end
+ */
+export async function transferStatus(
+  context: Context,
+  flow: string,
+  { watch }: { watch: boolean },
+): Promise<void> {
+  const { flows } = await context.store(flow);
   const current = await flows.find('transfer', flow);
   const resourceId = current.verification?.resourceId ?? null;
   if (resourceId === null) return printTransfer(context, current);
+  if (watch) return watchUntilEnd(context, flows, current);
   const { bank } = await context.forCustomer(current.order.customerId).bank();
   const { executionStatus } = transferCalls(bank, current);
   try {
@@ -32,6 +43,35 @@ export async function transferStatus(context: Context, flow: string): Promise<vo
     );
     printTransfer(context, current);
   }
+}
+
+/** Shows the transfer once it has come to its end, and what the operator can do where psd2 has not written that down. */
+async function watchUntilEnd(context: Context, flows: Flows, transfer: Transfer): Promise<void> {
+  const { terminal, world } = context;
+  const { flow, order } = transfer;
+  const { watchTransfer } = await import('./watch.ts');
+  let seen: string = transfer.state;
+  const watching = watchTransfer({
+    world,
+    bank: async () => (await context.forCustomer(order.customerId).bank()).bank,
+    read: () => flows.find('transfer', flow),
+    isAtWork: async () => (await flows.atWork()).some((other) => other.flow === flow),
+    seen: ({ state }) => {
+      seen = state;
+    },
+  });
+  let last: Transfer;
+  try {
+    last = await terminal.whileWaiting(() => `Watching the transfer ${flow}, which is ${seen}`, watching);
+  } catch (error) {
+    printTransfer(context, await flows.find('transfer', flow));
+    throw isInterruption(error) && error instanceof Psd2Error
+      ? error.with({ hint: `Nothing was changed. Watch it again with: psd2 transfer status ${flow} --watch` })
+      : error;
+  }
+  printTransfer(context, last);
+  if (nextOperationStep(last, needsSettlement(order)) !== 'done')
+    terminal.say(`psd2 has not written that down. Go on with: psd2 transfer resume ${flow}`);
 }
 
 /** Whether its end is known, though an instant one may still fail: only then is it no wonder that the bank tells nothing. */

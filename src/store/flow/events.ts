@@ -5,7 +5,7 @@ import { type Decimal, isDecimal } from '../../domain/decimal.ts';
 import type { Iban } from '../../domain/iban.ts';
 import type { ProductId } from '../../domain/identifiers.ts';
 import type { GenericOrder, OrderTarget } from '../../domain/operation.ts';
-import { PAYEE_RESULTS } from '../../domain/payee-check.ts';
+import { PAYEE_RESULTS, PAYEE_SOURCES } from '../../domain/payee-check.ts';
 import type { TransferOrder } from '../../domain/transfer.ts';
 
 // The journal's lines. A field may be added; none may change its meaning, since old journals are read for ever.
@@ -76,6 +76,7 @@ const stepEvent = z.lazy(() =>
       result: z.enum(PAYEE_RESULTS),
       name: textOrNull,
       problem: textOrNull,
+      source: z.optional(z.enum(PAYEE_SOURCES)),
     }),
     authorization,
     z.object({ type: z.literal('verify-refused'), description: z.optional(z.string()) }),
@@ -107,6 +108,8 @@ export const transferEvent = z.lazy(() =>
       futureDated: z.boolean(),
       urgent: z.boolean(),
       reference: textOrNull,
+      fromIban: z.optional(z.string()),
+      payeeSource: z.optional(z.enum(PAYEE_SOURCES)),
     }),
   ),
 );

@@ -1,0 +1,114 @@
+import { describe, expect, it } from 'vitest';
+import { watchTransfer } from '../../src/commands/transfer/watch.ts';
+import type { TransferEvent, TransferOrder } from '../../src/domain/transfer.ts';
+import { operationStatus } from '../bank/answers.ts';
+import { useClients } from '../bank/client.ts';
+import { useRecordedBank } from '../bank/recorded-bank.ts';
+import { newConfigFolder, temporaryFolder } from '../store/temporary-folder.ts';
+import { executionStatus, newTransfer, scriptOf } from './transfers.ts';
+
+const recorded = useRecordedBank();
+const openClient = useClients(recorded);
+const script = scriptOf(recorded);
+const temporary = temporaryFolder();
+
+const INTENT = { requestId: 'request-1', digest: null };
+const VERIFIED: TransferEvent = {
+  type: 'verified',
+  resourceId: 'r1',
+  totalAmount: null,
+  commissions: null,
+  bankName: null,
+  nextStep: 'execute',
+};
+const AT_SCA: TransferEvent[] = [VERIFIED, { type: 'accepted' }, { type: 'sca-started' }];
+const EXECUTED: TransferEvent[] = [
+  ...AT_SCA,
+  { type: 'authorization', status: 'AUTHORIZED', bankStatus: 'AUTHORIZED' },
+  { type: 'execute-sent', ...INTENT },
+  { type: 'executed', cro: '0012345678' },
+];
+
+/** A transfer to which this happened, and what watches it. */
+async function watched(order: Partial<TransferOrder>, events: TransferEvent[], isAtWork = async () => false) {
+  const { world, stored, open } = await newTransfer(newConfigFolder(temporary), { order });
+  for (const event of events) await open.record(event);
+  const written = open.current;
+  const { bank } = openClient({ now: world.now });
+  const watch = () =>
+    watchTransfer({
+      world,
+      bank: async () => bank,
+      read: stored,
+      isAtWork,
+      seen: () => {},
+    });
+  return { world, open, written, watch, now: stored };
+}
+
+const SCT = { instant: false, type: null };
+
+describe('a transfer that is watched', () => {
+  it.each<[string, Partial<TransferOrder>, TransferEvent[]]>([
+    ['was executed', SCT, EXECUTED],
+    ['was cancelled', SCT, [VERIFIED, { type: 'cancelled' }]],
+    ['waits for the operator', SCT, [VERIFIED]],
+    ['is not at the bank', SCT, []],
+  ])('and %s is told of at once, and the bank is not asked', async (_, order, events) => {
+    const { watch, world, written } = await watched(order, events);
+    expect(await watch()).toEqual(written);
+    expect(world.sleeps).toEqual([]);
+    expect(recorded.received).toEqual([]);
+  });
+
+  it.each(['AUTHORIZED', 'NOT_AUTHORIZED', 'EXPIRED'])(
+    'at SCA is asked for with pauses that grow, until the bank says %s; nothing is written down',
+    async (decision) => {
+      const { watch, world, written, now } = await watched(SCT, AT_SCA);
+      for (let pending = 0; pending < 9; pending += 1) script.status(operationStatus('PENDING'));
+      script.status(operationStatus(decision));
+      expect(await watch()).toMatchObject({ state: 'authorizing', authorizationStatus: decision });
+      expect(world.sleeps).toEqual([
+        3_000, 4_500, 6_750, 10_125, 15_187.5, 22_781.25, 30_000, 30_000, 30_000,
+      ]);
+      expect(await now()).toEqual(written);
+    },
+  );
+
+  it('while another psd2 works on it follows its journal, and leaves the bank alone', async () => {
+    let looks = 0;
+    const { watch, open } = await watched({}, AT_SCA, async () => {
+      looks += 1;
+      if (looks === 2) for (const event of EXECUTED.slice(AT_SCA.length)) await open.record(event);
+      if (looks === 3) await open.record({ type: 'settlement', status: 'OK', description: null });
+      return true;
+    });
+    expect(await watch()).toMatchObject({ state: 'settled' });
+    expect(recorded.received).toEqual([]);
+  });
+
+  it('and is instant is asked for by the rule for that, until it is settled', async () => {
+    const { watch, world, written, now } = await watched({}, EXECUTED);
+    for (const status of ['PENDING', 'PENDING', 'OK']) script.executionStatus(executionStatus(status));
+    expect(await watch()).toMatchObject({ state: 'executed', executionStatus: 'OK' });
+    expect(world.sleeps).toEqual([1_000, 3_000, 4_000]);
+    expect(await now()).toEqual(written);
+  });
+
+  it('and is still PENDING 15 s after execute ends with what can be done', async () => {
+    const { watch, world, written } = await watched({}, EXECUTED);
+    for (let polls = 0; polls < 5; polls += 1) script.executionStatus(executionStatus('PENDING'));
+    await expect(watch()).rejects.toMatchObject({
+      code: 'outcome_unknown',
+      hint: expect.stringContaining(`psd2 transfer resume ${written.flow}`),
+    });
+    expect(world.elapsed()).toBe(15_000);
+  });
+
+  it('whose execute had no answer is not over because the bank calls it authorised', async () => {
+    const { watch } = await watched(SCT, [...EXECUTED.slice(0, -1), { type: 'execute-unanswered' }]);
+    script.status(operationStatus('AUTHORIZED'));
+    script.status(operationStatus('AUTHORIZED', 'EXECUTED'));
+    expect(await watch()).toMatchObject({ state: 'unknown', executionStatus: 'EXECUTED' });
+  });
+});
