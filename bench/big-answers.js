@@ -61,7 +61,16 @@ function measure(node, rows) {
     if (Number(listed.stdout) !== rows)
       throw new Error(`${listed.stdout.trim()} rows came instead of ${rows}`);
     const out = join(operator.folder, 'synced');
-    const synced = run(['sync', '--out', out, '--since', monthsAgo(14), '--json']);
+    const synced = run([
+      'sync',
+      '--unattended-reads',
+      '9999',
+      '--out',
+      out,
+      '--since',
+      monthsAgo(14),
+      '--json',
+    ]);
     const file = join(out, CUSTOMER, 'transactions', `${ACCOUNT}.ndjson`);
     const kept = Number.parseInt(execFileSync('wc', ['-l', file], { encoding: 'utf8' }), 10);
     if (kept !== rows) throw new Error(`psd2 sync has ${kept} rows instead of ${rows}`);

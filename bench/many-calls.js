@@ -102,6 +102,8 @@ function mostOfTwo({ first, two }) {
 function timeCanned(node, bank, name, cores) {
   const words = [
     'sync',
+    '--unattended-reads',
+    '9999',
     '--out',
     join(bank.folder, name),
     '--all-customers',
@@ -184,7 +186,19 @@ async function fewCustomers(node, version) {
 
 function timeSync(node, operator, out) {
   const { pid } = operator.running();
-  const words = ['sync', '--out', out, '--all-customers', '--concurrency', '16', '--cores', '1', '--json'];
+  const words = [
+    'sync',
+    '--unattended-reads',
+    '9999',
+    '--out',
+    out,
+    '--all-customers',
+    '--concurrency',
+    '16',
+    '--cores',
+    '1',
+    '--json',
+  ];
   const before = processorSeconds(pid);
   const { stdout, seconds, cpuSeconds } = runRecorded([node, PROGRAM, ...words], {
     env: operator.env,

@@ -40,6 +40,8 @@ export type ErrorCode =
   | 'too_many_calls'
   | 'bank_unreachable'
   | 'bank_failing'
+  // nothing is wrong yet
+  | 'ends_soon'
   | 'interrupted';
 
 /** What is known of the call that failed: the ids are what a bank's support asks for. */

@@ -70,6 +70,10 @@ const COMMANDS: Record<string, { description: string; declare: () => Promise<Dec
     description: 'a bank on this machine, to try and to test with',
     declare: async () => (await import('../commands/sandbox/declare.ts')).declareSandbox,
   },
+  expiring: {
+    description: 'list certificates, logins and consents that end soon, with the command that renews each',
+    declare: async () => (await import('../commands/expiring/declare.ts')).declareExpiring,
+  },
   schema: {
     description: 'print the JSON Schema of what --json prints',
     declare: async () => (await import('../commands/schema/declare.ts')).declareSchema,

@@ -20,6 +20,7 @@ const OTHER_VARIABLES: Record<string, string> = {
   PSD2_CONFIG_PASSPHRASE: 'passphrase of protected profiles: psd2 profile protect',
   PSD2_BROWSER:
     'command that is run with the address to open, or "none"; then BROWSER; default: the system\'s',
+  PSD2_NOTIFY: 'command that psd2 expiring gives each thing that ends soon, as JSON on its standard input',
   PSD2_PAGER: 'command that shows what is longer than the terminal, or "cat"; then PAGER',
   PSD2_NO_INPUT: '1: never ask, as --no-input',
   PSD2_DEBUG: '1: show each request, as --verbose',
@@ -123,7 +124,8 @@ that go on, as lists of arguments.`,
     text: async () => `psd2 talks to the bank of the profile, through the proxy that the environment names, and to nobody else. It
 sends no telemetry, reports no crashes and looks for no updates. The only programs it starts are the
 system's browser, which opens the bank's pages, and those that you name: PSD2_BROWSER, PSD2_PAGER, PSD2_SIGNER,
-PSD2_PAYEE_CHECK.
+PSD2_PAYEE_CHECK,
+PSD2_NOTIFY.
 
 What it keeps stays on this machine: psd2 help files. The log of calls has neither bodies nor headers. Nothing
 of it leaves the machine unless you send it; psd2 log bundle makes a file for that, without customer ids.`,

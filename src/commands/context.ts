@@ -6,6 +6,7 @@ import { type Environment, openProfile, type Profile } from '../store/machine/se
 import type { GrantType, ProfileData, Store } from '../store/ports.ts';
 import type { Output } from '../terminal/output.ts';
 import type { Terminal } from '../terminal/terminal.ts';
+import type { AccountReads } from './open/account-reads.ts';
 import type { ApplicationBank, CustomerBank, Transport } from './open/bank.ts';
 import type { KeyRing } from './open/keys.ts';
 
@@ -83,6 +84,8 @@ export interface ProfileContext extends Homed {
    * @param own the flow that the command takes up, as the operator named it: that one is not said
    */
   store(own?: string): Promise<ProfileData>;
+  /** How often its customers' accounts are read while they are not there. */
+  reads(): Promise<AccountReads>;
   /** Its certificates and keys; each is read when it is asked for. */
   keys(): Promise<KeyRing>;
   /** What all calls of an application share: certificates, signer, connection, pace. Nothing is sent yet. */
@@ -140,6 +143,7 @@ function openProfileContext(world: Homed, given?: Profile): ProfileContext {
       return { name, settings: { ...(await world.profiles.readSealed(name)), ...settings } };
     }),
     store: once(async (own?: string) => (await import('./open/store.ts')).openStore(context, own)),
+    reads: once(async () => (await import('./open/account-reads.ts')).openAccountReads(context)),
     keys: once(async () => (await import('./open/keys.ts')).openKeyRing(context, await context.unsealed())),
     transport: onceFor(async (grant: GrantType) => (await openBank()).openTransport(context, grant), world),
     applicationBank: onceFor(

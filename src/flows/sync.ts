@@ -1,5 +1,11 @@
 import type { Bank } from '../bank/call/bank.ts';
-import { currencyOf, fetchAccounts, fetchBalance, type Transaction } from '../bank/endpoints/customers.ts';
+import {
+  type Balance,
+  currencyOf,
+  fetchAccounts,
+  fetchBalance,
+  type Transaction,
+} from '../bank/endpoints/customers.ts';
 import {
   collectTransactions,
   keepsChanging,
@@ -27,6 +33,8 @@ export interface SyncedCustomer {
   accounts: number;
   newTransactions: number;
   pending: number;
+  /** Products that were not to be read now: see `mayRead`. */
+  skipped: string[];
   /** What went wrong with single products; the others are synced. */
   failures: { productId: string; error: Psd2Error }[];
 }
@@ -38,25 +46,36 @@ export interface SyncedCustomer {
  * No day counts as synced that the bank's own clock has not reached: one that counts is not asked for again.
  *
  * @param query `since`: the day to read from, even if it was read before; undefined goes back as far as the bank shows
- *   transactions without SCA at first, and then reads what is new. `today`: by the clock of this machine
+ *   transactions without SCA at first, and then reads what is new. `today`: by the clock of this machine. `mayRead`: asked
+ *   before a product is read
  * @throws Psd2Error when the customer as a whole can't be synced. What is written is good: the next sync goes on.
  */
 export async function syncCustomer(
   callingBank: Bank,
   to: SyncTarget,
-  query: { customerId: string; since: IsoDate | undefined; today: IsoDate; transactionId: string },
+  query: {
+    customerId: string;
+    since: IsoDate | undefined;
+    today: IsoDate;
+    transactionId: string;
+    mayRead?: (productId: string) => Promise<boolean>;
+  },
 ): Promise<SyncedCustomer> {
   const { customerId, transactionId } = query;
   const { bank, clock } = withClock(callingBank, query.today);
-  const synced: SyncedCustomer = { accounts: 0, newTransactions: 0, pending: 0, failures: [] };
+  const synced: SyncedCustomer = { accounts: 0, newTransactions: 0, pending: 0, skipped: [], failures: [] };
   const accounts = await fetchAccounts(bank, customerId, transactionId);
   for (const { productId } of accounts) assertProductId(productId, transactionId);
   to.replace('accounts', accounts);
   synced.accounts = accounts.length;
 
-  const balances: object[] = [];
+  const balances: Balance[] = [];
   for (const account of accounts) {
     const { productId } = account;
+    if (query.mayRead && !(await query.mayRead(productId))) {
+      synced.skipped.push(productId);
+      continue;
+    }
     try {
       const balance = await fetchBalance(bank, customerId, productId, transactionId);
       balances.push(balance);
@@ -69,7 +88,9 @@ export async function syncCustomer(
       synced.failures.push({ productId, error });
     }
   }
-  to.replace('balances', balances);
+  if (synced.skipped.length === 0) to.replace('balances', balances);
+  // Of those that are skipped, what is there stays.
+  else for (const { productId, ...rest } of balances) to.replace(`balances/${productId}`, [rest]);
   return synced;
 }
 

@@ -1,5 +1,5 @@
 /** What psd2 starts: a program of the system's or the operator's, or itself. */
-export type ProgramKind = 'browser' | 'pager' | 'signer' | 'payeeCheck' | 'sandbox' | 'demo';
+export type ProgramKind = 'browser' | 'pager' | 'signer' | 'payeeCheck' | 'notify' | 'sandbox' | 'demo';
 
 /**
  * Of psd2's own variables, those that a program needs. All others are withheld from it, also those that are to come: they
@@ -11,6 +11,7 @@ const NEEDED: Readonly<Record<ProgramKind, readonly string[]>> = {
   pager: [],
   signer: [],
   payeeCheck: [],
+  notify: [],
   // psd2 in the background, which stores a profile: it may be a protected one.
   sandbox: ['PSD2_CONFIG_DIR', 'PSD2_CONFIG_PASSPHRASE'],
   // psd2 in a world of its own.

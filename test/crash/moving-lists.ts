@@ -52,7 +52,11 @@ export const READINGS: Reading[] = [
     name: 'report',
     args: (product) => ['accounts', 'report', product, '--from', from(), '--file', '-'],
   },
-  { name: 'sync', args: (_, folder) => ['sync', '--since', from(), '--out', folder], rows: /^\{.*\}$/gm },
+  {
+    name: 'sync',
+    args: (_, folder) => ['sync', '--unattended-reads', '9999', '--since', from(), '--out', folder],
+    rows: /^\{.*\}$/gm,
+  },
 ];
 
 /** Accounts that nobody else reads, and customers who are logged in. */

@@ -21,7 +21,17 @@ export interface TokenCommand {
 
 const folder = (place: Place) => `${place.config}-synced`;
 const sync = (place: Place) => [
-  ...['sync', '--all-customers', '--concurrency', '3', '--json', '--out', folder(place)],
+  ...[
+    'sync',
+    '--unattended-reads',
+    '9999',
+    '--all-customers',
+    '--concurrency',
+    '3',
+    '--json',
+    '--out',
+    folder(place),
+  ],
 ];
 const own = [['customer', 'id', '--json']];
 

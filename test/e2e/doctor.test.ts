@@ -56,6 +56,7 @@ describe('psd2 doctor', () => {
       ['authorize', 'ok'],
       ['token', 'ok'],
       ['consents', 'ok'],
+      ['expiring', 'ok'],
     ]);
     expect(callsOf(found).map(({ path }) => path)).toEqual(['/auth/oauth/v2/authorize']);
     expect(readFileSync(tokens, 'utf8')).toBe(before);

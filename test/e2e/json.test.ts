@@ -119,6 +119,7 @@ const ELSEWHERE = [
   'sandbox start',
   'sandbox stop',
   ...['sandbox reset', 'sandbox fault add', 'sandbox fault list', 'sandbox fault clear'], // sandbox-control.test.ts
+  'expiring', // expiring.test.ts
   'sync', // sync.test.ts
   'demo', // demo.test.ts
   'completion', // prints a script

@@ -94,7 +94,15 @@ describe.each([1, 2, 3])('with a booking before page %i + 1', (page) => {
   it('psd2 sync writes each row once', async () => {
     await move('booking=1', ...before);
     const folder = file(`synced-${page}`);
-    const ended = await operator.psd2(['sync', '--out', folder, '--since', bankDay(-80)]);
+    const ended = await operator.psd2([
+      'sync',
+      '--unattended-reads',
+      '9999',
+      '--out',
+      folder,
+      '--since',
+      bankDay(-80),
+    ]);
     expect(ended, ended.stderr).toMatchObject({ code: 0 });
     const rows = ndjson(readFileSync(join(folder, '1048262', 'transactions', `${ACCOUNT}.ndjson`), 'utf8'));
     const texts = z
@@ -122,7 +130,16 @@ describe('with a booking before each page', () => {
 
   it('psd2 sync writes nothing of that product, all of the others, and is whole the next time', async () => {
     await move('booking=1');
-    const sync = ['sync', '--out', file('later'), '--since', bankDay(-80), '--json'];
+    const sync = [
+      'sync',
+      '--unattended-reads',
+      '9999',
+      '--out',
+      file('later'),
+      '--since',
+      bankDay(-80),
+      '--json',
+    ];
     const ended = await operator.psd2(sync);
     expect(readError(ended)).toMatchObject({ code: 'list_changed', exitCode: 11 });
     const [customer] = shapes.syncReport.parse(JSON.parse(ended.stdout)).customers;

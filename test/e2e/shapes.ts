@@ -210,13 +210,15 @@ export const error = z.strictObject({
 export const syncReport = z.strictObject({
   out: z.string(),
   since: day,
+  nextReadsAt: time.nullable(),
   customers: z.array(
     z.strictObject({
       customerId: z.string(),
-      status: z.enum(['synced', 'partly', 'failed']),
+      status: z.enum(['synced', 'partly', 'waiting', 'failed']),
       accounts: z.int(),
       newTransactions: z.int(),
       pending: z.int(),
+      skipped: z.array(z.string()),
       errors: z.array(
         z.strictObject({ productId: z.string().nullable(), code: z.string(), message: z.string() }),
       ),

@@ -110,7 +110,8 @@ it('a login while another command reads: neither is disturbed', async () => {
 
 it('logins while a sync reads: no row twice, no corrupt file', async () => {
   const folder = join(operator.folder, 'synced');
-  const sync = () => operator.psd2(['sync', '--out', folder, '--customer', '1048262', '--json']);
+  const sync = () =>
+    operator.psd2(['sync', '--unattended-reads', '9999', '--out', folder, '--customer', '1048262', '--json']);
   const logins = async () => {
     for (let times = 0; times < 3; times += 1) {
       const ended = await operator.psd2(['auth', 'login', '--json']);

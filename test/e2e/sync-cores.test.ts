@@ -44,7 +44,17 @@ beforeAll(async () => {
 const PATIENCE_MS = 120_000;
 const out = (name: string) => join(operator.folder, name);
 const words = (folder: string, cores: number) => [
-  ...['sync', '--out', folder, '--all-customers', '--json', '--cores', String(cores)],
+  ...[
+    'sync',
+    '--unattended-reads',
+    '9999',
+    '--out',
+    folder,
+    '--all-customers',
+    '--json',
+    '--cores',
+    String(cores),
+  ],
 ];
 /** All rows of all customers. */
 const rowsOf = (folder: string) =>
@@ -134,6 +144,8 @@ describe('psd2 sync on two cores', () => {
   it.each(['0', 'two', '-1', '1.5', ''])('refuses --cores %j', async (cores) => {
     const ended = await operator.psd2([
       'sync',
+      '--unattended-reads',
+      '9999',
       '--out',
       out('refused'),
       '--all-customers',

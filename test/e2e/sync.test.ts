@@ -27,7 +27,7 @@ const PRODUCTS = ['0050000010', '0050000018', '0150000015'];
 
 const out = (name: string) => join(operator.folder, name);
 const sync = (folder: string, ...more: string[]) =>
-  operator.psd2(['sync', '--out', folder, '--json', ...more]);
+  operator.psd2(['sync', '--unattended-reads', '9999', '--out', folder, '--json', ...more]);
 const lines = (path: string): unknown[] =>
   readFileSync(path, 'utf8')
     .split('\n')
@@ -40,6 +40,8 @@ const contentOf1 = (folder: string) =>
   ['transactions/0050000010.ndjson', 'transactions/0050000018.ndjson', 'current.ndjson'].map((name) =>
     lines(join(folder, '5000001', name)),
   );
+const contentOfCustomer = (folder: string, customer: string) =>
+  lines(join(folder, customer, 'current.ndjson'));
 const currentRow = z.looseObject({ kind: z.string() });
 const current = (folder: string, customer: string, kind: string) =>
   z
@@ -111,7 +113,15 @@ describe('psd2 sync', () => {
     'killed after %i calls, is gone on with without a loss or a double',
     async (calls) => {
       const folder = out(`killed-${calls}`);
-      const killed = await operator.start(['sync', '--out', folder, '--all-customers', '--verbose']);
+      const killed = await operator.start([
+        'sync',
+        '--unattended-reads',
+        '9999',
+        '--out',
+        folder,
+        '--all-customers',
+        '--verbose',
+      ]);
       await killed.prints(new RegExp(`(GET [^\\n]*\\n[\\s\\S]*?){${calls}}`));
       killed.kill('SIGKILL');
       expect(await killed.ended).toMatchObject({ signal: 'SIGKILL' });
@@ -176,7 +186,16 @@ describe('psd2 sync', () => {
     'stopped after %i calls until another one has taken its folder over, undoes nothing when it goes on',
     async (calls) => {
       const folder = out(`stalled-${calls}`);
-      const stalled = await operator.start(['sync', '--out', folder, '--customer', '5000001', '--verbose']);
+      const stalled = await operator.start([
+        'sync',
+        '--unattended-reads',
+        '9999',
+        '--out',
+        folder,
+        '--customer',
+        '5000001',
+        '--verbose',
+      ]);
       await stalled.prints(new RegExp(`(GET [^\\n]*\\n[\\s\\S]*?){${calls}}`));
       stalled.kill('SIGSTOP');
       // With the real time that it takes until one that stands still is taken for dead.
@@ -262,6 +281,23 @@ describe('psd2 sync', () => {
     expect(readFileSync(path, 'utf8')).toBe(damaged);
   });
 
+  it('skips what was read as often as it may be today, and says when it goes on', async () => {
+    const folder = out('budget');
+    const customer = ['--customer', '5000003'];
+    expect((await sync(folder, ...customer)).code).toBe(0);
+    const before = contentOfCustomer(folder, '5000003');
+    const skipped = await sync(folder, ...customer, '--unattended-reads', '1');
+    expect(skipped, skipped.stderr).toMatchObject({ code: 0 });
+    expect(skipped.stderr).toMatch(/Skipped: 1 customer, read 1 time today without the customer/);
+    const report = readReport(skipped);
+    expect(report).toMatchObject({ customers: [{ status: 'waiting' }], totals: { synced: 0, calls: 0 } });
+    expect(Date.parse(report.nextReadsAt ?? '')).toBeGreaterThan(Date.now());
+    expect(contentOfCustomer(folder, '5000003')).toEqual(before);
+
+    const attended = await sync(folder, ...customer, '--unattended-reads', '1', '--psu-ip', '203.0.113.7');
+    expect(readReport(attended)).toMatchObject({ nextReadsAt: null, customers: [{ status: 'synced' }] });
+  });
+
   it.each<[string, string[], number, RegExp]>([
     ['no --out', [], 2, /--out/],
     ['an empty --out', ['--out', ''], 2, /--out names no folder/],
@@ -274,6 +310,7 @@ describe('psd2 sync', () => {
     ['a day that is none', ['--out', 'x', '--since', '2026-02-30'], 2, /--since "2026-02-30"/],
     ['a day to come', ['--out', 'x', '--since', '2999-01-01'], 2, /is in the future/],
     ['both kinds of customers', ['--out', 'x', '--customer', '5000001', '--all-customers'], 2, /contradict/],
+    ['no reads at all', ['--out', 'x', '--unattended-reads', '0'], 2, /"0" is not a whole number from 1/],
     ['a file in place of the folder', ['--out', 'file'], 3, /cannot be made/],
   ])('refuses %s', async (_what, args, code, message) => {
     writeFileSync(join(operator.folder, 'file'), '');

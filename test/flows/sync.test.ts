@@ -111,6 +111,24 @@ describe('the transactions of a product', () => {
     expect(details('transactions')).toEqual(rows);
   });
 
+  it('a product that is not to be read now keeps its balance, and no call asks for it', async () => {
+    const { bank, asked } = bankWith(() => 1);
+    await sync(bank, since);
+    const before = linesOf('current.ndjson');
+    asked.length = 0;
+    const skipping = await syncIntoFolder(out).run(new AbortController().signal, (run) =>
+      run.customer('1048262', (to) =>
+        syncCustomer(bank, to, {
+          ...{ customerId: '1048262', since, today: TODAY, transactionId: 't' },
+          mayRead: async (productId) => productId !== PRODUCT,
+        }),
+      ),
+    );
+    expect(skipping).toMatchObject({ skipped: [PRODUCT], newTransactions: 0, failures: [] });
+    expect(asked.map(({ pathname }) => pathname)).toEqual(['/private/customers/1048262/accounts']);
+    expect(linesOf('current.ndjson')).toEqual(before);
+  });
+
   const folder = () => join(out, '1048262');
   /** Of a folder that one run after the other has worked in there is one. */
   const progressFile = () =>

@@ -428,7 +428,14 @@ it('a page of any length is listed and synced', async () => {
   const listed = await operator.psd2(['accounts', 'transactions', PRODUCT, '--json']);
   expect(listed.code, listed.stderr).toBe(0);
   expect(JSON.parse(listed.stdout)).toHaveLength(130_000);
-  const synced = await operator.psd2(['sync', '--out', join(operator.folder, 'synced'), '--json']);
+  const synced = await operator.psd2([
+    'sync',
+    '--unattended-reads',
+    '9999',
+    '--out',
+    join(operator.folder, 'synced'),
+    '--json',
+  ]);
   expect(synced.code, synced.stderr).toBe(0);
   expect(JSON.parse(synced.stdout)).toMatchObject({ totals: { newTransactions: 130_000 } });
 });
@@ -460,7 +467,13 @@ it('an account that is named like a part of JavaScript, or of a path, is no way 
         success(target.endsWith('/accounts') ? JSON.stringify({ accounts: [{ accountId }] }) : '{}'),
       ),
     );
-    const ended = await operator.psd2(['sync', '--out', join(operator.folder, 'synced')]);
+    const ended = await operator.psd2([
+      'sync',
+      '--unattended-reads',
+      '9999',
+      '--out',
+      join(operator.folder, 'synced'),
+    ]);
     expect([accountId, ended.code, ended.stderr]).toEqual([
       accountId,
       exitCode,

@@ -9,6 +9,7 @@ const KINDS: Record<ProgramKind, string[]> = {
   pager: [],
   signer: [],
   payeeCheck: [],
+  notify: [],
   sandbox: ['PSD2_CONFIG_DIR', 'PSD2_CONFIG_PASSPHRASE'],
   demo: [],
 };

@@ -36,7 +36,11 @@ export async function authList(context: Context): Promise<void> {
 }
 
 /** Whether calls can be made with a login: now, after a renewal that psd2 makes by itself, or after a new login. */
-function validityOf({ accessTokenExpiresAt, refreshTokenExpiresAt }: LoginStatus, now: Date): string {
+function validityOf(
+  { accessTokenExpiresAt, refreshTokenExpiresAt, refused }: LoginStatus,
+  now: Date,
+): string {
+  if (refused) return refused.what === 'refresh' ? 'renewal refused' : 'call refused';
   const isGood = (until: string | null) => until !== null && new Date(until) > now;
   if (isGood(accessTokenExpiresAt)) return 'good';
   if (isGood(refreshTokenExpiresAt)) return 'to be renewed';

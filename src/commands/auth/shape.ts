@@ -10,6 +10,18 @@ export const login = () =>
     scope: orNull(text('as the bank granted it')),
     accessTokenExpiresAt: orNull(time('null where the bank did not say')),
     refreshTokenExpiresAt: orNull(time('null where the bank did not say, or gave no refresh token')),
+    refused: z.optional(
+      z
+        .object({
+          what: oneOf(
+            ['refresh', 'call'],
+            'the renewal of the login, or a call that the bank does not allow',
+          ),
+          at: time('when'),
+          message: text('in words'),
+        })
+        .check(z.describe('what the bank refused since the login, where it did')),
+    ),
     callsToday: z.optional(whole('calls made today; with client credentials only')),
     dailyLimit: z.optional(
       orNull(whole('calls a day that the profile allows; with client credentials only')),

@@ -1,9 +1,11 @@
 import { bankDay } from '../../domain/calendar.ts';
+import type { AccessNote } from '../../store/files/access-notes.ts';
 import { dailyLimitOf } from '../../store/machine/settings.ts';
 import type { GrantType, Holder, StoredLogin, Tokens } from '../../store/ports.ts';
 import type { Column } from '../../terminal/output.ts';
 import type { Printed } from '../../terminal/shape.ts';
 import type { Context } from '../context.ts';
+import { openAccessNotes } from '../open/access-notes.ts';
 import { customerOf, notLoggedIn } from '../open/store.ts';
 import { login } from './shape.ts';
 
@@ -17,6 +19,7 @@ const LOGIN_FIELDS: Column<LoginStatus>[] = [
   { title: 'Scope', value: ({ scope }) => scope },
   { title: 'Access token until', value: ({ accessTokenExpiresAt }) => accessTokenExpiresAt, kind: 'time' },
   { title: 'Refresh token until', value: ({ refreshTokenExpiresAt }) => refreshTokenExpiresAt, kind: 'time' },
+  { title: 'Refused', value: ({ refused }) => refused && `${refused.message} (${refused.at})` },
   {
     title: 'Calls today',
     value: ({ callsToday, dailyLimit }) =>
@@ -29,16 +32,25 @@ export async function describeLogin(
   context: Context,
   grantType: GrantType,
   customerId: string | null,
-  { scope, accessTokenExpiresAt, refreshTokenExpiresAt }: StoredLogin,
+  stored: StoredLogin,
 ): Promise<LoginStatus> {
   const profile = context.profile();
+  const { scope, accessTokenExpiresAt, refreshTokenExpiresAt } = stored;
+  const holder = grantType === 'authorization_code' ? customerId : null;
+  const { refresh, call } = await openAccessNotes(context).read(holder, stored);
   const status: LoginStatus = {
     profile: profile.name,
     grantType,
     customerId,
     scope,
     accessTokenExpiresAt,
-    refreshTokenExpiresAt,
+    // A month of validity would be no truth.
+    refreshTokenExpiresAt: refresh ? null : refreshTokenExpiresAt,
+    ...(refresh
+      ? { refused: { what: 'refresh', ...refusal(refresh) } }
+      : call
+        ? { refused: { what: 'call', ...refusal(call) } }
+        : {}),
   };
   if (grantType === 'authorization_code') return status;
   const { calls } = await context.store();
@@ -47,6 +59,10 @@ export async function describeLogin(
     callsToday: await calls.on(bankDay(context.world.now())),
     dailyLimit: dailyLimitOf(profile),
   };
+}
+
+function refusal({ at, message }: AccessNote) {
+  return { at, message };
 }
 
 /** Prints a login in the shape of the command contract. */

@@ -1,4 +1,5 @@
 import { type Consent, consentEnd } from '../../domain/consent.ts';
+import { standingOf } from '../../domain/flow-states.ts';
 import type { Column } from '../../terminal/output.ts';
 import type { Context } from '../context.ts';
 import { flowData } from '../flow/flow-data.ts';
@@ -47,6 +48,22 @@ export function describeConsent({ categories }: Consent): [title: string, value:
   return categories.map(({ name, products }) => [name, products.join(' ')]);
 }
 
+/** Granted is what was confirmed and holds: before that the bank has only taken the request. */
+function writeOutcome(consent: Consent, outcome: boolean | null, daysLeft: number | undefined): string {
+  if (outcome === null) return 'not answered';
+  if (!outcome) return 'not granted';
+  switch (standingOf(consent)) {
+    case 'open':
+      return 'not granted yet';
+    case 'sent':
+      return 'not known to be granted';
+    case 'done':
+      return daysLeft === 0 ? 'granted once, and over,' : 'granted';
+    case 'refused':
+      return `not granted (${consent.state})`;
+  }
+}
+
 /** Prints a consent in the shape of the command contract. */
 export function printConsent({ output, world }: Context, consent: Consent): void {
   const end = consentEnd(consent, world.now());
@@ -57,8 +74,7 @@ export function printConsent({ output, world }: Context, consent: Consent): void
       { title: 'State', value: ({ state }) => state },
       ...consent.categories.map(({ name, outcome, products }) => ({
         title: name,
-        value: () =>
-          `${outcome === null ? 'not answered' : outcome ? 'granted' : 'not granted'} for ${products.join(' ')}`,
+        value: () => `${writeOutcome(consent, outcome, end?.daysLeft)} for ${products.join(' ')}`,
       })),
       resolutionField,
       { title: 'Good until', value: () => end?.expiresAt, kind: 'time' },

@@ -1,11 +1,12 @@
 import type { Context } from '../context.ts';
+import { allEndings } from '../expiring/endings.ts';
+import { describeSoon, SOON_DAYS } from '../expiring/warn.ts';
+import { openAccessNotes } from '../open/access-notes.ts';
 import type { Finding } from './diagnosis.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 /** For how long a bank need not ask for SCA again (Delegated Regulation (EU) 2022/2360). */
 const CONSENT_DAYS = 180;
-/** With fewer days left it is worth a warning. */
-const SOON_DAYS = 14;
 
 /** Whether the customer is logged in, and for how long; nothing is renewed. */
 export async function checkToken(context: Context): Promise<Finding> {
@@ -18,9 +19,18 @@ export async function checkToken(context: Context): Promise<Finding> {
   const now = world.now().getTime();
   const holds = (until: string | null) => until === null || Date.parse(until) > now;
   const access = kept.accessToken !== null && holds(kept.accessTokenExpiresAt);
+  const refused = await openAccessNotes(context).read(customerId ?? null, kept);
   const refresh = kept.refreshToken !== null && holds(kept.refreshTokenExpiresAt);
   const who = `customer ${customerId}`;
   const accessUntil = `access token until ${kept.accessTokenExpiresAt ?? 'the bank says no'}`;
+  if (refused.refresh) {
+    const detail = `${who}: the bank refused to renew the login at ${refused.refresh.at}: ${refused.refresh.message}`;
+    return { status: 'fail', code: 'not_logged_in', detail, fix };
+  }
+  if (refused.call) {
+    const detail = `${who}: the bank did not allow a call at ${refused.call.at}: ${refused.call.message}`;
+    return { status: 'warn', detail, fix: `psd2 --profile ${context.profile().name} consent request` };
+  }
   if (refresh) {
     const until = kept.refreshTokenExpiresAt;
     const detail = `${who}: ${accessUntil}, refresh token until ${until ?? 'the bank says no'}`;
@@ -29,6 +39,15 @@ export async function checkToken(context: Context): Promise<Finding> {
   }
   if (access) return { status: 'warn', detail: `${who}: ${accessUntil}, and no way to renew it`, fix };
   return { status: 'fail', code: 'not_logged_in', detail: `${who}: the login has ended`, fix };
+}
+
+/** What of the profile ends soon, of whatever customer. */
+export async function checkEndings(context: Context): Promise<Finding> {
+  const endings = await allEndings(context);
+  const soon = describeSoon(endings, context.world.now(), SOON_DAYS);
+  return soon
+    ? { status: 'warn', detail: soon, fix: 'psd2 expiring' }
+    : { status: 'ok', detail: `nothing ends within ${SOON_DAYS} days`, fix: null };
 }
 
 /** How long ago the customer consented, as far as this profile's journal knows. */

@@ -9,7 +9,7 @@ import {
 } from '../../store/machine/settings.ts';
 import type { Context } from '../context.ts';
 import { printChecks } from '../shared/checks.ts';
-import { checkConsents, checkToken } from './access.ts';
+import { checkConsents, checkEndings, checkToken } from './access.ts';
 import { CONNECTION_CHECKS, checkConnection } from './connection.ts';
 import { Diagnosis, type Finding } from './diagnosis.ts';
 import { checkModes, isBelievable } from './folder.ts';
@@ -25,6 +25,7 @@ const PROFILE_CHECKS = [
   ...CONNECTION_CHECKS,
   'token',
   'consents',
+  'expiring',
 ];
 const NO_PROFILE = 'there is no profile to check';
 
@@ -58,6 +59,7 @@ export async function doctor(context: Context): Promise<void> {
     await checkConnection(context, diagnosis);
     await diagnosis.make('token', () => checkToken(context));
     await diagnosis.make('consents', () => checkConsents(context));
+    await diagnosis.make('expiring', () => checkEndings(context));
   } else {
     diagnosis.skip(PROFILE_CHECKS, NO_PROFILE);
   }

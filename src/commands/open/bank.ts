@@ -24,6 +24,8 @@ import type { GrantType, Holder, ProfileData } from '../../store/ports.ts';
 import { cleanText } from '../../terminal/clean.ts';
 import type { Context, ProfileContext } from '../context.ts';
 import { customerPortsOf } from '../flow/customer-ports.ts';
+import { notingCalls, notingRefreshes } from './access-notes.ts';
+import { type AccountReads, countingReads } from './account-reads.ts';
 import { callRecorder } from './call-records.ts';
 import { openSigner } from './keys.ts';
 import { namingSandbox } from './sandbox-down.ts';
@@ -61,6 +63,8 @@ export interface CustomerBank extends ApplicationBank, Pick<ProfileData, 'tokens
   customerId: string;
   /** Whose tokens the calls are made with: the customer's, or null for the application's own. */
   holder: Holder;
+  /** How often accounts are read while the customer is not there. */
+  reads: AccountReads;
 }
 
 /**
@@ -100,7 +104,7 @@ export async function openUnattendedBank(context: Context): Promise<CustomerBank
   const holder = grant === 'client_credentials' ? null : customerId;
   const login = await tokens.login(holder);
   const application = openApplicationBank(context, transport, login?.apiTrackId);
-  const accessTokens = openSession({
+  const session = openSession({
     bank: application.connect(),
     grantType: grant,
     client: application.client,
@@ -112,8 +116,11 @@ export async function openUnattendedBank(context: Context): Promise<CustomerBank
     },
     world: context.world,
   });
-  const bank = application.connect(accessTokens);
-  return { ...application, tokens, flows, bank, accessTokens, customerId, holder };
+  const accessTokens = notingRefreshes(session, context, holder, () => tokens.login(holder));
+  const reads = await context.reads();
+  const noting = notingCalls(application.connect(accessTokens), context, holder);
+  const bank = countingReads(noting, reads, customerId);
+  return { ...application, tokens, flows, bank, accessTokens, customerId, holder, reads };
 }
 
 /** @param apiTrackId the bank's session id of the calls before */

@@ -2,6 +2,7 @@ import type { Context } from '../context.ts';
 import { browserOf } from '../shared/browser.ts';
 import { addressesOf } from './addresses.ts';
 import { requireRunning } from './running.ts';
+import { consoleUrl } from './shape.ts';
 
 /**
  * `psd2 sandbox console`: opens the console in the browser, or prints its address where nothing is to be opened.
@@ -12,7 +13,7 @@ export async function sandboxConsole(context: Context): Promise<void> {
   const { output, terminal } = context;
   const { consoleUrl: url } = addressesOf(await requireRunning(context));
   const browser = browserOf(context);
-  if (output.format !== 'table') output.record({ url }, []);
+  if (output.format !== 'table') output.record({ url }, [], consoleUrl);
   else if (browser === 'none') output.text(url);
   else terminal.warn(`Opening in the browser:\n  ${url}`);
   const { openInBrowser } = await import('../../terminal/browser.ts');

@@ -1,4 +1,5 @@
 import type { Context } from '../context.ts';
+import { playedCustomer } from './shape.ts';
 
 /** `psd2 sandbox customer <url>`: plays the customer, so that a whole flow runs in a pipeline. */
 export async function sandboxCustomer(
@@ -13,5 +14,5 @@ export async function sandboxCustomer(
     ...(user !== undefined && { user }),
   });
   if (output.format === 'table') terminal.say([...pages, `Back at ${finalUrl}`].join('\n'));
-  else output.record({ pages, finalUrl }, []);
+  else output.record({ pages, finalUrl }, [], playedCustomer);
 }

@@ -2,6 +2,7 @@ import { quoteForShell } from '../../quote-for-shell.ts';
 import type { Context } from '../context.ts';
 import { sandboxFolderOf } from './folder.ts';
 import { requireRunning } from './running.ts';
+import { variables as variablesShape } from './shape.ts';
 
 /**
  * `psd2 sandbox env`: export lines for `eval`, or the variables as one object. The secrets among them open
@@ -29,7 +30,7 @@ export async function sandboxEnv(context: Context): Promise<void> {
     PSD2_CA: registration.caFile,
     PSD2_BANK_SIGNING_CERT: registration.bankSigningCertFile,
   };
-  if (context.output.format !== 'table') return context.output.record(variables, []);
+  if (context.output.format !== 'table') return context.output.record(variables, [], variablesShape);
   for (const [name, value] of Object.entries(variables)) {
     context.output.text(`export ${name}=${quoteForShell(value)}`);
   }

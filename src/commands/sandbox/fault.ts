@@ -8,6 +8,7 @@ import type { Column } from '../../terminal/output.ts';
 import type { Context } from '../context.ts';
 import { readWholeNumber } from '../shared/whole-number.ts';
 import { requireRunning } from './running.ts';
+import { cleared as clearedShape, fault as faultShape } from './shape.ts';
 
 /** As they were typed. */
 export interface FaultOptions {
@@ -32,7 +33,7 @@ export async function addFault(context: Context, fault: string, options: FaultOp
   const order = readOrder(fault, options);
   const running = await requireRunning(context);
   const added = await control(running, { method: 'POST', path: '/faults', body: order }, faultRecord);
-  context.output.record(added, COLUMNS);
+  context.output.record(added, COLUMNS, faultShape);
   context.terminal.say('Calls go well again after: psd2 sandbox fault clear');
 }
 
@@ -55,7 +56,7 @@ export async function clearFaults(context: Context, id: string | undefined): Pro
     });
   }
   if (context.output.format === 'table') context.terminal.say(`Faults cleared: ${cleared}.`);
-  else context.output.record({ cleared }, []);
+  else context.output.record({ cleared }, [], clearedShape);
 }
 
 function readOrder(fault: string, { on, times, after, probability, seed }: FaultOptions): FaultOrder {

@@ -1,6 +1,7 @@
 import type { Context } from '../context.ts';
 import { sandboxFolderOf } from './folder.ts';
 import { SANDBOX_PROFILE } from './profile.ts';
+import { reset } from './shape.ts';
 
 /**
  * `psd2 sandbox reset`: the ledger as it was at the start, and nothing of what came after. One that does not run is
@@ -13,7 +14,7 @@ export async function sandboxReset(context: Context): Promise<void> {
   if (running) {
     await (await import('../../sandbox/control/control-client.ts')).resetSandbox(running);
   }
-  if (output.format !== 'table') output.record({ reset: running !== undefined }, []);
+  if (output.format !== 'table') output.record({ reset: running !== undefined }, [], reset);
   else if (!running) terminal.say('The sandbox is not running.');
   else {
     terminal.say(

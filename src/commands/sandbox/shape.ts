@@ -41,4 +41,6 @@ export const fault = () =>
 
 export const faults = () => list(fault());
 
+export const consoleUrl = () => z.object({ url: text('of the console') });
+
 export const cleared = () => z.object({ cleared: whole('how many faults') });

@@ -20,20 +20,20 @@ const LARGEST_OUTPUT = 64 * 1024;
  */
 export async function runOutsideCommand(
   { globals, world }: Pick<Context, 'globals' | 'world'>,
-  setting: 'signer' | 'payeeCheck',
+  setting: 'signer' | 'payeeCheck' | 'notify',
   command: string,
   input: string,
 ): Promise<string> {
-  const variable = TEXT_VARIABLES[setting];
+  const [variable, name] =
+    setting === 'notify' ? ['PSD2_NOTIFY', 'notify'] : [TEXT_VARIABLES[setting], SETTING_NAMES[setting]];
   const [program, ...args] = shellWords(command, variable);
   const fail = (what: string, stderr = '') =>
-    new Psd2Error(
-      'config',
-      `The ${SETTING_NAMES[setting]} command ${JSON.stringify(program ?? '')} ${what}`,
-      {
-        hint: stderr === '' ? `Check ${variable} or the profile.` : `It says: ${stderr}`,
-      },
-    );
+    new Psd2Error('config', `The ${name} command ${JSON.stringify(program ?? '')} ${what}`, {
+      hint:
+        stderr !== ''
+          ? `It says: ${stderr}`
+          : `Check ${variable}${setting === 'notify' ? '' : ' or the profile'}.`,
+    });
   if (program === undefined) throw fail('is empty');
   const timeout = AbortSignal.timeout(globals.timeoutMs);
 

@@ -7,10 +7,13 @@ import type { Context } from '../context.ts';
 /** What a sync did for one customer. */
 export interface CustomerReport {
   customerId: string;
-  status: 'synced' | 'partly' | 'failed';
+  /** `waiting`: it was read as often as it may be today. */
+  status: 'synced' | 'partly' | 'waiting' | 'failed';
   accounts: number;
   newTransactions: number;
   pending: number;
+  /** Products that were read as often as they may be today. */
+  skipped: string[];
   /** With `productId` null it is the customer as a whole that could not be synced. */
   errors: { productId: string | null; code: string; message: string }[];
 }
@@ -21,6 +24,8 @@ export interface SyncJob {
   /** How far back the operator wants it; undefined when that was not said. */
   since: IsoDate | undefined;
   today: IsoDate;
+  /** How often an account may be read a day while the customer is not there. */
+  unattendedReads: number;
   customers: readonly string[];
   /** Customers at a time. */
   concurrency: number;
@@ -67,18 +72,25 @@ export async function syncCustomers(context: Context, job: SyncJob): Promise<Syn
   const waiting: string[] = [];
   const turnedAway = new Map<string, number>();
   let isBroken = false;
+  (await context.reads()).begin();
 
   const syncOne = async (run: SyncRun, customerId: string) => {
-    const { bank } = await context.forCustomer(customerId).unattendedBank();
-    const { since, today } = job;
-    const query = { customerId, since, today, transactionId: context.world.newId() };
+    const { bank, reads } = await context.forCustomer(customerId).unattendedBank();
+    const { since, today, unattendedReads: budget } = job;
+    const mayRead = (productId: string | null) => reads.take(customerId, productId, budget);
+    const query = { customerId, since, today, transactionId: context.world.newId(), mayRead };
+    if (!(await mayRead(null))) {
+      synced.reports.push({ customerId, status: 'waiting', ...NOTHING, errors: [] });
+      progress.finish();
+      return;
+    }
     try {
       const { failures, ...counts } = await run.customer(customerId, (to) => syncCustomer(bank, to, query));
       const errors = failures.map(({ productId, error }) => ({ productId, ...describe(error) }));
       synced.failures.push(...failures.map(({ error }) => error));
       synced.reports.push({
         customerId,
-        status: errors.length > 0 ? 'partly' : 'synced',
+        status: errors.length > 0 || counts.skipped.length > 0 ? 'partly' : 'synced',
         ...counts,
         errors,
       });
@@ -129,7 +141,7 @@ function isInterruption(error: unknown): boolean {
   return error instanceof Psd2Error && error.code === 'interrupted';
 }
 
-const NOTHING = { accounts: 0, newTransactions: 0, pending: 0 };
+const NOTHING = { accounts: 0, newTransactions: 0, pending: 0, skipped: [] };
 
 function describe({ code, message }: Psd2Error) {
   return { code, message };

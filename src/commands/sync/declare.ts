@@ -11,6 +11,11 @@ export function declareSync(sync: Command, run: Run): void {
     )
     .option('--concurrency <n>', 'how many customers at once', '8')
     .option('--cores <n>', 'how many cores to use; default: all')
+    .option(
+      '--unattended-reads <n>',
+      'how often a day to read an account while the customer is not there (no --psu-ip)',
+      '4',
+    )
     .addHelpText(
       'after',
       `
@@ -23,6 +28,10 @@ The next sync goes on where an interrupted one stopped. Ctrl-C or SIGTERM takes 
 was read, and ends with exit code 130; a second one ends at once.
 
 With hundreds of customers all cores are used: --cores says how many. --concurrency counts over all of them.
+
+A bank may allow four reads of an account a day while the customer is not there (RTS (EU) 2018/389, article 36
+(5) (b)). psd2 counts them by the bank's day, also those of other commands. What was read --unattended-reads times is
+skipped, and a warning says when it may be read again; that is no failure. With --psu-ip nothing is counted.
 
 What goes wrong with one customer stops no other; the exit code is then that of the first failure. A customer
 whose SCA the bank wants (exit code 6) reads the transactions once with psd2 accounts transactions.

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { day, list, oneOf, orNull, text, whole } from '../shared/fields.ts';
+import { day, list, oneOf, orNull, text, time, whole } from '../shared/fields.ts';
 
 /** What a sync did. */
 export const syncReport = () =>
@@ -9,10 +9,14 @@ export const syncReport = () =>
     customers: list(
       z.object({
         customerId: text('whose folder it is'),
-        status: oneOf(['synced', 'partly', 'failed'], 'how far psd2 came'),
+        status: oneOf(
+          ['synced', 'partly', 'waiting', 'failed'],
+          'how far psd2 came; waiting: all accounts were read as often as they may be today',
+        ),
         accounts: whole('how many there are'),
         newTransactions: whole('how many were added'),
         pending: whole('how many there are now'),
+        skipped: list(z.string(), 'productId of each account that was read as often as it may be today'),
         errors: list(
           z.object({
             productId: orNull(text('null: the customer as a whole could not be synced')),
@@ -24,6 +28,7 @@ export const syncReport = () =>
       }),
       'one for each',
     ),
+    nextReadsAt: orNull(time('when what was skipped may be read again; null where nothing was')),
     totals: z.object({
       synced: whole('customers that were synced completely'),
       accounts: whole('over all customers'),

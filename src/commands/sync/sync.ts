@@ -1,10 +1,10 @@
 import { availableParallelism } from 'node:os';
 import type { Pace } from '../../bank/call/pace.ts';
-import { addDays, bankDay, type IsoDate, parseDate } from '../../domain/calendar.ts';
+import { addDays, bankDay, bankLocalTime, type IsoDate, parseDate } from '../../domain/calendar.ts';
 import { Psd2Error } from '../../errors.ts';
 import { DAYS_WITHOUT_SCA } from '../../flows/sync.ts';
 import { cleanText } from '../../terminal/clean.ts';
-import type { Column } from '../../terminal/output.ts';
+import { type Column, writeLocalTime } from '../../terminal/output.ts';
 import type { Context } from '../context.ts';
 import { customerOf } from '../open/store.ts';
 import { keepHeapSmall } from '../shared/keep-heap-small.ts';
@@ -25,6 +25,7 @@ export interface SyncOptions {
   concurrency: string;
   /** Undefined: all that there are. */
   cores: string | undefined;
+  unattendedReads: string;
 }
 
 /** Signatures and waits for the disk; Node has four by itself. */
@@ -44,6 +45,7 @@ export async function sync(context: Context, options: SyncOptions): Promise<void
   const concurrency = readWholeNumber('--concurrency', options.concurrency, 1, 99);
   const cores =
     options.cores === undefined ? availableParallelism() : readWholeNumber('--cores', options.cores, 1, 999);
+  const unattendedReads = readWholeNumber('--unattended-reads', options.unattendedReads, 1, 9999);
   // Read when the pool is first used, which is later: four threads that wait for the disk would keep signatures waiting.
   process.env.UV_THREADPOOL_SIZE ??= String(POOL_THREADS);
   const customers = await customersOf(context, options.allCustomers);
@@ -56,6 +58,7 @@ export async function sync(context: Context, options: SyncOptions): Promise<void
       out: options.out,
       since: options.since === undefined ? undefined : since,
       today,
+      unattendedReads,
       customers,
       progress,
     },
@@ -72,11 +75,15 @@ export async function sync(context: Context, options: SyncOptions): Promise<void
   const failures = synced.flatMap((each) => each.failures);
   if (context.world.signal.aborted) throw stopped(progress.done, customers.length, failures[0]);
 
+  await (await import('../expiring/warn.ts')).warnOfEndings(context, customers);
   reports.sort((a, b) => a.customerId.localeCompare(b.customerId));
-  report(context, { out: options.out, since, customers: reports }, pace.turns);
+  const hasSkipped = reports.some(({ status, skipped }) => status === 'waiting' || skipped.length > 0);
+  const nextReadsAt = hasSkipped ? new Date(bankLocalTime(addDays(today, 1), '00:00')).toISOString() : null;
+  if (nextReadsAt !== null) warnOfSkipped(context, reports, unattendedReads, nextReadsAt);
+  report(context, { out: options.out, since, customers: reports, nextReadsAt }, pace.turns);
   const [first] = failures;
   if (first) {
-    const incomplete = reports.filter(({ status }) => status !== 'synced').length;
+    const incomplete = reports.filter(({ errors }) => errors.length > 0).length;
     throw new Psd2Error(
       first.code,
       `${incomplete} of ${customers.length} customers could not be synced completely; the first failure: ${first.message}`,
@@ -146,6 +153,19 @@ function shares(whole: number, count: number): number[] {
   return Array.from({ length: count }, (_, index) => Math.floor((whole + index) / count));
 }
 
+/** @param at when they may be read again, ISO 8601 */
+function warnOfSkipped({ terminal }: Context, reports: CustomerReport[], budget: number, at: string): void {
+  const customers = reports.filter(({ status }) => status === 'waiting').length;
+  const accounts = reports.reduce((all, { skipped }) => all + skipped.length, 0);
+  const skipped = [
+    ...(customers > 0 ? [`${customers} customer${customers === 1 ? '' : 's'}`] : []),
+    ...(accounts > 0 ? [`${accounts} account${accounts === 1 ? '' : 's'}`] : []),
+  ];
+  terminal.warn(
+    `Skipped: ${skipped.join(' and ')}, read ${budget} time${budget === 1 ? '' : 's'} today without the customer (--unattended-reads). They may be read again from ${writeLocalTime(at)}.`,
+  );
+}
+
 const TOTAL_FIELDS: Column<SyncReport>[] = [
   { title: 'Folder', value: ({ out }) => out },
   { title: 'Customers', value: ({ customers }) => String(customers.length) },
@@ -160,6 +180,8 @@ const TOTAL_FIELDS: Column<SyncReport>[] = [
 interface SyncReport {
   out: string;
   since: IsoDate;
+  /** ISO 8601; null where nothing was skipped. */
+  nextReadsAt: string | null;
   totals: { synced: number; accounts: number; newTransactions: number; pending: number; calls: number };
   customers: CustomerReport[];
 }

@@ -1,0 +1,42 @@
+import { Psd2Error } from '../../errors.ts';
+import type { Column } from '../../terminal/output.ts';
+import type { Context } from '../context.ts';
+import { allEndings, DAY_MS, type Ending, endingBefore } from './endings.ts';
+import { notify } from './notify.ts';
+import { endings as endingsShape } from './shape.ts';
+
+const COLUMNS: Column<Ending>[] = [
+  { title: 'ENDS', value: ({ endsAt }) => endsAt, kind: 'time' },
+  { title: 'KIND', value: ({ kind }) => kind, whole: true },
+  { title: 'NAME', value: ({ name }) => name },
+  { title: 'CUSTOMER', value: ({ customerId }) => customerId, whole: true },
+  { title: 'RENEW WITH', value: ({ next }) => next.join(' ') },
+];
+
+/**
+ * `psd2 expiring`: certificates, logins and consents that end soon, soonest first, each with the command that renews it.
+ *
+ * @throws Psd2Error `ends_soon` when there are some
+ */
+export async function expiring(context: Context, options: { within: string }): Promise<void> {
+  const days = parseDays(options.within);
+  const all = await allEndings(context);
+  const soon = endingBefore(all, new Date(context.world.now().getTime() + days * DAY_MS));
+  await notify(context, soon, all);
+  const span = `${days} day${days === 1 ? '' : 's'}`;
+  await context.output.table(soon, COLUMNS, `Nothing ends within ${span}.`, endingsShape);
+  const [first] = soon;
+  if (!first) return;
+  throw new Psd2Error('ends_soon', `${soon.length} of ${all.length} end within ${span}`, {
+    hint: `First: ${first.next.join(' ')}`,
+  });
+}
+
+/** @throws Psd2Error `usage` */
+function parseDays(text: string): number {
+  const [, days] = /^(\d{1,4})d$/.exec(text) ?? [];
+  if (days !== undefined) return Number(days);
+  throw new Psd2Error('usage', `--within ${JSON.stringify(text)} is not a number of days`, {
+    hint: 'For example --within 14d.',
+  });
+}

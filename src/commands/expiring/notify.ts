@@ -1,0 +1,51 @@
+import { join } from 'node:path';
+import * as z from 'zod/mini';
+import { Psd2Error } from '../../errors.ts';
+import { makePrivateFolder, readJsonFile, writeJsonFile } from '../../store/disk/json-file.ts';
+import type { Context } from '../context.ts';
+import { runOutsideCommand } from '../shared/outside-command.ts';
+import type { Ending } from './endings.ts';
+
+/** When what was told of ends, by its name. */
+const told = z.record(z.string(), z.string());
+
+/**
+ * Gives each ending to the operator's command (`PSD2_NOTIFY`) as JSON on its standard input, once: again when it ends at
+ * another time. What the command does not take is given to it the next time.
+ *
+ * @param all that ends, also later: of what is gone nothing is remembered
+ */
+export async function notify(
+  context: Context,
+  soon: readonly Ending[],
+  all: readonly Ending[],
+): Promise<void> {
+  const { env, folder, terminal } = context;
+  const command = env.PSD2_NOTIFY;
+  if (!command) return;
+  const { name: profile } = context.profile();
+  const place = join(folder.root, 'notified');
+  const path = join(place, `${profile}.json`);
+  const keys = new Set(all.map(keyOf));
+  const before = Object.entries(readJsonFile(path, told) ?? {});
+  const known = new Map(before.filter(([key]) => keys.has(key)));
+  for (const ending of soon) {
+    if (known.get(keyOf(ending)) === ending.endsAt) continue;
+    try {
+      await runOutsideCommand(context, 'notify', command, `${JSON.stringify({ profile, ...ending })}\n`);
+    } catch (error) {
+      if (!(error instanceof Psd2Error) || error.code === 'interrupted') throw error;
+      terminal.warn([error.message, error.hint].filter(Boolean).join('. '));
+      continue;
+    }
+    known.set(keyOf(ending), ending.endsAt);
+    makePrivateFolder(place);
+    await writeJsonFile(path, Object.fromEntries(known), told, terminal.warn);
+  }
+}
+
+/** Of consents, those of other products are other ones. */
+function keyOf({ kind, name, customerId, next }: Ending): string {
+  const products = kind === 'consent' ? next.filter((_word, at) => next[at - 1] === '--product') : [];
+  return [kind, name, customerId ?? '', ...products].join(' ');
+}

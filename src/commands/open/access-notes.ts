@@ -1,0 +1,75 @@
+import type { Bank, TokenSource } from '../../bank/call/bank.ts';
+import { Psd2Error } from '../../errors.ts';
+import { AccessNotes } from '../../store/files/access-notes.ts';
+import type { StoredLogin } from '../../store/ports.ts';
+import type { ProfileContext } from '../context.ts';
+
+/** What the bank refused the profile's logins. */
+export function openAccessNotes({ folder, profile }: ProfileContext): AccessNotes {
+  return new AccessNotes(folder, profile().name);
+}
+
+/** Writes a help, not a duty: what can't be written keeps no error from being told. */
+async function unlessItFails(write: () => Promise<void>): Promise<void> {
+  try {
+    await write();
+  } catch (error) {
+    if (!(error instanceof Psd2Error)) throw error;
+  }
+}
+
+/** The same tokens; that the bank refuses to renew them is noted. */
+export function notingRefreshes(
+  tokens: TokenSource,
+  context: ProfileContext,
+  holder: string | null,
+  loginNow: () => Promise<StoredLogin | undefined>,
+): TokenSource {
+  const noting = async (get: () => Promise<string>) => {
+    try {
+      return await get();
+    } catch (error) {
+      const login = await loginNow();
+      // Without a status nothing was asked of the bank.
+      if (error instanceof Psd2Error && error.code === 'not_logged_in' && error.httpStatus && login) {
+        const refused = { at: context.world.now().toISOString(), message: error.message };
+        await unlessItFails(() => openAccessNotes(context).refreshRefused(holder, login, refused));
+      }
+      throw error;
+    }
+  };
+  return {
+    current: () => noting(() => tokens.current()),
+    renewed: (old) => noting(() => tokens.renewed(old)),
+  };
+}
+
+/** The same bank; a call that it does not allow (HTTP 403) is noted until one is allowed. */
+export function notingCalls(bank: Bank, context: ProfileContext, holder: string | null): Bank {
+  const notes = openAccessNotes(context);
+  let isRefused: boolean | undefined;
+  const noteCall = (message: string | undefined) =>
+    unlessItFails(async () => {
+      isRefused ??= notes.hasRefusedCall(holder);
+      if (isRefused === (message !== undefined)) return;
+      isRefused = message !== undefined;
+      await notes.callRefused(
+        holder,
+        message === undefined ? undefined : { at: context.world.now().toISOString(), message },
+      );
+    });
+  return {
+    exchange: bank.exchange,
+    async call(call, schema) {
+      try {
+        const reading = await bank.call(call, schema);
+        // What concerns a product is what a consent is for.
+        if (call.method === 'GET' && call.path.includes('/products/')) await noteCall(undefined);
+        return reading;
+      } catch (error) {
+        if (error instanceof Psd2Error && error.code === 'forbidden') await noteCall(error.message);
+        throw error;
+      }
+    },
+  };
+}

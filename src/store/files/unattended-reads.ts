@@ -1,0 +1,109 @@
+import { closeSync, constants, fstatSync, openSync, readSync, rmSync, statSync, writeSync } from 'node:fs';
+import { join } from 'node:path';
+import type { IsoDate } from '../../domain/calendar.ts';
+import { Psd2Error } from '../../errors.ts';
+import { listFolder } from '../disk/files.ts';
+import { makePrivateFolder } from '../disk/json-file.ts';
+import { reasonOf } from '../disk/system-error.ts';
+import type { StoreFolder } from '../machine/folder.ts';
+
+/** A read of a customer's account; `productId` is null for the list of accounts. */
+export interface AccountRead {
+  /** At the bank. */
+  day: IsoDate;
+  customerId: string;
+  productId: string | null;
+}
+
+/**
+ * Counts how often accounts were read while the customer was not there, which a bank may limit to four times a day (RTS (EU)
+ * 2018/389, article 36 (5) (b)). A file for the day with a line for each read, only ever appended to, so that processes side by
+ * side need no lock. It is written before the read is made and not flushed: a power cut may lose the last lines.
+ */
+export class UnattendedReads {
+  readonly #folder: string;
+  #day: IsoDate | undefined;
+  /** How much of the day's file is counted, in bytes. */
+  #read = 0;
+  readonly #counts = new Map<string, number>();
+  /** What this run has counted: the calls of one reading are one read. */
+  readonly #taken = new Set<string>();
+
+  constructor(folder: StoreFolder, profile: string) {
+    this.#folder = join(folder.tokens(profile), 'unattended-reads');
+  }
+
+  /** From now on the same accounts count anew. */
+  begin(): void {
+    this.#taken.clear();
+  }
+
+  /**
+   * Counts a read that is about to be made, once a run.
+   *
+   * @param budget how many may be made a day
+   * @returns false, and the read is not to be made, where that many are made already
+   * @throws Psd2Error `config` when it can't be written
+   */
+  async take(read: AccountRead, budget = Number.POSITIVE_INFINITY): Promise<boolean> {
+    const line = `${read.customerId} ${read.productId ?? '*'}\n`;
+    if (this.#taken.has(`${read.day} ${line}`)) return true;
+    const path = this.#turnTo(read.day);
+    try {
+      if (budget !== Number.POSITIVE_INFINITY && this.#count(path, line) >= budget) return false;
+      makePrivateFolder(this.#folder);
+      const { O_RDWR, O_APPEND, O_CREAT, O_NONBLOCK, O_NOFOLLOW } = constants;
+      const file = openSync(path, O_RDWR | O_APPEND | O_CREAT | O_NONBLOCK | O_NOFOLLOW, 0o600);
+      try {
+        writeSync(file, line);
+        // Another process may have taken the last one at the same time.
+        if (this.#countIn(file, line) > budget) return false;
+      } finally {
+        closeSync(file);
+      }
+    } catch (cause) {
+      if (cause instanceof Psd2Error) throw cause;
+      throw new Psd2Error('config', `The count of reads ${path} cannot be written: ${reasonOf(cause)}`, {
+        hint: 'Check the free space, and who owns the folder.',
+        cause,
+      });
+    }
+    this.#taken.add(`${read.day} ${line}`);
+    return true;
+  }
+
+  #turnTo(day: IsoDate): string {
+    if (day !== this.#day) {
+      this.#day = day;
+      this.#read = 0;
+      this.#counts.clear();
+      for (const file of listFolder(this.#folder))
+        if (file < day) rmSync(join(this.#folder, file), { force: true });
+    }
+    return join(this.#folder, day);
+  }
+
+  #count(path: string, line: string): number {
+    if ((statSync(path, { throwIfNoEntry: false })?.size ?? 0) <= this.#read)
+      return this.#counts.get(line) ?? 0;
+    const { O_RDONLY, O_NONBLOCK, O_NOFOLLOW } = constants;
+    const file = openSync(path, O_RDONLY | O_NONBLOCK | O_NOFOLLOW);
+    try {
+      return this.#countIn(file, line);
+    } finally {
+      closeSync(file);
+    }
+  }
+
+  /** Counts what other processes have appended, too. */
+  #countIn(file: number, line: string): number {
+    const added = Buffer.alloc(Math.max(0, fstatSync(file).size - this.#read));
+    const text = added.subarray(0, readSync(file, added, 0, added.length, this.#read)).toString('latin1');
+    const whole = text.slice(0, text.lastIndexOf('\n') + 1);
+    this.#read += whole.length;
+    for (const each of whole.split(/(?<=\n)/)) {
+      if (each !== '') this.#counts.set(each, (this.#counts.get(each) ?? 0) + 1);
+    }
+    return this.#counts.get(line) ?? 0;
+  }
+}

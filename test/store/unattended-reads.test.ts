@@ -1,0 +1,74 @@
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { type IsoDate, parseDate } from '../../src/domain/calendar.ts';
+import { UnattendedReads } from '../../src/store/files/unattended-reads.ts';
+import { newConfigFolder, temporaryFolder } from './temporary-folder.ts';
+
+const temporary = temporaryFolder();
+const newFolder = () => newConfigFolder(temporary);
+const TODAY = parseDate('today', '2026-11-21');
+const read = (productId: string | null, day: IsoDate = TODAY) => ({ day, customerId: '1048262', productId });
+
+/** As many runs as are given read the same account, each with a process of its own. */
+async function runs(folder: ReturnType<typeof newFolder>, count: number, budget: number): Promise<boolean[]> {
+  const taken: boolean[] = [];
+  for (let run = 0; run < count; run += 1)
+    taken.push(await new UnattendedReads(folder, 'bank').take(read('0010482620'), budget));
+  return taken;
+}
+
+test('an account is read as often a day as the budget says', async () => {
+  expect(await runs(newFolder(), 6, 4)).toEqual([true, true, true, true, false, false]);
+});
+
+test('the calls of one reading are one read, and those of the next run another', async () => {
+  const reads = new UnattendedReads(newFolder(), 'bank');
+  for (const _call of [1, 2, 3]) expect(await reads.take(read('0010482620'), 1)).toBe(true);
+  reads.begin();
+  expect(await reads.take(read('0010482620'), 1)).toBe(false);
+});
+
+test('accounts, customers and profiles are counted each for itself', async () => {
+  const folder = newFolder();
+  await runs(folder, 1, 1);
+  const reads = new UnattendedReads(folder, 'bank');
+  expect(await reads.take(read('0010482620'), 1)).toBe(false);
+  expect(await reads.take(read('0010482638'), 1)).toBe(true);
+  expect(await reads.take(read(null), 1)).toBe(true);
+  expect(await reads.take({ ...read('0010482620'), customerId: '1048263' }, 1)).toBe(true);
+  expect(await new UnattendedReads(folder, 'other').take(read('0010482620'), 1)).toBe(true);
+});
+
+test('what another process counts meanwhile counts', async () => {
+  const folder = newFolder();
+  const reads = new UnattendedReads(folder, 'bank');
+  expect(await reads.take(read('0010482620'), 3)).toBe(true);
+  await runs(folder, 2, 9);
+  reads.begin();
+  expect(await reads.take(read('0010482620'), 3)).toBe(false);
+});
+
+test('the next day counts anew, and the file of the day before goes', async () => {
+  const folder = newFolder();
+  await runs(folder, 4, 4);
+  const reads = new UnattendedReads(folder, 'bank');
+  const tomorrow = parseDate('tomorrow', '2026-11-22');
+  expect(await reads.take(read('0010482620', tomorrow), 1)).toBe(true);
+  expect(readdirSync(join(folder.tokens('bank'), 'unattended-reads'))).toEqual([tomorrow]);
+});
+
+test('a read without a budget is counted and never refused', async () => {
+  const folder = newFolder();
+  expect(await runs(folder, 2, Number.POSITIVE_INFINITY)).toEqual([true, true]);
+  const file = join(folder.tokens('bank'), 'unattended-reads', TODAY);
+  expect(readFileSync(file, 'utf8')).toBe('1048262 0010482620\n'.repeat(2));
+});
+
+test('a line that a power cut has left unfinished counts for nothing', async () => {
+  const folder = newFolder();
+  await runs(folder, 1, 9);
+  const file = join(folder.tokens('bank'), 'unattended-reads', TODAY);
+  writeFileSync(file, '1048262 0010482620\n1048262 00104');
+  expect(await new UnattendedReads(folder, 'bank').take(read('0010482638'), 1)).toBe(true);
+});
