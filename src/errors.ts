@@ -46,8 +46,15 @@ export type ErrorCode =
 
 /** What is known of the call that failed: the ids are what a bank's support asks for. */
 export interface ErrorContext {
-  /** What the operator can do about it, one sentence. */
+  /** What the operator can do about it, one sentence. Commands of psd2 stand in `next`, not in it. */
   hint?: string;
+  /**
+   * The commands of psd2 that go on from here, the best first, each as its arguments: `['transfer', 'resume', flow]`. Where
+   * the error is written, they come after the hint, quoted for a shell, with the profile that was given.
+   */
+  next?: string[][];
+  /** The local id of the flow that it is about. */
+  flow?: string;
   httpStatus?: number;
   /** `result.messages[].code` of the bank's answer. */
   bankCode?: string;
@@ -72,6 +79,8 @@ export class Psd2Error extends Error {
   override readonly name = 'Psd2Error';
   readonly code: ErrorCode;
   readonly hint: string | undefined;
+  readonly next: string[][] | undefined;
+  readonly flow: string | undefined;
   readonly httpStatus: number | undefined;
   readonly bankCode: string | undefined;
   readonly outcome: 'ERROR' | undefined;
@@ -84,6 +93,8 @@ export class Psd2Error extends Error {
     super(message, context.cause === undefined ? undefined : { cause: context.cause });
     this.code = code;
     this.hint = context.hint;
+    this.next = context.next;
+    this.flow = context.flow;
     this.httpStatus = context.httpStatus;
     this.bankCode = context.bankCode;
     this.outcome = context.outcome;
@@ -95,19 +106,10 @@ export class Psd2Error extends Error {
 
   /** What is known of the call that failed. */
   get context(): ErrorContext {
-    const { hint, httpStatus, bankCode, outcome, requestId, tppRequestId, transactionId, resourceId, cause } =
-      this;
-    const fields = {
-      hint,
-      httpStatus,
-      bankCode,
-      outcome,
-      requestId,
-      tppRequestId,
-      transactionId,
-      resourceId,
-      cause,
-    };
+    const { hint, next, flow, httpStatus, bankCode, outcome, requestId, tppRequestId, transactionId } = this;
+    const { resourceId, cause } = this;
+    const ids = { requestId, tppRequestId, transactionId, resourceId };
+    const fields = { hint, next, flow, httpStatus, bankCode, outcome, ...ids, cause };
     return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
   }
 

@@ -10,6 +10,7 @@ import {
   Primitive,
 } from 'asn1js';
 import { Psd2Error } from '../errors.ts';
+import { quoteForShell } from '../quote-for-shell.ts';
 import { WrongPassphrase } from './key-pair.ts';
 
 /** What a PKCS#12 file holds, as PEM. */
@@ -158,11 +159,7 @@ function refuseOldCiphers(parts: Part[], file: Pkcs12File): void {
 function conversion({ path }: Pkcs12File): string {
   const old = path ?? 'old.p12';
   const pem = `${old.replace(/\.(p12|pfx)$/i, '')}.pem`;
-  return `openssl pkcs12 -legacy -in ${quote(old)} -out ${quote(pem)}`;
-}
-
-function quote(path: string): string {
-  return /^[\w./@:+-]+$/.test(path) ? path : `'${path.replaceAll("'", `'\\''`)}'`;
+  return `openssl pkcs12 -legacy -in ${quoteForShell(old)} -out ${quoteForShell(pem)}`;
 }
 
 /** OpenSSL checks the MAC, so that a wrong passphrase is told from a damaged file. */

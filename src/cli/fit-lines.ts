@@ -1,3 +1,5 @@
+import { widthOf, wrapWords } from '../terminal/cells.ts';
+
 /** What stands before the text of a line: an indentation, or the name in a list of names. */
 const BEFORE = /^ *(?:\S.*? {2,})?/;
 /** A column of text that would be narrower begins at the left instead. */
@@ -13,20 +15,13 @@ export function fitLines(text: string, columns: number | undefined): string {
   if (!columns) return text;
   return text
     .split('\n')
-    .map((line) => (line.length <= columns || /^ *\$ /.test(line) ? line : fitLine(line, columns)))
+    .map((line) => (widthOf(line) <= columns || /^ *\$ /.test(line) ? line : fitLine(line, columns)))
     .join('\n');
 }
 
 function fitLine(line: string, columns: number): string {
   const start = BEFORE.exec(line)?.[0].length ?? 0;
   const indent = start > columns - LEAST_WIDTH ? 0 : start;
-  const lines = [line.slice(0, indent)];
-  for (const word of line.slice(indent).split(' ')) {
-    const last = lines.at(-1) ?? '';
-    const isFirst = last.length === indent;
-    if (isFirst || last.length + 1 + word.length <= columns)
-      lines[lines.length - 1] = isFirst ? last + word : `${last} ${word}`;
-    else lines.push(' '.repeat(indent) + word);
-  }
-  return lines.join('\n');
+  const lines = wrapWords(line.slice(indent), columns - indent);
+  return line.slice(0, indent) + lines.join(`\n${' '.repeat(indent)}`);
 }

@@ -2,7 +2,7 @@ import { isIP } from 'node:net';
 import { Option } from '@commander-js/extra-typings';
 import type { Globals } from '../commands/context.ts';
 import { Psd2Error } from '../errors.ts';
-import { type OutputFormat, parseOutputFormat } from '../terminal/output.ts';
+import { isSet } from './output-mode.ts';
 
 /** The global options with their environment (command contract, "Global options"). */
 export const GLOBAL_OPTIONS = {
@@ -64,47 +64,6 @@ export interface RawGlobals {
   color: boolean;
 }
 
-/** How the command speaks: read first, so that even a wrong option is reported in the right form. */
-export interface Manner {
-  format: OutputFormat;
-  /** JMESPath over what `--json` would print. */
-  query: string | undefined;
-  /** Strings that the query gives are printed bare. */
-  bareStrings: boolean;
-  noInput: boolean;
-  quiet: boolean;
-  colour: boolean;
-}
-
-/** @throws Psd2Error `usage` */
-export function readManner(raw: RawGlobals, env: NodeJS.ProcessEnv, isTerminal: boolean): Manner {
-  const forced = env.FORCE_COLOR !== undefined && env.FORCE_COLOR !== '' && env.FORCE_COLOR !== '0';
-  const output = raw.output ? parseOutputFormat(raw.output) : undefined;
-  const query = raw.query;
-  if (query !== undefined && raw.raw) throw new Psd2Error('usage', '--query and --raw exclude each other');
-  if (query !== undefined && output === 'table' && !raw.json) {
-    throw new Psd2Error('usage', '--query gives no table', { hint: 'Use -o json, ndjson or csv.' });
-  }
-  if (raw.rawOutput && query === undefined) {
-    throw new Psd2Error('usage', '--raw-output prints what --query gives, and there is no --query', {
-      hint: "For example: psd2 accounts list --query '[].iban' -r",
-    });
-  }
-  if (raw.rawOutput && output === 'csv' && !raw.json) {
-    throw new Psd2Error('usage', '--raw-output and -o csv exclude each other', {
-      hint: 'CSV has no quotes around texts that need none.',
-    });
-  }
-  return {
-    bareStrings: raw.rawOutput === true,
-    format: raw.json ? 'json' : (output ?? (query === undefined ? 'table' : 'json')),
-    query,
-    noInput: !raw.input || isSet(env.PSD2_NO_INPUT),
-    quiet: raw.quiet === true,
-    colour: raw.color && !env.NO_COLOR && (forced || isTerminal),
-  };
-}
-
 /** @throws Psd2Error `usage` */
 export function readGlobals(raw: RawGlobals, env: NodeJS.ProcessEnv): Globals {
   /** What the operator gave a value by, for the messages. */
@@ -125,10 +84,6 @@ export function readGlobals(raw: RawGlobals, env: NodeJS.ProcessEnv): Globals {
     language: readLanguage(by(GLOBAL_OPTIONS.lang, raw.lang), raw.lang),
     traceComponent: readComponent(by(GLOBAL_OPTIONS.trace, raw.trace), raw.trace),
   };
-}
-
-function isSet(value: string | undefined): boolean {
-  return value !== undefined && value !== '' && value !== '0' && value !== 'false';
 }
 
 function readSeconds(name: string, text: string): number {

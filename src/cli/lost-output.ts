@@ -1,6 +1,6 @@
 import { Psd2Error } from '../errors.ts';
+import { wantsJson } from './output-mode.ts';
 import { reportError } from './report-error.ts';
-import { wantsJson } from './wants-json.ts';
 
 /** What can't be written to stdout or stderr ends no payment half way, and is not passed over. */
 export function watchOutput(): void {
@@ -23,7 +23,8 @@ export function endOverLostOutput(error: NodeJS.ErrnoException): void {
  */
 function reportLostOutput({ code = 'unknown reason' }: NodeJS.ErrnoException): number {
   const error = new Psd2Error('config', `Standard output could not be written (${code})`, {
-    hint: 'Check the free space where it goes. What became of a payment is shown by psd2 transfer list.',
+    hint: 'Check the free space where it goes. See what became of a payment with:',
+    next: [['transfer', 'list']],
   });
-  return reportError(error, process.stderr, wantsJson());
+  return reportError(error, process.stderr, { asJson: wantsJson() });
 }

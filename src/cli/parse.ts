@@ -1,9 +1,9 @@
 import { CommanderError } from '@commander-js/extra-typings';
 import { didYouMean } from '../did-you-mean.ts';
 import { Psd2Error } from '../errors.ts';
-import { buildProgram } from './program.ts';
+import { wantsJson } from './output-mode.ts';
+import { buildProgram, UNKNOWN_NAME } from './program.ts';
 import { reportError } from './report-error.ts';
-import { wantsJson } from './wants-json.ts';
 
 /** Reads this process's arguments, runs the command they name, and sets the exit code. */
 export async function parse(version: string): Promise<void> {
@@ -18,7 +18,7 @@ export async function parse(version: string): Promise<void> {
     // It may be that nobody reads the message.
     process.stderr.on('error', () => {});
     const failure = error instanceof CommanderError ? toUsageError(error) : error;
-    process.exitCode = reportError(failure, process.stderr, wantsJson());
+    process.exitCode = reportError(failure, process.stderr, { asJson: wantsJson() });
   }
 }
 
@@ -36,8 +36,8 @@ function toUsageError(error: CommanderError): Psd2Error {
   const hint = choices
     ? didYouMean(given ?? '', choices.split(', ')).trim()
     : suggestions.join(' ').replace(/[()]/g, '').trim();
-  const help = /^(Unknown command|There is no help)/.test(message)
-    ? 'See which there are with: psd2 --help'
-    : 'Add --help to see how the command is used.';
-  return new Psd2Error('usage', message, { hint: hint || help });
+  if (hint) return new Psd2Error('usage', message, { hint });
+  return error.code === UNKNOWN_NAME
+    ? new Psd2Error('usage', message, { hint: 'See which there are with:', next: [['--help']] })
+    : new Psd2Error('usage', message, { hint: 'Add --help to see how the command is used.' });
 }

@@ -3,10 +3,10 @@ import type { Run } from '../commands/declare.ts';
 import { didYouMean } from '../did-you-mean.ts';
 import { fitLines } from './fit-lines.ts';
 import { GLOBAL_OPTIONS as G } from './globals.ts';
+import { wantsJson } from './output-mode.ts';
 import { columnsOfStdout, printAtOnce } from './print-at-once.ts';
 import { formatRootHelp } from './root-help.ts';
 import { TOPICS } from './topics.ts';
-import { wantsJson } from './wants-json.ts';
 
 const SOURCES: Readonly<Record<string, 'option' | 'environment'>> = { cli: 'option', env: 'environment' };
 
@@ -164,6 +164,9 @@ Help: psd2 help <command>, or psd2 help <topic> (${Object.keys(TOPICS).join(', '
   return program;
 }
 
+/** The code of commander's error about a command, or a topic of the help, that is not there. */
+export const UNKNOWN_NAME = 'psd2.unknownName';
+
 /** Ends the help of every command. */
 export const GLOBAL_OPTIONS_NOTE =
   '\nThe global options (--profile, --json, --yes, ...) are shown by psd2 help options.';
@@ -217,7 +220,7 @@ function refuseHelpOnNothing(group: CommandUnknownOpts): void {
 
 function refuseWord(group: CommandUnknownOpts, word: string): void {
   const names = group.commands.map((command) => command.name());
-  group.error(`error: unknown command '${word}'\n${didYouMean(word, names)}`);
+  group.error(`error: unknown command '${word}'\n${didYouMean(word, names)}`, { code: UNKNOWN_NAME });
 }
 
 /** As commander does, but for what may be repeated, whose default is an empty list. */
@@ -248,7 +251,9 @@ async function showHelp(program: CommandUnknownOpts, words: string[]): Promise<v
         ...command.commands.map((each) => each.name()),
         ...(command === program ? Object.keys(TOPICS) : []),
       ];
-      program.error(`error: there is no help on '${words.join(' ')}'\n${didYouMean(word, known)}`);
+      program.error(`error: there is no help on '${words.join(' ')}'\n${didYouMean(word, known)}`, {
+        code: UNKNOWN_NAME,
+      });
     } else command = child;
   }
   command.outputHelp();

@@ -1,6 +1,16 @@
+import { adviceOf, commandOf } from '../advice.ts';
 import { type ErrorContext, Psd2Error } from '../errors.ts';
+import { wrapWords } from '../terminal/cells.ts';
 import { cleanJson, cleanLines, cleanText } from '../terminal/clean.ts';
 import { type ExitCode, exitCodeOf } from './exit-codes.ts';
+
+/** How an error is written. */
+export interface ErrorStyle {
+  /** One line of JSON, for programs. */
+  asJson: boolean;
+  /** The `--profile` that this command was given: the commands that an error names repeat it. */
+  profile?: string | undefined;
+}
 
 /**
  * Writes an error to stderr: one line of JSON, or a sentence with its hint. Anything but a Psd2Error is a bug
@@ -8,39 +18,68 @@ import { type ExitCode, exitCodeOf } from './exit-codes.ts';
  *
  * @returns the exit code (command contract, "Exit codes")
  */
-export function reportError(error: unknown, stderr: NodeJS.WriteStream, asJson: boolean): ExitCode {
+export function reportError(error: unknown, stderr: NodeJS.WriteStream, style: ErrorStyle): ExitCode {
   if (!(error instanceof Psd2Error)) {
-    const stack = error instanceof Error ? (error.stack ?? error.message) : String(error);
-    stderr.write(
-      asJson
-        ? `${toJson({ code: 'bug', message: error instanceof Error ? error.message : String(error), exitCode: 1 })}\n`
-        : `This is a bug in psd2. Please report it with the lines below.\n${cleanLines(stack)}\n`,
-    );
+    reportBug(error, stderr, style.asJson);
     return 1;
   }
   const exitCode = exitCodeOf(error.code);
-  const { code, message, hint, httpStatus, bankCode, requestId, tppRequestId, transactionId } = error;
-  if (asJson) {
-    stderr.write(`${toJson({ code, message, exitCode, ...error.context })}\n`);
-    return exitCode;
+  const hint = adviceOf(error, style.profile);
+  if (style.asJson) {
+    const { code, message, context } = error;
+    const next = error.next?.map((words) => commandOf(words, style.profile));
+    stderr.write(`${toJson({ code, message, exitCode, ...context, hint, next })}\n`);
+  } else {
+    const lines = [...sentencesOf(error, hint), ...idsOf(error)];
+    stderr.write(`${lines.map((line, at) => wrapLine(line, at === 0 ? 0 : 2, stderr)).join('\n')}\n`);
   }
+  return exitCode;
+}
+
+function reportBug(error: unknown, stderr: NodeJS.WriteStream, asJson: boolean): void {
+  const message = error instanceof Error ? error.message : String(error);
+  const stack = error instanceof Error ? (error.stack ?? message) : message;
+  stderr.write(
+    asJson
+      ? `${toJson({ code: 'bug', message, exitCode: 1 })}\n`
+      : `This is a bug in psd2. Please report it with the lines below.\n${cleanLines(stack)}\n`,
+  );
+}
+
+function sentencesOf({ message, next }: Psd2Error, hint: string | undefined): string[] {
+  const first = `psd2: ${endSentence(cleanText(message))}`;
+  if (hint === undefined) return [first];
+  // A command that someone may copy gets no full stop.
+  return [first, `  ${next ? cleanText(hint) : endSentence(cleanText(hint))}`];
+}
+
+/** The ids that a bank's support asks for. */
+function idsOf({ httpStatus, bankCode, requestId, tppRequestId, transactionId }: Psd2Error): string[] {
   const ids = [
     bankCode && `code ${bankCode}`,
     requestId && `bank request ${requestId}`,
     tppRequestId && `request ${tppRequestId}`,
     transactionId && `transaction ${transactionId}`,
   ].filter(Boolean);
-  stderr.write(`psd2: ${endSentence(cleanText(message))}\n`);
-  if (hint) stderr.write(`  ${endSentence(cleanText(hint))}\n`);
-  if (httpStatus !== undefined && ids.length > 0) stderr.write(`  (${cleanText(ids.join(', '))})\n`);
-  return exitCode;
+  return httpStatus === undefined || ids.length === 0 ? [] : [`  (${cleanText(ids.join(', '))})`];
+}
+
+/** Broken between words where it is wider than the terminal; what goes on stands as far in as `indent` says. */
+function wrapLine(line: string, indent: number, { isTTY, columns }: NodeJS.WriteStream): string {
+  if (!isTTY || !columns) return line;
+  const blanks = ' '.repeat(indent);
+  return wrapWords(line.slice(indent), columns - indent)
+    .map((part) => blanks + part)
+    .join('\n');
 }
 
 function toJson(
-  error: { code: string; message: string; exitCode: ExitCode } & Omit<ErrorContext, 'cause'>,
+  error: { code: string; message: string; exitCode: ExitCode } & {
+    [Key in keyof Omit<ErrorContext, 'cause'>]: ErrorContext[Key] | undefined;
+  },
 ): string {
-  const { code, message, exitCode, hint, httpStatus, bankCode, requestId, tppRequestId, transactionId } =
-    error;
+  const { code, message, exitCode, hint, next, flow, httpStatus, bankCode } = error;
+  const { requestId, tppRequestId, transactionId } = error;
   const unknown = null;
   return cleanJson(
     JSON.stringify({
@@ -49,6 +88,8 @@ function toJson(
         message,
         exitCode,
         hint: hint ?? unknown,
+        next: next ?? [],
+        flow: flow ?? unknown,
         httpStatus: httpStatus ?? unknown,
         bankCode: bankCode ?? unknown,
         requestId: requestId ?? unknown,
@@ -62,9 +103,9 @@ function toJson(
 /** In characters, with what stands before it. */
 const LONGEST_COMMAND = 1000;
 
-/** A full stop, unless there is an end already, or a command that someone may copy. */
+/** A full stop, unless there is an end already, or a command of another program that someone may copy. */
 function endSentence(text: string): string {
-  // A bank's own words may be long, and there is no command of ours in their beginning.
+  // A bank's own words may be long, and there is no command in their beginning.
   const end = text.slice(-LONGEST_COMMAND);
   return /[.!?:]$/.test(end) || /: (psd2 (--profile \S+ )?[^.]*|(openssl|chmod) .*)$/.test(end)
     ? text

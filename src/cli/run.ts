@@ -1,4 +1,4 @@
-import { type Context, openContext } from '../commands/context.ts';
+import { type Context, openContext, type Surroundings } from '../commands/context.ts';
 import type { CommandKind } from '../commands/declare.ts';
 import { Psd2Error } from '../errors.ts';
 import { checkStore, storeFolder } from '../store/machine/folder.ts';
@@ -6,13 +6,14 @@ import { ProfileStore } from '../store/machine/profiles.ts';
 import { passphraseIn } from '../store/machine/settings.ts';
 import { cleanLines } from '../terminal/clean.ts';
 import { openOutput, silentOutput } from '../terminal/output.ts';
-import { openTerminal } from '../terminal/terminal.ts';
-import { type RawGlobals, readGlobals, readManner } from './globals.ts';
+import { openTerminal, type Terminal } from '../terminal/terminal.ts';
+import { type RawGlobals, readGlobals } from './globals.ts';
 import { watchOutput } from './lost-output.ts';
-import { repeatProfile } from './repeat-profile.ts';
-import { reportError } from './report-error.ts';
+import { errorsAreJson, isForPrograms, type OutputMode, readOutputMode } from './output-mode.ts';
+import { type ErrorStyle, reportError } from './report-error.ts';
+import { type Interruption, watchSignals } from './signals.ts';
 import { keepThreadsAwake } from './threads.ts';
-import { realWorld, type Unfinished } from './world.ts';
+import { realWorld } from './world.ts';
 
 /**
  * Runs a command with the real world: opens what it runs with, ends it on Ctrl-C and when its terminal closes, closes what
@@ -24,112 +25,97 @@ export async function runCommand(
   kind: CommandKind | undefined,
   sourceOf: Context['sourceOf'],
 ): Promise<void> {
-  const { env, stdout } = process;
   watchOutput();
   const letThreadsSleep = keepThreadsAwake();
-  const interrupt = new AbortController();
-  let say = (_text: string) => {};
-  const unfinished: Unfinished = new Map();
-  let paging = false;
-  const onSignal = (name: NodeJS.Signals) => {
-    // Ctrl-C in a pager is for the pager.
-    if (paging && name === 'SIGINT') return;
-    if (interrupt.signal.aborted) {
-      // A terminal that closes says so more than once: by its shell and by the system.
-      if (name === 'SIGHUP') return;
-      for (const atStake of new Set(unfinished.values())) say(`${atStake} may be lost.`);
-      process.exit(130);
-    }
-    interrupt.abort(new Psd2Error('interrupted', 'Interrupted'));
-    if (unfinished.size > 0)
-      say(
-        'Waiting for the bank to answer a token call, so that no login is lost. Ctrl-C again ends at once.',
-      );
+  const style: ErrorStyle = {
+    asJson: errorsAreJson(raw),
+    profile: sourceOf('profile') === 'option' ? raw.profile : undefined,
   };
-  process.on('SIGINT', onSignal).on('SIGTERM', onSignal).on('SIGHUP', onSignal);
-
+  const interruption = watchSignals(style);
   const closers: (() => Promise<void>)[] = [];
   try {
-    const manner = readManner(raw, env, stdout.isTTY === true);
-    if (!raw.color) {
-      // Prompts, spinner and tables come from packages that look here.
-      delete env.FORCE_COLOR;
-      env.NO_COLOR = '1';
-    }
-    if (raw.raw && kind !== 'inquiry') {
-      throw new Psd2Error('usage', '--raw works only with the commands that read from the bank');
-    }
-    const { signal } = interrupt;
-    const terminal = openTerminal(process, {
-      ...manner,
-      colour: readManner(raw, env, true).colour,
-      signal,
-    });
-    say = terminal.warn;
-    const folder = storeFolder(env.PSD2_CONFIG_DIR, signal);
-    if (kind !== 'diagnosis') checkStore(folder, terminal.warn);
-    const output = raw.raw
-      ? silentOutput(manner.format)
-      : openOutput(stdout, {
-          ...manner,
-          say: (text) => terminal.say(text),
-          query: await readQuery(manner.query),
-          page: await readPager(
-            process,
-            (text) => terminal.warn(text),
-            (isPaging) => {
-              paging = isPaging;
-            },
-          ),
-        });
-    await command(
-      openContext({
-        globals: readGlobals(raw, env),
-        sourceOf,
-        env,
-        folder,
-        profiles: new ProfileStore(folder, terminal.warn, {
-          signal,
-          passphrase: async (profile) =>
-            passphraseIn(env) ??
-            (terminal.canAsk ? terminal.askSecret(`Passphrase of the profile ${profile}`) : undefined),
-        }),
-        openFlows: new Map(),
-        terminal,
-        output,
-        // Byte for byte, but that a terminal gets nothing that it would act on.
-        printBytes: (bytes) =>
-          stdout.write(stdout.isTTY ? cleanLines(Buffer.from(bytes).toString('utf8')) : bytes),
-        stdoutIsTerminal: stdout.isTTY === true,
-        isForPerson: stdout.isTTY === true && process.stderr.isTTY === true && manner.format === 'table',
-        stdoutColumns: stdout.columns,
-        world: realWorld(signal, unfinished),
-        readStdin: async () => {
-          const [{ text }, { addAbortSignal }] = await Promise.all([
-            import('node:stream/consumers'),
-            import('node:stream'),
-          ]);
-          return text(addAbortSignal(signal, process.stdin)).catch((error) => {
-            throw signal.aborted ? signal.reason : error;
-          });
-        },
-        onEnd: (close) => closers.push(close),
-      }),
-    );
-    output.finish();
+    const world = await openWorld(raw, kind, sourceOf, interruption);
+    await command(openContext({ ...world, onEnd: (close) => closers.push(close) }));
+    world.output.finish();
   } catch (error) {
-    process.exitCode = reportError(
-      raw.profile && sourceOf('profile') === 'option' ? repeatProfile(error, raw.profile) : error,
-      process.stderr,
-      raw.json === true || ['json', 'ndjson'].includes(raw.output ?? (raw.query === undefined ? '' : 'json')),
-    );
+    process.exitCode = reportError(error, process.stderr, style);
   } finally {
     // The command is over; what another part of it has in hand with the bank is not.
-    await Promise.allSettled(unfinished.keys());
+    await Promise.allSettled(interruption.unfinished.keys());
     // The signals are still taken: one that comes now is too late to change how it ended.
     await Promise.allSettled(closers.map((close) => close()));
     letThreadsSleep();
   }
+}
+
+/** Opens what a command runs with. @throws Psd2Error `usage`, `config` */
+async function openWorld(
+  raw: RawGlobals,
+  kind: CommandKind | undefined,
+  sourceOf: Context['sourceOf'],
+  interruption: Interruption,
+): Promise<Omit<Surroundings, 'onEnd'>> {
+  const { env, stdout } = process;
+  const mode = readOutputMode(raw, env, stdout.isTTY === true);
+  if (!raw.color) {
+    // Prompts, spinner and tables come from packages that look here.
+    delete env.FORCE_COLOR;
+    env.NO_COLOR = '1';
+  }
+  if (raw.raw && kind !== 'inquiry')
+    throw new Psd2Error('usage', '--raw works only with the commands that read from the bank');
+  const { signal } = interruption;
+  const asEvents = isForPrograms(mode.format) && process.stderr.isTTY !== true;
+  const terminal = openTerminal(process, { ...mode, asEvents, signal });
+  if (asEvents) warnThrough(terminal);
+  interruption.warn = terminal.warn;
+  const folder = storeFolder(env.PSD2_CONFIG_DIR, signal);
+  if (kind !== 'diagnosis') checkStore(folder, terminal.warn);
+  return {
+    globals: readGlobals(raw, env),
+    sourceOf,
+    env,
+    folder,
+    profiles: new ProfileStore(folder, terminal.warn, {
+      signal,
+      passphrase: async (profile) =>
+        passphraseIn(env) ??
+        (terminal.canAsk ? terminal.askSecret(`Passphrase of the profile ${profile}`) : undefined),
+    }),
+    openFlows: new Map(),
+    terminal,
+    output: raw.raw ? silentOutput(mode.format) : await openStdout(mode, terminal, interruption),
+    // Byte for byte, but that a terminal gets nothing that it would act on.
+    printBytes: (bytes) =>
+      stdout.write(stdout.isTTY ? cleanLines(Buffer.from(bytes).toString('utf8')) : bytes),
+    stdoutIsTerminal: stdout.isTTY === true,
+    isForPerson: stdout.isTTY === true && process.stderr.isTTY === true && mode.format === 'table',
+    stdoutColumns: stdout.columns,
+    world: realWorld(signal, interruption.unfinished),
+    readStdin: () => readStdin(signal),
+  };
+}
+
+/** Warnings of Node's own, which would be lines of text between objects. */
+function warnThrough({ warn }: Terminal): void {
+  process.removeAllListeners('warning').on('warning', ({ name, message }) => warn(`${name}: ${message}`));
+}
+
+async function openStdout(mode: OutputMode, { say, warn }: Terminal, interruption: Interruption) {
+  const page = await readPager(process, warn, (isPaging) => {
+    interruption.isPaging = isPaging;
+  });
+  return openOutput(process.stdout, { ...mode, say, query: await readQuery(mode.query), page });
+}
+
+async function readStdin(signal: AbortSignal): Promise<string> {
+  const [{ text }, { addAbortSignal }] = await Promise.all([
+    import('node:stream/consumers'),
+    import('node:stream'),
+  ]);
+  return text(addAbortSignal(signal, process.stdin)).catch((error) => {
+    throw signal.aborted ? signal.reason : error;
+  });
 }
 
 /** @throws Psd2Error `usage` when it is not JMESPath */

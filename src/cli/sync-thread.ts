@@ -64,6 +64,7 @@ function worldOf(
     colour: false,
     say,
     warn,
+    tell: (event, text) => (event.event === 'warning' ? warn(text) : say(text)),
     whileWaiting: (_text, work) => work,
     mark: () => {},
     marked: (text) => text,

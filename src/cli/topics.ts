@@ -114,9 +114,10 @@ ${table([
 ])}
 
 Amounts are exact decimal texts, never numbers. Dates are YYYY-MM-DD, times ISO 8601; on a terminal they are the local
-time. A list that is longer than the terminal is shown by the command in PSD2_PAGER, or else PAGER. With --json an
-error is one line of JSON on stderr: {"error": {"code", "message", "exitCode", "hint", "httpStatus", "bankCode",
-"requestId", "tppRequestId", "transactionId"}}.`,
+time. A list that is longer than the terminal is shown by the command in PSD2_PAGER, or else PAGER. With --json every
+line of stderr that is no terminal is an object, and the error is the last: {"error": {"code", "message", "exitCode",
+"hint", "next", "flow", "httpStatus", "bankCode", "requestId", "tppRequestId", "transactionId"}}. "next" has the commands
+that go on, as lists of arguments.`,
   },
   privacy: {
     title: 'who learns what: no telemetry',

@@ -19,7 +19,8 @@ export function parseProductId(text: string): ProductId {
     ? `holds the character ${JSON.stringify(odd[0])}: only letters and digits are allowed`
     : `has ${text.length} characters instead of 10`;
   throw new Psd2Error('invalid_product_id', `The product id ${JSON.stringify(text)} ${what}`, {
-    hint: '`psd2 accounts list` shows the product ids; leading zeros belong to them.',
+    hint: 'Leading zeros belong to it. See the product ids with:',
+    next: [['accounts', 'list']],
   });
 }
 
@@ -31,6 +32,7 @@ export function parseProductId(text: string): ProductId {
 export function parseCustomerId(text: string): string {
   if (/^\d{1,20}$/.test(text)) return text;
   throw new Psd2Error('usage', `The customer id ${JSON.stringify(text)} is not a number`, {
-    hint: '`psd2 customer id` shows the id of the customer who is logged in.',
+    hint: 'See the id of the customer who is logged in with:',
+    next: [['customer', 'id']],
   });
 }

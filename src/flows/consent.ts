@@ -7,7 +7,7 @@ import { type Authorization, isExecuted, isPending, readAuthorization } from '..
 import { Psd2Error } from '../errors.ts';
 import type { Open } from '../store/ports.ts';
 import { announcing } from './announce.ts';
-import { resolveHint } from './execute-outcome.ts';
+import { findOut } from './execute-outcome.ts';
 import { lackingResource } from './lacking-resource.ts';
 import type { FlowPorts } from './ports.ts';
 import { awaitAuthorization, type ScaSubject, sendCustomerToSca } from './sca.ts';
@@ -145,7 +145,11 @@ class ConsentRun {
       'outcome_unknown',
       'The bank gave no usable answer to the confirmation of the consent, and does not tell what became of it',
       {
-        hint: `Ask again with: psd2 consent resume ${consent.flow}; or see whether the accounts can be read. ${resolveHint('consent', consent.flow)}`,
+        ...findOut(
+          'consent',
+          consent.flow,
+          'The first asks the bank again. See too whether the accounts can be read.',
+        ),
         transactionId: consent.transactionId,
       },
     );
@@ -236,13 +240,15 @@ function endOf(consent: Consent): Consent {
       }
       if (consent.categories.every(({ outcome }) => outcome === false)) {
         throw new Psd2Error('bank_refused', 'The bank grants none of the categories for these products', {
-          hint: 'See which products the customer has with: psd2 accounts list',
+          hint: 'See which products the customer has with:',
+          next: [['accounts', 'list']],
           transactionId,
         });
       }
       const what = consent.resourceId === null ? 'the request of' : 'to confirm';
       throw new Psd2Error('bank_refused', `The bank refused ${what} the consent ${consent.flow}`, {
-        hint: 'Request it again. What the bank said is in: psd2 log',
+        hint: 'Request it again. What the bank said is in:',
+        next: [['log']],
         transactionId,
       });
     }
@@ -256,7 +262,7 @@ function subjectOf({ flow, resourceId, transactionId }: Consent): ScaSubject {
   return {
     transactionId,
     doing: 'authorise the consent',
-    wayOn: `Go on with: psd2 consent resume ${flow}`,
+    whenLate: { hint: 'Go on with:', next: [['consent', 'resume', flow]], flow },
     resourceId,
   };
 }

@@ -1,6 +1,6 @@
 import { isBanksRefusal, isInterruption, isOvertaken } from '../bank/call/failure.ts';
 import type { Operation, OperationEvent, OrderTarget, StepEvent } from '../domain/operation.ts';
-import { Psd2Error } from '../errors.ts';
+import { type ErrorContext, Psd2Error } from '../errors.ts';
 import type { OpenFlow } from '../store/ports.ts';
 
 /**
@@ -68,13 +68,25 @@ export function outcomeUnknown(
   cause?: unknown,
 ): Psd2Error {
   return new Psd2Error('outcome_unknown', cause instanceof Error ? `${message}: ${cause.message}` : message, {
-    hint: `Find out with: psd2 ${kind} resume ${flow}. It never pays again. ${resolveHint(kind, flow)}`,
+    ...findOut(kind, flow, 'The first asks the bank, and never pays again.'),
     transactionId,
     cause,
   });
 }
 
-/** What a person can do where the bank does not tell. */
-export function resolveHint(kind: string, flow: string): string {
-  return `If it stays unknown, and the bank's support or the account statement tells: psd2 ${kind} resolve ${flow} --executed or --not-executed`;
+/** The commands that find out what became of a flow, and what a person can do where the bank does not tell. */
+export function findOut(
+  kind: string,
+  flow: string,
+  what: string,
+): Pick<ErrorContext, 'flow' | 'hint' | 'next'> {
+  return {
+    flow,
+    hint: `${what} If it stays unknown, and the bank's support or the account statement tells, one of the others ends it:`,
+    next: [
+      [kind, 'resume', flow],
+      [kind, 'resolve', flow, '--executed'],
+      [kind, 'resolve', flow, '--not-executed'],
+    ],
+  };
 }

@@ -33,7 +33,8 @@ export function withScaForInquiries(bank: Bank, ports: InquiryPorts): Bank {
       } catch (error) {
         if (!isScaRequired(error)) throw error;
         throw error.with({
-          hint: 'The customer came back from SCA, and the bank still wants it. Log in again: psd2 auth login',
+          hint: 'The customer came back from SCA, and the bank still wants it. Log in again:',
+          next: [['auth', 'login']],
         });
       }
     },
@@ -53,7 +54,8 @@ async function authenticate(
   const { resourceId } = error;
   if (!resourceId) {
     throw error.with({
-      hint: 'The bank named no resource to authorise. The customer has to log in again: psd2 auth login',
+      hint: 'The bank named no resource to authorise. The customer has to log in again:',
+      next: [['auth', 'login']],
     });
   }
   if (!ports.maySendCustomer) {
@@ -66,7 +68,7 @@ async function authenticate(
     resourceId,
     transactionId,
     doing: 'authenticate',
-    wayOn: 'Run the command again; --sca-timeout gives the customer more time.',
+    whenLate: { hint: 'Run the command again; --sca-timeout gives the customer more time.' },
   };
   const flowPorts = { bank, customer: ports.customer, world: ports.world };
   const returned = await sendCustomerToSca(flowPorts, subject);

@@ -44,7 +44,8 @@ export async function logIn(ports: LoginPorts): Promise<{ customerId: string; to
       'usage',
       `The redirect URI ${redirectUri} is not on this machine, so psd2 can't wait there for the customer`,
       {
-        hint: 'Run psd2 auth login --paste and paste the address that the browser ends at.',
+        hint: 'Paste the address that the browser ends at:',
+        next: [['auth', 'login', '--paste']],
       },
     );
   }
@@ -56,7 +57,10 @@ export async function logIn(ports: LoginPorts): Promise<{ customerId: string; to
     parameters = listener
       ? await awaitCallback(listener, ports, {
           doing: 'log in',
-          wayOn: 'Run psd2 auth login again; --sca-timeout gives the customer more time.',
+          whenLate: {
+            hint: '--sca-timeout gives the customer more time. Try again with:',
+            next: [['auth', 'login']],
+          },
           transactionId,
         })
       : await readReturnAddress(ports, state);
@@ -119,13 +123,14 @@ function readCode(parameters: URLSearchParams): string {
   if (error !== null) {
     const said = parameters.get('error_description') || error;
     throw new Psd2Error('login_refused', `The customer was not logged in: ${said}`, {
-      hint: 'Run psd2 auth login when the customer is ready to try again.',
+      hint: 'When the customer is ready to try again:',
+      next: [['auth', 'login']],
     });
   }
   const [code, second] = parameters.getAll('code');
   if (!code || second !== undefined) {
     throw new Psd2Error('bank_answer', 'The bank sent the customer back without exactly one code', {
-      hint: 'Run psd2 auth login again.',
+      next: [['auth', 'login']],
     });
   }
   return code;

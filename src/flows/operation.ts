@@ -148,7 +148,12 @@ class OperationRun<Order extends OrderTarget> {
       throw new Psd2Error(
         'further_data_needed',
         `The bank wants further data before SCA, in a step called ${nextStep}`,
-        { hint: `Give it with: psd2 ${kind} resume ${flow} --verify-data <json>`, transactionId },
+        {
+          hint: 'Give it as JSON: as text, as @file, or as - for standard input. Go on with:',
+          next: [[kind, 'resume', flow, '--verify-data', '-']],
+          flow,
+          transactionId,
+        },
       );
     }
     await this.#orRefused(async () => {
@@ -288,7 +293,7 @@ class OperationRun<Order extends OrderTarget> {
     return {
       transactionId,
       doing: `authorise the ${this.#calls.name}`,
-      wayOn: `Go on with: psd2 ${kind} resume ${flow}`,
+      whenLate: { hint: 'Go on with:', next: [[kind, 'resume', flow]], flow },
       resourceId: resourceOf(operation).resourceId,
     };
   }

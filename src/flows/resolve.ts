@@ -65,14 +65,18 @@ export async function resolveFlow<
   if (outcome !== null && outcome !== said.outcome) {
     const was = outcome === 'executed' ? 'was' : 'was not';
     throw new Psd2Error('usage', `The bank says that the ${kind} ${flow} ${was} ${ports.executedMeans}`, {
-      hint: `That counts, and --${said.outcome} does not. See it with: psd2 ${kind} show ${flow}`,
+      hint: `That counts, and --${said.outcome} does not. See it with:`,
+      next: [[kind, 'show', flow]],
+      flow,
       transactionId,
     });
   }
   if (!ports.isOpen(open.current)) return;
   if (!(await ports.confirm(open.current))) {
     throw new Psd2Error('cancelled', `What became of the ${kind} ${flow} was not written down`, {
-      hint: `Ask the bank again with: psd2 ${kind} resume ${flow}`,
+      hint: 'Ask the bank again with:',
+      next: [[kind, 'resume', flow]],
+      flow,
       transactionId,
     });
   }

@@ -1,20 +1,20 @@
 import type { BeforeSend } from '../bank/call/exchange.ts';
 import { fetchOperationStatus, startSca } from '../bank/endpoints/operations.ts';
 import { type Authorization, isPending, readAuthorization } from '../domain/operation.ts';
-import { Psd2Error } from '../errors.ts';
+import { type ErrorContext, Psd2Error } from '../errors.ts';
 import type { Callback, CustomerPorts, FlowPorts, WorldPorts } from './ports.ts';
 
 /** What the customer is waited for, in the words of the messages. */
-export interface Errand {
+export interface ScaRequest {
   /** What the customer is to do: `log in`, `authorise the transfer`. */
   doing: string;
   /** What the operator can do when the customer did not. */
-  wayOn: string;
+  whenLate: Pick<ErrorContext, 'hint' | 'next' | 'flow'>;
   transactionId: string;
 }
 
 /** What there is to authorise. */
-export interface ScaSubject extends Errand {
+export interface ScaSubject extends ScaRequest {
   resourceId: string;
 }
 
@@ -74,18 +74,18 @@ export async function sendCustomerToSca(
 export async function awaitCallback(
   listener: Callback,
   { customer, world }: { customer: CustomerPorts; world: WorldPorts },
-  errand: Errand,
+  request: ScaRequest,
 ): Promise<URLSearchParams> {
   const timeout = AbortSignal.timeout(customer.scaTimeoutMs);
   try {
     return await customer.whileWaiting(
-      `Waiting for the customer to ${errand.doing}`,
+      `Waiting for the customer to ${request.doing}`,
       listener.received(AbortSignal.any([world.signal, timeout])),
       customer.scaTimeoutMs,
     );
   } catch (error) {
     if (!timeout.aborted || world.signal.aborted) throw error;
-    throw timedOut(customer, errand, ' and come back');
+    throw timedOut(customer, request, ' and come back');
   }
 }
 
@@ -130,14 +130,14 @@ export async function awaitAuthorization(
 
 function timedOut(
   { scaTimeoutMs }: CustomerPorts,
-  { doing, wayOn, transactionId }: Errand,
+  { doing, whenLate, transactionId }: ScaRequest,
   andThen = '',
 ): Psd2Error {
   return new Psd2Error(
     'authorisation_timeout',
     `The customer did not ${doing}${andThen} within ${scaTimeoutMs / 1000} s`,
     {
-      hint: wayOn,
+      ...whenLate,
       transactionId,
     },
   );

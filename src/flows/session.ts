@@ -57,8 +57,8 @@ export function openSession(settings: SessionSettings): TokenSource {
       return await slot.replace(spent, renewed);
     } catch (error) {
       if (!(error instanceof Psd2Error) || settings.grantType === 'client_credentials') throw error;
-      const hint = `The bank has renewed the login, and it is lost: then run psd2 auth login. ${error.hint ?? ''}`;
-      throw error.with({ hint: hint.trimEnd() });
+      const hint = `The bank has renewed the login, and it is lost. ${error.hint ?? ''}`.trimEnd();
+      throw error.with({ hint: `${hint} Then log in again:`, next: [['auth', 'login']] });
     }
   };
 
@@ -155,7 +155,7 @@ async function requestNew(
   if (!tokens) throw notLoggedIn(grantType);
   if (!tokens.refreshToken) {
     throw new Psd2Error('not_logged_in', 'The login has ended, and the bank gave no way to renew it', {
-      hint: 'Run psd2 auth login.',
+      next: [['auth', 'login']],
     });
   }
   try {
@@ -175,11 +175,10 @@ async function requestNew(
     const message = ended
       ? 'The login has ended: the bank no longer accepts its refresh token'
       : `The login could not be renewed: ${error.message}`;
-    throw new Psd2Error('not_logged_in', message, {
-      ...error.context,
-      hint: (!ended && error.hint) || 'Run psd2 auth login.',
-      cause: error,
-    });
+    const { hint, next, ...known } = error.context;
+    const advice =
+      !ended && hint !== undefined ? { hint, ...(next && { next }) } : { next: [['auth', 'login']] };
+    throw new Psd2Error('not_logged_in', message, { ...known, ...advice, cause: error });
   }
 }
 
@@ -192,7 +191,6 @@ function isRefusal({ code }: Psd2Error): boolean {
 }
 
 function notLoggedIn(grantType: GrantType): Psd2Error {
-  const command =
-    grantType === 'client_credentials' ? 'psd2 auth login --client-credentials' : 'psd2 auth login';
-  return new Psd2Error('not_logged_in', 'Nobody is logged in with this profile', { hint: `Run ${command}.` });
+  const login = ['auth', 'login', ...(grantType === 'client_credentials' ? ['--client-credentials'] : [])];
+  return new Psd2Error('not_logged_in', 'Nobody is logged in with this profile', { next: [login] });
 }

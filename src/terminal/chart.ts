@@ -1,5 +1,5 @@
-import stringWidth from 'string-width';
 import type { AccountHistory } from '../domain/account-history.ts';
+import { widthOf } from './cells.ts';
 
 /** Where a chart is drawn. */
 export interface Canvas {
@@ -75,7 +75,7 @@ function drawMonths({ months }: AccountHistory, currency: string, { width, block
     { label: month.month, amount: `+${month.in}`, value: Number(month.in) },
     { label: '', amount: month.out.startsWith('-') ? month.out : `-${month.out}`, value: -Number(month.out) },
   ]);
-  const amountWidth = Math.max(...sides.map(({ amount }) => stringWidth(amount)));
+  const amountWidth = Math.max(...sides.map(({ amount }) => widthOf(amount)));
   const longest = Math.max(1, width - '2026-11'.length - amountWidth - 2 * GAP);
   const most = Math.max(...sides.map(({ value }) => value));
   return [

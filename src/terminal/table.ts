@@ -1,11 +1,9 @@
 import chalk from 'chalk';
-import stringWidth from 'string-width';
+import { cutIntoPieces, widthOf } from './cells.ts';
 import type { Column } from './output.ts';
 
 const GAP = 2;
 const NARROWEST = 8;
-/** Of what a reader takes for one character. */
-const SEGMENTER = new Intl.Segmenter();
 
 type DrawnColumn = Pick<Column<never>, 'title' | 'right' | 'whole' | 'kind'>;
 
@@ -86,7 +84,7 @@ function drawRecords(
       }
       cell += marks;
       marks = '';
-      const [first = '', ...further] = inLines(cell, Math.max(NARROWEST, width - titles - GAP));
+      const [first = '', ...further] = cutIntoPieces(cell, Math.max(NARROWEST, width - titles - GAP));
       const heading = colour ? chalk.bold(column.title) : column.title;
       const blanks = ' '.repeat(titles - widthOf(column.title) + GAP);
       lines.push(`${heading}${blanks}${colour ? painted(first, column) : first}`);
@@ -110,26 +108,5 @@ function painted(cell: string, { kind }: DrawnColumn): string {
 /** The text, or its beginning with a sign that something is missing. */
 function cutTo(text: string, width: number): string {
   if (widthOf(text) <= width) return text;
-  return `${inLines(text, width - 1)[0] ?? ''}…`;
-}
-
-/** A text in pieces that take so many cells at most. */
-function inLines(text: string, width: number): string[] {
-  const lines = [''];
-  let used = 0;
-  for (const { segment } of SEGMENTER.segment(text)) {
-    const wide = widthOf(segment);
-    if (used + wide > width) {
-      lines.push('');
-      used = 0;
-    }
-    lines[lines.length - 1] += segment;
-    used += wide;
-  }
-  return lines;
-}
-
-/** How many cells a text takes. Most is ASCII, where that is quickly told. */
-function widthOf(text: string): number {
-  return /^[ -~]*$/.test(text) ? text.length : stringWidth(text);
+  return `${cutIntoPieces(text, width - 1)[0] ?? ''}…`;
 }

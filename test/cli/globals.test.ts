@@ -1,6 +1,7 @@
 import { Command } from '@commander-js/extra-typings';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { GLOBAL_OPTIONS, type RawGlobals, readGlobals, readManner } from '../../src/cli/globals.ts';
+import { GLOBAL_OPTIONS, type RawGlobals, readGlobals } from '../../src/cli/globals.ts';
+import { readOutputMode } from '../../src/cli/output-mode.ts';
 
 /** What commander makes of the arguments, with the variables of `env`. */
 function parse(args: string[], env: Record<string, string> = {}): RawGlobals {
@@ -40,8 +41,8 @@ afterEach(() => {
 });
 
 const read = (args: string[], env: Record<string, string> = {}) => readGlobals(parse(args, env), env);
-const manner = (args: string[], env: Record<string, string> = {}, isTerminal = false) =>
-  readManner(parse(args, env), env, isTerminal);
+const outputMode = (args: string[], env: Record<string, string> = {}, isTerminal = false) =>
+  readOutputMode(parse(args, env), env, isTerminal);
 
 it('have defaults', () => {
   expect(read([])).toMatchObject({
@@ -124,14 +125,15 @@ describe('a wrong value is wrong use', () => {
 
 describe('how the command speaks', () => {
   it('is a table without colour, unless it is told otherwise', () => {
-    expect(manner([])).toEqual({
+    expect(outputMode([])).toEqual({
       format: 'table',
       bareStrings: false,
       noInput: false,
       quiet: false,
       colour: false,
+      mayHaveColour: true,
     });
-    expect(manner(['-q', '--no-input', '-o', 'ndjson'])).toMatchObject({
+    expect(outputMode(['-q', '--no-input', '-o', 'ndjson'])).toMatchObject({
       format: 'ndjson',
       noInput: true,
       quiet: true,
@@ -145,17 +147,17 @@ describe('how the command speaks', () => {
     [['--json'], { PSD2_OUTPUT: 'ndjson' }, 'json'],
     [[], { PSD2_OUTPUT: '' }, 'table'],
   ])('with %j and %j as %s', (args, env, format) => {
-    expect(manner(args, env).format).toBe(format);
+    expect(outputMode(args, env).format).toBe(format);
   });
 
   it('prints the strings of a query bare with -r, which needs a query and is not for CSV', () => {
-    expect(manner(['--query', 'a', '-r'])).toMatchObject({ format: 'json', bareStrings: true });
+    expect(outputMode(['--query', 'a', '-r'])).toMatchObject({ format: 'json', bareStrings: true });
     for (const args of [['-r'], ['--json', '-r'], ['--query', 'a', '-r', '-o', 'csv']])
-      expect(() => manner(args)).toThrow(expect.objectContaining({ code: 'usage' }));
+      expect(() => outputMode(args)).toThrow(expect.objectContaining({ code: 'usage' }));
   });
 
   it('is refused in an unknown format', () => {
-    expect(() => manner(['-o', 'xml'])).toThrow(expect.objectContaining({ code: 'usage' }));
+    expect(() => outputMode(['-o', 'xml'])).toThrow(expect.objectContaining({ code: 'usage' }));
   });
 
   it.each([
@@ -163,7 +165,7 @@ describe('how the command speaks', () => {
     [{ PSD2_NO_INPUT: '' }, false],
     [{ PSD2_NO_INPUT: '0' }, false],
   ])('does not ask with %j: %s', (env, noInput) => {
-    expect(manner([], env).noInput).toBe(noInput);
+    expect(outputMode([], env).noInput).toBe(noInput);
   });
 
   it.each<[string, string[], Record<string, string>, boolean, boolean]>([
@@ -176,19 +178,19 @@ describe('how the command speaks', () => {
     ['with FORCE_COLOR=0', [], { FORCE_COLOR: '0' }, false, false],
     ['with FORCE_COLOR and NO_COLOR', [], { FORCE_COLOR: '1', NO_COLOR: '1' }, true, false],
   ])('has colour %s: as it should', (_, args, env, isTerminal, colour) => {
-    expect(manner(args, env, isTerminal).colour).toBe(colour);
+    expect(outputMode(args, env, isTerminal).colour).toBe(colour);
   });
 });
 
 describe('--query', () => {
   it('makes JSON of what would be a table, and leaves other formats', () => {
-    expect(manner(['--query', '[0]'], {}, true)).toMatchObject({ format: 'json', query: '[0]' });
-    expect(manner(['--query', '[0]', '-o', 'ndjson'])).toMatchObject({ format: 'ndjson' });
-    expect(manner(['--query', '[0]', '-o', 'csv'])).toMatchObject({ format: 'csv' });
-    expect(manner([])).toMatchObject({ format: 'table', query: undefined });
+    expect(outputMode(['--query', '[0]'], {}, true)).toMatchObject({ format: 'json', query: '[0]' });
+    expect(outputMode(['--query', '[0]', '-o', 'ndjson'])).toMatchObject({ format: 'ndjson' });
+    expect(outputMode(['--query', '[0]', '-o', 'csv'])).toMatchObject({ format: 'csv' });
+    expect(outputMode([])).toMatchObject({ format: 'table', query: undefined });
   });
 
   it.each([[['-o', 'table']], [['--raw']]])('excludes %j', (args) => {
-    expect(() => manner(['--query', '[0]', ...args])).toThrow(expect.objectContaining({ code: 'usage' }));
+    expect(() => outputMode(['--query', '[0]', ...args])).toThrow(expect.objectContaining({ code: 'usage' }));
   });
 });

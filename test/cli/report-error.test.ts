@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { reportError } from '../../src/cli/report-error.ts';
-import { Psd2Error } from '../../src/errors.ts';
+import { type ErrorContext, Psd2Error } from '../../src/errors.ts';
 import { openStream } from '../terminal/stream.ts';
 
-function report(error: unknown, asJson: boolean): { exitCode: number; stderr: string } {
+function report(error: unknown, asJson: boolean, profile?: string): { exitCode: number; stderr: string } {
   const { stream, written } = openStream('no terminal');
-  return { exitCode: reportError(error, stream, asJson), stderr: written() };
+  return { exitCode: reportError(error, stream, { asJson, profile }), stderr: written() };
 }
 
 const refused = new Psd2Error('bank_refused', 'The bank refused POST /x (HTTP 422): bad character', {
@@ -39,6 +39,8 @@ describe('an error', () => {
         message: 'The bank refused POST /x (HTTP 422): bad character',
         exitCode: 7,
         hint: 'Write it otherwise',
+        next: [],
+        flow: null,
         httpStatus: 422,
         bankCode: 'PSD2_E1',
         requestId: '012345678901234567890123',
@@ -55,6 +57,8 @@ describe('an error', () => {
         message: 'Wrong',
         exitCode: 2,
         hint: null,
+        next: [],
+        flow: null,
         httpStatus: null,
         bankCode: null,
         requestId: null,
@@ -93,6 +97,62 @@ describe('an error', () => {
       expect(report(evil, asJson).stderr).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202e]/);
     }
   });
+});
+
+describe('the commands that an error names', () => {
+  const resume = ['transfer', 'resume', 'tr-1', '--reference', "O'Hara & sons"];
+  const written = "psd2 transfer resume tr-1 --reference 'O'\\''Hara & sons'";
+  const named = (context: ErrorContext) => new Psd2Error('interrupted', 'Interrupted', context);
+
+  it('come after its hint, as a shell reads them', () => {
+    const said = (context: ErrorContext) => report(named(context), false).stderr;
+    expect(said({ hint: 'Go on with:', next: [resume] })).toBe(
+      `psd2: Interrupted.\n  Go on with: ${written}\n`,
+    );
+    expect(said({ next: [['auth', 'login'], resume] })).toBe(
+      `psd2: Interrupted.\n  Run: psd2 auth login; ${written}\n`,
+    );
+    expect(said({ hint: 'No login', next: [['auth', 'login']] })).toBe(
+      'psd2: Interrupted.\n  No login. Run: psd2 auth login\n',
+    );
+  });
+
+  it('are lists of arguments in JSON, with the flow', () => {
+    const { error } = JSON.parse(report(named({ next: [resume], flow: 'tr-1' }), true).stderr);
+    expect(error).toMatchObject({ next: [['psd2', ...resume]], flow: 'tr-1', hint: `Run: ${written}` });
+  });
+
+  it('repeat the --profile that was given, save where they are about none or name their own', () => {
+    const next = [
+      ['auth', 'login'],
+      ['sandbox', 'start'],
+      ['--profile', 'other', 'auth', 'login'],
+    ];
+    const { error } = JSON.parse(report(named({ next }), true, 'my bank').stderr);
+    expect(error.next).toEqual([
+      ['psd2', '--profile', 'my bank', 'auth', 'login'],
+      ['psd2', 'sandbox', 'start'],
+      ['psd2', '--profile', 'other', 'auth', 'login'],
+    ]);
+    expect(error.hint).toContain("psd2 --profile 'my bank' auth login;");
+  });
+});
+
+it('on a terminal an error is broken between words, and what goes on stands below its beginning', () => {
+  const { stream, written } = openStream({ columns: 40 });
+  const hint =
+    'Choose another one that is registered at the bank, such as PSD2_REDIRECT_URI=http://127.0.0.1:8911/callback';
+  reportError(new Psd2Error('config', 'The 日本 redirect URI has a port that is taken', { hint }), stream, {
+    asJson: false,
+  });
+  expect(written().split('\n')).toEqual([
+    'psd2: The 日本 redirect URI has a port',
+    'that is taken.',
+    '  Choose another one that is registered',
+    '  at the bank, such as',
+    '  PSD2_REDIRECT_URI=http://127.0.0.1:8911/callback.',
+    '',
+  ]);
 });
 
 describe('anything else is a bug of psd2', () => {

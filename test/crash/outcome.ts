@@ -1,3 +1,5 @@
+import { existsSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
 import * as z from 'zod';
 import { type CrashBank, HOWS, type How, type Place, type TraceLine, type Watched } from './bank.ts';
 import type { LoginScenario, Scenario } from './scenarios.ts';
@@ -62,9 +64,8 @@ export async function tryFlow(bank: CrashBank, scenario: Scenario, stop: Stop): 
   const isOpen = flow !== undefined && flow.state !== scenario.end;
   if (!flow && bank.received(requestIds).length > 0)
     problems.push('a request was sent, and no flow is on disk');
-  if (listed.stderr.includes(wayOn ?? ' resume ') !== isOpen) {
-    problems.push(`the next command ${isOpen ? 'does not name' : 'names'} it: ${listed.stderr}`);
-  }
+  if (flow && isOpen && !isNoted(place, flow.flow))
+    problems.push('no later command can name it as interrupted');
   if (
     !['SIGKILL', 'twice'].includes(stop.how) &&
     isOpen &&
@@ -192,4 +193,10 @@ export function pointsOf(trace: TraceLine[]): { at: string; phase: string }[] {
     if (event !== undefined && point.startsWith('after')) phase = event;
     return [{ at: point, phase }];
   });
+}
+
+/** Whether the flow is noted as under way, from where a command at a terminal names it once it was left behind. */
+function isNoted({ config }: Pick<Place, 'config'>, flow: string): boolean {
+  const flows = join(config, 'flows');
+  return readdirSync(flows).some((profile) => existsSync(join(flows, profile, 'open', flow)));
 }

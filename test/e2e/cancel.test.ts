@@ -105,7 +105,7 @@ it('resume without an id takes up the only unfinished transfer, and without a te
   expect(readError(several)).toMatchObject({
     exitCode: 2,
     message: 'There are 2 unfinished transfers, so name the one to go on with',
-    hint: `psd2 transfer resume ${second}; psd2 transfer resume ${first}`,
+    hint: `Run: psd2 transfer resume ${second}; psd2 transfer resume ${first}`,
   });
 
   const chosen = await terminal(['transfer', 'resume', '--yes']);

@@ -5,7 +5,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { makeCertificateSet } from '../../src/sandbox/folder/certificate-set.ts';
 import { freePort } from '../free-port.ts';
 import { readError } from './errors.ts';
-import { useOperator } from './psd2.ts';
+import { ADDRESS, useOperator } from './psd2.ts';
 import { useTappedBank } from './tap.ts';
 import { tokensFile } from './tokens-file.ts';
 
@@ -172,7 +172,7 @@ describe('a bank that is down', () => {
 describe('a browser that can not be started', () => {
   it('is told of, and the address is there to be opened by hand', async () => {
     const psd2 = await operator.start(['auth', 'login', '--json'], { PSD2_BROWSER: '/nonexistent/browser' });
-    const [, address = ''] = await psd2.prints(/^ {2}(http\S+)\n/m);
+    const [, address = ''] = await psd2.prints(ADDRESS);
     await psd2.prints(/"\/nonexistent\/browser" could not be started: there is no such program/);
     const walk = await operator.psd2(['sandbox', 'customer', address]);
     expect(walk, walk.stderr).toMatchObject({ code: 0 });

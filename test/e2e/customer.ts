@@ -1,7 +1,7 @@
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect } from 'vitest';
 import { launchChromium } from '../chromium.ts';
-import type { Running } from './psd2.ts';
+import { ADDRESS, type Running } from './psd2.ts';
 
 /** The bank's customer with a browser of their own, without cookies from before. */
 export interface Customer {
@@ -40,7 +40,7 @@ function openCustomer(page: Page): Customer {
     heading,
     press,
     follow: async (psd2) => {
-      const [, address = ''] = await psd2.prints(/^ {2}(http\S+)\n/m);
+      const [, address = ''] = await psd2.prints(ADDRESS);
       await page.goto(address);
     },
     logInAs: async (name) => {

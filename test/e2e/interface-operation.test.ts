@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import { bankDate, untilWorkday } from './bank-days.ts';
 import { readError } from './errors.ts';
-import { type Ended, readDocument, useLoggedIn } from './psd2.ts';
+import { ADDRESS, type Ended, readDocument, useLoggedIn } from './psd2.ts';
 import * as shapes from './shapes.ts';
 import { callsOf, stepsOf } from './verbose.ts';
 
@@ -133,7 +133,7 @@ describe('psd2 operation, step by step', () => {
       expect(stepsOf(toofar)).toEqual([]);
     }
     const left = await operator.start(['operation', 'sca', ...resource, '--json'], { PSD2_BROWSER: 'none' });
-    await left.prints(/^ {2}(http\S+)\n/m);
+    await left.prints(ADDRESS);
     left.kill('SIGINT');
     await left.ended;
     const tooSoon = await run('execute', ...resource);

@@ -3,7 +3,7 @@ import Big from 'big.js';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { freePort, isFree } from '../free-port.ts';
 import { readError } from './errors.ts';
-import { PROGRAM, type Running, readDocument, useLoggedIn } from './psd2.ts';
+import { ADDRESS, PROGRAM, type Running, readDocument, useLoggedIn } from './psd2.ts';
 import * as shapes from './shapes.ts';
 import { tokensFile } from './tokens-file.ts';
 
@@ -21,7 +21,7 @@ async function untilCustomer(args: string[]): Promise<{ psd2: Running; address: 
     PSD2_BROWSER: 'none',
     PSD2_REDIRECT_URI: `http://127.0.0.1:${port}/callback`,
   });
-  const [, address = ''] = await psd2.prints(/^ {2}(http\S+)\n/m);
+  const [, address = ''] = await psd2.prints(ADDRESS);
   expect(await isFree(port)).toBe(false);
   return { psd2, address, port };
 }
@@ -134,7 +134,7 @@ describe('Ctrl-C while the customer is waited for', () => {
 
   it('tells how to go on without --json too', async () => {
     const psd2 = await operator.start(['transfer', 'create', ...ORDER], { PSD2_BROWSER: 'none' });
-    await psd2.prints(/^ {2}(http\S+)\n/m);
+    await psd2.prints(ADDRESS);
     psd2.kill('SIGINT');
     const { code, stdout, stderr } = await psd2.ended;
     expect(code).toBe(130);

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { readError } from './errors.ts';
 import { terminalOf } from './in-terminal.ts';
-import { type Environment, type Running, readDocument, useLoggedIn } from './psd2.ts';
+import { ADDRESS, type Environment, type Running, readDocument, useLoggedIn } from './psd2.ts';
 import * as shapes from './shapes.ts';
 
 const ACCOUNT = '0010482620';
@@ -26,7 +26,7 @@ const next = (...args: string[]) => linesOf(['accounts', 'list', ...args]);
 /** Starts a command and waits until the customer would be at the bank's page. */
 async function untilCustomer(args: string[]): Promise<Running> {
   const psd2 = await operator.start(args, { PSD2_BROWSER: 'none' });
-  await psd2.prints(/^ {2}(http\S+)\n/m);
+  await psd2.prints(ADDRESS);
   return psd2;
 }
 

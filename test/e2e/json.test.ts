@@ -7,7 +7,7 @@ import { buildProgram } from '../../src/cli/program.ts';
 import { leaves } from '../cli/leaves.ts';
 import { bankDate, untilWorkday } from './bank-days.ts';
 import { readError } from './errors.ts';
-import { PROGRAM, readDocument, useOperator, useSandbox } from './psd2.ts';
+import { ADDRESS, PROGRAM, readDocument, useOperator, useSandbox } from './psd2.ts';
 import * as shapes from './shapes.ts';
 
 const ACCOUNT = '0010482620';
@@ -205,7 +205,7 @@ describe('with --json stdout is one document', () => {
 
   it('psd2 sandbox customer', async () => {
     const login = await operator.start(['auth', 'login', '--json'], { PSD2_BROWSER: 'none' });
-    const [, address = ''] = await login.prints(/^ {2}(http\S+)\n/m);
+    const [, address = ''] = await login.prints(ADDRESS);
     const walk = z.strictObject({ pages: z.array(z.string()).min(3), finalUrl: z.url() });
     await operator.json(walk, ['sandbox', 'customer', address]);
     expect(await login.ended).toMatchObject({ code: 0 });

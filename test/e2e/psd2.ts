@@ -20,6 +20,9 @@ export const CUSTOMER = `"${process.execPath}" "${PROGRAM}" sandbox customer`;
 /** A `PSD2_BROWSER` that plays the customer who says no, in a process of its own. */
 export const REFUSING_CUSTOMER = `${CUSTOMER} --refuse`;
 
+/** The address for the customer, as a person and as a program is told of it. */
+export const ADDRESS = /(?:^ {2}|"event":"open","url":")(http[^\s"]+)(?:\n|")/m;
+
 const PATIENCE_MS = 20_000;
 
 /** Variables to set, or to take away. */

@@ -197,6 +197,8 @@ export const error = z.strictObject({
     message: z.string(),
     exitCode: z.int(),
     hint: z.string().nullable(),
+    next: z.array(z.array(z.string())),
+    flow: z.string().nullable(),
     httpStatus: z.int().nullable(),
     bankCode: z.string().nullable(),
     requestId: z.string().nullable(),

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { freePort } from '../free-port.ts';
 import { useChromium } from './customer.ts';
 import { readError } from './errors.ts';
-import { readDocument, useLoggedIn } from './psd2.ts';
+import { ADDRESS, readDocument, useLoggedIn } from './psd2.ts';
 import * as shapes from './shapes.ts';
 import { tokensFile } from './tokens-file.ts';
 
@@ -22,7 +22,7 @@ async function startLogin(port: number) {
     PSD2_BROWSER: 'none',
     PSD2_REDIRECT_URI: `http://127.0.0.1:${port}/callback`,
   });
-  const [, address = ''] = await psd2.prints(/^ {2}(http\S+)\n/m);
+  const [, address = ''] = await psd2.prints(ADDRESS);
   return { psd2, address };
 }
 
@@ -150,7 +150,7 @@ it('ten commands find an ended token and the lock of a killed process: one renew
 describe('profile remove', () => {
   it('while a transfer waits for the customer: refused, and the transfer comes to its end', async () => {
     const psd2 = await operator.start([...ORDER, '--json'], { PSD2_BROWSER: 'none' });
-    const [, address = ''] = await psd2.prints(/^ {2}(http\S+)\n/m);
+    const [, address = ''] = await psd2.prints(ADDRESS);
     const [running] = await operator.json(shapes.transfers, ['transfer', 'list', '--limit', '1']);
     const refused = readError(await operator.psd2(['profile', 'remove', 'sandbox', '--yes', '--json']));
     expect(refused).toMatchObject({
@@ -189,7 +189,7 @@ describe('profile remove', () => {
 
   it('with a transfer that was begun and left: says so, and keeps its journal', async () => {
     const psd2 = await operator.start([...ORDER, '--json'], { PSD2_BROWSER: 'none' });
-    await psd2.prints(/^ {2}(http\S+)\n/m);
+    await psd2.prints(ADDRESS);
     psd2.kill('SIGKILL');
     await psd2.ended;
     const [left] = await operator.json(shapes.transfers, ['transfer', 'list', '--state', 'authorizing']);

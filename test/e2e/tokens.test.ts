@@ -5,11 +5,13 @@ import { readDocument } from './psd2.ts';
 import * as shapes from './shapes.ts';
 import { useTappedBank } from './tap.ts';
 import { tokensFile } from './tokens-file.ts';
+import { saidBy } from './verbose.ts';
 
 const { operator, tap } = useTappedBank();
 
 /** The token calls that the bank answered well, as `--verbose` tells of them. */
-const refreshes = (stderr: string) => stderr.match(/^POST \/auth\/oauth\/v2\/token → 200/gm)?.length ?? 0;
+const refreshes = (stderr: string) =>
+  saidBy({ stderr }).match(/^POST \/auth\/oauth\/v2\/token → 200/gm)?.length ?? 0;
 const listAccounts = () => operator.psd2(['accounts', 'list', '--json', '--verbose']);
 
 describe('an access token that has ended', () => {
@@ -49,7 +51,7 @@ describe('an access token that has ended', () => {
     writeTokens({ ...before, accessToken: '00000000-0000-4000-8000-000000000000' });
     const { code, stderr } = await listAccounts();
     expect(code, stderr).toBe(0);
-    expect(stderr).toMatch(/\/accounts → 401/);
+    expect(saidBy({ stderr })).toMatch(/\/accounts → 401/);
     expect(refreshes(stderr)).toBe(1);
   });
 

@@ -1,3 +1,4 @@
+import * as z from 'zod';
 import type { Ended } from './psd2.ts';
 
 /** A call that `--verbose` tells of. */
@@ -18,9 +19,32 @@ export interface ShownCall {
 const CALL =
   /^(GET|POST|PUT|DELETE) (\S+) → (.*) in \d+ ms \(request (\S+) transaction ([^\s)]+)(?: track (\d+))?\)$/gm;
 
+const toldCall = z.object({
+  ...{ event: z.literal('call'), method: z.string(), path: z.string(), milliseconds: z.number() },
+  ...{ outcome: z.union([z.string(), z.int()]), tppRequestId: z.string(), transactionId: z.string() },
+  apiTrackId: z.string().nullable(),
+});
+const toldMessage = z.object({ event: z.enum(['note', 'warning']), message: z.string() });
+
+/** What was said on stderr as a person reads it, also where a program was told. */
+export function saidBy({ stderr }: Pick<Ended, 'stderr'>): string {
+  const lines = stderr.split('\n').map((line) => {
+    if (!line.startsWith('{"event"')) return line;
+    const event: unknown = JSON.parse(line);
+    const { data: said } = toldMessage.safeParse(event);
+    if (said) return said.message;
+    const { data: call } = toldCall.safeParse(event);
+    if (!call) return line;
+    const track = call.apiTrackId === null ? '' : ` track ${call.apiTrackId}`;
+    const ids = `request ${call.tppRequestId} transaction ${call.transactionId}${track}`;
+    return `${call.method} ${call.path} → ${call.outcome} in ${call.milliseconds} ms (${ids})`;
+  });
+  return lines.join('\n');
+}
+
 /** The calls that a command with `--verbose` made, in their order. */
-export function callsOf({ stderr }: Pick<Ended, 'stderr'>): ShownCall[] {
-  return [...stderr.matchAll(CALL)].map(
+export function callsOf(ended: Pick<Ended, 'stderr'>): ShownCall[] {
+  return [...saidBy(ended).matchAll(CALL)].map(
     ([, method = '', path = '', outcome = '', request = '', transaction = '', track]) => ({
       method,
       path,

@@ -75,7 +75,7 @@ describe('an outcome that can not be written down', () => {
     await expect(runOperation(full, transferCalls(bank, open.current), ports)).rejects.toMatchObject({
       code: 'outcome_unknown',
       message: expect.stringMatching(message),
-      hint: expect.stringContaining(`psd2 transfer resume ${open.current.flow}`),
+      next: expect.arrayContaining([['transfer', 'resume', open.current.flow]]),
     });
     expect(await stateOf(transfer)).toBe('executing');
 
@@ -151,9 +151,14 @@ describe.each(NO_CLEAR_ANSWER)('after %s the bank is asked what happened:', (_, 
       code: 'outcome_unknown',
       message: 'The bank does not tell yet whether the transfer was executed',
       hint:
-        `Find out with: psd2 transfer resume ${transfer.open.current.flow}. It never pays again. If it stays unknown, and ` +
-        "the bank's support or the account statement tells: " +
-        `psd2 transfer resolve ${transfer.open.current.flow} --executed or --not-executed`,
+        'The first asks the bank, and never pays again. If it stays unknown, and ' +
+        "the bank's support or the account statement tells, one of the others ends it:",
+      next: [
+        ['transfer', 'resume', transfer.open.current.flow],
+        ['transfer', 'resolve', transfer.open.current.flow, '--executed'],
+        ['transfer', 'resolve', transfer.open.current.flow, '--not-executed'],
+      ],
+      flow: transfer.open.current.flow,
     };
     await expect(run()).rejects.toMatchObject(unknown);
     expect(await stateOf(transfer)).toBe('unknown');

@@ -55,14 +55,14 @@ it('a second one is the end', async () => {
   recorded.expect('GET', ACCOUNTS, scaRequired(412, 'r1'));
   await expect(fetchAccounts(openBank(fakeCustomer()).bank, '1234567', transactionId)).rejects.toMatchObject({
     code: 'sca_required',
-    hint: expect.stringContaining('psd2 auth login'),
+    next: [['auth', 'login']],
   });
 });
 
 describe('the customer is not sent to SCA', () => {
   it.each([
     ['who may not be sent', scaRequired(412, 'r1'), false, 'with --yes'],
-    ['without a resource', refusal(412, 'PSD2_SCA_REQUIRED'), true, 'psd2 auth login'],
+    ['without a resource', refusal(412, 'PSD2_SCA_REQUIRED'), true, 'has to log in again:'],
   ])('%s', async (_, answer, maySend, hint) => {
     recorded.expect('GET', ACCOUNTS, answer);
     const customer = fakeCustomer();

@@ -91,7 +91,7 @@ describe('a login', () => {
     await expect(logIn(portsWith(customer))).rejects.toMatchObject({
       code: 'authorisation_timeout',
       message: 'The customer did not log in and come back within 0.02 s',
-      hint: expect.stringContaining('psd2 auth login'),
+      next: [['auth', 'login']],
     });
     expect(customer.listeners).toMatchObject([{ closed: true }]);
   });
@@ -130,7 +130,7 @@ describe('a redirect URI on another machine', () => {
   it('needs --paste', async () => {
     await expect(logIn(portsWith(customerElsewhere()))).rejects.toMatchObject({
       code: 'usage',
-      hint: expect.stringContaining('psd2 auth login --paste'),
+      next: [['auth', 'login', '--paste']],
     });
     expect(recorded.received).toEqual([]);
   });

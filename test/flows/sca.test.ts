@@ -16,7 +16,7 @@ const subject = {
   resourceId: 'r1',
   transactionId: 'aaaaaaaa-bbbb-4ccc-8ddd-eeeeeeeeeeee',
   doing: 'authorise the test',
-  wayOn: 'Go on with the test',
+  whenLate: { hint: 'Go on with the test' },
 };
 
 function portsWith(customer: FakeCustomer) {

@@ -161,7 +161,7 @@ describe('a refresh token', () => {
     await expect(session.renewed('access-0')).rejects.toMatchObject({
       code: 'not_logged_in',
       message: 'The login has ended: the bank no longer accepts its refresh token',
-      hint: 'Run psd2 auth login.',
+      next: [['auth', 'login']],
       bankCode: 'invalid_grant',
     });
     expect(await loaded(store)).toMatchObject({
@@ -268,7 +268,8 @@ describe('a refresh token', () => {
       });
       await expect(session.current()).rejects.toMatchObject({
         code: 'not_logged_in',
-        hint: 'Another psd2 was renewing the login and shows no sign of life: process 4711 on host-1. If it goes on, the login is good again. Run psd2 auth login.',
+        hint: 'Another psd2 was renewing the login and shows no sign of life: process 4711 on host-1. If it goes on, the login is good again.',
+        next: [['auth', 'login']],
       });
     });
 
@@ -490,8 +491,9 @@ describe('tokens that can not be stored', () => {
       code: 'config',
       message: 'The disk is full',
       hint: expect.stringMatching(
-        /^The bank has renewed the login, and it is lost: .* Check the free space\.$/,
+        /^The bank has renewed the login, and it is lost\. .*Check the free space\. Then log in again:$/,
       ),
+      next: [['auth', 'login']],
     });
   });
 
@@ -511,7 +513,7 @@ describe('tokens that can not be stored', () => {
 
 describe('nobody', () => {
   it('is logged in without tokens, or without a way to new ones', async () => {
-    const nobody = { code: 'not_logged_in', hint: 'Run psd2 auth login.' };
+    const nobody = { code: 'not_logged_in', next: [['auth', 'login']] };
     await expect((await login('no login')).session.current()).rejects.toMatchObject(nobody);
     await expect((await login('no login')).session.renewed('x')).rejects.toMatchObject(nobody);
     await expect((await login(0, { refreshToken: null })).session.current()).rejects.toMatchObject(nobody);
@@ -543,7 +545,7 @@ describe('the application by itself', () => {
     const session = sessionOf(newConfigFolder(temporary), fakeWorld(), 'client_credentials');
     await expect(session.current()).rejects.toMatchObject({
       code: 'not_logged_in',
-      hint: 'Run psd2 auth login --client-credentials.',
+      next: [['auth', 'login', '--client-credentials']],
     });
   });
 });

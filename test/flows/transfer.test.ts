@@ -136,7 +136,8 @@ describe('the authorization', () => {
     await expect(transfer.run(openClient({ now: transfer.world.now }).bank)).rejects.toMatchObject({
       code: 'authorisation_timeout',
       message: 'The customer did not authorise the transfer within 5 s',
-      hint: `Go on with: psd2 transfer resume ${transfer.open.current.flow}`,
+      hint: 'Go on with:',
+      next: [['transfer', 'resume', transfer.open.current.flow]],
     });
     expect(transfer.world.elapsed()).toBeLessThanOrEqual(5000);
     expect([await transfer.stored()]).toMatchObject([{ state: 'authorizing' }]);
@@ -210,7 +211,7 @@ describe('a further step that the bank names', () => {
     const wanted = {
       code: 'further_data_needed',
       message: 'The bank wants further data before SCA, in a step called verify2',
-      hint: `Give it with: psd2 transfer resume ${transfer.open.current.flow} --verify-data <json>`,
+      next: [['transfer', 'resume', transfer.open.current.flow, '--verify-data', '-']],
     };
     await expect(transfer.run(bank, { accept })).rejects.toMatchObject(wanted);
     await expect(transfer.run(bank, { accept })).rejects.toMatchObject(wanted);

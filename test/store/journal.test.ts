@@ -401,7 +401,8 @@ it('does not go on with a flow that another process has gone on with', async () 
   const overtaken = expect.objectContaining({
     code: 'overtaken',
     message: `Another psd2 has gone on with ${flow} in the meantime`,
-    hint: `This one does nothing more with it. See how far it is: psd2 transfer show ${flow}`,
+    hint: 'This one does nothing more with it. See how far it is:',
+    next: [['transfer', 'show', flow]],
   });
   await expect(open.assertOurs()).rejects.toThrow(overtaken);
   await expect(open.record({ type: 'cancelled' })).rejects.toThrow(overtaken);

@@ -81,7 +81,11 @@ it('without any, what to run is said', () => {
     expect.objectContaining({
       code: 'no_profile',
       message: 'No profile is chosen',
-      hint: expect.stringMatching(/psd2 profile add <name>.*psd2 sandbox start --detach/),
+      hint: 'Add one with psd2 profile add <name>, or try the sandbox:',
+      next: [
+        ['sandbox', 'start', '--detach'],
+        ['--profile', 'sandbox', 'auth', 'login'],
+      ],
     }),
   );
 });

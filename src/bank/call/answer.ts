@@ -123,20 +123,22 @@ function toError(answer: Answer, envelope: Envelope | null): Psd2Error {
     bank_answer: `The bank answered ${nameOf(answer)} with a redirect, which psd2 does not follow`,
     bank_refused: `The bank refused ${nameOf(answer)}`,
   };
-  const hints: Partial<Record<ErrorCode, string>> = {
+  const advice: Partial<Record<ErrorCode, Pick<ErrorContext, 'hint' | 'next'>>> = {
     not_logged_in: answer.call.path.startsWith('/auth/oauth/')
-      ? 'Check the client id and the client secret of the profile.'
-      : 'Run psd2 auth login.',
-    forbidden:
-      'The application may lack the PSD2 role for this call, or the customer has not consented (psd2 consent request).',
-    too_many_calls: answer.headers['retry-after']
-      ? `The bank says: retry after ${answer.headers['retry-after']}.`
-      : 'Wait, then try again.',
+      ? { hint: 'Check the client id and the client secret of the profile.' }
+      : { next: [['auth', 'login']] },
+    forbidden: {
+      hint: 'The application may lack the PSD2 role for this call, or the customer has not consented (psd2 consent request).',
+    },
+    too_many_calls: {
+      hint: answer.headers['retry-after']
+        ? `The bank says: retry after ${answer.headers['retry-after']}.`
+        : 'Wait, then try again.',
+    },
   };
-  const hint = hints[code];
   return new Psd2Error(code, `${words[code]} (HTTP ${status})${said ? `: ${said}` : kindOf(answer)}`, {
     ...idsOf(answer, envelope),
-    ...(hint && { hint }),
+    ...advice[code],
     ...(message?.code && { bankCode: shortened(message.code) }),
     ...(envelope?.isBanksError && { outcome: 'ERROR' as const }),
     ...(envelope?.resourceId && { resourceId: envelope.resourceId }),

@@ -66,7 +66,8 @@ async function findAccount(productId: ProductId, accounts: Promise<Account[]>): 
   const account = (await accounts).find((each) => each.productId === productId);
   if (account) return account;
   throw new Psd2Error('usage', `The customer has no product ${productId}`, {
-    hint: '`psd2 accounts list` shows the products.',
+    hint: 'See the products with:',
+    next: [['accounts', 'list']],
   });
 }
 

@@ -5,6 +5,7 @@ import type { Answer, BankCall } from '../../bank/call/exchange.ts';
 import { pathSegment } from '../../bank/endpoints/path-segment.ts';
 import { isMoneyTransfer } from '../../domain/transfer.ts';
 import { Psd2Error } from '../../errors.ts';
+import { redirectUriOf } from '../../store/machine/settings.ts';
 import type { Context } from '../context.ts';
 import { readJsonOption } from '../shared/read-data.ts';
 
@@ -62,7 +63,7 @@ export async function api(
   if (context.globals.raw) context.printBytes(answer.body);
   else await printAnswer(context, answer);
   await readAnswer(answer, z.unknown()).catch((error) => {
-    throw withWayToSca(error);
+    throw withWayToSca(error, redirectUriOf(context.profile()));
   });
 }
 
@@ -100,11 +101,12 @@ function executesTransfer(path: string): boolean {
 }
 
 /** What was asked for is what is sent: SCA is for the operator to start, with the resource that came along. */
-function withWayToSca(error: unknown): unknown {
+function withWayToSca(error: unknown, redirectUri: string): unknown {
   if (!(error instanceof Psd2Error) || error.code !== 'sca_required' || !error.resourceId) return error;
   const path = `/private/auth/security/sca/${pathSegment(error.resourceId)}/approach`;
   return error.with({
-    hint: `Start it with: psd2 api GET ${path} --header "TPP-Redirect-URI: <your callback>". Then make the call again.`,
+    hint: 'Then make the call again. The customer is sent to SCA, and back to your callback, with:',
+    next: [['api', 'GET', path, '--header', `TPP-Redirect-URI: ${redirectUri}`]],
   });
 }
 
@@ -142,7 +144,7 @@ async function readPath(context: Context, path: string): Promise<string> {
   const customerId = context.globals.customer ?? (await tokens.last());
   if (customerId === undefined) {
     throw new Psd2Error('not_logged_in', 'Nobody is logged in, so {customerId} stands for nobody', {
-      hint: 'Run psd2 auth login.',
+      next: [['auth', 'login']],
     });
   }
   return absolute.replaceAll('{customerId}', encodeURIComponent(customerId));

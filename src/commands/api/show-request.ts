@@ -1,6 +1,7 @@
 import type { ComposedRequest } from '../../bank/call/compose.ts';
 import { pathOf } from '../../bank/transport/connection.ts';
 import { Psd2Error } from '../../errors.ts';
+import { quoteForShell } from '../../quote-for-shell.ts';
 import type { PemSetting } from '../../store/machine/settings.ts';
 import type { Context } from '../context.ts';
 import type { ApplicationBank } from '../open/bank.ts';
@@ -42,13 +43,13 @@ export function printCurl(context: Context, bank: ApplicationBank, { request }: 
   const lines = [
     ...('authorization' in headers ? [`${token} |`] : []),
     // What was signed is what is sent: curl is to expand and shorten nothing.
-    `curl --globoff --path-as-is --request ${method} ${quote(`${bank.baseUrl.origin}${target}`)}`,
-    `--cert ${quote(pathOfPem(bank, 'qwacCertificate'))} --key ${quote(pathOfPem(bank, 'qwacKey'))}`,
-    ...(bank.profile.settings.ca ? [`--cacert ${quote(pathOfPem(bank, 'ca'))}`] : []),
+    `curl --globoff --path-as-is --request ${method} ${quoteForShell(`${bank.baseUrl.origin}${target}`)}`,
+    `--cert ${quoteForShell(pathOfPem(bank, 'qwacCertificate'))} --key ${quoteForShell(pathOfPem(bank, 'qwacKey'))}`,
+    ...(bank.profile.settings.ca ? [`--cacert ${quoteForShell(pathOfPem(bank, 'ca'))}`] : []),
     ...Object.entries(headers).map(([name, value]) =>
-      name === 'authorization' ? '--header @-' : `--header ${quote(`${name}: ${value}`)}`,
+      name === 'authorization' ? '--header @-' : `--header ${quoteForShell(`${name}: ${value}`)}`,
     ),
-    ...(body === undefined ? [] : [`--data-binary ${quote(redactBody(target, body))}`]),
+    ...(body === undefined ? [] : [`--data-binary ${quoteForShell(redactBody(target, body))}`]),
   ];
   context.output.lines([lines.join(' \\\n  ')]);
 }
@@ -57,9 +58,9 @@ export function printCurl(context: Context, bank: ApplicationBank, { request }: 
 function tokenCommand({ globals }: Context, { profile }: ApplicationBank): string {
   const { grant, customer } = globals;
   return [
-    `psd2 --profile ${quote(profile.name)}`,
+    `psd2 --profile ${quoteForShell(profile.name)}`,
     ...(grant === 'client_credentials' ? [`--grant ${grant}`] : []),
-    ...(customer === undefined ? [] : [`--customer ${quote(customer)}`]),
+    ...(customer === undefined ? [] : [`--customer ${quoteForShell(customer)}`]),
     'auth token',
   ].join(' ');
 }
@@ -81,8 +82,4 @@ function pathOfPem({ profile }: ApplicationBank, key: PemSetting): string {
   throw new Psd2Error('config', 'The profile holds its certificates itself, and curl reads them from files', {
     hint: 'Add the profile with --reference, or set PSD2_QWAC_CERT and PSD2_QWAC_KEY.',
   });
-}
-
-function quote(text: string): string {
-  return /^[\w./:@=-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
 }

@@ -3,6 +3,7 @@ import { readEidasCertificate } from '../../certificates/eidas.ts';
 import { Psd2Error } from '../../errors.ts';
 import type { Context } from '../context.ts';
 import { printChecks } from '../shared/checks.ts';
+import { readWholeNumber } from '../shared/whole-number.ts';
 import { checkCertificate } from './certificate-checks.ts';
 import { certificatesOfFile } from './certificates.ts';
 import { lastConsentOf } from './last-consent.ts';
@@ -15,9 +16,11 @@ import { checkProfileCertificates } from './profile-certificates.ts';
  * @throws Psd2Error `certificate` when one is wrong, or ends within these days
  */
 export async function certCheck(context: Context, file: string | undefined, days: string): Promise<void> {
-  if (!/^\d{1,4}$/.test(days))
-    throw new Psd2Error('usage', `--days ${JSON.stringify(days)} is not a number of days from 0 to 9999`);
-  const limits = { now: context.world.now(), days: Number(days), soon: 'fail' as const };
+  const limits = {
+    now: context.world.now(),
+    days: readWholeNumber('--days', days, 0, 9999),
+    soon: 'fail' as const,
+  };
   const checks =
     file === undefined
       ? await checkProfileCertificates(context, await context.unsealed(), {

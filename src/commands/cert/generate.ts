@@ -5,6 +5,7 @@ import type { Psd2Role } from '../../certificates/qc-statements.ts';
 import { makeTppCertificates } from '../../certificates/tpp-certificates.ts';
 import { Psd2Error } from '../../errors.ts';
 import type { Context } from '../context.ts';
+import { readWholeNumber } from '../shared/whole-number.ts';
 import { generated } from './shape.ts';
 
 export interface GenerateOptions {
@@ -130,10 +131,7 @@ function readIdentity({ organizationIdentifier, name, days }: GenerateOptions) {
       `--name ${JSON.stringify(name)} is not a name of 1 to 30 letters, digits and blanks`,
     );
   }
-  const count = /^\d{1,4}$/.test(days) ? Number(days) : 0;
-  if (count < 1 || count > 3650)
-    throw new Psd2Error('usage', `--days ${JSON.stringify(days)} is not a number of days from 1 to 3650`);
-  return { organizationIdentifier, days: count };
+  return { organizationIdentifier, days: readWholeNumber('--days', days, 1, 3650) };
 }
 
 function parseRole(text: string): Psd2Role {

@@ -3,7 +3,7 @@ import { runConsent } from '../../flows/consent.ts';
 import type { Open } from '../../store/ports.ts';
 import type { Context } from '../context.ts';
 import { customerPortsOf } from '../flow/customer-ports.ts';
-import { endIfUntouched, withWayOn } from '../flow/rules.ts';
+import { endIfUntouched, tellFlow, withNext } from '../flow/rules.ts';
 import type { CustomerBank } from '../open/bank.ts';
 import { printConsent } from './output.ts';
 
@@ -20,13 +20,13 @@ export async function driveConsent(
   allowPartial: boolean,
 ): Promise<void> {
   const { bank, profile } = opened;
-  context.terminal.say(`Consent ${open.current.flow}`);
+  tellFlow(context.terminal, open.current);
   try {
     await runConsent(open, { bank, world: context.world, customer: customerPortsOf(context, profile) });
   } catch (error) {
     await endIfUntouched(open, error);
     printConsent(context, open.current);
-    throw withWayOn(error, open.current);
+    throw withNext(error, open.current);
   }
   printConsent(context, open.current);
   const refused = open.current.categories.filter(({ outcome }) => outcome === false);

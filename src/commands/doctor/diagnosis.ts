@@ -1,3 +1,4 @@
+import { adviceOf } from '../../advice.ts';
 import { type ErrorCode, Psd2Error } from '../../errors.ts';
 import type { Check } from '../shared/checks.ts';
 
@@ -32,7 +33,7 @@ export class Diagnosis {
       }
     } catch (error) {
       if (!(error instanceof Psd2Error) || error.code === 'interrupted') throw error;
-      this.checks.push({ name, status: 'fail', detail: error.message, fix: error.hint ?? null });
+      this.checks.push({ name, status: 'fail', detail: error.message, fix: adviceOf(error) ?? null });
       this.#codes.push(error.code);
     }
   }

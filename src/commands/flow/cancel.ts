@@ -1,6 +1,6 @@
 import { type FlowState, isOpen, standingOf } from '../../domain/flow-states.ts';
 import { Psd2Error } from '../../errors.ts';
-import { resolveHint } from '../../flows/execute-outcome.ts';
+import { findOut } from '../../flows/execute-outcome.ts';
 import type { Flows, OpenFlow } from '../../store/ports.ts';
 import { cleanText } from '../../terminal/clean.ts';
 import type { Context } from '../context.ts';
@@ -67,13 +67,15 @@ function refuseUnlessOpen(current: Cancellable, sent: string): void {
       'usage',
       `The ${kind} ${flow} is ${state}: ${sent} was sent, so it can't be cancelled any more`,
       {
-        hint: `Find out what became of it with: psd2 ${kind} resume ${flow}. It never sends ${sent} again. ${resolveHint(kind, flow)}`,
+        ...findOut(kind, flow, `The first asks what became of it, and never sends ${sent} again.`),
         transactionId,
       },
     );
   }
   throw new Psd2Error('usage', `The ${kind} ${flow} is ${state}, so there is nothing to cancel`, {
-    hint: `See it with: psd2 ${kind} show ${flow}`,
+    hint: 'See it with:',
+    next: [[kind, 'show', flow]],
+    flow,
     transactionId,
   });
 }

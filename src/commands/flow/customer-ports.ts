@@ -28,7 +28,8 @@ export function customerPortsOf(context: Context, profile: Profile): CustomerPor
       const { assertOpenable, openInBrowser } = await import('../../terminal/browser.ts');
       const address = assertOpenable(url).href;
       const browser = browserOf(context);
-      terminal.warn(
+      terminal.tell(
+        { event: 'open', url: address },
         terminal.marked(
           `${browser === 'none' ? "Open this address in the customer's browser" : 'Opening in the browser'}:\n  ${address}`,
         ),

@@ -133,18 +133,18 @@ function operatorOf(): string {
 function refuseUnlessOpen<Flow extends AnyFlow, Event>(kind: Resolvable<Flow, Event>, current: Flow): void {
   if (kind.isOpen(current)) return;
   const { kind: name, flow, state, resolution, transactionId } = current;
-  const see = `See it with: psd2 ${name} show ${flow}`;
+  const see = { hint: 'See it with:', next: [[name, 'show', flow]], flow };
   if (resolution) {
     const was = resolution.outcome === 'executed' ? kind.done : `not ${kind.done}`;
     const time = writeLocalTime(resolution.at);
     throw new Psd2Error(
       'usage',
       `The ${name} ${flow} has ended already: ${resolution.by} said on ${time} that it was ${was}`,
-      { hint: see, transactionId },
+      { ...see, transactionId },
     );
   }
   throw new Psd2Error('usage', `The ${name} ${flow} is ${state}, so nothing about it is unknown`, {
-    hint: kind.isEnded(current) ? see : `Go on with: psd2 ${name} resume ${flow}`,
+    ...(kind.isEnded(current) ? see : { hint: 'Go on with:', next: [[name, 'resume', flow]], flow }),
     transactionId,
   });
 }

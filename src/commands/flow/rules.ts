@@ -1,3 +1,4 @@
+import { adviceOf } from '../../advice.ts';
 import { type FlowState, isOver, isUntouched, standingOf } from '../../domain/flow-states.ts';
 import { Psd2Error } from '../../errors.ts';
 import type { Filter, OpenFlow } from '../../store/ports.ts';
@@ -32,12 +33,20 @@ export function refuseUnconfirmable({ globals, terminal }: Context, what: string
   );
 }
 
+/** Says which flow was begun or taken up. */
+export function tellFlow(
+  { tell }: Context['terminal'],
+  { kind, flow, state }: { kind: string; flow: string; state: FlowState },
+): void {
+  tell({ event: 'flow', flow, kind, state }, `${kind.charAt(0).toUpperCase()}${kind.slice(1)} ${flow}`);
+}
+
 /**
  * Names the flow and how to go on, where an error has no better hint and the flow has not ended.
  *
  * @param confirmed the options that confirmed it beforehand and have to be given again
  */
-export function withWayOn(
+export function withNext(
   error: unknown,
   {
     kind,
@@ -48,11 +57,14 @@ export function withWayOn(
   confirmed: string[] = [],
 ): unknown {
   if (!(error instanceof Psd2Error) || isOver({ state })) return error;
-  const again = confirmed.map((option) => ` ${option}`).join('');
-  if (error.code === 'further_data_needed') return error.with({ hint: `${error.hint}${again}` });
-  if (error.code !== 'interrupted' && error.hint?.includes(' resume ')) return error;
-  const wayOn = `Go on with: psd2 ${kind} resume ${flow}${again}`;
-  return error.with({ hint: error.hint ? `${error.hint} ${wayOn}` : wayOn, transactionId });
+  const known = error.next ?? [];
+  if (known.some(([, verb]) => verb === 'resume')) {
+    const again = (words: string[]) => [...words, ...confirmed.filter((word) => !words.includes(word))];
+    return error.with({ flow, next: known.map((words) => (words[1] === 'resume' ? again(words) : words)) });
+  }
+  const hint = known.length > 0 ? error.hint : `${error.hint ?? ''} Go on with:`.trimStart();
+  const next = [...known, [kind, 'resume', flow, ...confirmed]];
+  return error.with({ flow, next, transactionId, ...(hint !== undefined && { hint }) });
 }
 
 /**
@@ -91,8 +103,8 @@ export async function endIfUntouched<Flow extends { state: FlowState; reached: b
 
 /** A journal that is damaged is told of; the other flows are listed all the same. */
 export function warnOfDamaged({ terminal }: Context): NonNullable<Filter['onDamaged']> {
-  return ({ message, hint }, flow) =>
-    terminal.warn(cleanText(`${flow} is not shown. ${message}. ${hint ?? ''}`.trimEnd()));
+  return (damage, flow) =>
+    terminal.warn(cleanText(`${flow} is not shown. ${damage.message}. ${adviceOf(damage) ?? ''}`.trimEnd()));
 }
 
 /** All of a list. */

@@ -30,7 +30,8 @@ export async function unfinishedFlow<Flow extends ShownFlow>(
   const [first, ...others] = unfinished;
   if (!first) {
     throw new Psd2Error('usage', `There is no unfinished ${kind} to go on with`, {
-      hint: `See all of them with: psd2 ${kind} list`,
+      hint: 'See all of them with:',
+      next: [[kind, 'list']],
     });
   }
   const line = (flow: Flow) =>
@@ -40,12 +41,11 @@ export async function unfinishedFlow<Flow extends ShownFlow>(
     return first.flow;
   }
   if (!terminal.canAsk) {
-    const commands = unfinished.slice(0, 5).map(({ flow }) => `psd2 ${kind} resume ${flow}`);
     throw new Psd2Error(
       'usage',
       `There are ${unfinished.length} unfinished ${kind}s, so name the one to go on with`,
       {
-        hint: commands.join('; '),
+        next: unfinished.slice(0, 5).map(({ flow }) => [kind, 'resume', flow]),
       },
     );
   }

@@ -27,7 +27,8 @@ export async function logBundle(
   const last = calls.at(-1);
   if (!first || !last) {
     throw new Psd2Error('usage', 'The log has no such calls, so there is nothing to put into a file', {
-      hint: 'psd2 log shows what it has.',
+      hint: 'See what it has with:',
+      next: [['log']],
     });
   }
   const made = world.now().toISOString();

@@ -58,7 +58,8 @@ export async function printTimeline(context: Context, options: LogOptions, refer
   ].sort((one, other) => (one.at < other.at ? -1 : one.at > other.at ? 1 : 0));
   if (moments.length === 0) {
     throw new Psd2Error('flow_not_found', `The log has no transaction ${JSON.stringify(reference)}`, {
-      hint: 'psd2 log shows the calls that were made.',
+      hint: 'See the calls that were made with:',
+      next: [['log']],
     });
   }
   if (!stdoutIsTerminal) return output.table(moments, COLUMNS, '');

@@ -24,7 +24,9 @@ export async function callRecorder(
     if (call.isPrivate) await count();
     if (!globals.verbose) return;
     const ids = `request ${call.tppRequestId} transaction ${call.transactionId}${call.apiTrackId ? ` track ${call.apiTrackId}` : ''}`;
-    terminal.say(
+    const { at: _at, isPrivate: _isPrivate, apiTrackId = null, ...told } = call;
+    terminal.tell(
+      { event: 'call', ...told, apiTrackId },
       cleanText(`${call.method} ${call.path} → ${call.outcome} in ${call.milliseconds} ms (${ids})`),
     );
   };

@@ -19,7 +19,8 @@ export function namingSandbox(
       if (!isUnreachable(error) || (await isRunning(context))) throw error;
       throw new Psd2Error(error.code, 'The sandbox is not running', {
         ...error.context,
-        hint: 'Start it with: psd2 sandbox start --detach',
+        hint: 'Start it with:',
+        next: [['sandbox', 'start', '--detach']],
       });
     }
   };

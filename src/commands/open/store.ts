@@ -46,13 +46,14 @@ export async function customerOf(context: Context): Promise<string> {
 export async function notLoggedIn(context: ProfileContext, holder: Holder | undefined): Promise<Psd2Error> {
   const { name } = context.profile();
   const { tokens } = await context.store();
-  const command = `psd2 --profile ${name} auth login${holder === null ? ' --client-credentials' : ''}`;
+  const login = ['--profile', name, 'auth', 'login', ...(holder === null ? ['--client-credentials'] : [])];
   const others: string[] = [];
   for (const customerId of holder ? await tokens.customers() : [])
     if (await tokens.login(customerId)) others.push(customerId);
   const who = others.length === 0 ? 'Nobody is' : `The customer ${holder} is not`;
   return new Psd2Error('not_logged_in', `${who} logged in with the profile ${JSON.stringify(name)}`, {
-    hint: others.length === 0 ? `Run ${command}.` : `Logged in: ${writeSome(others)}. Or run ${command}.`,
+    ...(others.length > 0 && { hint: `Logged in: ${writeSome(others)}. Or run:` }),
+    next: [login],
   });
 }
 

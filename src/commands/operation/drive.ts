@@ -11,7 +11,7 @@ import { type OperationCalls, runOperation } from '../../flows/operation.ts';
 import type { GenericOperation, Open } from '../../store/ports.ts';
 import type { Context } from '../context.ts';
 import { customerPortsOf } from '../flow/customer-ports.ts';
-import { endIfUntouched, withWarning, withWayOn } from '../flow/rules.ts';
+import { endIfUntouched, tellFlow, withNext, withWarning } from '../flow/rules.ts';
 import type { CustomerBank } from '../open/bank.ts';
 import { saveDocument } from '../shared/save-document.ts';
 import { printOperation } from './output.ts';
@@ -31,7 +31,7 @@ export async function driveOperation(
 ): Promise<void> {
   const { bank, profile } = opened;
   const { terminal, world, globals } = context;
-  terminal.say(`Operation ${open.current.flow}`);
+  tellFlow(terminal, open.current);
   try {
     await runOperation(
       open,
@@ -48,7 +48,7 @@ export async function driveOperation(
   } catch (error) {
     await endIfUntouched(open, error);
     printOperation(context, open.current);
-    throw withWayOn(
+    throw withNext(
       withWarning(error, open.current, open.current.order.operation),
       open.current,
       globals.yes && !open.current.accepted ? ['--yes'] : [],

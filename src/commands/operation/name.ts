@@ -7,7 +7,8 @@ import type { Context } from '../context.ts';
 export function parseOperationName(name: string): string {
   if (isMoneyTransfer(name)) {
     throw new Psd2Error('usage', `${name} is a bank transfer, and psd2 operation makes none`, {
-      hint: 'Use psd2 transfer, which checks the payee, the amount and the reference: psd2 transfer --help',
+      hint: 'Use psd2 transfer, which checks the payee, the amount and the reference:',
+      next: [['transfer', '--help']],
     });
   }
   if (/^[A-Za-z][A-Za-z0-9]{0,63}$/.test(name)) return name;
@@ -45,8 +46,8 @@ export async function findOperation(
   const { order, flow } = found;
   if (order.operation === operation && order.from === from) return found;
   throw new Psd2Error('usage', `${flow} is a ${order.operation} of the product ${order.from}`, {
-    hint: isMoneyTransfer(order.operation)
-      ? `An older psd2 began it. See it with: psd2 operation show ${flow}`
-      : 'Give that name and product, or another resource.',
+    ...(isMoneyTransfer(order.operation)
+      ? { hint: 'An older psd2 began it. See it with:', next: [['operation', 'show', flow]], flow }
+      : { hint: 'Give that name and product, or another resource.' }),
   });
 }

@@ -45,7 +45,9 @@ function refuseMoneyTransfer(operation: GenericOperation): void {
     'usage',
     `${flow} is a bank transfer that an older psd2 began, and it is ${state}: psd2 operation does not go on with it`,
     {
-      hint: `End it with: psd2 operation resolve ${flow} --not-executed. Make the payment with psd2 transfer.`,
+      hint: 'Make the payment with psd2 transfer. End this one with:',
+      next: [['operation', 'resolve', flow, '--not-executed']],
+      flow,
     },
   );
 }

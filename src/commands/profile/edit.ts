@@ -36,7 +36,8 @@ export async function profileEdit(
     'config',
     `Another psd2 has changed the profile ${name} meanwhile, and nothing was stored`,
     {
-      hint: `Look at it, and edit it again: psd2 profile show ${name}.`,
+      hint: 'Edit it again. Look at it with:',
+      next: [['profile', 'show', name]],
     },
   );
 }

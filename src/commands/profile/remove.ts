@@ -67,10 +67,8 @@ function refuseInDoubt(operations: (Transfer | GenericOperation)[], name: string
     'config',
     `The profile ${name} has payments that did not come to an end: ${nameFlows(inDoubt)}`,
     {
-      hint: `First: ${inDoubt
-        .slice(0, 3)
-        .map(({ kind, flow }) => `psd2 --profile ${name} ${kind} resume ${flow}`)
-        .join('; ')}`,
+      hint: 'First:',
+      next: inDoubt.slice(0, 3).map(({ kind, flow }) => ['--profile', name, kind, 'resume', flow]),
     },
   );
 }

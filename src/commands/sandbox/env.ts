@@ -1,3 +1,4 @@
+import { quoteForShell } from '../../quote-for-shell.ts';
 import type { Context } from '../context.ts';
 import { sandboxFolderOf } from './folder.ts';
 import { requireRunning } from './running.ts';
@@ -31,6 +32,6 @@ export async function sandboxEnv(context: Context): Promise<void> {
   };
   if (context.output.format !== 'table') return context.output.record(variables, [], variablesShape);
   for (const [name, value] of Object.entries(variables)) {
-    context.output.text(`export ${name}='${value.replaceAll("'", `'\\''`)}'`);
+    context.output.text(`export ${name}=${quoteForShell(value)}`);
   }
 }

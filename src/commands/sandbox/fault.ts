@@ -6,6 +6,7 @@ import { type FaultOrder, type FaultRecord, faultRecord } from '../../sandbox/fa
 import { parseTarget } from '../../sandbox/faults/target.ts';
 import type { Column } from '../../terminal/output.ts';
 import type { Context } from '../context.ts';
+import { readWholeNumber } from '../shared/whole-number.ts';
 import { requireRunning } from './running.ts';
 import { cleared as clearedShape, fault as faultShape } from './shape.ts';
 
@@ -45,11 +46,14 @@ export async function listFaults(context: Context): Promise<void> {
 
 /** `psd2 sandbox fault clear [id]`. @throws Psd2Error `usage`, `sandbox` when it does not run */
 export async function clearFaults(context: Context, id: string | undefined): Promise<void> {
-  const path = id === undefined ? '/faults' : `/faults/${readNumber('The id', id, 1)}`;
+  const path = id === undefined ? '/faults' : `/faults/${readWholeNumber('The id', id, 1)}`;
   const running = await requireRunning(context);
   const { cleared } = await control(running, { method: 'DELETE', path }, z.object({ cleared: z.int() }));
   if (id !== undefined && cleared === 0) {
-    throw new Psd2Error('usage', `There is no fault ${id}`, { hint: 'See: psd2 sandbox fault list' });
+    throw new Psd2Error('usage', `There is no fault ${id}`, {
+      hint: 'See:',
+      next: [['sandbox', 'fault', 'list']],
+    });
   }
   if (context.output.format === 'table') context.terminal.say(`Faults cleared: ${cleared}.`);
   else context.output.record({ cleared }, [], clearedShape);
@@ -69,16 +73,11 @@ function readOrder(fault: string, { on, times, after, probability, seed }: Fault
   return {
     fault,
     ...(on !== undefined && { on }),
-    ...(times !== undefined && { times: readNumber('--times', times, 1) }),
-    ...(after !== undefined && { after: readNumber('--after', after, 0) }),
+    ...(times !== undefined && { times: readWholeNumber('--times', times, 1) }),
+    ...(after !== undefined && { after: readWholeNumber('--after', after, 0) }),
     ...(probability !== undefined && { probability: readShare(probability) }),
     ...(seed !== undefined && { seed }),
   };
-}
-
-function readNumber(what: string, text: string, from: number): number {
-  if (/^\d{1,9}$/.test(text) && Number(text) >= from) return Number(text);
-  throw new Psd2Error('usage', `${what} ${JSON.stringify(text)} is not a whole number from ${from}`);
 }
 
 function readShare(text: string): number {

@@ -9,6 +9,7 @@ export async function requireRunning(context: Context): Promise<RunningSandbox> 
   const running = await runningSandbox(sandboxFolderOf(context));
   if (running) return running;
   throw new Psd2Error('sandbox', 'The sandbox is not running', {
-    hint: 'Start it with: psd2 sandbox start --detach',
+    hint: 'Start it with:',
+    next: [['sandbox', 'start', '--detach']],
   });
 }

@@ -1,5 +1,6 @@
 import { isBlockedPort } from '../../domain/blocked-ports.ts';
 import { Psd2Error } from '../../errors.ts';
+import { readWholeNumber } from '../shared/whole-number.ts';
 
 /** As they were typed. */
 export interface SandboxStartOptions {
@@ -29,16 +30,16 @@ export function readRules(options: SandboxStartOptions) {
     consents: enforceConsents ? 'enforced' : 'recorded',
     rotateRefreshTokens: rotation,
     ...(roles !== undefined && { roles: roles.split(',').map(parseRole) }),
-    ...(tokenTtl !== undefined && { tokenTtlSeconds: parseCount('--token-ttl', tokenTtl) }),
-    ...(rateLimit !== undefined && { callsPerMinute: parseCount('--rate-limit', rateLimit) }),
+    ...(tokenTtl !== undefined && { tokenTtlSeconds: readWholeNumber('--token-ttl', tokenTtl, 1) }),
+    ...(rateLimit !== undefined && { callsPerMinute: readWholeNumber('--rate-limit', rateLimit, 1) }),
     ...(dailyLimit !== undefined && {
-      clientCredentialsCallsPerDay: parseCount('--daily-limit', dailyLimit),
+      clientCredentialsCallsPerDay: readWholeNumber('--daily-limit', dailyLimit, 1),
     }),
-    ...(customers !== undefined && { customers: parseCount('--customers', customers, 999_999) }),
+    ...(customers !== undefined && { customers: readWholeNumber('--customers', customers, 1, 999_999) }),
     ...(transactions !== undefined && {
-      transactions: parseCount('--transactions', transactions, 10_000_000),
+      transactions: readWholeNumber('--transactions', transactions, 1, 10_000_000),
     }),
-    ...(pageSize !== undefined && { rowsAPage: parseCount('--page-size', pageSize, 10_000) }),
+    ...(pageSize !== undefined && { rowsAPage: readWholeNumber('--page-size', pageSize, 1, 10_000) }),
   } as const;
 }
 
@@ -48,12 +49,6 @@ function parseRole(text: string): (typeof ROLES)[number] {
   throw new Psd2Error('usage', `The role ${JSON.stringify(text)} is not known`, {
     hint: `Use some of ${ROLES.join(',')}.`,
   });
-}
-
-function parseCount(option: string, text: string, most = 999_999_999): number {
-  if (/^[1-9]\d{0,8}$/.test(text) && Number(text) <= most) return Number(text);
-  const range = most === 999_999_999 ? 'from 1' : `from 1 to ${most}`;
-  throw new Psd2Error('usage', `${option} ${JSON.stringify(text)} is not a whole number ${range}`);
 }
 
 /** @throws Psd2Error `usage` */

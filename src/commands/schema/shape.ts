@@ -12,10 +12,30 @@ export const schemas = () =>
 
 export const schema = () => z.record(z.string(), z.unknown()).check(z.describe('JSON Schema, 2020-12'));
 
-/** Any event of stderr: `event` says which. */
+/** The events of stderr (`terminal/events.ts`). */
 export const event = () =>
   z
-    .looseObject({ event: text('which') })
+    .union([
+      z.object({ event: z.enum(['note', 'warning']), message: text('what a person would read') }),
+      z.object({
+        event: z.literal('flow'),
+        flow: text('the local id of a flow that was begun or taken up'),
+        kind: z.enum(['transfer', 'consent', 'operation']),
+        state: text('its state then'),
+      }),
+      z.object({ event: z.literal('open'), url: text('the address that the customer has to open') }),
+      z.object({
+        event: z.literal('call'),
+        method: text('GET, POST, PUT or DELETE'),
+        path: text('with its query'),
+        outcome: z.union([z.int(), z.string()]).check(z.describe('HTTP status, or why there was none')),
+        milliseconds: z.number(),
+        tppRequestId: text('TPP-Request-ID'),
+        transactionId: text('TPP-Transaction-ID'),
+        requestId: z.nullable(text("result.requestId of the bank's answer")),
+        apiTrackId: z.nullable(text("the bank's session id")),
+      }),
+    ])
     .check(z.describe('a line of stderr, where --json or ndjson is asked for and stderr is no terminal'));
 
 /** The last line of stderr of a command that failed. */
@@ -26,7 +46,13 @@ export const error = () => {
       code: text('which error: a word of a closed list'),
       message: text('what happened'),
       exitCode: z.int().check(z.describe('as the process ends with')),
-      hint: known('what to do about it'),
+      hint: known('what to do about it, in words'),
+      next: z
+        .array(z.array(z.string()))
+        .check(
+          z.describe('the commands that go on from here, each as it can be run: psd2 and its arguments'),
+        ),
+      flow: known('the local id of the flow that it is about'),
       httpStatus: z.nullable(z.int()).check(z.describe("of the bank's answer")),
       bankCode: known("result.messages[].code of the bank's answer"),
       requestId: known("result.requestId of the bank's answer, every digit"),

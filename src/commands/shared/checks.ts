@@ -20,9 +20,9 @@ export async function printChecks<Kind extends Check>(context: Context, checks: 
   const ok = checks.every(({ status }) => status !== 'fail');
   if (output.format !== 'table') output.record({ ok, checks }, [], checksShape);
   else if (stdoutIsTerminal) {
-    const { default: stringWidth } = await import('string-width');
+    const { widthOf, wrapWords } = await import('../../terminal/cells.ts');
     const columns = stdoutColumns || 80;
-    const beside = STATUS_WIDTH + Math.max(...checks.map(({ name }) => stringWidth(name))) + 2;
+    const beside = STATUS_WIDTH + Math.max(...checks.map(({ name }) => widthOf(name))) + 2;
     // Where a line has no room for it the detail stands below the name.
     const isNarrow = columns - beside < LEAST_WIDTH;
     const indent = isNarrow ? STATUS_WIDTH : beside;
@@ -30,7 +30,7 @@ export async function printChecks<Kind extends Check>(context: Context, checks: 
       checks.flatMap(({ name, status, detail, fix }) => {
         const title = `${status.padEnd(STATUS_WIDTH)}${isNarrow ? name : name.padEnd(indent - STATUS_WIDTH)}`;
         const texts = [detail, ...(fix === null ? [] : [`→ ${fix}`])]
-          .flatMap((text) => wrap(text, columns - indent))
+          .flatMap((text) => wrapWords(text, columns - indent))
           .map((line) => `${' '.repeat(indent)}${line}`);
         const [first = '', ...rest] = texts;
         return isNarrow ? [title, ...texts] : [`${title}${first.slice(indent)}`, ...rest];
@@ -54,15 +54,3 @@ export async function printChecks<Kind extends Check>(context: Context, checks: 
 const STATUS_WIDTH = 6;
 /** Of a detail that stands beside its name. */
 const LEAST_WIDTH = 48;
-
-/** Breaks a text at blanks; a longer word stays whole, so that it can be copied. */
-function wrap(text: string, width: number): string[] {
-  const lines: string[] = [];
-  for (const word of text.split(' ')) {
-    const last = lines.at(-1);
-    if (last !== undefined && last.length + 1 + word.length <= width)
-      lines[lines.length - 1] = `${last} ${word}`;
-    else lines.push(word);
-  }
-  return lines;
-}

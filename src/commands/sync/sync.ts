@@ -8,6 +8,7 @@ import { type Column, writeLocalTime } from '../../terminal/output.ts';
 import type { Context } from '../context.ts';
 import { customerOf } from '../open/store.ts';
 import { keepHeapSmall } from '../shared/keep-heap-small.ts';
+import { readWholeNumber } from '../shared/whole-number.ts';
 import {
   type CustomerReport,
   SharedProgress,
@@ -41,9 +42,10 @@ export async function sync(context: Context, options: SyncOptions): Promise<void
     options.since === undefined ? addDays(today, -DAYS_WITHOUT_SCA) : parseDate('--since', options.since);
   if (since > today) throw new Psd2Error('invalid_date', `--since ${since} is in the future`);
   if (options.out === '') throw new Psd2Error('usage', '--out names no folder');
-  const concurrency = parseConcurrency(options.concurrency);
-  const cores = parseCores(options.cores);
-  const unattendedReads = parseReads(options.unattendedReads);
+  const concurrency = readWholeNumber('--concurrency', options.concurrency, 1, 99);
+  const cores =
+    options.cores === undefined ? availableParallelism() : readWholeNumber('--cores', options.cores, 1, 999);
+  const unattendedReads = readWholeNumber('--unattended-reads', options.unattendedReads, 1, 9999);
   // Read when the pool is first used, which is later: four threads that wait for the disk would keep signatures waiting.
   process.env.UV_THREADPOOL_SIZE ??= String(POOL_THREADS);
   const customers = await customersOf(context, options.allCustomers);
@@ -114,14 +116,8 @@ async function customersOf(context: Context, all: boolean): Promise<string[]> {
   if (customers.length > 0) return customers;
   const { name } = context.profile();
   throw new Psd2Error('not_logged_in', `Nobody is logged in with the profile ${name}`, {
-    hint: `Run psd2 --profile ${name} auth login.`,
+    next: [['--profile', name, 'auth', 'login']],
   });
-}
-
-/** @throws Psd2Error `usage` */
-function parseConcurrency(text: string): number {
-  if (/^[1-9]\d?$/.test(text)) return Number(text);
-  throw new Psd2Error('usage', `--concurrency ${JSON.stringify(text)} is not a whole number from 1 to 99`);
 }
 
 /** The first share on this thread, each other one on a thread of its own. */
@@ -155,22 +151,6 @@ function threadsFor(cores: number, concurrency: number, customers: number): numb
 /** A number in `count` parts that differ by at most one. */
 function shares(whole: number, count: number): number[] {
   return Array.from({ length: count }, (_, index) => Math.floor((whole + index) / count));
-}
-
-/** @throws Psd2Error `usage` */
-function parseCores(text: string | undefined): number {
-  if (text === undefined) return availableParallelism();
-  if (/^[1-9]\d{0,2}$/.test(text)) return Number(text);
-  throw new Psd2Error('usage', `--cores ${JSON.stringify(text)} is not a whole number from 1 to 999`);
-}
-
-/** @throws Psd2Error `usage` */
-function parseReads(text: string): number {
-  if (/^[1-9]\d{0,3}$/.test(text)) return Number(text);
-  throw new Psd2Error(
-    'usage',
-    `--unattended-reads ${JSON.stringify(text)} is not a whole number from 1 to 9999`,
-  );
 }
 
 /** @param at when they may be read again, ISO 8601 */

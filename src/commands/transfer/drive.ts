@@ -7,7 +7,7 @@ import type { Open } from '../../store/ports.ts';
 import { cleanText } from '../../terminal/clean.ts';
 import type { Context } from '../context.ts';
 import { customerPortsOf } from '../flow/customer-ports.ts';
-import { endIfUntouched, withWarning, withWayOn } from '../flow/rules.ts';
+import { endIfUntouched, tellFlow, withNext, withWarning } from '../flow/rules.ts';
 import type { CustomerBank } from '../open/bank.ts';
 import { describePayment, printTransfer, sayPaid, showVerified } from './output.ts';
 
@@ -24,7 +24,7 @@ export async function driveTransfer(
   payeeVerified: boolean,
 ): Promise<void> {
   const { terminal, world } = context;
-  terminal.say(`Transfer ${open.current.flow}`);
+  tellFlow(terminal, open.current);
   try {
     await runOperation(open, transferCalls(opened.bank, open.current), {
       bank: opened.bank,
@@ -39,7 +39,7 @@ export async function driveTransfer(
       ...(payeeVerified ? ['--payee-verified'] : []),
       ...(context.globals.yes ? ['--yes'] : []),
     ];
-    throw withWayOn(
+    throw withNext(
       withWarning(error, open.current, describePayment(open.current)),
       open.current,
       open.current.accepted ? [] : confirmed,
@@ -64,7 +64,10 @@ async function accept(
     const checked = await terminal.whileWaiting('Checking the payee', checkPayee(context, command, order));
     await open.record({ type: 'payee-checked', ...checked, source: order.payeeSource });
   }
-  terminal.warn(terminal.marked(showVerified(open.current)));
+  const summary = terminal.marked(showVerified(open.current));
+  // Who is asked has to see it.
+  if (globals.yes) terminal.say(summary);
+  else terminal.warn(summary);
   if (!payeeVerified && !(await isPayeeRight(context, open.current))) return false;
   return globals.yes || terminal.confirm('Send the customer to authorise this transfer?');
 }
@@ -83,7 +86,9 @@ async function isPayeeRight({ terminal }: Context, { order, payeeCheck, flow }: 
       'confirmation_needed',
       `The payee check of ${order.name} and ${order.to} says: ${said}`,
       {
-        hint: `The customer was not asked yet. If the payee is right nevertheless: psd2 transfer resume ${flow} --payee-verified --yes`,
+        hint: 'The customer was not asked yet. If the payee is right nevertheless:',
+        next: [['transfer', 'resume', flow, '--payee-verified', '--yes']],
+        flow,
       },
     );
   }

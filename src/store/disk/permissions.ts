@@ -1,6 +1,7 @@
 import { readdirSync, type Stats, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { Psd2Error } from '../../errors.ts';
+import { quoteForShell } from '../../quote-for-shell.ts';
 
 /** What is judged: `secret` is a file that nobody else may read, `public` one that they may, as a certificate. */
 export type Judged = 'folder' | 'secret' | 'public';
@@ -22,13 +23,13 @@ export function faultOf(
   user: number | undefined = process.getuid?.(),
 ): Psd2Error | undefined {
   if (user === undefined) return undefined;
-  const chmod = `chmod ${judged === 'folder' ? '700' : judged === 'secret' ? '600' : 'go-w'} ${quoted(path)}`;
+  const chmod = `chmod ${judged === 'folder' ? '700' : judged === 'secret' ? '600' : 'go-w'} ${quoteForShell(path)}`;
   const others = mode & 0o077;
   const isWritable = (others & 0o022) !== 0;
   // Who is not its owner can't change its mode: a secret that root has put there is for root to judge.
   const isReadable = judged === 'secret' && others !== 0 && (uid === user || user === 0);
   if (!isTrusted(path, uid, user)) {
-    const chown = `${user === 0 ? '' : 'sudo '}chown ${user} ${quoted(path)}`;
+    const chown = `${user === 0 ? '' : 'sudo '}chown ${user} ${quoteForShell(path)}`;
     return new UnsafeFile('config', `${path} belongs to another user (${uid})`, {
       hint: `If you trust what it holds, run: ${chown}${isWritable || (judged === 'secret' && others !== 0) ? ` && ${chmod}` : ''}`,
     });
@@ -115,9 +116,4 @@ function statOf(path: string): Stats | undefined {
   } catch {
     return undefined;
   }
-}
-
-/** As a word that a shell reads back. */
-function quoted(path: string): string {
-  return /^[\w./@:+-]+$/.test(path) ? path : `'${path.replaceAll("'", `'\\''`)}'`;
 }

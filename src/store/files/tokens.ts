@@ -357,6 +357,7 @@ function placeOf(customerId: Holder, baseUrl: string): Place {
 
 function keyIsGone(path: string): Psd2Error {
   return new Psd2Error('config', `${path} is encrypted, and the profile's key is gone`, {
-    hint: `Restore the folder protection, or log in again: rm ${path}, then psd2 auth login.`,
+    hint: `Restore the folder protection, or remove the file (rm ${path}) and log in again:`,
+    next: [['auth', 'login']],
   });
 }

@@ -14,8 +14,8 @@ export function referenceIsUsed(reference: string, by: ReferencedTransfer | { fl
       ...(hint === undefined ? {} : { hint }),
     });
   }
-  const hint = `See it with: psd2 transfer show ${flow}`;
-  if (!('transfer' in by)) return new Psd2Error('duplicate_reference', was, { hint });
+  const see = { hint: 'See it with:', next: [['transfer', 'show', flow]], flow };
+  if (!('transfer' in by)) return new Psd2Error('duplicate_reference', was, see);
   const { state, transactionId } = by.transfer;
-  return new Psd2Error('duplicate_reference', `${was}, which is ${state}`, { hint, transactionId });
+  return new Psd2Error('duplicate_reference', `${was}, which is ${state}`, { ...see, transactionId });
 }

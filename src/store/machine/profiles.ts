@@ -266,7 +266,11 @@ export class ProfileStore {
     const path = this.#folder.profile(name);
     const key = this.#folder.protection(name);
     return new Psd2Error('config', `${path} is encrypted, and its key ${key} is gone`, {
-      hint: `Restore that file, or begin anew: psd2 profile remove ${name}, then psd2 profile add ${name}.`,
+      hint: 'Restore that file, or begin anew:',
+      next: [
+        ['profile', 'remove', name],
+        ['profile', 'add', name],
+      ],
     });
   }
 }

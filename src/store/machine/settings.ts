@@ -116,7 +116,13 @@ export function openProfile(store: ProfileStore, named: string | undefined, env:
         hint:
           known.length > 0
             ? `${didYouMean(name ?? '', known)}Choose one with psd2 profile use <name>: ${known.join(', ')}.`
-            : 'Run psd2 profile add <name>, or try the sandbox: psd2 sandbox start --detach, then psd2 --profile sandbox auth login.',
+            : 'Add one with psd2 profile add <name>, or try the sandbox:',
+        ...(known.length === 0 && {
+          next: [
+            ['sandbox', 'start', '--detach'],
+            ['--profile', 'sandbox', 'auth', 'login'],
+          ],
+        }),
       },
     );
   }

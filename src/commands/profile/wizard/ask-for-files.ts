@@ -1,3 +1,4 @@
+import { adviceOf } from '../../../advice.ts';
 import { readCertificateFile } from '../../../certificates/certificate-file.ts';
 import { isPkcs12, type PairName } from '../../../certificates/key-pair.ts';
 import { Psd2Error } from '../../../errors.ts';
@@ -47,7 +48,7 @@ async function isTaken(
     return showChecks(context, checks) || (await terminal.confirm('Use it all the same?'));
   } catch (error) {
     if (!(error instanceof Psd2Error) || error.code === 'interrupted') throw error;
-    terminal.warn([error.message, error.hint].filter(Boolean).join('. '));
+    terminal.warn([error.message, adviceOf(error)].filter(Boolean).join('. '));
     return false;
   }
 }

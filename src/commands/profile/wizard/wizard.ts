@@ -174,6 +174,7 @@ async function ownSandbox(context: Context): Promise<ProfileSettings> {
   const running = await runningSandbox(folder);
   if (running) return sandboxSettings(running.baseUrl, await loadOrCreateRegistration(folder));
   throw new Psd2Error('sandbox', 'The sandbox is not running', {
-    hint: 'Start it, which stores a profile of its own too: psd2 sandbox start --detach',
+    hint: 'Start it, which stores a profile of its own too:',
+    next: [['sandbox', 'start', '--detach']],
   });
 }

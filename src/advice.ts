@@ -1,0 +1,28 @@
+import type { ErrorContext } from './errors.ts';
+import { quoteForShell } from './quote-for-shell.ts';
+
+/** Commands that are about no profile, or name theirs. */
+const WITHOUT_PROFILE = new Set(['profile', 'sandbox', 'completion', 'demo', 'help', '--profile', '--help']);
+
+/**
+ * A command of psd2 as it can be run.
+ *
+ * @param words its arguments
+ * @param profile the `--profile` that this command was given: another would work with another profile
+ */
+export function commandOf(words: readonly string[], profile: string | undefined): string[] {
+  const repeats = profile !== undefined && !WITHOUT_PROFILE.has(words[0] ?? '');
+  return ['psd2', ...(repeats ? ['--profile', profile] : []), ...words];
+}
+
+/** What to do about an error, in words: its hint, then its commands as a shell reads them. */
+export function adviceOf(
+  { hint, next = [] }: { [Key in 'hint' | 'next']?: ErrorContext[Key] | undefined },
+  profile?: string,
+): string | undefined {
+  if (next.length === 0) return hint;
+  const commands = next.map((words) => commandOf(words, profile).map(quoteForShell).join(' ')).join('; ');
+  if (hint === undefined) return `Run: ${commands}`;
+  if (hint.endsWith(':')) return `${hint} ${commands}`;
+  return `${hint}${/[.!?]$/.test(hint) ? '' : '.'} Run: ${commands}`;
+}

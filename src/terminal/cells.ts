@@ -1,0 +1,43 @@
+import stringWidth from 'string-width';
+
+/** Of what a reader takes for one character. */
+const SEGMENTER = new Intl.Segmenter();
+
+/** How many cells of a terminal a text takes. Most is ASCII, where that is quickly told. */
+export function widthOf(text: string): number {
+  return /^[ -~]*$/.test(text) ? text.length : stringWidth(text);
+}
+
+/** Breaks a text at blanks into lines that take at most `width` cells. A longer word stays whole, so that it can be copied. */
+export function wrapWords(text: string, width: number): string[] {
+  const lines: string[] = [];
+  let used = 0;
+  for (const word of text.split(' ')) {
+    const wide = widthOf(word);
+    const last = lines.at(-1);
+    if (last !== undefined && used + 1 + wide <= width) {
+      lines[lines.length - 1] = `${last} ${word}`;
+      used += 1 + wide;
+    } else {
+      lines.push(word);
+      used = wide;
+    }
+  }
+  return lines;
+}
+
+/** A text in pieces that take at most `width` cells, wherever that breaks it. */
+export function cutIntoPieces(text: string, width: number): string[] {
+  const pieces = [''];
+  let used = 0;
+  for (const { segment } of SEGMENTER.segment(text)) {
+    const wide = widthOf(segment);
+    if (used + wide > width) {
+      pieces.push('');
+      used = 0;
+    }
+    pieces[pieces.length - 1] += segment;
+    used += wide;
+  }
+  return pieces;
+}

@@ -1,0 +1,130 @@
+import { adviceOf } from '../advice.ts';
+import { Psd2Error } from '../errors.ts';
+import { cleanText } from './clean.ts';
+import type { Streams, TerminalOptions } from './terminal.ts';
+
+type Check = (answer: string) => void | Promise<void>;
+
+/** What can be asked of the operator. */
+export interface Questions {
+  /** @param initial the answer of who just presses Enter */
+  confirm(question: string, initial?: boolean): Promise<boolean>;
+  /** Asks until `check` does not throw a Psd2Error. @param initial what is offered as the answer */
+  ask(question: string, how?: { initial?: string | undefined; check?: Check }): Promise<string>;
+  /** Likewise for the path of a file, which Tab completes. */
+  askPath(question: string, how?: { initial?: string | undefined; check?: Check }): Promise<string>;
+  /**
+   * @param choices `short`: what stands behind the question once it was chosen; without it the whole name
+   * @param initial which of them is offered first; else the first
+   */
+  choose<Value>(
+    question: string,
+    choices: readonly { value: Value; name: string; short?: string }[],
+    initial?: NoInfer<Value>,
+  ): Promise<Value>;
+  /** Asks without echo, and anew while `check` throws a Psd2Error. */
+  askSecret(question: string, check?: Check): Promise<string>;
+}
+
+/** The questions of a terminal, and which of them waits for its answer. */
+export interface Prompts extends Questions {
+  readonly canAsk: boolean;
+  /** The question that stands on the terminal and waits. */
+  readonly waiting: string | undefined;
+}
+
+type Package = typeof import('@inquirer/prompts');
+
+/** What a question is asked with. */
+interface Asking {
+  input: NodeJS.ReadStream;
+  output: NodeJS.WriteStream;
+  signal: AbortSignal;
+}
+
+/** @param shown a question as it is shown */
+export function openPrompts(
+  streams: Streams,
+  { noInput, signal }: TerminalOptions,
+  shown: (question: string) => Promise<string>,
+): Prompts {
+  const canAsk = () => !noInput && streams.stdin.isTTY === true && streams.stderr.isTTY === true;
+  let waiting: string | undefined;
+  const prompt = async <T>(
+    question: string,
+    ask: (prompts: Package, message: string, context: Asking) => Promise<T>,
+  ) => {
+    if (!canAsk()) throw new Psd2Error('usage', 'A question could not be asked, since there is no terminal');
+    const [text, prompts] = await Promise.all([shown(question), import('@inquirer/prompts')]);
+    waiting = text;
+    try {
+      return await ask(prompts, text, { input: streams.stdin, output: streams.stderr, signal });
+    } catch (error) {
+      if (signal.aborted) throw signal.reason;
+      if (error instanceof Error && error.name === 'ExitPromptError') {
+        throw new Psd2Error('interrupted', 'Interrupted', { cause: error });
+      }
+      throw error;
+    } finally {
+      waiting = undefined;
+    }
+  };
+  return {
+    get canAsk() {
+      return canAsk();
+    },
+    get waiting() {
+      return waiting;
+    },
+    confirm: (question, initial = false) =>
+      prompt(question, (prompts, message, context) =>
+        prompts.confirm({ message, default: initial }, context),
+      ),
+    ask: (question, { initial, check } = {}) =>
+      prompt(question, (prompts, message, context) =>
+        prompts.input(
+          {
+            message,
+            ...(initial !== undefined && { default: initial }),
+            ...(check && { validate: (answer: string) => complaint(check, answer) }),
+          },
+          context,
+        ),
+      ),
+    askPath: (question, { initial, check } = {}) =>
+      prompt(question, async (_, message, context) => {
+        const { pathPrompt } = await import('./path-prompt.ts');
+        const validate = (answer: string) => (check ? complaint(check, answer) : true);
+        return pathPrompt({ message, initial: initial ?? '', validate }, context);
+      }),
+    choose: (question, choices, initial) =>
+      prompt(question, (prompts, message, context) =>
+        prompts.select(
+          { message, choices: [...choices], ...(initial !== undefined && { default: initial }) },
+          context,
+        ),
+      ),
+    async askSecret(question, check) {
+      for (;;) {
+        const secret = await prompt(question, (prompts, message, context) =>
+          prompts.password({ message, toggleMask: false }, context),
+        );
+        // The prompt would keep what is wrong, unseen, and what is entered next would stand behind it.
+        const wrong = check ? await complaint(check, secret) : true;
+        if (wrong === true) return secret;
+        streams.stderr.write(`${wrong}\n`);
+      }
+    },
+  };
+}
+
+/** What is wrong with an answer, or true. */
+async function complaint(check: Check, answer: string): Promise<string | true> {
+  try {
+    await check(answer);
+    return true;
+  } catch (error) {
+    if (!(error instanceof Psd2Error)) throw error;
+    return cleanText([error.message, adviceOf(error)].filter(Boolean).join('. '));
+  }
+}
