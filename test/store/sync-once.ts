@@ -2,7 +2,7 @@
 // started by sync-stall.test.ts.
 import { addDays, type IsoDate, isIsoDate } from '../../src/domain/calendar.ts';
 import { Psd2Error } from '../../src/errors.ts';
-import { type SyncFolder, SyncRun } from '../../src/store/sync-folder.ts';
+import { type SyncFolder, SyncRun } from '../../src/store/files/sync/folder.ts';
 
 const PRODUCTS = ['A1', 'B2'];
 const [, , out = '', last = ''] = process.argv;

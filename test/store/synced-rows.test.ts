@@ -11,7 +11,7 @@ import {
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { SyncedRows } from '../../src/store/synced-rows.ts';
+import { SyncedRows } from '../../src/store/files/sync/rows.ts';
 import { temporaryFolder } from './temporary-folder.ts';
 
 const folder = temporaryFolder();

@@ -1,6 +1,6 @@
 import type { Sync, SyncTarget } from '../../ports.ts';
-import { SyncRun as FolderRun, type SyncFolder } from '../../sync-folder.ts';
-import type { SyncedRows } from '../../synced-rows.ts';
+import { SyncRun as FolderRun, type SyncFolder } from './folder.ts';
+import type { SyncedRows } from './rows.ts';
 
 /** Keeps what a sync reads in files, a folder for each customer. */
 export function syncIntoFolder(out: string): Sync {

@@ -2,13 +2,13 @@ import { randomUUID } from 'node:crypto';
 import { closeSync, existsSync, fdatasync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { Psd2Error } from '../errors.ts';
-import { makePrivateFolder } from './disk/json-file.ts';
-import { withLock } from './disk/lock.ts';
-import { reasonOf } from './disk/system-error.ts';
+import { Psd2Error } from '../../../errors.ts';
+import { makePrivateFolder } from '../../disk/json-file.ts';
+import { withLock } from '../../disk/lock.ts';
+import { reasonOf } from '../../disk/system-error.ts';
+import { type Products, type RunName, SyncClaim } from './claim.ts';
 import { besideOf, isBeside, putInPlace, takeOwnCopy } from './own-copy.ts';
-import { type Products, type RunName, SyncClaim } from './sync-claim.ts';
-import { SyncedRows, sizeOf } from './synced-rows.ts';
+import { SyncedRows, sizeOf } from './rows.ts';
 
 /** How far the transactions of a product are synced. */
 export type Progress = Omit<Products[string], 'size'>;

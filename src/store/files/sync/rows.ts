@@ -1,8 +1,8 @@
 import { closeSync, fstatSync, ftruncateSync, openSync, readSync, statSync, writeFileSync } from 'node:fs';
-import { type IsoDate, isIsoDate } from '../domain/calendar.ts';
-import { Psd2Error } from '../errors.ts';
+import { type IsoDate, isIsoDate } from '../../../domain/calendar.ts';
+import { Psd2Error } from '../../../errors.ts';
+import { WRITE_AT_END } from './claim.ts';
 import type { Held } from './own-copy.ts';
-import { WRITE_AT_END } from './sync-claim.ts';
 
 /** A row as it stands in a file: its id, and the day it is sorted and looked up by. */
 export interface SyncedRow {

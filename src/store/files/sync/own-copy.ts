@@ -1,5 +1,5 @@
 import { closeSync, constants, copyFileSync, existsSync, fdatasyncSync, openSync, renameSync } from 'node:fs';
-import { isMissing } from './disk/system-error.ts';
+import { isMissing } from '../../disk/system-error.ts';
 
 /** The right to a folder that another run may take over at any moment. */
 export interface Held {

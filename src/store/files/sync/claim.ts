@@ -15,12 +15,12 @@ import {
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import * as z from 'zod/mini';
-import { type IsoDate, isIsoDate } from '../domain/calendar.ts';
-import { Psd2Error } from '../errors.ts';
-import { readPlainFile } from './disk/files.ts';
-import { readJsonFile } from './disk/json-file.ts';
-import { holderOf } from './disk/lock.ts';
-import { isMissing, reasonOf, systemCode } from './disk/system-error.ts';
+import { type IsoDate, isIsoDate } from '../../../domain/calendar.ts';
+import { Psd2Error } from '../../../errors.ts';
+import { readPlainFile } from '../../disk/files.ts';
+import { readJsonFile } from '../../disk/json-file.ts';
+import { holderOf } from '../../disk/lock.ts';
+import { isMissing, reasonOf, systemCode } from '../../disk/system-error.ts';
 
 const isoDate = z.custom<IsoDate>((value) => typeof value === 'string' && isIsoDate(value));
 const count = z.int().check(z.gte(0));
