@@ -10,7 +10,7 @@ if (major < 20 || (major === 20 && minor < 19)) {
   process.exitCode = 3;
 } else {
   keepCompiledCode(process.env);
-  require('../dist/main.js').main(join(__dirname, '../dist/help.txt'));
+  void require('../dist/main.js').main(join(__dirname, '../dist/help.txt'));
 }
 
 /**

@@ -130,18 +130,27 @@ function expressionOf(licence) {
 /**
  * The text of THIRD-PARTY-NOTICES.txt: the licence texts of what is bundled.
  *
- * @throws Error when a package has no licence file: its authors have to be named, and only it names them
+ * @throws Error when a package has no licence text: its authors have to be named, and only it names them
  */
 export function notices(packages) {
   const parts = packages
     .filter(({ optional }) => !optional)
     .map(({ name, version, licence, folder }) => {
-      const texts = licenceFiles(folder, licence).map((file) => readFileSync(join(folder, file), 'utf8'));
-      if (texts.length === 0) throw new Error(`${name} ${version} (${licence}) has no licence file`);
+      const files = licenceFiles(folder, licence).map((file) => readFileSync(join(folder, file), 'utf8'));
+      const texts = files.length > 0 ? files : licenceInReadme(folder);
+      if (texts.length === 0) throw new Error(`${name} ${version} (${licence}) has no licence text`);
       const text = texts.map((each) => each.replaceAll('\r\n', '\n').trim()).join('\n\n');
       return `${'-'.repeat(80)}\n${name} ${version}, ${expressionOf(licence)}\n\n${text}\n`;
     });
   return `psd2 contains code of the packages below, each under its own licence.\n\n${parts.join('\n')}`;
+}
+
+/** Some packages have their licence in the README alone: from its heading to the end. */
+function licenceInReadme(folder) {
+  const readme = readdirSync(folder).find((file) => /^readme\.md$/i.test(file));
+  const text = readme && readFileSync(join(folder, readme), 'utf8');
+  const section = /^#+ *licen[cs]e\b[^\n]*\n([\s\S]*Copyright[\s\S]*)/im.exec(text ?? '');
+  return section?.[1] ? [section[1]] : [];
 }
 
 /** Without the texts of licences that another one can be chosen over (`LICENSE.MPL-2.0` beside `LICENSE.MIT`). */

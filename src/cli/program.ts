@@ -66,6 +66,10 @@ const COMMANDS: Record<string, { description: string; declare: () => Promise<Dec
     description: 'check what has to be right before a call can go well',
     declare: async () => (await import('../commands/doctor/declare.ts')).declareDoctor,
   },
+  store: {
+    description: 'where tokens and flows are kept: this machine, or a database that many machines share',
+    declare: async () => (await import('../commands/store/declare.ts')).declareStore,
+  },
   sandbox: {
     description: 'a bank on this machine, to try and to test with',
     declare: async () => (await import('../commands/sandbox/declare.ts')).declareSandbox,

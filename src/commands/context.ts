@@ -112,6 +112,7 @@ export function openContext(world: Surroundings): Context {
 }
 
 async function openHome({
+  env,
   folder,
   profiles,
   terminal,
@@ -121,7 +122,10 @@ async function openHome({
 }: Surroundings): Promise<Store> {
   const { openStore } = await import('../store/open.ts');
   const store = await openStore({
+    env,
     folder,
+    keySources: profiles.keySources,
+    sleep: world.sleep,
     vaultOf: (profile) => profiles.vault(profile),
     notice: terminal.warn,
     now: world.now,

@@ -21,6 +21,8 @@ export interface Store {
   open(profile: string, bank?: URL): ProfileData;
   /** What `psd2 doctor` says of the home, in the order in which it was looked at. */
   check(): AsyncIterable<StoreCheck>;
+  /** How much is kept, and who works on it. @throws Psd2Error `config` */
+  status(): Promise<StoreStatus>;
   /** Lets go of connections. What was asked for has been answered. */
   close(): Promise<void>;
 }
@@ -376,4 +378,25 @@ export interface Glance {
   customers(): Promise<string[]>;
   /** How the newest flows of the profile began: `event` is the first one, as it was written. */
   begun(kind: Kind | undefined, most: number): Promise<{ flow: string; at: string; event: object }[]>;
+}
+
+// Status ----------------------------------------------------------------------------------------------------------------
+
+/** What `psd2 store status` says of a home. */
+export interface StoreStatus {
+  home: 'files' | 'postgres';
+  /** The folder; or host, port and database, never a password. */
+  place: string;
+  /** Of a database: the version that is there, 0 without any, and the one that this program reads and writes. */
+  schema: { version: number; needed: number } | null;
+  profiles: {
+    profile: string;
+    /** Who is logged in. */
+    customers: number;
+    flows: { kind: string; state: string; count: number }[];
+  }[];
+  /** What workers have claimed at this moment. `until` is ISO 8601 with zone; null where a claim has no end of its own. */
+  claims: { profile: string; kind: string; name: string; worker: string; until: string | null }[];
+  /** What it takes on the disk. */
+  bytes: number;
 }

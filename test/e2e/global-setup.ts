@@ -75,6 +75,8 @@ const PACKAGES: Record<string, () => unknown> = {
   // A keyring as a desktop has it.
   dbus: () => findProgram('dbus-daemon'),
   'gnome-keyring': () => findProgram('gnome-keyring-daemon'),
+  // A second home of the store.
+  postgresql: () => existsSync('/usr/lib/postgresql') || findProgram('initdb'),
 };
 
 function installWhatIsMissing(): void {

@@ -69,7 +69,7 @@ export class LocalValues {
 
   #glance(): Promise<Glance> {
     const profile = this.#named ?? glanceAtProfiles(this.#folder).current() ?? 'env';
-    return glanceAt(this.#folder, profile);
+    return glanceAt(this.#folder, profile, process.env);
   }
 
   /** How the newest flows of the profile began. */

@@ -50,6 +50,7 @@ export async function doctor(context: Context): Promise<void> {
   if (profile) await diagnosis.make('settings', async () => checkSettings(profile));
   else diagnosis.skip(['settings'], NO_PROFILE);
   await diagnosis.make('file modes', async () => checkModes(context));
+  await diagnosis.add('store', () => checkStore(context));
   if (profile) {
     const keys = await context.keys();
     await diagnosis.add('QWAC', () => checkCertificates(context, profile, keys));
@@ -65,6 +66,13 @@ export async function doctor(context: Context): Promise<void> {
   }
   if (await printChecks(context, diagnosis.checks)) return;
   diagnosis.fail();
+}
+
+/** What the home of tokens and flows says of itself; nothing where that is the configuration folder, which is judged above. */
+async function checkStore(context: Context): Promise<(Finding & { name: string })[]> {
+  const found: (Finding & { name: string })[] = [];
+  for await (const check of (await context.home()).check()) found.push(check);
+  return found;
 }
 
 /** Whether there is a profile that can be read. */

@@ -20,7 +20,7 @@ import {
   readPem,
   requireSetting,
 } from '../../store/machine/settings.ts';
-import type { GrantType, Holder, ProfileData } from '../../store/ports.ts';
+import type { GrantType, Holder, ProfileData, Turns } from '../../store/ports.ts';
 import { cleanText } from '../../terminal/clean.ts';
 import type { Context, ProfileContext } from '../context.ts';
 import { customerPortsOf } from '../flow/customer-ports.ts';
@@ -35,7 +35,10 @@ import { customerOf, notLoggedIn } from './store.ts';
 export interface Transport {
   grant: GrantType;
   connection: BankConnection;
-  pace: Pace;
+  /** What all workers of the store keep together. */
+  pace: Turns;
+  /** What this process does of it. */
+  ownPace: Pace;
   identity: Identity;
   /** The application's id and secret. @throws Psd2Error `config` when one is not set */
   client(): ClientCredentials;
@@ -187,6 +190,8 @@ export async function openTransport(context: ProfileContext, grant: GrantType): 
   const qwac = await keys.pair('QWAC');
   const signing = await openSigner(context, profile, keys, qwac);
   const observe = await callRecorder(context, grant, baseUrl.host);
+  const ownPace = openPace(context);
+  const { turns } = await context.store();
   const connection = connectToBank(baseUrl, qwac, readPem(profile, 'ca'));
   context.onEnd(() => connection.close());
   const { clientId, clientSecret, applicationName } = grant === 'client_credentials' ? CC_KEYS : CODE_KEYS;
@@ -194,7 +199,8 @@ export async function openTransport(context: ProfileContext, grant: GrantType): 
     grant,
     connection,
     observe,
-    pace: openPace(context),
+    pace: turns(ownPace),
+    ownPace,
     checkAnswer: answerCheck(readPem(profile, 'bankSigningCertificate')),
     identity: {
       applicationName: applicationNameOf(profile, applicationName),

@@ -49,7 +49,7 @@ export async function sync(context: Context, options: SyncOptions): Promise<void
   // Read when the pool is first used, which is later: four threads that wait for the disk would keep signatures waiting.
   process.env.UV_THREADPOOL_SIZE ??= String(POOL_THREADS);
   const customers = await customersOf(context, options.allCustomers);
-  const { pace } = await context.transport();
+  const { ownPace: pace } = await context.transport();
 
   const progress = new SharedProgress();
   const threads = threadsFor(cores, concurrency, customers.length);

@@ -7,7 +7,7 @@ import { FileTokens } from './tokens.ts';
 
 /** The home on disk: the configuration folder of one machine. Nothing is read before it is asked for. */
 export function openFiles({ folder, vaultOf, notice, now, random, onFlow }: StoreSettings): Store {
-  return {
+  const store: Store = {
     place: `in ${folder.root}`,
     open: (profile, bank) => ({
       tokens: new FileTokens(folder, profile, bank, notice, vaultOf(profile)),
@@ -24,6 +24,8 @@ export function openFiles({ folder, vaultOf, notice, now, random, onFlow }: Stor
     }),
     // Owners and modes of the folder are looked at with the machine's own.
     async *check() {},
+    status: async () => (await import('./status.ts')).statusOfFolder(folder, store.open),
     async close() {},
   };
+  return store;
 }

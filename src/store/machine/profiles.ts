@@ -6,7 +6,7 @@ import { listFolder, removeStored } from '../disk/files.ts';
 import { type Notice, readJsonFile, removeHalfWritten, writeJsonFile } from '../disk/json-file.ts';
 import { withLock } from '../disk/lock.ts';
 import { type Place, sealed } from '../secrets/sealed.ts';
-import { type KeySources, type ProfileKey, Vault } from '../secrets/vault.ts';
+import { type KeySources, NO_SOURCES, type ProfileKey, Vault } from '../secrets/vault.ts';
 import type { StoreFolder } from './folder.ts';
 
 /** Certificate or key: its PEM text, a PKCS#12 file in base64, or the path of a file that holds it. */
@@ -124,6 +124,11 @@ export class ProfileStore {
     this.#notice = notice;
     this.#folder = folder;
     this.#keySources = keySources;
+  }
+
+  /** Where passphrases come from, for a home that keeps keys of its own. */
+  get keySources(): KeySources {
+    return this.#keySources ?? NO_SOURCES;
   }
 
   /** The key of what a profile, or the environment's, keeps. */

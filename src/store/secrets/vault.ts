@@ -63,7 +63,11 @@ export interface ProfileKey {
   open<T>(path: string, place: Place, sealed: Sealed, schema: z.ZodMiniType<T>): T;
 }
 
-const NO_SOURCES: KeySources = { passphrase: async () => undefined, signal: new AbortController().signal };
+/** For who can ask nobody. */
+export const NO_SOURCES: KeySources = {
+  passphrase: async () => undefined,
+  signal: new AbortController().signal,
+};
 
 /**
  * The key that a profile's secrets are encrypted with: made at random, and kept in `protection/<profile>.json`,
@@ -260,7 +264,8 @@ export class Vault {
   }
 }
 
-function deriveKey(passphrase: string, salt: string): Promise<Buffer> {
+/** The key that a passphrase stands for: scrypt (RFC 7914). @param salt base64 */
+export function deriveKey(passphrase: string, salt: string): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     // The same letters are one passphrase, however a keyboard composed them.
     const letters = passphrase.normalize('NFC');

@@ -1,9 +1,16 @@
+import { randomBytes } from 'node:crypto';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { afterAll } from 'vitest';
 import { storeFolder } from '../../../src/store/machine/folder.ts';
 import { ProfileStore } from '../../../src/store/machine/profiles.ts';
 import { openStore } from '../../../src/store/open.ts';
 import type { Store } from '../../../src/store/ports.ts';
+import { parseAddress } from '../../../src/store/postgres/address.ts';
+import { Database } from '../../../src/store/postgres/database.ts';
+import { initStore } from '../../../src/store/postgres/init.ts';
+import { type Server, startServer } from '../postgres/server.ts';
 
 /** A place where something is stored, empty at first, and workers that share it. */
 export interface Place {
@@ -26,7 +33,18 @@ export interface Home {
 }
 
 /** Every home that there is: what test/store/contract/ says is shown for each. */
-export const HOMES: Home[] = [{ name: 'a home on disk', open: openOnDisk }];
+export const HOMES: Home[] = [
+  { name: 'a home on disk', open: openOnDisk },
+  { name: 'a home in PostgreSQL', open: openInPostgres },
+];
+
+/** What every worker is given. */
+const ALONE = {
+  notice: () => {},
+  now: () => new Date(),
+  random: Math.random,
+  sleep: (milliseconds: number) => delay(milliseconds),
+};
 
 async function openOnDisk(root: string): Promise<Place> {
   const folder = storeFolder(root);
@@ -40,11 +58,11 @@ async function openOnDisk(root: string): Promise<Place> {
     worker: (passphrase) => {
       const profiles = profilesWith(passphrase);
       return openStore({
+        ...ALONE,
+        env: {},
         folder,
+        keySources: profiles.keySources,
         vaultOf: (profile) => profiles.vault(profile),
-        notice: () => {},
-        now: () => new Date(),
-        random: Math.random,
       });
     },
     protect: (profile, passphrase) =>
@@ -55,5 +73,48 @@ async function openOnDisk(root: string): Promise<Place> {
         .map(({ parentPath, name }) => readFileSync(join(parentPath, name), 'utf8'))
         .join('\n'),
     damage: (profile, flow) => writeFileSync(join(folder.flows(profile), `${flow}.ndjson`), 'garbage'),
+  };
+}
+
+let server: Server | undefined;
+afterAll(() => {
+  server?.stop();
+  server = undefined;
+});
+
+async function openInPostgres(root: string): Promise<Place> {
+  server ??= startServer();
+  const running = server;
+  const database = `psd2_${randomBytes(6).toString('hex')}`;
+  running.create(database);
+  const admin = new Database(parseAddress(running.url(database), {}), undefined);
+  await initStore(admin, { roles: false, plainTokens: true });
+  await admin.close();
+  const folder = storeFolder(root);
+  return {
+    out: join(root, 'out'),
+    worker: (passphrase) => {
+      const keySources = { passphrase: async () => passphrase, signal: new AbortController().signal };
+      const profiles = new ProfileStore(folder, () => {}, keySources);
+      return openStore({
+        ...ALONE,
+        env: { PSD2_STORE: running.url(database) },
+        folder,
+        keySources,
+        vaultOf: (profile) => profiles.vault(profile),
+      });
+    },
+    protect: async () => {
+      running.sql(database, 'update psd2.store set plain_tokens = false');
+    },
+    everything: () => {
+      const tables = running
+        .sql(database, `select tablename from pg_tables where schemaname = 'psd2'`)
+        .split('\n');
+      return tables.map((table) => running.sql(database, `select * from psd2.${table}`)).join('\n');
+    },
+    damage: (_, flow) => {
+      running.sql(database, `update psd2.flow_events set event = '{"garbage":true}' where flow = '${flow}'`);
+    },
   };
 }

@@ -6,7 +6,7 @@ import { HOMES, type Place } from './homes.ts';
 
 const temporary = temporaryFolder();
 const [first, second] = [parseDate('--date', '2026-11-20'), parseDate('--date', '2026-11-21')];
-const rowOf = (id: string) => ({ id, bookingDate: first });
+const rowOf = (id: string) => ({ id, bookingDate: first, status: 'booked', amount: '1.00', currency: 'EUR' });
 
 describe.each(HOMES)('$name', ({ open }) => {
   let place: Place;

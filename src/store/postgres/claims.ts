@@ -1,0 +1,157 @@
+import { randomUUID } from 'node:crypto';
+import { hostname } from 'node:os';
+import { setTimeout as delay } from 'node:timers/promises';
+import * as z from 'zod/mini';
+import { Psd2Error } from '../../errors.ts';
+import { type Database, LostAnswer } from './database.ts';
+
+/** What only one worker may do at a time: a holder's tokens, a flow, a customer's sync, beginning flows. */
+export type ClaimKind = 'tokens' | 'flow' | 'sync' | 'begin';
+
+/** A worker that shows no sign of life for this long loses its claim, by the clock of the database. */
+const CLAIM_MS = 10_000;
+const BEAT_MS = 2_000;
+const LOOK_MS = 200;
+
+/** A claim as its holder sees it. */
+export interface Claim {
+  /** Grows with each claim, so that a statement can demand it. */
+  readonly number: string;
+  /** Who had it and showed no sign of life; undefined where it was free. */
+  readonly takenOverFrom: string | undefined;
+  /** Whether no other worker has it now. That may happen right after the answer. */
+  isOurs(): Promise<boolean>;
+}
+
+const claimRow = z.object({ number: z.string(), from: z.nullable(z.string()) });
+
+/** The claims of one profile. */
+export class Claims {
+  readonly #database: Database;
+  readonly #profile: string;
+  readonly #signal: AbortSignal | undefined;
+  readonly #worker = `process ${process.pid} on ${hostname()} (${randomUUID().slice(0, 8)})`;
+
+  constructor(database: Database, profile: string, signal: AbortSignal | undefined) {
+    this.#database = database;
+    this.#profile = profile;
+    this.#signal = signal;
+  }
+
+  /**
+   * Runs `work` while holding a claim. No connection is held meanwhile; the claim is extended by short statements.
+   *
+   * @param what it is that only one may work on, as the beginning of a sentence
+   * @param patienceMs how long another worker may hold it
+   * @throws Psd2Error `config` when another worker holds it for longer
+   */
+  async within<T>(
+    kind: ClaimKind,
+    name: string,
+    {
+      what,
+      patienceMs,
+      signal = this.#signal,
+    }: { what: string; patienceMs: number; signal?: AbortSignal | undefined },
+    work: (claim: Claim) => Promise<T>,
+  ): Promise<T> {
+    const claim = await this.#take(kind, name, what, patienceMs, signal);
+    const beat = setInterval(() => {
+      // One that fails is made up for by the next; one that comes too late finds the claim gone.
+      this.#extend(kind, name, claim.number).catch(() => {});
+    }, BEAT_MS);
+    beat.unref();
+    try {
+      return await work(claim);
+    } finally {
+      clearInterval(beat);
+      // Where it can't be said now, the claim ends by itself.
+      await this.#release(kind, name, claim.number).catch(() => {});
+    }
+  }
+
+  /** Who holds claims of a kind at this moment, by name. */
+  async held(kind: ClaimKind): Promise<{ name: string; worker: string }[]> {
+    return this.#database.look(
+      z.object({ name: z.string(), worker: z.string() }),
+      `select name, coalesce(worker, '') as worker from psd2.claims
+       where profile = $1 and kind = $2 and until > clock_timestamp() order by name`,
+      [this.#profile, kind],
+    );
+  }
+
+  async #take(
+    kind: ClaimKind,
+    name: string,
+    what: string,
+    patienceMs: number,
+    signal: AbortSignal | undefined,
+  ): Promise<Claim> {
+    for (let waited = 0; ; waited += LOOK_MS) {
+      signal?.throwIfAborted();
+      const taken = await this.#tryOnce(kind, name);
+      if (taken) {
+        return {
+          number: taken.number,
+          takenOverFrom: taken.from ?? undefined,
+          isOurs: async () => (await this.#current(kind, name)) === taken.number,
+        };
+      }
+      if (waited >= patienceMs) {
+        const holder = (await this.held(kind)).find((held) => held.name === name)?.worker ?? 'another psd2';
+        throw new Psd2Error('config', `${what} is in use by ${holder}`, {
+          hint: 'Wait until it has ended, then run this again.',
+        });
+      }
+      await delay(LOOK_MS, undefined, { signal }).catch(() => signal?.throwIfAborted());
+    }
+  }
+
+  /** A claim whose answer was lost is free again when its time is over: so it is tried again. */
+  async #tryOnce(kind: ClaimKind, name: string): Promise<z.infer<typeof claimRow> | undefined> {
+    try {
+      const [taken] = await this.#database.query(
+        claimRow,
+        `with before as (select worker from psd2.claims where profile = $1 and kind = $2 and name = $3)
+         insert into psd2.claims as c (profile, kind, name, number, worker, until)
+         values ($1, $2, $3, 1, $4, clock_timestamp() + $5 * interval '1 millisecond')
+         on conflict (profile, kind, name) do update
+           set number = c.number + 1, worker = excluded.worker, until = excluded.until
+           where c.until <= clock_timestamp()
+         returning number::text, (select worker from before) as from`,
+        [this.#profile, kind, name, this.#worker, CLAIM_MS],
+      );
+      return taken;
+    } catch (error) {
+      if (error instanceof LostAnswer) return undefined;
+      throw error;
+    }
+  }
+
+  async #extend(kind: ClaimKind, name: string, number: string): Promise<void> {
+    await this.#database.query(
+      z.unknown(),
+      `update psd2.claims set until = clock_timestamp() + $5 * interval '1 millisecond'
+       where profile = $1 and kind = $2 and name = $3 and number = $4`,
+      [this.#profile, kind, name, number, CLAIM_MS],
+    );
+  }
+
+  async #release(kind: ClaimKind, name: string, number: string): Promise<void> {
+    await this.#database.query(
+      z.unknown(),
+      `update psd2.claims set worker = null, until = '-infinity'
+       where profile = $1 and kind = $2 and name = $3 and number = $4`,
+      [this.#profile, kind, name, number],
+    );
+  }
+
+  async #current(kind: ClaimKind, name: string): Promise<string | undefined> {
+    const row = await this.#database.lookOne(
+      z.object({ number: z.string() }),
+      'select number::text from psd2.claims where profile = $1 and kind = $2 and name = $3',
+      [this.#profile, kind, name],
+    );
+    return row?.number;
+  }
+}

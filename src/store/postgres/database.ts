@@ -1,0 +1,235 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import pg from 'pg';
+import * as z from 'zod/mini';
+import { Psd2Error } from '../../errors.ts';
+import type { Address } from './address.ts';
+import { codeOf, isLost, isPassing, storeFailure } from './failure.ts';
+import { SCHEMA_VERSION } from './schema.ts';
+
+/** How long a command waits for a database that has gone away. */
+const PATIENCE_MS = 8_000;
+const PAUSE_MS = 250;
+/** Of one worker; more calls than these wait for each other. */
+const MOST_CONNECTIONS = 8;
+
+/** A value that a statement takes. */
+export type Parameter = string | number | boolean | Date | null | readonly string[];
+
+/** Runs statements, each as a transaction of its own, or those of one transaction. */
+export interface Statements {
+  /** @param row what a row has to look like. @throws Psd2Error `config`; {@link LostAnswer} */
+  query<T>(row: z.ZodMiniType<T>, sql: string, values?: readonly Parameter[]): Promise<T[]>;
+  /** Runs several statements, one after the other. @throws as {@link query} */
+  script(sql: string): Promise<void>;
+}
+
+/** The connection was lost before the answer came: what was to be written may have been written, or not. */
+export class LostAnswer extends Error {
+  override readonly name = 'LostAnswer';
+}
+
+/** A name of this database is taken already (SQLSTATE 23505). */
+export class Taken extends Error {
+  override readonly name = 'Taken';
+  /** Of the index that says so. */
+  readonly constraint: string;
+
+  constructor(constraint: string) {
+    super(`${constraint} is taken`);
+    this.constraint = constraint;
+  }
+}
+
+/**
+ * The database of a store. Connections are made when they are needed, and none stays open in a transaction while
+ * something else is waited for.
+ */
+export class Database {
+  readonly shown: string;
+  readonly #pool: pg.Pool;
+  readonly #signal: AbortSignal | undefined;
+  #checked: Promise<void> | undefined;
+
+  /** @param signal the operator's Ctrl-C, which ends waiting; its reason is thrown */
+  constructor({ config, shown }: Address, signal: AbortSignal | undefined) {
+    this.shown = shown;
+    this.#signal = signal;
+    this.#pool = new pg.Pool({
+      ...config,
+      application_name: 'psd2',
+      max: MOST_CONNECTIONS,
+      connectionTimeoutMillis: 5_000,
+      statement_timeout: 30_000,
+      idleTimeoutMillis: 5_000,
+      allowExitOnIdle: true,
+    });
+    // A connection that is lost while nothing is asked is made anew when something is.
+    this.#pool.on('error', () => {});
+  }
+
+  /** As {@link Statements.query}, as a transaction of its own; the schema has been found to be the one of this program. */
+  async query<T>(row: z.ZodMiniType<T>, sql: string, values: readonly Parameter[] = []): Promise<T[]> {
+    await this.checked();
+    return this.#run(this.#pool, row, sql, values);
+  }
+
+  /** The same for what can be asked again, where the connection is lost. */
+  async look<T>(row: z.ZodMiniType<T>, sql: string, values: readonly Parameter[] = []): Promise<T[]> {
+    await this.checked();
+    return this.#again(() => this.#run(this.#pool, row, sql, values));
+  }
+
+  /** The same for a row that has to be there. */
+  async lookOne<T>(
+    row: z.ZodMiniType<T>,
+    sql: string,
+    values: readonly Parameter[] = [],
+  ): Promise<T | undefined> {
+    const [first] = await this.look(row, sql, values);
+    return first;
+  }
+
+  /**
+   * Statements that all happen, or none. Whether their end was reached is not known after {@link LostAnswer}.
+   *
+   * @param isChecked false for what makes the schema
+   */
+  async transaction<T>(work: (statements: Statements) => Promise<T>, isChecked = true): Promise<T> {
+    if (isChecked) await this.checked();
+    const client = await this.#again(() => this.#interruptible(this.#pool.connect())).catch(
+      (error: unknown) => Promise.reject(this.#failure(error)),
+    );
+    const statements: Statements = {
+      query: (row, sql, values = []) => this.#run(client, row, sql, values),
+      script: async (sql) => {
+        await this.#interruptible(client.query(sql)).catch((error: unknown) =>
+          Promise.reject(this.#failure(error)),
+        );
+      },
+    };
+    let isBroken = true;
+    try {
+      await statements.query(z.unknown(), 'begin');
+      const result = await work(statements);
+      await statements.query(z.unknown(), 'commit');
+      isBroken = false;
+      return result;
+    } catch (error) {
+      if (!(error instanceof LostAnswer)) {
+        await client.query('rollback').then(
+          () => {
+            isBroken = false;
+          },
+          () => {},
+        );
+      }
+      throw error;
+    } finally {
+      client.release(isBroken);
+    }
+  }
+
+  /** Makes sure once that the schema is the one of this program. @throws Psd2Error `config` */
+  checked(): Promise<void> {
+    this.#checked ??= this.#check().catch((error: unknown) => {
+      this.#checked = undefined;
+      throw error;
+    });
+    return this.#checked;
+  }
+
+  async #check(): Promise<void> {
+    const row = z.object({ version: z.number(), moved_to: z.nullable(z.string()) });
+    const [found] = await this.#again(() =>
+      this.#run(this.#pool, row, 'select version, moved_to from psd2.store', []),
+    );
+    const version = found?.version ?? 0;
+    if (version > SCHEMA_VERSION) {
+      throw new Psd2Error(
+        'config',
+        `The store at ${this.shown} has schema ${version}, and this psd2 knows schema ${SCHEMA_VERSION}`,
+        { hint: 'Update psd2 on this machine.' },
+      );
+    }
+    if (version < SCHEMA_VERSION) {
+      throw new Psd2Error(
+        'config',
+        `The store at ${this.shown} has schema ${version}, and this psd2 needs schema ${SCHEMA_VERSION}`,
+        { hint: 'Bring it up to date with the rights of the owner: psd2 store init.' },
+      );
+    }
+    if (found?.moved_to != null) {
+      throw new Psd2Error('config', `The store at ${this.shown} was copied to ${found.moved_to}`, {
+        hint: 'Set PSD2_STORE to where it was copied.',
+      });
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.#pool.end();
+  }
+
+  async #run<T>(
+    on: pg.Pool | pg.PoolClient,
+    row: z.ZodMiniType<T>,
+    sql: string,
+    values: readonly Parameter[],
+  ): Promise<T[]> {
+    let rows: unknown[];
+    try {
+      ({ rows } = await this.#interruptible(on.query(sql, [...values])));
+    } catch (error) {
+      throw this.#failure(error);
+    }
+    return rows.map((each) => {
+      const { data } = row.safeParse(each);
+      if (data !== undefined) return data;
+      throw new Psd2Error('config', `The store at ${this.shown} holds something that psd2 did not write`, {
+        hint: 'Look whether another program writes to its tables, or restore a backup.',
+      });
+    });
+  }
+
+  /** Repeats what failed for a reason that may be over in a moment, for some seconds. */
+  async #again<T>(work: () => Promise<T>): Promise<T> {
+    for (let waited = 0; ; waited += PAUSE_MS) {
+      try {
+        return await work();
+      } catch (error) {
+        const cause = error instanceof Psd2Error || error instanceof LostAnswer ? error.cause : error;
+        if (!isPassing(cause) || waited >= PATIENCE_MS) {
+          throw error instanceof LostAnswer ? storeFailure(this.shown, error.cause) : this.#failure(error);
+        }
+        await delay(PAUSE_MS, undefined, { signal: this.#signal }).catch(() =>
+          this.#signal?.throwIfAborted(),
+        );
+      }
+    }
+  }
+
+  #failure(error: unknown): unknown {
+    if (error instanceof Psd2Error || error instanceof LostAnswer || error === this.#signal?.reason)
+      return error;
+    if (codeOf(error) === '23505' && error instanceof pg.DatabaseError)
+      return new Taken(error.constraint ?? '');
+    if (isLost(error)) return new LostAnswer('the connection was lost', { cause: error });
+    return storeFailure(this.shown, error);
+  }
+
+  /** Ends waiting for the database at Ctrl-C. */
+  async #interruptible<T>(work: Promise<T>): Promise<T> {
+    const signal = this.#signal;
+    if (!signal) return work;
+    signal.throwIfAborted();
+    let stop = () => {};
+    const interrupted = new Promise<never>((_, reject) => {
+      stop = () => reject(signal.reason);
+      signal.addEventListener('abort', stop, { once: true });
+    });
+    try {
+      return await Promise.race([work, interrupted]);
+    } finally {
+      signal.removeEventListener('abort', stop);
+    }
+  }
+}

@@ -1,0 +1,154 @@
+import { Psd2Error } from '../../errors.ts';
+import { systemCode } from '../disk/system-error.ts';
+
+/** What PostgreSQL and the connection to it say (PostgreSQL, appendix A, "Error Codes"; Node.js, `tls`), and what to do. */
+const KNOWN: Record<string, { what: string; hint: string }> = {
+  ECONNREFUSED: {
+    what: 'cannot be reached: nothing listens there',
+    hint: 'Check the address, and that PostgreSQL runs.',
+  },
+  ENOENT: {
+    what: 'cannot be reached: there is no such socket',
+    hint: 'Check the address, and that PostgreSQL runs.',
+  },
+  ENOTFOUND: {
+    what: 'cannot be reached: the host name is not known',
+    hint: 'Check the host name in PSD2_STORE.',
+  },
+  EAI_AGAIN: {
+    what: 'cannot be reached: the host name cannot be looked up',
+    hint: 'Check the network and its DNS.',
+  },
+  ETIMEDOUT: {
+    what: 'cannot be reached: it does not answer',
+    hint: 'Check the address, the network and the firewall.',
+  },
+  EHOSTUNREACH: { what: 'cannot be reached', hint: 'Check the network and the firewall.' },
+  ENETUNREACH: { what: 'cannot be reached', hint: 'Check the network.' },
+  ECONNRESET: { what: 'has closed the connection', hint: 'Check that PostgreSQL runs, and its log.' },
+  EPIPE: { what: 'has closed the connection', hint: 'Check that PostgreSQL runs, and its log.' },
+  '28P01': {
+    what: 'refuses the password',
+    hint: 'Check PGPASSWORD, or the line of this host in the file PGPASSFILE names.',
+  },
+  '28000': {
+    what: 'does not let this user in',
+    hint: 'Check the user in PSD2_STORE, and pg_hba.conf at the server.',
+  },
+  '3D000': {
+    what: 'has no such database',
+    hint: 'Check the name of the database in PSD2_STORE, or make it: createdb.',
+  },
+  '3F000': {
+    what: 'has no tables of psd2',
+    hint: 'Make them with the rights of the owner: psd2 store init.',
+  },
+  '42P01': {
+    what: 'has no tables of psd2',
+    hint: 'Make them with the rights of the owner: psd2 store init.',
+  },
+  '42501': {
+    what: 'does not let this user do that',
+    hint: 'Give the user the role: grant psd2_worker to <user>. psd2 store init --roles makes it.',
+  },
+  '25006': { what: 'is a replica that can only be read', hint: 'Name the primary server in PSD2_STORE.' },
+  '53100': { what: 'has a full disk', hint: 'Make room at the server, then run this again.' },
+  '53200': { what: 'is out of memory', hint: 'Look into the log of the server.' },
+  '53300': {
+    what: 'takes no more connections',
+    hint: 'Raise max_connections at the server, run fewer workers, or put PgBouncer in front.',
+  },
+  '57P01': { what: 'is being stopped', hint: 'Run this again when it is back.' },
+  '57P02': { what: 'has been stopped', hint: 'Run this again when it is back.' },
+  '57P03': { what: 'is starting', hint: 'Run this again in a moment.' },
+  '57014': {
+    what: 'took too long for a statement',
+    hint: 'Look into the log of the server for what holds it up.',
+  },
+  CERT_HAS_EXPIRED: {
+    what: 'has a TLS certificate that has expired',
+    hint: 'Renew the certificate of the server.',
+  },
+  DEPTH_ZERO_SELF_SIGNED_CERT: {
+    what: 'has a self-signed TLS certificate',
+    hint: 'Name the certificate, or the CA that signed it, in the URL: ?sslmode=verify-full&sslrootcert=<file>.',
+  },
+  SELF_SIGNED_CERT_IN_CHAIN: {
+    what: 'has a TLS certificate of a CA that this machine does not know',
+    hint: 'Name the CA in the URL: ?sslmode=verify-full&sslrootcert=<file>.',
+  },
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: {
+    what: 'has a TLS certificate that cannot be verified',
+    hint: 'Name the CA in the URL: ?sslmode=verify-full&sslrootcert=<file>.',
+  },
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: {
+    what: 'has a TLS certificate of a CA that this machine does not know',
+    hint: 'Name the CA in the URL: ?sslmode=verify-full&sslrootcert=<file>.',
+  },
+  ERR_TLS_CERT_ALTNAME_INVALID: {
+    what: 'has a TLS certificate for another host name',
+    hint: 'Use the host name that the certificate is for.',
+  },
+};
+
+/** After these it is not known whether what was sent has happened. */
+const LOST = ['ECONNRESET', 'EPIPE', 'ETIMEDOUT', '57P01', '57P02', '08000', '08003', '08006'];
+/** These may be over in a moment. */
+const PASSING = [
+  ...LOST,
+  'ECONNREFUSED',
+  'ENOENT',
+  'EAI_AGAIN',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  '57P03',
+  '53300',
+];
+
+/** The SQLSTATE, or the code of the system or of TLS. */
+export function codeOf(error: unknown): string {
+  const code = systemCode(error);
+  if (code !== undefined) return code;
+  // The driver gives these words alone.
+  const text = error instanceof Error ? error.message : '';
+  if (/terminated|connection ended|not queryable/i.test(text)) return 'ECONNRESET';
+  if (/timeout/i.test(text)) return 'ETIMEDOUT';
+  return '';
+}
+
+/** Whether the connection was lost, so that what was sent may have happened or not. */
+export function isLost(error: unknown): boolean {
+  return LOST.includes(codeOf(error));
+}
+
+/** Whether the same may go well in a moment. */
+export function isPassing(error: unknown): boolean {
+  return PASSING.includes(codeOf(error));
+}
+
+/** @param shown host, port and database. @returns what the operator is told of it: never a password */
+export function storeFailure(shown: string, error: unknown): Psd2Error {
+  const known = KNOWN[codeOf(error)];
+  if (known)
+    return new Psd2Error('config', `PostgreSQL at ${shown} ${known.what}`, {
+      hint: known.hint,
+      cause: error,
+    });
+  const text = error instanceof Error ? error.message : String(error);
+  if (/does not support SSL/.test(text)) {
+    return new Psd2Error('config', `PostgreSQL at ${shown} does not speak TLS`, {
+      hint: 'Turn ssl on at the server, or, where nobody can listen to the network, use ?sslmode=disable.',
+      cause: error,
+    });
+  }
+  if (/password must be a string|no password/i.test(text)) {
+    return new Psd2Error('config', `PostgreSQL at ${shown} wants a password`, {
+      hint: 'Set PGPASSWORD, or name a file with the line of this host in PGPASSFILE.',
+      cause: error,
+    });
+  }
+  return new Psd2Error('config', `PostgreSQL at ${shown} says: ${text}`, {
+    hint: 'Look into the log of the server.',
+    cause: error,
+  });
+}

@@ -1,0 +1,33 @@
+import type { Environment } from '../machine/settings.ts';
+import type { Glance } from '../ports.ts';
+import { parseAddress } from './address.ts';
+import { Claims } from './claims.ts';
+import { Database } from './database.ts';
+import { PostgresFlows } from './flows.ts';
+import { customersOf } from './tokens.ts';
+
+/** What completion offers of a profile: what is odd or out of reach gives nothing, and no error. */
+export function glanceAtPostgres(profile: string, env: Environment): Glance {
+  const within = async <T>(look: (database: Database) => Promise<T[]>): Promise<T[]> => {
+    try {
+      const database = new Database(parseAddress(env.PSD2_STORE ?? '', env), AbortSignal.timeout(1_000));
+      try {
+        return await look(database);
+      } finally {
+        await database.close();
+      }
+    } catch {
+      return [];
+    }
+  };
+  return {
+    customers: () => within((database) => customersOf(database, profile)),
+    begun: (kind, most) =>
+      within((database) =>
+        new PostgresFlows(database, profile, new Claims(database, profile, undefined), {
+          now: () => new Date(),
+          random: Math.random,
+        }).begun(kind, most),
+      ),
+  };
+}

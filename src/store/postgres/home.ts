@@ -1,0 +1,154 @@
+import * as z from 'zod/mini';
+import { Psd2Error } from '../../errors.ts';
+import type { StoreSettings } from '../open.ts';
+import type { ProfileData, Store, StoreCheck, StoreStatus } from '../ports.ts';
+import type { KeySources } from '../secrets/vault.ts';
+import { type Address, parseAddress } from './address.ts';
+import { PostgresCallCount, PostgresTurns, type TurnsWorld } from './calls.ts';
+import { Claims } from './claims.ts';
+import { Database } from './database.ts';
+import { type FlowWorld, PostgresFlows } from './flows.ts';
+import { currentVersion } from './init.ts';
+import { Keys } from './keys.ts';
+import { SCHEMA_VERSION } from './schema.ts';
+import { PostgresSync } from './sync.ts';
+import { PostgresTokens } from './tokens.ts';
+
+/** What the home needs of the machine that it is used from. */
+interface PostgresWorld extends FlowWorld, TurnsWorld {
+  /** The operator's Ctrl-C. */
+  signal: AbortSignal | undefined;
+  keys: KeySources;
+}
+
+/** The home in the database that `PSD2_STORE` names. @throws Psd2Error `config` when that is no address */
+export function openPostgres({ env, folder, keySources, now, random, onFlow, sleep }: StoreSettings): Store {
+  return new PostgresStore(parseAddress(env.PSD2_STORE ?? '', env), {
+    now,
+    random,
+    onFlow,
+    sleep,
+    clock: () => performance.now(),
+    signal: folder.interrupted,
+    keys: keySources,
+  });
+}
+
+/** A clock that is this far off is told of. */
+const MOST_CLOCK_DIFFERENCE_MS = 5_000;
+
+/** The store in PostgreSQL (store page, "One store, two homes"). */
+export class PostgresStore implements Store {
+  readonly place: string;
+  readonly #database: Database;
+  readonly #world: PostgresWorld;
+
+  constructor(address: Address, world: PostgresWorld) {
+    this.place = `in PostgreSQL at ${address.shown}`;
+    this.#database = new Database(address, world.signal);
+    this.#world = world;
+  }
+
+  open(profile: string, bank?: URL): ProfileData {
+    const claims = new Claims(this.#database, profile, this.#world.signal);
+    const keys = new Keys(this.#database, profile, this.#world.keys);
+    return {
+      tokens: new PostgresTokens(this.#database, profile, bank, claims, keys),
+      flows: new PostgresFlows(this.#database, profile, claims, this.#world),
+      calls: new PostgresCallCount(this.#database, profile),
+      turns: (own) => new PostgresTurns(this.#database, profile, this.#world, own),
+      sync: () => new PostgresSync(this.#database, profile, claims),
+    };
+  }
+
+  async *check(): AsyncGenerator<StoreCheck> {
+    let version: number;
+    try {
+      version = await currentVersion(this.#database);
+    } catch (error) {
+      if (!(error instanceof Psd2Error)) throw error;
+      yield { name: 'store', status: 'fail', detail: error.message, fix: error.hint ?? null };
+      return;
+    }
+    yield { name: 'store', status: 'ok', detail: `reached PostgreSQL at ${this.#database.shown}`, fix: null };
+    yield schemaCheck(version);
+    if (version !== SCHEMA_VERSION) return;
+    yield* this.#checkConnection();
+  }
+
+  async status(): Promise<StoreStatus> {
+    return (await import('./status.ts')).statusOfDatabase(this.#database);
+  }
+
+  close(): Promise<void> {
+    return this.#database.close();
+  }
+
+  async *#checkConnection(): AsyncGenerator<StoreCheck> {
+    const found = await this.#database.lookOne(
+      z.object({
+        now: z.date(),
+        tls: z.nullable(z.string()),
+        local: z.boolean(),
+        writes: z.boolean(),
+        plain: z.boolean(),
+      }),
+      `select clock_timestamp() as now, (select version from pg_stat_ssl where pid = pg_backend_pid()) as tls,
+         coalesce(host(inet_client_addr()) in ('127.0.0.1', '::1'), true) as local,
+         has_table_privilege('psd2.flow_events', 'insert') and not pg_is_in_recovery() as writes,
+         (select plain_tokens from psd2.store) as plain`,
+    );
+    if (!found) return;
+    yield found.tls || found.local
+      ? { name: 'store TLS', status: 'ok', detail: found.tls ?? 'on this machine, without TLS', fix: null }
+      : {
+          name: 'store TLS',
+          status: 'warn',
+          detail: 'the connection is not encrypted',
+          fix: 'Use sslmode=verify-full.',
+        };
+    const off = Math.abs(found.now.getTime() - this.#world.now().getTime());
+    yield off <= MOST_CLOCK_DIFFERENCE_MS
+      ? { name: 'store clock', status: 'ok', detail: 'agrees with the clock of this machine', fix: null }
+      : {
+          name: 'store clock',
+          status: 'warn',
+          detail: `differs by ${Math.round(off / 1000)} s from the clock of this machine`,
+          fix: 'Set both by NTP.',
+        };
+    yield found.writes
+      ? { name: 'store rights', status: 'ok', detail: 'may write', fix: null }
+      : {
+          name: 'store rights',
+          status: 'fail',
+          detail: 'may not write',
+          fix: 'Name the primary server, and give its user the role psd2_worker.',
+        };
+    if (found.plain) {
+      yield {
+        name: 'store tokens',
+        status: 'warn',
+        detail: 'tokens are kept in clear text',
+        fix: 'Set PSD2_CONFIG_PASSPHRASE, and make the store without --plain-tokens.',
+      };
+    }
+  }
+}
+
+function schemaCheck(version: number): StoreCheck {
+  if (version === SCHEMA_VERSION)
+    return { name: 'store schema', status: 'ok', detail: `version ${version}`, fix: null };
+  return version > SCHEMA_VERSION
+    ? {
+        name: 'store schema',
+        status: 'fail',
+        detail: `version ${version}, and this psd2 knows ${SCHEMA_VERSION}`,
+        fix: 'Update psd2 on this machine.',
+      }
+    : {
+        name: 'store schema',
+        status: 'fail',
+        detail: version === 0 ? 'there is none' : `version ${version}, and this psd2 needs ${SCHEMA_VERSION}`,
+        fix: 'Run psd2 store init with the rights of the owner.',
+      };
+}

@@ -1,0 +1,49 @@
+import * as z from 'zod/mini';
+import type { Database, Statements } from './database.ts';
+import { ROLES, SCHEMA_VERSION, STEPS } from './schema.ts';
+
+/** What `psd2 store init` does. */
+export interface Init {
+  /** Makes the roles `psd2_worker` and `psd2_reader` besides. */
+  roles: boolean;
+  /** Tokens are kept in clear text. */
+  plainTokens: boolean;
+}
+
+/** The SQL that leads from a version of the schema to this program's, as `--dry-run` prints it. */
+export function initSql(version: number, { roles, plainTokens }: Init): string {
+  const steps = STEPS.slice(version).map((step) => step.trim());
+  const row = `insert into psd2.store (version, plain_tokens) values (${SCHEMA_VERSION}, ${plainTokens})
+on conflict (one) do update set version = excluded.version, plain_tokens = psd2.store.plain_tokens or excluded.plain_tokens;`;
+  return `${[...steps, row, ...(roles ? [ROLES.trim()] : [])].join('\n\n')}\n`;
+}
+
+/**
+ * Makes the schema, or brings an older one up to date, in one transaction and one at a time (store page, "Commands").
+ *
+ * @returns the version before, 0 where there was none
+ * @throws Psd2Error `config`
+ */
+export async function initStore(database: Database, how: Init): Promise<number> {
+  return database.transaction(async (statements) => {
+    await statements.query(z.unknown(), `select pg_advisory_xact_lock(hashtext('psd2.store'))`);
+    const version = await versionIn(statements);
+    await statements.script(initSql(version, how));
+    return version;
+  }, false);
+}
+
+/** The version of the schema that is there; 0 where there is none. @throws Psd2Error `config` */
+export async function currentVersion(database: Database): Promise<number> {
+  return database.transaction(versionIn, false);
+}
+
+async function versionIn(statements: Statements): Promise<number> {
+  const [schema] = await statements.query(
+    z.object({ exists: z.boolean() }),
+    `select to_regclass('psd2.store') is not null as exists`,
+  );
+  if (!schema?.exists) return 0;
+  const [found] = await statements.query(z.object({ version: z.number() }), 'select version from psd2.store');
+  return found?.version ?? 0;
+}

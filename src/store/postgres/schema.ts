@@ -1,0 +1,205 @@
+/** The schema that this program reads and writes. A change of it is a new version, with a step that leads there. */
+export const SCHEMA_VERSION = 1;
+
+/** What leads from each version to the next one: `psd2 store init` runs those that are missing, in one transaction. */
+export const STEPS: readonly string[] = [
+  `
+create schema if not exists psd2;
+
+create table psd2.store (
+  one boolean primary key default true check (one),
+  version integer not null,
+  plain_tokens boolean not null,
+  moved_to text
+);
+
+-- The key of a profile's tokens, itself encrypted with a passphrase that the database never has.
+create table psd2.keys (
+  profile text primary key,
+  key json not null
+);
+
+-- Who works on what: the number grows with each claim, and a worker that lost its claim is refused by it.
+create table psd2.claims (
+  profile text not null,
+  kind text not null,
+  name text not null,
+  number bigint not null,
+  worker text,
+  until timestamptz not null,
+  primary key (profile, kind, name)
+);
+
+create table psd2.tokens (
+  profile text not null,
+  holder text not null,
+  generation bigint not null,
+  origin bigint not null,
+  base_url text not null,
+  access_token_expires_at timestamptz,
+  refresh_token_expires_at timestamptz,
+  scope text,
+  api_track_id text,
+  secrets json,
+  changed_at timestamptz not null default clock_timestamp(),
+  primary key (profile, holder)
+);
+
+create table psd2.last_logins (
+  profile text primary key,
+  customer_id text not null
+);
+
+create table psd2.flows (
+  profile text not null,
+  flow text not null,
+  kind text not null,
+  state text not null,
+  standing text not null,
+  resource_id text,
+  transaction_id text not null,
+  reference text,
+  under_way boolean not null,
+  created_at timestamptz not null,
+  updated_at timestamptz not null,
+  primary key (profile, flow)
+);
+-- A reference belongs to one flow that has not plainly failed.
+create unique index flows_reference on psd2.flows (profile, reference) where reference is not null and standing <> 'refused';
+create index flows_resource on psd2.flows (profile, resource_id text_pattern_ops) where resource_id is not null;
+create index flows_under_way on psd2.flows (profile, updated_at) where under_way;
+
+create table psd2.flow_events (
+  profile text not null,
+  flow text not null,
+  n integer not null,
+  writer text not null,
+  at timestamptz not null,
+  event json not null,
+  primary key (profile, flow, n),
+  foreign key (profile, flow) references psd2.flows
+);
+
+create table psd2.call_counts (
+  profile text not null,
+  day date not null,
+  calls integer not null,
+  primary key (profile, day)
+);
+
+-- What the bank's 420 demands of all workers together. Times are of the database's clock.
+create table psd2.pace (
+  profile text primary key,
+  next_turn timestamptz not null,
+  gap_ms double precision not null,
+  held_until timestamptz not null,
+  holds integer not null
+);
+
+create table psd2.accounts (
+  profile text not null,
+  customer_id text not null,
+  product_id text not null,
+  iban text,
+  currency text not null,
+  name text,
+  product_code text,
+  product_description text,
+  synced_at timestamptz not null default transaction_timestamp(),
+  primary key (profile, customer_id, product_id)
+);
+
+create table psd2.balances (
+  profile text not null,
+  customer_id text not null,
+  product_id text not null,
+  kind text not null,
+  amount numeric not null,
+  currency text not null,
+  as_of text,
+  synced_at timestamptz not null default transaction_timestamp(),
+  primary key (profile, customer_id, product_id, kind)
+);
+
+-- month: the first day of the month of booking; '0001-01-01' where the bank gave no day of booking.
+create table psd2.transactions (
+  profile text not null,
+  customer_id text not null,
+  product_id text not null,
+  month date not null,
+  id text not null,
+  status text not null,
+  booking_date date,
+  value_date date,
+  amount numeric not null,
+  currency text not null,
+  description text,
+  details text,
+  code text,
+  transfer_reference text,
+  fee_charge boolean,
+  synced_at timestamptz not null default transaction_timestamp(),
+  primary key (profile, customer_id, product_id, month, id)
+) partition by range (month);
+create index transactions_booking_date on psd2.transactions (profile, customer_id, product_id, booking_date);
+create table psd2.transactions_undated partition of psd2.transactions for values from ('0001-01-01') to ('0001-01-02');
+
+-- Workers have no right to make tables: this function, which runs with the rights of the owner, makes those of a month.
+create function psd2.make_month(first_day date) returns void
+language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
+declare
+  partition text := 'transactions_' || to_char(first_day, 'YYYY_MM');
+begin
+  if first_day <> date_trunc('month', first_day)::date or first_day not between '1900-01-01' and '2199-12-01' then
+    raise exception 'no month of booking: %', first_day;
+  end if;
+  if to_regclass('psd2.' || partition) is null then
+    perform pg_advisory_xact_lock(hashtext('psd2.make_month'));
+    execute format('create table if not exists psd2.%I partition of psd2.transactions for values from (%L) to (%L)',
+      partition, first_day, (first_day + interval '1 month')::date);
+  end if;
+end $$;
+revoke execute on function psd2.make_month(date) from public;
+
+create table psd2.pending_transactions (
+  profile text not null,
+  customer_id text not null,
+  product_id text not null,
+  n integer not null,
+  value_date date,
+  amount numeric not null,
+  currency text not null,
+  description text,
+  details text,
+  code text,
+  transfer_reference text,
+  fee_charge boolean,
+  synced_at timestamptz not null default transaction_timestamp(),
+  primary key (profile, customer_id, product_id, n)
+);
+
+create table psd2.sync_progress (
+  profile text not null,
+  customer_id text not null,
+  product_id text not null,
+  read_from date not null,
+  read_through date not null,
+  checked boolean not null,
+  synced_at timestamptz not null default transaction_timestamp(),
+  primary key (profile, customer_id, product_id)
+);
+`,
+];
+
+/** What `psd2 store init --roles` adds. */
+export const ROLES = `
+do $$ begin
+  if not exists (select from pg_roles where rolname = 'psd2_worker') then create role psd2_worker nologin; end if;
+  if not exists (select from pg_roles where rolname = 'psd2_reader') then create role psd2_reader nologin; end if;
+end $$;
+grant usage on schema psd2 to psd2_worker, psd2_reader;
+grant select, insert, update, delete on all tables in schema psd2 to psd2_worker;
+revoke insert, update, delete on psd2.store from psd2_worker;
+grant execute on function psd2.make_month(date) to psd2_worker;
+grant select on psd2.accounts, psd2.balances, psd2.transactions, psd2.pending_transactions, psd2.sync_progress to psd2_reader;
+`;

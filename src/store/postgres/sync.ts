@@ -1,0 +1,322 @@
+import * as z from 'zod/mini';
+import { type IsoDate, isIsoDate } from '../../domain/calendar.ts';
+import { Psd2Error } from '../../errors.ts';
+import type { BookedRows, Progress, Sync, SyncedRow, SyncRun, SyncTarget } from '../ports.ts';
+import type { Claim, Claims } from './claims.ts';
+import { type Database, LostAnswer, type Statements } from './database.ts';
+
+/** How long another run may be at work on a customer. */
+const CUSTOMER_PATIENCE_MS = 15_000;
+const UNDATED = '0001-01-01';
+
+const isoDate = z.custom<IsoDate>((value) => typeof value === 'string' && isIsoDate(value));
+const progressRow = z.object({
+  product_id: z.string(),
+  read_from: isoDate,
+  read_through: isoDate,
+  checked: z.boolean(),
+});
+const count = z.object({ count: z.number() });
+
+/** The columns that `psd2.transactions` and `psd2.pending_transactions` share, by the name of the field in psd2's output. */
+const TRANSACTION_COLUMNS = {
+  valueDate: 'value_date date',
+  amount: 'amount numeric',
+  currency: 'currency text',
+  description: 'description text',
+  details: 'details text',
+  code: 'code text',
+  transferReference: 'transfer_reference text',
+  feeCharge: 'fee_charge boolean',
+};
+const BOOKED_COLUMNS = {
+  id: 'id text',
+  status: 'status text',
+  bookingDate: 'booking_date date',
+  ...TRANSACTION_COLUMNS,
+};
+const ACCOUNT_COLUMNS = {
+  productId: 'product_id text',
+  iban: 'iban text',
+  currency: 'currency text',
+  name: 'name text',
+  productCode: 'product_code text',
+  productDescription: 'product_description text',
+};
+const BALANCE_KINDS = ['accountBalance', 'availableBalance', 'accountAvailability', 'accountAvailableCredit'];
+const money = z.nullish(z.object({ amount: z.string(), currency: z.string() }));
+const balanceRow = z.looseObject({ productId: z.string(), asOf: z.nullish(z.string()) });
+
+/** What `psd2 sync` keeps in the database: rows and progress of a customer are one transaction. */
+export class PostgresSync implements Sync {
+  readonly #database: Database;
+  readonly #profile: string;
+  readonly #claims: Claims;
+  /** Months of booking that have a table. */
+  readonly #months = new Set<string>();
+
+  constructor(database: Database, profile: string, claims: Claims) {
+    this.#database = database;
+    this.#profile = profile;
+    this.#claims = claims;
+  }
+
+  run<T>(signal: AbortSignal, work: (run: SyncRun) => Promise<T>): Promise<T> {
+    return work({
+      customer: (customerId, ofCustomer) => {
+        const what = `The sync of customer ${customerId}`;
+        return this.#claims.within(
+          'sync',
+          customerId,
+          { what, patienceMs: CUSTOMER_PATIENCE_MS, signal },
+          async (claim) => {
+            const target = new CustomerTarget(this.#database, this.#profile, customerId, claim, this.#months);
+            await target.load();
+            try {
+              return await ofCustomer(target);
+            } finally {
+              await target.commit();
+            }
+          },
+        );
+      },
+    });
+  }
+}
+
+/** One customer's accounts, balances, transactions and progress. What is said is kept until {@link commit}. */
+class CustomerTarget implements SyncTarget {
+  readonly #database: Database;
+  readonly #address: readonly [profile: string, customerId: string];
+  readonly #claim: Claim;
+  readonly #months: Set<string>;
+  readonly #known = new Map<string, Progress>();
+  readonly #remembered = new Map<string, Progress>();
+  readonly #replaced = new Map<string, readonly object[]>();
+  readonly #appended = new Map<string, SyncedRow[]>();
+
+  constructor(database: Database, profile: string, customerId: string, claim: Claim, months: Set<string>) {
+    this.#database = database;
+    this.#address = [profile, customerId];
+    this.#claim = claim;
+    this.#months = months;
+  }
+
+  async load(): Promise<void> {
+    const rows = await this.#database.look(
+      progressRow,
+      `select product_id, read_from::text, read_through::text, checked from psd2.sync_progress
+       where profile = $1 and customer_id = $2`,
+      this.#address,
+    );
+    for (const { product_id, read_from, read_through, checked } of rows) {
+      this.#known.set(product_id, {
+        from: read_from,
+        through: read_through,
+        ...(checked && { checked: true as const }),
+      });
+    }
+  }
+
+  async progress(productId: string): Promise<Progress | undefined> {
+    return this.#remembered.get(productId) ?? this.#known.get(productId);
+  }
+
+  async booked(productId: string): Promise<BookedRows> {
+    return {
+      append: async (rows) => {
+        const fresh = await this.#withoutKnown(productId, rows);
+        this.#appended.set(productId, [...(this.#appended.get(productId) ?? []), ...fresh]);
+        return fresh.length;
+      },
+      lastDay: async (most) => {
+        const stored = await this.#database.lookOne(
+          z.object({ day: z.nullable(isoDate) }),
+          `select max(booking_date)::text as day from psd2.transactions
+           where profile = $1 and customer_id = $2 and product_id = $3 and booking_date <= $4::date`,
+          [...this.#address, productId, most],
+        );
+        const days = (this.#appended.get(productId) ?? []).flatMap(({ bookingDate }) =>
+          bookingDate !== null && bookingDate <= most ? [bookingDate] : [],
+        );
+        const last = [...days, stored?.day ?? ''].reduce((a, b) => (a > b ? a : b), '');
+        return isIsoDate(last) ? last : undefined;
+      },
+    };
+  }
+
+  replace(name: string, rows: readonly object[]): void {
+    this.#replaced.set(name, rows);
+  }
+
+  remember(productId: string, progress: Progress): void {
+    this.#remembered.set(productId, progress);
+  }
+
+  async commit(): Promise<void> {
+    if (this.#appended.size + this.#replaced.size + this.#remembered.size === 0) return;
+    await this.#makeMonths();
+    for (;;) {
+      try {
+        await this.#database.transaction((statements) => this.#write(statements));
+        break;
+      } catch (error) {
+        // Each statement gives the same result a second time.
+        if (!(error instanceof LostAnswer)) throw error;
+      }
+    }
+    this.#appended.clear();
+    this.#replaced.clear();
+    for (const [product, progress] of this.#remembered) this.#known.set(product, progress);
+    this.#remembered.clear();
+  }
+
+  async #withoutKnown(productId: string, rows: readonly SyncedRow[]): Promise<SyncedRow[]> {
+    const months = [...new Set(rows.map(monthOf))];
+    const stored = await this.#database.look(
+      z.object({ id: z.string() }),
+      `select id from psd2.transactions where profile = $1 and customer_id = $2 and product_id = $3
+       and month = any ($4::date[]) and id = any ($5)`,
+      [...this.#address, productId, months, rows.map(({ id }) => id)],
+    );
+    const known = new Set([...stored, ...(this.#appended.get(productId) ?? [])].map(({ id }) => id));
+    return rows.filter(({ id }) => !known.has(id));
+  }
+
+  async #makeMonths(): Promise<void> {
+    const wanted = new Set([...this.#appended.values()].flat().map(monthOf));
+    for (const month of wanted) {
+      if (month === UNDATED || this.#months.has(month)) continue;
+      await this.#database.look(z.unknown(), 'select psd2.make_month($1::date)', [month]);
+      this.#months.add(month);
+    }
+  }
+
+  async #write(statements: Statements): Promise<void> {
+    const [profile, customerId] = this.#address;
+    const [mine] = await statements.query(
+      count,
+      `select count(*)::int from (select from psd2.claims
+       where profile = $1 and kind = 'sync' and name = $2 and number = $3 for share) mine`,
+      [profile, customerId, this.#claim.number],
+    );
+    if (mine?.count !== 1) {
+      throw new Psd2Error('config', `Another psd2 sync has gone on with customer ${customerId}`, {
+        hint: 'This one leaves the customer to it. Nothing is lost.',
+      });
+    }
+    for (const [product, rows] of this.#appended) await this.#insertBooked(statements, product, rows);
+    for (const [name, rows] of this.#replaced) await this.#replaceRows(statements, name, rows);
+    for (const [product, { from, through, checked = false }] of this.#remembered) {
+      await statements.query(
+        z.unknown(),
+        `insert into psd2.sync_progress as p (profile, customer_id, product_id, read_from, read_through, checked)
+         values ($1, $2, $3, $4, $5, $6) on conflict (profile, customer_id, product_id) do update set
+           read_from = excluded.read_from, read_through = excluded.read_through, checked = excluded.checked,
+           synced_at = excluded.synced_at`,
+        [profile, customerId, product, from, through, checked],
+      );
+    }
+  }
+
+  async #insertBooked(statements: Statements, product: string, rows: readonly SyncedRow[]): Promise<void> {
+    if (rows.length === 0) return;
+    await statements.query(
+      z.unknown(),
+      `insert into psd2.transactions (profile, customer_id, product_id, month, ${names(BOOKED_COLUMNS)})
+       select $1, $2, $3, coalesce(date_trunc('month', booking_date)::date, '${UNDATED}'), ${names(BOOKED_COLUMNS)}
+       from json_to_recordset($4::json) as r (${Object.values(BOOKED_COLUMNS).join(', ')})
+       on conflict do nothing`,
+      [...this.#address, product, asColumns(rows, BOOKED_COLUMNS)],
+    );
+  }
+
+  async #replaceRows(statements: Statements, name: string, rows: readonly object[]): Promise<void> {
+    if (name === 'accounts') {
+      await statements.query(
+        z.unknown(),
+        'delete from psd2.accounts where profile = $1 and customer_id = $2',
+        this.#address,
+      );
+      await statements.query(
+        z.unknown(),
+        `insert into psd2.accounts (profile, customer_id, ${names(ACCOUNT_COLUMNS)}) select $1, $2, ${names(ACCOUNT_COLUMNS)}
+         from json_to_recordset($3::json) as r (${Object.values(ACCOUNT_COLUMNS).join(', ')})`,
+        [...this.#address, asColumns(rows, ACCOUNT_COLUMNS)],
+      );
+    } else if (name === 'balances') await this.#replaceBalances(statements, rows);
+    else await this.#replacePending(statements, name.slice('pending/'.length), rows);
+  }
+
+  async #replaceBalances(statements: Statements, rows: readonly object[]): Promise<void> {
+    const balances = rows.flatMap((row) => {
+      const { productId, asOf, ...amounts } = balanceRow.parse(row);
+      return BALANCE_KINDS.flatMap((kind) => {
+        const balance = money.parse(amounts[kind]);
+        return balance
+          ? [{ product_id: productId, kind: snakeCase(kind), as_of: asOf ?? null, ...balance }]
+          : [];
+      });
+    });
+    await statements.query(
+      z.unknown(),
+      'delete from psd2.balances where profile = $1 and customer_id = $2',
+      this.#address,
+    );
+    await statements.query(
+      z.unknown(),
+      `insert into psd2.balances (profile, customer_id, product_id, kind, amount, currency, as_of)
+       select $1, $2, product_id, kind, amount, currency, as_of from json_to_recordset($3::json)
+       as r (product_id text, kind text, amount numeric, currency text, as_of text)`,
+      [...this.#address, JSON.stringify(balances)],
+    );
+  }
+
+  async #replacePending(statements: Statements, product: string, rows: readonly object[]): Promise<void> {
+    await statements.query(
+      z.unknown(),
+      'delete from psd2.pending_transactions where profile = $1 and customer_id = $2 and product_id = $3',
+      [...this.#address, product],
+    );
+    await statements.query(
+      z.unknown(),
+      `insert into psd2.pending_transactions (profile, customer_id, product_id, n, ${names(TRANSACTION_COLUMNS)})
+       select $1, $2, $3, row_number() over (), ${names(TRANSACTION_COLUMNS)}
+       from json_to_recordset($4::json) as r (${Object.values(TRANSACTION_COLUMNS).join(', ')})`,
+      [...this.#address, product, asColumns(rows, TRANSACTION_COLUMNS)],
+    );
+  }
+}
+
+/** The first day of the month that a row was booked in. */
+function monthOf({ bookingDate }: SyncedRow): string {
+  return bookingDate === null ? UNDATED : `${bookingDate.slice(0, 7)}-01`;
+}
+
+function snakeCase(name: string): string {
+  return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+}
+
+/** `id, status, booking_date, ...` */
+function names(columns: Readonly<Record<string, string>>): string {
+  return Object.values(columns)
+    .map((column) => column.split(' ')[0])
+    .join(', ');
+}
+
+/** Rows as JSON with the names of the columns. Amounts stay texts, which the database reads as `numeric`. */
+function asColumns(rows: readonly object[], columns: Readonly<Record<string, string>>): string {
+  const named = new Map(
+    Object.entries(columns).map(([field, column]) => [field, column.split(' ')[0] ?? field]),
+  );
+  return JSON.stringify(
+    rows.map((row) =>
+      Object.fromEntries(
+        Object.entries(row).flatMap(([field, value]) => {
+          const name = named.get(field);
+          return name === undefined ? [] : [[name, value]];
+        }),
+      ),
+    ),
+  );
+}

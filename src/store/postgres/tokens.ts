@@ -1,0 +1,286 @@
+import * as z from 'zod/mini';
+import { Psd2Error } from '../../errors.ts';
+import type { Holder, ReadTokens, StoredLogin, StoredTokens, TokenSlot, Tokens } from '../ports.ts';
+import { type Place, sealed } from '../secrets/sealed.ts';
+import type { Claim, Claims } from './claims.ts';
+import { type Database, LostAnswer } from './database.ts';
+import type { Keys } from './keys.ts';
+
+/** A token call may take its whole time limit, several times over. */
+const LONGEST_RENEWAL_MS = 150_000;
+
+const secrets = z.object({ accessToken: z.nullable(z.string()), refreshToken: z.nullable(z.string()) });
+const time = z.nullable(z.date());
+const row = z.object({
+  generation: z.coerce.number(),
+  origin: z.coerce.number(),
+  base_url: z.string(),
+  access_token_expires_at: time,
+  refresh_token_expires_at: time,
+  scope: z.nullable(z.string()),
+  api_track_id: z.nullable(z.string()),
+  /** Null where the operator has logged out. */
+  secrets: z.nullable(z.union([secrets, z.object({ sealed })])),
+});
+type Row = z.infer<typeof row>;
+
+const COLUMNS = `generation, origin, base_url, access_token_expires_at, refresh_token_expires_at, scope, api_track_id, secrets`;
+
+/**
+ * The tokens of one profile at one bank: a row for each holder, with a generation that grows with every change. Each
+ * change demands the generation that was read, so older tokens never replace newer ones, however long a worker stood still.
+ */
+export class PostgresTokens implements Tokens {
+  readonly #database: Database;
+  readonly #profile: string;
+  /** Null where none is known: then no login is found, and none can be written. */
+  readonly #baseUrl: string | null;
+  readonly #claims: Claims;
+  readonly #keys: Keys;
+
+  constructor(database: Database, profile: string, bank: URL | undefined, claims: Claims, keys: Keys) {
+    this.#database = database;
+    this.#profile = profile;
+    this.#baseUrl = bank?.href ?? null;
+    this.#claims = claims;
+    this.#keys = keys;
+  }
+
+  async login(holder: Holder): Promise<StoredLogin | undefined> {
+    const stored = await this.#newest(holder);
+    return stored?.secrets && stored.base_url === this.#baseUrl ? loginOf(stored) : undefined;
+  }
+
+  async read(holder: Holder): Promise<ReadTokens | undefined> {
+    const stored = await this.#newest(holder);
+    return stored?.base_url === this.#baseUrl ? this.#open(holder, stored) : undefined;
+  }
+
+  change<T>(holder: Holder, work: (slot: TokenSlot) => Promise<T>, signal?: AbortSignal): Promise<T> {
+    return this.#claimed(holder, signal, async (claim) => {
+      await this.#keys.key();
+      return work(this.#slot(holder, claim));
+    });
+  }
+
+  async forget(holder: Holder, before: () => Promise<void> = async () => {}): Promise<void> {
+    await this.#claimed(holder, undefined, async () => {
+      await before();
+      await this.#forget(holder);
+    });
+  }
+
+  async forgetAll(): Promise<void> {
+    for (const holder of await this.#holders()) await this.forget(holder);
+    await this.#database.look(z.unknown(), 'delete from psd2.last_logins where profile = $1', [
+      this.#profile,
+    ]);
+  }
+
+  async ready(): Promise<() => Promise<void>> {
+    const [found] = await this.#database.query(
+      z.object({ can: z.boolean() }),
+      `select has_table_privilege('psd2.tokens', 'insert, update') and not pg_is_in_recovery() as can`,
+    );
+    if (found?.can) return async () => {};
+    throw new Psd2Error('config', `Tokens cannot be written at ${this.#database.shown}`, {
+      hint: 'Name the primary server in PSD2_STORE, and give its user the role psd2_worker.',
+    });
+  }
+
+  customers(): Promise<string[]> {
+    return customersOf(this.#database, this.#profile);
+  }
+
+  async last(): Promise<string | undefined> {
+    const found = await this.#database.lookOne(
+      z.object({ customer_id: z.string() }),
+      'select customer_id from psd2.last_logins where profile = $1',
+      [this.#profile],
+    );
+    return found?.customer_id;
+  }
+
+  async remember(customerId: string): Promise<void> {
+    await this.#database.look(
+      z.unknown(),
+      `insert into psd2.last_logins (profile, customer_id) values ($1, $2)
+       on conflict (profile) do update set customer_id = excluded.customer_id`,
+      [this.#profile, customerId],
+    );
+  }
+
+  async rewrite(): Promise<void> {
+    for (const holder of await this.#holders()) {
+      await this.#claimed(holder, undefined, async () => {
+        const stored = await this.#newest(holder);
+        const tokens = stored && (await this.#open(holder, stored));
+        if (stored && tokens)
+          await this.#put(holder, stored.generation, tokens, stored.origin, stored.base_url);
+      });
+    }
+  }
+
+  /** Nothing is set aside: a row is whole, or it is not there. */
+  async damaged(): Promise<string[]> {
+    return [];
+  }
+
+  #slot(holder: Holder, claim: Claim): TokenSlot {
+    return {
+      takenOverFrom: claim.takenOverFrom,
+      read: () => this.read(holder),
+      isOurs: async (read) =>
+        (await claim.isOurs()) && ((await this.#newest(holder))?.generation ?? 0) === (read?.generation ?? 0),
+      write: async (tokens) => {
+        for (;;) {
+          const before = await this.#newest(holder);
+          if (await this.#put(holder, before?.generation ?? 0, tokens)) return;
+        }
+      },
+      replace: async (spent, tokens) => {
+        for (;;) {
+          const before = await this.#newest(holder);
+          // The claim is not asked for: what the bank has given for a refresh token would be lost with it.
+          const isSpent = before?.secrets && before.origin === (spent?.origin ?? spent?.generation);
+          if (spent && !isSpent) return this.read(holder);
+          if (await this.#put(holder, before?.generation ?? 0, tokens)) return tokens;
+        }
+      },
+      refuse: async ({ generation, origin = generation, ...tokens }) => {
+        const ended = { ...tokens, refreshToken: null, refreshTokenExpiresAt: null };
+        await this.#put(holder, generation, ended, origin);
+      },
+    };
+  }
+
+  /**
+   * Puts tokens in the place of those of a generation.
+   *
+   * @returns false where another generation is stored meanwhile: then nothing is written
+   */
+  async #put(
+    holder: Holder,
+    before: number,
+    tokens: StoredTokens,
+    origin = before + 1,
+    baseUrl = this.#baseUrl,
+  ): Promise<boolean> {
+    if (baseUrl === null) throw new TypeError('Tokens are written for a bank');
+    const { accessToken, refreshToken } = tokens;
+    const { seal } = await this.#keys.key();
+    const content = seal
+      ? { sealed: seal(placeOf(holder, baseUrl), { accessToken, refreshToken }) }
+      : { accessToken, refreshToken };
+    const values = [
+      ...[this.#profile, nameOf(holder), before, origin, baseUrl, tokens.accessTokenExpiresAt],
+      ...[tokens.refreshTokenExpiresAt, tokens.scope, tokens.apiTrackId ?? null, JSON.stringify(content)],
+    ];
+    try {
+      const written = await this.#database.query(
+        z.object({ generation: z.string() }),
+        `with durable as materialized (select set_config('synchronous_commit', 'on', true))
+         insert into psd2.tokens as t (profile, holder, generation, origin, base_url, access_token_expires_at,
+           refresh_token_expires_at, scope, api_track_id, secrets)
+         select $1, $2, $3::bigint + 1, $4, $5, $6::timestamptz, $7::timestamptz, $8, $9, $10::json from durable
+         on conflict (profile, holder) do update set generation = excluded.generation, origin = excluded.origin,
+           base_url = excluded.base_url, access_token_expires_at = excluded.access_token_expires_at,
+           refresh_token_expires_at = excluded.refresh_token_expires_at, scope = excluded.scope,
+           api_track_id = excluded.api_track_id, secrets = excluded.secrets, changed_at = clock_timestamp()
+         where t.generation = $3::bigint
+         returning generation::text`,
+        values,
+      );
+      return written.length > 0;
+    } catch (error) {
+      if (!(error instanceof LostAnswer)) throw error;
+      // They may have been written. Only this worker has these tokens, so what is stored tells.
+      const stored = await this.#newest(holder);
+      if (stored?.generation === before + 1) {
+        const found = await this.#open(holder, stored);
+        return found?.accessToken === accessToken && found?.refreshToken === refreshToken;
+      }
+      return this.#put(holder, before, tokens, origin, baseUrl);
+    }
+  }
+
+  async #forget(holder: Holder): Promise<void> {
+    await this.#database.look(
+      z.unknown(),
+      `update psd2.tokens set secrets = null, generation = generation + 1, origin = generation + 1,
+         access_token_expires_at = null, refresh_token_expires_at = null, scope = null, api_track_id = null,
+         changed_at = clock_timestamp()
+       where profile = $1 and holder = $2 and secrets is not null`,
+      [this.#profile, nameOf(holder)],
+    );
+  }
+
+  async #newest(holder: Holder): Promise<Row | undefined> {
+    return this.#database.lookOne(
+      row,
+      `select ${COLUMNS} from psd2.tokens where profile = $1 and holder = $2`,
+      [this.#profile, nameOf(holder)],
+    );
+  }
+
+  async #open(holder: Holder, stored: Row): Promise<ReadTokens | undefined> {
+    if (!stored.secrets) return undefined;
+    const content =
+      'sealed' in stored.secrets
+        ? (await this.#keys.key()).open(placeOf(holder, stored.base_url), stored.secrets.sealed, secrets)
+        : stored.secrets;
+    return { ...loginOf(stored), ...content, generation: stored.generation, origin: stored.origin };
+  }
+
+  async #holders(): Promise<Holder[]> {
+    const found = await this.#database.look(
+      z.object({ holder: z.string() }),
+      'select holder from psd2.tokens where profile = $1 and secrets is not null order by holder',
+      [this.#profile],
+    );
+    return found.map(({ holder }) => (holder === '' ? null : holder));
+  }
+
+  #claimed<T>(
+    holder: Holder,
+    signal: AbortSignal | undefined,
+    work: (claim: Claim) => Promise<T>,
+  ): Promise<T> {
+    const what = holder === null ? 'The login of the application' : `The login of customer ${holder}`;
+    return this.#claims.within(
+      'tokens',
+      nameOf(holder),
+      { what, patienceMs: LONGEST_RENEWAL_MS, signal },
+      work,
+    );
+  }
+}
+
+/** Customers of a profile whose tokens are kept, sorted. */
+export async function customersOf(database: Database, profile: string): Promise<string[]> {
+  const found = await database.look(
+    z.object({ holder: z.string() }),
+    `select holder from psd2.tokens where profile = $1 and holder <> '' and secrets is not null order by holder`,
+    [profile],
+  );
+  return found.map(({ holder }) => holder);
+}
+
+function loginOf(stored: Row): StoredLogin {
+  return {
+    accessTokenExpiresAt: stored.access_token_expires_at?.toISOString() ?? null,
+    refreshTokenExpiresAt: stored.refresh_token_expires_at?.toISOString() ?? null,
+    scope: stored.scope,
+    apiTrackId: stored.api_track_id ?? undefined,
+  };
+}
+
+/** The application, which has no customer of its own, has an empty name. */
+function nameOf(holder: Holder): string {
+  return holder ?? '';
+}
+
+/** Tokens open only as those of this holder, at the bank that granted them. */
+function placeOf(holder: Holder, baseUrl: string): Place {
+  return ['tokens', holder === null ? 'client-credentials' : `customer-${holder}`, baseUrl];
+}

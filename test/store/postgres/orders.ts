@@ -1,0 +1,27 @@
+import { parseDate } from '../../../src/domain/calendar.ts';
+import { parseSepaIban } from '../../../src/domain/iban.ts';
+import { parseProductId } from '../../../src/domain/identifiers.ts';
+import { parsePaymentAmount } from '../../../src/domain/payment-amount.ts';
+import type { Begin } from '../../../src/store/ports.ts';
+
+const DAY = parseDate('--date', '2026-11-22');
+
+/** What a transfer with a reference begins with. */
+export const TRANSFER_BEGIN = (reference: string): Begin<'transfer'> => ({
+  transactionId: crypto.randomUUID(),
+  order: {
+    customerId: '42',
+    from: parseProductId('0012345678'),
+    to: parseSepaIban('DE89370400440532013000'),
+    name: 'Ada Lovelace',
+    amount: parsePaymentAmount('12.50'),
+    currency: 'EUR',
+    description: '',
+    instant: false,
+    type: null,
+    executionDate: DAY,
+    futureDated: false,
+    urgent: false,
+    reference,
+  },
+});
