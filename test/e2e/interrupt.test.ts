@@ -109,7 +109,7 @@ describe('Ctrl-C while the customer is waited for', () => {
       ...['transfer', 'create', ...ORDER, '--name', 'INSTANT PENDING', '--instant', '--payee-verified'],
       ...['--verbose', '--json'],
     ]);
-    await psd2.prints(/\/execution\/status → 200/);
+    await psd2.prints(/\/execution\/status(?: → |","outcome":)200/);
     psd2.kill('SIGINT');
     const ended = await psd2.ended;
     const { flow, state, amount } = readDocument(shapes.transfer, ended.stdout);
