@@ -5,8 +5,9 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import type * as z from 'zod';
 import { bankDay, untilWorkday } from './bank-days.ts';
 import { readError } from './errors.ts';
-import { CUSTOMER, type Ended, PROGRAM, REFUSING_CUSTOMER, readDocument, useLoggedIn } from './psd2.ts';
+import { CUSTOMER, PROGRAM, REFUSING_CUSTOMER, readDocument, useLoggedIn } from './psd2.ts';
 import * as shapes from './shapes.ts';
+import { callsOf, stepsOf } from './verbose.ts';
 
 type Transaction = z.infer<typeof shapes.transaction>;
 
@@ -21,16 +22,6 @@ async function availableBalance(): Promise<Big> {
 
 const transactions = (...args: string[]) =>
   operator.json(shapes.transactions, ['accounts', 'transactions', ACCOUNT, ...args]);
-
-/** The paths of the calls that `--verbose` tells of. */
-function calls({ stderr }: Ended): string[] {
-  return [...stderr.matchAll(/^(?:GET|POST|PUT) (\S+) → \d+/gm)].map(([, path = '']) => path);
-}
-
-/** What was done with a flow, by the ends of the paths. */
-function steps(ended: Ended): string[] {
-  return calls(ended).map((path) => /(?:execution\/)?[^/]+$/.exec(path)?.[0] ?? '');
-}
 
 describe('reading accounts in a pipeline', () => {
   it('takes the whole way to the balances after a consent', async () => {
@@ -103,7 +94,7 @@ describe('reading accounts in a pipeline', () => {
 
     it('are asked for in no more pages than --limit needs', async () => {
       const pagesFor = async (limit: string) =>
-        calls(
+        callsOf(
           await operator.psd2([
             ...['accounts', 'transactions', ACCOUNT, '--booked', '--limit', limit, '--verbose'],
           ]),
@@ -131,7 +122,7 @@ describe('paying in a pipeline', () => {
       executionStatus: 'OK',
       cro: expect.stringMatching(/\S/),
     });
-    expect(steps(ended)).toEqual(['verify', 'approach', 'status', 'execute', 'execution/status']);
+    expect(stepsOf(ended)).toEqual(['verify', 'approach', 'status', 'execute', 'execution/status']);
 
     const total = new Big(transfer.totalAmount?.amount ?? '');
     expect(total.eq(new Big('12.34').plus(transfer.commissions?.amount ?? ''))).toBe(true);
@@ -155,7 +146,7 @@ describe('paying in a pipeline', () => {
       executionStatus: null,
       cro: expect.stringMatching(/\S/),
     });
-    expect(steps(ended)).toEqual(['verify', 'approach', 'status', 'execute']);
+    expect(stepsOf(ended)).toEqual(['verify', 'approach', 'status', 'execute']);
     expect(before.minus(await availableBalance()).toFixed(2)).toBe(
       new Big(transfer.totalAmount?.amount ?? '').toFixed(2),
     );
@@ -172,7 +163,7 @@ describe('paying in a pipeline', () => {
       executionDate: later,
       executionStatus: null,
     });
-    expect(steps(ended)).not.toContain('execution/status');
+    expect(stepsOf(ended)).not.toContain('execution/status');
   });
 });
 

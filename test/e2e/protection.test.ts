@@ -9,6 +9,7 @@ import { type Environment, PROGRAM, readDocument, useLoggedIn } from './psd2.ts'
 import { secretsIn } from './secrets.ts';
 import * as shapes from './shapes.ts';
 import { tokensFile } from './tokens-file.ts';
+import { callsOf } from './verbose.ts';
 
 const PASSPHRASE = 'correct horse battery staple';
 const operator = useLoggedIn();
@@ -147,7 +148,7 @@ describe('a profile that is protected by a passphrase', () => {
         message: expect.stringContaining(message),
         hint: expect.stringContaining(hint),
       });
-      expect(ended.stderr).not.toContain('→');
+      expect(callsOf(ended)).toEqual([]);
     }
     expect(everything(config)).toBe(before);
   });
@@ -176,10 +177,8 @@ describe('a profile that is protected by a passphrase', () => {
       expect(code, stderr).toBe(0);
       expect(readDocument(shapes.accounts, stdout)).toHaveLength(3);
     }
-    const renewals = ended.flatMap(
-      ({ stderr }) => stderr.match(/^POST \/auth\/oauth\/v2\/token → 200/gm) ?? [],
-    );
-    expect(renewals).toHaveLength(1);
+    const renewals = ended.flatMap(callsOf).filter(({ path }) => path === '/auth/oauth/v2/token');
+    expect(renewals.map(({ method, outcome }) => [method, outcome])).toEqual([['POST', '200']]);
     expect(secretsIn(config)).toEqual([]);
   });
 

@@ -7,6 +7,7 @@ import { readError } from './errors.ts';
 import { ADDRESS, readDocument, useLoggedIn } from './psd2.ts';
 import * as shapes from './shapes.ts';
 import { tokensFile } from './tokens-file.ts';
+import { callsOf } from './verbose.ts';
 
 const operator = useLoggedIn();
 const newCustomer = useChromium();
@@ -140,7 +141,7 @@ it('ten commands find an ended token and the lock of a killed process: one renew
   const args = ['accounts', 'list', '--customer', '1048262', '--json', '--verbose'];
   const all = await Promise.all(Array.from({ length: 10 }, () => operator.psd2(args)));
   for (const { code, stderr } of all) expect(code, stderr).toBe(0);
-  const renewals = all.flatMap(({ stderr }) => stderr.match(/^POST \/auth\/oauth\/v2\/token → /gm) ?? []);
+  const renewals = all.flatMap(callsOf).filter(({ path }) => path === '/auth/oauth/v2/token');
   expect(renewals).toHaveLength(1);
   expect(
     readdirSync(tokens, { recursive: true }).filter((name) => !/\d$|\.json$/.test(String(name))),
