@@ -330,7 +330,7 @@ describe('in a pipe without --json', () => {
     [['accounts', 'balance', ACCOUNT], 2],
     [['consent', 'request', ...CONSENT], 2],
     [['transfer', ...ORDER], 2],
-    [['transfer', 'list'], 7],
+    [['transfer', 'list'], 8],
     [['profile', 'list'], 3],
     [['auth', 'status'], 2],
   ])('psd2 %j prints rows of tab-separated columns, and nothing for a terminal', async (args, columns) => {
