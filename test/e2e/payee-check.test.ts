@@ -150,7 +150,9 @@ describe('a production profile', () => {
     const production = { env: { PSD2_ENVIRONMENT: 'production' } };
     expect((await operator.psd2([...ORDER, '--yes'], production)).stderr).toContain(`${MARK} Opening`);
     // What a program is told too.
-    expect(saidBy(await pay(['--yes'], production.env))).toContain(`${MARK} The bank has verified this transfer`);
+    expect(saidBy(await pay(['--yes'], production.env))).toContain(
+      `${MARK} The bank has verified this transfer`,
+    );
     expect((await pay(['--yes'], { PSD2_ENVIRONMENT: 'sandbox' })).stderr).not.toContain('PRODUCTION');
   });
 });
