@@ -2,9 +2,15 @@ import { readFileSync } from 'node:fs';
 import { buildProgram } from '../../src/cli/program.ts';
 import { TOPICS } from '../../src/cli/topics.ts';
 import { readPage } from './command-page.ts';
+import { drawRooms } from './drawing.ts';
+import { readImports } from './imports.ts';
 import { manName, writeCommandPage, writeMainPage } from './man-page.ts';
 import { writeOutputPage } from './output-page.ts';
 import { writeReference } from './reference.ts';
+import { walksIn } from './walks.ts';
+
+/** The walk that is drawn. */
+const DRAWN = 'transfer create';
 
 /** What a topic of `psd2 help` tells. */
 export interface TopicPage {
@@ -17,7 +23,7 @@ export interface TopicPage {
 const PLACES = { root: '~/.config/psd2', log: '~/.local/state/psd2' };
 
 /**
- * The pages that are written from the command tree, and from the shapes of what commands print.
+ * The pages that are written from the command tree, from the shapes of what commands print, and from what the sources import.
  *
  * @param version of the package
  * @returns content by path from the root of the repository
@@ -31,7 +37,10 @@ export async function writePages(version: string): Promise<Record<string, string
       text: await text(PLACES),
     })),
   );
+  const walk = walksIn(readFileSync('docs/architecture.md', 'utf8')).find(({ command }) => command === DRAWN);
+  if (!walk) throw new Error(`docs/architecture.md has no walk of ${DRAWN}`);
   return {
+    'docs/architecture.svg': drawRooms(readImports(), walk),
     'docs/reference.md': writeReference(program, topics),
     'docs/output.md': await writeOutputPage(readFileSync('docs/output.md', 'utf8')),
     'man/psd2.1': writeMainPage(program, topics, version),

@@ -132,7 +132,8 @@ describe('a bank that can not be used', () => {
       code: 'not_logged_in',
       exitCode: 4,
       message: 'The customer 2073915 is not logged in with the profile "sandbox"',
-      hint: 'Logged in: 1048262. Or run psd2 --profile sandbox auth login.',
+      hint: 'Logged in: 1048262. Or run: psd2 --profile sandbox auth login',
+      next: [['psd2', '--profile', 'sandbox', 'auth', 'login']],
     });
   });
 
@@ -164,7 +165,9 @@ describe('a bank that is down', () => {
     expect(readError(ended)).toMatchObject({
       code: 'bank_unreachable',
       exitCode: 11,
-      message: expect.stringContaining('The bank could not be reached'),
+      message: 'The sandbox is not running',
+      hint: 'Start it with: psd2 sandbox start --detach',
+      next: [['psd2', 'sandbox', 'start', '--detach']],
     });
   });
 });
@@ -173,7 +176,9 @@ describe('a browser that can not be started', () => {
   it('is told of, and the address is there to be opened by hand', async () => {
     const psd2 = await operator.start(['auth', 'login', '--json'], { PSD2_BROWSER: '/nonexistent/browser' });
     const [, address = ''] = await psd2.prints(ADDRESS);
-    await psd2.prints(/"\/nonexistent\/browser" could not be started: there is no such program/);
+    await psd2.prints(
+      /^\{"event":"warning","message":".*\\"\/nonexistent\/browser\\" could not be started: there is no such program/m,
+    );
     const walk = await operator.psd2(['sandbox', 'customer', address]);
     expect(walk, walk.stderr).toMatchObject({ code: 0 });
     expect(await psd2.ended).toMatchObject({ code: 0 });

@@ -5,6 +5,7 @@ import { readError } from './errors.ts';
 import { type Ended, PROGRAM } from './psd2.ts';
 import { useTappedBank } from './tap.ts';
 import { tokensFile } from './tokens-file.ts';
+import { stepsOf } from './verbose.ts';
 
 const { operator, tap } = useTappedBank();
 const ORDER = [
@@ -112,11 +113,12 @@ describe('a disk that has room for the beginning of a payment only', () => {
       ],
       { PSD2_CONFIG_DIR: config },
     );
-    const { code, stderr } = await ended;
-    const executions = (text: string) => text.match(/\/execute → /g)?.length ?? 0;
+    const limited = await ended;
+    const { code, stderr } = limited;
+    const executions = (run: Ended) => stepsOf(run).filter((step) => step === 'execute').length;
     const flows = join(config, 'flows', 'sandbox');
     const [file = ''] = readdirSync(flows).filter((name) => name.startsWith('tr-'));
-    expect({ code, payments: executions(stderr) }, stderr).toEqual({ code: exitCode, payments });
+    expect({ code, payments: executions(limited) }, stderr).toEqual({ code: exitCode, payments });
     // It is not announced either: then nothing is in doubt.
     const announced = readFileSync(join(flows, file), 'utf8').includes('"execute-sent"');
     expect(announced).toBe(payments === 1);
@@ -128,6 +130,6 @@ describe('a disk that has room for the beginning of a payment only', () => {
       },
     );
     expect(resumed.code, resumed.stderr).toBe(0);
-    expect(executions(stderr) + executions(resumed.stderr)).toBe(1);
+    expect(executions(limited) + executions(resumed)).toBe(1);
   });
 });

@@ -5,7 +5,7 @@ import { readError } from './errors.ts';
 import { terminalOf } from './in-terminal.ts';
 import { readDocument, useLoggedIn } from './psd2.ts';
 import * as shapes from './shapes.ts';
-import { stepsOf } from './verbose.ts';
+import { saidBy, stepsOf } from './verbose.ts';
 
 const operator = useLoggedIn();
 const inTerminal = terminalOf(operator);
@@ -147,7 +147,12 @@ describe('a production profile', () => {
   });
 
   it('is marked in a pipeline too, and no other is', async () => {
-    expect((await pay(['--yes'], { PSD2_ENVIRONMENT: 'production' })).stderr).toContain(`${MARK} Opening`);
+    const production = { env: { PSD2_ENVIRONMENT: 'production' } };
+    expect((await operator.psd2([...ORDER, '--yes'], production)).stderr).toContain(`${MARK} Opening`);
+    // What a program is told too.
+    expect(saidBy(await pay(['--yes'], production.env))).toContain(
+      `${MARK} The bank has verified this transfer`,
+    );
     expect((await pay(['--yes'], { PSD2_ENVIRONMENT: 'sandbox' })).stderr).not.toContain('PRODUCTION');
   });
 });

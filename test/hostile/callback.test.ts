@@ -113,7 +113,7 @@ it('a login under attack takes the right answer and no other', async () => {
     } else write(socket, success('{"customerid":"7"}'));
   });
   const login = await operator.start(['auth', 'login', '--json'], env);
-  await login.prints(/https:\/\/bank\.example\/login\n/);
+  await login.prints(/^\{"event":"open","url":"https:\/\/bank\.example\/login"\}\n/m);
   const right = returnAddress();
   const held = await attack(right);
   right.searchParams.set('code', 'the-right-code');
@@ -162,7 +162,7 @@ it('a transfer under attack waits for its customer, and asks the bank rather tha
     ],
     env,
   );
-  await transfer.prints(/https:\/\/bank\.example\/sca\n/);
+  await transfer.prints(/^\{"event":"open","url":"https:\/\/bank\.example\/sca"\}\n/m);
   const right = returnAddress();
   const held = await attack(right);
   expect(asked).toBe(0);

@@ -119,7 +119,7 @@ describe('an address of the bank that is no web page of its own is not opened', 
     bank.behave(withSite(address));
     const ended = await resident.run(TRANSFER);
     expect(ended.code).toBe(6);
-    expect(ended.stderr).toContain(`\n  ${plain}\n`);
+    expect(ended.stderr.split('\n')).toContain(JSON.stringify({ event: 'open', url: plain }));
     await whenOpened();
     expect(readFileSync(opened, 'utf8')).toBe(`${plain}\n`);
   });

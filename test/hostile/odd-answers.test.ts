@@ -161,9 +161,14 @@ it('what is to be given again with a resume is named', async () => {
   );
   const began = await operator.psd2([...ORDER, '--instant', '--payee-verified']);
   const { flow } = readDocument(transfer, began.stdout);
-  const command = `transfer resume ${flow} --verify-data <json> --payee-verified --yes`;
-  expect(readError(began).hint).toBe(`Give it with: psd2 ${command}`);
-  const resumed = await operator.psd2([...command.replace('<json>', '{}').split(' '), '--json']);
+  const command = ['transfer', 'resume', flow, '--verify-data', '-', '--payee-verified', '--yes'];
+  expect(readError(began)).toMatchObject({
+    code: 'further_data_needed',
+    hint: `Give it as JSON: as text, as @file, or as - for standard input. Go on with: psd2 ${command.join(' ')}`,
+    next: [['psd2', ...command]],
+    flow,
+  });
+  const resumed = await operator.psd2([...command, '--json'], { input: '{}' });
   expect(readDocument(transfer, resumed.stdout)).toMatchObject({ state: 'settled' });
 });
 

@@ -1,0 +1,16 @@
+/** A way through the code, as docs/architecture.md tells it. */
+export interface Walk {
+  /** The command, without `psd2`. */
+  command: string;
+  /** The files to open, in their order, relative to `src`. */
+  files: string[];
+}
+
+/** The walks of the page: under a heading that is a command, a numbered list of files. */
+export function walksIn(markdown: string): Walk[] {
+  return markdown.split(/^#+ /m).flatMap((section) => {
+    const [, command] = /^`([^`]+)`/.exec(section) ?? [];
+    const files = [...section.matchAll(/^\d+\. `src\/([^`]+)`/gm)].map(([, file = '']) => file);
+    return command === undefined || files.length === 0 ? [] : [{ command, files }];
+  });
+}

@@ -1,0 +1,66 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { readImports } from '../../scripts/docs/imports.ts';
+import { walksIn } from '../../scripts/docs/walks.ts';
+
+const page = readFileSync('docs/architecture.md', 'utf8');
+const walks = walksIn(page);
+const imports = readImports();
+
+it('the page has both walks, and neither is longer than a newcomer can take', () => {
+  const lengths = Object.fromEntries(walks.map(({ command, files }) => [command, files.length]));
+  expect(Object.keys(lengths)).toEqual(['accounts list', 'transfer create']);
+  expect(lengths['accounts list']).toBeLessThanOrEqual(12);
+  expect(lengths['transfer create']).toBeLessThanOrEqual(18);
+  for (const [command, length] of Object.entries(lengths))
+    expect(page).toContain(`### \`${command}\`: ${length} files`);
+});
+
+it.each(walks)(
+  'psd2 $command is walked downwards: each file is imported by one before it, and imports none of them',
+  ({ files }) => {
+    expect(new Set(files).size).toBe(files.length);
+    for (const [index, file] of files.entries()) {
+      const before = files.slice(0, index);
+      const leads = imports.some(({ from, to }) => to === file && before.includes(from));
+      expect([file, leads || index === 0]).toEqual([file, true]);
+      const back = imports.filter(({ from, to, isType }) => from === file && !isType && before.includes(to));
+      expect(back).toEqual([]);
+    }
+    expect(files[0]).toBe('main.ts');
+    expect(imports.some(({ from, to }) => from === files.at(-1) && to.startsWith('undici/'))).toBe(true);
+  },
+);
+
+/** The files and folders that a page names. `<noun>` stands for any folder. */
+function pathsIn(text: string): string[] {
+  const named = [...text.matchAll(/`([\w.<>-]+(?:\/[\w.<>-]+)*\/?)`/g)].map(([, path = '']) => path);
+  return named.filter((path) => /\.(js|ts|svg|md)$|\w\/$/.test(path));
+}
+
+function isThere(path: string): boolean {
+  const [above, below] = path.split('<noun>');
+  const roots = ['.', 'src', 'src/sandbox'];
+  return roots.some((root) =>
+    above === undefined || below === undefined
+      ? existsSync(join(root, path))
+      : existsSync(join(root, above)) &&
+        readdirSync(join(root, above)).some((noun) => existsSync(join(root, above, noun, below))),
+  );
+}
+
+it.each(['docs/architecture.md', 'docs/internals.md'])(
+  'every file and folder that %s names is there',
+  (path) => {
+    const named = pathsIn(readFileSync(path, 'utf8'));
+    expect(named.length).toBeGreaterThan(30);
+    expect(named.filter((each) => !isThere(each))).toEqual([]);
+  },
+);
+
+it('the page names every room of src', () => {
+  const [, tree = ''] = /```\nsrc\/\n([\s\S]*?)```/.exec(page) ?? [];
+  const rooms = readdirSync('src', { withFileTypes: true }).filter((entry) => entry.isDirectory());
+  expect(rooms.map(({ name }) => name).filter((name) => !tree.includes(`\n  ${name}/ `))).toEqual([]);
+});
