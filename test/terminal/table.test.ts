@@ -69,6 +69,58 @@ describe('that is wider than the terminal', () => {
   });
 });
 
+describe('a list of payments', () => {
+  const payments = [
+    { title: 'FLOW', whole: true },
+    { title: 'STATE', kind: 'state' },
+    { title: 'AMOUNT', right: true },
+    { title: 'TO' },
+    { title: 'IBAN', whole: true },
+    { title: 'CREATED', kind: 'time', dispensable: 2 },
+    { title: 'FROM', whole: true, dispensable: 1 },
+  ] as const;
+  const iban = 'DE89370400440532013000';
+  const from = 'IT89F0999001600000010482620';
+  const row = ['k3v9q2x7', 'authorizing', '1234.50 EUR', 'Ada Lovelace', iban, '2026-11-21 11:05', from];
+  const at = (width: number) => drawTerminalTable([...payments], [row], { width, colour: false }).split('\n');
+
+  it('has all columns where there is room for them', () => {
+    expect(at(140)[0]?.split(/ +/)).toEqual(['FLOW', 'STATE', 'AMOUNT', 'TO', 'IBAN', 'CREATED', 'FROM']);
+    expect(at(140)[1]).toBe(row.join('  '));
+  });
+
+  it('leaves out the most dispensable column first, and no more than need be', () => {
+    expect(at(100)).toEqual([
+      'FLOW      STATE             AMOUNT  TO            IBAN                    CREATED',
+      row.slice(0, 6).join('  '),
+    ]);
+    expect(at(80)).toEqual([
+      'FLOW      STATE             AMOUNT  TO            IBAN',
+      row.slice(0, 5).join('  '),
+    ]);
+  });
+
+  it('is all its fields below each other where that is not enough', () => {
+    expect(at(60)).toEqual([
+      'FLOW     k3v9q2x7',
+      'STATE    authorizing',
+      'AMOUNT   1234.50 EUR',
+      'TO       Ada Lovelace',
+      `IBAN     ${iban}`,
+      'CREATED  2026-11-21 11:05',
+      `FROM     ${from}`,
+    ]);
+  });
+
+  it('leaves out a column before a text is cut so short that it says nothing', () => {
+    const columns = [{ title: 'DETAILS' }, { title: 'WHEN', whole: true, dispensable: 1 }] as const;
+    const rows = [['details that go on', '2026-11-21']];
+    const drawn = (width: number) => drawTerminalTable([...columns], rows, { width, colour: false });
+    expect(drawn(28)).toBe('DETAILS           WHEN\ndetails that go…  2026-11-21');
+    expect(drawn(27)).toBe('DETAILS\ndetails that go on');
+  });
+});
+
 describe('the heading', () => {
   const level = chalk.level;
   afterEach(() => {
