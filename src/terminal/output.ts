@@ -24,7 +24,7 @@ export interface Column<Row> {
    */
   kind?: 'amount' | 'time' | 'second' | 'state';
   /** In a list on a terminal that is too narrow it is left out; 1 goes first. Never what a row is about: its id, state, amount. */
-  dispensable?: 1 | 2;
+  dispensable?: 1 | 2 | 3;
 }
 
 /**

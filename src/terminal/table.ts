@@ -6,7 +6,7 @@ import { paintState } from './states.ts';
 const GAP = 2;
 const NARROWEST = 8;
 /** What a column of text is left before another is left out for it. */
-const LEGIBLE = 16;
+const LEGIBLE = 12;
 
 type DrawnColumn = Pick<Column<never>, 'title' | 'right' | 'whole' | 'kind' | 'dispensable'>;
 

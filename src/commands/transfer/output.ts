@@ -18,7 +18,7 @@ export const TRANSFER_COLUMNS: Column<Transfer>[] = [
   { title: 'IBAN', value: ({ order }) => order.to, whole: true },
   { title: 'CREATED', value: ({ createdAt }) => createdAt, kind: 'time', dispensable: 2 },
   { title: 'FROM', value: ({ order }) => order.fromIban ?? order.from, whole: true, dispensable: 1 },
-  { title: 'REFERENCE', value: ({ order }) => order.reference },
+  { title: 'REFERENCE', value: ({ order }) => order.reference, dispensable: 3 },
 ];
 
 /** Prints a transfer in the shape of the command contract. */
