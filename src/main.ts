@@ -36,7 +36,7 @@ export async function main(helpFile: string): Promise<void> {
     await answerShell(process.argv.slice(3));
     return;
   }
-  const { parse } = await import('./cli/parse.ts');
+  const { parse } = await import('./cli/program.ts');
   await parse(PSD2_VERSION);
 }
 

@@ -1,10 +1,18 @@
-import { Command, type CommandUnknownOpts, Help, type Option } from '@commander-js/extra-typings';
+import {
+  Command,
+  CommanderError,
+  type CommandUnknownOpts,
+  Help,
+  type Option,
+} from '@commander-js/extra-typings';
 import type { Run } from '../commands/declare.ts';
 import { didYouMean } from '../did-you-mean.ts';
+import { Psd2Error } from '../errors.ts';
 import { fitLines } from './fit-lines.ts';
 import { GLOBAL_OPTIONS as G } from './globals.ts';
 import { wantsJson } from './output-mode.ts';
 import { columnsOfStdout, printAtOnce } from './print-at-once.ts';
+import { reportError } from './report-error.ts';
 import { formatRootHelp } from './root-help.ts';
 import { TOPICS } from './topics.ts';
 
@@ -164,8 +172,45 @@ Help: psd2 help <command>, or psd2 help <topic> (${Object.keys(TOPICS).join(', '
   return program;
 }
 
+/** Reads this process's arguments, runs the command they name, and sets the exit code. */
+export async function parse(version: string): Promise<void> {
+  try {
+    const program = await buildProgram(version, { words: process.argv.slice(2) });
+    // Who types the name alone wants to know what there is.
+    if (process.argv.length === 2) program.outputHelp();
+    else await program.parseAsync();
+  } catch (error) {
+    // That is how commander ends after help.
+    if (error instanceof CommanderError && error.exitCode === 0) return;
+    // It may be that nobody reads the message.
+    process.stderr.on('error', () => {});
+    const failure = error instanceof CommanderError ? toUsageError(error) : error;
+    process.exitCode = reportError(failure, process.stderr, { asJson: wantsJson() });
+  }
+}
+
+function toUsageError(error: CommanderError): Psd2Error {
+  if (error.code === 'commander.help') {
+    return new Psd2Error('usage', 'A command is missing', { hint: 'Add --help to see them all.' });
+  }
+  // What was given may hold line breaks of its own.
+  const [what = '', ...suggestions] = error.message
+    .replace(/^error: /, '')
+    .trimEnd()
+    .split(/\n(?=\(?Did you mean )/);
+  const message = what.charAt(0).toUpperCase() + what.slice(1);
+  const [, given, choices] = /'([^']*)' is invalid.* Allowed choices are (.*)\.$/.exec(what) ?? [];
+  const hint = choices
+    ? didYouMean(given ?? '', choices.split(', ')).trim()
+    : suggestions.join(' ').replace(/[()]/g, '').trim();
+  if (hint) return new Psd2Error('usage', message, { hint });
+  return error.code === UNKNOWN_NAME
+    ? new Psd2Error('usage', message, { hint: 'See which there are with:', next: [['--help']] })
+    : new Psd2Error('usage', message, { hint: 'Add --help to see how the command is used.' });
+}
+
 /** The code of commander's error about a command, or a topic of the help, that is not there. */
-export const UNKNOWN_NAME = 'psd2.unknownName';
+const UNKNOWN_NAME = 'psd2.unknownName';
 
 /** Ends the help of every command. */
 export const GLOBAL_OPTIONS_NOTE =

@@ -30,7 +30,6 @@ const COMMAND_TREE = [
   'commander',
   'src/cli/fit-lines.ts',
   'src/cli/globals.ts',
-  'src/cli/parse.ts',
   'src/cli/program.ts',
   'src/cli/root-help.ts',
   'src/cli/topics.ts',
