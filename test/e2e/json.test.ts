@@ -106,13 +106,17 @@ const ELSEWHERE = [
   ...['prepare', 'verify', 'sca', 'status', 'execute', 'resume', 'run'].map((step) => `operation ${step}`),
   ...['operation list', 'operation show'], // interface-operation.test.ts
   ...['transfer', 'operation', 'consent'].map((kind) => `${kind} resolve`), // resolve.test.ts
+  ...['transfer', 'operation', 'consent'].map((kind) => `${kind} cancel`), // cancel.test.ts
   'auth logout',
   'profile add',
   'profile edit', // profile-wizard.test.ts
   'profile protect', // protection.test.ts
   'profile remove',
   'profile unprotect', // protection.test.ts
+  'sandbox console', // sandbox-control.test.ts
   'sandbox customer',
+  'store init', // store.test.ts
+  'store status', // store.test.ts
   ...['add', 'list', 'clear'].map((step) => `sandbox fault ${step}`),
   'sandbox reset',
   'sandbox env',

@@ -269,7 +269,7 @@ describe('the wait for the customer', () => {
     await operator.psd2(['sandbox', 'customer', address]);
     elsewhere.close();
     await psd2.write(`${address}\r`);
-    await psd2.prints(/The pasted address is not at [^?]*\? The address that the browser ended at/);
+    await psd2.prints(/The pasted address is not at [\s\S]*The address that the browser ended at/);
     await psd2.write(`${new URL(visited[0] ?? '', redirect)}\r`);
     const { code, stdout } = await psd2.ended;
     expect(code, stdout).toBe(0);

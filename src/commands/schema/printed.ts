@@ -16,10 +16,12 @@ const profile = () => import('../profile/shape.ts');
 const sandbox = () => import('../sandbox/shape.ts');
 const schema = () => import('./shape.ts');
 const shared = () => import('../shared/shapes.ts');
+const store = () => import('../store/shape.ts');
 const transfer = () => import('../transfer/shape.ts');
 
 const login = { what: 'a login', shape: async () => (await auth()).login };
 const aProfile = { what: 'a profile', shape: async () => (await profile()).profile };
+const settings = { what: 'the settings of a profile', shape: async () => (await profile()).profileSettings };
 const protection = {
   what: 'whether a profile is protected',
   shape: async () => (await profile()).protection,
@@ -43,11 +45,11 @@ export const PRINTED: Readonly<Record<string, PrintedData>> = {
   'auth token': { what: 'an access token', shape: async () => (await auth()).accessToken },
   'auth logout': { what: 'what was revoked', shape: async () => (await auth()).logout },
   'profile add': aProfile,
-  'profile set': aProfile,
-  'profile edit': aProfile,
+  'profile set': settings,
+  'profile edit': settings,
   'profile use': aProfile,
   'profile list': { what: 'profiles', shape: async () => (await profile()).profiles },
-  'profile show': { what: 'the settings of a profile', shape: async () => (await profile()).profileSettings },
+  'profile show': settings,
   'profile remove': { what: 'what was removed', shape: async () => (await profile()).removed },
   'profile protect': protection,
   'profile unprotect': protection,
@@ -113,6 +115,8 @@ export const PRINTED: Readonly<Record<string, PrintedData>> = {
     what: 'what ends soon',
     shape: async () => (await import('../expiring/shape.ts')).endings,
   },
+  'store init': { what: 'the schema of a database', shape: async () => (await store()).initialised },
+  'store status': { what: 'how much is kept', shape: async () => (await store()).storeStatus },
   'sandbox start': aSandbox,
   'sandbox status': aSandbox,
   'sandbox stop': { what: 'whether it ran', shape: async () => (await sandbox()).stopped },

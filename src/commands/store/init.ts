@@ -1,5 +1,6 @@
 import { Psd2Error } from '../../errors.ts';
 import type { Context } from '../context.ts';
+import { initialised } from './shape.ts';
 
 export interface StoreInitOptions {
   dryRun: boolean;
@@ -26,11 +27,15 @@ export async function storeInit(context: Context, { dryRun, ...how }: StoreInitO
   }
   const before = await initStore(database, how);
   const after = await currentVersion(database);
-  output.record({ place: database.shown, before, version: after }, [
-    { title: 'Database', value: ({ place }) => place },
-    { title: 'Schema before', value: (store) => (store.before === 0 ? 'none' : `${store.before}`) },
-    { title: 'Schema', value: ({ version }) => `${version}` },
-  ]);
+  output.record(
+    { place: database.shown, before, version: after },
+    [
+      { title: 'Database', value: ({ place }) => place },
+      { title: 'Schema before', value: (store) => (store.before === 0 ? 'none' : `${store.before}`) },
+      { title: 'Schema', value: ({ version }) => `${version}` },
+    ],
+    initialised,
+  );
   if (how.plainTokens)
     terminal.warn('Tokens are kept in clear text: whoever reads the database can use them.');
 }

@@ -1,17 +1,22 @@
 import type { StoreStatus } from '../../store/ports.ts';
 import type { Context } from '../context.ts';
+import { storeStatus as shape } from './shape.ts';
 
 /** `psd2 store status`: which home, how much it holds, who is at work (store page, "Commands"). */
 export async function storeStatus(context: Context): Promise<void> {
   const status = await (await context.home()).status();
-  context.output.record(status, [
-    { title: 'Store', value: ({ home }) => (home === 'files' ? 'files' : 'PostgreSQL') },
-    { title: 'Place', value: ({ place }) => place },
-    { title: 'Schema', value: ({ schema }) => schema && writeSchema(schema) },
-    { title: 'Size', value: ({ bytes }) => writeBytes(bytes) },
-    { title: 'Profiles', value: ({ profiles }) => profiles.map(writeProfile).join('\n') },
-    { title: 'At work', value: ({ claims }) => claims.map(writeClaim).join('\n') },
-  ]);
+  context.output.record(
+    status,
+    [
+      { title: 'Store', value: ({ home }) => (home === 'files' ? 'files' : 'PostgreSQL') },
+      { title: 'Place', value: ({ place }) => place },
+      { title: 'Schema', value: ({ schema }) => schema && writeSchema(schema) },
+      { title: 'Size', value: ({ bytes }) => writeBytes(bytes) },
+      { title: 'Profiles', value: ({ profiles }) => profiles.map(writeProfile).join('\n') },
+      { title: 'At work', value: ({ claims }) => claims.map(writeClaim).join('\n') },
+    ],
+    shape,
+  );
 }
 
 function writeSchema({ version, needed }: NonNullable<StoreStatus['schema']>): string {
