@@ -105,7 +105,9 @@ async function openStdout(mode: OutputMode, { say, warn }: Terminal, interruptio
   const page = await readPager(process, warn, (isPaging) => {
     interruption.isPaging = isPaging;
   });
-  return openOutput(process.stdout, { ...mode, say, query: await readQuery(mode.query), page });
+  const hasStates = mode.colour && mode.format === 'table';
+  const paintState = hasStates ? (await import('../terminal/states.ts')).paintState : undefined;
+  return openOutput(process.stdout, { ...mode, paintState, say, query: await readQuery(mode.query), page });
 }
 
 async function readStdin(signal: AbortSignal): Promise<string> {

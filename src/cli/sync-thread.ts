@@ -68,6 +68,7 @@ function worldOf(
     whileWaiting: (_text, work) => work,
     mark: () => {},
     marked: (text) => text,
+    writeTime: (time) => time,
     confirm: cannotAsk,
     ask: cannotAsk,
     askPath: cannotAsk,

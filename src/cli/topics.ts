@@ -101,7 +101,7 @@ Folders have mode 0700, files 0600; files with secrets that others can read are 
     text: async () => `stdout carries data and nothing else; progress, questions, warnings and errors go to stderr.
 
 On a terminal data is a table or a short report. Elsewhere tables are plain: a line for each row, tabs between
-the columns, no heading, and no colour unless FORCE_COLOR is set: then that of amounts.
+the columns, no heading, and no colour unless FORCE_COLOR is set: then that of amounts and states.
 
 ${table([
   ['--json, -o json', 'one JSON document'],

@@ -11,16 +11,20 @@ export type OutputFormat = (typeof OUTPUT_FORMATS)[number];
 /** A column of a table: its title and how a row fills it. */
 export interface Column<Row> {
   title: string;
-  value: (row: Row) => string | null | undefined;
+  /** @param writeTime writes an ISO 8601 time that is within a text as the column of a time would have it */
+  value: (row: Row, writeTime: (time: string) => string) => string | null | undefined;
   /** Stands right, as amounts do; never cut. */
   right?: boolean;
   /** Never cut where the terminal is narrow: an id is of no use in part. */
   whole?: boolean;
   /**
    * `amount`: money in or out, on a terminal with its sign and a colour. `time`: ISO 8601 with zone, on a terminal the
-   * operator's own local time, `2026-11-21 11:05`; `second`: likewise with the second.
+   * operator's own local time, `2026-11-21 11:05`; `second`: likewise with the second. `state`: has a colour that says
+   * what it means, where there are colours.
    */
-  kind?: 'amount' | 'time' | 'second';
+  kind?: 'amount' | 'time' | 'second' | 'state';
+  /** In a list on a terminal that is too narrow it is left out; 1 goes first. Never what a row is about: its id, state, amount. */
+  dispensable?: 1 | 2 | 3;
 }
 
 /**
@@ -62,8 +66,10 @@ export interface Output {
   ): Promise<void>;
   /** Text as it is, with a line break at its end. */
   text(text: string): void;
-  /** Lines of text. */
-  lines(lines: string[]): void;
+  /** Lines of text. @param stateFirst each begins with a state, or a blank */
+  lines(lines: string[], stateFirst?: 'state first'): void;
+  /** An ISO 8601 time within data of {@link lines}: local in a table on a terminal. */
+  writeTime(time: string): string;
   /** A document for which there is no table: JSON, unless another format of data was chosen. */
   json(data: unknown): void;
   /** When the command has done its work. @throws Psd2Error `usage` when `--query` could not be applied */
@@ -82,6 +88,7 @@ export function silentOutput(format: OutputFormat): Output {
     },
     text: () => {},
     lines: () => {},
+    writeTime: (time) => time,
     json: () => {},
     finish: () => {},
   };
@@ -90,6 +97,8 @@ export function silentOutput(format: OutputFormat): Output {
 export interface OutputOptions {
   format: OutputFormat;
   colour: boolean;
+  /** Gives states their colours; undefined where there are none. */
+  paintState?: ((state: string) => string) | undefined;
   /** For what is no data (an empty list's note), on stderr. */
   say: (text: string) => void;
   query?: Query | undefined;
@@ -102,6 +111,8 @@ export interface OutputOptions {
 /** What a command's data is written with, in the format that the operator asked for. */
 export function openOutput(stdout: NodeJS.WriteStream, options: OutputOptions): Output {
   const { format, colour, say, query, bareStrings, page } = options;
+  const { paintState = (state: string) => state } = options;
+  const writeTime = (time: string) => (format === 'table' && stdout.isTTY ? writeLocalTime(time) : time);
   const write = (text: string) => {
     if (text !== '') stdout.write(`${text}\n`);
   };
@@ -113,7 +124,7 @@ export function openOutput(stdout: NodeJS.WriteStream, options: OutputOptions): 
   const bare = (data: unknown) => (typeof data === 'string' ? cleanLines(data) : line(data));
   const line = (data: unknown) => cleanJson(JSON.stringify(data));
   const cell = <T>(column: Column<T>, row: T) => {
-    const text = cleanText(column.value(row) ?? '');
+    const text = cleanText(column.value(row, writeTime) ?? '');
     if (!stdout.isTTY) return text;
     if (column.kind === 'time') return writeLocalTime(text);
     return column.kind === 'second' ? writeLocalTime(text, 'second') : text;
@@ -154,9 +165,10 @@ export function openOutput(stdout: NodeJS.WriteStream, options: OutputOptions): 
     record(data, fields, shape) {
       if (format !== 'table') return write(written(data, shape));
       // The titles of data of an unknown shape are the bank's own too.
-      const rows = fields.map((field) => ({ title: cleanText(field.title), value: cell(field, data) }));
+      const rows = fields.map((field) => ({ title: cleanText(field.title), cell: cell(field, data), field }));
       const width = rows.reduce((widest, { title }) => Math.max(widest, title.length), 0);
-      for (const { title, value } of rows) {
+      for (const { title, cell, field } of rows) {
+        const value = field.kind === 'state' ? paintState(cell) : cell;
         if (!stdout.isTTY) write(`${title}\t${value}`);
         else if (value !== '') write(`${title.padEnd(width)}  ${value}`);
       }
@@ -192,7 +204,11 @@ export function openOutput(stdout: NodeJS.WriteStream, options: OutputOptions): 
       await this.table(rows, fields, whenEmpty, shape);
     },
     text: (text) => stdout.write(`${cleanText(text)}\n`),
-    lines: (lines) => stdout.write(`${lines.map(cleanLines).join('\n')}\n`),
+    lines(lines, stateFirst) {
+      const paint = (line: string) => (stateFirst ? line.replace(/^\S+/, paintState) : line);
+      stdout.write(`${lines.map((line) => paint(cleanLines(line))).join('\n')}\n`);
+    },
+    writeTime,
     json: (data) => {
       write(written(data));
     },

@@ -1,33 +1,38 @@
 import chalk from 'chalk';
 import { cutIntoPieces, widthOf } from './cells.ts';
 import type { Column } from './output.ts';
+import { paintState } from './states.ts';
 
 const GAP = 2;
 const NARROWEST = 8;
+/** What a column of text is left before another is left out for it. */
+const LEGIBLE = 12;
 
-type DrawnColumn = Pick<Column<never>, 'title' | 'right' | 'whole' | 'kind'>;
+type DrawnColumn = Pick<Column<never>, 'title' | 'right' | 'whole' | 'kind' | 'dispensable'>;
 
 /**
  * A table for a terminal: no lines, a heading, columns two blanks apart; where it is wider than the
- * terminal the widest columns of text are cut, never amounts and ids. Where that is not enough, each row is
- * its fields one below the other.
+ * terminal the widest columns of text are cut, never amounts and ids; where they would be cut too short, dispensable columns
+ * are left out first. Where that is not enough, each row is its fields one below the other, all of them.
  *
  * @param width of the terminal, in cells
  */
 export function drawTerminalTable(
-  columns: DrawnColumn[],
+  all: DrawnColumn[],
   rows: string[][],
   { width, colour }: { width: number; colour: boolean },
 ): string {
-  const shown = rows.map((row) =>
-    row.map((cell, index) => (columns[index]?.kind === 'amount' ? withSign(cell) : cell)),
+  const whole = rows.map((row) =>
+    row.map((cell, index) => (all[index]?.kind === 'amount' ? withSign(cell) : cell)),
   );
-  const widths = columns.map(({ title }, index) =>
-    shown.reduce((widest, row) => Math.max(widest, widthOf(row[index] ?? '')), widthOf(title)),
+  const needed = all.map(({ title }, index) =>
+    whole.reduce((widest, row) => Math.max(widest, widthOf(row[index] ?? '')), widthOf(title)),
   );
-  const cuttable = columns.flatMap(({ right, whole, kind }, index) =>
-    right || whole || kind ? [] : [index],
-  );
+  const kept = columnsThatFit(all, needed, width);
+  const columns = all.filter((_, index) => kept.includes(index));
+  const shown = whole.map((row) => kept.map((index) => row[index] ?? ''));
+  const widths = kept.map((index) => needed[index] ?? 0);
+  const cuttable = columns.flatMap((column, index) => (isCuttable(column) ? [index] : []));
   const excess = () => widths.reduce((sum, each) => sum + each + GAP, -GAP) - width;
   while (excess() > 0) {
     const widest = cuttable.reduce(
@@ -38,7 +43,7 @@ export function drawTerminalTable(
     if (cut === undefined || cut <= NARROWEST) break;
     widths[widest] = cut - 1;
   }
-  if (excess() > 0 && rows.length > 0) return drawRecords(columns, shown, { width, colour });
+  if (excess() > 0 && rows.length > 0) return drawRecords(all, whole, { width, colour });
 
   const line = (cells: string[], paint: (cell: string, column: DrawnColumn) => string) =>
     columns
@@ -54,7 +59,28 @@ export function drawTerminalTable(
   return [line(heading, (title) => chalk.bold(title)), ...shown.map((row) => line(row, painted))].join('\n');
 }
 
-/** What goes into a pipe with FORCE_COLOR: a line for each row, tabs between its cells, amounts in their colour. */
+function isCuttable({ right, whole, kind }: DrawnColumn): boolean {
+  return !right && !whole && !kind;
+}
+
+/** The columns that stay: dispensable ones go, one after the other, until what is left is legible. @param needed their widths */
+function columnsThatFit(columns: DrawnColumn[], needed: number[], width: number): number[] {
+  const least = columns.map((column, index) => {
+    const own = needed[index] ?? 0;
+    return isCuttable(column) ? Math.min(own, LEGIBLE) : own;
+  });
+  const going = columns
+    .flatMap(({ dispensable }, index) => (dispensable === undefined ? [] : [{ index, dispensable }]))
+    .sort((one, other) => one.dispensable - other.dispensable);
+  let kept = [...columns.keys()];
+  for (const { index } of going) {
+    if (kept.reduce((sum, at) => sum + (least[at] ?? 0) + GAP, -GAP) <= width) break;
+    kept = kept.filter((at) => at !== index);
+  }
+  return kept;
+}
+
+/** What goes into a pipe with FORCE_COLOR: a line for each row, tabs between its cells, amounts and states in their colour. */
 export function drawColouredCells(columns: DrawnColumn[], rows: string[][]): string {
   const paint = (cell: string, index: number) => {
     const column = columns[index];
@@ -101,6 +127,7 @@ function withSign(amount: string): string {
 }
 
 function painted(cell: string, { kind }: DrawnColumn): string {
+  if (kind === 'state') return paintState(cell);
   if (kind !== 'amount' || !/[1-9]/.test(cell)) return cell;
   return cell.startsWith('-') ? chalk.red(cell) : chalk.green(cell);
 }

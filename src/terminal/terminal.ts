@@ -1,5 +1,6 @@
 import { cleanText } from './clean.ts';
 import { eventLine, type TerminalEvent } from './events.ts';
+import { writeLocalTime } from './output.ts';
 import { openPrompts, type Prompts, type Questions } from './prompts.ts';
 
 /** What of the process the terminal needs; a test gives its own. Node opens a stream when it is first looked at. */
@@ -27,6 +28,8 @@ export interface Terminal extends Questions {
   mark(label: string): void;
   /** A text with the mark before it, if there is one. */
   marked(text: string): string;
+  /** An ISO 8601 time within a text: the operator's own local time where stderr is a terminal, else as it is. */
+  writeTime(time: string): string;
 }
 
 /** How a terminal is opened. */
@@ -68,6 +71,7 @@ export function openTerminal(streams: Streams, options: TerminalOptions): Termin
       label = text;
     },
     marked,
+    writeTime: (time) => (streams.stderr.isTTY ? writeLocalTime(time) : time),
     tell,
     say: (text) => tell({ event: 'note', message: text }, text),
     warn: (text) => tell({ event: 'warning', message: text }, text),

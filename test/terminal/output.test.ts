@@ -6,6 +6,7 @@ import {
   type OutputOptions,
   openOutput,
   parseOutputFormat,
+  writeLocalTime,
 } from '../../src/terminal/output.ts';
 import { openStream } from './stream.ts';
 
@@ -274,5 +275,46 @@ describe('a time', () => {
     const piped = open('table');
     await piped.output.table([row], when, '');
     expect(piped.written()).toBe(`${row.at}\n`);
+  });
+});
+
+describe('a state', () => {
+  interface Flow {
+    state: string;
+    at: string;
+  }
+  const flow: Flow = { state: 'settled', at: '2026-11-21T10:05:00Z' };
+  const fields: Column<Flow>[] = [
+    { title: 'State', value: ({ state }) => state, kind: 'state' },
+    { title: 'Ended', value: ({ at }, writeTime) => `by ada at ${writeTime(at)}` },
+  ];
+  const paintState = (state: string) => `<${state}>`;
+
+  it('is painted in one object and at the beginning of a line, and nothing else is', () => {
+    const { output, written } = openWith({ format: 'table', paintState }, { columns: 80 });
+    output.record(flow, fields);
+    output.lines(['ok    settled', '      settled'], 'state first');
+    output.lines(['ok    settled']);
+    expect(written()).toBe(
+      `State  <settled>\nEnded  by ada at ${writeLocalTime(flow.at)}\n<ok>    settled\n      settled\nok    settled\n`,
+    );
+  });
+
+  it('is never painted in JSON', () => {
+    const { output, written } = openWith({ format: 'json', paintState });
+    output.record(flow, fields);
+    expect(JSON.parse(written())).toEqual(flow);
+  });
+});
+
+describe('a time within a text', () => {
+  const time = '2026-11-21T10:05:00Z';
+
+  it.each<[OutputFormat, Parameters<typeof openStream>[0], string]>([
+    ['table', { columns: 80 }, writeLocalTime(time)],
+    ['table', 'no terminal', time],
+    ['json', { columns: 80 }, time],
+  ])('is as %s on %j %s', (format, terminal, expected) => {
+    expect(open(format, terminal).output.writeTime(time)).toBe(expected);
   });
 });

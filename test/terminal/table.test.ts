@@ -69,6 +69,55 @@ describe('that is wider than the terminal', () => {
   });
 });
 
+describe('a list of payments', () => {
+  const payments = [
+    { title: 'FLOW', whole: true },
+    { title: 'STATE', kind: 'state' },
+    { title: 'AMOUNT', right: true },
+    { title: 'TO' },
+    { title: 'IBAN', whole: true },
+    { title: 'CREATED', kind: 'time', dispensable: 2 },
+    { title: 'FROM', whole: true, dispensable: 1 },
+    { title: 'REFERENCE', dispensable: 3 },
+  ] as const;
+  const row = [
+    ...['tr-0mwrl6s67pcj04', 'executed', '1234.50 EUR', 'Ada Lovelace King', 'DE89370400440532013000'],
+    ...['2026-11-21 11:05', 'IT89F0999001600000010482620', 'RENT-2026-11'],
+  ];
+  const titles = payments.map(({ title }) => title);
+  const at = (width: number) => drawTerminalTable([...payments], [row], { width, colour: false }).split('\n');
+  const cellsAt = (width: number) => at(width).map((line) => line.split(/ {2,}/));
+
+  it('has all columns where there is room for them', () => {
+    expect(cellsAt(160)).toEqual([titles, row]);
+  });
+
+  it('leaves out the most dispensable column first, and no more than need be', () => {
+    const without = (...left: string[]) => titles.filter((title) => !left.includes(title));
+    expect(cellsAt(140)[0]).toEqual(titles);
+    expect(cellsAt(120)[0]).toEqual(without('FROM'));
+    expect(cellsAt(100)[0]).toEqual(without('FROM', 'CREATED'));
+    expect(cellsAt(80)).toEqual([
+      without('FROM', 'CREATED', 'REFERENCE'),
+      [...row.slice(0, 3), 'Ada Lovelace …', row[4]],
+    ]);
+  });
+
+  it('is all its fields below each other where that is not enough', () => {
+    const lines = at(60);
+    expect(lines.map((line) => line.split(/ +/)[0])).toEqual(titles);
+    expect(lines.map((line) => line.slice(line.indexOf(' ')).trim())).toEqual(row);
+  });
+
+  it('leaves out a column before a text is cut so short that it says nothing', () => {
+    const columns = [{ title: 'DETAILS' }, { title: 'WHEN', whole: true, dispensable: 1 }] as const;
+    const rows = [['details that go on', '2026-11-21']];
+    const drawn = (width: number) => drawTerminalTable([...columns], rows, { width, colour: false });
+    expect(drawn(24)).toBe('DETAILS       WHEN\ndetails tha…  2026-11-21');
+    expect(drawn(23)).toBe('DETAILS\ndetails that go on');
+  });
+});
+
 describe('the heading', () => {
   const level = chalk.level;
   afterEach(() => {

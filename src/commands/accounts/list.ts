@@ -6,9 +6,13 @@ import { accounts } from './shape.ts';
 const ACCOUNT_COLUMNS: Column<Account>[] = [
   { title: 'PRODUCT ID', value: ({ productId }) => productId, whole: true },
   { title: 'IBAN', value: ({ iban }) => iban, whole: true },
-  { title: 'CURRENCY', value: ({ currency }) => currency, whole: true },
+  { title: 'CURRENCY', value: ({ currency }) => currency, whole: true, dispensable: 2 },
   { title: 'NAME', value: ({ name }) => name },
-  { title: 'TYPE', value: ({ productDescription, productCode }) => productDescription ?? productCode },
+  {
+    title: 'TYPE',
+    value: ({ productDescription, productCode }) => productDescription ?? productCode,
+    dispensable: 1,
+  },
 ];
 /** `psd2 accounts list` */
 export async function accountsList(context: Context): Promise<void> {

@@ -28,13 +28,13 @@ const TRANSACTION_COLUMNS: Column<Transaction>[] = [
   {
     title: 'BOOKED',
     value: ({ status, bookingDate }) => (status === 'pending' ? 'pending' : bookingDate),
-    whole: true,
+    kind: 'state',
   },
-  { title: 'VALUE', value: ({ valueDate }) => valueDate, whole: true },
+  { title: 'VALUE', value: ({ valueDate }) => valueDate, whole: true, dispensable: 1 },
   { title: 'AMOUNT', value: ({ amount }) => normalDecimal(amount), kind: 'amount' },
   { title: '', value: ({ currency }) => currency },
   { title: 'DESCRIPTION', value: ({ description }) => description },
-  { title: 'DETAILS', value: ({ details }) => details },
+  { title: 'DETAILS', value: ({ details }) => details, dispensable: 2 },
 ];
 /** `psd2 accounts transactions <productId>`: page by page, so that memory stays the same however many there are. */
 export async function accountsTransactions(

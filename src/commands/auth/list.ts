@@ -17,12 +17,13 @@ export async function authList(context: Context): Promise<void> {
     [
       { title: '', value: ({ customerId }) => (customerId !== null && customerId === last ? '*' : ' ') },
       { title: 'CUSTOMER', value: ({ customerId }) => customerId, whole: true },
-      { title: 'GRANT', value: ({ grantType }) => grantType, whole: true },
-      { title: 'TOKEN', value: (login) => validityOf(login, context.world.now()), whole: true },
+      { title: 'GRANT', value: ({ grantType }) => grantType, whole: true, dispensable: 2 },
+      { title: 'TOKEN', value: (login) => validityOf(login, context.world.now()), kind: 'state' },
       {
         title: 'ACCESS TOKEN UNTIL',
         value: ({ accessTokenExpiresAt }) => accessTokenExpiresAt,
         kind: 'time',
+        dispensable: 1,
       },
       {
         title: 'REFRESH TOKEN UNTIL',

@@ -19,7 +19,10 @@ const LOGIN_FIELDS: Column<LoginStatus>[] = [
   { title: 'Scope', value: ({ scope }) => scope },
   { title: 'Access token until', value: ({ accessTokenExpiresAt }) => accessTokenExpiresAt, kind: 'time' },
   { title: 'Refresh token until', value: ({ refreshTokenExpiresAt }) => refreshTokenExpiresAt, kind: 'time' },
-  { title: 'Refused', value: ({ refused }) => refused && `${refused.message} (${refused.at})` },
+  {
+    title: 'Refused',
+    value: ({ refused }, writeTime) => refused && `${refused.message} (${writeTime(refused.at)})`,
+  },
   {
     title: 'Calls today',
     value: ({ callsToday, dailyLimit }) =>

@@ -12,14 +12,20 @@ type ListedConsent = ReturnType<typeof toListedConsent>;
 /** A row of `psd2 consent list`. */
 export const CONSENT_COLUMNS: Column<ListedConsent>[] = [
   { title: 'FLOW', value: ({ flow }) => flow, whole: true },
-  { title: 'STATE', value: ({ state }) => state, whole: true },
+  { title: 'STATE', value: ({ state }) => state, kind: 'state' },
   { title: 'CATEGORIES', value: ({ categories }) => categories.map(writeCategory).join(', '), whole: true },
   {
     title: 'PRODUCTS',
     value: ({ categories }) => [...new Set(categories.flatMap(({ products }) => products))].join(' '),
     whole: true,
+    dispensable: 2,
   },
-  { title: 'GRANTED', value: ({ expiresAt, updatedAt }) => expiresAt && updatedAt, kind: 'time' },
+  {
+    title: 'GRANTED',
+    value: ({ expiresAt, updatedAt }) => expiresAt && updatedAt,
+    kind: 'time',
+    dispensable: 1,
+  },
   {
     title: 'DAYS LEFT',
     value: ({ daysLeft }) => (daysLeft === 0 ? 'over' : daysLeft?.toString()),
@@ -71,7 +77,7 @@ export function printConsent({ output, world }: Context, consent: Consent): void
     toConsentData(consent),
     [
       { title: 'Consent', value: ({ flow }) => flow },
-      { title: 'State', value: ({ state }) => state },
+      { title: 'State', value: ({ state }) => state, kind: 'state' },
       ...consent.categories.map(({ name, outcome, products }) => ({
         title: name,
         value: () => `${writeOutcome(consent, outcome, end?.daysLeft)} for ${products.join(' ')}`,

@@ -22,18 +22,20 @@ export async function checkToken(context: Context): Promise<Finding> {
   const refused = await openAccessNotes(context).read(customerId ?? null, kept);
   const refresh = kept.refreshToken !== null && holds(kept.refreshTokenExpiresAt);
   const who = `customer ${customerId}`;
-  const accessUntil = `access token until ${kept.accessTokenExpiresAt ?? 'the bank says no'}`;
+  const { writeTime } = context.output;
+  const end = (until: string | null) => (until === null ? 'the bank says no' : writeTime(until));
+  const accessUntil = `access token until ${end(kept.accessTokenExpiresAt)}`;
   if (refused.refresh) {
-    const detail = `${who}: the bank refused to renew the login at ${refused.refresh.at}: ${refused.refresh.message}`;
+    const detail = `${who}: the bank refused to renew the login at ${writeTime(refused.refresh.at)}: ${refused.refresh.message}`;
     return { status: 'fail', code: 'not_logged_in', detail, fix };
   }
   if (refused.call) {
-    const detail = `${who}: the bank did not allow a call at ${refused.call.at}: ${refused.call.message}`;
+    const detail = `${who}: the bank did not allow a call at ${writeTime(refused.call.at)}: ${refused.call.message}`;
     return { status: 'warn', detail, fix: `psd2 --profile ${context.profile().name} consent request` };
   }
   if (refresh) {
     const until = kept.refreshTokenExpiresAt;
-    const detail = `${who}: ${accessUntil}, refresh token until ${until ?? 'the bank says no'}`;
+    const detail = `${who}: ${accessUntil}, refresh token until ${end(until)}`;
     const soon = until !== null && Date.parse(until) - now < SOON_DAYS * DAY_MS;
     return soon ? { status: 'warn', detail, fix } : { status: 'ok', detail, fix: null };
   }
@@ -44,7 +46,7 @@ export async function checkToken(context: Context): Promise<Finding> {
 /** What of the profile ends soon, of whatever customer. */
 export async function checkEndings(context: Context): Promise<Finding> {
   const endings = await allEndings(context);
-  const soon = describeSoon(endings, context.world.now(), SOON_DAYS);
+  const soon = describeSoon(endings, context.world.now(), SOON_DAYS, context.output.writeTime);
   return soon
     ? { status: 'warn', detail: soon, fix: 'psd2 expiring' }
     : { status: 'ok', detail: `nothing ends within ${SOON_DAYS} days`, fix: null };

@@ -9,7 +9,7 @@ const COLUMNS: Column<Ending>[] = [
   { title: 'ENDS', value: ({ endsAt }) => endsAt, kind: 'time' },
   { title: 'KIND', value: ({ kind }) => kind, whole: true },
   { title: 'NAME', value: ({ name }) => name },
-  { title: 'CUSTOMER', value: ({ customerId }) => customerId, whole: true },
+  { title: 'CUSTOMER', value: ({ customerId }) => customerId, whole: true, dispensable: 1 },
   { title: 'RENEW WITH', value: ({ next }) => next.join(' ') },
 ];
 

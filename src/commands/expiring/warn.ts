@@ -8,12 +8,17 @@ export const SOON_DAYS = 14;
 /** With more customers only certificates are looked at: their logins and consents are many files. */
 const MOST_CUSTOMERS = 100;
 
-/** What ends soon in words; undefined where nothing does. */
-export function describeSoon(endings: readonly Ending[], now: Date, days: number): string | undefined {
+/** What ends soon in words; undefined where nothing does. @param writeTime of ISO 8601, for where the words go */
+export function describeSoon(
+  endings: readonly Ending[],
+  now: Date,
+  days: number,
+  writeTime: (time: string) => string,
+): string | undefined {
   const [first, ...more] = endingBefore(endings, new Date(now.getTime() + days * DAY_MS));
   if (!first) return undefined;
   const others = more.length === 0 ? '' : `, and ${more.length} more`;
-  return `${nameOf(first)} ${Date.parse(first.endsAt) <= now.getTime() ? 'has ended' : 'ends'} at ${first.endsAt}${others}`;
+  return `${nameOf(first)} ${Date.parse(first.endsAt) <= now.getTime() ? 'has ended' : 'ends'} at ${writeTime(first.endsAt)}${others}`;
 }
 
 /** `the QWAC`, `the login of customer 1048262`, ... */
@@ -37,8 +42,9 @@ export async function warnOfEndings(context: Context, customers: readonly string
         : (await allEndings(context)).filter(
             ({ customerId }) => customerId === null || customers.includes(customerId),
           );
-    const soon = describeSoon(endings, context.world.now(), SOON_DAYS);
-    if (soon) context.terminal.warn(cleanText(`Soon over: ${soon}. See: psd2 expiring`));
+    const { terminal, world } = context;
+    const soon = describeSoon(endings, world.now(), SOON_DAYS, terminal.writeTime);
+    if (soon) terminal.warn(cleanText(`Soon over: ${soon}. See: psd2 expiring`));
   } catch (error) {
     if (!(error instanceof Psd2Error) || error.code === 'interrupted') throw error;
   }

@@ -46,7 +46,8 @@ export async function cancelFlow<Flow extends Cancellable>(
 
   await kind.resume(flows, current.flow, async (open) => {
     refuseUnlessOpen(open.current, kind.sent);
-    terminal.warn(terminal.marked(describeFlow(open.current, kind.describe(open.current))));
+    const shown = describeFlow(open.current, kind.describe(open.current), terminal.writeTime);
+    terminal.warn(terminal.marked(shown));
     if (!globals.yes && !(await terminal.confirm(`Cancel the ${current.kind} for good?`)))
       throw new Psd2Error('cancelled', `The ${current.kind} ${current.flow} was left as it is`);
     const wasAtBank = ['authorizing', 'authorized'].includes(open.current.state);

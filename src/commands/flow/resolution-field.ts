@@ -4,9 +4,9 @@ import type { Column } from '../../terminal/output.ts';
 /** How a person ended a flow, as it is shown below the flow's other fields. */
 export const resolutionField: Column<{ resolution: Resolution | null }> = {
   title: 'Resolved',
-  value: ({ resolution }) => {
+  value: ({ resolution }, writeTime) => {
     if (!resolution) return null;
     const { outcome, by, at, note } = resolution;
-    return `${outcome}, by ${by} at ${at}${note === null ? '' : `: ${note}`}`;
+    return `${outcome}, by ${by} at ${writeTime(at)}${note === null ? '' : `: ${note}`}`;
   },
 };

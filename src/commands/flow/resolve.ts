@@ -5,7 +5,7 @@ import { Psd2Error } from '../../errors.ts';
 import { type BankWord, resolveFlow } from '../../flows/resolve.ts';
 import type { Flows, OpenFlow } from '../../store/ports.ts';
 import { cleanText } from '../../terminal/clean.ts';
-import { writeLocalTime } from '../../terminal/output.ts';
+import type { Terminal } from '../../terminal/terminal.ts';
 import type { Context } from '../context.ts';
 import { type Described, describeFlow, type ShownFlow } from './describe.ts';
 import { refuseUnconfirmable } from './rules.ts';
@@ -59,12 +59,12 @@ export async function resolve<Flow extends AnyFlow, Event extends { type: string
   const said = { outcome: readOutcome(options), by: operatorOf(), note: readNote(options.note) };
   const { flows } = await context.store(reference);
   const current = await kind.find(flows, reference);
-  refuseUnlessOpen(kind, current);
+  refuseUnlessOpen(kind, current, context.terminal);
   refuseUnconfirmable(context, 'What became of it');
 
   const { terminal, globals } = context;
   await kind.resume(flows, current.flow, async (open) => {
-    refuseUnlessOpen(kind, open.current);
+    refuseUnlessOpen(kind, open.current, terminal);
     const before = open.current;
     try {
       await resolveFlow(open, said, {
@@ -77,7 +77,7 @@ export async function resolve<Flow extends AnyFlow, Event extends { type: string
         tell: (sentences) => terminal.warn(sentences.map(cleanText).join('\n')),
         isOpen: kind.isOpen,
         confirm: async (flow) => {
-          terminal.warn(terminal.marked(describeFlow(flow, kind.describe(flow))));
+          terminal.warn(terminal.marked(describeFlow(flow, kind.describe(flow), terminal.writeTime)));
           return globals.yes || terminal.confirm(question(said.outcome, kind, flow));
         },
       });
@@ -130,13 +130,17 @@ function operatorOf(): string {
 }
 
 /** @throws Psd2Error `usage` for a flow of which nothing is unknown */
-function refuseUnlessOpen<Flow extends AnyFlow, Event>(kind: Resolvable<Flow, Event>, current: Flow): void {
+function refuseUnlessOpen<Flow extends AnyFlow, Event>(
+  kind: Resolvable<Flow, Event>,
+  current: Flow,
+  { writeTime }: Pick<Terminal, 'writeTime'>,
+): void {
   if (kind.isOpen(current)) return;
   const { kind: name, flow, state, resolution, transactionId } = current;
   const see = { hint: 'See it with:', next: [[name, 'show', flow]], flow };
   if (resolution) {
     const was = resolution.outcome === 'executed' ? kind.done : `not ${kind.done}`;
-    const time = writeLocalTime(resolution.at);
+    const time = writeTime(resolution.at);
     throw new Psd2Error(
       'usage',
       `The ${name} ${flow} has ended already: ${resolution.by} said on ${time} that it was ${was}`,

@@ -1,6 +1,5 @@
 import { Psd2Error } from '../../errors.ts';
 import type { Flows } from '../../store/ports.ts';
-import { writeLocalTime } from '../../terminal/output.ts';
 import type { Context } from '../context.ts';
 import type { ShownFlow } from './describe.ts';
 
@@ -35,7 +34,7 @@ export async function unfinishedFlow<Flow extends ShownFlow>(
     });
   }
   const line = (flow: Flow) =>
-    `${flow.flow}  ${how.describe(flow)}, ${flow.state}, begun ${writeLocalTime(flow.createdAt)}`;
+    `${flow.flow}  ${how.describe(flow)}, ${flow.state}, begun ${terminal.writeTime(flow.createdAt)}`;
   if (others.length === 0) {
     terminal.say(`Going on with the only unfinished ${kind}: ${line(first)}`);
     return first.flow;

@@ -50,7 +50,7 @@ export async function logBundle(
   await saveDocument(context, file, Buffer.from(`${JSON.stringify(content, null, 2)}\n`));
   terminal.say(
     [
-      `In it: ${calls.length} call${calls.length === 1 ? '' : 's'} to ${content.hosts.join(', ')} from ${first.at} to ${last.at}:`,
+      `In it: ${calls.length} call${calls.length === 1 ? '' : 's'} to ${content.hosts.join(', ')} from ${terminal.writeTime(first.at)} to ${terminal.writeTime(last.at)}:`,
       '  times, methods, paths, statuses, durations, the ids of requests, transactions, resources and flows,',
       '  and the versions of psd2 and Node.js.',
       `Replaced: ${pseudonyms.summary}.`,

@@ -22,7 +22,7 @@ const COLUMNS: Column<LoggedCall>[] = [
 const NARROW_COLUMNS: Column<LoggedCall>[] = [
   { title: 'TIME', value: ({ at }) => at, kind: 'second' },
   { title: 'STATUS', value: ({ status }) => (status === null ? 'none' : String(status)), whole: true },
-  { title: 'MS', value: ({ milliseconds }) => String(milliseconds), right: true },
+  { title: 'MS', value: ({ milliseconds }) => String(milliseconds), right: true, dispensable: 1 },
   { title: 'CALL', value: nameOf },
   {
     title: 'FLOW OR TRANSACTION',

@@ -9,10 +9,10 @@ import { operation as operationShape } from './shape.ts';
 /** A row of `psd2 operation list`. */
 export const OPERATION_COLUMNS: Column<GenericOperation>[] = [
   { title: 'FLOW', value: ({ flow }) => flow, whole: true },
-  { title: 'STATE', value: ({ state }) => state, whole: true },
+  { title: 'STATE', value: ({ state }) => state, kind: 'state' },
   { title: 'NAME', value: ({ order }) => order.operation },
   { title: 'PRODUCT', value: ({ order }) => order.from, whole: true },
-  { title: 'CREATED', value: ({ createdAt }) => createdAt, kind: 'time' },
+  { title: 'CREATED', value: ({ createdAt }) => createdAt, kind: 'time', dispensable: 1 },
 ];
 
 /** An operation in the shape of the command contract. */
@@ -52,7 +52,7 @@ export function printOperation({ output }: Context, operation: GenericOperation)
     [
       { title: 'Operation', value: ({ flow }) => flow },
       { title: 'Name', value: (shown) => shown.operation },
-      { title: 'State', value: ({ state }) => state },
+      { title: 'State', value: ({ state }) => state, kind: 'state' },
       { title: 'Product', value: ({ product }) => product },
       { title: 'Next step', value: ({ nextStep }) => nextStep },
       { title: 'Total', value: ({ totalAmount }) => writeMoney(totalAmount) },

@@ -35,12 +35,13 @@ export async function printChecks<Kind extends Check>(context: Context, checks: 
         const [first = '', ...rest] = texts;
         return isNarrow ? [title, ...texts] : [`${title}${first.slice(indent)}`, ...rest];
       }),
+      'state first',
     );
   } else {
     await output.table(
       checks,
       [
-        { title: 'STATUS', value: ({ status }) => status },
+        { title: 'STATUS', value: ({ status }) => status, kind: 'state' },
         { title: 'CHECK', value: ({ name }) => name },
         { title: 'DETAIL', value: ({ detail }) => detail },
         { title: 'FIX', value: ({ fix }) => fix },

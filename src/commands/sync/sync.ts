@@ -4,7 +4,7 @@ import { addDays, bankDay, bankLocalTime, type IsoDate, parseDate } from '../../
 import { Psd2Error } from '../../errors.ts';
 import { DAYS_WITHOUT_SCA } from '../../flows/sync.ts';
 import { cleanText } from '../../terminal/clean.ts';
-import { type Column, writeLocalTime } from '../../terminal/output.ts';
+import type { Column } from '../../terminal/output.ts';
 import type { Context } from '../context.ts';
 import { customerOf } from '../open/store.ts';
 import { keepHeapSmall } from '../shared/keep-heap-small.ts';
@@ -162,7 +162,7 @@ function warnOfSkipped({ terminal }: Context, reports: CustomerReport[], budget:
     ...(accounts > 0 ? [`${accounts} account${accounts === 1 ? '' : 's'}`] : []),
   ];
   terminal.warn(
-    `Skipped: ${skipped.join(' and ')}, read ${budget} time${budget === 1 ? '' : 's'} today without the customer (--unattended-reads). They may be read again from ${writeLocalTime(at)}.`,
+    `Skipped: ${skipped.join(' and ')}, read ${budget} time${budget === 1 ? '' : 's'} today without the customer (--unattended-reads). They may be read again from ${terminal.writeTime(at)}.`,
   );
 }
 

@@ -12,20 +12,20 @@ import { transfer as transferShape } from './shape.ts';
 /** A row of `psd2 transfer list`. */
 export const TRANSFER_COLUMNS: Column<Transfer>[] = [
   { title: 'FLOW', value: ({ flow }) => flow, whole: true },
-  { title: 'STATE', value: ({ state }) => state, whole: true },
+  { title: 'STATE', value: ({ state }) => state, kind: 'state' },
   { title: 'AMOUNT', value: ({ order }) => writeMoney(order), right: true },
   { title: 'TO', value: ({ order }) => order.name },
   { title: 'IBAN', value: ({ order }) => order.to, whole: true },
-  { title: 'CREATED', value: ({ createdAt }) => createdAt, kind: 'time' },
-  { title: 'FROM', value: ({ order }) => order.fromIban ?? order.from, whole: true },
-  { title: 'REFERENCE', value: ({ order }) => order.reference },
+  { title: 'CREATED', value: ({ createdAt }) => createdAt, kind: 'time', dispensable: 2 },
+  { title: 'FROM', value: ({ order }) => order.fromIban ?? order.from, whole: true, dispensable: 1 },
+  { title: 'REFERENCE', value: ({ order }) => order.reference, dispensable: 3 },
 ];
 
 /** Prints a transfer in the shape of the command contract. */
 export function printTransfer({ output }: Context, transfer: Transfer): void {
   const fields: Column<ReturnType<typeof toTransferData>>[] = [
     { title: 'Transfer', value: ({ flow }) => flow },
-    { title: 'State', value: ({ state }) => state },
+    { title: 'State', value: ({ state }) => state, kind: 'state' },
     { title: 'From', value: () => writeDebited(transfer) },
     { title: 'To', value: ({ name }) => name },
     { title: 'IBAN', value: ({ to }) => to, whole: true },

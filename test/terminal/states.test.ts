@@ -1,0 +1,87 @@
+import chalk from 'chalk';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { CONSENT_COLUMNS } from '../../src/commands/consent/output.ts';
+import { OPERATION_COLUMNS } from '../../src/commands/operation/output.ts';
+import { TRANSFER_COLUMNS } from '../../src/commands/transfer/output.ts';
+import { paintState } from '../../src/terminal/states.ts';
+import { drawColouredCells, drawTerminalTable } from '../../src/terminal/table.ts';
+
+const level = chalk.level;
+beforeEach(() => {
+  chalk.level = 1;
+});
+afterEach(() => {
+  chalk.level = level;
+});
+
+const GREEN = '\u001b[32m';
+const YELLOW = '\u001b[33m';
+const RED = '\u001b[31m';
+const END = '\u001b[39m';
+
+it.each([
+  [GREEN, ['settled', 'confirmed', 'executed', 'good', 'ok']],
+  [
+    YELLOW,
+    [
+      ...[
+        'created',
+        'verified',
+        'requested',
+        'authorizing',
+        'authorized',
+        'executing',
+        'confirming',
+        'unknown',
+      ],
+      ...['pending', 'waiting', 'to be renewed', 'not known', 'warn'],
+    ],
+  ],
+  [RED, ['failed', 'rejected', 'expired', 'refused', 'renewal refused', 'call refused', 'fail']],
+])('a state has the colour %j of what it means: %j', (colour, states) => {
+  expect(states.map(paintState)).toEqual(states.map((state) => `${colour}${state}${END}`));
+});
+
+it.each(['cancelled', 'skip', '2026-11-21', '', 'constructor'])('%j has no colour', (text) => {
+  expect(paintState(text)).toBe(text);
+});
+
+describe('in a list', () => {
+  const columns = [{ title: 'STATE', kind: 'state' }, { title: 'NAME' }] as const;
+  const rows = [
+    ['settled', 'settled'],
+    ['failed', 'Ada'],
+  ];
+
+  it('only the column that is one has its colour, which takes no cells', () => {
+    const drawn = drawTerminalTable([...columns], rows, { width: 80, colour: true }).split('\n');
+    expect(drawn.slice(1)).toEqual([`${GREEN}settled${END}  settled`, `${RED}failed${END}   Ada`]);
+  });
+
+  it('that is a record a row it has its colour too', () => {
+    const drawn = drawTerminalTable([...columns], rows, { width: 12, colour: true });
+    expect(drawn).toContain(`${GREEN}settled${END}`);
+  });
+
+  it('without colours it has none', () => {
+    expect(drawTerminalTable([...columns], rows, { width: 80, colour: false })).not.toContain('\u001b');
+  });
+
+  it('in a pipe with FORCE_COLOR it has its colour', () => {
+    expect(drawColouredCells([...columns], rows)).toBe(
+      `${GREEN}settled${END}\tsettled\n${RED}failed${END}\tAda`,
+    );
+  });
+});
+
+it.each([
+  ['transfers', TRANSFER_COLUMNS],
+  ['operations', OPERATION_COLUMNS],
+  ['consents', CONSENT_COLUMNS],
+])('the list of %s never leaves out flow, state, amount and IBAN', (_name, columns) => {
+  const kept = columns.filter(({ dispensable }) => dispensable === undefined).map(({ title }) => title);
+  const needed = ['FLOW', 'STATE', 'AMOUNT', 'IBAN'];
+  expect(kept).toEqual(
+    expect.arrayContaining(needed.filter((title) => columns.some((column) => column.title === title))),
+  );
+});
