@@ -75,7 +75,7 @@ const COMMANDS: Record<string, { description: string; declare: () => Promise<Dec
     declare: async () => (await import('../commands/doctor/declare.ts')).declareDoctor,
   },
   store: {
-    description: 'where tokens and flows are kept: this machine, or a database that many machines share',
+    description: 'keep tokens and flows in a database of many machines',
     declare: async () => (await import('../commands/store/declare.ts')).declareStore,
   },
   sandbox: {
@@ -83,7 +83,7 @@ const COMMANDS: Record<string, { description: string; declare: () => Promise<Dec
     declare: async () => (await import('../commands/sandbox/declare.ts')).declareSandbox,
   },
   expiring: {
-    description: 'list certificates, logins and consents that end soon, with the command that renews each',
+    description: 'list certificates, logins and consents that end soon',
     declare: async () => (await import('../commands/expiring/declare.ts')).declareExpiring,
   },
   schema: {

@@ -15,6 +15,7 @@ export interface Topic {
 /** The variables that stand for no global option and no setting of a profile. */
 const OTHER_VARIABLES: Record<string, string> = {
   PSD2_CONFIG_DIR: 'folder for everything that psd2 keeps: psd2 help files',
+  PSD2_STORE: 'database of tokens and flows, postgres://...: psd2 store --help',
   PSD2_KEY_PASSPHRASE: 'passphrase of encrypted keys and PKCS#12 files',
   PSD2_ENVIRONMENT: 'production or sandbox; production is marked in every question',
   PSD2_CONFIG_PASSPHRASE: 'passphrase of protected profiles: psd2 profile protect',

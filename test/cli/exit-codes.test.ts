@@ -25,5 +25,5 @@ describe('an error ends the command with', () => {
 });
 
 it('every exit code of the contract has its meaning', () => {
-  expect(Object.keys(EXIT_CODES).map(Number)).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 130]);
+  expect(Object.keys(EXIT_CODES).map(Number)).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 130]);
 });

@@ -6,7 +6,8 @@ export function declareStore(store: Command, run: Run): void {
     'after',
     `
 The store holds tokens, flows, references and what a sync has read. It is the configuration folder, or, with
-PSD2_STORE=postgres://user@host:5432/database, a PostgreSQL that workers on many machines share.`,
+PSD2_STORE=postgres://user@host:5432/database, a PostgreSQL that workers on many machines share.
+${examples('psd2 store init --roles', 'psd2 store status')}`,
   );
 
   store
@@ -20,7 +21,7 @@ PSD2_STORE=postgres://user@host:5432/database, a PostgreSQL that workers on many
       `
 All of it is one transaction, and only one command makes it at a time. It needs the rights of the owner; all other
 commands work with the role psd2_worker.
-${examples('PSD2_STORE=postgres://owner@db.example:5432/bank psd2 store init --roles', 'psd2 store init --dry-run | less')}`,
+${examples('psd2 store init --roles', 'psd2 store init --dry-run')}`,
     )
     .action(({ dryRun = false, roles = false, plainTokens = false }) =>
       run(async (context) => (await import('./init.ts')).storeInit(context, { dryRun, roles, plainTokens })),
