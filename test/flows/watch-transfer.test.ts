@@ -100,7 +100,7 @@ describe('a transfer that is watched', () => {
     for (let polls = 0; polls < 5; polls += 1) script.executionStatus(executionStatus('PENDING'));
     await expect(watch()).rejects.toMatchObject({
       code: 'outcome_unknown',
-      hint: expect.stringContaining(`psd2 transfer resume ${written.flow}`),
+      next: expect.arrayContaining([['transfer', 'resume', written.flow]]),
     });
     expect(world.elapsed()).toBe(15_000);
   });

@@ -9,6 +9,7 @@ import { isBlockedPort } from '../../domain/blocked-ports.ts';
 import { Psd2Error } from '../../errors.ts';
 import { environmentFor } from '../../terminal/program-environment.ts';
 import type { Context } from '../context.ts';
+import { demoTransfer } from './shape.ts';
 
 const IBAN = 'DE89370400440532013000';
 /** Where the steps print when stdout is for one document. */
@@ -86,12 +87,7 @@ export async function demo({ terminal, world, output }: Context): Promise<void> 
       ...['transfer', '--instant', '--from', account.productId, '--to', IBAN, '--name', 'Ada Lovelace'],
       ...['--amount', '12.50', '--description', 'Invoice 1', '--payee-verified', '--yes'],
     );
-    const made = z.object({
-      state: z.string(),
-      cro: z.nullable(z.string()),
-      totalAmount: z.object({ amount: z.string() }),
-    });
-    const [transfer] = await read(z.array(made), 'transfer', 'list');
+    const [transfer] = await read(z.array(demoTransfer()), 'transfer', 'list');
     await show('accounts', 'balance', account.productId);
     const after = await read(balance, 'accounts', 'balance', account.productId);
     if (transfer?.state !== 'settled' || !transfer.cro) {
@@ -103,7 +99,7 @@ export async function demo({ terminal, world, output }: Context): Promise<void> 
       throw new Psd2Error('sandbox', 'The balance did not move by what the transfer cost');
     }
     terminal.warn(`\nThe instant transfer is settled with the reference ${transfer.cro}.`);
-    if (output.format !== 'table') output.record(transfer, []);
+    if (output.format !== 'table') output.record(transfer, [], demoTransfer);
   } finally {
     await once(
       spawn(process.execPath, [program, 'sandbox', 'stop', '--quiet'], { env, stdio: 'ignore' }),

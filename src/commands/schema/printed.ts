@@ -128,7 +128,10 @@ export const PRINTED: Readonly<Record<string, PrintedData>> = {
   'sandbox fault list': { what: 'faults', shape: async () => (await sandbox()).faults },
   'sandbox fault clear': { what: 'how many were cleared', shape: async () => (await sandbox()).cleared },
   schema: { what: 'schemas', shape: async () => (await schema()).schemas },
-  demo: { what: 'the transfer that was made', shape: async () => (await transfer()).transfer },
+  demo: {
+    what: 'what became of the transfer',
+    shape: async () => (await import('../demo/shape.ts')).demoTransfer,
+  },
   error: {
     what: 'the last line of stderr of a command that failed',
     shape: async () => (await schema()).error,
