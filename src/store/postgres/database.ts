@@ -49,6 +49,8 @@ export class Database {
   readonly #pool: pg.Pool;
   readonly #signal: AbortSignal | undefined;
   #checked: Promise<void> | undefined;
+  /** Ctrl-C ends waiting for a database that was never reached. After that, statements end: what the bank gave is stored. */
+  #wasReached = false;
 
   /** @param signal the operator's Ctrl-C, which ends waiting; its reason is thrown */
   constructor({ config, shown }: Address, signal: AbortSignal | undefined) {
@@ -143,6 +145,7 @@ export class Database {
     const [found] = await this.#again(() =>
       this.#run(this.#pool, row, 'select version, moved_to from psd2.store', []),
     );
+    this.#wasReached = true;
     const version = found?.version ?? 0;
     if (version > SCHEMA_VERSION) {
       throw new Psd2Error(
@@ -200,9 +203,7 @@ export class Database {
         if (!isPassing(cause) || waited >= PATIENCE_MS) {
           throw error instanceof LostAnswer ? storeFailure(this.shown, error.cause) : this.#failure(error);
         }
-        await delay(PAUSE_MS, undefined, { signal: this.#signal }).catch(() =>
-          this.#signal?.throwIfAborted(),
-        );
+        await this.#interruptible(delay(PAUSE_MS));
       }
     }
   }
@@ -219,7 +220,7 @@ export class Database {
   /** Ends waiting for the database at Ctrl-C. */
   async #interruptible<T>(work: Promise<T>): Promise<T> {
     const signal = this.#signal;
-    if (!signal) return work;
+    if (!signal || this.#wasReached) return work;
     signal.throwIfAborted();
     let stop = () => {};
     const interrupted = new Promise<never>((_, reject) => {

@@ -90,7 +90,7 @@ export class Keys {
       this.#place(id),
       randomBytes(KEY_BYTES).toString('base64'),
     );
-    await this.#database.query(
+    await this.#database.look(
       z.unknown(),
       'insert into psd2.keys (profile, key) values ($1, $2) on conflict do nothing',
       [this.#profile, JSON.stringify({ v: 1, id, salt, key } satisfies Wrapped)],

@@ -78,7 +78,7 @@ export class PostgresTokens implements Tokens {
   }
 
   async ready(): Promise<() => Promise<void>> {
-    const [found] = await this.#database.query(
+    const [found] = await this.#database.look(
       z.object({ can: z.boolean() }),
       `select has_table_privilege('psd2.tokens', 'insert, update') and not pg_is_in_recovery() as can`,
     );

@@ -19,13 +19,13 @@ beforeAll(() => {
 });
 afterAll(() => server.stop());
 
-function openStore(passphrase: string | undefined = 'correct horse'): PostgresStore {
+function openStore(passphrase = 'correct horse', signal?: AbortSignal): PostgresStore {
   return new PostgresStore(parseAddress(server.url(database), {}), {
     now: () => new Date(),
     random: Math.random,
     clock: () => performance.now(),
     sleep: (milliseconds) => new Promise((resolve) => setTimeout(resolve, milliseconds)),
-    signal: undefined,
+    signal,
     keys: { passphrase: async () => passphrase, signal: new AbortController().signal },
   });
 }
@@ -171,6 +171,20 @@ describe('tokens in PostgreSQL', () => {
       });
     });
     expect(await tokens.read('42')).toMatchObject({ accessToken: 'of a new login' });
+  });
+
+  it('what the bank gave is stored after Ctrl-C too', async () => {
+    const interrupted = new AbortController();
+    const stopped = openStore(undefined, interrupted.signal);
+    const { tokens } = stopped.open('p', BANK);
+    await tokens.change('42', (slot) => slot.write(TOKENS));
+    await tokens.change('42', async (slot) => {
+      const spent = await slot.read();
+      interrupted.abort(new Error('interrupted'));
+      await slot.replace(spent, { ...TOKENS, accessToken: 'given' });
+    });
+    expect(await store.open('p', BANK).tokens.read('42')).toMatchObject({ accessToken: 'given' });
+    await stopped.close();
   });
 
   it('after a logout nothing is stored that was asked for before', async () => {
