@@ -1,6 +1,6 @@
 import type { Money } from './decimal.ts';
 import type { ProductId } from './identifiers.ts';
-import type { PayeeCheck, PayeeSource } from './payee-check.ts';
+import type { PayeeCheck, PayeeSource } from './order/payee-check.ts';
 import { type Resolution, type ResolvedEvent, resolutionOf } from './resolution.ts';
 
 /** The states of an operation (a transfer is one), as `psd2` shows them. */

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import * as z from 'zod/mini';
 import { isUntouched, standingOf } from '../../domain/flow-states.ts';
-import { comparableReference } from '../../domain/sepa-text.ts';
+import { comparableReference } from '../../domain/order/sepa-text.ts';
 import { Psd2Error } from '../../errors.ts';
 import { findFlow } from '../flow/find.ts';
 import { collectMoments, momentEvent } from '../flow/history.ts';
