@@ -14,7 +14,7 @@ const NOUN = [
   'errors.ts',
   'flows',
   'store/machine',
-  'store/ports.ts',
+  'store/ports',
   'terminal',
 ];
 
@@ -26,7 +26,7 @@ const HOME = [
   'store/flow',
   'store/machine',
   'store/open.ts',
-  'store/ports.ts',
+  'store/ports',
   'store/secrets',
 ];
 
@@ -45,7 +45,7 @@ export const WALLS: Record<string, readonly string[]> = {
     'errors.ts',
     'store/machine',
     'store/open.ts',
-    'store/ports.ts',
+    'store/ports',
     'terminal',
   ],
 
@@ -55,7 +55,7 @@ export const WALLS: Record<string, readonly string[]> = {
     'flows',
     'store/machine',
     'store/open.ts',
-    'store/ports.ts',
+    'store/ports',
     'terminal',
   ],
   'commands/declare.ts': ['commands/context.ts', 'commands/flow'],
@@ -77,7 +77,7 @@ export const WALLS: Record<string, readonly string[]> = {
     'errors.ts',
     'flows',
     'store/machine',
-    'store/ports.ts',
+    'store/ports',
     'terminal',
   ],
   'commands/open': [
@@ -96,7 +96,7 @@ export const WALLS: Record<string, readonly string[]> = {
     'store/files/access-notes.ts',
     'store/files/unattended-reads.ts',
     'store/machine',
-    'store/ports.ts',
+    'store/ports',
     'terminal',
   ],
   'commands/accounts': [...NOUN, 'statements'],
@@ -146,7 +146,7 @@ export const WALLS: Record<string, readonly string[]> = {
   'commands/sync': [...NOUN, 'commands/expiring'],
   'commands/transfer': NOUN,
 
-  flows: ['bank/call', 'bank/endpoints', 'domain', 'errors.ts', 'store/ports.ts'],
+  flows: ['bank/call', 'bank/endpoints', 'domain', 'errors.ts', 'store/ports'],
   'bank/endpoints': ['bank/call', 'domain', 'errors.ts', 'wire'],
   'bank/call': ['bank/transport', 'certificates', 'errors.ts', 'signature', 'wire'],
   'bank/transport': ['certificates', 'errors.ts'],
@@ -158,11 +158,11 @@ export const WALLS: Record<string, readonly string[]> = {
   statements: ['domain', 'terminal/csv.ts'],
   domain: ['errors.ts'],
 
-  'store/ports.ts': ['domain', 'errors.ts'],
+  'store/ports': ['domain', 'errors.ts'],
   'store/open.ts': ['errors.ts', 'store'],
   'store/files': HOME,
   'store/postgres': HOME,
-  'store/flow': ['domain', 'errors.ts', 'store/ports.ts'],
+  'store/flow': ['domain', 'errors.ts', 'store/ports'],
   'store/machine': ['did-you-mean.ts', 'domain', 'errors.ts', 'store/disk', 'store/secrets'],
   'store/secrets': ['errors.ts', 'store/disk', 'store/machine/folder.ts'],
   'store/disk': ['errors.ts', 'quote-for-shell.ts'],

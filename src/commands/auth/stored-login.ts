@@ -1,7 +1,7 @@
 import { bankDay } from '../../domain/calendar.ts';
 import type { AccessNote } from '../../store/files/access-notes.ts';
 import { dailyLimitOf } from '../../store/machine/settings.ts';
-import type { GrantType, Holder, StoredLogin, Tokens } from '../../store/ports.ts';
+import type { GrantType, Holder, StoredLogin, Tokens } from '../../store/ports/tokens.ts';
 import type { Column } from '../../terminal/output.ts';
 import type { Printed } from '../../terminal/shape.ts';
 import type { Context } from '../context.ts';

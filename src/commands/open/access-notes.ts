@@ -1,7 +1,7 @@
 import type { Bank, TokenSource } from '../../bank/call/bank.ts';
 import { Psd2Error } from '../../errors.ts';
 import { AccessNotes } from '../../store/files/access-notes.ts';
-import type { StoredLogin } from '../../store/ports.ts';
+import type { StoredLogin } from '../../store/ports/tokens.ts';
 import type { ProfileContext } from '../context.ts';
 
 /** What the bank refused the profile's logins. */

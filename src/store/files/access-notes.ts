@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import * as z from 'zod/mini';
 import { makePrivateFolder, readJsonFile, writeJsonFile } from '../disk/json-file.ts';
 import type { StoreFolder } from '../machine/folder.ts';
-import type { StoredLogin } from '../ports.ts';
+import type { StoredLogin } from '../ports/tokens.ts';
 
 /** What the bank refused, and when: ISO 8601 with zone. */
 const note = z.object({ at: z.string(), message: z.string() });

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import type { StoreSettings } from '../open.ts';
-import type { Store } from '../ports.ts';
+import type { Store } from '../ports/store.ts';
 import { FileCallCount } from './call-count.ts';
 import { FileFlows } from './flows.ts';
 import { FileTokens } from './tokens.ts';

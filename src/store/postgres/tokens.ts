@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import { Psd2Error } from '../../errors.ts';
-import type { Holder, ReadTokens, StoredLogin, StoredTokens, TokenSlot, Tokens } from '../ports.ts';
+import type { Holder, ReadTokens, StoredLogin, StoredTokens, TokenSlot, Tokens } from '../ports/tokens.ts';
 import { type Place, sealed } from '../secrets/sealed.ts';
 import type { Claim, Claims } from './claims.ts';
 import { type Database, LostAnswer } from './database.ts';
