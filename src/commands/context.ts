@@ -4,7 +4,7 @@ import type { StoreFolder } from '../store/machine/folder.ts';
 import type { ProfileStore } from '../store/machine/profiles.ts';
 import { type Environment, openProfile, type Profile } from '../store/machine/settings.ts';
 import type { GrantType, ProfileData, Store } from '../store/ports.ts';
-import type { Output } from '../terminal/output.ts';
+import type { Output } from '../terminal/output/output.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 import type { AccountReads } from './open/account-reads.ts';
 import type { ApplicationBank, CustomerBank, Transport } from './open/bank.ts';

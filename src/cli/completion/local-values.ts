@@ -8,7 +8,7 @@ import { glanceAtProfiles } from '../../store/machine/glance.ts';
 import { glanceAt } from '../../store/open.ts';
 import type { Glance, Kind } from '../../store/ports.ts';
 import { cleanText } from '../../terminal/clean.ts';
-import { OUTPUT_FORMATS } from '../../terminal/output.ts';
+import { OUTPUT_FORMATS } from '../../terminal/output/output.ts';
 import type { ValueKind } from './value-kinds.ts';
 
 /** A value and what it is. */
