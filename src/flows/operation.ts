@@ -13,7 +13,7 @@ import {
   type Verification,
 } from '../domain/operation.ts';
 import { Psd2Error } from '../errors.ts';
-import type { OpenFlow } from '../store/ports.ts';
+import type { OpenFlow } from '../store/ports/flows.ts';
 import { announcing } from './announce.ts';
 import { askDecision, askOutcome, askSettlement, resourceOf, whatHappened } from './ask-operation.ts';
 import {

@@ -11,7 +11,7 @@ import {
 } from '../domain/operation.ts';
 import type { ResolvedEvent, ResolvedOutcome } from '../domain/resolution.ts';
 import { Psd2Error } from '../errors.ts';
-import type { OpenFlow } from '../store/ports.ts';
+import type { OpenFlow } from '../store/ports/flows.ts';
 import { whatHappened } from './ask-operation.ts';
 import type { OperationCalls } from './operation.ts';
 import { readSettlementStatus } from './settlement.ts';

@@ -2,7 +2,7 @@ import type { Bank, TokenSource } from '../bank/call/bank.ts';
 import { isInterruption } from '../bank/call/failure.ts';
 import { type ClientCredentials, type GrantedTokens, requestTokens } from '../bank/endpoints/oauth.ts';
 import { Psd2Error } from '../errors.ts';
-import type { GrantType, ReadTokens, StoredTokens, TokenSlot } from '../store/ports.ts';
+import type { GrantType, ReadTokens, StoredTokens, TokenSlot } from '../store/ports/tokens.ts';
 import type { TokenKeeper, WorldPorts } from './ports.ts';
 
 /** A token with less than this left is renewed before it is used. */

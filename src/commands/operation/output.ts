@@ -1,4 +1,4 @@
-import type { GenericOperation } from '../../store/ports.ts';
+import type { GenericOperation } from '../../store/ports/flows.ts';
 import type { Column } from '../../terminal/output/output.ts';
 import type { Context } from '../context.ts';
 import { executionData, flowData } from '../flow/flow-data.ts';

@@ -1,6 +1,6 @@
 import { prepareTransfer } from '../../bank/endpoints/transfers.ts';
 import { Psd2Error } from '../../errors.ts';
-import type { Open } from '../../store/ports.ts';
+import type { Open } from '../../store/ports/flows.ts';
 import type { Context } from '../context.ts';
 import { refuseClientCredentials, refuseUnconfirmable } from '../flow/rules.ts';
 import type { CustomerBank } from '../open/bank.ts';

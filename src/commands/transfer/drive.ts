@@ -3,7 +3,7 @@ import type { Transfer } from '../../domain/transfer.ts';
 import { Psd2Error } from '../../errors.ts';
 import { runOperation } from '../../flows/operation.ts';
 import { transferCalls } from '../../flows/transfer.ts';
-import type { Open } from '../../store/ports.ts';
+import type { Open } from '../../store/ports/flows.ts';
 import { cleanText } from '../../terminal/clean.ts';
 import type { Context } from '../context.ts';
 import { customerPortsOf } from '../flow/customer-ports.ts';

@@ -2,7 +2,7 @@ import { parseDate } from '../../../src/domain/calendar.ts';
 import { parseSepaIban } from '../../../src/domain/iban.ts';
 import { parseProductId } from '../../../src/domain/identifiers.ts';
 import { parsePaymentAmount } from '../../../src/domain/payment-amount.ts';
-import type { Begin } from '../../../src/store/ports.ts';
+import type { Begin } from '../../../src/store/ports/flows.ts';
 
 const DAY = parseDate('--date', '2026-11-22');
 
