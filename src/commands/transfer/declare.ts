@@ -1,5 +1,5 @@
 import { type Command, Option } from '@commander-js/extra-typings';
-import { PAYEE_SOURCES } from '../../domain/payee-check.ts';
+import { PAYEE_SOURCES } from '../../domain/order/payee-check.ts';
 import { collect, declareCancel, declareResolve, examples, optionsOf, type Run } from '../declare.ts';
 
 const RESOLVE_NOTE = `For a transfer that psd2 resume does not find the end of: unknown or executing, or an instant one that stays PENDING.

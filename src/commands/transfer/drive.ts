@@ -1,4 +1,4 @@
-import { describePayeeCheck } from '../../domain/payee-check.ts';
+import { describePayeeCheck } from '../../domain/order/payee-check.ts';
 import type { Transfer } from '../../domain/transfer.ts';
 import { Psd2Error } from '../../errors.ts';
 import { runOperation } from '../../flows/operation.ts';

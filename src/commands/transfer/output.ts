@@ -1,5 +1,5 @@
-import { spacedIban } from '../../domain/iban.ts';
-import { describePayeeCheck } from '../../domain/payee-check.ts';
+import { spacedIban } from '../../domain/order/iban.ts';
+import { describePayeeCheck } from '../../domain/order/payee-check.ts';
 import type { Transfer } from '../../domain/transfer.ts';
 import { cleanText } from '../../terminal/clean.ts';
 import type { Column } from '../../terminal/output/output.ts';

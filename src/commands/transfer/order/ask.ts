@@ -1,9 +1,9 @@
 import { isRefusal } from '../../../bank/call/failure.ts';
 import { type Account, fetchAccounts, fetchBalance } from '../../../bank/endpoints/customers.ts';
-import { parseSepaIban, spacedIban } from '../../../domain/iban.ts';
 import { parseProductId } from '../../../domain/identifiers.ts';
-import { parsePaymentAmount } from '../../../domain/payment-amount.ts';
-import { parseBeneficiaryName, parseDescription } from '../../../domain/sepa-text.ts';
+import { parseSepaIban, spacedIban } from '../../../domain/order/iban.ts';
+import { parsePaymentAmount } from '../../../domain/order/payment-amount.ts';
+import { parseBeneficiaryName, parseDescription } from '../../../domain/order/sepa-text.ts';
 import { Psd2Error } from '../../../errors.ts';
 import { cleanText } from '../../../terminal/clean.ts';
 import type { Context } from '../../context.ts';

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { PAYEE_RESULTS, type PayeeCheck } from '../../../domain/payee-check.ts';
+import { PAYEE_RESULTS, type PayeeCheck } from '../../../domain/order/payee-check.ts';
 import type { TransferOrder } from '../../../domain/transfer.ts';
 import { Psd2Error } from '../../../errors.ts';
 import { cleanText } from '../../../terminal/clean.ts';
