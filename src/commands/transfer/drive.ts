@@ -60,7 +60,7 @@ async function accept(
   const { order } = open.current;
   const command = profile.settings.payeeCheck;
   if (command !== undefined && !payeeVerified) {
-    const { checkPayee } = await import('./payee-check.ts');
+    const { checkPayee } = await import('./order/payee-check.ts');
     const checked = await terminal.whileWaiting('Checking the payee', checkPayee(context, command, order));
     await open.record({ type: 'payee-checked', ...checked, source: order.payeeSource });
   }
