@@ -34,6 +34,7 @@ export const ROOMS = {
       'test/store/no-links.test.ts',
       'test/store/reference-claims.test.ts',
       'test/store/journal-durability.test.ts',
+      'test/store/contract/flows.test.ts',
     ],
   },
   flows: { least: 90, mutate: ['src/flows/**'], tests: ['test/flows'] },
@@ -58,7 +59,6 @@ const LEFT_OUT = ['src/store/postgres/**'];
 const TESTS_LEFT_OUT = [
   'test/store/lock-processes.test.ts',
   'test/store/sync-stall.test.ts',
-  'test/store/contract/**',
   'test/store/postgres/**',
 ];
 

@@ -31,6 +31,7 @@ for (const file of chosenSources()) {
 let missed = 0;
 for (const [name, sources] of rooms) {
   const began = Date.now();
+  const commit = String(execFileSync('git', ['rev-parse', '--short', 'HEAD'])).trim();
   const results = judge(await mutants(sources, testsOf(name, filesIn('test'))), EQUIVALENT);
   const score = scoreOf(Object.values(results));
   const { least } = ROOMS[name];
@@ -40,7 +41,7 @@ for (const [name, sources] of rooms) {
     say(`  ${file}: ${noticed} of ${mutants}`);
     for (const survivor of survivors) say(`    not noticed: ${survivor}`);
   }
-  remember(results);
+  remember(results, commit);
   if (score < least) missed += 1;
 }
 process.exitCode = missed === 0 ? 0 : 1;
@@ -110,8 +111,7 @@ function say(line) {
   process.stdout.write(`${line}\n`);
 }
 
-function remember(results) {
-  const commit = String(execFileSync('git', ['rev-parse', '--short', 'HEAD'])).trim();
+function remember(results, commit) {
   const all = JSON.parse(readFileSync(RESULTS, 'utf8'));
   for (const [file, result] of Object.entries(results)) all[file] = { commit, ...result };
   const sorted = Object.fromEntries(Object.entries(all).sort(([a], [b]) => (a < b ? -1 : 1)));
