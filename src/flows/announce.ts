@@ -1,5 +1,5 @@
 import type { Announced, BeforeSend } from '../bank/call/exchange.ts';
-import type { OpenFlow } from '../store/ports.ts';
+import type { OpenFlow } from '../store/ports/flows.ts';
 
 /** What identifies an attempt: its `TPP-Request-ID` and the `Digest` of its body. */
 type Intent = Parameters<BeforeSend>[0];

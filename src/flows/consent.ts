@@ -5,10 +5,10 @@ import { fetchOperationStatus } from '../bank/endpoints/operations.ts';
 import { type Consent, type ConsentEvent, nextConsentStep } from '../domain/consent.ts';
 import { type Authorization, isExecuted, isPending, readAuthorization } from '../domain/operation.ts';
 import { Psd2Error } from '../errors.ts';
-import type { Open } from '../store/ports.ts';
+import type { Open } from '../store/ports/flows.ts';
 import { announcing } from './announce.ts';
-import { findOut } from './execute-outcome.ts';
 import { lackingResource } from './lacking-resource.ts';
+import { findOut } from './outcome/execute-outcome.ts';
 import type { FlowPorts } from './ports.ts';
 import { awaitAuthorization, type ScaSubject, sendCustomerToSca } from './sca.ts';
 

@@ -3,7 +3,7 @@ import type { Bank } from '../bank/call/bank.ts';
 import { fetchCustomerId } from '../bank/endpoints/customers.ts';
 import { authorize, type ClientCredentials, requestTokens } from '../bank/endpoints/oauth.ts';
 import { Psd2Error } from '../errors.ts';
-import type { StoredTokens } from '../store/ports.ts';
+import type { StoredTokens } from '../store/ports/tokens.ts';
 import type { CustomerPorts, WorldPorts } from './ports.ts';
 import { awaitCallback } from './sca.ts';
 import { toStoredTokens } from './session.ts';

@@ -1,5 +1,5 @@
 import type { Bank } from '../bank/call/bank.ts';
-import type { ReadTokens, TokenSlot } from '../store/ports.ts';
+import type { ReadTokens, TokenSlot } from '../store/ports/tokens.ts';
 
 /** One callback that a customer's browser makes after login or SCA. */
 export interface Callback {

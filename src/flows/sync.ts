@@ -16,7 +16,7 @@ import type { TransactionQuery } from '../bank/endpoints/transactions.ts';
 import { withIds } from '../domain/booked-ids.ts';
 import { addDays, bankDay, type IsoDate } from '../domain/calendar.ts';
 import { type ErrorCode, Psd2Error } from '../errors.ts';
-import type { SyncTarget } from '../store/ports.ts';
+import type { SyncTarget } from '../store/ports/sync.ts';
 
 /** Older transactions are shown only after the customer's own SCA (RTS (EU) 2018/389, article 10). */
 export const DAYS_WITHOUT_SCA = 89;

@@ -1,7 +1,7 @@
 import { Psd2Error } from '../errors.ts';
 import type { StoreFolder } from './machine/folder.ts';
 import type { Environment } from './machine/settings.ts';
-import type { Glance, Store } from './ports.ts';
+import type { Glance, Store } from './ports/store.ts';
 import type { KeySources, Vault } from './secrets/vault.ts';
 
 /** What a home needs to be opened. */

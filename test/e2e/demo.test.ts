@@ -11,11 +11,9 @@ describe.concurrent('psd2 demo', () => {
   const [plain, json, closed] = [useOperator(), useOperator(), useOperator()];
   const interrupted = new Map(STEPS.map((step) => [step, useOperator()]));
 
-  it('shows the whole way to a settled transfer within 25 s, and leaves nothing behind', async () => {
-    const begun = Date.now();
+  it('shows the whole way to a settled transfer, and leaves nothing behind', async () => {
     const { code, stdout, stderr } = await plain.psd2(['demo']);
     expect(code, stderr).toBe(0);
-    expect(Date.now() - begun).toBeLessThan(25_000);
     const steps = [...stderr.matchAll(/^\$ psd2 (\w+(?: [a-z]+)?)/gm)].map(([, step]) => step);
     expect(steps).toEqual([
       'sandbox start',

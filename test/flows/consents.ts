@@ -2,7 +2,7 @@ import type { Bank } from '../../src/bank/call/bank.ts';
 import type { Consent } from '../../src/domain/consent.ts';
 import { runConsent } from '../../src/flows/consent.ts';
 import type { StoreFolder } from '../../src/store/machine/folder.ts';
-import type { Flows, Open } from '../../src/store/ports.ts';
+import type { Flows, Open } from '../../src/store/ports/flows.ts';
 import { success } from '../bank/answers.ts';
 import type { RecordedBank, ScriptedAnswer } from '../bank/recorded-bank.ts';
 import { consentCategories } from '../domain/orders.ts';

@@ -5,7 +5,7 @@ import type { TransferEvent, TransferOrder } from '../../src/domain/transfer.ts'
 import { Psd2Error } from '../../src/errors.ts';
 import { runOperation } from '../../src/flows/operation.ts';
 import { transferCalls } from '../../src/flows/transfer.ts';
-import type { Open } from '../../src/store/ports.ts';
+import type { Open } from '../../src/store/ports/flows.ts';
 import { operationStatus, refusal, success } from '../bank/answers.ts';
 import { type ClientOptions, useClients } from '../bank/client.ts';
 import { type ScriptedAnswer, useRecordedBank } from '../bank/recorded-bank.ts';

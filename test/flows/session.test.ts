@@ -5,7 +5,7 @@ import type { TokenKeeper } from '../../src/flows/ports.ts';
 import { openSession, type SessionSettings } from '../../src/flows/session.ts';
 import { FileTokens } from '../../src/store/files/tokens.ts';
 import type { StoreFolder } from '../../src/store/machine/folder.ts';
-import type { Holder, StoredTokens, TokenSlot, Tokens } from '../../src/store/ports.ts';
+import type { Holder, StoredTokens, TokenSlot, Tokens } from '../../src/store/ports/tokens.ts';
 import { refusal, tokens } from '../bank/answers.ts';
 import { useClients } from '../bank/client.ts';
 import { useRecordedBank } from '../bank/recorded-bank.ts';

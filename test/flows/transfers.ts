@@ -6,7 +6,7 @@ import { type OperationPorts, runOperation } from '../../src/flows/operation.ts'
 import { transferCalls } from '../../src/flows/transfer.ts';
 import { FileFlows } from '../../src/store/files/flows.ts';
 import type { StoreFolder } from '../../src/store/machine/folder.ts';
-import type { Flows, Open } from '../../src/store/ports.ts';
+import type { Flows, Open } from '../../src/store/ports/flows.ts';
 import { success } from '../bank/answers.ts';
 import type { RecordedBank, ScriptedAnswer } from '../bank/recorded-bank.ts';
 import { transferOrder } from '../domain/orders.ts';

@@ -11,7 +11,7 @@ export const ROOMS = {
     mutate: [
       'src/flows/operation.ts',
       'src/flows/session.ts',
-      'src/flows/execute-outcome.ts',
+      'src/flows/outcome/execute-outcome.ts',
       'src/domain/operation.ts',
       'src/domain/transfer.ts',
       'src/bank/call/exchange.ts',
@@ -35,6 +35,7 @@ export const ROOMS = {
       'test/store/reference-claims.test.ts',
       'test/store/journal-durability.test.ts',
       'test/store/contract/flows.test.ts',
+      'test/store/left-behind.test.ts',
     ],
   },
   flows: { least: 90, mutate: ['src/flows/**'], tests: ['test/flows'] },

@@ -1,4 +1,4 @@
-import type { Begin, FlowOf, Flows, Kind, Open } from '../../src/store/ports.ts';
+import type { Begin, FlowOf, Flows, Kind, Open } from '../../src/store/ports/flows.ts';
 
 // Flows as tests handle them, a step at a time. Nobody holds a claim meanwhile: what keeps two of them apart is the store.
 

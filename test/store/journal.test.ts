@@ -15,7 +15,7 @@ import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { createFlowFile } from '../../src/store/files/flow-file.ts';
 import { FileFlows } from '../../src/store/files/flows.ts';
 import type { StoreFolder } from '../../src/store/machine/folder.ts';
-import type { Open } from '../../src/store/ports.ts';
+import type { Open } from '../../src/store/ports/flows.ts';
 import { consentCategories, transferOrder, VERIFIED } from '../domain/orders.ts';
 import { allOf, begun, opened } from './flows.ts';
 import { newConfigFolder, temporaryFolder } from './temporary-folder.ts';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { FileTokens } from '../../src/store/files/tokens.ts';
 import type { StoreFolder } from '../../src/store/machine/folder.ts';
-import type { Holder, StoredTokens, TokenSlot, Tokens } from '../../src/store/ports.ts';
+import type { Holder, StoredTokens, TokenSlot, Tokens } from '../../src/store/ports/tokens.ts';
 import { Vault } from '../../src/store/secrets/vault.ts';
 import { newConfigFolder, temporaryFolder } from './temporary-folder.ts';
 

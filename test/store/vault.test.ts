@@ -5,7 +5,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { FileTokens } from '../../src/store/files/tokens.ts';
 import type { StoreFolder } from '../../src/store/machine/folder.ts';
 import { type ProfileSettings, ProfileStore } from '../../src/store/machine/profiles.ts';
-import type { Holder, StoredTokens, Tokens } from '../../src/store/ports.ts';
+import type { Holder, StoredTokens, Tokens } from '../../src/store/ports/tokens.ts';
 import type { KeySources } from '../../src/store/secrets/vault.ts';
 import { newConfigFolder, temporaryFolder } from './temporary-folder.ts';
 

@@ -6,9 +6,10 @@ import { isMoneyTransfer } from '../../domain/transfer.ts';
 import { type StoreFolder, storeFolder } from '../../store/machine/folder.ts';
 import { glanceAtProfiles } from '../../store/machine/glance.ts';
 import { glanceAt } from '../../store/open.ts';
-import type { Glance, Kind } from '../../store/ports.ts';
+import type { Kind } from '../../store/ports/flows.ts';
+import type { Glance } from '../../store/ports/store.ts';
 import { cleanText } from '../../terminal/clean.ts';
-import { OUTPUT_FORMATS } from '../../terminal/output.ts';
+import { OUTPUT_FORMATS } from '../../terminal/output/output.ts';
 import type { ValueKind } from './value-kinds.ts';
 
 /** A value and what it is. */

@@ -1,6 +1,6 @@
 import { Psd2Error } from '../../errors.ts';
 import { runConsent } from '../../flows/consent.ts';
-import type { Open } from '../../store/ports.ts';
+import type { Open } from '../../store/ports/flows.ts';
 import type { Context } from '../context.ts';
 import { customerPortsOf } from '../flow/customer-ports.ts';
 import { endIfUntouched, tellFlow, withNext } from '../flow/rules.ts';

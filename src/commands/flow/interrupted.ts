@@ -1,4 +1,4 @@
-import type { Flows } from '../../store/ports.ts';
+import type { Flows } from '../../store/ports/flows.ts';
 import type { ProfileContext } from '../context.ts';
 
 const MOST_NAMED = 3;

@@ -3,7 +3,7 @@ import type { Bank } from '../../bank/call/bank.ts';
 import type { Resolution, ResolvedEvent, ResolvedOutcome } from '../../domain/resolution.ts';
 import { Psd2Error } from '../../errors.ts';
 import { type BankWord, resolveFlow } from '../../flows/resolve.ts';
-import type { Flows, OpenFlow } from '../../store/ports.ts';
+import type { Flows, OpenFlow } from '../../store/ports/flows.ts';
 import { cleanText } from '../../terminal/clean.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
 import type { Context } from '../context.ts';

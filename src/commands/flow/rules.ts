@@ -1,7 +1,7 @@
 import { adviceOf } from '../../advice.ts';
 import { type FlowState, isOver, isUntouched, standingOf } from '../../domain/flow-states.ts';
 import { Psd2Error } from '../../errors.ts';
-import type { Filter, OpenFlow } from '../../store/ports.ts';
+import type { Filter, OpenFlow } from '../../store/ports/flows.ts';
 import { cleanText } from '../../terminal/clean.ts';
 import type { Context } from '../context.ts';
 

@@ -1,5 +1,5 @@
 import { Psd2Error } from '../../errors.ts';
-import type { Flows } from '../../store/ports.ts';
+import type { Flows } from '../../store/ports/flows.ts';
 import type { Context } from '../context.ts';
 import type { ShownFlow } from './describe.ts';
 

@@ -20,7 +20,9 @@ import {
   readPem,
   requireSetting,
 } from '../../store/machine/settings.ts';
-import type { GrantType, Holder, ProfileData, Turns } from '../../store/ports.ts';
+import type { Turns } from '../../store/ports/calls.ts';
+import type { ProfileData } from '../../store/ports/store.ts';
+import type { GrantType, Holder } from '../../store/ports/tokens.ts';
 import { cleanText } from '../../terminal/clean.ts';
 import type { Context, ProfileContext } from '../context.ts';
 import { customerPortsOf } from '../flow/customer-ports.ts';

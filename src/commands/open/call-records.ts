@@ -3,7 +3,7 @@ import { bankDay } from '../../domain/calendar.ts';
 import { Psd2Error } from '../../errors.ts';
 import { CallLog } from '../../store/machine/call-log.ts';
 import { baseUrlOf, dailyLimitOf } from '../../store/machine/settings.ts';
-import type { GrantType } from '../../store/ports.ts';
+import type { GrantType } from '../../store/ports/tokens.ts';
 import { cleanText } from '../../terminal/clean.ts';
 import type { ProfileContext } from '../context.ts';
 

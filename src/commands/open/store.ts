@@ -1,7 +1,8 @@
 import { parseCustomerId } from '../../domain/identifiers.ts';
 import { Psd2Error } from '../../errors.ts';
 import { baseUrlOf } from '../../store/machine/settings.ts';
-import type { Holder, ProfileData } from '../../store/ports.ts';
+import type { ProfileData } from '../../store/ports/store.ts';
+import type { Holder } from '../../store/ports/tokens.ts';
 import type { Context, ProfileContext } from '../context.ts';
 import { nameInterruptedFlows } from '../flow/interrupted.ts';
 

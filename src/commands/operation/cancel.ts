@@ -1,4 +1,4 @@
-import type { GenericOperation } from '../../store/ports.ts';
+import type { GenericOperation } from '../../store/ports/flows.ts';
 import type { Context } from '../context.ts';
 import { cancelFlow } from '../flow/cancel.ts';
 import { describeOperation, printOperation } from './output.ts';

@@ -8,7 +8,7 @@ import {
 import type { OperationStep } from '../../domain/operation.ts';
 import { Psd2Error } from '../../errors.ts';
 import { type OperationCalls, runOperation } from '../../flows/operation.ts';
-import type { GenericOperation, Open } from '../../store/ports.ts';
+import type { GenericOperation, Open } from '../../store/ports/flows.ts';
 import type { Context } from '../context.ts';
 import { customerPortsOf } from '../flow/customer-ports.ts';
 import { endIfUntouched, tellFlow, withNext, withWarning } from '../flow/rules.ts';

@@ -1,6 +1,6 @@
 import { isMoneyTransfer } from '../../domain/transfer.ts';
 import { Psd2Error } from '../../errors.ts';
-import type { GenericOperation } from '../../store/ports.ts';
+import type { GenericOperation } from '../../store/ports/flows.ts';
 import type { Context } from '../context.ts';
 
 /** @throws Psd2Error `usage`, also for a bank transfer (command contract, "One set of rules") */

@@ -6,7 +6,7 @@ import {
 } from '../../domain/operation.ts';
 import { isMoneyTransfer } from '../../domain/transfer.ts';
 import { askOfOperation } from '../../flows/resolve.ts';
-import type { GenericOperation } from '../../store/ports.ts';
+import type { GenericOperation } from '../../store/ports/flows.ts';
 import type { Context } from '../context.ts';
 import { type ResolveOptions, resolve } from '../flow/resolve.ts';
 import { describeOperation, printOperation } from './output.ts';

@@ -1,7 +1,7 @@
 import { nextOperationStep } from '../../domain/operation.ts';
 import { isMoneyTransfer } from '../../domain/transfer.ts';
 import { Psd2Error } from '../../errors.ts';
-import type { GenericOperation } from '../../store/ports.ts';
+import type { GenericOperation } from '../../store/ports/flows.ts';
 import type { Context } from '../context.ts';
 import { refuseUnconfirmable } from '../flow/rules.ts';
 import { unfinishedFlow } from '../flow/unfinished.ts';

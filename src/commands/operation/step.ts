@@ -1,7 +1,7 @@
 import { parseProductId } from '../../domain/identifiers.ts';
 import { nextOperationStep, type OperationStep } from '../../domain/operation.ts';
 import { Psd2Error } from '../../errors.ts';
-import type { GenericOperation } from '../../store/ports.ts';
+import type { GenericOperation } from '../../store/ports/flows.ts';
 import type { Context } from '../context.ts';
 import { refuseClientCredentials } from '../flow/rules.ts';
 import { readJsonOption } from '../shared/read-data.ts';

@@ -3,7 +3,7 @@ import { isOutcomeOpen } from '../../domain/operation.ts';
 import { needsSettlement, type Transfer } from '../../domain/transfer.ts';
 import { Psd2Error } from '../../errors.ts';
 import { type ProfileStore, parseProfileName } from '../../store/machine/profiles.ts';
-import type { GenericOperation } from '../../store/ports.ts';
+import type { GenericOperation } from '../../store/ports/flows.ts';
 import type { Context } from '../context.ts';
 import { collect } from '../flow/rules.ts';
 import { confirmed } from '../shared/confirmed.ts';

@@ -1,6 +1,6 @@
 import { ENVIRONMENT_PROFILE } from '../../store/machine/profiles.ts';
 import type { Profile } from '../../store/machine/settings.ts';
-import type { ProfileData } from '../../store/ports.ts';
+import type { ProfileData } from '../../store/ports/store.ts';
 import type { Vault } from '../../store/secrets/vault.ts';
 import type { Context } from '../context.ts';
 import { protection } from './shape.ts';

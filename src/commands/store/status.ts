@@ -1,4 +1,4 @@
-import type { StoreStatus } from '../../store/ports.ts';
+import type { StoreStatus } from '../../store/ports/store.ts';
 import type { Context } from '../context.ts';
 import { storeStatus as shape } from './shape.ts';
 

@@ -1,7 +1,7 @@
 import type { IsoDate } from '../../domain/calendar.ts';
 import { Psd2Error } from '../../errors.ts';
 import { syncCustomer } from '../../flows/sync.ts';
-import type { SyncRun } from '../../store/ports.ts';
+import type { SyncRun } from '../../store/ports/sync.ts';
 import type { Context } from '../context.ts';
 
 /** What a sync did for one customer. */

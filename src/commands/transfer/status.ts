@@ -5,7 +5,7 @@ import { isOutcomeOpen, nextOperationStep } from '../../domain/operation.ts';
 import { needsSettlement, type Transfer } from '../../domain/transfer.ts';
 import { Psd2Error } from '../../errors.ts';
 import { transferCalls } from '../../flows/transfer.ts';
-import type { Flows } from '../../store/ports.ts';
+import type { Flows } from '../../store/ports/flows.ts';
 import { cleanText } from '../../terminal/clean.ts';
 import type { Context } from '../context.ts';
 import { printTransfer } from './output.ts';

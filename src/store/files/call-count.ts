@@ -5,7 +5,7 @@ import { Psd2Error } from '../../errors.ts';
 import { listFolder } from '../disk/files.ts';
 import { makePrivateFolder } from '../disk/json-file.ts';
 import { reasonOf } from '../disk/system-error.ts';
-import type { CallCount } from '../ports.ts';
+import type { CallCount } from '../ports/calls.ts';
 
 /**
  * Counts the calls of a profile with client credentials, which PSD2 limits per day (interface specification,

@@ -23,7 +23,7 @@ import type {
   LeftBehind,
   Open,
   OpenFlow,
-} from '../ports.ts';
+} from '../ports/flows.ts';
 import {
   appendToFlowFile,
   assertNotOvertaken,

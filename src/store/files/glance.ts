@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { PREFIXES } from '../flow/ids.ts';
 import type { StoreFolder } from '../machine/folder.ts';
 import { namesIn } from '../machine/glance.ts';
-import type { Glance } from '../ports.ts';
+import type { Glance } from '../ports/store.ts';
 
 /** More than the first line of any journal has. */
 const FIRST_LINE = 8 * 1024;

@@ -1,7 +1,8 @@
 import { lstatSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { StoreFolder } from '../machine/folder.ts';
-import type { Kind, ProfileData, StoreStatus } from '../ports.ts';
+import type { Kind } from '../ports/flows.ts';
+import type { ProfileData, StoreStatus } from '../ports/store.ts';
 
 const FLOW_KINDS: readonly Kind[] = ['transfer', 'operation', 'consent'];
 

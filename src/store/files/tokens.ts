@@ -14,7 +14,7 @@ import { type HeldLock, LONGEST_RENEWAL_MS, withLock } from '../disk/lock.ts';
 import { refuseUnsafeFolder } from '../disk/permissions.ts';
 import { reserveSpace } from '../disk/reserve-space.ts';
 import type { StoreFolder } from '../machine/folder.ts';
-import type { Holder, ReadTokens, StoredLogin, StoredTokens, TokenSlot, Tokens } from '../ports.ts';
+import type { Holder, ReadTokens, StoredLogin, StoredTokens, TokenSlot, Tokens } from '../ports/tokens.ts';
 import { type Place, sealed } from '../secrets/sealed.ts';
 import { type ProfileKey, Vault } from '../secrets/vault.ts';
 import { Generations } from './generations.ts';

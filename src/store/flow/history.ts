@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import type { FlowMoment } from '../ports.ts';
+import type { FlowMoment } from '../ports/flows.ts';
 
 /** What is told of an event, whatever its kind is. */
 export const momentEvent = z.object({

@@ -1,4 +1,4 @@
-import type { Kind } from '../ports.ts';
+import type { Kind } from '../ports/flows.ts';
 
 /** What the ids of a kind begin with. */
 export const PREFIXES: Readonly<Record<Kind, string>> = { transfer: 'tr-', operation: 'op-', consent: 'co-' };

@@ -3,7 +3,7 @@ import { applyConsentEvent, nextConsentStep } from '../../domain/consent.ts';
 import { isPlainlyFailed } from '../../domain/flow-states.ts';
 import { applyOperationEvent, nextOperationStep } from '../../domain/operation.ts';
 import { applyTransferEvent, needsSettlement } from '../../domain/transfer.ts';
-import type { Begin, EventOf, FlowOf, GenericOperation, Kind } from '../ports.ts';
+import type { Begin, EventOf, FlowOf, GenericOperation, Kind } from '../ports/flows.ts';
 import { consentEvent, genericEvent, transferEvent } from './events.ts';
 import { PREFIXES } from './ids.ts';
 

@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import type { IsoDate } from '../../domain/calendar.ts';
-import type { CallCount, Turns } from '../ports.ts';
+import type { CallCount, Turns } from '../ports/calls.ts';
 import type { Database } from './database.ts';
 
 /** The calls of a profile with client credentials: a number for each day, whichever worker makes them. */

@@ -1,67 +1,40 @@
-import { randomUUID } from 'node:crypto';
 import * as z from 'zod/mini';
-import { isUntouched, standingOf } from '../../domain/flow-states.ts';
-import { comparableReference } from '../../domain/sepa-text.ts';
+import { isUntouched } from '../../domain/flow-states.ts';
 import { Psd2Error } from '../../errors.ts';
 import { findFlow } from '../flow/find.ts';
 import { collectMoments, momentEvent } from '../flow/history.ts';
-import { createdAt, newFlowId } from '../flow/ids.ts';
 import { KINDS, type KnownKind } from '../flow/kinds.ts';
 import { overtaken } from '../flow/overtaken.ts';
-import { referenceIsUsed } from '../flow/reference-used.ts';
-import type { Begin, EventOf, Filter, FlowMoment, FlowOf, Flows, Kind, LeftBehind, Open } from '../ports.ts';
+import type { Begin, Filter, FlowMoment, FlowOf, Flows, Kind, LeftBehind, Open } from '../ports/flows.ts';
 import type { Claim, Claims } from './claims.ts';
-import { type Database, LostAnswer, type Statements, Taken } from './database.ts';
+import type { Database } from './database.ts';
+import { type EventRow, eventRow, FlowJournal, type FlowWorld, type Known } from './flow-journal.ts';
 
 /** How long it takes to see that the worker of a flow is dead, and some more. */
 const CLAIM_PATIENCE_MS = 15_000;
 /** Flows that are read at once. */
 const PAGE = 100;
 
-const eventRow = z.object({
-  flow: z.string(),
-  n: z.number(),
-  writer: z.string(),
-  at: z.date(),
-  event: z.unknown(),
-});
-type EventRow = z.infer<typeof eventRow>;
 const flowName = z.object({ flow: z.string() });
 
-/** Time and randomness, and what takes the flow of each transaction that is begun or opened. */
-export interface FlowWorld {
-  now: () => Date;
-  random: () => number;
-  onFlow?: ((transactionId: string, flow: string) => void) | undefined;
-}
-
-/** A flow as this worker knows it. */
-interface Known<Flow> {
-  current: Flow;
-  events: number;
-}
-
-/**
- * The flows of one profile: a row for each, and one for each of its events, with the number of the event in the primary
- * key. So of two workers that write the next event of a flow, the database lets one.
- */
+/** The flows of one profile, as workers claim them, find them and leave them behind ({@link FlowJournal} has their rows). */
 export class PostgresFlows implements Flows {
   readonly #database: Database;
   readonly #profile: string;
   readonly #claims: Claims;
   readonly #world: FlowWorld;
-  /** Names who writes an event, so that an answer that was lost can be looked up. */
-  readonly #writer = randomUUID();
+  readonly #journal: FlowJournal;
 
   constructor(database: Database, profile: string, claims: Claims, world: FlowWorld) {
     this.#database = database;
     this.#profile = profile;
     this.#claims = claims;
     this.#world = world;
+    this.#journal = new FlowJournal(database, profile, world);
   }
 
   async begin<K extends Kind, T>(kind: K, begin: Begin<K>, work: (open: Open<K>) => Promise<T>): Promise<T> {
-    const { flow, known } = await this.#create(kind, begin);
+    const { flow, known } = await this.#journal.create(kind, begin);
     return this.#worked(flow, (claim) => work(this.#writable(kind, flow, known, claim)));
   }
 
@@ -77,13 +50,13 @@ export class PostgresFlows implements Flows {
         'update psd2.flows set under_way = true where profile = $1 and flow = $2',
         [this.#profile, flow],
       );
-      return work(this.#writable(kind, flow, await this.#read(kind, flow), claim));
+      return work(this.#writable(kind, flow, await this.#journal.read(kind, flow), claim));
     });
   }
 
   async find<K extends Kind>(kind: K, reference: string): Promise<FlowOf<K>> {
     const flow = await this.#find(kind, reference);
-    const { current } = await this.#read(kind, flow);
+    const { current } = await this.#journal.read(kind, flow);
     this.#world.onFlow?.(current.transactionId, flow);
     return current;
   }
@@ -106,7 +79,7 @@ export class PostgresFlows implements Flows {
       for (const [flow, own] of flows) {
         before = flow;
         try {
-          yield this.#fold(kind, flow, own).current;
+          yield this.#journal.fold(kind, flow, own).current;
         } catch (damage) {
           if (!onDamaged || !(damage instanceof Psd2Error)) throw damage;
           onDamaged(damage, flow);
@@ -117,11 +90,11 @@ export class PostgresFlows implements Flows {
   }
 
   async history(flow: string): Promise<FlowMoment[] | null> {
-    const events = await this.#events(flow);
+    const events = await this.#journal.events(flow);
     if (events.length === 0) return null;
     return events.reduce<FlowMoment[]>((moments, { event, at, n }) => {
       const read = momentEvent.safeParse(event);
-      if (!read.success) throw this.#damaged(flow, n);
+      if (!read.success) throw this.#journal.damaged(flow, n);
       return collectMoments(moments, read.data, at.toISOString());
     }, []);
   }
@@ -197,7 +170,7 @@ export class PostgresFlows implements Flows {
   async #left<K extends Kind>(kind: K, flow: string): Promise<LeftBehind['flows'][number] | undefined> {
     const { isAtEnd, resourceIdOf, cancelled }: KnownKind<K> = KINDS[kind];
     try {
-      const { current } = await this.#read(kind, flow);
+      const { current } = await this.#journal.read(kind, flow);
       if (isAtEnd(current)) {
         await this.#end(flow);
         return undefined;
@@ -233,96 +206,6 @@ export class PostgresFlows implements Flows {
     });
   }
 
-  /** The flow, its first event and its reference are one transaction. */
-  async #create<K extends Kind>(
-    kind: K,
-    begin: Begin<K>,
-  ): Promise<{ flow: string; known: Known<FlowOf<K>> }> {
-    const { prefix, created, apply, referenceOf }: KnownKind<K> = KINDS[kind];
-    const now = this.#world.now();
-    const newest = await this.#database.lookOne(
-      flowName,
-      `select flow from psd2.flows where profile = $1 and kind = $2 order by flow collate "C" desc limit 1`,
-      [this.#profile, kind],
-    );
-    const flow = newFlowId({ prefix }, now, newest?.flow, this.#world.random);
-    const event = created(flow, begin);
-    const current = apply(undefined, event, now.toISOString());
-    const reference = referenceOf?.(current) ?? null;
-    const compared = reference === null ? null : comparableReference(reference);
-    try {
-      await this.#database.transaction(async (statements) => {
-        await this.#assertMayBegin(statements);
-        await statements.query(
-          z.unknown(),
-          `with durable as materialized (select set_config('synchronous_commit', 'on', true)),
-           begun as (insert into psd2.flows (profile, flow, kind, state, standing, transaction_id, reference, under_way,
-             created_at, updated_at) select $1, $2, $3, $4, $5, $6, $7, true, $8, clock_timestamp() from durable)
-           insert into psd2.flow_events (profile, flow, n, writer, at, event) values ($1, $2, 1, $9, $8, $10)`,
-          [
-            ...[
-              this.#profile,
-              flow,
-              kind,
-              current.state,
-              standingOf(current),
-              current.transactionId,
-              compared,
-              now,
-            ],
-            ...[this.#writer, JSON.stringify(event)],
-          ],
-        );
-      });
-    } catch (error) {
-      if (error instanceof Taken && error.constraint === 'flows_reference')
-        throw await this.#inUse(reference ?? '');
-      if (!(error instanceof LostAnswer)) throw error;
-      if (!(await this.#isWritten(flow, 1))) throw this.#notWritten(flow, error);
-    }
-    return { flow, known: { current, events: 1 } };
-  }
-
-  /** Waits for who keeps flows from beginning, and keeps who is about to from doing so until the end of the transaction. */
-  async #assertMayBegin(statements: Statements): Promise<void> {
-    await statements.query(
-      z.unknown(),
-      `select pg_advisory_xact_lock_shared(hashtext('psd2.begin ' || $1))`,
-      [this.#profile],
-    );
-    const [closed] = await statements.query(
-      z.object({ worker: z.string() }),
-      `select coalesce(worker, '') as worker from psd2.claims
-       where profile = $1 and kind = 'begin' and until > clock_timestamp()`,
-      [this.#profile],
-    );
-    if (!closed) return;
-    throw new Psd2Error('config', `The journal of the profile is in use by ${closed.worker}`, {
-      hint: 'Wait until it has ended, then run this again.',
-    });
-  }
-
-  /** The error of a reference that another transfer has which has not plainly failed. */
-  async #inUse(reference: string): Promise<Psd2Error> {
-    const holder = await this.#database.lookOne(
-      flowName,
-      `select flow from psd2.flows where profile = $1 and reference = $2 and standing <> 'refused'`,
-      [this.#profile, comparableReference(reference)],
-    );
-    // It has plainly failed in the meantime.
-    if (!holder)
-      return new Psd2Error('config', 'The reference was free again a moment later', {
-        hint: 'Run this again.',
-      });
-    const { flow } = holder;
-    try {
-      return referenceIsUsed(reference, { flow, transfer: (await this.#read('transfer', flow)).current });
-    } catch (damage) {
-      if (!(damage instanceof Psd2Error)) throw damage;
-      return referenceIsUsed(reference, { flow, damage });
-    }
-  }
-
   #writable<K extends Kind>(kind: K, flow: string, read: Known<FlowOf<K>>, claim: Claim): Open<K> {
     let known = read;
     /** Whether the claim is demanded: not of a worker that was overtaken, and has read what the other made of the flow. */
@@ -333,7 +216,7 @@ export class PostgresFlows implements Flows {
         return known.current;
       },
       record: async (event) => {
-        known = await this.#append(kind, flow, known, event, isClaimed ? claim.number : null);
+        known = await this.#journal.append(kind, flow, known, event, isClaimed ? claim.number : null);
         return known.current;
       },
       assertOurs: async () => {
@@ -347,65 +230,11 @@ export class PostgresFlows implements Flows {
         if (!isOurs?.ours) throw overtaken(flow);
       },
       reread: async () => {
-        known = await this.#read(kind, flow);
+        known = await this.#journal.read(kind, flow);
         isClaimed = false;
         return known.current;
       },
     };
-  }
-
-  /**
-   * Commits the next event of a flow, durably.
-   *
-   * @param claim the number of the claim that has to hold; null where none has to
-   */
-  async #append<K extends Kind>(
-    kind: K,
-    flow: string,
-    { current, events }: Known<FlowOf<K>>,
-    event: EventOf<K>,
-    claim: string | null,
-  ): Promise<Known<FlowOf<K>>> {
-    const { apply, resourceIdOf }: KnownKind<K> = KINDS[kind];
-    const n = events + 1;
-    const at = this.#world.now();
-    const next = apply(current, event, at.toISOString());
-    const values = [
-      ...[this.#profile, flow, n, this.#writer, at, JSON.stringify(event)],
-      ...[next.state, standingOf(next), resourceIdOf(next), claim],
-    ];
-    try {
-      // The claim's row is held until the end of the statement: nobody takes it over in between.
-      const [written] = await this.#database.query(
-        z.object({ events: z.number() }),
-        `with durable as materialized (select set_config('synchronous_commit', 'on', true)),
-         mine as materialized (select from psd2.claims where profile = $1 and kind = 'flow' and name = $2
-           and ($10::bigint is null or number = $10::bigint) for share),
-         written as (insert into psd2.flow_events (profile, flow, n, writer, at, event)
-           select $1, $2, $3, $4, $5, $6 from durable, mine returning n),
-         changed as (update psd2.flows set state = $7, standing = $8, resource_id = $9, updated_at = clock_timestamp()
-           where profile = $1 and flow = $2 and exists (select from written))
-         select count(*)::int as events from written`,
-        values,
-      );
-      if (written?.events !== 1) throw overtaken(flow);
-    } catch (error) {
-      if (error instanceof Taken) throw overtaken(flow);
-      if (!(error instanceof LostAnswer)) throw error;
-      // Over a new connection: what is there is there. What is not may still come: it counts as not happened.
-      if (!(await this.#isWritten(flow, n))) throw this.#notWritten(flow, error);
-    }
-    return { current: next, events: n };
-  }
-
-  /** Whether an event stands in the database, by this worker. @throws Psd2Error `config` when that can't be told */
-  async #isWritten(flow: string, n: number): Promise<boolean> {
-    const found = await this.#database.lookOne(
-      z.object({ writer: z.string() }),
-      'select writer from psd2.flow_events where profile = $1 and flow = $2 and n = $3',
-      [this.#profile, flow, n],
-    );
-    return found?.writer === this.#writer;
   }
 
   async #find<K extends Kind>(kind: K, reference: string): Promise<string> {
@@ -423,53 +252,6 @@ export class PostgresFlows implements Flows {
         found.flatMap(({ flow, resource_id }) =>
           resource_id === null ? [] : [{ flow, resourceId: resource_id }],
         ),
-    });
-  }
-
-  async #read<K extends Kind>(kind: K, flow: string): Promise<Known<FlowOf<K>>> {
-    return this.#fold(kind, flow, await this.#events(flow));
-  }
-
-  async #events(flow: string): Promise<EventRow[]> {
-    if (createdAt(flow) === undefined) return [];
-    return this.#database.look(
-      eventRow,
-      'select flow, n, writer, at, event from psd2.flow_events where profile = $1 and flow = $2 order by n',
-      [this.#profile, flow],
-    );
-  }
-
-  #fold<K extends Kind>(kind: K, flow: string, events: readonly EventRow[]): Known<FlowOf<K>> {
-    const { schema, apply }: KnownKind<K> = KINDS[kind];
-    let current: FlowOf<K> | undefined;
-    for (const [index, { n, at, event }] of events.entries()) {
-      const { data } = schema.safeParse(event);
-      if (data === undefined || n !== index + 1) throw this.#damaged(flow, index + 1);
-      try {
-        current = apply(current, data, at.toISOString());
-      } catch (cause) {
-        throw this.#damaged(flow, n, cause);
-      }
-    }
-    if (current === undefined) throw this.#damaged(flow, 1);
-    return { current, events: events.length };
-  }
-
-  #damaged(flow: string, n: number, cause?: unknown): Psd2Error {
-    return new Psd2Error(
-      'config',
-      `The journal of ${flow} at ${this.#database.shown} is damaged at event ${n}`,
-      {
-        hint: 'It is the record of a flow: restore it from a backup, or update psd2 if a newer one wrote it.',
-        cause,
-      },
-    );
-  }
-
-  #notWritten(flow: string, cause: unknown): Psd2Error {
-    return new Psd2Error('config', `The journal of ${flow} cannot be written: the connection was lost`, {
-      hint: `What the journal would not know of is not begun. Check PostgreSQL at ${this.#database.shown}, then resume.`,
-      cause,
     });
   }
 }

@@ -1,5 +1,5 @@
 import type { Environment } from '../machine/settings.ts';
-import type { Glance } from '../ports.ts';
+import type { Glance } from '../ports/store.ts';
 import { parseAddress } from './address.ts';
 import { Claims } from './claims.ts';
 import { Database } from './database.ts';

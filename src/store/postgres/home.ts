@@ -1,13 +1,15 @@
 import * as z from 'zod/mini';
 import { Psd2Error } from '../../errors.ts';
 import type { StoreSettings } from '../open.ts';
-import type { ProfileData, Store, StoreCheck, StoreStatus } from '../ports.ts';
+import type { ProfileData, Store, StoreCheck, StoreStatus } from '../ports/store.ts';
 import type { KeySources } from '../secrets/vault.ts';
+import { PostgresAccessNotes, PostgresUnattendedReads } from './access.ts';
 import { type Address, parseAddress } from './address.ts';
 import { PostgresCallCount, PostgresTurns, type TurnsWorld } from './calls.ts';
 import { Claims } from './claims.ts';
 import { Database } from './database.ts';
-import { type FlowWorld, PostgresFlows } from './flows.ts';
+import type { FlowWorld } from './flow-journal.ts';
+import { PostgresFlows } from './flows.ts';
 import { currentVersion } from './init.ts';
 import { Keys } from './keys.ts';
 import { SCHEMA_VERSION } from './schema.ts';
@@ -56,6 +58,8 @@ export class PostgresStore implements Store {
       tokens: new PostgresTokens(this.#database, profile, bank, claims, keys),
       flows: new PostgresFlows(this.#database, profile, claims, this.#world),
       calls: new PostgresCallCount(this.#database, profile),
+      notes: new PostgresAccessNotes(this.#database, profile),
+      reads: new PostgresUnattendedReads(this.#database, profile),
       turns: (own) => new PostgresTurns(this.#database, profile, this.#world, own),
       sync: () => new PostgresSync(this.#database, profile, claims),
     };

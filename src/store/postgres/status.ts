@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import type { StoreStatus } from '../ports.ts';
+import type { StoreStatus } from '../ports/store.ts';
 import type { Database } from './database.ts';
 import { currentVersion } from './init.ts';
 import { SCHEMA_VERSION } from './schema.ts';

@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import { type IsoDate, isIsoDate } from '../../domain/calendar.ts';
 import { Psd2Error } from '../../errors.ts';
-import type { BookedRows, Progress, Sync, SyncedRow, SyncRun, SyncTarget } from '../ports.ts';
+import type { BookedRows, Progress, Sync, SyncedRow, SyncRun, SyncTarget } from '../ports/sync.ts';
 import type { Claim, Claims } from './claims.ts';
 import { type Database, LostAnswer, type Statements } from './database.ts';
 

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { Flows } from '../../../src/store/ports.ts';
+import type { Flows } from '../../../src/store/ports/flows.ts';
 import { consentCategories, transferOrder, VERIFIED } from '../../domain/orders.ts';
 import { allOf, begun, opened } from '../flows.ts';
 import { newConfigFolder, temporaryFolder } from '../temporary-folder.ts';

@@ -6,7 +6,7 @@ import { afterAll } from 'vitest';
 import { storeFolder } from '../../../src/store/machine/folder.ts';
 import { ProfileStore } from '../../../src/store/machine/profiles.ts';
 import { openStore } from '../../../src/store/open.ts';
-import type { Store } from '../../../src/store/ports.ts';
+import type { Store } from '../../../src/store/ports/store.ts';
 import { parseAddress } from '../../../src/store/postgres/address.ts';
 import { Database } from '../../../src/store/postgres/database.ts';
 import { initStore } from '../../../src/store/postgres/init.ts';

@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { parseDate } from '../../../src/domain/calendar.ts';
-import type { ProfileData, SyncTarget } from '../../../src/store/ports.ts';
+import type { ProfileData } from '../../../src/store/ports/store.ts';
+import type { SyncTarget } from '../../../src/store/ports/sync.ts';
 import { newConfigFolder, temporaryFolder } from '../temporary-folder.ts';
 import { HOMES, type Place } from './homes.ts';
 

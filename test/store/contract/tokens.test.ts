@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { ReadTokens, StoredTokens, Tokens } from '../../../src/store/ports.ts';
+import type { ReadTokens, StoredTokens, Tokens } from '../../../src/store/ports/tokens.ts';
 import { newConfigFolder, temporaryFolder } from '../temporary-folder.ts';
 import { HOMES, type Place } from './homes.ts';
 

@@ -1,4 +1,4 @@
-import type { Sync, SyncTarget } from '../../ports.ts';
+import type { Sync, SyncTarget } from '../../ports/sync.ts';
 import { SyncRun as FolderRun, type SyncFolder } from './folder.ts';
 import type { SyncedRows } from './rows.ts';
 

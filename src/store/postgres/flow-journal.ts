@@ -1,0 +1,249 @@
+import { randomUUID } from 'node:crypto';
+import * as z from 'zod/mini';
+import { standingOf } from '../../domain/flow-states.ts';
+import { comparableReference } from '../../domain/order/sepa-text.ts';
+import { Psd2Error } from '../../errors.ts';
+import { createdAt, newFlowId } from '../flow/ids.ts';
+import { KINDS, type KnownKind } from '../flow/kinds.ts';
+import { overtaken } from '../flow/overtaken.ts';
+import { referenceIsUsed } from '../flow/reference-used.ts';
+import type { Begin, EventOf, FlowOf, Kind } from '../ports/flows.ts';
+import { type Database, LostAnswer, type Statements, Taken } from './database.ts';
+
+/** An event of a flow, as it stands in the database. */
+export const eventRow = z.object({
+  flow: z.string(),
+  n: z.number(),
+  writer: z.string(),
+  at: z.date(),
+  event: z.unknown(),
+});
+export type EventRow = z.infer<typeof eventRow>;
+const flowName = z.object({ flow: z.string() });
+
+/** Time and randomness, and what takes the flow of each transaction that is begun or opened. */
+export interface FlowWorld {
+  now: () => Date;
+  random: () => number;
+  onFlow?: ((transactionId: string, flow: string) => void) | undefined;
+}
+
+/** A flow as this worker knows it. */
+export interface Known<Flow> {
+  current: Flow;
+  events: number;
+}
+
+/**
+ * The rows of the flows of one profile: one for each, and one for each of its events, with the number of the event in the
+ * primary key. So of two workers that write the next event of a flow, the database lets one.
+ */
+export class FlowJournal {
+  readonly #database: Database;
+  readonly #profile: string;
+  readonly #world: FlowWorld;
+  /** Names who writes an event, so that an answer that was lost can be looked up. */
+  readonly #writer = randomUUID();
+
+  constructor(database: Database, profile: string, world: FlowWorld) {
+    this.#database = database;
+    this.#profile = profile;
+    this.#world = world;
+  }
+
+  /**
+   * The flow, its first event and its reference are one transaction.
+   *
+   * @throws Psd2Error `duplicate_reference`, `config`
+   */
+  async create<K extends Kind>(kind: K, begin: Begin<K>): Promise<{ flow: string; known: Known<FlowOf<K>> }> {
+    const { prefix, created, apply, referenceOf }: KnownKind<K> = KINDS[kind];
+    const now = this.#world.now();
+    const newest = await this.#database.lookOne(
+      flowName,
+      `select flow from psd2.flows where profile = $1 and kind = $2 order by flow collate "C" desc limit 1`,
+      [this.#profile, kind],
+    );
+    const flow = newFlowId({ prefix }, now, newest?.flow, this.#world.random);
+    const event = created(flow, begin);
+    const current = apply(undefined, event, now.toISOString());
+    const reference = referenceOf?.(current) ?? null;
+    const compared = reference === null ? null : comparableReference(reference);
+    try {
+      await this.#database.transaction(async (statements) => {
+        await this.#assertMayBegin(statements);
+        await statements.query(
+          z.unknown(),
+          `with durable as materialized (select set_config('synchronous_commit', 'on', true)),
+           begun as (insert into psd2.flows (profile, flow, kind, state, standing, transaction_id, reference, under_way,
+             created_at, updated_at) select $1, $2, $3, $4, $5, $6, $7, true, $8, clock_timestamp() from durable)
+           insert into psd2.flow_events (profile, flow, n, writer, at, event) values ($1, $2, 1, $9, $8, $10)`,
+          [
+            ...[
+              this.#profile,
+              flow,
+              kind,
+              current.state,
+              standingOf(current),
+              current.transactionId,
+              compared,
+              now,
+            ],
+            ...[this.#writer, JSON.stringify(event)],
+          ],
+        );
+      });
+    } catch (error) {
+      if (error instanceof Taken && error.constraint === 'flows_reference')
+        throw await this.#inUse(reference ?? '');
+      if (!(error instanceof LostAnswer)) throw error;
+      if (!(await this.#isWritten(flow, 1))) throw this.#notWritten(flow, error);
+    }
+    return { flow, known: { current, events: 1 } };
+  }
+
+  /** Waits for who keeps flows from beginning, and keeps who is about to from doing so until the end of the transaction. */
+  async #assertMayBegin(statements: Statements): Promise<void> {
+    await statements.query(
+      z.unknown(),
+      `select pg_advisory_xact_lock_shared(hashtext('psd2.begin ' || $1))`,
+      [this.#profile],
+    );
+    const [closed] = await statements.query(
+      z.object({ worker: z.string() }),
+      `select coalesce(worker, '') as worker from psd2.claims
+       where profile = $1 and kind = 'begin' and until > clock_timestamp()`,
+      [this.#profile],
+    );
+    if (!closed) return;
+    throw new Psd2Error('config', `The journal of the profile is in use by ${closed.worker}`, {
+      hint: 'Wait until it has ended, then run this again.',
+    });
+  }
+
+  /** The error of a reference that another transfer has which has not plainly failed. */
+  async #inUse(reference: string): Promise<Psd2Error> {
+    const holder = await this.#database.lookOne(
+      flowName,
+      `select flow from psd2.flows where profile = $1 and reference = $2 and standing <> 'refused'`,
+      [this.#profile, comparableReference(reference)],
+    );
+    // It has plainly failed in the meantime.
+    if (!holder)
+      return new Psd2Error('config', 'The reference was free again a moment later', {
+        hint: 'Run this again.',
+      });
+    const { flow } = holder;
+    try {
+      return referenceIsUsed(reference, { flow, transfer: (await this.read('transfer', flow)).current });
+    } catch (damage) {
+      if (!(damage instanceof Psd2Error)) throw damage;
+      return referenceIsUsed(reference, { flow, damage });
+    }
+  }
+
+  /**
+   * Commits the next event of a flow, durably.
+   *
+   * @param claim the number of the claim that has to hold; null where none has to
+   */
+  async append<K extends Kind>(
+    kind: K,
+    flow: string,
+    { current, events }: Known<FlowOf<K>>,
+    event: EventOf<K>,
+    claim: string | null,
+  ): Promise<Known<FlowOf<K>>> {
+    const { apply, resourceIdOf }: KnownKind<K> = KINDS[kind];
+    const n = events + 1;
+    const at = this.#world.now();
+    const next = apply(current, event, at.toISOString());
+    const values = [
+      ...[this.#profile, flow, n, this.#writer, at, JSON.stringify(event)],
+      ...[next.state, standingOf(next), resourceIdOf(next), claim],
+    ];
+    try {
+      // The claim's row is held until the end of the statement: nobody takes it over in between.
+      const [written] = await this.#database.query(
+        z.object({ events: z.number() }),
+        `with durable as materialized (select set_config('synchronous_commit', 'on', true)),
+         mine as materialized (select from psd2.claims where profile = $1 and kind = 'flow' and name = $2
+           and ($10::bigint is null or number = $10::bigint) for share),
+         written as (insert into psd2.flow_events (profile, flow, n, writer, at, event)
+           select $1, $2, $3, $4, $5, $6 from durable, mine returning n),
+         changed as (update psd2.flows set state = $7, standing = $8, resource_id = $9, updated_at = clock_timestamp()
+           where profile = $1 and flow = $2 and exists (select from written))
+         select count(*)::int as events from written`,
+        values,
+      );
+      if (written?.events !== 1) throw overtaken(flow);
+    } catch (error) {
+      if (error instanceof Taken) throw overtaken(flow);
+      if (!(error instanceof LostAnswer)) throw error;
+      // Over a new connection: what is there is there. What is not may still come: it counts as not happened.
+      if (!(await this.#isWritten(flow, n))) throw this.#notWritten(flow, error);
+    }
+    return { current: next, events: n };
+  }
+
+  /** Whether an event stands in the database, by this worker. @throws Psd2Error `config` when that can't be told */
+  async #isWritten(flow: string, n: number): Promise<boolean> {
+    const found = await this.#database.lookOne(
+      z.object({ writer: z.string() }),
+      'select writer from psd2.flow_events where profile = $1 and flow = $2 and n = $3',
+      [this.#profile, flow, n],
+    );
+    return found?.writer === this.#writer;
+  }
+
+  /** @throws Psd2Error `config` when there is none, or it is damaged */
+  async read<K extends Kind>(kind: K, flow: string): Promise<Known<FlowOf<K>>> {
+    return this.fold(kind, flow, await this.events(flow));
+  }
+
+  /** In their order; none where there is no such flow. */
+  async events(flow: string): Promise<EventRow[]> {
+    if (createdAt(flow) === undefined) return [];
+    return this.#database.look(
+      eventRow,
+      'select flow, n, writer, at, event from psd2.flow_events where profile = $1 and flow = $2 order by n',
+      [this.#profile, flow],
+    );
+  }
+
+  /** @throws Psd2Error `config` when an event is missing or can't follow those before it */
+  fold<K extends Kind>(kind: K, flow: string, events: readonly EventRow[]): Known<FlowOf<K>> {
+    const { schema, apply }: KnownKind<K> = KINDS[kind];
+    let current: FlowOf<K> | undefined;
+    for (const [index, { n, at, event }] of events.entries()) {
+      const { data } = schema.safeParse(event);
+      if (data === undefined || n !== index + 1) throw this.damaged(flow, index + 1);
+      try {
+        current = apply(current, data, at.toISOString());
+      } catch (cause) {
+        throw this.damaged(flow, n, cause);
+      }
+    }
+    if (current === undefined) throw this.damaged(flow, 1);
+    return { current, events: events.length };
+  }
+
+  /** @param n the event that is damaged */
+  damaged(flow: string, n: number, cause?: unknown): Psd2Error {
+    return new Psd2Error(
+      'config',
+      `The journal of ${flow} at ${this.#database.shown} is damaged at event ${n}`,
+      {
+        hint: 'It is the record of a flow: restore it from a backup, or update psd2 if a newer one wrote it.',
+        cause,
+      },
+    );
+  }
+
+  #notWritten(flow: string, cause: unknown): Psd2Error {
+    return new Psd2Error('config', `The journal of ${flow} cannot be written: the connection was lost`, {
+      hint: `What the journal would not know of is not begun. Check PostgreSQL at ${this.#database.shown}, then resume.`,
+      cause,
+    });
+  }
+}
