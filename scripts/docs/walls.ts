@@ -154,7 +154,7 @@ export const WALLS: Record<string, readonly string[]> = {
   certificates: ['errors.ts', 'quote-for-shell.ts'],
   callback: ['certificates', 'domain', 'errors.ts'],
   terminal: ['advice.ts', 'did-you-mean.ts', 'domain', 'errors.ts'],
-  statements: ['domain', 'terminal/csv.ts'],
+  statements: ['domain', 'terminal/output/csv.ts'],
   domain: ['errors.ts'],
 
   'store/ports': ['domain', 'errors.ts'],

@@ -132,7 +132,8 @@ async function fill(home: Home): Promise<string> {
 /** The tokens and their generation; what else a home says of them is its own. */
 function shown(tokens: ReadTokens | undefined) {
   if (!tokens) return undefined;
-  const { accessToken, refreshToken, accessTokenExpiresAt, refreshTokenExpiresAt, scope, generation } = tokens;
+  const { accessToken, refreshToken, accessTokenExpiresAt, refreshTokenExpiresAt, scope, generation } =
+    tokens;
   const times = { accessTokenExpiresAt, refreshTokenExpiresAt };
   return { accessToken, refreshToken, ...times, scope, generation };
 }

@@ -4,7 +4,7 @@ import { addDays, bankDay, bankLocalTime, type IsoDate, parseDate } from '../../
 import { Psd2Error } from '../../errors.ts';
 import { DAYS_WITHOUT_SCA } from '../../flows/sync.ts';
 import { cleanText } from '../../terminal/clean.ts';
-import type { Column } from '../../terminal/output.ts';
+import type { Column } from '../../terminal/output/output.ts';
 import type { Context } from '../context.ts';
 import { customerOf } from '../open/store.ts';
 import { keepHeapSmall } from '../shared/keep-heap-small.ts';

@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import { standingOf } from '../../domain/flow-states.ts';
-import { comparableReference } from '../../domain/sepa-text.ts';
+import { comparableReference } from '../../domain/order/sepa-text.ts';
 import { Psd2Error } from '../../errors.ts';
 import { isFlowId } from '../flow/ids.ts';
 import { KINDS, type KnownKind, kindOf } from '../flow/kinds.ts';
