@@ -4,6 +4,7 @@ import { consentCategories, transferOrder, VERIFIED } from '../../domain/orders.
 import { allOf, begun, opened } from '../flows.ts';
 import { newConfigFolder, temporaryFolder } from '../temporary-folder.ts';
 import { HOMES, type Place } from './homes.ts';
+import { orderOf } from './overlap.ts';
 
 const temporary = temporaryFolder();
 const SENT = { requestId: 'q1', digest: 'SHA-256=x' };
@@ -76,14 +77,8 @@ describe.each(HOMES)('the flows in $name', ({ open }) => {
 
   it('are worked on by one worker at a time', async () => {
     const { flow } = (await begun(flows, 'transfer', order())).current;
-    const steps: string[] = [];
-    const work = (store: Flows) =>
-      store.resume('transfer', flow, async () => {
-        steps.push('begins');
-        await new Promise((resolve) => setImmediate(resolve));
-        steps.push('ends');
-      });
-    await Promise.all([work(flows), work(others)]);
+    const work = (store: Flows) => (atWork: () => Promise<void>) => store.resume('transfer', flow, atWork);
+    const steps = await orderOf([work(flows), work(others)], () => others.find('transfer', flow));
     expect(steps).toEqual(['begins', 'ends', 'begins', 'ends']);
   });
 

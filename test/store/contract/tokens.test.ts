@@ -2,6 +2,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import type { ReadTokens, StoredTokens, Tokens } from '../../../src/store/ports/tokens.ts';
 import { newConfigFolder, temporaryFolder } from '../temporary-folder.ts';
 import { HOMES, type Place } from './homes.ts';
+import { orderOf } from './overlap.ts';
 
 const temporary = temporaryFolder();
 const BANK = new URL('https://bank.example/psd2');
@@ -89,14 +90,8 @@ describe.each(HOMES)('the tokens in $name', ({ open }) => {
   });
 
   it('are changed by one worker at a time', async () => {
-    const steps: string[] = [];
-    const work = (store: Tokens) =>
-      store.change(CUSTOMER, async () => {
-        steps.push('begins');
-        await new Promise((resolve) => setImmediate(resolve));
-        steps.push('ends');
-      });
-    await Promise.all([work(tokens), work(others)]);
+    const work = (store: Tokens) => (atWork: () => Promise<void>) => store.change(CUSTOMER, atWork);
+    const steps = await orderOf([work(tokens), work(others)], () => others.read(CUSTOMER));
     expect(steps).toEqual(['begins', 'ends', 'begins', 'ends']);
   });
 
