@@ -59,7 +59,7 @@ describe.each(HOMES)('the flows in $name', ({ open }) => {
     await expect(flows.find('transfer', 'tr-')).rejects.toMatchObject({
       code: 'flow_not_found',
       message: '"tr-" fits 2 flows',
-      hint: `Give more of it: ${second.current.flow}, ${first.current.flow}`,
+      hint: `Give more of it: ${second.current.flow}, ${first.current.flow}.`,
     });
   });
 
