@@ -36,6 +36,7 @@ export const ROOMS = {
       'test/store/journal-durability.test.ts',
       'test/store/contract/flows.test.ts',
       'test/store/left-behind.test.ts',
+      'test/store/flow-file.test.ts',
     ],
   },
   flows: { least: 90, mutate: ['src/flows/**'], tests: ['test/flows'] },

@@ -105,7 +105,7 @@ describe('a lock that shows no sign of life', () => {
     expect(await holderOf(path)).toBe('process 1 on h since 2020-01-01T00:00:00.000Z');
   });
 
-  it('is nobody’s once it was given back', async () => {
+  it('has no holder once it was given back', async () => {
     const { path, lock } = deadLock();
     clock(second, () => {
       rmSync(lock);
@@ -155,7 +155,7 @@ describe('a lock that shows no sign of life', () => {
     expect(await withLock(path, 'It', async () => 'taken', 60_000)).toBe('taken');
   });
 
-  it('and cannot be taken away is an error that says what to do', async () => {
+  it('is an error that says what to do where it cannot be taken away', async () => {
     const { path, lock } = deadLock();
     clock(second);
     insteadOfTakingAway(() => {
