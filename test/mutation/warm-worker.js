@@ -12,7 +12,7 @@ const state = switches.__stryker__;
 const LONG = 300;
 
 /** A test that takes so much longer than it took without a mutant has not ended, in milliseconds and times. */
-const PATIENCE = { least: 3_000, times: 10 };
+const PATIENCE = { least: 2_000, times: 5 };
 
 /**
  * The thread of warm-runner.js: it runs no test files by itself, but those that it is told to, again and again.
