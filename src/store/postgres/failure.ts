@@ -1,4 +1,5 @@
 import { Psd2Error } from '../../errors.ts';
+import { halfCopied, movedAway } from '../copy/moved.ts';
 import { systemCode } from '../disk/system-error.ts';
 
 /** What PostgreSQL and the connection to it say (PostgreSQL, appendix A, "Error Codes"; Node.js, `tls`), and what to do. */
@@ -128,6 +129,11 @@ export function isPassing(error: unknown): boolean {
 
 /** @param shown host, port and database. @returns what the operator is told of it: never a password */
 export function storeFailure(shown: string, error: unknown): Psd2Error {
+  // What psd2.refuse_moved says, with the other store's place.
+  if (codeOf(error) === 'PD001' && error instanceof Error)
+    return movedAway(`PostgreSQL at ${shown}`, error.message);
+  if (codeOf(error) === 'PD002' && error instanceof Error)
+    return halfCopied(`PostgreSQL at ${shown}`, error.message);
   const known = KNOWN[codeOf(error)];
   if (known)
     return new Psd2Error('config', `PostgreSQL at ${shown} ${known.what}`, {
