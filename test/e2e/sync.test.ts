@@ -205,7 +205,7 @@ describe('psd2 sync', () => {
       stalled.kill('SIGCONT');
       const ended = await stalled.ended;
       expect(ended.code, ended.stderr).toBe(3);
-      expect(ended.stderr).toContain(`Another psd2 sync has gone on with the folder ${folder}/5000001`);
+      expect(ended.stderr).toContain(`Another psd2 sync has taken over the folder ${folder}/5000001`);
       expect(contentOf1(folder)).toEqual(whole);
       const again = readReport(await sync(folder, '--customer', '5000001'));
       expect(again.totals).toMatchObject({ newTransactions: 0, synced: 1 });

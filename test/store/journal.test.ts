@@ -315,8 +315,8 @@ it('does not go on with a flow that another process has gone on with', async () 
   const before = readFileSync(pathOf(flow), 'utf8');
   const overtaken = expect.objectContaining({
     code: 'overtaken',
-    message: `Another psd2 has gone on with ${flow} in the meantime`,
-    hint: 'This one does nothing more with it. See how far it is:',
+    message: `Another psd2 has continued ${flow} in the meantime`,
+    hint: 'This one stops working on it. See its current state:',
     next: [['transfer', 'show', flow]],
   });
   await expect(open.assertOurs()).rejects.toThrow(overtaken);

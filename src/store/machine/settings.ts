@@ -303,7 +303,11 @@ export function missingSetting({ name: profile, settings }: Profile, key: TextSe
 export function applicationNameOf(profile: Profile, key: 'applicationName' | 'ccApplicationName'): string {
   const name = requireSetting(profile, key);
   if (/^[\x20-\x7e]+$/.test(name) && !/["\\]/.test(name)) return name;
-  throw new Psd2Error('config', 'The application name contains a character that the Signature header cannot carry', {
-    hint: 'Use the registered name: printable ASCII without quotes and backslashes (PSD2_APP_NAME).',
-  });
+  throw new Psd2Error(
+    'config',
+    'The application name contains a character that the Signature header cannot carry',
+    {
+      hint: 'Use the registered name: printable ASCII without quotes and backslashes (PSD2_APP_NAME).',
+    },
+  );
 }

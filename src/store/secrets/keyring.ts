@@ -43,7 +43,10 @@ async function loadKeyring(): Promise<typeof import('@napi-rs/keyring')> {
     throw new Psd2Error(
       'config',
       "The system's keyring cannot be used: the package @napi-rs/keyring does not load here",
-      { hint: 'Install psd2-cli with its optional dependencies, on a system that the package supports.', cause },
+      {
+        hint: 'Install psd2-cli with its optional dependencies, on a system that the package supports.',
+        cause,
+      },
     );
   }
 }

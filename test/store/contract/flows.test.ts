@@ -54,12 +54,12 @@ describe.each(HOMES)('the flows in $name', ({ open }) => {
     expect([await allOf(profile, 'transfer'), await allOf(profile, 'consent')]).toEqual([[], []]);
     await expect(flows.find('transfer', consent.current.flow)).rejects.toMatchObject({
       code: 'flow_not_found',
-      message: `No flow of this profile fits "${consent.current.flow}"`,
+      message: `No flow of this profile matches "${consent.current.flow}"`,
     });
     await expect(flows.find('transfer', 'tr-')).rejects.toMatchObject({
       code: 'flow_not_found',
-      message: '"tr-" fits 2 flows',
-      hint: `Give more of it: ${second.current.flow}, ${first.current.flow}.`,
+      message: '"tr-" matches 2 flows',
+      hint: `Give more characters of the id: ${second.current.flow}, ${first.current.flow}.`,
     });
   });
 
