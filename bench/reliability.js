@@ -1,4 +1,4 @@
-// What docs/reliability.md rests on: npm run reliability [-- --anew]
+// What docs/reliability.md rests on: npm run reliability [-- --anew], and npm run reliability -- fleet (reliability-fleet.js).
 // Stops psd2 at every point between two of its steps, in every way, and writes down what came of it. Outcomes are kept
 // as they come, under node_modules/.cache, for this very program and these very tests: a second call goes on from
 // them, --anew begins again. CRASH_SEED has no part in it: every point is taken.
@@ -16,6 +16,11 @@ import {
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+
+if (process.argv.includes('fleet')) {
+  await import('./reliability-fleet.js');
+  process.exit();
+}
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const page = join(root, 'docs', 'reliability.md');

@@ -1,5 +1,5 @@
 import { Psd2Error } from '../errors.ts';
-import { OUTPUT_FORMATS, type OutputFormat, parseOutputFormat } from '../terminal/output.ts';
+import { OUTPUT_FORMATS, type OutputFormat, parseOutputFormat } from '../terminal/output/output.ts';
 import type { RawGlobals } from './globals.ts';
 
 /** The options that choose the output, as they were given. */

@@ -144,12 +144,18 @@ export async function buildProgram(
         // Commander tells apart what was typed, what the environment gave, and the default.
         (option) => SOURCES[program.getOptionValueSource(option) ?? 'default'] ?? 'default',
       ));
-
   for (const [name, { description, declare }] of Object.entries(COMMANDS)) {
     const command = new Command(name).description(description);
     if (!words || words.includes(name)) (await declare())(command, run, version);
     program.addCommand(command);
   }
+  declareHelp(program);
+  configure(program);
+  return program;
+}
+
+/** `psd2 help`, and what ends `psd2 --help`. */
+function declareHelp(program: CommandUnknownOpts): void {
   program
     .command('help')
     .argument('[command...]', 'a command, or a topic')
@@ -168,8 +174,6 @@ Examples:
 
 Help: psd2 help <command>, or psd2 help <topic> (${Object.keys(TOPICS).join(', ')})`,
   );
-  configure(program);
-  return program;
 }
 
 /** Reads this process's arguments, runs the command they name, and sets the exit code. */

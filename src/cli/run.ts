@@ -5,7 +5,7 @@ import { checkStore, storeFolder } from '../store/machine/folder.ts';
 import { ProfileStore } from '../store/machine/profiles.ts';
 import { passphraseIn } from '../store/machine/settings.ts';
 import { cleanLines } from '../terminal/clean.ts';
-import { openOutput, silentOutput } from '../terminal/output.ts';
+import { openOutput, silentOutput } from '../terminal/output/output.ts';
 import { openTerminal, type Terminal } from '../terminal/terminal.ts';
 import { type RawGlobals, readGlobals } from './globals.ts';
 import { watchOutput } from './lost-output.ts';
@@ -110,7 +110,7 @@ async function openStdout(mode: OutputMode, { say, warn }: Terminal, interruptio
     interruption.isPaging = isPaging;
   });
   const hasStates = mode.colour && mode.format === 'table';
-  const paintState = hasStates ? (await import('../terminal/states.ts')).paintState : undefined;
+  const paintState = hasStates ? (await import('../terminal/output/states.ts')).paintState : undefined;
   return openOutput(process.stdout, { ...mode, paintState, say, query: await readQuery(mode.query), page });
 }
 
@@ -128,7 +128,7 @@ async function readStdin(signal: AbortSignal): Promise<string> {
 async function readQuery(expression: string | undefined) {
   return expression === undefined
     ? undefined
-    : (await import('../terminal/query.ts')).compileQuery(expression);
+    : (await import('../terminal/output/query.ts')).compileQuery(expression);
 }
 
 /** The way to the operator's pager, where stdout is a terminal and there is one. */

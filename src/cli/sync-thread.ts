@@ -6,7 +6,7 @@ import { Psd2Error } from '../errors.ts';
 import { storeFolder } from '../store/machine/folder.ts';
 import { ProfileStore } from '../store/machine/profiles.ts';
 import { passphraseIn } from '../store/machine/settings.ts';
-import { silentOutput } from '../terminal/output.ts';
+import { silentOutput } from '../terminal/output/output.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 import { realWorld } from './world.ts';
 

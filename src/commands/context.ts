@@ -5,7 +5,7 @@ import type { ProfileStore } from '../store/machine/profiles.ts';
 import { type Environment, openProfile, type Profile } from '../store/machine/settings.ts';
 import type { ProfileData, Store } from '../store/ports/store.ts';
 import type { GrantType } from '../store/ports/tokens.ts';
-import type { Output } from '../terminal/output.ts';
+import type { Output } from '../terminal/output/output.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 import type { AccountReads } from './open/account-reads.ts';
 import type { ApplicationBank, CustomerBank, Transport } from './open/bank.ts';

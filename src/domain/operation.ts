@@ -1,6 +1,6 @@
 import type { Money } from './decimal.ts';
 import type { ProductId } from './identifiers.ts';
-import type { PayeeCheck, PayeeSource } from './payee-check.ts';
+import type { PayeeCheck, PayeeSource } from './order/payee-check.ts';
 import { type Resolution, type ResolvedEvent, resolutionOf } from './resolution.ts';
 
 /** The states of an operation (a transfer is one), as `psd2` shows them. */
@@ -206,11 +206,14 @@ export function nextFurtherData({ furtherData, furtherSteps }: FurtherSteps): st
 
 type FurtherSteps = Pick<Operation<OrderTarget>, 'furtherData' | 'furtherSteps'>;
 
+/** The part of an operation that an event changes. */
+type Changes = Partial<Omit<Operation<OrderTarget>, 'order'>>;
+
 function changes(
-  { furtherSteps, verification: known }: Pick<Operation<OrderTarget>, 'furtherSteps' | 'verification'>,
+  operation: Pick<Operation<OrderTarget>, 'furtherSteps' | 'verification'>,
   event: StepEvent,
   at: string,
-): Partial<Omit<Operation<OrderTarget>, 'order'>> {
+): Changes {
   switch (event.type) {
     case 'approach-sent':
     case 'sca-returned':
@@ -219,26 +222,10 @@ function changes(
       return { reached: true };
     case 'verify-not-begun':
       return { reached: false };
-    case 'verified': {
-      const { resourceId, totalAmount, commissions, bankName, nextStep } = event;
-      return {
-        state: 'verified',
-        verification: { resourceId, totalAmount, commissions, bankName, nextStep },
-      };
-    }
+    case 'verified':
+      return { state: 'verified', verification: verificationOf(event) };
     case 'further-verified':
-      return {
-        furtherSteps: furtherSteps + 1,
-        furtherStepOpen: false,
-        verification: {
-          resourceId: event.resourceId,
-          // A further step need not say again what the first one said.
-          totalAmount: event.totalAmount ?? known?.totalAmount ?? null,
-          commissions: event.commissions ?? known?.commissions ?? null,
-          bankName: event.bankName ?? known?.bankName ?? null,
-          nextStep: event.nextStep,
-        },
-      };
+      return furtherVerified(operation, event);
     case 'further-data':
       return { furtherData: event.data };
     case 'further-verify-sent':
@@ -246,18 +233,9 @@ function changes(
     case 'verify-refused':
       return { state: 'failed', executionStatusDescription: event.description ?? null };
     case 'verify-again':
-      return {
-        state: 'created',
-        furtherSteps: 0,
-        furtherStepOpen: false,
-        verification: null,
-        payeeCheck: null,
-        accepted: false,
-      };
-    case 'payee-checked': {
-      const { result, name, problem } = event;
-      return { payeeCheck: { result, name, problem } };
-    }
+      return VERIFIED_ANEW;
+    case 'payee-checked':
+      return { payeeCheck: { result: event.result, name: event.name, problem: event.problem } };
     case 'accepted':
       return { accepted: true };
     case 'cancelled':
@@ -267,17 +245,7 @@ function changes(
     case 'sca-started':
       return { state: 'authorizing' };
     case 'authorization':
-      return {
-        authorizationStatus: event.bankStatus,
-        state: (
-          {
-            AUTHORIZED: 'authorized',
-            NOT_AUTHORIZED: 'rejected',
-            EXPIRED: 'expired',
-            PENDING: 'authorizing',
-          } as const
-        )[event.status],
-      };
+      return { state: STATE_OF_AUTHORIZATION[event.status], authorizationStatus: event.bankStatus };
     case 'execute-sent':
       return { state: 'executing' };
     case 'execute-not-begun':
@@ -289,17 +257,73 @@ function changes(
     case 'execute-unanswered':
       return { state: 'unknown' };
     case 'settlement':
-      return {
-        state: ({ OK: 'settled', KO: 'failed', PENDING: 'executed' } as const)[event.status],
-        executionStatus: event.status,
-        executionStatusDescription: event.description,
-      };
+      return settled(event);
     case 'resolved':
       return {
         state: event.outcome === 'executed' ? 'executed' : 'failed',
         resolution: resolutionOf(event, at),
       };
   }
+}
+
+const STATE_OF_AUTHORIZATION = {
+  AUTHORIZED: 'authorized',
+  NOT_AUTHORIZED: 'rejected',
+  EXPIRED: 'expired',
+  PENDING: 'authorizing',
+} as const satisfies Record<AuthorizationStatus, OperationState>;
+
+const STATE_OF_SETTLEMENT = {
+  OK: 'settled',
+  KO: 'failed',
+  PENDING: 'executed',
+} as const satisfies Record<SettlementStatus, OperationState>;
+
+/** As it was created, since what was verified then counts no more. */
+const VERIFIED_ANEW = {
+  state: 'created',
+  furtherSteps: 0,
+  furtherStepOpen: false,
+  verification: null,
+  payeeCheck: null,
+  accepted: false,
+} as const satisfies Changes;
+
+/** @returns these fields alone, since the event has its own beside them */
+function verificationOf({
+  resourceId,
+  totalAmount,
+  commissions,
+  bankName,
+  nextStep,
+}: Verification): Verification {
+  return { resourceId, totalAmount, commissions, bankName, nextStep };
+}
+
+/** A further step need not say again what the first one said. */
+function furtherVerified(
+  { furtherSteps, verification: known }: Pick<Operation<OrderTarget>, 'furtherSteps' | 'verification'>,
+  said: Verification,
+): Changes {
+  return {
+    furtherSteps: furtherSteps + 1,
+    furtherStepOpen: false,
+    verification: {
+      resourceId: said.resourceId,
+      totalAmount: said.totalAmount ?? known?.totalAmount ?? null,
+      commissions: said.commissions ?? known?.commissions ?? null,
+      bankName: said.bankName ?? known?.bankName ?? null,
+      nextStep: said.nextStep,
+    },
+  };
+}
+
+function settled({ status, description }: { status: SettlementStatus; description: string | null }): Changes {
+  return {
+    state: STATE_OF_SETTLEMENT[status],
+    executionStatus: status,
+    executionStatusDescription: description,
+  };
 }
 
 /** What is to be done next with an operation, or `done` when it has come to its end. */

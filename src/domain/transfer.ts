@@ -1,8 +1,8 @@
 import type { IsoDate } from './calendar.ts';
 import type { Decimal } from './decimal.ts';
-import type { Iban } from './iban.ts';
 import { applyOperationEvent, type Operation, type OperationEvent, type OrderTarget } from './operation.ts';
-import type { PayeeSource } from './payee-check.ts';
+import type { Iban } from './order/iban.ts';
+import type { PayeeSource } from './order/payee-check.ts';
 
 /** What the operator ordered. */
 export interface TransferOrder extends OrderTarget {

@@ -7,8 +7,8 @@ import { type Authorization, isExecuted, isPending, readAuthorization } from '..
 import { Psd2Error } from '../errors.ts';
 import type { Open } from '../store/ports/flows.ts';
 import { announcing } from './announce.ts';
-import { findOut } from './execute-outcome.ts';
 import { lackingResource } from './lacking-resource.ts';
+import { findOut } from './outcome/execute-outcome.ts';
 import type { FlowPorts } from './ports.ts';
 import { awaitAuthorization, type ScaSubject, sendCustomerToSca } from './sca.ts';
 

@@ -15,18 +15,18 @@ import {
 import { Psd2Error } from '../errors.ts';
 import type { OpenFlow } from '../store/ports/flows.ts';
 import { announcing } from './announce.ts';
-import { askDecision, askOutcome, askSettlement, resourceOf, whatHappened } from './ask-operation.ts';
+import { askDecision, askOutcome, askSettlement, resourceOf, whatHappened } from './outcome/ask-operation.ts';
 import {
   isUnrecorded,
   outcomeOfFailedExecute,
   outcomeUnknown,
   recordFound,
   recordOutcome,
-} from './execute-outcome.ts';
-import { endOfOperation } from './operation-end.ts';
+} from './outcome/execute-outcome.ts';
+import { endOfOperation } from './outcome/operation-end.ts';
+import type { ExecutionStatus } from './outcome/settlement.ts';
 import type { FlowPorts } from './ports.ts';
 import { awaitAuthorization, type ScaSubject, sendCustomerToSca } from './sca.ts';
-import type { ExecutionStatus } from './settlement.ts';
 
 export interface OperationPorts<Order extends OrderTarget> extends FlowPorts {
   /** Shows the operator what the bank verified and asks; false means the operator said no. */

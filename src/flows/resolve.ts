@@ -12,9 +12,9 @@ import {
 import type { ResolvedEvent, ResolvedOutcome } from '../domain/resolution.ts';
 import { Psd2Error } from '../errors.ts';
 import type { OpenFlow } from '../store/ports/flows.ts';
-import { whatHappened } from './ask-operation.ts';
 import type { OperationCalls } from './operation.ts';
-import { readSettlementStatus } from './settlement.ts';
+import { whatHappened } from './outcome/ask-operation.ts';
+import { readSettlementStatus } from './outcome/settlement.ts';
 
 /** What the bank says of a flow that a person is about to end. */
 export interface BankWord<Event> {

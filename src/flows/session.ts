@@ -43,76 +43,93 @@ export function toStoredTokens(granted: GrantedTokens, now: Date, before?: Store
  * @returns a source that throws Psd2Error `not_logged_in` when there is no token and no way to a new one
  */
 export function openSession(settings: SessionSettings): TokenSource {
-  const { keeper, world } = settings;
+  return new Session(settings);
+}
 
-  const isFresh = (tokens: StoredTokens | undefined): tokens is UsableTokens =>
-    tokens !== undefined &&
-    tokens.accessToken !== null &&
-    (tokens.accessTokenExpiresAt === null ||
-      Date.parse(tokens.accessTokenExpiresAt) - world.now().getTime() > LEAST_LEFT_MS);
+class Session implements TokenSource {
+  readonly #settings: SessionSettings;
+  /** What the calls before went with. Where another process has ended or renewed it, the bank refuses it. */
+  #held: StoredTokens | undefined;
+
+  constructor(settings: SessionSettings) {
+    this.#settings = settings;
+  }
+
+  async current(): Promise<string> {
+    const { keeper, grantType } = this.#settings;
+    if (!this.#isFresh(this.#held)) this.#held = await keeper.read();
+    if (!this.#held) throw notLoggedIn(grantType);
+    return this.#isFresh(this.#held) ? this.#held.accessToken : this.#renew(() => true);
+  }
+
+  renewed(refused: string): Promise<string> {
+    this.#held = undefined;
+    return this.#renew((tokens) => tokens.accessToken !== refused);
+  }
+
+  #isFresh(tokens: StoredTokens | undefined): tokens is UsableTokens {
+    return (
+      tokens !== undefined &&
+      tokens.accessToken !== null &&
+      (tokens.accessTokenExpiresAt === null ||
+        Date.parse(tokens.accessTokenExpiresAt) - this.#settings.world.now().getTime() > LEAST_LEFT_MS)
+    );
+  }
+
+  async #renew(isUsable: (tokens: UsableTokens) => boolean): Promise<string> {
+    for (;;) {
+      const accessToken = await this.#settings.keeper.change((slot) => this.#renewIn(slot, isUsable));
+      if (accessToken !== undefined) return accessToken;
+    }
+  }
+
+  /** Renews what is stored, as the one worker who may. @returns undefined where another one has the claim now */
+  async #renewIn(slot: TokenSlot, isUsable: (tokens: UsableTokens) => boolean): Promise<string | undefined> {
+    const { keeper, world } = this.#settings;
+    const tokens = await slot.read();
+    // Another process may have renewed it while this one waited for the lock.
+    if (this.#isFresh(tokens) && isUsable(tokens)) return tokens.accessToken;
+    // The bank spends the refresh token at once: what it gives instead must find its place.
+    const giveBack = await keeper.ready();
+    try {
+      return await world.finish(keeper.whose, () => this.#spend(slot, tokens, giveBack));
+    } catch (error) {
+      await giveBack();
+      if (error instanceof ClaimLost) return undefined;
+      if (isInterruption(error)) throw error;
+      // Another process, which was stopped after it had sent the same refresh token, may have been first: whatever
+      // the bank calls its refusal, the tokens that are stored since are good.
+      const now = await slot.read();
+      if (this.#isFresh(now) && now.accessToken !== tokens?.accessToken) return now.accessToken;
+      throw slot.takenOverFrom === undefined ? error : withOther(error, slot.takenOverFrom);
+    }
+  }
+
+  /** Asks the bank for new tokens and stores them in the room that is kept for them. @throws ClaimLost */
+  async #spend(
+    slot: TokenSlot,
+    tokens: ReadTokens | undefined,
+    giveBack: () => Promise<void>,
+  ): Promise<string> {
+    const granted = await requestNew(this.#settings, slot, tokens, async () => {
+      if (!(await slot.isOurs(tokens))) throw new ClaimLost();
+    });
+    await giveBack();
+    const kept = await this.#keep(slot, tokens, granted);
+    if (!kept?.accessToken) throw notLoggedIn(this.#settings.grantType);
+    return kept.accessToken;
+  }
 
   /** Stores what the bank gave. @returns the tokens to go on with: another process may have stored newer ones */
-  const keep = async (slot: TokenSlot, spent: ReadTokens | undefined, renewed: StoredTokens) => {
+  async #keep(slot: TokenSlot, spent: ReadTokens | undefined, renewed: StoredTokens) {
     try {
       return await slot.replace(spent, renewed);
     } catch (error) {
-      if (!(error instanceof Psd2Error) || settings.grantType === 'client_credentials') throw error;
+      if (!(error instanceof Psd2Error) || this.#settings.grantType === 'client_credentials') throw error;
       const hint = `The bank has renewed the login, and it is lost. ${error.hint ?? ''}`.trimEnd();
       throw error.with({ hint: `${hint} Then log in again:`, next: [['auth', 'login']] });
     }
-  };
-
-  /** Renews what is stored, one worker at a time. @returns undefined where another one has the claim now */
-  const renewOnce = (isUsable: (tokens: UsableTokens) => boolean) =>
-    keeper.change(async (slot) => {
-      const tokens = await slot.read();
-      // Another process may have renewed it while this one waited for the lock.
-      if (isFresh(tokens) && isUsable(tokens)) return tokens.accessToken;
-      // The bank spends the refresh token at once: what it gives instead must find its place.
-      const giveBack = await keeper.ready();
-      const assertOurs = async () => {
-        if (!(await slot.isOurs(tokens))) throw new ClaimLost();
-      };
-      try {
-        return await world.finish(keeper.whose, async () => {
-          const granted = await requestNew(settings, slot, tokens, assertOurs);
-          await giveBack();
-          const kept = await keep(slot, tokens, granted);
-          if (!kept?.accessToken) throw notLoggedIn(settings.grantType);
-          return kept.accessToken;
-        });
-      } catch (error) {
-        await giveBack();
-        if (error instanceof ClaimLost) return undefined;
-        if (isInterruption(error)) throw error;
-        // Another process, which was stopped after it had sent the same refresh token, may have been first: whatever
-        // the bank calls its refusal, the tokens that are stored since are good.
-        const now = await slot.read();
-        if (isFresh(now) && now.accessToken !== tokens?.accessToken) return now.accessToken;
-        throw slot.takenOverFrom === undefined ? error : withOther(error, slot.takenOverFrom);
-      }
-    });
-
-  const renew = async (isUsable: (tokens: UsableTokens) => boolean) => {
-    for (;;) {
-      const accessToken = await renewOnce(isUsable);
-      if (accessToken !== undefined) return accessToken;
-    }
-  };
-
-  /** What the calls before went with. Where another process has ended or renewed it, the bank refuses it. */
-  let held: StoredTokens | undefined;
-  return {
-    async current() {
-      if (!isFresh(held)) held = await keeper.read();
-      if (!held) throw notLoggedIn(settings.grantType);
-      return isFresh(held) ? held.accessToken : renew(() => true);
-    },
-    renewed(refused) {
-      held = undefined;
-      return renew((tokens) => tokens.accessToken !== refused);
-    },
-  };
+  }
 }
 
 /** A refresh token may be refused since another process has spent it and stands still: then the login is not lost. */

@@ -1,5 +1,5 @@
 import { normalDecimal } from '../domain/decimal.ts';
-import { writeCsv } from '../terminal/csv.ts';
+import { writeCsv } from '../terminal/output/csv.ts';
 import type { Statement } from './statement.ts';
 
 const COLUMNS = [

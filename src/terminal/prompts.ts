@@ -42,39 +42,65 @@ interface Asking {
   signal: AbortSignal;
 }
 
-/** @param shown a question as it is shown */
-export function openPrompts(
+/** Puts one question at a time. */
+interface Asker {
+  readonly canAsk: boolean;
+  readonly waiting: string | undefined;
+  /** @throws Psd2Error `usage` without a terminal, `interrupted`; what the signal was aborted with */
+  prompt<T>(
+    question: string,
+    ask: (prompts: Package, message: string, context: Asking) => Promise<T>,
+  ): Promise<T>;
+}
+
+function openAsker(
   streams: Streams,
   { noInput, signal }: TerminalOptions,
   shown: (question: string) => Promise<string>,
-): Prompts {
+): Asker {
   const canAsk = () => !noInput && streams.stdin.isTTY === true && streams.stderr.isTTY === true;
   let waiting: string | undefined;
-  const prompt = async <T>(
-    question: string,
-    ask: (prompts: Package, message: string, context: Asking) => Promise<T>,
-  ) => {
-    if (!canAsk()) throw new Psd2Error('usage', 'A question could not be asked, since there is no terminal');
-    const [text, prompts] = await Promise.all([shown(question), import('@inquirer/prompts')]);
-    waiting = text;
-    try {
-      return await ask(prompts, text, { input: streams.stdin, output: streams.stderr, signal });
-    } catch (error) {
-      if (signal.aborted) throw signal.reason;
-      if (error instanceof Error && error.name === 'ExitPromptError') {
-        throw new Psd2Error('interrupted', 'Interrupted', { cause: error });
-      }
-      throw error;
-    } finally {
-      waiting = undefined;
-    }
-  };
   return {
     get canAsk() {
       return canAsk();
     },
     get waiting() {
       return waiting;
+    },
+    async prompt(question, ask) {
+      if (!canAsk())
+        throw new Psd2Error('usage', 'A question could not be asked, since there is no terminal');
+      const [text, prompts] = await Promise.all([shown(question), import('@inquirer/prompts')]);
+      waiting = text;
+      try {
+        return await ask(prompts, text, { input: streams.stdin, output: streams.stderr, signal });
+      } catch (error) {
+        if (signal.aborted) throw signal.reason;
+        if (error instanceof Error && error.name === 'ExitPromptError') {
+          throw new Psd2Error('interrupted', 'Interrupted', { cause: error });
+        }
+        throw error;
+      } finally {
+        waiting = undefined;
+      }
+    },
+  };
+}
+
+/** @param shown a question as it is shown */
+export function openPrompts(
+  streams: Streams,
+  options: TerminalOptions,
+  shown: (question: string) => Promise<string>,
+): Prompts {
+  const asker = openAsker(streams, options, shown);
+  const { prompt } = asker;
+  return {
+    get canAsk() {
+      return asker.canAsk;
+    },
+    get waiting() {
+      return asker.waiting;
     },
     confirm: (question, initial = false) =>
       prompt(question, (prompts, message, context) =>

@@ -1,6 +1,6 @@
 import { cleanText } from './clean.ts';
 import { eventLine, type TerminalEvent } from './events.ts';
-import { writeLocalTime } from './output.ts';
+import { writeLocalTime } from './local-time.ts';
 import { openPrompts, type Prompts, type Questions } from './prompts.ts';
 
 /** What of the process the terminal needs; a test gives its own. Node opens a stream when it is first looked at. */

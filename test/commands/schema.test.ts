@@ -6,7 +6,7 @@ import { buildProgram } from '../../src/cli/program.ts';
 import { toJsonSchema } from '../../src/commands/schema/json-schema.ts';
 import { PRINTED } from '../../src/commands/schema/printed.ts';
 import { schemaOf } from '../../src/commands/schema/schema.ts';
-import { columnsOf } from '../../src/terminal/shape.ts';
+import { columnsOf } from '../../src/terminal/output/shape.ts';
 import { leaves } from '../cli/leaves.ts';
 
 /** Print no data. */

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { parseSepaIban } from '../../src/domain/iban.ts';
+import { parseSepaIban } from '../../src/domain/order/iban.ts';
 
 interface IbanVectors {
   valid: string[];

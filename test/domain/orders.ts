@@ -1,9 +1,9 @@
 import { parseDate } from '../../src/domain/calendar.ts';
 import type { ConsentCategoryRequest } from '../../src/domain/consent.ts';
-import { parseSepaIban } from '../../src/domain/iban.ts';
 import { parseProductId } from '../../src/domain/identifiers.ts';
 import { nextOperationStep, type OperationStep } from '../../src/domain/operation.ts';
-import { parsePaymentAmount } from '../../src/domain/payment-amount.ts';
+import { parseSepaIban } from '../../src/domain/order/iban.ts';
+import { parsePaymentAmount } from '../../src/domain/order/payment-amount.ts';
 import { needsSettlement, type Transfer, type TransferOrder } from '../../src/domain/transfer.ts';
 
 /** What an operator may order: an instant transfer for today, unless `changes` say otherwise. */

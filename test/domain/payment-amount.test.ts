@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { parsePaymentAmount } from '../../src/domain/payment-amount.ts';
+import { parsePaymentAmount } from '../../src/domain/order/payment-amount.ts';
 
 function refusal(text: string): string {
   try {

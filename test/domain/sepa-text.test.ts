@@ -5,7 +5,7 @@ import {
   parseBeneficiaryName,
   parseDescription,
   parseReference,
-} from '../../src/domain/sepa-text.ts';
+} from '../../src/domain/order/sepa-text.ts';
 
 const ALLOWED = [
   ...'abcdefghijklmnopqrstuvwxyz',

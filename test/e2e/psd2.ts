@@ -23,7 +23,7 @@ export const REFUSING_CUSTOMER = `${CUSTOMER} --refuse`;
 /** The address for the customer, as a person and as a program is told of it. */
 export const ADDRESS = /(?:^ {2}|"event":"open","url":")(http[^\s"]+)(?:\n|")/m;
 
-const PATIENCE_MS = 20_000;
+const PATIENCE_MS = 60_000;
 
 /** Variables to set, or to take away. */
 export type Environment = Record<string, string | undefined>;
@@ -46,7 +46,7 @@ export interface Called extends Ended {
 /** A process that is still to end. */
 export interface Running {
   pid: number;
-  /** Waits until what was printed to either stream matches; fails after 20 s, or when the process ends before. */
+  /** Waits until what was printed to either stream matches; fails after a minute, or when the process ends before. */
   prints(pattern: RegExp): Promise<RegExpExecArray>;
   /** Resolves when it was taken: what is larger than a pipe holds, when the process reads. */
   write(text: string): Promise<void>;

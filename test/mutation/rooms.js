@@ -10,7 +10,7 @@ export const ROOMS = {
     mutate: [
       'src/flows/operation.ts',
       'src/flows/session.ts',
-      'src/flows/execute-outcome.ts',
+      'src/flows/outcome/execute-outcome.ts',
       'src/domain/operation.ts',
       'src/domain/transfer.ts',
       'src/bank/call/exchange.ts',
@@ -20,7 +20,12 @@ export const ROOMS = {
   },
   journal: {
     least: 95,
-    mutate: ['src/store/journal.ts', 'src/store/flow-file.ts', 'src/store/lock.ts'],
+    mutate: [
+      'src/store/files/flows.ts',
+      'src/store/files/flow-file.ts',
+      'src/store/disk/lock.ts',
+      'src/store/disk/lock-beat.ts',
+    ],
     tests: ['test/store', 'test/flows'],
   },
   flows: { least: 90, mutate: ['src/flows/**'], tests: ['test/flows'] },

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { type IsoDate, parseDate } from '../../src/domain/calendar.ts';
-import { UnattendedReads } from '../../src/store/files/unattended-reads.ts';
+import { FileUnattendedReads } from '../../src/store/files/unattended-reads.ts';
 import { newConfigFolder, temporaryFolder } from './temporary-folder.ts';
 
 const temporary = temporaryFolder();
@@ -14,7 +14,7 @@ const read = (productId: string | null, day: IsoDate = TODAY) => ({ day, custome
 async function runs(folder: ReturnType<typeof newFolder>, count: number, budget: number): Promise<boolean[]> {
   const taken: boolean[] = [];
   for (let run = 0; run < count; run += 1)
-    taken.push(await new UnattendedReads(folder, 'bank').take(read('0010482620'), budget));
+    taken.push(await new FileUnattendedReads(folder, 'bank').take(read('0010482620'), budget));
   return taken;
 }
 
@@ -23,7 +23,7 @@ test('an account is read as often a day as the budget says', async () => {
 });
 
 test('the calls of one reading are one read, and those of the next run another', async () => {
-  const reads = new UnattendedReads(newFolder(), 'bank');
+  const reads = new FileUnattendedReads(newFolder(), 'bank');
   for (const _call of [1, 2, 3]) expect(await reads.take(read('0010482620'), 1)).toBe(true);
   reads.begin();
   expect(await reads.take(read('0010482620'), 1)).toBe(false);
@@ -32,17 +32,17 @@ test('the calls of one reading are one read, and those of the next run another',
 test('accounts, customers and profiles are counted each for itself', async () => {
   const folder = newFolder();
   await runs(folder, 1, 1);
-  const reads = new UnattendedReads(folder, 'bank');
+  const reads = new FileUnattendedReads(folder, 'bank');
   expect(await reads.take(read('0010482620'), 1)).toBe(false);
   expect(await reads.take(read('0010482638'), 1)).toBe(true);
   expect(await reads.take(read(null), 1)).toBe(true);
   expect(await reads.take({ ...read('0010482620'), customerId: '1048263' }, 1)).toBe(true);
-  expect(await new UnattendedReads(folder, 'other').take(read('0010482620'), 1)).toBe(true);
+  expect(await new FileUnattendedReads(folder, 'other').take(read('0010482620'), 1)).toBe(true);
 });
 
 test('what another process counts meanwhile counts', async () => {
   const folder = newFolder();
-  const reads = new UnattendedReads(folder, 'bank');
+  const reads = new FileUnattendedReads(folder, 'bank');
   expect(await reads.take(read('0010482620'), 3)).toBe(true);
   await runs(folder, 2, 9);
   reads.begin();
@@ -52,7 +52,7 @@ test('what another process counts meanwhile counts', async () => {
 test('the next day counts anew, and the file of the day before goes', async () => {
   const folder = newFolder();
   await runs(folder, 4, 4);
-  const reads = new UnattendedReads(folder, 'bank');
+  const reads = new FileUnattendedReads(folder, 'bank');
   const tomorrow = parseDate('tomorrow', '2026-11-22');
   expect(await reads.take(read('0010482620', tomorrow), 1)).toBe(true);
   expect(readdirSync(join(folder.tokens('bank'), 'unattended-reads'))).toEqual([tomorrow]);
@@ -70,5 +70,5 @@ test('a line that a power cut has left unfinished counts for nothing', async () 
   await runs(folder, 1, 9);
   const file = join(folder.tokens('bank'), 'unattended-reads', TODAY);
   writeFileSync(file, '1048262 0010482620\n1048262 00104');
-  expect(await new UnattendedReads(folder, 'bank').take(read('0010482638'), 1)).toBe(true);
+  expect(await new FileUnattendedReads(folder, 'bank').take(read('0010482638'), 1)).toBe(true);
 });

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import stringWidth from 'string-width';
 import { describe, expect, it } from 'vitest';
 import { accountHistory } from '../../src/domain/account-history.ts';
-import { drawAccountChart } from '../../src/terminal/chart.ts';
+import { drawAccountChart } from '../../src/terminal/output/chart.ts';
 import { booking, bookings, decimalOf, range } from '../domain/bookings.ts';
 
 describe('the chart of an account', () => {

@@ -2,7 +2,7 @@ import { parse } from 'csv-parse/sync';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { cleanText } from '../../src/terminal/clean.ts';
-import { writeCsv } from '../../src/terminal/csv.ts';
+import { writeCsv } from '../../src/terminal/output/csv.ts';
 
 const cell = fc.oneof(
   fc.string({ unit: 'binary' }),

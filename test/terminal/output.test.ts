@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { Psd2Error } from '../../src/errors.ts';
+import { writeLocalTime } from '../../src/terminal/local-time.ts';
 import {
   type Column,
   type OutputFormat,
   type OutputOptions,
   openOutput,
   parseOutputFormat,
-  writeLocalTime,
-} from '../../src/terminal/output.ts';
+} from '../../src/terminal/output/output.ts';
 import { openStream } from './stream.ts';
 
 interface Row {

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { Psd2Error } from '../../src/errors.ts';
-import { compileQuery } from '../../src/terminal/query.ts';
+import { compileQuery } from '../../src/terminal/output/query.ts';
 
 const data = [
   { productId: '0012345678', amount: '1.10' },

@@ -3,8 +3,8 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { CONSENT_COLUMNS } from '../../src/commands/consent/output.ts';
 import { OPERATION_COLUMNS } from '../../src/commands/operation/output.ts';
 import { TRANSFER_COLUMNS } from '../../src/commands/transfer/output.ts';
-import { paintState } from '../../src/terminal/states.ts';
-import { drawColouredCells, drawTerminalTable } from '../../src/terminal/table.ts';
+import { paintState } from '../../src/terminal/output/states.ts';
+import { drawColouredCells, drawTerminalTable } from '../../src/terminal/output/table.ts';
 
 const level = chalk.level;
 beforeEach(() => {

@@ -1,7 +1,7 @@
 import chalk from 'chalk';
 import stringWidth from 'string-width';
 import { afterEach, describe, expect, it } from 'vitest';
-import { drawTerminalTable } from '../../src/terminal/table.ts';
+import { drawTerminalTable } from '../../src/terminal/output/table.ts';
 
 const columns = [{ title: 'NAME' }, { title: 'AMOUNT', right: true }, { title: 'DETAILS' }];
 

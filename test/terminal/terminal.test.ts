@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { writeLocalTime } from '../../src/terminal/output.ts';
+import { writeLocalTime } from '../../src/terminal/local-time.ts';
 import { openTerminal, writeTimeLeft } from '../../src/terminal/terminal.ts';
 import { openStream } from './stream.ts';
 

@@ -125,67 +125,14 @@ const LONGEST_RETRY_AFTER = 30_000;
  *   {@link CallFailed}) and lets every answered status through
  */
 export function openExchange(settings: ExchangeSettings): Exchange {
-  const { connection, session, pace, signal, now, random, sleep, observe, checkAnswer } = settings;
-
-  const attempt = async (call: BankCall): Promise<Answer> => {
-    const isNeverEnded = call.interruptible === 'never';
-    await pace.turn().catch((error) => {
-      if (!isNeverEnded) throw error;
-    });
-    // What is announced is sent: an interrupted command announces nothing more.
-    if (!isNeverEnded) signal.throwIfAborted();
-    const { request, tppRequestId, digest } = await composeRequest(call, settings);
-    const announced = await call.beforeSend?.({ requestId: tppRequestId, digest });
-    const ending = endingOf(call, signal);
-
-    const at = now();
-    const report = (outcome: number | string, requestId: string | null = null) =>
-      observe({
-        method: call.method,
-        path: pathOf(request),
-        outcome,
-        at,
-        milliseconds: now().getTime() - at.getTime(),
-        tppRequestId,
-        transactionId: call.transactionId,
-        requestId,
-        apiTrackId: session.apiTrackId,
-        isPrivate: call.bearer !== undefined,
-      });
-    try {
-      const answer = await connection.send(request, settings.timeoutMs, ending.signal, {
-        beforeFirstByte: announced?.beforeFirstByte?.bind(announced),
-        sent: ending.sent,
-      });
-      checkAnswer(answer, request);
-      session.apiTrackId ??= answer.headers['cb-apitrack-id'];
-      if (await isTurnedAway(answer)) await announced?.notBegun?.();
-      await report(answer.status, envelopeOf(await jsonOf(answer))?.requestId);
-      return { ...answer, call, tppRequestId };
-    } catch (error) {
-      await report(error instanceof Error ? error.message : 'failed');
-      if (!(error instanceof CallFailed)) throw error;
-      if (error.neverSent) await announced?.notBegun?.();
-      signal.throwIfAborted();
-      throw new Psd2Error('bank_unreachable', `The bank could not be reached: ${error.message}`, {
-        hint: error.passing
-          ? 'Try again in a while; check the base URL and the network.'
-          : 'Check the base URL and the certificates of the profile.',
-        tppRequestId,
-        transactionId: call.transactionId,
-        cause: error,
-      });
-    } finally {
-      ending.forget();
-    }
-  };
+  const { pace, now, random, sleep } = settings;
 
   return async (call) => {
     for (let retries = 0; ; retries += 1) {
       const backoff = FIRST_DELAY * 2 ** retries * (0.5 + random());
       let answer: Answer;
       try {
-        answer = await attempt(call);
+        answer = await attempt(call, settings);
       } catch (error) {
         if (retries === MOST_RETRIES || !mayRetryFailure(call, error)) throw error;
         await sleep(backoff);
@@ -201,6 +148,74 @@ export function openExchange(settings: ExchangeSettings): Exchange {
       if (!tooMany) await sleep(asked ?? backoff);
     }
   };
+}
+
+/** Sends a call once, in its turn. What came of it is observed before it is given on. */
+async function attempt(call: BankCall, settings: ExchangeSettings): Promise<Answer> {
+  const { connection, session, timeoutMs, signal, checkAnswer } = settings;
+  await waitForTurn(call, settings);
+  const { request, tppRequestId, digest } = await composeRequest(call, settings);
+  const announced = await call.beforeSend?.({ requestId: tppRequestId, digest });
+  const ending = endingOf(call, signal);
+  const report = reporterOf(call, pathOf(request), tppRequestId, settings);
+  try {
+    const answer = await connection.send(request, timeoutMs, ending.signal, {
+      beforeFirstByte: announced?.beforeFirstByte?.bind(announced),
+      sent: ending.sent,
+    });
+    checkAnswer(answer, request);
+    session.apiTrackId ??= answer.headers['cb-apitrack-id'];
+    if (await isTurnedAway(answer)) await announced?.notBegun?.();
+    await report(answer.status, envelopeOf(await jsonOf(answer))?.requestId);
+    return { ...answer, call, tppRequestId };
+  } catch (error) {
+    await report(error instanceof Error ? error.message : 'failed');
+    if (!(error instanceof CallFailed)) throw error;
+    if (error.neverSent) await announced?.notBegun?.();
+    signal.throwIfAborted();
+    throw new Psd2Error('bank_unreachable', `The bank could not be reached: ${error.message}`, {
+      hint: error.passing
+        ? 'Try again in a while; check the base URL and the network.'
+        : 'Check the base URL and the certificates of the profile.',
+      tppRequestId,
+      transactionId: call.transactionId,
+      cause: error,
+    });
+  } finally {
+    ending.forget();
+  }
+}
+
+async function waitForTurn({ interruptible }: BankCall, { pace, signal }: ExchangeSettings): Promise<void> {
+  const isNeverEnded = interruptible === 'never';
+  await pace.turn().catch((error) => {
+    if (!isNeverEnded) throw error;
+  });
+  // What is announced is sent: an interrupted command announces nothing more.
+  if (!isNeverEnded) signal.throwIfAborted();
+}
+
+/** @returns what tells the observer how an attempt ended that begins now */
+function reporterOf(
+  { method, transactionId, bearer }: BankCall,
+  path: string,
+  tppRequestId: string,
+  { session, now, observe }: ExchangeSettings,
+) {
+  const at = now();
+  return (outcome: number | string, requestId: string | null = null) =>
+    observe({
+      method,
+      path,
+      outcome,
+      at,
+      milliseconds: now().getTime() - at.getTime(),
+      tppRequestId,
+      transactionId,
+      requestId,
+      apiTrackId: session.apiTrackId,
+      isPrivate: bearer !== undefined,
+    });
 }
 
 /**

@@ -77,89 +77,132 @@ export interface BankConnection {
  */
 export function connectToBank(origin: URL, qwac: KeyPair, ca: string | undefined): BankConnection {
   checkAddressSpace();
-  const rules = {
+  return new Connection(origin, {
     secureContext: secureContext(qwac, ca),
     // Said here, so that neither NODE_TLS_REJECT_UNAUTHORIZED nor NODE_OPTIONS can say otherwise.
     rejectUnauthorized: true,
-  } as const;
-  let route: Promise<Route> | undefined;
-  const lines = new Set<Line>();
-  /** The last one first: it has waited for the shortest time, and the bank has hardly closed it. */
-  const idle: Line[] = [];
+  });
+}
 
-  return {
-    async send(request, timeoutMs, signal, { beforeFirstByte, sent: begins } = {}) {
-      route ??= routeTo(origin, rules);
-      const { open, proxy } = await route;
-      const line = idle.pop() ?? new Line(origin, open);
-      lines.add(line);
-      /** Bytes may have left. */
-      let sent = false;
-      let timedOut = false;
-      let refusal: { error: unknown } | undefined;
-      let giveUp = () => {};
-      const ended = new Promise<never>((_, reject) => {
-        giveUp = () => reject(new Error('the call was given up'));
-      });
-      // AbortSignal.any and AbortSignal.timeout cost as much as all else here together.
-      const timer = setTimeout(() => {
-        timedOut = true;
-        giveUp();
-      }, timeoutMs);
-      // As many calls are under way at once as the operator wants.
-      setMaxListeners(0, signal);
-      signal.addEventListener('abort', giveUp);
-      try {
-        if (signal.aborted) throw signal.reason;
-        const gate = async () => {
-          try {
-            await beforeFirstByte?.();
-          } catch (error) {
-            refusal = { error };
-            throw error;
-          }
-        };
-        const begin = () => {
-          signal.throwIfAborted();
-          sent = true;
-          begins?.();
-        };
-        const call = line.call(request, beforeFirstByte && gate, begin);
-        const answer = await Promise.race([call, ended]);
-        idle.push(line);
-        return answer;
-      } catch (error) {
-        // Nothing that a failed call has left behind on its connection comes to another call.
-        lines.delete(line);
-        void line.destroy();
-        if (refusal) throw refusal.error;
-        const neverSent = !sent;
-        if (signal.aborted)
-          throw new CallFailed('interrupted', { neverSent, passing: false, cause: signal.reason });
-        if (error instanceof UnusableAnswer) {
-          throw new Psd2Error(
-            'bank_answer',
-            `The bank's answer to ${request.method} ${pathOf(request)} ${error.message}`,
-          );
-        }
-        if (timedOut) {
-          const message = `it did not answer within ${timeoutMs / 1000} s`;
-          throw new CallFailed(message, { neverSent, passing: true, cause: error });
-        }
-        const cause = error instanceof NotConnected ? error.cause : error;
-        const unwritable = whyUnwritable(cause);
-        if (unwritable) throw new Psd2Error('usage', `The request can't be written as HTTP: ${unwritable}`);
-        const { message, passing } = explainFailure(cause, origin, proxy, neverSent);
-        throw new CallFailed(message, { neverSent, passing, cause });
-      } finally {
-        clearTimeout(timer);
-        signal.removeEventListener('abort', giveUp);
-      }
-    },
-    async close() {
-      await Promise.all([...lines].map((line) => line.destroy()));
-    },
-  };
+class Connection implements BankConnection {
+  readonly #origin: URL;
+  readonly #rules: TlsRules;
+  #route: Promise<Route> | undefined;
+  readonly #lines = new Set<Line>();
+  /** The last one first: it has waited for the shortest time, and the bank has hardly closed it. */
+  readonly #idle: Line[] = [];
+
+  constructor(origin: URL, rules: TlsRules) {
+    this.#origin = origin;
+    this.#rules = rules;
+  }
+
+  async send(
+    request: WireRequest,
+    timeoutMs: number,
+    signal: AbortSignal,
+    watch: Sending = {},
+  ): Promise<WireAnswer> {
+    this.#route ??= routeTo(this.#origin, this.#rules);
+    const { open, proxy } = await this.#route;
+    const line = this.#idle.pop() ?? new Line(this.#origin, open);
+    this.#lines.add(line);
+    const attempt = new Attempt(request, timeoutMs, signal, watch);
+    try {
+      const answer = await attempt.over(line);
+      this.#idle.push(line);
+      return answer;
+    } catch (error) {
+      // Nothing that a failed call has left behind on its connection comes to another call.
+      this.#lines.delete(line);
+      void line.destroy();
+      throw attempt.explain(error, this.#origin, proxy);
+    }
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([...this.#lines].map((line) => line.destroy()));
+  }
+}
+
+/** One request on its way: how far it came, and what ends it. */
+class Attempt {
+  readonly #request: WireRequest;
+  readonly #timeoutMs: number;
+  readonly #signal: AbortSignal;
+  readonly #watch: Sending;
+  /** Bytes may have left. */
+  #sent = false;
+  #timedOut = false;
+  /** What `beforeFirstByte` threw. */
+  #refusal: { error: unknown } | undefined;
+
+  constructor(request: WireRequest, timeoutMs: number, signal: AbortSignal, watch: Sending) {
+    this.#request = request;
+    this.#timeoutMs = timeoutMs;
+    this.#signal = signal;
+    this.#watch = watch;
+  }
+
+  /** Takes it over a connection, until its whole answer is there, its time is up or the operator ends it. */
+  async over(line: Line): Promise<WireAnswer> {
+    let giveUp = () => {};
+    const ended = new Promise<never>((_, reject) => {
+      giveUp = () => reject(new Error('the call was given up'));
+    });
+    // AbortSignal.any and AbortSignal.timeout cost as much as all else here together.
+    const timer = setTimeout(() => {
+      this.#timedOut = true;
+      giveUp();
+    }, this.#timeoutMs);
+    // As many calls are under way at once as the operator wants.
+    setMaxListeners(0, this.#signal);
+    this.#signal.addEventListener('abort', giveUp);
+    try {
+      if (this.#signal.aborted) throw this.#signal.reason;
+      const gate = this.#watch.beforeFirstByte && (() => this.#beforeFirstByte());
+      return await Promise.race([line.call(this.#request, gate, () => this.#begin()), ended]);
+    } finally {
+      clearTimeout(timer);
+      this.#signal.removeEventListener('abort', giveUp);
+    }
+  }
+
+  async #beforeFirstByte(): Promise<void> {
+    try {
+      await this.#watch.beforeFirstByte?.();
+    } catch (error) {
+      this.#refusal = { error };
+      throw error;
+    }
+  }
+
+  #begin(): void {
+    this.#signal.throwIfAborted();
+    this.#sent = true;
+    this.#watch.sent?.();
+  }
+
+  /** What the caller is told of a failure, as {@link BankConnection.send} says. */
+  explain(error: unknown, origin: URL, proxy: URL | undefined): unknown {
+    if (this.#refusal) return this.#refusal.error;
+    const neverSent = !this.#sent;
+    if (this.#signal.aborted)
+      return new CallFailed('interrupted', { neverSent, passing: false, cause: this.#signal.reason });
+    if (error instanceof UnusableAnswer) {
+      const call = `${this.#request.method} ${pathOf(this.#request)}`;
+      return new Psd2Error('bank_answer', `The bank's answer to ${call} ${error.message}`);
+    }
+    if (this.#timedOut) {
+      const message = `it did not answer within ${this.#timeoutMs / 1000} s`;
+      return new CallFailed(message, { neverSent, passing: true, cause: error });
+    }
+    const cause = error instanceof NotConnected ? error.cause : error;
+    const unwritable = whyUnwritable(cause);
+    if (unwritable) return new Psd2Error('usage', `The request can't be written as HTTP: ${unwritable}`);
+    const { message, passing } = explainFailure(cause, origin, proxy, neverSent);
+    return new CallFailed(message, { neverSent, passing, cause });
+  }
 }
 
 /** Who we are, and whom we trust. TLS 1.2 is said here, so that NODE_OPTIONS can't say otherwise. */

@@ -1,26 +1,44 @@
 import { ProxyRefused } from './proxy-refused.ts';
 
+/** Why a call got no complete answer, in words that go on after "The bank could not be reached: ". */
+interface Failure {
+  message: string;
+  /** A second try may go better. */
+  passing: boolean;
+}
+
+const passing = (message: string): Failure => ({ message, passing: true });
+const lasting = (message: string): Failure => ({ message, passing: false });
+
 /**
- * Says in words why a call got no complete answer.
+ * Says in words why a call got no complete answer, in the order in which it is made: the way there, the bank's certificate,
+ * the TLS handshake, the answer.
  *
  * @param error what Node's connection failed with
  * @param proxy the one on the way, if any: it is what is reached first
  * @param neverSent not a byte of the request has left
- * @returns `message`, which goes on after "The bank could not be reached: "; `passing` when a second try may go better
  */
 export function explainFailure(
   error: unknown,
   origin: URL,
   proxy: URL | undefined,
   neverSent: boolean,
-): { message: string; passing: boolean } {
-  // OpenSSL 3.5, of Node 26, says "ssl/tls alert" where older ones say "sslv3 alert".
-  const code = codeOf(error).replace('ERR_SSL_SSL/TLS_ALERT_', 'ERR_SSL_SSLV3_ALERT_');
-  const passing = (message: string) => ({ message, passing: true });
-  const lasting = (message: string) => ({ message, passing: false });
+): Failure {
   if (error instanceof ProxyRefused) {
     return lasting(`the proxy ${proxy?.host} refused the connection (HTTP ${error.statusCode})`);
   }
+  // OpenSSL 3.5, of Node 26, says "ssl/tls alert" where older ones say "sslv3 alert".
+  const code = codeOf(error).replace('ERR_SSL_SSL/TLS_ALERT_', 'ERR_SSL_SSLV3_ALERT_');
+  return (
+    whyNotReached(code, origin, proxy) ??
+    whyNotTrusted(code, origin) ??
+    whyNoHandshake(code, origin) ??
+    whyNoHttp(code, error) ??
+    passing(neverSent ? 'the connection could not be made' : 'the connection was lost')
+  );
+}
+
+function whyNotReached(code: string, origin: URL, proxy: URL | undefined): Failure | undefined {
   const first = proxy ?? origin;
   switch (code) {
     case 'ENOTFOUND':
@@ -31,6 +49,13 @@ export function explainFailure(
       return passing(`nothing listens at ${first.host}${proxy ? ', the proxy' : ''}`);
     case 'ETIMEDOUT':
       return passing('the connection could not be made in time');
+    default:
+      return undefined;
+  }
+}
+
+function whyNotTrusted(code: string, origin: URL): Failure | undefined {
+  switch (code) {
     case 'ERR_TLS_CERT_ALTNAME_INVALID':
       return lasting(`its certificate is not for ${origin.hostname}`);
     case 'CERT_HAS_EXPIRED':
@@ -46,6 +71,14 @@ export function explainFailure(
       return lasting(
         'its certificate does not chain to a trusted authority (the CA bundle, PSD2_CA, says which are)',
       );
+  }
+  if (/^(CERT_|INVALID_|PATH_LENGTH_|HOSTNAME_|UNABLE_TO_|ERROR_IN_)/.test(code))
+    return lasting(`its certificate is not acceptable (${code})`);
+  return undefined;
+}
+
+function whyNoHandshake(code: string, origin: URL): Failure | undefined {
+  switch (code) {
     case 'ERR_SSL_WRONG_VERSION_NUMBER':
     case 'ERR_SSL_PACKET_LENGTH_TOO_LONG':
     case 'ERR_SSL_HTTP_REQUEST':
@@ -56,27 +89,28 @@ export function explainFailure(
     case 'ERR_SSL_SSLV3_ALERT_HANDSHAKE_FAILURE':
     case 'ERR_SSL_TLSV1_ALERT_INSUFFICIENT_SECURITY':
       return lasting(`it broke off the TLS handshake: it found no common cipher, or took no QWAC (${code})`);
-    case 'UND_ERR_SOCKET':
-      // undici takes no other interim answer than those that need no word (RFC 9110, section 15.2).
-      if (error instanceof Error && error.message === 'bad response')
-        return lasting('its answer begins with 100 Continue, which psd2 did not ask for');
-      break;
-    case 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH':
-      return lasting('its answer is not valid HTTP (it has another length than it says)');
-    case 'UND_ERR_HEADERS_OVERFLOW':
-      return lasting('its answer has more than 16 KiB of headers');
   }
-  if (/^(CERT_|INVALID_|PATH_LENGTH_|HOSTNAME_|UNABLE_TO_|ERROR_IN_)/.test(code))
-    return lasting(`its certificate is not acceptable (${code})`);
   if (/ALERT/i.test(code)) return lasting(`it refused the TLS handshake with our QWAC (${code})`);
   if (code.startsWith('ERR_SSL') || code === 'EPROTO') return lasting(`the TLS handshake failed (${code})`);
-  if (error instanceof Error && error.message.startsWith('WebAssembly.'))
+  return undefined;
+}
+
+/** What undici says of an answer. */
+function whyNoHttp(code: string, error: unknown): Failure | undefined {
+  if (code === 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH')
+    return lasting('its answer is not valid HTTP (it has another length than it says)');
+  if (code === 'UND_ERR_HEADERS_OVERFLOW') return lasting('its answer has more than 16 KiB of headers');
+  if (!(error instanceof Error)) return undefined;
+  // undici takes no other interim answer than those that need no word (RFC 9110, section 15.2).
+  if (code === 'UND_ERR_SOCKET' && error.message === 'bad response')
+    return lasting('its answer begins with 100 Continue, which psd2 did not ask for');
+  if (error.message.startsWith('WebAssembly.'))
     return lasting('WebAssembly does not start here (ulimit -v?); NODE_OPTIONS=--disable-wasm-trap-handler');
-  if (error instanceof Error && error.name === 'HTTPParserError') {
+  if (error.name === 'HTTPParserError') {
     const reason = /\((.*)\)$/.exec(error.message)?.[1];
     return lasting(`its answer is not valid HTTP${reason ? ` (${reason})` : ''}`);
   }
-  return passing(neverSent ? 'the connection could not be made' : 'the connection was lost');
+  return undefined;
 }
 
 /** What is wrong with a request that undici did not write; undefined for any other failure. */

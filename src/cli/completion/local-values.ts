@@ -9,7 +9,7 @@ import { glanceAt } from '../../store/open.ts';
 import type { Kind } from '../../store/ports/flows.ts';
 import type { Glance } from '../../store/ports/store.ts';
 import { cleanText } from '../../terminal/clean.ts';
-import { OUTPUT_FORMATS } from '../../terminal/output.ts';
+import { OUTPUT_FORMATS } from '../../terminal/output/output.ts';
 import type { ValueKind } from './value-kinds.ts';
 
 /** A value and what it is. */

@@ -1,6 +1,6 @@
 import { type Balance, fetchBalance } from '../../bank/endpoints/customers.ts';
 import { parseProductId } from '../../domain/identifiers.ts';
-import type { Column } from '../../terminal/output.ts';
+import type { Column } from '../../terminal/output/output.ts';
 import type { Context } from '../context.ts';
 import { writeMoney } from '../shared/money.ts';
 import { balance } from './shape.ts';

@@ -33,7 +33,7 @@ export async function accountsChart(
   const { currency, history } = await fetchStatement(context, productId, range);
   const { from, to, opening, closing, balances, months } = history;
   if (context.output.format === 'table') {
-    const { drawAccountChart } = await import('../../terminal/chart.ts');
+    const { drawAccountChart } = await import('../../terminal/output/chart.ts');
     context.output.lines(drawAccountChart(history, currency, readCanvas(context)));
     return;
   }

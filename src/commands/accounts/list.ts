@@ -1,5 +1,5 @@
 import { type Account, fetchAccounts } from '../../bank/endpoints/customers.ts';
-import type { Column } from '../../terminal/output.ts';
+import type { Column } from '../../terminal/output/output.ts';
 import type { Context } from '../context.ts';
 import { accounts } from './shape.ts';
 

@@ -6,7 +6,7 @@ import { type IsoDate, parseRange } from '../../domain/calendar.ts';
 import { normalDecimal } from '../../domain/decimal.ts';
 import { parseProductId } from '../../domain/identifiers.ts';
 import { Psd2Error } from '../../errors.ts';
-import type { Column } from '../../terminal/output.ts';
+import type { Column } from '../../terminal/output/output.ts';
 import type { Context } from '../context.ts';
 import { keepHeapSmall } from '../shared/keep-heap-small.ts';
 import { readLimit } from '../shared/read-limit.ts';

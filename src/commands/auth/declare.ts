@@ -1,9 +1,16 @@
 import type { Command } from '@commander-js/extra-typings';
 import { examples, type Run } from '../declare.ts';
 
+/** `psd2 auth`: from the login of a customer to the logout. */
 export function declareAuth(auth: Command, run: Run): void {
   auth.addHelpText('after', examples('psd2 auth login', 'psd2 auth status'));
+  declareLogin(auth, run);
+  declareStatusAndList(auth, run);
+  declareRefreshAndToken(auth, run);
+  declareLogout(auth, run);
+}
 
+function declareLogin(auth: Command, run: Run): void {
   auth
     .command('login')
     .description('log a customer in through the browser')
@@ -33,7 +40,9 @@ Examples:
         }),
       ),
     );
+}
 
+function declareStatusAndList(auth: Command, run: Run): void {
   auth
     .command('status')
     .description('show who is logged in and how long the tokens are good, without asking the bank')
@@ -48,7 +57,9 @@ Examples:
     .description('list the customers whose tokens are kept')
     .addHelpText('after', examples('psd2 auth list'))
     .action(() => run(async (context) => (await import('./list.ts')).authList(context)));
+}
 
+function declareRefreshAndToken(auth: Command, run: Run): void {
   auth
     .command('refresh')
     .description('get a new access token now')
@@ -63,7 +74,9 @@ Examples:
       '\nThe token is a secret: whoever has it can read the accounts.\n\nExample:\n  $ TOKEN=$(psd2 auth token)',
     )
     .action(() => run(async (context) => (await import('./token.ts')).authToken(context)));
+}
 
+function declareLogout(auth: Command, run: Run): void {
   auth
     .command('logout')
     .description('forget the tokens')

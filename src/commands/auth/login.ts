@@ -51,7 +51,7 @@ async function logApplicationIn(context: Context): Promise<LoginStatus> {
     await giveBack();
     const kept = { ...toStoredTokens(granted, world.now()), apiTrackId: bank.session.apiTrackId };
     await store.change(null, (slot) => slot.write(kept), NEVER);
-    await openAccessNotes(context).forget(null);
+    await (await openAccessNotes(context)).forget(null);
     return kept;
   });
   return describeLogin(context, 'client_credentials', customerId, tokens);
@@ -86,7 +86,7 @@ async function logCustomerIn(context: Context, paste: boolean): Promise<LoginSta
       const kept = { ...tokens, apiTrackId: bank.session.apiTrackId };
       await store.change(customerId, (slot) => slot.write(kept), NEVER);
       await store.remember(customerId);
-      await openAccessNotes(context).forget(customerId);
+      await (await openAccessNotes(context)).forget(customerId);
     },
   });
   return describeLogin(context, 'authorization_code', customerId, tokens);

@@ -1,5 +1,5 @@
 import { revokeToken } from '../../bank/endpoints/oauth.ts';
-import type { Printed } from '../../terminal/shape.ts';
+import type { Printed } from '../../terminal/output/shape.ts';
 import type { Context } from '../context.ts';
 import { logout } from './shape.ts';
 import { storedLogin } from './stored-login.ts';

@@ -1,9 +1,9 @@
 import { bankDay } from '../../domain/calendar.ts';
-import type { AccessNote } from '../../store/files/access-notes.ts';
 import { dailyLimitOf } from '../../store/machine/settings.ts';
+import type { AccessNote } from '../../store/ports/access.ts';
 import type { GrantType, Holder, StoredLogin, Tokens } from '../../store/ports/tokens.ts';
-import type { Column } from '../../terminal/output.ts';
-import type { Printed } from '../../terminal/shape.ts';
+import type { Column } from '../../terminal/output/output.ts';
+import type { Printed } from '../../terminal/output/shape.ts';
 import type { Context } from '../context.ts';
 import { openAccessNotes } from '../open/access-notes.ts';
 import { customerOf, notLoggedIn } from '../open/store.ts';
@@ -40,7 +40,7 @@ export async function describeLogin(
   const profile = context.profile();
   const { scope, accessTokenExpiresAt, refreshTokenExpiresAt } = stored;
   const holder = grantType === 'authorization_code' ? customerId : null;
-  const { refresh, call } = await openAccessNotes(context).read(holder, stored);
+  const { refresh, call } = await (await openAccessNotes(context)).read(holder, stored);
   const status: LoginStatus = {
     profile: profile.name,
     grantType,

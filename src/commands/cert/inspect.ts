@@ -1,7 +1,7 @@
 import type { X509Certificate } from 'node:crypto';
 import { readEidasCertificate } from '../../certificates/eidas.ts';
-import type { Column } from '../../terminal/output.ts';
-import type { Printed } from '../../terminal/shape.ts';
+import type { Column } from '../../terminal/output/output.ts';
+import type { Printed } from '../../terminal/output/shape.ts';
 import type { Context } from '../context.ts';
 import { certificatesOfFile, certificatesOfProfile } from './certificates.ts';
 import { certificate, certificates } from './shape.ts';

@@ -1,6 +1,6 @@
 import { type Consent, consentEnd } from '../../domain/consent.ts';
 import { standingOf } from '../../domain/flow-states.ts';
-import type { Column } from '../../terminal/output.ts';
+import type { Column } from '../../terminal/output/output.ts';
 import type { Context } from '../context.ts';
 import { flowData } from '../flow/flow-data.ts';
 import { resolutionField } from '../flow/resolution-field.ts';

@@ -21,8 +21,62 @@ const STDERR = 2;
  *
  * @throws Psd2Error `sandbox` when a step fails
  */
-export async function demo({ terminal, world, output }: Context): Promise<void> {
+export async function demo(context: Context): Promise<void> {
+  const { terminal, output } = context;
   const folder = mkdtempSync(join(tmpdir(), 'psd2-demo-'));
+  const steps = await openSteps(context, folder);
+  try {
+    await steps.show('sandbox', 'start', '--detach', '--port', '0');
+    await steps.show('auth', 'login');
+    const categories = ['--category', 'ACCOUNT_INFO', '--category', 'PAYMENTS'];
+    await steps.show('consent', 'request', ...categories, '--all-products');
+    await steps.show('accounts', 'list');
+    const [account] = await steps.read(z.array(z.object({ productId: z.string() })), 'accounts', 'list');
+    if (!account) throw new Psd2Error('sandbox', 'The sandbox customer has no account');
+    const transfer = await payInFull(steps, account.productId);
+    terminal.warn(`\nThe instant transfer is settled with the reference ${transfer.cro}.`);
+    if (output.format !== 'table') output.record(transfer, [], demoTransfer);
+  } finally {
+    await steps.stopSandbox();
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+const withBalance = z.object({ availableBalance: z.object({ amount: z.string() }) });
+
+/** An instant transfer, and whether the balance moved by what it cost. */
+async function payInFull({ show, read }: Steps, productId: string) {
+  const before = await read(withBalance, 'accounts', 'balance', productId);
+  await show('accounts', 'balance', productId);
+  await show('accounts', 'transactions', productId, '--limit', '5');
+  await show(
+    ...['transfer', '--instant', '--from', productId, '--to', IBAN, '--name', 'Ada Lovelace'],
+    ...['--amount', '12.50', '--description', 'Invoice 1', '--payee-verified', '--yes'],
+  );
+  const [transfer] = await read(z.array(demoTransfer()), 'transfer', 'list');
+  await show('accounts', 'balance', productId);
+  const after = await read(withBalance, 'accounts', 'balance', productId);
+  if (transfer?.state !== 'settled' || !transfer.cro) {
+    throw new Psd2Error('sandbox', `The transfer is ${transfer?.state ?? 'not there'} instead of settled`);
+  }
+  const { default: Big } = await import('big.js');
+  const expected = new Big(before.availableBalance.amount).minus(transfer.totalAmount.amount);
+  if (!expected.eq(after.availableBalance.amount)) {
+    throw new Psd2Error('sandbox', 'The balance did not move by what the transfer cost');
+  }
+  return transfer;
+}
+
+/** Commands of psd2 in processes of their own, with a folder of their own. */
+interface Steps {
+  /** Runs a step in front of the reader's eyes. */
+  show(...words: string[]): Promise<void>;
+  /** What a command says, for the demo itself to check. */
+  read<T>(schema: z.ZodMiniType<T>, ...words: string[]): Promise<T>;
+  stopSandbox(): Promise<void>;
+}
+
+async function openSteps({ terminal, world, output }: Context, folder: string): Promise<Steps> {
   const program = process.argv[1] ?? '';
   const env = {
     ...environmentFor('demo'),
@@ -42,71 +96,32 @@ export async function demo({ terminal, world, output }: Context): Promise<void> 
     world.signal.throwIfAborted();
     return code;
   };
-
-  /** Runs a step in front of the reader's eyes. */
-  const show = async (...words: string[]) => {
-    terminal.warn(
-      `\n$ psd2 ${words.map((word) => (/^[\w./:-]+$/.test(word) ? word : `"${word}"`)).join(' ')}`,
-    );
-    const code = await end(start(words, output.format === 'table' ? 'inherit' : STDERR));
-    if (code !== 0)
-      throw new Psd2Error('sandbox', `psd2 ${words.slice(0, 2).join(' ')} ended with exit code ${code}`);
+  return {
+    async show(...words) {
+      terminal.warn(
+        `\n$ psd2 ${words.map((word) => (/^[\w./:-]+$/.test(word) ? word : `"${word}"`)).join(' ')}`,
+      );
+      const code = await end(start(words, output.format === 'table' ? 'inherit' : STDERR));
+      if (code !== 0)
+        throw new Psd2Error('sandbox', `psd2 ${words.slice(0, 2).join(' ')} ended with exit code ${code}`);
+    },
+    async read(schema, ...words) {
+      const child = start([...words, '--json'], 'pipe');
+      let text = '';
+      child.stdout?.setEncoding('utf8').on('data', (chunk) => {
+        text += chunk;
+      });
+      const code = await end(child);
+      if (code !== 0) throw new Psd2Error('sandbox', `psd2 ${words.join(' ')} ended with exit code ${code}`);
+      return schema.parse(JSON.parse(text));
+    },
+    async stopSandbox() {
+      await once(
+        spawn(process.execPath, [program, 'sandbox', 'stop', '--quiet'], { env, stdio: 'ignore' }),
+        'exit',
+      );
+    },
   };
-  /** What a command says, for the demo itself to check. */
-  const read = async <T>(schema: z.ZodMiniType<T>, ...words: string[]): Promise<T> => {
-    const child = start([...words, '--json'], 'pipe');
-    let text = '';
-    child.stdout?.setEncoding('utf8').on('data', (chunk) => {
-      text += chunk;
-    });
-    const code = await end(child);
-    if (code !== 0) throw new Psd2Error('sandbox', `psd2 ${words.join(' ')} ended with exit code ${code}`);
-    return schema.parse(JSON.parse(text));
-  };
-
-  try {
-    await show('sandbox', 'start', '--detach', '--port', '0');
-    await show('auth', 'login');
-    await show(
-      'consent',
-      'request',
-      '--category',
-      'ACCOUNT_INFO',
-      '--category',
-      'PAYMENTS',
-      '--all-products',
-    );
-    await show('accounts', 'list');
-    const [account] = await read(z.array(z.object({ productId: z.string() })), 'accounts', 'list');
-    if (!account) throw new Psd2Error('sandbox', 'The sandbox customer has no account');
-    const balance = z.object({ availableBalance: z.object({ amount: z.string() }) });
-    const before = await read(balance, 'accounts', 'balance', account.productId);
-    await show('accounts', 'balance', account.productId);
-    await show('accounts', 'transactions', account.productId, '--limit', '5');
-    await show(
-      ...['transfer', '--instant', '--from', account.productId, '--to', IBAN, '--name', 'Ada Lovelace'],
-      ...['--amount', '12.50', '--description', 'Invoice 1', '--payee-verified', '--yes'],
-    );
-    const [transfer] = await read(z.array(demoTransfer()), 'transfer', 'list');
-    await show('accounts', 'balance', account.productId);
-    const after = await read(balance, 'accounts', 'balance', account.productId);
-    if (transfer?.state !== 'settled' || !transfer.cro) {
-      throw new Psd2Error('sandbox', `The transfer is ${transfer?.state ?? 'not there'} instead of settled`);
-    }
-    const { default: Big } = await import('big.js');
-    const expected = new Big(before.availableBalance.amount).minus(transfer.totalAmount.amount);
-    if (!expected.eq(after.availableBalance.amount)) {
-      throw new Psd2Error('sandbox', 'The balance did not move by what the transfer cost');
-    }
-    terminal.warn(`\nThe instant transfer is settled with the reference ${transfer.cro}.`);
-    if (output.format !== 'table') output.record(transfer, [], demoTransfer);
-  } finally {
-    await once(
-      spawn(process.execPath, [program, 'sandbox', 'stop', '--quiet'], { env, stdio: 'ignore' }),
-      'exit',
-    );
-    rmSync(folder, { recursive: true, force: true });
-  }
 }
 
 async function freePort(): Promise<number> {

@@ -19,7 +19,7 @@ export async function checkToken(context: Context): Promise<Finding> {
   const now = world.now().getTime();
   const holds = (until: string | null) => until === null || Date.parse(until) > now;
   const access = kept.accessToken !== null && holds(kept.accessTokenExpiresAt);
-  const refused = await openAccessNotes(context).read(customerId ?? null, kept);
+  const refused = await (await openAccessNotes(context)).read(customerId ?? null, kept);
   const refresh = kept.refreshToken !== null && holds(kept.refreshTokenExpiresAt);
   const who = `customer ${customerId}`;
   const { writeTime } = context.output;

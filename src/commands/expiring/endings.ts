@@ -3,7 +3,7 @@ import { readCertificateFile } from '../../certificates/certificate-file.ts';
 import { type Consent, consentEnd } from '../../domain/consent.ts';
 import { ENVIRONMENT_PROFILE } from '../../store/machine/profiles.ts';
 import { readPem } from '../../store/machine/settings.ts';
-import type { Printed } from '../../terminal/shape.ts';
+import type { Printed } from '../../terminal/output/shape.ts';
 import type { Context } from '../context.ts';
 import { PAIR_SETTINGS } from '../open/keys.ts';
 import type { ending } from './shape.ts';

@@ -1,5 +1,5 @@
 import { Psd2Error } from '../../errors.ts';
-import type { Column } from '../../terminal/output.ts';
+import type { Column } from '../../terminal/output/output.ts';
 import type { Context } from '../context.ts';
 import { allEndings, DAY_MS, type Ending, endingBefore } from './endings.ts';
 import { notify } from './notify.ts';

@@ -1,6 +1,6 @@
 import { type FlowState, isOpen, standingOf } from '../../domain/flow-states.ts';
 import { Psd2Error } from '../../errors.ts';
-import { findOut } from '../../flows/execute-outcome.ts';
+import { findOut } from '../../flows/outcome/execute-outcome.ts';
 import type { Flows, OpenFlow } from '../../store/ports/flows.ts';
 import { cleanText } from '../../terminal/clean.ts';
 import type { Context } from '../context.ts';

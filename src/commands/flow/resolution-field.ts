@@ -1,5 +1,5 @@
 import type { Resolution } from '../../domain/resolution.ts';
-import type { Column } from '../../terminal/output.ts';
+import type { Column } from '../../terminal/output/output.ts';
 
 /** How a person ended a flow, as it is shown below the flow's other fields. */
 export const resolutionField: Column<{ resolution: Resolution | null }> = {

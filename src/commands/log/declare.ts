@@ -1,7 +1,10 @@
 import type { Command } from '@commander-js/extra-typings';
 import { optionsOf, type Run } from '../declare.ts';
 
+/** `psd2 log`: the calls, and a file of them for the bank's support. */
 export function declareLog(log: Command, run: Run, version: string): void {
+  const list = declareList(log, run);
+  declareBundle(log, run, version);
   log
     .usage('[list] [options]')
     .addHelpText('after', (help) => optionsOf(list, help))
@@ -15,8 +18,10 @@ Examples:
   $ psd2 log --transaction tr-0mh8k2x7vq3ab
   $ psd2 log bundle --since 2h`,
     );
+}
 
-  const list = selection(log.command('list', { isDefault: true }))
+function declareList(log: Command, run: Run) {
+  return selection(log.command('list', { isDefault: true }))
     .description('list the calls, newest first: the last 100, unless a filter or --limit is given')
     .addHelpText(
       'after',
@@ -38,7 +43,9 @@ Examples:
         }),
       ),
     );
+}
 
+function declareBundle(log: Command, run: Run, version: string): void {
   selection(log.command('bundle'))
     .option('--file <path>', 'where to save it; default: psd2-log-<time>.json here')
     .description("save calls in a file for the bank's support, without what identifies customers")

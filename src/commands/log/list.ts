@@ -1,5 +1,5 @@
 import type { LoggedCall } from '../../store/machine/call-log.ts';
-import type { Column } from '../../terminal/output.ts';
+import type { Column } from '../../terminal/output/output.ts';
 import type { Context } from '../context.ts';
 import { type LogOptions, nameOf, selectCalls } from './select-calls.ts';
 import { loggedCalls } from './shape.ts';

@@ -2,7 +2,8 @@ import { Psd2Error } from '../../errors.ts';
 import type { LoggedCall } from '../../store/machine/call-log.ts';
 import { ENVIRONMENT_PROFILE } from '../../store/machine/profiles.ts';
 import type { FlowMoment } from '../../store/ports/flows.ts';
-import { type Column, writeLocalTime } from '../../terminal/output.ts';
+import { writeLocalTime } from '../../terminal/local-time.ts';
+import type { Column } from '../../terminal/output/output.ts';
 import type { Context } from '../context.ts';
 import { type LogOptions, nameOf, selectCalls } from './select-calls.ts';
 

@@ -1,12 +1,12 @@
 import type { Bank, TokenSource } from '../../bank/call/bank.ts';
 import { Psd2Error } from '../../errors.ts';
-import { AccessNotes } from '../../store/files/access-notes.ts';
+import type { AccessNotes } from '../../store/ports/access.ts';
 import type { StoredLogin } from '../../store/ports/tokens.ts';
 import type { ProfileContext } from '../context.ts';
 
 /** What the bank refused the profile's logins. */
-export function openAccessNotes({ folder, profile }: ProfileContext): AccessNotes {
-  return new AccessNotes(folder, profile().name);
+export async function openAccessNotes({ home, profile }: ProfileContext): Promise<AccessNotes> {
+  return (await home()).open(profile().name).notes;
 }
 
 /** Writes a help, not a duty: what can't be written keeps no error from being told. */
@@ -33,7 +33,9 @@ export function notingRefreshes(
       // Without a status nothing was asked of the bank.
       if (error instanceof Psd2Error && error.code === 'not_logged_in' && error.httpStatus && login) {
         const refused = { at: context.world.now().toISOString(), message: error.message };
-        await unlessItFails(() => openAccessNotes(context).refreshRefused(holder, login, refused));
+        await unlessItFails(async () =>
+          (await openAccessNotes(context)).refreshRefused(holder, login, refused),
+        );
       }
       throw error;
     }
@@ -46,11 +48,11 @@ export function notingRefreshes(
 
 /** The same bank; a call that it does not allow (HTTP 403) is noted until one is allowed. */
 export function notingCalls(bank: Bank, context: ProfileContext, holder: string | null): Bank {
-  const notes = openAccessNotes(context);
   let isRefused: boolean | undefined;
   const noteCall = (message: string | undefined) =>
     unlessItFails(async () => {
-      isRefused ??= notes.hasRefusedCall(holder);
+      const notes = await openAccessNotes(context);
+      isRefused ??= await notes.hasRefusedCall(holder);
       if (isRefused === (message !== undefined)) return;
       isRefused = message !== undefined;
       await notes.callRefused(

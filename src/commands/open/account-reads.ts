@@ -2,7 +2,6 @@ import type { Bank } from '../../bank/call/bank.ts';
 import { pathOf } from '../../bank/transport/connection.ts';
 import { bankDay } from '../../domain/calendar.ts';
 import { Psd2Error } from '../../errors.ts';
-import { UnattendedReads } from '../../store/files/unattended-reads.ts';
 import type { ProfileContext } from '../context.ts';
 
 /** The count of reads that are made while the customer is not there. */
@@ -20,9 +19,9 @@ export interface AccountReads {
 }
 
 /** Where `--psu-ip` says that the customer is there nothing is counted. What can't be counted is said once, and the read is made. */
-export function openAccountReads(context: ProfileContext): AccountReads {
-  const { globals, folder, terminal, world } = context;
-  const reads = new UnattendedReads(folder, context.profile().name);
+export async function openAccountReads(context: ProfileContext): Promise<AccountReads> {
+  const { globals, terminal, world } = context;
+  const { reads } = (await context.home()).open(context.profile().name);
   let hasFailed = false;
   return {
     begin: () => reads.begin(),

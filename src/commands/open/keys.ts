@@ -48,10 +48,49 @@ export interface KeyRing {
 }
 
 /** The certificates and keys of a profile; each is read when it is asked for. */
-export function openKeyRing({ env, terminal, world }: Surroundings, profile: Profile): KeyRing {
-  let passphrase = env.PSD2_KEY_PASSPHRASE || undefined;
+export function openKeyRing(surroundings: Surroundings, profile: Profile): KeyRing {
+  const { world } = surroundings;
+  const opening = openPassphrases(surroundings);
+  const read: KeyRing['read'] = async (name) => {
+    const { certificate, key } = PAIR_SETTINGS[name];
+    const source = requireSource(profile, certificate);
+    const keySource = profile.settings[key];
+    const content = readSource(source, certificate);
+    if (isPkcs12(content)) {
+      refuseKeyFile(source);
+      const opened = await readPkcs12Pair(opening, content, source, name);
+      return {
+        certificate: opened.certificates.join(''),
+        key: () => opened.key ?? (keySource && readPemSource(keySource, key)),
+      };
+    }
+    const pem = content.toString('utf8');
+    if (keySource) return { certificate: pem, key: () => readPemSource(keySource, key) };
+    if (!/-----BEGIN [A-Z ]*PRIVATE KEY-----/.test(pem)) return { certificate: pem, key: () => undefined };
+    refuseKeyFile(source);
+    return { certificate: pem, key: () => pem };
+  };
 
-  const opening: KeyRing['opening'] = async (what, open) => {
+  return {
+    read,
+    opening,
+    async pair(name) {
+      const { certificate, key: keyOf } = await read(name);
+      const key = keyOf() ?? missingSetting(profile, PAIR_SETTINGS[name].key);
+      return opening(`the ${name} key`, (given) =>
+        readKeyPair({ name, certificate, key, passphrase: given, now: world.now() }),
+      );
+    },
+    async certificate(name) {
+      return readValidCertificate(name, (await read(name)).certificate, world.now());
+    },
+  };
+}
+
+/** The passphrase that is known, or is asked for: one for all that is opened with it. */
+function openPassphrases({ env, terminal }: Surroundings): KeyRing['opening'] {
+  let passphrase = env.PSD2_KEY_PASSPHRASE || undefined;
+  return async (what, open) => {
     for (let tries = 0; ; tries += 1) {
       try {
         return await open(passphrase);
@@ -63,52 +102,23 @@ export function openKeyRing({ env, terminal, world }: Surroundings, profile: Pro
       }
     }
   };
+}
 
-  const read: KeyRing['read'] = async (name) => {
-    const { certificate, key } = PAIR_SETTINGS[name];
-    const source = requireSource(profile, certificate);
-    const keySource = profile.settings[key];
-    const content = readSource(source, certificate);
-    if (!isPkcs12(content)) {
-      const pem = content.toString('utf8');
-      if (keySource) return { certificate: pem, key: () => readPemSource(keySource, key) };
-      if (!/-----BEGIN [A-Z ]*PRIVATE KEY-----/.test(pem)) return { certificate: pem, key: () => undefined };
-      refuseKeyFile(source);
-      return { certificate: pem, key: () => pem };
-    }
-    refuseKeyFile(source);
-    const { readPkcs12 } = await import('../../certificates/pkcs12.ts');
-    const file = {
-      name: 'path' in source ? source.path : `of the ${name}`,
-      path: 'path' in source ? source.path : undefined,
-    };
-    const opened = await opening(`the PKCS#12 file ${file.name}`, (given) =>
-      readPkcs12(content, given, file),
-    );
-    if (opened.certificates.length === 0)
-      throw new Psd2Error('certificate', `The PKCS#12 file ${file.name} holds no certificate`);
-    return {
-      certificate: opened.certificates.join(''),
-      key: () => opened.key ?? (keySource && readPemSource(keySource, key)),
-    };
-  };
-
-  const missingKey = (name: PairName): never => missingSetting(profile, PAIR_SETTINGS[name].key);
-
-  return {
-    read,
-    opening,
-    async pair(name) {
-      const { certificate, key: keyOf } = await read(name);
-      const key = keyOf() ?? missingKey(name);
-      return opening(`the ${name} key`, (given) =>
-        readKeyPair({ name, certificate, key, passphrase: given, now: world.now() }),
-      );
-    },
-    async certificate(name) {
-      return readValidCertificate(name, (await read(name)).certificate, world.now());
-    },
-  };
+async function readPkcs12Pair(
+  opening: KeyRing['opening'],
+  content: Buffer,
+  source: PemSource,
+  pair: PairName,
+) {
+  const { readPkcs12 } = await import('../../certificates/pkcs12.ts');
+  const path = 'path' in source ? source.path : undefined;
+  const name = path ?? `of the ${pair}`;
+  const opened = await opening(`the PKCS#12 file ${name}`, (given) =>
+    readPkcs12(content, given, { name, path }),
+  );
+  if (opened.certificates.length === 0)
+    throw new Psd2Error('certificate', `The PKCS#12 file ${name} holds no certificate`);
+  return opened;
 }
 
 function refuseKeyFile(source: PemSource): void {

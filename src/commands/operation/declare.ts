@@ -103,7 +103,16 @@ function declareListAndShow(operation: Command, run: Run): void {
     .action((flow) => run(async (context) => (await import('./show.ts')).operationShow(context, flow)));
 }
 
+/** The steps of `psd2 operation run`, one by one. */
 function declareSteps(operation: Command, run: Run): void {
+  declarePrepare(operation, run);
+  declareVerify(operation, run);
+  declareStep(operation, run, 'sca', 'send the customer to authorise it, and wait for the decision');
+  declareStep(operation, run, 'execute', 'execute it, once the customer has authorised it');
+  declareStatus(operation, run);
+}
+
+function declarePrepare(operation: Command, run: Run): void {
   operation
     .command('prepare')
     .argument('<operationName>')
@@ -116,7 +125,9 @@ function declareSteps(operation: Command, run: Run): void {
         'inquiry',
       ),
     );
+}
 
+function declareVerify(operation: Command, run: Run): void {
   operation
     .command('verify')
     .argument('<operationName>')
@@ -136,28 +147,27 @@ function declareSteps(operation: Command, run: Run): void {
         (await import('./step.ts')).operationVerify(context, name, { product, data, resource }),
       ),
     );
+}
 
-  for (const [step, description] of [
-    ['sca', 'send the customer to authorise it, and wait for the decision'],
-    ['execute', 'execute it, once the customer has authorised it'],
-  ] as const) {
-    operation
-      .command(step)
-      .argument('<operationName>')
-      .description(description)
-      .addHelpText(
-        'after',
-        examples(`psd2 operation ${step} standingOrder --product 0012345678 --resource op-0mwq9zj41`),
-      )
-      .requiredOption('--product <id>', 'the product it is made with')
-      .requiredOption('--resource <id>', 'flow or resource id')
-      .action((name, { product, resource }) =>
-        run(async (context) =>
-          (await import('./step.ts')).operationStep(context, step, name, { product, resource }),
-        ),
-      );
-  }
+function declareStep(operation: Command, run: Run, step: 'sca' | 'execute', description: string): void {
+  operation
+    .command(step)
+    .argument('<operationName>')
+    .description(description)
+    .addHelpText(
+      'after',
+      examples(`psd2 operation ${step} standingOrder --product 0012345678 --resource op-0mwq9zj41`),
+    )
+    .requiredOption('--product <id>', 'the product it is made with')
+    .requiredOption('--resource <id>', 'flow or resource id')
+    .action((name, { product, resource }) =>
+      run(async (context) =>
+        (await import('./step.ts')).operationStep(context, step, name, { product, resource }),
+      ),
+    );
+}
 
+function declareStatus(operation: Command, run: Run): void {
   operation
     .command('status')
     .argument('<operationName>')

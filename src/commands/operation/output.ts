@@ -1,5 +1,5 @@
 import type { GenericOperation } from '../../store/ports/flows.ts';
-import type { Column } from '../../terminal/output.ts';
+import type { Column } from '../../terminal/output/output.ts';
 import type { Context } from '../context.ts';
 import { executionData, flowData } from '../flow/flow-data.ts';
 import { resolutionField } from '../flow/resolution-field.ts';

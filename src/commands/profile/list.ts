@@ -1,4 +1,4 @@
-import type { Printed } from '../../terminal/shape.ts';
+import type { Printed } from '../../terminal/output/shape.ts';
 import type { Context } from '../context.ts';
 import { type profile, profiles } from './shape.ts';
 

@@ -1,5 +1,5 @@
 import type { RunningSandbox } from '../../sandbox/folder/running.ts';
-import type { Column } from '../../terminal/output.ts';
+import type { Column } from '../../terminal/output/output.ts';
 import { SANDBOX_PROFILE } from './profile.ts';
 
 /** Where a sandbox is reached. */

@@ -4,7 +4,7 @@ import { control } from '../../sandbox/control/control-client.ts';
 import { BadFault, parseFault } from '../../sandbox/faults/fault.ts';
 import { type FaultOrder, type FaultRecord, faultRecord } from '../../sandbox/faults/fault-book.ts';
 import { parseTarget } from '../../sandbox/faults/target.ts';
-import type { Column } from '../../terminal/output.ts';
+import type { Column } from '../../terminal/output/output.ts';
 import type { Context } from '../context.ts';
 import { readWholeNumber } from '../shared/whole-number.ts';
 import { requireRunning } from './running.ts';

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import type { Shape } from '../../terminal/shape.ts';
+import type { Shape } from '../../terminal/output/shape.ts';
 
 /** A JSON Schema, or a part of one. */
 export type JsonSchema = Record<string, unknown>;

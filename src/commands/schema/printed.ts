@@ -1,4 +1,4 @@
-import type { Shape } from '../../terminal/shape.ts';
+import type { Shape } from '../../terminal/output/shape.ts';
 
 /** What a command prints for programs. */
 export interface PrintedData {

@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { Psd2Error } from '../../errors.ts';
 import { SETTING_NAMES, TEXT_VARIABLES } from '../../store/machine/settings.ts';
 import { reason } from '../../terminal/browser.ts';
@@ -10,6 +10,8 @@ import type { Context } from '../context.ts';
 /** More than any answer that is expected of such a command. */
 const LARGEST_OUTPUT = 64 * 1024;
 
+type OutsideSetting = 'signer' | 'payeeCheck' | 'notify';
+
 /**
  * Runs a command of the operator's that a setting names: split as a shell splits words, run without a shell, and
  * without psd2's own variables. It may take as long as one HTTP call (`--timeout`).
@@ -20,26 +22,22 @@ const LARGEST_OUTPUT = 64 * 1024;
  */
 export async function runOutsideCommand(
   { globals, world }: Pick<Context, 'globals' | 'world'>,
-  setting: 'signer' | 'payeeCheck' | 'notify',
+  setting: OutsideSetting,
   command: string,
   input: string,
 ): Promise<string> {
-  const [variable, name] =
-    setting === 'notify' ? ['PSD2_NOTIFY', 'notify'] : [TEXT_VARIABLES[setting], SETTING_NAMES[setting]];
+  const { variable } = nameOf(setting);
   const [program, ...args] = shellWords(command, variable);
-  const fail = (what: string, stderr = '') =>
-    new Psd2Error('config', `The ${name} command ${JSON.stringify(program ?? '')} ${what}`, {
-      hint:
-        stderr !== ''
-          ? `It says: ${stderr}`
-          : `Check ${variable}${setting === 'notify' ? '' : ' or the profile'}.`,
-    });
+  const fail = (what: string, stderr?: string) => failed(setting, program ?? '', what, stderr);
   if (program === undefined) throw fail('is empty');
   const timeout = AbortSignal.timeout(globals.timeoutMs);
+  const ended = AbortSignal.any([world.signal, timeout]);
+  const whyEnded = () =>
+    world.signal.aborted ? world.signal.reason : fail(`did not answer within ${globals.timeoutMs / 1000} s`);
+  if (ended.aborted) throw whyEnded();
 
   return new Promise((resolve, reject) => {
     const child = spawn(program, args, { env: environmentFor(setting), stdio: ['pipe', 'pipe', 'pipe'] });
-    const output = { stdout: '', stderr: '' };
     const give = (settle: () => void) => {
       ended.removeEventListener('abort', onEnded);
       settle();
@@ -50,22 +48,9 @@ export async function runOutsideCommand(
       for (const stream of [child.stdin, child.stdout, child.stderr]) stream.destroy();
       give(() => reject(error));
     };
-    const ended = AbortSignal.any([world.signal, timeout]);
-    const onEnded = () =>
-      stop(
-        world.signal.aborted
-          ? world.signal.reason
-          : fail(`did not answer within ${globals.timeoutMs / 1000} s`),
-      );
-    if (ended.aborted) return onEnded();
+    const onEnded = () => stop(whyEnded());
     ended.addEventListener('abort', onEnded);
-    for (const name of ['stdout', 'stderr'] as const) {
-      child[name].setEncoding('utf8').on('data', (text: string) => {
-        if (name === 'stdout' && output.stdout.length + text.length > LARGEST_OUTPUT)
-          stop(fail('printed more than is of use'));
-        else output[name] = (output[name] + text).slice(-LARGEST_OUTPUT);
-      });
-    }
+    const output = collectOutput(child, () => stop(fail('printed more than is of use')));
     // A command that does not read to the end may still know the answer.
     child.stdin.on('error', () => {});
     child.stdin.end(input);
@@ -73,14 +58,39 @@ export async function runOutsideCommand(
     child.once('close', (code, signal) =>
       give(() => {
         if (code === 0) resolve(output.stdout);
-        else
-          reject(
-            fail(
-              signal === null ? `ended with the exit code ${code}` : `was ended by ${signal}`,
-              cleanText(output.stderr.trim()).slice(-500),
-            ),
-          );
+        else {
+          const how = signal === null ? `ended with the exit code ${code}` : `was ended by ${signal}`;
+          reject(fail(how, cleanText(output.stderr.trim()).slice(-500)));
+        }
       }),
     );
+  });
+}
+
+/** What the child has printed so far: the whole of stdout, the end of stderr. */
+function collectOutput(child: ChildProcessWithoutNullStreams, onTooMuch: () => void) {
+  const output = { stdout: '', stderr: '' };
+  for (const name of ['stdout', 'stderr'] as const) {
+    child[name].setEncoding('utf8').on('data', (text: string) => {
+      if (name === 'stdout' && output.stdout.length + text.length > LARGEST_OUTPUT) onTooMuch();
+      else output[name] = (output[name] + text).slice(-LARGEST_OUTPUT);
+    });
+  }
+  return output;
+}
+
+function nameOf(setting: OutsideSetting): { variable: string; name: string } {
+  return setting === 'notify'
+    ? { variable: 'PSD2_NOTIFY', name: 'notify' }
+    : { variable: TEXT_VARIABLES[setting], name: SETTING_NAMES[setting] };
+}
+
+function failed(setting: OutsideSetting, program: string, what: string, stderr = ''): Psd2Error {
+  const { variable, name } = nameOf(setting);
+  return new Psd2Error('config', `The ${name} command ${JSON.stringify(program)} ${what}`, {
+    hint:
+      stderr !== ''
+        ? `It says: ${stderr}`
+        : `Check ${variable}${setting === 'notify' ? '' : ' or the profile'}.`,
   });
 }

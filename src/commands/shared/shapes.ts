@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import type { Shape } from '../../terminal/shape.ts';
+import type { Shape } from '../../terminal/output/shape.ts';
 import { flag, list, oneOf, orNull, text, whole } from './fields.ts';
 
 // What commands of several nouns print.

@@ -1,7 +1,7 @@
 import { addDays, bankLocalTime, type IsoDate } from '../../domain/calendar.ts';
 import { Psd2Error } from '../../errors.ts';
 import { cleanText } from '../../terminal/clean.ts';
-import type { Column } from '../../terminal/output.ts';
+import type { Column } from '../../terminal/output/output.ts';
 import type { Context } from '../context.ts';
 import type { CustomerReport } from './customers.ts';
 import { syncReport } from './shape.ts';

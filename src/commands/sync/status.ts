@@ -1,7 +1,7 @@
 import { Psd2Error } from '../../errors.ts';
 import type { RoundStatus } from '../../store/ports/rounds.ts';
 import { cleanText } from '../../terminal/clean.ts';
-import type { Column } from '../../terminal/output.ts';
+import type { Column } from '../../terminal/output/output.ts';
 import type { Context } from '../context.ts';
 import { syncStatus as shape } from './shape.ts';
 

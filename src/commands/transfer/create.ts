@@ -5,9 +5,9 @@ import type { Context } from '../context.ts';
 import { refuseClientCredentials, refuseUnconfirmable } from '../flow/rules.ts';
 import type { CustomerBank } from '../open/bank.ts';
 import { readFurtherData } from '../shared/read-data.ts';
-import { askForMissing } from './ask.ts';
 import { driveTransfer } from './drive.ts';
-import { type OrderOptions, readOrder } from './order.ts';
+import { askForMissing } from './order/ask.ts';
+import { type OrderOptions, readOrder } from './order/order.ts';
 import { refuseAboveLimit, refuseUncheckedPayee } from './rules.ts';
 
 export interface TransferOptions extends OrderOptions {

@@ -1,5 +1,5 @@
 import { type Command, Option } from '@commander-js/extra-typings';
-import { PAYEE_SOURCES } from '../../domain/payee-check.ts';
+import { PAYEE_SOURCES } from '../../domain/order/payee-check.ts';
 import { collect, declareCancel, declareResolve, examples, optionsOf, type Run } from '../declare.ts';
 
 const RESOLVE_NOTE = `For a transfer that psd2 resume does not find the end of: unknown or executing, or an instant one that stays PENDING.
@@ -8,6 +8,24 @@ transfer, asks for a yes, and writes into the journal who said what, when and wh
 
 End every psd2 that still works on the transfer first, also one that was stopped with Ctrl-Z. Look at the account
 statement of the execution day and of the days after it.`;
+
+const CREATE_NOTE = `
+On a terminal the command asks for what is missing: the account from a list with balances, the beneficiary, the IBAN and the
+amount, each checked as you type. Elsewhere, and with --no-input, all that is missing is named at once.
+
+The command shows what the bank verified and asks before the customer is sent to authorise.
+In a pipeline --yes gives that confirmation beforehand.
+
+A --reference is refused that an earlier transfer has which did not plainly fail, also when that one's journal
+is damaged; and every --reference while a damaged journal can't tell which one it has.
+
+Exit codes that matter to a script: 6 the customer did not authorise, 8 the payment failed,
+9 its outcome is not known yet ("psd2 transfer resume <flow>" finds out and never pays again).
+
+Examples:
+  $ psd2 transfer --from 0012345678 --to DE89370400440532013000 --name "Ada Lovelace" --amount 12.50
+  $ psd2 transfer --instant --payee-verified --yes --json --from 0012345678 \\
+      --to DE89370400440532013000 --name "Ada Lovelace" --amount 12.50 --reference INV-1 | jq -r .cro`;
 
 /** `psd2 transfer`: its verbs, in the order of a payment. */
 export function declareTransfer(transfer: Command, run: Run): void {
@@ -67,26 +85,7 @@ function declareCreate(transfer: Command, run: Run) {
       [],
     )
     .option('--prepare', "show the bank's dates and limits first")
-    .addHelpText(
-      'after',
-      `
-On a terminal the command asks for what is missing: the account from a list with balances, the beneficiary, the IBAN and the
-amount, each checked as you type. Elsewhere, and with --no-input, all that is missing is named at once.
-
-The command shows what the bank verified and asks before the customer is sent to authorise.
-In a pipeline --yes gives that confirmation beforehand.
-
-A --reference is refused that an earlier transfer has which did not plainly fail, also when that one's journal
-is damaged; and every --reference while a damaged journal can't tell which one it has.
-
-Exit codes that matter to a script: 6 the customer did not authorise, 8 the payment failed,
-9 its outcome is not known yet ("psd2 transfer resume <flow>" finds out and never pays again).
-
-Examples:
-  $ psd2 transfer --from 0012345678 --to DE89370400440532013000 --name "Ada Lovelace" --amount 12.50
-  $ psd2 transfer --instant --payee-verified --yes --json --from 0012345678 \\
-      --to DE89370400440532013000 --name "Ada Lovelace" --amount 12.50 --reference INV-1 | jq -r .cro`,
-    )
+    .addHelpText('after', CREATE_NOTE)
     .action(({ instant = false, urgent = false, payeeVerified = false, prepare = false, ...given }) =>
       run(async (context) =>
         (await import('./create.ts')).transferCreate(context, {

@@ -1,4 +1,4 @@
-import { describePayeeCheck } from '../../domain/payee-check.ts';
+import { describePayeeCheck } from '../../domain/order/payee-check.ts';
 import type { Transfer } from '../../domain/transfer.ts';
 import { Psd2Error } from '../../errors.ts';
 import { runOperation } from '../../flows/operation.ts';
@@ -60,7 +60,7 @@ async function accept(
   const { order } = open.current;
   const command = profile.settings.payeeCheck;
   if (command !== undefined && !payeeVerified) {
-    const { checkPayee } = await import('./payee-check.ts');
+    const { checkPayee } = await import('./order/payee-check.ts');
     const checked = await terminal.whileWaiting('Checking the payee', checkPayee(context, command, order));
     await open.record({ type: 'payee-checked', ...checked, source: order.payeeSource });
   }

@@ -1,8 +1,8 @@
-import { spacedIban } from '../../domain/iban.ts';
-import { describePayeeCheck } from '../../domain/payee-check.ts';
+import { spacedIban } from '../../domain/order/iban.ts';
+import { describePayeeCheck } from '../../domain/order/payee-check.ts';
 import type { Transfer } from '../../domain/transfer.ts';
 import { cleanText } from '../../terminal/clean.ts';
-import type { Column } from '../../terminal/output.ts';
+import type { Column } from '../../terminal/output/output.ts';
 import type { Context } from '../context.ts';
 import { executionData, flowData } from '../flow/flow-data.ts';
 import { resolutionField } from '../flow/resolution-field.ts';

@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import { OPERATION_STATES } from '../../domain/operation.ts';
-import { PAYEE_RESULTS, PAYEE_SOURCES } from '../../domain/payee-check.ts';
+import { PAYEE_RESULTS, PAYEE_SOURCES } from '../../domain/order/payee-check.ts';
 import { executionFields, flowBegins, flowEnds } from '../flow/shape.ts';
 import { day, decimal, flag, list, money, oneOf, orNull, text } from '../shared/fields.ts';
 

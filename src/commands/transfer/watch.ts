@@ -8,10 +8,10 @@ import {
   readAuthorization,
 } from '../../domain/operation.ts';
 import { needsSettlement, type Transfer } from '../../domain/transfer.ts';
-import { whatHappened } from '../../flows/ask-operation.ts';
-import { outcomeUnknown } from '../../flows/execute-outcome.ts';
+import { whatHappened } from '../../flows/outcome/ask-operation.ts';
+import { outcomeUnknown } from '../../flows/outcome/execute-outcome.ts';
+import { pollSettlement } from '../../flows/outcome/settlement.ts';
 import type { WorldPorts } from '../../flows/ports.ts';
-import { pollSettlement } from '../../flows/settlement.ts';
 import { transferCalls } from '../../flows/transfer.ts';
 
 /** Between two looks: at first, and at most. Each is half as long again as the one before. */

@@ -1,4 +1,4 @@
-import { comparableReference } from '../../domain/sepa-text.ts';
+import { comparableReference } from '../../domain/order/sepa-text.ts';
 import { Psd2Error } from '../../errors.ts';
 import { UnsafeFile } from '../disk/permissions.ts';
 import { findFlow } from '../flow/find.ts';

@@ -1,9 +1,11 @@
 import { join } from 'node:path';
 import type { StoreSettings } from '../open.ts';
 import type { Store } from '../ports/store.ts';
+import { FileAccessNotes } from './access-notes.ts';
 import { FileCallCount } from './call-count.ts';
 import { FileFlows } from './flows.ts';
 import { FileTokens } from './tokens.ts';
+import { FileUnattendedReads } from './unattended-reads.ts';
 
 /** The home on disk: the configuration folder of one machine. Nothing is read before it is asked for. */
 export function openFiles({ folder, vaultOf, notice, now, random, onFlow }: StoreSettings): Store {
@@ -14,6 +16,8 @@ export function openFiles({ folder, vaultOf, notice, now, random, onFlow }: Stor
       tokens: new FileTokens(folder, profile, bank, notice, vaultOf(profile)),
       flows: new FileFlows(folder.flows(profile), { now, random, interrupted: folder.interrupted, onFlow }),
       calls: new FileCallCount(folder.tokens(profile)),
+      notes: new FileAccessNotes(folder, profile),
+      reads: new FileUnattendedReads(folder, profile),
       // What each process keeps by itself is all there is.
       turns: (own) => own,
       sync: (out = join(folder.root, 'sync')) => ({

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
-import { comparableReference } from '../../domain/sepa-text.ts';
+import { comparableReference } from '../../domain/order/sepa-text.ts';
 import { Psd2Error } from '../../errors.ts';
 import { appendDurably, readOwnFile, removeStored, syncFolder, takeName } from '../disk/files.ts';
 import { makePrivateFolder } from '../disk/json-file.ts';

@@ -6,21 +6,13 @@ import { listFolder } from '../disk/files.ts';
 import { makePrivateFolder } from '../disk/json-file.ts';
 import { reasonOf } from '../disk/system-error.ts';
 import type { StoreFolder } from '../machine/folder.ts';
-
-/** A read of a customer's account; `productId` is null for the list of accounts. */
-export interface AccountRead {
-  /** At the bank. */
-  day: IsoDate;
-  customerId: string;
-  productId: string | null;
-}
+import type { AccountRead, UnattendedReads } from '../ports/access.ts';
 
 /**
- * Counts how often accounts were read while the customer was not there, which a bank may limit to four times a day (RTS (EU)
- * 2018/389, article 36 (5) (b)). A file for the day with a line for each read, only ever appended to, so that processes side by
+ * The reads of one profile's accounts without their customer. A file for the day with a line for each read, only ever appended to, so that processes side by
  * side need no lock. It is written before the read is made and not flushed: a power cut may lose the last lines.
  */
-export class UnattendedReads {
+export class FileUnattendedReads implements UnattendedReads {
   readonly #folder: string;
   #day: IsoDate | undefined;
   /** How much of the day's file is counted, in bytes. */
@@ -33,18 +25,10 @@ export class UnattendedReads {
     this.#folder = join(folder.tokens(profile), 'unattended-reads');
   }
 
-  /** From now on the same accounts count anew. */
   begin(): void {
     this.#taken.clear();
   }
 
-  /**
-   * Counts a read that is about to be made, once a run.
-   *
-   * @param budget how many may be made a day
-   * @returns false, and the read is not to be made, where that many are made already
-   * @throws Psd2Error `config` when it can't be written
-   */
   async take(read: AccountRead, budget = Number.POSITIVE_INFINITY): Promise<boolean> {
     const line = `${read.customerId} ${read.productId ?? '*'}\n`;
     if (this.#taken.has(`${read.day} ${line}`)) return true;

@@ -2,10 +2,10 @@ import * as z from 'zod/mini';
 import { type IsoDate, isIsoDate } from '../../domain/calendar.ts';
 import { CONSENT_CATEGORIES, type ConsentEvent } from '../../domain/consent.ts';
 import { type Decimal, isDecimal } from '../../domain/decimal.ts';
-import type { Iban } from '../../domain/iban.ts';
 import type { ProductId } from '../../domain/identifiers.ts';
 import type { GenericOrder, OrderTarget } from '../../domain/operation.ts';
-import { PAYEE_RESULTS, PAYEE_SOURCES } from '../../domain/payee-check.ts';
+import type { Iban } from '../../domain/order/iban.ts';
+import { PAYEE_RESULTS, PAYEE_SOURCES } from '../../domain/order/payee-check.ts';
 import type { TransferOrder } from '../../domain/transfer.ts';
 
 // The journal's lines. A field may be added; none may change its meaning, since old journals are read for ever.

@@ -1,3 +1,4 @@
+import type { AccessNotes, UnattendedReads } from './access.ts';
 import type { CallCount, Turns } from './calls.ts';
 import type { Flows, Kind } from './flows.ts';
 import type { Rounds } from './rounds.ts';
@@ -34,6 +35,8 @@ export interface ProfileData {
   readonly tokens: Tokens;
   readonly flows: Flows;
   readonly calls: CallCount;
+  readonly notes: AccessNotes;
+  readonly reads: UnattendedReads;
   /**
    * The pace that all workers of the store keep together.
    *

@@ -66,7 +66,7 @@ export class Database {
       allowExitOnIdle: true,
     });
     // A connection that is lost while nothing is asked is made anew when something is.
-    this.#pool.on('error', () => {});
+    this.#pool.on('error', ignore);
   }
 
   /** As {@link Statements.query}, as a transaction of its own; the schema has been found to be the one of this program. */
@@ -101,6 +101,8 @@ export class Database {
     const client = await this.#again(() => this.#interruptible(this.#pool.connect())).catch(
       (error: unknown) => Promise.reject(this.#failure(error)),
     );
+    // A connection that is lost between two statements says so, too; the next statement, or the commit, fails for it.
+    client.on('error', ignore);
     const statements: Statements = {
       query: (row, sql, values = []) => this.#run(client, row, sql, values),
       script: async (sql) => {
@@ -127,6 +129,7 @@ export class Database {
       }
       throw error;
     } finally {
+      client.off('error', ignore);
       client.release(isBroken);
     }
   }
@@ -234,3 +237,5 @@ export class Database {
     }
   }
 }
+
+function ignore(): void {}

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import * as z from 'zod/mini';
 import { standingOf } from '../../domain/flow-states.ts';
-import { comparableReference } from '../../domain/sepa-text.ts';
+import { comparableReference } from '../../domain/order/sepa-text.ts';
 import { Psd2Error } from '../../errors.ts';
 import { createdAt, newFlowId } from '../flow/ids.ts';
 import { KINDS, type KnownKind } from '../flow/kinds.ts';

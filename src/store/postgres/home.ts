@@ -4,6 +4,7 @@ import type { StoreSettings } from '../open.ts';
 import type { ProfileData, Store, StoreCheck, StoreStatus } from '../ports/store.ts';
 import type { Sync } from '../ports/sync.ts';
 import type { KeySources } from '../secrets/vault.ts';
+import { PostgresAccessNotes, PostgresUnattendedReads } from './access.ts';
 import { type Address, parseAddress } from './address.ts';
 import { PostgresCallCount, PostgresTurns, type TurnsWorld } from './calls.ts';
 import { Claims } from './claims.ts';
@@ -59,6 +60,8 @@ export class PostgresStore implements Store {
       tokens: new PostgresTokens(this.#database, profile, bank, claims, keys),
       flows: new PostgresFlows(this.#database, profile, claims, this.#world),
       calls: new PostgresCallCount(this.#database, profile),
+      notes: new PostgresAccessNotes(this.#database, profile),
+      reads: new PostgresUnattendedReads(this.#database, profile),
       turns: (own) => new PostgresTurns(this.#database, profile, this.#world, own),
       sync: (out) => {
         const inDatabase = new PostgresSync(this.#database, profile, claims);

@@ -50,6 +50,18 @@ create table psd2.last_logins (
   customer_id text not null
 );
 
+-- What the bank refused a login: its renewal (refresh_of: the end of the access token that was to be renewed), or a call.
+create table psd2.access_notes (
+  profile text not null,
+  holder text not null,
+  refresh_at timestamptz,
+  refresh_message text,
+  refresh_of timestamptz,
+  call_at timestamptz,
+  call_message text,
+  primary key (profile, holder)
+);
+
 create table psd2.flows (
   profile text not null,
   flow text not null,
@@ -85,6 +97,16 @@ create table psd2.call_counts (
   day date not null,
   calls integer not null,
   primary key (profile, day)
+);
+
+-- Reads of accounts while the customer was not there; an empty product_id is the list of accounts.
+create table psd2.unattended_reads (
+  profile text not null,
+  day date not null,
+  customer_id text not null,
+  product_id text not null,
+  reads integer not null,
+  primary key (profile, day, customer_id, product_id)
 );
 
 -- What the bank's 420 demands of all workers together. Times are of the database's clock.

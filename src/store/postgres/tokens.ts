@@ -173,7 +173,7 @@ export class PostgresTokens implements Tokens {
       ? { sealed: seal(placeOf(holder, baseUrl), { accessToken, refreshToken }) }
       : { accessToken, refreshToken };
     const values = [
-      ...[this.#profile, nameOf(holder), before, origin, baseUrl, tokens.accessTokenExpiresAt],
+      ...[this.#profile, nameOfHolder(holder), before, origin, baseUrl, tokens.accessTokenExpiresAt],
       ...[tokens.refreshTokenExpiresAt, tokens.scope, tokens.apiTrackId ?? null, JSON.stringify(content)],
     ];
     try {
@@ -211,7 +211,7 @@ export class PostgresTokens implements Tokens {
          access_token_expires_at = null, refresh_token_expires_at = null, scope = null, api_track_id = null,
          changed_at = clock_timestamp()
        where profile = $1 and holder = $2 and secrets is not null`,
-      [this.#profile, nameOf(holder)],
+      [this.#profile, nameOfHolder(holder)],
     );
   }
 
@@ -219,7 +219,7 @@ export class PostgresTokens implements Tokens {
     return this.#database.lookOne(
       row,
       `select ${COLUMNS} from psd2.tokens where profile = $1 and holder = $2`,
-      [this.#profile, nameOf(holder)],
+      [this.#profile, nameOfHolder(holder)],
     );
   }
 
@@ -249,7 +249,7 @@ export class PostgresTokens implements Tokens {
     const what = holder === null ? 'The login of the application' : `The login of customer ${holder}`;
     return this.#claims.within(
       'tokens',
-      nameOf(holder),
+      nameOfHolder(holder),
       { what, patienceMs: LONGEST_RENEWAL_MS, signal },
       work,
     );
@@ -276,7 +276,7 @@ function loginOf(stored: Row): StoredLogin {
 }
 
 /** The application, which has no customer of its own, has an empty name. */
-function nameOf(holder: Holder): string {
+export function nameOfHolder(holder: Holder): string {
   return holder ?? '';
 }
 

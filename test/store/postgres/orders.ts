@@ -1,7 +1,7 @@
 import { parseDate } from '../../../src/domain/calendar.ts';
-import { parseSepaIban } from '../../../src/domain/iban.ts';
 import { parseProductId } from '../../../src/domain/identifiers.ts';
-import { parsePaymentAmount } from '../../../src/domain/payment-amount.ts';
+import { parseSepaIban } from '../../../src/domain/order/iban.ts';
+import { parsePaymentAmount } from '../../../src/domain/order/payment-amount.ts';
 import type { Begin } from '../../../src/store/ports/flows.ts';
 
 const DAY = parseDate('--date', '2026-11-22');

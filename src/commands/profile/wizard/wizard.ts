@@ -1,5 +1,5 @@
 import { isLoopback } from '../../../domain/loopback.ts';
-import { parsePaymentAmount } from '../../../domain/payment-amount.ts';
+import { parsePaymentAmount } from '../../../domain/order/payment-amount.ts';
 import { Psd2Error } from '../../../errors.ts';
 import type { BankEnvironment, ProfileSettings } from '../../../store/machine/profiles.ts';
 import {

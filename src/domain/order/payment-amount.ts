@@ -1,5 +1,5 @@
-import { Psd2Error } from '../errors.ts';
-import { type Decimal, isDecimal, isZero } from './decimal.ts';
+import { Psd2Error } from '../../errors.ts';
+import { type Decimal, isDecimal, isZero } from '../decimal.ts';
 
 /**
  * Reads the amount of a SEPA transfer: 0.01 to 999999999.99, a point before at most two decimals.

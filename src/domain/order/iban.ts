@@ -1,5 +1,5 @@
 import { electronicFormatIBAN, extractIBAN, ValidationErrorsIBAN, validateIBAN } from 'ibantools';
-import { Psd2Error } from '../errors.ts';
+import { Psd2Error } from '../../errors.ts';
 
 /** An IBAN in compact upper case, its form and check digits right. */
 export type Iban = string & { readonly __iban: unique symbol };

@@ -1,16 +1,16 @@
-import { isRefusal } from '../../bank/call/failure.ts';
-import { type Account, fetchAccounts, fetchBalance } from '../../bank/endpoints/customers.ts';
-import { parseSepaIban, spacedIban } from '../../domain/iban.ts';
-import { parseProductId } from '../../domain/identifiers.ts';
-import { parsePaymentAmount } from '../../domain/payment-amount.ts';
-import { parseBeneficiaryName, parseDescription } from '../../domain/sepa-text.ts';
-import { Psd2Error } from '../../errors.ts';
-import { cleanText } from '../../terminal/clean.ts';
-import type { Context } from '../context.ts';
-import { refuseClientCredentials } from '../flow/rules.ts';
-import { writeMoney } from '../shared/money.ts';
+import { isRefusal } from '../../../bank/call/failure.ts';
+import { type Account, fetchAccounts, fetchBalance } from '../../../bank/endpoints/customers.ts';
+import { parseProductId } from '../../../domain/identifiers.ts';
+import { parseSepaIban, spacedIban } from '../../../domain/order/iban.ts';
+import { parsePaymentAmount } from '../../../domain/order/payment-amount.ts';
+import { parseBeneficiaryName, parseDescription } from '../../../domain/order/sepa-text.ts';
+import { Psd2Error } from '../../../errors.ts';
+import { cleanText } from '../../../terminal/clean.ts';
+import type { Context } from '../../context.ts';
+import { refuseClientCredentials } from '../../flow/rules.ts';
+import { writeMoney } from '../../shared/money.ts';
+import { refuseAboveLimit } from '../rules.ts';
 import { checkGiven, type OrderOptions } from './order.ts';
-import { refuseAboveLimit } from './rules.ts';
 
 /**
  * Asks the person at the terminal for what is missing of an order: the account from a list with balances, the beneficiary, the

@@ -1,5 +1,5 @@
-import { isInterruption } from '../bank/call/failure.ts';
-import { fetchOperationStatus, type OperationStatus } from '../bank/endpoints/operations.ts';
+import { isInterruption } from '../../bank/call/failure.ts';
+import { fetchOperationStatus, type OperationStatus } from '../../bank/endpoints/operations.ts';
 import {
   isExecuted,
   isPending,
@@ -8,11 +8,11 @@ import {
   readAuthorization,
   type StepEvent,
   type Verification,
-} from '../domain/operation.ts';
+} from '../../domain/operation.ts';
+import { lackingResource } from '../lacking-resource.ts';
+import type { OperationCalls } from '../operation.ts';
+import type { FlowPorts } from '../ports.ts';
 import { outcomeUnknown } from './execute-outcome.ts';
-import { lackingResource } from './lacking-resource.ts';
-import type { OperationCalls } from './operation.ts';
-import type { FlowPorts } from './ports.ts';
 import { pollSettlement, type Settlement } from './settlement.ts';
 
 // What the bank is asked of an operation: nothing here is written down, and nothing changes at the bank.

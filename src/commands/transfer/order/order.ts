@@ -1,11 +1,11 @@
-import { bankDay, parseDate } from '../../domain/calendar.ts';
-import { parseSepaIban } from '../../domain/iban.ts';
-import { parseProductId } from '../../domain/identifiers.ts';
-import type { PayeeSource } from '../../domain/payee-check.ts';
-import { parsePaymentAmount } from '../../domain/payment-amount.ts';
-import { parseBeneficiaryName, parseDescription, parseReference } from '../../domain/sepa-text.ts';
-import type { TransferOrder } from '../../domain/transfer.ts';
-import { Psd2Error } from '../../errors.ts';
+import { bankDay, parseDate } from '../../../domain/calendar.ts';
+import { parseProductId } from '../../../domain/identifiers.ts';
+import { parseSepaIban } from '../../../domain/order/iban.ts';
+import type { PayeeSource } from '../../../domain/order/payee-check.ts';
+import { parsePaymentAmount } from '../../../domain/order/payment-amount.ts';
+import { parseBeneficiaryName, parseDescription, parseReference } from '../../../domain/order/sepa-text.ts';
+import type { TransferOrder } from '../../../domain/transfer.ts';
+import { Psd2Error } from '../../../errors.ts';
 
 /** The options that say what to pay, as they were given. */
 export interface OrderOptions {

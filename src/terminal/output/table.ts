@@ -1,5 +1,5 @@
 import chalk from 'chalk';
-import { cutIntoPieces, widthOf } from './cells.ts';
+import { cutIntoPieces, widthOf } from '../cells.ts';
 import type { Column } from './output.ts';
 import { paintState } from './states.ts';
 

@@ -1,5 +1,5 @@
 import { compile, search, tokenize } from 'jmespath';
-import { Psd2Error } from '../errors.ts';
+import { Psd2Error } from '../../errors.ts';
 
 /** The functions of JMESPath (https://jmespath.org/specification.html); the package knows an unknown one when it calls it. */
 const FUNCTIONS = new Set([

@@ -1,5 +1,5 @@
-import type { Operation, OrderTarget } from '../domain/operation.ts';
-import { Psd2Error } from '../errors.ts';
+import type { Operation, OrderTarget } from '../../domain/operation.ts';
+import { Psd2Error } from '../../errors.ts';
 
 /** What the end of an operation means for the operator. @throws Psd2Error unless it was executed or settled */
 export function endOfOperation<Order extends OrderTarget>(

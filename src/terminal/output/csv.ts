@@ -1,5 +1,5 @@
-import { Psd2Error } from '../errors.ts';
-import { cleanText } from './clean.ts';
+import { Psd2Error } from '../../errors.ts';
+import { cleanText } from '../clean.ts';
 
 /** One row of CSV: its cells by the path of their field, `totalAmount.currency`. */
 type Cells = Map<string, string>;

@@ -1,4 +1,4 @@
-import { Psd2Error } from '../errors.ts';
+import { Psd2Error } from '../../errors.ts';
 
 const CHARACTER_OUTSIDE_SEPA = /[^A-Za-z0-9/\-?:().,'+ ]/u;
 

@@ -1,4 +1,6 @@
-import * as z from 'zod/mini';
+import type * as z from 'zod/mini';
+// By their names: the namespace `z.core` would bring all of zod, with its texts in fifty languages, to every command.
+import { $ZodArray, $ZodNullable, $ZodObject, $ZodOptional, $ZodRecord } from 'zod/v4/core';
 
 /**
  * What a command prints for programs: the fields in their order, each with a description. The columns of CSV and the JSON Schema
@@ -20,13 +22,13 @@ export function columnsOf(shape: Shape): string[] | undefined {
 }
 
 function* paths(type: z.core.$ZodType, path: string): Generator<string | undefined> {
-  if (type instanceof z.core.$ZodNullable || type instanceof z.core.$ZodOptional) {
+  if (type instanceof $ZodNullable || type instanceof $ZodOptional) {
     yield* paths(type._zod.def.innerType, path);
-  } else if (type instanceof z.core.$ZodObject) {
+  } else if (type instanceof $ZodObject) {
     for (const [name, field] of Object.entries(type._zod.def.shape))
       yield* paths(field, path === '' ? name : `${path}.${name}`);
-  } else if (path === '' && type instanceof z.core.$ZodArray) {
+  } else if (path === '' && type instanceof $ZodArray) {
     yield* paths(type._zod.def.element, path);
-  } else if (path === '' || type instanceof z.core.$ZodRecord) yield undefined;
+  } else if (path === '' || type instanceof $ZodRecord) yield undefined;
   else yield path;
 }

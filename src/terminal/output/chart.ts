@@ -1,5 +1,5 @@
-import type { AccountHistory } from '../domain/account-history.ts';
-import { widthOf } from './cells.ts';
+import type { AccountHistory } from '../../domain/account-history.ts';
+import { widthOf } from '../cells.ts';
 
 /** Where a chart is drawn. */
 export interface Canvas {

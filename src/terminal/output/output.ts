@@ -1,9 +1,10 @@
-import { didYouMean } from '../did-you-mean.ts';
-import { Psd2Error } from '../errors.ts';
-import { cleanJson, cleanLines, cleanText } from './clean.ts';
-import { writeCsv } from './csv.ts';
+import { didYouMean } from '../../did-you-mean.ts';
+import { Psd2Error } from '../../errors.ts';
+import { cleanLines, cleanText } from '../clean.ts';
+import { forPeople } from './for-people.ts';
+import { forPrograms } from './for-programs.ts';
 import type { Query } from './query.ts';
-import { columnsOf, type Printed, type Shape } from './shape.ts';
+import type { Printed, Shape } from './shape.ts';
 
 export const OUTPUT_FORMATS = ['table', 'json', 'ndjson', 'csv'] as const;
 export type OutputFormat = (typeof OUTPUT_FORMATS)[number];
@@ -31,7 +32,7 @@ export interface Column<Row> {
  * What is printed for programs. Columns that are named one by one are for CSV alone, where the data alone doesn't tell them: see
  * {@link writeCsv}.
  */
-type Shaped = Shape | readonly string[];
+export type Shaped = Shape | readonly string[];
 type RecordOf<S extends Shaped> = S extends Shape ? Printed<S> : unknown;
 type RowOf<S extends Shaped> = S extends Shape
   ? Printed<S> extends readonly (infer Row)[]
@@ -110,9 +111,8 @@ export interface OutputOptions {
 
 /** What a command's data is written with, in the format that the operator asked for. */
 export function openOutput(stdout: NodeJS.WriteStream, options: OutputOptions): Output {
-  const { format, colour, say, query, bareStrings, page } = options;
+  const { format, say, query, page } = options;
   const { paintState = (state: string) => state } = options;
-  const writeTime = (time: string) => (format === 'table' && stdout.isTTY ? writeLocalTime(time) : time);
   const write = (text: string) => {
     if (text !== '') stdout.write(`${text}\n`);
   };
@@ -121,41 +121,8 @@ export function openOutput(stdout: NodeJS.WriteStream, options: OutputOptions): 
     if (page && text.split('\n').length >= stdout.rows) await page(`${text}\n`);
     else write(text);
   };
-  const bare = (data: unknown) => (typeof data === 'string' ? cleanLines(data) : line(data));
-  const line = (data: unknown) => cleanJson(JSON.stringify(data));
-  const cell = <T>(column: Column<T>, row: T) => {
-    const text = cleanText(column.value(row, writeTime) ?? '');
-    if (!stdout.isTTY) return text;
-    if (column.kind === 'time') return writeLocalTime(text);
-    return column.kind === 'second' ? writeLocalTime(text, 'second') : text;
-  };
-
-  const columns = (shape: Shaped | undefined) => (typeof shape === 'function' ? columnsOf(shape) : shape);
-
-  let failure: unknown;
-  /** Data in a format for programs. What `--query` can't be applied to is told at the end: the work goes on. */
-  const written = (data: unknown, shape?: Shaped): string => {
-    try {
-      const result = query ? query(data) : data;
-      if (bareStrings) return (Array.isArray(result) ? result : [result]).map(bare).join('\n');
-      if (format === 'csv') return writeCsv(result, query ? undefined : columns(shape));
-      if (format === 'ndjson') return (Array.isArray(result) ? result : [result]).map(line).join('\n');
-      return cleanJson(JSON.stringify(result, null, stdout.isTTY ? 2 : 0));
-    } catch (error) {
-      if (!(error instanceof Psd2Error)) throw error;
-      failure ??= error;
-      return '';
-    }
-  };
-
-  const drawTable = async <T extends object>(rows: T[], columns: Column<T>[]) => {
-    const cells = rows.map((row) => columns.map((column) => cell(column, row)));
-    if (!stdout.isTTY && !colour) return write(cells.map((row) => row.join('\t')).join('\n'));
-    const { drawColouredCells, drawTerminalTable } = await import('./table.ts');
-    if (!stdout.isTTY) return write(drawColouredCells(columns, cells));
-    // A terminal that does not know its width says 0.
-    await show(drawTerminalTable(columns, cells, { width: stdout.columns || 80, colour }));
-  };
+  const programs = forPrograms(stdout, options);
+  const people = forPeople(stdout, { ...options, paintState, write, show });
 
   return {
     format,
@@ -163,74 +130,44 @@ export function openOutput(stdout: NodeJS.WriteStream, options: OutputOptions): 
       return query !== undefined || format === 'json' || (format === 'table' && stdout.isTTY);
     },
     record(data, fields, shape) {
-      if (format !== 'table') return write(written(data, shape));
-      // The titles of data of an unknown shape are the bank's own too.
-      const rows = fields.map((field) => ({ title: cleanText(field.title), cell: cell(field, data), field }));
-      const width = rows.reduce((widest, { title }) => Math.max(widest, title.length), 0);
-      for (const { title, cell, field } of rows) {
-        const value = field.kind === 'state' ? paintState(cell) : cell;
-        if (!stdout.isTTY) write(`${title}\t${value}`);
-        else if (value !== '') write(`${title.padEnd(width)}  ${value}`);
-      }
+      if (format === 'table') people.fields(data, fields);
+      else write(programs.write(data, shape));
     },
     async table(rows, fields, whenEmpty, shape) {
-      if (format !== 'table') await show(written(rows, shape));
+      if (format !== 'table') await show(programs.write(rows, shape));
       else if (rows.length === 0) say(whenEmpty);
-      else await drawTable(rows, fields);
+      else await people.table(rows, fields);
     },
     async pages(pages, fields, whenEmpty, shape) {
-      if (!query && format === 'ndjson') {
-        for await (const rows of pages) write(rows.map(line).join('\n'));
-        return;
-      }
-      const names = !query && format === 'csv' ? columns(shape) : undefined;
-      if (names) {
-        write(writeCsv([], names));
-        for await (const rows of pages) write(writeCsv(rows, names, false));
-        return;
-      }
-      if (format === 'table' && !stdout.isTTY) {
+      const asTheyCome = programs.pageByPage(shape);
+      if (asTheyCome) {
+        write(asTheyCome.header);
+        for await (const rows of pages) write(asTheyCome.page(rows));
+      } else if (format === 'table' && !stdout.isTTY) {
         let empty = true;
         for await (const rows of pages) {
           empty &&= rows.length === 0;
-          await drawTable(rows, fields);
+          await people.table(rows, fields);
         }
         if (empty) say(whenEmpty);
-        return;
+      } else {
+        const rows = [];
+        // One by one: there may be more of them than a call takes arguments.
+        for await (const some of pages) for (const row of some) rows.push(row);
+        await this.table(rows, fields, whenEmpty, shape);
       }
-      const rows = [];
-      // One by one: there may be more of them than a call takes arguments.
-      for await (const some of pages) for (const row of some) rows.push(row);
-      await this.table(rows, fields, whenEmpty, shape);
     },
     text: (text) => stdout.write(`${cleanText(text)}\n`),
     lines(lines, stateFirst) {
       const paint = (line: string) => (stateFirst ? line.replace(/^\S+/, paintState) : line);
       stdout.write(`${lines.map((line) => paint(cleanLines(line))).join('\n')}\n`);
     },
-    writeTime,
+    writeTime: people.writeTime,
     json: (data) => {
-      write(written(data));
+      write(programs.write(data));
     },
-    finish() {
-      if (failure !== undefined) throw failure;
-    },
+    finish: programs.finish,
   };
-}
-
-/**
- * `2026-11-21T10:05:00.120Z` gives `2026-11-21 11:05` where that is the local time, to the second `2026-11-21 11:05:00`,
- * to the millisecond `2026-11-21 11:05:00.120`; what is no time stays as it is.
- */
-export function writeLocalTime(time: string, to: 'minute' | 'second' | 'millisecond' = 'minute'): string {
-  if (!/^\d{4}-\d\d-\d\dT/.test(time) || Number.isNaN(Date.parse(time))) return time;
-  const local = new Date(time);
-  const pad = (value: number) => String(value).padStart(2, '0');
-  const day = [local.getFullYear(), pad(local.getMonth() + 1), pad(local.getDate())].join('-');
-  const minute = `${day} ${pad(local.getHours())}:${pad(local.getMinutes())}`;
-  if (to === 'minute') return minute;
-  const second = `${minute}:${pad(local.getSeconds())}`;
-  return to === 'second' ? second : `${second}.${String(local.getMilliseconds()).padStart(3, '0')}`;
 }
 
 /** @throws Psd2Error `usage` */

@@ -1,5 +1,5 @@
-import type { SettlementStatus } from '../domain/operation.ts';
-import type { WorldPorts } from './ports.ts';
+import type { SettlementStatus } from '../../domain/operation.ts';
+import type { WorldPorts } from '../ports.ts';
 
 /** What the bank says of the execution of an instant transfer. */
 export interface ExecutionStatus {

@@ -1,7 +1,7 @@
-import { isBanksRefusal, isInterruption, isOvertaken } from '../bank/call/failure.ts';
-import type { Operation, OperationEvent, OrderTarget, StepEvent } from '../domain/operation.ts';
-import { type ErrorContext, Psd2Error } from '../errors.ts';
-import type { OpenFlow } from '../store/ports/flows.ts';
+import { isBanksRefusal, isInterruption, isOvertaken } from '../../bank/call/failure.ts';
+import type { Operation, OperationEvent, OrderTarget, StepEvent } from '../../domain/operation.ts';
+import { type ErrorContext, Psd2Error } from '../../errors.ts';
+import type { OpenFlow } from '../../store/ports/flows.ts';
 
 /**
  * Writes down what became of an `execute` that was sent: also where this process was stopped before the answer came, and

@@ -1,10 +1,10 @@
 import * as z from 'zod/mini';
-import { PAYEE_RESULTS, type PayeeCheck } from '../../domain/payee-check.ts';
-import type { TransferOrder } from '../../domain/transfer.ts';
-import { Psd2Error } from '../../errors.ts';
-import { cleanText } from '../../terminal/clean.ts';
-import type { Context } from '../context.ts';
-import { runOutsideCommand } from '../shared/outside-command.ts';
+import { PAYEE_RESULTS, type PayeeCheck } from '../../../domain/order/payee-check.ts';
+import type { TransferOrder } from '../../../domain/transfer.ts';
+import { Psd2Error } from '../../../errors.ts';
+import { cleanText } from '../../../terminal/clean.ts';
+import type { Context } from '../../context.ts';
+import { runOutsideCommand } from '../../shared/outside-command.ts';
 
 const answer = z.object({ result: z.enum(PAYEE_RESULTS), name: z.nullish(z.string()) });
 

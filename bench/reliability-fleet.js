@@ -1,0 +1,61 @@
+// What docs/reliability.md says of a fleet: npm run reliability -- fleet [minutes]
+// Four workers with a machine each share one PostgreSQL and the sandbox bank, for ten minutes unless another number is
+// given, and go through the troubles of test/crash/fleet.ts. CRASH_SEED chooses others.
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { availableParallelism, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+const page = join(root, 'docs', 'reliability.md');
+const BEGIN = '<!-- fleet -->\n';
+const END = '<!-- end of fleet -->';
+const minutes = process.argv.map(Number).find((value) => value > 0) ?? 10;
+
+const folder = mkdtempSync(join(tmpdir(), 'psd2-fleet-'));
+const file = join(folder, 'figures.json');
+try {
+  const vitest = join(root, 'node_modules', 'vitest', 'vitest.mjs');
+  const { status } = spawnSync(
+    process.execPath,
+    [vitest, 'run', '--project', 'e2e', 'test/crash/fleet.test.ts'],
+    {
+      cwd: root,
+      stdio: 'inherit',
+      // A point for everything else that runs for long.
+      env: { ...process.env, CRASH_MATRIX: 'all', FLEET_MINUTES: String(minutes), FLEET_FIGURES: file },
+    },
+  );
+  if (status === 0) writeTable(JSON.parse(readFileSync(file, 'utf8')));
+  else process.stdout.write('Not as promised, or it could not be run; the page stays as it is.\n');
+  process.exitCode = status ?? 1;
+} finally {
+  rmSync(folder, { recursive: true, force: true });
+}
+
+/** Only a run in which all was as promised gets here, so what must not happen is 0. */
+function writeTable(had) {
+  const rows = [
+    ['Minutes', had.minutes],
+    ['Workers, each with a machine and a wrong clock of its own', had.workers],
+    ['Customers, all of them synced at the end', had.customers + 1],
+    ['Processes started', had.processes],
+    ['killed (`SIGKILL`)', had.killed],
+    ['stopped for longer than a claim holds (`SIGSTOP`)', had.stalled],
+    ['Crashes of PostgreSQL (`pg_ctl stop -m immediate`)', had.crashes],
+    ['Connections cut after a commit, before its answer', had.cuts],
+    ['Transfers begun', had.transfers],
+    ['`execute` twice', 0],
+    ['a reference paid twice', 0],
+    ['Logins lost', 0],
+    ['Rows twice or missing', 0],
+  ];
+  const table = [['', ''], ['---', '---:'], ...rows].map((cells) => `| ${cells.join(' | ')} |\n`).join('');
+  const text = readFileSync(page, 'utf8');
+  const head = text.slice(0, text.indexOf(BEGIN) + BEGIN.length);
+  const day = new Date().toISOString().slice(0, 10);
+  const measured = `${day}, ${availableParallelism()} processors, Node ${process.versions.node}.`;
+  writeFileSync(page, `${head}\n${measured}\n\n${table}\n${text.slice(text.indexOf(END))}`);
+  process.stdout.write(`${table}Written to docs/reliability.md\n`);
+}

@@ -1,0 +1,14 @@
+/**
+ * `2026-11-21T10:05:00.120Z` gives `2026-11-21 11:05` where that is the local time, to the second `2026-11-21 11:05:00`,
+ * to the millisecond `2026-11-21 11:05:00.120`; what is no time stays as it is.
+ */
+export function writeLocalTime(time: string, to: 'minute' | 'second' | 'millisecond' = 'minute'): string {
+  if (!/^\d{4}-\d\d-\d\dT/.test(time) || Number.isNaN(Date.parse(time))) return time;
+  const local = new Date(time);
+  const pad = (value: number) => String(value).padStart(2, '0');
+  const day = [local.getFullYear(), pad(local.getMonth() + 1), pad(local.getDate())].join('-');
+  const minute = `${day} ${pad(local.getHours())}:${pad(local.getMinutes())}`;
+  if (to === 'minute') return minute;
+  const second = `${minute}:${pad(local.getSeconds())}`;
+  return to === 'second' ? second : `${second}.${String(local.getMilliseconds()).padStart(3, '0')}`;
+}

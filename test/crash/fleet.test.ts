@@ -1,0 +1,130 @@
+import { appendFileSync, readdirSync, readFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { expect, it } from 'vitest';
+import * as z from 'zod';
+import { standingOf } from '../../src/domain/flow-states.ts';
+import { OPERATION_STATES } from '../../src/domain/operation.ts';
+import { PATIENCE_MS, useCrashBank } from './bank.ts';
+import { pay, SYNC, type Troubles, useFleet } from './fleet.ts';
+
+/** `npm run reliability -- fleet` says how long; a test run takes a few of each trouble. */
+const MINUTES = Number(process.env.FLEET_MINUTES ?? 0);
+const WORKERS = 4;
+const CUSTOMERS = MINUTES > 0 ? 200 : 12;
+const bank = useCrashBank([
+  ...['--no-enforce-consents', '--customers', String(CUSTOMERS), '--transactions', '30'],
+  // Renewals all the time.
+  ...['--page-size', '100', '--token-ttl', '15'],
+]);
+const fleet = useFleet(bank, CUSTOMERS);
+
+const flowShape = z.array(
+  z.object({
+    flow: z.string(),
+    state: z.enum(OPERATION_STATES),
+    resourceId: z.string().nullable(),
+    reference: z.string().nullable(),
+  }),
+);
+type Flow = z.infer<typeof flowShape>[number];
+const rowShape = z.object({ id: z.string() });
+const DONE = 'executed';
+
+it(
+  'a fleet that is killed, stalled, cut off and has its database crash pays once, loses no login and has every row once',
+  async () => {
+    const end = Date.now() + MINUTES * 60_000;
+    const isEnough = ({ killed, stalled, crashes, cuts }: Troubles) =>
+      MINUTES > 0 ? Date.now() >= end : killed > 1 && stalled > 1 && crashes > 0 && cuts > 2;
+    const had = await fleet.work(WORKERS, (troubles) => !isEnough(troubles));
+    expect(fleet.problems).toEqual([]);
+
+    // Whatever was left behind is taken up; what never began is begun.
+    for (const { flow } of (await flows()).filter((flow) => ['open', 'sent'].includes(standingOf(flow))))
+      await fleet.psd2(['transfer', 'resume', flow, '--json', '--yes']);
+    for (const order of fleet.orders.values()) await fleet.psd2(pay(order));
+    const all = await flows();
+    const bookings = await bank.bookings();
+    for (const { reference, amount } of fleet.orders.values()) {
+      const own = all.filter((flow) => flow.reference === reference && standingOf(flow) !== 'refused');
+      expect(own, reference).toHaveLength(1);
+      const state = own[0]?.state;
+      expect({ reference, state, bookings: bookings(amount) }).toEqual({
+        reference,
+        // Unknown is right where the bank has not got it.
+        state: bookings(amount) === 1 ? DONE : 'unknown',
+        bookings: state === DONE ? 1 : 0,
+      });
+    }
+    const executes = all.map(({ flow, resourceId }) => ({ flow, executes: executesOf(resourceId) }));
+    expect(executes.filter(({ executes }) => executes > 1)).toEqual([]);
+
+    await everyRowOnce();
+    keepFigures(had, all.length);
+  },
+  PATIENCE_MS,
+);
+
+/** One more sync, by one worker: each login is alive, and each row is there once, as the bank gives it to files. */
+async function everyRowOnce(): Promise<void> {
+  const synced = await fleet.psd2([...SYNC, '--json']);
+  expect(synced, synced.stderr).toMatchObject({ code: 0 });
+  const { customers } = z
+    .object({ customers: z.array(z.object({ customerId: z.string(), status: z.string() })) })
+    .parse(JSON.parse(synced.stdout));
+  expect(customers.filter(({ status }) => status !== 'synced')).toEqual([]);
+  expect(customers).toHaveLength(CUSTOMERS + 1);
+  const rows = fleet.server.sql(
+    fleet.database,
+    "select customer_id || ' ' || product_id || ' ' || id from psd2.transactions",
+  );
+  expect(rows.split('\n').sort()).toEqual((await rowsInFiles()).sort());
+}
+
+/** What a sync of the same customers writes to files, with logins of their own. */
+async function rowsInFiles(): Promise<string[]> {
+  const { operator } = bank;
+  await fleet.logInToFiles();
+  const out = join(operator.folder, 'out');
+  const ended = await operator.psd2([...SYNC, '--out', out]);
+  expect(ended, ended.stderr).toMatchObject({ code: 0 });
+  return readdirSync(out).flatMap((customer) => {
+    const folder = join(out, customer, 'transactions');
+    return readdirSync(folder).flatMap((file) =>
+      readFileSync(join(folder, file), 'utf8')
+        .trimEnd()
+        .split('\n')
+        .map((line) => `${customer} ${basename(file, '.ndjson')} ${rowShape.parse(JSON.parse(line)).id}`),
+    );
+  });
+}
+
+/** How often the bank got the request that pays, those that it turned away unread left out. */
+function executesOf(resourceId: string | null): number {
+  if (resourceId === null) return 0;
+  return bank
+    .receivedFor(resourceId)
+    .filter(({ call, status }) => /^PUT .*\/execute$/.test(call) && ![401, 420, 429].includes(status ?? 0))
+    .length;
+}
+
+async function flows(): Promise<Flow[]> {
+  const { code, stdout, stderr } = await fleet.psd2(['transfer', 'list', '--json', '--quiet']);
+  expect(code, stderr).toBe(0);
+  return flowShape.parse(JSON.parse(stdout));
+}
+
+/** For `npm run reliability -- fleet`, which writes it into docs/reliability.md. */
+function keepFigures(had: Troubles, transfers: number): void {
+  const file = process.env.FLEET_FIGURES;
+  if (file === undefined) return;
+  const figures = {
+    minutes: MINUTES,
+    workers: WORKERS,
+    customers: CUSTOMERS,
+    processes: fleet.started(),
+    transfers,
+    ...had,
+  };
+  appendFileSync(file, `${JSON.stringify(figures)}\n`);
+}

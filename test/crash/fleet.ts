@@ -1,0 +1,314 @@
+import { createHash } from 'node:crypto';
+import { cpSync, mkdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { afterAll, beforeAll, expect } from 'vitest';
+import * as z from 'zod';
+import { storeFolder } from '../../src/store/machine/folder.ts';
+import { ProfileStore } from '../../src/store/machine/profiles.ts';
+import { openStore } from '../../src/store/open.ts';
+import type { Ended, Environment, Running } from '../e2e/psd2.ts';
+import { type Server, startServer } from '../store/postgres/server.ts';
+import { ACCOUNT, type CrashBank } from './bank.ts';
+import { type CuttingProxy, startCuttingProxy } from './cutting-proxy.ts';
+
+/** What a fleet goes through, and how often. */
+export interface Troubles {
+  killed: number;
+  stalled: number;
+  crashes: number;
+  cuts: number;
+}
+
+/** Workers with a machine each, one database, and the sandbox bank. */
+export interface Fleet {
+  server: Server;
+  database: string;
+  /** What was ordered, by reference. */
+  orders: ReadonlyMap<string, Order>;
+  /** Processes that ended by themselves, and not as they may. */
+  problems: string[];
+  /** Runs psd2 on a machine of its own, with a good connection to the database. */
+  psd2(args: string[]): Promise<Ended>;
+  /** Lets the workers work, with trouble, for as long as `goesOn` says. @returns the troubles they had */
+  work(workers: number, goesOn: (had: Troubles) => boolean): Promise<Troubles>;
+  /** Logs the made up customers in to the operator's own files, besides. */
+  logInToFiles(): Promise<void>;
+  /** How many processes were started. */
+  started(): number;
+}
+
+export interface Order {
+  reference: string;
+  amount: string;
+}
+
+const PASSPHRASE = 'fleet-passphrase';
+const DATABASE = 'fleet';
+const CLOCK = pathToFileURL(fileURLToPath(new URL('fleet-clock.js', import.meta.url))).href;
+/** Longer than a claim holds: whoever stands still for it has lost what it had. */
+const STALL_MS = 13_000;
+const MOST_WRONG_CLOCK_MS = 45_000;
+/** Each reference is asked for by several workers. */
+const TRIES_OF_A_REFERENCE = 3;
+const COMMISSION_CENTS = 50;
+
+/** How a worker may end that was not killed, but stopped, cut off, or too late. */
+const MAY_END_WITH = [
+  'duplicate_reference',
+  'config',
+  'overtaken',
+  'outcome_unknown',
+  'bank_unreachable',
+  'authorisation_timeout',
+  'flow_not_found',
+];
+
+/** What no trouble may do to the store. */
+const DAMAGE = /damaged|did not write/;
+
+/** @param customers how many are made up, and logged in, besides the one who pays */
+export function useFleet(bank: CrashBank, customers: number): Fleet {
+  const { operator } = bank;
+  const orders = new Map<string, Order>();
+  const problems: string[] = [];
+  const chance = seeded(process.env.CRASH_SEED ?? '1');
+  let server: Server;
+  let proxy: CuttingProxy;
+  let started = 0;
+
+  beforeAll(async () => {
+    server = startServer();
+    server.create(DATABASE);
+    proxy = await startCuttingProxy(socketFolder(server));
+    const made = await psd2(['store', 'init']);
+    expect(made, made.stderr).toMatchObject({ code: 0 });
+    for (const args of [
+      ['auth', 'login'],
+      ['consent', 'request', '--category', 'ACCOUNT_INFO', '--category', 'PAYMENTS', '--all-products'],
+    ]) {
+      const ended = await psd2(args);
+      expect(ended, ended.stderr).toMatchObject({ code: 0 });
+    }
+    await logInMany(operator.config, { PSD2_STORE: server.url(DATABASE) }, customers);
+  });
+  afterAll(() => {
+    proxy?.close();
+    server?.stop();
+  });
+
+  const direct = () => ({ PSD2_STORE: server.url(DATABASE), PSD2_CONFIG_PASSPHRASE: PASSPHRASE });
+  const psd2 = (args: string[]) => operator.psd2(args, { env: direct() });
+
+  const someFlowUnderWay = () => {
+    try {
+      return server.sql(
+        DATABASE,
+        "select flow from psd2.flows where under_way and kind = 'transfer' order by random() limit 1",
+      );
+    } catch {
+      // The database is down.
+      return '';
+    }
+  };
+
+  /** What one worker does next. */
+  const nextJob = (): string[] => {
+    const kind = chance();
+    if (kind < 0.3) return SYNC;
+    const leftBehind = kind < 0.45 ? someFlowUnderWay() : '';
+    if (leftBehind !== '') return ['transfer', 'resume', leftBehind, '--json', '--yes'];
+    const known = [...orders.values()];
+    const last = known.at(-Math.ceil(chance() * TRIES_OF_A_REFERENCE));
+    if (last && chance() < 0.6) return pay(last);
+    const order = newOrder(orders.size);
+    orders.set(order.reference, order);
+    return pay(order);
+  };
+
+  const work = async (workers: number, goesOn: (had: Troubles) => boolean): Promise<Troubles> => {
+    const had: Troubles = { killed: 0, stalled: 0, crashes: 0, cuts: 0 };
+    const before = proxy.cuts();
+    const atWork = new Map<Running, 'free' | 'stalled' | 'killed'>();
+    let isOver = false;
+    const worker = async (number: number) => {
+      const env = machineOf(operator.config, join(operator.folder, `machine-${number}`), {
+        ...direct(),
+        PSD2_STORE: `postgres://psd2@/${DATABASE}?host=${encodeURIComponent(proxy.folder)}`,
+        NODE_OPTIONS: `--import=${CLOCK}`,
+        FLEET_CLOCK_MS: String(Math.round((chance() * 2 - 1) * MOST_WRONG_CLOCK_MS)),
+      });
+      while (!isOver) {
+        const args = nextJob();
+        const running = await operator.start(args, env);
+        started += 1;
+        running.closeInput();
+        atWork.set(running, 'free');
+        const ended = await running.ended;
+        const wasKilled = atWork.get(running) === 'killed';
+        atWork.delete(running);
+        if (!wasKilled) judge(args, ended, problems);
+      }
+    };
+    const trouble = async () => {
+      const free = [...atWork].filter(([, state]) => state === 'free').map(([running]) => running);
+      const victim = free[Math.floor(chance() * free.length)];
+      const kind = chance();
+      if (kind < 0.4) {
+        proxy.cutNext();
+      } else if (kind < 0.6 && victim) {
+        had.killed += 1;
+        atWork.set(victim, 'killed');
+        victim.kill('SIGKILL');
+      } else if (kind < 0.85 && victim) {
+        had.stalled += 1;
+        atWork.set(victim, 'stalled');
+        victim.kill('SIGSTOP');
+        void delay(STALL_MS).then(() => victim.kill('SIGCONT'));
+      } else {
+        had.crashes += 1;
+        server.crash();
+        // Some wait for it, and some give up.
+        await delay(chance() < 0.7 ? 1_000 : 10_000);
+        server.start();
+      }
+    };
+    const all = Array.from({ length: workers }, (_, number) => worker(number));
+    try {
+      while (goesOn({ ...had, cuts: proxy.cuts() - before })) {
+        await delay(500 + chance() * 2_000);
+        await trouble();
+      }
+    } finally {
+      isOver = true;
+      await Promise.all(all);
+    }
+    return { ...had, cuts: proxy.cuts() - before };
+  };
+
+  return {
+    get server() {
+      return server;
+    },
+    database: DATABASE,
+    orders,
+    problems,
+    psd2,
+    work,
+    logInToFiles: () => logInMany(operator.config, {}, customers),
+    started: () => started,
+  };
+}
+
+/** Reads whatever is due, as often as it likes. */
+export const SYNC = [
+  'sync',
+  '--out',
+  'of-the-fleet',
+  '--all-customers',
+  '--json',
+  '--cores',
+  '1',
+  '--concurrency',
+  '4',
+].concat('--unattended-reads', '9999');
+
+/** The command that pays an order. */
+export function pay({ reference, amount }: Order): string[] {
+  return [
+    ...['transfer', 'create', '--json', '--yes', '--from', ACCOUNT, '--to', 'DE89370400440532013000'],
+    ...['--name', 'Ada Lovelace', '--amount', amount, '--description', reference, '--reference', reference],
+  ];
+}
+
+/** Nobody else orders this amount, so that the ledger tells what the order has paid; nor is it the commission. */
+function newOrder(index: number): Order {
+  const cents = index + 1 < COMMISSION_CENTS ? index + 1 : index + 2;
+  return { reference: `FLEET-${index + 1}`, amount: (cents / 100).toFixed(2) };
+}
+
+/** A worker may lose what it had. It may not end with a bug, or without its login. */
+function judge(args: string[], { code, signal, stderr }: Ended, problems: string[]): void {
+  if (code === 0) return;
+  const said = /"code":"([a-z_]+)"/.exec(stderr)?.[1] ?? 'nothing';
+  if (code !== null && MAY_END_WITH.includes(said) && !DAMAGE.test(stderr)) return;
+  problems.push(`psd2 ${args.slice(0, 2).join(' ')} ended with ${code ?? signal}: ${stderr}`);
+}
+
+/** A machine has settings and certificates of its own, and nothing that a payment depends on. */
+function machineOf(from: string, folder: string, env: Environment): Environment {
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  for (const part of ['profiles', 'config.json'])
+    cpSync(join(from, part), join(folder, part), { recursive: true });
+  return { ...env, PSD2_CONFIG_DIR: folder };
+}
+
+/** Numbers between 0 and 1, the same for the same seed. */
+function seeded(seed: string): () => number {
+  let count = 0;
+  return () => {
+    count += 1;
+    return createHash('sha256').update(`${seed} ${count}`).digest().readUInt32BE() / 2 ** 32;
+  };
+}
+
+function socketFolder(server: Server): string {
+  return (
+    new URL(server.url(DATABASE).replace('postgres://psd2@/', 'postgres://psd2@host/')).searchParams.get(
+      'host',
+    ) ?? ''
+  );
+}
+
+const runningShape = z.object({ baseUrl: z.string(), customerSiteUrl: z.string(), controlToken: z.string() });
+const grantedShape = z.object({
+  accessToken: z.string(),
+  accessTokenSeconds: z.number(),
+  refreshToken: z.string(),
+  refreshTokenSeconds: z.number(),
+});
+
+/** Writes tokens of the made up customers to a store, as a login of each would. */
+async function logInMany(config: string, env: Record<string, string>, count: number): Promise<void> {
+  const bank = runningShape.parse(JSON.parse(readFileSync(join(config, 'sandbox', 'running.json'), 'utf8')));
+  const folder = storeFolder(config);
+  const keySources = { passphrase: async () => PASSPHRASE, signal: new AbortController().signal };
+  const profiles = new ProfileStore(folder, () => {}, keySources);
+  const store = await openStore({
+    env,
+    folder,
+    keySources,
+    vaultOf: (profile) => profiles.vault(profile),
+    notice: () => {},
+    now: () => new Date(),
+    random: Math.random,
+    sleep: (milliseconds) => delay(milliseconds),
+  });
+  const { tokens } = store.open('sandbox', new URL(bank.baseUrl));
+  const later = (seconds: number) => new Date(Date.now() + seconds * 1000).toISOString();
+  for (let number = 1; number <= count; number += 1) {
+    const customerId = String(5_000_000 + number);
+    const granted = grantedShape.parse(await grant(bank, customerId));
+    await tokens.change(customerId, (slot) =>
+      slot.write({
+        accessToken: granted.accessToken,
+        accessTokenExpiresAt: later(granted.accessTokenSeconds),
+        refreshToken: granted.refreshToken,
+        refreshTokenExpiresAt: later(granted.refreshTokenSeconds),
+        scope: null,
+      }),
+    );
+  }
+  await store.close();
+}
+
+/** Tokens for a customer, without a login. */
+async function grant(bank: z.infer<typeof runningShape>, customerId: string): Promise<unknown> {
+  const answer = await fetch(`${bank.customerSiteUrl}/control/tokens`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${bank.controlToken}` },
+    body: JSON.stringify({ customerId }),
+  });
+  return answer.json();
+}

@@ -1,0 +1,1 @@
+export const ROOMS: Record<string, { least: number; mutate: string[]; tests: string[] }>;

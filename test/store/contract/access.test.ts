@@ -1,0 +1,78 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { type IsoDate, parseDate } from '../../../src/domain/calendar.ts';
+import type { ProfileData } from '../../../src/store/ports/store.ts';
+import { newConfigFolder, temporaryFolder } from '../temporary-folder.ts';
+import { HOMES, type Place } from './homes.ts';
+
+const temporary = temporaryFolder();
+const TODAY = parseDate('--date', '2026-11-21');
+const ACCOUNT = '0010482620';
+const login = {
+  accessTokenExpiresAt: '2026-11-21T11:00:00.000Z',
+  refreshTokenExpiresAt: null,
+  scope: null,
+};
+const refusal = { at: '2026-11-21T10:00:00.000Z', message: 'The bank said no' };
+
+describe.each(HOMES)('what is noted of the access in $name', ({ open }) => {
+  let place: Place;
+  let data: ProfileData;
+  /** The same, as another worker has it. */
+  let others: ProfileData;
+  beforeEach(async () => {
+    place = await open(newConfigFolder(temporary).root);
+    data = (await place.worker()).open('bank');
+    others = (await place.worker()).open('bank');
+  });
+  const take = (of: ProfileData, budget?: number, productId: string | null = ACCOUNT, day: IsoDate = TODAY) =>
+    of.reads.take({ day, customerId: '1048262', productId }, budget);
+
+  it('a refused renewal is known to all workers, for the login that it was made with alone', async () => {
+    await data.notes.refreshRefused('42', login, refusal);
+    expect((await others.notes.read('42', login)).refresh).toEqual(refusal);
+    expect((await others.notes.read(null, login)).refresh).toBeUndefined();
+    const next = { ...login, accessTokenExpiresAt: '2026-11-21T12:00:00.000Z' };
+    expect((await others.notes.read('42', next)).refresh).toBeUndefined();
+  });
+
+  it('a refused call is noted until one is allowed, beside a refused renewal', async () => {
+    await data.notes.refreshRefused(null, login, refusal);
+    await data.notes.callRefused(null, refusal);
+    expect(await others.notes.hasRefusedCall(null)).toBe(true);
+    expect(await others.notes.read(null, login)).toEqual({ refresh: refusal, call: refusal });
+    await others.notes.callRefused(null, undefined);
+    expect(await data.notes.hasRefusedCall(null)).toBe(false);
+    expect(await data.notes.read(null, login)).toEqual({ refresh: refusal, call: undefined });
+  });
+
+  it('a new login forgets what its holder was refused', async () => {
+    await data.notes.callRefused('42', refusal);
+    await data.notes.callRefused('43', refusal);
+    await others.notes.forget('42');
+    expect([await data.notes.hasRefusedCall('42'), await data.notes.hasRefusedCall('43')]).toEqual([
+      false,
+      true,
+    ]);
+  });
+
+  it('an account is read as often a day as the budget says, whichever worker reads it', async () => {
+    expect([await take(data, 2), await take(others, 2)]).toEqual([true, true]);
+    data.reads.begin();
+    expect(await take(data, 2)).toBe(false);
+    expect([await take(data, 2, null), await take(data, 2, '0010482638')]).toEqual([true, true]);
+    expect(await take(data, 2, ACCOUNT, parseDate('--date', '2026-11-22'))).toBe(true);
+  });
+
+  it('the calls of one run are one read, and a read without a budget is counted and made', async () => {
+    expect([await take(data, 1), await take(data, 1)]).toEqual([true, true]);
+    expect(await take(others)).toBe(true);
+    others.reads.begin();
+    expect(await take(others, 2)).toBe(false);
+  });
+
+  it('of workers that read at the same moment no more may read than the budget says', async () => {
+    const workers = await Promise.all([1, 2, 3, 4, 5].map(() => place.worker()));
+    const taken = await Promise.all(workers.map((worker) => take(worker.open('bank'), 3)));
+    expect(taken.filter(Boolean)).toHaveLength(3);
+  });
+});
