@@ -44,14 +44,16 @@ export class PostgresRound implements Round {
   readonly #name = `process ${process.pid} on ${hostname()}`;
   /** What was dealt and not begun, or has its turn again. */
   #hand: Pick<DealtRow, 'customer_id' | 'number'>[] = [];
-  /** What is begun, by customer. */
+  /** What is begun, until that it is finished has been said: the number by the customer. */
   readonly #begun = new Map<string, string>();
   /** What is finished and could not be said yet. */
   #unsaid: { customerId: string; number: string; end: CustomerEnd }[] = [];
   /** Up to where rows were dealt: who was finished earlier is not due any more, but for those that were given back. */
   #cursor = START;
-  /** When this worker last showed that it lives: by a clock that nobody puts back, and by one that runs while a machine sleeps. */
-  #alive = { at: Number.NEGATIVE_INFINITY, time: 0 };
+  /** When this worker last showed that it lives. */
+  #alive: Alive | undefined;
+  /** It has been too long since then: what is at hand may be another's. */
+  #mayHaveLost = false;
   #lookedForDead = Number.NEGATIVE_INFINITY;
   #foundNone: { at: number; what: 'later' | 'over' } | undefined;
   /** More may have been dealt than is known: the answer was lost. */
@@ -134,7 +136,6 @@ export class PostgresRound implements Round {
     return {
       customerId,
       finish: async (end) => {
-        this.#begun.delete(customerId);
         this.#unsaid.push({ customerId, number, end });
         await this.#sayWhatIsFinished();
       },
@@ -172,7 +173,7 @@ export class PostgresRound implements Round {
   async #dealAfter([finishedAt, customerId]: typeof START, most: number): Promise<DealtRow[]> {
     this.#startBeating();
     this.#mayHaveMore = true;
-    const alive = { at: performance.now(), time: Date.now() };
+    const alive = aliveNow();
     const rows = await this.#ask(
       dealt,
       // What is lost of it in a crash of the server is dealt again.
@@ -191,7 +192,7 @@ export class PostgresRound implements Round {
       [...this.#self, this.#name, CLAIM_MS, this.share.begunAt, finishedAt, customerId, most],
     );
     this.#mayHaveMore = false;
-    this.#alive = alive;
+    this.#livedAt(alive);
     return rows;
   }
 
@@ -234,6 +235,7 @@ export class PostgresRound implements Round {
             ),
           ],
         );
+        for (const { customerId } of some) this.#begun.delete(customerId);
       } catch (error) {
         this.#unsaid = [...some, ...this.#unsaid];
         throw error;
@@ -243,14 +245,13 @@ export class PostgresRound implements Round {
 
   /** After a while without a sign of life others may have taken over what is at hand. */
   async #makeSure(): Promise<void> {
-    const { at, time } = this.#alive;
-    if (performance.now() - at < SURE_FOR_MS && Math.abs(Date.now() - time) < SURE_FOR_MS) return;
-    await this.#showLife();
-    await this.#confirm();
+    if (isLong(this.#alive, aliveNow())) await this.#showLife();
+    if (this.#mayHaveLost) await this.#confirm();
   }
 
   /** Goes by what the database says was dealt to this worker. */
   async #confirm(): Promise<void> {
+    const begunBefore = new Map(this.#begun);
     const rows = await this.#ask(
       z.object({ customer_id: z.string(), number: z.string() }),
       'select customer_id, number::text from psd2.sync_customers where profile = $1 and worker = $2',
@@ -259,17 +260,22 @@ export class PostgresRound implements Round {
     const isSame = (one: (typeof rows)[number]) => (other: (typeof rows)[number]) =>
       one.customer_id === other.customer_id && one.number === other.number;
     const kept = this.#hand.filter((row) => rows.some(isSame(row)));
-    const isKnown = (row: (typeof rows)[number]) =>
-      this.#begun.get(row.customer_id) === row.number ||
-      this.#unsaid.some(({ customerId, number }) => customerId === row.customer_id && number === row.number);
+    const isKnown = ({ customer_id, number }: (typeof rows)[number]) =>
+      begunBefore.get(customer_id) === number || this.#begun.get(customer_id) === number;
     const unknown = rows.filter((row) => !kept.some(isSame(row)) && !isKnown(row));
     this.#hand = [...kept, ...unknown];
     this.#mayHaveMore = false;
+    this.#mayHaveLost = false;
   }
 
   async #showLife(): Promise<void> {
-    const alive = { at: performance.now(), time: Date.now() };
+    const alive = aliveNow();
     await this.#ask(z.unknown(), ALIVE, [...this.#self, this.#name, CLAIM_MS]);
+    this.#livedAt(alive);
+  }
+
+  #livedAt(alive: Alive): void {
+    this.#mayHaveLost ||= isLong(this.#alive, alive);
     this.#alive = alive;
   }
 
@@ -288,6 +294,21 @@ export class PostgresRound implements Round {
       throw error instanceof LostAnswer ? storeFailure(this.#database.shown, error.cause) : error;
     }
   }
+}
+
+/** A moment: by a clock that nobody puts back, and by one that runs while a machine sleeps. */
+interface Alive {
+  at: number;
+  time: number;
+}
+
+function aliveNow(): Alive {
+  return { at: performance.now(), time: Date.now() };
+}
+
+function isLong(from: Alive | undefined, to: Alive): boolean {
+  if (!from) return false;
+  return to.at - from.at > SURE_FOR_MS || Math.abs(to.time - from.time) > SURE_FOR_MS;
 }
 
 const ALIVE = `insert into psd2.sync_workers as w (profile, worker, name, until)
