@@ -7,9 +7,11 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { processorSeconds } from './measure.js';
 import { PROGRAM } from './operator.js';
 
+const RELAY = fileURLToPath(new URL('slow-relay.js', import.meta.url));
 const ACCOUNTS = 3;
 const ROWS = 25;
 const PENDING = 2;
@@ -25,8 +27,9 @@ export function whyNoCannedBank() {
  * Starts it, with a profile `canned` and customers who are logged in, in a configuration folder of their own.
  *
  * @param core the only one that nginx runs on; undefined: all
+ * @param answerMs how long it takes for an answer, without working; undefined: no longer than it has to
  */
-export async function openCannedBank({ customers, core }) {
+export async function openCannedBank({ customers, core, answerMs }) {
   const folder = mkdtempSync(join(tmpdir(), 'psd2-canned-'));
   const at = (name) => join(folder, name);
   const env = {
@@ -67,20 +70,22 @@ export async function openCannedBank({ customers, core }) {
   const [program, ...words] = core === undefined ? start : ['taskset', '-c', core, ...start];
   const nginx = spawn(program, words, { stdio: 'ignore', env: withSbin() });
   await reachable(port, nginx);
+  const relay = answerMs === undefined ? undefined : await startRelay(port, answerMs);
+  const baseUrl = `https://127.0.0.1:${relay?.port ?? port}`;
 
   run(
-    ...['profile', 'add', 'canned', '--base-url', `https://127.0.0.1:${port}`, '--client-id', 'canned'],
+    ...['profile', 'add', 'canned', '--base-url', baseUrl, '--client-id', 'canned'],
     ...['--app-name', 'canned', '--environment', 'sandbox', '--ca', at('bank.pem')],
     ...['--qwac-cert', at('tpp/qwac.pem'), '--qwac-key', at('tpp/qwac-key.pem')],
     ...['--qseal-cert', at('tpp/qseal.pem'), '--qseal-key', at('tpp/qseal-key.pem')],
   );
-  logInMany(at('config/tokens/canned'), customers, `https://127.0.0.1:${port}/`);
+  logInMany(at('config/tokens/canned'), customers, `${baseUrl}/`);
   return {
     env,
     folder,
     /** The variables of `sync-undici.js`, but for `OUT`. */
     scriptEnv: {
-      BASE_URL: `https://127.0.0.1:${port}`,
+      BASE_URL: baseUrl,
       CERTIFICATES: at('tpp'),
       CA: at('bank.pem'),
       CUSTOMERS: String(customers),
@@ -88,11 +93,20 @@ export async function openCannedBank({ customers, core }) {
     /** Seconds that it has had on a processor until now. */
     processorSeconds: () => processorSeconds(workerOf(nginx.pid)),
     async close() {
+      relay?.stop();
       nginx.kill('SIGTERM');
       if (nginx.exitCode === null) await once(nginx, 'exit');
       rmSync(folder, { recursive: true, force: true });
     },
   };
+}
+
+async function startRelay(port, answerMs) {
+  const child = spawn(process.execPath, [RELAY, String(port), String(answerMs)], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const [said] = await once(child.stdout.setEncoding('utf8'), 'data');
+  return { port: Number(said), stop: () => child.kill() };
 }
 
 /** The process of nginx that answers; the one that was started only watches it. */

@@ -1,9 +1,12 @@
-// Writes what bench/results.json says into the docs: the tables of docs/performance.md and the chart above them.
-//   node bench/figures.js [folder]   the folder of performance.md and performance.svg; default: docs
-import { readFileSync, writeFileSync } from 'node:fs';
+// Writes what bench/results.json says into the docs: the tables of docs/performance.md and the chart above them; and what
+// test/mutation/results.json says into docs/reliability.md.
+//   node bench/figures.js [folder]   the folder of the three; default: docs
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { mutantsPage } from '../test/mutation/table.js';
 
+const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const RESULTS = fileURLToPath(new URL('results.json', import.meta.url));
 const DOCS = fileURLToPath(new URL('../docs', import.meta.url));
 const BEGIN = '<!-- figures -->\n';
@@ -99,6 +102,26 @@ export function writeFigures(results, folder = DOCS) {
   const head = text.slice(0, text.indexOf(BEGIN) + BEGIN.length);
   writeFileSync(page, `${head}\n${tablesOf(results)}\n${text.slice(text.indexOf(END))}`);
   writeFileSync(join(folder, 'performance.svg'), chartOf(results));
+}
+
+const MUTANTS_BEGIN = '<!-- mutants -->\n';
+const MUTANTS_END = '<!-- end of mutants -->';
+
+/**
+ * Puts what came of the mutants into docs/reliability.md.
+ *
+ * @param folder where that is
+ */
+function writeMutants(folder = DOCS) {
+  const page = join(folder, 'reliability.md');
+  const text = readFileSync(page, 'utf8');
+  const head = text.slice(0, text.indexOf(MUTANTS_BEGIN) + MUTANTS_BEGIN.length);
+  const read = (file) => JSON.parse(readFileSync(join(ROOT, 'test/mutation', file), 'utf8'));
+  const sources = readdirSync(join(ROOT, 'src'), { recursive: true })
+    .map((file) => `src/${file}`)
+    .filter((file) => file.endsWith('.ts'));
+  const mutants = mutantsPage(read('results.json'), read('equivalent.json'), sources);
+  writeFileSync(page, `${head}\n${mutants}\n${text.slice(text.indexOf(MUTANTS_END))}`);
 }
 
 /** In Markdown, a table for each section. */
@@ -202,4 +225,5 @@ const escapeXml = (text) => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;'
 
 if (process.argv[1] !== undefined && resolve(process.argv[1]) === fileURLToPath(import.meta.url)) {
   writeFigures(JSON.parse(readFileSync(RESULTS, 'utf8')).results, process.argv[2]);
+  writeMutants(process.argv[2]);
 }

@@ -12,12 +12,13 @@ const readText = (...path: string[]) => readFileSync(join(ROOT, ...path), 'utf8'
 
 const results = z.object({ results: z.array(z.object({ what: z.string(), ratio: z.number() })) });
 
-it('the chart and the tables of docs/performance.md are those of bench/results.json', () => {
+it('the charts and tables of the docs are those of bench/results.json and test/mutation/results.json', () => {
   const folder = mkdtempSync(join(tmpdir(), 'psd2-figures-'));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
-  cpSync(join(ROOT, 'docs/performance.md'), join(folder, 'performance.md'));
+  for (const page of ['performance.md', 'reliability.md'])
+    cpSync(join(ROOT, 'docs', page), join(folder, page));
   execFileSync(process.execPath, [join(ROOT, 'bench/figures.js'), folder]);
-  for (const file of ['performance.md', 'performance.svg'])
+  for (const file of ['performance.md', 'performance.svg', 'reliability.md'])
     expect(readFileSync(join(folder, file), 'utf8'), `npm run figures writes ${file}`).toBe(
       readText('docs', file),
     );

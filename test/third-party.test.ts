@@ -93,7 +93,8 @@ describe('what the package says is in it', () => {
       expect(readText('package-lock.json')).toContain(`"integrity": "sha512-${sha512}"`);
     }
     // What psd2 imports, and through it all of them.
-    const reached = new Set(['pkg:npm/psd2-cli@0.1.0']);
+    const { name: own, version } = manifest.parse(JSON.parse(readText('package.json')));
+    const reached = new Set([`pkg:npm/${own}@${version}`]);
     for (const ref of reached) {
       for (const each of dependencies.find((some) => some.ref === ref)?.dependsOn ?? []) reached.add(each);
     }

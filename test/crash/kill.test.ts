@@ -1,9 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { PATIENCE_MS, useCrashBank } from './bank.ts';
-import { choose, problemsOf, recordFlow, recordLogin, tryFlows, tryLogins } from './matrix.ts';
+import { choose, problemsOf, recordFlow, recordLogin, SIDE_BY_SIDE, tryFlows, tryLogins } from './matrix.ts';
 import { CONSENT, INSTANT, LOGINS, OPERATION, RENEWAL, TRANSFER } from './scenarios.ts';
+import { useFollowers } from './tried.ts';
 
 const bank = useCrashBank();
+const followers = useFollowers(bank, Math.ceil(SIDE_BY_SIDE / 2));
 
 const execution = { from: /half .* execute-sent/, to: /half .* executed/ };
 const confirmation = { from: /half .* confirm-sent/, to: /half .* confirmed/ };
@@ -19,7 +21,7 @@ describe('SIGKILL', () => {
     'between any two steps of a $name loses no flow and pays once',
     async ({ scenario, core, rest }) => {
       const points = choose(await recordFlow(bank, scenario), core, rest);
-      expect(problemsOf(await tryFlows(bank, scenario, 'SIGKILL', points))).toEqual([]);
+      expect(problemsOf(await tryFlows(bank, followers, scenario, 'SIGKILL', points))).toEqual([]);
     },
     PATIENCE_MS,
   );
@@ -28,7 +30,7 @@ describe('SIGKILL', () => {
     'between any two steps of a $name leaves the login from before, and another one works',
     async (scenario) => {
       const points = choose(await recordLogin(bank, scenario), undefined, 4);
-      expect(problemsOf(await tryLogins(bank, scenario, 'SIGKILL', points))).toEqual([]);
+      expect(problemsOf(await tryLogins(bank, followers, scenario, 'SIGKILL', points))).toEqual([]);
     },
     PATIENCE_MS,
   );

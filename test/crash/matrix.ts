@@ -6,6 +6,7 @@ import { ALL, type CrashBank, type How } from './bank.ts';
 import { keptOutcomes } from './kept-outcomes.ts';
 import { type Outcome, outcomeShape, pointsOf, tryFlow, tryLogin } from './outcome.ts';
 import type { LoginScenario, Scenario } from './scenarios.ts';
+import type { Followers } from './tried.ts';
 
 /** Chooses which others. */
 const SEED = process.env.CRASH_SEED ?? '1';
@@ -89,12 +90,13 @@ export function choose(points: Point[], core: Core | undefined, rest: number): P
 /** Tries a flow at each point, some side by side, and looks at the bank's ledger when they are over. */
 export async function tryFlows(
   bank: CrashBank,
+  followers: Followers,
   scenario: Scenario,
   how: How,
   points: Point[],
 ): Promise<Outcome[]> {
   return goThrough(outcomeShape, scenario.name, how, points, async (some) => {
-    const outcomes = await sideBySide(some, (point) => tryFlow(bank, scenario, { ...point, how }));
+    const outcomes = await sideBySide(some, (point) => tryFlow(bank, followers, scenario, { ...point, how }));
     const booked = await bank.bookings();
     for (const outcome of outcomes) {
       const bookings = booked(outcome.amount);
@@ -108,12 +110,13 @@ export async function tryFlows(
 
 export async function tryLogins(
   bank: CrashBank,
+  followers: Followers,
   scenario: LoginScenario,
   how: How,
   points: Point[],
 ): Promise<Outcome[]> {
   return goThrough(outcomeShape, scenario.name, how, points, (some) =>
-    sideBySide(some, (point) => tryLogin(bank, scenario, { ...point, how })),
+    sideBySide(some, (point) => tryLogin(bank, followers, scenario, { ...point, how })),
   );
 }
 

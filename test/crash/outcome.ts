@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import * as z from 'zod';
 import { type CrashBank, HOWS, type How, type Place, type TraceLine, type Watched } from './bank.ts';
 import type { LoginScenario, Scenario } from './scenarios.ts';
+import { decisiveFor, type Followers, flowsAt } from './tried.ts';
 
 /** What became of one try: a process that was stopped at a point, and the one that took its flow up. */
 export const outcomeShape = z.object({
@@ -39,31 +40,30 @@ const UNREACHABLE = 11;
 const INTERRUPTED = 130;
 
 /** Stops a flow at a point, takes it up until it is at its end, and looks whether all is as promised. */
-export async function tryFlow(bank: CrashBank, scenario: Scenario, stop: Stop): Promise<Outcome> {
+export async function tryFlow(
+  bank: CrashBank,
+  followers: Followers,
+  scenario: Scenario,
+  stop: Stop,
+): Promise<Outcome> {
   const place = bank.newPlace();
   const problems: string[] = [];
-  const requestIds = new Set<string>();
-  const watch = async (args: string[], stopAt?: { at: string; how: How }) => {
-    const watched = await place.watched(args, stopAt);
-    for (const { requestId } of watched.trace) if (requestId !== undefined) requestIds.add(requestId);
-    return watched;
-  };
-  const prepared = scenario.prepare && (await place.psd2(scenario.prepare));
+  const prepared = scenario.prepare && (await followers.psd2(place, scenario.prepare));
   if (prepared && prepared.code !== 0) problems.push(`it could not be prepared: ${prepared.stderr}`);
 
-  const stopped = await watch(scenario.begin(place), stop);
-  const sent = requestIds.size;
+  const stopped = await place.watched(scenario.begin(place), stop);
+  const sent = new Set(
+    stopped.trace.flatMap(({ requestId }) => (requestId === undefined ? [] : [requestId])),
+  );
   if (stopped.stopped) judgeStop(stop.how, stopped, place, isEnd(scenario, stopped.stdout), problems);
   else if (stopped.code !== 0) problems.push(`it ended with ${stopped.code}: ${stopped.stderr}`);
   // After a second Ctrl-C its lock is still there, as that of a dead process.
   if (stop.how !== 'twice') place.passTime();
 
-  const listed = await place.psd2([scenario.kind, 'list', '--json']);
-  const [flow] = z.array(flowShape).parse(JSON.parse(listed.stdout));
+  const [flow] = await flowsAt(followers, place, scenario.kind);
   const wayOn = flow && `psd2 ${scenario.kind} resume ${flow.flow}`;
   const isOpen = flow !== undefined && flow.state !== scenario.end;
-  if (!flow && bank.received(requestIds).length > 0)
-    problems.push('a request was sent, and no flow is on disk');
+  if (!flow && bank.received(sent).length > 0) problems.push('a request was sent, and no flow is on disk');
   if (flow && isOpen && !isNoted(place, flow.flow))
     problems.push('no later command can name it as interrupted');
   if (
@@ -76,29 +76,26 @@ export async function tryFlow(bank: CrashBank, scenario: Scenario, stop: Stop): 
   }
 
   const goOn = flow ? [scenario.kind, 'resume', flow.flow, ...scenario.resume] : scenario.begin(place);
-  let ended = await watch(goOn);
+  let ended = await followers.psd2(place, goOn);
   if (ended.code === NOT_LOGGED_IN) {
-    await place.psd2(['auth', 'login']);
-    ended = await watch(goOn);
+    await followers.psd2(place, ['auth', 'login']);
+    ended = await followers.psd2(place, goOn);
   }
   const end = stateIn(ended.stdout);
-  const received = bank.received(requestIds);
-  const decisive = received.filter(
-    ({ call, status }) => scenario.decisive.request.test(call) && ![401, 420].includes(status ?? 0),
-  );
-  if (decisive.length > 1) problems.push(`the bank got it ${decisive.length} times`);
+  const [last] = await flowsAt(followers, place, scenario.kind);
+  const decisive = last ? decisiveFor(bank, last, scenario.decisive.request) : 0;
+  if (decisive > 1) problems.push(`the bank got it ${decisive} times`);
   if (end === 'unknown') {
     if (!mayBeDone(stopped.trace, scenario.decisive.announced))
       problems.push('it is unknown, and was not even announced');
-    if (decisive.length > 0) problems.push('it is unknown, and the bank has done it');
+    if (decisive > 0) problems.push('it is unknown, and the bank has done it');
     if (ended.code !== OUTCOME_UNKNOWN) problems.push(`it is unknown, and the exit code is ${ended.code}`);
-    const again = await watch(goOn);
+    const again = await followers.psd2(place, goOn);
     if (again.code !== OUTCOME_UNKNOWN) problems.push(`taken up again, it ended with ${again.code}`);
   } else if (end !== scenario.end || ended.code !== 0) {
     problems.push(`it ended ${end} with ${ended.code}: ${ended.stderr}`);
-  } else if (decisive.length !== 1)
-    problems.push(`it ended ${end}, and the bank got it ${decisive.length} times`);
-  if (sent > 0 && !flow) problems.push('a request was announced, and no flow is on disk');
+  } else if (decisive !== 1) problems.push(`it ended ${end}, and the bank got it ${decisive} times`);
+  if (sent.size > 0 && !flow) problems.push('a request was announced, and no flow is on disk');
   place.remove();
   const found = flow?.state ?? null;
   return {
@@ -106,7 +103,7 @@ export async function tryFlow(bank: CrashBank, scenario: Scenario, stop: Stop): 
     found,
     end,
     turnedAway: end === 'unknown' && cameToTheBank(bank, scenario, stopped.trace),
-    decisive: decisive.length,
+    decisive,
     amount: place.amount,
     bookings: 0,
     problems,
@@ -121,14 +118,19 @@ function tried({ name }: { name: string }, { at, how, phase }: Stop, { stopped, 
 }
 
 /** Stops a login at a point: the login from before goes on, and another one works. */
-export async function tryLogin(bank: CrashBank, scenario: LoginScenario, stop: Stop): Promise<Outcome> {
+export async function tryLogin(
+  bank: CrashBank,
+  followers: Followers,
+  scenario: LoginScenario,
+  stop: Stop,
+): Promise<Outcome> {
   const place = bank.newPlace();
   const problems: string[] = [];
   const stopped = await place.watched(scenario.begin, stop);
   if (stopped.stopped) judgeStop(stop.how, stopped, place, true, problems);
   place.passTime();
   for (const args of [scenario.works, scenario.begin, scenario.works]) {
-    const { code, stderr } = await place.psd2(args);
+    const { code, stderr } = await followers.psd2(place, args);
     if (code !== 0) problems.push(`psd2 ${args.join(' ')} ended with ${code}: ${stderr}`);
   }
   place.remove();

@@ -1,9 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { PATIENCE_MS, useCrashBank } from './bank.ts';
-import { choose, problemsOf, recordFlow, recordLogin, tryFlows, tryLogins } from './matrix.ts';
+import { choose, problemsOf, recordFlow, recordLogin, SIDE_BY_SIDE, tryFlows, tryLogins } from './matrix.ts';
 import { CONSENT, INSTANT, LOGINS, OPERATION, RENEWAL, TRANSFER } from './scenarios.ts';
+import { useFollowers } from './tried.ts';
 
 const bank = useCrashBank();
+const followers = useFollowers(bank, Math.ceil(SIDE_BY_SIDE / 2));
 
 describe.each([
   { how: 'SIGINT', flows: [TRANSFER, INSTANT, RENEWAL, OPERATION, CONSENT], rest: 6 },
@@ -14,7 +16,7 @@ describe.each([
     'at any step of a $name says how to go on, leaves nothing behind, and loses nothing',
     async (scenario) => {
       const points = choose(await recordFlow(bank, scenario), undefined, rest);
-      expect(problemsOf(await tryFlows(bank, scenario, how, points))).toEqual([]);
+      expect(problemsOf(await tryFlows(bank, followers, scenario, how, points))).toEqual([]);
     },
     PATIENCE_MS,
   );
@@ -25,7 +27,7 @@ describe('SIGINT', () => {
     'at any step of a $name leaves the login from before, and another one works',
     async (scenario) => {
       const points = choose(await recordLogin(bank, scenario), undefined, 3);
-      expect(problemsOf(await tryLogins(bank, scenario, 'SIGINT', points))).toEqual([]);
+      expect(problemsOf(await tryLogins(bank, followers, scenario, 'SIGINT', points))).toEqual([]);
     },
     PATIENCE_MS,
   );

@@ -1,9 +1,11 @@
+import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
+import { connect } from 'node:net';
 import Big from 'big.js';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { freePort, isFree } from '../free-port.ts';
 import { readError } from './errors.ts';
-import { ADDRESS, PROGRAM, type Running, readDocument, useLoggedIn } from './psd2.ts';
+import { ADDRESS, type Ended, PROGRAM, type Running, readDocument, useLoggedIn } from './psd2.ts';
 import * as shapes from './shapes.ts';
 import { tokensFile } from './tokens-file.ts';
 
@@ -26,6 +28,17 @@ async function untilCustomer(args: string[]): Promise<{ psd2: Running; address: 
   return { psd2, address, port };
 }
 
+/** Ctrl-C while the customer has not come back, and a browser holds a connection that it does not end by itself. */
+async function interrupt({ psd2, port }: { psd2: Running; port: number }): Promise<Ended> {
+  const browser = connect(port, '127.0.0.1').resume();
+  browser.on('error', () => undefined);
+  await once(browser, 'connect');
+  psd2.kill('SIGINT');
+  const ended = await psd2.ended;
+  browser.destroy();
+  return ended;
+}
+
 async function balance(): Promise<Big> {
   const { availableBalance } = await operator.json(shapes.balance, ['accounts', 'balance', ACCOUNT]);
   return new Big(availableBalance?.amount ?? '');
@@ -34,29 +47,23 @@ async function balance(): Promise<Big> {
 const bookings = async () =>
   (await operator.json(shapes.transactions, ['accounts', 'transactions', ACCOUNT])).length;
 
-describe('Ctrl-C while the customer is waited for', () => {
-  it('ends a login at once and leaves the login from before as it was', async () => {
+describe('Ctrl-C while the customer is waited for, and a browser is connected', () => {
+  it('ends a login and leaves the login from before as it was', async () => {
     const file = tokensFile(operator.config);
     const tokens = readFileSync(file, 'utf8');
-    const { psd2, port } = await untilCustomer(['auth', 'login']);
-    const interrupted = Date.now();
-    psd2.kill('SIGINT');
-    const ended = await psd2.ended;
-    expect(Date.now() - interrupted).toBeLessThan(1_000);
+    const waiting = await untilCustomer(['auth', 'login']);
+    const ended = await interrupt(waiting);
     expect(readError(ended)).toMatchObject({ code: 'interrupted', exitCode: 130 });
     expect(ended.stdout).toBe('');
-    expect(await isFree(port)).toBe(true);
+    expect(await isFree(waiting.port)).toBe(true);
     expect(readFileSync(file, 'utf8')).toBe(tokens);
   });
 
-  it('ends a consent at once, names it, and resume takes it to its end', async () => {
-    const { psd2, port } = await untilCustomer([
+  it('ends a consent, names it, and resume takes it to its end', async () => {
+    const waiting = await untilCustomer([
       ...['consent', 'request', '--category', 'ACCOUNT_INFO', '--all-products'],
     ]);
-    const interrupted = Date.now();
-    psd2.kill('SIGINT');
-    const ended = await psd2.ended;
-    expect(Date.now() - interrupted).toBeLessThan(1_000);
+    const ended = await interrupt(waiting);
     const { flow, state, transactionId } = readDocument(shapes.consent, ended.stdout);
     expect(state).toBe('authorizing');
     expect(readError(ended)).toMatchObject({
@@ -65,7 +72,7 @@ describe('Ctrl-C while the customer is waited for', () => {
       hint: expect.stringContaining(`psd2 consent resume ${flow}`),
       transactionId,
     });
-    expect(await isFree(port)).toBe(true);
+    expect(await isFree(waiting.port)).toBe(true);
     expect(await operator.json(shapes.consent, ['consent', 'resume', flow])).toMatchObject({
       flow,
       state: 'confirmed',
@@ -76,13 +83,10 @@ describe('Ctrl-C while the customer is waited for', () => {
   it.each([
     ['an instant transfer', ['--instant', '--payee-verified'], 'settled'],
     ['a transfer', [], 'executed'],
-  ])('ends %s at once, names it, and resume pays once', async (_kind, options, end) => {
+  ])('ends %s, names it, and resume pays once', async (_kind, options, end) => {
     const [before, booked] = [await balance(), await bookings()];
-    const { psd2, port } = await untilCustomer(['transfer', 'create', ...ORDER, ...options]);
-    const interrupted = Date.now();
-    psd2.kill('SIGINT');
-    const ended = await psd2.ended;
-    expect(Date.now() - interrupted).toBeLessThan(1_000);
+    const waiting = await untilCustomer(['transfer', 'create', ...ORDER, ...options]);
+    const ended = await interrupt(waiting);
     const { flow, state, resourceId, transactionId } = readDocument(shapes.transfer, ended.stdout);
     expect(state).toBe('authorizing');
     expect(readError(ended)).toMatchObject({
@@ -90,7 +94,7 @@ describe('Ctrl-C while the customer is waited for', () => {
       exitCode: 130,
       hint: expect.stringContaining(`psd2 transfer resume ${flow}`),
     });
-    expect(await isFree(port)).toBe(true);
+    expect(await isFree(waiting.port)).toBe(true);
     expect((await balance()).eq(before)).toBe(true);
 
     const resumed = await operator.json(shapes.transfer, ['transfer', 'resume', flow]);

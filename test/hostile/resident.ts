@@ -10,7 +10,7 @@ const PROGRAM = fileURLToPath(new URL('./resident-psd2.js', import.meta.url));
 export const ACTED_UPON = /(?![\n\t])[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u;
 
 /** Longer than any run of these tests may take. */
-const PATIENCE_MS = 15_000;
+const PATIENCE_MS = 60_000;
 
 const ended = z.object({
   code: z.number(),

@@ -1,76 +1,103 @@
-// npm run mutation                      every room, which takes hours
-// npm run mutation -- money journal     some rooms
-// npm run mutation -- --changed main    what was changed since a commit, room by room
+// npm run mutation                      every room
+// npm run mutation -- money journal     some rooms, or some sources (src/store/disk/lock.ts)
+// npm run mutation -- --changed main    what was changed since a commit
 //
-// Stryker changes one place of the sources after the other and runs the tests that reach it. What no test notices is printed.
-// Figures go into test/mutation/results.json; `npm run figures` makes the table of docs/reliability.md of them.
+// Stryker changes one place of the sources after the other, and warm-worker.js runs the tests that reach it. What no test
+// notices is printed. What came of each source goes into test/mutation/results.json; `npm run figures` makes the table of
+// docs/reliability.md of it.
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { availableParallelism, tmpdir } from 'node:os';
-import { join, matchesGlob } from 'node:path';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { Stryker } from '@stryker-mutator/core';
-import { ROOMS } from './rooms.js';
-import { judge } from './score.js';
+import { ROOMS, roomOf, testsOf } from './rooms.js';
+import { judge, scoreOf } from './score.js';
 
 const RESULTS = new URL('./results.json', import.meta.url);
 const EQUIVALENT = JSON.parse(readFileSync(new URL('./equivalent.json', import.meta.url), 'utf8'));
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
-  options: { changed: { type: 'string' }, concurrency: { type: 'string' } },
+  options: { changed: { type: 'string' }, concurrency: { type: 'string', default: '1' } },
 });
-const names = positionals.length > 0 ? positionals : Object.keys(ROOMS);
-for (const name of names) {
-  if (!Object.hasOwn(ROOMS, name)) {
-    say(`There is no room ${JSON.stringify(name)}. The rooms are ${Object.keys(ROOMS).join(', ')}.`);
-    process.exit(2);
-  }
+const rooms = new Map();
+for (const file of chosenSources()) {
+  const room = roomOf(file);
+  if (room !== undefined) rooms.set(room, [...(rooms.get(room) ?? []), file]);
 }
-
-const changed =
-  values.changed === undefined
-    ? undefined
-    : execFileSync('git', ['diff', '--name-only', '--diff-filter=d', values.changed, '--', 'src'], {
-        encoding: 'utf8',
-      }).split('\n');
 
 let missed = 0;
-for (const name of names) {
-  const { least, mutate, tests } = ROOMS[name];
-  const sources =
-    changed?.filter((file) => mutate.some((glob) => matchesGlob(file, glob))) ??
-    mutate.map((glob) => (glob.endsWith('**') ? `${glob}/*.ts` : glob));
-  if (sources.length === 0) continue;
-  const result = judge(await mutants(sources, tests), EQUIVALENT);
-  say(`${name}: ${result.score.toFixed(1)} % of ${result.mutants} mutants noticed, ${least} % are wanted`);
-  for (const survivor of result.survivors) say(`  not noticed: ${describe(survivor)}`);
-  if (changed === undefined) remember(name, { ...result, least, survivors: result.survivors.map(describe) });
-  if (result.score < least) missed += 1;
+for (const [name, sources] of rooms) {
+  const began = Date.now();
+  const commit = String(execFileSync('git', ['rev-parse', '--short', 'HEAD'])).trim();
+  const results = judge(await mutants(sources, testsOf(name, filesIn('test'))), EQUIVALENT);
+  const score = scoreOf(Object.values(results));
+  const { least } = ROOMS[name];
+  const seconds = Math.round((Date.now() - began) / 1000);
+  say(`${name}: ${score.toFixed(1)} % of the mutants noticed, ${least} % are wanted (${seconds} s)`);
+  for (const [file, { mutants, noticed, survivors }] of Object.entries(results)) {
+    say(`  ${file}: ${noticed} of ${mutants}`);
+    for (const survivor of survivors) say(`    not noticed: ${survivor}`);
+  }
+  remember(results, commit);
+  if (score < least) missed += 1;
 }
 process.exitCode = missed === 0 ? 0 : 1;
+
+function chosenSources() {
+  const all = filesIn('src');
+  if (values.changed !== undefined) {
+    const names = execFileSync('git', [
+      'diff',
+      '--name-only',
+      '--diff-filter=d',
+      values.changed,
+      '--',
+      'src',
+    ]);
+    return String(names).split('\n').filter(Boolean);
+  }
+  for (const name of positionals) {
+    if (!Object.hasOwn(ROOMS, name) && !all.includes(name)) {
+      say(`There is no room ${JSON.stringify(name)}. The rooms are ${Object.keys(ROOMS).join(', ')}.`);
+      process.exit(2);
+    }
+  }
+  return all.filter((file) => {
+    return positionals.length === 0 || positionals.includes(file) || positionals.includes(roomOf(file));
+  });
+}
+
+/** Every file in a folder and below. */
+function filesIn(folder) {
+  return readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath ?? entry.path, entry.name))
+    .sort();
+}
 
 /** @returns what Stryker says of each mutant, by file */
 async function mutants(sources, tests) {
   const folder = mkdtempSync(join(tmpdir(), 'psd2-mutation-'));
   const fileName = join(folder, 'report.json');
-  process.env.MUTATION_TESTS = tests
-    .map((path) => (path.endsWith('.ts') ? path : `${path}/**/*.test.ts`))
-    .join(',');
+  process.env.MUTATION_TESTS = tests.join(',');
   try {
     await new Stryker({
-      mutate: [...sources, '!src/**/*.d.ts'],
-      testRunner: 'vitest',
-      plugins: ['@stryker-mutator/vitest-runner'],
-      vitest: { configFile: 'test/mutation/vitest.config.ts', related: false },
+      mutate: sources,
+      testRunner: 'warm',
+      plugins: [fileURLToPath(new URL('./warm-runner.js', import.meta.url))],
       coverageAnalysis: 'perTest',
-      concurrency: Number(values.concurrency ?? availableParallelism()),
-      timeoutMS: 30_000,
+      concurrency: Number(values.concurrency),
+      // The thread sets a limit for each test by itself. This one is for a loop without an end.
+      timeoutMS: 120_000,
+      dryRunTimeoutMinutes: 30,
       tempDirName: join(folder, 'copy'),
-      ignorePatterns: ['dist', 'bench', 'man'],
+      ignorePatterns: ['dist', 'bench', 'man', 'docs'],
       // TypeScript 7 has no interface for programs, by which Stryker would rewrite the file.
       tsconfigFile: 'none.json',
-      reporters: ['json'],
+      reporters: ['json', process.stdout.isTTY ? 'progress' : 'progress-append-only'],
       jsonReporter: { fileName },
       logLevel: 'error',
     }).runMutationTest();
@@ -80,21 +107,13 @@ async function mutants(sources, tests) {
   }
 }
 
-function describe({ file, line, before, after }) {
-  return `${file}:${line} ${oneLine(before)} -> ${oneLine(after)}`;
-}
-
-function oneLine(text) {
-  const line = text.replace(/\s+/g, ' ');
-  return line.length > 100 ? `${line.slice(0, 99)}…` : line;
-}
-
 function say(line) {
   process.stdout.write(`${line}\n`);
 }
 
-function remember(name, result) {
+function remember(results, commit) {
   const all = JSON.parse(readFileSync(RESULTS, 'utf8'));
-  all[name] = { ...result, date: new Date().toISOString().slice(0, 10) };
-  writeFileSync(RESULTS, `${JSON.stringify(all, null, 2)}\n`);
+  for (const [file, result] of Object.entries(results)) all[file] = { commit, ...result };
+  const sorted = Object.fromEntries(Object.entries(all).sort(([a], [b]) => (a < b ? -1 : 1)));
+  writeFileSync(RESULTS, `${JSON.stringify(sorted, null, 2)}\n`);
 }

@@ -1,10 +1,17 @@
 import { defineConfig } from 'vitest/config';
 
-// The tests of one room, chosen by test/mutation/run.js. They run in one process and need nothing that is built.
+// One thread that stays, in which warm-worker.js runs the tests of test/mutation/run.js. They need nothing that is built.
 export default defineConfig({
   test: {
-    include: (process.env.MUTATION_TESTS ?? '').split(',').filter(Boolean),
-    testTimeout: 20_000,
+    // Vitest wants a file to start with. It is not loaded.
+    include: ['test/mutation/warm-worker.js'],
+    runner: './test/mutation/warm-worker.js',
+    pool: 'threads',
+    maxWorkers: 1,
     isolate: false,
+    // A server of its own would have to run for each mutant.
+    testNamePattern: /^(?!.*a home in PostgreSQL)/,
+    testTimeout: 20_000,
+    hookTimeout: 20_000,
   },
 });

@@ -1,0 +1,194 @@
+// Several workers on one PostgreSQL: what more of them bring, what a call costs, and how fast customers are dealt out.
+import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { cpus } from 'node:os';
+import { basename, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { build } from 'esbuild';
+import { openCannedBank, whyNoCannedBank } from './canned-bank.js';
+import { figure, median, processorSeconds, runRecorded } from './measure.js';
+import { PROGRAM } from './operator.js';
+
+/** Of the runs whose bank takes its time. */
+const CUSTOMERS = 240;
+/** Of those that cost what a call costs. */
+const MANY_CUSTOMERS = 1_500;
+const DEALT = 1_000_000;
+const ANSWER_MS = 100;
+const ROUNDS = 3;
+const CLIENT_CORE = '1';
+const BANK_CORE = '0';
+
+export async function fleet(node, version) {
+  const missing = whyNoCannedBank();
+  if (missing !== undefined) {
+    process.stdout.write(`${missing}\n`);
+    return [];
+  }
+  const { startServer } = await importTypeScript('../test/store/postgres/server.ts');
+  const server = startServer();
+  try {
+    return [
+      ...(await workersFigures(node, version, server)),
+      ...(await callFigures(node, version, server)),
+      ...dealFigures(await dealOut(server)),
+    ];
+  } finally {
+    server.stop();
+  }
+}
+
+/** Calls a second with 1, 2 and 4 workers, whose bank takes 100 ms for an answer. */
+async function workersFigures(node, version, server) {
+  const bank = await openCannedBank({ customers: CUSTOMERS, answerMs: ANSWER_MS });
+  try {
+    const open = await openDatabases(bank, server);
+    const rounds = [];
+    for (let round = 0; round < ROUNDS; round += 1) {
+      const rates = {};
+      for (const workers of [1, 2, 4]) rates[workers] = await rateOf(node, workers, bank, open());
+      rounds.push(rates);
+    }
+    const of = (value) => median(rounds.map(value));
+    return [2, 4].map((workers) =>
+      figure({
+        what: `calls a second of ${workers} workers that share a PostgreSQL, Node ${version}`,
+        ratio: of((rates) => rates[workers] / rates[1]),
+        against: 'one worker',
+        ...(workers === 2 && { least: 1.7 }),
+        detail: `${of((rates) => rates[workers]).toFixed(0)} calls/s against ${of((rates) => rates[1]).toFixed(0)}, the bank takes ${ANSWER_MS} ms for an answer; ${cpus().length} cores for all of it`,
+      }),
+    );
+  } finally {
+    await bank.close();
+  }
+}
+
+/** @returns calls a second, from the start of the workers to the end of the last one */
+async function rateOf(node, workers, bank, database) {
+  const words = syncWords(8);
+  const begun = performance.now();
+  const calls = await Promise.all(
+    Array.from({ length: workers }, async () => {
+      const child = spawn(node, [PROGRAM, ...words], {
+        env: { ...bank.env, PSD2_STORE: database },
+        stdio: ['ignore', 'pipe', 'inherit'],
+      });
+      let printed = '';
+      child.stdout.setEncoding('utf8').on('data', (text) => {
+        printed += text;
+      });
+      const [code] = await once(child, 'close');
+      if (code !== 0) throw new Error(`A worker ended with exit code ${code}`);
+      return JSON.parse(printed).totals.calls;
+    }),
+  );
+  return calls.reduce((a, b) => a + b, 0) / ((performance.now() - begun) / 1000);
+}
+
+/** What a call costs psd2 and the database, against the home in files. */
+async function callFigures(node, version, server) {
+  const bank = await openCannedBank({ customers: MANY_CUSTOMERS, core: BANK_CORE });
+  try {
+    const open = await openDatabases(bank, server);
+    const rounds = [];
+    for (let round = 0; round < ROUNDS; round += 1) {
+      const files = timeSync(node, bank, ['--out', join(bank.folder, `files-${round}`)], {});
+      const database = open();
+      const before = costOf(server);
+      const shared = timeSync(node, bank, [], { PSD2_STORE: database });
+      const after = costOf(server);
+      const each = (name) => (after[name] - before[name]) / shared.calls;
+      rounds.push({
+        ...{ files: files.own, shared: shared.own },
+        ...{ commits: each('commits'), bytes: each('walBytes'), server: each('processorSeconds') },
+      });
+    }
+    const of = (value) => median(rounds.map(value));
+    const ms = (name) => (of((round) => round[name]) * 1000).toFixed(2);
+    return [
+      figure({
+        what: `time of psd2's core for a call with PostgreSQL, ${MANY_CUSTOMERS} customers, Node ${version}`,
+        ratio: of(({ files, shared }) => shared / files),
+        against: 'with files',
+        limit: 1.3,
+        detail: `${ms('shared')} ms against ${ms('files')} ms`,
+      }),
+      figure({
+        what: `time of PostgreSQL's processor for a call, Node ${version}`,
+        ratio: of(({ server: own, shared }) => own / shared),
+        against: "the time of psd2's core",
+        detail: `${ms('server')} ms; ${of(({ commits }) => commits).toFixed(2)} transactions and ${of(({ bytes }) => bytes).toFixed(0)} bytes of WAL a call`,
+      }),
+    ];
+  } finally {
+    await bank.close();
+  }
+}
+
+function timeSync(node, bank, more, env) {
+  const { stdout, cpuSeconds } = runRecorded([node, PROGRAM, ...syncWords(16), ...more], {
+    env: { ...bank.env, ...env },
+    prefix: ['taskset', '-c', CLIENT_CORE],
+  });
+  const { calls } = JSON.parse(stdout).totals;
+  return { calls, own: cpuSeconds / calls };
+}
+
+function syncWords(concurrency) {
+  const words = ['sync', '--all-customers', '--json', '--cores', '1', '--unattended-reads', '9999'];
+  return [...words, '--concurrency', String(concurrency)];
+}
+
+/** @returns what opens a database in which all customers of the bank are logged in, and none was synced */
+async function openDatabases(bank, server) {
+  const name = `canned_${bank.folder.slice(-6).toLowerCase()}`;
+  server.create(name);
+  const env = { ...bank.env, PSD2_STORE: server.url(name) };
+  const run = (...words) => execFileSync(process.execPath, [PROGRAM, ...words], { env, stdio: 'ignore' });
+  run('store', 'init', '--plain-tokens');
+  run('store', 'copy', '--from', bank.env.PSD2_CONFIG_DIR, '--to', server.url(name));
+  let copies = 0;
+  return () => {
+    copies += 1;
+    server.sql('postgres', `create database ${name}_${copies} template ${name}`);
+    return server.url(`${name}_${copies}`);
+  };
+}
+
+/** What a server has done until now. */
+function costOf(server) {
+  const [commits, walBytes, checkpointer] = server
+    .sql(
+      'postgres',
+      `select sum(xact_commit), pg_wal_lsn_diff(pg_current_wal_insert_lsn(), '0/0'),
+         (select pid from pg_stat_activity where backend_type = 'checkpointer') from pg_stat_database`,
+    )
+    .split('|')
+    .map(Number);
+  const main = Number(statOf(checkpointer)[1]);
+  const children = readFileSync(`/proc/${main}/task/${main}/children`, 'utf8').trim().split(' ').map(Number);
+  const own = [main, ...children].reduce((sum, pid) => sum + processorSeconds(pid), 0);
+  const ofEnded = statOf(main).slice(13, 15).map(Number);
+  return { commits, walBytes, processorSeconds: own + (ofEnded[0] + ofEnded[1]) / 100 };
+}
+
+/** The fields of a process after its name (proc(5)). */
+function statOf(pid) {
+  const [, fields] = /\) (.*)/.exec(readFileSync(`/proc/${pid}/stat`, 'utf8')) ?? [];
+  return (fields ?? '').split(' ');
+}
+
+/** Runs TypeScript of this project, which Node.js 20 does not do by itself. */
+async function importTypeScript(path) {
+  const outfile = fileURLToPath(
+    new URL(`../node_modules/.cache/bench-${basename(path, '.ts')}.mjs`, import.meta.url),
+  );
+  await build({
+    entryPoints: [fileURLToPath(new URL(path, import.meta.url))],
+    outfile,
+    ...{ bundle: true, platform: 'node', format: 'esm', packages: 'external', logLevel: 'error' },
+  });
+  return import(outfile);
+}

@@ -1,0 +1,60 @@
+import { ROOMS, roomOf } from './rooms.js';
+import { scoreOf } from './score.js';
+
+/**
+ * What came of the mutants, in Markdown: a table by room, and each mutant that changes nothing.
+ *
+ * @param {Record<string, { commit: string } & import('./score.js').Result>} results test/mutation/results.json, by source
+ * @param {import('./score.js').Known[]} equivalent test/mutation/equivalent.json
+ * @param {string[]} sources every source that there is
+ */
+export function mutantsPage(results, equivalent, sources) {
+  const rows = Object.keys(ROOMS).map((name) => {
+    const mine = sources.filter((file) => roomOf(file) === name);
+    return row(name, ROOMS[name].least, mine, results);
+  });
+  const all = row(
+    '**all**',
+    90,
+    sources.filter((file) => roomOf(file) !== undefined),
+    results,
+  );
+  const head = ['Room', 'Sources', 'Mutants', 'Noticed', 'Score', 'Wanted', 'Change nothing', 'Measured at'];
+  const table = [head, Array(head.length).fill('---'), ...rows, all].map(
+    (cells) => `| ${cells.join(' | ')} |\n`,
+  );
+  return `${table.join('')}\n${unchanged(equivalent)}`;
+}
+
+function row(name, least, sources, results) {
+  const measured = sources.filter((file) => results[file] !== undefined).map((file) => results[file]);
+  const seen = `${measured.length} of ${sources.length}`;
+  if (measured.length === 0) return [name, seen, '', '', 'not run', `${least} %`, '', ''];
+  const sum = (key) => measured.reduce((total, result) => total + result[key], 0);
+  const score = scoreOf(measured);
+  return [
+    name,
+    seen,
+    sum('mutants'),
+    sum('noticed'),
+    `${score.toFixed(1)} %${score < least ? ' (**missed**)' : ''}`,
+    `${least} %`,
+    sum('equivalent'),
+    [...new Set(measured.map(({ commit }) => commit))].join(', '),
+  ];
+}
+
+function unchanged(equivalent) {
+  const files = [...new Set(equivalent.map(({ file }) => file))].sort();
+  return files
+    .map((file) => {
+      const mine = equivalent.filter((known) => known.file === file);
+      return `\`${file}\`:\n\n${mine.map(({ before, after, why }) => `- ${code(before)} → ${code(after)}: ${why}\n`).join('')}`;
+    })
+    .join('\n');
+}
+
+function code(text) {
+  const line = text.replace(/\s+/g, ' ');
+  return line === '' ? 'nothing' : `\`\` ${line} \`\``;
+}

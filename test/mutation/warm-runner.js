@@ -1,0 +1,77 @@
+import { randomUUID } from 'node:crypto';
+import { createVitest } from 'vitest/node';
+
+/** How long a worker that can't be trusted any more may take to end, in milliseconds. */
+const LAST_WORDS = 5_000;
+
+/**
+ * Runs tests for Stryker in one thread that stays: the program, its packages and Vitest are loaded once, and each mutant
+ * costs the tests that reach it, not a start of Vitest. What the thread does is in warm-worker.js.
+ */
+export class WarmRunner {
+  #vitest;
+  #channel;
+  #refuse = () => {};
+
+  capabilities() {
+    return { reloadEnvironment: true };
+  }
+
+  async init() {
+    const name = `psd2-mutation-${randomUUID()}`;
+    process.env.MUTATION_CHANNEL = name;
+    this.#channel = new BroadcastChannel(name);
+    const ready = this.#answer();
+    this.#vitest = await createVitest('test', {
+      config: 'test/mutation/vitest.config.ts',
+      watch: false,
+      reporters: [{}],
+      onConsoleLog: () => false,
+    });
+    // It ends when the runner is disposed of.
+    this.#vitest.start().catch((error) => this.#refuse(error));
+    await ready;
+  }
+
+  async dryRun() {
+    const { failed, tests, coverage } = await this.#ask({ task: 'measure' });
+    if (failed.length > 0) return { status: 'error', errorMessage: failed.join('\n') };
+    return { status: 'complete', tests, mutantCoverage: { static: {}, perTest: coverage } };
+  }
+
+  async mutantRun({ activeMutant, testFilter, hitLimit }) {
+    const wanted = { task: 'try', mutant: activeMutant.id, tests: testFilter, hitLimit };
+    const first = await this.#ask(wanted);
+    if (!first.spoiled) return first.result;
+    // Tests fail in this thread without a mutant too: something stayed behind. A new thread decides.
+    await this.dispose();
+    await this.init();
+    const { failed } = await this.#ask({ task: 'measure' });
+    const second = await this.#ask(wanted);
+    if (failed.length === 0 && !second.spoiled) return second.result;
+    return { status: 'survived', nrOfTests: second.nrOfTests ?? 0 };
+  }
+
+  async dispose() {
+    this.#channel?.postMessage({ task: 'end' });
+    const late = setTimeout(() => this.#vitest?.exit(true), LAST_WORDS);
+    await this.#vitest?.close();
+    clearTimeout(late);
+    this.#channel?.close();
+  }
+
+  #ask(message) {
+    const answer = this.#answer();
+    this.#channel.postMessage(message);
+    return answer;
+  }
+
+  #answer() {
+    return new Promise((resolve, reject) => {
+      this.#channel.onmessage = ({ data }) => resolve(data);
+      this.#refuse = reject;
+    });
+  }
+}
+
+export const strykerPlugins = [{ kind: 'TestRunner', name: 'warm', injectableClass: WarmRunner }];

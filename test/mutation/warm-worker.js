@@ -1,0 +1,275 @@
+import { startTests } from '@vitest/runner';
+import fc from 'fast-check';
+import { TestRunner, vi } from 'vitest';
+
+/** What the sources with mutants in them look at: which mutant is on, and what is reached. */
+const switches = globalThis;
+switches.__stryker__ ??= {};
+const state = switches.__stryker__;
+
+/** What takes long, in milliseconds. */
+const LONG = 300;
+
+/** A test that takes so much longer than it took without a mutant has not ended, in milliseconds and times. */
+const PATIENCE = { least: 3_000, times: 10 };
+
+/**
+ * The thread of warm-runner.js: it runs no test files by itself, but those that it is told to, again and again.
+ *
+ * A test file is loaded anew each time, the sources only when the mutant is in what runs at their loading. A mutant counts
+ * as noticed when a test fails with it that passes without it right afterwards, so that nothing which an earlier mutant left
+ * behind, and no moment of a busy machine, is taken for a test that notices.
+ */
+export default class Driver extends TestRunner {
+  #tests = new Map();
+  #reachedAtLoading = new Map();
+
+  async onBeforeCollect() {
+    // The same inputs each time: that a mutant is noticed is no matter of luck.
+    fc.configureGlobal({ ...fc.readConfigureGlobal(), seed: 20261122 });
+    const channel = new BroadcastChannel(process.env.MUTATION_CHANNEL);
+    await new Promise((resolve) => {
+      channel.onmessage = async ({ data }) => {
+        if (data.task === 'end') return resolve(undefined);
+        try {
+          channel.postMessage(await (data.task === 'measure' ? this.#measure() : this.#try(data)));
+        } catch (error) {
+          channel.postMessage({ failed: [String(error?.stack ?? error)], spoiled: true });
+        }
+      };
+      channel.postMessage('ready');
+    });
+    channel.close();
+  }
+
+  /** Every test once, without a mutant: which there are, how long they take, and which mutants they reach. */
+  async #measure() {
+    const failed = [];
+    const coverage = {};
+    for (const path of process.env.MUTATION_TESTS.split(',')) {
+      this.#loadAnew(() => true);
+      state.mutantCoverage = { static: {}, perTest: {} };
+      const run = await this.#run(path, { onTest: (test) => (state.currentTestId = test?.id ?? path) }, path);
+      const { [path]: atLoading = {}, ...perTest } = state.mutantCoverage.perTest;
+      this.#reachedAtLoading.set(path, new Set(Object.keys(atLoading)));
+      for (const { id, name, duration, failure } of run.tests) {
+        if (failure !== undefined) failed.push(`${path}: ${name}: ${failure}`);
+        this.#tests.set(id, { id, path, name, duration });
+        coverage[id] = sum(atLoading, perTest[id] ?? {});
+      }
+      if (run.tests.length === 0) failed.push(`${path}: ${run.failure ?? 'no tests'}`);
+    }
+    state.currentTestId = undefined;
+    const tests = [...this.#tests.values()].map(({ id, path, name, duration }) => ({
+      id,
+      name: `${path} ${name}`,
+      timeSpentMs: duration,
+      status: 'success',
+    }));
+    return { failed, tests, coverage };
+  }
+
+  async #try({ mutant, tests, hitLimit }) {
+    const chosen = new Map();
+    for (const id of tests ?? this.#tests.keys()) {
+      const test = this.#tests.get(id);
+      // Of a file, what takes long comes apart: it is not needed where the rest notices.
+      const group = `${test.path} ${test.duration > LONG}`;
+      chosen.set(group, [...(chosen.get(group) ?? []), test]);
+    }
+    const cost = (all) => all.reduce((total, { duration }) => total + duration, 0);
+    const groups = [...chosen.values()].sort((a, b) => cost(a) - cost(b));
+    let nrOfTests = 0;
+    for (const wanted of groups) {
+      const [{ path }] = wanted;
+      const with_ = () => this.#runWith(path, wanted, mutant, hitLimit);
+      const first = await with_();
+      nrOfTests += first.tests.length;
+      const killer = first.tests.find(({ failure }) => failure !== undefined);
+      if (killer === undefined && first.failure === undefined) continue;
+      const again = killer === undefined ? wanted : [this.#tests.get(killer.id)];
+      const without = await this.#runWith(path, again, undefined, undefined);
+      if (without.failure !== undefined || without.tests.some(({ failure }) => failure !== undefined))
+        return { spoiled: true, nrOfTests };
+      if (first.timedOut || first.hitLimitReached) {
+        // Slow once is no proof.
+        const second = first.timedOut ? await with_() : first;
+        if (!second.timedOut && !second.hitLimitReached && second.failure === undefined) {
+          if (second.tests.every(({ failure }) => failure === undefined)) continue;
+        }
+        return { result: { status: 'timeout', reason: killer?.failure } };
+      }
+      return {
+        result: {
+          status: 'killed',
+          killedBy: killer === undefined ? wanted.map(({ id }) => id) : [killer.id],
+          failureMessage: killer?.failure ?? first.failure,
+          nrOfTests,
+        },
+      };
+    }
+    return { result: { status: 'survived', nrOfTests } };
+  }
+
+  async #runWith(path, wanted, mutant, hitLimit) {
+    const atLoading = mutant !== undefined && this.#reachedAtLoading.get(path)?.has(mutant);
+    if (atLoading) this.#loadAnew(() => true);
+    state.activeMutant = mutant;
+    state.hitCount = mutant === undefined ? undefined : 0;
+    state.hitLimit = hitLimit;
+    try {
+      const ids = new Set(wanted.map(({ id }) => id));
+      const run = await this.#run(path, { ids, onTest: () => {} });
+      return { ...run, hitLimitReached: hitLimit !== undefined && state.hitCount > hitLimit };
+    } finally {
+      state.activeMutant = undefined;
+      state.hitCount = undefined;
+      if (atLoading) this.#loadAnew(() => true);
+    }
+  }
+
+  /**
+   * Runs tests of a file. With `ids` only those, until one fails.
+   *
+   * @returns what came of each test that ran, and what failed outside of them
+   */
+  async #run(path, { ids, onTest }) {
+    this.#loadAnew((id) => id.includes('/test/'));
+    let outside;
+    const note = (error) => {
+      outside ??= `outside of a test: ${error?.message ?? error}`;
+    };
+    process.on('uncaughtException', note);
+    process.on('unhandledRejection', note);
+    let timedOut = false;
+    const runner = new Bare(this.config, {
+      onTest,
+      bail: ids !== undefined,
+      limitOf: (id) => {
+        const known = ids && this.#tests.get(id);
+        return known && Math.max(PATIENCE.least, PATIENCE.times * known.duration);
+      },
+      onTimeout: () => {
+        timedOut = true;
+      },
+    });
+    Object.defineProperty(runner, 'moduleRunner', { value: this.moduleRunner });
+    runner.__setTraces(this._otel);
+    onTest(undefined);
+    try {
+      const [file] = await startTests(
+        [{ filepath: `${this.config.root}/${path}`, testIds: ids && [...ids] }],
+        runner,
+      );
+      // What was left pending says so now.
+      await new Promise((resolve) => setImmediate(resolve));
+      return {
+        tests: testsIn(file).flatMap(({ test, failure }) =>
+          test.result?.state === 'pass' || failure !== undefined
+            ? [
+                {
+                  id: test.id,
+                  name: test.fullTestName ?? test.name,
+                  duration: test.result?.duration ?? 0,
+                  failure,
+                },
+              ]
+            : [],
+        ),
+        failure: outside ?? messageOf(file),
+        timedOut,
+      };
+    } finally {
+      vi.resetConfig();
+      vi.restoreAllMocks();
+      vi.useRealTimers();
+      process.off('uncaughtException', note);
+      process.off('unhandledRejection', note);
+    }
+  }
+
+  /** Modules that match are loaded from the beginning when they are wanted next. */
+  #loadAnew(matches) {
+    for (const [id, node] of this.workerState.evaluatedModules.idToModuleMap) {
+      if (id.includes('/node_modules/') || id.includes('warm-worker') || !matches(id)) continue;
+      if (!id.startsWith(this.config.root)) continue;
+      node.promise = undefined;
+      node.exports = undefined;
+      node.evaluated = false;
+      node.importers.clear();
+    }
+  }
+}
+
+/** Runs tests and tells nobody. */
+class Bare extends TestRunner {
+  #options;
+
+  constructor(config, options) {
+    super(config);
+    this.#options = options;
+  }
+
+  runTask(test) {
+    const run = TestRunner.getTestFn(test);
+    const limit = this.#options.limitOf(test.id);
+    return limit === undefined ? run() : this.#within(limit, run);
+  }
+
+  onBeforeTryTask(test) {
+    this.#options.onTest(test);
+    return super.onBeforeTryTask(test);
+  }
+
+  onAfterRunTask(test) {
+    this.#options.onTest(undefined);
+    if (this.#options.bail && test.result?.state === 'fail') this.cancelRun = true;
+    return super.onAfterRunTask(test);
+  }
+
+  async #within(limit, run) {
+    let timer;
+    const late = new Promise((_, reject) => {
+      timer = realSetTimeout(() => {
+        this.#options.onTimeout();
+        reject(new Error(`not ended after ${limit} ms`));
+      }, limit);
+    });
+    try {
+      return await Promise.race([run(), late]);
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+}
+
+// A test may put a clock of its own in the place of these.
+const { setTimeout: realSetTimeout, clearTimeout } = globalThis;
+
+/** Each test of a file or suite, and why it failed. */
+function testsIn(suite) {
+  const failedBefore = messageOf(suite);
+  return suite.tasks.flatMap((task) => {
+    if (task.type === 'suite') {
+      return testsIn(task).map((each) => ({
+        ...each,
+        failure: each.failure ?? unlessRun(each.test, failedBefore),
+      }));
+    }
+    return [{ test: task, failure: messageOf(task) ?? unlessRun(task, failedBefore) }];
+  });
+}
+
+function unlessRun(test, failure) {
+  return test.mode === 'run' && test.result?.state !== 'pass' ? failure : undefined;
+}
+
+function messageOf(task) {
+  return task.result?.state === 'fail' ? (task.result.errors?.[0]?.message ?? 'failed') : undefined;
+}
+
+function sum(a, b) {
+  const result = { ...a };
+  for (const [key, count] of Object.entries(b)) result[key] = (result[key] ?? 0) + count;
+  return result;
+}
