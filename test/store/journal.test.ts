@@ -208,7 +208,7 @@ describe('a flow is found', () => {
       expect.objectContaining({
         code: 'flow_not_found',
         message: '"tr-" fits 2 flows',
-        hint: `Give more of it: ${[...flows].reverse().join(', ')}`,
+        hint: `Give more of it: ${[...flows].reverse().join(', ')}.`,
       }),
     );
   });
