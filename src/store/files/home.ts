@@ -11,6 +11,7 @@ import { FileUnattendedReads } from './unattended-reads.ts';
 export function openFiles({ folder, vaultOf, notice, now, random, onFlow }: StoreSettings): Store {
   const store: Store = {
     place: `in ${folder.root}`,
+    needsFolder: true,
     open: (profile, bank) => ({
       tokens: new FileTokens(folder, profile, bank, notice, vaultOf(profile)),
       flows: new FileFlows(folder.flows(profile), { now, random, interrupted: folder.interrupted, onFlow }),
@@ -25,6 +26,14 @@ export function openFiles({ folder, vaultOf, notice, now, random, onFlow }: Stor
           return syncIntoFolder(out).run(signal, work);
         },
       }),
+      rounds: async () => {
+        const { FileRounds } = await import('./rounds.ts');
+        return new FileRounds(
+          folder.tokens(profile),
+          () => store.open(profile, bank).tokens.customers(),
+          now,
+        );
+      },
     }),
     // Owners and modes of the folder are looked at with the machine's own.
     async *check() {},
