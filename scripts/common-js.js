@@ -9,17 +9,24 @@ import modulesCommonJs from '@babel/plugin-transform-modules-commonjs';
  * all chunks of an entry in it, so that they are there in their order, and here each is there when it is needed.
  *
  * @param {string} text an ES module
+ * @param {Map<string, string>} files the chunks that are in a file with others, by their names: that file's name (join-chunks.js)
  * @returns {Promise<string>} without comments
  * @throws SyntaxError for a text that is no ES module
  */
-export async function asCommonJs(text) {
+export async function asCommonJs(text, files = new Map()) {
   const { code } = await transformAsync(text, {
     babelrc: false,
     configFile: false,
     sourceType: 'module',
     compact: true,
     comments: false,
-    plugins: [importsByNameAlone, ownAddress, dynamicImport, [modulesCommonJs, { lazy: () => true }]],
+    plugins: [
+      importsByNameAlone,
+      ownAddress,
+      dynamicImport,
+      [modulesCommonJs, { lazy: () => true }],
+      [fromFiles, { files }],
+    ],
   });
   return `${code}\n`;
 }
@@ -33,6 +40,23 @@ function importsByNameAlone() {
       },
     },
   };
+}
+
+/** `require('./chunk.js')` of a chunk that is in a file with others becomes `require('./file.js')['chunk.js']()`. */
+function fromFiles({ template }, { files }) {
+  const call = template.expression(`require(FILE)[CHUNK]()`);
+  const visitor = {
+    CallExpression(path) {
+      const [given] = path.node.arguments;
+      if (!types.isIdentifier(path.node.callee, { name: 'require' }) || !types.isStringLiteral(given)) return;
+      const [, folder, chunk] = /^(.*\/)?([^/]*)$/.exec(given.value);
+      const file = files.get(chunk);
+      if (file === undefined) return;
+      path.replaceWith(call({ FILE: types.stringLiteral(folder + file), CHUNK: types.stringLiteral(chunk) }));
+      path.skip();
+    },
+  };
+  return { visitor: { Program: { exit: (path) => path.traverse(visitor) } } };
 }
 
 /** `import.meta.url`, which Babel leaves as it is, becomes the address of the file that the chunk is in. */

@@ -1,0 +1,79 @@
+// Lays chunks that are always loaded together into one file: Node takes longer to find, read and check a file than to run it.
+import { dirname, join } from 'node:path';
+import { build } from 'esbuild';
+
+/**
+ * Which chunks go into one file. What `main` itself imports stays alone, since it is loaded without the rest.
+ *
+ * @param {import('esbuild').Metafile} metafile
+ * @param {string} main the source of the entry that stays as it is
+ * @param {Record<string, { sources: string[] } | { importedBy: string }>} joined the name of a file -> sources that the chunks
+ *   hold, or the source of an entry: then what it imports, and what that imports in turn. The first one named has a chunk
+ * @returns {Map<string, string>} path of the chunk -> path of the file that it goes into
+ * @throws Error for a source that is in no chunk
+ */
+export function filesOfChunks({ outputs }, main, joined) {
+  const chunkOf = (source) => {
+    const chunk = Object.keys(outputs).find((path) => outputs[path].inputs[source]?.bytesInOutput > 0);
+    if (chunk === undefined) throw new Error(`${source} is in no chunk`);
+    return chunk;
+  };
+  /** And the one that import() names, which only passes on what another holds. */
+  const chunksOf = (source) => [
+    chunkOf(source),
+    ...Object.keys(outputs).filter((path) => outputs[path].entryPoint === source),
+  ];
+  const withImports = (chunk, all = new Set()) => {
+    if (all.has(chunk)) return all;
+    all.add(chunk);
+    for (const { path, kind } of outputs[chunk].imports)
+      if (kind === 'import-statement' && path in outputs) withImports(path, all);
+    return all;
+  };
+  const alone = withImports(chunkOf(main));
+  const files = new Map();
+  for (const [name, chosen] of Object.entries(joined)) {
+    const chunks =
+      'sources' in chosen
+        ? chosen.sources.flatMap(chunksOf)
+        : chunksOf(chosen.importedBy).flatMap((chunk) => [...withImports(chunk)]);
+    for (const chunk of chunks)
+      if (!alone.has(chunk) && !files.has(chunk)) files.set(chunk, join(dirname(chunk), name));
+  }
+  return files;
+}
+
+/**
+ * Chunks as one file. Each is still run when it is first asked for: the file gives a function for each, by its name, that
+ * does so and returns what the chunk gives.
+ *
+ * @param {Map<string, string>} chunks name -> CommonJS; those of them that name one another are joined
+ * @returns {Promise<string>} CommonJS
+ */
+export async function joinChunks(chunks) {
+  const givenOut = [...chunks.keys()].map((name) => `${JSON.stringify(name)}: () => require('./${name}')`);
+  const { outputFiles } = await build({
+    stdin: { contents: `module.exports = { ${givenOut.join(', ')} };`, resolveDir: '/' },
+    plugins: [
+      {
+        name: 'chunks',
+        setup({ onResolve, onLoad }) {
+          onResolve({ filter: /./ }, ({ path }) => {
+            const name = path.replace('./', '');
+            return chunks.has(name) ? { path: name, namespace: 'chunk' } : { path, external: true };
+          });
+          onLoad({ filter: /./, namespace: 'chunk' }, ({ path }) => ({ contents: chunks.get(path) }));
+        },
+      },
+    ],
+    write: false,
+    bundle: true,
+    platform: 'node',
+    target: 'node20.19',
+    format: 'cjs',
+    minifySyntax: true,
+    minifyWhitespace: true,
+    logLevel: 'warning',
+  });
+  return outputFiles[0].text;
+}
