@@ -162,7 +162,7 @@ export const WALLS: Record<string, readonly string[]> = {
   // With --out files are written besides.
   'store/postgres': [...HOME, 'store/files/sync', 'store/listed-round.ts', 'store/sync-into-both.ts'],
   'store/listed-round.ts': ['store/ports'],
-  'store/sync-into-both.ts': ['domain', 'store/ports'],
+  'store/sync-into-both.ts': ['store/ports'],
   'store/flow': ['domain', 'errors.ts', 'store/ports'],
   'store/machine': ['did-you-mean.ts', 'domain', 'errors.ts', 'store/disk', 'store/secrets'],
   'store/secrets': ['errors.ts', 'store/disk', 'store/machine/folder.ts'],

@@ -132,7 +132,6 @@ describe('psd2 sync --all-customers with PostgreSQL', () => {
       const atHand = IDS.filter((id) => (timesSynced().get(id) ?? 0) > 1);
       // Whom the worker had begun, and nobody else, is synced again.
       expect(atHand.filter((id) => stopped.get(id) === 0)).toEqual([]);
-      expect(atHand.length).toBeLessThanOrEqual(2);
       expect(Math.min(...timesSynced().values())).toBe(1);
       expect(await status()).toMatchObject({ done: { synced: CUSTOMERS }, due: 0, atWork: 0 });
       if (signal === 'SIGSTOP') {
@@ -146,7 +145,7 @@ describe('psd2 sync --all-customers with PostgreSQL', () => {
         ).toBeLessThanOrEqual(CUSTOMERS);
         expect(rows()).toBe(whole);
       }
-      expect([...timesSynced().values()].filter((times) => times > 1)).toHaveLength(atHand.length);
+      expect([...timesSynced().values()].filter((times) => times > 1).length).toBeLessThanOrEqual(2);
     },
     PATIENCE_MS,
   );
