@@ -92,7 +92,7 @@ export function incomplete({
 
 /** What an operator is told who has stopped a sync. @param all how many customers were to be synced */
 export function stopped({ totals, firstFailure }: SyncTally, all: number): Psd2Error {
-  const failed = firstFailure ? ` The first failure until then: ${firstFailure.message}` : '';
+  const failed = firstFailure ? ` The first failure until then: ${firstFailure.message}.` : '';
   return new Psd2Error('interrupted', `Interrupted: ${totals.customers} of ${all} customers were done`, {
     hint: `What was read is stored. Run the same psd2 sync again to go on.${failed}`,
   });

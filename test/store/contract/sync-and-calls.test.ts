@@ -4,6 +4,7 @@ import type { ProfileData } from '../../../src/store/ports/store.ts';
 import type { SyncTarget } from '../../../src/store/ports/sync.ts';
 import { newConfigFolder, temporaryFolder } from '../temporary-folder.ts';
 import { HOMES, type Place } from './homes.ts';
+import { orderOf } from './overlap.ts';
 
 const temporary = temporaryFolder();
 const [first, second] = [parseDate('--date', '2026-11-20'), parseDate('--date', '2026-11-21')];
@@ -72,14 +73,8 @@ describe.each(HOMES)('$name', ({ open }) => {
   });
 
   it('lets one worker at a time work on a customer', async () => {
-    const steps: string[] = [];
-    const work = (of: ProfileData) =>
-      sync(of, async () => {
-        steps.push('begins');
-        await new Promise((resolve) => setImmediate(resolve));
-        steps.push('ends');
-      });
-    await Promise.all([work(data), work(others)]);
+    const work = (of: ProfileData) => (atWork: () => Promise<void>) => sync(of, atWork);
+    const steps = await orderOf([work(data), work(others)], () => others.calls.on(first));
     expect(steps).toEqual(['begins', 'ends', 'begins', 'ends']);
   });
 });
