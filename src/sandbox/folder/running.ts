@@ -68,7 +68,8 @@ export async function refuseSecondStart(folder: string): Promise<void> {
   const running = await runningSandbox(folder);
   if (!running) return;
   throw new Psd2Error('sandbox', `The sandbox is already running at ${running.baseUrl}`, {
-    hint: 'Use that one, or end it with: psd2 sandbox stop',
+    hint: 'Use that one, or end it with:',
+    next: [['sandbox', 'stop']],
   });
 }
 

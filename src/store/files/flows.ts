@@ -155,7 +155,7 @@ export class FileFlows implements Flows {
         flows.push(left);
       if (flows.length === most) break;
     }
-    const more = unread.filter((id) => except === undefined || !id.startsWith(except)).length;
+    const more = unread.filter((flow) => !isNamed({ flow, resourceId: null }, except)).length;
     return {
       flows: flows.map(({ kind, flow, state, resourceId }) => ({ kind, flow, state, resourceId })),
       more,
@@ -355,7 +355,10 @@ function newWriter(): string {
   return randomUUID().slice(0, 8);
 }
 
-function isNamed({ flow, resourceId }: LeftBehind['flows'][number], reference: string | undefined): boolean {
+function isNamed(
+  { flow, resourceId }: Pick<LeftBehind['flows'][number], 'flow' | 'resourceId'>,
+  reference: string | undefined,
+): boolean {
   return (
     reference !== undefined && (flow.startsWith(reference) || resourceId?.startsWith(reference) === true)
   );

@@ -186,7 +186,7 @@ export class Database {
       throw new Psd2Error(
         'config',
         `The store at ${this.shown} has schema ${version}, and this psd2 needs schema ${SCHEMA_VERSION}`,
-        { hint: 'Bring it up to date with the rights of the owner: psd2 store init.' },
+        { hint: 'Bring it up to date with the rights of the owner:', next: [['store', 'init']] },
       );
     }
     if (!found || this.#isForCopying) return;
