@@ -1,6 +1,7 @@
 import type { AccessNotes, UnattendedReads } from './access.ts';
 import type { CallCount, Turns } from './calls.ts';
 import type { Flows, Kind } from './flows.ts';
+import type { Rounds } from './rounds.ts';
 import type { Sync } from './sync.ts';
 import type { Tokens } from './tokens.ts';
 
@@ -12,6 +13,8 @@ import type { Tokens } from './tokens.ts';
 export interface Store {
   /** Where the store is, as the end of a sentence: `in /home/ada/.config/psd2`. Never contains a password. */
   readonly place: string;
+  /** Whether a sync writes its rows into a folder that the operator must name. */
+  readonly needsFolder: boolean;
   /**
    * The data of one profile. It reads and connects only on demand.
    *
@@ -40,8 +43,9 @@ export interface ProfileData {
    * @param own the pace of this process. A home on one machine uses only this
    */
   turns(own: Turns): Turns;
-  /** @param out the folder of `--out`; undefined for a home that needs none */
+  /** @param out the folder of `--out`. A home that does not need it may get none, or also writes there */
   sync(out: string | undefined): Sync;
+  rounds(): Promise<Rounds>;
 }
 
 /** One check of `psd2 doctor` for the home. The doctor itself checks owners and modes of this machine's folders. */

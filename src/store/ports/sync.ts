@@ -40,7 +40,7 @@ export interface SyncTarget {
    * @param readsAll whether rows of any day may come again, and not only those that were not settled
    */
   booked(productId: string, readsAll: boolean): Promise<BookedRows>;
-  /** Replaces the current state of something. @param name `accounts`, `balances` or `pending/<productId>` */
+  /** Replaces the current state of `accounts`, `balances`, `balances/<productId>` or `pending/<productId>` (`name`). */
   replace(name: string, rows: readonly object[]): void;
   /**
    * Stores the progress. Call it after the rows were appended.

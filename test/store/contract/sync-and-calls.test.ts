@@ -59,6 +59,19 @@ describe.each(HOMES)('$name', ({ open }) => {
     });
   });
 
+  it('keeps the balances of one product, and leaves those of the others', async () => {
+    const balance = (amount: string) => ({ accountBalance: { amount, currency: 'EUR' }, asOf: '2026-11-21' });
+    await sync(data, async (to) => {
+      to.replace('balances', [
+        { productId: 'A1', ...balance('1.00') },
+        { productId: 'A2', ...balance('2.00') },
+      ]);
+    });
+    await sync(others, async (to) => to.replace('balances/A1', [balance('3.00')]));
+    const kept = place.everything();
+    expect(['1.00', '2.00', '3.00'].map((amount) => kept.includes(amount))).toEqual([false, true, true]);
+  });
+
   it('lets one worker at a time work on a customer', async () => {
     const work = (of: ProfileData) => (atWork: () => Promise<void>) => sync(of, atWork);
     const steps = await orderOf([work(data), work(others)], () => others.calls.on(first));
