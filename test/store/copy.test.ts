@@ -14,6 +14,7 @@ import { databaseSide } from '../../src/store/postgres/copy-side.ts';
 import { Database } from '../../src/store/postgres/database.ts';
 import { openPostgres } from '../../src/store/postgres/home.ts';
 import { initStore } from '../../src/store/postgres/init.ts';
+import { named } from '../named.ts';
 import { TRANSFER_BEGIN } from './postgres/orders.ts';
 import { type Server, startServer } from './postgres/server.ts';
 import { newConfigFolder, temporaryFolder } from './temporary-folder.ts';
@@ -185,7 +186,7 @@ it('tokens are encrypted for the home that they are copied to, and copied back',
   });
 });
 
-describe.each(HOMES)('a store copied from $name', ({ from, to }) => {
+describe.each(named(HOMES))('a store copied from %s', (_name, { from, to }) => {
   let source: Home;
   let target: Home;
   let left: string;

@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { Flows } from '../../../src/store/ports/flows.ts';
 import { consentCategories, transferOrder, VERIFIED } from '../../domain/orders.ts';
+import { named } from '../../named.ts';
 import { allOf, begun, opened } from '../flows.ts';
 import { newConfigFolder, temporaryFolder } from '../temporary-folder.ts';
 import { HOMES, type Place } from './homes.ts';
@@ -14,7 +15,7 @@ const order = (reference: string | null = null) => ({
 });
 const OVERTAKEN = { code: 'overtaken' };
 
-describe.each(HOMES)('the flows in $name', ({ open }) => {
+describe.each(named(HOMES))('the flows in %s', (_name, { open }) => {
   let place: Place;
   let flows: Flows;
   /** The same flows, as another worker has them. */
