@@ -6,9 +6,9 @@ import { isLoopback } from '../../domain/loopback.ts';
 import { Psd2Error } from '../../errors.ts';
 import { reasonOf } from '../disk/system-error.ts';
 
-/** A database that `PSD2_STORE` names. */
+/** The address of a database in `PSD2_STORE`. */
 export interface Address {
-  /** How to connect; may hold the password. */
+  /** How to connect. May contain the password. */
   config: ClientConfig;
   /** For messages: host, port and database, never a password. */
   shown: string;
@@ -18,14 +18,14 @@ export interface Address {
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
- * Reads the URL of a database as libpq does: `sslmode`, `sslrootcert`, `sslcert` and `sslkey` as options of the URL,
- * `PGPASSWORD` and `PGPASSFILE` of the environment (store page, "One store, two homes"). A server on another machine is
- * reached over TLS, and its certificate verified, unless the URL has another `sslmode`.
+ * Parses the URL of a database as libpq does: `sslmode`, `sslrootcert`, `sslcert` and `sslkey` are options of the URL,
+ * `PGPASSWORD` and `PGPASSFILE` come from the environment (store page, "One store, two homes"). psd2 connects to a server on
+ * another machine over TLS and verifies its certificate, unless the URL has another `sslmode`.
  *
- * @throws Psd2Error `config` when it is no such URL, or a file that it names can't be read
+ * @throws Psd2Error `config` if it is not such a URL, or a file that it names cannot be read
  */
 export function parseAddress(text: string, env: Environment): Address {
-  // A user without a host, `postgres://ada@/bank`: the host is in the options then, or it is this machine.
+  // `postgres://ada@/bank` has a user but no host. The host is in the options, or it is this machine.
   const whole = text.replace(/^(postgres(?:ql)?:\/\/[^/?#]*@)(?=[/?#]|$)/i, '$1localhost');
   if (!/^postgres(ql)?:/i.test(text) || !URL.canParse(whole)) throw notAnAddress();
   const url = new URL(whole);

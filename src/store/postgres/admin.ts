@@ -1,4 +1,4 @@
-// What `psd2 store init` and `psd2 store copy` need of the home in PostgreSQL, loaded at once and only by them.
+// What `psd2 store init` and `psd2 store copy` need from the home in PostgreSQL. Only they load it.
 export { parseAddress } from './address.ts';
 export { databaseSide } from './copy-side.ts';
 export { Database } from './database.ts';

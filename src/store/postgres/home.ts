@@ -17,14 +17,14 @@ import { SCHEMA_VERSION } from './schema.ts';
 import { PostgresSync } from './sync.ts';
 import { PostgresTokens } from './tokens.ts';
 
-/** What the home needs of the machine that it is used from. */
+/** What the home needs from the machine that runs psd2. */
 interface PostgresWorld extends FlowWorld, TurnsWorld {
   /** The operator's Ctrl-C. */
   signal: AbortSignal | undefined;
   keys: KeySources;
 }
 
-/** The home in the database that `PSD2_STORE` names. @throws Psd2Error `config` when that is no address */
+/** The home in the database that `PSD2_STORE` names. @throws Psd2Error `config` if that is not an address */
 export function openPostgres({ env, folder, keySources, now, random, onFlow, sleep }: StoreSettings): Store {
   return new PostgresStore(parseAddress(env.PSD2_STORE ?? '', env), {
     now,
@@ -37,7 +37,7 @@ export function openPostgres({ env, folder, keySources, now, random, onFlow, sle
   });
 }
 
-/** A clock that is this far off is told of. */
+/** `psd2 doctor` warns if the clocks differ by more than this. */
 const MOST_CLOCK_DIFFERENCE_MS = 5_000;
 
 /** The store in PostgreSQL (store page, "One store, two homes"). */

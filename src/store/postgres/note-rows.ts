@@ -12,7 +12,7 @@ const countRow = z.object({
   count: z.number(),
 });
 
-/** What was counted and noted for one profile, as it is copied. */
+/** The counts and notes of one profile, for `store copy`. */
 export class NoteRows {
   readonly #database: Database;
   readonly #profile: string;
