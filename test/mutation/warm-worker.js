@@ -11,6 +11,9 @@ const state = switches.__stryker__;
 /** What takes long, in milliseconds. */
 const LONG = 300;
 
+/** How many tests that have noticed a mutant are tried first with the next one: those of places beside each other are often the same. */
+const MEMORY = 8;
+
 /** A test that takes so much longer than it took without a mutant has not ended, in milliseconds and times. */
 const PATIENCE = { least: 2_000, times: 5 };
 
@@ -24,6 +27,8 @@ const PATIENCE = { least: 2_000, times: 5 };
 export default class Driver extends TestRunner {
   #tests = new Map();
   #reachedAtLoading = new Map();
+  /** Ids of tests, the latest first. */
+  #noticers = [];
 
   async onBeforeCollect() {
     // The same inputs each time: that a mutant is noticed is no matter of luck.
@@ -71,15 +76,7 @@ export default class Driver extends TestRunner {
   }
 
   async #try({ mutant, tests, hitLimit }) {
-    const chosen = new Map();
-    for (const id of tests ?? this.#tests.keys()) {
-      const test = this.#tests.get(id);
-      // Of a file, what takes long comes apart: it is not needed where the rest notices.
-      const group = `${test.path} ${test.duration > LONG}`;
-      chosen.set(group, [...(chosen.get(group) ?? []), test]);
-    }
-    const cost = (all) => all.reduce((total, { duration }) => total + duration, 0);
-    const groups = [...chosen.values()].sort((a, b) => cost(a) - cost(b));
+    const groups = this.#inOrder((tests ?? [...this.#tests.keys()]).map((id) => this.#tests.get(id)));
     let nrOfTests = 0;
     for (const wanted of groups) {
       const [{ path }] = wanted;
@@ -100,6 +97,8 @@ export default class Driver extends TestRunner {
         }
         return { result: { status: 'timeout', reason: killer?.failure } };
       }
+      if (killer !== undefined)
+        this.#noticers = [killer.id, ...this.#noticers.filter((id) => id !== killer.id)].slice(0, MEMORY);
       return {
         result: {
           status: 'killed',
@@ -110,6 +109,21 @@ export default class Driver extends TestRunner {
       };
     }
     return { result: { status: 'survived', nrOfTests } };
+  }
+
+  /** The tests in groups of a file each: first those that have noticed mutants lately, then what takes little time. */
+  #inOrder(tests) {
+    const lately = tests.filter(({ id }) => this.#noticers.includes(id));
+    const others = tests.filter(({ id }) => !this.#noticers.includes(id));
+    const rank = ([{ id }]) => this.#noticers.indexOf(id);
+    const cost = (group) => group.reduce((total, { duration }) => total + duration, 0);
+    return [
+      ...groupsOf(lately, ({ path }) => path).sort((a, b) => rank(a) - rank(b)),
+      // Of a file, what takes long comes apart: it is not needed where the rest notices.
+      ...groupsOf(others, ({ path, duration }) => `${path} ${duration > LONG}`).sort(
+        (a, b) => cost(a) - cost(b),
+      ),
+    ];
   }
 
   async #runWith(path, wanted, mutant, hitLimit) {
@@ -257,6 +271,12 @@ class Bare extends TestRunner {
 
 // A test may put a clock of its own in the place of these.
 const { setTimeout: realSetTimeout, clearTimeout } = globalThis;
+
+function groupsOf(tests, keyOf) {
+  const groups = new Map();
+  for (const test of tests) groups.set(keyOf(test), [...(groups.get(keyOf(test)) ?? []), test]);
+  return [...groups.values()];
+}
 
 const keeping = new Map();
 
