@@ -27,6 +27,8 @@ const PATIENCE = { least: 2_000, times: 5 };
 export default class Driver extends TestRunner {
   #tests = new Map();
   #reachedAtLoading = new Map();
+  /** The mutant that was on when its source was loaded. */
+  #loadedWith;
   /** Ids of tests, the latest first. */
   #noticers = [];
 
@@ -129,7 +131,14 @@ export default class Driver extends TestRunner {
   async #runWith(path, wanted, mutant, hitLimit) {
     const anew =
       mutant !== undefined && (this.#reachedAtLoading.get(path)?.has(mutant.id) || keepsState(mutant.file));
-    if (anew) this.#loadAnew(this.#importersOf(mutant.file));
+    if (this.#loadedWith !== undefined && this.#loadedWith.id !== mutant?.id) {
+      this.#loadAnew(this.#importersOf(this.#loadedWith.file));
+      this.#loadedWith = undefined;
+    }
+    if (anew && this.#loadedWith === undefined) {
+      this.#loadAnew(this.#importersOf(mutant.file));
+      this.#loadedWith = mutant;
+    }
     state.activeMutant = mutant?.id;
     state.hitCount = mutant === undefined ? undefined : 0;
     state.hitLimit = hitLimit;
@@ -140,7 +149,6 @@ export default class Driver extends TestRunner {
     } finally {
       state.activeMutant = undefined;
       state.hitCount = undefined;
-      if (anew) this.#loadAnew(this.#importersOf(mutant.file));
     }
   }
 
