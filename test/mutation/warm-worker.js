@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { startTests } from '@vitest/runner';
 import fc from 'fast-check';
 import { TestRunner, vi } from 'vitest';
@@ -35,6 +35,7 @@ export default class Driver extends TestRunner {
   async onBeforeCollect() {
     // The same inputs each time: that a mutant is noticed is no matter of luck.
     fc.configureGlobal({ ...fc.readConfigureGlobal(), seed: 20261122 });
+    if (existsSync(process.env.MUTATION_MEASURED)) this.#recall();
     const channel = new BroadcastChannel(process.env.MUTATION_CHANNEL);
     await new Promise((resolve) => {
       channel.onmessage = async ({ data }) => {
@@ -68,6 +69,11 @@ export default class Driver extends TestRunner {
       if (run.tests.length === 0) failed.push(`${path}: ${run.failure ?? 'no tests'}`);
     }
     state.currentTestId = undefined;
+    const atLoading = [...this.#reachedAtLoading].map(([path, ids]) => [path, [...ids]]);
+    writeFileSync(
+      process.env.MUTATION_MEASURED,
+      JSON.stringify({ tests: [...this.#tests.values()], atLoading }),
+    );
     const tests = [...this.#tests.values()].map(({ id, path, name, duration }) => ({
       id,
       name: `${path} ${name}`,
@@ -75,6 +81,13 @@ export default class Driver extends TestRunner {
       status: 'success',
     }));
     return { failed, tests, coverage };
+  }
+
+  /** A thread that takes the place of another knows what that has measured. */
+  #recall() {
+    const { tests, atLoading } = JSON.parse(readFileSync(process.env.MUTATION_MEASURED, 'utf8'));
+    for (const test of tests) this.#tests.set(test.id, test);
+    for (const [path, ids] of atLoading) this.#reachedAtLoading.set(path, new Set(ids));
   }
 
   async #try({ mutant, tests, hitLimit }) {
