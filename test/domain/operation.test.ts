@@ -39,6 +39,7 @@ const apply = (operation: Operation<GenericOrder> | undefined, event: OperationE
 /** An operation of which much is known already. */
 const before: Operation<GenericOrder> = {
   ...apply(undefined, created),
+  reached: true,
   furtherData: ['{"a":1}'],
   furtherSteps: 1,
   verification,
@@ -140,6 +141,10 @@ it('a further step that says more than the first one is believed, and counted', 
   };
   const nothingKnown = { ...before, verification: null };
   expect(apply(nothingKnown, { type: 'further-verified', ...silent }).verification).toEqual(silent);
+});
+
+it('is known to the bank as soon as a request of it may have reached it', () => {
+  expect(apply({ ...before, reached: false }, { type: 'verify-sent', ...intent }).reached).toBe(true);
 });
 
 it('begins once', () => {
