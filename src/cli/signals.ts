@@ -8,6 +8,8 @@ export interface Interruption {
   readonly signal: AbortSignal;
   /** Work that must finish before the command ends, and what would be lost without it. */
   readonly unfinished: Unfinished;
+  /** If set, the first signal aborts this instead of interrupting the command. */
+  gentle: AbortController | undefined;
   /** A pager is open and handles Ctrl-C itself. */
   isPaging: boolean;
   /** Warns the operator, once a terminal is open. */
@@ -20,12 +22,17 @@ export function watchSignals(style: ErrorStyle): Interruption {
   const interruption: Interruption = {
     signal: interrupt.signal,
     unfinished: new Map(),
+    gentle: undefined,
     isPaging: false,
     warn: () => {},
   };
   const onSignal = (name: NodeJS.Signals) => {
     if (interruption.isPaging && name === 'SIGINT') return;
-    const { signal, unfinished, warn } = interruption;
+    const { signal, unfinished, warn, gentle } = interruption;
+    if (gentle && (!gentle.signal.aborted || name === 'SIGHUP')) {
+      gentle.abort(name);
+      return;
+    }
     if (signal.aborted) {
       // A closing terminal sends SIGHUP twice: once by its shell, once by the system.
       if (name === 'SIGHUP') return;

@@ -77,6 +77,10 @@ const KNOWN: Record<string, { what: string; hint: string; next?: string[][] }> =
     what: 'has a self-signed TLS certificate',
     hint: 'Name the certificate, or the CA that signed it, in the URL: ?sslmode=verify-full&sslrootcert=<file>.',
   },
+  INVALID_PURPOSE: {
+    what: 'has a TLS certificate that is not one of a server',
+    hint: 'Give the server a certificate with the extended key usage serverAuth.',
+  },
   SELF_SIGNED_CERT_IN_CHAIN: {
     what: 'has a TLS certificate of a CA that this machine does not know',
     hint: 'Name the CA in the URL: ?sslmode=verify-full&sslrootcert=<file>.',
@@ -130,8 +134,27 @@ export function isPassing(error: unknown): boolean {
   return PASSING.includes(codeOf(error));
 }
 
+/** Whether the same may go well in a moment, and nothing was sent: no connection was made. */
+export function isUnsent(error: unknown): boolean {
+  return isPassing(error) && !isLost(error);
+}
+
+/** Failures that may be over in a moment. */
+const passing = new WeakSet<Psd2Error>();
+
+/** Whether it is a {@link storeFailure} after which the same may go well when the database is back. */
+export function isAway(error: unknown): boolean {
+  return error instanceof Psd2Error && passing.has(error);
+}
+
 /** @param shown host, port and database. @returns what the operator is told of it: never a password */
 export function storeFailure(shown: string, error: unknown): Psd2Error {
+  const failure = describe(shown, error);
+  if (isPassing(error)) passing.add(failure);
+  return failure;
+}
+
+function describe(shown: string, error: unknown): Psd2Error {
   // What psd2.refuse_moved says, with the other store's place.
   if (codeOf(error) === 'PD001' && error instanceof Error)
     return movedAway(`PostgreSQL at ${shown}`, error.message);
