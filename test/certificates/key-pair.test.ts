@@ -66,7 +66,7 @@ describe('a certificate and its key', () => {
 
   it('are refused when they are not RSA', () => {
     expect(() => read(made.ec)).toThrow(
-      refusal('The QWAC key is of the type ec, and the bank signs with RSA only'),
+      refusal('The QWAC key has the type ec. The bank accepts only RSA'),
     );
   });
 
@@ -79,7 +79,7 @@ describe('a certificate and its key', () => {
     expect(read(made.right, { now: end }).certificate.subject).toBe('CN=tpp.example');
     const beginning = new Date(certificate.validFrom);
     expect(() => read(made.right, { now: new Date(beginning.getTime() - DAY) })).toThrow(
-      refusal(`The QWAC certificate is valid only from ${beginning.toISOString()}`, /clock/),
+      refusal(`The QWAC certificate is not valid before ${beginning.toISOString()}`, /clock/),
     );
   });
 });

@@ -40,7 +40,7 @@ test('a refusal is an ERROR envelope with one message of the type ERROR', async 
           code: 'HEADER_MISSING',
           message: 'The header Date is missing',
           type: 'ERROR',
-          detail: 'Every request to this endpoint carries Date.',
+          detail: 'Every request to this endpoint needs Date.',
         },
       ],
     },

@@ -106,7 +106,7 @@ describe.each(['TLSv1.2', 'TLSv1.3'] as const)('over %s', (tlsVersion) => {
   });
 
   test.each([
-    ['qseal', 'The TLS client certificate is the QSealC, and must be the QWAC'],
+    ['qseal', 'The TLS client certificate is the QSealC, but must be the QWAC'],
     ['bankSigning', 'The TLS client certificate is not the registered QWAC'],
   ] as const)(
     'the %s certificate, which the authority issued too, gets a 403 that says so',

@@ -24,7 +24,7 @@ import { header } from '../strict/headers.ts';
 import { type RawRequest, readRawRequest, refuseOversized } from '../strict/raw-request.ts';
 import type { BankEnv } from './bank-env.ts';
 
-/** The endpoints, a group of routes each. */
+/** The endpoints, in groups of routes. */
 const ENDPOINTS = [
   oauthRoutes,
   customerRoutes,
@@ -37,7 +37,7 @@ const ENDPOINTS = [
   printerRoutes,
 ];
 
-/** The bank's API: the rules that hold for every request, the endpoints, and the envelope of every refusal. */
+/** The bank's API: the rules for every request, the endpoints, and the envelope of every refusal. */
 export function bankApi(bank: Bank): Hono<BankEnv> {
   const api = new Hono<BankEnv>();
   api.use(takeAndSend(bank));
@@ -63,8 +63,8 @@ export function bankApi(bank: Bank): Hono<BankEnv> {
 }
 
 /**
- * Takes the request raw off the wire, and when it is answered: the answer in the persona's shape, spoilt by its faults,
- * sealed, shown by the console, and sent.
+ * Reads the raw request. After the handlers it gives the answer the persona's shape, applies the faults, seals it, logs the
+ * call for the console, and sends the answer.
  */
 function takeAndSend(bank: Bank): MiddlewareHandler<BankEnv> {
   return async (c, next) => {
@@ -90,13 +90,13 @@ function takeAndSend(bank: Bank): MiddlewareHandler<BankEnv> {
       caller: callerText(c.var.caller),
       answer,
     });
-    // Without this, the headers of the answer before would go on top.
+    // Otherwise Hono would add the headers of the previous answer.
     c.res = undefined;
     c.res = await sendSpoilt(c, answer, faults);
   };
 }
 
-/** The rules for every request: certificates, headers, digest, signature, and how many calls there may be. */
+/** The rules for every request: certificates, headers, digest, signature and call limits. */
 function judge(bank: Bank): MiddlewareHandler<BankEnv> {
   return async (c, next) => {
     const { request, faults } = c.var;
@@ -110,7 +110,7 @@ function judge(bank: Bank): MiddlewareHandler<BankEnv> {
   };
 }
 
-/** Whose access token came, and whether the signature is that application's. */
+/** Finds the caller by the access token, and checks that the signature is that application's. */
 function knowCaller(bank: Bank): MiddlewareHandler<BankEnv> {
   return async (c, next) => {
     const token = requiredBearer(c.var.request);
@@ -142,7 +142,7 @@ function refusal({ code, message, detail, status, extras }: Refusal): Response {
   });
 }
 
-/** The session id that the client keeps and sends back, or a new one: 10 digits. */
+/** The session id that the client sent back, or a new one. It has 10 digits. */
 function sessionOf(request: RawRequest): string {
   const sent = header(request, 'cb-apitrack-id');
   return sent !== undefined && /^\d{10}$/.test(sent) ? sent : String(randomInt(1_000_000_000, 9_999_999_999));
