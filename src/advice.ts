@@ -21,8 +21,12 @@ export function adviceOf(
   profile?: string,
 ): string | undefined {
   if (next.length === 0) return hint;
-  const commands = next.map((words) => commandOf(words, profile).map(quoteForShell).join(' ')).join('; ');
+  const commands = writeCommands(next, profile);
   if (hint === undefined) return `Run: ${commands}`;
-  if (hint.endsWith(':')) return `${hint} ${commands}`;
-  return `${hint}${/[.!?]$/.test(hint) ? '' : '.'} Run: ${commands}`;
+  return hint.endsWith(':') ? `${hint} ${commands}` : `${hint} Run: ${commands}`;
+}
+
+/** Commands of psd2, by their arguments, as a shell reads them. */
+export function writeCommands(next: readonly string[][], profile?: string): string {
+  return next.map((words) => commandOf(words, profile).map(quoteForShell).join(' ')).join('; ');
 }

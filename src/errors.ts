@@ -46,7 +46,10 @@ export type ErrorCode =
 
 /** What is known of the call that failed: the ids are what a bank's support asks for. */
 export interface ErrorContext {
-  /** What the operator can do about it, one sentence. Commands of psd2 stand in `next`, not in it. */
+  /**
+   * What the operator can do about it: sentences, printed as they are, so each has its full stop. Commands of psd2 stand in
+   * `next`, not in it; where they belong to its end, that is a colon. A command of another program may be its end.
+   */
   hint?: string;
   /**
    * The commands of psd2 that go on from here, the best first, each as its arguments: `['transfer', 'resume', flow]`. Where

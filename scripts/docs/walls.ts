@@ -22,6 +22,7 @@ const NOUN = [
 const HOME = [
   'domain',
   'errors.ts',
+  'store/copy',
   'store/disk',
   'store/flow',
   'store/machine',
@@ -140,7 +141,7 @@ export const WALLS: Record<string, readonly string[]> = {
   ],
   // It tells what each command prints.
   'commands/schema': [...NOUN, 'commands'],
-  'commands/store': [...NOUN, 'store/postgres'],
+  'commands/store': [...NOUN, 'store/copy', 'store/disk', 'store/files/copy-side.ts', 'store/postgres'],
   'commands/sync': [...NOUN, 'commands/expiring'],
   'commands/transfer': NOUN,
 
@@ -158,6 +159,7 @@ export const WALLS: Record<string, readonly string[]> = {
 
   'store/ports': ['domain', 'errors.ts'],
   'store/open.ts': ['errors.ts', 'store'],
+  'store/copy': ['errors.ts', 'store/ports'],
   'store/files': HOME,
   'store/postgres': HOME,
   'store/flow': ['domain', 'errors.ts', 'store/ports'],

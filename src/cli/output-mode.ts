@@ -76,7 +76,8 @@ function refuseContradiction({ output, json, query, raw, rawOutput }: RawGlobals
   }
   if (rawOutput && query === undefined) {
     throw new Psd2Error('usage', '--raw-output prints what --query gives, and there is no --query', {
-      hint: "For example: psd2 accounts list --query '[].iban' -r",
+      hint: 'For example:',
+      next: [['accounts', 'list', '--query', '[].iban', '-r']],
     });
   }
   if (rawOutput && output === 'csv' && !json) {

@@ -46,11 +46,10 @@ function reportBug(error: unknown, stderr: NodeJS.WriteStream, asJson: boolean):
   );
 }
 
-function sentencesOf({ message, next }: Psd2Error, hint: string | undefined): string[] {
+/** @param hint has its own end: a full stop, or a command that someone may copy */
+function sentencesOf({ message }: Psd2Error, hint: string | undefined): string[] {
   const first = `psd2: ${endSentence(cleanText(message))}`;
-  if (hint === undefined) return [first];
-  // A command that someone may copy gets no full stop.
-  return [first, `  ${next ? cleanText(hint) : endSentence(cleanText(hint))}`];
+  return hint === undefined ? [first] : [first, `  ${cleanText(hint)}`];
 }
 
 /** The ids that a bank's support asks for. */
@@ -100,14 +99,9 @@ function toJson(
   );
 }
 
-/** In characters, with what stands before it. */
-const LONGEST_COMMAND = 1000;
-
-/** A full stop, unless there is an end already, or a command of another program that someone may copy. */
-function endSentence(text: string): string {
-  // A bank's own words may be long, and there is no command in their beginning.
-  const end = text.slice(-LONGEST_COMMAND);
-  return /[.!?:]$/.test(end) || /: (psd2 (--profile \S+ )?[^.]*|(openssl|chmod) .*)$/.test(end)
-    ? text
-    : `${text}.`;
+/** With a full stop where it has no end of its own: a bank's own words may be the last of it. */
+function endSentence(message: string): string {
+  return ENDS.some((end) => message.endsWith(end)) ? message : `${message}.`;
 }
+
+const ENDS = ['.', '!', '?', ':'];

@@ -65,16 +65,14 @@ describe('a certificate and its key', () => {
   });
 
   it('are refused when they are not RSA', () => {
-    expect(() => read(made.ec)).toThrow(
-      refusal('The QWAC key has the type ec. The bank accepts only RSA'),
-    );
+    expect(() => read(made.ec)).toThrow(refusal('The QWAC key has the type ec. The bank accepts only RSA'));
   });
 
   it('are refused when they have expired, and when they are not valid yet', () => {
     const certificate = new X509Certificate(made.right.cert);
     const end = new Date(certificate.validTo);
     expect(() => read(made.right, { now: new Date(end.getTime() + 1000) })).toThrow(
-      refusal(`The QWAC certificate expired on ${end.toISOString().slice(0, 10)}`, /successor/),
+      refusal(`The QWAC certificate expired on ${end.toISOString().slice(0, 10)}`, /new certificate/),
     );
     expect(read(made.right, { now: end }).certificate.subject).toBe('CN=tpp.example');
     const beginning = new Date(certificate.validFrom);

@@ -9,7 +9,7 @@ function report(error: unknown, asJson: boolean, profile?: string): { exitCode: 
 }
 
 const refused = new Psd2Error('bank_refused', 'The bank refused POST /x (HTTP 422): bad character', {
-  hint: 'Write it otherwise',
+  hint: 'Write it otherwise.',
   httpStatus: 422,
   bankCode: 'PSD2_E1',
   requestId: '012345678901234567890123',
@@ -38,7 +38,7 @@ describe('an error', () => {
         code: 'bank_refused',
         message: 'The bank refused POST /x (HTTP 422): bad character',
         exitCode: 7,
-        hint: 'Write it otherwise',
+        hint: 'Write it otherwise.',
         next: [],
         flow: null,
         httpStatus: 422,
@@ -72,7 +72,7 @@ describe('an error', () => {
     ['Done', 'psd2: Done.\n'],
     ['Done.', 'psd2: Done.\n'],
     ['Really?', 'psd2: Really?\n'],
-    ['Run: psd2 auth login', 'psd2: Run: psd2 auth login\n'],
+    ['The bank says:', 'psd2: The bank says:\n'],
   ])('%j ends as %j', (message, stderr) => {
     expect(report(new Psd2Error('usage', message), false).stderr).toBe(stderr);
   });
@@ -112,7 +112,7 @@ describe('the commands that an error names', () => {
     expect(said({ next: [['auth', 'login'], resume] })).toBe(
       `psd2: Interrupted.\n  Run: psd2 auth login; ${written}\n`,
     );
-    expect(said({ hint: 'No login', next: [['auth', 'login']] })).toBe(
+    expect(said({ hint: 'No login.', next: [['auth', 'login']] })).toBe(
       'psd2: Interrupted.\n  No login. Run: psd2 auth login\n',
     );
   });
@@ -150,7 +150,7 @@ it('on a terminal an error is broken between words, and what goes on stands belo
     'that is taken.',
     '  Choose another one that is registered',
     '  at the bank, such as',
-    '  PSD2_REDIRECT_URI=http://127.0.0.1:8911/callback.',
+    '  PSD2_REDIRECT_URI=http://127.0.0.1:8911/callback',
     '',
   ]);
 });

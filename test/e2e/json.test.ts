@@ -115,6 +115,7 @@ const ELSEWHERE = [
   'profile unprotect', // protection.test.ts
   'sandbox console', // sandbox-control.test.ts
   'sandbox customer',
+  'store copy', // store.test.ts
   'store init', // store.test.ts
   'store status', // store.test.ts
   ...['add', 'list', 'clear'].map((step) => `sandbox fault ${step}`),

@@ -12,6 +12,6 @@ export default defineConfig({
     // A server of its own would have to run for each mutant.
     testNamePattern: /^(?!.*a home in PostgreSQL)/,
     testTimeout: 20_000,
-    hookTimeout: 20_000,
+    hookTimeout: 5_000,
   },
 });

@@ -39,8 +39,9 @@ export class WarmRunner {
     return { status: 'complete', tests, mutantCoverage: { static: {}, perTest: coverage } };
   }
 
-  async mutantRun({ activeMutant, testFilter, hitLimit }) {
-    const wanted = { task: 'try', mutant: activeMutant.id, tests: testFilter, hitLimit };
+  async mutantRun({ activeMutant, sandboxFileName, testFilter, hitLimit }) {
+    const mutant = { id: activeMutant.id, file: sandboxFileName };
+    const wanted = { task: 'try', mutant, tests: testFilter, hitLimit };
     const first = await this.#ask(wanted);
     if (!first.spoiled) return first.result;
     // Tests fail in this thread without a mutant too: something stayed behind. A new thread decides.

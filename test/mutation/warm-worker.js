@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { startTests } from '@vitest/runner';
 import fc from 'fast-check';
 import { TestRunner, vi } from 'vitest';
@@ -11,13 +12,13 @@ const state = switches.__stryker__;
 const LONG = 300;
 
 /** A test that takes so much longer than it took without a mutant has not ended, in milliseconds and times. */
-const PATIENCE = { least: 3_000, times: 10 };
+const PATIENCE = { least: 2_000, times: 5 };
 
 /**
  * The thread of warm-runner.js: it runs no test files by itself, but those that it is told to, again and again.
  *
- * A test file is loaded anew each time, the sources only when the mutant is in what runs at their loading. A mutant counts
- * as noticed when a test fails with it that passes without it right afterwards, so that nothing which an earlier mutant left
+ * A test file is loaded anew each time, the source of the mutant only when it keeps something from call to call, or when the
+ * mutant is in what runs at its loading. A mutant counts as noticed when a test fails with it that passes without it right afterwards, so that nothing which an earlier mutant left
  * behind, and no moment of a busy machine, is taken for a test that notices.
  */
 export default class Driver extends TestRunner {
@@ -112,9 +113,10 @@ export default class Driver extends TestRunner {
   }
 
   async #runWith(path, wanted, mutant, hitLimit) {
-    const atLoading = mutant !== undefined && this.#reachedAtLoading.get(path)?.has(mutant);
-    if (atLoading) this.#loadAnew(() => true);
-    state.activeMutant = mutant;
+    const anew =
+      mutant !== undefined && (this.#reachedAtLoading.get(path)?.has(mutant.id) || keepsState(mutant.file));
+    if (anew) this.#loadAnew(this.#importersOf(mutant.file));
+    state.activeMutant = mutant?.id;
     state.hitCount = mutant === undefined ? undefined : 0;
     state.hitLimit = hitLimit;
     try {
@@ -124,7 +126,7 @@ export default class Driver extends TestRunner {
     } finally {
       state.activeMutant = undefined;
       state.hitCount = undefined;
-      if (atLoading) this.#loadAnew(() => true);
+      if (anew) this.#loadAnew(this.#importersOf(mutant.file));
     }
   }
 
@@ -188,6 +190,16 @@ export default class Driver extends TestRunner {
     }
   }
 
+  /** Whether a module is a source, or imports it in the end. */
+  #importersOf(source) {
+    const { idToModuleMap } = this.workerState.evaluatedModules;
+    const found = new Set([source]);
+    // A set grows while it is gone through.
+    for (const id of found)
+      for (const importer of idToModuleMap.get(id)?.importers ?? []) found.add(importer);
+    return (id) => found.has(id);
+  }
+
   /** Modules that match are loaded from the beginning when they are wanted next. */
   #loadAnew(matches) {
     for (const [id, node] of this.workerState.evaluatedModules.idToModuleMap) {
@@ -245,6 +257,19 @@ class Bare extends TestRunner {
 
 // A test may put a clock of its own in the place of these.
 const { setTimeout: realSetTimeout, clearTimeout } = globalThis;
+
+const keeping = new Map();
+
+/** Whether a source keeps something from call to call, which it may have made without its mutant. */
+function keepsState(source) {
+  if (!keeping.has(source)) {
+    keeping.set(
+      source,
+      /^(?:let |const \w+(?:: .+)? = new (?:Weak)?(?:Map|Set)\b)/m.test(readFileSync(source, 'utf8')),
+    );
+  }
+  return keeping.get(source);
+}
 
 /** Each test of a file or suite, and why it failed. */
 function testsIn(suite) {

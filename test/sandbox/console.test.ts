@@ -47,7 +47,7 @@ describe('in Chromium', () => {
 
   const press = (name: string) => page.getByRole('button', { name, exact: true }).click();
   const rows = () => page.getByRole('option');
-  const detail = () => page.getByRole('article', { name: 'The chosen call' });
+  const detail = () => page.getByRole('article', { name: 'The selected call' });
 
   test('shows what came before it was opened, and what comes, without a reload', async () => {
     expect(await rows().count()).toBe(2);
@@ -280,7 +280,7 @@ describe('in Chromium', () => {
         "Math.max(...[document.documentElement, ...document.querySelectorAll('[role=tabpanel], #detail')].map((box) => box.scrollWidth))",
       );
     for (const [view, shown] of [
-      ['calls', 'The chosen call'],
+      ['calls', 'The selected call'],
       ['flows', 'Approve'],
       ['accounts', 'Show the ledger of 0010482620'],
       ['faults', 'Add'],

@@ -115,7 +115,7 @@ describe('one mistake is found, and where the two texts differ first', () => {
       {
         text: (t) => t.replace(ID, '00000000-0000-4000-8000-000000000000'),
       },
-      /TPP-Transaction-ID stands/,
+      /TPP-Transaction-ID is in the place/,
     ],
     [
       'declared',
@@ -166,12 +166,12 @@ test('what the client says that it signed is believed if the signature is over i
   });
   const lie = explain({ text: () => 'something else', headers: header('a lie') });
   expect(lie).toMatchObject({ verdict: 'unknown', received: undefined });
-  expect(lie.says.join(' ')).toContain('is not what was signed');
+  expect(lie.says.join(' ')).toContain('is not the text that was signed');
 });
 
 test('the wrong key is named', () => {
   expect(explain({ key: set.qwac.key }).says).toEqual([
-    "The signature was made with the QWAC's key, and must be made with the QSealC's.",
+    "The signature was made with the QWAC's key, but must be made with the QSealC's key.",
   ]);
   const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
   const stranger = explain({ key: privateKey.export({ type: 'pkcs8', format: 'pem' }).toString() });

@@ -208,7 +208,7 @@ describe('a flow is found', () => {
       expect.objectContaining({
         code: 'flow_not_found',
         message: '"tr-" fits 2 flows',
-        hint: `Give more of it: ${[...flows].reverse().join(', ')}`,
+        hint: `Give more of it: ${[...flows].reverse().join(', ')}.`,
       }),
     );
   });
@@ -243,7 +243,8 @@ describe('among many flows', () => {
     await open.record(verified);
     const other = await begin('t2');
     await other.record({ ...verified, resourceId: 'other' });
-    damage(other.current.flow);
+    // To read it would be an error.
+    chmodSync(pathOf(other.current.flow), 0o644);
     const { flow } = open.current;
     for (const reference of [flow, flow.slice(0, -1), verified.resourceId, '3f2b']) {
       expect((await journal.find('transfer', reference)).flow).toBe(flow);
@@ -313,6 +314,12 @@ describe('among many flows', () => {
     damage(first);
     const since = new Date(clock - 60_000);
     expect((await allOf(journal, 'transfer', { since })).map(({ flow }) => flow)).toEqual([second]);
+  });
+
+  it('one is read that was created at the time that is asked for', async () => {
+    const { flow, createdAt } = (await begin('t1')).current;
+    const found = await allOf(journal, 'transfer', { since: new Date(createdAt) });
+    expect(found.map((each) => each.flow)).toEqual([flow]);
   });
 
   it('a damaged one is told of, and the others are read', async () => {
@@ -605,6 +612,12 @@ it('an event that cannot be written has not happened', async () => {
   appendFileSync(path, ' ');
   await expect(open.record(verified)).rejects.toThrow(expect.objectContaining({ code: 'config' }));
   expect(open.current.state).toBe('created');
+});
+
+it('a flow whose file is gone cannot be read again', async () => {
+  const open = await begun(journal, 'transfer', { transactionId: 't1', order: transferOrder() });
+  rmSync(pathOf(open.current.flow));
+  await expect(open.reread()).rejects.toThrow(`The file of ${open.current.flow} is gone`);
 });
 
 it('claims a flow for one worker at a time', async () => {

@@ -1,8 +1,9 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
-import { beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { Psd2Error } from '../../src/errors.ts';
+import { makePrivateFolder } from '../../src/store/disk/json-file.ts';
 import { withLock } from '../../src/store/disk/lock.ts';
 import { FileFlows, type FlowsSetting } from '../../src/store/files/flows.ts';
 import type { StoreFolder } from '../../src/store/machine/folder.ts';
@@ -91,9 +92,17 @@ describe('a flow that was interrupted', () => {
   it('is not counted by a command that is about it either', async () => {
     const flow = await killed('r1');
     const newest = await killed('r2');
-    const { flows, more } = await flowsOf().leftBehind(1, flow);
+    const { flows, more } = await flowsOf().leftBehind(1, flow.slice(0, -1));
     expect(flows.map((each) => each.flow)).toEqual([newest]);
     expect(more).toBe(0);
+  });
+
+  it('is named by a command that is about another, also before it has a resource', async () => {
+    const flow = await killed();
+    const open = await opened(flowsOf(), 'transfer', flow);
+    await open.record({ type: 'verify-sent', ...intent });
+    writeFileSync(marker(flow), DEAD, { mode: 0o600 });
+    expect((await flowsOf().leftBehind(5, 'r2')).flows.map((each) => each.flow)).toEqual([flow]);
   });
 
   it('is not named while a process works on it', async () => {
@@ -191,7 +200,60 @@ describe('a flow of which nothing ever reached the bank', () => {
   });
 });
 
+describe('a flow that looked as if nothing of it had reached the bank', () => {
+  it('goes on where another process takes it up in the same moment', async () => {
+    const flow = await killed();
+    const other = await opened(flowsOf(), 'transfer', flow);
+    writeFileSync(marker(flow), DEAD, { mode: 0o600 });
+    const looking = await withLock(
+      journalOf(flow),
+      'It',
+      async () => {
+        const left = flowsOf().leftBehind(5);
+        await other.record({ type: 'verify-sent', ...intent });
+        return { left };
+      },
+      10_000,
+    );
+    expect((await looking.left).flows.map((each) => each.flow)).toEqual([flow]);
+    expect((await flowsOf().find('transfer', flow)).state).toBe('created');
+  });
+});
+
+/** What `performance.now` says: a second later at each look, which `look` is told of. */
+function aSecondLaterAtEachLook(look: () => void = () => {}): void {
+  let at = 0;
+  vi.spyOn(performance, 'now').mockImplementation(() => {
+    look();
+    at += 1_000;
+    return at;
+  });
+  onTestFinished(() => void vi.restoreAllMocks());
+}
+
+const HOLDER = '{"pid":1,"host":"h","since":"2020-01-01T00:00:00.000Z"}';
+
+it('no flow begins while another process is at the journal, which is said after ten seconds', async () => {
+  makePrivateFolder(folder.flows('p'));
+  const lock = join(folder.flows('p'), 'journal.lock');
+  writeFileSync(lock, HOLDER);
+  aSecondLaterAtEachLook(() => utimesSync(lock, new Date(), new Date()));
+  await expect(killed()).rejects.toMatchObject({
+    code: 'config',
+    message:
+      'The journal of the profile is in use by another psd2: process 1 on h since 2020-01-01T00:00:00.000Z',
+  });
+  expect(readdirSync(folder.flows('p'))).toEqual(['journal.lock']);
+});
+
 describe('the flows that processes work on', () => {
+  it('are not those whose process shows no sign of life', async () => {
+    const flow = await killed('r1');
+    writeFileSync(`${journalOf(flow)}.lock`, HOLDER);
+    aSecondLaterAtEachLook();
+    expect(await flowsOf().atWork()).toEqual([]);
+  });
+
   it('are named with who does', async () => {
     const flow = await killed('r1');
     await killed('r2');
@@ -222,7 +284,8 @@ describe('what happened to a flow', () => {
 
   it('is nothing of a flow that is not there, nor of what is no id', async () => {
     expect(await flowsOf().history('tr-0mi7x7x8x00000')).toBeNull();
-    expect(await flowsOf().history('../settings')).toBeNull();
+    const flow = await killed();
+    expect(await flowsOf().history(`../p/${flow}`)).toBeNull();
   });
 });
 

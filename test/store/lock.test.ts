@@ -1,5 +1,6 @@
 import fs, { existsSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
+import { hostname } from 'node:os';
 import { dirname, join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { Psd2Error } from '../../src/errors.ts';
@@ -74,23 +75,112 @@ describe('a lock that shows no sign of life', () => {
     return { path, lock: `${path}.lock` };
   }
 
+  /** A sign of life of the holder, so many milliseconds after the look before. */
+  const beat = (lock: string, after: number) => () => {
+    utimesSync(lock, new Date(), new Date());
+    return after;
+  };
+
   it('is dead after five seconds, and taken away', async () => {
     const { path, lock } = deadLock();
-    clock(second);
+    // The seventh look would be too late for its holder.
+    clock(second, second, second, second, second, second, beat(lock, 1_000));
     expect(await holderOf(path)).toBeUndefined();
     expect(existsSync(lock)).toBe(false);
+  });
+
+  it('is not dead since it was looked at often', async () => {
+    const { path, lock } = deadLock();
+    const anHour = () => 3_600_000;
+    const soon = () => 10;
+    clock(anHour, soon, soon, soon, soon, soon, soon, beat(lock, 10));
+    expect(await holderOf(path)).toBe('process 1 on h since 2020-01-01T00:00:00.000Z');
   });
 
   it('is not dead since the process that watches it was stopped itself, for however long', async () => {
     const { path, lock } = deadLock();
     const anHour = () => 3_600_000;
-    const beat = () => {
-      utimesSync(lock, new Date(), new Date());
-      return anHour();
-    };
     // Four looks are four seconds at most.
-    clock(anHour, anHour, anHour, anHour, beat);
+    clock(anHour, anHour, anHour, anHour, beat(lock, 3_600_000));
     expect(await holderOf(path)).toBe('process 1 on h since 2020-01-01T00:00:00.000Z');
+  });
+
+  it('has no holder once it was given back', async () => {
+    const { path, lock } = deadLock();
+    clock(second, () => {
+      rmSync(lock);
+      return 1_000;
+    });
+    expect(await holderOf(path)).toBeUndefined();
+  });
+
+  it('is taken over by who waits for it, who is told whose it was and is named in it', async () => {
+    const { path, lock } = deadLock();
+    clock(second);
+    const work = async ({ takenOverFrom }: HeldLock) => [
+      takenOverFrom,
+      JSON.parse(readFileSync(lock, 'utf8')),
+    ];
+    const [from, holder] = await withLock(path, 'It', work, 60_000);
+    expect(from).toBe('process 1 on h since 2020-01-01T00:00:00.000Z');
+    expect(holder).toEqual({ pid: process.pid, host: hostname(), since: expect.stringMatching(/^20.+Z$/) });
+    expect(readdirSync(dirname(lock))).toEqual([]);
+  });
+
+  it('is taken over also where it is a folder', async () => {
+    const { path, lock } = deadLock();
+    rmSync(lock);
+    fs.mkdirSync(join(lock, 'inside'), { recursive: true });
+    clock(second);
+    expect(await withLock(path, 'It', async ({ takenOverFrom }) => takenOverFrom, 60_000)).toBe(
+      'which one is not known',
+    );
+    expect(readdirSync(dirname(lock))).toEqual([]);
+  });
+
+  /** Runs `work` instead of the next `renameSync`, which takes a dead lock away. */
+  function insteadOfTakingAway(work: typeof fs.renameSync): void {
+    vi.spyOn(fs, 'renameSync').mockImplementationOnce(work);
+    syncBuiltinESMExports();
+  }
+
+  it('is taken over also where another was quicker to take it away', async () => {
+    const { path, lock } = deadLock();
+    clock(second);
+    const { renameSync } = fs;
+    insteadOfTakingAway((from, to) => {
+      rmSync(lock);
+      renameSync(from, to);
+    });
+    expect(await withLock(path, 'It', async () => 'taken', 60_000)).toBe('taken');
+  });
+
+  it('is an error that says what to do where it cannot be taken away', async () => {
+    const { path, lock } = deadLock();
+    clock(second);
+    insteadOfTakingAway(() => {
+      throw Object.assign(new Error('EACCES: permission denied'), { code: 'EACCES' });
+    });
+    await expect(withLock(path, 'It', async () => 'never', 60_000)).rejects.toMatchObject({
+      code: 'config',
+      message: expect.stringContaining(`The lock ${lock} of a dead process cannot be removed: `),
+      hint: `Check who owns the folder, or remove it: rm -r ${lock}`,
+    });
+  });
+
+  it('is not touched any more where another has made it anew since the last look', async () => {
+    const { path, lock } = deadLock();
+    const anew = () => {
+      rmSync(lock);
+      writeFileSync(lock, 'theirs');
+      return 1_000;
+    };
+    clock(second, second, second, second, second, anew);
+    const takingAway = vi.spyOn(fs, 'renameSync');
+    syncBuiltinESMExports();
+    await holderOf(path);
+    expect(takingAway).not.toHaveBeenCalled();
+    expect(readFileSync(lock, 'utf8')).toBe('theirs');
   });
 
   it('is left to a process that has made it anew in the same moment', async () => {
@@ -110,6 +200,91 @@ describe('a lock that shows no sign of life', () => {
     expect(readFileSync(lock, 'utf8')).toBe('theirs');
     expect(readdirSync(dirname(lock))).toEqual(['flow.lock']);
   });
+});
+
+describe('a lock that its holder keeps', () => {
+  it.each([
+    [
+      'is named',
+      '{"pid":1,"host":"h","since":"2020-01-01T00:00:00.000Z"}',
+      'process 1 on h since 2020-01-01T00:00:00.000Z',
+    ],
+    ['could not be written into it', '', 'which one is not known'],
+  ])('is an error after the time that there is, and who has it %s', async (_, content, holder) => {
+    const path = join(newConfigFolder(temporary).root, 'flow');
+    makePrivateFolder(dirname(path));
+    const lock = `${path}.lock`;
+    writeFileSync(lock, content);
+    const end = new AbortController();
+    const patient = withLock(path, 'The flow', async () => 'never', 300, end.signal);
+    const beating = setInterval(() => utimesSync(lock, new Date(), new Date()), 20);
+    onTestFinished(() => clearInterval(beating));
+    await expect(patient).rejects.toMatchObject({
+      code: 'config',
+      message: `The flow is in use by another psd2: ${holder}`,
+      hint: `Wait for it to end. If there is no such process: rm -r ${lock}`,
+    });
+    expect(readFileSync(lock, 'utf8')).toBe(content);
+  });
+
+  it('shows signs of life, also where a process holds two of each for 99 customers', async () => {
+    const folder = newConfigFolder(temporary).root;
+    const paths = Array.from({ length: 198 }, (_, index) => join(folder, `lock-${index}`));
+    let letGo = () => {};
+    const until = new Promise<void>((resolve) => {
+      letGo = resolve;
+    });
+    const holding = paths.map((path) => withLock(path, 'It', () => until, 10_000));
+    const holders = await Promise.all(paths.map((path) => holderOf(path)));
+    letGo();
+    await Promise.all(holding);
+    for (const holder of holders) expect(holder).toMatch(`process ${process.pid} on ${hostname()} since 20`);
+  }, 20_000);
+});
+
+it('is given back where the process ends while it works, once for all that it holds', async () => {
+  const folder = newConfigFolder(temporary).root;
+  const [one, two] = [join(folder, 'one'), join(folder, 'two')];
+  const before = process.listeners('exit');
+  const added = () => process.listeners('exit').filter((listener) => !before.includes(listener));
+  await withLock(
+    one,
+    'It',
+    async () => {
+      await withLock(two, 'It', async () => expect(added()).toHaveLength(1), 10_000);
+      // One is still held.
+      expect(added()).toHaveLength(1);
+      expect(readdirSync(folder)).toEqual(['one.lock']);
+      added()[0]?.(0);
+      expect(readdirSync(folder)).toEqual([]);
+    },
+    10_000,
+  );
+  expect(added()).toEqual([]);
+});
+
+it('that another has taken away in the moment of its release is no error', async () => {
+  const path = join(newConfigFolder(temporary).root, 'flow');
+  const { lstatSync } = fs;
+  onTestFinished(() => {
+    vi.restoreAllMocks();
+    syncBuiltinESMExports();
+  });
+  await withLock(
+    path,
+    'It',
+    async () => {
+      const look = vi.spyOn(fs, 'lstatSync');
+      look.mockImplementationOnce((...looked) => {
+        const stats = lstatSync(...looked);
+        rmSync(`${path}.lock`);
+        return stats;
+      });
+      syncBuiltinESMExports();
+    },
+    10_000,
+  );
+  expect(readdirSync(dirname(path))).toEqual([]);
 });
 
 it('is released when the work fails, and its error is passed on', async () => {
@@ -133,6 +308,15 @@ it('that cannot be taken is an error of the configuration', async () => {
   await expect(withLock(path, 'It', async () => 'never', 10_000)).rejects.toMatchObject({
     code: 'config',
     message: `The folder ${blocked} cannot be made: there is something else of that name`,
+  });
+});
+
+it('whose name no disk takes is an error that names it', async () => {
+  const path = join(newConfigFolder(temporary).root, 'n'.repeat(300));
+  await expect(withLock(path, 'It', async () => 'never', 10_000)).rejects.toMatchObject({
+    code: 'config',
+    message: expect.stringContaining(`The lock ${path}.lock could not be taken: `),
+    hint: 'Check the free space, and who owns the folder.',
   });
 });
 

@@ -52,7 +52,11 @@ describe('the profile', () => {
       expect.objectContaining({
         code: 'no_profile',
         message: 'There is no profile "gone"',
-        hint: 'Choose one with psd2 profile use <name>: bank, other.',
+        hint: 'There is: bank, other. Choose one with:',
+        next: [
+          ['profile', 'use', 'bank'],
+          ['profile', 'use', 'other'],
+        ],
       }),
     );
   });
@@ -81,8 +85,9 @@ it('without any, what to run is said', () => {
     expect.objectContaining({
       code: 'no_profile',
       message: 'No profile is chosen',
-      hint: 'Add one with psd2 profile add <name>, or try the sandbox:',
+      hint: 'Add one, or try the sandbox:',
       next: [
+        ['profile', 'add'],
         ['sandbox', 'start', '--detach'],
         ['--profile', 'sandbox', 'auth', 'login'],
       ],
@@ -136,7 +141,8 @@ describe('a setting that is needed', () => {
       expect.objectContaining({
         code: 'config',
         message: 'The profile "bank" has no application name',
-        hint: 'Set PSD2_APP_NAME, or add the profile again: psd2 profile add bank.',
+        hint: 'Set PSD2_APP_NAME, or the setting of the profile:',
+        next: [['profile', 'edit', 'bank']],
       }),
     );
     expect(() => missingSetting(profile('env'), 'qwacKey')).toThrow(

@@ -128,7 +128,8 @@ function toError(answer: Answer, envelope: Envelope | null): Psd2Error {
       ? { hint: 'Check the client id and the client secret of the profile.' }
       : { next: [['auth', 'login']] },
     forbidden: {
-      hint: 'The application may lack the PSD2 role for this call, or the customer has not consented (psd2 consent request).',
+      hint: 'The application may lack the PSD2 role for this call, or the customer has not consented. Ask for it with:',
+      next: [['consent', 'request']],
     },
     too_many_calls: {
       hint: answer.headers['retry-after']

@@ -78,7 +78,7 @@ function toBooking(row: Transaction & { id: string }, currency: string, productI
   const day = bookingDate ?? valueDate;
   const refuse = (what: string) =>
     new Psd2Error('bank_answer', `The booked transaction ${row.index} of ${productId} ${what}`, {
-      hint: '`psd2 accounts transactions` shows it.',
+      hint: 'accounts transactions shows it.',
     });
   if (day === null) throw refuse('has no date');
   if (day < EARLIEST_DAY) throw refuse(`is of the day ${day}`);

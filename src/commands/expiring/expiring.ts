@@ -28,7 +28,9 @@ export async function expiring(context: Context, options: { within: string }): P
   const [first] = soon;
   if (!first) return;
   throw new Psd2Error('ends_soon', `${soon.length} of ${all.length} end within ${span}`, {
-    hint: `First: ${first.next.join(' ')}`,
+    hint: 'First:',
+    // Without its first word, the name of psd2.
+    next: [first.next.slice(1)],
   });
 }
 

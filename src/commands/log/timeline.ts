@@ -46,7 +46,7 @@ export async function printTimeline(context: Context, options: LogOptions, refer
       'flow_not_found',
       `${JSON.stringify(reference)} fits ${transactions.length} transactions`,
       {
-        hint: `Give more of it: ${transactions.slice(0, 5).join(', ')}`,
+        hint: `Give more of it: ${transactions.slice(0, 5).join(', ')}.`,
       },
     );
   }

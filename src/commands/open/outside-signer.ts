@@ -30,7 +30,8 @@ export function outsideSigner(
         'config',
         'The signature of the signer command does not fit the signing certificate',
         {
-          hint: 'It has to be RSASSA-PKCS1-v1_5 with SHA-256 over standard input as it is, made with the key of that certificate (psd2 cert inspect). Nothing was sent.',
+          hint: 'Nothing was sent. It has to be RSASSA-PKCS1-v1_5 with SHA-256 over standard input as it is, made with the key of that certificate. See which it is with:',
+          next: [['cert', 'inspect']],
         },
       );
     }

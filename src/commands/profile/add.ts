@@ -60,7 +60,8 @@ async function askName({ terminal }: Context): Promise<string> {
   if (terminal.canAsk)
     return terminal.ask('Name of the profile', { check: (text) => void parseProfileName(text) });
   throw new Psd2Error('usage', 'The name of the profile is missing, and there is no terminal to ask for it', {
-    hint: 'For example: psd2 profile add mybank --base-url <url> ...',
+    hint: 'Give one, and the settings. See which there are with:',
+    next: [['profile', 'add', '--help']],
   });
 }
 

@@ -21,7 +21,8 @@ export async function profileEdit(
       'usage',
       'psd2 profile edit asks for each setting, and there is no terminal to ask at',
       {
-        hint: `Change single settings instead: psd2 profile set ${givenName ?? '<name>'} --max-amount 500.00.`,
+        hint: 'Change single settings instead:',
+        next: [['profile', 'set', ...(givenName === undefined ? [] : [givenName]), '--max-amount', '500.00']],
       },
     );
   }
@@ -44,6 +45,6 @@ export async function profileEdit(
 
 function noProfile(known: string[]): never {
   throw new Psd2Error('no_profile', 'No profile is chosen', {
-    hint: known.length > 0 ? `Name one: ${known.join(', ')}.` : 'Run psd2 profile add <name>.',
+    ...(known.length > 0 ? { hint: `Name one: ${known.join(', ')}.` } : { next: [['profile', 'add']] }),
   });
 }

@@ -83,7 +83,7 @@ function parseUnset(name: string): Removable[] {
   }
   if (!isRemovable(setting)) {
     throw new Psd2Error('usage', `A profile needs the setting ${SETTING_OPTIONS[setting]}`, {
-      hint: 'Give it another value, or remove the whole profile: psd2 profile remove <name>.',
+      hint: 'Give it another value, or remove the whole profile with profile remove.',
     });
   }
   return setting === 'qsealCertificate' ? [setting, 'qsealKey'] : [setting];
@@ -94,7 +94,11 @@ function refuseUnclear(name: string, given: Partial<ProfileSettings>, removed: R
   const keys = SHOWN_SETTINGS.filter((key) => key in given);
   if (keys.length === 0 && removed.size === 0) {
     throw new Psd2Error('usage', 'No setting is given', {
-      hint: `For example: psd2 profile set ${name} --max-amount 500.00. To be asked for each: psd2 profile edit ${name}.`,
+      hint: 'Give some, or be asked for each:',
+      next: [
+        ['profile', 'set', name, '--max-amount', '500.00'],
+        ['profile', 'edit', name],
+      ],
     });
   }
   for (const key of keys) {

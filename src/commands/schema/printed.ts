@@ -116,6 +116,7 @@ export const PRINTED: Readonly<Record<string, PrintedData>> = {
     shape: async () => (await import('../expiring/shape.ts')).endings,
   },
   'store init': { what: 'the schema of a database', shape: async () => (await store()).initialised },
+  'store copy': { what: 'what was copied and compared', shape: async () => (await store()).storeCopied },
   'store status': { what: 'how much is kept', shape: async () => (await store()).storeStatus },
   'sandbox start': aSandbox,
   'sandbox status': aSandbox,

@@ -62,9 +62,8 @@ function findCommand(name: string): string {
   if (names.includes(meant)) return meant;
   const inGroup = names.filter((each) => each.startsWith(`${name} `));
   throw new Psd2Error('usage', `There is no schema of ${JSON.stringify(name)}`, {
-    hint:
-      inGroup.length > 0
-        ? `There are: ${inGroup.join(', ')}.`
-        : `${didYouMean(name, names)}See which there are with: psd2 schema`,
+    ...(inGroup.length > 0
+      ? { hint: `There are: ${inGroup.join(', ')}.` }
+      : { hint: `${didYouMean(name, names)}See which there are with:`, next: [['schema']] }),
   });
 }

@@ -7,7 +7,7 @@ export function declareStore(store: Command, run: Run): void {
     `
 The store holds tokens, flows, references and what a sync has read. It is the configuration folder, or, with
 PSD2_STORE=postgres://user@host:5432/database, a PostgreSQL that workers on many machines share.
-${examples('psd2 store init --roles', 'psd2 store status')}`,
+${examples('psd2 store init --roles', 'psd2 store status', 'psd2 store copy --from files --to postgres')}`,
   );
 
   store
@@ -26,6 +26,31 @@ ${examples('psd2 store init --roles', 'psd2 store init --dry-run')}`,
     .action(({ dryRun = false, roles = false, plainTokens = false }) =>
       run(async (context) => (await import('./init.ts')).storeInit(context, { dryRun, roles, plainTokens })),
     );
+
+  store
+    .command('copy')
+    .description('copy everything from files to PostgreSQL or back, and compare both sides')
+    .requiredOption('--from <home>', 'what is copied: files, a folder, postgres, or an address')
+    .requiredOption('--to <home>', 'where to: files, a folder, postgres, or an address')
+    .addHelpText(
+      'after',
+      `
+A home is named by one of these:
+  files                                 the configuration folder
+  /srv/psd2                             another configuration folder
+  postgres                              the database of PSD2_STORE
+  postgres://user@host:5432/database    a database; its password is in PGPASSWORD or PGPASSFILE, never here
+
+Tokens, flows with their events, references, counts and notes are copied; profiles, certificates and keys stay on
+their machine, and what psd2 sync has read is read again. Tokens are encrypted for the home that they go to.
+
+From its begin on no worker can use either home: one that is at work is waited for, and each that comes is refused.
+Then the other home can be used; the first one is as it was, and refuses workers from then on. The copy can be
+stopped at any moment: the same command goes on. To go back, copy in the other direction.
+A database needs the rights of the owner, and its tables: psd2 store init.
+${examples('psd2 store copy --from files --to postgres', 'psd2 store copy --from postgres --to files')}`,
+    )
+    .action((options) => run(async (context) => (await import('./copy.ts')).storeCopy(context, options)));
 
   store
     .command('status')

@@ -8,6 +8,21 @@ export const initialised = () =>
     version: whole('version of the schema now'),
   });
 
+/** What was copied, and found on both sides in the end. */
+export const storeCopied = () =>
+  z.object({
+    from: text('the home that was copied: a folder; or host, port and database'),
+    to: text('the home that it was copied to'),
+    profiles: whole('whose data there is'),
+    logins: whole('of customers and applications'),
+    flows: whole('payments, operations and consents'),
+    events: whole('of all flows'),
+    others: whole('counts of calls and reads, notes of refusals, who logged in last'),
+    written: whole('records that were written now; 0: all were there already'),
+    newer: whole('records that the destination has newer, since it was used after an earlier copy'),
+    isSame: z.literal(true).check(z.describe('all records were read again on both sides and compared')),
+  });
+
 /** How much is kept, and who works on it. */
 export const storeStatus = () =>
   z.object({

@@ -98,7 +98,7 @@ const SCA_FIRST =
 
 /** What an operator is told who has stopped a sync. */
 function stopped(done: number, all: number, failure: Psd2Error | undefined): Psd2Error {
-  const failed = failure ? ` The first failure until then: ${failure.message}` : '';
+  const failed = failure ? ` The first failure until then: ${failure.message}.` : '';
   return new Psd2Error('interrupted', `Interrupted: ${done} of ${all} customers were done`, {
     hint: `What was read is stored. Run the same psd2 sync again to go on.${failed}`,
   });

@@ -66,7 +66,10 @@ async function watchUntilEnd(context: Context, flows: Flows, transfer: Transfer)
   } catch (error) {
     printTransfer(context, await flows.find('transfer', flow));
     throw isInterruption(error) && error instanceof Psd2Error
-      ? error.with({ hint: `Nothing was changed. Watch it again with: psd2 transfer status ${flow} --watch` })
+      ? error.with({
+          hint: 'Nothing was changed. Watch it again with:',
+          next: [['transfer', 'status', flow, '--watch']],
+        })
       : error;
   }
   printTransfer(context, last);

@@ -14,7 +14,7 @@ function parseSepaText(option: string, text: string, maximum: number): string {
     throw new Psd2Error(
       'invalid_text',
       `${option} holds the character ${JSON.stringify(odd[0])} at position ${[...text.slice(0, odd.index)].length + 1}, which SEPA does not allow`,
-      { hint: "Allowed are letters without accents, digits, blanks and / - ? : ( ) . , ' +" },
+      { hint: "Letters without accents, digits, blanks and / - ? : ( ) . , ' + are allowed." },
     );
   }
   if (text.length > maximum) {

@@ -22,7 +22,11 @@ export async function control<T>(
     signal: AbortSignal.timeout(ANSWER_MS),
   }).catch((cause: unknown) => {
     throw new Psd2Error('sandbox', `The sandbox does not answer at ${customerSiteUrl}`, {
-      hint: 'Stop it with: psd2 sandbox stop. Then start it again.',
+      hint: 'Stop it, then start it again:',
+      next: [
+        ['sandbox', 'stop'],
+        ['sandbox', 'start', '--detach'],
+      ],
       cause,
     });
   });

@@ -68,7 +68,8 @@ export async function refuseSecondStart(folder: string): Promise<void> {
   const running = await runningSandbox(folder);
   if (!running) return;
   throw new Psd2Error('sandbox', `The sandbox is already running at ${running.baseUrl}`, {
-    hint: 'Use that one, or stop it with: psd2 sandbox stop',
+    hint: 'Use that one, or stop it with:',
+    next: [['sandbox', 'stop']],
   });
 }
 

@@ -90,9 +90,9 @@ function releaseAll(): void {
 export async function holderOf(path: string): Promise<string | undefined> {
   const lock = `${path}.lock`;
   const first = signOf(lock);
-  for (const watch = watchLock(lock); ; await delay(100)) {
+  for (const isDead = watchLock(lock); ; await delay(100)) {
     const sign = signOf(lock);
-    if (sign === undefined || watch() === 'dead') return undefined;
+    if (sign === undefined || isDead()) return undefined;
     if (sign !== first) return readHolder(lock);
   }
 }
@@ -110,12 +110,12 @@ async function take(
 ): Promise<TakenLock> {
   const began = performance.now();
   let takenOverFrom: string | undefined;
-  for (const watch = watchLock(lock); ; await delay(50 + Math.random() * 100)) {
+  for (const isDead = watchLock(lock); ; await delay(50 + Math.random() * 100)) {
     const taken = make(lock);
     if (taken) return { ...taken, takenOverFrom };
     signal?.throwIfAborted();
     const holder = readHolder(lock);
-    if (watch() === 'dead') {
+    if (isDead()) {
       takenOverFrom = holder;
       continue;
     }
@@ -159,21 +159,21 @@ function make(lock: string): Omit<TakenLock, 'takenOverFrom'> | undefined {
   };
 }
 
-/** Watches another's lock; each call looks at it, and takes it away once its holder must be dead. */
-function watchLock(lock: string): () => 'alive' | 'dead' {
+/** Watches another's lock; each call looks at it, and takes it away and returns true once its holder must be dead. */
+function watchLock(lock: string): () => boolean {
   let seen: { sign: string; at: number; watchedMs: number } | undefined;
   return () => {
     const sign = signOf(lock);
     const at = performance.now();
     if (sign === undefined || sign !== seen?.sign) {
       seen = sign === undefined ? undefined : { sign, at, watchedMs: 0 };
-      return 'alive';
+      return false;
     }
     // Where this process was stopped itself, the holder may have been too: that time was not watched.
     seen = { sign, at, watchedMs: seen.watchedMs + Math.min(at - seen.at, LONGEST_LOOK_MS) };
-    if (seen.watchedMs < DEAD_AFTER_MS) return 'alive';
+    if (seen.watchedMs < DEAD_AFTER_MS) return false;
     takeAway(lock, sign);
-    return 'dead';
+    return true;
   };
 }
 
@@ -184,7 +184,7 @@ function takeAway(lock: string, sign: string): void {
     if (signOf(lock) !== sign) return;
     renameSync(lock, away);
     if (signOf(away) !== sign) linkSync(away, lock);
-    rmSync(away, { recursive: true, force: true });
+    rmSync(away, { recursive: true });
   } catch (cause) {
     if (systemCode(cause) === 'ENOENT') return;
     throw new Psd2Error(

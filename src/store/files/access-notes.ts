@@ -4,6 +4,7 @@ import * as z from 'zod/mini';
 import { makePrivateFolder, readJsonFile, writeJsonFile } from '../disk/json-file.ts';
 import type { StoreFolder } from '../machine/folder.ts';
 import type { AccessNote, AccessNotes } from '../ports/access.ts';
+import type { NoteRecord } from '../ports/copy.ts';
 import type { StoredLogin } from '../ports/tokens.ts';
 
 const note = z.object({ at: z.string(), message: z.string() });
@@ -46,6 +47,24 @@ export class FileAccessNotes implements AccessNotes {
     rmSync(this.#path(holder), { force: true });
   }
 
+  /** What is noted, for who copies it; times in UTC. @throws Psd2Error `config` when it is damaged */
+  kept(holder: string | null): Pick<NoteRecord, 'refresh' | 'call'> | undefined {
+    const notes = readJsonFile(this.#path(holder), accessNotes);
+    if (!notes?.refresh && !notes?.call) return undefined;
+    const { refresh, call } = notes;
+    return {
+      refresh: refresh
+        ? { at: inUtc(refresh.at), message: refresh.message, of: refresh.of && inUtc(refresh.of) }
+        : null,
+      call: call ? { ...call, at: inUtc(call.at) } : null,
+    };
+  }
+
+  /** Notes what was copied. @throws Psd2Error `config` */
+  async keep(holder: string | null, { refresh, call }: Pick<NoteRecord, 'refresh' | 'call'>): Promise<void> {
+    await this.#change(holder, { refresh: refresh ?? undefined, call: call ?? undefined });
+  }
+
   async #change(holder: string | null, change: z.infer<typeof accessNotes>): Promise<void> {
     const notes = { ...readJsonFile(this.#path(holder), accessNotes), ...change };
     makePrivateFolder(this.#folder);
@@ -55,4 +74,8 @@ export class FileAccessNotes implements AccessNotes {
   #path(holder: string | null): string {
     return join(this.#folder, `${holder === null ? 'application' : `customer-${holder}`}.json`);
   }
+}
+
+function inUtc(time: string): string {
+  return new Date(time).toISOString();
 }

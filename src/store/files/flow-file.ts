@@ -64,10 +64,9 @@ export function readFlowFile<Flow, Event>(
   /** Where the line of the next event is looked for, counted from 1. */
   let expected = 1;
   for (const [index, text] of lines.entries()) {
-    // One is empty where two processes ended a line that a crash had cut short.
-    if (text === '' && index > 0) continue;
-    // Cut short by a crash before its fsync ended: what it was to announce was not begun.
-    if (index > 0 && isCutShort(text)) continue;
+    // By a crash before its fsync ended: what it was to announce was not begun. Where two processes ended such a line,
+    // there is an empty one too.
+    if (isCutShort(text)) continue;
     const { n = events + 1, event, at } = parseLine(path, text, index + 1, schema);
     if (n <= events) continue;
     if (n > events + 1) throw damagedAt(path, expected);
@@ -164,7 +163,6 @@ export function assertNotOvertaken(path: string, known: KnownFile): void {
   try {
     const file = openSync(path, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0));
     try {
-      if (fstatSync(file).size === known.size) return;
       added = readAdded(path, file, known);
     } finally {
       closeSync(file);
@@ -198,14 +196,11 @@ function readAdded(path: string, file: number, known: KnownFile): Added {
   // What this process took for a line that a crash had cut short was one that another was about to write.
   if (known.cutShort && texts[0] !== '') throw overtaken(flowIn(path));
   const lines: Added['lines'] = [];
+  let last = known.events;
   for (const text of texts) {
-    if (text === '' || isCutShort(text)) continue;
-    const { n = (lines.at(-1)?.n ?? known.events) + 1 } = parseLine(
-      path,
-      text,
-      known.events + 1,
-      z.unknown(),
-    );
+    if (isCutShort(text)) continue;
+    const { n = last + 1 } = parseLine(path, text, known.events + 1, z.unknown());
+    last = Math.max(last, n);
     lines.push({ text, n });
   }
   return { lines, size, cutShort: length === 0 ? known.cutShort : texts.at(-1) !== '' };
@@ -253,10 +248,9 @@ function toLine(n: number, { at, by, event }: JournalLine): string {
   return JSON.stringify({ at, n, by, event });
 }
 
-/** Whether a line that is no JSON is the beginning of one; that of `created` may lack just the last brace. */
+/** Whether a line is the beginning of one only, or nothing of it. A whole one ends with the two braces of its event and itself. */
 function isCutShort(text: string): boolean {
-  if (isJson(text) || !text.startsWith('{"at":"'.slice(0, text.length))) return false;
-  return !text.endsWith('}}') || isJson(`${text}}`);
+  return text.startsWith('{"at":"'.slice(0, text.length)) && !text.endsWith('}}') && !isJson(text);
 }
 
 function isJson(text: string): boolean {

@@ -38,7 +38,7 @@ export class FlowLookup {
     } catch (error) {
       const [first] = damaged;
       if (!first || !(error instanceof Psd2Error) || error.code !== 'flow_not_found') throw error;
-      throw error.with({ hint: `${error.hint} It could not be looked for everywhere: ${first.message}` });
+      throw error.with({ hint: `${error.hint} It could not be looked for everywhere: ${first.message}.` });
     }
   }
 

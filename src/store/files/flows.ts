@@ -52,6 +52,8 @@ export interface FlowsSetting {
   random: () => number;
   /** The operator's Ctrl-C, which ends waiting for other processes. */
   interrupted?: AbortSignal | undefined;
+  /** Refuses workers where the store was copied to another home; asked by who has a lock. @throws Psd2Error `config` */
+  assertHere?: (() => void) | undefined;
   /** Is told of the flow of each transaction that is begun or looked at. */
   onFlow?: ((transactionId: string, flow: string) => void) | undefined;
 }
@@ -153,7 +155,7 @@ export class FileFlows implements Flows {
         flows.push(left);
       if (flows.length === most) break;
     }
-    const more = unread.filter((id) => except === undefined || !id.startsWith(except)).length;
+    const more = unread.filter((flow) => !isNamed({ flow, resourceId: null }, except)).length;
     return {
       flows: flows.map(({ kind, flow, state, resourceId }) => ({ kind, flow, state, resourceId })),
       more,
@@ -172,7 +174,11 @@ export class FileFlows implements Flows {
   exclusively<T>(work: () => Promise<T>): Promise<T> {
     const path = join(this.#folder, 'journal');
     const { interrupted } = this.#setting;
-    return withLock(path, 'The journal of the profile', work, BEGIN_PATIENCE_MS, interrupted);
+    const workHere = () => {
+      this.#setting.assertHere?.();
+      return work();
+    };
+    return withLock(path, 'The journal of the profile', workHere, BEGIN_PATIENCE_MS, interrupted);
   }
 
   async recordedIn(): Promise<string | undefined> {
@@ -182,6 +188,7 @@ export class FileFlows implements Flows {
   /** One process at a time works on a flow. @throws Psd2Error `config` when another process is at it */
   #claimed<T>(flow: string, work: () => Promise<T>): Promise<T> {
     const claimedWork = async () => {
+      this.#setting.assertHere?.();
       this.#underWay.begin(flow);
       const result = await work();
       this.#underWay.end(flow);
@@ -348,7 +355,10 @@ function newWriter(): string {
   return randomUUID().slice(0, 8);
 }
 
-function isNamed({ flow, resourceId }: LeftBehind['flows'][number], reference: string | undefined): boolean {
+function isNamed(
+  { flow, resourceId }: Pick<LeftBehind['flows'][number], 'flow' | 'resourceId'>,
+  reference: string | undefined,
+): boolean {
   return (
     reference !== undefined && (flow.startsWith(reference) || resourceId?.startsWith(reference) === true)
   );

@@ -10,43 +10,24 @@ import {
   setAsideIfDamaged,
   writeJsonFile,
 } from '../disk/json-file.ts';
-import { type HeldLock, LONGEST_RENEWAL_MS, withLock } from '../disk/lock.ts';
+import { type HeldLock, holderOf, LONGEST_RENEWAL_MS, withLock } from '../disk/lock.ts';
 import { refuseUnsafeFolder } from '../disk/permissions.ts';
 import { reserveSpace } from '../disk/reserve-space.ts';
 import type { StoreFolder } from '../machine/folder.ts';
+import type { LoginRecord } from '../ports/copy.ts';
 import type { Holder, ReadTokens, StoredLogin, StoredTokens, TokenSlot, Tokens } from '../ports/tokens.ts';
-import { type Place, sealed } from '../secrets/sealed.ts';
 import { type ProfileKey, Vault } from '../secrets/vault.ts';
 import { Generations } from './generations.ts';
-
-/** What may stand in a header. */
-const headerText = z.string().check(z.regex(/^[\t\x20-\x7e\x80-\xff]*$/));
-
-const lifetimes = {
-  /** The bank that granted them. */
-  baseUrl: z.string(),
-  /** ISO 8601 with zone. */
-  accessTokenExpiresAt: z.nullable(z.string()),
-  refreshTokenExpiresAt: z.nullable(z.string()),
-  scope: z.nullable(z.string()),
-  /** The bank's session id, sent back as `cb-apitrack-id` with all calls made with these tokens. */
-  apiTrackId: z.optional(headerText),
-  /**
-   * The generation that the refresh token came with, where this one only says more of it: that the bank refused it, or
-   * how it is encrypted.
-   */
-  origin: z.optional(z.int()),
-};
-const secrets = { accessToken: z.nullable(headerText), refreshToken: z.nullable(z.string()) };
-const tokenSecrets = z.object(secrets);
-/** Of a protected profile the tokens themselves are encrypted. */
-const tokenFile = z.union([z.object({ ...lifetimes, ...secrets }), z.object({ ...lifetimes, sealed })]);
-type TokenFile = z.infer<typeof tokenFile>;
-/** Null where the operator logged out. */
-const tokenGeneration = z.nullable(tokenFile);
-
-/** Tokens with the bank that granted them, and whether they only say more of an earlier generation. */
-type GrantedTokens = StoredTokens & Pick<TokenFile, 'baseUrl' | 'origin'>;
+import { refuseMovedFolder } from './mark.ts';
+import {
+  type GrantedTokens,
+  keyIsGone,
+  placeOf,
+  type TokenFile,
+  tokenFile,
+  tokenGeneration,
+  tokenSecrets,
+} from './token-file.ts';
 
 /** More than a file of tokens has, in bytes, with some for the folder. */
 const LARGEST_TOKENS = 16_384;
@@ -59,6 +40,7 @@ const lastLogin = z.object({ customerId: z.string() });
  * URL granted count as none, so they never go to a bank that is not theirs.
  */
 export class FileTokens implements Tokens {
+  readonly #root: string;
   readonly #folder: string;
   readonly #interrupted: AbortSignal | undefined;
   readonly #baseUrl: string | undefined;
@@ -79,6 +61,7 @@ export class FileTokens implements Tokens {
     notice: Notice = () => {},
     vault: Vault = new Vault(folder, profile),
   ) {
+    this.#root = folder.root;
     this.#folder = folder.tokens(profile);
     this.#interrupted = folder.interrupted;
     this.#baseUrl = baseUrl?.href;
@@ -182,9 +165,7 @@ export class FileTokens implements Tokens {
 
   /** Those who were about to write otherwise are waited for. */
   async rewrite(): Promise<void> {
-    // A lock without a folder is a login that is about to make it.
-    const holders = this.#names(/^(?:customer-(.+?)|client-credentials)(?:\.json(?:\.lock)?)?$/);
-    for (const customerId of new Set(holders.map(([, id]) => id ?? null))) {
+    for (const customerId of this.holders()) {
       await this.change(customerId, async () => {
         removeHalfWritten(this.#path(customerId));
         const { generation, file } = this.#readNewest(customerId);
@@ -222,6 +203,50 @@ export class FileTokens implements Tokens {
     );
   }
 
+  /** The newest tokens of a holder, of whatever bank, for who copies them; undefined where there never were any. */
+  async kept(customerId: Holder): Promise<LoginRecord | undefined> {
+    const { generation, file } = this.#readNewest(customerId);
+    if (file === undefined) return undefined;
+    const known = { kind: 'login', holder: customerId ?? '', generation: Math.max(1, generation) } as const;
+    if (file === null) return { ...known, origin: known.generation, baseUrl: '', tokens: null };
+    const { baseUrl, origin = known.generation, ...found } = await this.#open(customerId, generation, file);
+    const tokens = {
+      accessToken: found.accessToken,
+      refreshToken: found.refreshToken,
+      accessTokenExpiresAt: inUtc(found.accessTokenExpiresAt),
+      refreshTokenExpiresAt: inUtc(found.refreshTokenExpiresAt),
+      scope: found.scope,
+      apiTrackId: found.apiTrackId,
+    };
+    return { ...known, origin, baseUrl, tokens };
+  }
+
+  /** Stores tokens that were copied, unless their generation or a newer one is there. @throws Psd2Error `config` */
+  async keep({ holder, generation, origin, baseUrl, tokens }: LoginRecord): Promise<void> {
+    const customerId = holder === '' ? null : holder;
+    if (this.#readNewest(customerId).generation >= generation) return;
+    const content = tokens
+      ? await this.#toFile(customerId, {
+          ...tokens,
+          origin: origin === generation ? undefined : origin,
+          baseUrl,
+        })
+      : 'null';
+    this.#add(customerId, generation, content, true);
+  }
+
+  /** Whose tokens there are, or may be about to be: a lock without a folder is a login that is about to make it. */
+  holders(): Holder[] {
+    const found = this.#names(/^(?:customer-(.+?)|client-credentials)(?:\.json(?:\.lock)?)?$/);
+    return [...new Set(found.map(([, id]) => id ?? null))];
+  }
+
+  /** Who is about to change tokens at this moment. */
+  async atWork(): Promise<string[]> {
+    const found = await Promise.all(this.holders().map((holder) => holderOf(this.#path(holder))));
+    return found.filter((worker) => worker !== undefined);
+  }
+
   get #lastLoginPath(): string {
     return join(this.#folder, 'last-login.json');
   }
@@ -237,7 +262,11 @@ export class FileTokens implements Tokens {
     signal: AbortSignal | undefined = this.#interrupted,
   ): Promise<T> {
     const what = customerId === null ? 'The login of the application' : `The login of customer ${customerId}`;
-    return withLock(this.#path(customerId), what, work, LONGEST_RENEWAL_MS, signal);
+    const here = (lock: HeldLock) => {
+      refuseMovedFolder(this.#root);
+      return work(lock);
+    };
+    return withLock(this.#path(customerId), what, here, LONGEST_RENEWAL_MS, signal);
   }
 
   #slot(customerId: Holder, lock: HeldLock): TokenSlot {
@@ -350,14 +379,6 @@ export class FileTokens implements Tokens {
   }
 }
 
-/** Tokens open only as those of this customer, at the bank that granted them. */
-function placeOf(customerId: Holder, baseUrl: string): Place {
-  return ['tokens', customerId === null ? 'client-credentials' : `customer-${customerId}`, baseUrl];
-}
-
-function keyIsGone(path: string): Psd2Error {
-  return new Psd2Error('config', `${path} is encrypted, and the profile's key is gone`, {
-    hint: `Restore the folder protection, or remove the file (rm ${path}) and log in again:`,
-    next: [['auth', 'login']],
-  });
+function inUtc(time: string | null): string | null {
+  return time && new Date(time).toISOString();
 }

@@ -43,7 +43,7 @@ export function findFlow(reference: string, { prefix, flows, resources }: FlowPl
       hint:
         second === undefined
           ? 'Give the id that psd2 printed, or the resource id.'
-          : `Give more of it: ${[...found].slice(0, 5).join(', ')}`,
+          : `Give more of it: ${[...found].slice(0, 5).join(', ')}.`,
     },
   );
 }

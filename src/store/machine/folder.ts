@@ -106,7 +106,7 @@ function checkOwner({ root }: StoreFolder, warn: (text: string) => void, user: n
   const whose = `The configuration folder ${root} belongs to ${owner === 0 ? 'root' : `another user (${owner})`}`;
   if (user !== 0) {
     throw new Psd2Error('config', whose, {
-      hint: 'Run psd2 as that user, or set PSD2_CONFIG_DIR to a folder of your own.',
+      hint: 'Let that user run psd2, or set PSD2_CONFIG_DIR to a folder of your own.',
     });
   }
   warn(`${whose}, and psd2 runs as root: what it writes there that user can't read.`);

@@ -103,10 +103,15 @@ export function parseProfileName(name: string): string {
       hint: 'Choose another name.',
     });
   }
-  if (/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/.test(name)) return name;
+  if (isProfileName(name)) return name;
   throw new Psd2Error('usage', `The profile name ${JSON.stringify(name)} is not usable`, {
     hint: 'Use letters, digits, dots, dashes and underscores, at most 64, a letter or digit first.',
   });
+}
+
+/** Whether data can be kept under a name, that of the environment's own profile included. */
+export function isProfileName(name: string): boolean {
+  return /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/.test(name);
 }
 
 /** The stored profiles of one configuration folder. */

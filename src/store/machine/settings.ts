@@ -115,14 +115,16 @@ export function openProfile(store: ProfileStore, named: string | undefined, env:
       {
         hint:
           known.length > 0
-            ? `${didYouMean(name ?? '', known)}Choose one with psd2 profile use <name>: ${known.join(', ')}.`
-            : 'Add one with psd2 profile add <name>, or try the sandbox:',
-        ...(known.length === 0 && {
-          next: [
-            ['sandbox', 'start', '--detach'],
-            ['--profile', 'sandbox', 'auth', 'login'],
-          ],
-        }),
+            ? `${didYouMean(name ?? '', known)}There is: ${known.join(', ')}. Choose one with:`
+            : 'Add one, or try the sandbox:',
+        next:
+          known.length > 0
+            ? known.slice(0, 3).map((each) => ['profile', 'use', each])
+            : [
+                ['profile', 'add'],
+                ['sandbox', 'start', '--detach'],
+                ['--profile', 'sandbox', 'auth', 'login'],
+              ],
       },
     );
   }
@@ -292,7 +294,9 @@ export function missingSetting({ name: profile, settings }: Profile, key: TextSe
     throw new TypeError(`The ${SETTING_NAMES[key]} of the profile was not decrypted before it was used`);
   const variable = { ...TEXT_VARIABLES, ...PEM_VARIABLES }[key];
   throw new Psd2Error('config', `The profile ${JSON.stringify(profile)} has no ${SETTING_NAMES[key]}`, {
-    hint: `Set ${variable}${profile === ENVIRONMENT_PROFILE ? '' : `, or add the profile again: psd2 profile add ${profile}`}.`,
+    ...(profile === ENVIRONMENT_PROFILE
+      ? { hint: `Set ${variable}.` }
+      : { hint: `Set ${variable}, or the setting of the profile:`, next: [['profile', 'edit', profile]] }),
   });
 }
 

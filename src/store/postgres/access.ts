@@ -6,7 +6,8 @@ import { nameOfHolder } from './tokens.ts';
 
 const time = z.nullable(z.date());
 const text = z.nullable(z.string());
-const noteRow = z.object({
+/** A row of `psd2.access_notes`, but for its holder. */
+export const noteRow = z.object({
   refresh_at: time,
   refresh_message: text,
   refresh_of: time,

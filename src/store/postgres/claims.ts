@@ -132,7 +132,7 @@ export class Claims {
     await this.#database.query(
       z.unknown(),
       `update psd2.claims set until = clock_timestamp() + $5 * interval '1 millisecond'
-       where profile = $1 and kind = $2 and name = $3 and number = $4`,
+       where profile = $1 and kind = $2 and name = $3 and number = $4 and worker is not null`,
       [this.#profile, kind, name, number, CLAIM_MS],
     );
   }

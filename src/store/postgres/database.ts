@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
 import * as z from 'zod/mini';
 import { Psd2Error } from '../../errors.ts';
+import { halfCopied, movedAway } from '../copy/moved.ts';
 import type { Address } from './address.ts';
 import { codeOf, isLost, isPassing, storeFailure } from './failure.ts';
 import { SCHEMA_VERSION } from './schema.ts';
@@ -48,13 +49,18 @@ export class Database {
   readonly shown: string;
   readonly #pool: pg.Pool;
   readonly #signal: AbortSignal | undefined;
+  readonly #isForCopying: boolean;
   #checked: Promise<void> | undefined;
   /** Ctrl-C ends waiting for a database that was never reached. After that, statements end: what the bank gave is stored. */
   #wasReached = false;
 
-  /** @param signal the operator's Ctrl-C, which ends waiting; its reason is thrown */
-  constructor({ config, shown }: Address, signal: AbortSignal | undefined) {
+  /**
+   * @param signal the operator's Ctrl-C, which ends waiting; its reason is thrown
+   * @param isForCopying whether a store is opened that workers are refused by, since it is copied
+   */
+  constructor({ config, shown }: Address, signal: AbortSignal | undefined, isForCopying = false) {
     this.shown = shown;
+    this.#isForCopying = isForCopying;
     this.#signal = signal;
     this.#pool = new pg.Pool({
       ...config,
@@ -134,6 +140,17 @@ export class Database {
     }
   }
 
+  /** The same for statements that give the same result a second time: they are repeated where the connection is lost. */
+  async transactionAgain(work: (statements: Statements) => Promise<void>): Promise<void> {
+    for (;;) {
+      try {
+        return await this.transaction(work);
+      } catch (error) {
+        if (!(error instanceof LostAnswer)) throw error;
+      }
+    }
+  }
+
   /** Makes sure once that the schema is the one of this program. @throws Psd2Error `config` */
   checked(): Promise<void> {
     this.#checked ??= this.#check().catch((error: unknown) => {
@@ -144,10 +161,13 @@ export class Database {
   }
 
   async #check(): Promise<void> {
-    const row = z.object({ version: z.number(), moved_to: z.nullable(z.string()) });
-    const [found] = await this.#again(() =>
-      this.#run(this.#pool, row, 'select version, moved_to from psd2.store', []),
-    );
+    const row = z.object({
+      version: z.number(),
+      moved_to: z.nullable(z.string()),
+      copied_from: z.nullable(z.string()),
+      copy_ended: z.boolean(),
+    });
+    const [found] = await this.#again(() => this.#run(this.#pool, row, 'select * from psd2.store', []));
     this.#wasReached = true;
     const version = found?.version ?? 0;
     if (version > SCHEMA_VERSION) {
@@ -161,14 +181,12 @@ export class Database {
       throw new Psd2Error(
         'config',
         `The store at ${this.shown} has schema ${version}, and this psd2 needs schema ${SCHEMA_VERSION}`,
-        { hint: 'Bring it up to date with the rights of the owner: psd2 store init.' },
+        { hint: 'Bring it up to date with the rights of the owner:', next: [['store', 'init']] },
       );
     }
-    if (found?.moved_to != null) {
-      throw new Psd2Error('config', `The store at ${this.shown} was copied to ${found.moved_to}`, {
-        hint: 'Set PSD2_STORE to where it was copied.',
-      });
-    }
+    if (!found || this.#isForCopying) return;
+    if (found.moved_to !== null) throw movedAway(`PostgreSQL at ${this.shown}`, found.moved_to);
+    if (!found.copy_ended) throw halfCopied(`PostgreSQL at ${this.shown}`, found.copied_from ?? '');
   }
 
   async close(): Promise<void> {

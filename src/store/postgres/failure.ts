@@ -1,8 +1,9 @@
 import { Psd2Error } from '../../errors.ts';
+import { halfCopied, movedAway } from '../copy/moved.ts';
 import { systemCode } from '../disk/system-error.ts';
 
 /** What PostgreSQL and the connection to it say (PostgreSQL, appendix A, "Error Codes"; Node.js, `tls`), and what to do. */
-const KNOWN: Record<string, { what: string; hint: string }> = {
+const KNOWN: Record<string, { what: string; hint: string; next?: string[][] }> = {
   ECONNREFUSED: {
     what: 'cannot be reached: nothing listens there',
     hint: 'Check the address, and that PostgreSQL runs.',
@@ -41,15 +42,18 @@ const KNOWN: Record<string, { what: string; hint: string }> = {
   },
   '3F000': {
     what: 'has no tables of psd2',
-    hint: 'Make them with the rights of the owner: psd2 store init.',
+    hint: 'Make them with the rights of the owner:',
+    next: [['store', 'init']],
   },
   '42P01': {
     what: 'has no tables of psd2',
-    hint: 'Make them with the rights of the owner: psd2 store init.',
+    hint: 'Make them with the rights of the owner:',
+    next: [['store', 'init']],
   },
   '42501': {
     what: 'does not let this user do that',
-    hint: 'Give the user the role: grant psd2_worker to <user>. psd2 store init --roles makes it.',
+    hint: 'Give the user the role: grant psd2_worker to <user>. Make the role with:',
+    next: [['store', 'init', '--roles']],
   },
   '25006': { what: 'is a replica that can only be read', hint: 'Name the primary server in PSD2_STORE.' },
   '53100': { what: 'has a full disk', hint: 'Make room at the server, then run this again.' },
@@ -128,10 +132,16 @@ export function isPassing(error: unknown): boolean {
 
 /** @param shown host, port and database. @returns what the operator is told of it: never a password */
 export function storeFailure(shown: string, error: unknown): Psd2Error {
+  // What psd2.refuse_moved says, with the other store's place.
+  if (codeOf(error) === 'PD001' && error instanceof Error)
+    return movedAway(`PostgreSQL at ${shown}`, error.message);
+  if (codeOf(error) === 'PD002' && error instanceof Error)
+    return halfCopied(`PostgreSQL at ${shown}`, error.message);
   const known = KNOWN[codeOf(error)];
   if (known)
     return new Psd2Error('config', `PostgreSQL at ${shown} ${known.what}`, {
       hint: known.hint,
+      ...(known.next && { next: known.next }),
       cause: error,
     });
   const text = error instanceof Error ? error.message : String(error);

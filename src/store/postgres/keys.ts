@@ -54,7 +54,8 @@ export class Keys {
         'config',
         `The tokens of ${this.#profile} in a database are encrypted with a passphrase`,
         {
-          hint: 'Set PSD2_CONFIG_PASSPHRASE, the same on all machines. Without one: psd2 store init --plain-tokens.',
+          hint: 'Set PSD2_CONFIG_PASSPHRASE, the same on all machines. Without one:',
+          next: [['store', 'init', '--plain-tokens']],
         },
       );
     }
@@ -115,7 +116,7 @@ export class Keys {
     throw new Psd2Error(
       'config',
       `The tokens of ${this.#profile} at ${this.#database.shown} are damaged: what is encrypted in them was changed`,
-      { hint: 'Restore them, or log in again: psd2 auth login.' },
+      { hint: 'Restore them, or log in again:', next: [['auth', 'login']] },
     );
   }
 }

@@ -10,7 +10,12 @@ create table psd2.store (
   one boolean primary key default true check (one),
   version integer not null,
   plain_tokens boolean not null,
-  moved_to text
+  id uuid not null default gen_random_uuid(),
+  moved_to text,
+  moved_to_id text,
+  copied_from text,
+  copied_from_id text,
+  copy_ended boolean not null default true
 );
 
 -- The key of a profile's tokens, itself encrypted with a passphrase that the database never has.
@@ -29,6 +34,25 @@ create table psd2.claims (
   until timestamptz not null,
   primary key (profile, kind, name)
 );
+
+-- Refuses workers where the store was copied to another home (PD001), or a copy into it has not ended (PD002). Who copies
+-- changes the mark under the same lock: what was begun before it can be seen then.
+create function psd2.refuse_moved() returns trigger language plpgsql as $$
+declare
+  mark psd2.store;
+begin
+  if current_setting('psd2.copying', true) = 'on' then return null; end if;
+  perform pg_advisory_xact_lock_shared(hashtext('psd2.copy'));
+  select * into mark from psd2.store;
+  if mark.moved_to is not null then
+    raise exception using errcode = 'PD001', message = mark.moved_to;
+  elsif not mark.copy_ended then
+    raise exception using errcode = 'PD002', message = mark.copied_from;
+  end if;
+  return null;
+end $$;
+create trigger claims_here before insert or update of number on psd2.claims
+  for each statement execute function psd2.refuse_moved();
 
 create table psd2.tokens (
   profile text not null,
@@ -76,6 +100,7 @@ create table psd2.flows (
   updated_at timestamptz not null,
   primary key (profile, flow)
 );
+create trigger flows_here before insert on psd2.flows for each statement execute function psd2.refuse_moved();
 -- A reference belongs to one flow that has not plainly failed.
 create unique index flows_reference on psd2.flows (profile, reference) where reference is not null and standing <> 'refused';
 create index flows_resource on psd2.flows (profile, resource_id text_pattern_ops) where resource_id is not null;

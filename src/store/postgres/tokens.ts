@@ -9,9 +9,13 @@ import type { Keys } from './keys.ts';
 /** A token call may take its whole time limit, several times over. */
 const LONGEST_RENEWAL_MS = 150_000;
 
-const secrets = z.object({ accessToken: z.nullable(z.string()), refreshToken: z.nullable(z.string()) });
+export const tokenSecrets = z.object({
+  accessToken: z.nullable(z.string()),
+  refreshToken: z.nullable(z.string()),
+});
 const time = z.nullable(z.date());
-const row = z.object({
+/** A row of `psd2.tokens`. */
+export const tokenRow = z.object({
   generation: z.coerce.number(),
   origin: z.coerce.number(),
   base_url: z.string(),
@@ -20,11 +24,11 @@ const row = z.object({
   scope: z.nullable(z.string()),
   api_track_id: z.nullable(z.string()),
   /** Null where the operator has logged out. */
-  secrets: z.nullable(z.union([secrets, z.object({ sealed })])),
+  secrets: z.nullable(z.union([tokenSecrets, z.object({ sealed })])),
 });
-type Row = z.infer<typeof row>;
+export type Row = z.infer<typeof tokenRow>;
 
-const COLUMNS = `generation, origin, base_url, access_token_expires_at, refresh_token_expires_at, scope, api_track_id, secrets`;
+export const TOKEN_COLUMNS = `generation, origin, base_url, access_token_expires_at, refresh_token_expires_at, scope, api_track_id, secrets`;
 
 /**
  * The tokens of one profile at one bank: a row for each holder, with a generation that grows with every change. Each
@@ -217,8 +221,8 @@ export class PostgresTokens implements Tokens {
 
   async #newest(holder: Holder): Promise<Row | undefined> {
     return this.#database.lookOne(
-      row,
-      `select ${COLUMNS} from psd2.tokens where profile = $1 and holder = $2`,
+      tokenRow,
+      `select ${TOKEN_COLUMNS} from psd2.tokens where profile = $1 and holder = $2`,
       [this.#profile, nameOfHolder(holder)],
     );
   }
@@ -227,7 +231,7 @@ export class PostgresTokens implements Tokens {
     if (!stored.secrets) return undefined;
     const content =
       'sealed' in stored.secrets
-        ? (await this.#keys.key()).open(placeOf(holder, stored.base_url), stored.secrets.sealed, secrets)
+        ? (await this.#keys.key()).open(placeOf(holder, stored.base_url), stored.secrets.sealed, tokenSecrets)
         : stored.secrets;
     return { ...loginOf(stored), ...content, generation: stored.generation, origin: stored.origin };
   }
@@ -266,7 +270,7 @@ export async function customersOf(database: Database, profile: string): Promise<
   return found.map(({ holder }) => holder);
 }
 
-function loginOf(stored: Row): StoredLogin {
+export function loginOf(stored: Row): StoredLogin {
   return {
     accessTokenExpiresAt: stored.access_token_expires_at?.toISOString() ?? null,
     refreshTokenExpiresAt: stored.refresh_token_expires_at?.toISOString() ?? null,
@@ -281,6 +285,6 @@ export function nameOfHolder(holder: Holder): string {
 }
 
 /** Tokens open only as those of this holder, at the bank that granted them. */
-function placeOf(holder: Holder, baseUrl: string): Place {
+export function placeOf(holder: Holder, baseUrl: string): Place {
   return ['tokens', holder === null ? 'client-credentials' : `customer-${holder}`, baseUrl];
 }

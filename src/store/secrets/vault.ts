@@ -209,7 +209,8 @@ export class Vault {
     const secret = await entry.read().catch((error: unknown) => {
       throw error instanceof Psd2Error && error.code === 'config'
         ? error.with({
-            hint: `The key of the profile ${this.#profile} is there. ${error.hint} Where there is no keyring, protect the profile by a passphrase instead, from where the keyring is: psd2 profile protect ${this.#profile} --passphrase.`,
+            hint: `The key of the profile ${this.#profile} is there. ${error.hint} Where there is no keyring, protect the profile by a passphrase instead, from where the keyring is:`,
+            next: [['profile', 'protect', this.#profile, '--passphrase']],
           })
         : error;
     });

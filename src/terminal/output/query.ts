@@ -56,7 +56,7 @@ export function compileQuery(expression: string): Query {
     throw new Psd2Error(
       'usage',
       `--query calls ${name}() at character ${expression.search(new RegExp(`\\b${name}\\s*\\(`)) + 1}, and JMESPath has no such function`,
-      { hint: `It has ${[...FUNCTIONS].join(', ')}` },
+      { hint: `It has ${[...FUNCTIONS].join(', ')}.` },
     );
   }
   return (data) => {
@@ -66,7 +66,7 @@ export function compileQuery(expression: string): Query {
       return search(printed, expression);
     } catch (error) {
       throw new Psd2Error('usage', `--query could not be applied to the data: ${reason(error)}`, {
-        hint: 'The command itself was carried out; only its output is missing. -o json shows the data',
+        hint: 'The command itself was carried out; only its output is missing. -o json shows the data.',
         cause: error,
       });
     }

@@ -1,0 +1,172 @@
+import { Psd2Error } from '../../errors.ts';
+import type { CopySide, Mark, StoredRecord } from '../ports/copy.ts';
+import { type Comparison, compareRecords } from './compare.ts';
+
+/** How long workers that were at work when the copy began may take to end: a token call is waited for. */
+const PATIENCE_MS = 150_000;
+const LOOK_MS = 250;
+
+/** What a copy needs of its surroundings. */
+export interface CopyWorld {
+  /** Ends the copy between two records; its reason is thrown. */
+  signal: AbortSignal;
+  sleep(milliseconds: number): Promise<void>;
+  /** Is told who is waited for. */
+  say(text: string): void;
+  /** Is told after each record how many were looked at. */
+  onRecord(count: number): void;
+}
+
+/** What a copy did, and what it found on both sides in the end. */
+export interface CopyResult {
+  profiles: number;
+  logins: number;
+  flows: number;
+  events: number;
+  /** Counts of calls and reads, notes of refusals, and who logged in last. */
+  others: number;
+  /** Records that were written now. */
+  written: number;
+  /** Records that the destination has newer: it was used since an earlier copy. */
+  newer: number;
+}
+
+/**
+ * Copies what a store holds to another home (store page, `store copy`). Both are marked first, so that no worker begins
+ * anything in either of them; who is at work is waited for. Then each record is written that the destination lacks, and all
+ * of them are read again on both sides and compared. Only then workers may use the destination. It can be stopped at any
+ * point, and run again.
+ *
+ * @throws Psd2Error `config` when the destination holds another store, workers do not end, or what is on both sides differs
+ */
+export async function copyStore(from: CopySide, to: CopySide, world: CopyWorld): Promise<CopyResult> {
+  const source = await from.mark();
+  const target = await to.mark();
+  const relation = await relationOf(from.place, source, to, target);
+  const isDone = relation === 'again' && target.copiedFrom?.isComplete && source.movedTo?.id === target.id;
+  if (isDone) {
+    const found = await pass(from, to, world, { isAgain: true, writes: false });
+    if (found.written === 0) return found;
+  }
+  const copied = { id: source.id, place: from.place };
+  await to.setMark({ movedTo: null, copiedFrom: { ...copied, isComplete: false } });
+  await from.setMark({ movedTo: { id: target.id, place: to.place } });
+  await untilNobodyWorks([from, to], world);
+  const { written } = await pass(from, to, world, { isAgain: relation === 'again', writes: true });
+  const compared = await pass(from, to, world, { isAgain: relation === 'again', writes: false });
+  if (compared.written > 0) {
+    throw new Psd2Error('config', `${compared.written} records in ${to.place} are not as in ${from.place}`, {
+      hint: 'Nothing was lost. Look whether another program writes to one of them, then run the same psd2 store copy again.',
+    });
+  }
+  await to.setMark({ copiedFrom: { ...copied, isComplete: true } });
+  return { ...compared, written };
+}
+
+/** A destination that holds something has to come from this store: what is newer could not be told otherwise. */
+async function relationOf(
+  from: string,
+  source: Mark,
+  to: CopySide,
+  target: Mark,
+): Promise<'empty' | 'again' | 'back'> {
+  if (source.id === target.id) throw new Psd2Error('usage', '--from and --to name the same store');
+  const { copiedFrom } = source;
+  if (copiedFrom && !copiedFrom.isComplete && copiedFrom.id !== target.id) {
+    throw new Psd2Error('config', `The copy of the store in ${copiedFrom.place} into ${from} has not ended`, {
+      hint: 'Run that psd2 store copy again first: it goes on where it stopped.',
+    });
+  }
+  if (source.movedTo && source.movedTo.id !== target.id) {
+    throw new Psd2Error('config', `The store in ${from} was copied to ${source.movedTo.place}`, {
+      hint: 'Copy it from there.',
+    });
+  }
+  if (target.movedTo?.id === source.id) return 'back';
+  if (target.copiedFrom?.id === source.id) return 'again';
+  if (target.movedTo === null && target.copiedFrom === null && (await to.profiles()).length === 0)
+    return 'empty';
+  throw new Psd2Error('config', `The store in ${to.place} holds something that is not of ${from}`, {
+    hint: 'Copy to an empty folder, or to a new database that psd2 store init has made its tables in.',
+  });
+}
+
+/** Nobody begins anything any more: those who were at it come to their end. */
+async function untilNobodyWorks(sides: readonly CopySide[], world: CopyWorld): Promise<void> {
+  let told = '';
+  for (let waited = 0; ; waited += LOOK_MS) {
+    const working = (await Promise.all(sides.map((side) => side.atWork()))).flat();
+    const [first] = working;
+    if (first === undefined) return;
+    if (waited >= PATIENCE_MS) {
+      throw new Psd2Error('config', `Still at work: ${working.slice(0, 3).join(', ')}`, {
+        hint: 'Wait until it has ended, then run the same psd2 store copy again.',
+      });
+    }
+    if (first !== told) world.say(`Waiting for ${first}`);
+    told = first;
+    world.signal.throwIfAborted();
+    await world.sleep(LOOK_MS);
+  }
+}
+
+/**
+ * Looks at every record of the source and at what the destination has in its place.
+ *
+ * @param writes whether what is missing or older is written
+ * @returns how many there are; `written` counts those that were written, or would have to be
+ */
+async function pass(
+  from: CopySide,
+  to: CopySide,
+  world: CopyWorld,
+  { isAgain, writes }: { isAgain: boolean; writes: boolean },
+): Promise<CopyResult> {
+  const result: CopyResult = {
+    ...{ profiles: 0, logins: 0, flows: 0, events: 0, others: 0 },
+    written: 0,
+    newer: 0,
+  };
+  for (const profile of await from.profiles()) {
+    result.profiles += 1;
+    const held = to.open(profile);
+    for await (const record of from.open(profile).records()) {
+      world.signal.throwIfAborted();
+      const comparison = judged(record, compareRecords(record, await held.counterpart(record)), isAgain);
+      if (comparison === 'differs') throw differing(record, profile, from, to);
+      if (comparison === 'newer') result.newer += 1;
+      if (comparison === 'missing' || comparison === 'older') {
+        result.written += 1;
+        if (writes) await held.put(record);
+      }
+      count(result, record);
+      world.onRecord(result.logins + result.flows + result.others);
+    }
+  }
+  return result;
+}
+
+/** Where the destination was used since an earlier copy, who logged in last there is newer. */
+function judged(record: StoredRecord, comparison: Comparison, isAgain: boolean): Comparison {
+  return isAgain && record.kind === 'last-login' && comparison === 'older' ? 'newer' : comparison;
+}
+
+function count(result: CopyResult, record: StoredRecord): void {
+  if (record.kind === 'login') result.logins += record.tokens === null ? 0 : 1;
+  else if (record.kind === 'flow') {
+    result.flows += 1;
+    result.events += record.events.length;
+  } else result.others += 1;
+}
+
+function differing(record: StoredRecord, profile: string, from: CopySide, to: CopySide): Psd2Error {
+  const what =
+    record.kind === 'flow'
+      ? `The flow ${record.flow}`
+      : record.kind === 'login' && record.holder !== ''
+        ? `The login of customer ${record.holder}`
+        : 'The login of the application';
+  return new Psd2Error('config', `${what} of ${profile} differs in ${from.place} and in ${to.place}`, {
+    hint: 'Both went on with it. Nothing was overwritten: look at both, and restore the one that is wrong from a backup.',
+  });
+}

@@ -1,0 +1,187 @@
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { listFolder } from '../disk/files.ts';
+import { makePrivateFolder } from '../disk/json-file.ts';
+import type { StoreFolder } from '../machine/folder.ts';
+import { isProfileName } from '../machine/profiles.ts';
+import type {
+  CopySide,
+  CountRecord,
+  Holdings,
+  LoginRecord,
+  NoteRecord,
+  StoredRecord,
+} from '../ports/copy.ts';
+import type { Holder } from '../ports/tokens.ts';
+import type { Vault } from '../secrets/vault.ts';
+import { FileAccessNotes } from './access-notes.ts';
+import { FlowCopies } from './flow-copies.ts';
+import { changeMark, markOf } from './mark.ts';
+import { FileTokens } from './tokens.ts';
+
+/** A configuration folder, as it is copied. @param vaultOf the key of a profile's secrets in that folder */
+export function folderSide(folder: StoreFolder, vaultOf: (profile: string) => Vault): CopySide {
+  const { root } = folder;
+  const tokensOf = (profile: string) =>
+    new FileTokens(folder, profile, undefined, undefined, vaultOf(profile));
+  const profiles = async () => {
+    const names = [folder.tokens('x'), folder.flows('x')].flatMap((path) => foldersIn(join(path, '..')));
+    return [...new Set(names)].filter(isProfileName).sort();
+  };
+  return {
+    place: root,
+    mark: () => markOf(root),
+    setMark: async (change) => {
+      await changeMark(root, change);
+    },
+    profiles,
+    atWork: async () => {
+      const working: string[] = [];
+      for (const profile of await profiles()) {
+        working.push(...(await tokensOf(profile).atWork()));
+        working.push(...(await new FlowCopies(folder.flows(profile)).atWork()));
+      }
+      return working;
+    },
+    open: (profile) => new FolderHoldings(folder, profile, tokensOf(profile)),
+  };
+}
+
+function foldersIn(path: string): string[] {
+  try {
+    return readdirSync(path, { withFileTypes: true }).flatMap((entry) =>
+      entry.isDirectory() ? [entry.name] : [],
+    );
+  } catch {
+    return [];
+  }
+}
+
+const DAY = /^\d{4}-\d\d-\d\d$/;
+const READ = /^(\d{1,20}) (\*|[A-Za-z0-9]{1,35})$/;
+
+/** What a folder holds of one profile. */
+class FolderHoldings implements Holdings {
+  readonly #tokens: FileTokens;
+  readonly #flows: FlowCopies;
+  readonly #notes: FileAccessNotes;
+  readonly #calls: string;
+  readonly #reads: string;
+
+  constructor(folder: StoreFolder, profile: string, tokens: FileTokens) {
+    this.#tokens = tokens;
+    this.#flows = new FlowCopies(folder.flows(profile));
+    this.#notes = new FileAccessNotes(folder, profile);
+    this.#calls = join(folder.tokens(profile), 'client-credentials-calls');
+    this.#reads = join(folder.tokens(profile), 'unattended-reads');
+  }
+
+  async *records(): AsyncGenerator<StoredRecord> {
+    for (const holder of this.#tokens.holders()) {
+      const login = await this.#login(holder);
+      if (login) yield login;
+      const note = this.#note(holder);
+      if (note) yield note;
+    }
+    const customerId = await this.#tokens.last();
+    if (customerId !== undefined) yield { kind: 'last-login', customerId };
+    for (const flow of this.#flows.all()) {
+      const record = this.#flows.read(flow);
+      if (record) yield record;
+    }
+    for (const day of daysIn(this.#calls)) {
+      const calls = this.#callsOn(day);
+      if (calls) yield calls;
+    }
+    for (const day of daysIn(this.#reads)) yield* this.#readsOn(day);
+  }
+
+  async counterpart(record: StoredRecord): Promise<StoredRecord | undefined> {
+    switch (record.kind) {
+      case 'login':
+        return this.#login(holderOf(record.holder));
+      case 'note':
+        return this.#note(holderOf(record.holder));
+      case 'last-login': {
+        const customerId = await this.#tokens.last();
+        return customerId === undefined ? undefined : { kind: 'last-login', customerId };
+      }
+      case 'flow':
+        return this.#flows.read(record.flow);
+      case 'count':
+        return record.read === null
+          ? this.#callsOn(record.day)
+          : this.#readsOn(record.day).find(
+              ({ read }) =>
+                read?.customerId === record.read?.customerId && read?.productId === record.read?.productId,
+            );
+    }
+  }
+
+  async put(record: StoredRecord): Promise<void> {
+    switch (record.kind) {
+      case 'login':
+        return this.#tokens.keep(record);
+      case 'note':
+        return this.#notes.keep(holderOf(record.holder), record);
+      case 'last-login':
+        return this.#tokens.remember(record.customerId);
+      case 'flow':
+        return this.#flows.add(record);
+      case 'count':
+        return this.#putCount(record);
+    }
+  }
+
+  async #login(holder: Holder): Promise<LoginRecord | undefined> {
+    return this.#tokens.kept(holder);
+  }
+
+  #note(holder: Holder): NoteRecord | undefined {
+    const kept = this.#notes.kept(holder);
+    return kept && { kind: 'note', holder: holder ?? '', ...kept };
+  }
+
+  #callsOn(day: string): CountRecord | undefined {
+    const count = textOf(join(this.#calls, day)).length;
+    return count === 0 ? undefined : { kind: 'count', day, read: null, count };
+  }
+
+  #readsOn(day: string): CountRecord[] {
+    const counts = new Map<string, number>();
+    const lines = textOf(join(this.#reads, day)).split('\n').slice(0, -1);
+    for (const line of lines) counts.set(line, (counts.get(line) ?? 0) + 1);
+    return [...counts].flatMap(([line, count]) => {
+      const [, customerId = '', product = ''] = READ.exec(line) ?? [];
+      const read = { customerId, productId: product === '*' ? '' : product };
+      return customerId === '' ? [] : [{ kind: 'count' as const, day, read, count }];
+    });
+  }
+
+  async #putCount(record: CountRecord): Promise<void> {
+    const { day, read, count } = record;
+    const before = await this.counterpart(record);
+    const missing = count - (before?.kind === 'count' ? before.count : 0);
+    const folder = read ? this.#reads : this.#calls;
+    const line = read ? `${read.customerId} ${read.productId || '*'}\n` : '.';
+    makePrivateFolder(folder);
+    writeFileSync(join(folder, day), line.repeat(Math.max(0, missing)), { mode: 0o600, flag: 'a' });
+  }
+}
+
+function holderOf(name: string): Holder {
+  return name === '' ? null : name;
+}
+
+function daysIn(folder: string): string[] {
+  return listFolder(folder).filter((name) => DAY.test(name));
+}
+
+/** Empty where there is no such file. */
+function textOf(path: string): string {
+  try {
+    return readFileSync(path, 'latin1');
+  } catch {
+    return '';
+  }
+}

@@ -1,0 +1,105 @@
+import { rmSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import * as z from 'zod/mini';
+import { isPlainlyFailed } from '../../domain/flow-states.ts';
+import { Psd2Error } from '../../errors.ts';
+import { appendDurably, listFolder, syncFolder, takeName } from '../disk/files.ts';
+import { makePrivateFolder } from '../disk/json-file.ts';
+import { holderOf } from '../disk/lock.ts';
+import { reasonOf } from '../disk/system-error.ts';
+import { isFlowId } from '../flow/ids.ts';
+import { KINDS } from '../flow/kinds.ts';
+import type { FlowRecord } from '../ports/copy.ts';
+import { appendToFlowFile, readFlowFile } from './flow-file.ts';
+import { FlowFolder } from './flow-folder.ts';
+import { ReferenceClaims } from './reference-claims.ts';
+import { FlowsUnderWay } from './under-way.ts';
+
+/** Whose lines these are. */
+const COPY = 'copy';
+
+/** The journals of a profile as they are copied: events are not looked into, so that none of them is changed. */
+export class FlowCopies {
+  readonly #folder: string;
+  readonly #flows: FlowFolder;
+
+  /** @param folder of the profile's journals */
+  constructor(folder: string) {
+    this.#folder = folder;
+    this.#flows = new FlowFolder(folder);
+  }
+
+  /** The ids of all flows, those of a kind in the order of creation: the first one had its reference first. */
+  all(): string[] {
+    return Object.values(KINDS).flatMap((kind) => this.#flows.newestFirst(kind).reverse());
+  }
+
+  /** @throws Psd2Error `config` when it is damaged */
+  read(flow: string): FlowRecord | undefined {
+    if (!isFlowId(flow)) return undefined;
+    const read = readFlowFile<FlowRecord['events'], unknown>(
+      this.#flows.pathOf(flow),
+      z.unknown(),
+      (events = [], event, at) => [...events, { at: new Date(at).toISOString(), event }],
+    );
+    const underWay = listFolder(join(this.#folder, 'open')).includes(flow);
+    return read && { kind: 'flow', flow, underWay, events: read.current };
+  }
+
+  /** Adds what is missing of a flow, durably, and takes its reference. @throws Psd2Error `config` */
+  async add({ flow, underWay, events }: FlowRecord): Promise<void> {
+    const path = this.#flows.pathOf(flow);
+    makePrivateFolder(this.#folder);
+    let known = readFlowFile<number, unknown>(path, z.unknown(), (count = 0) => count + 1);
+    if (!known) this.#make(path, events);
+    else {
+      for (const { at, event } of events.slice(known.current)) {
+        known = { ...appendToFlowFile(path, known, { at, by: COPY, event }), current: known.current + 1 };
+      }
+    }
+    this.#takeReference(flow);
+    if (underWay) new FlowsUnderWay(this.#folder).begin(flow);
+    else new FlowsUnderWay(this.#folder).end(flow);
+  }
+
+  /** Who works on a flow, or begins one, at this moment. */
+  async atWork(): Promise<string[]> {
+    const locks = listFolder(this.#folder).filter((name) => name.endsWith('.lock'));
+    const found = await Promise.all(
+      locks.map((name) => holderOf(join(this.#folder, basename(name, '.lock')))),
+    );
+    return found.filter((worker) => worker !== undefined);
+  }
+
+  /** It appears whole, or not at all. */
+  #make(path: string, events: FlowRecord['events']): void {
+    const beginning = `${path}.new`;
+    const lines = events.map(({ at, event }, index) => JSON.stringify({ at, n: index + 1, by: COPY, event }));
+    try {
+      rmSync(beginning, { force: true });
+      appendDurably(beginning, 'wx', lines.map((line) => `${line}\n`).join(''));
+      takeName(beginning, path);
+      syncFolder(dirname(path));
+    } catch (cause) {
+      throw new Psd2Error('config', `The journal ${path} cannot be written: ${reasonOf(cause)}`, {
+        hint: 'Check the free space, and who owns the folder. Then run the same psd2 store copy again.',
+        cause,
+      });
+    } finally {
+      rmSync(beginning, { force: true });
+    }
+  }
+
+  #takeReference(flow: string): void {
+    const read = (id: string) =>
+      id.startsWith(KINDS.transfer.prefix) ? this.#flows.read(KINDS.transfer, id)?.current : undefined;
+    const transfer = read(flow);
+    const reference = transfer?.order.reference;
+    if (!transfer || !reference || isPlainlyFailed(transfer)) return;
+    const claims = new ReferenceClaims(this.#folder);
+    claims.take(reference, flow, (other) => {
+      const holder = read(other);
+      return holder === undefined || isPlainlyFailed(holder);
+    });
+  }
+}

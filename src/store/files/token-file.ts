@@ -1,0 +1,50 @@
+import * as z from 'zod/mini';
+import { Psd2Error } from '../../errors.ts';
+import type { Holder, StoredTokens } from '../ports/tokens.ts';
+import { type Place, sealed } from '../secrets/sealed.ts';
+
+// What stands in a file of tokens.
+
+/** What may stand in a header. */
+const headerText = z.string().check(z.regex(/^[\t\x20-\x7e\x80-\xff]*$/));
+
+const lifetimes = {
+  /** The bank that granted them. */
+  baseUrl: z.string(),
+  /** ISO 8601 with zone. */
+  accessTokenExpiresAt: z.nullable(z.string()),
+  refreshTokenExpiresAt: z.nullable(z.string()),
+  scope: z.nullable(z.string()),
+  /** The bank's session id, sent back as `cb-apitrack-id` with all calls made with these tokens. */
+  apiTrackId: z.optional(headerText),
+  /**
+   * The generation that the refresh token came with, where this one only says more of it: that the bank refused it, or
+   * how it is encrypted.
+   */
+  origin: z.optional(z.int()),
+};
+const secrets = { accessToken: z.nullable(headerText), refreshToken: z.nullable(z.string()) };
+export const tokenSecrets = z.object(secrets);
+/** Of a protected profile the tokens themselves are encrypted. */
+export const tokenFile = z.union([
+  z.object({ ...lifetimes, ...secrets }),
+  z.object({ ...lifetimes, sealed }),
+]);
+export type TokenFile = z.infer<typeof tokenFile>;
+/** Null where the operator logged out. */
+export const tokenGeneration = z.nullable(tokenFile);
+
+/** Tokens with the bank that granted them, and whether they only say more of an earlier generation. */
+export type GrantedTokens = StoredTokens & Pick<TokenFile, 'baseUrl' | 'origin'>;
+
+/** Tokens open only as those of this customer, at the bank that granted them. */
+export function placeOf(customerId: Holder, baseUrl: string): Place {
+  return ['tokens', customerId === null ? 'client-credentials' : `customer-${customerId}`, baseUrl];
+}
+
+export function keyIsGone(path: string): Psd2Error {
+  return new Psd2Error('config', `${path} is encrypted, and the profile's key is gone`, {
+    hint: `Restore the folder protection, or remove the file (rm ${path}) and log in again:`,
+    next: [['auth', 'login']],
+  });
+}

@@ -1,0 +1,140 @@
+import * as z from 'zod/mini';
+import { standingOf } from '../../domain/flow-states.ts';
+import { comparableReference } from '../../domain/order/sepa-text.ts';
+import { Psd2Error } from '../../errors.ts';
+import { isFlowId } from '../flow/ids.ts';
+import { KINDS, type KnownKind, kindOf } from '../flow/kinds.ts';
+import type { FlowRecord } from '../ports/copy.ts';
+import type { Kind } from '../ports/flows.ts';
+import { type Database, Taken } from './database.ts';
+
+/** Flows that are read at once. */
+const PAGE = 100;
+/** Whose events these are. */
+const COPY = 'copy';
+
+const rowOfEvent = z.object({
+  flow: z.string().check(z.refine(isFlowId)),
+  under_way: z.boolean(),
+  at: z.date(),
+  event: z.unknown(),
+});
+type RowOfEvent = z.infer<typeof rowOfEvent>;
+
+/** The flows of one profile as they are copied: events are not looked into, so that none of them is changed. */
+export class FlowRows {
+  readonly #database: Database;
+  readonly #profile: string;
+
+  constructor(database: Database, profile: string) {
+    this.#database = database;
+    this.#profile = profile;
+  }
+
+  /** In the order of their ids: the first one had its reference first. */
+  async *all(): AsyncGenerator<FlowRecord> {
+    for (let after = ''; ; ) {
+      const rows = await this.#database.look(
+        rowOfEvent,
+        `select e.flow, f.under_way, e.at, e.event from (
+           select flow, under_way from psd2.flows where profile = $1 and flow collate "C" > $2 collate "C"
+           order by flow collate "C" limit ${PAGE}
+         ) f join psd2.flow_events e on e.profile = $1 and e.flow = f.flow order by e.flow collate "C", e.n`,
+        [this.#profile, after],
+      );
+      const flows = new Map<string, RowOfEvent[]>();
+      for (const row of rows) flows.set(row.flow, [...(flows.get(row.flow) ?? []), row]);
+      for (const own of flows.values()) yield* recordOf(own);
+      if (flows.size < PAGE) return;
+      after = [...flows.keys()].at(-1) ?? after;
+    }
+  }
+
+  async of(flow: string): Promise<FlowRecord | undefined> {
+    const rows = await this.#database.look(
+      rowOfEvent,
+      `select e.flow, f.under_way, e.at, e.event from psd2.flows f join psd2.flow_events e using (profile, flow)
+       where profile = $1 and flow = $2 order by e.n`,
+      [this.#profile, flow],
+    );
+    return recordOf(rows)[0];
+  }
+
+  /** Adds what is missing of a flow, in one transaction. @throws Psd2Error `config` */
+  async put(record: FlowRecord): Promise<void> {
+    const kind = kindOf(record.flow);
+    if (kind === undefined) throw new TypeError(`${record.flow} is of no kind`);
+    const { events, flow, underWay } = record;
+    const known = foldOf(kind, record);
+    const at = (index: number) => events.at(index)?.at ?? null;
+    const row = [
+      ...[this.#profile, flow, kind, known.state, known.standing, known.resourceId],
+      ...[known.transactionId, known.reference, underWay, at(0), at(-1)],
+    ];
+    try {
+      await this.#database.transactionAgain(async (statements) => {
+        await statements.query(
+          z.unknown(),
+          `select set_config('psd2.copying', 'on', true), set_config('synchronous_commit', 'on', true)`,
+        );
+        await statements.query(
+          z.unknown(),
+          `insert into psd2.flows (profile, flow, kind, state, standing, resource_id, transaction_id, reference,
+             under_way, created_at, updated_at)
+           values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10::timestamptz, $11::timestamptz)
+           on conflict (profile, flow) do update set state = excluded.state, standing = excluded.standing,
+             resource_id = excluded.resource_id, under_way = excluded.under_way, updated_at = excluded.updated_at`,
+          row,
+        );
+        await statements.query(
+          z.unknown(),
+          `insert into psd2.flow_events (profile, flow, n, writer, at, event)
+           select $1, $2, n, '${COPY}', at, event from json_to_recordset($3::json) as r (n integer, at timestamptz, event json)
+           on conflict do nothing`,
+          [this.#profile, flow, JSON.stringify(events.map((each, index) => ({ ...each, n: index + 1 })))],
+        );
+      });
+    } catch (error) {
+      if (!(error instanceof Taken)) throw error;
+      throw new Psd2Error('config', `Two flows have the reference of ${flow}`, {
+        hint: 'Copy back, end one of them (psd2 transfer cancel, or resolve), then run the same psd2 store copy again.',
+      });
+    }
+  }
+}
+
+/** None where there is no event. */
+function recordOf(rows: readonly RowOfEvent[]): FlowRecord[] {
+  const [first] = rows;
+  if (!first) return [];
+  const events = rows.map(({ at, event }) => ({ at: at.toISOString(), event }));
+  return [{ kind: 'flow', flow: first.flow, underWay: first.under_way, events }];
+}
+
+/** What the row of a flow says of its events. @throws Psd2Error `config` when they are damaged */
+function foldOf<K extends Kind>(name: K, { flow, events }: FlowRecord) {
+  const { schema, apply, resourceIdOf, referenceOf }: KnownKind<K> = KINDS[name];
+  const damaged = (n: number, cause?: unknown) =>
+    new Psd2Error('config', `The journal of ${flow} is damaged at event ${n}`, {
+      hint: 'It is the record of a flow: restore it from a backup, then run the same psd2 store copy again.',
+      cause,
+    });
+  const current = events.reduce<Parameters<typeof apply>[0]>((before, { at, event }, index) => {
+    const { data } = schema.safeParse(event);
+    if (data === undefined) throw damaged(index + 1);
+    try {
+      return apply(before, data, at);
+    } catch (cause) {
+      throw damaged(index + 1, cause);
+    }
+  }, undefined);
+  if (current === undefined) throw damaged(1);
+  const reference = referenceOf?.(current) ?? null;
+  return {
+    state: current.state,
+    standing: standingOf(current),
+    resourceId: resourceIdOf(current),
+    transactionId: current.transactionId,
+    reference: reference === null ? null : comparableReference(reference),
+  };
+}

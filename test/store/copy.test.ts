@@ -1,0 +1,307 @@
+import { randomBytes } from 'node:crypto';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { parseDate } from '../../src/domain/calendar.ts';
+import { copyStore } from '../../src/store/copy/copy.ts';
+import { folderSide } from '../../src/store/files/copy-side.ts';
+import { openFiles } from '../../src/store/files/home.ts';
+import { type StoreFolder, storeFolder } from '../../src/store/machine/folder.ts';
+import { ProfileStore } from '../../src/store/machine/profiles.ts';
+import type { CopySide } from '../../src/store/ports/copy.ts';
+import type { Store } from '../../src/store/ports/store.ts';
+import type { ReadTokens } from '../../src/store/ports/tokens.ts';
+import { parseAddress } from '../../src/store/postgres/address.ts';
+import { databaseSide } from '../../src/store/postgres/copy-side.ts';
+import { Database } from '../../src/store/postgres/database.ts';
+import { openPostgres } from '../../src/store/postgres/home.ts';
+import { initStore } from '../../src/store/postgres/init.ts';
+import { TRANSFER_BEGIN } from './postgres/orders.ts';
+import { type Server, startServer } from './postgres/server.ts';
+import { newConfigFolder, temporaryFolder } from './temporary-folder.ts';
+
+const temporary = temporaryFolder();
+const BANK = new URL('https://bank.example');
+const DAY = parseDate('--date', '2026-11-21');
+const PASSPHRASE = 'correct horse';
+const login = {
+  accessToken: 'secret-access',
+  accessTokenExpiresAt: '2026-11-21T11:00:00.000Z',
+  refreshToken: 'secret-refresh',
+  refreshTokenExpiresAt: null,
+  scope: 'oob',
+};
+const refusal = { at: '2026-11-21T10:00:00.000Z', message: 'The bank said no' };
+
+/** A home, empty at first, with the store of a worker and the side of a copy. */
+interface Home {
+  worker(): Store;
+  side(): CopySide;
+}
+
+let server: Server;
+beforeAll(() => {
+  server = startServer();
+});
+afterAll(() => server.stop());
+
+const keySources = { passphrase: async () => PASSPHRASE, signal: new AbortController().signal };
+const databases: string[] = [];
+const opened: { close(): Promise<void> }[] = [];
+
+function settingsOf(folder: StoreFolder) {
+  const profiles = new ProfileStore(folder, () => {}, keySources);
+  return {
+    folder,
+    keySources,
+    vaultOf: (profile: string) => profiles.vault(profile),
+    notice: () => {},
+    now: () => new Date(),
+    random: Math.random,
+    sleep: async () => {},
+  };
+}
+
+async function filesHome(isEncrypted = false): Promise<Home> {
+  const folder = storeFolder(newConfigFolder(temporary).root);
+  const settings = settingsOf(folder);
+  if (isEncrypted) await settings.vaultOf('bank').protect({ kind: 'passphrase', passphrase: PASSPHRASE });
+  return {
+    worker: () => openFiles({ ...settings, env: {} }),
+    side: () => folderSide(folder, settings.vaultOf),
+  };
+}
+
+async function databaseHome(isEncrypted = false): Promise<Home> {
+  const database = `copy_${randomBytes(6).toString('hex')}`;
+  databases.push(database);
+  server.create(database);
+  const address = parseAddress(server.url(database), {});
+  const admin = new Database(address, undefined);
+  await initStore(admin, { roles: false, plainTokens: !isEncrypted });
+  await admin.close();
+  return {
+    worker: () => {
+      const store = openPostgres({
+        ...settingsOf(newConfigFolder(temporary)),
+        env: { PSD2_STORE: server.url(database) },
+      });
+      opened.push(store);
+      return store;
+    },
+    side: () => {
+      const side = new Database(address, undefined, true);
+      opened.push(side);
+      return databaseSide(side, keySources);
+    },
+  };
+}
+
+beforeEach(() => async () => {
+  await Promise.all(opened.splice(0).map((each) => each.close()));
+});
+
+const world = {
+  signal: new AbortController().signal,
+  sleep: (milliseconds: number) => new Promise<void>((done) => setTimeout(done, milliseconds)),
+  say: () => {},
+  onRecord: () => {},
+};
+const copy = (from: Home, to: Home) => copyStore(from.side(), to.side(), world);
+
+/** Fills a home with something of each kind. @returns the flow that is under way */
+async function fill(home: Home): Promise<string> {
+  const { tokens, flows, calls, notes, reads } = home.worker().open('bank', BANK);
+  await tokens.change('42', (slot) => slot.write(login));
+  await tokens.change(null, (slot) => slot.write({ ...login, accessToken: 'secret-own' }));
+  await tokens.change('43', (slot) => slot.write(login));
+  await tokens.forget('43');
+  await tokens.remember('42');
+  await flows.begin('transfer', TRANSFER_BEGIN('Rent'), async (open) => {
+    await open.record({ type: 'verify-sent', requestId: 'r', digest: null });
+  });
+  await calls.count(DAY);
+  await notes.callRefused('42', refusal);
+  await notes.refreshRefused('42', login, refusal);
+  await reads.take({ day: DAY, customerId: '42', productId: null });
+  const failing = flows.begin('transfer', TRANSFER_BEGIN('Power'), async (open) => {
+    await open.record({ type: 'verify-sent', requestId: 'r', digest: null });
+    throw new Error(open.current.flow);
+  });
+  return failing.catch((error: Error) => error.message);
+}
+
+/** The tokens and their generation; what else a home says of them is its own. */
+function shown(tokens: ReadTokens | undefined) {
+  if (!tokens) return undefined;
+  const { accessToken, refreshToken, accessTokenExpiresAt, refreshTokenExpiresAt, scope, generation } =
+    tokens;
+  const times = { accessTokenExpiresAt, refreshTokenExpiresAt };
+  return { accessToken, refreshToken, ...times, scope, generation };
+}
+
+/** What a worker of a home finds. */
+async function found(home: Home) {
+  const { tokens, flows, calls, notes, reads } = home.worker().open('bank', BANK);
+  const list = [];
+  for await (const { flow, state, order } of flows.list('transfer')) list.push({ flow, state, order });
+  const [first] = list;
+  return {
+    login: shown(await tokens.read('42')),
+    own: shown(await tokens.read(null)),
+    loggedOut: shown(await tokens.read('43')),
+    customers: await tokens.customers(),
+    last: await tokens.last(),
+    list,
+    history: first && (await flows.history(first.flow)),
+    calls: await calls.on(DAY),
+    note: await notes.read('42', login),
+    mayRead: await reads.take({ day: DAY, customerId: '42', productId: null }, 1),
+  };
+}
+
+/** What a worker that comes now finds; a home that takes none says so at once, or when it is asked. */
+async function lastLogin(home: Home): Promise<string | undefined> {
+  return home.worker().open('bank', BANK).tokens.last();
+}
+
+const HOMES = [
+  { name: 'files', from: filesHome, to: databaseHome },
+  { name: 'PostgreSQL', from: databaseHome, to: filesHome },
+];
+
+it('tokens are encrypted for the home that they are copied to, and copied back', async () => {
+  const [source, target] = [await filesHome(true), await databaseHome(true)];
+  await source
+    .worker()
+    .open('bank', BANK)
+    .tokens.change('42', (slot) => slot.write(login));
+  await copy(source, target);
+  expect(server.sql(databases.at(-1) ?? '', 'select * from psd2.tokens')).not.toContain('secret-');
+  const { tokens } = target.worker().open('bank', BANK);
+  expect(await tokens.read('42')).toMatchObject(login);
+  await tokens.change('42', (slot) => slot.write({ ...login, accessToken: 'secret-2' }));
+  await copy(target, source);
+  expect(await source.worker().open('bank', BANK).tokens.read('42')).toMatchObject({
+    accessToken: 'secret-2',
+  });
+});
+
+describe.each(HOMES)('a store copied from $name', ({ from, to }) => {
+  let source: Home;
+  let target: Home;
+  let left: string;
+  beforeEach(async () => {
+    source = await from();
+    target = await to();
+    left = await fill(source);
+  });
+
+  it('is the same in the other home, with flows that are left behind, references and logouts', async () => {
+    const before = await found(source);
+    const result = await copy(source, target);
+    expect(result).toMatchObject({ profiles: 1, logins: 2, flows: 2, events: 4, newer: 0 });
+    expect(await found(target)).toEqual(before);
+    expect(before.login).toMatchObject(login);
+    const { flows } = target.worker().open('bank', BANK);
+    expect((await flows.leftBehind(5)).flows.map(({ flow }) => flow)).toEqual([left]);
+    await expect(flows.begin('transfer', TRANSFER_BEGIN(' rent '), async () => {})).rejects.toMatchObject({
+      code: 'duplicate_reference',
+    });
+  });
+
+  it('refuses workers from then on, also one that was there before', async () => {
+    const worker = source.worker().open('bank', BANK);
+    expect(await worker.tokens.last()).toBe('42');
+    await copy(source, target);
+    const refused = { code: 'config', message: expect.stringMatching(/^The store in .+ was copied to .+$/) };
+    await expect(worker.tokens.change('42', async () => {})).rejects.toMatchObject(refused);
+    await expect(worker.flows.begin('transfer', TRANSFER_BEGIN('x'), async () => {})).rejects.toMatchObject(
+      refused,
+    );
+    await expect(worker.flows.resume('transfer', left, async () => {})).rejects.toMatchObject(refused);
+    await expect(worker.flows.exclusively(async () => {})).rejects.toMatchObject(refused);
+    await expect(lastLogin(source)).rejects.toMatchObject(refused);
+  });
+
+  it('can be stopped at every record, and goes on; until then neither home takes a worker', async () => {
+    for (let stop = 1; ; stop += 1) {
+      const stopped = new AbortController();
+      let looked = 0;
+      const onRecord = () => {
+        looked += 1;
+        if (looked === stop) stopped.abort(new Error('stopped'));
+      };
+      const copying = copyStore(source.side(), target.side(), { ...world, onRecord, signal: stopped.signal });
+      const ended = await copying.then(
+        (result) => result,
+        (error: Error) => error.message,
+      );
+      if (typeof ended !== 'string') {
+        expect(ended).toMatchObject({ logins: 2, flows: 2, events: 4 });
+        break;
+      }
+      expect(ended).toBe('stopped');
+      await expect(lastLogin(target)).rejects.toThrow('has not ended');
+      await expect(lastLogin(source)).rejects.toThrow('was copied to');
+    }
+    expect((await found(target)).login).toMatchObject(login);
+  });
+
+  it('can be copied again, which changes nothing and keeps what went on since', async () => {
+    await copy(source, target);
+    const { tokens, flows } = target.worker().open('bank', BANK);
+    await tokens.change('42', async (slot) =>
+      slot.replace(await slot.read(), { ...login, accessToken: 'secret-2' }),
+    );
+    await flows.resume('transfer', left, (open) => open.record({ type: 'cancelled' }));
+    expect(await copy(source, target)).toMatchObject({ written: 0, newer: 2 });
+    expect((await found(target)).login).toMatchObject({ accessToken: 'secret-2' });
+  });
+
+  it('comes back by a copy in the other direction, with what went on, and takes workers again', async () => {
+    await copy(source, target);
+    const { tokens, flows, notes } = target.worker().open('bank', BANK);
+    await tokens.change('42', async (slot) =>
+      slot.replace(await slot.read(), { ...login, accessToken: 'secret-2' }),
+    );
+    await flows.resume('transfer', left, (open) => open.record({ type: 'cancelled' }));
+    await flows.begin('transfer', TRANSFER_BEGIN('Gas'), async () => {});
+    await notes.callRefused('42', { ...refusal, at: '2026-11-21T12:00:00.000Z' });
+    const there = await found(target);
+    await copy(target, source);
+    expect(await found(source)).toEqual(there);
+    await expect(lastLogin(target)).rejects.toThrow('was copied to');
+    const again = source.worker().open('bank', BANK);
+    await again.tokens.change('42', (slot) => slot.write(login));
+    expect(await copy(source, target)).toMatchObject({ flows: 3, newer: 0 });
+  });
+
+  it('is not mixed with another store, and does not go on from elsewhere', async () => {
+    await fill(target);
+    await expect(copy(source, target)).rejects.toThrow('holds something that is not of');
+    await expect(copy(source, source)).rejects.toMatchObject({ code: 'usage' });
+    const third = await to();
+    await copy(source, third);
+    await expect(copy(source, await to())).rejects.toThrow('was copied to');
+  });
+
+  it('waits for a worker that is at work, whose tokens it then takes', async () => {
+    const worker = source.worker().open('bank', BANK);
+    const waited: string[] = [];
+    let copied: Promise<unknown> | undefined;
+    await worker.tokens.change('42', async (slot) => {
+      const spent = await slot.read();
+      await new Promise<void>((resolve, reject) => {
+        const say = (text: string) => {
+          waited.push(text);
+          resolve();
+        };
+        copied = copyStore(source.side(), target.side(), { ...world, say });
+        copied.catch(reject);
+      });
+      await slot.replace(spent, { ...login, accessToken: 'secret-late' });
+    });
+    await copied;
+    expect(waited[0]).toMatch(/^Waiting for process \d+ on/);
+    expect((await found(target)).login).toMatchObject({ accessToken: 'secret-late' });
+  });
+});
