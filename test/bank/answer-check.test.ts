@@ -107,8 +107,8 @@ describe('a digest', () => {
     [digestOf(BODY).replace('SHA-256', 'sha-256'), 'taken'],
     [`MD5=x, ${digestOf(BODY)}`, 'taken'],
     ['MD5=x', 'taken'],
-    [digestOf(Buffer.from('{}')), refused('does not fit its Digest')],
-    ['SHA-256=', refused('does not fit its Digest')],
+    [digestOf(Buffer.from('{}')), refused('does not match its Digest')],
+    ['SHA-256=', refused('does not match its Digest')],
   ])('%s: %s', (digest, outcome) => {
     expect(checked({ digest })).toBe(outcome);
   });

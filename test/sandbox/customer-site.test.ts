@@ -136,7 +136,7 @@ describe('the customer site in Chromium, without scripts', () => {
       Fee: '1.50 EUR',
       Total: '1,251.90 EUR',
       Type: 'Instant bank transfer',
-      Date: '21 November 2026, at once',
+      Date: '21 November 2026, immediately',
       Description: 'Invoice 2026/118',
       'From your account': 'IT12 A099 9001 6000 0001 0482 620\n0010482620',
     });

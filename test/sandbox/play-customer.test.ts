@@ -111,7 +111,7 @@ describe('playCustomer on the customer site', () => {
     await expect(playCustomer(loginUrl, { user: 'nobody' })).rejects.toMatchObject({
       code: 'sandbox',
       message: 'The login page shows no password for nobody',
-      hint: 'It shows: anna, bruno.',
+      hint: 'It has these users: anna, bruno.',
     });
   });
 
