@@ -160,8 +160,11 @@ export const WALLS: Record<string, readonly string[]> = {
   'store/ports': ['domain', 'errors.ts'],
   'store/open.ts': ['errors.ts', 'store'],
   'store/copy': ['errors.ts', 'store/ports'],
-  'store/files': HOME,
-  'store/postgres': HOME,
+  'store/files': [...HOME, 'store/listed-round.ts'],
+  // With --out files are written besides.
+  'store/postgres': [...HOME, 'store/files/sync', 'store/listed-round.ts', 'store/sync-into-both.ts'],
+  'store/listed-round.ts': ['store/ports'],
+  'store/sync-into-both.ts': ['store/ports'],
   'store/flow': ['domain', 'errors.ts', 'store/ports'],
   'store/machine': ['did-you-mean.ts', 'domain', 'errors.ts', 'store/disk', 'store/secrets'],
   'store/secrets': ['errors.ts', 'store/disk', 'store/machine/folder.ts'],

@@ -43,7 +43,7 @@ const COMMANDS: Record<string, { description: string; declare: () => Promise<Dec
     declare: async () => (await import('../commands/accounts/declare.ts')).declareAccounts,
   },
   sync: {
-    description: 'bring a folder of NDJSON files up to date',
+    description: 'bring the accounts of customers up to date',
     declare: async () => (await import('../commands/sync/declare.ts')).declareSync,
   },
   consent: {

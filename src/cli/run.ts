@@ -93,6 +93,10 @@ async function openWorld(
     stdoutColumns: stdout.columns,
     world: realWorld(signal, interruption.unfinished),
     readStdin: () => readStdin(signal),
+    stopGently: () => {
+      interruption.gentle ??= new AbortController();
+      return interruption.gentle.signal;
+    },
   };
 }
 

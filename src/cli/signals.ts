@@ -8,6 +8,8 @@ export interface Interruption {
   readonly signal: AbortSignal;
   /** What the command does not end before, with what is at stake. */
   readonly unfinished: Unfinished;
+  /** Is told of the first signal, which then interrupts nothing. */
+  gentle: AbortController | undefined;
   /** A pager is shown: Ctrl-C is for it. */
   isPaging: boolean;
   /** How the operator is warned, once there is a way. */
@@ -20,12 +22,17 @@ export function watchSignals(style: ErrorStyle): Interruption {
   const interruption: Interruption = {
     signal: interrupt.signal,
     unfinished: new Map(),
+    gentle: undefined,
     isPaging: false,
     warn: () => {},
   };
   const onSignal = (name: NodeJS.Signals) => {
     if (interruption.isPaging && name === 'SIGINT') return;
-    const { signal, unfinished, warn } = interruption;
+    const { signal, unfinished, warn, gentle } = interruption;
+    if (gentle && (!gentle.signal.aborted || name === 'SIGHUP')) {
+      gentle.abort(name);
+      return;
+    }
     if (signal.aborted) {
       // A terminal that closes says so more than once: by its shell and by the system.
       if (name === 'SIGHUP') return;

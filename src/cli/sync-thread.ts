@@ -1,6 +1,6 @@
 import type { MessagePort } from 'node:worker_threads';
 import { openContext, type Surroundings } from '../commands/context.ts';
-import { SharedProgress, syncCustomers } from '../commands/sync/customers.ts';
+import { SharedStop, syncCustomers } from '../commands/sync/customers.ts';
 import { type ThreadMessage, type ThreadStart, toThreadFailure } from '../commands/sync/threads.ts';
 import { Psd2Error } from '../errors.ts';
 import { storeFolder } from '../store/machine/folder.ts';
@@ -33,9 +33,11 @@ export async function syncThread(start: ThreadStart, port: MessagePort): Promise
     const context = openContext(world);
     await context.transport();
     isOpen = true;
-    const job = { ...start.job, progress: new SharedProgress(start.counts) };
-    const { reports, failures } = await syncCustomers(context, job);
-    post({ reports, failures: failures.map(toThreadFailure) });
+    const job = { ...start.job, stop: new SharedStop(start.stop) };
+    const round = (await (await context.store()).rounds()).rejoin(start.round);
+    await syncCustomers(context, job, round, (report, failure) =>
+      post({ report, failure: failure && toThreadFailure(failure) }),
+    );
   } catch (error) {
     if (!(error instanceof Psd2Error)) throw error;
     post({ unable: error.message });
@@ -51,7 +53,7 @@ interface ThreadPorts extends Pick<Surroundings, 'onEnd'> {
 }
 
 function worldOf(
-  { globals, sources, pace }: ThreadStart,
+  { globals, sources, pace, tally }: ThreadStart,
   signal: AbortSignal,
   { post, say, warn, onEnd }: ThreadPorts,
 ): Surroundings {
@@ -100,8 +102,11 @@ function worldOf(
     stdoutColumns: undefined,
     isForPerson: false,
     pace,
+    tally,
     world: { ...world, finish },
     readStdin: cannotAsk,
+    // The first thread is told, and tells this one.
+    stopGently: () => new AbortController().signal,
     onEnd,
   };
 }

@@ -58,6 +58,13 @@ export interface Surroundings {
   world: WorldPorts & { random: () => number };
   /** The pace of other threads that call the same bank. */
   pace?: PaceState;
+  /** What other threads count with, too. */
+  tally?: SharedArrayBuffer;
+  /**
+   * From now on the first Ctrl-C, or the first SIGTERM, ends nothing by itself: it aborts this signal alone, whose reason is
+   * the name of the system's signal. The next one interrupts.
+   */
+  stopGently(): AbortSignal;
   /** Standard input as one text. */
   readStdin(): Promise<string>;
   /** Runs when the command has ended, well or not. */

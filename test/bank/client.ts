@@ -8,12 +8,23 @@ import {
   openExchange,
 } from '../../src/bank/call/exchange.ts';
 import { Pace } from '../../src/bank/call/pace.ts';
+import type { TransactionQuery } from '../../src/bank/endpoints/transactions.ts';
 import { type BankConnection, connectToBank } from '../../src/bank/transport/connection.ts';
 import { type KeyPair, readKeyPair } from '../../src/certificates/key-pair.ts';
 import { keySigner } from '../../src/signature/http-signature.ts';
 import type { BankMessage } from '../../src/wire/envelope.ts';
 import type { PemPair } from '../certificates/openssl.ts';
 import { APPLICATION_NAME, type RecordedBank } from './recorded-bank.ts';
+
+/** What all transactions of an account are asked for with. */
+export const ALL_TRANSACTIONS: TransactionQuery = {
+  customerId: '1234567',
+  productId: '0000012345',
+  from: undefined,
+  to: undefined,
+  status: undefined,
+  transactionId: 'aaaaaaaa-bbbb-4ccc-8ddd-eeeeeeeeeeee',
+};
 
 /** psd2's own client, with what it did to the world. */
 export interface Client {

@@ -4,16 +4,9 @@ import type { Transaction } from '../../src/bank/endpoints/customers.ts';
 import { collectTransactions, streamTransactions } from '../../src/bank/endpoints/transaction-reading.ts';
 import type { TransactionQuery } from '../../src/bank/endpoints/transactions.ts';
 import { Psd2Error } from '../../src/errors.ts';
+import { ALL_TRANSACTIONS as query } from './client.ts';
 import { type MovingBankRules, type MovingLists, type MovingRow, movingBank } from './moving-bank.ts';
 
-const query: TransactionQuery = {
-  customerId: '1234567',
-  productId: '0000012345',
-  from: undefined,
-  to: undefined,
-  status: undefined,
-  transactionId: 'aaaaaaaa-bbbb-4ccc-8ddd-eeeeeeeeeeee',
-};
 const RUNS = 300;
 const PLAIN: MovingBankRules = { rowsAPage: 10, totals: 'told', paging: 'cursors' };
 

@@ -4,7 +4,7 @@ import { streamTransactions } from '../../src/bank/endpoints/transaction-reading
 import type { TransactionQuery } from '../../src/bank/endpoints/transactions.ts';
 import { parseDate } from '../../src/domain/calendar.ts';
 import { success } from './answers.ts';
-import { useClients } from './client.ts';
+import { ALL_TRANSACTIONS, useClients } from './client.ts';
 import type { WrittenAnswer } from './recorded-bank.ts';
 import { useRecordedBank } from './recorded-bank.ts';
 
@@ -12,14 +12,6 @@ const recorded = useRecordedBank();
 const openClient = useClients(recorded);
 
 const BASE = '/private/customers/1234567/products/0000012345/transactions/retrieve';
-const all: TransactionQuery = {
-  customerId: '1234567',
-  productId: '0000012345',
-  from: undefined,
-  to: undefined,
-  status: undefined,
-  transactionId: 'aaaaaaaa-bbbb-4ccc-8ddd-eeeeeeeeeeee',
-};
 
 /** One booked row; the index restarts with every page, so the amount tells it from others. */
 const booked = (amount: number) =>
@@ -54,7 +46,7 @@ const stream = (query: TransactionQuery) =>
 
 async function fetched(query: Partial<TransactionQuery> = {}): Promise<Transaction[]> {
   const rows: Transaction[] = [];
-  for await (const part of stream({ ...all, ...query })) rows.push(...part);
+  for await (const part of stream({ ...ALL_TRANSACTIONS, ...query })) rows.push(...part);
   return rows;
 }
 
@@ -180,7 +172,7 @@ describe('a cursor that does not advance ends with an error, not a loop, and no 
     recorded.expect('GET', `${BASE}?nextAccounting=11`, page({ booked: [2] }, { nextAccounting: second }));
     const rows: Transaction[] = [];
     const reading = (async () => {
-      for await (const part of stream(all)) rows.push(...part);
+      for await (const part of stream(ALL_TRANSACTIONS)) rows.push(...part);
     })();
     await expect(reading).rejects.toThrow(stuck);
     expect(rows.map(({ amount }) => amount)).toEqual(['-1.000', '-2.000']);
@@ -243,7 +235,7 @@ describe('_links.next', () => {
 
 it('a page is handed on before the next one is asked for', async () => {
   recorded.expect('GET', BASE, page({ booked: [1] }, { nextAccounting: 11 }));
-  const pages = stream(all);
+  const pages = stream(ALL_TRANSACTIONS);
   expect((await pages.next()).value).toHaveLength(1);
   expect(recorded.received).toHaveLength(1);
   await pages.return(undefined);

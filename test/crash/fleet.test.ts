@@ -67,13 +67,15 @@ it(
 
 /** One more sync, by one worker: each login is alive, and each row is there once, as the bank gives it to files. */
 async function everyRowOnce(): Promise<void> {
-  const synced = await fleet.psd2([...SYNC, '--json']);
+  // The first one ends the round that was left unfinished, if there is one.
+  const left = await fleet.psd2(SYNC);
+  expect(left, left.stderr).toMatchObject({ code: 0 });
+  const synced = await fleet.psd2(SYNC);
   expect(synced, synced.stderr).toMatchObject({ code: 0 });
-  const { customers } = z
-    .object({ customers: z.array(z.object({ customerId: z.string(), status: z.string() })) })
+  const { totals } = z
+    .object({ totals: z.object({ customers: z.number(), synced: z.number() }) })
     .parse(JSON.parse(synced.stdout));
-  expect(customers.filter(({ status }) => status !== 'synced')).toEqual([]);
-  expect(customers).toHaveLength(CUSTOMERS + 1);
+  expect(totals).toEqual({ customers: CUSTOMERS + 1, synced: CUSTOMERS + 1 });
   const rows = fleet.server.sql(
     fleet.database,
     "select customer_id || ' ' || product_id || ' ' || id from psd2.transactions",

@@ -202,17 +202,10 @@ export function useFleet(bank: CrashBank, customers: number): Fleet {
 }
 
 /** Reads whatever is due, as often as it likes. */
-export const SYNC = [
-  'sync',
-  '--out',
-  'of-the-fleet',
-  '--all-customers',
-  '--json',
-  '--cores',
-  '1',
-  '--concurrency',
-  '4',
-].concat('--unattended-reads', '9999');
+export const SYNC = ['sync', '--all-customers', '--json', '--cores', '1', '--concurrency', '4'].concat(
+  '--unattended-reads',
+  '9999',
+);
 
 /** The command that pays an order. */
 export function pay({ reference, amount }: Order): string[] {

@@ -125,7 +125,8 @@ const ELSEWHERE = [
   'sandbox stop',
   ...['sandbox reset', 'sandbox fault add', 'sandbox fault list', 'sandbox fault clear'], // sandbox-control.test.ts
   'expiring', // expiring.test.ts
-  'sync', // sync.test.ts
+  'sync run', // sync.test.ts
+  'sync status', // fleet.test.ts
   'demo', // demo.test.ts
   'completion', // prints a script
 ];

@@ -11,7 +11,11 @@ const printed = z.array(z.object({ command: z.string(), schema: z.record(z.strin
 /** Global options that take a value. */
 const VALUED = /^(-o|--(profile|customer|grant|output|query|timeout|sca-timeout|psu-ip|lang|trace))$/;
 /** What groups mean by themselves. */
-const MEANT: Readonly<Record<string, string>> = { transfer: 'transfer create', log: 'log list' };
+const MEANT: Readonly<Record<string, string>> = {
+  transfer: 'transfer create',
+  log: 'log list',
+  sync: 'sync run',
+};
 
 /** What each call printed that is not as its schema says. */
 export async function departures(calls: readonly Called[]): Promise<string[]> {

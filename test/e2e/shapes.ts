@@ -208,7 +208,7 @@ export const error = z.strictObject({
 });
 
 export const syncReport = z.strictObject({
-  out: z.string(),
+  out: z.string().nullable(),
   since: day,
   nextReadsAt: time.nullable(),
   customers: z.array(
@@ -225,12 +225,29 @@ export const syncReport = z.strictObject({
     }),
   ),
   totals: z.strictObject({
+    customers: z.int(),
     synced: z.int(),
     accounts: z.int(),
     newTransactions: z.int(),
     pending: z.int(),
     calls: z.int(),
   }),
+});
+
+export const syncStatus = z.strictObject({
+  begunAt: time,
+  endedAt: time.nullable(),
+  due: z.int(),
+  atWork: z.int(),
+  done: z.strictObject({ synced: z.int(), partly: z.int(), waiting: z.int(), failed: z.int() }),
+  failures: z.array(
+    z.strictObject({ code: z.string(), customers: z.int(), customerId: z.string(), message: z.string() }),
+  ),
+  needSca: z.array(z.string()),
+  workers: z.array(z.strictObject({ worker: z.string(), customers: z.int() })),
+  callsPerSecond: z.number().nullable(),
+  customersPerSecond: z.number().nullable(),
+  doneAt: time.nullable(),
 });
 
 /** A call of `psd2 log`. */

@@ -44,11 +44,20 @@ function sessionOf(
 ): TokenSource {
   const store = new FileTokens(folder, 'sandbox', new URL(recorded.baseUrl));
   const holder = grantType === 'client_credentials' ? null : '1234567';
+  return sessionWith(world, keeperOf(store, holder), grantType);
+}
+
+/** The session of whoever's tokens the keeper has. */
+function sessionWith(
+  world: SessionSettings['world'],
+  keeper: TokenKeeper,
+  grantType: SessionSettings['grantType'] = 'authorization_code',
+): TokenSource {
   return openSession({
     bank: openClient({ now: world.now }).bankWith(),
     grantType,
     client: () => ({ clientId: 'client-1', clientSecret: 'secret-1' }),
-    keeper: keeperOf(store, holder),
+    keeper,
     world,
   });
 }
@@ -212,19 +221,13 @@ describe('a refresh token', () => {
           return slot.read();
         },
       }));
-      const session = openSession({
-        bank: openClient({ now: world.now }).bankWith(),
-        grantType: 'authorization_code',
-        client: () => ({ clientId: 'client-1', clientSecret: 'secret-1' }),
-        keeper: {
-          ...keeper,
-          async ready() {
-            if (when === 'before it is sent') stored ??= another();
-            await stored;
-            return keeper.ready();
-          },
+      const session = sessionWith(world, {
+        ...keeper,
+        async ready() {
+          if (when === 'before it is sent') stored ??= another();
+          await stored;
+          return keeper.ready();
         },
-        world,
       });
       return { session, store };
     }
@@ -259,13 +262,10 @@ describe('a refresh token', () => {
       recorded.expect('POST', TOKEN_PATH, INVALID);
       const { world, store } = await login(0);
       const takenOverFrom = 'process 4711 on host-1';
-      const session = openSession({
-        bank: openClient({ now: world.now }).bankWith(),
-        grantType: 'authorization_code',
-        client: () => ({ clientId: 'client-1', clientSecret: 'secret-1' }),
-        keeper: keeperOf(store, '1234567', () => ({ takenOverFrom })),
+      const session = sessionWith(
         world,
-      });
+        keeperOf(store, '1234567', () => ({ takenOverFrom })),
+      );
       await expect(session.current()).rejects.toMatchObject({
         code: 'not_logged_in',
         hint: 'Another psd2 was renewing the login and shows no sign of life: process 4711 on host-1. If it goes on, the login is good again.',
@@ -277,15 +277,12 @@ describe('a refresh token', () => {
       recorded.expect('POST', TOKEN_PATH, tokens('access-1', 'refresh-1'));
       const { world, store } = await login(0);
       const answers = [false];
-      const session = openSession({
-        bank: openClient({ now: world.now }).bankWith(),
-        grantType: 'authorization_code',
-        client: () => ({ clientId: 'client-1', clientSecret: 'secret-1' }),
-        keeper: keeperOf(store, '1234567', (slot) => ({
+      const session = sessionWith(
+        world,
+        keeperOf(store, '1234567', (slot) => ({
           isOurs: async (read) => answers.shift() ?? slot.isOurs(read),
         })),
-        world,
-      });
+      );
       expect(await session.current()).toBe('access-1');
       expect(recorded.received).toHaveLength(1);
     });
@@ -294,18 +291,15 @@ describe('a refresh token', () => {
       recorded.expect('POST', TOKEN_PATH, tokens('access-1', 'refresh-1'));
       const { world, store } = await login(0);
       const theirs = await lateSlot(store);
-      const session = openSession({
-        bank: openClient({ now: world.now }).bankWith(),
-        grantType: 'authorization_code',
-        client: () => ({ clientId: 'client-1', clientSecret: 'secret-1' }),
-        keeper: keeperOf(store, '1234567', (slot) => ({
+      const session = sessionWith(
+        world,
+        keeperOf(store, '1234567', (slot) => ({
           async replace(spent, granted) {
             if (spent) await theirs.refuse(spent);
             return slot.replace(spent, granted);
           },
         })),
-        world,
-      });
+      );
       expect(await session.current()).toBe('access-1');
       expect(await loaded(store)).toMatchObject({ accessToken: 'access-1', refreshToken: 'refresh-1' });
     });
@@ -314,26 +308,20 @@ describe('a refresh token', () => {
       recorded.expect('POST', TOKEN_PATH, tokens('access-1', 'refresh-1'));
       const { world, store } = await login(0);
       const keeper = keeperOf(store);
-      const session = openSession({
-        bank: openClient({ now: world.now }).bankWith(),
-        grantType: 'authorization_code',
-        client: () => ({ clientId: 'client-1', clientSecret: 'secret-1' }),
-        keeper: {
-          ...keeper,
-          // Its claim is lost before the bank has answered.
-          async change(work) {
-            const slot = await lateSlot(store);
-            return work({
-              ...slot,
-              isOurs: async () => true,
-              async replace(spent, granted) {
-                await store.forget('1234567');
-                return slot.replace(spent, granted);
-              },
-            });
-          },
+      const session = sessionWith(world, {
+        ...keeper,
+        // Its claim is lost before the bank has answered.
+        async change(work) {
+          const slot = await lateSlot(store);
+          return work({
+            ...slot,
+            isOurs: async () => true,
+            async replace(spent, granted) {
+              await store.forget('1234567');
+              return slot.replace(spent, granted);
+            },
+          });
         },
-        world,
       });
       await expect(session.current()).rejects.toMatchObject({ code: 'not_logged_in' });
       expect(await store.read('1234567')).toBeUndefined();
@@ -343,12 +331,8 @@ describe('a refresh token', () => {
   it('is not gone on with after Ctrl-C, whatever another process has stored', async () => {
     const { world, store } = await login(0);
     const theirs = await lateSlot(store);
-    const session = openSession({
-      bank: openClient({ now: world.now }).bankWith(),
-      grantType: 'authorization_code',
-      client: () => ({ clientId: 'client-1', clientSecret: 'secret-1' }),
-      keeper: keeperOf(store),
-      world: {
+    const session = sessionWith(
+      {
         ...world,
         async finish() {
           await theirs.write({
@@ -359,7 +343,8 @@ describe('a refresh token', () => {
           throw new Psd2Error('interrupted', 'Interrupted');
         },
       },
-    });
+      keeperOf(store),
+    );
     await expect(session.current()).rejects.toMatchObject({ code: 'interrupted' });
   });
 
@@ -370,23 +355,17 @@ describe('a refresh token', () => {
     recorded.expect('POST', TOKEN_PATH, answer);
     const { world, store } = await login(0);
     const steps: string[] = [];
-    const session = openSession({
-      bank: openClient({ now: world.now }).bankWith(),
-      grantType: 'authorization_code',
-      client: () => ({ clientId: 'client-1', clientSecret: 'secret-1' }),
-      keeper: {
-        ...keeperOf(store, '1234567', (slot) => ({
-          replace(spent, granted) {
-            steps.push('write');
-            return slot.replace(spent, granted);
-          },
-        })),
-        async ready() {
-          steps.push('reserve');
-          return async () => void steps.push('give back');
+    const session = sessionWith(world, {
+      ...keeperOf(store, '1234567', (slot) => ({
+        replace(spent, granted) {
+          steps.push('write');
+          return slot.replace(spent, granted);
         },
+      })),
+      async ready() {
+        steps.push('reserve');
+        return async () => void steps.push('give back');
       },
-      world,
     });
     await session.current().catch(() => {});
     expect(steps.slice(0, 2)).toEqual(['reserve', 'give back']);
@@ -395,15 +374,9 @@ describe('a refresh token', () => {
 
   it('is not spent when there is no room for the next one', async () => {
     const { world, store } = await login(0);
-    const session = openSession({
-      bank: openClient({ now: world.now }).bankWith(),
-      grantType: 'authorization_code',
-      client: () => ({ clientId: 'client-1', clientSecret: 'secret-1' }),
-      keeper: {
-        ...keeperOf(store),
-        ready: () => Promise.reject(new Psd2Error('config', 'The disk is full')),
-      },
-      world,
+    const session = sessionWith(world, {
+      ...keeperOf(store),
+      ready: () => Promise.reject(new Psd2Error('config', 'The disk is full')),
     });
     await expect(session.current()).rejects.toMatchObject({ code: 'config' });
     expect(recorded.received).toEqual([]);
@@ -476,13 +449,11 @@ it('a token that was refused is not used again, also where it could not be renew
 describe('tokens that can not be stored', () => {
   const lost = new Psd2Error('config', 'The disk is full', { hint: 'Check the free space.' });
   const sessionThatLoses = (world: SessionSettings['world'], store: Tokens, holder: Holder) =>
-    openSession({
-      bank: openClient({ now: world.now }).bankWith(),
-      grantType: holder === null ? 'client_credentials' : 'authorization_code',
-      client: () => ({ clientId: 'client-1', clientSecret: 'secret-1' }),
-      keeper: keeperOf(store, holder, () => ({ replace: () => Promise.reject(lost) })),
+    sessionWith(
       world,
-    });
+      keeperOf(store, holder, () => ({ replace: () => Promise.reject(lost) })),
+      holder === null ? 'client_credentials' : 'authorization_code',
+    );
 
   it('of a customer mean a new login, which is said', async () => {
     recorded.expect('POST', TOKEN_PATH, tokens('access-1', 'refresh-1'));

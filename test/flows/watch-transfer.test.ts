@@ -4,6 +4,7 @@ import type { TransferEvent, TransferOrder } from '../../src/domain/transfer.ts'
 import { operationStatus } from '../bank/answers.ts';
 import { useClients } from '../bank/client.ts';
 import { useRecordedBank } from '../bank/recorded-bank.ts';
+import { VERIFIED } from '../domain/orders.ts';
 import { newConfigFolder, temporaryFolder } from '../store/temporary-folder.ts';
 import { executionStatus, newTransfer, scriptOf } from './transfers.ts';
 
@@ -13,14 +14,6 @@ const script = scriptOf(recorded);
 const temporary = temporaryFolder();
 
 const INTENT = { requestId: 'request-1', digest: null };
-const VERIFIED: TransferEvent = {
-  type: 'verified',
-  resourceId: 'r1',
-  totalAmount: null,
-  commissions: null,
-  bankName: null,
-  nextStep: 'execute',
-};
 const AT_SCA: TransferEvent[] = [VERIFIED, { type: 'accepted' }, { type: 'sca-started' }];
 const EXECUTED: TransferEvent[] = [
   ...AT_SCA,

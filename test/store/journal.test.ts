@@ -16,7 +16,7 @@ import { createFlowFile } from '../../src/store/files/flow-file.ts';
 import { FileFlows } from '../../src/store/files/flows.ts';
 import type { StoreFolder } from '../../src/store/machine/folder.ts';
 import type { Open } from '../../src/store/ports/flows.ts';
-import { consentCategories, transferOrder, VERIFIED } from '../domain/orders.ts';
+import { transferOrder, VERIFIED } from '../domain/orders.ts';
 import { allOf, begun, opened } from './flows.ts';
 import { newConfigFolder, temporaryFolder } from './temporary-folder.ts';
 
@@ -89,25 +89,6 @@ it('writes an event a line, with its time, and folds them again', async () => {
   });
 });
 
-it('keeps consents beside transfers', async () => {
-  const consent = await begun(journal, 'consent', {
-    transactionId: 't2',
-    customerId: '1234567',
-    categories: consentCategories(),
-  });
-  await consent.record({
-    type: 'requested',
-    resourceId: 'r2',
-    outcomes: [{ name: 'PAYMENTS', outcome: true }],
-  });
-  await begun(journal, 'transfer', { transactionId: 't1', order: transferOrder() });
-
-  expect(consent.current.flow).toMatch(/^co-/);
-  expect(await allOf(journal, 'consent')).toEqual([consent.current]);
-  expect(await journal.find('consent', 'r2')).toEqual(consent.current);
-  expect(await allOf(journal, 'transfer')).toHaveLength(1);
-});
-
 it('keeps other operations beside them, with their data as it was given', async () => {
   const operation = await begun(journal, 'operation', {
     transactionId: 't3',
@@ -136,15 +117,6 @@ it('reads the journals of earlier versions, which know of no further data', asyn
     expect.objectContaining({ event: expect.not.objectContaining({ furtherData: expect.anything() }) }),
   ]);
   expect((await journal.find('transfer', flow)).furtherData).toEqual([]);
-});
-
-it('lists the newest first, and each profile by itself', async () => {
-  const flows: string[] = [];
-  for (const transactionId of ['t1', 't2', 't3'])
-    flows.push((await begun(journal, 'transfer', { transactionId, order: transferOrder() })).current.flow);
-  expect((await allOf(journal, 'transfer')).map(({ flow }) => flow)).toEqual([...flows].reverse());
-  expect(await allOf(openJournal('other'), 'transfer')).toEqual([]);
-  expect(await allOf(openJournal('other'), 'consent')).toEqual([]);
 });
 
 it('is readable by its owner alone: folders 0700, files 0600', async () => {
@@ -179,58 +151,6 @@ it('is not passed over in a list when others can write to it', async () => {
     expect.objectContaining({ code: 'config', hint: `Run: chmod 600 ${pathOf(flow)}` }),
   );
   expect(told).toEqual([]);
-});
-
-describe('a flow is found', () => {
-  it('by its id, the resource id, and any unambiguous prefix of either', async () => {
-    const open = await begun(journal, 'transfer', { transactionId: 't1', order: transferOrder() });
-    await open.record(verified);
-    await begun(journal, 'transfer', { transactionId: 't2', order: transferOrder() });
-    const { flow } = open.current;
-    for (const reference of [flow, flow.slice(0, -1), verified.resourceId, '3f2b']) {
-      expect((await journal.find('transfer', reference)).flow).toBe(flow);
-    }
-  });
-
-  it('by a whole id that is the prefix of another', async () => {
-    const short = await begun(journal, 'transfer', { transactionId: 't1', order: transferOrder() });
-    await short.record({ ...verified, resourceId: 'abc' });
-    const long = await begun(journal, 'transfer', { transactionId: 't2', order: transferOrder() });
-    await long.record({ ...verified, resourceId: 'abcdef' });
-    expect((await journal.find('transfer', 'abc')).flow).toBe(short.current.flow);
-  });
-
-  it('not by what fits several, which are named', async () => {
-    const flows: string[] = [];
-    for (const transactionId of ['t1', 't2'])
-      flows.push((await begun(journal, 'transfer', { transactionId, order: transferOrder() })).current.flow);
-    await expect(journal.find('transfer', 'tr-')).rejects.toThrow(
-      expect.objectContaining({
-        code: 'flow_not_found',
-        message: '"tr-" fits 2 flows',
-        hint: `Give more of it: ${[...flows].reverse().join(', ')}.`,
-      }),
-    );
-  });
-
-  it('not by what fits none, nor a consent as a transfer', async () => {
-    const consent = await begun(journal, 'consent', {
-      transactionId: 't2',
-      customerId: '1234567',
-      categories: consentCategories(),
-    });
-    const { flow } = consent.current;
-    await expect(journal.find('transfer', flow)).rejects.toThrow(
-      expect.objectContaining({ code: 'flow_not_found', message: `No flow of this profile fits "${flow}"` }),
-    );
-  });
-
-  it('not by nothing, even where there is one flow only', async () => {
-    await begun(journal, 'transfer', { transactionId: 't1', order: transferOrder() });
-    await expect(journal.find('transfer', '')).rejects.toThrow(
-      expect.objectContaining({ code: 'flow_not_found', message: 'The id of the flow is empty' }),
-    );
-  });
 });
 
 describe('among many flows', () => {
@@ -320,18 +240,6 @@ describe('among many flows', () => {
     const { flow, createdAt } = (await begin('t1')).current;
     const found = await allOf(journal, 'transfer', { since: new Date(createdAt) });
     expect(found.map((each) => each.flow)).toEqual([flow]);
-  });
-
-  it('a damaged one is told of, and the others are read', async () => {
-    const first = (await begin('t1')).current.flow;
-    const second = (await begin('t2')).current.flow;
-    damage(second);
-    const told: string[] = [];
-    const onDamaged = ({ message }: Error, flow: string) => void told.push(`${flow}: ${message}`);
-    const read = await allOf(journal, 'transfer', { onDamaged });
-    expect(read.map(({ flow }) => flow)).toEqual([first]);
-    expect(told).toEqual([`${second}: The journal ${pathOf(second)} is damaged at line 1`]);
-    await expect(allOf(journal, 'transfer')).rejects.toThrow('is damaged at line 1');
   });
 });
 
@@ -618,19 +526,4 @@ it('a flow whose file is gone cannot be read again', async () => {
   const open = await begun(journal, 'transfer', { transactionId: 't1', order: transferOrder() });
   rmSync(pathOf(open.current.flow));
   await expect(open.reread()).rejects.toThrow(`The file of ${open.current.flow} is gone`);
-});
-
-it('claims a flow for one worker at a time', async () => {
-  const { flow } = (await begun(journal, 'transfer', { transactionId: 't1', order: transferOrder() }))
-    .current;
-  const order: string[] = [];
-  const work = (name: string, flows: FileFlows) =>
-    flows.resume('transfer', flow, async () => {
-      order.push(`${name} begins`);
-      await new Promise((resolve) => setImmediate(resolve));
-      order.push(`${name} ends`);
-    });
-  await Promise.all([work('a', journal), work('b', openJournal('sandbox'))]);
-  expect([order[0]?.slice(2), order[1]?.slice(2)]).toEqual(['begins', 'ends']);
-  expect(order[0]?.[0]).toBe(order[1]?.[0]);
 });

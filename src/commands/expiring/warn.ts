@@ -6,7 +6,7 @@ import { allEndings, certificateEndings, DAY_MS, type Ending, endingBefore } fro
 /** With fewer days left it is worth a warning. */
 export const SOON_DAYS = 14;
 /** With more customers only certificates are looked at: their logins and consents are many files. */
-const MOST_CUSTOMERS = 100;
+export const MOST_CUSTOMERS = 100;
 
 /** What ends soon in words; undefined where nothing does. @param writeTime of ISO 8601, for where the words go */
 export function describeSoon(
@@ -32,12 +32,12 @@ function nameOf({ kind, name, customerId }: Ending): string {
 /**
  * Warns of what ends soon, in one line. What can't be read is no matter of who asks for something else.
  *
- * @param customers that the command is about
+ * @param customers that the command is about; `many` where these are more than are looked at
  */
-export async function warnOfEndings(context: Context, customers: readonly string[]): Promise<void> {
+export async function warnOfEndings(context: Context, customers: readonly string[] | 'many'): Promise<void> {
   try {
     const endings =
-      customers.length > MOST_CUSTOMERS
+      customers === 'many' || customers.length > MOST_CUSTOMERS
         ? await certificateEndings(context)
         : (await allEndings(context)).filter(
             ({ customerId }) => customerId === null || customers.includes(customerId),

@@ -29,6 +29,7 @@ import { customerPortsOf } from '../flow/customer-ports.ts';
 import { notingCalls, notingRefreshes } from './access-notes.ts';
 import { type AccountReads, countingReads } from './account-reads.ts';
 import { callRecorder } from './call-records.ts';
+import { CallTally } from './call-tally.ts';
 import { openSigner } from './keys.ts';
 import { namingSandbox } from './sandbox-down.ts';
 import { customerOf, notLoggedIn } from './store.ts';
@@ -41,6 +42,7 @@ export interface Transport {
   pace: Turns;
   /** What this process does of it. */
   ownPace: Pace;
+  tally: CallTally;
   identity: Identity;
   /** The application's id and secret. @throws Psd2Error `config` when one is not set */
   client(): ClientCredentials;
@@ -117,7 +119,7 @@ export async function openUnattendedBank(context: Context): Promise<CustomerBank
       whose: holder === null ? 'The login of the application' : `The login of customer ${holder}`,
       read: () => tokens.read(holder),
       ready: () => tokens.ready(),
-      change: (work) => tokens.change(holder, work),
+      change: (work) => tokens.change(holder, (slot) => work(transport.tally.countingRenewals(slot))),
     },
     world: context.world,
   });
@@ -193,6 +195,7 @@ export async function openTransport(context: ProfileContext, grant: GrantType): 
   const signing = await openSigner(context, profile, keys, qwac);
   const observe = await callRecorder(context, grant, baseUrl.host);
   const ownPace = openPace(context);
+  const tally = new CallTally(context.tally);
   const { turns } = await context.store();
   const connection = connectToBank(baseUrl, qwac, readPem(profile, 'ca'));
   context.onEnd(() => connection.close());
@@ -201,8 +204,9 @@ export async function openTransport(context: ProfileContext, grant: GrantType): 
     grant,
     connection,
     observe,
-    pace: turns(ownPace),
+    pace: tally.timing(turns(ownPace), () => performance.now()),
     ownPace,
+    tally,
     checkAnswer: answerCheck(readPem(profile, 'bankSigningCertificate')),
     identity: {
       applicationName: applicationNameOf(profile, applicationName),

@@ -4,7 +4,7 @@ import { environmentSettings, parseBaseUrl } from '../../store/machine/settings.
 import type { Context } from '../context.ts';
 import { confirmed } from '../shared/confirmed.ts';
 import { checkSettings } from './settings/check-settings.ts';
-import { type Keep, keepFiles, keeping } from './settings/kept-files.ts';
+import { keepFiles, keeping, type PemSourceOf } from './settings/kept-files.ts';
 import { readSettingOptions, requireSecret } from './settings/read-options.ts';
 import type { SettingOptions } from './settings/setting-options.ts';
 import { profile } from './shape.ts';
@@ -82,7 +82,7 @@ async function readSettings(
   context: Context,
   name: string,
   options: SettingOptions,
-  keep: Keep,
+  keep: PemSourceOf,
 ): Promise<ProfileSettings> {
   const { env, terminal } = context;
   const found = { ...environmentSettings(env), ...(await readSettingOptions(context, options)) };

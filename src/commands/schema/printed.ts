@@ -70,7 +70,11 @@ export const PRINTED: Readonly<Record<string, PrintedData>> = {
   'accounts transactions --export': saved,
   'accounts report': saved,
   'accounts export': saved,
-  sync: { what: 'what was synced', shape: async () => (await import('../sync/shape.ts')).syncReport },
+  'sync run': { what: 'what was synced', shape: async () => (await import('../sync/shape.ts')).syncReport },
+  'sync status': {
+    what: 'how far a round over all customers is',
+    shape: async () => (await import('../sync/shape.ts')).syncStatus,
+  },
   'consent request': aConsent,
   'consent list': { what: 'consents', shape: async () => (await consent()).consents },
   'consent show': aConsent,

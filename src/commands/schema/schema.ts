@@ -53,7 +53,11 @@ function isOfStderr(name: string): boolean {
 }
 
 /** What these groups of commands mean by themselves. */
-const MEANT: Readonly<Record<string, string>> = { transfer: 'transfer create', log: 'log list' };
+const MEANT: Readonly<Record<string, string>> = {
+  transfer: 'transfer create',
+  log: 'log list',
+  sync: 'sync run',
+};
 
 /** @throws Psd2Error `usage` */
 function findCommand(name: string): string {

@@ -32,6 +32,11 @@ export function whole(what: string) {
   return z.int().check(z.describe(what));
 }
 
+/** A number of something that is measured. */
+export function number(what: string) {
+  return z.number().check(z.describe(what));
+}
+
 /** True or false. */
 export function flag(what: string) {
   return z.boolean().check(z.describe(what));

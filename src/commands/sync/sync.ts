@@ -1,151 +1,212 @@
 import { availableParallelism } from 'node:os';
-import type { Pace } from '../../bank/call/pace.ts';
-import { addDays, bankDay, bankLocalTime, type IsoDate, parseDate } from '../../domain/calendar.ts';
+import { setTimeout as delay } from 'node:timers/promises';
+import { addDays, bankDay, type IsoDate, parseDate } from '../../domain/calendar.ts';
 import { Psd2Error } from '../../errors.ts';
 import { DAYS_WITHOUT_SCA } from '../../flows/sync.ts';
-import { cleanText } from '../../terminal/clean.ts';
-import type { Column } from '../../terminal/output/output.ts';
+import type { Round } from '../../store/ports/rounds.ts';
 import type { Context } from '../context.ts';
 import { customerOf } from '../open/store.ts';
+import { readDuration } from '../shared/duration.ts';
 import { keepHeapSmall } from '../shared/keep-heap-small.ts';
 import { readWholeNumber } from '../shared/whole-number.ts';
-import {
-  type CustomerReport,
-  SharedProgress,
-  type SyncedCustomers,
-  type SyncJob,
-  syncCustomers,
-} from './customers.ts';
-import { syncReport } from './shape.ts';
+import { SharedStop, type SyncJob, syncCustomers, type Tell } from './customers.ts';
+import { incomplete, progressLine, report, stopped, warnOfErrors, warnOfSkipped } from './report.ts';
+import { SyncTally } from './tally.ts';
+import type { Shared } from './threads.ts';
+import { SyncWatch } from './watch.ts';
 
 export interface SyncOptions {
-  out: string;
+  out: string | undefined;
   allCustomers: boolean;
   since: string | undefined;
   concurrency: string;
   /** Undefined: all that there are. */
   cores: string | undefined;
   unattendedReads: string;
+  every: string | undefined;
+  metricsFile: string | undefined;
+}
+
+/** The options, read. */
+interface Plan {
+  out: string | undefined;
+  allCustomers: boolean;
+  /** What `--since` says, or undefined. */
+  since: IsoDate | undefined;
+  concurrency: number;
+  cores: number;
+  unattendedReads: number;
+  /** Milliseconds from the beginning of a round to the next. */
+  every: number | undefined;
+}
+
+/** What one run of the command goes with. */
+interface Run {
+  context: Context;
+  plan: Plan;
+  tally: SyncTally;
+  watch: SyncWatch;
+  /** Aborted when no further customer is to be begun, and those at hand are to be finished. */
+  gentle: AbortSignal;
 }
 
 /** Signatures and waits for the disk; Node has four by itself. */
 const POOL_THREADS = 16;
+const LONGEST_EVERY_MS = 7 * 86_400_000;
+/** A round may be begun by others meanwhile, and a database be back: so often is looked. */
+const LOOK_MS = 15_000;
 
 /**
- * `psd2 sync`: brings a folder up to date for each customer. What goes wrong with one customer stops no other.
+ * `psd2 sync`: brings what is kept of each customer up to date. What goes wrong with one customer stops no other.
  *
  * @throws Psd2Error of the first failure, once all customers had their turn
  */
 export async function sync(context: Context, options: SyncOptions): Promise<void> {
-  const today = bankDay(context.world.now());
-  const since =
-    options.since === undefined ? addDays(today, -DAYS_WITHOUT_SCA) : parseDate('--since', options.since);
-  if (since > today) throw new Psd2Error('invalid_date', `--since ${since} is in the future`);
-  if (options.out === '') throw new Psd2Error('usage', '--out names no folder');
-  const concurrency = readWholeNumber('--concurrency', options.concurrency, 1, 99);
-  const cores =
-    options.cores === undefined ? availableParallelism() : readWholeNumber('--cores', options.cores, 1, 999);
-  const unattendedReads = readWholeNumber('--unattended-reads', options.unattendedReads, 1, 9999);
+  const { needsFolder } = await context.home();
+  const plan = readPlan(context, options, needsFolder);
   // Read when the pool is first used, which is later: four threads that wait for the disk would keep signatures waiting.
   process.env.UV_THREADPOOL_SIZE ??= String(POOL_THREADS);
-  const customers = await customersOf(context, options.allCustomers);
-  const { ownPace: pace } = await context.transport();
-
-  const progress = new SharedProgress();
-  const threads = threadsFor(cores, concurrency, customers.length);
-  const jobs = shares(concurrency, threads).map((share) => ({
-    ...{
-      out: options.out,
-      since: options.since === undefined ? undefined : since,
-      today,
-      unattendedReads,
-      customers,
-      progress,
-    },
-    concurrency: share,
-  }));
-  const start = context.world.now().getTime();
-  // A few may have accounts of a million rows. Of many, each is soon done, and looking for garbage often takes a twentieth.
-  if (customers.length < LEAST_CUSTOMERS) keepHeapSmall();
-  const synced = await context.terminal.whileWaiting(
-    () => progressLine(customers.length, progress.done, pace.turns, context.world.now().getTime() - start),
-    syncInThreads(context, pace, jobs),
-  );
-  const reports = synced.flatMap((each) => each.reports);
-  const failures = synced.flatMap((each) => each.failures);
-  if (context.world.signal.aborted) throw stopped(progress.done, customers.length, failures[0]);
-
-  await (await import('../expiring/warn.ts')).warnOfEndings(context, customers);
-  reports.sort((a, b) => a.customerId.localeCompare(b.customerId));
-  const hasSkipped = reports.some(({ status, skipped }) => status === 'waiting' || skipped.length > 0);
-  const nextReadsAt = hasSkipped ? new Date(bankLocalTime(addDays(today, 1), '00:00')).toISOString() : null;
-  if (nextReadsAt !== null) warnOfSkipped(context, reports, unattendedReads, nextReadsAt);
-  report(context, { out: options.out, since, customers: reports, nextReadsAt }, pace.turns);
-  const [first] = failures;
-  if (first) {
-    const incomplete = reports.filter(({ errors }) => errors.length > 0).length;
-    throw new Psd2Error(
-      first.code,
-      `${incomplete} of ${customers.length} customers could not be synced completely; the first failure: ${first.message}`,
-      { ...first.context, hint: first.code === 'sca_required' ? SCA_FIRST : RUN_AGAIN },
-    );
+  const one = plan.allCustomers ? undefined : await customerOf(context);
+  const { ownPace: pace, tally: calls } = await context.transport();
+  const tally = new SyncTally(one !== undefined || (plan.every === undefined && needsFolder));
+  const watch = new SyncWatch(context, tally, { pace, tally: calls }, options.metricsFile);
+  watch.write();
+  const gentle = plan.every === undefined ? new AbortController().signal : context.stopGently();
+  const run: Run = { context, plan, tally, watch, gentle };
+  const rounds = roundsOf(run, one);
+  let today = bankDay(context.world.now());
+  for (;;) {
+    const round = await rounds.next();
+    if (!round) break;
+    today = bankDay(context.world.now());
+    await goRound(run, round, today);
+    if (context.world.signal.aborted) throw stopped(tally, round.size);
+    await warnOfEndings(context, round);
+    if (plan.every === undefined || gentle.aborted) break;
+    endOfRound(run, today);
   }
+  const since = plan.since ?? addDays(today, -DAYS_WITHOUT_SCA);
+  report(context, { ...plan, since, today }, tally, pace.turns);
+  const failure = plan.every === undefined ? incomplete(tally) : interruptedBy(gentle);
+  if (failure) throw failure;
 }
 
-const RUN_AGAIN = 'What was written is good. Run the same psd2 sync again to go on.';
-const SCA_FIRST =
-  'What was written is good. The customer has to be there once: psd2 accounts transactions <productId> sends them to the bank (--customer says whom). Then run the same psd2 sync again.';
-
-/** What an operator is told who has stopped a sync. */
-function stopped(done: number, all: number, failure: Psd2Error | undefined): Psd2Error {
-  const failed = failure ? ` The first failure until then: ${failure.message}.` : '';
-  return new Psd2Error('interrupted', `Interrupted: ${done} of ${all} customers were done`, {
-    hint: `What was read is stored. Run the same psd2 sync again to go on.${failed}`,
-  });
-}
-
-/** @throws Psd2Error `not_logged_in` when there is nobody to sync */
-async function customersOf(context: Context, all: boolean): Promise<string[]> {
-  if (!all) return [await customerOf(context)];
-  if (context.globals.customer !== undefined) {
+/** @throws Psd2Error `usage`, `invalid_date` */
+function readPlan(context: Context, options: SyncOptions, needsFolder: boolean): Plan {
+  const { out, allCustomers } = options;
+  const since = options.since === undefined ? undefined : parseDate('--since', options.since);
+  if (since !== undefined && since > bankDay(context.world.now()))
+    throw new Psd2Error('invalid_date', `--since ${since} is in the future`);
+  if (out === '') throw new Psd2Error('usage', '--out names no folder');
+  if (out === undefined && needsFolder) {
+    throw new Psd2Error('usage', '--out is missing: the folder that the files are written to', {
+      hint: 'Add --out <folder>. With a store in PostgreSQL it can be left out: psd2 store --help.',
+    });
+  }
+  if (options.metricsFile === '') throw new Psd2Error('usage', '--metrics-file names no file');
+  if (allCustomers && context.globals.customer !== undefined) {
     throw new Psd2Error('usage', '--customer and --all-customers contradict each other', {
       hint: 'Leave one of them out.',
     });
   }
-  const customers = await (await context.store()).tokens.customers();
-  if (customers.length > 0) return customers;
-  const { name } = context.profile();
-  throw new Psd2Error('not_logged_in', `Nobody is logged in with the profile ${name}`, {
-    next: [['--profile', name, 'auth', 'login']],
-  });
+  return {
+    ...{ out, allCustomers, since },
+    concurrency: readWholeNumber('--concurrency', options.concurrency, 1, 99),
+    cores:
+      options.cores === undefined
+        ? availableParallelism()
+        : readWholeNumber('--cores', options.cores, 1, 999),
+    unattendedReads: readWholeNumber('--unattended-reads', options.unattendedReads, 1, 9999),
+    every: options.every === undefined ? undefined : readDuration('--every', options.every, LONGEST_EVERY_MS),
+  };
 }
 
-/** The first share on this thread, each other one on a thread of its own. */
-async function syncInThreads(
-  context: Context,
-  pace: Pace,
-  [own, ...others]: SyncJob[],
-): Promise<SyncedCustomers[]> {
-  if (own === undefined) return [];
-  const work = [syncCustomers(context, own)];
-  if (others.length > 0) {
-    const { syncInThread } = await import('./threads.ts');
-    work.push(...others.map((job) => syncInThread(context, job, pace.state)));
-  }
-  // All of them, before one that failed ends the command: what they have read is stored.
-  const ended = await Promise.allSettled(work);
-  return ended.map((outcome) => {
-    if (outcome.status === 'rejected') throw outcome.reason;
-    return outcome.value;
+/** The rounds of a run, one after the other. @param one the customer, where it is not about all of them */
+function roundsOf({ context, plan: { every }, gentle }: Run, one: string | undefined) {
+  const { world } = context;
+  let begun: number | undefined;
+  const join = async (): Promise<Round | { dueIn: number }> => {
+    const rounds = await (await context.store()).rounds();
+    if (one === undefined) return rounds.join(every);
+    const dueIn = begun === undefined ? 0 : begun + (every ?? 0) - world.now().getTime();
+    if (dueIn > 0) return { dueIn };
+    begun = world.now().getTime();
+    return rounds.over([one]);
+  };
+  let isFirst = true;
+  return {
+    /** @returns undefined when the operator has ended it */
+    async next(): Promise<Round | undefined> {
+      for (;;) {
+        if (gentle.aborted) return undefined;
+        const joined = await join().catch(async (error: unknown) => {
+          const rounds = await (await context.store()).rounds();
+          // What was never reached is told of at once.
+          if (isFirst || !rounds.isAway(error)) throw error;
+          return { dueIn: LOOK_MS };
+        });
+        if (!('dueIn' in joined)) {
+          if (joined.size === 0 && isFirst) throw await nobody(context);
+          isFirst = false;
+          return joined;
+        }
+        if (isFirst) saySoon(context, joined.dueIn);
+        isFirst = false;
+        await pause(Math.min(joined.dueIn, LOOK_MS), [world.signal, gentle]);
+        world.signal.throwIfAborted();
+      }
+    },
+  };
+}
+
+function saySoon({ terminal, world }: Context, dueIn: number): void {
+  const at = new Date(world.now().getTime() + dueIn).toISOString();
+  terminal.say(`The last round is not older than --every: the next one begins at ${terminal.writeTime(at)}.`);
+}
+
+/** Ends early, and well, where one of the signals is aborted. */
+async function pause(milliseconds: number, signals: AbortSignal[]): Promise<void> {
+  await delay(milliseconds, undefined, { signal: AbortSignal.any(signals) }).catch(() => {});
+}
+
+async function nobody(context: Context): Promise<Psd2Error> {
+  const { name } = context.profile();
+  return new Psd2Error('not_logged_in', `Nobody is logged in with the profile ${name}`, {
+    next: [['--profile', name, 'auth', 'login']],
   });
 }
 
 /** With fewer customers a thread, its start takes longer than it saves. */
 const LEAST_CUSTOMERS = 100;
 
-/** @returns how many threads to work on */
-function threadsFor(cores: number, concurrency: number, customers: number): number {
-  return Math.max(1, Math.min(cores, concurrency, Math.floor(customers / LEAST_CUSTOMERS)));
+async function goRound(run: Run, round: Round, today: IsoDate): Promise<void> {
+  const { context, plan, tally, watch, gentle } = run;
+  const { ownPace: pace, tally: calls } = await context.transport();
+  const { due } = await round.counts();
+  const threads = Math.max(1, Math.min(plan.cores, plan.concurrency, Math.floor(due / LEAST_CUSTOMERS)));
+  const stop = new SharedStop();
+  const end = () => stop.set();
+  gentle.addEventListener('abort', end);
+  if (gentle.aborted) end();
+  const { out, since, unattendedReads } = plan;
+  const jobs = shares(plan.concurrency, threads).map(
+    (concurrency): SyncJob => ({ out, since, today, unattendedReads, stop, concurrency }),
+  );
+  // A few may have accounts of a million rows. Of many, each is soon done, and looking for garbage often takes a twentieth.
+  if (due < LEAST_CUSTOMERS) keepHeapSmall();
+  const start = context.world.now().getTime();
+  const before = { customers: tally.totals.customers, calls: pace.turns };
+  const line = () => {
+    const own = tally.totals.customers - before.customers;
+    const done = Math.max(own, 'customers' in round.share ? 0 : round.size - (watch.due ?? round.size));
+    return progressLine(round.size, done, pace.turns - before.calls, context.world.now().getTime() - start);
+  };
+  const shared = { round: round.share, pace: pace.state, tally: calls.state };
+  const tell: Tell = (each, failure) => tally.add(each, failure);
+  await watch.during(round, plan.allCustomers, () =>
+    context.terminal.whileWaiting(line, syncInThreads(context, round, jobs, shared, tell)),
+  );
+  gentle.removeEventListener('abort', end);
 }
 
 /** A number in `count` parts that differ by at most one. */
@@ -153,73 +214,42 @@ function shares(whole: number, count: number): number[] {
   return Array.from({ length: count }, (_, index) => Math.floor((whole + index) / count));
 }
 
-/** @param at when they may be read again, ISO 8601 */
-function warnOfSkipped({ terminal }: Context, reports: CustomerReport[], budget: number, at: string): void {
-  const customers = reports.filter(({ status }) => status === 'waiting').length;
-  const accounts = reports.reduce((all, { skipped }) => all + skipped.length, 0);
-  const skipped = [
-    ...(customers > 0 ? [`${customers} customer${customers === 1 ? '' : 's'}`] : []),
-    ...(accounts > 0 ? [`${accounts} account${accounts === 1 ? '' : 's'}`] : []),
-  ];
-  terminal.warn(
-    `Skipped: ${skipped.join(' and ')}, read ${budget} time${budget === 1 ? '' : 's'} today without the customer (--unattended-reads). They may be read again from ${terminal.writeTime(at)}.`,
-  );
-}
-
-const TOTAL_FIELDS: Column<SyncReport>[] = [
-  { title: 'Folder', value: ({ out }) => out },
-  { title: 'Customers', value: ({ customers }) => String(customers.length) },
-  { title: 'Completely synced', value: ({ totals }) => String(totals.synced) },
-  { title: 'Accounts', value: ({ totals }) => String(totals.accounts) },
-  { title: 'New transactions', value: ({ totals }) => String(totals.newTransactions) },
-  { title: 'Pending', value: ({ totals }) => String(totals.pending) },
-  { title: 'Calls', value: ({ totals }) => String(totals.calls) },
-];
-
-/** What a sync did. */
-interface SyncReport {
-  out: string;
-  since: IsoDate;
-  /** ISO 8601; null where nothing was skipped. */
-  nextReadsAt: string | null;
-  totals: { synced: number; accounts: number; newTransactions: number; pending: number; calls: number };
-  customers: CustomerReport[];
-}
-
-function report({ output, terminal }: Context, done: Omit<SyncReport, 'totals'>, calls: number): void {
-  const { customers } = done;
-  const sum = (of: (customer: CustomerReport) => number) =>
-    customers.reduce((all, each) => all + of(each), 0);
-  const totals = {
-    synced: customers.filter(({ status }) => status === 'synced').length,
-    accounts: sum(({ accounts }) => accounts),
-    newTransactions: sum(({ newTransactions }) => newTransactions),
-    pending: sum(({ pending }) => pending),
-    calls,
-  };
-  for (const { customerId, errors } of customers) {
-    for (const { productId, message } of errors) {
-      terminal.warn(
-        cleanText(`Customer ${customerId}${productId ? `, product ${productId}` : ''}: ${message}`),
-      );
-    }
+/** The first share on this thread, each other one on a thread of its own. */
+async function syncInThreads(
+  context: Context,
+  round: Round,
+  [own, ...others]: SyncJob[],
+  shared: Shared,
+  tell: Tell,
+): Promise<void> {
+  if (own === undefined) return;
+  const work = [syncCustomers(context, own, round, tell)];
+  if (others.length > 0) {
+    const { syncInThread } = await import('./threads.ts');
+    work.push(...others.map((job) => syncInThread(context, job, shared, tell)));
   }
-  output.record({ ...done, totals }, TOTAL_FIELDS, syncReport);
+  // All of them, before one that failed ends the command: what they have read is stored.
+  for (const outcome of await Promise.allSettled(work))
+    if (outcome.status === 'rejected') throw outcome.reason;
 }
 
-const BAR_WIDTH = 20;
-
-/** For example `[=====>              ] 120 of 500 customers, 35.2 calls/s, 1 min left`. */
-function progressLine(all: number, done: number, calls: number, milliseconds: number): string {
-  const filled = Math.floor((done / all) * BAR_WIDTH);
-  const bar = `${'='.repeat(filled)}${filled < BAR_WIDTH ? '>' : ''}`.padEnd(BAR_WIDTH);
-  const seconds = milliseconds / 1000;
-  const left = done === 0 ? '' : `, ${writeDuration((seconds / done) * (all - done))} left`;
-  const rate = seconds < 1 ? '' : `, ${(calls / seconds).toFixed(1)} calls/s`;
-  return `[${bar}] ${done} of ${all} customers${rate}${left}`;
+async function warnOfEndings(context: Context, { share, size }: Round): Promise<void> {
+  const { MOST_CUSTOMERS, warnOfEndings: warn } = await import('../expiring/warn.ts');
+  if ('customers' in share) await warn(context, share.customers);
+  else await warn(context, size > MOST_CUSTOMERS ? 'many' : await (await context.store()).tokens.customers());
 }
 
-function writeDuration(seconds: number): string {
-  if (seconds < 90) return `${Math.ceil(seconds)} s`;
-  return seconds < 5400 ? `${Math.round(seconds / 60)} min` : `${(seconds / 3600).toFixed(1)} h`;
+/** Says what a round did, before the next one. */
+function endOfRound({ context, plan, tally }: Run, today: IsoDate): void {
+  warnOfSkipped(context, tally, { ...plan, today });
+  warnOfErrors(context, tally.reports);
+  const { customers, synced } = tally.totals;
+  context.terminal.say(`A round has ended: ${synced} of ${customers} customers are completely synced.`);
+  tally.endRound();
+}
+
+/** SIGTERM is how a service is ended; Ctrl-C is an interruption. */
+function interruptedBy(gentle: AbortSignal): Psd2Error | undefined {
+  if (!gentle.aborted || gentle.reason === 'SIGTERM') return undefined;
+  return new Psd2Error('interrupted', 'Interrupted: the customers at hand were finished');
 }

@@ -1,17 +1,20 @@
 import type { Worker } from 'node:worker_threads';
 import type { PaceState } from '../../bank/call/pace.ts';
 import { type ErrorCode, type ErrorContext, Psd2Error } from '../../errors.ts';
+import type { RoundShare } from '../../store/ports/rounds.ts';
 import { cleanText } from '../../terminal/clean.ts';
 import type { Context, Globals } from '../context.ts';
-import type { CustomerReport, SyncedCustomers, SyncJob } from './customers.ts';
+import type { CustomerReport, SharedStop, SyncJob, Tell } from './customers.ts';
 
 /** What a further thread of `psd2 sync` is started with. */
 export interface ThreadStart {
   globals: Globals;
   sources: Record<Parameters<Context['sourceOf']>[0], ReturnType<Context['sourceOf']>>;
-  job: Omit<SyncJob, 'progress'>;
-  counts: Int32Array<SharedArrayBuffer>;
+  job: Omit<SyncJob, 'stop'>;
+  round: RoundShare;
+  stop: SharedStop['state'];
   pace: PaceState;
+  tally: SharedArrayBuffer;
 }
 
 /** What a thread says to the one that started it. */
@@ -23,7 +26,7 @@ export type ThreadMessage =
   | { finished: string }
   /** It could not begin, and has taken no customer. */
   | { unable: string }
-  | { reports: CustomerReport[]; failures: ThreadFailure[] };
+  | { report: CustomerReport; failure: ThreadFailure | undefined };
 
 /** A Psd2Error, as it goes from thread to thread. */
 export interface ThreadFailure {
@@ -40,19 +43,26 @@ export function toThreadFailure({ code, message, context }: Psd2Error): ThreadFa
   return { code, message, context: rest };
 }
 
+/** What the threads of a sync share. */
+export interface Shared {
+  round: RoundShare;
+  pace: PaceState;
+  tally: SharedArrayBuffer;
+}
+
 /**
- * Starts a further thread for customers that no other one has begun. It makes calls over connections of its own.
+ * Starts a further thread for customers that no other one has begun. It makes calls over connections of its own. Resolves
+ * when it has ended, also when the operator interrupts.
  *
- * @returns what it has synced, also when the operator interrupts; it has ended then
  * @throws Error that it ended with: a bug of ours
  */
 export async function syncInThread(
   context: Context,
-  job: SyncJob,
-  pace: PaceState,
-): Promise<SyncedCustomers> {
+  { stop, ...job }: SyncJob,
+  shared: Shared,
+  tell: Tell,
+): Promise<void> {
   const { Worker } = await import('node:worker_threads');
-  const { progress, ...rest } = job;
   const start: ThreadStart = {
     globals: context.globals,
     sources: {
@@ -63,24 +73,23 @@ export async function syncInThread(
       lang: context.sourceOf('lang'),
       trace: context.sourceOf('trace'),
     },
-    job: rest,
-    counts: progress.counts,
-    pace,
+    job,
+    stop: stop.state,
+    ...shared,
   };
   const worker = new Worker(new URL('../sync-thread.js', import.meta.url), { workerData: start });
   const { signal } = context.world;
-  const stop = () => worker.postMessage(STOP);
-  signal.addEventListener('abort', stop);
+  const interrupt = () => worker.postMessage(STOP);
+  signal.addEventListener('abort', interrupt);
   try {
-    return await resultOf(worker, context);
+    await endOf(worker, context, tell);
   } finally {
-    signal.removeEventListener('abort', stop);
+    signal.removeEventListener('abort', interrupt);
   }
 }
 
-function resultOf(worker: Worker, { terminal, world }: Context): Promise<SyncedCustomers> {
+function endOf(worker: Worker, { terminal, world }: Context, tell: Tell): Promise<void> {
   return new Promise((resolve, reject) => {
-    let synced: SyncedCustomers = { reports: [], failures: [] };
     const unfinished = new Map<string, () => void>();
     const begin = (id: string, atStake: string) => {
       const work = () => new Promise<void>((finished) => unfinished.set(id, finished));
@@ -95,16 +104,14 @@ function resultOf(worker: Worker, { terminal, world }: Context): Promise<SyncedC
       else if ('unable' in message)
         terminal.warn(cleanText(`A further core could not be used: ${message.unable}`));
       else {
-        const failures = message.failures.map(
-          (failure) => new Psd2Error(failure.code, failure.message, failure.context),
-        );
-        synced = { reports: message.reports, failures };
+        const { report, failure } = message;
+        tell(report, failure && new Psd2Error(failure.code, failure.message, failure.context));
       }
     });
     worker.once('error', reject);
     worker.once('exit', () => {
       for (const finished of unfinished.values()) finished();
-      resolve(synced);
+      resolve();
     });
   });
 }

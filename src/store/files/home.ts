@@ -27,9 +27,14 @@ export function openFiles({ folder, vaultOf, notice, now, random, onFlow }: Stor
     // What each process keeps by itself is all there is.
     turns: (own) => own,
     sync: (out = join(folder.root, 'sync')) => syncInto(out, assertHere),
+    rounds: async () => {
+      const { FileRounds } = await import('./rounds.ts');
+      return new FileRounds(folder.tokens(profile), () => open(profile, bank).tokens.customers(), now);
+    },
   });
   return {
     place: `in ${folder.root}`,
+    needsFolder: true,
     open: (profile, bank) => {
       assertHere();
       return open(profile, bank);

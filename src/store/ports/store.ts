@@ -1,6 +1,7 @@
 import type { AccessNotes, UnattendedReads } from './access.ts';
 import type { CallCount, Turns } from './calls.ts';
 import type { Flows, Kind } from './flows.ts';
+import type { Rounds } from './rounds.ts';
 import type { Sync } from './sync.ts';
 import type { Tokens } from './tokens.ts';
 
@@ -12,6 +13,8 @@ import type { Tokens } from './tokens.ts';
 export interface Store {
   /** Which home, as the end of a sentence: `in /home/ada/.config/psd2`. Never a password. */
   readonly place: string;
+  /** The rows of a sync go into a folder, which has to be named. */
+  readonly needsFolder: boolean;
   /**
    * What is kept of one profile. Nothing is read or connected to before it is asked for.
    *
@@ -40,8 +43,9 @@ export interface ProfileData {
    * @param own that of this process; a home of one machine has no other
    */
   turns(own: Turns): Turns;
-  /** @param out the folder of `--out`; a home that needs none may be given none */
+  /** @param out the folder of `--out`; a home that needs none may be given none, and writes there besides where it is given */
   sync(out: string | undefined): Sync;
+  rounds(): Promise<Rounds>;
 }
 
 /** What `psd2 doctor` says of a part of the home. Folders of this machine, with their owners and modes, are looked at by itself. */

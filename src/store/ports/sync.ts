@@ -40,7 +40,7 @@ export interface SyncTarget {
    * @param readsAll rows of any day may come again, and not only those that were not settled
    */
   booked(productId: string, readsAll: boolean): Promise<BookedRows>;
-  /** @param name `accounts`, `balances` or `pending/<productId>`: what is as it is now */
+  /** @param name `accounts`, `balances`, `balances/<productId>` or `pending/<productId>`: what is as it is now */
   replace(name: string, rows: readonly object[]): void;
   /**
    * To be said after the rows it tells of were appended.

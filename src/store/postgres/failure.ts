@@ -130,8 +130,22 @@ export function isPassing(error: unknown): boolean {
   return PASSING.includes(codeOf(error));
 }
 
+/** Failures that may be over in a moment. */
+const passing = new WeakSet<Psd2Error>();
+
+/** Whether it is a {@link storeFailure} after which the same may go well when the database is back. */
+export function isAway(error: unknown): boolean {
+  return error instanceof Psd2Error && passing.has(error);
+}
+
 /** @param shown host, port and database. @returns what the operator is told of it: never a password */
 export function storeFailure(shown: string, error: unknown): Psd2Error {
+  const failure = describe(shown, error);
+  if (isPassing(error)) passing.add(failure);
+  return failure;
+}
+
+function describe(shown: string, error: unknown): Psd2Error {
   // What psd2.refuse_moved says, with the other store's place.
   if (codeOf(error) === 'PD001' && error instanceof Error)
     return movedAway(`PostgreSQL at ${shown}`, error.message);

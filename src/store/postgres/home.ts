@@ -2,6 +2,7 @@ import * as z from 'zod/mini';
 import { Psd2Error } from '../../errors.ts';
 import type { StoreSettings } from '../open.ts';
 import type { ProfileData, Store, StoreCheck, StoreStatus } from '../ports/store.ts';
+import type { Sync } from '../ports/sync.ts';
 import type { KeySources } from '../secrets/vault.ts';
 import { PostgresAccessNotes, PostgresUnattendedReads } from './access.ts';
 import { type Address, parseAddress } from './address.ts';
@@ -42,6 +43,7 @@ const MOST_CLOCK_DIFFERENCE_MS = 5_000;
 /** The store in PostgreSQL (store page, "One store, two homes"). */
 export class PostgresStore implements Store {
   readonly place: string;
+  readonly needsFolder = false;
   readonly #database: Database;
   readonly #world: PostgresWorld;
 
@@ -61,7 +63,11 @@ export class PostgresStore implements Store {
       notes: new PostgresAccessNotes(this.#database, profile),
       reads: new PostgresUnattendedReads(this.#database, profile),
       turns: (own) => new PostgresTurns(this.#database, profile, this.#world, own),
-      sync: () => new PostgresSync(this.#database, profile, claims),
+      sync: (out) => {
+        const inDatabase = new PostgresSync(this.#database, profile, claims);
+        return out === undefined ? inDatabase : besides(inDatabase, out);
+      },
+      rounds: async () => new (await import('./rounds.ts')).PostgresRounds(this.#database, profile),
     };
   }
 
@@ -137,6 +143,17 @@ export class PostgresStore implements Store {
       };
     }
   }
+}
+
+/** With `--out` files are written besides. */
+function besides(inDatabase: Sync, out: string): Sync {
+  return {
+    run: async (signal, work) => {
+      const { syncIntoFolder } = await import('../files/sync/into-folder.ts');
+      const { syncIntoBoth } = await import('../sync-into-both.ts');
+      return syncIntoBoth(inDatabase, syncIntoFolder(out)).run(signal, work);
+    },
+  };
 }
 
 function schemaCheck(version: number): StoreCheck {

@@ -235,6 +235,49 @@ create table psd2.sync_progress (
   synced_at timestamptz not null default transaction_timestamp(),
   primary key (profile, customer_id, product_id)
 );
+
+-- The rounds of psd2 sync --all-customers.
+create table psd2.sync_rounds (
+  profile text not null,
+  round integer not null,
+  begun_at timestamptz not null,
+  ended_at timestamptz,
+  primary key (profile, round)
+);
+
+-- Who takes part. A worker whose time is over gives back what it had.
+create table psd2.sync_workers (
+  profile text not null,
+  worker text not null,
+  name text not null,
+  until timestamptz not null,
+  primary key (profile, worker)
+);
+create trigger sync_workers_here before insert on psd2.sync_workers for each statement execute function psd2.refuse_moved();
+
+-- Whose turn it is: who was finished before the round began is due. The number grows each time a customer is dealt.
+create table psd2.sync_customers (
+  profile text not null,
+  customer_id text not null,
+  finished_at timestamptz not null default '-infinity',
+  worker text,
+  number bigint not null default 0,
+  status text,
+  code text,
+  message text,
+  primary key (profile, customer_id)
+);
+create index sync_customers_due on psd2.sync_customers (profile, finished_at, customer_id) where worker is null;
+create index sync_customers_dealt on psd2.sync_customers (profile, worker) where worker is not null;
+
+-- What was done in the last minutes, by all workers.
+create table psd2.sync_minutes (
+  profile text not null,
+  minute timestamptz not null,
+  calls integer not null,
+  customers integer not null,
+  primary key (profile, minute)
+);
 `,
 ];
 

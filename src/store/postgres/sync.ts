@@ -244,13 +244,23 @@ class CustomerTarget implements SyncTarget {
          from json_to_recordset($3::json) as r (${Object.values(ACCOUNT_COLUMNS).join(', ')})`,
         [...this.#address, asColumns(rows, ACCOUNT_COLUMNS)],
       );
-    } else if (name === 'balances') await this.#replaceBalances(statements, rows);
-    else await this.#replacePending(statements, name.slice('pending/'.length), rows);
+    } else if (name.startsWith('balances')) {
+      const [, product = null] = name.split('/');
+      await this.#replaceBalances(statements, product, rows);
+    } else await this.#replacePending(statements, name.slice('pending/'.length), rows);
   }
 
-  async #replaceBalances(statements: Statements, rows: readonly object[]): Promise<void> {
+  /** @param product of whom alone they are; null for all of the customer's */
+  async #replaceBalances(
+    statements: Statements,
+    product: string | null,
+    rows: readonly object[],
+  ): Promise<void> {
     const balances = rows.flatMap((row) => {
-      const { productId, asOf, ...amounts } = balanceRow.parse(row);
+      const { productId, asOf, ...amounts } = balanceRow.parse({
+        ...(product !== null && { productId: product }),
+        ...row,
+      });
       return BALANCE_KINDS.flatMap((kind) => {
         const balance = money.parse(amounts[kind]);
         return balance
@@ -260,8 +270,8 @@ class CustomerTarget implements SyncTarget {
     });
     await statements.query(
       z.unknown(),
-      'delete from psd2.balances where profile = $1 and customer_id = $2',
-      this.#address,
+      `delete from psd2.balances where profile = $1 and customer_id = $2 and ($3::text is null or product_id = $3)`,
+      [...this.#address, product],
     );
     await statements.query(
       z.unknown(),

@@ -1,13 +1,18 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import * as z from 'zod/mini';
 import { Psd2Error } from '../../errors.ts';
 import type { Holder, ReadTokens, StoredLogin, StoredTokens, TokenSlot, Tokens } from '../ports/tokens.ts';
 import { type Place, sealed } from '../secrets/sealed.ts';
 import type { Claim, Claims } from './claims.ts';
 import { type Database, LostAnswer } from './database.ts';
+import { isAway } from './failure.ts';
 import type { Keys } from './keys.ts';
 
 /** A token call may take its whole time limit, several times over. */
 const LONGEST_RENEWAL_MS = 150_000;
+/** What the bank has given it gives once: a database that is away is waited for. */
+const LONGEST_OUTAGE_MS = 120_000;
+const PAUSE_MS = 500;
 
 export const tokenSecrets = z.object({
   accessToken: z.nullable(z.string()),
@@ -142,15 +147,16 @@ export class PostgresTokens implements Tokens {
           if (await this.#put(holder, before?.generation ?? 0, tokens)) return;
         }
       },
-      replace: async (spent, tokens) => {
-        for (;;) {
-          const before = await this.#newest(holder);
-          // The claim is not asked for: what the bank has given for a refresh token would be lost with it.
-          const isSpent = before?.secrets && before.origin === (spent?.origin ?? spent?.generation);
-          if (spent && !isSpent) return this.read(holder);
-          if (await this.#put(holder, before?.generation ?? 0, tokens)) return tokens;
-        }
-      },
+      replace: (spent, tokens) =>
+        whenBack(async () => {
+          for (;;) {
+            const before = await this.#newest(holder);
+            // The claim is not asked for: what the bank has given for a refresh token would be lost with it.
+            const isSpent = before?.secrets && before.origin === (spent?.origin ?? spent?.generation);
+            if (spent && !isSpent) return this.read(holder);
+            if (await this.#put(holder, before?.generation ?? 0, tokens)) return tokens;
+          }
+        }),
       refuse: async ({ generation, origin = generation, ...tokens }) => {
         const ended = { ...tokens, refreshToken: null, refreshTokenExpiresAt: null };
         await this.#put(holder, generation, ended, origin);
@@ -257,6 +263,19 @@ export class PostgresTokens implements Tokens {
       { what, patienceMs: LONGEST_RENEWAL_MS, signal },
       work,
     );
+  }
+}
+
+/** Repeats what failed since the database is away. What was written before its answer was lost is found written. */
+async function whenBack<T>(work: () => Promise<T>): Promise<T> {
+  const until = performance.now() + LONGEST_OUTAGE_MS;
+  for (;;) {
+    try {
+      return await work();
+    } catch (error) {
+      if (!isAway(error) || performance.now() > until) throw error;
+      await delay(PAUSE_MS);
+    }
   }
 }
 

@@ -4,6 +4,7 @@ import { consentCategories, transferOrder, VERIFIED } from '../../domain/orders.
 import { allOf, begun, opened } from '../flows.ts';
 import { newConfigFolder, temporaryFolder } from '../temporary-folder.ts';
 import { HOMES, type Place } from './homes.ts';
+import { orderOf } from './overlap.ts';
 
 const temporary = temporaryFolder();
 const SENT = { requestId: 'q1', digest: 'SHA-256=x' };
@@ -29,7 +30,7 @@ describe.each(HOMES)('the flows in $name', ({ open }) => {
     await transfer.record({ type: 'verify-sent', ...SENT });
     expect(await transfer.record({ ...VERIFIED, resourceId: 'r1' })).toBe(transfer.current);
     const { flow } = transfer.current;
-    for (const reference of [flow, flow.slice(0, -1), 'r1'])
+    for (const reference of [flow, flow.slice(0, -1), 'r1', 'r'])
       expect(await others.find('transfer', reference)).toEqual(transfer.current);
     const moments = await others.history(flow);
     expect(moments?.map(({ type }) => type)).toEqual(['created', 'verify-sent', 'verified']);
@@ -44,25 +45,40 @@ describe.each(HOMES)('the flows in $name', ({ open }) => {
       customerId: '1234567',
       categories: consentCategories(),
     });
+    await consent.record({ type: 'requested', resourceId: 'r2', outcomes: [] });
+    expect(consent.current.flow).toMatch(/^co-/);
     expect(await allOf(flows, 'transfer')).toEqual([second.current, first.current]);
     expect(await allOf(others, 'consent')).toEqual([consent.current]);
+    expect(await others.find('consent', 'r2')).toEqual(consent.current);
+    const profile = (await place.worker()).open('other').flows;
+    expect([await allOf(profile, 'transfer'), await allOf(profile, 'consent')]).toEqual([[], []]);
     await expect(flows.find('transfer', consent.current.flow)).rejects.toMatchObject({
       code: 'flow_not_found',
+      message: `No flow of this profile fits "${consent.current.flow}"`,
     });
-    await expect(flows.find('transfer', 'tr-')).rejects.toMatchObject({ message: '"tr-" fits 2 flows' });
-    await expect(flows.find('transfer', '')).rejects.toMatchObject({ code: 'flow_not_found' });
+    await expect(flows.find('transfer', 'tr-')).rejects.toMatchObject({
+      code: 'flow_not_found',
+      message: '"tr-" fits 2 flows',
+      hint: `Give more of it: ${second.current.flow}, ${first.current.flow}.`,
+    });
+  });
+
+  it('are found by a whole id that is the beginning of another, and never by nothing', async () => {
+    const short = await begun(flows, 'transfer', order());
+    await expect(others.find('transfer', '')).rejects.toMatchObject({
+      code: 'flow_not_found',
+      message: 'The id of the flow is empty',
+    });
+    await short.record({ ...VERIFIED, resourceId: 'abc' });
+    const long = await begun(flows, 'transfer', order());
+    await long.record({ ...VERIFIED, resourceId: 'abcdef' });
+    expect(await others.find('transfer', 'abc')).toEqual(short.current);
   });
 
   it('are worked on by one worker at a time', async () => {
     const { flow } = (await begun(flows, 'transfer', order())).current;
-    const steps: string[] = [];
-    const work = (store: Flows) =>
-      store.resume('transfer', flow, async () => {
-        steps.push('begins');
-        await new Promise((resolve) => setImmediate(resolve));
-        steps.push('ends');
-      });
-    await Promise.all([work(flows), work(others)]);
+    const work = (store: Flows) => (atWork: () => Promise<void>) => store.resume('transfer', flow, atWork);
+    const steps = await orderOf([work(flows), work(others)], () => others.find('transfer', flow));
     expect(steps).toEqual(['begins', 'ends', 'begins', 'ends']);
   });
 

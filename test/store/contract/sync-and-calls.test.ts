@@ -4,6 +4,7 @@ import type { ProfileData } from '../../../src/store/ports/store.ts';
 import type { SyncTarget } from '../../../src/store/ports/sync.ts';
 import { newConfigFolder, temporaryFolder } from '../temporary-folder.ts';
 import { HOMES, type Place } from './homes.ts';
+import { orderOf } from './overlap.ts';
 
 const temporary = temporaryFolder();
 const [first, second] = [parseDate('--date', '2026-11-20'), parseDate('--date', '2026-11-21')];
@@ -58,15 +59,22 @@ describe.each(HOMES)('$name', ({ open }) => {
     });
   });
 
+  it('keeps the balances of one product, and leaves those of the others', async () => {
+    const balance = (amount: string) => ({ accountBalance: { amount, currency: 'EUR' }, asOf: '2026-11-21' });
+    await sync(data, async (to) => {
+      to.replace('balances', [
+        { productId: 'A1', ...balance('1.00') },
+        { productId: 'A2', ...balance('2.00') },
+      ]);
+    });
+    await sync(others, async (to) => to.replace('balances/A1', [balance('3.00')]));
+    const kept = place.everything();
+    expect(['1.00', '2.00', '3.00'].map((amount) => kept.includes(amount))).toEqual([false, true, true]);
+  });
+
   it('lets one worker at a time work on a customer', async () => {
-    const steps: string[] = [];
-    const work = (of: ProfileData) =>
-      sync(of, async () => {
-        steps.push('begins');
-        await new Promise((resolve) => setImmediate(resolve));
-        steps.push('ends');
-      });
-    await Promise.all([work(data), work(others)]);
+    const work = (of: ProfileData) => (atWork: () => Promise<void>) => sync(of, atWork);
+    const steps = await orderOf([work(data), work(others)], () => others.calls.on(first));
     expect(steps).toEqual(['begins', 'ends', 'begins', 'ends']);
   });
 });

@@ -2,6 +2,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import type { ReadTokens, StoredTokens, Tokens } from '../../../src/store/ports/tokens.ts';
 import { newConfigFolder, temporaryFolder } from '../temporary-folder.ts';
 import { HOMES, type Place } from './homes.ts';
+import { orderOf } from './overlap.ts';
 
 const temporary = temporaryFolder();
 const BANK = new URL('https://bank.example/psd2');
@@ -12,6 +13,7 @@ const login: StoredTokens = {
   refreshToken: 'secret-refresh-1',
   refreshTokenExpiresAt: null,
   scope: 'oob',
+  apiTrackId: '0123456789',
 };
 const renewed: StoredTokens = { ...login, accessToken: 'secret-access-2', refreshToken: 'secret-refresh-2' };
 
@@ -36,20 +38,60 @@ describe.each(HOMES)('the tokens in $name', ({ open }) => {
     await write(tokens, login);
     expect(await others.read(CUSTOMER)).toMatchObject(login);
     expect(await others.read(null)).toBeUndefined();
-    const elsewhere = (await place.worker()).open('bank', new URL('https://other.example')).tokens;
-    expect(await elsewhere.read(CUSTOMER)).toBeUndefined();
-    expect(await (await place.worker()).open('other', BANK).tokens.read(CUSTOMER)).toBeUndefined();
+    const worker = await place.worker();
+    for (const bank of [
+      'https://other.example/psd2',
+      'https://bank.example/',
+      'https://bank.example:8443/psd2',
+    ])
+      expect(await worker.open('bank', new URL(bank)).tokens.read(CUSTOMER)).toBeUndefined();
+    expect(await worker.open('other', BANK).tokens.read(CUSTOMER)).toBeUndefined();
+  });
+
+  it('of each customer and of the application are kept and forgotten by themselves', async () => {
+    await write(tokens, login);
+    await tokens.change('7654321', (slot) => slot.write({ ...login, accessToken: 'secret-access-2' }));
+    await tokens.change(null, (slot) => slot.write({ ...login, accessToken: 'secret-application' }));
+    const kept = () =>
+      Promise.all(
+        [CUSTOMER, '7654321', null].map(async (holder) => (await others.read(holder))?.accessToken),
+      );
+    expect(await kept()).toEqual(['secret-access-1', 'secret-access-2', 'secret-application']);
+    await tokens.forget(CUSTOMER);
+    await tokens.forget(CUSTOMER);
+    expect(await kept()).toEqual([undefined, 'secret-access-2', 'secret-application']);
+  });
+
+  it('are told with the customer who logged in last', async () => {
+    expect(await tokens.last()).toBeUndefined();
+    await tokens.remember(CUSTOMER);
+    await tokens.remember('7654321');
+    expect(await others.last()).toBe('7654321');
+  });
+
+  it.each([false, true])(
+    'take the place of the spent ones, which were encrypted anew since (and refused then: %s)',
+    async (isRefused) => {
+      await write(tokens, login);
+      const spent = await read(tokens);
+      await others.rewrite();
+      if (isRefused) await others.change(CUSTOMER, async (slot) => slot.refuse(await read(others)));
+      await tokens.change(CUSTOMER, (slot) => slot.replace(spent, renewed));
+      expect(await others.read(CUSTOMER)).toMatchObject(renewed);
+    },
+  );
+
+  it('take the place of the spent ones, which were read after they were encrypted anew', async () => {
+    await write(tokens, login);
+    await others.rewrite();
+    const spent = await read(tokens);
+    await tokens.change(CUSTOMER, (slot) => slot.replace(spent, renewed));
+    expect(await others.read(CUSTOMER)).toMatchObject(renewed);
   });
 
   it('are changed by one worker at a time', async () => {
-    const steps: string[] = [];
-    const work = (store: Tokens) =>
-      store.change(CUSTOMER, async () => {
-        steps.push('begins');
-        await new Promise((resolve) => setImmediate(resolve));
-        steps.push('ends');
-      });
-    await Promise.all([work(tokens), work(others)]);
+    const work = (store: Tokens) => (atWork: () => Promise<void>) => store.change(CUSTOMER, atWork);
+    const steps = await orderOf([work(tokens), work(others)], () => others.read(CUSTOMER));
     expect(steps).toEqual(['begins', 'ends', 'begins', 'ends']);
   });
 
@@ -97,10 +139,11 @@ describe.each(HOMES)('the tokens in $name', ({ open }) => {
   });
 
   it('are all gone when all are forgotten', async () => {
+    await tokens.change('7654321', (slot) => slot.write(login));
     await write(tokens, login);
     await tokens.remember(CUSTOMER);
     await tokens.change(null, (slot) => slot.write(login));
-    expect([await others.customers(), await others.last()]).toEqual([[CUSTOMER], CUSTOMER]);
+    expect([await others.customers(), await others.last()]).toEqual([[CUSTOMER, '7654321'], CUSTOMER]);
     await others.forgetAll();
     expect([await tokens.customers(), await tokens.last()]).toEqual([[], undefined]);
     expect([await tokens.read(CUSTOMER), await tokens.read(null)]).toEqual([undefined, undefined]);

@@ -4,10 +4,10 @@ import type { PemSource, ProfileSettings } from '../../../store/machine/profiles
 import { PEM_SETTINGS, type PemSetting, readSource } from '../../../store/machine/settings.ts';
 
 /** How a file becomes part of a profile: its contents, or its path. @throws Psd2Error `certificate`, `config` */
-export type Keep = (path: string, key: PemSetting) => PemSource;
+export type PemSourceOf = (path: string, key: PemSetting) => PemSource;
 
 /** @param byReference store paths instead of the contents of certificates and keys */
-export function keeping(byReference: boolean): Keep {
+export function keeping(byReference: boolean): PemSourceOf {
   return (path, key) => {
     const content = readSource({ path }, key);
     if (byReference) return { path: resolve(path) };
@@ -15,8 +15,8 @@ export function keeping(byReference: boolean): Keep {
   };
 }
 
-/** The settings with what `keep` makes of the files that they name. @throws as {@link Keep} */
-export function keepFiles(settings: Partial<ProfileSettings>, keep: Keep): Partial<ProfileSettings> {
+/** The settings with what `keep` makes of the files that they name. @throws as {@link PemSourceOf} */
+export function keepFiles(settings: Partial<ProfileSettings>, keep: PemSourceOf): Partial<ProfileSettings> {
   const kept = { ...settings };
   for (const key of PEM_SETTINGS) {
     const source = settings[key];

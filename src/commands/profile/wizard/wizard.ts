@@ -11,7 +11,7 @@ import {
 } from '../../../store/machine/settings.ts';
 import type { Context } from '../../context.ts';
 import { sandboxFolderOf } from '../../sandbox/folder.ts';
-import type { Keep } from '../settings/kept-files.ts';
+import type { PemSourceOf } from '../settings/kept-files.ts';
 import { askForFile, askForPair } from './ask-for-files.ts';
 import { tryConnection } from './try-connection.ts';
 
@@ -25,7 +25,7 @@ export interface Wizard {
   offered: Partial<ProfileSettings>;
   /** What the profile has today, where there is one. */
   today: Partial<ProfileSettings>;
-  keep: Keep;
+  keep: PemSourceOf;
 }
 
 const BANKS = [
@@ -40,7 +40,11 @@ const BANKS = [
  *
  * @throws Psd2Error `cancelled` when the operator does not want the profile after the connection failed
  */
-export async function askForProfile(context: Context, name: string, keep: Keep): Promise<ProfileSettings> {
+export async function askForProfile(
+  context: Context,
+  name: string,
+  keep: PemSourceOf,
+): Promise<ProfileSettings> {
   const environment = await context.terminal.choose('Which bank is it?', [
     ...BANKS,
     { value: 'own', name: "psd2's own sandbox on this computer" },
@@ -58,7 +62,7 @@ export async function askForProfile(context: Context, name: string, keep: Keep):
 export async function askForChanges(
   context: Context,
   name: string,
-  keep: Keep,
+  keep: PemSourceOf,
   today: ProfileSettings,
 ): Promise<ProfileSettings> {
   const likely = isLoopback(new URL(today.baseUrl)) ? 'sandbox' : 'production';

@@ -1,0 +1,60 @@
+import type { Psd2Error } from '../../errors.ts';
+import type { CustomerEnd } from '../../store/ports/rounds.ts';
+import type { CustomerReport } from './customers.ts';
+
+/** Of customers that were not synced completely: so many are told of, where not all customers are. */
+const MOST_INCOMPLETE = 1_000;
+
+/** What a sync did, over all threads and rounds. */
+export class SyncTally {
+  /** Of all customers; or of the first ones that were not synced completely. */
+  readonly reports: CustomerReport[] = [];
+  readonly totals = { customers: 0, synced: 0, accounts: 0, newTransactions: 0, pending: 0 };
+  readonly byStatus = { synced: 0, partly: 0, waiting: 0, failed: 0 };
+  /** Errors by their code. */
+  readonly byCode = new Map<string, number>();
+  /** Customers with an error. */
+  incomplete = 0;
+  /** What was read as often as it may be today. */
+  readonly skipped = { customers: 0, accounts: 0 };
+  firstFailure: Psd2Error | undefined;
+  readonly #keepsAll: boolean;
+  #ends: (CustomerEnd & { customerId: string })[] = [];
+
+  /** @param keepsAll a report of each customer is kept; otherwise memory stays small */
+  constructor(keepsAll: boolean) {
+    this.#keepsAll = keepsAll;
+  }
+
+  add(report: CustomerReport, failure: Psd2Error | undefined): void {
+    const { customerId, status, errors, skipped } = report;
+    const [first] = errors;
+    this.firstFailure ??= failure;
+    this.totals.customers += 1;
+    this.totals.synced += status === 'synced' ? 1 : 0;
+    this.totals.accounts += report.accounts;
+    this.totals.newTransactions += report.newTransactions;
+    this.totals.pending += report.pending;
+    this.byStatus[status] += 1;
+    this.incomplete += first ? 1 : 0;
+    this.skipped.customers += status === 'waiting' ? 1 : 0;
+    this.skipped.accounts += skipped.length;
+    for (const { code } of errors) this.byCode.set(code, (this.byCode.get(code) ?? 0) + 1);
+    if (this.#keepsAll || (status !== 'synced' && this.reports.length < MOST_INCOMPLETE))
+      this.reports.push(report);
+    this.#ends.push({ customerId, status, code: first?.code ?? null, message: first?.message ?? null });
+  }
+
+  /** What was told of a round is told of no more; the totals go on. */
+  endRound(): void {
+    this.reports.length = 0;
+    Object.assign(this.skipped, { customers: 0, accounts: 0 });
+  }
+
+  /** What became of the customers since this was asked before. */
+  takeEnds(): (CustomerEnd & { customerId: string })[] {
+    const ends = this.#ends;
+    this.#ends = [];
+    return ends;
+  }
+}

@@ -1,0 +1,109 @@
+import type { Pace } from '../../bank/call/pace.ts';
+import { Psd2Error } from '../../errors.ts';
+import type { Round } from '../../store/ports/rounds.ts';
+import type { Context } from '../context.ts';
+import type { CallTally } from '../open/call-tally.ts';
+import { replaceMetricsFile, writeMetrics } from './metrics.ts';
+import type { SyncTally } from './tally.ts';
+
+/** How often the metrics are written and what was done is noted. */
+const TICK_MS = 5_000;
+/** Customers are counted with every third of these: in a database that takes time with a million. */
+const COUNT_EVERY = 3;
+
+/** Keeps what is told of a running sync up to date: the metrics file, and what `psd2 sync status` shows. */
+export class SyncWatch {
+  readonly #context: Context;
+  readonly #tally: SyncTally;
+  readonly #calls: { pace: Pace; tally: CallTally };
+  readonly #metricsFile: string | undefined;
+  readonly #startedAt: Date;
+  #round: Round | undefined;
+  #due: number | null = null;
+  #noted = 0;
+  #roundEndedAt: Date | null = null;
+  #ticks = 0;
+  #timer: NodeJS.Timeout | undefined;
+  #ticking: Promise<void> = Promise.resolve();
+  #hasWarned = false;
+
+  constructor(
+    context: Context,
+    tally: SyncTally,
+    calls: { pace: Pace; tally: CallTally },
+    metricsFile: string | undefined,
+  ) {
+    this.#context = context;
+    this.#tally = tally;
+    this.#calls = calls;
+    this.#metricsFile = metricsFile;
+    this.#startedAt = context.world.now();
+  }
+
+  /** Customers of the round who have not had their turn, as they were counted last. */
+  get due(): number | null {
+    return this.#due;
+  }
+
+  /** @param isNoted what is done is kept for `psd2 sync status` */
+  async during<T>(round: Round, isNoted: boolean, work: () => Promise<T>): Promise<T> {
+    this.#round = isNoted ? round : undefined;
+    this.#ticks = 0;
+    await this.#tick(round, false);
+    this.#timer = setInterval(() => {
+      this.#ticking = this.#ticking.then(() => this.#tick(round, false));
+    }, TICK_MS).unref();
+    let isOver = false;
+    try {
+      const result = await work();
+      isOver = true;
+      return result;
+    } finally {
+      clearInterval(this.#timer);
+      await this.#ticking;
+      this.#ticks = 0;
+      await this.#tick(round, isOver);
+    }
+  }
+
+  /** Writes the metrics as they are. @throws Psd2Error `config` when they can't be written */
+  write(): void {
+    if (this.#metricsFile === undefined) return;
+    const { byCode: errors, byStatus: done } = this.#tally;
+    const { pace, tally } = this.#calls;
+    replaceMetricsFile(
+      this.#metricsFile,
+      writeMetrics({
+        profile: this.#context.profile().name,
+        ...{ calls: pace.turns, secondsWaited: tally.secondsWaited, renewals: tally.renewals },
+        ...{ errors, done, due: this.#due, startedAt: this.#startedAt, roundEndedAt: this.#roundEndedAt },
+      }),
+    );
+  }
+
+  async #tick(round: Round, hasEnded: boolean): Promise<void> {
+    const isCounted = this.#ticks % COUNT_EVERY === 0;
+    this.#ticks += 1;
+    const calls = this.#calls.pace.turns;
+    const ends = this.#tally.takeEnds();
+    try {
+      if (isCounted) {
+        const { due, atWork } = await round.counts();
+        this.#due = due + atWork;
+      }
+      const isOver = hasEnded && this.#due === 0;
+      if (isOver) this.#roundEndedAt = this.#context.world.now();
+      await this.#round?.note({ calls: calls - this.#noted, ends, isOver });
+      this.#noted = calls;
+    } catch {
+      // It helps who looks. A store that is away is told of by who needs it.
+    }
+    try {
+      this.write();
+    } catch (error) {
+      if (!(error instanceof Psd2Error)) throw error;
+      if (!this.#hasWarned) this.#context.terminal.warn(error.message);
+      this.#hasWarned = true;
+    }
+  }
+}

@@ -1,0 +1,143 @@
+import { renameSync, rmSync, writeFileSync } from 'node:fs';
+import { hostname } from 'node:os';
+import { basename, dirname, join } from 'node:path';
+import * as z from 'zod/mini';
+import { makePrivateFolder, readJsonFile } from '../disk/json-file.ts';
+import { ListedRound } from '../listed-round.ts';
+import type { Round, RoundNote, RoundShare, RoundStatus, Rounds } from '../ports/rounds.ts';
+
+/** What is told of the last minutes is over so many milliseconds. */
+const RECENT_MS = 5 * 60_000;
+/** A process that has said nothing for this long is at work no more. */
+const SILENT_MS = 30_000;
+const MOST_NEEDING_SCA = 100;
+
+const count = z.int().check(z.gte(0));
+const stored = z.object({
+  begunAt: z.string(),
+  endedAt: z.nullable(z.string()),
+  saidAt: z.string(),
+  worker: z.string(),
+  size: count,
+  done: z.object({ synced: count, partly: count, waiting: count, failed: count }),
+  failures: z.array(
+    z.object({ code: z.string(), customers: count, customerId: z.string(), message: z.string() }),
+  ),
+  needSca: z.array(z.string()),
+  /** What was done by when: first the oldest. */
+  samples: z.array(z.object({ at: z.string(), calls: count, customers: count })),
+});
+type Stored = z.infer<typeof stored>;
+
+/** Rounds over a list in memory, for one process. How far the last one is, is in a file that `psd2 sync status` reads. */
+export class FileRounds implements Rounds {
+  readonly #path: string;
+  readonly #customers: () => Promise<string[]>;
+  readonly #now: () => Date;
+  #lastBegun: number | undefined;
+
+  /** @param folder of the profile's tokens */
+  constructor(folder: string, customers: () => Promise<string[]>, now: () => Date) {
+    this.#path = join(folder, 'last-round.json');
+    this.#customers = customers;
+    this.#now = now;
+  }
+
+  over(customers: readonly string[]): Round {
+    return new ListedRound(customers);
+  }
+
+  async join(every = 0): Promise<Round | { dueIn: number }> {
+    const begun = this.#now();
+    const dueIn = this.#lastBegun === undefined ? 0 : this.#lastBegun + every - begun.getTime();
+    if (dueIn > 0) return { dueIn: Math.min(dueIn, every) };
+    this.#lastBegun = begun.getTime();
+    const customers = await this.#customers();
+    const at = begun.toISOString();
+    const status: Stored = {
+      begunAt: at,
+      endedAt: null,
+      saidAt: at,
+      worker: `process ${process.pid} on ${hostname()}`,
+      size: customers.length,
+      done: { synced: 0, partly: 0, waiting: 0, failed: 0 },
+      failures: [],
+      needSca: [],
+      samples: [{ at, calls: 0, customers: 0 }],
+    };
+    return new ListedRound(customers, undefined, (done) => {
+      add(status, done, this.#now());
+      this.#write(status);
+    });
+  }
+
+  rejoin(share: RoundShare): Round {
+    if ('customers' in share) return new ListedRound(share.customers, share.taken);
+    throw new TypeError('A round of a database');
+  }
+
+  async status(): Promise<RoundStatus | undefined> {
+    const found = readJsonFile(this.#path, stored);
+    if (!found) return undefined;
+    const { begunAt, endedAt, size, done, failures, needSca, worker } = found;
+    const isAtWork = endedAt === null && this.#now().getTime() - Date.parse(found.saidAt) < SILENT_MS;
+    const due = Math.max(0, size - sum(done));
+    return {
+      ...{ begunAt, endedAt, done, needSca, due },
+      // Which of them are at hand is known to the process alone.
+      atWork: 0,
+      failures: failures.toSorted((a, b) => b.customers - a.customers),
+      workers: isAtWork ? [{ worker, customers: due }] : [],
+      ...(isAtWork ? ratesOf(found) : { callsPerSecond: null, customersPerSecond: null }),
+    };
+  }
+
+  isAway(): boolean {
+    return false;
+  }
+
+  /** It helps who looks, and is no duty: where it can't be written, the sync goes on. */
+  #write(status: Stored): void {
+    const beside = join(dirname(this.#path), `.${basename(this.#path)}.${process.pid}`);
+    try {
+      makePrivateFolder(dirname(this.#path));
+      writeFileSync(beside, `${JSON.stringify(status)}\n`, { mode: 0o600 });
+      renameSync(beside, this.#path);
+    } catch {
+      rmSync(beside, { force: true });
+    }
+  }
+}
+
+function add(status: Stored, { calls, ends, isOver }: RoundNote, now: Date): void {
+  for (const { customerId, status: end, code, message } of ends) {
+    status.done[end] += 1;
+    if (code === null) continue;
+    const known = status.failures.find((failure) => failure.code === code);
+    if (known) known.customers += 1;
+    else status.failures.push({ code, customers: 1, customerId, message: message ?? '' });
+    if (code === 'sca_required' && status.needSca.length < MOST_NEEDING_SCA) status.needSca.push(customerId);
+  }
+  const at = now.toISOString();
+  status.saidAt = at;
+  if (isOver) status.endedAt = at;
+  const last = status.samples.at(-1);
+  status.samples.push({ at, calls: (last?.calls ?? 0) + calls, customers: sum(status.done) });
+  const recent = now.getTime() - RECENT_MS;
+  while ((status.samples[1] && Date.parse(status.samples[1].at) < recent) || status.samples.length > 100)
+    status.samples.shift();
+}
+
+function ratesOf({ samples }: Stored): Pick<RoundStatus, 'callsPerSecond' | 'customersPerSecond'> {
+  const [first, last] = [samples[0], samples.at(-1)];
+  const seconds = first && last ? (Date.parse(last.at) - Date.parse(first.at)) / 1000 : 0;
+  if (!first || !last || seconds <= 0) return { callsPerSecond: null, customersPerSecond: null };
+  return {
+    callsPerSecond: (last.calls - first.calls) / seconds,
+    customersPerSecond: (last.customers - first.customers) / seconds,
+  };
+}
+
+function sum(done: Stored['done']): number {
+  return done.synced + done.partly + done.waiting + done.failed;
+}

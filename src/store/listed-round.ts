@@ -1,0 +1,48 @@
+import type { Dealt, Round, RoundNote, RoundShare } from './ports/rounds.ts';
+
+/** A round over a list of customers that the threads of one process share. */
+export class ListedRound implements Round {
+  readonly share: Extract<RoundShare, { customers: readonly string[] }>;
+  readonly #note: (done: RoundNote) => void;
+  /** Who has their turn again, of this thread. */
+  readonly #again: string[] = [];
+
+  /** @param note keeps what was done for `psd2 sync status` */
+  constructor(
+    customers: readonly string[],
+    taken = new Int32Array(new SharedArrayBuffer(2 * Int32Array.BYTES_PER_ELEMENT)),
+    note: (done: RoundNote) => void = () => {},
+  ) {
+    this.share = { customers, taken };
+    this.#note = note;
+  }
+
+  get size(): number {
+    return this.share.customers.length;
+  }
+
+  async next(): Promise<Dealt | 'over'> {
+    const { customers, taken } = this.share;
+    const customerId = customers[Atomics.add(taken, TAKEN, 1)] ?? this.#again.shift();
+    if (customerId === undefined) return 'over';
+    return {
+      customerId,
+      finish: async () => void Atomics.add(taken, FINISHED, 1),
+      again: () => void this.#again.push(customerId),
+    };
+  }
+
+  async counts(): Promise<{ due: number; atWork: number }> {
+    const taken = Math.min(this.size, Atomics.load(this.share.taken, TAKEN));
+    return { due: this.size - taken, atWork: taken - Atomics.load(this.share.taken, FINISHED) };
+  }
+
+  async note(done: RoundNote): Promise<void> {
+    this.#note(done);
+  }
+
+  async leave(): Promise<void> {}
+}
+
+/** Where in the shared state is what. */
+const [TAKEN, FINISHED] = [0, 1];

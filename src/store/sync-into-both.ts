@@ -1,0 +1,81 @@
+import type { BookedRows, Progress, Sync, SyncTarget } from './ports/sync.ts';
+
+/**
+ * Keeps what a sync reads in two places. Each has every row once, also where one of them was written last: a product is
+ * read from where the place that is behind has come to.
+ *
+ * @param first is committed before the other one, and says how many rows are new
+ */
+export function syncIntoBoth(first: Sync, second: Sync): Sync {
+  return {
+    run: (signal, work) =>
+      first.run(signal, (ofFirst) =>
+        second.run(signal, (ofSecond) =>
+          work({
+            customer: (customerId, sync) =>
+              ofFirst.customer(customerId, (one) =>
+                ofSecond.customer(customerId, (other) => sync(both(one, other))),
+              ),
+          }),
+        ),
+      ),
+  };
+}
+
+function both(one: SyncTarget, other: SyncTarget): SyncTarget {
+  const progress = async (productId: string) =>
+    common(await one.progress(productId), await other.progress(productId));
+  /** What the one that is ahead knows already comes again: it has to be recognised. */
+  const bookedIn = async (target: SyncTarget, productId: string, readsAll: boolean) => {
+    const [own, shared] = [await target.progress(productId), await progress(productId)];
+    const isAhead = own !== undefined && !isSame(own, shared);
+    return target.booked(productId, readsAll || isAhead);
+  };
+  return {
+    progress,
+    booked: async (productId, readsAll) => {
+      const rows = await bookedIn(one, productId, readsAll);
+      return bothRows(rows, await bookedIn(other, productId, readsAll));
+    },
+    replace: (name, rows) => {
+      one.replace(name, rows);
+      other.replace(name, rows);
+    },
+    remember: (productId, now, settled) => {
+      one.remember(productId, now, settled);
+      other.remember(productId, now, settled);
+    },
+    commit: async () => {
+      await one.commit();
+      await other.commit();
+    },
+  };
+}
+
+function bothRows(one: BookedRows, other: BookedRows): BookedRows {
+  return {
+    append: async (rows) => {
+      const added = await one.append(rows);
+      await other.append(rows);
+      return added;
+    },
+    lastDay: async (most) => {
+      const [day, otherDay] = [await one.lastDay(most), await other.lastDay(most)];
+      if (day === undefined || otherDay === undefined) return undefined;
+      return day < otherDay ? day : otherDay;
+    },
+  };
+}
+
+/** The days that both have; none where they have none in common. */
+function common(one: Progress | undefined, other: Progress | undefined): Progress | undefined {
+  if (!one || !other) return undefined;
+  const from = one.from > other.from ? one.from : other.from;
+  const through = one.through < other.through ? one.through : other.through;
+  if (from > through) return undefined;
+  return { from, through, ...(one.checked && other.checked && { checked: true }) };
+}
+
+function isSame(one: Progress, other: Progress | undefined): boolean {
+  return one.from === other?.from && one.through === other.through && one.checked === other.checked;
+}

@@ -1,0 +1,183 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import * as z from 'zod';
+import { type Server, startServer } from '../store/postgres/server.ts';
+import { type Ended, type Running, useOperator } from './psd2.ts';
+import * as shapes from './shapes.ts';
+
+const CUSTOMERS = 16;
+const IDS = Array.from({ length: CUSTOMERS }, (_, index) => String(5_000_001 + index));
+const PATIENCE_MS = 180_000;
+const preload = pathToFileURL(fileURLToPath(new URL('../crash/bank-log.js', import.meta.url))).href;
+
+const operator = useOperator();
+operator.env.PSD2_PROFILE = 'sandbox';
+const log = join(operator.folder, 'bank.ndjson');
+let server: Server;
+let count = 0;
+let database: string;
+let tokens: string;
+/** What the bank was asked for before the test. */
+let heard = 0;
+
+const running = z.object({ baseUrl: z.string(), customerSiteUrl: z.string(), controlToken: z.string() });
+const granted = z.object({ accessToken: z.string() });
+const received = z.object({ method: z.optional(z.string()), path: z.optional(z.string()) });
+
+beforeAll(async () => {
+  server = startServer();
+  writeFileSync(log, '');
+  const started = await operator.psd2(
+    [
+      ...['sandbox', 'start', '--detach', '--port', '0', '--customers', String(CUSTOMERS)],
+      ...['--transactions', '5', '--no-enforce-consents', '--page-size', '100', '--token-ttl', '86400'],
+    ],
+    { env: { NODE_OPTIONS: `--import=${preload}`, BANK_LOG: log } },
+  );
+  expect(started, started.stderr).toMatchObject({ code: 0 });
+  const bank = running.parse(
+    JSON.parse(readFileSync(join(operator.config, 'sandbox', 'running.json'), 'utf8')),
+  );
+  const rows: string[] = [];
+  for (const customerId of IDS) {
+    const answer = await fetch(`${bank.customerSiteUrl}/control/tokens`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${bank.controlToken}` },
+      body: JSON.stringify({ customerId }),
+    });
+    const { accessToken } = granted.parse(await answer.json());
+    const secrets = JSON.stringify({ accessToken, refreshToken: null });
+    rows.push(
+      `('sandbox', '${customerId}', 1, 1, '${new URL(bank.baseUrl).href}', now() + interval '1 day', '${secrets}')`,
+    );
+  }
+  tokens = `insert into psd2.tokens (profile, holder, generation, origin, base_url, access_token_expires_at, secrets) values ${rows.join()}`;
+}, PATIENCE_MS);
+afterAll(async () => {
+  server.stop();
+  const stopped = await operator.psd2(['sandbox', 'stop']);
+  expect(stopped, stopped.stderr).toMatchObject({ code: 0 });
+});
+
+beforeEach(async () => {
+  count += 1;
+  database = `fleet_${count}`;
+  server.create(database);
+  operator.env.PSD2_STORE = server.url(database);
+  const made = await operator.psd2(['store', 'init', '--plain-tokens']);
+  expect(made, made.stderr).toMatchObject({ code: 0 });
+  server.sql(database, tokens);
+  heard = linesOfBank().length;
+});
+
+const linesOfBank = () => readFileSync(log, 'utf8').split('\n').slice(0, -1);
+/** How often the bank was asked for the accounts of each customer, which is how a sync of them begins. */
+const timesSynced = () => {
+  const times = new Map(IDS.map((id) => [id, 0]));
+  for (const line of linesOfBank().slice(heard)) {
+    const { path = '' } = received.parse(JSON.parse(line));
+    const [, customer = ''] = /\/private\/customers\/(\d+)\/(?:accounts|products)$/.exec(path) ?? [];
+    times.set(customer, (times.get(customer) ?? 0) + 1);
+  }
+  times.delete('');
+  return times;
+};
+const SYNC = ['sync', '--all-customers', '--unattended-reads', '9999', '--cores', '1'];
+const startSync = (...more: string[]) => operator.start([...SYNC, ...more, '--json', '--verbose']);
+const reportOf = ({ code, stdout, stderr }: Ended) => {
+  expect(code, stderr).toBe(0);
+  return shapes.syncReport.parse(JSON.parse(stdout));
+};
+const status = () => operator.json(shapes.syncStatus, ['sync', 'status']);
+const rows = () =>
+  server.sql(database, 'select count(*), count(distinct customer_id) from psd2.transactions');
+const begins = (worker: Running) => worker.prints(/"event":"call"/);
+
+describe('psd2 sync --all-customers with PostgreSQL', () => {
+  it(
+    'is shared by workers: each customer is synced by one of them, and both end when all are done',
+    async () => {
+      const slow = await operator.psd2(['sandbox', 'fault', 'add', 'delay=150']);
+      expect(slow, slow.stderr).toMatchObject({ code: 0 });
+      const workers = [await startSync('--concurrency', '2'), await startSync('--concurrency', '2')];
+      const reports = (await Promise.all(workers.map(({ ended }) => ended))).map(reportOf);
+      expect(await operator.psd2(['sandbox', 'fault', 'clear'])).toMatchObject({ code: 0 });
+      const shares = reports.map(({ totals }) => totals.customers);
+      expect(Math.min(...shares)).toBeGreaterThan(0);
+      expect(shares.reduce((a, b) => a + b)).toBe(CUSTOMERS);
+      expect([...timesSynced().values()]).toEqual(IDS.map(() => 1));
+      expect(reports[0]).toMatchObject({ out: null, customers: [] });
+      expect(await status()).toMatchObject({
+        due: 0,
+        atWork: 0,
+        done: { synced: CUSTOMERS, partly: 0, waiting: 0, failed: 0 },
+        endedAt: expect.any(String),
+        workers: [],
+      });
+      expect(rows().split('|')[1]).toBe(String(CUSTOMERS));
+    },
+    PATIENCE_MS,
+  );
+
+  it.each(['SIGKILL', 'SIGSTOP'] as const)(
+    'goes on after %s with what a worker had, within the time of a claim',
+    async (signal) => {
+      const worker = await startSync('--concurrency', '2');
+      await begins(worker);
+      worker.kill(signal);
+      const { totals } = reportOf(await (await startSync()).ended);
+      expect(Math.min(...timesSynced().values())).toBe(1);
+      expect(await status()).toMatchObject({ done: { synced: CUSTOMERS }, due: 0, atWork: 0 });
+      if (signal === 'SIGSTOP') {
+        const whole = rows();
+        worker.kill('SIGCONT');
+        const { code, stderr, stdout } = await worker.ended;
+        // What it had begun is another's now: it may be refused, and adds nothing.
+        expect([0, 3], stderr).toContain(code);
+        expect(
+          totals.customers + shapes.syncReport.parse(JSON.parse(stdout)).totals.synced,
+        ).toBeLessThanOrEqual(CUSTOMERS);
+        expect(rows()).toBe(whole);
+      }
+      // Whom the worker had begun, and nobody else, is asked for twice.
+      expect([...timesSynced().values()].filter((times) => times > 1).length).toBeLessThanOrEqual(2);
+    },
+    PATIENCE_MS,
+  );
+
+  it(
+    'waits for a database that is gone, and goes on when it is back',
+    async () => {
+      const worker = await startSync('--concurrency', '2');
+      await begins(worker);
+      server.crash();
+      await worker.prints(/The sync goes on when it is back/);
+      server.start();
+      const ended = await worker.ended;
+      expect(reportOf(ended).totals).toMatchObject({ customers: CUSTOMERS, synced: CUSTOMERS });
+      expect(ended.stderr).toContain('The store is back');
+      expect(await status()).toMatchObject({ done: { synced: CUSTOMERS }, due: 0 });
+    },
+    PATIENCE_MS,
+  );
+
+  it(
+    'with --every goes round again, and at SIGTERM finishes the customers at hand and ends with 0',
+    async () => {
+      const worker = await startSync('--every', '1s');
+      await worker.prints(/A round has ended: 16 of 16/);
+      await worker.prints(/A round has ended: 32 of 32/);
+      worker.kill('SIGTERM');
+      const { totals } = reportOf(await worker.ended);
+      expect(totals.synced).toBe(totals.customers);
+      expect(totals.customers).toBeGreaterThanOrEqual(2 * CUSTOMERS);
+      // Nobody was left in the middle.
+      const times = [...timesSynced().values()].reduce((a, b) => a + b);
+      expect(times).toBe(totals.customers);
+      expect((await status()).workers).toEqual([]);
+    },
+    PATIENCE_MS,
+  );
+});

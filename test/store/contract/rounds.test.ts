@@ -1,0 +1,95 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import type { Dealt, Round, Rounds } from '../../../src/store/ports/rounds.ts';
+import type { ProfileData } from '../../../src/store/ports/store.ts';
+import { newConfigFolder, temporaryFolder } from '../temporary-folder.ts';
+import { HOMES, type Place } from './homes.ts';
+
+const temporary = temporaryFolder();
+const BANK = new URL('https://bank.example');
+const TOKENS = {
+  ...{ accessToken: 'a', refreshToken: null, accessTokenExpiresAt: null, refreshTokenExpiresAt: null },
+  scope: null,
+};
+const SYNCED = { status: 'synced' as const, code: null, message: null };
+
+describe.each(HOMES)('$name', ({ open }) => {
+  let place: Place;
+  let data: ProfileData;
+  beforeEach(async () => {
+    place = await open(newConfigFolder(temporary).root);
+    data = await worker();
+    for (const customerId of ['1', '2', '3'])
+      await data.tokens.change(customerId, (slot) => slot.write(TOKENS));
+  });
+  const worker = async () => (await place.worker()).open('bank', BANK);
+  const joined = async (rounds: Rounds): Promise<Round> => {
+    const round = await rounds.join();
+    return 'dueIn' in round ? expect.unreachable() : round;
+  };
+  const dealt = async (round: Round): Promise<Dealt> => {
+    const next = await round.next(1);
+    return typeof next === 'string' ? expect.unreachable(next) : next;
+  };
+  const rest = async (round: Round): Promise<string[]> => {
+    const customers: string[] = [];
+    for (let next = await round.next(2); typeof next !== 'string'; next = await round.next(2)) {
+      customers.push(next.customerId);
+      await next.finish(SYNCED);
+    }
+    return customers;
+  };
+
+  it('deals each customer once in a round, to threads that share it too, and all again in the next', async () => {
+    const rounds = await data.rounds();
+    const round = await joined(rounds);
+    const shared = rounds.rejoin(structuredClone(round.share));
+    const mine = await dealt(round);
+    const its = await dealt(shared);
+    await mine.finish(SYNCED);
+    await its.finish(SYNCED);
+    expect([mine.customerId, its.customerId, ...(await rest(round))].sort()).toEqual(['1', '2', '3']);
+    expect(await shared.next(1)).toBe('over');
+    expect(await round.counts()).toEqual({ due: 0, atWork: 0 });
+    expect((await rest(await joined(rounds))).sort()).toEqual(['1', '2', '3']);
+  });
+
+  it('deals a customer again who is to have their turn later', async () => {
+    const round = await joined(await data.rounds());
+    (await dealt(round)).again();
+    expect((await rest(round)).sort()).toEqual(['1', '2', '3']);
+  });
+
+  it('begins the next round only when it is time, and says when', async () => {
+    const rounds = await data.rounds();
+    await rest(await joined(rounds));
+    const next = await rounds.join(3_600_000);
+    expect('dueIn' in next && next.dueIn > 3_500_000 && next.dueIn <= 3_600_000).toBe(true);
+  });
+
+  it('goes over the customers that were named alone', async () => {
+    expect(await rest((await data.rounds()).over(['2']))).toEqual(['2']);
+  });
+
+  it('tells how far the last round is, and why customers were not synced', async () => {
+    const rounds = await data.rounds();
+    expect(await (await (await worker()).rounds()).status()).toBeUndefined();
+    const round = await joined(rounds);
+    const end = { status: 'failed' as const, code: 'sca_required', message: 'The bank wants SCA' };
+    const { customerId, finish } = await dealt(round);
+    await finish(end);
+    await round.note({ calls: 7, ends: [{ customerId, ...end }], isOver: false });
+    const told = await (await (await worker()).rounds()).status();
+    expect(told).toMatchObject({
+      endedAt: null,
+      done: { synced: 0, partly: 0, waiting: 0, failed: 1 },
+      failures: [{ code: 'sca_required', customers: 1, customerId, message: 'The bank wants SCA' }],
+      needSca: [customerId],
+      workers: [{ worker: expect.stringContaining(`process ${process.pid}`) }],
+    });
+    expect((told?.due ?? 0) + (told?.atWork ?? 0)).toBe(2);
+    await rest(round);
+    await round.note({ calls: 1, ends: [], isOver: true });
+    await round.leave();
+    expect(await rounds.status()).toMatchObject({ endedAt: expect.any(String), workers: [] });
+  });
+});

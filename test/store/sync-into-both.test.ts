@@ -1,0 +1,54 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { addDays, type IsoDate, parseDate } from '../../src/domain/calendar.ts';
+import { syncIntoFolder } from '../../src/store/files/sync/into-folder.ts';
+import type { Sync, SyncTarget } from '../../src/store/ports/sync.ts';
+import { syncIntoBoth } from '../../src/store/sync-into-both.ts';
+import { temporaryFolder } from './temporary-folder.ts';
+
+const folder = temporaryFolder();
+const signal = new AbortController().signal;
+const day = parseDate('--date', '2026-11-01');
+const rowOf = (id: string, bookingDate: IsoDate) => ({ id, bookingDate, amount: '1.00' });
+const within = <T>(sync: Sync, work: (to: SyncTarget) => Promise<T>) =>
+  sync.run(signal, (run) => run.customer('7', work));
+const idsIn = (out: string) =>
+  readFileSync(join(out, '7', 'transactions', 'A1.ndjson'), 'utf8')
+    .trimEnd()
+    .split('\n')
+    .map((line): unknown => JSON.parse(line).id);
+
+/** As a sync does: from where it has come to, less some days, to a day. */
+async function readThrough(to: SyncTarget, last: IsoDate): Promise<number> {
+  const before = await to.progress('A1');
+  const booked = await to.booked('A1', false);
+  let added = 0;
+  for (let at = before ? addDays(before.through, -1) : day; at <= last; at = addDays(at, 1))
+    added += await booked.append([rowOf(`of-${at}`, at)]);
+  to.remember('A1', { from: before?.from ?? day, through: last, checked: true }, addDays(last, -1));
+  return added;
+}
+
+it.each([
+  ['the first place', 0],
+  ['the second place', 1],
+])('has each row once in both places, also where %s is ahead', async (_, ahead) => {
+  const outs = [join(folder, `one-${ahead}`), join(folder, `other-${ahead}`)] as const;
+  const places = [syncIntoFolder(outs[0]), syncIntoFolder(outs[1])] as const;
+  const both = syncIntoBoth(...places);
+  await within(both, (to) => readThrough(to, addDays(day, 3)));
+  // As if it had been killed between the two.
+  await within(places[ahead === 0 ? 0 : 1], (to) => readThrough(to, addDays(day, 9)));
+  await within(both, (to) => readThrough(to, addDays(day, 12)));
+  const all = Array.from({ length: 13 }, (_unused, index) => `of-${addDays(day, index)}`);
+  for (const out of outs) expect(idsIn(out)).toEqual(all);
+});
+
+it('reads all again where a place has nothing yet', async () => {
+  const outs = [join(folder, 'old'), join(folder, 'new')] as const;
+  const places = [syncIntoFolder(outs[0]), syncIntoFolder(outs[1])] as const;
+  await within(places[0], (to) => readThrough(to, addDays(day, 3)));
+  expect(await within(syncIntoBoth(...places), (to) => readThrough(to, addDays(day, 4)))).toBe(1);
+  for (const out of outs) expect(idsIn(out)).toHaveLength(5);
+});
