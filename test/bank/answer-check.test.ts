@@ -85,13 +85,15 @@ describe('a signed answer', () => {
   });
 
   it('is refused in an unknown form, or over a header that is not there', () => {
-    expect(checked(signed({ algorithm: 'hmac-sha256' }))).toBe(refused('has a Signature in an unknown form'));
+    expect(checked(signed({ algorithm: 'hmac-sha256' }))).toBe(
+      refused('has a Signature in an unknown format'),
+    );
     expect(checked({ ...signed(), signature: 'unreadable' })).toBe(
-      refused('has a Signature in an unknown form'),
+      refused('has a Signature in an unknown format'),
     );
     const { 'cb-response-id': _, ...without } = signed();
     expect(checked(without)).toBe(
-      refused('has a Signature over the header cb-response-id, which is not there'),
+      refused('has a Signature over the header cb-response-id, which is missing'),
     );
   });
 
