@@ -1,8 +1,10 @@
 import type { CommandUnknownOpts } from '@commander-js/extra-typings';
 import { describe, expect, it } from 'vitest';
+import * as z from 'zod';
 import { buildProgram } from '../src/cli/program.ts';
 import { blocksOf, PAGES, readPage } from './pages.ts';
 
+const manifest = z.object({ name: z.string(), version: z.string() });
 const program = await buildProgram('0.0.0');
 /** A line that is typed into a shell. */
 const TYPED = /^(?:\$ )?(?:psd2|npm|export|sudo|docker|kubectl|createdb) /m;
@@ -27,6 +29,12 @@ describe.each(PAGES)('%s', (page) => {
   it('names only commands and options that psd2 has', () => {
     expect(commandsOf(page).flatMap(mistakesIn)).toEqual([]);
   });
+});
+
+it('the pages install the package of this version', () => {
+  const { name, version } = manifest.parse(JSON.parse(readPage('package.json')));
+  const named = PAGES.flatMap((page) => readPage(page).match(/psd2-cli-[\w.-]+\.tgz/g) ?? []);
+  expect(new Set(named)).toEqual(new Set([`${name}-${version}.tgz`]));
 });
 
 it('a command that psd2 does not have is found, and so is an option', () => {

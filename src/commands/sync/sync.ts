@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { addDays, bankDay, type IsoDate, parseDate } from '../../domain/calendar.ts';
 import { Psd2Error } from '../../errors.ts';
 import { DAYS_WITHOUT_SCA } from '../../flows/sync.ts';
-import type { Round } from '../../store/ports/rounds.ts';
+import type { Round, Rounds } from '../../store/ports/rounds.ts';
 import type { Context } from '../context.ts';
 import { customerOf } from '../open/store.ts';
 import { readDuration } from '../shared/duration.ts';
@@ -125,8 +125,14 @@ function readPlan(context: Context, options: SyncOptions, needsFolder: boolean):
 function roundsOf({ context, plan: { every }, gentle }: Run, one: string | undefined) {
   const { world } = context;
   let begun: number | undefined;
+  let open: Promise<Rounds> | undefined;
+  /** Opened once: a home in files knows by it when the last round began. */
+  const opened = () => {
+    open ??= context.store().then((store) => store.rounds());
+    return open;
+  };
   const join = async (): Promise<Round | { dueIn: number }> => {
-    const rounds = await (await context.store()).rounds();
+    const rounds = await opened();
     if (one === undefined) return rounds.join(every);
     const dueIn = begun === undefined ? 0 : begun + (every ?? 0) - world.now().getTime();
     if (dueIn > 0) return { dueIn };
@@ -140,7 +146,7 @@ function roundsOf({ context, plan: { every }, gentle }: Run, one: string | undef
       for (;;) {
         if (gentle.aborted) return undefined;
         const joined = await join().catch(async (error: unknown) => {
-          const rounds = await (await context.store()).rounds();
+          const rounds = await opened();
           // What was never reached is told of at once.
           if (isFirst || !rounds.isAway(error)) throw error;
           return { dueIn: LOOK_MS };

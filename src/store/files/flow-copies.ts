@@ -58,7 +58,7 @@ export class FlowCopies {
       }
     }
     this.#takeReference(flow);
-    if (underWay) new FlowsUnderWay(this.#folder).begin(flow);
+    if (underWay) new FlowsUnderWay(this.#folder).leave(flow, new Date(events.at(-1)?.at ?? 0));
     else new FlowsUnderWay(this.#folder).end(flow);
   }
 

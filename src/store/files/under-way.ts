@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { Psd2Error } from '../../errors.ts';
@@ -48,6 +48,19 @@ export class FlowsUnderWay {
       );
     }
     this.#own.add(flow);
+  }
+
+  /**
+   * The flow is under way, and no process works on it.
+   *
+   * @param since when something happened to it last
+   * @throws Psd2Error `config`
+   */
+  leave(flow: string, since: Date): void {
+    this.begin(flow);
+    this.#own.delete(flow);
+    const silent = new Date(Math.min(since.getTime(), Date.now() - 2 * SIGN_OF_LIFE_MS));
+    utimesSync(join(this.#folder, flow), silent, silent);
   }
 
   /** The flow is at its end, or as far as the operator wanted it. */

@@ -46,7 +46,24 @@ export function parseAddress(text: string, env: Environment): Address {
   const user = config.user || env.PGUSER || userInfo().username;
   const database = config.database || env.PGDATABASE || user;
   const place = host.startsWith('/') ? host : isIP(host) === 6 ? `[${host}]:${port}` : `${host}:${port}`;
-  return { config: { ...config, host, port, user, database }, shown: `${place}/${database}` };
+  const connectionTimeoutMillis = secondsOf(url.searchParams.get('connect_timeout') ?? env.PGCONNECT_TIMEOUT);
+  return {
+    config: {
+      ...config,
+      host,
+      port,
+      user,
+      database,
+      ...(connectionTimeoutMillis !== undefined && { connectionTimeoutMillis }),
+    },
+    shown: `${place}/${database}`,
+  };
+}
+
+/** Milliseconds; 0 is no limit, as with libpq. Undefined where none is given. */
+function secondsOf(given: string | undefined): number | undefined {
+  const seconds = Number(given || Number.NaN);
+  return Number.isFinite(seconds) && seconds >= 0 ? seconds * 1000 : undefined;
 }
 
 function isThisMachine(host: string): boolean {

@@ -1,15 +1,18 @@
+import { Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
 import * as z from 'zod/mini';
 import { Psd2Error } from '../../errors.ts';
 import { halfCopied, movedAway } from '../copy/moved.ts';
 import type { Address } from './address.ts';
-import { codeOf, isLost, isPassing, storeFailure } from './failure.ts';
+import { codeOf, isLost, isPassing, isUnsent, storeFailure } from './failure.ts';
 import { SCHEMA_VERSION } from './schema.ts';
 
 /** How long a command waits for a database that has gone away. */
 const PATIENCE_MS = 8_000;
 const PAUSE_MS = 250;
+const CONNECT_MS = 5_000;
+const STATEMENT_MS = 30_000;
 /** Of one worker; more calls than these wait for each other. */
 const MOST_CONNECTIONS = 8;
 
@@ -50,6 +53,7 @@ export class Database {
   readonly #pool: pg.Pool;
   readonly #signal: AbortSignal | undefined;
   readonly #isForCopying: boolean;
+  readonly #sockets = new Set<Socket>();
   #checked: Promise<void> | undefined;
   /** Ctrl-C ends waiting for a database that was never reached. After that, statements end: what the bank gave is stored. */
   #wasReached = false;
@@ -63,11 +67,12 @@ export class Database {
     this.#isForCopying = isForCopying;
     this.#signal = signal;
     this.#pool = new pg.Pool({
+      connectionTimeoutMillis: CONNECT_MS,
+      statement_timeout: STATEMENT_MS,
       ...config,
+      stream: () => this.#socket(),
       application_name: 'psd2',
       max: MOST_CONNECTIONS,
-      connectionTimeoutMillis: 5_000,
-      statement_timeout: 30_000,
       idleTimeoutMillis: 5_000,
       allowExitOnIdle: true,
     });
@@ -78,7 +83,7 @@ export class Database {
   /** As {@link Statements.query}, as a transaction of its own; the schema has been found to be the one of this program. */
   async query<T>(row: z.ZodMiniType<T>, sql: string, values: readonly Parameter[] = []): Promise<T[]> {
     await this.checked();
-    return this.#run(this.#pool, row, sql, values);
+    return this.#again(() => this.#run(this.#pool, row, sql, values), isUnsent);
   }
 
   /** The same for what can be asked again, where the connection is lost. */
@@ -189,8 +194,17 @@ export class Database {
     if (!found.copy_ended) throw halfCopied(`PostgreSQL at ${this.shown}`, found.copied_from ?? '');
   }
 
+  /** After Ctrl-C while the database was never reached, what is asked of it is not waited for: nothing was to be kept. */
   async close(): Promise<void> {
+    if (this.#signal?.aborted && !this.#wasReached) for (const socket of this.#sockets) socket.destroy();
     await this.#pool.end();
+  }
+
+  #socket(): Socket {
+    const socket = new Socket();
+    this.#sockets.add(socket);
+    socket.once('close', () => this.#sockets.delete(socket));
+    return socket;
   }
 
   async #run<T>(
@@ -215,14 +229,15 @@ export class Database {
   }
 
   /** Repeats what failed for a reason that may be over in a moment, for some seconds. */
-  async #again<T>(work: () => Promise<T>): Promise<T> {
+  async #again<T>(work: () => Promise<T>, isOver = isPassing): Promise<T> {
     for (let waited = 0; ; waited += PAUSE_MS) {
       try {
         return await work();
       } catch (error) {
         const cause = error instanceof Psd2Error || error instanceof LostAnswer ? error.cause : error;
-        if (!isPassing(cause) || waited >= PATIENCE_MS) {
-          throw error instanceof LostAnswer ? storeFailure(this.shown, error.cause) : this.#failure(error);
+        if (!isOver(cause) || waited >= PATIENCE_MS) {
+          if (isOver === isPassing && error instanceof LostAnswer) throw storeFailure(this.shown, cause);
+          throw this.#failure(error);
         }
         await this.#interruptible(delay(PAUSE_MS));
       }

@@ -77,6 +77,10 @@ const KNOWN: Record<string, { what: string; hint: string; next?: string[][] }> =
     what: 'has a self-signed TLS certificate',
     hint: 'Name the certificate, or the CA that signed it, in the URL: ?sslmode=verify-full&sslrootcert=<file>.',
   },
+  INVALID_PURPOSE: {
+    what: 'has a TLS certificate that is not one of a server',
+    hint: 'Give the server a certificate with the extended key usage serverAuth.',
+  },
   SELF_SIGNED_CERT_IN_CHAIN: {
     what: 'has a TLS certificate of a CA that this machine does not know',
     hint: 'Name the CA in the URL: ?sslmode=verify-full&sslrootcert=<file>.',
@@ -128,6 +132,11 @@ export function isLost(error: unknown): boolean {
 /** Whether the same may go well in a moment. */
 export function isPassing(error: unknown): boolean {
   return PASSING.includes(codeOf(error));
+}
+
+/** Whether the same may go well in a moment, and nothing was sent: no connection was made. */
+export function isUnsent(error: unknown): boolean {
+  return isPassing(error) && !isLost(error);
 }
 
 /** Failures that may be over in a moment. */

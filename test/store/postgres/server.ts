@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
@@ -11,6 +11,10 @@ export interface Server {
   create(database: string): void;
   /** Runs SQL as the owner, and gives its rows, tab-separated. */
   sql(database: string, sql: string): string;
+  /** As `url`, over TCP, where users need their password. */
+  tcp(database: string, user: string): string;
+  /** Speaks TLS from now on, with this certificate and key, PEM. */
+  useCertificate(certificate: string, key: string): void;
   /** As a power cut does. */
   crash(): void;
   start(): void;
@@ -19,8 +23,12 @@ export interface Server {
 
 const DEBIAN = '/usr/lib/postgresql';
 
-/** Starts a server. `initdb` refuses root, so the server belongs to the user `postgres` then. */
-export function startServer(): Server {
+/**
+ * Starts a server. `initdb` refuses root, so the server belongs to the user `postgres` then.
+ *
+ * @param port on 127.0.0.1, where it is to be reached over TCP too
+ */
+export function startServer(port?: number, maxConnections = 60): Server {
   const bin = folderOfPrograms();
   const folder = mkdtempSync(join(tmpdir(), 'psd2-pg-'));
   const data = join(folder, 'data');
@@ -35,14 +43,33 @@ export function startServer(): Server {
   if (isRoot) execFileSync('chown', ['postgres', folder]);
   execFileSync('chmod', ['755', folder]);
   run('initdb', '-D', data, '-U', 'psd2', '--auth=trust', '--no-sync', '-E', 'UTF8', '--locale=C');
-  const options = `-k ${folder} -c listen_addresses= -c max_connections=60`;
+  if (port !== undefined) {
+    writeFileSync(
+      join(data, 'pg_hba.conf'),
+      'local all all trust\nhost all all 127.0.0.1/32 scram-sha-256\n',
+    );
+  }
+  const listens = port === undefined ? 'listen_addresses=' : `listen_addresses=127.0.0.1 -c port=${port}`;
+  const options = `-k ${folder} -c ${listens} -c max_connections=${maxConnections}`;
+  const at = port === undefined ? ['-h', folder] : ['-h', folder, '-p', String(port)];
   const start = () => run('pg_ctl', '-D', data, '-o', options, '-w', '-l', join(folder, 'log'), 'start');
   start();
   return {
-    url: (database) => `postgres://psd2@/${database}?host=${encodeURIComponent(folder)}`,
-    create: (database) => run('createdb', '-h', folder, '-U', 'psd2', database),
+    url: (database) =>
+      `postgres://psd2@/${database}?host=${encodeURIComponent(folder)}${port === undefined ? '' : `&port=${port}`}`,
+    tcp: (database, user) => `postgres://${user}@127.0.0.1:${port}/${database}`,
+    useCertificate: (certificate, key) => {
+      writeFileSync(join(data, 'server.crt'), certificate);
+      writeFileSync(join(data, 'server.key'), key, { mode: 0o600 });
+      if (isRoot) execFileSync('chown', ['postgres', join(data, 'server.crt'), join(data, 'server.key')]);
+      run('psql', ...at, '-U', 'psd2', '-d', 'postgres', '-XAtqc', 'alter system set ssl = on');
+      run('pg_ctl', '-D', data, 'reload');
+    },
+    create: (database) => run('createdb', ...at, '-U', 'psd2', database),
     sql: (database, sql) =>
-      run('psql', '-h', folder, '-U', 'psd2', '-d', database, '-XAtqc', sql).toString('utf8').trimEnd(),
+      run('psql', ...at, '-U', 'psd2', '-d', database, '-XAtqc', sql)
+        .toString('utf8')
+        .trimEnd(),
     crash: () => run('pg_ctl', '-D', data, '-m', 'immediate', '-w', 'stop'),
     start,
     stop: () => {

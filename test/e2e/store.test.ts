@@ -1,0 +1,322 @@
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer, type Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import pg from 'pg';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import * as z from 'zod';
+import {
+  generateRsaKeys,
+  makeCertificateAuthority,
+  makeServerCertificate,
+  privateKeyPem,
+} from '../../src/certificates/eidas.ts';
+import { makeLoopbackCertificate } from '../../src/certificates/loopback.ts';
+import { freePort } from '../free-port.ts';
+import { type Server, startServer } from '../store/postgres/server.ts';
+import { readError } from './errors.ts';
+import { type Environment, logIn, useSandbox } from './psd2.ts';
+import * as shapes from './shapes.ts';
+
+const PASSWORD = 'pw-of-worker-1';
+const ACCOUNT = '0010482620';
+const ORDER = [
+  ...['transfer', 'create', '--json', '--yes', '--from', ACCOUNT, '--to', 'DE89370400440532013000'],
+  ...['--name', 'Ada Lovelace', '--amount', '2.00'],
+];
+const operator = useSandbox();
+let server: Server;
+let port: number;
+/** What a worker is given. */
+let worker: Environment;
+
+beforeAll(async () => {
+  port = await freePort();
+  server = startServer(port, 12);
+  server.create('bank');
+  server.sql('bank', `create role worker login password '${PASSWORD}'`);
+  worker = { PSD2_STORE: server.tcp('bank', 'worker'), PGPASSWORD: PASSWORD };
+});
+afterAll(() => server.stop());
+
+const asOwner = { PSD2_STORE: '' };
+beforeAll(() => {
+  asOwner.PSD2_STORE = server.url('bank');
+});
+
+describe('psd2 store', () => {
+  it('init prints the SQL first, then makes the tables and the roles, once', async () => {
+    const dry = await operator.psd2(['store', 'init', '--dry-run', '--roles'], { env: asOwner });
+    expect(dry.stdout).toContain('create table psd2.flow_events');
+    expect(server.sql('bank', `select to_regclass('psd2.store') is null`)).toBe('t');
+    const initialised = z.strictObject({ place: z.string(), before: z.int(), version: z.int() });
+    const init = ['store', 'init', '--roles', '--plain-tokens'];
+    expect(await operator.json(initialised, init, { env: asOwner })).toMatchObject({ before: 0, version: 1 });
+    expect(await operator.json(initialised, init, { env: asOwner })).toMatchObject({ before: 1, version: 1 });
+    server.sql('bank', 'grant psd2_worker to worker');
+  });
+
+  it('copy brings a logged-in customer to the database, where the worker goes on, and files refuse', async () => {
+    await logIn(operator);
+    const status = z.looseObject({
+      home: z.string(),
+      profiles: z.array(z.looseObject({ customers: z.int() })),
+    });
+    const args = ['store', 'copy', '--from', 'files', '--to', 'postgres'];
+    const copied = z.looseObject({ logins: z.literal(1), flows: z.literal(1), isSame: z.literal(true) });
+    await operator.json(copied, args, { env: asOwner });
+    expect(await operator.json(status, ['store', 'status'], { env: worker })).toMatchObject({
+      home: 'postgres',
+      profiles: [{ profile: 'sandbox', customers: 1 }],
+    });
+    expect(await operator.psd2(['accounts', 'list'], { env: worker })).toMatchObject({ code: 0 });
+    const refused = await operator.psd2(['accounts', 'list', '--json']);
+    expect(readError(refused)).toMatchObject({
+      exitCode: 3,
+      message: expect.stringMatching(
+        /^The store in .+ was copied to PostgreSQL at .+, and is not used any more$/,
+      ),
+    });
+  });
+
+  it('copy refuses an address with a password, and does not repeat it', async () => {
+    for (const address of [
+      `postgres://worker:${PASSWORD}@127.0.0.1/bank`,
+      `postgres://127.0.0.1/bank?password=${PASSWORD}`,
+    ]) {
+      const ended = await operator.psd2(['store', 'copy', '--from', 'files', '--to', address, '--json']);
+      expect(readError(ended)).toMatchObject({ exitCode: 2, hint: expect.stringContaining('PGPASSWORD') });
+      expect(ended.stderr).not.toContain(PASSWORD);
+    }
+  });
+});
+
+/** Calls to the bank until now, whatever they were. */
+async function calls(): Promise<number> {
+  return (await operator.json(shapes.log, ['log'], { env: worker })).length;
+}
+
+/** What a command that would call the bank says of a bad store. */
+async function refusalOf(env: Environment) {
+  const before = await calls();
+  const ended = await operator.psd2(['auth', 'refresh', '--json'], { env: { ...worker, ...env } });
+  expect(await calls(), 'nothing was sent').toBe(before);
+  expect(ended.stdout + ended.stderr).not.toContain(PASSWORD);
+  const error = readError(ended);
+  expect(error).toMatchObject({ code: 'config', exitCode: 3 });
+  return { message: error.message, hint: error.hint ?? '' };
+}
+
+describe('a store that cannot be used ends a command before anything is sent', () => {
+  const here = () => `PostgreSQL at 127.0.0.1:${port}/bank`;
+
+  it('where nothing listens', async () => {
+    const nowhere = await freePort();
+    expect(await refusalOf({ PSD2_STORE: `postgres://worker@127.0.0.1:${nowhere}/bank` })).toEqual({
+      message: `PostgreSQL at 127.0.0.1:${nowhere}/bank cannot be reached: nothing listens there`,
+      hint: 'Check the address, and that PostgreSQL runs.',
+    });
+  });
+
+  it('where the password is wrong', async () => {
+    const { message, hint } = await refusalOf({ PGPASSWORD: 'a-wrong-one' });
+    expect(message).toBe(`${here()} refuses the password`);
+    expect(hint).toContain('PGPASSWORD');
+  });
+
+  it('where the address is none', async () => {
+    for (const address of ['localhost:5432', 'mysql://worker@localhost/bank', 'postgres://[']) {
+      const { message, hint } = await refusalOf({ PSD2_STORE: address });
+      expect(message).toBe('PSD2_STORE is not the address of a database');
+      expect(hint).toContain('postgres://user@host:5432/database');
+    }
+  });
+
+  it.each([
+    [0, 'has schema 0, and this psd2 needs schema 1', 'psd2 store init'],
+    [2, 'has schema 2, and this psd2 knows schema 1', 'Update psd2'],
+  ])('where the schema is %i', async (version, what, fix) => {
+    server.sql('bank', `update psd2.store set version = ${version}`);
+    const { message, hint } = await refusalOf({});
+    server.sql('bank', 'update psd2.store set version = 1');
+    expect(message).toContain(`127.0.0.1:${port}/bank ${what}`);
+    expect(hint).toContain(fix);
+  });
+
+  it('where the user lacks the rights', async () => {
+    server.sql('bank', 'revoke psd2_worker from worker');
+    const { message, hint } = await refusalOf({});
+    server.sql('bank', 'grant psd2_worker to worker');
+    expect(message).toBe(`${here()} does not let this user do that`);
+    expect(hint).toContain('psd2_worker');
+  });
+
+  it('where the server can only be read', async () => {
+    server.sql('bank', 'alter role worker set default_transaction_read_only = on');
+    const { message, hint } = await refusalOf({});
+    server.sql('bank', 'alter role worker reset default_transaction_read_only');
+    expect(message).toBe(`${here()} is a replica that can only be read`);
+    expect(hint).toContain('primary');
+  });
+
+  it('where the server takes no more connections', async () => {
+    const clients: pg.Client[] = [];
+    const connect = async () => {
+      const connectionString = server.tcp('bank', `worker:${PASSWORD}`);
+      const client = new pg.Client({ connectionString });
+      client.on('error', () => {});
+      await client.connect();
+      clients.push(client);
+    };
+    const full = await (async () => {
+      for (;;) await connect();
+    })().catch((error: { code?: string }) => error.code);
+    expect(full).toBe('53300');
+    const { message, hint } = await refusalOf({});
+    await Promise.all(clients.map((client) => client.end()));
+    expect(message).toBe(`${here()} takes no more connections`);
+    expect(hint).toContain('max_connections');
+  });
+
+  it('where the disk of the server is full', async () => {
+    // A disk of its own for the claims, which is small and then full.
+    const disk = mkdtempSync(join(tmpdir(), 'psd2-small-'));
+    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=1m,mode=0777', 'tmpfs', disk]);
+    try {
+      mkdirSync(join(disk, 'space'), { mode: 0o777 });
+      execFileSync('chown', ['postgres', join(disk, 'space')]);
+      server.sql('bank', `create tablespace small location '${join(disk, 'space')}'`);
+      server.sql('bank', 'alter table psd2.claims set tablespace small');
+      server.sql('bank', 'truncate psd2.claims');
+      writeFileSync(join(disk, 'filler'), Buffer.alloc(500_000));
+      expect(() => writeFileSync(join(disk, 'rest'), Buffer.alloc(1_000_000))).toThrow('ENOSPC');
+      const { message, hint } = await refusalOf({});
+      expect(message).toBe(`${here()} has a full disk`);
+      expect(hint).toContain('Make room');
+    } finally {
+      server.sql('bank', 'alter table psd2.claims set tablespace pg_default');
+      server.sql('bank', 'drop tablespace small');
+      execFileSync('umount', [disk]);
+      rmSync(disk, { recursive: true });
+    }
+  });
+
+  it('where the certificate of the server is self-signed, or has expired', async () => {
+    const [own, keys] = await Promise.all([generateRsaKeys(), generateRsaKeys()]);
+    const now = { from: new Date(), days: 1 };
+    const authority = await makeCertificateAuthority('Own CA', own, now);
+    const secure = `${server.tcp('bank', 'worker')}?sslmode=verify-full`;
+    const alone = await makeLoopbackCertificate(['127.0.0.1']);
+    server.useCertificate(alone.cert, alone.key);
+    mkdirSync(operator.ownHands, { recursive: true });
+    const ca = join(operator.ownHands, 'ca.pem');
+    const selfSigned = await refusalOf({ PSD2_STORE: secure });
+    expect(selfSigned.message).toBe(`${here()} has a self-signed TLS certificate`);
+    expect(selfSigned.hint).toContain('sslrootcert=');
+    writeFileSync(ca, authority.certificatePem);
+    const past = { from: new Date(Date.now() - 9 * 24 * 60 * 60 * 1000), days: 1 };
+    const hosts = [{ type: 'ip' as const, value: '127.0.0.1' }];
+    const key = await privateKeyPem(keys);
+    server.useCertificate(await makeServerCertificate(authority, 'db', hosts, keys, past), key);
+    const expired = await refusalOf({ PSD2_STORE: `${secure}&sslrootcert=${ca}` });
+    expect(expired.message).toBe(`${here()} has a TLS certificate that has expired`);
+    server.useCertificate(await makeServerCertificate(authority, 'db', hosts, keys, now), key);
+    const good = { ...worker, PSD2_STORE: `${secure}&sslrootcert=${ca}` };
+    expect(await operator.psd2(['auth', 'refresh'], { env: good })).toMatchObject({ code: 0 });
+  });
+});
+
+/** psd2 gives up by itself never: what ends it is Ctrl-C. */
+const WITHOUT_LIMITS = 'connect_timeout=0&statement_timeout=0';
+
+describe('Ctrl-C ends the wait for a database', () => {
+  /** A server that does with each connection what it is told; none is closed by it but in `serve`. */
+  async function listening(serve: (socket: Socket) => void): Promise<{ port: number; sockets: Socket[] }> {
+    const sockets: Socket[] = [];
+    const listener = createServer((socket) => {
+      socket.on('error', () => {});
+      sockets.push(socket);
+      serve(socket);
+    });
+    const at = await freePort();
+    await new Promise<void>((resolve) => listener.listen(at, '127.0.0.1', resolve));
+    afterEachClose.push(() => {
+      for (const socket of sockets) socket.destroy();
+      listener.close();
+    });
+    return { port: at, sockets };
+  }
+  const afterEachClose: (() => void)[] = [];
+  beforeEach(() => () => {
+    for (const close of afterEachClose.splice(0)) close();
+  });
+  const start = (at: number) =>
+    operator.start(['auth', 'refresh'], {
+      ...worker,
+      PSD2_STORE: `postgres://worker@127.0.0.1:${at}/bank?${WITHOUT_LIMITS}`,
+    });
+
+  it('that has taken the connection and says nothing', async () => {
+    const { port: at, sockets } = await listening(() => {});
+    const psd2 = await start(at);
+    await vi.waitUntil(() => sockets.length > 0, { timeout: 60_000 });
+    psd2.kill('SIGINT');
+    expect(await psd2.ended).toMatchObject({ code: 130 });
+    expect(sockets.every(({ writableEnded }) => !writableEnded)).toBe(true);
+  });
+
+  it('that turns each connection away', async () => {
+    const refusal = Buffer.from('SFATAL\0C53300\0Mtoo many clients\0\0');
+    const head = Buffer.alloc(5);
+    head.write('E');
+    head.writeInt32BE(refusal.length + 4, 1);
+    const { port: at, sockets } = await listening((socket) => {
+      socket.once('data', () => socket.end(Buffer.concat([head, refusal])));
+    });
+    const psd2 = await start(at);
+    await vi.waitUntil(() => sockets.length > 2, { timeout: 60_000 });
+    psd2.kill('SIGINT');
+    expect(await psd2.ended).toMatchObject({ code: 130 });
+  });
+
+  it('that another holds up', async () => {
+    const holder = new pg.Client({ connectionString: server.url('bank') });
+    await holder.connect();
+    await holder.query('begin; lock table psd2.store in access exclusive mode');
+    const PSD2_STORE = `${server.tcp('bank', 'worker')}?${WITHOUT_LIMITS}`;
+    const psd2 = await operator.start(['auth', 'refresh'], { ...worker, PSD2_STORE });
+    await vi.waitUntil(() => waiting() !== '0', { timeout: 60_000 });
+    psd2.kill('SIGINT');
+    expect(await psd2.ended).toMatchObject({ code: 130 });
+    await holder.query('rollback');
+    await holder.end();
+  });
+  const waiting = () =>
+    server.sql(
+      'bank',
+      `select count(*) from pg_stat_activity where application_name = 'psd2' and wait_event_type = 'Lock'`,
+    );
+});
+
+it('ends with 9 where the database went away while the bank executes, and resume finds out without paying again', async () => {
+  const fault = z.looseObject({ id: z.union([z.string(), z.number()]) });
+  await operator.json(fault, ['sandbox', 'fault', 'add', 'delay=3000', '--on', 'execute', '--times', '1']);
+  const psd2 = await operator.start(ORDER, worker);
+  await vi.waitUntil(
+    () =>
+      server.sql('bank', `select count(*) from psd2.flow_events where event->>'type' = 'execute-sent'`) !==
+      '0',
+    { timeout: 60_000 },
+  );
+  server.crash();
+  const ended = await psd2.ended;
+  server.start();
+  const error = readError(ended);
+  expect(error).toMatchObject({ code: 'outcome_unknown', exitCode: 9 });
+  const flow = error.flow ?? '';
+  const resumed = await operator.json(shapes.transfer, ['transfer', 'resume', flow], { env: worker });
+  expect(resumed.state).toBe('executed');
+  const log = await operator.json(shapes.log, ['log'], { env: worker });
+  expect(log.filter(({ path }) => path.endsWith('/execute'))).toHaveLength(1);
+});
