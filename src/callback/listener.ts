@@ -58,7 +58,7 @@ export async function listenForCallback(options: CallbackOptions): Promise<Callb
   });
   const certificate = options.certificate ?? (() => selfSigned(redirectUri));
   const stop = await serveOnLoopback(redirectUri, certificate, (request, response) => {
-    const verdict = judge(request, options);
+    const verdict = classify(request, options);
     if (verdict === 'icon') {
       response.writeHead(204, { Connection: 'close', 'Cache-Control': 'no-store' }).end();
     } else if (typeof verdict === 'number') {
@@ -98,7 +98,7 @@ async function selfSigned(uri: URL): Promise<ServerCertificate> {
 }
 
 /** Classifies a request: the callback's query, the status of a refusal, or a browser's request for an icon. */
-function judge(
+function classify(
   request: IncomingMessage,
   { redirectUri, state }: CallbackOptions,
 ): URLSearchParams | CallbackRefusal | 'icon' {

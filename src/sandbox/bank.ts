@@ -26,7 +26,7 @@ export interface BankState {
   limits: CallLimits;
   faults: FaultBook;
   /** The calls and flows whose magic value was applied. */
-  spentMagic: Set<string>;
+  usedMagic: Set<string>;
 }
 
 /** The bank: its state, its rules and its fixed data. Only the registration is on disk. */
@@ -91,6 +91,6 @@ function newState(rules: BankRules, customers: Customers): BankState {
     ledger: new Ledger(customers, now()),
     limits: new CallLimits(rules),
     faults: new FaultBook(),
-    spentMagic: new Set(),
+    usedMagic: new Set(),
   };
 }

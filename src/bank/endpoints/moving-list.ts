@@ -34,7 +34,7 @@ export class RecentRows {
    * Whether a page begins as it would if `count` new rows had moved the list: with the last `count` rows that were read, or
    * with some of the new rows and then all rows that were read.
    */
-  comeAgain(count: number, page: readonly Transaction[]): boolean {
+  repeats(count: number, page: readonly Transaction[]): boolean {
     const start = this.#rows.length - count;
     if (start < 0 && !this.#isWhole) return false;
     const most = Math.min(count, page.length);
@@ -53,7 +53,7 @@ export class RecentRows {
     if (page.length === 0 || this.#rows.length === 0) return [];
     const most = this.#rows.length + (this.#isWhole ? page.length - 1 : 0);
     const counts: number[] = [];
-    for (let count = 1; count <= most; count += 1) if (this.comeAgain(count, page)) counts.push(count);
+    for (let count = 1; count <= most; count += 1) if (this.repeats(count, page)) counts.push(count);
     return counts;
   }
 }
@@ -62,7 +62,7 @@ export class RecentRows {
  * Whether a part of a list continues with the rows that the list began with, after `count` new rows. If `count` is
  * negative, those rows begin before the part.
  */
-export function goesOnWith(
+export function continuesWith(
   part: readonly Transaction[],
   beginning: readonly Transaction[],
   count: number,
@@ -80,6 +80,6 @@ export function rowsInFront(
   beginning: readonly Transaction[],
 ): number | undefined {
   for (let count = 0; count + beginning.length <= list.length; count += 1)
-    if (goesOnWith(list, beginning, count)) return count;
+    if (continuesWith(list, beginning, count)) return count;
   return undefined;
 }

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { Psd2Error } from '../../errors.ts';
 import type { Bank } from '../call/bank.ts';
 import type { Transaction } from './customers.ts';
-import { goesOnWith, REMEMBERED_ROWS, RecentRows, rowsInFront } from './moving-list.ts';
+import { continuesWith, REMEMBERED_ROWS, RecentRows, rowsInFront } from './moving-list.ts';
 import { fetchPages, type ListPage, type TransactionPage, type TransactionQuery } from './transactions.ts';
 
 /** The maximum number of readings of a list that changes while psd2 reads it. */
@@ -271,7 +271,7 @@ class StreamedList {
   compare(page: ListPage, now: Beginning): void {
     const first = this.#first?.rows ?? [];
     const grown = this.#grownTo(now.total);
-    const isPlain = grown !== null && grown >= 0 && goesOnWith(now.rows, first, grown - now.offset);
+    const isPlain = grown !== null && grown >= 0 && continuesWith(now.rows, first, grown - now.offset);
     const inFront = grown === null ? rowsInFront(now.rows, first) : isPlain ? grown : undefined;
     if (inFront === undefined) throw movedOtherwise(this.#query);
     let later = 0;
@@ -291,12 +291,12 @@ class StreamedList {
   /** @returns the rows that are not repeated. @throws Psd2Error `list_changed` */
   take(page: ListPage): Transaction[] {
     const again = this.inFront - this.#repeated;
-    if (!this.#recent.comeAgain(again, page.rows)) throw movedOtherwise(this.#query);
+    if (!this.#recent.repeats(again, page.rows)) throw movedOtherwise(this.#query);
     const repeated = Math.min(again, page.rows.length);
     const fresh = page.rows.slice(repeated);
     this.#repeated += repeated;
     this.#remember(page, fresh);
-    if (!page.goesOn && this.#doTotalsTell && page.total !== null && page.total !== this.#received) {
+    if (!page.hasMore && this.#doTotalsTell && page.total !== null && page.total !== this.#received) {
       this.oddity = `The bank announced ${count(page.total, `${this.#status} transaction`)} but sent ${this.#received}.`;
     }
     return fresh;
@@ -315,7 +315,7 @@ class StreamedList {
     if (!this.#first) {
       this.#first = page;
       // If the first page already has as many rows as the total but more pages follow, the total counts something else.
-      this.#doTotalsTell = !page.goesOn || page.total === null || page.total > page.rows.length;
+      this.#doTotalsTell = !page.hasMore || page.total === null || page.total > page.rows.length;
     }
     this.#total = page.total ?? this.#total;
     this.#received += page.rows.length;

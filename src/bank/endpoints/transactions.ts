@@ -23,7 +23,7 @@ export interface ListPage {
   /** The total number of rows on all pages, according to this answer. Null if the answer does not say. */
   total: number | null;
   /** The list continues on another page. */
-  goesOn: boolean;
+  hasMore: boolean;
 }
 
 /** A page of each list. A list that has ended or is not requested is missing. */
@@ -68,14 +68,14 @@ export async function* fetchPages(bank: Bank, query: TransactionQuery): AsyncGen
         booked: {
           rows: (transactionsAccounting ?? []).map((row) => toTransaction(row, 'booked')),
           total: data.numberTransactionsAccounting || null,
-          goesOn: isLinked || data.nextAccounting !== null,
+          hasMore: isLinked || data.nextAccounting !== null,
         },
       }),
       ...(pending.open && {
         pending: {
           rows: (transactionsNotAccounting ?? []).map((row) => toTransaction(row, 'pending')),
           total: data.numberTransactionsNotAccounting || null,
-          goesOn: isLinked || data.nextNotAccounting !== null,
+          hasMore: isLinked || data.nextNotAccounting !== null,
         },
       }),
     };

@@ -27,7 +27,7 @@ export function explainFailure(
   if (error instanceof ProxyRefused) {
     return lasting(`the proxy ${proxy?.host} refused the connection (HTTP ${error.statusCode})`);
   }
-  // OpenSSL 3.5, of Node 26, says "ssl/tls alert" where older ones say "sslv3 alert".
+  // OpenSSL 3.5 (Node 26) says "ssl/tls alert", older versions say "sslv3 alert".
   const code = codeOf(error).replace('ERR_SSL_SSL/TLS_ALERT_', 'ERR_SSL_SSLV3_ALERT_');
   return (
     whyNotReached(code, origin, proxy) ??

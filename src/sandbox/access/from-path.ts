@@ -46,7 +46,7 @@ function productOf(c: Context<BankEnv>, bank: Bank): { customer: Customer; produ
 }
 
 /**
- * A customer's product.
+ * Finds a customer's product.
  *
  * @throws Refusal `FIELD_INVALID`, `PRODUCT_UNKNOWN`
  */

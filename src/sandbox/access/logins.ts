@@ -54,7 +54,7 @@ export class Logins {
     });
   }
 
-  /** @returns the redirect URI with the code for `customerId`. */
+  /** Allows a login. @returns the redirect URI with the code for `customerId`. */
   allow(id: string, customerId: string): URL {
     const login = this.#decide(id);
     const code = randomBytes(32).toString('base64url');
@@ -67,7 +67,7 @@ export class Logins {
     return returnUrl(login, { code });
   }
 
-  /** @returns the redirect URI with the error. */
+  /** Refuses a login. @returns the redirect URI with the error. */
   refuse(id: string): URL {
     return returnUrl(this.#decide(id), { error: 'access_denied' });
   }

@@ -1,6 +1,6 @@
 /**
- * The seam between the bank and its customer site: what the pages may know and do. The bank implements
- * {@link BankSide}; the site is plain HTML over it.
+ * The interface between the bank and its customer site. The bank implements {@link BankSide}, and the site shows plain
+ * HTML pages for it.
  */
 
 /** A customer as the login page shows them. The password is public: this is a sandbox. */
@@ -71,12 +71,12 @@ export type ScaState = 'PENDING' | 'AUTHORIZED' | 'NOT_AUTHORIZED' | 'EXPIRED';
 export interface BankSide {
   /** The customers that the login page shows. */
   logins(): SandboxLogin[];
-  /** Undefined: unknown, used or expired. */
+  /** Undefined: the login is unknown, used or expired. */
   loginRequest(id: string): LoginRequest | undefined;
   authenticate(user: string, password: string): SandboxLogin | undefined;
-  /** The customer allowed the TPP: the address to send the browser to (redirect_uri with code and state). */
+  /** Allows the TPP access. Returns the address for the browser: redirect_uri with code and state. */
   allowLogin(id: string, customerId: string): URL;
-  /** The customer refused: redirect_uri with error=access_denied and state. */
+  /** Refuses access. Returns the address for the browser: redirect_uri with error=access_denied and state. */
   refuseLogin(id: string): URL;
   /** Undefined: the resource is unknown, or its SCA was not started. */
   scaRequest(resourceId: string): { request: ScaRequest; state: ScaState } | undefined;

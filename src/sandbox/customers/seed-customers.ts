@@ -11,7 +11,7 @@ export interface Product {
   kind: ProductKind;
   code: string;
   description: string;
-  /** The customer's own name for it; may be empty. */
+  /** The customer's own name for the account. May be empty. */
   name: string;
   /** A card has the IBAN of the current account it is charged to. */
   iban: string;

@@ -61,7 +61,7 @@ function callFault(bank: Bank, request: RawRequest): MagicFault | undefined {
     const resourceId = match[1];
     const name = beneficiaryOf(request);
     const fault = resourceId === undefined ? planOf(name).fault : bank.resources.find(resourceId)?.plan.fault;
-    return fault?.call === call && isDue(fault, resourceId ?? name, bank.spentMagic) ? fault.kind : undefined;
+    return fault?.call === call && isDue(fault, resourceId ?? name, bank.usedMagic) ? fault.kind : undefined;
   }
   return undefined;
 }

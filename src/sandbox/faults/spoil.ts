@@ -79,7 +79,7 @@ export function find(faults: readonly Fault[], kind: FaultKind): Fault | undefin
 }
 
 /** Changes an answer's content before it is sealed. A refusal stays visible, because the bank did nothing. */
-export function spoilContent(answer: OutgoingAnswer, faults: readonly Fault[]): void {
+export function applyContentFaults(answer: OutgoingAnswer, faults: readonly Fault[]): void {
   const empty = find(faults, 'no-content') ?? find(faults, 'empty');
   if (empty && answer.status === 200) {
     answer.status = empty.kind === 'no-content' ? 204 : 200;
@@ -90,7 +90,7 @@ export function spoilContent(answer: OutgoingAnswer, faults: readonly Fault[]): 
 }
 
 /** Sends an answer. Faults can delay it or cut it off. */
-export async function sendSpoilt(
+export async function sendWithFaults(
   c: Context<BankEnv>,
   answer: OutgoingAnswer,
   faults: readonly Fault[],

@@ -12,7 +12,7 @@ const TOKEN_PATH = '/auth/oauth/v2/token';
  * Gives an answer all the unusual shapes that the real bank's answers have. Its meaning stays the same. Documents and HTML
  * pages are not changed. The transactions of savings accounts get `_links.next`.
  */
-export function liveIn(answer: OutgoingAnswer, request: RawRequest, { customers, rules }: Bank): void {
+export function applyPersona(answer: OutgoingAnswer, request: RawRequest, { customers, rules }: Bank): void {
   if (answer.status === 302) lengthenLocation(answer);
   const envelope = readEnvelope(answer);
   if (!envelope) return;
@@ -21,7 +21,7 @@ export function liveIn(answer: OutgoingAnswer, request: RawRequest, { customers,
   if (customers.byProduct(productId)?.product.kind === 'savings') linkPages(envelope, query, rules.rowsAPage);
   else if (answer.status === 200) reshapeData(path, envelope);
   reshapeEnvelope(envelope);
-  if (wantsSca(envelope)) answer.status = 401;
+  if (requiresSca(envelope)) answer.status = 401;
   const text = write(envelope);
   answer.body = Buffer.from(path === TOKEN_PATH ? `\n\n\r\n${text}\n\n` : text);
 }
@@ -38,7 +38,7 @@ function readEnvelope({ headers, body }: OutgoingAnswer): JsonObject | undefined
 }
 
 /** The real bank requires SCA with the status 401, which otherwise means a wrong token. */
-function wantsSca({ result }: JsonObject): boolean {
+function requiresSca({ result }: JsonObject): boolean {
   return isObject(result) && objectsOf(result.messages).some(({ code }) => code === 'PSD2_SCA_REQUIRED');
 }
 

@@ -9,7 +9,7 @@ const MAX_PAGE_BYTES = 1_048_576;
 /** What a browser sends when a link is followed or a form submitted. */
 export interface PageRequest {
   url: URL;
-  /** The form's fields, sent with POST; undefined: GET. */
+  /** The form's fields, sent with POST. Undefined: GET. */
   form?: URLSearchParams;
 }
 

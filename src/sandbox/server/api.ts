@@ -8,8 +8,15 @@ import type { SealFlaw } from '../answers/seal.ts';
 import type { Bank } from '../bank.ts';
 import type { Fault } from '../faults/fault.ts';
 import { magicFaults } from '../faults/magic.ts';
-import { clockOf, find, orderedFaults, refusedByFault, sendSpoilt, spoilContent } from '../faults/spoil.ts';
-import { liveIn } from '../persona/lived-in.ts';
+import {
+  applyContentFaults,
+  clockOf,
+  find,
+  orderedFaults,
+  refusedByFault,
+  sendWithFaults,
+} from '../faults/spoil.ts';
+import { applyPersona } from '../persona/lived-in.ts';
 import { accountRoutes } from '../routes/accounts.ts';
 import { consentRoutes } from '../routes/consent.ts';
 import { customerRoutes } from '../routes/customers.ts';
@@ -46,9 +53,9 @@ export function bankApi(bank: Bank): Hono<BankEnv> {
     await next();
   });
   api.use(orderedFaults(bank));
-  api.use(judge(bank));
+  api.use(checkEachRequest(bank));
   api.use(refusedByFault);
-  api.use('/private/*', knowCaller(bank));
+  api.use('/private/*', identifyCaller(bank));
   api.use('/private/*', magicFaults(bank));
   for (const routes of ENDPOINTS) api.route('/', routes(bank));
 
@@ -77,8 +84,8 @@ function takeAndSend(bank: Bank): MiddlewareHandler<BankEnv> {
     const now = clockOf(bank.now(), faults);
     const answer = await readOutgoing(c.res);
     answer.headers.set('cb-apitrack-id', sessionOf(request));
-    if (bank.rules.persona === 'lived-in') liveIn(answer, request, bank);
-    spoilContent(answer, faults);
+    if (bank.rules.persona === 'lived-in') applyPersona(answer, request, bank);
+    applyContentFaults(answer, faults);
     if (find(faults, 'clock')) answer.headers.set('date', now.toUTCString());
     bank.seal.put(answer, request, now, flawOf(faults));
     bank.calls.addCall({
@@ -92,26 +99,26 @@ function takeAndSend(bank: Bank): MiddlewareHandler<BankEnv> {
     });
     // Otherwise Hono would add the headers of the previous answer.
     c.res = undefined;
-    c.res = await sendSpoilt(c, answer, faults);
+    c.res = await sendWithFaults(c, answer, faults);
   };
 }
 
 /** The rules for every request: certificates, headers, digest, signature and call limits. */
-function judge(bank: Bank): MiddlewareHandler<BankEnv> {
+function checkEachRequest(bank: Bank): MiddlewareHandler<BankEnv> {
   return async (c, next) => {
     const { request, faults } = c.var;
     const now = bank.now();
     const { tppCertificates, seenRequestIds } = bank;
     c.set('keyId', checkRequest(request, tppCertificates, seenRequestIds, now, clockOf(now, faults)));
     bank.limits.countCall(c.var.keyId);
-    // Hono would answer a HEAD as a GET.
+    // Otherwise Hono would answer a HEAD like a GET.
     if (request.method === 'HEAD') throw unknownEndpoint(c);
     await next();
   };
 }
 
 /** Finds the caller by the access token, and checks that the signature is that application's. */
-function knowCaller(bank: Bank): MiddlewareHandler<BankEnv> {
+function identifyCaller(bank: Bank): MiddlewareHandler<BankEnv> {
   return async (c, next) => {
     const token = requiredBearer(c.var.request);
     if (find(c.var.faults, 'stale-token')) bank.tokens.expire(token);

@@ -2,7 +2,7 @@
 
 const $ = (id) => document.getElementById(id);
 
-/** An element with properties and children; strings become text. */
+/** Makes an element with properties and children. Strings become text. */
 function el(name, properties = {}, ...children) {
   const { data, aria, role, ...rest } = properties;
   const element = Object.assign(document.createElement(name), rest);
