@@ -3,7 +3,7 @@ import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { cpus } from 'node:os';
-import { basename, join } from 'node:path';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 import { openCannedBank, whyNoCannedBank } from './canned-bank.js';
@@ -15,8 +15,18 @@ const CUSTOMERS = 240;
 /** Of those that cost what a call costs. */
 const MANY_CUSTOMERS = 1_500;
 const DEALT = 1_000_000;
+/** Of the first, and of the last of them. */
+const PART = DEALT / 10;
+const HAND = 100;
 const ANSWER_MS = 100;
 const ROUNDS = 3;
+/** What is not reached by a command: a server of its own, and dealing out without syncing. */
+const SOURCES = `
+export { startServer } from './test/store/postgres/server.ts';
+export { parseAddress } from './src/store/postgres/address.ts';
+export { Database } from './src/store/postgres/database.ts';
+export { PostgresRounds } from './src/store/postgres/rounds.ts';
+`;
 const CLIENT_CORE = '1';
 const BANK_CORE = '0';
 
@@ -26,13 +36,13 @@ export async function fleet(node, version) {
     process.stdout.write(`${missing}\n`);
     return [];
   }
-  const { startServer } = await importTypeScript('../test/store/postgres/server.ts');
+  const { startServer, ...store } = await importTypeScript(SOURCES);
   const server = startServer();
   try {
     return [
       ...(await workersFigures(node, version, server)),
       ...(await callFigures(node, version, server)),
-      ...dealFigures(await dealOut(server)),
+      ...(await dealFigures(version, server, store)),
     ];
   } finally {
     server.stop();
@@ -180,13 +190,59 @@ function statOf(pid) {
   return (fields ?? '').split(' ');
 }
 
-/** Runs TypeScript of this project, which Node.js 20 does not do by itself. */
-async function importTypeScript(path) {
-  const outfile = fileURLToPath(
-    new URL(`../node_modules/.cache/bench-${basename(path, '.ts')}.mjs`, import.meta.url),
+/** How fast one worker is dealt all customers of a profile, and whether the last ones take as long as the first. */
+async function dealFigures(version, server, { Database, parseAddress, PostgresRounds }) {
+  const profile = 'canned';
+  server.create('dealing');
+  const env = { ...process.env, PSD2_STORE: server.url('dealing') };
+  execFileSync(process.execPath, [PROGRAM, 'store', 'init', '--plain-tokens'], { env, stdio: 'ignore' });
+  server.sql(
+    'dealing',
+    `insert into psd2.tokens (profile, holder, generation, origin, base_url, secrets)
+     select '${profile}', (5000000 + n)::text, 1, 1, 'https://bank.example/', '{}' from generate_series(1, ${DEALT}) n`,
   );
+  const database = new Database(parseAddress(server.url('dealing'), {}), undefined);
+  try {
+    const begun = performance.now();
+    const round = await new PostgresRounds(database, profile).join();
+    const beginning = (performance.now() - begun) / 1000;
+    const parts = [];
+    const dealt = new Set();
+    for (let from = performance.now(); dealt.size < DEALT; ) {
+      const next = await round.next(HAND);
+      if (typeof next === 'string') throw new Error(`${next} after ${dealt.size} customers`);
+      dealt.add(next.customerId);
+      if (dealt.size % PART > 0) continue;
+      parts.push(PART / ((performance.now() - from) / 1000));
+      from = performance.now();
+    }
+    const whole = parts.length / parts.reduce((sum, rate) => sum + 1 / rate, 0);
+    return [
+      figure({
+        what: `customers a second that are dealt to one worker, ${DEALT} of them, Node ${version}`,
+        ratio: whole / 10_000,
+        against: '10 000 a second',
+        least: 1,
+        detail: `${whole.toFixed(0)} a second, ${HAND} at a time, each once; beginning the round took ${beginning.toFixed(1)} s`,
+      }),
+      figure({
+        what: `time for each of the last ${PART}, Node ${version}`,
+        ratio: parts[0] / parts.at(-1),
+        against: `each of the first ${PART}`,
+        limit: 1.3,
+        detail: `${parts.at(-1).toFixed(0)} a second against ${parts[0].toFixed(0)}`,
+      }),
+    ];
+  } finally {
+    await database.close();
+  }
+}
+
+/** Runs TypeScript of this project, which Node.js 20 does not do by itself. */
+async function importTypeScript(contents) {
+  const outfile = fileURLToPath(new URL('../node_modules/.cache/bench-fleet.mjs', import.meta.url));
   await build({
-    entryPoints: [fileURLToPath(new URL(path, import.meta.url))],
+    stdin: { contents, resolveDir: fileURLToPath(new URL('..', import.meta.url)), loader: 'ts' },
     outfile,
     ...{ bundle: true, platform: 'node', format: 'esm', packages: 'external', logLevel: 'error' },
   });

@@ -7,6 +7,7 @@ import { cpus } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { bigAnswers } from './big-answers.js';
 import { tablesOf, writeFigures } from './figures.js';
+import { fleet } from './fleet.js';
 import { lists } from './lists.js';
 import { manyCalls } from './many-calls.js';
 import { oneCall } from './one-call.js';
@@ -22,6 +23,7 @@ const SECTIONS = {
   lists,
   waiting,
   sandbox,
+  fleet,
 };
 
 const runtimes = [process.execPath, ...(process.env.PSD2_BENCH_NODES ?? '').split(':').filter(Boolean)].map(

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import * as z from 'zod';
+import { useResident } from '../hostile/resident.ts';
 import { bankDay } from './bank-days.ts';
 import { readError } from './errors.ts';
 import { useLoggedIn } from './psd2.ts';
@@ -12,23 +13,18 @@ import * as shapes from './shapes.ts';
 const ACCOUNT = '0010482620';
 const DAYS = ['--from', bankDay(-80)];
 const operator = useLoggedIn();
-afterEach(async () => {
-  expect(await operator.psd2(['sandbox', 'fault', 'clear'])).toMatchObject({ code: 0 });
-});
+/** For what is not under test: a run costs milliseconds. */
+const resident = useResident(operator);
+const aside = async (...args: string[]) => {
+  const ended = await resident.run(args);
+  expect(ended, ended.stderr).toMatchObject({ code: 0 });
+  return ended.stdout;
+};
+afterEach(() => aside('sandbox', 'fault', 'clear'));
 
 const file = (name: string) => join(operator.folder, name);
-const move = async (fault: string, ...when: string[]) =>
-  expect(
-    await operator.psd2([
-      'sandbox',
-      'fault',
-      'add',
-      fault,
-      '--on',
-      `GET /*${ACCOUNT}/transactions/*`,
-      ...when,
-    ]),
-  ).toMatchObject({ code: 0 });
+const move = (fault: string, ...when: string[]) =>
+  aside('sandbox', 'fault', 'add', fault, '--on', `GET /*${ACCOUNT}/transactions/*`, ...when);
 const LIST = ['accounts', 'transactions', ACCOUNT, '--booked', ...DAYS];
 const EXPORT = ['accounts', 'export', ACCOUNT, '--format', 'csv', ...DAYS];
 const textsOf = (rows: z.infer<typeof shapes.transactions>) =>
@@ -40,7 +36,9 @@ const ndjson = (text: string): unknown[] =>
     .slice(0, -1)
     .map((line) => JSON.parse(line));
 /** What is booked now. */
-const listed = async () => textsOf(await operator.json(shapes.transactions, LIST));
+const rowsNow = async (args: string[]) =>
+  shapes.transactions.parse(JSON.parse(await aside(...args, '--json')));
+const listed = async () => textsOf(await rowsNow(LIST));
 
 describe.each([1, 2, 3])('with a booking before page %i + 1', (page) => {
   const before = ['--after', String(page), '--times', '1'];
@@ -77,7 +75,7 @@ describe.each([1, 2, 3])('with a booking before page %i + 1', (page) => {
       z.looseObject({ months: z.array(z.looseObject({ net: z.string() })) }),
       [...['accounts', 'transactions', ACCOUNT, '--chart', ...DAYS]],
     );
-    const rows = await operator.json(shapes.transactions, LIST);
+    const rows = await rowsNow(LIST);
     const sum = (amounts: string[]) =>
       amounts.reduce((all, amount) => all + Math.round(Number(amount) * 100), 0);
     expect(sum(chart.months.map(({ net }) => net))).toBe(sum(rows.map(({ amount }) => amount)));
@@ -145,7 +143,7 @@ describe('with a booking before each page', () => {
     const [customer] = shapes.syncReport.parse(JSON.parse(ended.stdout)).customers;
     expect(customer?.errors).toMatchObject([{ productId: ACCOUNT, code: 'list_changed' }]);
     expect(customer?.newTransactions).toBeGreaterThan(0);
-    await operator.psd2(['sandbox', 'fault', 'clear']);
+    await aside('sandbox', 'fault', 'clear');
     expect(await operator.psd2(sync)).toMatchObject({ code: 0 });
     const rows = ndjson(
       readFileSync(join(file('later'), '1048262', 'transactions', `${ACCOUNT}.ndjson`), 'utf8'),
@@ -166,5 +164,5 @@ it('a pending transaction that is booked meanwhile comes once', async () => {
   await move('settling=1', '--after', '1', '--times', '1');
   const all = ['accounts', 'transactions', ACCOUNT, ...DAYS];
   const rows = await operator.json(shapes.transactions, all);
-  expect(rows).toEqual(await operator.json(shapes.transactions, all));
+  expect(rows).toEqual(await rowsNow(all));
 });
