@@ -68,7 +68,9 @@ describe('psd2 transfer resolve', () => {
     expect(ended.code, ended.stderr).toBe(0);
     // Nothing but a question to the bank.
     expect(callsOf(ended).map(({ method, step }) => [method, step])).toEqual([['GET', 'status']]);
-    expect(saidBy(ended)).toContain('The bank calls its authorization AUTHORIZED, its execution PENDING.');
+    expect(saidBy(ended)).toContain(
+      'At the bank its authorization is AUTHORIZED, and its execution is PENDING.',
+    );
     expect(saidBy(ended)).toMatch(/Beneficiary +EXECUTE 500 ONCE\n +IBAN +DE89 3704.*\n +Amount +5.01 EUR\n/);
     expect(saidBy(ended)).toContain('The reference "FREED" can be used again.');
     const transfer = readDocument(shapes.transfer, ended.stdout);
@@ -163,7 +165,7 @@ describe('psd2 transfer resolve', () => {
       env: { PSD2_QWAC_KEY: '/there/is/none.pem' },
     });
     expect(nowhere.code, nowhere.stderr).toBe(0);
-    expect(saidBy(nowhere)).toContain("The bank can't be asked: ");
+    expect(saidBy(nowhere)).toContain('psd2 cannot ask the bank: ');
     expect(readDocument(shapes.transfer, nowhere.stdout)).toMatchObject({ state: 'executed' });
   });
 

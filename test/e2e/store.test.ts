@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -78,6 +78,23 @@ describe('psd2 store', () => {
         /^The store in .+ was copied to PostgreSQL at .+, and is not used any more$/,
       ),
     });
+  });
+
+  it("a service of libpq's files is the whole address, with the password in a file that nobody else reads", async () => {
+    mkdirSync(operator.ownHands, { recursive: true });
+    const PGSERVICEFILE = join(operator.ownHands, 'pg_service.conf');
+    const service = { host: '127.0.0.1', port, dbname: 'bank', user: 'worker', password: PASSWORD };
+    const lines = Object.entries(service).map(([key, value]) => `${key}=${value}\n`);
+    writeFileSync(PGSERVICEFILE, `[workers]\n${lines.join('')}`, { mode: 0o600 });
+    const env = { PSD2_STORE: 'postgres://', PGSERVICE: 'workers', PGSERVICEFILE };
+    expect(await operator.psd2(['accounts', 'list'], { env })).toMatchObject({ code: 0 });
+    chmodSync(PGSERVICEFILE, 0o644);
+    const refused = await operator.psd2(['accounts', 'list', '--json'], { env });
+    expect(readError(refused)).toMatchObject({
+      exitCode: 3,
+      message: `${PGSERVICEFILE} holds a password, and can be read by others`,
+    });
+    expect(refused.stderr).not.toContain(PASSWORD);
   });
 
   it('copy refuses an address with a password, and does not repeat it', async () => {

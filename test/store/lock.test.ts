@@ -263,6 +263,26 @@ it('is given back where the process ends while it works, once for all that it ho
   expect(added()).toEqual([]);
 });
 
+it('that is given back in the moment in which another looks at it is taken', async () => {
+  const path = join(newConfigFolder(temporary).root, 'flow');
+  const lock = `${path}.lock`;
+  makePrivateFolder(dirname(path));
+  writeFileSync(lock, '');
+  const { lstatSync } = fs;
+  onTestFinished(() => {
+    vi.restoreAllMocks();
+    syncBuiltinESMExports();
+  });
+  vi.spyOn(fs, 'lstatSync').mockImplementation((...looked) => {
+    if (looked[0] === lock && readFileSync(lock, 'utf8') === '') fs.unlinkSync(lock);
+    return lstatSync(...looked);
+  });
+  syncBuiltinESMExports();
+  expect(await withLock(path, 'It', async ({ takenOverFrom }) => `from ${takenOverFrom}`, 60_000)).toBe(
+    'from undefined',
+  );
+});
+
 it('that another has taken away in the moment of its release is no error', async () => {
   const path = join(newConfigFolder(temporary).root, 'flow');
   const { lstatSync } = fs;

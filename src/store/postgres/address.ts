@@ -5,6 +5,7 @@ import { parse, toClientConfig } from 'pg-connection-string';
 import { isLoopback } from '../../domain/loopback.ts';
 import { Psd2Error } from '../../errors.ts';
 import { reasonOf } from '../disk/system-error.ts';
+import { type Environment, readService, type Service } from './service.ts';
 
 /** A database that `PSD2_STORE` names. */
 export interface Address {
@@ -14,37 +15,30 @@ export interface Address {
   shown: string;
 }
 
-/** Environment variables, as `process.env` has them. */
-type Environment = Readonly<Record<string, string | undefined>>;
-
 /**
  * Reads the URL of a database as libpq does: `sslmode`, `sslrootcert`, `sslcert` and `sslkey` as options of the URL,
- * `PGPASSWORD` and `PGPASSFILE` of the environment (store page, "One store, two homes"). A server on another machine is
- * reached over TLS, and its certificate verified, unless the URL has another `sslmode`.
+ * `PGPASSWORD` and `PGPASSFILE` of the environment, a service of libpq's files with `PGSERVICE` or `service=` (store page,
+ * "One store, two homes"). What the URL leaves out comes from the service, then from the environment. A server on another
+ * machine is reached over TLS, and its certificate verified, unless the URL or the service has another `sslmode`.
  *
- * @throws Psd2Error `config` when it is no such URL, or a file that it names can't be read
+ * @throws Psd2Error `config` when it is no such URL, a file that it names can't be read, or the service can't be had
  */
 export function parseAddress(text: string, env: Environment): Address {
   // A user without a host, `postgres://ada@/bank`: the host is in the options then, or it is this machine.
   const whole = text.replace(/^(postgres(?:ql)?:\/\/[^/?#]*@)(?=[/?#]|$)/i, '$1localhost');
   if (!/^postgres(ql)?:/i.test(text) || !URL.canParse(whole)) throw notAnAddress();
   const url = new URL(whole);
-  const named = url.searchParams.get('host') ?? decodeURIComponent(url.hostname);
+  const service = takeService(url, env);
+  const given = url.searchParams.get('host') || (whole === text && decodeURIComponent(url.hostname));
+  const named = given || service.get('host') || service.get('hostaddr') || env.PGHOST || '';
   const isLocal = named === '' || isThisMachine(named);
   if (!isLocal && !url.searchParams.has('sslmode')) url.searchParams.set('sslmode', 'verify-full');
-  let config: ClientConfig;
-  try {
-    config = toClientConfig(parse(url.href, { useLibpqCompat: true }));
-  } catch (cause) {
-    throw new Psd2Error('config', `PSD2_STORE cannot be used: ${reasonOf(cause)}`, {
-      hint: 'Check the files that sslrootcert, sslcert and sslkey name.',
-      cause,
-    });
-  }
-  const host = config.host || env.PGHOST || '/var/run/postgresql';
+  const config = configOf(url);
+  const host = named.replace(/^\[(.+)\]$/, '$1') || config.host || '/var/run/postgresql';
   const port = config.port ?? Number(env.PGPORT || 5432);
-  const user = config.user || env.PGUSER || userInfo().username;
-  const database = config.database || env.PGDATABASE || user;
+  const user = config.user || service.get('user') || env.PGUSER || userInfo().username;
+  const password = config.password || service.get('password');
+  const database = config.database || service.get('dbname') || env.PGDATABASE || user;
   const place = host.startsWith('/') ? host : isIP(host) === 6 ? `[${host}]:${port}` : `${host}:${port}`;
   const connectionTimeoutMillis = secondsOf(url.searchParams.get('connect_timeout') ?? env.PGCONNECT_TIMEOUT);
   return {
@@ -54,10 +48,37 @@ export function parseAddress(text: string, env: Environment): Address {
       port,
       user,
       database,
+      ...(password && { password }),
       ...(connectionTimeoutMillis !== undefined && { connectionTimeoutMillis }),
     },
     shown: `${place}/${database}`,
   };
+}
+
+const OF_THE_SERVER = new Set(['host', 'hostaddr', 'user', 'password', 'dbname']);
+
+/** The service, empty where none is named; those of its options that the URL leaves out become options of the URL. */
+function takeService(url: URL, env: Environment): Service {
+  const name = url.searchParams.get('service') || env.PGSERVICE;
+  url.searchParams.delete('service');
+  if (!name) return new Map();
+  const service = readService(name, env);
+  for (const [key, value] of service) {
+    const isGiven = url.searchParams.has(key) || (key === 'port' && url.port !== '');
+    if (!isGiven && !OF_THE_SERVER.has(key)) url.searchParams.set(key, value);
+  }
+  return service;
+}
+
+function configOf(url: URL): ClientConfig {
+  try {
+    return toClientConfig(parse(url.href, { useLibpqCompat: true }));
+  } catch (cause) {
+    throw new Psd2Error('config', `PSD2_STORE cannot be used: ${reasonOf(cause)}`, {
+      hint: 'Check the files that sslrootcert, sslcert and sslkey name.',
+      cause,
+    });
+  }
 }
 
 /** Milliseconds; 0 is no limit, as with libpq. Undefined where none is given. */

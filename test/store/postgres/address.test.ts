@@ -1,0 +1,132 @@
+import { chmodSync, mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
+import { userInfo } from 'node:os';
+import { join } from 'node:path';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { parseAddress } from '../../../src/store/postgres/address.ts';
+import { temporaryFolder } from '../temporary-folder.ts';
+
+const temporary = temporaryFolder();
+const PASSWORD = 'it#has;both "marks" = 1';
+const SERVICES = `# Of this team
+[other]
+host=other.example
+
+[bank]
+host=db.example
+port=6432
+dbname=bank
+user=sync_1
+password=${PASSWORD}
+sslmode=require
+password=the first one counts
+  # indented
+
+[socket]
+host=/var/run/psd2
+`;
+let home: string;
+let file: string;
+
+beforeEach(() => {
+  home = mkdtempSync(join(temporary, 'home-'));
+  file = join(home, '.pg_service.conf');
+  writeFileSync(file, SERVICES, { mode: 0o600 });
+});
+const parsed = (text: string, env: Record<string, string> = {}) => parseAddress(text, { HOME: home, ...env });
+
+describe("a service of libpq's files", () => {
+  it('gives all that the address leaves out', () => {
+    const whole = {
+      shown: 'db.example:6432/bank',
+      config: {
+        ...{ host: 'db.example', port: 6432, user: 'sync_1', database: 'bank', password: PASSWORD },
+        ssl: { rejectUnauthorized: false },
+      },
+    };
+    expect(parsed('postgres://', { PGSERVICE: 'bank' })).toMatchObject(whole);
+    expect(parsed('postgres://?service=bank', { PGSERVICE: 'nothing' })).toMatchObject(whole);
+  });
+
+  it('gives way to the address, and goes before the environment', () => {
+    const env = {
+      PGSERVICE: 'bank',
+      PGUSER: 'eve',
+      PGHOST: 'elsewhere.example',
+      PGDATABASE: 'x',
+      PGPORT: '1',
+    };
+    expect(parsed('postgres:///ledger?sslmode=verify-full', env)).toMatchObject({
+      shown: 'db.example:6432/ledger',
+      config: { user: 'sync_1', sslmode: 'verify-full', ssl: {} },
+    });
+    expect(parsed('postgres://ada:hers@/ledger', env)).toMatchObject({
+      shown: 'db.example:6432/ledger',
+      config: { user: 'ada', password: 'hers' },
+    });
+    expect(parsed('postgres://127.0.0.1:5433', env).shown).toBe('127.0.0.1:5433/bank');
+  });
+
+  it('is verified by its certificate where the service has no sslmode and is elsewhere', () => {
+    expect(parsed('postgres://', { PGSERVICE: 'other' }).config).toMatchObject({
+      host: 'other.example',
+      sslmode: 'verify-full',
+    });
+    expect(parsed('postgres://', { PGSERVICE: 'socket' }).config.ssl).toBeUndefined();
+  });
+
+  it('is looked for in the file that PGSERVICEFILE names, then in that of the machine', () => {
+    const PGSYSCONFDIR = join(home, 'etc');
+    mkdirSync(PGSYSCONFDIR);
+    const inMachine = join(PGSYSCONFDIR, 'pg_service.conf');
+    writeFileSync(inMachine, '[bank]\nhost=/machine\n[all]\nhost=/all\n');
+    const PGSERVICEFILE = join(home, 'named.conf');
+    const hostOf = (name: string, env = {}) =>
+      parsed('postgres:///x', { PGSERVICE: name, PGSYSCONFDIR, ...env }).config.host;
+    expect(hostOf('bank')).toBe('db.example');
+    expect(hostOf('all')).toBe('/all');
+    writeFileSync(PGSERVICEFILE, '[bank]\nhost=/named\n');
+    expect(hostOf('bank', { PGSERVICEFILE })).toBe('/named');
+    expect(() => hostOf('socket', { PGSERVICEFILE })).toThrow(
+      `There is no service "socket" in ${PGSERVICEFILE} or ${inMachine}`,
+    );
+  });
+
+  it('is refused where others may change the file, or read a password in it', () => {
+    const refused = { code: 'config', hint: expect.stringContaining('chmod') };
+    const load = (name: string) => () => parsed('postgres://', { PGSERVICE: name });
+    chmodSync(file, 0o664);
+    expect(load('other')).toThrow(
+      expect.objectContaining({ ...refused, message: `${file} can be changed by others (mode 0664)` }),
+    );
+    chmodSync(file, 0o644);
+    expect(load('other')().shown).toBe(`other.example:5432/${userInfo().username}`);
+    expect(load('bank')).toThrow(
+      expect.objectContaining({
+        ...refused,
+        message: `${file} holds a password, and can be read by others`,
+      }),
+    );
+  });
+
+  it.each(['host', ' host = x', 'service=other', '=x'])('is refused with the line %j', (line) => {
+    writeFileSync(file, `[bank]\n${line}\n`);
+    expect(() => parsed('postgres://', { PGSERVICE: 'bank' })).toThrow(
+      `The service file ${file} is damaged: line 2 is not an option and its value, as host=db.example`,
+    );
+  });
+});
+
+describe('without a service', () => {
+  it('an address takes what it leaves out from the environment, and a server elsewhere is verified', () => {
+    const env = { PGHOST: 'db.example', PGUSER: 'ada', PGPORT: '6000' };
+    expect(parsed('postgres:///bank', env)).toMatchObject({
+      shown: 'db.example:6000/bank',
+      config: { user: 'ada', sslmode: 'verify-full' },
+    });
+    expect(parsed('postgres://[::1]:1/bank').shown).toBe('[::1]:1/bank');
+    expect(parsed('postgres://eve@/bank')).toMatchObject({ shown: 'localhost:5432/bank' });
+    expect(parsed('postgres:///bank')).toMatchObject({ shown: '/var/run/postgresql/bank' });
+    expect(parsed('postgres://eve@%2Ftmp%2Fx/bank')).toMatchObject({ shown: '/tmp/x/bank' });
+    expect(parsed('postgres:///bank?host=/tmp/x')).toMatchObject({ shown: '/tmp/x/bank' });
+  });
+});
