@@ -203,9 +203,14 @@ describe('what is wrong is refused before the bank hears of it', () => {
       'client credentials for a transfer',
       confirmed({}, '--grant', 'client_credentials'),
       'usage',
-      /needs the customer online/,
+      /needs the customer/,
     ],
-    ['no confirmation', transfer({}), 'confirmation_needed', /has to be confirmed, and there is no terminal/],
+    [
+      'no confirmation',
+      transfer({}),
+      'confirmation_needed',
+      /needs a confirmation, and there is no terminal/,
+    ],
     [
       'no payee verification',
       confirmed({}, '--instant'),
@@ -216,7 +221,7 @@ describe('what is wrong is refused before the bank hears of it', () => {
       'payee verified but not confirmed',
       transfer({}, '--instant', '--payee-verified'),
       'confirmation_needed',
-      /has to be confirmed/,
+      /needs a confirmation/,
     ],
     // options and commands
     ['unknown option', ['accounts', 'list', '--colour'], 'usage', /[Uu]nknown option '--colour'/],
