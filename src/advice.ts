@@ -1,21 +1,21 @@
 import type { ErrorContext } from './errors.ts';
 import { quoteForShell } from './quote-for-shell.ts';
 
-/** Commands that are about no profile, or name theirs. */
+/** Commands that use no profile, or name it themselves. */
 const WITHOUT_PROFILE = new Set(['profile', 'sandbox', 'completion', 'demo', 'help', '--profile', '--help']);
 
 /**
- * A command of psd2 as it can be run.
+ * The full command line of a psd2 command.
  *
  * @param words its arguments
- * @param profile the `--profile` that this command was given: another would work with another profile
+ * @param profile the `--profile` of the present command, which the next one must repeat
  */
 export function commandOf(words: readonly string[], profile: string | undefined): string[] {
   const repeats = profile !== undefined && !WITHOUT_PROFILE.has(words[0] ?? '');
   return ['psd2', ...(repeats ? ['--profile', profile] : []), ...words];
 }
 
-/** What to do about an error, in words: its hint, then its commands as a shell reads them. */
+/** The advice of an error as text: its hint, then its commands as a shell reads them. */
 export function adviceOf(
   { hint, next = [] }: { [Key in 'hint' | 'next']?: ErrorContext[Key] | undefined },
   profile?: string,
@@ -26,7 +26,7 @@ export function adviceOf(
   return hint.endsWith(':') ? `${hint} ${commands}` : `${hint} Run: ${commands}`;
 }
 
-/** Commands of psd2, by their arguments, as a shell reads them. */
+/** Commands of psd2, given by their arguments, as a shell reads them. */
 export function writeCommands(next: readonly string[][], profile?: string): string {
   return next.map((words) => commandOf(words, profile).map(quoteForShell).join(' ')).join('; ');
 }

@@ -1,6 +1,6 @@
 /**
- * What can go wrong, as a closed list. `cli/exit-codes.ts` gives each its exit code; the code itself is
- * part of the JSON error on stderr, so a script may tell two errors with the same exit code apart.
+ * The codes of all errors. `cli/exit-codes.ts` maps each to an exit code. The code is part of the JSON error on stderr, so a
+ * script can tell two errors with the same exit code apart.
  */
 export type ErrorCode =
   // wrong use
@@ -21,7 +21,7 @@ export type ErrorCode =
   | 'certificate'
   | 'callback_port_busy'
   | 'sandbox'
-  // another psd2 has gone on with the flow meanwhile
+  // another psd2 has continued the flow in the meantime
   | 'overtaken'
   // access
   | 'not_logged_in'
@@ -44,19 +44,19 @@ export type ErrorCode =
   | 'ends_soon'
   | 'interrupted';
 
-/** What is known of the call that failed: the ids are what a bank's support asks for. */
+/** Details of an error and of the call that failed. A bank's support asks for the ids. */
 export interface ErrorContext {
   /**
-   * What the operator can do about it: sentences, printed as they are, so each has its full stop. Commands of psd2 stand in
-   * `next`, not in it; where they belong to its end, that is a colon. A command of another program may be its end.
+   * What the operator can do, in sentences with full stops. Commands of psd2 belong in `next`; if the hint leads to them, it
+   * ends with a colon. It may end with a command of another program.
    */
   hint?: string;
   /**
-   * The commands of psd2 that go on from here, the best first, each as its arguments: `['transfer', 'resume', flow]`. Where
-   * the error is written, they come after the hint, quoted for a shell, with the profile that was given.
+   * The commands of psd2 to run next, the best first, each as its arguments: `['transfer', 'resume', flow]`. psd2 prints them
+   * after the hint, quoted for a shell, with the given profile.
    */
   next?: string[][];
-  /** The local id of the flow that it is about. */
+  /** The local id of the flow. */
   flow?: string;
   httpStatus?: number;
   /** `result.messages[].code` of the bank's answer. */
@@ -69,14 +69,14 @@ export interface ErrorContext {
   tppRequestId?: string;
   /** Our `TPP-Transaction-ID`. */
   transactionId?: string;
-  /** The transaction resource that came along with the bank's answer: with `sca_required`, the one to authorise. */
+  /** The transaction resource in the bank's answer: with `sca_required`, the one to authorise. */
   resourceId?: string;
   cause?: unknown;
 }
 
 /**
- * The only error that `psd2` throws on purpose. `message` says what happened in the user's words, one
- * sentence without a final full stop being required; `hint` says what to do. Neither may hold a secret.
+ * The only error that `psd2` throws on purpose. `message` says what happened, in one sentence in the user's words; its full
+ * stop is optional. `hint` says what to do. Neither may hold a secret.
  */
 export class Psd2Error extends Error {
   override readonly name = 'Psd2Error';
@@ -107,7 +107,7 @@ export class Psd2Error extends Error {
     this.resourceId = context.resourceId;
   }
 
-  /** What is known of the call that failed. */
+  /** Everything but the code and the message. */
   get context(): ErrorContext {
     const { hint, next, flow, httpStatus, bankCode, outcome, requestId, tppRequestId, transactionId } = this;
     const { resourceId, cause } = this;
@@ -116,7 +116,7 @@ export class Psd2Error extends Error {
     return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
   }
 
-  /** The same error with more known of it. */
+  /** The same error with more details. */
   with(context: ErrorContext): Psd2Error {
     return new Psd2Error(this.code, this.message, { ...this.context, ...context });
   }

@@ -6,16 +6,16 @@ declare const PSD2_VERSION: string;
 /**
  * Runs `psd2` with the arguments of this process and sets its exit code.
  *
- * @param helpFile what the build has taken down of `psd2 --help`
+ * @param helpFile a file in which the build has stored the output of `psd2 --help`
  */
 export async function main(helpFile: string): Promise<void> {
   const [first, second, third] = process.argv.slice(2);
   if ((first === '--version' || first === '-V') && second === undefined) {
-    // Answers that need no command tree.
+    // This answer needs no command tree.
     printAtOnce(`${PSD2_VERSION}\n`);
     return;
   }
-  // A terminal may be narrower than the lines of it.
+  // A terminal may be narrower than the lines of the stored help.
   if (first === '--help' && second === undefined && !isTerminalOnStdout()) {
     const text = readIfThere(helpFile);
     if (text !== undefined) {
@@ -40,7 +40,7 @@ export async function main(helpFile: string): Promise<void> {
   await parse(PSD2_VERSION);
 }
 
-/** The build has no such file yet when it asks for its text. */
+/** Reads a file. There is none while the build asks for the help that it will store there. */
 function readIfThere(path: string): string | undefined {
   try {
     return readFileSync(path, 'utf8');

@@ -13,42 +13,41 @@ import {
 } from './page.ts';
 
 export interface CallbackOptions {
-  /** On loopback, with the port that is listened on; its path and host are what a callback must have. */
+  /** On loopback. psd2 listens on its port, and a callback must have its host and path. */
   redirectUri: URL;
-  /** The unguessable value that the callback must bring back. */
+  /** The unguessable value that the callback must return. */
   state: string;
-  /** Chooses the words of the page. */
+  /** Chooses the text of the page. */
   purpose: CallbackPurpose;
-  /** For an `https:` redirect URI; without it a self-signed certificate is made. */
+  /** The certificate for an `https:` redirect URI. Default: a new self-signed one. */
   certificate?: () => Promise<ServerCertificate>;
 }
 
-/** Waits on this computer for the browser that the bank sends back. */
+/** Waits on this computer until the customer's browser comes back from the bank. */
 export interface CallbackListener {
   /** The redirect URI. */
   url: string;
   /**
-   * The query of the one callback, once its page was sent. Rejects with the signal's reason when it aborts;
-   * after `close()` only that ends it.
+   * The query of the callback, after its page was sent. Rejects with the signal's reason if it aborts. After `close()`,
+   * only an abort settles it.
    */
   received(signal: AbortSignal): Promise<URLSearchParams>;
-  /** Ends every connection, after a page that is being sent, within 100 ms. May be called twice. */
+  /** Closes all connections within 100 ms, after finishing a page that is being sent. May be called twice. */
   close(): Promise<void>;
 }
 
 /**
  * Listens on the loopback interface for the redirect after login (RFC 6749 section 4.1.2, RFC 8252 section 7.3)
- * or SCA. Takes exactly one callback: a GET for the redirect URI's path and host with exactly one `state`, the
- * expected one. Everything else gets an error page and changes nothing. What the callback says (`code`, `error`)
- * is for the caller to read.
+ * or SCA. Accepts exactly one callback: a GET for the redirect URI's host and path, with the expected `state` once.
+ * Any other request gets an error page and changes nothing. The caller reads the callback's `code` and `error`.
  *
- * @throws Psd2Error `callback_port_busy` when another program has the port; `config` when the redirect URI is
- *   not on loopback or can't be listened on.
+ * @throws Psd2Error `callback_port_busy` if another program uses the port. `config` if the redirect URI is not on
+ *   loopback, or psd2 cannot listen there.
  */
 export async function listenForCallback(options: CallbackOptions): Promise<CallbackListener> {
   const { redirectUri, purpose } = options;
   if (!isLoopback(redirectUri) || redirectUri.port === '0') {
-    throw new Psd2Error('config', `psd2 can't listen at the redirect URI ${redirectUri.origin}`, {
+    throw new Psd2Error('config', `psd2 cannot listen at the redirect URI ${redirectUri.origin}`, {
       hint: 'Use one on 127.0.0.1 with a fixed port, or log in with --paste.',
     });
   }
@@ -59,7 +58,7 @@ export async function listenForCallback(options: CallbackOptions): Promise<Callb
   });
   const certificate = options.certificate ?? (() => selfSigned(redirectUri));
   const stop = await serveOnLoopback(redirectUri, certificate, (request, response) => {
-    const verdict = judge(request, options);
+    const verdict = classify(request, options);
     if (verdict === 'icon') {
       response.writeHead(204, { Connection: 'close', 'Cache-Control': 'no-store' }).end();
     } else if (typeof verdict === 'number') {
@@ -68,7 +67,7 @@ export async function listenForCallback(options: CallbackOptions): Promise<Callb
       send(response, 410, refusalPage(410));
     } else {
       callback = verdict;
-      // `close` comes when the page is out, and also when the browser hung up before.
+      // `close` fires after the page is sent, and also if the browser disconnects earlier.
       response.once('close', () => deliver(verdict));
       send(response, 200, callbackPage(purpose, outcomeOf(verdict, purpose)));
     }
@@ -98,8 +97,8 @@ async function selfSigned(uri: URL): Promise<ServerCertificate> {
   return makeLoopbackCertificate([uri.hostname]);
 }
 
-/** What a request is: the callback's query, a status that it is refused with, or a browser's wish for an icon. */
-function judge(
+/** Classifies a request: the callback's query, the status of a refusal, or a browser's request for an icon. */
+function classify(
   request: IncomingMessage,
   { redirectUri, state }: CallbackOptions,
 ): URLSearchParams | CallbackRefusal | 'icon' {
@@ -109,16 +108,16 @@ function judge(
   const [path = ''] = target.split('?', 1);
   if (path !== redirectUri.pathname) return path === '/favicon.ico' ? 'icon' : 404;
   if (request.method !== 'GET') return 405;
-  // The bank's redirect navigates the window; a frame, an image or a script of some page does not.
+  // The bank's redirect navigates the window. A request from a frame, an image or a script does not.
   if ((request.headers['sec-fetch-dest'] ?? 'document') !== 'document') return 403;
   const query = new URLSearchParams(target.slice(path.length));
-  // RFC 6749 section 3.1: no parameter is given twice.
+  // RFC 6749 section 3.1: parameters must not repeat.
   if (['state', 'code', 'error'].some((name) => query.getAll(name).length > 1)) return 400;
   const given = query.get('state');
   return given !== null && sameText(given, state) ? query : 400;
 }
 
-/** In constant time: the hashes have one length, and tell nothing of how much of the text was right. */
+/** Compares in constant time. The hashes have the same length and do not reveal how much of the text was right. */
 function sameText(left: string, right: string): boolean {
   const hash = (text: string) => createHash('sha256').update(text).digest();
   return timingSafeEqual(hash(left), hash(right));

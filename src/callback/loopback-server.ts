@@ -10,7 +10,7 @@ export interface ServerCertificate {
   key: string;
 }
 
-/** A header may be long: a browser adds the cookies of every server on this host. */
+/** Headers can be long, because a browser sends the cookies of all servers on this host. */
 const LIMITS = {
   maxHeaderSize: 16_384,
   headersTimeout: 3_000,
@@ -22,12 +22,12 @@ const MAX_CONNECTIONS = 64;
 const LAST_ANSWERS_MS = 80;
 
 /**
- * Serves HTTP on the loopback address and port of a URI, for `localhost` on 127.0.0.1 and ::1, with limits that
- * keep slow, huge and many requests from holding it. One request a connection; bodies are not read.
+ * Serves HTTP on the loopback address and port of a URI. For `localhost` it serves 127.0.0.1 and ::1. Limits protect it
+ * from slow, huge and many requests. Each connection has one request. Bodies are not read.
  *
- * @param uri with a loopback host; `https:` is served with the given certificate.
- * @returns what stops it: within 100 ms, after the answers that are being sent.
- * @throws Psd2Error `callback_port_busy` or `config` when it can't listen there.
+ * @param uri has a loopback host. `https:` uses the given certificate.
+ * @returns a function that stops the server within 100 ms, after finishing answers that are being sent.
+ * @throws Psd2Error `callback_port_busy` or `config` if it cannot listen there.
  */
 export async function serveOnLoopback(
   uri: URL,
@@ -50,7 +50,7 @@ export async function serveOnLoopback(
       server.listen(port, address);
       await once(server, 'listening');
     } catch (error) {
-      // A computer without IPv6: `localhost` is 127.0.0.1 alone.
+      // On a computer without IPv6, `localhost` is only 127.0.0.1.
       if (stops.length > 0 && !['EADDRINUSE', 'EACCES'].includes(codeOf(error))) continue;
       await stopAll();
       throw listenError(error, uri, port);
@@ -60,7 +60,7 @@ export async function serveOnLoopback(
   return stopAll;
 }
 
-/** Puts the limits on a listening server; returns what stops it. */
+/** Applies the limits to a listening server. Returns the function that stops it. */
 function guard(server: Server, answer: RequestListener): () => Promise<void> {
   const sockets = new Set<Socket>();
   const answers = new Set<ServerResponse>();
@@ -68,11 +68,11 @@ function guard(server: Server, answer: RequestListener): () => Promise<void> {
   server.on('connection', (socket) => {
     sockets.add(socket);
     socket.once('close', () => sockets.delete(socket));
-    // The oldest goes, not the newest: many idle connections don't keep the bank's redirect out.
+    // Drop the oldest connection, so that many idle ones cannot keep the bank's redirect out.
     const [oldest] = sockets;
     if (sockets.size > MAX_CONNECTIONS) oldest?.destroy();
   });
-  // A connection that could not be accepted is no reason to stop listening.
+  // Keep listening after a connection could not be accepted.
   server.on('error', () => undefined);
   server.on('request', (request, response) => {
     answers.add(response);
@@ -103,11 +103,11 @@ function listenError(error: unknown, uri: URL, port: number): Psd2Error {
   const hint = `Choose another one that is registered at the bank, for example PSD2_REDIRECT_URI=${other.origin}${other.pathname}`;
   const code = codeOf(error);
   if (code === 'EADDRINUSE') {
-    const message = `Port ${port} of the redirect URI is in use, by another psd2 or another program`;
+    const message = `Port ${port} of the redirect URI is in use by another psd2 or another program`;
     return new Psd2Error('callback_port_busy', message, { hint, cause: error });
   }
   const why = code === 'EACCES' ? 'this user may not listen on that port' : `the system says ${code}`;
-  return new Psd2Error('config', `psd2 can't listen at the redirect URI ${uri.origin}: ${why}`, {
+  return new Psd2Error('config', `psd2 cannot listen at the redirect URI ${uri.origin}: ${why}`, {
     hint,
     cause: error,
   });

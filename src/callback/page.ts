@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto';
 
-/** What the customer's browser came back from. */
+/** The step at the bank that the customer comes back from. */
 export type CallbackPurpose = 'login' | 'authorisation';
 
-/** How the customer came back: `refused` is OAuth's `access_denied`, `failed` any other error. */
+/** The result of the step. `refused` is OAuth's `access_denied`, `failed` any other error. */
 export type CallbackOutcome = 'done' | 'refused' | 'failed';
 
-/** What a request that is not the awaited callback is answered with. */
+/** The status of the answer to any other request than the expected callback. */
 export type CallbackRefusal = 400 | 403 | 404 | 405 | 410 | 421;
 
 const BACK = 'You can close this window and go back to the terminal.';
@@ -14,13 +14,13 @@ const BACK = 'You can close this window and go back to the terminal.';
 const OUTCOMES: Record<CallbackPurpose, Record<CallbackOutcome, [title: string, text: string]>> = {
   login: {
     done: ['Thank you, your answer has arrived', 'psd2 now completes the login at the bank.'],
-    refused: ['You did not allow the access', 'psd2 got no access to your accounts.'],
-    failed: ['The login was not completed', 'The bank reported an error; the terminal says more.'],
+    refused: ['You did not allow the access', 'psd2 has no access to your accounts.'],
+    failed: ['The login was not completed', 'The bank reported an error. The terminal shows more.'],
   },
   authorisation: {
     done: ['Thank you, you are back from the bank', 'psd2 now asks the bank what you decided.'],
     refused: ['You did not authorise', 'psd2 now asks the bank what it recorded.'],
-    failed: ['The authorisation was not completed', 'The bank reported an error; the terminal says more.'],
+    failed: ['The authorisation was not completed', 'The bank reported an error. The terminal shows more.'],
   },
 };
 
@@ -31,9 +31,9 @@ const REFUSALS: Record<CallbackRefusal, [title: string, text: string]> = {
   ],
   403: ['Not the answer that psd2 waits for', 'It was requested from inside another page.'],
   404: ['Nothing here', 'psd2 waits at another address for the bank to send you back.'],
-  405: ['Nothing to send here', 'psd2 only takes the bank’s redirect.'],
-  410: ['Already done', 'The answer of the bank has arrived before.'],
-  421: ['Nothing here', 'psd2 does not answer under this name.'],
+  405: ['Nothing to send here', 'psd2 accepts only the bank’s redirect.'],
+  410: ['Already done', 'psd2 already has the bank’s answer.'],
+  421: ['Nothing here', 'psd2 does not answer under this host name.'],
 };
 
 const STYLE = `
@@ -63,7 +63,7 @@ const MARKS: Record<CallbackOutcome, string> = {
   failed: '<circle cx="24" cy="24" r="21"/><path d="M24 14v13M24 33.5v.5"/>',
 };
 
-/** Sent with every page: nothing is loaded, run, framed, kept or told to other sites. */
+/** The headers of every page. They forbid loading, scripts, frames, caching and referrers. */
 export const CALLBACK_PAGE_HEADERS = {
   'Content-Type': 'text/html; charset=utf-8',
   'Content-Security-Policy': `default-src 'none'; style-src 'sha256-${createHash('sha256').update(STYLE).digest('base64')}'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`,
@@ -73,12 +73,12 @@ export const CALLBACK_PAGE_HEADERS = {
   'Cache-Control': 'no-store',
 };
 
-/** The page for the callback that was awaited. It holds nothing of the request. */
+/** The page for the expected callback. It repeats nothing from the request. */
 export function callbackPage(purpose: CallbackPurpose, outcome: CallbackOutcome): string {
   return page(outcome, ...OUTCOMES[purpose][outcome], BACK);
 }
 
-/** The page for any other request. It holds nothing of the request. */
+/** The page for any other request. It repeats nothing from the request. */
 export function refusalPage(status: CallbackRefusal): string {
   const next = status === 410 ? BACK : 'Go back to the terminal and open the address that it shows.';
   return page('failed', ...REFUSALS[status], next);

@@ -2,11 +2,11 @@ import { X509Certificate } from 'node:crypto';
 import { Psd2Error } from '../errors.ts';
 import { isPkcs12 } from './key-pair.ts';
 
-/** What a file of certificates holds. */
+/** The content of a certificate file. */
 export interface CertificateFile {
-  /** In the file's order; of PKCS#12 the one that the key belongs to comes first. */
+  /** In the file's order. In a PKCS#12 file, the key's own certificate comes first. */
   certificates: X509Certificate[];
-  /** PEM, perhaps encrypted; undefined when the file holds none. */
+  /** PEM, possibly encrypted. Undefined if the file has no key. */
   key: string | undefined;
 }
 
@@ -14,11 +14,11 @@ const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g
 const KEY = /-----BEGIN [A-Z ]*PRIVATE KEY-----[^-]+-----END [A-Z ]*PRIVATE KEY-----/;
 
 /**
- * Reads a file of certificates: PEM with one or several, DER, or PKCS#12.
+ * Reads a certificate file: PEM with one or more certificates, DER, or PKCS#12.
  *
- * @param path for messages
- * @throws WrongPassphrase of a PKCS#12 file
- * @throws Psd2Error `certificate` when it holds none
+ * @param path used in messages
+ * @throws WrongPassphrase for a PKCS#12 file
+ * @throws Psd2Error `certificate` if the file has no certificate
  */
 export async function readCertificateFile(
   bytes: Uint8Array,
@@ -42,8 +42,8 @@ export async function readCertificateFile(
 }
 
 function holdsNone(path: string, cause?: unknown): Psd2Error {
-  return new Psd2Error('certificate', `${path} holds no certificate that can be read`, {
-    hint: 'It is to be PEM (-----BEGIN CERTIFICATE-----), DER or PKCS#12.',
+  return new Psd2Error('certificate', `${path} has no readable certificate`, {
+    hint: 'Use a PEM (-----BEGIN CERTIFICATE-----), DER or PKCS#12 file.',
     cause,
   });
 }

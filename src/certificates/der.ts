@@ -1,25 +1,24 @@
 import { Psd2Error } from '../errors.ts';
 
 /**
- * The little of DER (ITU-T X.690) that qcStatements are written in: SEQUENCE, OBJECT IDENTIFIER and
- * UTF8String. Bytes in, bytes out.
+ * The part of DER (ITU-T X.690) that qcStatements use: SEQUENCE, OBJECT IDENTIFIER and UTF8String.
  */
 export const DER_SEQUENCE = 0x30;
 export const DER_OID = 0x06;
 export const DER_UTF8_STRING = 0x0c;
 
-/** One value: its tag, and its content without tag and length. */
+/** One value. `content` does not include tag and length. */
 export interface DerValue {
   tag: number;
   content: Uint8Array;
 }
 
-/** A SEQUENCE (or SEQUENCE OF) of values that are encoded already. */
+/** A SEQUENCE (or SEQUENCE OF) of encoded values. */
 export function derSequence(...items: readonly Uint8Array[]): Uint8Array {
   return derValue(DER_SEQUENCE, Buffer.concat(items));
 }
 
-/** An OBJECT IDENTIFIER, given in dots: `0.4.0.1862.1.1`. */
+/** An OBJECT IDENTIFIER from its dotted form: `0.4.0.1862.1.1`. */
 export function derOid(oid: string): Uint8Array {
   const [first = 0, second = 0, ...rest] = oid.split('.').map(Number);
   return derValue(DER_OID, Uint8Array.from([first * 40 + second, ...rest].flatMap(base128)));
@@ -45,9 +44,9 @@ function base128(arc: number): number[] {
 }
 
 /**
- * The values that stand one after the other in `bytes`.
+ * Reads the consecutive values in `bytes`.
  *
- * @throws Psd2Error `certificate` when `bytes` end in the middle of a value or have a length form that DER forbids.
+ * @throws Psd2Error `certificate` if `bytes` end within a value or have a length form that DER forbids.
  */
 export function readDer(bytes: Uint8Array): DerValue[] {
   const values: DerValue[] = [];
@@ -74,7 +73,7 @@ export function readDer(bytes: Uint8Array): DerValue[] {
   return values;
 }
 
-/** The content of an OBJECT IDENTIFIER in dots. */
+/** The dotted form of an OBJECT IDENTIFIER's content. */
 export function readDerOid(content: Uint8Array): string {
   const arcs: number[] = [];
   let arc = 0;

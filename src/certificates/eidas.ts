@@ -1,4 +1,4 @@
-// tsyringe, which @peculiar/x509 is built on, needs the metadata API to be there before it is loaded.
+// @peculiar/x509 uses tsyringe, which needs this import to be first.
 import 'reflect-metadata';
 import { createHash, webcrypto } from 'node:crypto';
 import {
@@ -28,11 +28,11 @@ import {
 
 const ORGANIZATION_IDENTIFIER_OID = '2.5.4.97';
 const RSA = { name: 'RSASSA-PKCS1-v1_5', hash: 'SHA-256' } as const;
-/** Room for a client's clock that is behind. */
+/** Allows for a client's clock that is behind. */
 const BACKDATED_MS = 60 * 60 * 1000;
 const DAY_MS = 24 * 60 * 60 * 1000;
 
-/** What an eIDAS certificate says (ETSI EN 319 412-5, TS 119 495). */
+/** The fields of an eIDAS certificate (ETSI EN 319 412-5, TS 119 495). */
 export interface EidasCertificate {
   subject: string;
   issuer: string;
@@ -42,22 +42,22 @@ export interface EidasCertificate {
   notAfter: Date;
   /** The certificate's fingerprint: SHA-256 of its DER, 64 hexadecimal digits in lower case. */
   sha256: string;
-  /** `PSD<CC>-<NCA>-<number>`, where the subject has one. */
+  /** `PSD<CC>-<NCA>-<number>`, if the subject has one. */
   organizationIdentifier: string | undefined;
-  /** Undefined for a certificate that is not a qualified one. */
+  /** Undefined for a certificate that is not qualified. */
   qcType: QcType | undefined;
   /** Empty without a PSD2 statement. */
   roles: Psd2Role[];
   ncaName: string | undefined;
   ncaId: string | undefined;
-  /** Whether a TLS client may identify itself with it (RFC 5280, section 4.2.1.12): its extended key usage names clientAuth, or it has none. */
+  /** Whether a TLS client may use it: its extended key usage has clientAuth, or is missing (RFC 5280, section 4.2.1.12). */
   isForClients: boolean;
 }
 
 /**
- * Reads a certificate, the first one of a PEM text or one in DER, with its qcStatements.
+ * Reads a certificate with its qcStatements, from the first certificate of a PEM text or from DER.
  *
- * @throws Psd2Error `certificate` when it is no certificate or its qcStatements are malformed.
+ * @throws Psd2Error `certificate` if it is not a certificate or its qcStatements are malformed.
  */
 export function readEidasCertificate(certificate: string | Uint8Array): EidasCertificate {
   const parsed = parse(certificate);
@@ -93,10 +93,10 @@ function parse(certificate: string | Uint8Array): X509Certificate {
   }
 }
 
-/** A key pair of the Web Cryptography API, which @peculiar/x509 works with. */
+/** A key pair of the Web Cryptography API, as @peculiar/x509 needs it. */
 export type RsaKeyPair = webcrypto.CryptoKeyPair;
 
-/** An RSA key pair of 2048 bits, made in a thread of its own: several can be made at the same time. */
+/** Makes an RSA key pair of 2048 bits in a separate thread, so several can be made at the same time. */
 export function generateRsaKeys(): Promise<RsaKeyPair> {
   return webcrypto.subtle.generateKey(
     { ...RSA, modulusLength: 2048, publicExponent: Uint8Array.of(1, 0, 1) },
@@ -110,20 +110,20 @@ export async function privateKeyPem(keys: RsaKeyPair): Promise<string> {
   return pemFile(await webcrypto.subtle.exportKey('pkcs8', keys.privateKey), 'PRIVATE KEY');
 }
 
-/** A certificate authority that the other certificates of this module are issued by. */
+/** A certificate authority that issues the other certificates of this module. */
 export interface CertificateAuthority {
   certificate: X509Certificate;
   keys: RsaKeyPair;
   certificatePem: string;
 }
 
-/** For how long a certificate is made valid, from (an hour before) `from`. */
+/** The validity of a new certificate. It starts an hour before `from`. */
 export interface Validity {
   from: Date;
   days: number;
 }
 
-/** A self-signed root that may issue end-entity certificates only. */
+/** Makes a self-signed root that may issue only end-entity certificates. */
 export async function makeCertificateAuthority(
   commonName: string,
   keys: RsaKeyPair,
@@ -143,7 +143,7 @@ export async function makeCertificateAuthority(
   return { certificate, keys, certificatePem: certificatePem(certificate) };
 }
 
-/** A TLS server's certificate, PEM. `hosts` are its names and IP addresses. */
+/** Makes a TLS server's certificate, in PEM. `hosts` are its names and IP addresses. */
 export function makeServerCertificate(
   authority: CertificateAuthority,
   commonName: string,
@@ -158,19 +158,19 @@ export function makeServerCertificate(
   ]);
 }
 
-/** Who a qualified certificate is issued to. */
+/** The subject of a qualified certificate. */
 export interface QualifiedSubject {
   commonName: string;
   organization: string;
   /** `PSD<CC>-<NCA>-<number>` (ETSI TS 119 495, section 5.2.1). */
   organizationIdentifier: string;
-  /** Undefined: no PSD2 statement, as for a bank's own seal. */
+  /** Undefined: no PSD2 statement, as in a bank's own seal. */
   psd2: Psd2Statement | undefined;
 }
 
 /**
- * A qualified certificate, PEM: `web` makes a QWAC (for mutual TLS, client and server), `eseal` a QSealC (for
- * signatures; its key usage lets OpenSSL take it for a TLS client's too, as real ones do).
+ * Makes a qualified certificate, in PEM. `web` makes a QWAC (for mutual TLS, client and server), `eseal` a QSealC (for
+ * signatures). As with real ones, the key usage of the QSealC lets OpenSSL accept it as a TLS client's certificate too.
  */
 export function makeQualifiedCertificate(
   authority: CertificateAuthority,

@@ -1,13 +1,13 @@
 import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto';
 import { Psd2Error } from '../errors.ts';
 
-/** What a certificate of the TPP is for, as the user knows it: mutual TLS, or signatures. */
+/** The TPP's two certificates: the QWAC for mutual TLS, the QSealC for signatures. */
 export type PairName = 'QWAC' | 'QSealC';
 
-/** A certificate with its private key, seen to fit each other and to be valid now. */
+/** A certificate with its private key. They match, and the certificate is valid now. */
 export interface KeyPair {
   certificate: X509Certificate;
-  /** The PEM text as given, chain included. */
+  /** The PEM text as given, with its chain. */
   certificatePem: string;
   key: KeyObject;
 }
@@ -20,13 +20,13 @@ export interface PemPair {
   now: Date;
 }
 
-/** A passphrase is missing or wrong, so it is worth asking for. */
+/** A passphrase is missing or wrong. The caller may ask for it. */
 export class WrongPassphrase extends Psd2Error {}
 
 /**
  * Reads a certificate and its private key, both PEM.
  *
- * @throws WrongPassphrase when the key is encrypted and the passphrase is missing or wrong
+ * @throws WrongPassphrase if the key is encrypted and the passphrase is missing or wrong
  * @throws Psd2Error `certificate`: unreadable, not RSA, mismatched, expired or not yet valid.
  */
 export function readKeyPair({ name, certificate: pem, key: keyPem, passphrase, now }: PemPair): KeyPair {
@@ -35,7 +35,7 @@ export function readKeyPair({ name, certificate: pem, key: keyPem, passphrase, n
   if (key.asymmetricKeyType !== 'rsa') {
     throw new Psd2Error(
       'certificate',
-      `The ${name} key is of the type ${key.asymmetricKeyType}, and the bank signs with RSA only`,
+      `The ${name} key has the type ${key.asymmetricKeyType}. The bank accepts only RSA`,
     );
   }
   if (!certificate.checkPrivateKey(key)) {
@@ -48,7 +48,7 @@ export function readKeyPair({ name, certificate: pem, key: keyPem, passphrase, n
 }
 
 /**
- * Reads a certificate whose key is elsewhere.
+ * Reads a certificate whose key is stored elsewhere.
  *
  * @throws Psd2Error `certificate`: unreadable, not RSA, expired or not yet valid.
  */
@@ -57,7 +57,7 @@ export function readValidCertificate(name: PairName, pem: string, now: Date): X5
   if (certificate.publicKey.asymmetricKeyType !== 'rsa') {
     throw new Psd2Error(
       'certificate',
-      `The ${name} certificate is not for an RSA key, and the bank signs with RSA only`,
+      `The ${name} certificate is not for an RSA key. The bank accepts only RSA`,
     );
   }
   refuseOutOfDate(name, certificate, now);
@@ -70,14 +70,14 @@ function refuseOutOfDate(name: PairName, certificate: X509Certificate, now: Date
       'certificate',
       `The ${name} certificate expired on ${new Date(certificate.validTo).toISOString().slice(0, 10)}`,
       {
-        hint: 'Install its successor in the profile and register it at the bank.',
+        hint: 'Put the new certificate into the profile and register it at the bank.',
       },
     );
   }
   if (new Date(certificate.validFrom) > now) {
     throw new Psd2Error(
       'certificate',
-      `The ${name} certificate is valid only from ${new Date(certificate.validFrom).toISOString()}`,
+      `The ${name} certificate is not valid before ${new Date(certificate.validFrom).toISOString()}`,
       {
         hint: "Check this computer's clock.",
       },
@@ -85,7 +85,7 @@ function refuseOutOfDate(name: PairName, certificate: X509Certificate, now: Date
   }
 }
 
-/** Whether a file is PKCS#12: a SEQUENCE that begins with the version 3 (RFC 7292, section 4). */
+/** Whether a file is PKCS#12: a SEQUENCE that starts with the version 3 (RFC 7292, section 4). */
 export function isPkcs12(bytes: Uint8Array): boolean {
   const lengthOctets = (bytes[1] ?? 0) > 0x80 ? (bytes[1] ?? 0) & 0x7f : 0;
   const content = bytes.subarray(2 + lengthOctets);
@@ -98,8 +98,8 @@ function readCertificate(name: string, pem: string): X509Certificate {
   } catch (cause) {
     throw new Psd2Error('certificate', `The ${name} certificate is not a PEM certificate`, {
       hint: isDer(pem)
-        ? 'It looks like DER: openssl x509 -inform der -in <file> -out <file>.pem makes it PEM.'
-        : 'It begins with -----BEGIN CERTIFICATE-----.',
+        ? 'It looks like DER. Convert it: openssl x509 -inform der -in <file> -out <file>.pem'
+        : 'A PEM certificate begins with -----BEGIN CERTIFICATE-----.',
       cause,
     });
   }
@@ -108,9 +108,9 @@ function readCertificate(name: string, pem: string): X509Certificate {
 /**
  * Reads a private key in PEM.
  *
- * @param name of what it belongs to, for messages
- * @throws WrongPassphrase when it is encrypted and the passphrase is missing or wrong
- * @throws Psd2Error `certificate` when it is no private key
+ * @param name the key's name in messages
+ * @throws WrongPassphrase if it is encrypted and the passphrase is missing or wrong
+ * @throws Psd2Error `certificate` if it is not a private key
  */
 export function readPrivateKey(name: string, pem: string, passphrase: string | undefined): KeyObject {
   try {
@@ -127,19 +127,19 @@ export function readPrivateKey(name: string, pem: string, passphrase: string | u
     }
     throw new Psd2Error('certificate', `The ${name} key is not a PEM private key`, {
       hint: isDer(pem)
-        ? 'It looks like DER: openssl pkey -inform der -in <file> -out <file>.pem makes it PEM.'
-        : 'It begins with -----BEGIN PRIVATE KEY----- or -----BEGIN RSA PRIVATE KEY-----.',
+        ? 'It looks like DER. Convert it: openssl pkey -inform der -in <file> -out <file>.pem'
+        : 'A PEM key begins with -----BEGIN PRIVATE KEY----- or -----BEGIN RSA PRIVATE KEY-----.',
       cause,
     });
   }
 }
 
-/** Whether a text was DER before it was taken for UTF-8: a SEQUENCE whose length takes two octets. */
+/** Whether a text is DER that was read as UTF-8: a SEQUENCE with a long length. */
 function isDer(text: string): boolean {
   return text.startsWith('0\u{FFFD}');
 }
 
-/** How the `TPP-Certificate` header carries the signing certificate; the bank does not document it. */
+/** The encoding of the signing certificate in the `TPP-Certificate` header. The bank does not document it. */
 export type TppCertificateEncoding = 'der-base64' | 'pem-urlencoded' | 'none';
 
 /** The value of the `TPP-Certificate` header, or undefined for `none`. */

@@ -5,9 +5,9 @@ const HOUR = 3_600_000;
 
 /**
  * Makes a self-signed server certificate for an `https:` address on this computer: EC P-256, valid for a day.
- * Browsers warn of it once; it is made anew for every use, and its key is never stored.
+ * Browsers show a warning. Each use makes a new certificate, and its key is never stored.
  *
- * @param hostnames as in a URL: `localhost`, `127.0.0.1`, `[::1]`.
+ * @param hostnames in the format of a URL: `localhost`, `127.0.0.1`, `[::1]`.
  * @returns certificate and key, both PEM.
  */
 export async function makeLoopbackCertificate(hostnames: string[]): Promise<{ cert: string; key: string }> {
@@ -20,7 +20,7 @@ export async function makeLoopbackCertificate(hostnames: string[]): Promise<{ ce
   const certificate = await x509.X509CertificateGenerator.createSelfSigned(
     {
       name: 'CN=psd2 on this computer',
-      // A little in the past, for a browser on another clock (a virtual machine's host).
+      // Slightly in the past, for a browser with another clock (a virtual machine's host).
       notBefore: new Date(now - HOUR),
       notAfter: new Date(now + 24 * HOUR),
       signingAlgorithm: algorithm,

@@ -13,19 +13,19 @@ import { Psd2Error } from '../errors.ts';
 import { quoteForShell } from '../quote-for-shell.ts';
 import { WrongPassphrase } from './key-pair.ts';
 
-/** What a PKCS#12 file holds, as PEM. */
+/** The content of a PKCS#12 file, as PEM. */
 export interface Pkcs12Content {
-  /** The certificate that the key belongs to first, then the others as they come in the file; may be empty. */
+  /** The key's own certificate first, then the others in the file's order. May be empty. */
   certificates: string[];
-  /** PKCS#8, not encrypted; undefined when the file holds no key. */
+  /** PKCS#8, not encrypted. Undefined if the file has no key. */
   key: string | undefined;
 }
 
-/** How a file is called in messages and in the command that converts it. */
+/** The file's name for messages and for the command that converts it. */
 export interface Pkcs12File {
   /** `QWAC`, or the file's path. */
   name: string;
-  /** Its path, or undefined when a profile holds its contents. */
+  /** Its path. Undefined if a profile stores its content. */
   path: string | undefined;
 }
 
@@ -40,7 +40,7 @@ const CERTIFICATE_BAG = '1.2.840.113549.1.12.10.1.3';
 const PBES2 = '1.2.840.113549.1.5.13';
 const PBKDF2 = '1.2.840.113549.1.5.12';
 
-/** Hash of PBKDF2 by the OID of its pseudo-random function (RFC 8018, appendix B.1). */
+/** PBKDF2's hash by the OID of its pseudo-random function (RFC 8018, appendix B.1). */
 const PRF: Readonly<Record<string, string>> = {
   '1.2.840.113549.2.7': 'sha1',
   '1.2.840.113549.2.8': 'sha224',
@@ -55,7 +55,7 @@ const CIPHERS: Readonly<Record<string, { name: string; keyLength: number }>> = {
   '2.16.840.1.101.3.4.1.42': { name: 'aes-256-cbc', keyLength: 32 },
 };
 
-/** The ciphers of PKCS#12's first days (RFC 7292, appendix C). */
+/** The legacy ciphers of PKCS#12 (RFC 7292, appendix C). */
 const OLD_CIPHERS: Readonly<Record<string, string>> = {
   '1.2.840.113549.1.12.1.1': 'RC4 with 128 bits',
   '1.2.840.113549.1.12.1.2': 'RC4 with 40 bits',
@@ -66,11 +66,12 @@ const OLD_CIPHERS: Readonly<Record<string, string>> = {
 };
 
 /**
- * Reads a PKCS#12 file (RFC 7292) that is protected by a passphrase with PBES2, as OpenSSL 3, Java 17 and
- * Windows make it.
+ * Reads a PKCS#12 file (RFC 7292) that is protected by a passphrase with PBES2, the default of OpenSSL 3, Java 17 and
+ * Windows.
  *
- * @throws WrongPassphrase when the passphrase is missing or does not open it
- * @throws Psd2Error `certificate` when it is no PKCS#12 file, or uses ciphers of old; the hint converts it
+ * @throws WrongPassphrase if the passphrase is missing or does not open it
+ * @throws Psd2Error `certificate` if it is not a PKCS#12 file, or uses legacy ciphers. The hint then has a command that
+ *   converts it
  */
 export function readPkcs12(
   bytes: Uint8Array,
@@ -100,13 +101,13 @@ export function readPkcs12(
     if (cause instanceof Psd2Error) throw cause;
     throw new Psd2Error(
       'certificate',
-      `The PKCS#12 file ${file.name} cannot be read: it is damaged or of an unusual kind`,
-      { hint: 'Ask for it again, or give certificate and key as PEM.', cause },
+      `The PKCS#12 file ${file.name} is not readable: it is damaged or has an unusual format`,
+      { hint: 'Get a new copy of the file, or give certificate and key as PEM.', cause },
     );
   }
 }
 
-/** One of the `SafeContents`, which may be encrypted. */
+/** One of the `SafeContents`. It may be encrypted. */
 interface Part {
   content: Uint8Array;
   /** Its `AlgorithmIdentifier`. */
@@ -151,23 +152,23 @@ function refuseOldCiphers(parts: Part[], file: Pkcs12File): void {
   throw new Psd2Error(
     'certificate',
     `The PKCS#12 file ${file.name} is encrypted with ${OLD_CIPHERS[other] ?? `the cipher ${other}`}, which is no longer safe`,
-    { hint: `Convert it and use the new file, which holds certificate and key: ${conversion(file)}` },
+    { hint: `Convert it, and use the new file for certificate and key: ${conversion(file)}` },
   );
 }
 
-/** The command makes one PEM file of the certificates and the key, which stays encrypted throughout. */
+/** The command that converts the file to one PEM file. The key stays encrypted. */
 function conversion({ path }: Pkcs12File): string {
   const old = path ?? 'old.p12';
   const pem = `${old.replace(/\.(p12|pfx)$/i, '')}.pem`;
   return `openssl pkcs12 -legacy -in ${quoteForShell(old)} -out ${quoteForShell(pem)}`;
 }
 
-/** OpenSSL checks the MAC, so that a wrong passphrase is told from a damaged file. */
+/** Lets OpenSSL check the MAC, to distinguish a wrong passphrase from a damaged file. */
 function checkIntegrity(bytes: Uint8Array, passphrase: string | undefined, file: Pkcs12File): void {
   try {
     createSecureContext({ pfx: Buffer.from(bytes), passphrase: passphrase ?? '' });
   } catch (cause) {
-    // Any other complaint is about what is in it, a missing key for example.
+    // Any other error is about the content, for example a missing key.
     if (!(cause instanceof Error && cause.message.includes('mac verify failure'))) return;
     throw wrongPassphrase(passphrase, file, cause);
   }
@@ -189,12 +190,12 @@ function decrypt(content: Uint8Array, algorithm: AsnType, passphrase: string): U
   const [derivationId, derivationParameters] = childrenOf(derivation);
   const [schemeId, iv] = childrenOf(scheme);
   const [salt, iterations, ...further] = childrenOf(derivationParameters);
-  // Between the iterations and the pseudo-random function there may be the key's length.
+  // The key's length may come between the iterations and the pseudo-random function.
   const prf = further.find((each) => childrenOf(each).length > 0);
   const hash = prf ? PRF[oidOf(childrenOf(prf)[0])] : 'sha1';
   const cipher = CIPHERS[oidOf(schemeId)];
   if (oidOf(derivationId) !== PBKDF2 || !(iterations instanceof Integer) || !hash || !cipher)
-    throw new TypeError('The encryption is none that is known');
+    throw new TypeError('The encryption is unknown');
   const key = pbkdf2Sync(passphrase, bytesOf(salt), Number(iterations.toBigInt()), cipher.keyLength, hash);
   const decipher = createDecipheriv(cipher.name, key, bytesOf(iv));
   return Buffer.concat([decipher.update(content), decipher.final()]);
@@ -205,7 +206,7 @@ function readCertificate(bag: AsnType | undefined): X509Certificate {
   return new X509Certificate(Buffer.from(bytesOf(childrenOf(wrapped)[0])));
 }
 
-/** @param passphrase of a key that is encrypted by itself */
+/** @param passphrase for a key that is itself encrypted */
 function readKey(bag: AsnType | undefined, passphrase?: string): string {
   const key = createPrivateKey({
     key: Buffer.from(bag?.toBER() ?? new ArrayBuffer(0)),
@@ -216,7 +217,7 @@ function readKey(bag: AsnType | undefined, passphrase?: string): string {
   return key.export({ type: 'pkcs8', format: 'pem' }).toString();
 }
 
-/** BER, since some programs write lengths that DER forbids. */
+/** Reads BER, because some programs write lengths that DER forbids. */
 function parse(bytes: Uint8Array): AsnType {
   const { offset, result } = fromBER(Uint8Array.from(bytes));
   if (offset === -1) throw new TypeError('This is not BER');
@@ -231,7 +232,7 @@ function oidOf(value: AsnType | undefined): string {
   return value instanceof ObjectIdentifier ? value.getValue() : '';
 }
 
-/** The bytes of an OCTET STRING, also of one in pieces or with a tag of its own. */
+/** The bytes of an OCTET STRING. It may be split, or have its own tag. */
 function bytesOf(value: AsnType | undefined): Uint8Array {
   if (value instanceof OctetString) return new Uint8Array(value.getValue());
   if (value instanceof Primitive) return value.valueBlock.valueHexView;

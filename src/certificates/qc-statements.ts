@@ -10,16 +10,16 @@ import {
   readDerOid,
 } from './der.ts';
 
-/** The extension that carries the statements (RFC 3739, section 3.2.6). */
+/** The extension with the statements (RFC 3739, section 3.2.6). */
 export const QC_STATEMENTS_OID = '1.3.6.1.5.5.7.1.3';
 
-/** What a qualified certificate is for: a seal (QSealC), a website (QWAC) or a signature. */
+/** The purpose of a qualified certificate: a seal (QSealC), a website (QWAC) or a signature. */
 export type QcType = 'eseal' | 'web' | 'esign';
 
 /** The roles of a payment service provider (ETSI TS 119 495, section 5.1). AISP is `PSP_AI`, PISP `PSP_PI`, PIISP `PSP_IC`. */
 export type Psd2Role = 'PSP_AS' | 'PSP_PI' | 'PSP_AI' | 'PSP_IC';
 
-/** The PSD2 statement: what the provider may do, and which national authority licensed it. */
+/** The PSD2 statement: the provider's roles and the national authority that licensed it. */
 export interface Psd2Statement {
   roles: Psd2Role[];
   ncaName: string;
@@ -68,10 +68,9 @@ export function encodeQcStatements({ qcCompliance, qcType, psd2 }: QcStatements)
 }
 
 /**
- * Reads the extension's value. Statements of other kinds are passed over; roles are known by their OID, whatever
- * their name says.
+ * Reads the extension's value. Ignores other statements. Identifies roles by their OID, not by their name.
  *
- * @throws Psd2Error `certificate` when the value is not DER.
+ * @throws Psd2Error `certificate` if the value is not DER.
  */
 export function decodeQcStatements(der: Uint8Array): QcStatements {
   const found: QcStatements = { qcCompliance: false, qcType: undefined, psd2: undefined };

@@ -14,19 +14,19 @@ export interface IssuedPair {
   key: string;
 }
 
-/** The TPP that a pair of qualified certificates is issued to. */
+/** The TPP that gets the two qualified certificates. */
 export interface Tpp {
   organization: string;
   /** `PSD<CC>-<NCA>-<number>` (ETSI TS 119 495, section 5.2.1). */
   organizationIdentifier: string;
   psd2: Psd2Statement;
-  /** The host name that the QWAC is for. */
+  /** The host name of the QWAC. */
   host: string;
-  /** What the QSealC is called. */
+  /** The common name of the QSealC. */
   sealName: string;
 }
 
-/** Makes the QWAC and the QSealC of a TPP, RSA 2048 with SHA-256, each with a key of its own. */
+/** Makes the QWAC and the QSealC of a TPP, RSA 2048 with SHA-256, each with its own key. */
 export async function makeTppCertificates(
   authority: CertificateAuthority,
   tpp: Tpp,
@@ -43,7 +43,7 @@ export async function makeTppCertificates(
   return { qwac, qseal };
 }
 
-/** A certificate that is being made, with its key. */
+/** Awaits a certificate and exports its key. */
 export async function issuedPair(certificate: Promise<string>, keys: RsaKeyPair): Promise<IssuedPair> {
   return { certificate: await certificate, key: await privateKeyPem(keys) };
 }

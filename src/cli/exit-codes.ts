@@ -4,18 +4,18 @@ import type { ErrorCode } from '../errors.ts';
 export const EXIT_CODES = {
   0: 'done',
   1: 'a bug in psd2',
-  2: 'wrong use: unknown option, missing or invalid value, a confirmation that was not or could not be given',
+  2: 'wrong use: unknown option, missing or invalid value, a confirmation that is missing or was refused',
   3: 'configuration: no profile, unreadable, mismatched or expired certificate or key, files others can read, busy callback port',
   4: 'not logged in: no token, refresh refused, HTTP 401',
   5: 'the bank does not allow it: HTTP 403',
-  6: 'the customer did not authorise: refused, expired, waited for too long, or PSD2_SCA_REQUIRED',
+  6: 'the customer did not authorise: refused, expired, did not answer in time, or PSD2_SCA_REQUIRED',
   7: 'the bank refused the request: HTTP 400, 412, 417, 422, or outcome ERROR with another status below 500',
   8: 'the payment failed: KO',
   9: 'the outcome of the payment is not known; psd2 transfer resume <flow> finds out and never pays again',
   10: 'too many calls: HTTP 420 or 429, after the retries',
   11: 'the bank cannot be reached or is failing: DNS, TLS, timeout, lost connection, 5xx, after the retries; or a list kept changing',
   12: 'expiring: something ends within the time asked for',
-  130: 'interrupted; a flow that was begun can be resumed, and the message says how',
+  130: 'interrupted; you can resume the flow, and the message says how',
 } as const;
 
 export type ExitCode = keyof typeof EXIT_CODES;
@@ -57,7 +57,7 @@ const EXIT_CODE_OF: Record<ErrorCode, ExitCode> = {
   interrupted: 130,
 };
 
-/** The exit code that an error means. */
+/** The exit code of an error. */
 export function exitCodeOf(code: ErrorCode): ExitCode {
   return EXIT_CODE_OF[code];
 }

@@ -1,15 +1,15 @@
 import { widthOf, wrapWords } from '../terminal/cells.ts';
 
-/** What stands before the text of a line: an indentation, or the name in a list of names. */
+/** The part before the text of a line: an indentation, or the name in a list of names. */
 const BEFORE = /^ *(?:\S.*? {2,})?/;
-/** A column of text that would be narrower begins at the left instead. */
+/** If a column of text would be narrower than this, it begins at the left instead. */
 const LEAST_WIDTH = 20;
 
 /**
- * Breaks lines that are wider than the terminal at blanks. What goes on stands below where the text began. A command (`$ psd2 ...`)
- * stays whole, so that it can be copied.
+ * Breaks lines that are wider than the terminal at blanks, and aligns the further lines with the text. A command
+ * (`$ psd2 ...`) stays whole, so that a reader can copy it.
  *
- * @param columns of the terminal; undefined or 0 where there is none: then nothing is broken
+ * @param columns the terminal's width; undefined or 0 without a terminal, which breaks nothing
  */
 export function fitLines(text: string, columns: number | undefined): string {
   if (!columns) return text;

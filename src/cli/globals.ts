@@ -6,38 +6,39 @@ import { isSet } from './output-mode.ts';
 
 /** The global options with their environment (command contract, "Global options"). */
 export const GLOBAL_OPTIONS = {
-  profile: new Option('--profile <name>', 'which profile').env('PSD2_PROFILE'),
-  customer: new Option('--customer <id>', 'which logged-in customer; default: who logged in last').env(
+  profile: new Option('--profile <name>', 'profile to use').env('PSD2_PROFILE'),
+  customer: new Option('--customer <id>', 'customer to act for (default: the most recent login)').env(
     'PSD2_CUSTOMER',
   ),
-  grant: new Option('--grant <type>', 'with which token to call')
+  grant: new Option('--grant <type>', 'grant type whose token is used')
     .choices(['authorization_code', 'client_credentials'] as const)
     .default('authorization_code' as const)
     .env('PSD2_GRANT'),
-  output: new Option('-o, --output <format>', 'table, json, ndjson or csv').env('PSD2_OUTPUT'),
+  output: new Option('-o, --output <format>', 'format: table, json, ndjson or csv').env('PSD2_OUTPUT'),
   json: new Option('--json', 'short for -o json'),
-  query: new Option('--query <JMESPath>', 'filter what --json would print'),
-  rawOutput: new Option(
-    '-r, --raw-output',
-    'print the strings that --query gives without quotes, one a line',
-  ),
-  raw: new Option('--raw', "print the bank's own answer, byte for byte (commands that read)"),
+  query: new Option('--query <JMESPath>', 'filter the JSON output with a JMESPath expression'),
+  rawOutput: new Option('-r, --raw-output', 'print strings from --query without quotes, one a line'),
+  raw: new Option('--raw', "print the bank's own answer, byte for byte (only commands that read)"),
   input: new Option('--no-input', 'never ask; a missing value is an error (PSD2_NO_INPUT=1)'),
-  yes: new Option('-y, --yes', 'give the confirmations that a command would ask for'),
-  quiet: new Option('-q, --quiet', 'only data, warnings and errors'),
-  verbose: new Option('-v, --verbose', 'show each request, secrets left out (PSD2_DEBUG=1)'),
-  timeout: new Option('--timeout <seconds>', 'limit for one HTTP call').default('30').env('PSD2_TIMEOUT'),
-  browser: new Option('--no-browser', 'show the address for the customer, and open nothing'),
-  qr: new Option('--qr', "show that address as a QR code for the customer's phone, and open nothing here"),
+  yes: new Option('-y, --yes', 'confirm in advance what the command would ask'),
+  quiet: new Option('-q, --quiet', 'print only data, warnings and errors'),
+  verbose: new Option('-v, --verbose', 'show each request, without secrets (PSD2_DEBUG=1)'),
+  timeout: new Option('--timeout <seconds>', 'time limit for one HTTP call')
+    .default('30')
+    .env('PSD2_TIMEOUT'),
+  browser: new Option('--no-browser', 'show the address for the customer instead of opening it'),
+  qr: new Option('--qr', "show the address as a QR code for the customer's phone instead of opening it"),
   scaTimeout: new Option('--sca-timeout <seconds>', 'how long to wait for the customer')
     .default('300')
     .env('PSD2_SCA_TIMEOUT'),
   psuIp: new Option('--psu-ip <address>', "the customer's IP address, sent as PSU-IP-Address").env(
     'PSD2_PSU_IP',
   ),
-  lang: new Option('--lang <tag>', 'sent as Accept-Language').env('PSD2_LANG'),
-  trace: new Option('--trace <component>', 'sent as CB-Trace-Id: viewId=<component>').env('PSD2_TRACE'),
-  color: new Option('--no-color', 'no colour (NO_COLOR)'),
+  lang: new Option('--lang <tag>', 'language tag, sent as Accept-Language').env('PSD2_LANG'),
+  trace: new Option('--trace <component>', 'component name, sent as CB-Trace-Id: viewId=<component>').env(
+    'PSD2_TRACE',
+  ),
+  color: new Option('--no-color', 'print without colour (NO_COLOR)'),
 };
 
 /** The global options as commander gives them. */
@@ -66,7 +67,7 @@ export interface RawGlobals {
 
 /** @throws Psd2Error `usage` */
 export function readGlobals(raw: RawGlobals, env: NodeJS.ProcessEnv): Globals {
-  /** What the operator gave a value by, for the messages. */
+  /** The option or variable that gave a value, for the messages. */
   const by = ({ long = '', envVar = '' }: { long?: string; envVar?: string }, value: string | undefined) =>
     env[envVar] === value ? envVar : long;
   return {

@@ -2,21 +2,21 @@ import { Psd2Error } from '../errors.ts';
 import { OUTPUT_FORMATS, type OutputFormat, parseOutputFormat } from '../terminal/output/output.ts';
 import type { RawGlobals } from './globals.ts';
 
-/** The options that choose the output, as they were given. */
+/** The options that choose the output, as given. */
 type Given = Pick<RawGlobals, 'json' | 'output' | 'query'>;
 
-/** How a command speaks: read first, so that even a wrong option is reported in the right form. */
+/** How a command prints. psd2 reads it first, so that it reports even a wrong option in the right form. */
 export interface OutputMode {
   format: OutputFormat;
   /** JMESPath over what `--json` would print. */
   query: string | undefined;
-  /** Strings that the query gives are printed bare. */
+  /** Print strings from the query without quotes. */
   bareStrings: boolean;
   noInput: boolean;
   quiet: boolean;
   /** Data on stdout has colour. */
   colour: boolean;
-  /** What goes to stderr may have colour where that is a terminal. */
+  /** stderr may have colour if it is a terminal. */
   mayHaveColour: boolean;
 }
 
@@ -37,22 +37,22 @@ export function readOutputMode(raw: RawGlobals, env: NodeJS.ProcessEnv, isTermin
   };
 }
 
-/** Whether an error is written as JSON, when the options could be read. */
+/** Whether psd2 writes an error as JSON, after the options were read. */
 export function errorsAreJson(given: Given): boolean {
   return isForPrograms(formatOf(given));
 }
 
-/** Whether an error is written as JSON, before the options are read: they may be wrong. */
+/** Whether psd2 writes an error as JSON, before the options are read, since they may be wrong. */
 export function wantsJson(): boolean {
   return errorsAreJson(givenIn(process.argv.slice(2), process.env));
 }
 
-/** JSON and NDJSON are for programs, which get messages as JSON too. */
+/** JSON and NDJSON are for programs. Programs get messages as JSON too. */
 export function isForPrograms(format: OutputFormat | undefined): boolean {
   return format === 'json' || format === 'ndjson';
 }
 
-/** The format that was asked for; undefined where none was, or none that there is. */
+/** The requested format; undefined if none was requested or if it is unknown. */
 function formatOf({ json, output, query }: Given): OutputFormat | undefined {
   if (json) return 'json';
   if (output) return OUTPUT_FORMATS.find((known) => known === output);
@@ -72,22 +72,22 @@ function givenIn(words: string[], env: NodeJS.ProcessEnv): Given {
 function refuseContradiction({ output, json, query, raw, rawOutput }: RawGlobals): void {
   if (query !== undefined && raw) throw new Psd2Error('usage', '--query and --raw exclude each other');
   if (query !== undefined && output === 'table' && !json) {
-    throw new Psd2Error('usage', '--query gives no table', { hint: 'Use -o json, ndjson or csv.' });
+    throw new Psd2Error('usage', '--query cannot print a table', { hint: 'Use -o json, ndjson or csv.' });
   }
   if (rawOutput && query === undefined) {
-    throw new Psd2Error('usage', '--raw-output prints what --query gives, and there is no --query', {
+    throw new Psd2Error('usage', '--raw-output needs --query', {
       hint: 'For example:',
       next: [['accounts', 'list', '--query', '[].iban', '-r']],
     });
   }
   if (rawOutput && output === 'csv' && !json) {
     throw new Psd2Error('usage', '--raw-output and -o csv exclude each other', {
-      hint: 'CSV has no quotes around texts that need none.',
+      hint: 'CSV already has quotes only where they are needed.',
     });
   }
 }
 
-/** Whether a variable of the environment switches something on. */
+/** Whether an environment variable turns something on. */
 export function isSet(value: string | undefined): boolean {
   return value !== undefined && value !== '' && value !== '0' && value !== 'false';
 }

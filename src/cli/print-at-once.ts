@@ -1,18 +1,18 @@
 import { fstatSync, writeSync } from 'node:fs';
 
-/** From then on all of it goes through `process.stdout`, in its order. */
+/** Once true, all output goes through `process.stdout`, so the order stays right. */
 let isStuck = false;
 
 /**
- * Prints a text that is ready, and is all that is printed. It goes past `process.stdout` where it can, which loads streams
- * and sockets first: longer than all else that `psd2 --version` does.
+ * Prints the whole output of a command. It avoids `process.stdout` where it can, because that loads streams and sockets,
+ * which takes longer than the rest of `psd2 --version`.
  */
 export function printAtOnce(text: string): void {
   let rest = Buffer.from(text);
   try {
     while (rest.length > 0 && !isStuck) rest = rest.subarray(writeSync(1, rest));
   } catch {
-    // A pipe that is full for now or has no reader, or a full disk: process.stdout knows what to do.
+    // A full pipe, a pipe without a reader, or a full disk: process.stdout handles these.
     isStuck = true;
     process.stdout.on('error', (error) => {
       void import('./lost-output.ts').then(({ endOverLostOutput }) => endOverLostOutput(error));
@@ -21,12 +21,12 @@ export function printAtOnce(text: string): void {
   if (rest.length > 0) process.stdout.write(rest);
 }
 
-/** Whether stdout may be a terminal; to know it, `process.stdout` would have to be loaded. */
+/** Whether stdout may be a terminal. Only `process.stdout` knows for certain, and it is slow to load. */
 export function isTerminalOnStdout(): boolean {
   return fstatSync(1).isCharacterDevice();
 }
 
-/** How wide the terminal is. Where stdout can't be one, `process.stdout` is not asked either. */
+/** The width of the terminal, or undefined. Does not load `process.stdout` if stdout can't be a terminal. */
 export function columnsOfStdout(): number | undefined {
   return isTerminalOnStdout() ? process.stdout.columns : undefined;
 }

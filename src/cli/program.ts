@@ -20,22 +20,22 @@ const SOURCES: Readonly<Record<string, 'option' | 'environment'>> = { cli: 'opti
 
 type Declare = (command: Command, run: Run, version: string) => void;
 
-/** The commands by their first word, in the order of the help. What they take is loaded for the one that is meant. */
+/** The commands by their first word, in the order of the help. Only the command that is meant loads its declaration. */
 const COMMANDS: Record<string, { description: string; declare: () => Promise<Declare> }> = {
   auth: {
     description: 'log customers in and out',
     declare: async () => (await import('../commands/auth/declare.ts')).declareAuth,
   },
   profile: {
-    description: 'keep the settings of banks and applications',
+    description: 'manage the settings for each bank and application',
     declare: async () => (await import('../commands/profile/declare.ts')).declareProfile,
   },
   customer: {
-    description: 'the customer who is logged in',
+    description: 'show the customer who is logged in',
     declare: async () => (await import('../commands/customer/declare.ts')).declareCustomer,
   },
   products: {
-    description: "the customer's products",
+    description: "list the customer's products",
     declare: async () => (await import('../commands/products/declare.ts')).declareProducts,
   },
   accounts: {
@@ -55,31 +55,31 @@ const COMMANDS: Record<string, { description: string; declare: () => Promise<Dec
     declare: async () => (await import('../commands/transfer/declare.ts')).declareTransfer,
   },
   operation: {
-    description: "any operation of the bank's, by its name",
+    description: 'run any operation of the bank by its name',
     declare: async () => (await import('../commands/operation/declare.ts')).declareOperation,
   },
   api: {
-    description: 'make any call, signed and with the access token',
+    description: 'send any call, signed and with the access token',
     declare: async () => (await import('../commands/api/declare.ts')).declareApi,
   },
   log: {
-    description: 'show the calls that were made to the bank',
+    description: 'show the calls that psd2 sent to the bank',
     declare: async () => (await import('../commands/log/declare.ts')).declareLog,
   },
   cert: {
-    description: 'look at eIDAS certificates, check them, make test ones',
+    description: 'inspect and check eIDAS certificates, make test ones',
     declare: async () => (await import('../commands/cert/declare.ts')).declareCert,
   },
   doctor: {
-    description: 'check what has to be right before a call can go well',
+    description: 'check configuration, certificates and connectivity',
     declare: async () => (await import('../commands/doctor/declare.ts')).declareDoctor,
   },
   store: {
-    description: 'keep tokens and flows in a database of many machines',
+    description: 'keep tokens and flows where several machines share them',
     declare: async () => (await import('../commands/store/declare.ts')).declareStore,
   },
   sandbox: {
-    description: 'a bank on this machine, to try and to test with',
+    description: 'run a bank on this machine, to try things and to test',
     declare: async () => (await import('../commands/sandbox/declare.ts')).declareSandbox,
   },
   expiring: {
@@ -91,20 +91,20 @@ const COMMANDS: Record<string, { description: string; declare: () => Promise<Dec
     declare: async () => (await import('../commands/schema/declare.ts')).declareSchema,
   },
   completion: {
-    description: 'print a script that completes words at the Tab key',
+    description: 'print a script for completion with the Tab key',
     declare: async () => (await import('./completion/declare.ts')).declareCompletion,
   },
   demo: {
-    description: 'show the whole way against a sandbox bank of its own',
+    description: 'show login, consent and payments in its own sandbox',
     declare: async () => (await import('../commands/demo/declare.ts')).declareDemo,
   },
 };
 
 /**
- * The command tree. Nothing is loaded but declarations until a command runs.
+ * The command tree. It loads only declarations until a command runs.
  *
- * @param words the arguments: of what they don't name, there is only its name and description. Without them the whole tree
- * @param runInstead takes the place of what runs commands
+ * @param words the arguments: commands that they don't name get only a name and a description. Without them, the whole tree
+ * @param runInstead runs the commands instead
  */
 export async function buildProgram(
   version: string,
@@ -141,7 +141,7 @@ export async function buildProgram(
         program.opts(),
         command,
         kind,
-        // Commander tells apart what was typed, what the environment gave, and the default.
+        // Commander knows whether a value was typed, came from the environment, or is the default.
         (option) => SOURCES[program.getOptionValueSource(option) ?? 'default'] ?? 'default',
       ));
   for (const [name, { description, declare }] of Object.entries(COMMANDS)) {
@@ -154,7 +154,7 @@ export async function buildProgram(
   return program;
 }
 
-/** `psd2 help`, and what ends `psd2 --help`. */
+/** Declares `psd2 help`, and the last lines of `psd2 --help`. */
 function declareHelp(program: CommandUnknownOpts): void {
   program
     .command('help')
@@ -169,7 +169,7 @@ function declareHelp(program: CommandUnknownOpts): void {
     'after',
     `
 Examples:
-  $ psd2 sandbox start --detach            a bank to try everything with
+  $ psd2 sandbox start --detach            a bank on your machine
   $ psd2 --profile sandbox auth login
 
 Help: psd2 help <command>, or psd2 help <topic> (${Object.keys(TOPICS).join(', ')})`,
@@ -180,13 +180,13 @@ Help: psd2 help <command>, or psd2 help <topic> (${Object.keys(TOPICS).join(', '
 export async function parse(version: string): Promise<void> {
   try {
     const program = await buildProgram(version, { words: process.argv.slice(2) });
-    // Who types the name alone wants to know what there is.
+    // `psd2` alone shows the help.
     if (process.argv.length === 2) program.outputHelp();
     else await program.parseAsync();
   } catch (error) {
-    // That is how commander ends after help.
+    // Commander ends this way after help.
     if (error instanceof CommanderError && error.exitCode === 0) return;
-    // It may be that nobody reads the message.
+    // A closed stderr must not hide the exit code.
     process.stderr.on('error', () => {});
     const failure = error instanceof CommanderError ? toUsageError(error) : error;
     process.exitCode = reportError(failure, process.stderr, { asJson: wantsJson() });
@@ -195,9 +195,9 @@ export async function parse(version: string): Promise<void> {
 
 function toUsageError(error: CommanderError): Psd2Error {
   if (error.code === 'commander.help') {
-    return new Psd2Error('usage', 'A command is missing', { hint: 'Add --help to see them all.' });
+    return new Psd2Error('usage', 'A command is missing', { hint: 'Add --help to see all commands.' });
   }
-  // What was given may hold line breaks of its own.
+  // The operator's own words may hold line breaks.
   const [what = '', ...suggestions] = error.message
     .replace(/^error: /, '')
     .trimEnd()
@@ -209,18 +209,18 @@ function toUsageError(error: CommanderError): Psd2Error {
     : suggestions.join(' ').replace(/[()]/g, '').trim();
   if (hint) return new Psd2Error('usage', message, { hint });
   return error.code === UNKNOWN_NAME
-    ? new Psd2Error('usage', message, { hint: 'See which there are with:', next: [['--help']] })
+    ? new Psd2Error('usage', message, { hint: 'List the commands with:', next: [['--help']] })
     : new Psd2Error('usage', message, { hint: 'Add --help to see how the command is used.' });
 }
 
-/** The code of commander's error about a command, or a topic of the help, that is not there. */
+/** The code of commander's error about an unknown command or help topic. */
 const UNKNOWN_NAME = 'psd2.unknownName';
 
-/** Ends the help of every command. */
+/** The last line of every command's help. */
 export const GLOBAL_OPTIONS_NOTE =
-  '\nThe global options (--profile, --json, --yes, ...) are shown by psd2 help options.';
+  '\nFor the global options (--profile, --json, --yes, ...), see psd2 help options.';
 
-/** Errors are thrown to the caller, who writes them; the help that stands for a missing command goes to stderr. */
+/** Makes commander throw its errors, so that the caller writes them. The help for a missing command goes to stderr. */
 function configure(command: CommandUnknownOpts): void {
   command
     .helpCommand(false)
@@ -233,7 +233,7 @@ function configure(command: CommandUnknownOpts): void {
     .configureOutput({
       outputError: () => {},
       writeOut: (text) => printAtOnce(fitLines(text, columnsOfStdout())),
-      // For programs an error is one line of JSON, and nothing else.
+      // For programs, an error is one line of JSON and nothing else.
       writeErr: (text) => {
         if (!wantsJson()) process.stderr.write(fitLines(text, process.stderr.columns));
       },
@@ -253,14 +253,14 @@ function configure(command: CommandUnknownOpts): void {
   for (const child of command.commands) configure(child);
 }
 
-/** A group with a command that it means by itself (`psd2 transfer`) would take a word that it does not know for that one's. */
+/** Refuses an unknown word after a group with a default command (`psd2 transfer`), which would take it as an argument. */
 function refuseUnknownWord(group: CommandUnknownOpts, chosen: CommandUnknownOpts): void {
   const [word = '-'] = group.args;
   if (word.startsWith('-') || word === chosen.name() || chosen.registeredArguments.length > 0) return;
   refuseWord(group, word);
 }
 
-/** Commander would show a group's own help where that of a command which is not there was asked for. */
+/** Refuses help on an unknown command, for which commander would show the group's own help. */
 function refuseHelpOnNothing(group: CommandUnknownOpts): void {
   const [word = '-'] = group.args;
   if (word.startsWith('-') || group.commands.some((command) => command.name() === word)) return;
@@ -272,7 +272,7 @@ function refuseWord(group: CommandUnknownOpts, word: string): void {
   group.error(`error: unknown command '${word}'\n${didYouMean(word, names)}`, { code: UNKNOWN_NAME });
 }
 
-/** As commander does, but for what may be repeated, whose default is an empty list. */
+/** Describes an option as commander does, but without the empty default of an option that may be repeated. */
 function describeOption(option: Option): string {
   const empty = Array.isArray(option.defaultValue) && option.defaultValue.length === 0;
   return empty ? option.description : new Help().optionDescription(option);

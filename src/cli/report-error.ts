@@ -4,17 +4,17 @@ import { wrapWords } from '../terminal/cells.ts';
 import { cleanJson, cleanLines, cleanText } from '../terminal/clean.ts';
 import { type ExitCode, exitCodeOf } from './exit-codes.ts';
 
-/** How an error is written. */
+/** How psd2 writes an error. */
 export interface ErrorStyle {
   /** One line of JSON, for programs. */
   asJson: boolean;
-  /** The `--profile` that this command was given: the commands that an error names repeat it. */
+  /** The `--profile` of this command: the commands that an error names repeat it. */
   profile?: string | undefined;
 }
 
 /**
- * Writes an error to stderr: one line of JSON, or a sentence with its hint. Anything but a Psd2Error is a bug
- * of ours and shows its stack.
+ * Writes an error to stderr: one line of JSON, or a sentence with its hint. Any other error than a Psd2Error is a bug in psd2,
+ * and its stack is shown.
  *
  * @returns the exit code (command contract, "Exit codes")
  */
@@ -46,7 +46,7 @@ function reportBug(error: unknown, stderr: NodeJS.WriteStream, asJson: boolean):
   );
 }
 
-/** @param hint has its own end: a full stop, or a command that someone may copy */
+/** @param hint already ends with a full stop, or with a command to copy */
 function sentencesOf({ message }: Psd2Error, hint: string | undefined): string[] {
   const first = `psd2: ${endSentence(cleanText(message))}`;
   return hint === undefined ? [first] : [first, `  ${cleanText(hint)}`];
@@ -63,7 +63,7 @@ function idsOf({ httpStatus, bankCode, requestId, tppRequestId, transactionId }:
   return httpStatus === undefined || ids.length === 0 ? [] : [`  (${cleanText(ids.join(', '))})`];
 }
 
-/** Broken between words where it is wider than the terminal; what goes on stands as far in as `indent` says. */
+/** Breaks a line between words if it is wider than the terminal, and indents the further lines. */
 function wrapLine(line: string, indent: number, { isTTY, columns }: NodeJS.WriteStream): string {
   if (!isTTY || !columns) return line;
   const blanks = ' '.repeat(indent);
@@ -99,7 +99,7 @@ function toJson(
   );
 }
 
-/** With a full stop where it has no end of its own: a bank's own words may be the last of it. */
+/** Adds a full stop, unless the message has an end, for example from the bank's own words. */
 function endSentence(message: string): string {
   return ENDS.some((end) => message.endsWith(end)) ? message : `${message}.`;
 }

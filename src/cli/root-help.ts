@@ -1,6 +1,6 @@
 import type { CommandUnknownOpts, Help } from '@commander-js/extra-typings';
 
-/** The commands of `psd2 --help` by what they are for; one that is not named stands with the last. */
+/** The groups of commands in `psd2 --help`. A command that is not named here goes to the last group. */
 export const COMMAND_GROUPS: Readonly<Record<string, readonly string[]>> = {
   Customers: ['auth', 'customer', 'consent'],
   Accounts: ['accounts', 'products', 'sync'],
@@ -13,7 +13,7 @@ export const COMMAND_GROUPS: Readonly<Record<string, readonly string[]>> = {
 /** The global options that `psd2 --help` shows; `psd2 help options` has all of them. */
 const SHOWN_OPTIONS = ['--profile', '--output', '--json', '--yes', '--verbose', '--help', '--version'];
 
-/** The help of psd2 itself, a page high: what it can do comes first, by groups, then the options that are used most. */
+/** The help of psd2 itself, one page long: first the commands by groups, then the most used options. */
 export function formatRootHelp(program: CommandUnknownOpts, helper: Help): string {
   const options = helper
     .visibleOptions(program)

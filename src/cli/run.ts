@@ -16,8 +16,8 @@ import { keepThreadsAwake } from './threads.ts';
 import { realWorld } from './world.ts';
 
 /**
- * Runs a command with the real world: opens what it runs with, ends it on Ctrl-C and when its terminal closes, closes what
- * it opened, and turns what it throws into a message and an exit code. A second Ctrl-C ends the process at once.
+ * Runs a command in the real world: opens its context, ends it on Ctrl-C and when its terminal closes, closes the context,
+ * and turns an error into a message and an exit code. A second Ctrl-C ends the process at once.
  */
 export async function runCommand(
   raw: RawGlobals,
@@ -40,15 +40,15 @@ export async function runCommand(
   } catch (error) {
     process.exitCode = reportError(error, process.stderr, style);
   } finally {
-    // The command is over; what another part of it has in hand with the bank is not.
+    // The command has ended, but another part of it may still wait for the bank.
     await Promise.allSettled(interruption.unfinished.keys());
-    // The signals are still taken: one that comes now is too late to change how it ended.
+    // Signals are still caught, but cannot change the outcome any more.
     await Promise.allSettled(closers.map((close) => close()));
     letThreadsSleep();
   }
 }
 
-/** Opens what a command runs with. @throws Psd2Error `usage`, `config` */
+/** Opens the context of a command. @throws Psd2Error `usage`, `config` */
 async function openWorld(
   raw: RawGlobals,
   kind: CommandKind | undefined,
@@ -58,7 +58,7 @@ async function openWorld(
   const { env, stdout } = process;
   const mode = readOutputMode(raw, env, stdout.isTTY === true);
   if (!raw.color) {
-    // Prompts, spinner and tables come from packages that look here.
+    // The packages that draw prompts, spinner and tables read these.
     delete env.FORCE_COLOR;
     env.NO_COLOR = '1';
   }
@@ -85,7 +85,7 @@ async function openWorld(
     openFlows: new Map(),
     terminal,
     output: raw.raw ? silentOutput(mode.format) : await openStdout(mode, terminal, interruption),
-    // Byte for byte, but that a terminal gets nothing that it would act on.
+    // Byte for byte, but without control characters on a terminal.
     printBytes: (bytes) =>
       stdout.write(stdout.isTTY ? cleanLines(Buffer.from(bytes).toString('utf8')) : bytes),
     stdoutIsTerminal: stdout.isTTY === true,
@@ -100,7 +100,7 @@ async function openWorld(
   };
 }
 
-/** Warnings of Node's own, which would be lines of text between objects. */
+/** Prints Node's own warnings as events, since text lines between JSON objects would break a reader. */
 function warnThrough({ warn }: Terminal): void {
   process.removeAllListeners('warning').on('warning', ({ name, message }) => warn(`${name}: ${message}`));
 }
@@ -131,7 +131,7 @@ async function readQuery(expression: string | undefined) {
     : (await import('../terminal/output/query.ts')).compileQuery(expression);
 }
 
-/** The way to the operator's pager, where stdout is a terminal and there is one. */
+/** Opens the operator's pager, if there is one and stdout is a terminal. */
 async function readPager(
   { stdout, env }: NodeJS.Process,
   warn: (text: string) => void,

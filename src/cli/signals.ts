@@ -2,17 +2,17 @@ import { Psd2Error } from '../errors.ts';
 import { type ErrorStyle, reportError } from './report-error.ts';
 import type { Unfinished } from './world.ts';
 
-/** That the operator ends the command, and what it is to come to its end before. */
+/** An interruption by the operator, and the work that must finish before the command ends. */
 export interface Interruption {
   /** Aborted when the operator interrupts. */
   readonly signal: AbortSignal;
-  /** What the command does not end before, with what is at stake. */
+  /** Work that must finish before the command ends, and what would be lost without it. */
   readonly unfinished: Unfinished;
-  /** Is told of the first signal, which then interrupts nothing. */
+  /** If set, the first signal aborts this instead of interrupting the command. */
   gentle: AbortController | undefined;
-  /** A pager is shown: Ctrl-C is for it. */
+  /** A pager is open and handles Ctrl-C itself. */
   isPaging: boolean;
-  /** How the operator is warned, once there is a way. */
+  /** Warns the operator, once a terminal is open. */
   warn(text: string): void;
 }
 
@@ -34,7 +34,7 @@ export function watchSignals(style: ErrorStyle): Interruption {
       return;
     }
     if (signal.aborted) {
-      // A terminal that closes says so more than once: by its shell and by the system.
+      // A closing terminal sends SIGHUP twice: once by its shell, once by the system.
       if (name === 'SIGHUP') return;
       for (const atStake of new Set(unfinished.values())) warn(`${atStake} may be lost.`);
       if (style.asJson) reportError(signal.reason, process.stderr, style);
@@ -43,7 +43,7 @@ export function watchSignals(style: ErrorStyle): Interruption {
     interrupt.abort(new Psd2Error('interrupted', 'Interrupted'));
     if (unfinished.size > 0)
       warn(
-        'Waiting for the bank to answer a token call, so that no login is lost. Ctrl-C again ends at once.',
+        'Waiting for the bank to answer a token call, so that no login is lost. Press Ctrl-C again to end at once.',
       );
   };
   process.on('SIGINT', onSignal).on('SIGTERM', onSignal).on('SIGHUP', onSignal);

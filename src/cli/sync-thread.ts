@@ -11,17 +11,17 @@ import type { Terminal } from '../terminal/terminal.ts';
 import { realWorld } from './world.ts';
 
 /**
- * Runs a further thread of `psd2 sync` with the real world: what it has to say goes to the thread that started it, and
- * nothing can be asked.
+ * Runs a further thread of `psd2 sync` in the real world. It sends its messages to the thread that started it, and can't
+ * ask the operator anything.
  */
 export async function syncThread(start: ThreadStart, port: MessagePort): Promise<void> {
   const post = (message: ThreadMessage) => port.postMessage(message);
   const interrupt = new AbortController();
   port.on('message', () => interrupt.abort(new Psd2Error('interrupted', 'Interrupted')));
-  // It ends when its work has.
+  // The port must not keep the thread alive.
   port.unref();
   const closers: (() => Promise<void>)[] = [];
-  /** The first thread has said already what there is to say of the profile. */
+  /** False while the profile is opened: the first thread has already printed those messages. */
   let isOpen = false;
   const world = worldOf(start, interrupt.signal, {
     post,
@@ -59,7 +59,7 @@ function worldOf(
 ): Surroundings {
   const { env } = process;
   const cannotAsk = () =>
-    Promise.reject(new Psd2Error('usage', 'a further thread cannot ask for what has to be entered'));
+    Promise.reject(new Psd2Error('usage', 'a further thread of psd2 sync cannot ask the operator'));
   const terminal: Terminal = {
     canAsk: false,
     size: { columns: undefined, rows: undefined },

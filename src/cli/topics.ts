@@ -5,33 +5,32 @@ import { GLOBAL_OPTIONS } from './globals.ts';
 /** The folders that `psd2 help files` names. */
 export type Places = Pick<StoreFolder, 'root' | 'log'>;
 
-/** What `psd2 help <topic>` tells, beside the help of commands. */
+/** A page of `psd2 help <topic>`. */
 export interface Topic {
-  /** Goes on after "what" or "how" in the list of topics. */
+  /** One line, in the list of topics and as the page's heading. */
   title: string;
   text: (places: Places) => Promise<string>;
 }
 
-/** The variables that stand for no global option and no setting of a profile. */
+/** The variables that set neither a global option nor a profile's setting. */
 const OTHER_VARIABLES: Record<string, string> = {
-  PSD2_CONFIG_DIR: 'folder for everything that psd2 keeps: psd2 help files',
-  PSD2_STORE: 'database of tokens and flows, postgres://...: psd2 store --help',
+  PSD2_CONFIG_DIR: 'folder in which psd2 keeps everything: psd2 help files',
+  PSD2_STORE: 'database for tokens and flows, postgres://...: psd2 store --help',
   PSD2_KEY_PASSPHRASE: 'passphrase of encrypted keys and PKCS#12 files',
-  PSD2_ENVIRONMENT: 'production or sandbox; production is marked in every question',
+  PSD2_ENVIRONMENT: 'production or sandbox; in production, psd2 marks every question',
   PSD2_CONFIG_PASSPHRASE: 'passphrase of protected profiles: psd2 profile protect',
-  PSD2_BROWSER:
-    'command that is run with the address to open, or "none"; then BROWSER; default: the system\'s',
-  PSD2_NOTIFY: 'command that psd2 expiring gives each thing that ends soon, as JSON on its standard input',
-  PSD2_PAGER: 'command that shows what is longer than the terminal, or "cat"; then PAGER',
-  PSD2_NO_INPUT: '1: never ask, as --no-input',
-  PSD2_DEBUG: '1: show each request, as --verbose',
-  NO_COLOR: 'set: no colour, as --no-color',
-  FORCE_COLOR: 'set: colour also where there is no terminal',
+  PSD2_BROWSER: 'command that opens an address, or "none"; then BROWSER; default: the system\'s',
+  PSD2_NOTIFY: 'command that gets each item of psd2 expiring as JSON on its standard input',
+  PSD2_PAGER: 'command that shows output longer than the terminal, or "cat"; then PAGER',
+  PSD2_NO_INPUT: '1: never ask, like --no-input',
+  PSD2_DEBUG: '1: show each request, like --verbose',
+  NO_COLOR: 'set: no colour, like --no-color',
+  FORCE_COLOR: 'set: colour even without a terminal',
   HTTPS_PROXY: 'proxy to the bank; also HTTP_PROXY and ALL_PROXY',
-  NO_PROXY: 'hosts that are reached without the proxy',
+  NO_PROXY: 'hosts that psd2 reaches without the proxy',
 };
 
-/** The settings whose file may be PKCS#12, certificate and key in one. */
+/** The settings whose file may be PKCS#12: certificate and key in one file. */
 const PKCS12 = new Set(['qwacCertificate', 'qsealCertificate']);
 
 /** The topics of `psd2 help`, by name. */
@@ -68,68 +67,64 @@ export const TOPICS: Record<string, Topic> = {
         ),
       ];
       return [
-        'An option goes before the environment, that before the profile, that before the default.',
+        'psd2 uses the option first, then the environment, then the profile, then the default.',
         `Global options:\n${table(options)}`,
-        `Settings of a profile; with these alone no stored profile is needed:\n${table(settings)}`,
+        `Settings of a profile. With these, you need no stored profile:\n${table(settings)}`,
         `Others:\n${table(Object.entries(OTHER_VARIABLES))}`,
       ].join('\n\n');
     },
   },
   files: {
-    title: 'what is kept on this machine, and where',
+    title: 'what psd2 keeps on this machine, and where',
     text: async ({ root, log }) => `${table([
       [root, 'the configuration folder (PSD2_CONFIG_DIR)'],
       ['  config.json', 'the profile chosen with psd2 profile use'],
       ['  profiles/', 'settings of each profile, with the contents or the paths of certificates and keys'],
       ['  tokens/', 'tokens of each profile and customer'],
       ['  protection/', 'keys of protected profiles, themselves encrypted (psd2 profile protect)'],
-      [
-        '  flows/',
-        'the journal: what happened to each consent, transfer and operation. Keep it: it is the record',
-      ],
+      ['  flows/', 'the journal of each consent, transfer and operation. Keep it: it is your record'],
       ['  sandbox/', "the sandbox's certificates and registration"],
-      [log, 'the log of calls, about 50 MiB at most (psd2 log)'],
+      [log, 'the log of calls, at most about 50 MiB (psd2 log)'],
     ])}
 
-Node.js 22 and newer keeps psd2's compiled code, and nothing else, in the user's cache folder (~/.cache/psd2 on Linux), or
-where NODE_COMPILE_CACHE says; NODE_DISABLE_COMPILE_CACHE=1 keeps it from that.
+Node.js 22 and newer keeps psd2's compiled code in the user's cache folder (~/.cache/psd2 on Linux) or in the folder that
+NODE_COMPILE_CACHE names. It keeps nothing else there. NODE_DISABLE_COMPILE_CACHE=1 turns this off.
 
-Folders have mode 0700, files 0600; files with secrets that others can read are refused. The journal is what
-"psd2 transfer resume" goes by: back it up, and never restore an old one over a newer.`,
+Folders have mode 0700, files 0600. psd2 refuses files with secrets that others can read. "psd2 transfer resume" relies on
+the journal: back it up, and never restore an old journal over a newer one.`,
   },
   output: {
-    title: 'how data is printed, for people and for programs',
-    text: async () => `stdout carries data and nothing else; progress, questions, warnings and errors go to stderr.
+    title: 'how psd2 prints data, for people and for programs',
+    text: async () => `stdout carries data and nothing else. Progress, questions, warnings and errors go to stderr.
 
-On a terminal data is a table or a short report. Elsewhere tables are plain: a line for each row, tabs between
-the columns, no heading, and no colour unless FORCE_COLOR is set: then that of amounts and states.
+On a terminal, data is a table or a short report. Elsewhere tables are plain: one line for each row, tabs between
+the columns, and no heading. FORCE_COLOR adds the colours of amounts and states.
 
 ${table([
   ['--json, -o json', 'one JSON document'],
-  ['-o ndjson', 'one JSON object a line; transactions as soon as their page has arrived'],
-  ['-o csv', 'a heading and a row a line'],
-  ['--query <JMESPath>', 'a part of what --json would print'],
-  ['--raw', "the bank's own answer, byte for byte (commands that read)"],
-  ['-q, --quiet', 'nothing on stderr but warnings and errors'],
+  ['-o ndjson', 'one JSON object a line; transactions are printed page by page'],
+  ['-o csv', 'a heading, then one row a line'],
+  ['--query <JMESPath>', 'a part of the JSON output'],
+  ['--raw', "the bank's own answer, byte for byte (only commands that read)"],
+  ['-q, --quiet', 'only warnings and errors on stderr'],
   ['-v, --verbose', 'each request on stderr, without secrets'],
 ])}
 
-Amounts are exact decimal texts, never numbers. Dates are YYYY-MM-DD, times ISO 8601; on a terminal they are the local
-time. A list that is longer than the terminal is shown by the command in PSD2_PAGER, or else PAGER. With --json every
-line of stderr that is no terminal is an object, and the error is the last: {"error": {"code", "message", "exitCode",
-"hint", "next", "flow", "httpStatus", "bankCode", "requestId", "tppRequestId", "transactionId"}}. "next" has the commands
-that go on, as lists of arguments.`,
+Amounts are exact decimal strings, never numbers. Dates are YYYY-MM-DD and times ISO 8601; on a terminal, times are local.
+If a list is longer than the terminal, the command in PSD2_PAGER shows it, or else the one in PAGER.
+
+With --json, if stderr is not a terminal, every line of stderr is a JSON object. An error is the last line: {"error": {"code",
+"message", "exitCode", "hint", "next", "flow", "httpStatus", "bankCode", "requestId", "tppRequestId", "transactionId"}}.
+"next" has the commands to run next, as lists of arguments.`,
   },
   privacy: {
-    title: 'who learns what: no telemetry',
-    text: async () => `psd2 talks to the bank of the profile, through the proxy that the environment names, and to nobody else. It
-sends no telemetry, reports no crashes and looks for no updates. The only programs it starts are the
-system's browser, which opens the bank's pages, and those that you name: PSD2_BROWSER, PSD2_PAGER, PSD2_SIGNER,
-PSD2_PAYEE_CHECK,
-PSD2_NOTIFY.
+    title: 'what psd2 sends, and to whom: no telemetry',
+    text: async () => `psd2 talks only to the bank of the profile, through the proxy that the environment names. It sends no telemetry,
+reports no crashes and looks for no updates. It starts only the system's browser, which opens the bank's pages, and the
+programs that you name in PSD2_BROWSER, PSD2_PAGER, PSD2_SIGNER, PSD2_PAYEE_CHECK and PSD2_NOTIFY.
 
-What it keeps stays on this machine: psd2 help files. The log of calls has neither bodies nor headers. Nothing
-of it leaves the machine unless you send it; psd2 log bundle makes a file for that, without customer ids.`,
+psd2 keeps its data on this machine: psd2 help files. The log of calls has no bodies and no headers. It leaves the machine
+only if you send it: psd2 log bundle makes a file for that, without customer ids.`,
   },
 };
 

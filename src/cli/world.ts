@@ -2,14 +2,14 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Surroundings } from '../commands/context.ts';
 
-/** What the command does not end before, with what is at stake. */
+/** Work that must finish before the command ends, and what would be lost without it. */
 export type Unfinished = Map<Promise<unknown>, string>;
 
 /**
- * Time and randomness as they are.
+ * The real time and randomness.
  *
  * @param signal aborted when the operator interrupts
- * @param unfinished holds what is to be finished while it runs
+ * @param unfinished holds the work that must finish, while it runs
  */
 export function realWorld(signal: AbortSignal, unfinished: Unfinished = new Map()): Surroundings['world'] {
   return {

@@ -11,19 +11,19 @@ import type { AccountReads } from './open/account-reads.ts';
 import type { ApplicationBank, CustomerBank, Transport } from './open/bank.ts';
 import type { KeyRing } from './open/keys.ts';
 
-/** The global options, after option, environment and default were weighed. */
+/** The global options, from the option, the environment or the default. */
 export interface Globals {
   profile: string | undefined;
   customer: string | undefined;
   grant: GrantType;
-  /** Give the confirmations that a command would ask for. */
+  /** The operator confirms everything in advance. */
   yes: boolean;
   verbose: boolean;
   /** Print the bank's own answers, byte for byte. */
   raw: boolean;
-  /** Show the address for the customer, open nothing. */
+  /** Show the address for the customer instead of opening it. */
   noBrowser: boolean;
-  /** Show it as a QR code besides. */
+  /** Also show the address as a QR code. */
   qrCode: boolean;
   timeoutMs: number;
   scaTimeoutMs: number;
@@ -36,7 +36,7 @@ export interface Globals {
 /** Where a value comes from (command contract, "Precedence"). */
 export type Source = 'option' | 'environment' | 'profile' | 'default';
 
-/** The world that a command runs in. */
+/** The world in which a command runs. */
 export interface Surroundings {
   globals: Globals;
   /** Where the value of a global option comes from. */
@@ -51,9 +51,9 @@ export interface Surroundings {
   /** Writes bytes of the bank to stdout as they are. */
   printBytes(bytes: Uint8Array): void;
   stdoutIsTerminal: boolean;
-  /** A person reads both streams at a terminal, as a table. */
+  /** Both streams go to a terminal, as a table: a person reads them. */
   isForPerson: boolean;
-  /** The terminal's width in cells, where stdout is one that knows it. */
+  /** The terminal's width in cells, if stdout is a terminal that knows it. */
   stdoutColumns: number | undefined;
   world: WorldPorts & { random: () => number };
   /** The pace of other threads that call the same bank. */
@@ -67,54 +67,54 @@ export interface Surroundings {
   stopGently(): AbortSignal;
   /** Standard input as one text. */
   readStdin(): Promise<string>;
-  /** Runs when the command has ended, well or not. */
+  /** Registers work for the end of the command, whether it succeeds or fails. */
   onEnd(close: () => Promise<void>): void;
 }
 
-/** A world with the home of what psd2 keeps. */
+/** A world with its store. */
 interface Homed extends Surroundings {
-  /** The store, whatever the profile is. Nothing is read yet. */
+  /** The store of all profiles. Opening it reads nothing yet. */
   home(): Promise<Store>;
 }
 
 /**
- * The profile that a command works with, and what is opened for it. Each is opened when it is first asked for, and once;
- * all of them throw Psd2Error when it can't be opened.
+ * The profile that a command works with, and its resources. Each resource is opened on first use, and only once. All throw
+ * Psd2Error if the resource can't be opened.
  */
 export interface ProfileContext extends Homed {
-  /** Its settings; what is encrypted of them stays so. @throws Psd2Error `no_profile`, `config` */
+  /** Its settings, without decrypting anything. @throws Psd2Error `no_profile`, `config` */
   profile(): Profile;
-  /** Its settings with what is encrypted of them. @throws Psd2Error `config` when they can't be decrypted */
+  /** Its settings, decrypted. @throws Psd2Error `config` if they can't be decrypted */
   unsealed(): Promise<Profile>;
   /**
-   * Its tokens and its flows. Says, once, which flows were interrupted.
+   * Its tokens and flows. Names the interrupted flows, once.
    *
-   * @param own the flow that the command takes up, as the operator named it: that one is not said
+   * @param own the flow that this command continues, as the operator named it; it is not named as interrupted
    */
   store(own?: string): Promise<ProfileData>;
-  /** How often its customers' accounts are read while they are not there. */
+  /** The number of reads of its customers' accounts while the customer is not there. */
   reads(): Promise<AccountReads>;
-  /** Its certificates and keys; each is read when it is asked for. */
+  /** Its certificates and keys, each read on first use. */
   keys(): Promise<KeyRing>;
-  /** What all calls of an application share: certificates, signer, connection, pace. Nothing is sent yet. */
+  /** What all calls of an application share: certificates, signer, connection, pace. Sends nothing yet. */
   transport(grant?: GrantType): Promise<Transport>;
-  /** The bank, as an application reaches it: for calls that belong to no customer. */
+  /** The bank, for calls of an application that concern no customer. */
   applicationBank(grant?: GrantType): Promise<ApplicationBank>;
 }
 
-/** What every command runs with. */
+/** The context of every command. */
 export interface Context extends ProfileContext {
-  /** The bank, as the token of the customer opens it. Inquiries that need SCA send the customer there. */
+  /** The bank, with the customer's token. Inquiries that need SCA send the customer to the bank. */
   bank(): Promise<CustomerBank>;
   /** The same, while the customer is not there. */
   unattendedBank(): Promise<CustomerBank>;
-  /** A context for another customer of the profile; what is open for the profile is shared. */
+  /** A context for another customer of the profile. It shares the profile's open resources. */
   forCustomer(customerId: string): Context;
   /** A context for another profile, by its name or its settings. */
   forProfile(profile: string | Profile): Context;
 }
 
-/** What every command runs with, in this world. Nothing is opened yet. */
+/** Makes the context of a command. Opens nothing yet. */
 export function openContext(world: Surroundings): Context {
   return withBank(openProfileContext({ ...world, home: once(() => openHome(world)) }));
 }
@@ -185,14 +185,14 @@ function withBank(profile: ProfileContext): Context {
 
 const openBank = () => import('./open/bank.ts');
 
-/** The profile that was chosen. With real money at stake, every question says so from now on. */
+/** The chosen profile. In production, every question is marked from now on. */
 function chosenProfile({ profiles, globals, env, terminal }: Surroundings): Profile {
   const profile = openProfile(profiles, globals.profile, env);
   if (profile.settings.environment === 'production') terminal.mark(`PRODUCTION ${profile.name}`);
   return profile;
 }
 
-/** What `open` gives, and from then on the same again. What it throws is thrown again, unless it is no promise. */
+/** Calls `open` once and returns its value again from then on: also a rejected promise, but not after a thrown error. */
 function once<Args extends unknown[], Value>(open: (...args: Args) => Value): (...args: Args) => Value {
   let opened: { value: Value } | undefined;
   return (...args) => {
@@ -201,7 +201,7 @@ function once<Args extends unknown[], Value>(open: (...args: Args) => Value): (.
   };
 }
 
-/** As {@link once}, for each grant; without one it is the grant that was chosen. */
+/** Like {@link once}, for each grant. Without a grant, it uses the chosen one. */
 function onceFor<Value>(
   open: (grant: GrantType) => Value,
   { globals }: Surroundings,

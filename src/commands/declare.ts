@@ -3,12 +3,12 @@ import type { Context } from './context.ts';
 import type { ResolveOptions } from './flow/resolve.ts';
 
 /**
- * An inquiry reads from the bank and changes nothing: its answers can be printed as they came (`--raw`). A diagnosis
- * judges the configuration folder itself, to tell of it among its checks.
+ * An inquiry reads from the bank and changes nothing, so `--raw` can print the bank's own answers. A diagnosis checks the
+ * configuration folder itself and reports it among its checks.
  */
 export type CommandKind = 'inquiry' | 'diagnosis';
 
-/** Runs a command once its arguments are read. What it needs is imported only then. */
+/** Runs a command once its arguments are read. The command imports what it needs only then. */
 export type Run = (command: (context: Context) => Promise<void>, kind?: CommandKind) => Promise<void>;
 
 /** Help text with examples, one a line. */
@@ -16,10 +16,7 @@ export function examples(...lines: string[]): string {
   return `\nExample${lines.length > 1 ? 's' : ''}:\n${lines.map((line) => `  $ ${line}`).join('\n')}`;
 }
 
-/**
- * The options of a command that its group means by itself, for the help of the group: who types `psd2 transfer --help` wants
- * to know what `psd2 transfer` takes.
- */
+/** The options of a group's default command, for the help of the group: `psd2 transfer --help` shows those of `create`. */
 export function optionsOf(child: CommandUnknownOpts, context: AddHelpTextContext): string {
   const help = child.createHelp();
   help.prepareContext({ error: context.error, helpWidth: child.configureOutput().getOutHelpWidth?.() ?? 80 });
@@ -36,7 +33,7 @@ export function collect(value: string, before: string[]): string[] {
   return [...before, value];
 }
 
-/** Declares `cancel <flow>`: the operator gives a flow up. @param sent the call after which it is too late */
+/** Declares `cancel <flow>`: the operator gives up a flow. @param sent the call after which it is too late */
 export function declareCancel(
   parent: Command,
   { kind, sent, example }: { kind: string; sent: 'execute' | 'confirm'; example: string },
@@ -45,23 +42,23 @@ export function declareCancel(
   parent
     .command('cancel')
     .argument('<flow>')
-    .description(`give up ${kind} that was begun, as long as \`${sent}\` was not sent`)
+    .description(`give up ${kind}, unless psd2 has already sent \`${sent}\``)
     .addHelpText(
       'after',
       `
-The command shows what it is about and asks; --yes gives that confirmation beforehand. Nothing is sent to the bank. Where
-\`${sent}\` was sent already, the command refuses with exit code 2 and names what to do instead.
+The command shows the flow and asks you; --yes confirms in advance. It sends nothing to the bank. If psd2 has already sent
+\`${sent}\`, the command refuses with exit code 2 and says what to do instead.
 ${examples(example)}`,
     )
     .action((flow) => action(flow));
 }
 
-/** How `resolve` is told of one kind of flow. */
+/** The help of `resolve` for one kind of flow. */
 interface ResolveHelp {
   description: string;
   executed: string;
   notExecuted: string;
-  /** What stands before the examples. */
+  /** The text before the examples. */
   note: string;
   examples: string[];
 }
@@ -78,7 +75,7 @@ export function declareResolve(
     .description(help.description)
     .option('--executed', help.executed)
     .option('--not-executed', help.notExecuted)
-    .option('--note <text>', 'how you know it, at most 500 characters; kept in the journal')
+    .option('--note <text>', 'how you know it, at most 500 characters; stored in the journal')
     .addHelpText('after', `\n${help.note}\n${examples(...help.examples)}`)
     .action((flow, { executed = false, notExecuted = false, note }) =>
       action(flow, { executed, notExecuted, note }),

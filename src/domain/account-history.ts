@@ -4,7 +4,7 @@ import { type Decimal, isDecimal, normalDecimal } from './decimal.ts';
 
 /** A booked transaction of an account, in the account's currency. */
 export interface Booking {
-  /** Made by `withIds`. */
+  /** Assigned by `withIds`. */
   id: string;
   /** The booking day. */
   day: IsoDate;
@@ -18,28 +18,28 @@ export interface Booking {
   feeCharge: boolean | null;
 }
 
-/** What an account did from one day to another, both included. */
+/** The history of an account from one day to another, both included. */
 export interface AccountHistory {
   from: IsoDate;
   to: IsoDate;
-  /** The balance before the first day; null where the bank gives no balance. */
+  /** The balance before the first day. Null if the bank gives no balance. */
   opening: Decimal | null;
   /** The balance after the last day. */
   closing: Decimal | null;
   /** Oldest first. */
   bookings: Booking[];
-  /** The balance at the end of each day; empty where the bank gives none. */
+  /** The balance at the end of each day. Empty if the bank gives no balance. */
   balances: { date: IsoDate; balance: Decimal }[];
-  /** Every month of the range, also one in which nothing happened. `out` is negative or zero. */
+  /** All months of the range, including months without transactions. `out` is negative or zero. */
   months: { month: string; in: Decimal; out: Decimal; net: Decimal }[];
 }
 
 /**
- * The history of an account, counted back from its balance now. Exact.
+ * Calculates the exact history of an account, back from its current balance.
  *
- * @param bookings all from the first day until now, those after the last day included, newest first as the bank has them
- * @param balance now: the sum of all that is booked; null where the bank gives none
- * @param from undefined: from the first booking on
+ * @param bookings all bookings from the first day until now, also those after the last day. Newest first, in the bank's order
+ * @param balance the current balance: the sum of all bookings. Null if the bank gives none
+ * @param from undefined: the day of the first booking
  */
 export function accountHistory(
   bookings: readonly Booking[],
@@ -47,7 +47,7 @@ export function accountHistory(
   { from, to }: { from: IsoDate | undefined; to: IsoDate },
 ): AccountHistory {
   const within = bookings.filter(({ day }) => day <= to && day >= (from ?? day)).toReversed();
-  // Stable: what the bank has in some order on one day stays in it.
+  // The sort is stable, so bookings of one day keep the bank's order.
   within.sort((a, b) => (a.day < b.day ? -1 : a.day > b.day ? 1 : 0));
   const first = from ?? within[0]?.day ?? to;
   const later = bookings.filter(({ day }) => day > to);
@@ -87,12 +87,12 @@ export function accountHistory(
   };
 }
 
-/** The exact sum. */
+/** The exact sum of the amounts. */
 export function sumOf(bookings: readonly Pick<Booking, 'amount'>[]): Decimal {
   return written(bookings.reduce((sum, { amount }) => sum.plus(amount), new Big(0)));
 }
 
-/** One who paid or was paid, as far as the bank's texts tell, with all that went to or came from them. */
+/** A payer or payee, as far as the bank's texts show, with the total of their transactions. */
 export interface Counterparty {
   name: string;
   total: Decimal;
@@ -100,10 +100,10 @@ export interface Counterparty {
 }
 
 /**
- * Who the most money went to, and who it came from. The bank names no counterparty: bookings whose texts are the same but
- * for dates and numbers count as one.
+ * The payees and payers with the largest totals. The bank does not name counterparties, so bookings whose texts differ only
+ * in dates and numbers count as one.
  *
- * @param most how many of each
+ * @param most the maximum number of payees and of payers
  */
 export function largestCounterparties(
   bookings: readonly Booking[],
@@ -132,7 +132,7 @@ export function largestCounterparties(
 function counterpartyOf({ description, details }: Booking): string {
   const name = (details || description)
     .toUpperCase()
-    // Dates and months (14.11.2026, 11/2026, 2026-11-14) with the preposition before them, and long numbers.
+    // Removes dates and months (14.11.2026, 11/2026, 2026-11-14) with the preposition before them, and long numbers.
     .replace(
       /(\b(DEL|DAL|AL|IL|OF|ON)\s+)?\b(\d{1,2}[./-]){0,2}\d{4}([./-]\d{1,2}){0,2}\b|\b[\dX*]{5,}\b/g,
       ' ',
@@ -142,7 +142,7 @@ function counterpartyOf({ description, details }: Booking): string {
   return name || (details || description).trim() || '(no text)';
 }
 
-/** As {@link normalDecimal} writes it. */
+/** Writes a number in the form of {@link normalDecimal}. */
 export function written(amount: Big): Decimal {
   const text = amount.toFixed();
   if (!isDecimal(text)) throw new TypeError(`${text} is not a decimal`);

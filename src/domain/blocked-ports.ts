@@ -1,5 +1,5 @@
 /**
- * The ports that browsers, and `fetch` everywhere, refuse to connect to: "bad ports" of WHATWG Fetch
+ * The ports that browsers and all implementations of `fetch` refuse to connect to: "bad ports" of WHATWG Fetch
  * (https://fetch.spec.whatwg.org/#port-blocking).
  */
 const BLOCKED_PORTS: ReadonlySet<number> = new Set([
@@ -11,7 +11,7 @@ const BLOCKED_PORTS: ReadonlySet<number> = new Set([
   ...[2049, 3659, 4045, 4190, 5060, 5061, 6000, 6566, 6665, 6666, 6667, 6668, 6669, 6679, 6697, 10080],
 ]);
 
-/** Whether no browser opens an `http:` or `https:` address with this port. */
+/** Whether browsers refuse `http:` and `https:` addresses with this port. */
 export function isBlockedPort(port: number): boolean {
   return BLOCKED_PORTS.has(port);
 }

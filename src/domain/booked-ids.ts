@@ -2,12 +2,12 @@ import { hash } from 'node:crypto';
 import type { IsoDate } from './calendar.ts';
 import { type Decimal, normalDecimal } from './decimal.ts';
 
-/** What the bank says of a transaction, whatever query it is asked by. */
+/** The fields of a transaction that are the same in every query. */
 export interface BookedRow {
   bookingDate: IsoDate | null;
   valueDate: IsoDate | null;
   amount: Decimal;
-  /** ISO 4217; null is the account's. */
+  /** ISO 4217. Null means the account's currency. */
   currency: string | null;
   description: string;
   details: string;
@@ -16,15 +16,14 @@ export interface BookedRow {
 }
 
 /**
- * Gives booked transactions ids, so that what is read twice makes no duplicates: a row that `psd2 sync` writes and one
- * that is exported have the same. The bank has none, since its `index` restarts with every query. An id is a hash of the
- * product, of what the bank says of the row (both dates, amount, currency, texts, code, transfer reference), and of how
- * many older rows it says the same of. Rows that are alike have the same dates, so a range of whole days has them all or
- * none, and the count is the same in every range.
+ * Assigns ids to booked transactions, so that reading a transaction twice makes no duplicate. `psd2 sync` and exports assign
+ * the same id. The bank gives no ids: its `index` restarts with every query. An id is a hash of the product, the row's fields
+ * (both dates, amount, currency, texts, code, transfer reference), and the number of older rows with the same fields. Equal
+ * rows have the same dates, so a range of whole days contains all of them or none, and the number is the same in every range.
  *
- * @param account the product, and the currency of a row that names none
- * @param rows those of whole days, newest first as the bank has them
- * @returns in the same order; an id has 32 hexadecimal digits
+ * @param account the product, and the currency of rows that name none
+ * @param rows the rows of whole days, newest first, in the bank's order
+ * @returns the rows in the same order. An id has 32 hexadecimal digits
  */
 export function withIds<Row extends BookedRow>(
   { productId, currency }: { productId: string; currency: string },
@@ -46,7 +45,7 @@ export function withIds<Row extends BookedRow>(
     .reverse();
 }
 
-/** Without blanks around it, and with one where there are several or one of another kind. */
+/** Removes whitespace at both ends, and replaces other whitespace by single spaces. */
 function withPlainBlanks(text: string): string {
   return /^\s|\s$|\s\s|[^\S ]/.test(text) ? text.replace(/\s+/g, ' ').trim() : text;
 }

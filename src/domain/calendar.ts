@@ -9,17 +9,17 @@ export function isIsoDate(text: string): text is IsoDate {
   const day = Number(text.slice(8));
   const month = Number(text.slice(5, 7));
   if (month < 1 || month > 12 || day < 1) return false;
-  // Every month has so many.
+  // Every month has at least 28 days.
   if (day <= 28) return true;
   // 31 February parses as a day of March.
   return new Date(Date.parse(`${text}T00:00:00Z`)).getUTCDate() === day;
 }
 
-/** An earlier one is a mistake, or stands for none: `0001-01-01`. */
+/** Earlier days are mistakes, or placeholders for no date, such as `0001-01-01`. */
 export const EARLIEST_DAY = '1900-01-01';
 
 /**
- * Reads a date that the operator gave with an option.
+ * Reads the date in an option.
  *
  * @throws Psd2Error `invalid_date`
  */
@@ -29,21 +29,21 @@ export function parseDate(option: string, text: string): IsoDate {
   const what = isDay
     ? `is before ${EARLIEST_DAY}`
     : /^\d{4}-\d{2}-\d{2}$/.test(text)
-      ? 'is not a day of the calendar'
-      : 'is not a date of the form YYYY-MM-DD';
+      ? 'is a day that does not exist'
+      : 'is not a date in the form YYYY-MM-DD';
   throw new Psd2Error('invalid_date', `${option} ${JSON.stringify(text)} ${what}`, {
     hint: `For example ${option} 2026-11-30.`,
   });
 }
 
-/** The day that is `days` after `day`; before it, with a negative number. */
+/** The day `days` after `day`, or before it if `days` is negative. */
 export function addDays(day: IsoDate, days: number): IsoDate {
   const moved = new Date(Date.parse(`${day}T00:00:00Z`) + days * 86_400_000).toISOString().slice(0, 10);
   if (!isIsoDate(moved)) throw new RangeError(`No calendar day ${days} days after ${day}`);
   return moved;
 }
 
-/** The days that an operator asked for, both included; undefined has no bound. */
+/** A range of days, both included. Undefined means no limit. */
 export interface DayRange {
   from: IsoDate | undefined;
   to: IsoDate | undefined;
@@ -57,18 +57,18 @@ export function parseRange(options: { from?: string | undefined; to?: string | u
   return { from, to };
 }
 
-/** The bank's local times are those of this zone. */
+/** The zone of the bank's local times. */
 const BANK_TIME_ZONE = 'Europe/Rome';
 
-// To make one costs as much as to use it a hundred times.
+// Creating a format costs as much as using it a hundred times.
 let dayFormat: Intl.DateTimeFormat | undefined;
 let timeFormat: Intl.DateTimeFormat | undefined;
 let offsetFormat: Intl.DateTimeFormat | undefined;
 
-/** Days by the hour that they are of: there they begin at a full one since 1893. */
+/** The bank's day for each UTC hour. In this zone days have begun at a full hour since 1893. */
 const days = new Map<number, IsoDate>();
 
-/** The calendar day that `instant` falls on at the bank. */
+/** The calendar day of `instant` at the bank. */
 export function bankDay(instant: Date): IsoDate {
   const hour = hourOf(instant);
   const known = days.get(hour);
@@ -91,22 +91,22 @@ function findBankDay(instant: Date): IsoDate {
 }
 
 /**
- * A time on the bank's wall clock as an instant with its offset: `2026-07-01`, `10:15` gives
- * `2026-07-01T10:15:00+02:00`. A time that the clock change leaves out or repeats gets the offset before it.
+ * Adds the offset to a time on the bank's wall clock: `2026-07-01`, `10:15` gives `2026-07-01T10:15:00+02:00`. A time
+ * that a clock change skips or repeats gets the offset before the change.
  */
 export function bankLocalTime(day: IsoDate, time: string): string {
   const local = `${day}T${time.length === 5 ? `${time}:00` : time}`;
-  // An hour early, so that the offset on the evening side of a clock change is the one before it.
+  // Two hours back, so that a time during a clock change gets the offset before it.
   return `${local}${offsetAt(new Date(new Date(`${local}Z`).getTime() - 2 * 3_600_000))}`;
 }
 
-/** An instant on the bank's wall clock, with the offset that the clock has then. */
+/** An instant as a time on the bank's wall clock, with its offset. */
 export function bankTime(instant: Date): string {
   timeFormat ??= new Intl.DateTimeFormat('en-GB', { timeZone: BANK_TIME_ZONE, timeStyle: 'medium' });
   return `${bankDay(instant)}T${timeFormat.format(instant)}${offsetAt(instant)}`;
 }
 
-/** Offsets by the hour that they are of: clocks change at a full one. */
+/** The offset for each UTC hour. Clocks change at a full hour. */
 const offsets = new Map<number, string>();
 
 function offsetAt(instant: Date): string {

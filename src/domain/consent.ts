@@ -9,10 +9,10 @@ export type ConsentCategory = (typeof CONSENT_CATEGORIES)[number];
 /** The states of a consent, as `psd2` shows them. */
 export type ConsentState =
   | 'created'
-  /** The bank has it; the customer has not been asked yet. */
+  /** The bank has the request, but has not asked the customer yet. */
   | 'requested'
   | 'authorizing'
-  /** `confirm` was sent; its outcome is not known yet. */
+  /** `confirm` was sent. Its outcome is not known yet. */
   | 'confirming'
   | 'confirmed'
   | 'failed'
@@ -36,17 +36,17 @@ export interface Consent {
   /** `outcome` is null until the bank answered the request. */
   categories: (ConsentCategoryRequest & { outcome: boolean | null })[];
   resourceId: string | null;
-  /** A request of it has reached the bank, or may have. */
+  /** A request has reached the bank, or may have. */
   reached: boolean;
   /** The customer's browser came back from SCA. */
   returned: boolean;
-  /** A person said what became of it, since the bank did not. */
+  /** The outcome that a person gave, because the bank did not. */
   resolution: Resolution | null;
   createdAt: string;
   updatedAt: string;
 }
 
-/** What happened to a consent. The `…-sent` events are intents, on disk before the request they name leaves. */
+/** What happened to a consent. The `…-sent` events are intents: they are on disk before their request leaves. */
 export type ConsentEvent =
   | {
       type: 'created';
@@ -57,7 +57,7 @@ export type ConsentEvent =
     }
   | { type: 'request-sent' | 'approach-sent' | 'confirm-sent'; requestId: string; digest: string | null }
   | { type: 'requested'; resourceId: string; outcomes: { name: string; outcome: boolean }[] }
-  /** The request never left, or was turned away unread (401, 420). */
+  /** The request never left, or the bank refused it without processing it (401, 420). */
   | { type: 'request-not-begun' }
   | { type: 'request-refused' }
   /** The bank would grant none of the categories. */
@@ -65,17 +65,17 @@ export type ConsentEvent =
   | { type: 'sca-started' }
   | { type: 'sca-returned' }
   | Authorization
-  /** The request never left, was turned away unread (401, 420) or came too early: `confirm` may be sent again. */
+  /** The request never left, was refused without processing (401, 420) or came too early. `confirm` may be sent again. */
   | { type: 'confirm-not-begun' }
   | { type: 'confirmed' }
   | { type: 'confirm-refused' }
   | { type: 'confirm-unanswered' }
-  /** The operator gave it up, or nothing of it ever reached the bank. */
+  /** The operator cancelled it, or no request ever reached the bank. */
   | { type: 'cancelled' }
   | ResolvedEvent;
 
 /**
- * The consent after `event`. Pure: a consent on disk is the fold of its events over this function.
+ * Returns the consent after `event`. Pure: a consent on disk is the fold of its events with this function.
  *
  * @param at when it happened, ISO 8601 with zone
  */
@@ -159,7 +159,7 @@ function changes(
 
 export type ConsentStep = 'request' | 'authorize' | 'confirm' | 'ask-outcome' | 'done';
 
-/** The step that follows from a consent's state. A resumed consent goes on from exactly here. */
+/** The next step for a consent's state. A resumed consent continues with this step. */
 export function nextConsentStep(consent: Consent): ConsentStep {
   switch (consent.state) {
     case 'created':
@@ -180,22 +180,22 @@ export function nextConsentStep(consent: Consent): ConsentStep {
   }
 }
 
-/** After so many days a bank may ask for SCA again (RTS on SCA, article 10a, as amended by Regulation (EU) 2022/2360). */
+/** After this many days a bank may ask for SCA again (RTS on SCA, article 10a, as amended by Regulation (EU) 2022/2360). */
 const DAYS_OF_CONSENT = 180;
 const DAY_MS = 24 * 3_600_000;
 
 /**
- * When the 180 days of a confirmed consent are over.
+ * The end of a confirmed consent's 180 days.
  *
- * @returns ISO 8601 with zone, and the days from `now` until then, the last one counted, 0 once they are over; null where the consent is
- *   not confirmed
+ * @returns the end in ISO 8601 with zone, and the days left including the last one, or 0 after the end. Null if the consent
+ *   is not confirmed
  */
 export function consentEnd(
   { state, createdAt, updatedAt, resolution }: Consent,
   now: Date,
 ): { expiresAt: string; daysLeft: number } | null {
   if (state !== 'confirmed') return null;
-  // Nothing happens to a consent after it was confirmed. Where a person said so, it may have been at any time before.
+  // A confirmed consent does not change. If a person confirmed the outcome, the real time is unknown: assume the earliest.
   const end = new Date(resolution ? createdAt : updatedAt).getTime() + DAYS_OF_CONSENT * DAY_MS;
   return {
     expiresAt: new Date(end).toISOString(),

@@ -7,12 +7,12 @@ export interface Money {
   currency: string;
 }
 
-/** Whether `text` is a decimal in plain notation: a sign, digits, a point, digits; no exponent, no grouping. */
+/** Whether `text` is a decimal in plain notation: optional sign, digits, optional point and digits. No exponent, no grouping. */
 export function isDecimal(text: string): text is Decimal {
   return /^[+-]?\d+(\.\d+)?$/.test(text);
 }
 
-/** The same number written in one way: without `+`, with two decimals or as many as it has, and no zeros after them. */
+/** The same number in normal form: no `+`, at least two decimals, and no trailing zeros after the second. */
 export function normalDecimal(decimal: Decimal): Decimal {
   const [whole = '', decimals = ''] = decimal.replace(/^\+/, '').split('.');
   const text = `${whole}.${decimals.replace(/0+$/, '').padEnd(2, '0')}`;

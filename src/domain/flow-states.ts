@@ -5,12 +5,12 @@ import type { OperationState } from './operation.ts';
 export type FlowState = OperationState | ConsentState;
 
 /**
- * How far a flow is:
+ * The progress of a flow:
  *
- * - `open`: nothing was sent that can't be taken back. It can be gone on with, and given up.
- * - `sent`: `execute` (of a consent `confirm`) was sent, and its outcome is not known.
- * - `done`: executed, of a consent confirmed.
- * - `refused`: it plainly did nothing and never will.
+ * - `open`: nothing irreversible was sent. The flow can be resumed or cancelled.
+ * - `sent`: `execute` (for a consent, `confirm`) was sent, and its outcome is not known.
+ * - `done`: executed (for a consent, confirmed).
+ * - `refused`: it definitely had no effect and never will.
  */
 export type Standing = 'open' | 'sent' | 'done' | 'refused';
 
@@ -32,27 +32,27 @@ const STANDINGS: Readonly<Record<FlowState, Standing>> = {
   cancelled: 'refused',
 };
 
-/** How far a flow in this state is. The one place that says which states are open, ended, paid, refused. */
+/** The progress of a flow in this state. Only this module decides which states are open, sent, done or refused. */
 export function standingOf({ state }: { state: FlowState }): Standing {
   return STANDINGS[state];
 }
 
-/** Whether a flow plainly did nothing and never will, so that its reference may be used again. */
+/** Whether a flow definitely had no effect and never will, so that its reference may be used again. */
 export function isPlainlyFailed(flow: { state: FlowState }): boolean {
   return standingOf(flow) === 'refused';
 }
 
-/** Whether a flow can still be given up: neither `execute` nor `confirm` was sent. */
+/** Whether a flow can still be cancelled: neither `execute` nor `confirm` was sent. */
 export function isOpen(flow: { state: FlowState }): boolean {
   return standingOf(flow) === 'open';
 }
 
-/** Whether nothing of a flow has ever reached the bank, so that there is nothing to go on with. */
+/** Whether no request of a flow has ever reached the bank, so that there is nothing to resume. */
 export function isUntouched({ state, reached }: { state: FlowState; reached: boolean }): boolean {
   return state === 'created' && !reached;
 }
 
-/** Whether nothing more can become of a flow, whatever the bank says. An instant transfer that is executed may still fail. */
+/** Whether a flow's state is final. `executed` is not: an executed instant transfer can still fail. */
 export function isOver({ state }: { state: FlowState }): boolean {
   const standing = STANDINGS[state];
   return standing === 'refused' || (standing === 'done' && state !== 'executed');

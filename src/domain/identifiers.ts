@@ -1,6 +1,6 @@
 import { Psd2Error } from '../errors.ts';
 
-/** A product (an account, card or deposit): 10 letters or digits, leading zeros included. */
+/** The id of a product (an account, card or deposit): 10 letters or digits, including leading zeros. */
 export type ProductId = string & { readonly __productId: unique symbol };
 
 function isProductId(text: string): text is ProductId {
@@ -8,7 +8,7 @@ function isProductId(text: string): text is ProductId {
 }
 
 /**
- * Reads a product id as the operator gave it (interface specification, "Identifiers").
+ * Reads a product id from the operator (interface specification, "Identifiers").
  *
  * @throws Psd2Error `invalid_product_id`
  */
@@ -16,23 +16,23 @@ export function parseProductId(text: string): ProductId {
   if (isProductId(text)) return text;
   const odd = /[^A-Za-z0-9]/u.exec(text);
   const what = odd
-    ? `holds the character ${JSON.stringify(odd[0])}: only letters and digits are allowed`
+    ? `contains the character ${JSON.stringify(odd[0])}: only letters and digits are allowed`
     : `has ${text.length} characters instead of 10`;
   throw new Psd2Error('invalid_product_id', `The product id ${JSON.stringify(text)} ${what}`, {
-    hint: 'Leading zeros belong to it. See the product ids with:',
+    hint: 'Include leading zeros. See the product ids with:',
     next: [['accounts', 'list']],
   });
 }
 
 /**
- * Reads a customer id as the operator gave it: digits only.
+ * Reads a customer id from the operator: digits only.
  *
  * @throws Psd2Error `usage`
  */
 export function parseCustomerId(text: string): string {
   if (/^\d{1,20}$/.test(text)) return text;
   throw new Psd2Error('usage', `The customer id ${JSON.stringify(text)} is not a number`, {
-    hint: 'See the id of the customer who is logged in with:',
+    hint: 'See the id of the logged-in customer with:',
     next: [['customer', 'id']],
   });
 }

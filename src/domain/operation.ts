@@ -7,14 +7,14 @@ import { type Resolution, type ResolvedEvent, resolutionOf } from './resolution.
 export const OPERATION_STATES = [
   /** Nothing at the bank yet. */
   'created',
-  /** The bank has verified it; the resource exists. */
+  /** The bank has verified it. The resource exists. */
   'verified',
   /** The customer was sent to SCA. */
   'authorizing',
   'authorized',
-  /** `execute` was sent; its outcome is not known yet. */
+  /** `execute` was sent. Its outcome is not known yet. */
   'executing',
-  /** The bank said yes; for an instant transfer the final status may be pending. */
+  /** The bank accepted `execute`. An instant transfer may still be pending. */
   'executed',
   /** An instant transfer whose status is `OK`. */
   'settled',
@@ -23,39 +23,39 @@ export const OPERATION_STATES = [
   /** `NOT_AUTHORIZED`. */
   'rejected',
   'expired',
-  /** The operator gave it up before `execute` was sent, or nothing of it ever reached the bank. */
+  /** The operator cancelled it before `execute` was sent, or no request ever reached the bank. */
   'cancelled',
-  /** Executed or not can't be told yet. */
+  /** It is not known yet whether it was executed. */
   'unknown',
 ] as const;
 export type OperationState = (typeof OPERATION_STATES)[number];
 
-/** What every order says: whose product it is for, and which operation. */
+/** The fields of every order: the customer and the product. */
 export interface OrderTarget {
   customerId: string;
-  /** The product that the operation is made with. */
+  /** The product of the operation. */
   from: ProductId;
 }
 
-/** An operation of any name, with the data that the bank's page for it asks for. */
+/** An operation with any name, and the data from the bank's documentation of it. */
 export interface GenericOrder extends OrderTarget {
   /** The operation's name, for example `standingOrder`. */
   operation: string;
-  /** What `verify` sends as `data`: JSON as the operator gave it. */
+  /** The `data` of the verify request: JSON from the operator, unchanged. */
   data: string;
 }
 
-/** What the bank said when it verified the order. */
+/** The bank's answer to the verification of an order. */
 export interface Verification {
   resourceId: string;
   totalAmount: Money | null;
   commissions: Money | null;
   bankName: string | null;
-  /** The step the bank expects next, by the last part of its path: `execute`, or `verify<N>`. */
+  /** The next step that the bank expects, as the last part of its path: `execute` or `verify<N>`. */
   nextStep: string;
 }
 
-/** A non-inquiry operation on its way (interface specification, "Generic operation flow"). */
+/** A flow of an operation (interface specification, "Generic operation flow"). */
 export interface Operation<Order extends OrderTarget> {
   kind: OperationKind;
   flow: string;
@@ -63,24 +63,24 @@ export interface Operation<Order extends OrderTarget> {
   transactionId: string;
   state: OperationState;
   order: Order;
-  /** A request of it has reached the bank, or may have. */
+  /** A request has reached the bank, or may have. */
   reached: boolean;
-  /** What the further steps `verify<N>` send as `data`, in their order: JSON as the operator gave it. */
+  /** The `data` of the further steps `verify<N>`, in order: JSON from the operator, unchanged. */
   furtherData: string[];
-  /** How many further steps the bank has taken. */
+  /** The number of further steps that the bank has accepted. */
   furtherSteps: number;
-  /** A further step was sent and not answered: the bank may have taken it. */
+  /** A further step was sent but not answered. The bank may have accepted it. */
   furtherStepOpen: boolean;
   verification: Verification | null;
-  /** What the operator's payee check said last; null where there was none. */
+  /** The last result of the operator's payee check. Null if there was no check. */
   payeeCheck: PayeeCheck | null;
-  /** The operator has seen what the bank verified and said yes. */
+  /** The operator has seen the verified order and confirmed it. */
   accepted: boolean;
   authorizationStatus: string | null;
   executionStatus: string | null;
   executionStatusDescription: string | null;
   cro: string | null;
-  /** A person said what became of it, since the bank did not. */
+  /** The outcome that a person gave, because the bank did not. */
   resolution: Resolution | null;
   createdAt: string;
   updatedAt: string;
@@ -89,33 +89,33 @@ export interface Operation<Order extends OrderTarget> {
 export type OperationKind = 'transfer' | 'operation';
 
 /**
- * What happened to an operation. The `…-sent` events are intents: they are on disk before the request they
- * name leaves, with its `TPP-Request-ID` and the digest of its body.
+ * What happened to an operation. The `…-sent` events are intents: they are on disk before their request leaves, with its
+ * `TPP-Request-ID` and the digest of its body.
  */
 export type OperationEvent<Order extends OrderTarget> =
   | { type: 'created'; flow: string; transactionId: string; order: Order; furtherData?: string[] | undefined }
   | StepEvent;
 
-/** Everything that happens after the creation. */
+/** All events after the creation. */
 export type StepEvent =
   | ({ type: 'verify-sent' | 'further-verify-sent' | 'approach-sent' | 'execute-sent' } & Intent)
   | ({ type: 'verified' | 'further-verified' } & Verification)
   /** The operator gave the data of the further steps later. */
   | { type: 'further-data'; data: string[] }
-  /** The request never left, or was turned away unread (401, 420). */
+  /** The request never left, or the bank refused it without processing it (401, 420). */
   | { type: 'verify-not-begun' }
   | { type: 'verify-refused'; description?: string | undefined }
-  /** Taken up after a further step that was not answered: the order is verified anew, as another resource. */
+  /** Resumed after a further step without an answer: psd2 verifies the order again, as a new resource. */
   | { type: 'verify-again' }
   | ({ type: 'payee-checked'; source?: PayeeSource | undefined } & PayeeCheck)
   | { type: 'accepted' }
   | { type: 'cancelled' }
   | { type: 'sca-started' }
   | { type: 'sca-returned' }
-  /** Taken up again while the bank still waits: the customer has to be sent to SCA once more. */
+  /** Resumed while the bank still waits: psd2 sends the customer to SCA again. */
   | { type: 'sca-again' }
   | Authorization
-  /** The request never left, or was turned away unread (401, 420): `execute` may be sent again. */
+  /** The request never left, or was refused without processing (401, 420). `execute` may be sent again. */
   | { type: 'execute-not-begun' }
   | { type: 'executed'; cro: string | null }
   | { type: 'execute-refused'; description: string }
@@ -129,39 +129,39 @@ interface Intent {
   digest: string | null;
 }
 
-/** What a bank's authorization status comes down to: any value that is none of the three is pending. */
+/** The meaning of a bank's authorization status. Any unknown value means pending. */
 export type AuthorizationStatus = 'AUTHORIZED' | 'NOT_AUTHORIZED' | 'EXPIRED' | 'PENDING';
 
 export type SettlementStatus = 'OK' | 'KO' | 'PENDING';
 
-/** How the customer has decided, with the bank's own word for it. */
+/** The customer's decision, with the bank's own status. */
 export interface Authorization {
   type: 'authorization';
   status: AuthorizationStatus;
   bankStatus: string;
 }
 
-/** What a bank's own word for an authorization status comes down to (interface specification, "States and transitions"). */
+/** Interprets a bank's authorization status (interface specification, "States and transitions"). */
 export function readAuthorization(bankStatus: string): Authorization {
   const isKnown = bankStatus === 'AUTHORIZED' || bankStatus === 'NOT_AUTHORIZED' || bankStatus === 'EXPIRED';
   return { type: 'authorization', status: isKnown ? bankStatus : 'PENDING', bankStatus };
 }
 
-/** Whether an event says that the customer has still to decide. */
+/** Whether an event says that the customer has not decided yet. */
 export function isPending(event: { type: string; status?: string }): boolean {
   return event.type === 'authorization' && event.status === 'PENDING';
 }
 
 /**
- * Whether a bank's own word for an execution status says that it was executed; of this field the specification shows
- * `PENDING` only.
+ * Whether a bank's execution status means that the operation was executed. The specification shows only `PENDING` for this
+ * field.
  */
 export function isExecuted(bankStatus: string | null): boolean {
   return bankStatus === 'OK' || bankStatus === 'EXECUTED';
 }
 
 /**
- * The operation after `event`. Pure: an operation on disk is the fold of its events over this function.
+ * Returns the operation after `event`. Pure: an operation on disk is the fold of its events with this function.
  *
  * @param at when it happened, ISO 8601 with zone
  */
@@ -199,14 +199,14 @@ export function applyOperationEvent<Order extends OrderTarget>(
   return { ...operation, ...changes(operation, event, at), updatedAt: at };
 }
 
-/** The data of the next further step, if the operator gave it. */
+/** The data for the next further step, if the operator gave it. */
 export function nextFurtherData({ furtherData, furtherSteps }: FurtherSteps): string | undefined {
   return furtherData[furtherSteps];
 }
 
 type FurtherSteps = Pick<Operation<OrderTarget>, 'furtherData' | 'furtherSteps'>;
 
-/** The part of an operation that an event changes. */
+/** The fields that an event changes. */
 type Changes = Partial<Omit<Operation<OrderTarget>, 'order'>>;
 
 function changes(
@@ -279,7 +279,7 @@ const STATE_OF_SETTLEMENT = {
   PENDING: 'executed',
 } as const satisfies Record<SettlementStatus, OperationState>;
 
-/** As it was created, since what was verified then counts no more. */
+/** Resets the operation to its creation, because the earlier verification is no longer valid. */
 const VERIFIED_ANEW = {
   state: 'created',
   furtherSteps: 0,
@@ -289,7 +289,7 @@ const VERIFIED_ANEW = {
   accepted: false,
 } as const satisfies Changes;
 
-/** @returns these fields alone, since the event has its own beside them */
+/** Picks these fields, because the event has other fields too. */
 function verificationOf({
   resourceId,
   totalAmount,
@@ -300,7 +300,7 @@ function verificationOf({
   return { resourceId, totalAmount, commissions, bankName, nextStep };
 }
 
-/** A further step need not say again what the first one said. */
+/** A further step's answer may omit fields of the first answer. They are kept. */
 function furtherVerified(
   { furtherSteps, verification: known }: Pick<Operation<OrderTarget>, 'furtherSteps' | 'verification'>,
   said: Verification,
@@ -326,7 +326,7 @@ function settled({ status, description }: { status: SettlementStatus; descriptio
   };
 }
 
-/** What is to be done next with an operation, or `done` when it has come to its end. */
+/** The next step of an operation, or `done` if it has ended. */
 export type OperationStep =
   | 'verify'
   | 'verify-further'
@@ -339,16 +339,16 @@ export type OperationStep =
   | 'done';
 
 /**
- * The step that follows from an operation's state. A resumed operation goes on from exactly here.
+ * The next step for an operation's state. A resumed operation continues with this step.
  *
- * @param settles the bank has an execution status for it
+ * @param settles whether the bank has an execution status for it
  */
 export function nextOperationStep(operation: Operation<OrderTarget>, settles: boolean): OperationStep {
   switch (operation.state) {
     case 'created':
       return 'verify';
     case 'verified':
-      // The bank's link decides: `execute` is never jumped to over a further step.
+      // The bank's link decides, so psd2 never skips a further step before `execute`.
       if (/^verify\d+$/.test(operation.verification?.nextStep ?? '')) return 'verify-further';
       return operation.accepted ? 'authorize' : 'accept';
     case 'authorizing':
@@ -369,7 +369,7 @@ export function nextOperationStep(operation: Operation<OrderTarget>, settles: bo
   }
 }
 
-/** Whether money may have moved by it, and the bank has not told yet whether it did: a person may say so then. */
+/** Whether money may have moved and the bank has not said so yet. A person may then resolve the operation. */
 export function isOutcomeOpen(operation: Operation<OrderTarget>, settles: boolean): boolean {
   return ['ask-outcome', 'await-settlement'].includes(nextOperationStep(operation, settles));
 }

@@ -12,17 +12,17 @@ export interface TransferOrder extends OrderTarget {
   currency: string;
   description: string;
   instant: boolean;
-  /** The wire field `type`; null when none is sent. */
+  /** The wire field `type`. Null if it is not sent. */
   type: string | null;
   executionDate: IsoDate;
-  /** The order is for a day after the one it was given on, so an instant one is not executed at once. */
+  /** The execution date is after the day of the order, so an instant transfer is not executed at once. */
   futureDated: boolean;
   urgent: boolean;
   /** The operator's own reference, used once per profile. */
   reference: string | null;
-  /** The IBAN of the account that is debited, where it was known. */
+  /** The IBAN of the debited account, if it was known. */
   fromIban?: string | undefined;
-  /** Who gave the payee's name and IBAN, where the operator said so. */
+  /** Who gave the payee's name and IBAN, if the operator said so. */
   payeeSource?: PayeeSource | undefined;
 }
 
@@ -37,17 +37,17 @@ export function applyTransferEvent(
   at: string,
 ): Transfer {
   const next = applyOperationEvent('transfer', transfer, event, at);
-  // Nobody asks how an instant transfer settles after a person has said that it was executed.
+  // If a person says that an instant transfer was executed, psd2 does not ask for its settlement any more.
   const isSettled = event.type === 'resolved' && event.outcome === 'executed' && needsSettlement(next.order);
   return isSettled ? { ...next, state: 'settled' } : next;
 }
 
-/** Whether the operation of this name is a bank transfer, in whatever letter case: `psd2 transfer` alone makes those. */
+/** Whether an operation's name is that of bank transfers, in any case. Only `psd2 transfer` makes bank transfers. */
 export function isMoneyTransfer(operation: string): boolean {
   return operation.toLowerCase() === 'moneytransfer';
 }
 
-/** Whether the bank has an execution status for it: only for instant transfers that are executed at once. */
+/** Whether the bank has an execution status for the order. Only instant transfers that are executed at once have one. */
 export function needsSettlement(order: Pick<TransferOrder, 'instant' | 'futureDated'>): boolean {
   return order.instant && !order.futureDated;
 }

@@ -15,12 +15,11 @@ import { awaitAuthorization, type ScaSubject, sendCustomerToSca } from './sca.ts
 type OpenConsent = Open<'consent'>;
 
 /**
- * Takes a consent from where its journal says it stands to its end: request, SCA, confirm (interface
- * specification, "Consent"). Every request is announced in the journal before it leaves and its outcome
- * written after; `confirm` is sent at most once.
+ * Runs a consent from the state in its journal to its end: request, SCA, confirm (interface specification, "Consent").
+ * The journal announces each request before it leaves, and records its outcome afterwards. `confirm` is sent at most once.
  *
  * @returns the confirmed consent
- * @throws Psd2Error for every other end; the journal knows the state then
+ * @throws Psd2Error for every other end. The journal then has the state
  */
 export async function runConsent(open: OpenConsent, ports: FlowPorts): Promise<Consent> {
   if (open.current.state === 'authorizing') await askHowFar(open, ports);
@@ -46,11 +45,11 @@ export async function runConsent(open: OpenConsent, ports: FlowPorts): Promise<C
   }
 }
 
-/** The steps of a consent, and what this very run of them knows that the journal does not say. */
+/** The steps of a consent, with the knowledge of this run that is not in the journal. */
 class ConsentRun {
   readonly #open: OpenConsent;
   readonly #ports: FlowPorts;
-  /** The customer's decision was waited for since the return. */
+  /** This run has waited for the customer's decision after the return. */
   #awaited = false;
 
   constructor(open: OpenConsent, ports: FlowPorts) {
@@ -93,7 +92,7 @@ class ConsentRun {
       if (nextConsentStep(this.#open.current) === 'authorize') throw error;
       return;
     }
-    // With the redirect URI elsewhere nothing tells of the return: the status is asked for instead.
+    // If the redirect URI is on another machine, psd2 does not see the return and asks the bank for the status.
     if (this.#open.current.returned) return;
     await this.#open.record(await awaitAuthorization(this.#ports, subjectOf(consent)));
     if (this.#open.current.state === 'authorizing') await this.#open.record({ type: 'sca-returned' });
@@ -111,19 +110,19 @@ class ConsentRun {
       await recordAnswer(this.#open, { type: 'confirmed' });
     } catch (error) {
       if (isInterruption(error) || isOvertaken(error)) throw error;
-      // It was not even announced, since there was no token or the journal could not be written; or the
-      // journal knows already that it was not begun.
+      // Either the call was not announced, because there was no token or the journal could not be written, or the journal
+      // already has that it did not begin.
       if (this.#open.current.state !== 'confirming') throw error;
       if (isBanksRefusal(error)) await this.#recordRefusal(consent, error);
       else await recordAnswer(this.#open, { type: 'confirm-unanswered' });
     }
   }
 
-  /** The bank says no to `confirm`; its status may say that it is the customer who did. @throws Psd2Error `error`, else */
+  /** Records a refused `confirm`. The bank's status may show that the customer refused. @throws Psd2Error `error` if not */
   async #recordRefusal(consent: Consent, error: Psd2Error): Promise<void> {
     const decision = await askDecision(this.#ports, consent);
     if (decision && isPending(decision) && !this.#awaited) {
-      // The browser was back before the bank knew how the customer has decided.
+      // The browser returned before the bank knew the customer's decision.
       await this.#open.record({ type: 'confirm-not-begun' });
       await this.#open.record(await awaitAuthorization(this.#ports, subjectOf(consent)));
       this.#awaited = true;
@@ -143,12 +142,12 @@ class ConsentRun {
     if (consent.state !== 'unknown') await this.#open.record({ type: 'confirm-unanswered' });
     throw new Psd2Error(
       'outcome_unknown',
-      'The bank gave no usable answer to the confirmation of the consent, and does not tell what became of it',
+      'The bank gave no usable answer to the confirmation of the consent, and does not tell its outcome',
       {
         ...findOut(
           'consent',
           consent.flow,
-          'The first asks the bank again. See too whether the accounts can be read.',
+          'The first command asks the bank again. Also check whether you can read the accounts.',
         ),
         transactionId: consent.transactionId,
       },
@@ -164,8 +163,8 @@ class ConsentRun {
 }
 
 /**
- * Writes down what became of a `confirm` that was sent: also where this process was stopped before the answer came, and
- * another has taken the flow up since and could not tell.
+ * Records the outcome of a `confirm`. This also works if this process was stopped before the answer arrived, and another
+ * process has taken over the flow without learning the outcome.
  */
 async function recordAnswer(open: OpenConsent, answer: ConsentEvent): Promise<void> {
   try {
@@ -178,7 +177,7 @@ async function recordAnswer(open: OpenConsent, answer: ConsentEvent): Promise<vo
   }
 }
 
-/** Takes up a consent that the customer was sent to authorise: they may have decided already. */
+/** Asks for the customer's decision when a consent is resumed during SCA. The customer may already have decided. */
 async function askHowFar(open: OpenConsent, { bank }: FlowPorts): Promise<void> {
   const { resourceId, transactionId } = subjectOf(open.current);
   let decision: Authorization;
@@ -186,7 +185,7 @@ async function askHowFar(open: OpenConsent, { bank }: FlowPorts): Promise<void> 
     const { authorizationStatus } = await fetchOperationStatus(bank, resourceId, transactionId);
     decision = readAuthorization(authorizationStatus);
   } catch (error) {
-    // A bank that tells nothing of consents: their confirmation decides.
+    // The bank has no status for consents, so their confirmation decides.
     if (isRefusal(error)) return;
     throw error;
   }
@@ -195,7 +194,7 @@ async function askHowFar(open: OpenConsent, { bank }: FlowPorts): Promise<void> 
   if (decision.status === 'AUTHORIZED' && !open.current.returned) await open.record({ type: 'sca-returned' });
 }
 
-/** What became of a consent that could not be confirmed, or whose confirmation was not answered; null where that is not told. */
+/** The outcome of a consent whose confirmation was refused or not answered. Null if the bank does not tell. */
 async function askDecision({ bank }: FlowPorts, consent: Consent): Promise<ConsentEvent | null> {
   const { resourceId, transactionId } = subjectOf(consent);
   try {
@@ -213,14 +212,14 @@ async function askDecision({ bank }: FlowPorts, consent: Consent): Promise<Conse
   }
 }
 
-/** @throws Psd2Error unless it is confirmed */
+/** Returns a confirmed consent. @throws Psd2Error for any other end */
 function endOf(consent: Consent): Consent {
   const { transactionId } = consent;
   switch (consent.state) {
     case 'rejected':
       throw new Psd2Error('not_authorised', 'The customer did not authorise the consent', { transactionId });
     case 'expired':
-      throw new Psd2Error('authorisation_expired', 'The time to authorise the consent has run out', {
+      throw new Psd2Error('authorisation_expired', 'The customer did not authorise the consent in time', {
         hint: 'Request it again.',
         transactionId,
       });
@@ -247,7 +246,7 @@ function endOf(consent: Consent): Consent {
       }
       const what = consent.resourceId === null ? 'the request of' : 'to confirm';
       throw new Psd2Error('bank_refused', `The bank refused ${what} the consent ${consent.flow}`, {
-        hint: 'Request it again. What the bank said is in:',
+        hint: 'Request it again. See what the bank said with:',
         next: [['log']],
         transactionId,
       });

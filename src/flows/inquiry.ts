@@ -6,17 +6,17 @@ import { awaitAuthorization, sendCustomerToSca } from './sca.ts';
 export interface InquiryPorts {
   customer: CustomerPorts;
   world: WorldPorts;
-  /** The customer may be sent to the bank: there is a terminal, or the operator said yes beforehand. */
+  /** psd2 may send the customer to the bank: there is a terminal, or the operator gave `--yes`. */
   maySendCustomer: boolean;
   say(text: string): void;
 }
 
 /**
- * A bank whose calls, when it answers `PSD2_SCA_REQUIRED`, send the customer to SCA with the resource that came
- * along and are then made once more: SCA lifts the token that is already held. A second such answer is the end,
- * and so is one to a PUT, whose own SCA has been.
+ * Wraps a bank: after the answer `PSD2_SCA_REQUIRED`, psd2 sends the customer to SCA with the resource in the answer, and
+ * repeats the call once with the same token. A second such answer is an error. So is one to a PUT, because its SCA is
+ * already done.
  *
- * @returns a bank whose calls throw Psd2Error `sca_required` when the customer can't or may not be sent
+ * @returns a bank whose calls throw Psd2Error `sca_required` if psd2 cannot or must not send the customer
  */
 export function withScaForInquiries(bank: Bank, ports: InquiryPorts): Bank {
   return {
@@ -33,7 +33,7 @@ export function withScaForInquiries(bank: Bank, ports: InquiryPorts): Bank {
       } catch (error) {
         if (!isScaRequired(error)) throw error;
         throw error.with({
-          hint: 'The customer came back from SCA, and the bank still wants it. Log in again:',
+          hint: 'The customer came back from SCA, but the bank still requires it. Log in again:',
           next: [['auth', 'login']],
         });
       }
@@ -54,21 +54,21 @@ async function authenticate(
   const { resourceId } = error;
   if (!resourceId) {
     throw error.with({
-      hint: 'The bank named no resource to authorise. The customer has to log in again:',
+      hint: 'The bank named no resource to authorise. The customer must log in again:',
       next: [['auth', 'login']],
     });
   }
   if (!ports.maySendCustomer) {
     throw error.with({
-      hint: 'On a terminal, or with --yes, the customer is sent to authenticate and the call is made again.',
+      hint: 'On a terminal, or with --yes, psd2 sends the customer to authenticate and repeats the call.',
     });
   }
-  ports.say('The bank wants the customer to authenticate again first.');
+  ports.say('The bank requires the customer to authenticate again first.');
   const subject = {
     resourceId,
     transactionId,
     doing: 'authenticate',
-    whenLate: { hint: 'Run the command again; --sca-timeout gives the customer more time.' },
+    whenLate: { hint: 'Run the command again. --sca-timeout gives the customer more time.' },
   };
   const flowPorts = { bank, customer: ports.customer, world: ports.world };
   const returned = await sendCustomerToSca(flowPorts, subject);

@@ -1,12 +1,12 @@
 import { Psd2Error } from '../errors.ts';
 
-/** The error of a flow that is in a state which only a resource at the bank brings, and whose journal tells of none. */
+/** The error for a flow whose state requires a resource at the bank, but whose journal has none. */
 export function lackingResource(flow: string): Psd2Error {
   return new Psd2Error(
     'config',
-    `The journal of ${flow} lacks the line that tells its resource at the bank`,
+    `The journal of ${flow} does not have the line with its resource at the bank`,
     {
-      hint: 'It is the record of a flow: restore it from a backup.',
+      hint: 'The journal is the record of a flow. Restore it from a backup.',
     },
   );
 }

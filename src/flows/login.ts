@@ -11,14 +11,14 @@ import { toStoredTokens } from './session.ts';
 export interface LoginPorts {
   /** The bank without tokens. */
   bank: Bank;
-  /** The bank with the token that was just granted, and no other. */
+  /** The bank with the newly granted token. */
   bankWith(accessToken: string): Bank;
   client: ClientCredentials;
   customer: CustomerPorts;
   world: WorldPorts;
   /**
-   * Asks the operator for the address that the customer's browser ended at, again while `check` throws a Psd2Error;
-   * undefined when it is not to be asked for.
+   * Asks the operator for the address that the customer's browser ended at. Repeats while `check` throws a Psd2Error.
+   * Undefined: psd2 does not ask.
    */
   askForReturnAddress: ((check: (pasted: string) => void) => Promise<string>) | undefined;
   /** Stores the tokens of a login. */
@@ -26,9 +26,8 @@ export interface LoginPorts {
 }
 
 /**
- * Logs a customer in (interface specification, "OAuth" and "Authentication" 2): authorize, browser, callback
- * with the right `state`, code for tokens, whose tokens they are, and their store. Once the code was sent, the login
- * comes to its end whatever the operator interrupts.
+ * Logs a customer in (interface specification, "OAuth" and "Authentication" 2): authorize, browser, callback with the right
+ * `state`, code for tokens, customer id, store. After the code was sent, Ctrl-C does not stop the login.
  *
  * @throws Psd2Error `login_refused`, `authorisation_timeout`, or what the calls throw
  */
@@ -42,9 +41,9 @@ export async function logIn(ports: LoginPorts): Promise<{ customerId: string; to
   if (!listener && !ports.askForReturnAddress) {
     throw new Psd2Error(
       'usage',
-      `The redirect URI ${redirectUri} is not on this machine, so psd2 can't wait there for the customer`,
+      `The redirect URI ${redirectUri} is not on this machine, so psd2 cannot wait there for the customer`,
       {
-        hint: 'Paste the address that the browser ends at:',
+        hint: 'Paste the final address of the browser:',
         next: [['auth', 'login', '--paste']],
       },
     );
@@ -69,7 +68,7 @@ export async function logIn(ports: LoginPorts): Promise<{ customerId: string; to
   }
 
   const code = readCode(parameters);
-  // The bank takes a code once.
+  // The bank accepts a code only once.
   return world.finish('The new login', async () => {
     const granted = await requestTokens(
       bank,
@@ -78,7 +77,7 @@ export async function logIn(ports: LoginPorts): Promise<{ customerId: string; to
       transactionId,
     );
     const tokens = toStoredTokens(granted, world.now());
-    // Without it nobody knows whose tokens these are.
+    // Only this call tells whose tokens these are.
     const customerId = await fetchCustomerId(ports.bankWith(granted.accessToken), transactionId, {
       interruptible: 'never',
     });
@@ -96,11 +95,11 @@ async function readReturnAddress(
   return read(pasted ?? '');
 }
 
-/** @throws Psd2Error `usage` when it is not where this login ends */
+/** @throws Psd2Error `usage` if the address does not belong to this login */
 function parseReturnAddress(pasted: string, redirectUri: string, state: string): URLSearchParams {
   const wrong = (what: string) =>
     new Psd2Error('usage', `The pasted address ${what}`, {
-      hint: 'Paste the whole address that the browser ended at.',
+      hint: 'Paste the whole final address of the browser.',
     });
   if (!URL.canParse(pasted)) throw wrong('is not a URL');
   const url = new URL(pasted);
@@ -109,7 +108,7 @@ function parseReturnAddress(pasted: string, redirectUri: string, state: string):
     throw wrong(`is not at ${expected.href}`);
   const [given, second] = url.searchParams.getAll('state');
   if (given === undefined || second !== undefined || !isSame(given, state))
-    throw wrong('does not carry the state of this login');
+    throw wrong('does not have the state of this login');
   return url.searchParams;
 }
 

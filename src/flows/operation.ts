@@ -29,16 +29,16 @@ import type { FlowPorts } from './ports.ts';
 import { awaitAuthorization, type ScaSubject, sendCustomerToSca } from './sca.ts';
 
 export interface OperationPorts<Order extends OrderTarget> extends FlowPorts {
-  /** Shows the operator what the bank verified and asks; false means the operator said no. */
+  /** Shows the operator the verified order and asks for confirmation. False means no. */
   accept(operation: Operation<Order>): Promise<boolean>;
 }
 
 /** The calls that differ from operation to operation. */
 export interface OperationCalls {
-  /** For the messages: `transfer`, or the operation's name. */
+  /** The name in messages: `transfer`, or the operation's name. */
   name: string;
   verify(beforeSend: BeforeSend): Promise<Verification>;
-  /** @param step `verify<N>`. @param data JSON as the operator gave it */
+  /** @param step `verify<N>`. @param data JSON from the operator, unchanged */
   verifyFurther(
     resourceId: string,
     step: string,
@@ -46,21 +46,20 @@ export interface OperationCalls {
     beforeSend: BeforeSend,
   ): Promise<Verification>;
   execute(resourceId: string, beforeSend: BeforeSend): Promise<{ cro: string | null }>;
-  /** How far the execution is, where the bank tells: only of instant transfers that are executed at once. */
+  /** Asks for the execution status. Null if there is none: only instant transfers that are executed at once have one. */
   executionStatus: ((resourceId: string) => Promise<ExecutionStatus>) | null;
 }
 
 /**
- * Takes an operation (a transfer is one) from where its journal says it stands to its end: verify, the
- * operator's yes, SCA, execute, and for an instant transfer its settlement (interface specification, "Generic
- * operation flow"). Every request is announced in the journal before it leaves and its outcome written after,
- * so an operation that was interrupted goes on through this same function. `execute` is sent at most once: when
- * its answer was lost, the bank is asked what happened.
+ * Runs an operation (a transfer is one) from the state in its journal to its end: verify, the operator's confirmation, SCA,
+ * execute, and for an instant transfer the settlement (interface specification, "Generic operation flow"). The journal
+ * announces each request before it leaves, and records its outcome afterwards, so this function also resumes an interrupted
+ * operation. `execute` is sent at most once: if its answer is lost, psd2 asks the bank what happened.
  *
- * @param until steps before which it stops, once it has made one: the operator goes step by step
+ * @param until the steps before which it stops, after at least one step. For operators who go step by step
  * @returns the operation at its end: executed or settled
- * @throws Psd2Error for every other end; the journal knows the state then. `outcome_unknown` when the bank
- *   can't tell yet whether it was executed.
+ * @throws Psd2Error for every other end. The journal then has the state. `outcome_unknown` if the bank does not tell yet
+ *   whether it was executed.
  */
 export async function runOperation<Order extends OrderTarget>(
   open: OpenFlow<Operation<Order>, OperationEvent<Order>>,
@@ -104,14 +103,14 @@ export async function runOperation<Order extends OrderTarget>(
   }
 }
 
-/** The steps of an operation, and what this very run of them knows that the journal does not say. */
+/** The steps of an operation, with the knowledge of this run that is not in the journal. */
 class OperationRun<Order extends OrderTarget> {
   readonly #open: OpenFlow<Operation<Order>, OperationEvent<Order>>;
   readonly #calls: OperationCalls;
   readonly #ports: OperationPorts<Order>;
-  /** The customer was sent to SCA by this run, so the status needs patience rather than another SCA. */
+  /** This run sent the customer to SCA. If the status is pending, psd2 waits instead of starting SCA again. */
   #customerSent = false;
-  /** The bank called it authorised in this run. */
+  /** The bank reported the authorisation in this run. */
   #authorizedNow = false;
   /** When `execute` ended in this run, in milliseconds since 1970. */
   #executeEnded: number | undefined;
@@ -137,7 +136,7 @@ class OperationRun<Order extends OrderTarget> {
 
   async verifyFurther(operation: Operation<Order>): Promise<void> {
     if (operation.furtherStepOpen) {
-      // The bank takes a step once, and nothing tells whether it has: another resource knows of none.
+      // The bank accepts a step only once, and does not tell whether it has. A new resource has no steps yet.
       await this.#open.record({ type: 'verify-again' });
       return;
     }
@@ -147,7 +146,7 @@ class OperationRun<Order extends OrderTarget> {
     if (data === undefined) {
       throw new Psd2Error(
         'further_data_needed',
-        `The bank wants further data before SCA, in a step called ${nextStep}`,
+        `The bank requires further data before SCA, in the step ${nextStep}`,
         {
           hint: 'Give it as JSON: as text, as @file, or as - for standard input. Go on with:',
           next: [[kind, 'resume', flow, '--verify-data', '-']],
@@ -202,7 +201,7 @@ class OperationRun<Order extends OrderTarget> {
   async execute(operation: Operation<Order>): Promise<void> {
     const { resourceId } = resourceOf(operation);
     if (!this.#authorizedNow) {
-      // Taken up again: the bank is asked first, since much may have happened to its resource.
+      // The flow was resumed. Ask the bank first, because the resource may have changed.
       await this.#open.record(await this.#statusOf(operation));
       this.#authorizedNow = true;
       return;
@@ -217,8 +216,8 @@ class OperationRun<Order extends OrderTarget> {
       );
       await recordOutcome(this.#open, { type: 'executed', cro });
     } catch (error) {
-      // It was not even announced, since there was no token or the journal could not be written; or the
-      // journal knows already that it was not begun.
+      // Either the call was not announced, because there was no token or the journal could not be written, or the journal
+      // already has that it did not begin.
       if (this.#open.current.state !== 'executing' || isUnrecorded(error) || isOvertaken(error)) throw error;
       const outcome = outcomeOfFailedExecute(error);
       if (outcome) await recordOutcome(this.#open, outcome);
@@ -230,7 +229,7 @@ class OperationRun<Order extends OrderTarget> {
   async askOutcome(operation: Operation<Order>): Promise<void> {
     const { name } = this.#calls;
     const outcome = await this.#ports.customer.whileWaiting(
-      `Asking the bank what became of the ${name}`,
+      `Asking the bank for the outcome of the ${name}`,
       askOutcome(this.#ports, this.#calls, operation, this.#endOfExecute(operation)),
     );
     if (outcome) {
@@ -251,7 +250,7 @@ class OperationRun<Order extends OrderTarget> {
     if (settlement.status === 'PENDING') {
       throw outcomeUnknown(
         operation,
-        'The instant transfer is executed, and the bank still calls its status PENDING',
+        'The instant transfer is executed, but its status at the bank is still PENDING',
       );
     }
   }
@@ -267,7 +266,7 @@ class OperationRun<Order extends OrderTarget> {
     );
   }
 
-  /** Makes a step of the verification; the bank's no to it ends the operation. */
+  /** Runs a step of the verification. A refusal by the bank ends the operation. */
   async #orRefused(step: () => Promise<void>): Promise<void> {
     try {
       await step();
@@ -283,7 +282,7 @@ class OperationRun<Order extends OrderTarget> {
     return whatHappened(await fetchOperationStatus(this.#ports.bank, resourceId, operation.transactionId));
   }
 
-  /** One that is taken up again later is asked for at once. */
+  /** When `execute` ended. For a resumed operation, its last change. */
   #endOfExecute({ updatedAt }: Operation<Order>): number {
     return this.#executeEnded ?? Date.parse(updatedAt);
   }

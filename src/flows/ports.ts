@@ -1,33 +1,33 @@
 import type { Bank } from '../bank/call/bank.ts';
 import type { ReadTokens, TokenSlot } from '../store/ports/tokens.ts';
 
-/** One callback that a customer's browser makes after login or SCA. */
+/** The callback of a customer's browser after login or SCA. */
 export interface Callback {
-  /** Resolves with the callback's parameters; rejects with the signal's reason. */
+  /** Resolves with the callback's parameters. Rejects with the signal's reason. */
   received(signal: AbortSignal): Promise<URLSearchParams>;
   close(): Promise<void>;
 }
 
 /** How a flow reaches the customer and the operator. */
 export interface CustomerPorts {
-  /** Where the customer's browser returns to, exactly as it is registered at the bank. */
+  /** The address that the customer's browser returns to, exactly as registered at the bank. */
   redirectUri: string;
   /**
-   * Waits for the browser at the redirect URI, from now on.
+   * Starts to wait for the browser at the redirect URI.
    *
-   * @returns null when the redirect URI is not on this machine
+   * @returns null if the redirect URI is not on this machine
    */
   listen(state: string, purpose: 'login' | 'authorisation'): Promise<Callback | null>;
-  /** Shows the address and opens it in the customer's browser. @throws Psd2Error for an address that is not to be opened */
+  /** Shows the address and opens it in the customer's browser. @throws Psd2Error for an unsafe address */
   sendBrowser(url: string): Promise<void>;
   /**
-   * The customer is at another device, whose browser can't come back to this machine: the bank is asked for the
-   * decision instead.
+   * The customer uses another device, whose browser cannot return to this machine. psd2 asks the bank for the decision
+   * instead.
    */
   atAnotherDevice: boolean;
-  /** Shows `text` on the terminal while `work` runs, and how much of the `milliseconds` is left. */
+  /** Shows `text` on the terminal while `work` runs, with the time left of `milliseconds`. */
   whileWaiting<T>(text: string, work: Promise<T>, milliseconds?: number): Promise<T>;
-  /** How long the customer may take. */
+  /** How long psd2 waits for the customer. */
   scaTimeoutMs: number;
 }
 
@@ -35,19 +35,19 @@ export interface CustomerPorts {
 export interface WorldPorts {
   now: () => Date;
   newId: () => string;
-  /** Rejects with the signal's reason when the operator interrupts. */
+  /** Rejects with the signal's reason if the operator interrupts. */
   sleep: (milliseconds: number) => Promise<void>;
-  /** Aborted when the operator interrupts. */
+  /** Aborts if the operator interrupts. */
   signal: AbortSignal;
   /**
-   * Runs what can't be had a second time: the command does not end before it, also when the operator interrupts.
+   * Runs work whose result cannot be obtained again. The command waits for it even if the operator interrupts.
    *
-   * @param atStake what is lost where the operator ends the command all the same, as the beginning of a sentence
+   * @param atStake what is lost if the operator forces the command to end, as the beginning of a sentence
    */
   finish<T>(atStake: string, work: () => Promise<T>): Promise<T>;
 }
 
-/** What the consent and transfer flows run on. */
+/** The ports of all flows. */
 export interface FlowPorts {
   bank: Bank;
   customer: CustomerPorts;
@@ -56,7 +56,7 @@ export interface FlowPorts {
 
 /** The tokens of one customer, or of the client-credentials application. */
 export interface TokenKeeper {
-  /** Whose they are, as the beginning of a sentence: `The login of customer 1048262`. */
+  /** The owner of the tokens, as the beginning of a sentence: `The login of customer 1048262`. */
   whose: string;
   read(): Promise<ReadTokens | undefined>;
   /** As `Tokens.ready`. */

@@ -16,13 +16,13 @@ import type { OperationCalls } from './operation.ts';
 import { whatHappened } from './outcome/ask-operation.ts';
 import { readSettlementStatus } from './outcome/settlement.ts';
 
-/** What the bank says of a flow that a person is about to end. */
+/** What the bank says about a flow that a person is about to resolve. */
 export interface BankWord<Event> {
-  /** In its own words, or why it could not be asked: sentences. */
+  /** Sentences with the bank's own values, or why psd2 could not ask. */
   sentences: string[];
-  /** What the journal is to have of it. */
+  /** The events for the journal. */
   events: Event[];
-  /** What that decides; null where it decides nothing. */
+  /** The outcome that follows. Null if none does. */
   outcome: ResolvedOutcome | null;
 }
 
@@ -31,20 +31,20 @@ export interface ResolvePorts<Flow, Event> {
   askBank(flow: Flow): Promise<BankWord<Event>>;
   /** Shows the operator what the bank says. */
   tell(sentences: string[]): void;
-  /** The outcome is still open: a person may say it. */
+  /** Whether the outcome is still open, so that a person may give it. */
   isOpen(flow: Flow): boolean;
-  /** Shows the operator the flow and asks; false means no. */
+  /** Shows the operator the flow and asks for confirmation. False means no. */
   confirm(flow: Flow): Promise<boolean>;
-  /** What the outcome `executed` is called of this kind of flow. */
+  /** The word for the outcome `executed` in this kind of flow. */
   executedMeans: 'executed' | 'confirmed';
 }
 
 /**
- * Ends a flow whose outcome is unknown by what a person says (command contract, `resolve`). The bank is asked once more
- * first, and where its answer decides, that is written down and not what the person said.
+ * Ends a flow with an unknown outcome, with the outcome that a person gives (command contract, `resolve`). psd2 first asks
+ * the bank again. If the bank's answer decides, psd2 records that answer and not the person's.
  *
- * @param said the outcome, who says so, and why
- * @throws Psd2Error `usage` where the bank says the contrary, `cancelled` where the operator said no
+ * @param said the outcome, the person, and the reason
+ * @throws Psd2Error `usage` if the bank says the opposite, `cancelled` if the operator does not confirm
  */
 export async function resolveFlow<
   Flow extends { kind: string; flow: string; transactionId: string },
@@ -58,14 +58,14 @@ export async function resolveFlow<
   const { sentences, events, outcome } = await ports.askBank(open.current);
   ports.tell(
     outcome === null
-      ? [...sentences, `That does not tell whether it was ${ports.executedMeans}.`]
+      ? [...sentences, `This does not show whether it was ${ports.executedMeans}.`]
       : sentences,
   );
   for (const event of events) await open.record(event);
   if (outcome !== null && outcome !== said.outcome) {
     const was = outcome === 'executed' ? 'was' : 'was not';
     throw new Psd2Error('usage', `The bank says that the ${kind} ${flow} ${was} ${ports.executedMeans}`, {
-      hint: `That counts, and --${said.outcome} does not. See it with:`,
+      hint: `The bank's answer counts, not --${said.outcome}. See it with:`,
       next: [[kind, 'show', flow]],
       flow,
       transactionId,
@@ -73,7 +73,7 @@ export async function resolveFlow<
   }
   if (!ports.isOpen(open.current)) return;
   if (!(await ports.confirm(open.current))) {
-    throw new Psd2Error('cancelled', `What became of the ${kind} ${flow} was not written down`, {
+    throw new Psd2Error('cancelled', `The outcome of the ${kind} ${flow} was not recorded`, {
       hint: 'Ask the bank again with:',
       next: [[kind, 'resume', flow]],
       flow,
@@ -84,10 +84,9 @@ export async function resolveFlow<
 }
 
 /**
- * Asks the bank once what became of an operation: for its execution status, where it has one, and for its operation
- * status.
+ * Asks the bank once for the outcome of an operation: its execution status, if it has one, and its operation status.
  *
- * @param openBank the way to the bank; where it can't be opened, the bank's word decides nothing
+ * @param openBank opens the bank. If this fails, the result has no outcome
  * @throws Psd2Error `interrupted`
  */
 export async function askOfOperation(
@@ -96,13 +95,13 @@ export async function askOfOperation(
   executionStatusOf: (bank: Bank) => OperationCalls['executionStatus'],
 ): Promise<BankWord<StepEvent>> {
   const { verification, transactionId, state } = operation;
-  if (!verification) return undecided(['The bank has no resource of it that could be asked about.']);
+  if (!verification) return undecided(['The bank has no resource for it, so psd2 cannot ask.']);
   const { resourceId } = verification;
   const opened = await attempt(openBank());
-  if ('problem' in opened) return undecided([`The bank can't be asked: ${opened.problem}.`]);
+  if ('problem' in opened) return undecided([`psd2 cannot ask the bank: ${opened.problem}.`]);
   const bank = opened.answer;
   const sentences: string[] = [];
-  // The bank's yes to `execute` is on disk already, with its reference code.
+  // In the state `executed`, the journal already has the bank's answer to `execute`, with its CRO.
   const executed: StepEvent[] = state === 'executed' ? [] : [{ type: 'executed', cro: null }];
 
   const executionStatus = executionStatusOf(bank);
@@ -112,7 +111,7 @@ export async function askOfOperation(
       sentences.push(`The bank does not tell its execution status: ${asked.problem}.`);
     } else {
       const { executionStatus: word, executionStatusDescription: description } = asked.answer;
-      sentences.push(`The bank calls its execution ${word}${description ? ` (${description})` : ''}.`);
+      sentences.push(`Its execution status at the bank is ${word}${description ? ` (${description})` : ''}.`);
       const status = readSettlementStatus(word);
       if (status !== 'PENDING') {
         const settlement: StepEvent = { type: 'settlement', status, description };
@@ -138,21 +137,21 @@ export async function askOfOperation(
   return isDecided ? { sentences, events: [found], outcome: 'not-executed' } : undecided(sentences);
 }
 
-/** Asks the bank once what became of a consent: as {@link askOfOperation}. */
+/** Asks the bank once for the outcome of a consent, as {@link askOfOperation} does for an operation. */
 export async function askOfConsent(
   openBank: () => Promise<Bank>,
   { resourceId, transactionId }: Consent,
 ): Promise<BankWord<ConsentEvent>> {
-  if (resourceId === null) return undecided(['The bank has no resource of it that could be asked about.']);
+  if (resourceId === null) return undecided(['The bank has no resource for it, so psd2 cannot ask.']);
   const opened = await attempt(openBank());
-  if ('problem' in opened) return undecided([`The bank can't be asked: ${opened.problem}.`]);
+  if ('problem' in opened) return undecided([`psd2 cannot ask the bank: ${opened.problem}.`]);
   const asked = await attempt(fetchOperationStatus(opened.answer, resourceId, transactionId));
   if ('problem' in asked) return undecided([`The bank does not tell its status: ${asked.problem}.`]);
   const sentences = [describeStatus(asked.answer)];
   const { authorizationStatus, executionStatus } = asked.answer;
   if (isExecuted(executionStatus)) return { sentences, events: [{ type: 'confirmed' }], outcome: 'executed' };
   const decision = readAuthorization(authorizationStatus);
-  // That the customer has authorised it does not say that it was confirmed.
+  // AUTHORIZED does not show that the consent was confirmed.
   if (decision.status === 'AUTHORIZED' || isPending(decision)) return undecided(sentences);
   return { sentences, events: [decision], outcome: 'not-executed' };
 }
@@ -168,10 +167,10 @@ function describeStatus({
   authorizationStatus: string;
   executionStatus: string | null;
 }): string {
-  return `The bank calls its authorization ${authorizationStatus}, its execution ${executionStatus ?? 'nothing'}.`;
+  return `At the bank its authorization is ${authorizationStatus}, and its execution is ${executionStatus ?? 'not given'}.`;
 }
 
-/** @returns the answer, or in a sentence without its full stop why there is none. @throws Psd2Error `interrupted` */
+/** @returns the answer, or the problem as a sentence without its full stop. @throws Psd2Error `interrupted` */
 async function attempt<T>(work: Promise<T>): Promise<{ answer: T } | { problem: string }> {
   try {
     return { answer: await work };

@@ -4,21 +4,21 @@ import { type Authorization, isPending, readAuthorization } from '../domain/oper
 import { type ErrorContext, Psd2Error } from '../errors.ts';
 import type { Callback, CustomerPorts, FlowPorts, WorldPorts } from './ports.ts';
 
-/** What the customer is waited for, in the words of the messages. */
+/** What psd2 waits for, in the words of its messages. */
 export interface ScaRequest {
-  /** What the customer is to do: `log in`, `authorise the transfer`. */
+  /** What the customer has to do: `log in`, `authorise the transfer`. */
   doing: string;
-  /** What the operator can do when the customer did not. */
+  /** What the operator can do if the customer is too late. */
   whenLate: Pick<ErrorContext, 'hint' | 'next' | 'flow'>;
   transactionId: string;
 }
 
-/** What there is to authorise. */
+/** The resource to authorise. */
 export interface ScaSubject extends ScaRequest {
   resourceId: string;
 }
 
-/** How a flow keeps its journal while the customer is at the bank. */
+/** The journal's callbacks while the customer is at the bank. */
 export interface ScaRecord {
   beforeSend: BeforeSend;
   started(): Promise<void>;
@@ -32,12 +32,11 @@ const NO_RECORD: ScaRecord = {
 };
 
 /**
- * Sends the customer to the bank for SCA and waits until the browser is back (interface specification,
- * "Generic operation flow", steps 3 and 4). The return proves nothing: the bank's own status or confirm decides.
+ * Sends the customer to the bank for SCA and waits for the return of the browser (interface specification, "Generic
+ * operation flow", steps 3 and 4). The return proves nothing: the bank's status, or its answer to `confirm`, decides.
  *
- * @returns false where the redirect URI is not on this machine, or the customer isn't, so that there is no return to
- *   wait for
- * @throws Psd2Error `authorisation_timeout` when the customer does not come back in time
+ * @returns false if psd2 does not wait for a return, because the redirect URI or the customer is not on this machine
+ * @throws Psd2Error `authorisation_timeout` if the customer does not come back in time
  */
 export async function sendCustomerToSca(
   ports: FlowPorts,
@@ -70,7 +69,7 @@ export async function sendCustomerToSca(
   }
 }
 
-/** Waits for a callback as long as the customer may take. @throws Psd2Error `authorisation_timeout` */
+/** Waits for a callback until the customer's time is over. @throws Psd2Error `authorisation_timeout` */
 export async function awaitCallback(
   listener: Callback,
   { customer, world }: { customer: CustomerPorts; world: WorldPorts },
@@ -89,15 +88,14 @@ export async function awaitCallback(
   }
 }
 
-/** How often the status is asked for while the customer is still at it: soon at first, then every 3 s. */
+/** The delays between status calls while the customer decides: short at first, then 3 s. */
 const POLL_DELAYS_MS = [500, 1_000, 2_000];
 const POLL_DELAY_MS = 3_000;
 
 /**
- * Asks the bank until the authorization is no longer pending (interface specification, "Generic operation
- * flow", step 4).
+ * Asks the bank until the authorization is no longer pending (interface specification, "Generic operation flow", step 4).
  *
- * @throws Psd2Error `authorisation_timeout` when it is still pending after the time that the customer has
+ * @throws Psd2Error `authorisation_timeout` if it is still pending when the customer's time is over
  */
 export async function awaitAuthorization(
   { bank, customer, world }: FlowPorts,
@@ -115,17 +113,13 @@ export async function awaitAuthorization(
       if (!isPending(authorization)) return authorization;
       const delay = POLL_DELAYS_MS[asked] ?? POLL_DELAY_MS;
       slept += delay;
-      // The clock may have been put back since.
+      // The clock may have been set back in the meantime.
       const isLate = world.now().getTime() + delay > deadline || slept > customer.scaTimeoutMs;
       if (isLate) throw timedOut(customer, subject);
       await world.sleep(delay);
     }
   };
-  return customer.whileWaiting(
-    'Waiting for the bank to tell how the customer decided',
-    poll(),
-    customer.scaTimeoutMs,
-  );
+  return customer.whileWaiting("Waiting for the customer's decision", poll(), customer.scaTimeoutMs);
 }
 
 function timedOut(

@@ -5,7 +5,7 @@ import { Psd2Error } from '../errors.ts';
 import type { GrantType, ReadTokens, StoredTokens, TokenSlot } from '../store/ports/tokens.ts';
 import type { TokenKeeper, WorldPorts } from './ports.ts';
 
-/** A token with less than this left is renewed before it is used. */
+/** A token with less time left than this is renewed before it is used. */
 const LEAST_LEFT_MS = 30_000;
 
 export interface SessionSettings {
@@ -17,10 +17,10 @@ export interface SessionSettings {
   world: Pick<WorldPorts, 'now' | 'newId' | 'finish'>;
 }
 
-/** Tokens as the bank granted them, with the times they end, as the store keeps them. */
+/** Converts granted tokens to the form of the store, with the times when they end. */
 export function toStoredTokens(granted: GrantedTokens, now: Date, before?: StoredTokens): StoredTokens {
   const end = (seconds: number) => new Date(now.getTime() + seconds * 1000).toISOString();
-  // A refresh answer may leave the refresh token out: the one that was spent stays good.
+  // If a refresh answer has no refresh token, the old one stays valid.
   const renewed = granted.refreshToken !== null || before === undefined;
   return {
     accessToken: granted.accessToken,
@@ -37,10 +37,10 @@ export function toStoredTokens(granted: GrantedTokens, now: Date, before?: Store
 }
 
 /**
- * The access tokens of one customer, renewed when they are about to end or when the bank refuses one
- * (command contract, "A token"). Only one process at a time renews; the others take what it stored.
+ * The access tokens of one customer. psd2 renews them before they expire, or if the bank refuses one (command contract,
+ * "A token"). Only one process at a time renews. The others use what it stored.
  *
- * @returns a source that throws Psd2Error `not_logged_in` when there is no token and no way to a new one
+ * @returns a source that throws Psd2Error `not_logged_in` if there is no token and no way to get one
  */
 export function openSession(settings: SessionSettings): TokenSource {
   return new Session(settings);
@@ -48,7 +48,7 @@ export function openSession(settings: SessionSettings): TokenSource {
 
 class Session implements TokenSource {
   readonly #settings: SessionSettings;
-  /** What the calls before went with. Where another process has ended or renewed it, the bank refuses it. */
+  /** The tokens of the last call. If another process has revoked or renewed them, the bank refuses them. */
   #held: StoredTokens | undefined;
 
   constructor(settings: SessionSettings) {
@@ -83,13 +83,13 @@ class Session implements TokenSource {
     }
   }
 
-  /** Renews what is stored, as the one worker who may. @returns undefined where another one has the claim now */
+  /** Renews the stored tokens under the claim. @returns undefined if another worker has the claim now */
   async #renewIn(slot: TokenSlot, isUsable: (tokens: UsableTokens) => boolean): Promise<string | undefined> {
     const { keeper, world } = this.#settings;
     const tokens = await slot.read();
     // Another process may have renewed it while this one waited for the lock.
     if (this.#isFresh(tokens) && isUsable(tokens)) return tokens.accessToken;
-    // The bank spends the refresh token at once: what it gives instead must find its place.
+    // The bank ends the old refresh token at once, so reserve space for the new one first.
     const giveBack = await keeper.ready();
     try {
       return await world.finish(keeper.whose, () => this.#spend(slot, tokens, giveBack));
@@ -97,15 +97,15 @@ class Session implements TokenSource {
       await giveBack();
       if (error instanceof ClaimLost) return undefined;
       if (isInterruption(error)) throw error;
-      // Another process, which was stopped after it had sent the same refresh token, may have been first: whatever
-      // the bank calls its refusal, the tokens that are stored since are good.
+      // Another process may have used the same refresh token first, and was then stopped. Whatever the reason of the bank's
+      // refusal, tokens that were stored since then are valid.
       const now = await slot.read();
       if (this.#isFresh(now) && now.accessToken !== tokens?.accessToken) return now.accessToken;
       throw slot.takenOverFrom === undefined ? error : withOther(error, slot.takenOverFrom);
     }
   }
 
-  /** Asks the bank for new tokens and stores them in the room that is kept for them. @throws ClaimLost */
+  /** Asks the bank for new tokens and stores them in the reserved space. @throws ClaimLost */
   async #spend(
     slot: TokenSlot,
     tokens: ReadTokens | undefined,
@@ -120,29 +120,30 @@ class Session implements TokenSource {
     return kept.accessToken;
   }
 
-  /** Stores what the bank gave. @returns the tokens to go on with: another process may have stored newer ones */
+  /** Stores the new tokens. @returns the tokens to use: another process may have stored newer ones */
   async #keep(slot: TokenSlot, spent: ReadTokens | undefined, renewed: StoredTokens) {
     try {
       return await slot.replace(spent, renewed);
     } catch (error) {
       if (!(error instanceof Psd2Error) || this.#settings.grantType === 'client_credentials') throw error;
-      const hint = `The bank has renewed the login, and it is lost. ${error.hint ?? ''}`.trimEnd();
+      const hint =
+        `The bank has renewed the login, but psd2 could not store it. ${error.hint ?? ''}`.trimEnd();
       throw error.with({ hint: `${hint} Then log in again:`, next: [['auth', 'login']] });
     }
   }
 }
 
-/** A refresh token may be refused since another process has spent it and stands still: then the login is not lost. */
+/** Adds that another, stopped process may have used the refresh token. The login is then not lost. */
 function withOther(error: unknown, other: string): unknown {
   if (!(error instanceof Psd2Error) || error.code !== 'not_logged_in') return error;
   return error.with({
-    hint: `Another psd2 was renewing the login and shows no sign of life: ${other}. If it goes on, the login is good again. ${error.hint ?? ''}`.trimEnd(),
+    hint: `Another psd2 was renewing the login and shows no sign of life: ${other}. If it continues, the login is valid again. ${error.hint ?? ''}`.trimEnd(),
   });
 }
 
 type UsableTokens = StoredTokens & { accessToken: string };
 
-/** Another worker took the claim over while this one was stopped: what it does comes first. */
+/** Another worker took over the claim while this one was stopped. */
 class ClaimLost extends Error {
   override readonly name = 'ClaimLost';
 
@@ -152,9 +153,9 @@ class ClaimLost extends Error {
 }
 
 /**
- * Renews the tokens now, whatever time they have left.
+ * Renews the tokens now, even if they have time left.
  *
- * @param assertOurs called right before the call leaves; what it throws keeps it from leaving
+ * @param assertOurs called just before the call leaves. If it throws, the call does not leave
  * @throws Psd2Error `not_logged_in`
  */
 async function requestNew(
@@ -171,9 +172,13 @@ async function requestNew(
   }
   if (!tokens) throw notLoggedIn(grantType);
   if (!tokens.refreshToken) {
-    throw new Psd2Error('not_logged_in', 'The login has ended, and the bank gave no way to renew it', {
-      next: [['auth', 'login']],
-    });
+    throw new Psd2Error(
+      'not_logged_in',
+      'The login has ended, and the bank gave no refresh token to renew it',
+      {
+        next: [['auth', 'login']],
+      },
+    );
   }
   try {
     const granted = await requestTokens(
@@ -188,7 +193,7 @@ async function requestNew(
     if (!(error instanceof Psd2Error) || !isRefusal(error)) throw error;
     const ended = isInvalidGrant(error);
     if (ended) await slot.refuse(tokens);
-    // Any other refusal (a wrong secret, a wrong clock) says nothing against the refresh token: it stays.
+    // After any other refusal (a wrong secret, a wrong clock) the refresh token stays valid.
     const message = ended
       ? 'The login has ended: the bank no longer accepts its refresh token'
       : `The login could not be renewed: ${error.message}`;

@@ -18,37 +18,37 @@ import { addDays, bankDay, type IsoDate } from '../domain/calendar.ts';
 import { type ErrorCode, Psd2Error } from '../errors.ts';
 import type { SyncTarget } from '../store/ports/sync.ts';
 
-/** Older transactions are shown only after the customer's own SCA (RTS (EU) 2018/389, article 10). */
+/** The bank shows older transactions only after SCA (RTS (EU) 2018/389, article 10). */
 export const DAYS_WITHOUT_SCA = 89;
-/** A bank may book a transaction some days late: so much of what is synced is fetched again each time. */
+/** Each sync fetches this many known days again, because a bank may book a transaction some days late. */
 const OVERLAP_DAYS = 10;
-/** A bank may choose the rows of a range by another of their dates, so older ones are recognised too. */
+/** Rows up to this many days older are recognised too, because a bank may select a range by another date. */
 const FURTHER_KNOWN_DAYS = 30;
-/** So much is fetched and written at once, so that memory stays small and a kill loses little. */
+/** The maximum number of days per fetch and write, so that memory stays small and a kill loses little. */
 const MOST_DAYS = 90;
-/** Days that have more rows are fetched in smaller parts; a single day is fetched whole, however many it has. */
+/** With more rows than this, psd2 fetches fewer days at once. A single day is always fetched whole. */
 const MOST_ROWS = 2_000;
 
 export interface SyncedCustomer {
   accounts: number;
   newTransactions: number;
   pending: number;
-  /** Products that were not to be read now: see `mayRead`. */
+  /** Products that `mayRead` excluded. */
   skipped: string[];
-  /** What went wrong with single products; the others are synced. */
+  /** The errors of single products. The others are synced. */
   failures: { productId: string; error: Psd2Error }[];
 }
 
 /**
- * Brings a customer's folder up to date: accounts and balances as they are now, booked transactions that are
- * not there yet, pending ones as they are now.
+ * Brings a customer's folder up to date: the current accounts and balances, the booked transactions that are not there
+ * yet, and the current pending ones.
  *
- * No day counts as synced that the bank's own clock has not reached: one that counts is not asked for again.
+ * A day counts as synced only after the bank's own clock has reached it, because psd2 does not ask for a synced day again.
  *
- * @param query `since`: the day to read from, even if it was read before; undefined goes back as far as the bank shows
- *   transactions without SCA at first, and then reads what is new. `today`: by the clock of this machine. `mayRead`: asked
- *   before a product is read
- * @throws Psd2Error when the customer as a whole can't be synced. What is written is good: the next sync goes on.
+ * @param query `since`: the first day to read, even if it was read before. Undefined: the first sync reads as far back as the
+ *   bank shows transactions without SCA, later ones read what is new. `today`: the day by the clock of this machine.
+ *   `mayRead`: called before each product
+ * @throws Psd2Error if the customer as a whole cannot be synced. The written data is valid, and the next sync continues.
  */
 export async function syncCustomer(
   callingBank: Bank,
@@ -89,28 +89,28 @@ export async function syncCustomer(
     }
   }
   if (synced.skipped.length === 0) to.replace('balances', balances);
-  // Of those that are skipped, what is there stays.
+  // Keep the balances of skipped products.
   else for (const { productId, ...rest } of balances) to.replace(`balances/${productId}`, [rest]);
   return synced;
 }
 
-/** What the bank may say of one product and not of another. */
+/** The errors that concern only one product. */
 const OF_ONE_PRODUCT: ErrorCode[] = [
   ...(['forbidden', 'sca_required', 'bank_refused', 'bank_answer', 'list_changed'] as const),
 ];
 
-/** What day it is. Answers to come may turn it back. */
+/** The current day. Later answers may set it back. */
 interface BankClock {
   /** The last day that both the bank and this machine have reached. */
   today: IsoDate;
-  /** Since when the bank shows transactions without SCA. */
+  /** The oldest day that the bank shows without SCA. */
   oldest: IsoDate;
 }
 
 /**
- * A bank whose answers tell what day it is.
+ * Wraps a bank so that its answers set the clock.
  *
- * @param machineDay today by the clock of this machine, which may be wrong
+ * @param machineDay today by the clock of this machine. It may be wrong
  */
 function withClock(bank: Bank, machineDay: IsoDate): { bank: Bank; clock: BankClock } {
   const clock = { today: machineDay, oldest: addDays(machineDay, -DAYS_WITHOUT_SCA) };
@@ -143,9 +143,9 @@ async function syncTransactions(
   const { today, oldest } = clock;
   const since = earlier(query.since ?? oldest, today);
   const before = await to.progress(productId);
-  // Going further back than ever before, any row of the file may come again.
+  // If this sync goes further back than before, any row of the file may be repeated.
   const furtherBack = before !== undefined && since < before.from;
-  // A clock that was ahead may have set it: then days counted as synced that the bank had not come to.
+  // If a clock was ahead, days may count as synced that the bank had not reached.
   const isCertain = before?.checked === true && before.through <= today;
   const readsAgain =
     query.since !== undefined && before !== undefined && since < addDays(before.through, -OVERLAP_DAYS);
@@ -154,7 +154,7 @@ async function syncTransactions(
 
   let first = since;
   if (before && !furtherBack) {
-    // How far a clock that was ahead came is told by its rows alone.
+    // If a clock was ahead, only the rows show how far the sync really came.
     const through = before.through <= today ? before.through : ((await rows.lastDay(today)) ?? before.from);
     const overlap = addDays(through, -OVERLAP_DAYS);
     first = later(before.from, isCertain ? overlap : earlier(overlap, oldest));
@@ -191,25 +191,25 @@ async function syncTransactions(
 
 type RowsQuery = Omit<TransactionQuery, 'status' | 'from' | 'to'> & { currency: string; today: IsoDate };
 
-/** What a bank says of some days. */
+/** The bank's rows of some days. */
 interface Window {
   /** With ids, oldest first. */
   booked: (Omit<Transaction, 'index'> & { id: string })[];
-  /** None where the window ends before today. */
+  /** Empty if the window ends before today. */
   pending: Transaction[];
   days: number;
 }
 
 /**
- * The rows of `most` days, or of fewer, where these have more rows than are to be held at once. What the bank gives on
- * one page is held already: fewer days would be of no use.
+ * Fetches the rows of `most` days, or of fewer days if there are too many rows for the memory. If the rows come on one
+ * page, they are already in memory, and fewer days would not help.
  */
 async function fetchWindow(bank: Bank, query: RowsQuery & { from: IsoDate }, most: number): Promise<Window> {
   for (let days = most; ; ) {
     const end = addDays(query.from, days - 1);
     const to = end >= query.today ? undefined : end;
     const readings = new WholeReadings(bank, { ...query, to, status: to && 'booked' });
-    /** Where there are too many rows: how many of the days they are of. */
+    /** If there are too many rows: the number of days that they belong to. */
     let daysOfTooMany: number | undefined;
     let rows: Transaction[] | undefined;
     for (let reading = 1; !rows && daysOfTooMany === undefined; reading += 1) {
@@ -230,12 +230,12 @@ async function fetchWindow(bank: Bank, query: RowsQuery & { from: IsoDate }, mos
         .sort((a, b) => compare(a.bookingDate ?? '', b.bookingDate ?? ''));
       return { booked, pending: rows.filter((row) => row.status === 'pending'), days };
     }
-    // Half of the days will do with a margin.
+    // Half of these days is a safe number.
     days = Math.max(1, Math.floor(Math.min(daysOfTooMany ?? days, days) / 2));
   }
 }
 
-/** All pending rows of some days, however many windows the booked ones take. */
+/** All pending rows since a day. They are not split into windows. */
 async function fetchPending(
   bank: Bank,
   query: Omit<RowsQuery, 'today'> & { from: IsoDate },
@@ -243,12 +243,12 @@ async function fetchPending(
   return collectTransactions(bank, { ...query, to: undefined, status: 'pending' });
 }
 
-/** A file is named after it. @throws Psd2Error `bank_answer` */
+/** Checks a product id, because file names contain it. @throws Psd2Error `bank_answer` */
 function assertProductId(productId: string, transactionId: string): void {
   if (/^[A-Za-z0-9]{1,35}$/.test(productId)) return;
   throw new Psd2Error(
     'bank_answer',
-    `The bank names an account ${JSON.stringify(productId)}, which is no product id`,
+    `The bank sent an account with the invalid product id ${JSON.stringify(productId)}`,
     {
       transactionId,
     },

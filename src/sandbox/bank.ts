@@ -15,7 +15,7 @@ import type { BankRules } from './rules.ts';
 import { SeenRequestIds } from './strict/seen-request-ids.ts';
 import type { TppCertificates } from './strict/signature.ts';
 
-/** What comes and goes while the bank runs. It is in memory alone, and a reset begins it anew. */
+/** The state that changes while the bank runs. It is only in memory, and a reset replaces it. */
 export interface BankState {
   seenRequestIds: SeenRequestIds;
   logins: Logins;
@@ -25,18 +25,18 @@ export interface BankState {
   ledger: Ledger;
   limits: CallLimits;
   faults: FaultBook;
-  /** The calls and flows whose magic value went wrong. */
-  spentMagic: Set<string>;
+  /** The calls and flows whose magic value was applied. */
+  usedMagic: Set<string>;
 }
 
-/** The bank: its state, its rules, and what it knows for good. Only the registration is on disk. */
+/** The bank: its state, its rules and its fixed data. Only the registration is on disk. */
 export interface Bank extends BankState {
   rules: BankRules;
   /** The clock of the rules. */
   now: () => Date;
-  /** Of the API, without a slash at the end. Known once its server listens, before the first request. */
+  /** The API's address, without a trailing slash. Set when the server listens, before the first request. */
   baseUrl: string;
-  /** Of the customer site, in the same way. */
+  /** The customer site's address, in the same form. */
   customerSiteUrl: string;
   tppName: string;
   applications: { authorizationCode: Application; clientCredentials: Application };
@@ -44,11 +44,11 @@ export interface Bank extends BankState {
   customers: Customers;
   /** What the console shows. */
   calls: CallLog;
-  /** What the bank signs its answers with. */
+  /** Signs the bank's answers. */
   seal: AnswerSeal;
 }
 
-/** Opens the bank for a TPP that is registered. */
+/** Opens the bank for a registered TPP. */
 export async function openBank(registration: Registration, rules: BankRules): Promise<Bank> {
   const { now } = rules;
   const customers = new Customers(rules);
@@ -73,8 +73,8 @@ export async function openBank(registration: Registration, rules: BankRules): Pr
 }
 
 /**
- * Takes the bank back to where its start left it: the ledger as it was made up, and no token, login, consent,
- * operation or fault. Certificates and registration stay.
+ * Resets the bank to its state after the start: the initial ledger, and no tokens, logins, consents, operations or
+ * faults. Certificates and registration stay.
  */
 export function resetBank(bank: Bank): void {
   Object.assign(bank, newState(bank.rules, bank.customers));
@@ -91,6 +91,6 @@ function newState(rules: BankRules, customers: Customers): BankState {
     ledger: new Ledger(customers, now()),
     limits: new CallLimits(rules),
     faults: new FaultBook(),
-    spentMagic: new Set(),
+    usedMagic: new Set(),
   };
 }

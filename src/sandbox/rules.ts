@@ -1,33 +1,33 @@
-/** What a TPP is licensed as: an account information, payment initiation or funds-availability provider. */
+/** The roles of a TPP: account information, payment initiation or funds-availability provider. */
 export type TppRole = 'AISP' | 'PISP' | 'PIISP';
 
-/** How strict the bank is, and how it answers: what a start of the sandbox may choose. */
+/** How strict the bank is, and how it answers. The options of `sandbox start` set these rules. */
 export interface BankRules {
   /** The bank's clock. */
   now: () => Date;
-  /** `enforced`: a call that needs a consent is refused without it. `recorded`: consents are kept, and not asked for. */
+  /** `enforced`: the bank refuses a call without its consent. `recorded`: the bank records consents but does not check them. */
   consents: 'enforced' | 'recorded';
-  /** What the TPP may do; undefined: no ACL check, as in the real sandbox. */
+  /** The roles of the TPP. Undefined: no ACL check, as in the real sandbox. */
   roles: readonly TppRole[] | undefined;
   /** The lifetime of access tokens, in seconds. */
   tokenTtlSeconds: number;
-  /** Whether a refresh gives a new refresh token and ends the old one. */
+  /** Whether a refresh issues a new refresh token and ends the old one. */
   rotateRefreshTokens: boolean;
-  /** How many calls an application may make within 60 seconds; undefined: any number. */
+  /** The maximum number of calls of an application within 60 seconds. Undefined: no limit. */
   callsPerMinute: number | undefined;
-  /** How many private calls client credentials may make in a day of the bank; undefined: any number. */
+  /** The maximum number of private calls with client credentials in a bank day. Undefined: no limit. */
   clientCredentialsCallsPerDay: number | undefined;
-  /** How many customers are made up, besides those that every sandbox has. */
+  /** The number of generated customers, in addition to the seeded ones. */
   customers: number;
-  /** How many booked transactions anna's current account and all accounts of made up customers have. */
+  /** The number of booked transactions on anna's current account and on all accounts of generated customers. */
   transactions: number | undefined;
-  /** How many transactions of each kind a page has. */
+  /** Booked and pending transactions per page. */
   rowsAPage: number;
-  /** `clean` answers as the interface specification says, `lived-in` in every odd shape that the real bank has. */
+  /** `clean` follows the interface specification. `lived-in` has all the unusual shapes of the real bank's answers. */
   persona: 'clean' | 'lived-in';
 }
 
-/** The rules of a sandbox that was started without options. */
+/** The rules of a sandbox without options. */
 export const defaultRules: BankRules = {
   now: () => new Date(),
   consents: 'enforced',

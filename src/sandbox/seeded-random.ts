@@ -1,6 +1,6 @@
-/** Numbers that look random and are the same at every run for the same seed. Never for secrets. */
+/** Pseudo-random numbers. The same seed gives the same numbers in every run. Never use them for secrets. */
 export interface SeededRandom {
-  /** True in `share` of the cases, 0 to 1. */
+  /** True with the probability `share`, 0 to 1. */
   chance(share: number): boolean;
   /** A whole number from `low` to `high`, both included. */
   between(low: number, high: number): number;
@@ -8,7 +8,7 @@ export interface SeededRandom {
   pick<T>(items: readonly [T, ...T[]]): T;
 }
 
-/** The generator mulberry32, started with the FNV-1a hash of `seed`. */
+/** The generator mulberry32, seeded with the FNV-1a hash of `seed`. */
 export function seededRandom(seed: string): SeededRandom {
   let state = 0x811c9dc5;
   for (const character of seed) state = Math.imul(state ^ character.charCodeAt(0), 0x01000193);

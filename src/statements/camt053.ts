@@ -6,17 +6,17 @@ import type { Decimal } from '../domain/decimal.ts';
 import { cut, element, escaped } from './markup.ts';
 import type { Statement } from './statement.ts';
 
-/** Cards have the IBAN of the account that they are charged to, so it does not name them. */
+/** The product codes of cards. A card has the IBAN of the account it is charged to, so the IBAN does not identify it. */
 const CARD_CODES = /^(CA30|CAPC|SI1[2-9]|SI20)$/;
 
-/** `IBAN2007Identifier` of the schema: any other text would make the whole document invalid. */
+/** The schema's `IBAN2007Identifier`. Any other text would make the whole document invalid. */
 const IBAN_OF_SCHEMA = /^[A-Z]{2}\d{2}[A-Z0-9]{1,30}$/;
 
 /**
- * The bookings as a bank-to-customer statement, camt.053.001.08 (ISO 20022). What the bank does not tell (its BIC, the
- * counterparty, a structured transaction code) is not made up.
+ * The bookings as a bank-to-customer statement, camt.053.001.08 (ISO 20022). The bank gives no BIC, no counterparty and no
+ * structured transaction code, so the statement has none.
  *
- * @param balances before the first and after the last day, which the message demands
+ * @param balances the balances before the first and after the last day. The format requires them
  */
 export function writeCamt053Statement(
   statement: Statement,
@@ -79,7 +79,7 @@ ${element('AddtlNtryInf', cut(texts.join(' '), 500))}</Ntry>
 `;
 }
 
-/** An amount has no sign: the indicator says which way the money went. */
+/** Writes an amount without a sign. The indicator says whether it is a debit or a credit. */
 function writeAmount(amount: Decimal, currency: string): string {
   const indicator = amount.startsWith('-') ? 'DBIT' : 'CRDT';
   return `<Amt Ccy="${escaped(currency)}">${unsigned(amount)}</Amt><CdtDbtInd>${indicator}</CdtDbtInd>`;

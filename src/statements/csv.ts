@@ -8,8 +8,8 @@ const COLUMNS = [
 ];
 
 /**
- * The bookings as CSV for spreadsheets (RFC 4180, with its line ends), oldest first. Where a spreadsheet would take a
- * text, or a part of it behind a separator, for a formula, an apostrophe stands before the formula.
+ * The bookings as CSV for spreadsheets (RFC 4180, with its line ends), oldest first. If a spreadsheet would read a text, or
+ * a part of it after a separator, as a formula, an apostrophe precedes the formula.
  */
 export function writeCsvStatement(statement: Statement): string {
   const rows = statement.history.bookings.map(({ id, day, valueDate, amount, feeCharge, ...booking }) => ({
@@ -29,11 +29,11 @@ export function writeCsvStatement(statement: Statement): string {
 }
 
 /**
- * Where a cell begins: at its start, or behind what another spreadsheet, set to `;` or tab, would split the line at.
- * Quotes do not prevent that split, and may end there; blanks are passed over by some spreadsheets.
+ * The beginning of a cell: its start, or the position after a separator of a spreadsheet that uses `;` or tab. Quotes do not
+ * prevent that split. Some spreadsheets skip leading spaces.
  */
 const BEGIN_OF_CELL = String.raw`(?:^|[,;"\t\r\n])\s*`;
-/** https://owasp.org/www-community/attacks/CSV_Injection; some spreadsheets take the wide signs of Asian scripts too. */
+/** https://owasp.org/www-community/attacks/CSV_Injection. Some spreadsheets also accept full-width signs. */
 const FORMULA = new RegExp(String.raw`(?<=${BEGIN_OF_CELL})[=+\-@\uff1d\uff0b\uff0d\uff20]`, 'g');
 
 function harmless(text: string): string;

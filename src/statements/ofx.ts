@@ -5,10 +5,9 @@ import { cut, element } from './markup.ts';
 import type { Statement } from './statement.ts';
 
 /**
- * The bookings as OFX 2 (Open Financial Exchange 2.1.1, "Banking", a statement download), with elements that 2.0 has
- * too.
+ * The bookings as OFX 2 (Open Financial Exchange 2.1.1, "Banking", statement download). All elements also exist in 2.0.
  *
- * @param closing the balance after the last day, which OFX demands
+ * @param closing the balance after the last day. OFX requires it
  */
 export function writeOfxStatement(statement: Statement, closing: string): string {
   const { productId, iban, currency, history, createdAt } = statement;
@@ -48,7 +47,7 @@ function writeDay(day: string): string {
   return day.replaceAll('-', '');
 }
 
-/** `2026-11-21T11:05:00.000Z` as OFX writes a time (section 3.2.8.2): `20261121110500.000[0:GMT]`. */
+/** `2026-11-21T11:05:00.000Z` in OFX's format (section 3.2.8.2): `20261121110500.000[0:GMT]`. */
 function writeTime(instant: string): string {
   return `${new Date(instant).toISOString().replace(/[-:TZ]/g, '')}[0:GMT]`;
 }

@@ -34,7 +34,7 @@ svg .area { fill: var(--area); } svg .line { fill: none; stroke: var(--line); st
 svg .grid { stroke: var(--edge); } svg text { fill: var(--soft); font-size: 13px; font-variant-numeric: tabular-nums; }
 .bar-in { fill: var(--in); } .bar-out { fill: var(--out); }
 .wide { overflow-x: auto; }
-/* What scrolls from the right shows the right end first. */
+/* Scrolls from the right, so the right end shows first. */
 .newest { direction: rtl; } .newest > svg { direction: ltr; }
 table { width: 100%; border-collapse: collapse; }
 th, td { padding: .4rem .5rem; text-align: left; border-bottom: 1px solid var(--edge); vertical-align: top; }
@@ -53,8 +53,8 @@ footer { font-size: .875rem; margin-top: 1.25rem; }
 const POLICY = `default-src 'none'; style-src 'sha256-${createHash('sha256').update(STYLE).digest('base64')}'; img-src data:; base-uri 'none'; form-action 'none'`;
 
 /**
- * A page of an account's history that stands alone: nothing is loaded, and nothing runs. The balance over time, totals by
- * month, and who the most money went to and came from.
+ * A self-contained HTML page of an account's history: the balance over time, totals by month, and the counterparties with
+ * the largest totals. It loads nothing and runs no scripts.
  */
 export function writeReport(statement: Statement): string {
   const { productId, iban, name, currency, history, createdAt } = statement;
@@ -88,7 +88,7 @@ ${writeCounterparties('Money went to', 'out', paid)}
 ${writeCounterparties('Money came from', 'in', received)}
 </div>
 </section>
-<footer>${history.bookings.length} booked transactions; pending ones are left out. Balances are counted back from the bank's balance at <time class="day" datetime="${escaped(createdAt)}">${escaped(createdAt.replace('T', ' ').replace(/(?=[+-]\d\d:\d\d$)/, ' '))}</time>. The bank names no counterparty: transactions whose texts differ in dates and numbers only count as one.</footer>
+<footer>${history.bookings.length} booked transactions; pending ones are not included. Balances are calculated back from the bank's balance at <time class="day" datetime="${escaped(createdAt)}">${escaped(createdAt.replace('T', ' ').replace(/(?=[+-]\d\d:\d\d$)/, ' '))}</time>. The bank does not name counterparties. Transactions whose texts differ only in dates and numbers count as one.</footer>
 </main>
 </body>
 </html>
@@ -109,22 +109,22 @@ function writeFigures({ bookings, opening, closing, from, to }: AccountHistory):
   return `<section aria-label="Summary"><dl>${shown.join('')}</dl></section>`;
 }
 
-/** The scale stands at the right, beside the newest days: a narrow window shows that end first. */
+/** The scale is at the right, next to the newest days, because a narrow window shows that end first. */
 const [WIDTH, HEIGHT, LEFT, RIGHT, BOTTOM, TOP] = [900, 300, 8, 810, 28, 12];
-/** Two dates of the axis are at least this far apart. */
+/** The minimum distance between two dates on the axis. */
 const DATES_APART = 120;
 
 function writeBalances({ balances }: AccountHistory): string {
   const [first, last] = [balances.at(0), balances.at(-1)];
   if (!first || !last)
-    return '<section><h2>Balance</h2><p>The bank gives no balance of this product.</p></section>';
+    return '<section><h2>Balance</h2><p>The bank gives no balance for this product.</p></section>';
   const values = balances.map(({ balance }) => Number(balance));
   const ticks = niceTicks(Math.min(0, ...values), Math.max(0, ...values));
   const [low, high] = [ticks.at(0) ?? 0, ticks.at(-1) ?? 1];
   const x = (index: number) =>
     LEFT + ((RIGHT - LEFT) * (index + (values.length === 1 ? 1 : 0))) / Math.max(1, values.length - 1);
   const y = (value: number) => TOP + ((HEIGHT - TOP - BOTTOM) * (high - value)) / (high - low);
-  // A step a day: the balance holds until the next one.
+  // One step a day: the balance is constant until the next day.
   const line = values
     .map(
       (value, index) =>
@@ -151,8 +151,8 @@ ${writeDates(
 }
 
 /**
- * The dates of the axis: the first and the last day, and between them as many firsts of a month as have room, or days
- * where there are few firsts.
+ * The dates on the axis: the first and the last day, and between them the first days of months if there are at least three,
+ * or else any days, as many as fit.
  */
 function writeDates(dates: readonly string[], x: (index: number) => number): string {
   const last = dates.length - 1;
@@ -191,7 +191,7 @@ ${rows.join('\n')}
 }
 
 function writeCounterparties(title: string, side: 'in' | 'out', counterparties: Counterparty[]): string {
-  if (counterparties.length === 0) return `<div><h3>${title}</h3><p>Nobody in this time.</p></div>`;
+  if (counterparties.length === 0) return `<div><h3>${title}</h3><p>None in this period.</p></div>`;
   const rows = counterparties.map(
     ({ name, total, count }) =>
       `<tr><td>${escaped(name)}</td><td class="amount">${count}</td><td class="amount ${side}">${signed(total)}</td></tr>`,
@@ -218,12 +218,12 @@ function round(value: number): number {
   return Math.round(value * 100) / 100;
 }
 
-/** `+1 234.50`, `−20.00`: the sign says which way the money went. */
+/** `+1 234.50`, `−20.00`: with a sign for money in and money out. */
 function signed(amount: string): string {
   return amount.startsWith('-') || /^0+\.0+$/.test(amount) ? grouped(amount) : `+${grouped(amount)}`;
 }
 
-/** Thousands apart by a narrow blank that does not break; a minus sign as wide as the plus. */
+/** Separates thousands by a narrow no-break space, and uses a minus sign as wide as the plus. */
 function grouped(amount: string): string {
   const [whole = '', decimals] = amount.split('.');
   const digits = whole.replace('-', '\u2212').replace(/\d(?=(\d{3})+$)/g, '$&\u202f');

@@ -85,13 +85,15 @@ describe('a signed answer', () => {
   });
 
   it('is refused in an unknown form, or over a header that is not there', () => {
-    expect(checked(signed({ algorithm: 'hmac-sha256' }))).toBe(refused('has a Signature in an unknown form'));
+    expect(checked(signed({ algorithm: 'hmac-sha256' }))).toBe(
+      refused('has a Signature in an unknown format'),
+    );
     expect(checked({ ...signed(), signature: 'unreadable' })).toBe(
-      refused('has a Signature in an unknown form'),
+      refused('has a Signature in an unknown format'),
     );
     const { 'cb-response-id': _, ...without } = signed();
     expect(checked(without)).toBe(
-      refused('has a Signature over the header cb-response-id, which is not there'),
+      refused('has a Signature over the header cb-response-id, which is missing'),
     );
   });
 
@@ -107,8 +109,8 @@ describe('a digest', () => {
     [digestOf(BODY).replace('SHA-256', 'sha-256'), 'taken'],
     [`MD5=x, ${digestOf(BODY)}`, 'taken'],
     ['MD5=x', 'taken'],
-    [digestOf(Buffer.from('{}')), refused('does not fit its Digest')],
-    ['SHA-256=', refused('does not fit its Digest')],
+    [digestOf(Buffer.from('{}')), refused('does not match its Digest')],
+    ['SHA-256=', refused('does not match its Digest')],
   ])('%s: %s', (digest, outcome) => {
     expect(checked({ digest })).toBe(outcome);
   });

@@ -37,9 +37,9 @@ describe('an HTTP status', () => {
     [404, 'bank_refused', 'The bank refused PUT /private/x (HTTP 404)'],
     [412, 'bank_refused', 'The bank refused PUT /private/x (HTTP 412)'],
     [417, 'bank_refused', 'The bank refused PUT /private/x (HTTP 417)'],
-    [420, 'too_many_calls', 'The bank allows no more calls for now (HTTP 420)'],
+    [420, 'too_many_calls', 'The bank allows no more calls at the moment (HTTP 420)'],
     [422, 'bank_refused', 'The bank refused PUT /private/x (HTTP 422)'],
-    [429, 'too_many_calls', 'The bank allows no more calls for now (HTTP 429)'],
+    [429, 'too_many_calls', 'The bank allows no more calls at the moment (HTTP 429)'],
     [500, 'bank_failing', 'The bank failed on PUT /private/x (HTTP 500)'],
     [503, 'bank_failing', 'The bank failed on PUT /private/x (HTTP 503)'],
   ])('%i is %s, with what the bank says, a page, or nothing', async (status, code, sentence) => {
@@ -67,7 +67,7 @@ describe('an HTTP status', () => {
   it('302 is not followed', async () => {
     expect(await failed(302, '', { location: 'https://elsewhere.example/' })).toMatchObject({
       code: 'bank_answer',
-      message: expect.stringContaining('with a redirect, which psd2 does not follow (HTTP 302)'),
+      message: expect.stringContaining('with a redirect. psd2 does not follow it (HTTP 302)'),
     });
   });
 

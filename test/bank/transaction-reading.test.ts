@@ -113,7 +113,7 @@ describe('a list that is given as it comes', () => {
       expect(of('booked', given)).toEqual(textsOf(start));
       expect(of('pending', given)).toHaveLength(2);
       expect(told).toEqual([
-        `${count} transaction${count === 1 ? '' : 's'} booked while the list was read: not in it.`,
+        `${count} transaction${count === 1 ? '' : 's'} booked while psd2 read the list: not included.`,
       ]);
     },
   );
@@ -124,7 +124,7 @@ describe('a list that is given as it comes', () => {
     const moving = movingBank({ booked: start, pending: [] }, PLAIN, booking(1, 1, 3, 5));
     const { given, told } = await stream(moving);
     expect(of('booked', given)).toEqual(textsOf(start));
-    expect(told).toEqual(['3 transactions booked while the list was read: not in it.']);
+    expect(told).toEqual(['3 transactions booked while psd2 read the list: not included.']);
   });
 
   it('leaves out what comes again before each page of a long list, and each time that it looks for that', async () => {
@@ -176,7 +176,7 @@ describe('a list that is given as it comes', () => {
       (lists) => lists,
     );
     expect((await stream(moving, { status: 'booked' })).told).toEqual([
-      'The bank told of 7 booked transactions and gave 3.',
+      'The bank announced 7 booked transactions but sent 3.',
     ]);
   });
 
@@ -191,7 +191,7 @@ describe('a list that is given as it comes', () => {
     for await (const page of pages) given += page.length;
     expect(given).toBe(26);
     expect(moving.moments).toHaveLength(3);
-    expect(told).toEqual([expect.stringContaining('the bank told of 25 transactions, then of 26')]);
+    expect(told).toEqual([expect.stringContaining('the bank announced 25 transactions, then 26')]);
   });
 });
 

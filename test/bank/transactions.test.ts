@@ -219,7 +219,7 @@ describe('_links.next', () => {
     recorded.expect('GET', BASE, page({ booked: [1] }, {}, href));
     await expect(fetched()).rejects.toMatchObject({
       code: 'bank_answer',
-      message: expect.stringContaining('by a link that is no address'),
+      message: expect.stringContaining('is not a valid address'),
     });
   });
 

@@ -65,21 +65,19 @@ describe('a certificate and its key', () => {
   });
 
   it('are refused when they are not RSA', () => {
-    expect(() => read(made.ec)).toThrow(
-      refusal('The QWAC key is of the type ec, and the bank signs with RSA only'),
-    );
+    expect(() => read(made.ec)).toThrow(refusal('The QWAC key has the type ec. The bank accepts only RSA'));
   });
 
   it('are refused when they have expired, and when they are not valid yet', () => {
     const certificate = new X509Certificate(made.right.cert);
     const end = new Date(certificate.validTo);
     expect(() => read(made.right, { now: new Date(end.getTime() + 1000) })).toThrow(
-      refusal(`The QWAC certificate expired on ${end.toISOString().slice(0, 10)}`, /successor/),
+      refusal(`The QWAC certificate expired on ${end.toISOString().slice(0, 10)}`, /new certificate/),
     );
     expect(read(made.right, { now: end }).certificate.subject).toBe('CN=tpp.example');
     const beginning = new Date(certificate.validFrom);
     expect(() => read(made.right, { now: new Date(beginning.getTime() - DAY) })).toThrow(
-      refusal(`The QWAC certificate is valid only from ${beginning.toISOString()}`, /clock/),
+      refusal(`The QWAC certificate is not valid before ${beginning.toISOString()}`, /clock/),
     );
   });
 });

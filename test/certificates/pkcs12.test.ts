@@ -97,7 +97,7 @@ describe('a PKCS#12 file', () => {
   it('that is cut short, or is none, is said to be damaged', () => {
     const whole = made.files['AES-256 with SHA-256'];
     for (const bytes of [whole.subarray(0, 900), Buffer.from('3003020103', 'hex'), Buffer.from('hello')]) {
-      expect(() => readPkcs12(bytes, PASSPHRASE, file)).toThrow('cannot be read: it is damaged');
+      expect(() => readPkcs12(bytes, PASSPHRASE, file)).toThrow('is not readable: it is damaged');
     }
   });
 

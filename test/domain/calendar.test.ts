@@ -41,7 +41,7 @@ describe('a date', () => {
     expect(() => parseDate('--date', '2026-02-30')).toThrow(
       expect.objectContaining({
         code: 'invalid_date',
-        message: '--date "2026-02-30" is not a day of the calendar',
+        message: '--date "2026-02-30" is a day that does not exist',
       }),
     );
   });
@@ -62,7 +62,7 @@ describe('a date', () => {
     '',
   ])('in the form %j is refused', (text) => {
     expect(() => parseDate('--from', text)).toThrow(
-      `--from ${JSON.stringify(text)} is not a date of the form YYYY-MM-DD`,
+      `--from ${JSON.stringify(text)} is not a date in the form YYYY-MM-DD`,
     );
   });
 });

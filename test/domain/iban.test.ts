@@ -57,9 +57,9 @@ it('takes blanks between the groups and lower case, and gives the compact form',
 it.each([
   ['', 'is empty'],
   ['   ', 'is empty'],
-  ['IT60-X054', 'holds the character "-": only letters, digits and blanks are allowed'],
-  ['IT60\u00a0X054', 'holds the character "\u00a0": only letters, digits and blanks are allowed'],
-  ['IT60😀', 'holds the character "😀": only letters, digits and blanks are allowed'],
+  ['IT60-X054', 'contains the character "-": only letters, digits and spaces are allowed'],
+  ['IT60\u00a0X054', 'contains the character "\u00a0": only letters, digits and spaces are allowed'],
+  ['IT60😀', 'contains the character "😀": only letters, digits and spaces are allowed'],
   ['DE893704004405320130', 'has 20 characters, which is not the length of an IBAN of DE'],
   ['GB96BARC202015300934591', 'has 23 characters, which is not the length of an IBAN of GB'],
   ['XX89370400440532013000', 'has the unknown country code "XX"'],
@@ -68,8 +68,8 @@ it.each([
   ['IT60X0542811101000000123465', 'has wrong check digits, so at least one of its characters is wrong'],
   ['GB01BARC20714583608387', 'has wrong check digits, so at least one of its characters is wrong'],
   ['GB12BARC20201530093A59', 'has a letter where GB has digits, or a digit where it has letters'],
-  ['BR1800360305000010009795493C1', 'is of the country BR, which is not in SEPA'],
-  ['TR330006100519786457841326', 'is of the country TR, which is not in SEPA'],
+  ['BR1800360305000010009795493C1', 'is from the country BR, which is not in SEPA'],
+  ['TR330006100519786457841326', 'is from the country TR, which is not in SEPA'],
 ])('%j is refused: it %s', (iban, what) => {
   expect(() => parseSepaIban(iban)).toThrow(`The IBAN ${JSON.stringify(iban)} ${what}`);
 });

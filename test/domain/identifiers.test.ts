@@ -16,10 +16,10 @@ describe('a product id', () => {
     ['', 'has 0 characters instead of 10'],
     ['123456789', 'has 9 characters instead of 10'],
     ['12345678901', 'has 11 characters instead of 10'],
-    ['12345/7890', 'holds the character "/": only letters and digits are allowed'],
-    ['1234567 90', 'holds the character " ": only letters and digits are allowed'],
-    ['123456789è', 'holds the character "è": only letters and digits are allowed'],
-    ['1234567890\n', 'holds the character "\\n": only letters and digits are allowed'],
+    ['12345/7890', 'contains the character "/": only letters and digits are allowed'],
+    ['1234567 90', 'contains the character " ": only letters and digits are allowed'],
+    ['123456789è', 'contains the character "è": only letters and digits are allowed'],
+    ['1234567890\n', 'contains the character "\\n": only letters and digits are allowed'],
   ])('is not %j: it %s', (id, what) => {
     expect(() => parseProductId(id)).toThrow(
       expect.objectContaining({

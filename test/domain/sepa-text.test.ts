@@ -28,7 +28,7 @@ it('every other character is refused by its position, counted in characters', ()
         expect(() => parseDescription(before.join('') + odd + after)).toThrow(
           expect.objectContaining({
             code: 'invalid_text',
-            message: `--description holds the character ${JSON.stringify(odd)} at position ${before.length + 1}, which SEPA does not allow`,
+            message: `--description contains the character ${JSON.stringify(odd)} at position ${before.length + 1}, which SEPA does not allow`,
           }),
         );
       },
@@ -45,7 +45,7 @@ it.each([
   ['R&D', '"&"', 2],
 ])('%j is refused for %s at position %i', (text, character, position) => {
   expect(() => parseBeneficiaryName(text)).toThrow(
-    `--name holds the character ${character} at position ${position}, which SEPA does not allow`,
+    `--name contains the character ${character} at position ${position}, which SEPA does not allow`,
   );
 });
 
@@ -54,7 +54,7 @@ describe('lengths', () => {
     expect(parseBeneficiaryName('A')).toBe('A');
     expect(parseBeneficiaryName('n'.repeat(70))).toHaveLength(70);
     expect(() => parseBeneficiaryName('n'.repeat(71))).toThrow(
-      '--name has 71 characters, and at most 70 are allowed',
+      '--name has 71 characters, but at most 70 are allowed',
     );
     expect(() => parseBeneficiaryName('  ')).toThrow('--name is empty');
   });
@@ -78,7 +78,7 @@ it('takes a reference with single slashes inside', () => {
 
 it.each(['/1', '1/', '1//2', '/'])('refuses the slashes of the reference %j', (reference) => {
   expect(() => parseReference(reference)).toThrow(
-    '--reference may not begin or end with a slash, nor hold two in a row',
+    '--reference must not begin or end with a slash, or have two slashes in a row',
   );
 });
 

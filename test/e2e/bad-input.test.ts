@@ -68,7 +68,7 @@ describe('what is wrong is refused before the bank hears of it', () => {
       'IBAN with an odd character',
       confirmed({ '--to': 'DE89-3704-0044-0532-0130-00' }),
       'invalid_iban',
-      /holds the character "-"/,
+      /contains the character "-"/,
     ],
     ['empty IBAN', confirmed({ '--to': '' }), 'invalid_iban', /is empty/],
     // amount
@@ -103,13 +103,13 @@ describe('what is wrong is refused before the bank hears of it', () => {
       'date in another form',
       confirmed({ '--date': '30/11/2026' }),
       'invalid_date',
-      /not a date of the form YYYY-MM-DD/,
+      /not a date in the form YYYY-MM-DD/,
     ],
     [
       'date that does not exist',
       confirmed({ '--date': '2027-02-29' }),
       'invalid_date',
-      /not a day of the calendar/,
+      /is a day that does not exist/,
     ],
     [
       'date in the past',
@@ -140,7 +140,7 @@ describe('what is wrong is refused before the bank hears of it', () => {
       'product id with an odd character',
       ['accounts', 'balance', '00104826/0'],
       'invalid_product_id',
-      /holds the character "\/"/,
+      /contains the character "\/"/,
     ],
     [
       'product id of a consent',
@@ -153,38 +153,38 @@ describe('what is wrong is refused before the bank hears of it', () => {
       'name with an accent',
       confirmed({ '--name': 'Ada Lövelace' }),
       'invalid_text',
-      /--name holds the character "ö" at position 6/,
+      /--name contains the character "ö" at position 6/,
     ],
     [
       'description with an emoji',
       confirmed({ '--description': 'Rent 🏠' }),
       'invalid_text',
-      /--description holds the character "🏠" at position 6/,
+      /--description contains the character "🏠" at position 6/,
     ],
     [
       'name with a line break',
       confirmed({ '--name': 'Ada\nLovelace' }),
       'invalid_text',
-      /--name holds the character "\\n" at position 4/,
+      /--name contains the character "\\n" at position 4/,
     ],
     ['empty name', confirmed({ '--name': ' ' }), 'invalid_text', /--name is empty/],
     [
       'name that is too long',
       confirmed({ '--name': 'A'.repeat(71) }),
       'invalid_text',
-      /--name has 71 characters, and at most 70/,
+      /--name has 71 characters, but at most 70/,
     ],
     [
       'description that is too long',
       confirmed({ '--description': 'A'.repeat(141) }),
       'invalid_text',
-      /has 141 characters, and at most 140/,
+      /has 141 characters, but at most 140/,
     ],
     [
       'reference that begins with a slash',
       confirmed({ '--reference': '/1' }),
       'invalid_text',
-      /--reference may not begin or end with a slash/,
+      /--reference must not begin or end with a slash/,
     ],
     // the rest of a transfer
     [
@@ -203,9 +203,14 @@ describe('what is wrong is refused before the bank hears of it', () => {
       'client credentials for a transfer',
       confirmed({}, '--grant', 'client_credentials'),
       'usage',
-      /needs the customer online/,
+      /needs the customer/,
     ],
-    ['no confirmation', transfer({}), 'confirmation_needed', /has to be confirmed, and there is no terminal/],
+    [
+      'no confirmation',
+      transfer({}),
+      'confirmation_needed',
+      /needs a confirmation, and there is no terminal/,
+    ],
     [
       'no payee verification',
       confirmed({}, '--instant'),
@@ -216,7 +221,7 @@ describe('what is wrong is refused before the bank hears of it', () => {
       'payee verified but not confirmed',
       transfer({}, '--instant', '--payee-verified'),
       'confirmation_needed',
-      /has to be confirmed/,
+      /needs a confirmation/,
     ],
     // options and commands
     ['unknown option', ['accounts', 'list', '--colour'], 'usage', /[Uu]nknown option '--colour'/],
@@ -327,7 +332,7 @@ describe('what is wrong is refused before the bank hears of it', () => {
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
     expect(stderr.split('\n')).toEqual([
       'psd2: The amount "12,50" has a decimal comma.',
-      '  Give it as digits with a point before at most two decimals, for example 12.50.',
+      '  Use digits, with a point and at most two decimals, for example 12.50.',
       '',
     ]);
   });

@@ -49,7 +49,7 @@ it('an unfinished transfer is given up, and its reference can be used again', as
 
   const cancelled = await operator.psd2(['transfer', 'cancel', flow, '--yes', '--verbose']);
   expect(cancelled.code, cancelled.stderr).toBe(0);
-  expect(cancelled.stderr).toContain('The reference "GIVEN-UP" can be used again.');
+  expect(cancelled.stderr).toContain('You can use the reference "GIVEN-UP" again.');
   expect(cancelled.stderr, 'the bank is not called').not.toContain(' → ');
   expect(eventsOf(flow).at(-1)).toBe('cancelled');
 
@@ -76,7 +76,7 @@ it('a transfer whose execute was sent is not given up', async () => {
   const late = await operator.psd2(['transfer', 'cancel', flow, '--yes', '--json']);
   expect(readError(late)).toMatchObject({
     exitCode: 2,
-    message: `The transfer ${flow} is unknown: execute was sent, so it can't be cancelled any more`,
+    message: `The transfer ${flow} is unknown. psd2 has sent execute, so it can't cancel the transfer any more`,
     hint: expect.stringMatching(new RegExp(`psd2 transfer resume ${flow}.* psd2 transfer resolve ${flow} `)),
   });
   expect(eventsOf(flow)).not.toContain('cancelled');
@@ -104,12 +104,12 @@ it('resume without an id takes up the only unfinished transfer, and without a te
   const several = await operator.psd2(['transfer', 'resume', '--yes', '--json']);
   expect(readError(several)).toMatchObject({
     exitCode: 2,
-    message: 'There are 2 unfinished transfers, so name the one to go on with',
+    message: 'There are 2 unfinished transfers. Name the one to continue',
     hint: `Run: psd2 transfer resume ${second}; psd2 transfer resume ${first}`,
   });
 
   const chosen = await terminal(['transfer', 'resume', '--yes']);
-  await chosen.prints(/Which transfer do you want to go on with\?/);
+  await chosen.prints(/Which transfer do you want to continue\?/);
   await chosen.write('\u001b[B\r');
   const { code, stdout } = await chosen.ended;
   expect(code, stdout).toBe(0);
@@ -127,7 +127,7 @@ it('resume without an id takes up the only unfinished transfer, and without a te
   const none = await operator.psd2(['transfer', 'resume', '--yes', '--json']);
   expect(readError(none)).toMatchObject({
     exitCode: 2,
-    message: 'There is no unfinished transfer to go on with',
+    message: 'There is no unfinished transfer',
   });
 });
 

@@ -200,7 +200,7 @@ describe('one damaged journal', () => {
     expect(await resume()).toMatchObject({
       code: 'config',
       exitCode: 3,
-      message: `The journal of ${flows.damaged} lacks the line that tells its resource at the bank`,
+      message: `The journal of ${flows.damaged} does not have the line with its resource at the bank`,
     });
   });
 

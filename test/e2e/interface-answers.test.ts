@@ -209,7 +209,7 @@ describe('the export of transactions', () => {
     const terminal = await operator.startProgram('script', ['-qefc', command, '/dev/null']);
     const shown = await terminal.ended;
     expect(shown.code).toBe(2);
-    expect(shown.stdout).toContain('is binary and is not written to a terminal');
+    expect(shown.stdout).toContain('psd2 does not write it to a terminal');
     expect(shown.stdout).not.toContain('%PDF');
     const without = await operator.psd2([...args, '--json']);
     expect(readError(without).exitCode).toBe(2);

@@ -111,7 +111,7 @@ it("shows the bank's warning on stderr, and goes on", async () => {
   const ended = await operator.psd2(order('VERIFY WARNING', '3.03'));
   expect(ended.code, ended.stderr).toBe(0);
   expect(ended.stderr).toContain(
-    'The bank says: No transfer went to this beneficiary before [BENEFICIARY_NEW]',
+    'The bank says: This is the first transfer to this beneficiary [BENEFICIARY_NEW]',
   );
   expect(readDocument(shapes.transfer, ended.stdout)).toMatchObject({ state: 'executed' });
 });

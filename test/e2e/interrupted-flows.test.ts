@@ -70,7 +70,7 @@ it('several are named in one line, each with its command, the newest first', asy
   const [a, b, c] = flows;
   expect(await next()).toEqual([
     `Interrupted: 4 flows. Go on with: psd2 transfer resume ${a}; psd2 transfer resume ${b}; psd2 consent resume ${c}; ` +
-      'and 1 more, which psd2 transfer, consent and operation list',
+      'and 1 more: see psd2 transfer, consent and operation list',
   ]);
 
   const folder = join(operator.config, 'flows', 'sandbox', 'open');

@@ -49,7 +49,7 @@ describe.each([1, 2, 3])('with a booking before page %i + 1', (page) => {
     const ended = await operator.psd2([...LIST, '-o', 'ndjson']);
     expect(ended, ended.stderr).toMatchObject({ code: 0 });
     expect(textsOf(shapes.transactions.parse(ndjson(ended.stdout)))).toEqual(start);
-    expect(ended.stderr).toContain('2 transactions booked while the list was read: not in it.');
+    expect(ended.stderr).toContain('2 transactions booked while psd2 read the list: not included.');
   });
 
   it('psd2 accounts transactions --json prints the list with it', async () => {

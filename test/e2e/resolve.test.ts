@@ -68,9 +68,11 @@ describe('psd2 transfer resolve', () => {
     expect(ended.code, ended.stderr).toBe(0);
     // Nothing but a question to the bank.
     expect(callsOf(ended).map(({ method, step }) => [method, step])).toEqual([['GET', 'status']]);
-    expect(saidBy(ended)).toContain('The bank calls its authorization AUTHORIZED, its execution PENDING.');
+    expect(saidBy(ended)).toContain(
+      'At the bank its authorization is AUTHORIZED, and its execution is PENDING.',
+    );
     expect(saidBy(ended)).toMatch(/Beneficiary +EXECUTE 500 ONCE\n +IBAN +DE89 3704.*\n +Amount +5.01 EUR\n/);
-    expect(saidBy(ended)).toContain('The reference "FREED" can be used again.');
+    expect(saidBy(ended)).toContain('You can use the reference "FREED" again.');
     const transfer = readDocument(shapes.transfer, ended.stdout);
     expect(transfer).toMatchObject({
       state: 'failed',
@@ -89,7 +91,7 @@ describe('psd2 transfer resolve', () => {
     const again = await resolve('transfer', flow, '--executed', '--yes');
     expect(readError(again)).toMatchObject({
       exitCode: 2,
-      message: expect.stringContaining('has ended already'),
+      message: expect.stringContaining('has already ended'),
     });
 
     const paid = await operator.psd2(order('Ada Lovelace', '5.01', ['--reference', 'FREED']));
@@ -163,7 +165,7 @@ describe('psd2 transfer resolve', () => {
       env: { PSD2_QWAC_KEY: '/there/is/none.pem' },
     });
     expect(nowhere.code, nowhere.stderr).toBe(0);
-    expect(saidBy(nowhere)).toContain("The bank can't be asked: ");
+    expect(saidBy(nowhere)).toContain('psd2 cannot ask the bank: ');
     expect(readDocument(shapes.transfer, nowhere.stdout)).toMatchObject({ state: 'executed' });
   });
 
@@ -184,7 +186,7 @@ describe('psd2 transfer resolve', () => {
       ['y\r', 0, 'failed'],
     ] as const) {
       const psd2 = await inTerminal(['transfer', 'resolve', flow, '--not-executed']);
-      await psd2.prints(/was not executed\? Its reference ASKED can be paid again then/);
+      await psd2.prints(/was not executed\? You can then pay its reference ASKED again/);
       await psd2.write(answer);
       const ended = await psd2.ended;
       expect(ended.code, ended.stdout).toBe(code);
@@ -196,8 +198,8 @@ describe('psd2 transfer resolve', () => {
   });
 
   it.each([
-    ['neither outcome', [], 'Give one of --executed and --not-executed.'],
-    ['both outcomes', ['--executed', '--not-executed'], 'Give one of --executed and --not-executed.'],
+    ['neither outcome', [], 'Add --executed or --not-executed.'],
+    ['both outcomes', ['--executed', '--not-executed'], 'Add --executed or --not-executed.'],
     ['an empty note', ['--executed', '--note', ' \n'], 'Leave it out.'],
     ['a note of 501 characters', ['--executed', '--note', 'é'.repeat(501)], null],
   ])('refuses %s', async (_, args, hint) => {
@@ -218,7 +220,7 @@ describe('psd2 transfer resolve', () => {
     const ended = await resolve('transfer', executed.flow, '--not-executed', '--yes');
     expect(readError(ended)).toMatchObject({
       exitCode: 2,
-      message: `The transfer ${executed.flow} is executed, so nothing about it is unknown`,
+      message: `The transfer ${executed.flow} is executed, so its outcome is not unknown`,
       hint: `See it with: psd2 transfer show ${executed.flow}`,
     });
     const turnedAway = await operator.psd2(order('EXECUTE 420', '5.12'));
@@ -226,7 +228,7 @@ describe('psd2 transfer resolve', () => {
     const early = await resolve('transfer', flow, '--not-executed', '--yes');
     expect(readError(early)).toMatchObject({
       exitCode: 2,
-      message: `The transfer ${flow} is authorized, so nothing about it is unknown`,
+      message: `The transfer ${flow} is authorized, so its outcome is not unknown`,
       hint: `Go on with: psd2 transfer resume ${flow}`,
     });
     expect([...stepsOf(ended), ...stepsOf(early)]).toEqual([]);

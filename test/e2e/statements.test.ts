@@ -151,7 +151,7 @@ describe('psd2 accounts export', () => {
         const ended = await operator.psd2(['accounts', ...args, '--file', path, '--json']);
         expect(readError(ended)).toMatchObject({
           code: 'usage',
-          message: `${path} is ${what}, and the document has to be a file`,
+          message: `${path} is ${what}, but the document needs a file`,
         });
       }
       const bundle = await operator.psd2(['log', 'bundle', '--file', path, '--json']);

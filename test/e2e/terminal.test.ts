@@ -241,7 +241,7 @@ describe('the wait for the customer', () => {
 
   it('with --qr shows a code for a phone, asks the bank for the decision, and opens nothing', async () => {
     const psd2 = await inTerminal([...ORDER, '--yes', '--qr']);
-    await psd2.prints(/Waiting for the bank to tell/);
+    await psd2.prints(/Waiting for the customer's decision/);
     const [, address = ''] = await psd2.prints(/customer's browser:\s+(\S+)/);
     await operator.psd2(['sandbox', 'customer', address]);
     const { code, stdout } = await psd2.ended;

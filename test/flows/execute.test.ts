@@ -50,12 +50,8 @@ async function stateOf(transfer: TransferSetting) {
 
 describe('an outcome that can not be written down', () => {
   it.each<[string, ScriptedAnswer | undefined, RegExp]>([
-    ['yes', undefined, /^The bank has executed it, and that could not be written down: The disk is full$/],
-    [
-      'no',
-      refusal(422),
-      /^It was sent to be executed, and that could not be written down: The disk is full$/,
-    ],
+    ['yes', undefined, /^The bank has executed it, but the journal could not be written: The disk is full$/],
+    ['no', refusal(422), /^psd2 has sent execute, but the journal could not be written: The disk is full$/],
   ])('is unknown to psd2 after a %s; resume asks, and does not pay again', async (_, answer, message) => {
     const { transfer, bank, run } = await authorised(SCT);
     script.execute(answer);
@@ -151,8 +147,8 @@ describe.each(NO_CLEAR_ANSWER)('after %s the bank is asked what happened:', (_, 
       code: 'outcome_unknown',
       message: 'The bank does not tell yet whether the transfer was executed',
       hint:
-        'The first asks the bank, and never pays again. If it stays unknown, and ' +
-        "the bank's support or the account statement tells, one of the others ends it:",
+        'The first command asks the bank, and never pays again. If the outcome stays unknown, ' +
+        "ask the bank's support or look at the account statement, then use one of the others:",
       next: [
         ['transfer', 'resume', transfer.open.current.flow],
         ['transfer', 'resolve', transfer.open.current.flow, '--executed'],

@@ -35,7 +35,7 @@ describe.each([200, 401, 403, 412])('PSD2_SCA_REQUIRED with HTTP %i', (status) =
     const { bank, said } = openBank(customer);
     expect(await fetchAccounts(bank, '1234567', transactionId)).toEqual([]);
     expect(customer.visited).toHaveLength(1);
-    expect(said).toEqual(['The bank wants the customer to authenticate again first.']);
+    expect(said).toEqual(['The bank requires the customer to authenticate again first.']);
     expect(new Set(recorded.received.map(({ headers }) => headers.authorization)).size).toBe(1);
   });
 });
@@ -62,7 +62,7 @@ it('a second one is the end', async () => {
 describe('the customer is not sent to SCA', () => {
   it.each([
     ['who may not be sent', scaRequired(412, 'r1'), false, 'with --yes'],
-    ['without a resource', refusal(412, 'PSD2_SCA_REQUIRED'), true, 'has to log in again:'],
+    ['without a resource', refusal(412, 'PSD2_SCA_REQUIRED'), true, 'must log in again:'],
   ])('%s', async (_, answer, maySend, hint) => {
     recorded.expect('GET', ACCOUNTS, answer);
     const customer = fakeCustomer();

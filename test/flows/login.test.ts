@@ -147,13 +147,10 @@ describe('a redirect URI on another machine', () => {
     ['', 'is not a URL'],
     [`https://thief.example/back?code=c&state=${STATE}`, 'is not at https://tpp.example/back?to=psd2'],
     [`https://tpp.example/other?code=c&state=${STATE}`, 'is not at https://tpp.example/back?to=psd2'],
-    ['https://tpp.example/back?code=c', 'does not carry the state of this login'],
-    ['https://tpp.example/back?code=c&state=other', 'does not carry the state of this login'],
-    [
-      `https://tpp.example/back?code=c&state=${STATE.slice(0, -1)}x`,
-      'does not carry the state of this login',
-    ],
-    [`https://tpp.example/back?code=c&state=${STATE}&state=other`, 'does not carry the state of this login'],
+    ['https://tpp.example/back?code=c', 'does not have the state of this login'],
+    ['https://tpp.example/back?code=c&state=other', 'does not have the state of this login'],
+    [`https://tpp.example/back?code=c&state=${STATE.slice(0, -1)}x`, 'does not have the state of this login'],
+    [`https://tpp.example/back?code=c&state=${STATE}&state=other`, 'does not have the state of this login'],
   ])('and %s pasted is no login', async (pasted, what) => {
     expectAuthorize(ELSEWHERE);
     await expect(logIn(portsWith(customerElsewhere(), pasted))).rejects.toMatchObject({

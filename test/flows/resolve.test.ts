@@ -29,7 +29,7 @@ const EXECUTED: StepEvent[] = [
   { type: 'settlement', status: 'PENDING', description: null },
 ];
 const SAID = { by: 'ada@pisp-1', note: 'Case 4711' };
-const UNDECIDED = 'That does not tell whether it was executed.';
+const UNDECIDED = 'This does not show whether it was executed.';
 
 /** A transfer whose `execute` was sent, what then happened to it, and the means to end it. */
 async function sent(order: Partial<TransferOrder>, then: StepEvent[] = UNKNOWN) {
@@ -104,7 +104,7 @@ describe('where the bank does not tell', () => {
     const transfer = await sent({});
     const openBank = () => Promise.reject(new Psd2Error('not_logged_in', 'Nobody is logged in'));
     await transfer.resolve('executed', { openBank });
-    expect(transfer.told).toEqual(["The bank can't be asked: Nobody is logged in.", UNDECIDED]);
+    expect(transfer.told).toEqual(['psd2 cannot ask the bank: Nobody is logged in.', UNDECIDED]);
     expect(transfer.open.current.state).toBe('settled');
   });
 

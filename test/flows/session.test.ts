@@ -268,7 +268,7 @@ describe('a refresh token', () => {
       );
       await expect(session.current()).rejects.toMatchObject({
         code: 'not_logged_in',
-        hint: 'Another psd2 was renewing the login and shows no sign of life: process 4711 on host-1. If it goes on, the login is good again.',
+        hint: 'Another psd2 was renewing the login and shows no sign of life: process 4711 on host-1. If it continues, the login is valid again.',
         next: [['auth', 'login']],
       });
     });
@@ -462,7 +462,7 @@ describe('tokens that can not be stored', () => {
       code: 'config',
       message: 'The disk is full',
       hint: expect.stringMatching(
-        /^The bank has renewed the login, and it is lost\. .*Check the free space\. Then log in again:$/,
+        /^The bank has renewed the login, but psd2 could not store it\. .*Check the free space\. Then log in again:$/,
       ),
       next: [['auth', 'login']],
     });

@@ -39,7 +39,7 @@ async function executed() {
 
 const stillPending = {
   code: 'outcome_unknown',
-  message: 'The instant transfer is executed, and the bank still calls its status PENDING',
+  message: 'The instant transfer is executed, but its status at the bank is still PENDING',
 };
 
 describe('the status of an instant transfer', () => {
@@ -92,9 +92,7 @@ describe('the status of an instant transfer', () => {
     script.executionStatus(refusal(412, 'PSD2_E1', 'Not now'));
     await expect(run()).rejects.toMatchObject({
       code: 'outcome_unknown',
-      message: expect.stringContaining(
-        'is executed, and its status could not be asked for: The bank refused',
-      ),
+      message: expect.stringContaining('is executed, but psd2 could not get its status: The bank refused'),
     });
     expect([await transfer.stored()]).toMatchObject([{ state: 'executed' }]);
   });

@@ -210,7 +210,7 @@ describe('a further step that the bank names', () => {
     };
     const wanted = {
       code: 'further_data_needed',
-      message: 'The bank wants further data before SCA, in a step called verify2',
+      message: 'The bank requires further data before SCA, in the step verify2',
       next: [['transfer', 'resume', transfer.open.current.flow, '--verify-data', '-']],
     };
     await expect(transfer.run(bank, { accept })).rejects.toMatchObject(wanted);

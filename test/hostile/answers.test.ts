@@ -149,7 +149,7 @@ describe('a call takes bounded memory', () => {
     ],
     [
       'an answer under gzip, which nobody asked for',
-      /is encoded as gzip, which psd2 did not ask for/,
+      /has the encoding gzip, which psd2 did not ask for/,
       (socket) =>
         write(socket, {
           headers: { 'content-encoding': 'gzip' },
@@ -370,7 +370,7 @@ it('a log bundle names nobody, also where a failure names the call', async () =>
   const bundle = await operator.psd2(['log', 'bundle', '--file', '-', '--limit', '1']);
   expect(bundle.stdout).not.toMatch(new RegExp(`${CUSTOMER_ID}|${PRODUCT}`));
   expect(bundle.stdout).toContain(
-    'GET /private/customers/customer-1/products/product-1/balance/retrieve does not fit its Digest',
+    'GET /private/customers/customer-1/products/product-1/balance/retrieve does not match its Digest',
   );
 });
 
@@ -492,7 +492,7 @@ describe('a redirect is not followed', () => {
       expect(error).toMatchObject({
         code: 'bank_answer',
         exitCode: 11,
-        message: expect.stringMatching(/with a redirect, which psd2 does not follow/),
+        message: expect.stringMatching(/with a redirect\. psd2 does not follow it/),
       });
     }
     expect(bank.heard).toHaveLength(2);

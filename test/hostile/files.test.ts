@@ -124,7 +124,7 @@ describe('a certificate or key that can not be used is refused before anything i
     [
       'a certificate that is not valid yet',
       () => ({ PSD2_QWAC_CERT: file('n', early.certificate), PSD2_QWAC_KEY: file('nk', early.key) }),
-      /is valid only from/,
+      /is not valid before/,
       /clock/,
     ],
     [

@@ -48,7 +48,7 @@ describe('what is not there is said, and not taken for nothing', () => {
       ['accounts', 'transactions', PRODUCT, '-o', 'ndjson'],
       '/transactions/retrieve',
       says({ numberTransactionsAccounting: 3, transactionsNotAccounting: [] }),
-      /counts rows of data\.transactionsAccounting, and has none/,
+      /counts rows of data\.transactionsAccounting but has none/,
     ],
     [
       'JSON without an envelope',

@@ -50,7 +50,7 @@ describe('a limit on virtual memory that WebAssembly does not fit in', () => {
     const error = {
       code: 'config',
       exitCode: 3,
-      message: 'The limit on virtual memory (ulimit -v) leaves no room for WebAssembly',
+      message: 'The limit on virtual memory (ulimit -v) is too small for WebAssembly',
       hint: 'Raise it to 16 GiB or more, or set NODE_OPTIONS=--disable-wasm-trap-handler.',
     };
     expect(ended.code).toBe(fits ? 0 : 3);

@@ -1,8 +1,26 @@
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
-import { ROOMS } from './rooms.js';
+import * as z from 'zod';
+import { ROOMS, roomOf } from './rooms.js';
 
 it.each(Object.entries(ROOMS))('the sources and the tests that the room %s names are there', (_, room) => {
   const paths = [...room.mutate, ...room.tests].map((glob) => glob.replace('/**', ''));
   expect(paths.filter((path) => !existsSync(path))).toEqual([]);
+});
+
+it('what changes nothing is a place that is there, in a room, with a reason', () => {
+  const known = z.strictObject({
+    file: z.string(),
+    line: z.optional(z.string()),
+    before: z.string().min(1),
+    after: z.string(),
+    why: z.string().min(1),
+  });
+  const equivalent = z.array(known).parse(JSON.parse(readFileSync('test/mutation/equivalent.json', 'utf8')));
+  for (const { file, line = '', before } of equivalent) {
+    const source = readFileSync(file, 'utf8');
+    expect(source, `${file} has this place`).toContain(before);
+    expect(source, `${file} has this line`).toContain(line);
+    expect(roomOf(file), `${file} is in a room`).toBeDefined();
+  }
 });

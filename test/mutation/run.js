@@ -83,6 +83,7 @@ async function mutants(sources, tests) {
   const folder = mkdtempSync(join(tmpdir(), 'psd2-mutation-'));
   const fileName = join(folder, 'report.json');
   process.env.MUTATION_TESTS = tests.join(',');
+  process.env.MUTATION_MEASURED = join(folder, 'measured.json');
   try {
     await new Stryker({
       mutate: sources,
@@ -91,7 +92,7 @@ async function mutants(sources, tests) {
       coverageAnalysis: 'perTest',
       concurrency: Number(values.concurrency),
       // The thread sets a limit for each test by itself. This one is for a loop without an end.
-      timeoutMS: 120_000,
+      timeoutMS: 20_000,
       dryRunTimeoutMinutes: 30,
       tempDirName: join(folder, 'copy'),
       ignorePatterns: ['dist', 'bench', 'man', 'docs'],

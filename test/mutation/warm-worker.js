@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { startTests } from '@vitest/runner';
 import fc from 'fast-check';
 import { TestRunner, vi } from 'vitest';
@@ -11,8 +11,13 @@ const state = switches.__stryker__;
 /** What takes long, in milliseconds. */
 const LONG = 300;
 
+/** How many tests that have noticed a mutant are tried first with the next one: those of places beside each other are often the same. */
+const MEMORY = 8;
+
 /** A test that takes so much longer than it took without a mutant has not ended, in milliseconds and times. */
-const PATIENCE = { least: 2_000, times: 5 };
+const PATIENCE = { least: 1_000, times: 5 };
+/** While a test is waited for, this thread looks at the clock so often, in milliseconds, to know whether the machine lets it. */
+const TICK = 20;
 
 /**
  * The thread of warm-runner.js: it runs no test files by itself, but those that it is told to, again and again.
@@ -24,10 +29,15 @@ const PATIENCE = { least: 2_000, times: 5 };
 export default class Driver extends TestRunner {
   #tests = new Map();
   #reachedAtLoading = new Map();
+  /** The mutant that was on when its source was loaded. */
+  #loadedWith;
+  /** Ids of tests, the latest first. */
+  #noticers = [];
 
   async onBeforeCollect() {
     // The same inputs each time: that a mutant is noticed is no matter of luck.
     fc.configureGlobal({ ...fc.readConfigureGlobal(), seed: 20261122 });
+    if (existsSync(process.env.MUTATION_MEASURED)) this.#recall();
     const channel = new BroadcastChannel(process.env.MUTATION_CHANNEL);
     await new Promise((resolve) => {
       channel.onmessage = async ({ data }) => {
@@ -61,6 +71,11 @@ export default class Driver extends TestRunner {
       if (run.tests.length === 0) failed.push(`${path}: ${run.failure ?? 'no tests'}`);
     }
     state.currentTestId = undefined;
+    const atLoading = [...this.#reachedAtLoading].map(([path, ids]) => [path, [...ids]]);
+    writeFileSync(
+      process.env.MUTATION_MEASURED,
+      JSON.stringify({ tests: [...this.#tests.values()], atLoading }),
+    );
     const tests = [...this.#tests.values()].map(({ id, path, name, duration }) => ({
       id,
       name: `${path} ${name}`,
@@ -70,16 +85,15 @@ export default class Driver extends TestRunner {
     return { failed, tests, coverage };
   }
 
+  /** A thread that takes the place of another knows what that has measured. */
+  #recall() {
+    const { tests, atLoading } = JSON.parse(readFileSync(process.env.MUTATION_MEASURED, 'utf8'));
+    for (const test of tests) this.#tests.set(test.id, test);
+    for (const [path, ids] of atLoading) this.#reachedAtLoading.set(path, new Set(ids));
+  }
+
   async #try({ mutant, tests, hitLimit }) {
-    const chosen = new Map();
-    for (const id of tests ?? this.#tests.keys()) {
-      const test = this.#tests.get(id);
-      // Of a file, what takes long comes apart: it is not needed where the rest notices.
-      const group = `${test.path} ${test.duration > LONG}`;
-      chosen.set(group, [...(chosen.get(group) ?? []), test]);
-    }
-    const cost = (all) => all.reduce((total, { duration }) => total + duration, 0);
-    const groups = [...chosen.values()].sort((a, b) => cost(a) - cost(b));
+    const groups = this.#inOrder((tests ?? [...this.#tests.keys()]).map((id) => this.#tests.get(id)));
     let nrOfTests = 0;
     for (const wanted of groups) {
       const [{ path }] = wanted;
@@ -93,13 +107,15 @@ export default class Driver extends TestRunner {
       if (without.failure !== undefined || without.tests.some(({ failure }) => failure !== undefined))
         return { spoiled: true, nrOfTests };
       if (first.timedOut || first.hitLimitReached) {
-        // Slow once is no proof.
-        const second = first.timedOut ? await with_() : first;
+        // On a machine that had no time for this thread, slow once is no proof.
+        const second = first.timedOut && first.wasStarved ? await with_() : first;
         if (!second.timedOut && !second.hitLimitReached && second.failure === undefined) {
           if (second.tests.every(({ failure }) => failure === undefined)) continue;
         }
         return { result: { status: 'timeout', reason: killer?.failure } };
       }
+      if (killer !== undefined)
+        this.#noticers = [killer.id, ...this.#noticers.filter((id) => id !== killer.id)].slice(0, MEMORY);
       return {
         result: {
           status: 'killed',
@@ -112,10 +128,32 @@ export default class Driver extends TestRunner {
     return { result: { status: 'survived', nrOfTests } };
   }
 
+  /** The tests in groups of a file each: first those that have noticed mutants lately, then what takes little time. */
+  #inOrder(tests) {
+    const lately = tests.filter(({ id }) => this.#noticers.includes(id));
+    const others = tests.filter(({ id }) => !this.#noticers.includes(id));
+    const rank = ([{ id }]) => this.#noticers.indexOf(id);
+    const cost = (group) => group.reduce((total, { duration }) => total + duration, 0);
+    return [
+      ...groupsOf(lately, ({ path }) => path).sort((a, b) => rank(a) - rank(b)),
+      // Of a file, what takes long comes apart: it is not needed where the rest notices.
+      ...groupsOf(others, ({ path, duration }) => `${path} ${duration > LONG}`).sort(
+        (a, b) => cost(a) - cost(b),
+      ),
+    ];
+  }
+
   async #runWith(path, wanted, mutant, hitLimit) {
     const anew =
       mutant !== undefined && (this.#reachedAtLoading.get(path)?.has(mutant.id) || keepsState(mutant.file));
-    if (anew) this.#loadAnew(this.#importersOf(mutant.file));
+    if (this.#loadedWith !== undefined && this.#loadedWith.id !== mutant?.id) {
+      this.#loadAnew(this.#importersOf(this.#loadedWith.file));
+      this.#loadedWith = undefined;
+    }
+    if (anew && this.#loadedWith === undefined) {
+      this.#loadAnew(this.#importersOf(mutant.file));
+      this.#loadedWith = mutant;
+    }
     state.activeMutant = mutant?.id;
     state.hitCount = mutant === undefined ? undefined : 0;
     state.hitLimit = hitLimit;
@@ -126,7 +164,6 @@ export default class Driver extends TestRunner {
     } finally {
       state.activeMutant = undefined;
       state.hitCount = undefined;
-      if (anew) this.#loadAnew(this.#importersOf(mutant.file));
     }
   }
 
@@ -144,6 +181,7 @@ export default class Driver extends TestRunner {
     process.on('uncaughtException', note);
     process.on('unhandledRejection', note);
     let timedOut = false;
+    let wasStarved = false;
     const runner = new Bare(this.config, {
       onTest,
       bail: ids !== undefined,
@@ -151,8 +189,9 @@ export default class Driver extends TestRunner {
         const known = ids && this.#tests.get(id);
         return known && Math.max(PATIENCE.least, PATIENCE.times * known.duration);
       },
-      onTimeout: () => {
+      onTimeout: (starved) => {
         timedOut = true;
+        wasStarved = starved;
       },
     });
     Object.defineProperty(runner, 'moduleRunner', { value: this.moduleRunner });
@@ -180,6 +219,7 @@ export default class Driver extends TestRunner {
         ),
         failure: outside ?? messageOf(file),
         timedOut,
+        wasStarved,
       };
     } finally {
       vi.resetConfig();
@@ -241,9 +281,13 @@ class Bare extends TestRunner {
 
   async #within(limit, run) {
     let timer;
+    let ticks = 0;
+    const ticking = setInterval(() => {
+      ticks += 1;
+    }, TICK);
     const late = new Promise((_, reject) => {
-      timer = realSetTimeout(() => {
-        this.#options.onTimeout();
+      timer = setTimeout(() => {
+        this.#options.onTimeout(ticks < limit / TICK / 2);
         reject(new Error(`not ended after ${limit} ms`));
       }, limit);
     });
@@ -251,12 +295,19 @@ class Bare extends TestRunner {
       return await Promise.race([run(), late]);
     } finally {
       clearTimeout(timer);
+      clearInterval(ticking);
     }
   }
 }
 
 // A test may put a clock of its own in the place of these.
-const { setTimeout: realSetTimeout, clearTimeout } = globalThis;
+const { setTimeout, clearTimeout, setInterval, clearInterval } = globalThis;
+
+function groupsOf(tests, keyOf) {
+  const groups = new Map();
+  for (const test of tests) groups.set(keyOf(test), [...(groups.get(keyOf(test)) ?? []), test]);
+  return [...groups.values()];
+}
 
 const keeping = new Map();
 

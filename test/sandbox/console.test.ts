@@ -47,7 +47,7 @@ describe('in Chromium', () => {
 
   const press = (name: string) => page.getByRole('button', { name, exact: true }).click();
   const rows = () => page.getByRole('option');
-  const detail = () => page.getByRole('article', { name: 'The chosen call' });
+  const detail = () => page.getByRole('article', { name: 'The selected call' });
 
   test('shows what came before it was opened, and what comes, without a reload', async () => {
     expect(await rows().count()).toBe(2);
@@ -85,8 +85,8 @@ describe('in Chromium', () => {
     await page.keyboard.press('j');
     await detail().getByText('200 · served').waitFor();
     const text = await detail().innerText();
-    expect(text).toContain('The signature fits.');
-    expect(text).toContain('Fits the body.');
+    expect(text).toContain('The signature is valid.');
+    expect(text).toContain('Matches the body.');
     for (const fact of ['PSDIT-BI-12345', 'PSP_AI, PSP_PI, PSP_IC', 'Bank of Italy, IT-BI', 'eseal'])
       expect(text).toContain(fact);
     expect(text).toContain(`POST ${CURRENT}/moneyTransfer/verify HTTP/1.1`);
@@ -220,7 +220,7 @@ describe('in Chromium', () => {
     await rows().nth(2).waitFor();
     await page.keyboard.press('j');
     await detail().getByText('400 · BODY_TOO_LARGE').waitFor();
-    await detail().getByText('Fits the body.').waitFor();
+    await detail().getByText('Matches the body.').waitFor();
     const text = await detail().innerText();
     expect(text).toContain(`… ${body.length} bytes in all`);
     expect(text.length).toBeLessThan(40_000);
@@ -254,9 +254,9 @@ describe('in Chromium', () => {
     await press('Add');
     await page.getByText('The fault delay needs its milliseconds').waitFor();
     await press('Clear all faults');
-    await page.getByText('None: every call goes well.').waitFor();
+    await page.getByText('No active faults.').waitFor();
     await press('Reset the sandbox');
-    await page.getByText('as it was when it started').waitFor();
+    await page.getByText('The sandbox is reset.').waitFor();
     expect((await bank.tpp.send({ path, token })).status).toBe(401);
     // Chromium itself writes about the answer 400.
     pages.forgive('400 (Bad Request)');
@@ -280,7 +280,7 @@ describe('in Chromium', () => {
         "Math.max(...[document.documentElement, ...document.querySelectorAll('[role=tabpanel], #detail')].map((box) => box.scrollWidth))",
       );
     for (const [view, shown] of [
-      ['calls', 'The chosen call'],
+      ['calls', 'The selected call'],
       ['flows', 'Approve'],
       ['accounts', 'Show the ledger of 0010482620'],
       ['faults', 'Add'],

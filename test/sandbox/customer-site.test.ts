@@ -136,7 +136,7 @@ describe('the customer site in Chromium, without scripts', () => {
       Fee: '1.50 EUR',
       Total: '1,251.90 EUR',
       Type: 'Instant bank transfer',
-      Date: '21 November 2026, at once',
+      Date: '21 November 2026, immediately',
       Description: 'Invoice 2026/118',
       'From your account': 'IT12 A099 9001 6000 0001 0482 620\n0010482620',
     });
@@ -163,7 +163,7 @@ describe('the customer site in Chromium, without scripts', () => {
     expect(text).toContain('Credit card · 0000093017');
     expect(text).toContain('IT12 A099 9001 6000 0001 0482 620');
     expect(text).toContain('Prepare payments from your accounts');
-    expect(text).toContain('holds for 180 days, until 20 May 2027');
+    expect(text).toContain('is valid for 180 days, until 20 May 2027');
     await press('Approve consent');
     await page.waitForURL(`${callback.origin}/**`);
     expect(bank.decisions).toEqual([`approve ${RESOURCE}`]);
@@ -438,8 +438,8 @@ describe('the customer site over HTTP', () => {
   });
 
   it.each([
-    ['AUTHORIZED', 'This was decided before'],
-    ['NOT_AUTHORIZED', 'This was decided before'],
+    ['AUTHORIZED', 'You already decided this'],
+    ['NOT_AUTHORIZED', 'You already decided this'],
     ['EXPIRED', 'This request has expired'],
   ] as const)('answers 410 to an SCA that is %s, and decides nothing', async (state, title) => {
     const sca = await send(`/sca-authorize/?resourceId=${RESOURCE}`);

@@ -67,7 +67,7 @@ test.each([{}, { method: 'POST', body: BODY }])('a right signature fits: %j', (s
   expect(explain(signing)).toMatchObject({
     verdict: 'right',
     differsAt: undefined,
-    says: ['The signature fits.'],
+    says: ['The signature is valid.'],
   });
 });
 
@@ -88,7 +88,7 @@ describe('one mistake is found, and where the two texts differ first', () => {
     ['line break at the end', { text: (t) => `${t}\n` }, /line break follows/],
     ['CR LF', { text: (t) => t.replaceAll('\n', '\r\n') }, /CR LF/],
     ['names as sent', { text: (t) => t.replace('tpp-request-id', 'TPP-Request-ID') }, /not in lower case/],
-    ['no blank', { text: (t) => t.replaceAll(': ', ':') }, /no blank follows/i],
+    ['no blank', { text: (t) => t.replaceAll(': ', ':') }, /no space follows/i],
     ['order', { method: 'POST', body: BODY, text: (t) => swap(t, 1, 3) }, /lines are .* not/],
     [
       'no digest',
@@ -115,7 +115,7 @@ describe('one mistake is found, and where the two texts differ first', () => {
       {
         text: (t) => t.replace(ID, '00000000-0000-4000-8000-000000000000'),
       },
-      /TPP-Transaction-ID stands/,
+      /TPP-Transaction-ID is in the place/,
     ],
     [
       'declared',
@@ -166,24 +166,24 @@ test('what the client says that it signed is believed if the signature is over i
   });
   const lie = explain({ text: () => 'something else', headers: header('a lie') });
   expect(lie).toMatchObject({ verdict: 'unknown', received: undefined });
-  expect(lie.says.join(' ')).toContain('is not what was signed');
+  expect(lie.says.join(' ')).toContain('is not the text that was signed');
 });
 
 test('the wrong key is named', () => {
   expect(explain({ key: set.qwac.key }).says).toEqual([
-    "The signature was made with the QWAC's key, and must be made with the QSealC's.",
+    "The signature was made with the QWAC's key, but must be made with the QSealC's key.",
   ]);
   const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
   const stranger = explain({ key: privateKey.export({ type: 'pkcs8', format: 'pem' }).toString() });
   expect(stranger).toMatchObject({
     verdict: 'other-key',
-    says: [expect.stringContaining('a key that fits neither')],
+    says: [expect.stringContaining('its key matches neither')],
   });
 });
 
 test('the wrong algorithm is named', () => {
   expect(explain({ algorithm: 'sha512' }).says).toEqual([
-    'The text was hashed with SHA512, and must be with SHA-256.',
+    'The text was hashed with SHA512, but must be hashed with SHA-256.',
   ]);
   expect(explain({ padding: constants.RSA_PKCS1_PSS_PADDING }).says).toEqual([
     expect.stringContaining('RSASSA-PSS'),

@@ -124,7 +124,7 @@ describe('verify', () => {
       outcome: 'SUCCESS',
       messages: [{ code: 'BENEFICIARY_NEW', type: 'WARNING' }],
     });
-    expect(reply.json.data?.additionalChecks).toEqual(['No transfer went to this beneficiary before']);
+    expect(reply.json.data?.additionalChecks).toEqual(['This is the first transfer to this beneficiary']);
     expect(reply.json.resources?.resourceId).toMatch(/^[0-9a-f-]{36}$/);
   });
 

@@ -245,7 +245,7 @@ describe('verify', () => {
     const reply = await verify({ ...order, ...more });
     expect([reply.status, codeOf(reply)]).toEqual([417, 'FUNDS_INSUFFICIENT']);
     expect(detailOf(reply)).toBe(
-      `Available: ${text(available)} EUR. Asked, with commissions: ${text(available + 1)} EUR.`,
+      `Available: ${text(available)} EUR. Needed, with commissions: ${text(available + 1)} EUR.`,
     );
   });
 
@@ -312,7 +312,7 @@ describe('execute', () => {
         messages: [
           {
             code: 'TRANSFER_ACCEPTED',
-            message: 'The bank took the transfer',
+            message: 'The bank accepted the transfer',
             type: 'SUCCESS',
             detail: `CRO ${cro}`,
           },

@@ -148,7 +148,7 @@ describe('the way back from the login page', () => {
     const id = await startLogin();
     bank.sandbox.customers.allowLogin(id, '1048262');
     expect(bank.sandbox.customers.loginRequest(id)).toBeUndefined();
-    expect(() => bank.sandbox.customers.allowLogin(id, '1048262')).toThrow('no login under way');
+    expect(() => bank.sandbox.customers.allowLogin(id, '1048262')).toThrow('no pending login');
   });
 
   test('is open for ten minutes', async () => {

@@ -195,7 +195,7 @@ test('a transfer is authenticated by another name, and lacks what a client can d
     token,
     body: '{}',
   });
-  expect(executed.json.result?.messages).toEqual(['The bank took the transfer']);
+  expect(executed.json.result?.messages).toEqual(['The bank accepted the transfer']);
   expect(executed.json.data).toEqual({ cro: expect.any(String) });
   expect(executed.json._embedded?.polling?.href).toMatch(/^https:\/\/gateway\.bank\.invalid\/private\//);
   expect((await get(`${CURRENT}/moneyTransfer/${id}/execution/status`)).json.data).toEqual({

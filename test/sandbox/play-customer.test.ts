@@ -111,7 +111,7 @@ describe('playCustomer on the customer site', () => {
     await expect(playCustomer(loginUrl, { user: 'nobody' })).rejects.toMatchObject({
       code: 'sandbox',
       message: 'The login page shows no password for nobody',
-      hint: 'It shows: anna, bruno.',
+      hint: 'It has these users: anna, bruno.',
     });
   });
 
@@ -122,7 +122,7 @@ describe('playCustomer on the customer site', () => {
     });
     await playCustomer(scaUrl);
     await expect(playCustomer(scaUrl)).rejects.toMatchObject({
-      message: `${site.origin}/sca-authorize/ answered 410: This was decided before`,
+      message: `${site.origin}/sca-authorize/ answered 410: You already decided this`,
     });
   });
 });
@@ -157,7 +157,7 @@ describe('playCustomer elsewhere', () => {
     const { origin } = await served(page('<h1>Closed &amp; gone</h1>'));
     await expect(playCustomer(origin)).rejects.toMatchObject({
       code: 'sandbox',
-      message: `${origin}/ shows no form to go on with: Closed & gone`,
+      message: `${origin}/ has no form to continue with: Closed & gone`,
     });
   });
 

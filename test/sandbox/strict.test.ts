@@ -40,7 +40,7 @@ test('a refusal is an ERROR envelope with one message of the type ERROR', async 
           code: 'HEADER_MISSING',
           message: 'The header Date is missing',
           type: 'ERROR',
-          detail: 'Every request to this endpoint carries Date.',
+          detail: 'Every request to this endpoint needs Date.',
         },
       ],
     },
@@ -251,7 +251,7 @@ describe('Signature', () => {
     const reply = await get({ signingKey: bank.tpp.read('qwacKeyFile') });
     expect(codeOf(reply)).toBe('SIGNATURE_INVALID');
     expect(reply.json.result?.messages?.[0]?.message).toBe(
-      "The signature was made with the QWAC's key, and must be made with the QSealC's",
+      "The signature was made with the QWAC's key, but must be made with the QSealC's key",
     );
   });
 

@@ -106,7 +106,7 @@ describe.each(['TLSv1.2', 'TLSv1.3'] as const)('over %s', (tlsVersion) => {
   });
 
   test.each([
-    ['qseal', 'The TLS client certificate is the QSealC, and must be the QWAC'],
+    ['qseal', 'The TLS client certificate is the QSealC, but must be the QWAC'],
     ['bankSigning', 'The TLS client certificate is not the registered QWAC'],
   ] as const)(
     'the %s certificate, which the authority issued too, gets a 403 that says so',
@@ -149,7 +149,7 @@ describe('start and end', () => {
       name: 'Psd2Error',
       code: 'sandbox',
       message: `The port ${port} is already in use`,
-      hint: 'Choose another one with --port, or 0 for any that is free.',
+      hint: 'Choose another one with --port, or 0 for any free port.',
     });
     const sandbox = await startSandbox({ folder, port: 0 });
     await sandbox.close();
@@ -176,7 +176,7 @@ describe('start and end', () => {
       await expect(startSandbox({ folder, port: 0 })).rejects.toMatchObject({
         code: 'sandbox',
         message: `The sandbox is already running at ${first.baseUrl}`,
-        hint: expect.stringContaining('psd2 sandbox stop'),
+        next: [['sandbox', 'stop']],
       });
     } finally {
       await first.close();

@@ -56,7 +56,7 @@ it('the signing string is one line a header, the target as sent, no newline at i
 
 it('a header that is to be signed has to be there', () => {
   expect(() => signingString({ method: 'GET', target: '/', headers: {} }, ['date'])).toThrow(
-    'The header date is to be signed and is not there',
+    'The header date must be signed but is missing',
   );
 });
 

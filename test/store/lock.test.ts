@@ -6,8 +6,8 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { Psd2Error } from '../../src/errors.ts';
 import { makePrivateFolder } from '../../src/store/disk/json-file.ts';
 import { type HeldLock, holderOf, withLock } from '../../src/store/disk/lock.ts';
-import { createFlowFile } from '../../src/store/files/flow-file.ts';
-import { FileFlows } from '../../src/store/files/flows.ts';
+import { createFlowFile } from '../../src/store/files/flows/file.ts';
+import { FileFlows } from '../../src/store/files/flows/flows.ts';
 import { SyncFolder } from '../../src/store/files/sync/folder.ts';
 import { FileTokens } from '../../src/store/files/tokens.ts';
 import type { StoreFolder } from '../../src/store/machine/folder.ts';
@@ -261,6 +261,26 @@ it('is given back where the process ends while it works, once for all that it ho
     10_000,
   );
   expect(added()).toEqual([]);
+});
+
+it('that is given back in the moment in which another looks at it is taken', async () => {
+  const path = join(newConfigFolder(temporary).root, 'flow');
+  const lock = `${path}.lock`;
+  makePrivateFolder(dirname(path));
+  writeFileSync(lock, '');
+  const { lstatSync } = fs;
+  onTestFinished(() => {
+    vi.restoreAllMocks();
+    syncBuiltinESMExports();
+  });
+  vi.spyOn(fs, 'lstatSync').mockImplementation((...looked) => {
+    if (looked[0] === lock && readFileSync(lock, 'utf8') === '') fs.unlinkSync(lock);
+    return lstatSync(...looked);
+  });
+  syncBuiltinESMExports();
+  expect(await withLock(path, 'It', async ({ takenOverFrom }) => `from ${takenOverFrom}`, 60_000)).toBe(
+    'from undefined',
+  );
 });
 
 it('that another has taken away in the moment of its release is no error', async () => {

@@ -5,8 +5,8 @@ import type { WireAnswer } from '../transport/connection.ts';
 const parsed = new WeakMap<Buffer, Promise<unknown>>();
 
 /**
- * The JSON of an answer, every digit kept; undefined for a firewall's page, a cut or an empty answer. It is
- * parsed once, for the log and for who reads the answer.
+ * The JSON of an answer, with all digits. Undefined for a firewall's page, a truncated or an empty answer. It is parsed
+ * once, for the log and for the reader of the answer.
  */
 export function jsonOf({ body }: Pick<WireAnswer, 'body'>): Promise<unknown> {
   const known = parsed.get(body);
@@ -18,7 +18,7 @@ export function jsonOf({ body }: Pick<WireAnswer, 'body'>): Promise<unknown> {
 
 const opened = new WeakMap<object, Envelope | null>();
 
-/** The envelope of an answer's JSON, taken off once, too; null where there is none. */
+/** The envelope of an answer's JSON, or null if there is none. It is also read only once. */
 export function envelopeOf(json: unknown): Envelope | null {
   if (typeof json !== 'object' || json === null) return null;
   const known = opened.get(json);
@@ -29,8 +29,8 @@ export function envelopeOf(json: unknown): Envelope | null {
 }
 
 /**
- * The envelope of an answer, for who reads it last: nothing is kept of it here after that. What a WeakMap holds
- * outlives the quick collections of garbage, and a list of many pages would pile up.
+ * The envelope of an answer, for its last reader: this module then drops it. Entries of a WeakMap outlive minor garbage
+ * collections, so a list with many pages would fill the memory.
  */
 export async function takeEnvelope(answer: Pick<WireAnswer, 'body'>): Promise<Envelope | null> {
   const json = await jsonOf(answer);

@@ -5,23 +5,23 @@ import { pathOf } from '../transport/connection.ts';
 import { jsonOf, takeEnvelope } from './answer-json.ts';
 import type { Answer } from './exchange.ts';
 
-/** A successful answer: its content, read, and what the envelope said around it. */
+/** A successful answer: its parsed content and its envelope. */
 export interface Reading<T> {
   data: T;
   envelope: Envelope;
-  /** Warnings and infos, for the operator to see. */
+  /** Warnings and infos for the operator. */
   notices: BankMessage[];
-  /** When the bank answered, by its own clock (`Date`; RFC 9110, section 6.6.1). */
+  /** When the bank answered, by the bank's clock (`Date`; RFC 9110, section 6.6.1). */
   answeredAt?: Date | undefined;
 }
 
 const SCA_REQUIRED = 'PSD2_SCA_REQUIRED';
 
 /**
- * Reads an answer: takes off the envelope and checks `data` against `schema`.
+ * Reads an answer: opens the envelope and checks `data` against `schema`.
  *
- * @throws Psd2Error for every answer that is no success (interface specification, "Errors"), and
- *   `bank_answer`, naming the field and the request, for a success that lacks what is needed.
+ * @throws Psd2Error for every unsuccessful answer (interface specification, "Errors"), and `bank_answer` for a success
+ *   without a required field. The message names the field and the request.
  */
 export async function readAnswer<T>(answer: Answer, schema: z.ZodMiniType<T>): Promise<Reading<T>> {
   const envelope = await takeEnvelope(answer);
@@ -66,15 +66,15 @@ function dateOf({ headers }: Answer): Date | undefined {
   return Number.isNaN(date.getTime()) ? undefined : date;
 }
 
-/** What changes something at the bank is done only where the bank says so; the OAuth calls know no envelope. */
+/** A call that changes something counts as done only if the bank's envelope says so. OAuth calls have no envelope. */
 function needsEnvelope({ call }: Answer): boolean {
   return call.method !== 'GET' && !call.path.startsWith('/auth/oauth/');
 }
 
 /**
- * Takes the bytes of an answer that is a document rather than an envelope.
+ * Reads the bytes of an answer that is a document and has no envelope.
  *
- * @throws Psd2Error as {@link readAnswer} when it is no success, `bank_answer` when it holds no document
+ * @throws Psd2Error as {@link readAnswer} for an unsuccessful answer, `bank_answer` if there is no document
  */
 export async function readDocument(answer: Answer): Promise<Buffer> {
   const envelope = await takeEnvelope(answer);
@@ -101,7 +101,7 @@ const NO_CONTENT: Envelope = {
   embedded: {},
 };
 
-/** The error that an unsuccessful answer means (interface specification, "HTTP status codes"). */
+/** The error for an unsuccessful answer (interface specification, "HTTP status codes"). */
 function toError(answer: Answer, envelope: Envelope | null): Psd2Error {
   const { status } = answer;
   const message =
@@ -115,12 +115,12 @@ function toError(answer: Answer, envelope: Envelope | null): Psd2Error {
     ? 'sca_required'
     : codeOf(status);
   const words: Record<string, string> = {
-    sca_required: `The bank wants the customer to authenticate again before ${nameOf(answer)}`,
+    sca_required: `The bank requires the customer to authenticate again before ${nameOf(answer)}`,
     not_logged_in: `The bank does not accept the token or the client for ${nameOf(answer)}`,
     forbidden: `The bank does not allow ${nameOf(answer)}`,
-    too_many_calls: 'The bank allows no more calls for now',
+    too_many_calls: 'The bank allows no more calls at the moment',
     bank_failing: `The bank failed on ${nameOf(answer)}`,
-    bank_answer: `The bank answered ${nameOf(answer)} with a redirect, which psd2 does not follow`,
+    bank_answer: `The bank answered ${nameOf(answer)} with a redirect. psd2 does not follow it`,
     bank_refused: `The bank refused ${nameOf(answer)}`,
   };
   const advice: Partial<Record<ErrorCode, Pick<ErrorContext, 'hint' | 'next'>>> = {
@@ -146,7 +146,7 @@ function toError(answer: Answer, envelope: Envelope | null): Psd2Error {
   });
 }
 
-/** More than a person reads; `--raw` shows all of it. */
+/** The maximum length of a message. `--raw` shows the whole answer. */
 const LONGEST_MESSAGE = 1000;
 
 function shortened(text: string): string {

@@ -5,28 +5,28 @@ import { pathOf } from '../transport/connection.ts';
 import { type Reading, readAnswer } from './answer.ts';
 import { type Answer, asksForSca, type BankCall, type Exchange, isTurnedAway } from './exchange.ts';
 
-/** Where the access token of private calls comes from. */
+/** The source of access tokens for private calls. */
 export interface TokenSource {
-  /** A token that is not about to expire. @throws Psd2Error `not_logged_in` */
+  /** A token that does not expire soon. @throws Psd2Error `not_logged_in` */
   current(): Promise<string>;
-  /** A token in place of one that the bank answered 401 to. @throws Psd2Error `not_logged_in` */
+  /** A new token after the bank answered 401 to `refused`. @throws Psd2Error `not_logged_in` */
   renewed(refused: string): Promise<string>;
 }
 
-/** The bank, as the endpoint functions of this room call it. */
+/** The bank, as the functions in `endpoints/` call it. */
 export interface Bank {
   /**
    * Makes one call and reads its answer.
    *
-   * @throws Psd2Error when there was no answer, or it was no success, or it lacks what `schema` needs
+   * @throws Psd2Error if there is no answer, it is not a success, or it does not match `schema`
    */
   call<T>(call: BankCall, schema: z.ZodMiniType<T>): Promise<Reading<T>>;
   exchange: Exchange;
 }
 
 /**
- * An answer without content (204) is no answer to a question, and to a call that changes something it may come from
- * something on the way.
+ * Refuses an answer without content (204). It does not answer a question, and for a call that changes something it may
+ * come from a gateway.
  *
  * @throws Psd2Error `bank_answer`
  */
@@ -41,9 +41,11 @@ function refuseEmpty({ call, status, tppRequestId }: Answer): void {
 }
 
 /**
- * @param notice takes the warnings and infos that come with a success
- * @param tokens for private calls; a call answered with 401 is made once more with a renewed token
- * @param onAnswer sees each answer before it is read
+ * Opens the bank.
+ *
+ * @param notice receives the warnings and infos of successful answers
+ * @param tokens for private calls. After a 401, the call is made again once with a renewed token
+ * @param onAnswer receives each answer before it is read
  */
 export function openBank(
   exchange: Exchange,
@@ -56,7 +58,7 @@ export function openBank(
         const token = await tokens.current();
         const answer = await exchange({ ...call, bearer: token });
         if (answer.status !== 401 || asksForSca(answer)) return answer;
-        // A call that changes something is made again only where the bank itself turned it away.
+        // Repeat a call that changes something only if the bank itself refused it without processing.
         if (call.method !== 'GET' && !(await isTurnedAway(answer))) return answer;
         return exchange({ ...call, bearer: await tokens.renewed(token) });
       }

@@ -14,7 +14,7 @@ import {
 import type { WireRequest } from '../transport/connection.ts';
 import type { BankCall } from './exchange.ts';
 
-/** Who signs, for which application. */
+/** The signer, and the application that it signs for. */
 export interface Identity {
   /** The application's name, as registered: the signature's `keyId`. */
   applicationName: string;
@@ -23,12 +23,12 @@ export interface Identity {
   tppCertificate: TppCertificateEncoding;
 }
 
-/** What makes a request out of a call. */
+/** The settings that turn a call into a request. */
 export interface ComposeSettings {
-  /** Path of the base URL, put in front of every path; `''` or `/prefix`. */
+  /** The path of the base URL, a prefix for every path: `''` or `/prefix`. */
   pathPrefix: string;
   identity: Identity;
-  /** `cb-apitrack-id`: given by the bank with its first answer, sent back for the rest of the session. */
+  /** `cb-apitrack-id`: the bank sends it with its first answer, and psd2 repeats it for the rest of the session. */
   session: { apiTrackId: string | undefined };
   /** `PSU-IP-Address` */
   psuIpAddress: string | undefined;
@@ -40,7 +40,7 @@ export interface ComposeSettings {
   newId: () => string;
 }
 
-/** A request ready to be sent, and what was signed of it. */
+/** A request that is ready to send, and its signing string. */
 export interface ComposedRequest {
   request: WireRequest;
   tppRequestId: string;
@@ -50,8 +50,8 @@ export interface ComposedRequest {
 }
 
 /**
- * Makes the request of a call: headers, digest and signature, with an id and a date of its own
- * (interface specification, "Headers").
+ * Makes the request of a call: headers, digest and signature, with a new id and the current date (interface
+ * specification, "Headers").
  */
 export async function composeRequest(call: BankCall, settings: ComposeSettings): Promise<ComposedRequest> {
   const { identity, session, pathPrefix } = settings;
@@ -89,7 +89,7 @@ export async function composeRequest(call: BankCall, settings: ComposeSettings):
 
 const certificateHeaders = new WeakMap<Identity, string | undefined>();
 
-/** The same for all calls of an identity. */
+/** The header's value. It is the same for all calls of an identity. */
 function certificateHeaderOf(identity: Identity): string | undefined {
   if (!certificateHeaders.has(identity)) {
     const header = tppCertificateHeader(identity.signingCertificate, identity.tppCertificate);

@@ -9,12 +9,12 @@ import {
 import { envelopeOf, jsonOf } from './answer-json.ts';
 import { type ComposeSettings, composeRequest } from './compose.ts';
 
-/** A call of the bank's interface, before headers and signature. */
+/** A call of the bank's interface, without headers and signature. */
 export interface BankCall {
   method: WireRequest['method'];
-  /** Relative to the base URL, with its query, percent-encoded: it is signed exactly as given. */
+  /** Relative to the base URL, with its query, percent-encoded. psd2 signs it exactly as given. */
   path: string;
-  /** Sent as JSON; a text is sent as it is. */
+  /** Sent as JSON. A string is sent unchanged. */
   body?: object | string;
   /** `TPP-Transaction-ID`: the same in all calls of one flow. */
   transactionId: string;
@@ -22,56 +22,55 @@ export interface BankCall {
   bearer?: string;
   /** `TPP-Redirect-URI` */
   redirectUri?: string;
-  /** Further headers, names in lower case; they take the place of those that are always sent. */
+  /** Additional headers, with names in lower case. They replace the standard headers. */
   headers?: Record<string, string>;
-  /** May be sent again after the bank answered with a 5xx (a token call), although it is no GET. */
+  /** The call may be repeated after a 5xx although it is not a GET (a token call). */
   repeatable?: boolean;
-  /** Not sent again, whatever happens: who looks for a fault wants to see the first one. */
+  /** The call is never repeated. For diagnosis, where the first error matters. */
   once?: boolean;
-  /** Called before every attempt leaves. */
+  /** Called before each attempt leaves. */
   beforeSend?: BeforeSend;
   /**
-   * What the operator's Ctrl-C does to it. By default it ends the call. `until sent`: once its first byte has left, its
-   * answer is waited for (`--timeout`), since what the bank gives for it, it gives once. `never`: it is made even after
-   * Ctrl-C.
+   * What the operator's Ctrl-C does. By default it ends the call. `until sent`: after the first byte has left, psd2 waits for
+   * the answer (`--timeout`), because the bank gives the result only once. `never`: the call is made even after Ctrl-C.
    */
   interruptible?: 'until sent' | 'never';
 }
 
-/** Is told of an attempt before it leaves, with what identifies it. The attempt waits for it. */
+/** Called with the identity of an attempt before it leaves. The attempt waits for it. */
 export type BeforeSend = (intent: {
   requestId: string;
   digest: string | null;
 }) => Promise<Announced | undefined>;
 
-/** What an attempt that was announced is watched by. */
+/** The callbacks of an announced attempt. */
 export interface Announced {
   /**
-   * Called when the connection stands, right before the first byte leaves.
+   * Called after the connection is open, just before the first byte leaves.
    *
-   * @throws what keeps the attempt from leaving
+   * @throws an error that prevents the attempt
    */
   beforeFirstByte?(): Promise<void>;
   /**
-   * Called as soon as it is certain that the attempt did nothing at the bank, since not a byte of it left or the bank
-   * turned it away unread. Another attempt may follow.
+   * Called as soon as it is certain that the attempt had no effect at the bank, because no byte left or the bank refused it
+   * without processing. Another attempt may follow.
    */
   notBegun?(): Promise<void>;
 }
 
-/** The bank's answer together with the ids that its support asks for. */
+/** The bank's answer, with the ids that its support asks for. */
 export interface Answer extends WireAnswer {
   call: BankCall;
   tppRequestId: string;
 }
 
-/** What happened on the wire, for `--verbose` and the log. Nothing here is secret. */
+/** What happened on the wire, for `--verbose` and the log. Contains no secrets. */
 export interface Observation {
   method: string;
   path: string;
-  /** HTTP status, or why there is none. */
+  /** The HTTP status, or the reason why there is none. */
   outcome: number | string;
-  /** When it was sent. */
+  /** When the call was sent. */
   at: Date;
   milliseconds: number;
   tppRequestId: string;
@@ -79,50 +78,50 @@ export interface Observation {
   /** `result.requestId` of the bank's answer. */
   requestId: string | null;
   apiTrackId: string | undefined;
-  /** The call went with an access token. */
+  /** The call had an access token. */
   isPrivate: boolean;
 }
 
-/** When calls may go to the bank: calls that it counts together share one. */
+/** Decides when calls may go to the bank. Calls that the bank counts together share one object. */
 export interface Turns {
-  /** Resolves when the next call may begin. @throws what ends waiting when the operator interrupts */
+  /** Resolves when the next call may start. @throws if the operator interrupts */
   turn(): Promise<void>;
-  /** The bank has turned a call away. @param asked milliseconds that it wants to be left alone, or null */
+  /** The bank refused a call because of its limit. @param asked the delay in milliseconds that it asked for, or null */
   slowDown(asked: number | null): Promise<void>;
-  /** The bank has taken a call. */
+  /** The bank accepted a call. */
   goOn(): Promise<void>;
 }
 
-/** What an exchange needs of the world. */
+/** What an exchange needs. */
 export interface ExchangeSettings extends ComposeSettings {
   connection: BankConnection;
   timeoutMs: number;
-  /** Checks what the bank signed. @throws Psd2Error `bank_answer` */
+  /** Checks the digest and signature of an answer. @throws Psd2Error `bank_answer` */
   checkAnswer: (answer: WireAnswer, request: WireRequest) => void;
   /** Shared by all calls that the bank counts together. */
   pace: Turns;
   signal: AbortSignal;
-  /** From 0 to 1. */
+  /** A random number from 0 to 1. */
   random: () => number;
   sleep: (milliseconds: number) => Promise<void>;
-  /** Is waited for before the answer is given on. */
+  /** The exchange waits for it before it returns the answer. */
   observe: (observation: Observation) => Promise<void>;
 }
 
-/** Sends a call, signed, and takes the answer, whatever its status. */
+/** Sends a signed call and returns the answer, whatever its status. */
 export type Exchange = (call: BankCall) => Promise<Answer>;
 
 const MOST_RETRIES = 3;
 const FIRST_DELAY = 250;
-/** A bank that wants to be left alone for longer is better asked by the operator, later. */
+/** If the bank asks for a longer delay, psd2 does not retry. The operator can run the command again later. */
 const LONGEST_RETRY_AFTER = 30_000;
 
 /**
- * The way every call takes to the bank: headers, digest, signature, retries
- * (interface specification, "Headers"; command contract, "Retries").
+ * Opens the exchange that all calls use: headers, digest, signature, retries (interface specification, "Headers"; command
+ * contract, "Retries").
  *
- * @returns a function that throws Psd2Error `bank_unreachable` when no answer came (its cause is a
- *   {@link CallFailed}) and lets every answered status through
+ * @returns a function that throws Psd2Error `bank_unreachable` if there is no answer (its cause is a {@link CallFailed}).
+ *   It returns answers with any status
  */
 export function openExchange(settings: ExchangeSettings): Exchange {
   const { pace, now, random, sleep } = settings;
@@ -144,13 +143,13 @@ export function openExchange(settings: ExchangeSettings): Exchange {
       else await pace.goOn();
       if (retries === MOST_RETRIES || !mayRetryAnswer(call, answer)) return answer;
       if (asked !== null && asked > LONGEST_RETRY_AFTER) return answer;
-      // Too many calls hold up all of them, this one too.
+      // After too many calls, the pace delays all calls, including this one.
       if (!tooMany) await sleep(asked ?? backoff);
     }
   };
 }
 
-/** Sends a call once, in its turn. What came of it is observed before it is given on. */
+/** Sends a call once, in its turn. Reports the result to the observer before returning it. */
 async function attempt(call: BankCall, settings: ExchangeSettings): Promise<Answer> {
   const { connection, session, timeoutMs, signal, checkAnswer } = settings;
   await waitForTurn(call, settings);
@@ -175,7 +174,7 @@ async function attempt(call: BankCall, settings: ExchangeSettings): Promise<Answ
     signal.throwIfAborted();
     throw new Psd2Error('bank_unreachable', `The bank could not be reached: ${error.message}`, {
       hint: error.passing
-        ? 'Try again in a while; check the base URL and the network.'
+        ? 'Try again later. Check the base URL and the network.'
         : 'Check the base URL and the certificates of the profile.',
       tppRequestId,
       transactionId: call.transactionId,
@@ -191,11 +190,11 @@ async function waitForTurn({ interruptible }: BankCall, { pace, signal }: Exchan
   await pace.turn().catch((error) => {
     if (!isNeverEnded) throw error;
   });
-  // What is announced is sent: an interrupted command announces nothing more.
+  // An announced call is sent, so an interrupted command must not announce another one.
   if (!isNeverEnded) signal.throwIfAborted();
 }
 
-/** @returns what tells the observer how an attempt ended that begins now */
+/** @returns a function that tells the observer how an attempt ended. The attempt starts now. */
 function reporterOf(
   { method, transactionId, bearer }: BankCall,
   path: string,
@@ -219,20 +218,20 @@ function reporterOf(
 }
 
 /**
- * The bank did not look at the call: the token was not good, or there were too many calls. Only the bank's own word for it
- * counts: something on the way may say as much of a call that the bank has looked at.
+ * Whether the bank refused the call without processing it: the token was not valid, or there were too many calls. Only the
+ * bank's own envelope counts, because a gateway may answer the same to a call that the bank has processed.
  */
 export async function isTurnedAway(answer: WireAnswer): Promise<boolean> {
   if (![401, 420, 429].includes(answer.status) || asksForSca(answer)) return false;
   return envelopeOf(await jsonOf(answer))?.isBanksError === true;
 }
 
-/** One that asks for SCA has been looked at, whatever its status. */
+/** Whether an answer asks for SCA. The bank has then processed the call, whatever the status. */
 export function asksForSca({ body }: WireAnswer): boolean {
   return body.includes('PSD2_SCA_REQUIRED');
 }
 
-/** What ends a call that is under way: the operator's Ctrl-C, as far as the call lets it. */
+/** The signal that ends a running call: the operator's Ctrl-C, if the call allows it. */
 function endingOf({ interruptible }: BankCall, signal: AbortSignal) {
   if (interruptible === undefined) return { signal, sent: () => {}, forget: () => {} };
   const ending = new AbortController();
@@ -257,7 +256,7 @@ function mayRetryAnswer(call: BankCall, { status }: Answer): boolean {
   return (status === 420 || status === 429) && call.method === 'GET';
 }
 
-/** `Retry-After` in milliseconds (RFC 9110, section 10.2.3), or null without a usable one. */
+/** `Retry-After` in milliseconds (RFC 9110, section 10.2.3), or null if it is missing or invalid. */
 function retryAfter(header: string | undefined, now: Date): number | null {
   if (header === undefined) return null;
   if (/^\d+$/.test(header.trim())) return Number(header) * 1000;

@@ -1,9 +1,8 @@
 import { Psd2Error } from '../../errors.ts';
 
 /**
- * The bank answered a call and clearly said no to it, so what the call asked for did not happen. A success by
- * its status that lacks both an outcome and an error's code (interface specification, "Errors", rule 1), and a
- * gateway that waited too long (408), are no clear no.
+ * Whether the bank definitely refused a call, so that it had no effect. A success status without an outcome and without an
+ * error code (interface specification, "Errors", rule 1), and a gateway timeout (408), are not definite refusals.
  */
 export function isRefusal(error: unknown): error is Psd2Error {
   if (!(error instanceof Psd2Error)) return false;
@@ -14,20 +13,19 @@ export function isRefusal(error: unknown): error is Psd2Error {
 }
 
 /**
- * A refusal that is certainly the bank's own: its envelope with `outcome: ERROR` (command contract, "Money moves at most
- * once"). Whatever else was answered, with whatever status, may come from something on the way that does not know what
- * the bank has done.
+ * Whether a refusal certainly comes from the bank itself: its envelope has `outcome: ERROR` (command contract, "Money moves
+ * at most once"). Any other answer, with any status, may come from a gateway that does not know what the bank has done.
  */
 export function isBanksRefusal(error: unknown): error is Psd2Error {
   return isRefusal(error) && error.outcome === 'ERROR';
 }
 
-/** Another psd2 has gone on with the flow: this one sends nothing more for it. */
+/** Whether another psd2 has taken over the flow. This one must not send anything more for it. */
 export function isOvertaken(error: unknown): error is Psd2Error {
   return error instanceof Psd2Error && error.code === 'overtaken';
 }
 
-/** The operator pressed Ctrl-C: nothing is to be concluded about the bank. */
+/** Whether the operator pressed Ctrl-C. The error then says nothing about the bank. */
 export function isInterruption(error: unknown): boolean {
   return !(error instanceof Psd2Error) || error.code === 'interrupted';
 }

@@ -1,23 +1,22 @@
 import type { Turns } from './exchange.ts';
 
-/** The state of a pace, which threads can share. */
+/** The state of a pace. Threads can share it. */
 export type PaceState = SharedArrayBuffer;
 
 function newPaceState(): PaceState {
   return new SharedArrayBuffer((1 + FIELDS) * Float64Array.BYTES_PER_ELEMENT);
 }
 
-/** Where in the state is what; the first eight bytes are the lock. */
+/** The indexes of the fields in the state. The first eight bytes are the lock. */
 const [NEXT_TURN, GAP, TURNS, HELD_UNTIL, HOLDS, FIELDS] = [0, 1, 2, 3, 4, 5];
 
 /**
- * When calls may go to a bank that limits how many it takes (interface specification,
- * "Limits": HTTP 420). One that is turned away holds up all the others, since the bank counts them together:
- * they wait, and then go one after the other, at first far apart, with every answer closer
- * together again. Threads that make calls to the same bank share one state.
+ * Decides when calls may go to a bank that limits them (interface specification, "Limits": HTTP 420). The bank counts all
+ * calls together, so after one is refused all calls wait. Then they go one by one, with a gap that becomes shorter with each
+ * accepted call. Threads that call the same bank share one state.
  */
 export class Pace implements Turns {
-  /** For other threads. */
+  /** The state, to share with other threads. */
   readonly state: PaceState;
   readonly #clock: () => number;
   readonly #sleep: (milliseconds: number) => Promise<void>;
@@ -26,8 +25,7 @@ export class Pace implements Turns {
   readonly #fields: Float64Array<SharedArrayBuffer>;
 
   /**
-   * @param world `clock` gives milliseconds, and nobody puts it forward or back: for threads that share a state, the same
-   *   in all of them; `random` gives from 0 to 1
+   * @param world `clock` gives monotonic milliseconds, the same in all threads that share a state. `random` gives 0 to 1
    */
   constructor(
     world: {
@@ -45,12 +43,12 @@ export class Pace implements Turns {
     this.#fields = new Float64Array(state, Float64Array.BYTES_PER_ELEMENT, FIELDS);
   }
 
-  /** How many calls had their turn. */
+  /** The number of calls that had their turn. */
   get turns(): number {
     return this.#turns;
   }
 
-  /** Resolves when the next call may begin. @throws what `sleep` throws when the operator interrupts */
+  /** Resolves when the next call may start. @throws what `sleep` throws if the operator interrupts */
   async turn(): Promise<void> {
     for (let held = -1; held !== this.#heldUntil; ) {
       const wait = this.#alone(() => {
@@ -60,7 +58,7 @@ export class Pace implements Turns {
         this.#nextTurn = turn + this.#gap;
         return turn - now;
       });
-      // Another call may be turned away meanwhile; then this one waits again.
+      // If another call is refused in the meantime, this one waits again.
       if (wait > 0) await this.#sleep(wait);
     }
     this.#alone(() => {
@@ -69,14 +67,14 @@ export class Pace implements Turns {
   }
 
   /**
-   * The bank has turned a call away. All are held up as long as it asked, or twice as long as the last time.
+   * The bank refused a call because of its limit. All calls wait as long as the bank asked, or twice as long as last time.
    *
-   * @param asked milliseconds that the bank wants to be left alone, or null when it did not say
+   * @param asked the delay in milliseconds that the bank asked for, or null
    */
   async slowDown(asked: number | null): Promise<void> {
     this.#alone(() => {
       const now = this.#clock();
-      // Calls that were under way together are turned away together: that is one refusal.
+      // Calls that ran at the same time are refused at the same time. Count them as one refusal.
       if (now < this.#heldUntil) return;
       const hold = asked ?? Math.min(FIRST_HOLD * 2 ** this.#holds * (0.5 + this.#random()), LONGEST_HOLD);
       this.#holds += 1;
@@ -86,7 +84,7 @@ export class Pace implements Turns {
     });
   }
 
-  /** The bank has taken a call. */
+  /** The bank accepted a call. */
   async goOn(): Promise<void> {
     this.#alone(() => {
       this.#holds = 0;
@@ -94,7 +92,7 @@ export class Pace implements Turns {
     });
   }
 
-  /** No call begins before this time of the clock. */
+  /** No call starts before this time of the clock. */
   get #nextTurn(): number {
     return this.#read(NEXT_TURN);
   }
@@ -102,7 +100,7 @@ export class Pace implements Turns {
     this.#fields[NEXT_TURN] = time;
   }
 
-  /** Between the beginnings of two calls, in milliseconds. */
+  /** The time between the starts of two calls, in milliseconds. */
   get #gap(): number {
     return this.#read(GAP);
   }
@@ -124,7 +122,7 @@ export class Pace implements Turns {
     this.#fields[HELD_UNTIL] = time;
   }
 
-  /** How often all calls were held up since the bank last took one. */
+  /** How often all calls had to wait since the bank last accepted one. */
   get #holds(): number {
     return this.#read(HOLDS);
   }
@@ -136,7 +134,7 @@ export class Pace implements Turns {
     return this.#fields[field] ?? 0;
   }
 
-  /** Runs what reads and changes the state, one thread at a time. */
+  /** Runs `work` on the state, in one thread at a time. */
   #alone<T>(work: () => T): T {
     while (Atomics.compareExchange(this.#lock, 0, 0, 1) !== 0) Atomics.wait(this.#lock, 0, 1, 1);
     try {

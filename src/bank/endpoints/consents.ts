@@ -8,9 +8,9 @@ import { customerPath } from './customers.ts';
 import { pathSegment } from './path-segment.ts';
 
 /**
- * Asks for a consent (interface specification, "Consent").
+ * Requests a consent (interface specification, "Consent").
  *
- * @returns the resource that the customer authorises, and which categories the bank would grant
+ * @returns the resource that the customer authorises, and for each category whether the bank would grant it
  * @throws Psd2Error
  */
 export async function requestConsent(
@@ -44,7 +44,7 @@ export async function requestConsent(
   return { resourceId: envelope.resourceId, outcomes: data.categoriesOutcome };
 }
 
-/** Confirms a consent that the customer has authorised; the body is `{}`. @throws Psd2Error */
+/** Confirms a consent that the customer has authorised. The body is `{}`. @throws Psd2Error */
 export async function confirmConsent(
   bank: Bank,
   consent: { customerId: string; resourceId: string; transactionId: string; beforeSend: BeforeSend },

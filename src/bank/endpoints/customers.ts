@@ -22,18 +22,18 @@ export interface Balance {
   availableBalance: Money | null;
   accountAvailability: Money | null;
   accountAvailableCredit: Money | null;
-  /** ISO 8601: a time with zone, a day where the bank gave no hour, or null. */
+  /** ISO 8601: a time with zone, a day if the bank gave no hour, or null. */
   asOf: string | null;
 }
 
-/** A row of the transaction list. `index` restarts with every query: it is no id. */
+/** A row of the transaction list. `index` restarts with every query, so it is not an id. */
 export interface Transaction extends BookedRow {
   index: string;
   status: 'booked' | 'pending';
   feeCharge: boolean | null;
 }
 
-/** The id of the customer whose token it is (`customerid-info`). @throws Psd2Error */
+/** The id of the token's customer (`customerid-info`). @throws Psd2Error */
 export async function fetchCustomerId(
   bank: Bank,
   transactionId: string,
@@ -46,7 +46,7 @@ export async function fetchCustomerId(
   return data.customerid;
 }
 
-/** The currency of an account: the bank may say it of the account or of its balance. */
+/** The currency of an account. The bank may give it with the account or with the balance. */
 export function currencyOf({ currency }: Account, accountBalance: Money | null): string {
   return currency || accountBalance?.currency || 'EUR';
 }
@@ -90,12 +90,12 @@ export async function fetchBalance(
   };
 }
 
-/** Path of a customer's resources. */
+/** The path of a customer's resources. */
 export function customerPath(customerId: string): string {
   return `/private/customers/${pathSegment(customerId)}`;
 }
 
-/** Path of a product's resources. */
+/** The path of a product's resources. */
 export function productPath(customerId: string, productId: string): string {
   return `${customerPath(customerId)}/products/${pathSegment(productId)}`;
 }

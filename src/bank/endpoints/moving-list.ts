@@ -1,9 +1,9 @@
 import type { Transaction } from './customers.ts';
 
-/** So many rows are remembered to recognise the ones that come again. */
+/** The number of rows that are kept to recognise repeated ones. */
 export const REMEMBERED_ROWS = 1000;
 
-/** Whether the bank says the same of two rows; their places, which `index` counts, may differ. */
+/** Whether two rows have the same content. Their positions (`index`) may differ. */
 export function isSameRow(a: Transaction, b: Transaction): boolean {
   return (
     a.amount === b.amount &&
@@ -19,10 +19,10 @@ export function isSameRow(a: Transaction, b: Transaction): boolean {
   );
 }
 
-/** The last rows of what was read of a list. Constant memory. */
+/** The last rows that were read from a list, in constant memory. */
 export class RecentRows {
   #rows: Transaction[] = [];
-  /** Nothing was forgotten: these are all rows that were read. */
+  /** No row was dropped: these are all rows that were read. */
   #isWhole = true;
 
   add(rows: readonly Transaction[]): void {
@@ -31,10 +31,10 @@ export class RecentRows {
   }
 
   /**
-   * Whether a page begins as it does when `count` new rows have moved the list: with the last `count` rows that were
-   * read, or with the last of the new ones and all that were read.
+   * Whether a page begins as it would if `count` new rows had moved the list: with the last `count` rows that were read, or
+   * with some of the new rows and then all rows that were read.
    */
-  comeAgain(count: number, page: readonly Transaction[]): boolean {
+  repeats(count: number, page: readonly Transaction[]): boolean {
     const start = this.#rows.length - count;
     if (start < 0 && !this.#isWhole) return false;
     const most = Math.min(count, page.length);
@@ -46,23 +46,23 @@ export class RecentRows {
   }
 
   /**
-   * All numbers of new rows for which a page begins as it would if they had moved the list. It may not have moved: two
-   * rows can be alike.
+   * All numbers of new rows that would explain the beginning of a page. The list may not have moved at all, because two rows
+   * can be equal.
    */
   possibleMoves(page: readonly Transaction[]): number[] {
     if (page.length === 0 || this.#rows.length === 0) return [];
     const most = this.#rows.length + (this.#isWhole ? page.length - 1 : 0);
     const counts: number[] = [];
-    for (let count = 1; count <= most; count += 1) if (this.comeAgain(count, page)) counts.push(count);
+    for (let count = 1; count <= most; count += 1) if (this.repeats(count, page)) counts.push(count);
     return counts;
   }
 }
 
 /**
- * Whether a part of a list goes on with the rows that the list began with, once `count` new ones are in front of the part
- * (before its beginning, where it is negative).
+ * Whether a part of a list continues with the rows that the list began with, after `count` new rows. If `count` is
+ * negative, those rows begin before the part.
  */
-export function goesOnWith(
+export function continuesWith(
   part: readonly Transaction[],
   beginning: readonly Transaction[],
   count: number,
@@ -74,12 +74,12 @@ export function goesOnWith(
   });
 }
 
-/** How many new rows are in front of those that a list began with; undefined where these are not all there. */
+/** The number of new rows before those that a list began with. Undefined if the latter are not all there. */
 export function rowsInFront(
   list: readonly Transaction[],
   beginning: readonly Transaction[],
 ): number | undefined {
   for (let count = 0; count + beginning.length <= list.length; count += 1)
-    if (goesOnWith(list, beginning, count)) return count;
+    if (continuesWith(list, beginning, count)) return count;
   return undefined;
 }

@@ -11,7 +11,7 @@ export interface ClientCredentials {
   clientSecret: string;
 }
 
-/** Tokens as the bank gave them; lifetimes in seconds from now, null where the bank gave none. */
+/** Tokens from the bank. Lifetimes are in seconds from now, null if the bank gave none. */
 export interface GrantedTokens {
   accessToken: string;
   expiresIn: number;
@@ -23,8 +23,8 @@ export interface GrantedTokens {
 /**
  * Starts a login (interface specification, "OAuth", authorize).
  *
- * @returns the address on the bank's customer site that the customer's browser is to open
- * @throws Psd2Error when the bank answers with anything but a redirect
+ * @returns the address on the bank's customer site that the customer's browser must open
+ * @throws Psd2Error if the answer is not a redirect
  */
 export async function authorize(
   bank: Bank,
@@ -45,7 +45,7 @@ export async function authorize(
   );
 }
 
-/** The call that a login starts with (interface specification, "OAuth", authorize). */
+/** The first call of a login (interface specification, "OAuth", authorize). */
 export function authorizeCall(login: {
   clientId: string;
   redirectUri: string;
@@ -71,8 +71,8 @@ type Grant =
   | { grant_type: 'client_credentials' };
 
 /**
- * Gets tokens for one of the three grants (interface specification, "OAuth", token). Once sent, its answer is waited for,
- * whatever the operator interrupts: the bank gives tokens once for a code or a refresh token.
+ * Gets tokens for one of the three grants (interface specification, "OAuth", token). After sending the call, psd2 waits for
+ * the answer even after Ctrl-C, because a code or a refresh token works only once.
  *
  * @throws Psd2Error
  */

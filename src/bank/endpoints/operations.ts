@@ -13,7 +13,7 @@ import { pathSegment } from './path-segment.ts';
 /**
  * Starts SCA for a transaction resource (interface specification, "Consent" and "Generic operation flow").
  *
- * @param redirectUri where the customer's browser is to return to
+ * @param redirectUri the address that the customer's browser returns to
  * @returns the address on the bank's customer site
  * @throws Psd2Error; `bank_answer` for an approach other than `REDIRECT`
  */
@@ -35,7 +35,7 @@ export async function startSca(
     const what = data.chosenScaApproach === 'DECOUPLED' ? 'the approach DECOUPLED' : 'no scaRedirectURL';
     throw new Psd2Error(
       'bank_answer',
-      `The bank answered with ${what} for SCA, and psd2 works with REDIRECT only`,
+      `The bank answered with ${what} for SCA, but psd2 supports only REDIRECT`,
       {
         hint: 'Ask the bank to offer REDIRECT to this application.',
         transactionId: sca.transactionId,
@@ -45,13 +45,13 @@ export async function startSca(
   return data.scaRedirectURL;
 }
 
-/** How far an operation is: the bank's own words. */
+/** The status of an operation, in the bank's own values. */
 export interface OperationStatus {
   authorizationStatus: string;
   executionStatus: string | null;
 }
 
-/** Asks how far an operation is (interface specification, "Operation status response"). @throws Psd2Error */
+/** Asks for the status of an operation (interface specification, "Operation status response"). @throws Psd2Error */
 export async function fetchOperationStatus(
   bank: Bank,
   resourceId: string,
@@ -64,17 +64,17 @@ export async function fetchOperationStatus(
   return data;
 }
 
-/** An operation of a product, by its name (interface specification, "Generic operation flow"). */
+/** A product and the name of its operation (interface specification, "Generic operation flow"). */
 export interface OperationTarget extends OrderTarget {
   operation: string;
 }
 
-/** The path of an operation, under which its steps are. */
+/** The path of an operation. The paths of its steps begin with it. */
 export function operationPath({ customerId, from, operation }: OperationTarget): string {
   return `${productPath(customerId, from)}/${pathSegment(operation)}`;
 }
 
-/** General information for composing an operation, as the bank gives it. @throws Psd2Error */
+/** The bank's general information for an operation (prepare). @throws Psd2Error */
 export async function prepareOperation(
   bank: Bank,
   target: OperationTarget,
@@ -88,9 +88,9 @@ export async function prepareOperation(
 }
 
 /**
- * Has the bank check an operation; it makes the transaction resource. Nothing is executed.
+ * Asks the bank to verify an operation. The bank creates the resource but executes nothing.
  *
- * @param data what goes into the body's `data`: JSON text
+ * @param data the JSON text for the body's `data`
  * @throws Psd2Error
  */
 export async function verifyOperation(
@@ -117,7 +117,7 @@ export async function verifyOperation(
   return { resourceId: envelope.resourceId, ...verified, nextStep: nextStepOf(envelope) };
 }
 
-/** Gives the bank the data of a further step `verify<N>`, which its last answer named. @throws Psd2Error */
+/** Sends the data for a further step `verify<N>` that the bank's last answer named. @throws Psd2Error */
 export async function verifyFurther(
   bank: Bank,
   target: OperationTarget,
@@ -132,13 +132,13 @@ export async function verifyFurther(
   return { resourceId, ...verified, nextStep: nextStepOf(envelope) };
 }
 
-/** The last part of the next link's path: `execute`, or `verify<N>`. Without a link it is `execute`. */
+/** The last part of the next link's path: `execute` or `verify<N>`. Without a link, `execute`. */
 function nextStepOf({ next }: Envelope): string {
   const path = next?.href.trim().split(/[?#]/, 1)[0] ?? '';
   return path.split('/').findLast((part) => part !== '') ?? 'execute';
 }
 
-/** Executes an operation that the customer has authorised; the body is `{}`. @throws Psd2Error */
+/** Executes an operation that the customer has authorised. The body is `{}`. @throws Psd2Error */
 export async function executeOperation(
   bank: Bank,
   target: OperationTarget,
@@ -153,7 +153,7 @@ export async function executeOperation(
   return data;
 }
 
-/** The printable document of an operation that was executed. @returns its bytes. @throws Psd2Error */
+/** The printable document of an executed operation. @returns its bytes. @throws Psd2Error */
 export async function fetchReceipt(
   bank: Bank,
   { customerId, from }: OrderTarget,

@@ -2,19 +2,19 @@ import { createHash } from 'node:crypto';
 import { Psd2Error } from '../../errors.ts';
 import type { Bank } from '../call/bank.ts';
 import type { Transaction } from './customers.ts';
-import { goesOnWith, REMEMBERED_ROWS, RecentRows, rowsInFront } from './moving-list.ts';
+import { continuesWith, REMEMBERED_ROWS, RecentRows, rowsInFront } from './moving-list.ts';
 import { fetchPages, type ListPage, type TransactionPage, type TransactionQuery } from './transactions.ts';
 
-/** So often is a list read that changes while it is read. */
+/** The maximum number of readings of a list that changes while psd2 reads it. */
 export const MOST_READINGS = 3;
 const STATUSES = ['booked', 'pending'] as const;
 
 /**
- * All transactions of a query as they were at one moment. A list that changed while it was read is read again.
+ * Reads all transactions of a query as of one moment. If the list changes while psd2 reads it, psd2 reads it again.
  *
- * @param isEnough ends the reading early; called after each page with the rows so far
- * @returns in the bank's order
- * @throws Psd2Error `list_changed` when the list changes during each of three readings, and what {@link fetchPages} throws
+ * @param isEnough called after each page with the rows so far. True ends the reading early
+ * @returns the rows in the bank's order
+ * @throws Psd2Error `list_changed` if the list changes during each of three readings, and what {@link fetchPages} throws
  */
 export async function collectTransactions(
   bank: Bank,
@@ -29,7 +29,7 @@ export async function collectTransactions(
   throw keepsChanging(query);
 }
 
-/** A list changed during each of its readings. */
+/** The error for a list that changed during each of its readings. */
 export function keepsChanging({
   productId,
   transactionId,
@@ -44,14 +44,14 @@ export function keepsChanging({
 /**
  * Readings of one list, each from its start.
  *
- * A reading is in doubt when the bank's totals change on the way, when the rows are not as many as the total, or when a
- * page begins as the one before ended. Each of these can be the bank's own way: totals that count something else, two
- * transactions that are alike. What two readings see in the same way did not come from a change, and counts.
+ * A reading is in doubt if the bank's totals change between pages, if the number of rows differs from the total, or if a page
+ * begins as the previous one ended. Each of these can also be normal for a bank: its totals may count something else, or two
+ * transactions may be equal. If two readings see the same thing, a change was not the reason, and the reading is valid.
  */
 export class WholeReadings {
   readonly #bank: Bank;
   readonly #query: TransactionQuery;
-  /** What earlier readings had seen when they came into doubt. */
+  /** What earlier readings had seen when they became doubtful. */
   readonly #seen = new Set<string>();
 
   constructor(bank: Bank, query: TransactionQuery) {
@@ -60,8 +60,8 @@ export class WholeReadings {
   }
 
   /**
-   * @param isEnough ends the reading early; called after each page with the rows so far, and how many of them are new
-   * @returns undefined when the list changed, or may have: it is to be read again
+   * @param isEnough called after each page with the rows so far, and the number of rows on the page. True ends the reading early
+   * @returns undefined if the list changed or may have changed. It must then be read again
    */
   async next(
     isEnough: (rows: readonly Transaction[], pageRows: number) => boolean = () => false,
@@ -88,7 +88,7 @@ export class WholeReadings {
         isChanged = lists[status].take(part) || isChanged;
       }
       if (isChanged && doTotalsTell) {
-        // The rest would be read in vain.
+        // Reading the rest would be useless.
         if (!wasSeen()) return undefined;
         doTotalsTell = false;
       }
@@ -110,10 +110,10 @@ class CollectedList {
   #received = 0;
   #total: number | null = null;
   #wasEmpty = false;
-  /** Rows may have come twice, or the list had none and has some now. */
+  /** Rows may be repeated, or the list was empty and now has rows. */
   isInDoubt = false;
 
-  /** @returns whether the bank tells another total than before */
+  /** @returns whether the bank's total has changed */
   take({ rows, total }: ListPage): boolean {
     const isChanged = this.#total !== null && total !== null && total !== this.#total;
     this.isInDoubt ||= this.#recent.possibleMoves(rows).length > 0 || (this.#wasEmpty && rows.length > 0);
@@ -129,7 +129,7 @@ class CollectedList {
   }
 }
 
-/** Tells what one reading saw from what another did; `index` is left out. */
+/** A hash of what a reading saw, without `index`, to compare readings. */
 function fingerprint(rows: readonly Transaction[], totals: readonly (number | null)[]): string {
   const hash = createHash('sha256').update(JSON.stringify(totals));
   for (const { index: _place, ...row } of rows) hash.update(JSON.stringify(row));
@@ -137,21 +137,21 @@ function fingerprint(rows: readonly Transaction[], totals: readonly (number | nu
 }
 
 export interface StreamPorts {
-  /** Takes a sentence for the operator. */
+  /** Shows a sentence to the operator. */
   tell(text: string): void;
-  /** False when the bank's answers are themselves what is printed (`--raw`): no further call may be made. */
+  /** False if the bank's answers are printed directly (`--raw`). Additional calls are then not allowed. */
   mayAskAgain: boolean;
 }
 
 /**
- * The transactions of a query page by page as they come, in constant memory. Rows that come again, since others were
- * booked in front of them, are left out, and the operator is told how many were booked: what is given is the list as it
- * was when the reading began.
+ * Streams the transactions of a query page by page, in constant memory. The result is the list as it was at the start. If new
+ * rows are booked in the meantime, older rows repeat on the next page. psd2 drops the repeated rows and tells the operator how
+ * many rows were booked.
  *
- * When a page shows a sign of a change, the beginning of the list is read once more: only where it is what it was, with
- * new rows in front, is it certain which rows come again.
+ * If a page shows a sign of a change, psd2 reads the beginning of the list again. Only if the beginning is the same, with new
+ * rows before it, is it certain which rows repeat.
  *
- * @throws Psd2Error `list_changed` when the list changed in another way, and what {@link fetchPages} throws
+ * @throws Psd2Error `list_changed` if the list changed in another way, and what {@link fetchPages} throws
  */
 export async function* streamTransactions(
   bank: Bank,
@@ -183,12 +183,12 @@ export async function* streamTransactions(
     failed = true;
     throw error;
   } finally {
-    // Also where the operator wants no more rows.
+    // This also runs if the caller stops early.
     if (!failed) {
       const [booked, pending] = [lists.booked.inFront, lists.pending.inFront];
-      if (booked > 0) tell(`${count(booked, 'transaction')} booked while the list was read: not in it.`);
+      if (booked > 0) tell(`${count(booked, 'transaction')} booked while psd2 read the list: not included.`);
       if (pending > 0)
-        tell(`${count(pending, 'pending transaction')} came in while the list was read: not in it.`);
+        tell(`${count(pending, 'pending transaction')} added while psd2 read the list: not included.`);
       for (const status of STATUSES) {
         const odd = lists[status].oddity;
         if (odd) tell(odd);
@@ -201,16 +201,16 @@ function count(number: number, what: string): string {
   return `${number} ${what}${number === 1 ? '' : 's'}`;
 }
 
-/** A list as it is now, up to or near the rows that it began with. */
+/** The list as it is now, up to or near the rows that it began with. */
 interface Beginning {
-  /** Of the last page that was read alone, where totals tell: then pages of one moment need no others. */
+  /** If totals are reliable, only the rows of the last page. Otherwise all rows so far. */
   rows: Transaction[];
-  /** How many rows the pages before had. */
+  /** The number of rows on the pages before. */
   offset: number;
   total: number | null;
 }
 
-/** Reads a list from its start, until the rows that it began with are there, or can't be far. */
+/** Reads a list from its start until the rows that it began with have appeared, or should have. */
 async function readBeginning(bank: Bank, query: TransactionQuery, list: StreamedList): Promise<Beginning> {
   let beginning: Beginning = { rows: [], offset: 0, total: null };
   for await (const page of fetchPages(bank, query)) {
@@ -234,9 +234,9 @@ class StreamedList {
   #doTotalsTell = true;
   #received = 0;
   #repeated = 0;
-  /** How many rows came in front of the list since its first page. */
+  /** The number of rows added before the list since its first page. */
   inFront = 0;
-  /** What the operator has to know of the bank's totals. */
+  /** A message to the operator about the bank's totals. */
   oddity: string | undefined;
 
   constructor(query: TransactionQuery, status: Transaction['status']) {
@@ -244,15 +244,15 @@ class StreamedList {
     this.#status = status;
   }
 
-  /** Whether a page, that is still to be taken, shows a sign of a change. */
+  /** Whether a new page shows a sign of a change. */
   mayHaveMoved({ rows, total }: ListPage): boolean {
     if (!this.#first) return false;
     if (this.#doTotalsTell && this.#total !== null && total !== null && total !== this.#total) return true;
-    // Rows that are known to come again are no new sign.
+    // Repeated rows that are already known are not a new sign.
     return this.inFront === this.#repeated && this.#recent.possibleMoves(rows).length > 0;
   }
 
-  /** Whether the rows that the list began with stand in what was read, or should. */
+  /** Whether the rows that the list began with have appeared, or should have. */
   isReached({ rows, offset, total }: Beginning): boolean {
     const grown = this.#grownTo(total);
     if (grown !== null) return grown - offset < rows.length;
@@ -264,23 +264,23 @@ class StreamedList {
   }
 
   /**
-   * Concludes what came in front of the list from its beginning, read after a page that shows a sign of a change.
+   * Finds the number of rows added before the list from its beginning, which was read again after a sign of a change.
    *
    * @throws Psd2Error `list_changed`
    */
   compare(page: ListPage, now: Beginning): void {
     const first = this.#first?.rows ?? [];
     const grown = this.#grownTo(now.total);
-    const isPlain = grown !== null && grown >= 0 && goesOnWith(now.rows, first, grown - now.offset);
+    const isPlain = grown !== null && grown >= 0 && continuesWith(now.rows, first, grown - now.offset);
     const inFront = grown === null ? rowsInFront(now.rows, first) : isPlain ? grown : undefined;
     if (inFront === undefined) throw movedOtherwise(this.#query);
     let later = 0;
     if (grown !== null && page.total !== null && now.total !== null) {
-      // Booked after the page was given.
+      // Rows booked after the page was read.
       later = now.total - page.total;
       if (later < 0) throw movedOtherwise(this.#query);
     } else if (inFront !== this.inFront) {
-      // The page itself has to tell how many came before it: others may have come after.
+      // Only the page can show how many rows were added before it was read. Others may have been added later.
       const [move, ...others] = this.#recent.possibleMoves(page.rows);
       if (move !== inFront - this.#repeated || others.length > 0) throw movedOtherwise(this.#query);
     }
@@ -288,24 +288,24 @@ class StreamedList {
     this.inFront = inFront - later;
   }
 
-  /** @returns the rows that did not come before. @throws Psd2Error `list_changed` */
+  /** @returns the rows that are not repeated. @throws Psd2Error `list_changed` */
   take(page: ListPage): Transaction[] {
     const again = this.inFront - this.#repeated;
-    if (!this.#recent.comeAgain(again, page.rows)) throw movedOtherwise(this.#query);
+    if (!this.#recent.repeats(again, page.rows)) throw movedOtherwise(this.#query);
     const repeated = Math.min(again, page.rows.length);
     const fresh = page.rows.slice(repeated);
     this.#repeated += repeated;
     this.#remember(page, fresh);
-    if (!page.goesOn && this.#doTotalsTell && page.total !== null && page.total !== this.#received) {
-      this.oddity = `The bank told of ${count(page.total, `${this.#status} transaction`)} and gave ${this.#received}.`;
+    if (!page.hasMore && this.#doTotalsTell && page.total !== null && page.total !== this.#received) {
+      this.oddity = `The bank announced ${count(page.total, `${this.#status} transaction`)} but sent ${this.#received}.`;
     }
     return fresh;
   }
 
-  /** As {@link take}, where nothing can be left out. */
+  /** As {@link take}, but keeps all rows. */
   takeAsItIs(page: ListPage): Transaction[] {
     if (this.#total !== null && page.total !== null && page.total !== this.#total) {
-      this.oddity = `The list changed while it was read: the bank told of ${count(this.#total, 'transaction')}, then of ${page.total}. Rows may be there twice or be missing; run the command again.`;
+      this.oddity = `The list changed while psd2 read it: the bank announced ${count(this.#total, 'transaction')}, then ${page.total}. Rows may be repeated or missing. Run the command again.`;
     }
     this.#remember(page, page.rows);
     return page.rows;
@@ -314,15 +314,15 @@ class StreamedList {
   #remember(page: ListPage, fresh: Transaction[]): void {
     if (!this.#first) {
       this.#first = page;
-      // A total that leaves nothing for the pages to come is none of the range.
-      this.#doTotalsTell = !page.goesOn || page.total === null || page.total > page.rows.length;
+      // If the first page already has as many rows as the total but more pages follow, the total counts something else.
+      this.#doTotalsTell = !page.hasMore || page.total === null || page.total > page.rows.length;
     }
     this.#total = page.total ?? this.#total;
     this.#received += page.rows.length;
     this.#recent.add(fresh);
   }
 
-  /** By how many rows the list has grown since its first page, as far as totals tell. */
+  /** How many rows were added to the list since its first page, or null if totals are not reliable. */
   #grownTo(total: number | null): number | null {
     const before = this.#first?.total ?? null;
     return before === null || total === null || !this.#doTotalsTell ? null : total - before;
@@ -332,7 +332,7 @@ class StreamedList {
 function movedOtherwise({ productId, transactionId }: TransactionQuery): Psd2Error {
   return new Psd2Error(
     'list_changed',
-    `The transactions of ${productId} changed while they were read; rows may be missing`,
-    { hint: 'Discard what was printed, and run the command again.', transactionId },
+    `The transactions of ${productId} changed while psd2 read them. Rows may be missing`,
+    { hint: 'Discard the output and run the command again.', transactionId },
   );
 }

@@ -11,36 +11,35 @@ export interface TransactionQuery {
   productId: string;
   from: IsoDate | undefined;
   to: IsoDate | undefined;
-  /** Which list; undefined means both. */
+  /** The list to read. Undefined means both. */
   status: Transaction['status'] | undefined;
   transactionId: string;
 }
 
-/** What one answer gives of a list. */
+/** The part of a list in one answer. */
 export interface ListPage {
   /** In the bank's order. */
   rows: Transaction[];
-  /** How many rows the list has on all pages, as this answer says; null where it does not tell. */
+  /** The total number of rows on all pages, according to this answer. Null if the answer does not say. */
   total: number | null;
-  /** The list goes on on a further page. */
-  goesOn: boolean;
+  /** The list continues on another page. */
+  hasMore: boolean;
 }
 
-/** A page of each list that is read; a list that has ended, or is not wanted, is left out. */
+/** A page of each list. A list that has ended or is not requested is missing. */
 export interface TransactionPage {
   booked?: ListPage;
   pending?: ListPage;
 }
 
 /**
- * The transactions of one product, page by page, in the bank's order, as the bank gives them: what is booked between two
- * pages moves the rows (`transaction-reading.ts` sees to that).
+ * Reads the transactions of one product page by page, in the bank's order. Transactions that are booked between two pages
+ * move the rows. `transaction-reading.ts` handles that.
  *
- * The bank pages two lists with a cursor each. A cursor that is left out means "from the start", so a list
- * that has ended is sent again while the other one goes on: its rows are dropped then. Some answers name the
- * next page by `_links.next` instead.
+ * The bank has two lists, each with a cursor. A missing cursor means "from the start", so the bank sends a finished list
+ * again while the other list continues. psd2 drops those rows. Some answers name the next page by `_links.next` instead.
  *
- * @throws Psd2Error `bank_answer` when a cursor does not advance, or there is nothing on the way but empty pages
+ * @throws Psd2Error `bank_answer` if a cursor does not advance, or there are too many empty pages
  */
 export async function* fetchPages(bank: Bank, query: TransactionQuery): AsyncGenerator<TransactionPage> {
   const base = `${productPath(query.customerId, query.productId)}/transactions/retrieve`;
@@ -69,14 +68,14 @@ export async function* fetchPages(bank: Bank, query: TransactionQuery): AsyncGen
         booked: {
           rows: (transactionsAccounting ?? []).map((row) => toTransaction(row, 'booked')),
           total: data.numberTransactionsAccounting || null,
-          goesOn: isLinked || data.nextAccounting !== null,
+          hasMore: isLinked || data.nextAccounting !== null,
         },
       }),
       ...(pending.open && {
         pending: {
           rows: (transactionsNotAccounting ?? []).map((row) => toTransaction(row, 'pending')),
           total: data.numberTransactionsNotAccounting || null,
-          goesOn: isLinked || data.nextNotAccounting !== null,
+          hasMore: isLinked || data.nextNotAccounting !== null,
         },
       }),
     };
@@ -100,10 +99,10 @@ export async function* fetchPages(bank: Bank, query: TransactionQuery): AsyncGen
 }
 
 /**
- * The bank's own document of the transactions of a range.
+ * The bank's own document of the transactions in a range.
  *
  * @returns its bytes
- * @throws Psd2Error `bank_answer` when the bank answers with something else
+ * @throws Psd2Error `bank_answer` if the answer is not a document
  */
 export async function fetchTransactionsDocument(
   bank: Bank,
@@ -117,26 +116,26 @@ export async function fetchTransactionsDocument(
   return readDocument(await bank.exchange({ method: 'GET', path, transactionId: query.transactionId }));
 }
 
-/** A list may be left out, where there is nothing in it. @throws Psd2Error `bank_answer` */
+/** Requires a list that the bank says has rows. An empty list may be missing. @throws Psd2Error `bank_answer` */
 function requireList(list: unknown, name: string, { productId, transactionId }: TransactionQuery): void {
   if (list) return;
   throw new Psd2Error(
     'bank_answer',
-    `The bank's answer to the transactions of ${productId} counts rows of data.${name}, and has none`,
+    `The bank's answer to the transactions of ${productId} counts rows of data.${name} but has none`,
     { transactionId },
   );
 }
 
-/** One after the other; more are taken for a list that never ends. */
+/** The maximum number of consecutive empty pages. With more, psd2 assumes a list that never ends. */
 const MOST_EMPTY_PAGES = 100;
 
-/** Where one of the two lists stands. */
+/** The cursor of one of the two lists. */
 class ListCursor {
   readonly open: boolean;
   readonly #name: string;
   readonly #position: number;
 
-  /** @param position where the next page begins; a list that was not asked for yet begins at 1 */
+  /** @param position the position of the next page. A list starts at 1 */
   constructor(name: string, open: boolean, position = 1) {
     this.#name = name;
     this.open = open;
@@ -170,10 +169,10 @@ function withQuery(path: string, query: URLSearchParams): string {
 }
 
 /**
- * The path that a link of an answer means, resolved against the path that was called. The host that the
- * link may name is dropped: links never choose where a token goes.
+ * Resolves a link of an answer against the called path. The link's host is ignored, because links must never choose where a
+ * token goes.
  *
- * @throws Psd2Error `bank_answer` when it is no address
+ * @throws Psd2Error `bank_answer` if the link is not a valid address
  */
 function linkedPath(
   calledPath: string,
@@ -183,13 +182,13 @@ function linkedPath(
   const called = new URL(calledPath, 'https://bank.invalid').href;
   const linked = URL.canParse(href, called) ? new URL(href, called) : null;
   if (linked?.pathname.startsWith('/')) {
-    // The path prefix of the base URL, which is put in front of every path, may stand in it already.
+    // Remove the path prefix of the base URL, because psd2 adds it to every path.
     const path = linked.pathname.slice(Math.max(0, linked.pathname.indexOf('/private/')));
     return `${path}${linked.search}`;
   }
   throw new Psd2Error(
     'bank_answer',
-    `The bank names the next page of the transactions of ${productId} by a link that is no address`,
+    `The bank's link to the next page of the transactions of ${productId} is not a valid address`,
     { transactionId },
   );
 }

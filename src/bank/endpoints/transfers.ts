@@ -8,13 +8,13 @@ import type { BeforeSend } from '../call/exchange.ts';
 import { type OperationTarget, operationPath, verifyOperation } from './operations.ts';
 import { pathSegment } from './path-segment.ts';
 
-/** The name of the operation. */
+/** The operation's name in the bank's interface. */
 export const TRANSFER = 'moneyTransfer';
 
 /** The dates, currencies and countries that the bank allows for transfers. */
 export type TransferTerms = z.infer<typeof prepareAnswer>;
 
-/** General information for composing a transfer (interface specification, "Bank transfer", prepare). @throws Psd2Error */
+/** The bank's general information for transfers (interface specification, "Bank transfer", prepare). @throws Psd2Error */
 export async function prepareTransfer(
   bank: Bank,
   target: OrderTarget,
@@ -27,7 +27,7 @@ export async function prepareTransfer(
   return data;
 }
 
-/** Has the bank check an order; it makes the transaction resource. No money moves. @throws Psd2Error */
+/** Asks the bank to verify an order. The bank creates the resource. No money moves. @throws Psd2Error */
 export async function verifyTransfer(
   bank: Bank,
   order: TransferOrder,
@@ -46,7 +46,7 @@ export async function verifyTransfer(
   return verifyOperation(bank, targetOf(order), { data: JSON.stringify(data), transactionId, beforeSend });
 }
 
-/** Asks how far an instant transfer is, after its execution. @throws Psd2Error */
+/** Asks for the execution status of an executed instant transfer. @throws Psd2Error */
 export async function fetchExecutionStatus(
   bank: Bank,
   order: OrderTarget,

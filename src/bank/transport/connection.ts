@@ -18,19 +18,19 @@ export interface WireRequest {
   body: Buffer | undefined;
 }
 
-/** An answer as it came over the wire. Header names in lower case; a repeated header is joined with `, `. */
+/** An answer as received. Header names are in lower case. Repeated headers are joined with `, `. */
 export interface WireAnswer {
   status: number;
   headers: Record<string, string>;
   body: Buffer;
 }
 
-/** The call failed without a complete answer. */
+/** A call failed without a complete answer. */
 export class CallFailed extends Error {
   override readonly name = 'CallFailed';
-  /** Not a byte of the request left, so the bank can't have acted on it. */
+  /** No byte of the request left, so the bank cannot have acted on it. */
   readonly neverSent: boolean;
-  /** A second try may go better; a wrong certificate stays wrong. */
+  /** A second try may succeed. A wrong certificate, for example, stays wrong. */
   readonly passing: boolean;
 
   constructor(message: string, how: { neverSent: boolean; passing: boolean; cause: unknown }) {
@@ -40,46 +40,44 @@ export class CallFailed extends Error {
   }
 }
 
-/** What goes along with a request. */
+/** Callbacks while a request is sent. */
 export interface Sending {
   /**
-   * Called when the connection stands, right before the first byte of the request is written, and waited for; where the
-   * connection is lost meanwhile, once more on the next one. What it throws keeps the request from leaving, and is thrown
-   * as it is.
+   * Called after the connection is open, just before the first byte of the request is written. The request waits for it. If
+   * the connection is lost in the meantime, it is called again on the next one. If it throws, the request does not leave, and
+   * `send` throws the same error.
    */
   beforeFirstByte?: (() => Promise<void>) | undefined;
-  /** Called in the same tick, right before the first byte is written. */
+  /** Called just before the first byte is written, in the same tick. */
   sent?: (() => void) | undefined;
 }
 
-/** One bank's address behind mutual TLS. */
+/** A connection to a bank over mutual TLS. */
 export interface BankConnection {
   /**
-   * Sends one request and takes its whole answer. Redirects are not followed.
+   * Sends one request and reads the whole answer. Does not follow redirects.
    *
-   * @param timeoutMs limit for the whole call
-   * @param watch what goes along with it
-   * @throws CallFailed when there is no complete answer, also when the signal aborts
-   * @throws Psd2Error `bank_answer` when the answer is larger than any the interface has, or encoded; `usage` when the
-   *   request can't be written as HTTP
+   * @param timeoutMs the limit for the whole call
+   * @throws CallFailed if there is no complete answer, also if the signal aborts
+   * @throws Psd2Error `bank_answer` if the answer is too large or encoded. `usage` if the request cannot be written as HTTP
    */
   send(request: WireRequest, timeoutMs: number, signal: AbortSignal, watch?: Sending): Promise<WireAnswer>;
   close(): Promise<void>;
 }
 
 /**
- * Opens connections to a bank as they are needed (interface specification, "Authentication" 1).
+ * Opens connections to a bank on demand (interface specification, "Authentication" 1).
  *
  * @param origin scheme, host and port of the bank
  * @param qwac the certificate for mutual TLS
- * @param ca PEM certificates that the bank's must chain to; undefined means the system's
- * @throws Psd2Error `certificate` when `ca` holds no PEM certificate; `config` when the process has too little room
+ * @param ca PEM certificates of the authorities to trust. Undefined means the system's
+ * @throws Psd2Error `certificate` if `ca` has no PEM certificate. `config` if the process has too little memory
  */
 export function connectToBank(origin: URL, qwac: KeyPair, ca: string | undefined): BankConnection {
   checkAddressSpace();
   return new Connection(origin, {
     secureContext: secureContext(qwac, ca),
-    // Said here, so that neither NODE_TLS_REJECT_UNAUTHORIZED nor NODE_OPTIONS can say otherwise.
+    // Set explicitly, so that NODE_TLS_REJECT_UNAUTHORIZED and NODE_OPTIONS cannot override it.
     rejectUnauthorized: true,
   });
 }
@@ -89,7 +87,7 @@ class Connection implements BankConnection {
   readonly #rules: TlsRules;
   #route: Promise<Route> | undefined;
   readonly #lines = new Set<Line>();
-  /** The last one first: it has waited for the shortest time, and the bank has hardly closed it. */
+  /** A stack. The last connection was used most recently, so the bank has probably not closed it. */
   readonly #idle: Line[] = [];
 
   constructor(origin: URL, rules: TlsRules) {
@@ -113,7 +111,7 @@ class Connection implements BankConnection {
       this.#idle.push(line);
       return answer;
     } catch (error) {
-      // Nothing that a failed call has left behind on its connection comes to another call.
+      // Discard the connection of a failed call, so that leftovers cannot reach another call.
       this.#lines.delete(line);
       void line.destroy();
       throw attempt.explain(error, this.#origin, proxy);
@@ -125,7 +123,7 @@ class Connection implements BankConnection {
   }
 }
 
-/** One request on its way: how far it came, and what ends it. */
+/** One request in progress: whether it was sent, and why it ended. */
 class Attempt {
   readonly #request: WireRequest;
   readonly #timeoutMs: number;
@@ -144,18 +142,18 @@ class Attempt {
     this.#watch = watch;
   }
 
-  /** Takes it over a connection, until its whole answer is there, its time is up or the operator ends it. */
+  /** Sends the request over a connection. Ends with the whole answer, at the time limit, or if the operator interrupts. */
   async over(line: Line): Promise<WireAnswer> {
     let giveUp = () => {};
     const ended = new Promise<never>((_, reject) => {
       giveUp = () => reject(new Error('the call was given up'));
     });
-    // AbortSignal.any and AbortSignal.timeout cost as much as all else here together.
+    // AbortSignal.any and AbortSignal.timeout would cost as much as everything else here.
     const timer = setTimeout(() => {
       this.#timedOut = true;
       giveUp();
     }, this.#timeoutMs);
-    // As many calls are under way at once as the operator wants.
+    // The operator decides how many calls run at the same time.
     setMaxListeners(0, this.#signal);
     this.#signal.addEventListener('abort', giveUp);
     try {
@@ -183,7 +181,7 @@ class Attempt {
     this.#watch.sent?.();
   }
 
-  /** What the caller is told of a failure, as {@link BankConnection.send} says. */
+  /** The error for the caller, as described at {@link BankConnection.send}. */
   explain(error: unknown, origin: URL, proxy: URL | undefined): unknown {
     if (this.#refusal) return this.#refusal.error;
     const neverSent = !this.#sent;
@@ -199,13 +197,13 @@ class Attempt {
     }
     const cause = error instanceof NotConnected ? error.cause : error;
     const unwritable = whyUnwritable(cause);
-    if (unwritable) return new Psd2Error('usage', `The request can't be written as HTTP: ${unwritable}`);
+    if (unwritable) return new Psd2Error('usage', `The request cannot be written as HTTP: ${unwritable}`);
     const { message, passing } = explainFailure(cause, origin, proxy, neverSent);
     return new CallFailed(message, { neverSent, passing, cause });
   }
 }
 
-/** Who we are, and whom we trust. TLS 1.2 is said here, so that NODE_OPTIONS can't say otherwise. */
+/** Our certificate and the trusted authorities. Sets TLS 1.2 explicitly, so that NODE_OPTIONS cannot override it. */
 function secureContext({ certificatePem, key }: KeyPair, ca: string | undefined): SecureContext {
   const ours = {
     cert: certificatePem,
@@ -214,18 +212,18 @@ function secureContext({ certificatePem, key }: KeyPair, ca: string | undefined)
   } as const;
   if (ca === undefined) return createSecureContext(ours);
   try {
-    // Node would take what holds no certificate for trust in nobody, and an empty text for trust in the system's.
+    // Without this check, Node would trust no authority if `ca` has no certificate, and the system's if `ca` is empty.
     new X509Certificate(ca);
     return createSecureContext({ ...ours, ca });
   } catch (cause) {
     throw new Psd2Error('certificate', 'The CA bundle is not a list of PEM certificates', {
-      hint: 'Check PSD2_CA, or the profile: each begins with -----BEGIN CERTIFICATE-----.',
+      hint: 'Check PSD2_CA or the profile. Each certificate begins with -----BEGIN CERTIFICATE-----.',
       cause,
     });
   }
 }
 
-/** How the bank is reached: directly, or through the proxy that the environment names for it. */
+/** The way to the bank: direct, or through the proxy that the environment names. */
 interface Route {
   open: OpenSocket;
   proxy: URL | undefined;
@@ -239,8 +237,8 @@ async function routeTo(origin: URL, rules: TlsRules): Promise<Route> {
 }
 
 /**
- * The proxy that the environment names for a bank; undefined when it is reached directly. It may hold a user and a
- * password: show its `host`.
+ * The proxy that the environment names for a bank. Undefined for a direct connection. Show only its `host`, because the URL
+ * may contain a user and a password.
  *
  * @throws Psd2Error `config`
  */
@@ -252,13 +250,13 @@ export async function proxyFor(origin: URL): Promise<URL | undefined> {
   if (address === '') return undefined;
   if (!URL.canParse(address) || !/^https?:$/.test(new URL(address).protocol)) {
     throw new Psd2Error('config', 'The proxy that the environment names is not an http or https URL', {
-      hint: 'Check HTTPS_PROXY; NO_PROXY names the hosts that need none.',
+      hint: 'Check HTTPS_PROXY. NO_PROXY names the hosts that need no proxy.',
     });
   }
   return new URL(address);
 }
 
-/** A request's path without its query, which may hold what is nobody's business. */
+/** A request's path without its query. The query may contain confidential data. */
 export function pathOf(request: Pick<WireRequest, 'target'>): string {
   return request.target.split('?', 1)[0] ?? '';
 }

@@ -1,9 +1,9 @@
 import { ProxyRefused } from './proxy-refused.ts';
 
-/** Why a call got no complete answer, in words that go on after "The bank could not be reached: ". */
+/** Why a call got no complete answer. The message continues "The bank could not be reached: ". */
 interface Failure {
   message: string;
-  /** A second try may go better. */
+  /** A second try may succeed. */
   passing: boolean;
 }
 
@@ -11,12 +11,12 @@ const passing = (message: string): Failure => ({ message, passing: true });
 const lasting = (message: string): Failure => ({ message, passing: false });
 
 /**
- * Says in words why a call got no complete answer, in the order in which it is made: the way there, the bank's certificate,
- * the TLS handshake, the answer.
+ * Explains why a call got no complete answer. Checks the phases of a call in order: connection, the bank's certificate, TLS
+ * handshake, answer.
  *
- * @param error what Node's connection failed with
- * @param proxy the one on the way, if any: it is what is reached first
- * @param neverSent not a byte of the request has left
+ * @param error the error of Node's connection
+ * @param proxy the proxy, if there is one. The connection goes to it first
+ * @param neverSent no byte of the request has left
  */
 export function explainFailure(
   error: unknown,
@@ -27,7 +27,7 @@ export function explainFailure(
   if (error instanceof ProxyRefused) {
     return lasting(`the proxy ${proxy?.host} refused the connection (HTTP ${error.statusCode})`);
   }
-  // OpenSSL 3.5, of Node 26, says "ssl/tls alert" where older ones say "sslv3 alert".
+  // OpenSSL 3.5 (Node 26) says "ssl/tls alert", older versions say "sslv3 alert".
   const code = codeOf(error).replace('ERR_SSL_SSL/TLS_ALERT_', 'ERR_SSL_SSLV3_ALERT_');
   return (
     whyNotReached(code, origin, proxy) ??
@@ -69,7 +69,7 @@ function whyNotTrusted(code: string, origin: URL): Failure | undefined {
     case 'UNABLE_TO_VERIFY_LEAF_SIGNATURE':
     case 'CERT_SIGNATURE_FAILURE':
       return lasting(
-        'its certificate does not chain to a trusted authority (the CA bundle, PSD2_CA, says which are)',
+        'its certificate does not chain to a trusted authority (set the CA bundle with PSD2_CA)',
       );
   }
   if (/^(CERT_|INVALID_|PATH_LENGTH_|HOSTNAME_|UNABLE_TO_|ERROR_IN_)/.test(code))
@@ -85,27 +85,31 @@ function whyNoHandshake(code: string, origin: URL): Failure | undefined {
       return lasting(`what listens at ${origin.host} does not speak TLS`);
     case 'ERR_SSL_UNSUPPORTED_PROTOCOL':
     case 'ERR_SSL_TLSV1_ALERT_PROTOCOL_VERSION':
-      return lasting('it speaks only versions of TLS that are not safe; psd2 needs TLS 1.2 or newer');
+      return lasting('it supports only unsafe versions of TLS, but psd2 needs TLS 1.2 or newer');
     case 'ERR_SSL_SSLV3_ALERT_HANDSHAKE_FAILURE':
     case 'ERR_SSL_TLSV1_ALERT_INSUFFICIENT_SECURITY':
-      return lasting(`it broke off the TLS handshake: it found no common cipher, or took no QWAC (${code})`);
+      return lasting(
+        `it ended the TLS handshake: there is no common cipher, or it did not accept the QWAC (${code})`,
+      );
   }
   if (/ALERT/i.test(code)) return lasting(`it refused the TLS handshake with our QWAC (${code})`);
   if (code.startsWith('ERR_SSL') || code === 'EPROTO') return lasting(`the TLS handshake failed (${code})`);
   return undefined;
 }
 
-/** What undici says of an answer. */
+/** Explains undici's error about an answer. */
 function whyNoHttp(code: string, error: unknown): Failure | undefined {
   if (code === 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH')
-    return lasting('its answer is not valid HTTP (it has another length than it says)');
+    return lasting('its answer is not valid HTTP (its length differs from its Content-Length)');
   if (code === 'UND_ERR_HEADERS_OVERFLOW') return lasting('its answer has more than 16 KiB of headers');
   if (!(error instanceof Error)) return undefined;
-  // undici takes no other interim answer than those that need no word (RFC 9110, section 15.2).
+  // undici does not accept an interim answer of 100 (RFC 9110, section 15.2).
   if (code === 'UND_ERR_SOCKET' && error.message === 'bad response')
     return lasting('its answer begins with 100 Continue, which psd2 did not ask for');
   if (error.message.startsWith('WebAssembly.'))
-    return lasting('WebAssembly does not start here (ulimit -v?); NODE_OPTIONS=--disable-wasm-trap-handler');
+    return lasting(
+      'WebAssembly does not start (check ulimit -v, or set NODE_OPTIONS=--disable-wasm-trap-handler)',
+    );
   if (error.name === 'HTTPParserError') {
     const reason = /\((.*)\)$/.exec(error.message)?.[1];
     return lasting(`its answer is not valid HTTP${reason ? ` (${reason})` : ''}`);
@@ -113,13 +117,13 @@ function whyNoHttp(code: string, error: unknown): Failure | undefined {
   return undefined;
 }
 
-/** What is wrong with a request that undici did not write; undefined for any other failure. */
+/** Why undici refused to write a request. Undefined for any other failure. */
 export function whyUnwritable(error: unknown): string | undefined {
   const isSo = ['UND_ERR_INVALID_ARG', 'UND_ERR_NOT_SUPPORTED'].includes(codeOf(error));
   return isSo && error instanceof Error ? error.message : undefined;
 }
 
-/** The code of an error. Where OpenSSL's is in the message only, it is made as Node makes those that it gives. */
+/** The code of an error. If OpenSSL's code is only in the message, builds the code as Node would. */
 function codeOf(error: unknown): string {
   if (!(error instanceof Error) || !('code' in error) || typeof error.code !== 'string') return '';
   if (error.code !== 'EPROTO') return error.code;

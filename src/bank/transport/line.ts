@@ -5,27 +5,27 @@ import type { WireAnswer, WireRequest } from './connection.ts';
 import { UnusableAnswer } from './unusable-answer.ts';
 
 /**
- * Opens a socket on which a request can be sent at once, and tells of it once.
+ * Opens a socket that is ready for a request. Calls `opened` or `failed` once.
  *
- * @returns what gives the attempt up: then nothing is told any more
+ * @returns a function that cancels the attempt. After that, neither is called
  */
 export type OpenSocket = (opened: (socket: Socket) => void, failed: (error: unknown) => void) => () => void;
 
 const LARGEST_ANSWER = 32 * 1024 * 1024;
 const LARGEST_HEAD = 16 * 1024;
-/** A header takes at least four bytes, one of which counts: a head of this size is too large, whatever is in it. */
+/** undici counts at least one of every four bytes of the head, so a head of this size is always too large. */
 const LONGEST_HEAD = 4 * LARGEST_HEAD;
-/** How long a connection waits for the next call where the bank does not say. */
+/** How long an idle connection stays open if the bank does not say. */
 const IDLE_MS = 60_000;
 
-/** One connection to a server, for one call at a time. It is opened when a call needs it, and again after it was lost. */
+/** One connection to a server, for one call at a time. Opens on demand, and again after it was lost. */
 export class Line {
   readonly #client: Client;
   #giveUp = () => {};
   #socket: Socket | undefined;
   #serverHungUp = false;
   #failure: Error | undefined;
-  /** What a call waits for when the connection stands. */
+  /** The function that a call waits for after the connection is open. */
   #gate: (() => Promise<void>) | undefined;
 
   constructor(origin: URL, open: OpenSocket) {
@@ -51,9 +51,9 @@ export class Line {
         );
       },
       pipelining: 1,
-      // Said here, so that NODE_OPTIONS can't say otherwise.
+      // Set explicitly, so that NODE_OPTIONS cannot override it.
       maxHeaderSize: LARGEST_HEAD,
-      // The limit of the whole call is the caller's.
+      // The caller limits the time of the whole call.
       headersTimeout: 0,
       bodyTimeout: 0,
       keepAliveTimeout: IDLE_MS,
@@ -61,12 +61,12 @@ export class Line {
   }
 
   /**
-   * Sends a request, once, and takes its whole answer.
+   * Sends a request once and reads the whole answer.
    *
-   * @param gate waited for when the connection stands, right before anything is written; when it rejects, nothing is. Where
-   *   a connection from before is found to be lost then, once more on the next one
-   * @param begin called in the tick in which the first byte is written, right before it; when it throws, nothing is written
-   * @throws UnusableAnswer; what `begin` throws; else what the connection or undici fails with
+   * @param gate called after the connection is open, before anything is written. If it rejects, nothing is written. If a
+   *   reused connection turns out to be lost, it is called again on the next one
+   * @param begin called just before the first byte is written, in the same tick. If it throws, nothing is written
+   * @throws UnusableAnswer, what `begin` throws, or the error of the connection or undici
    */
   async call(
     request: WireRequest,
@@ -80,7 +80,7 @@ export class Line {
         await gate();
         isOpen = true;
       });
-    // A connection that stands already is not opened again.
+    // An open connection is reused, so `connect` does not call the gate.
     if (this.#socket) await this.#gate?.();
     return this.#send(request, () => {
       if (!isOpen) throw new Error('A request waits until it may leave');
@@ -112,7 +112,7 @@ export class Line {
             answered = joinHeaders(received);
             const coding = answered['content-encoding']?.trim().toLowerCase();
             if (coding && coding !== 'identity')
-              throw new UnusableAnswer(`is encoded as ${coding}, which psd2 did not ask for`);
+              throw new UnusableAnswer(`has the encoding ${coding}, which psd2 did not ask for`);
             if (Number(answered['content-length']) > LARGEST_ANSWER) throw tooLarge();
           },
           onResponseData: (_, chunk) => {
@@ -121,7 +121,7 @@ export class Line {
             chunks.push(chunk);
           },
           onResponseEnd: () => {
-            // An answer that ends with the connection is whole only where that was not lost.
+            // An answer that ends with the connection is complete only if the connection was not lost.
             if (this.#failure) reject(this.#failure);
             else resolve({ status, headers: answered, body: Buffer.concat(chunks) });
           },
@@ -137,8 +137,8 @@ export class Line {
   /**
    * Asks a proxy for a tunnel (CONNECT; RFC 9110, section 9.3.6).
    *
-   * @param target host and port at its other end
-   * @returns the status of the answer, and the tunnel where that is 200
+   * @param target host and port of the other end
+   * @returns the status of the answer, and the tunnel. The tunnel is usable only if the status is 200
    */
   connect(target: string, headers: Record<string, string>): Promise<{ status: number; tunnel: Socket }> {
     return new Promise((resolve, reject) => {
@@ -166,7 +166,7 @@ export class Line {
     });
   }
 
-  /** Ends the connection, or the attempt to make it, and the call that is under way. */
+  /** Ends the connection or the attempt to open it, and the running call. */
   async destroy(): Promise<void> {
     this.#giveUp();
     await this.#client.destroy();
@@ -174,33 +174,33 @@ export class Line {
 
   #take(socket: Socket): void {
     this.#socket = socket;
-    // Before undici hears of it, which takes what came until then for an answer that ends with the connection.
+    // Must run before undici's own listener, which would treat the received part as an answer that ends with the connection.
     socket.once('error', (error) => (this.#failure = error));
     socket.once('end', () => (this.#serverHungUp = true));
     compileParserOnce();
   }
 }
 
-/** No socket could be opened; `cause` is why. undici would look at its code, and try some again and again. */
+/** No socket could be opened. `cause` is the reason. It is wrapped because undici would retry some error codes forever. */
 export class NotConnected extends Error {
   constructor(cause: unknown) {
     super('no connection', { cause });
   }
 }
 
-/** The server closed the connection before its answer was whole. */
+/** The server closed the connection before its answer was complete. */
 class HungUp extends Error {
   constructor(cause: unknown) {
     super('the connection was closed', { cause });
   }
 }
 
-/** The head of an answer grew too large; undici does not count its first line. */
+/** The head of an answer is too large. undici does not count its first line. */
 class HeadTooLarge extends Error {
   readonly code = 'UND_ERR_HEADERS_OVERFLOW';
 }
 
-/** Bounds the head of an answer, from the request to the end of the head. */
+/** Limits the size of an answer's head. */
 class Head {
   readonly #socket: Socket;
   #from = 0;
@@ -212,7 +212,7 @@ class Head {
 
   begins(): void {
     this.#from = this.#socket.bytesRead;
-    // undici's own listener is there already: it has taken what came before this one is called.
+    // undici's own listener runs first, so it has read the data before this one is called.
     this.#socket.on('readable', this.#look);
   }
 
@@ -229,7 +229,7 @@ function tooLarge(): UnusableAnswer {
   return new UnusableAnswer('is larger than 32 MiB');
 }
 
-/** Of these the first counts, as it does for Node. */
+/** If one of these headers is repeated, the first one counts, as in Node. */
 const SINGLE = new Set(['content-type', 'location', 'retry-after']);
 
 function joinHeaders(received: Record<string, string | string[] | undefined>): WireAnswer['headers'] {
@@ -242,7 +242,7 @@ function joinHeaders(received: Record<string, string | string[] | undefined>): W
   );
 }
 
-/** undici leaves them, though they are no part of a value (RFC 9110, section 5.5). */
+/** Removes trailing whitespace. It is not part of a value (RFC 9110, section 5.5), but undici keeps it. */
 function withoutBlanksAfter(value: string): string {
   let end = value.length;
   while (end > 0 && ' \t'.includes(value.charAt(end - 1))) end -= 1;

@@ -5,7 +5,7 @@ import type { OpenSocket } from './line.ts';
 /** Certificates and rules of a TLS connection. */
 export type TlsRules = Pick<ConnectionOptions, 'secureContext' | 'rejectUnauthorized' | 'minVersion'>;
 
-/** Opens plain connections to a server, for what needs no more. */
+/** Opens plain connections to a server. */
 export function plainSocketsTo(server: URL): OpenSocket {
   return (opened, failed) => {
     const socket: Socket = connect({ ...placeOf(server), port: Number(server.port || 80), ...KEPT });
@@ -15,9 +15,9 @@ export function plainSocketsTo(server: URL): OpenSocket {
 }
 
 /**
- * Opens TLS connections to a server. One that comes after another goes on with its session.
+ * Opens TLS connections to a server. Later connections resume the TLS session.
  *
- * @param tunnels what TLS begins inside of; without it a connection is made
+ * @param tunnels opens the tunnels for TLS. Default: direct connections
  */
 export function secureSocketsTo(server: URL, rules: TlsRules, tunnels?: OpenSocket): OpenSocket {
   const place = placeOf(server);
@@ -45,7 +45,7 @@ export function secureSocketsTo(server: URL, rules: TlsRules, tunnels?: OpenSock
         .on('session', (next) => (session = next))
         .once('error', fail)
         .once('secureConnect', () => {
-          // What it fails with later is no matter of the handshake.
+          // Later errors do not belong to the handshake.
           socket.off('error', fail);
           opened(socket);
         });

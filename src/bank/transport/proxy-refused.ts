@@ -1,4 +1,4 @@
-/** The proxy answered CONNECT with another status than 200. */
+/** The proxy answered CONNECT with a status other than 200. */
 export class ProxyRefused extends Error {
   readonly statusCode: number;
 

@@ -3,11 +3,11 @@ import { plainSocketsTo, secureSocketsTo } from './open-socket.ts';
 import { ProxyRefused } from './proxy-refused.ts';
 
 /**
- * Opens tunnels through a proxy (CONNECT; RFC 9110, section 9.3.6). TLS begins inside of them: the client certificate is
- * never shown to the proxy.
+ * Opens tunnels through a proxy (CONNECT; RFC 9110, section 9.3.6). TLS runs inside them, so the proxy never sees the client
+ * certificate.
  *
- * @param proxy `http:` or `https:`, with the user name and password that it asks for
- * @param bank where the tunnels lead
+ * @param proxy an `http:` or `https:` address, with user name and password if it needs them
+ * @param bank the other end of the tunnels
  */
 export function tunnelsThrough(proxy: URL, bank: URL): OpenSocket {
   const { username, password } = proxy;
@@ -34,7 +34,7 @@ export function tunnelsThrough(proxy: URL, bank: URL): OpenSocket {
   };
 }
 
-/** A user name or password as the URL means it; one that is no percent-encoding is taken as it is. */
+/** Percent-decodes a user name or password. Returns the text unchanged if it is not percent-encoded. */
 function decoded(text: string): string {
   try {
     return decodeURIComponent(text);

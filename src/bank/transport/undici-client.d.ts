@@ -1,5 +1,5 @@
 declare module 'undici/lib/dispatcher/client.js' {
-  // The whole of undici would take five times as long to load.
+  // Loading all of undici would take five times as long.
   import { Client } from 'undici';
   export default Client;
 }

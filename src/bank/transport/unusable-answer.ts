@@ -1,2 +1,2 @@
-/** The answer came, and can't be taken; the message goes on after "The bank's answer to ...". */
+/** An answer arrived but is not usable. The message continues "The bank's answer to ...". */
 export class UnusableAnswer extends Error {}

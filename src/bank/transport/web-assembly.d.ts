@@ -1,4 +1,4 @@
-// Node.js has it; its types leave it to those of browsers.
+// Node.js has WebAssembly, but only the browsers' types declare it.
 declare namespace WebAssembly {
   class Memory {
     constructor(descriptor: { initial: number });

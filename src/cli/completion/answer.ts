@@ -4,7 +4,7 @@ import { complete, wordsOfLine } from './complete.ts';
 
 /**
  * `psd2 __complete line <line>` and `psd2 __complete words <word>...`, for the scripts of `psd2 completion`:
- * a first line `values`, `files` or `folders`, and each value on a line of its own with a tab and what it is.
+ * prints a first line `values`, `files` or `folders`, then each value on a line, with a tab and its description.
  */
 export async function answerShell(args: string[]): Promise<void> {
   const [how, ...rest] = args;

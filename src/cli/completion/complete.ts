@@ -4,13 +4,13 @@ import { TOPICS } from '../topics.ts';
 import { LocalValues, type Value } from './local-values.ts';
 import { argumentKind, optionKind, type ValueKind } from './value-kinds.ts';
 
-/** What may stand where the cursor is. With files or folders the shell itself completes. */
+/** What may stand at the cursor. The shell itself completes files and folders. */
 export type Completion = { files: 'files' | 'folders' } | { values: Value[] };
 
 /**
- * Answers what the shell scripts of `psd2 completion` ask: the command tree, and values from local state only.
+ * Answers the shell scripts of `psd2 completion`, from the command tree and from local data only.
  *
- * @param words after `psd2`, up to the cursor; the last one is what is being written, and may be empty
+ * @param words after `psd2`, up to the cursor; the last one is being typed and may be empty
  */
 export async function complete(
   program: CommandUnknownOpts,
@@ -48,16 +48,16 @@ function childValues(command: CommandUnknownOpts, operands: string[]): Value[] {
   return command.commands.map((child): Value => [child.name(), child.description()]);
 }
 
-/** What `psd2 help` has help on. */
+/** The commands and topics of `psd2 help`. */
 function helpValues(program: CommandUnknownOpts, operands: string[]): Value[] {
   const topics = Object.entries(TOPICS).map(([name, { title }]): Value => [name, title]);
   const { command, operands: rest } = walk(program, operands);
   return [...childValues(command, rest), ...(operands.length === 0 ? topics : [])];
 }
 
-/** Splits a line as bash has it, up to the cursor, into the words after the first. */
+/** Splits bash's line, up to the cursor, into the words after the first. */
 export function wordsOfLine(line: string): string[] {
-  // The mark keeps a last word that is empty, and is taken away again; an open quote is closed behind it.
+  // The mark keeps an empty last word and is removed again. The second and third try close an open quote.
   const mark = '\u0001';
   for (const end of ['', '"', "'"]) {
     try {
@@ -70,13 +70,13 @@ export function wordsOfLine(line: string): string[] {
 
 interface Place {
   command: CommandUnknownOpts;
-  /** What the command was given beside options. */
+  /** The arguments that are not options. */
   operands: string[];
   /** The option whose value comes next. */
   pending: Option | undefined;
   /** `--` was written. */
   onlyOperands: boolean;
-  /** What options were given, by their long names. */
+  /** The values of the given options, by their long names. */
   given: Map<string, string[]>;
 }
 
@@ -112,7 +112,7 @@ function walk(program: CommandUnknownOpts, words: string[]): Place {
   return place;
 }
 
-/** The options that can be given here: the command's, those of what it means by itself, and those above it. */
+/** The options allowed here: those of the command, of its default command, and of its parents. */
 function optionsAt(command: CommandUnknownOpts): Option[] {
   const options = [...command.options, ...(defaultOf(command)?.options ?? [])];
   for (let above = command.parent; above; above = above.parent) {
@@ -121,7 +121,7 @@ function optionsAt(command: CommandUnknownOpts): Option[] {
   return options;
 }
 
-/** `psd2 transfer` is `psd2 transfer create`; commander keeps which to itself, but writes it into the usage. */
+/** The default command of a group: `psd2 transfer` is `psd2 transfer create`. Commander shows it only in the usage. */
 function defaultOf(command: CommandUnknownOpts): CommandUnknownOpts | undefined {
   const name = /^\[(\w+)\]/.exec(command.usage())?.[1];
   return command.commands.find((child) => child.name() === name);

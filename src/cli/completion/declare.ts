@@ -5,12 +5,12 @@ const SHELLS = ['bash', 'zsh', 'fish'] as const;
 
 export function declareCompletion(completion: Command): void {
   completion
-    .addArgument(new Argument('<shell>', 'for which shell').choices(SHELLS))
+    .addArgument(new Argument('<shell>', 'your shell').choices(SHELLS))
     .addHelpText(
       'after',
       `
-Profiles, customers, products, flows and operations are completed from what psd2 keeps on this machine; the
-bank is never asked. The script needs no other package.
+The script completes profiles, customers, products, flows and operations from psd2's data on this machine. It never asks
+the bank, and it needs no other package.
 
 Examples:
   $ psd2 completion bash > ~/.local/share/bash-completion/completions/psd2
@@ -19,8 +19,8 @@ Examples:
   $ echo 'source <(psd2 completion zsh)' >> ~/.zshrc
   $ psd2 completion fish > ~/.config/fish/completions/psd2.fish
 
-For bash the first wants the bash-completion package, the second nothing. For zsh, ~/.zfunc stands for a folder of
-$fpath; the other way goes after compinit.`,
+For bash, the first line needs the bash-completion package; the second needs nothing. For zsh, ~/.zfunc is a folder of
+$fpath; put the second line after compinit.`,
     )
     .action(async (shell) => {
       const { SCRIPTS } = await import('./scripts.ts');

@@ -15,28 +15,28 @@ import type { ValueKind } from './value-kinds.ts';
 /** A value and what it is. */
 export type Value = [value: string, description: string];
 
-/** So many flows are looked at, the newest. */
+/** Only this many flows are read, the newest first. */
 const MOST_FLOWS = 100;
 
-/** The kinds of flow by the commands that are about them. */
+/** The kind of flow that each command works on. */
 const KINDS: Readonly<Record<string, Kind>> = {
   transfer: 'transfer',
   consent: 'consent',
   operation: 'operation',
 };
 
-/** What can be completed from what is stored. What is odd or missing gives no value, and no error. */
+/** Values to complete from the stored data. Odd or missing data gives no value and no error. */
 export class LocalValues {
   readonly #folder: StoreFolder;
   readonly #named: string | undefined;
 
-  /** @param profile the one named on the line */
+  /** @param profile the profile named on the line */
   constructor(env: NodeJS.ProcessEnv, profile: string | undefined) {
     this.#folder = storeFolder(env.PSD2_CONFIG_DIR);
     this.#named = profile || env.PSD2_PROFILE || undefined;
   }
 
-  /** @param begun what is written of the value so far */
+  /** @param begun the part of the value that is already typed */
   async valuesOf(
     kind: Exclude<ValueKind, 'files' | 'folders'>,
     command: CommandUnknownOpts,
@@ -73,7 +73,7 @@ export class LocalValues {
     return glanceAt(this.#folder, profile, process.env);
   }
 
-  /** How the newest flows of the profile began. */
+  /** The first events of the profile's newest flows. */
   async #begun(kind: Kind | undefined): Promise<BegunFlow[]> {
     return (await this.#glance()).begun(kind, MOST_FLOWS);
   }
@@ -116,7 +116,7 @@ function categoriesOf(event: object): object[] {
   return Array.isArray(categories) ? categories.filter((each) => typeof each === 'object' && each) : [];
 }
 
-/** The files beside what is written behind the `@`; a folder ends with a slash. */
+/** The files in the folder of the path after the `@`. A folder ends with a slash. */
 function filesAt(begun: string): Value[] {
   const path = begun.slice(1);
   const folder = path.endsWith('/') ? path : path.includes('/') ? `${dirname(path)}/` : '';

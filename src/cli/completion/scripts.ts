@@ -1,7 +1,6 @@
-// Each script hands the words up to the cursor to `psd2 __complete`, as words: what stands on the line is never
-// evaluated. (The generators that are to be had, @bomb.sh/tab and what follows cobra, put it through `eval`,
-// and their bash needs the bash-completion package.) The first line of the answer says what follows: `values`
-// (a line each, a tab before its description), `files` or `folders`.
+// Each script hands the words up to the cursor to `psd2 __complete`, and never evaluates the line. (Existing generators,
+// @bomb.sh/tab and those that follow cobra, use `eval`, and their bash scripts need the bash-completion package.) The first
+// line of the answer says what follows: `values` (one a line, with a tab before the description), `files` or `folders`.
 
 const bash = `# bash completion for psd2; needs no other package. From 'psd2 completion bash'.
 _psd2() {
@@ -14,8 +13,8 @@ _psd2() {
       files) compopt -o default 2>/dev/null || while IFS= read -r value; do COMPREPLY+=("$value"); done < <(compgen -f -- "$current") ;;
       folders) compopt -o dirnames 2>/dev/null || while IFS= read -r value; do COMPREPLY+=("$value"); done < <(compgen -d -- "$current") ;;
       values)
-        # bash takes = and : for the ends of words: what stands before them is not given again. A word's first @
-        # it leaves out of $current, and replaces all the same.
+        # bash ends a word at = and :, so the answer must not repeat the text before them. bash leaves a word's first @
+        # out of $current, but replaces it.
         local word=\${typed##*[[:space:]]} before
         [[ $current == [=:@] ]] && current=
         if [[ $current == --*=* ]]; then
@@ -46,7 +45,7 @@ _psd2() {
   local -a answer values bare folders
   local line value
   answer=("\${(@f)$(psd2 __complete words "\${(@Q)words[2,CURRENT]}" 2>/dev/null)}")
-  # The value of --option=value is completed by itself.
+  # In --option=value, complete only the value.
   [[ $words[CURRENT] == --*=* ]] && compset -P '*='
   case $answer[1] in
     files) _files ;;
@@ -79,7 +78,7 @@ function __psd2_complete
         case folders
             __fish_complete_directories "$current"
         case values
-            # The value of --option=value is given with its option.
+            # In --option=value, repeat the option before the value.
             set -l option (string match -r -- '^--[^=]+=' "$current")
             for line in $answer[2..]
                 echo -- "$option$line"
@@ -90,5 +89,5 @@ complete -c psd2 -e
 complete -c psd2 -f -a '(__psd2_complete)'
 `;
 
-/** The script that a shell reads, to complete what is typed after \`psd2\`. */
+/** The completion script of each shell. */
 export const SCRIPTS: Record<string, string> = { bash, zsh, fish };

@@ -1,4 +1,4 @@
-/** What a value is, for who completes it. `json` may be `@file`. */
+/** What kind of value to complete. `json` may be `@file`. */
 export type ValueKind =
   | 'files'
   | 'folders'
@@ -13,7 +13,7 @@ export type ValueKind =
   | 'output'
   | { choices: readonly string[] };
 
-/** By the whole flags of an option, where the name of its value does not say enough. */
+/** By an option's whole flags, where the name of its value is not enough. */
 const OPTIONS: Record<string, ValueKind> = {
   '--profile <name>': 'profile',
   '--customer <id>': 'customer',
@@ -43,7 +43,7 @@ const ARGUMENTS: Record<string, ValueKind> = {
   file: 'files',
 };
 
-/** @param flags as commander has them: `-o, --output <format>` */
+/** @param flags as commander writes them: `-o, --output <format>` */
 export function optionKind(flags: string): ValueKind | null {
   return OPTIONS[flags] ?? OPTION_VALUES[/[<[](\w+)[\]>.]/.exec(flags)?.[1] ?? ''] ?? null;
 }

@@ -20,7 +20,7 @@ export function declareAccounts(command: Command, run: Run): void {
   command
     .command('show')
     .argument('<productId>')
-    .description('show the details of a product, as the bank gives them')
+    .description('show the details of an account, as the bank gives them')
     .addHelpText('after', examples('psd2 accounts show 0012345678 --json'))
     .action((productId) =>
       run(async (context) => (await import('./show.ts')).accountsShow(context, productId), 'inquiry'),
@@ -29,7 +29,7 @@ export function declareAccounts(command: Command, run: Run): void {
   command
     .command('balance')
     .argument('<productId>')
-    .description('show the balances of a product')
+    .description('show the balances of an account')
     .addHelpText(
       'after',
       '\nExample:\n  $ psd2 accounts balance 0012345678 --json | jq -r .availableBalance.amount',
@@ -47,21 +47,21 @@ function declareTransactions(command: Command, run: Run): void {
   command
     .command('transactions')
     .argument('<productId>')
-    .description('list the transactions of a product, in the order that the bank gives them')
+    .description('list the transactions of an account, in the order of the bank')
     .option('--from <date>', 'first day, YYYY-MM-DD')
     .option('--to <date>', 'last day, YYYY-MM-DD')
-    .option('--limit <n>', 'at most so many')
-    .option('--booked', 'only booked ones')
-    .option('--pending', 'only pending ones')
+    .option('--limit <n>', 'maximum number of transactions to show')
+    .option('--booked', 'show only booked transactions')
+    .option('--pending', 'show only pending transactions')
     .addOption(
       new Option('--export <format>', "save the bank's own document").choices(['xls', 'pdf'] as const),
     )
-    .option('--file <path>', 'where to save it')
-    .option('--chart', 'draw the balance over time, and money in and out by month, instead')
+    .option('--file <path>', 'file to save the document in')
+    .option('--chart', 'draw the balance over time, and the money in and out by month')
     .addHelpText(
       'after',
       `
-With -o ndjson each transaction is printed as soon as its page has arrived.
+With -o ndjson, psd2 prints each transaction as soon as its page has arrived.
 
 Examples:
   $ psd2 accounts transactions 0012345678 --from 2026-01-01 -o ndjson | jq -r .amount
@@ -90,8 +90,8 @@ function declareReport(command: Command, run: Run): void {
   command
     .command('report')
     .argument('<productId>')
-    .description('write a page to hand on: balance over time, totals by month, largest counterparties')
-    .requiredOption('--file <path>', 'the HTML file to write; - for standard output')
+    .description('write an HTML report: balance over time, totals by month, largest counterparties')
+    .requiredOption('--file <path>', 'HTML file to write; - for standard output')
     .option('--from <date>', 'first day, YYYY-MM-DD')
     .option('--to <date>', 'last day, YYYY-MM-DD')
     .addHelpText('after', '\nExample:\n  $ psd2 accounts report 0012345678 --file report.html')
@@ -104,19 +104,19 @@ function declareExport(command: Command, run: Run): void {
   command
     .command('export')
     .argument('<productId>')
-    .description('write what is booked to a file for a spreadsheet or a bookkeeping program')
+    .description('write booked transactions to a file for a spreadsheet or an accounting program')
     .addOption(
-      new Option('--format <format>', 'of the file')
+      new Option('--format <format>', 'format of the file')
         .choices(['csv', 'ofx', 'camt053'] as const)
         .makeOptionMandatory(),
     )
-    .requiredOption('--file <path>', 'the file to write; - for standard output')
+    .requiredOption('--file <path>', 'file to write; - for standard output')
     .option('--from <date>', 'first day, YYYY-MM-DD')
     .option('--to <date>', 'last day, YYYY-MM-DD')
     .addHelpText(
       'after',
       `
-A transaction has the same id in every export, so that importing it twice makes no duplicate. Pending ones are left out.
+A transaction has the same id in every export, so importing it twice makes no duplicate. Pending transactions are left out.
 
 Examples:
   $ psd2 accounts export 0012345678 --format camt053 --from 2026-10-01 --to 2026-10-31 --file october.xml

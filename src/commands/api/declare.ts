@@ -4,17 +4,17 @@ import { collect, type Run } from '../declare.ts';
 export function declareApi(api: Command, run: Run): void {
   api
     .argument('<method>', 'GET, POST, PUT or DELETE')
-    .argument('<path>', 'relative to the base URL, percent-encoded, with its query')
-    .option('--data <json>', 'the body: JSON, @file, or - for standard input')
-    .option('--header <name:value>', 'a further header; may be repeated', collect, [])
-    .option('--no-token', 'without the access token')
+    .argument('<path>', 'path below the base URL, percent-encoded, with its query')
+    .option('--data <json>', 'body: JSON, @file, or - for standard input')
+    .option('--header <name:value>', 'add a header; may be repeated', collect, [])
+    .option('--no-token', 'call without the access token')
     .option('--transaction <uuid>', 'TPP-Transaction-ID; default: a new one')
-    .option('--dry-run', 'print the request and its signing string, and send nothing')
-    .option('--curl', 'print a curl command that makes the call, and send nothing')
+    .option('--dry-run', 'print the request and its signing string instead of sending it')
+    .option('--curl', 'print a curl command for the call instead of sending it')
     .addHelpText(
       'after',
       `
-{customerId} in the path stands for the customer who is logged in.
+psd2 replaces {customerId} in the path with the id of the customer who is logged in.
 
 Examples:
   $ psd2 api GET /private/customers/customerid-info

@@ -14,18 +14,15 @@ function declareLogin(auth: Command, run: Run): void {
   auth
     .command('login')
     .description('log a customer in through the browser')
-    .option(
-      '--client-credentials',
-      'log the client_credentials application in instead; no customer is needed',
-    )
+    .option('--client-credentials', 'log in the client_credentials application instead; needs no customer')
     .option(
       '--paste',
-      "ask for the address that the customer's browser ended at, instead of listening for it",
+      "ask you for the address that the customer's browser ended at, instead of waiting for the callback",
     )
     .addHelpText(
       'after',
       `
-The browser is the system's, or the command in PSD2_BROWSER ("none" opens nothing, as --no-browser does).
+psd2 opens the system's browser, or runs the command in PSD2_BROWSER ("none" opens nothing, like --no-browser).
 
 Examples:
   $ psd2 auth login
@@ -45,7 +42,7 @@ Examples:
 function declareStatusAndList(auth: Command, run: Run): void {
   auth
     .command('status')
-    .description('show who is logged in and how long the tokens are good, without asking the bank')
+    .description('show who is logged in and when the tokens end, without asking the bank')
     .addHelpText(
       'after',
       examples('psd2 auth status', 'psd2 auth status --json | jq -r .refreshTokenExpiresAt'),
@@ -54,7 +51,7 @@ function declareStatusAndList(auth: Command, run: Run): void {
 
   auth
     .command('list')
-    .description('list the customers whose tokens are kept')
+    .description('list the customers with stored tokens')
     .addHelpText('after', examples('psd2 auth list'))
     .action(() => run(async (context) => (await import('./list.ts')).authList(context)));
 }
@@ -68,10 +65,10 @@ function declareRefreshAndToken(auth: Command, run: Run): void {
 
   auth
     .command('token')
-    .description('print a good access token; it is renewed first when it is about to end')
+    .description('print a valid access token; psd2 renews it first if it is about to end')
     .addHelpText(
       'after',
-      '\nThe token is a secret: whoever has it can read the accounts.\n\nExample:\n  $ TOKEN=$(psd2 auth token)',
+      '\nThe token is a secret: anyone who has it can read the accounts.\n\nExample:\n  $ TOKEN=$(psd2 auth token)',
     )
     .action(() => run(async (context) => (await import('./token.ts')).authToken(context)));
 }
@@ -79,9 +76,9 @@ function declareRefreshAndToken(auth: Command, run: Run): void {
 function declareLogout(auth: Command, run: Run): void {
   auth
     .command('logout')
-    .description('forget the tokens')
+    .description('delete the stored tokens')
     .addHelpText('after', examples('psd2 auth logout --revoke'))
-    .option('--revoke', 'have the bank revoke them first')
+    .option('--revoke', 'first ask the bank to revoke them')
     .action(({ revoke = false }) =>
       run(async (context) => (await import('./logout.ts')).authLogout(context, { revoke })),
     );

@@ -7,8 +7,8 @@ export function declareCert(cert: Command, run: Run): void {
   cert
     .command('inspect')
     .argument('[file]', 'PEM with one or several certificates, DER or PKCS#12')
-    .description("show what certificates say; without a file the profile's")
-    .option('--key <file>', 'a private key: does it belong to the certificate?')
+    .description("show the contents of certificates; without a file, the profile's")
+    .option('--key <file>', 'private key: check that it belongs to the certificate')
     .addHelpText(
       'after',
       examples(
@@ -24,8 +24,8 @@ export function declareCert(cert: Command, run: Run): void {
   cert
     .command('check')
     .argument('[file]', 'PEM with one or several certificates, DER or PKCS#12')
-    .description("check that the profile's certificates are right and suit their use; exit code 3 if not")
-    .option('--days <n>', 'one that ends within so many days is not right either', '30')
+    .description("check that the profile's certificates are valid and suit their use; exit code 3 if not")
+    .option('--days <n>', 'also fail if the certificate expires within this many days', '30')
     .addHelpText(
       'after',
       examples(
@@ -40,12 +40,16 @@ export function declareCert(cert: Command, run: Run): void {
 
   cert
     .command('generate')
-    .description('make a QWAC and a QSealC for tests, with the authority that issues them')
-    .requiredOption('--out <folder>', 'where the files go; nothing is overwritten')
+    .description('make a QWAC and a QSealC for tests, and the authority that issues them')
+    .requiredOption('--out <folder>', 'folder for the files; psd2 overwrites none')
     .option('--roles <list>', 'PSD2 roles, separated by commas', 'PSP_AI,PSP_PI,PSP_IC')
-    .option('--organization-identifier <id>', 'PSD<country>-<authority>-<number>', 'PSDIT-BI-00000')
-    .option('--name <text>', 'of the organization', 'Test TPP')
-    .option('--days <n>', 'for how long they are valid', '90')
+    .option(
+      '--organization-identifier <id>',
+      'authorisation number, PSD<country>-<authority>-<number>',
+      'PSDIT-BI-00000',
+    )
+    .option('--name <text>', 'name of the organization', 'Test TPP')
+    .option('--days <n>', 'number of days the certificates are valid', '90')
     .addHelpText(
       'after',
       examples(

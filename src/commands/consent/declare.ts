@@ -23,9 +23,9 @@ function declareRequest(consent: Command, run: Run): void {
     .command('request')
     .description('ask the customer for consent, with strong authentication in the browser')
     .option('--category <name>', 'ACCOUNT_INFO, FUNDS_AVAILABILITY or PAYMENTS; may be repeated', collect, [])
-    .option('--product <id>', 'a product it is for; may be repeated', collect, [])
-    .option('--all-products', 'for every product of the customer')
-    .option('--allow-partial', 'count it as done when the bank grants some of the categories only')
+    .option('--product <id>', 'product to ask for; may be repeated', collect, [])
+    .option('--all-products', 'ask for all products of the customer')
+    .option('--allow-partial', 'succeed even if the bank grants only some of the categories')
     .addHelpText(
       'after',
       `
@@ -48,14 +48,14 @@ Examples:
 function declareListAndShow(consent: Command, run: Run): void {
   consent
     .command('list')
-    .description('list the consents that were requested with this profile, newest first')
+    .description('list the consents of this profile, newest first')
     .addHelpText('after', examples('psd2 consent list', "psd2 consent list --json | jq -r '.[0].state'"))
     .action(() => run(async (context) => (await import('./list.ts')).consentList(context)));
 
   consent
     .command('show')
     .argument('<flow>')
-    .description('show what is known of a consent, without asking the bank')
+    .description('show the local record of a consent, without asking the bank')
     .addHelpText('after', examples('psd2 consent show co-0mwq9zif7'))
     .action((flow) => run(async (context) => (await import('./show.ts')).consentShow(context, flow)));
 }
@@ -64,9 +64,9 @@ function declareResume(consent: Command, run: Run): void {
   consent
     .command('resume')
     .argument('[flow]', 'default: the only unfinished consent, or the one you choose')
-    .description('go on with a consent that was interrupted')
+    .description('continue an unfinished consent')
     .addHelpText('after', examples('psd2 consent resume co-0mwq9zif7'))
-    .option('--allow-partial', 'count it as done when the bank grants some of the categories only')
+    .option('--allow-partial', 'succeed even if the bank grants only some of the categories')
     .action((flow, { allowPartial = false }) =>
       run(async (context) => (await import('./resume.ts')).consentResume(context, flow, { allowPartial })),
     );
@@ -76,13 +76,12 @@ function declareConsentResolve(consent: Command, run: Run): void {
   declareResolve(
     consent,
     {
-      description: 'end a consent whose confirmation stays unknown, by what a person has found out',
-      executed: "the bank has confirmed it: the accounts can be read, or the bank's support says so",
+      description: 'end a consent with an unknown outcome by hand',
+      executed: "the bank has confirmed it: you can read the accounts, or the bank's support says so",
       notExecuted: 'the bank has not confirmed it and never will',
-      note: `For a consent that is unknown or confirming. The command asks the bank once more first. If the bank's answer
-decides, that counts. Otherwise the command shows the consent, asks for a yes, and writes into the journal who said
-what, when and why. It confirms nothing at the bank. End every psd2 that still works on the consent first, also one
-that was stopped with Ctrl-Z.`,
+      note: `For a consent in state unknown or confirming. The command first asks the bank again. If the bank's answer decides, that
+answer counts. Otherwise the command shows the consent, asks you to confirm, and records who decided what, when and why. It
+confirms nothing at the bank. First end every psd2 that still works on the consent, also one that Ctrl-Z stopped.`,
       examples: [
         'psd2 consent resolve co-0mwq9zif7 --executed --note "psd2 accounts balance works"',
         'psd2 consent resolve co-0mwq9zif7 --not-executed --yes',

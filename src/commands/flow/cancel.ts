@@ -9,7 +9,7 @@ import { refuseUnconfirmable } from './rules.ts';
 
 type Cancellable = ShownFlow & { state: FlowState };
 
-/** What differs from kind to kind of flow. */
+/** The differences between the kinds of flow. */
 export interface CancelKind<Flow> {
   find(flows: Flows, reference: string): Promise<Flow>;
   resume(
@@ -21,17 +21,17 @@ export interface CancelKind<Flow> {
   print(context: Context, flow: Flow): void;
   /** The call after which it is too late. */
   sent: 'execute' | 'confirm';
-  /** The operator's reference, which may be used again then. */
+  /** The operator's reference, which becomes free again. */
   referenceOf(flow: Flow): string | null;
 }
 
 /**
- * Gives up a flow that has sent neither `execute` nor `confirm`: writes the event `cancelled`, after a yes. Nothing is sent to
- * the bank. Another psd2 that goes on with it later, because it stood still, is overtaken.
+ * Gives up a flow that has sent neither `execute` nor `confirm`: writes the event `cancelled` after a confirmation. Sends
+ * nothing to the bank. A psd2 that was stopped while it worked on the flow finds itself overtaken when it continues.
  *
  * @param reference local id, resource id, or an unambiguous prefix of either
- * @throws Psd2Error `usage` when it is too late, `confirmation_needed`, `cancelled` for a no, `config` while another psd2
- *   works on it
+ * @throws Psd2Error `usage` if it is too late, `confirmation_needed`, `cancelled` after a no, `config` while another psd2
+ *   works on the flow
  */
 export async function cancelFlow<Flow extends Cancellable>(
   context: Context,
@@ -49,26 +49,32 @@ export async function cancelFlow<Flow extends Cancellable>(
     const shown = describeFlow(open.current, kind.describe(open.current), terminal.writeTime);
     terminal.warn(terminal.marked(shown));
     if (!globals.yes && !(await terminal.confirm(`Cancel the ${current.kind} for good?`)))
-      throw new Psd2Error('cancelled', `The ${current.kind} ${current.flow} was left as it is`);
+      throw new Psd2Error('cancelled', `The ${current.kind} ${current.flow} is unchanged`);
     const wasAtBank = ['authorizing', 'authorized'].includes(open.current.state);
     kind.print(context, await open.record({ type: 'cancelled' }));
     if (wasAtBank)
-      terminal.say(`What the customer does at the bank has no effect any more: psd2 sends no ${kind.sent}.`);
+      terminal.say(
+        `The customer can still answer at the bank, but it has no effect: psd2 will not send ${kind.sent}.`,
+      );
     const freed = kind.referenceOf(open.current);
-    if (freed !== null) terminal.say(cleanText(`The reference ${JSON.stringify(freed)} can be used again.`));
+    if (freed !== null) terminal.say(cleanText(`You can use the reference ${JSON.stringify(freed)} again.`));
   });
 }
 
-/** @throws Psd2Error `usage` for a flow that has ended, or for which it is too late */
+/** @throws Psd2Error `usage` if the flow has ended, or if it is too late */
 function refuseUnlessOpen(current: Cancellable, sent: string): void {
   if (isOpen(current)) return;
   const { kind, flow, state, transactionId } = current;
   if (standingOf(current) === 'sent') {
     throw new Psd2Error(
       'usage',
-      `The ${kind} ${flow} is ${state}: ${sent} was sent, so it can't be cancelled any more`,
+      `The ${kind} ${flow} is ${state}. psd2 has sent ${sent}, so it can't cancel the ${kind} any more`,
       {
-        ...findOut(kind, flow, `The first asks what became of it, and never sends ${sent} again.`),
+        ...findOut(
+          kind,
+          flow,
+          `The first command asks the bank for the outcome, and never sends ${sent} again.`,
+        ),
         transactionId,
       },
     );

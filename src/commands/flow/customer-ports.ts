@@ -50,15 +50,15 @@ export function customerPortsOf(context: Context, profile: Profile): CustomerPor
   };
 }
 
-/** How often a login looks whether the port is free. */
+/** How often a login checks whether the port is free. */
 const LOOK_AGAIN_MS = 500;
 
 /**
- * Listens for the callback. Where another program has the port, perhaps another psd2 (command contract, "Side by side"), an
- * authorisation goes on without: the bank is asked for the decision. A login needs the callback, and waits its turn.
+ * Listens for the callback. If another program, perhaps another psd2, has the port (command contract, "Side by side"), an
+ * authorisation asks the bank for the decision instead. A login needs the callback, so it waits for the port.
  *
- * @returns null where the browser can't be waited for
- * @throws Psd2Error `callback_port_busy` when the port is not free within the time that the customer has
+ * @returns null if psd2 can't wait for the browser
+ * @throws Psd2Error `callback_port_busy` if the port is not free before the customer's time is over
  */
 async function listenOrWait(
   { globals, terminal, world }: Context,
@@ -71,7 +71,7 @@ async function listenOrWait(
       return await listenForCallback(callback);
     } catch (error) {
       if (!(error instanceof Psd2Error) || error.code !== 'callback_port_busy') throw error;
-      const taken = `The port of ${redirectUri.href} is taken, perhaps by another psd2.`;
+      const taken = `The port of ${redirectUri.href} is in use, perhaps by another psd2.`;
       if (purpose === 'authorisation') {
         terminal.say(
           `${taken} psd2 asks the bank for the customer's decision instead of waiting for the browser.`,
@@ -91,19 +91,19 @@ async function showQrCode({ terminal }: Context, address: string): Promise<void>
   const code = drawQrCode(address, terminal.size, terminal.colour);
   terminal.warn(code ?? 'The address is too long for a QR code in a terminal of this size.');
   if (isLoopback(new URL(address)))
-    terminal.say('This address is on this computer: a phone can not open it.');
+    terminal.say('This address is on this computer, so a phone cannot open it.');
 }
 
-/** What the operator has to know of the way back, where the customer's browser is on another machine. */
+/** What the operator must know if the customer's browser is on another machine. */
 function returnHint({ env, globals }: Context, redirectUri: URL, isListening: boolean): string | undefined {
   if (!isLoopback(redirectUri)) return undefined;
   if (globals.qrCode) {
     return isListening
-      ? 'A phone can not come back to this computer. With --paste you can enter the address\nthat it ended at.'
-      : 'The phone ends at an address that it can not open. That does no harm.';
+      ? 'A phone cannot return to this computer. With --paste you can enter the address\nthat the phone ended at.'
+      : 'At the end, the phone shows an address that it cannot open. That is harmless.';
   }
   if (!isListening || !(env.SSH_CONNECTION || env.SSH_TTY)) return undefined;
   const { hostname: address, port, protocol } = redirectUri;
   const at = port || (protocol === 'https:' ? '443' : '80');
-  return `The browser has to come back to this computer. If it is on yours, run there:\n  ssh -N -L ${at}:${address}:${at} ${userInfo().username}@${hostname()}`;
+  return `The browser must return to this computer. If it runs on yours, run this there:\n  ssh -N -L ${at}:${address}:${at} ${userInfo().username}@${hostname()}`;
 }

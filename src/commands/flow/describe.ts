@@ -1,6 +1,6 @@
 import { cleanText } from '../../terminal/clean.ts';
 
-/** What every flow says of itself. */
+/** The fields that every flow has. */
 export interface ShownFlow {
   kind: string;
   flow: string;
@@ -10,10 +10,10 @@ export interface ShownFlow {
   updatedAt: string;
 }
 
-/** What of a flow the operator has to see before they say yes; null and undefined are left out. */
+/** What the operator must see of a flow before they confirm. Null and undefined are left out. */
 export type Described = [title: string, value: string | null | undefined][];
 
-/** A flow as a question about it shows it. @param writeTime of ISO 8601, for where it is asked */
+/** Describes a flow for a question about it. @param writeTime turns ISO 8601 into the operator's local time */
 export function describeFlow(
   flow: ShownFlow,
   description: Described,

@@ -1,6 +1,6 @@
 import type { Operation, OrderTarget } from '../../domain/operation.ts';
 
-/** What the JSON of every flow begins with. @param resourceId the bank's id for it, where it has one */
+/** The first fields in the JSON of every flow. @param resourceId the bank's id, if it has one */
 export function flowData<Kind extends string, State extends string>(
   { flow, kind, state, transactionId }: { flow: string; kind: Kind; state: State; transactionId: string },
   resourceId: string | null | undefined,
@@ -8,7 +8,7 @@ export function flowData<Kind extends string, State extends string>(
   return { flow, kind, state, resourceId: resourceId ?? null, transactionId };
 }
 
-/** What the JSON of a transfer and of an operation ends with: how far it is at the bank. */
+/** The last fields in the JSON of a transfer and of an operation: its status at the bank. */
 export function executionData(operation: Operation<OrderTarget>) {
   const { authorizationStatus, executionStatus, executionStatusDescription, cro } = operation;
   const { resolution, createdAt, updatedAt } = operation;

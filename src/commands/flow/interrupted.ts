@@ -4,10 +4,10 @@ import type { ProfileContext } from '../context.ts';
 const MOST_NAMED = 3;
 
 /**
- * Names the flows of the profile that were interrupted, with the command that takes each up again, in one line on
- * stderr, for a person at a terminal. A flow is interrupted when it is not at its end and no process works on it.
+ * Names the interrupted flows of the profile and the commands that continue them, in one line on stderr, for a person at a
+ * terminal. A flow is interrupted if it has not ended and no process works on it.
  *
- * @param own the flow that this command is about, as the operator named it: that one is left out
+ * @param own the flow of this command, as the operator named it; it is left out
  */
 export async function nameInterruptedFlows(
   context: ProfileContext,
@@ -23,6 +23,6 @@ export async function nameInterruptedFlows(
   const what = count === 1 ? `${first.kind} ${first.flow} (${first.state})` : `${count} flows`;
   const psd2 = sourceOf('profile') === 'option' ? `psd2 --profile ${globals.profile}` : 'psd2';
   const commands = interrupted.map(({ kind, flow }) => `${psd2} ${kind} resume ${flow}`);
-  if (more > 0) commands.push(`and ${more} more, which psd2 transfer, consent and operation list`);
+  if (more > 0) commands.push(`and ${more} more: see psd2 transfer, consent and operation list`);
   terminal.say(`Interrupted: ${what}. Go on with: ${commands.join('; ')}`);
 }

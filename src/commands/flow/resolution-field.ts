@@ -1,7 +1,7 @@
 import type { Resolution } from '../../domain/resolution.ts';
 import type { Column } from '../../terminal/output/output.ts';
 
-/** How a person ended a flow, as it is shown below the flow's other fields. */
+/** How a person ended a flow, shown below the flow's other fields. */
 export const resolutionField: Column<{ resolution: Resolution | null }> = {
   title: 'Resolved',
   value: ({ resolution }, writeTime) => {

@@ -18,7 +18,7 @@ export interface ResolveOptions {
 
 const MOST_NOTE = 500;
 
-/** What differs from kind to kind of flow. */
+/** The differences between the kinds of flow. */
 export interface Resolvable<Flow, Event> {
   find(flows: Flows, reference: string): Promise<Flow>;
   resume(
@@ -27,25 +27,25 @@ export interface Resolvable<Flow, Event> {
     work: (open: OpenFlow<Flow, Event | ResolvedEvent>) => Promise<void>,
   ): Promise<void>;
   customerOf(flow: Flow): string;
-  /** Its outcome is unknown, so that a person may say it. */
+  /** Its outcome is unknown, so a person may decide it. */
   isOpen(flow: Flow): boolean;
   isEnded(flow: Flow): boolean;
   askBank(bank: () => Promise<Bank>, flow: Flow): Promise<BankWord<Event>>;
-  /** What the operator has to see before they say yes. */
+  /** What the operator must see before they confirm. */
   describe(flow: Flow): Described;
   print(context: Context, flow: Flow): void;
   /** What `--executed` means. */
   done: 'executed' | 'confirmed';
-  /** The operator's reference, which may be used again when the flow did nothing. */
+  /** The operator's reference, which becomes free again if the flow did nothing. */
   referenceOf(flow: Flow): string | null;
 }
 
-/** What every flow has that can be resolved. */
+/** The fields of every flow that can be resolved. */
 type AnyFlow = ShownFlow & { resolution: Resolution | null };
 
 /**
- * Ends a flow whose outcome is unknown by what a person says (command contract, "A person can end an unknown"). The bank is
- * asked once more first: where its answer decides, that counts.
+ * Ends a flow with an unknown outcome by a person's decision (command contract, "A person can end an unknown"). psd2 first
+ * asks the bank again. If the bank's answer decides, that answer counts.
  *
  * @param reference local id, resource id, or an unambiguous prefix of either
  * @throws Psd2Error `usage`, `confirmation_needed`, and what `resolveFlow` throws
@@ -60,7 +60,7 @@ export async function resolve<Flow extends AnyFlow, Event extends { type: string
   const { flows } = await context.store(reference);
   const current = await kind.find(flows, reference);
   refuseUnlessOpen(kind, current, context.terminal);
-  refuseUnconfirmable(context, 'What became of it');
+  refuseUnconfirmable(context, 'The outcome');
 
   const { terminal, globals } = context;
   await kind.resume(flows, current.flow, async (open) => {
@@ -71,7 +71,7 @@ export async function resolve<Flow extends AnyFlow, Event extends { type: string
         executedMeans: kind.done,
         askBank: (flow) =>
           terminal.whileWaiting(
-            `Asking the bank what became of the ${flow.kind}`,
+            `Asking the bank for the outcome of the ${flow.kind}`,
             kind.askBank(() => openBank(context, kind.customerOf(flow)), flow),
           ),
         tell: (sentences) => terminal.warn(sentences.map(cleanText).join('\n')),
@@ -86,11 +86,11 @@ export async function resolve<Flow extends AnyFlow, Event extends { type: string
     }
     const freed = kind.referenceOf(open.current);
     if (open.current.state === 'failed' && freed !== null)
-      terminal.say(cleanText(`The reference ${JSON.stringify(freed)} can be used again.`));
+      terminal.say(cleanText(`You can use the reference ${JSON.stringify(freed)} again.`));
   });
 }
 
-/** The bank as it can be asked while nobody is there: no customer is sent anywhere. */
+/** Opens the bank for questions while the customer is not there: psd2 sends no customer to SCA. */
 async function openBank(context: Context, customerId: string): Promise<Bank> {
   return (await context.forCustomer(customerId).unattendedBank()).bank;
 }
@@ -98,10 +98,8 @@ async function openBank(context: Context, customerId: string): Promise<Bank> {
 /** @throws Psd2Error `usage` */
 function readOutcome({ executed, notExecuted }: ResolveOptions): ResolvedOutcome {
   if (executed !== notExecuted) return executed ? 'executed' : 'not-executed';
-  const message = executed
-    ? '--executed and --not-executed exclude each other'
-    : 'What became of it was not given';
-  throw new Psd2Error('usage', message, { hint: 'Give one of --executed and --not-executed.' });
+  const message = executed ? '--executed and --not-executed exclude each other' : 'The outcome is missing';
+  throw new Psd2Error('usage', message, { hint: 'Add --executed or --not-executed.' });
 }
 
 /** Plain text of one line. @throws Psd2Error `invalid_text` */
@@ -111,10 +109,7 @@ function readNote(text: string | undefined): string | null {
   if (note === '') throw new Psd2Error('invalid_text', '--note is empty', { hint: 'Leave it out.' });
   const { length } = [...note];
   if (length <= MOST_NOTE) return note;
-  throw new Psd2Error(
-    'invalid_text',
-    `--note has ${length} characters, and at most ${MOST_NOTE} are allowed`,
-  );
+  throw new Psd2Error('invalid_text', `--note has ${length} characters; the maximum is ${MOST_NOTE}`);
 }
 
 /** The operating system's user and the host's name: `ada@pisp-1`. */
@@ -129,7 +124,7 @@ function operatorOf(): string {
   return cleanText(`${user}@${hostname()}`);
 }
 
-/** @throws Psd2Error `usage` for a flow of which nothing is unknown */
+/** @throws Psd2Error `usage` if the outcome of the flow is known */
 function refuseUnlessOpen<Flow extends AnyFlow, Event>(
   kind: Resolvable<Flow, Event>,
   current: Flow,
@@ -143,11 +138,11 @@ function refuseUnlessOpen<Flow extends AnyFlow, Event>(
     const time = writeTime(resolution.at);
     throw new Psd2Error(
       'usage',
-      `The ${name} ${flow} has ended already: ${resolution.by} said on ${time} that it was ${was}`,
+      `The ${name} ${flow} has already ended: ${resolution.by} recorded on ${time} that it was ${was}`,
       { ...see, transactionId },
     );
   }
-  throw new Psd2Error('usage', `The ${name} ${flow} is ${state}, so nothing about it is unknown`, {
+  throw new Psd2Error('usage', `The ${name} ${flow} is ${state}, so its outcome is not unknown`, {
     ...(kind.isEnded(current) ? see : { hint: 'Go on with:', next: [[name, 'resume', flow]], flow }),
     transactionId,
   });
@@ -158,7 +153,7 @@ function question<Flow extends AnyFlow, Event>(
   kind: Resolvable<Flow, Event>,
   flow: Flow,
 ): string {
-  const what = `Write down, for good, that the ${flow.kind} was ${outcome === 'executed' ? '' : 'not '}${kind.done}?`;
+  const what = `Record for good that the ${flow.kind} was ${outcome === 'executed' ? '' : 'not '}${kind.done}?`;
   const reference = outcome === 'not-executed' ? kind.referenceOf(flow) : null;
-  return reference === null ? what : `${what} Its reference ${reference} can be paid again then`;
+  return reference === null ? what : `${what} You can then pay its reference ${reference} again`;
 }

@@ -5,35 +5,31 @@ import type { Filter, OpenFlow } from '../../store/ports/flows.ts';
 import { cleanText } from '../../terminal/clean.ts';
 import type { Context } from '../context.ts';
 
-/** @throws Psd2Error `usage`: SCA needs the customer, who is not there with client credentials */
+/** @throws Psd2Error `usage`: SCA needs the customer, and client credentials have none */
 export function refuseClientCredentials({ globals }: Context): void {
   if (globals.grant === 'client_credentials') {
-    throw new Psd2Error(
-      'usage',
-      'This needs the customer online, so it goes through the authorization_code application',
-      {
-        hint: 'Leave --grant client_credentials out.',
-      },
-    );
+    throw new Psd2Error('usage', 'This needs the customer, so it needs the grant authorization_code', {
+      hint: 'Leave out --grant client_credentials.',
+    });
   }
 }
 
 /**
- * @param what is confirmed, as a sentence begins with it
- * @throws Psd2Error `confirmation_needed` when a question will come up that nobody can answer
+ * @param what the subject of the sentence "... needs a confirmation"
+ * @throws Psd2Error `confirmation_needed` if psd2 will have to ask and cannot
  */
 export function refuseUnconfirmable({ globals, terminal }: Context, what: string): void {
   if (terminal.canAsk || globals.yes) return;
   throw new Psd2Error(
     'confirmation_needed',
-    `${what} has to be confirmed, and there is no terminal to ask at`,
+    `${what} needs a confirmation, and there is no terminal to ask at`,
     {
-      hint: 'Add --yes to confirm it beforehand. Nothing was sent.',
+      hint: 'Add --yes to confirm in advance. psd2 has sent nothing.',
     },
   );
 }
 
-/** Says which flow was begun or taken up. */
+/** Prints which flow psd2 has begun or continued. */
 export function tellFlow(
   { tell }: Context['terminal'],
   { kind, flow, state }: { kind: string; flow: string; state: FlowState },
@@ -42,9 +38,9 @@ export function tellFlow(
 }
 
 /**
- * Names the flow and how to go on, where an error has no better hint and the flow has not ended.
+ * Adds the flow and the command that continues it to an error, unless the error has a better hint or the flow has ended.
  *
- * @param confirmed the options that confirmed it beforehand and have to be given again
+ * @param confirmed the options that confirmed something in advance, which the operator must repeat
  */
 export function withNext(
   error: unknown,
@@ -68,9 +64,9 @@ export function withNext(
 }
 
 /**
- * Says of a payment that was interrupted that it must not be made again, once `execute` was sent.
+ * Warns against making an interrupted payment again, once `execute` was sent.
  *
- * @param what was to be executed: `payment of 12.50 EUR to Ada Lovelace`
+ * @param what the payment: `payment of 12.50 EUR to Ada Lovelace`
  */
 export function withWarning(error: unknown, flow: { state: FlowState }, what: string): unknown {
   if (!(error instanceof Psd2Error) || error.code !== 'interrupted') return error;
@@ -84,10 +80,10 @@ export function withWarning(error: unknown, flow: { state: FlowState }, what: st
   );
 }
 
-/** After these a flow can be taken up all the same: nothing is wrong with it. */
+/** After these errors a flow can continue: nothing is wrong with it. */
 const PASSING = ['interrupted', 'overtaken', 'too_many_calls', 'config'];
 
-/** Ends a flow of which nothing has reached the bank when its command failed: there would be nothing to go on with. */
+/** Ends a flow whose command failed before anything reached the bank: there is nothing to continue. */
 export async function endIfUntouched<Flow extends { state: FlowState; reached: boolean }>(
   open: OpenFlow<Flow, { type: 'cancelled' }>,
   error: unknown,
@@ -96,18 +92,20 @@ export async function endIfUntouched<Flow extends { state: FlowState; reached: b
   try {
     await open.record({ type: 'cancelled' });
   } catch (problem) {
-    // The command has failed already, and says why.
+    // The command has already failed with its own error.
     if (!(problem instanceof Psd2Error)) throw problem;
   }
 }
 
-/** A journal that is damaged is told of; the other flows are listed all the same. */
+/** Warns about a damaged journal. The other flows are still listed. */
 export function warnOfDamaged({ terminal }: Context): NonNullable<Filter['onDamaged']> {
   return (damage, flow) =>
-    terminal.warn(cleanText(`${flow} is not shown. ${damage.message}. ${adviceOf(damage) ?? ''}`.trimEnd()));
+    terminal.warn(
+      cleanText(`psd2 cannot show ${flow}. ${damage.message}. ${adviceOf(damage) ?? ''}`.trimEnd()),
+    );
 }
 
-/** All of a list. */
+/** Collects a list. */
 export async function collect<T>(list: AsyncIterable<T>): Promise<T[]> {
   const all: T[] = [];
   for await (const each of list) all.push(each);

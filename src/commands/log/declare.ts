@@ -1,7 +1,7 @@
 import type { Command } from '@commander-js/extra-typings';
 import { optionsOf, type Run } from '../declare.ts';
 
-/** `psd2 log`: the calls, and a file of them for the bank's support. */
+/** `psd2 log`: lists the calls, or saves them in a file for the bank's support. */
 export function declareLog(log: Command, run: Run, version: string): void {
   const list = declareList(log, run);
   declareBundle(log, run, version);
@@ -22,13 +22,13 @@ Examples:
 
 function declareList(log: Command, run: Run) {
   return selection(log.command('list', { isDefault: true }))
-    .description('list the calls, newest first: the last 100, unless a filter or --limit is given')
+    .description('list the calls, newest first: the last 100, or all that match a filter')
     .addHelpText(
       'after',
       `
-Each attempt is a call of its own, retries and calls that failed without an answer too. There are no queries,
-headers and bodies in the log. With --profile only the calls of that profile are shown. With --transaction a
-table becomes a timeline from the beginning, with what happened to the flow between its calls.
+The log has one entry for each attempt, also for retries and for calls that got no answer. It has no queries, headers
+or bodies. With --profile, psd2 shows only the calls of that profile. With --transaction, the table becomes a timeline
+from the beginning, with the events of the flow between its calls.
 
 Examples:
   $ psd2 log --failed --since 1d
@@ -47,13 +47,13 @@ Examples:
 
 function declareBundle(log: Command, run: Run, version: string): void {
   selection(log.command('bundle'))
-    .option('--file <path>', 'where to save it; default: psd2-log-<time>.json here')
-    .description("save calls in a file for the bank's support, without what identifies customers")
+    .option('--file <path>', 'file to save the calls in; default: psd2-log-<time>.json here')
+    .description("save calls in a file for the bank's support, without customer data")
     .addHelpText(
       'after',
       `
-Customers, products and IBANs are replaced by names (customer-1, product-1, ...); the ids that a support asks
-for stay. The file is JSON, for you to read before you send it.
+psd2 replaces customers, products and IBANs with names (customer-1, product-1, ...). The ids that the bank's support
+asks for stay. The file is JSON: read it before you send it.
 
 Examples:
   $ psd2 log bundle --transaction tr-0mh8k2x7vq3ab
@@ -70,12 +70,15 @@ Examples:
     );
 }
 
-/** Which calls: the same for both commands. */
+/** Adds the options that select calls, the same for both commands. */
 function selection(command: Command) {
   return command
-    .option('--transaction <id>', 'of this transaction or flow, or whose id begins so')
-    .option('--request <id>', "of this request: our id or the bank's, or the beginning of either")
-    .option('--since <time>', 'sent since then: 2026-11-21, 2026-11-21T09:30:00Z, or 2h, 30m, 1d ago')
-    .option('--failed', 'that the bank refused, or that had no answer')
-    .option('--limit <n>', 'at most so many');
+    .option('--transaction <id>', 'show calls of this transaction or flow: its id or the beginning of it')
+    .option('--request <id>', "show this request: psd2's id or the bank's, or the beginning of either")
+    .option(
+      '--since <time>',
+      'show calls since this time: 2026-11-21, 2026-11-21T09:30:00Z, or 2h, 30m, 1d ago',
+    )
+    .option('--failed', 'show calls that the bank refused or did not answer')
+    .option('--limit <n>', 'maximum number of calls to show');
 }

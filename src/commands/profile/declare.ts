@@ -17,16 +17,15 @@ function declareAdd(profile: Command, run: Run): void {
     profile
       .command('add')
       .argument('[name]')
-      .description(
-        'store the settings of a bank; what is not given is taken from the environment or asked for, all of it without options',
-      ),
+      .description('store the settings of a bank; psd2 takes missing ones from the environment or asks you'),
   )
     .option('--reference', 'store the paths of certificates and keys instead of their contents')
-    .option('--protect', 'encrypt what is stored from the start: see psd2 profile protect')
+    .option('--protect', 'encrypt the stored profile from the start: see psd2 profile protect')
     .addHelpText(
       'after',
       `
-A secret is never an option's value: it would be seen in the list of processes.
+Without options, psd2 asks you for every setting. A secret is never the value of an option, because the list of
+processes would show it.
 
 Example:
   $ psd2 profile add mybank --base-url https://psd2.bank.example/api \\
@@ -46,15 +45,12 @@ Example:
 
 function declareChanges(profile: Command, run: Run): void {
   withSettingOptions(
-    profile
-      .command('set')
-      .argument('<profile>')
-      .description('change single settings of a stored profile, and leave the others as they are'),
+    profile.command('set').argument('<profile>').description('change some settings of a stored profile'),
   )
-    .option('--client-secret-env', 'take its secret from PSD2_CLIENT_SECRET')
-    .option('--cc-client-secret-env', 'take its secret from PSD2_CC_CLIENT_SECRET')
+    .option('--client-secret-env', 'read the client secret from PSD2_CLIENT_SECRET')
+    .option('--cc-client-secret-env', 'read the client secret from PSD2_CC_CLIENT_SECRET')
     .addOption(
-      new Option('--unset <setting>', 'remove a setting, named as its option is; may be repeated')
+      new Option('--unset <setting>', 'remove a setting, named like its option; may be repeated')
         .choices(UNSETTABLE)
         .argParser(collect)
         .default<string[]>([]),
@@ -63,7 +59,7 @@ function declareChanges(profile: Command, run: Run): void {
     .addHelpText(
       'after',
       `
-Settings are checked as psd2 profile add checks them, and stored all at once or not at all.
+psd2 checks the settings as psd2 profile add does. It stores all of them or none.
 ${examples(
   'psd2 profile set mybank --max-amount 500.00',
   'psd2 profile set mybank --qwac-cert qwac-2027.pem --qwac-key qwac-2027.key',
@@ -84,7 +80,7 @@ ${examples(
   profile
     .command('edit')
     .argument('[profile]')
-    .description('be asked for all settings of a profile, with what it has as the answers; secrets stay')
+    .description('ask you for every setting of a profile, with the present values as defaults; secrets stay')
     .option('--reference', 'store the paths of new certificates and keys instead of their contents')
     .addHelpText('after', examples('psd2 profile edit', 'psd2 profile edit mybank'))
     .action((name, { reference }) =>
@@ -104,7 +100,7 @@ function declareListAndShow(profile: Command, run: Run): void {
   profile
     .command('show')
     .argument('[profile]')
-    .description('show the settings of a profile and where each comes from; never a secret')
+    .description('show the settings of a profile and where each comes from, without secrets')
     .addHelpText('after', examples('psd2 profile show', 'psd2 profile show mybank'))
     .action((name) => run(async (context) => (await import('./show.ts')).profileShow(context, name)));
 }
@@ -113,7 +109,7 @@ function declareUse(profile: Command, run: Run): void {
   profile
     .command('use')
     .argument('<profile>')
-    .description('choose the profile that is used without --profile')
+    .description('choose the profile that psd2 uses without --profile')
     .addHelpText('after', examples('psd2 profile use mybank'))
     .action((name) => run(async (context) => (await import('./use.ts')).profileUse(context, name)));
 }
@@ -122,14 +118,14 @@ function declareProtection(profile: Command, run: Run): void {
   profile
     .command('protect')
     .argument('[profile]')
-    .description('encrypt the tokens, secrets and keys that are stored of a profile, now and from now on')
-    .option('--keyring', "keep the key in the system's keyring; the default where no passphrase is set")
-    .option('--passphrase', 'take the key from a passphrase: PSD2_CONFIG_PASSPHRASE, or asked for')
+    .description('encrypt the stored tokens, secrets and keys of a profile, now and from now on')
+    .option('--keyring', "keep the key in the system's keyring; the default if no passphrase is set")
+    .option('--passphrase', 'derive the key from a passphrase: from PSD2_CONFIG_PASSPHRASE, or psd2 asks you')
     .option('--passphrase-stdin', 'read the passphrase, or a new one, from standard input')
     .addHelpText(
       'after',
       `
-Commands that use the profile get the key from the keyring, from PSD2_CONFIG_PASSPHRASE, or ask for the passphrase.
+Commands that use the profile get the key from the keyring or from PSD2_CONFIG_PASSPHRASE, or ask you for the passphrase.
 ${examples('psd2 profile protect mybank', 'psd2 profile protect mybank --passphrase')}`,
     )
     .action((name, { keyring, passphrase, passphraseStdin }) =>
@@ -145,7 +141,7 @@ ${examples('psd2 profile protect mybank', 'psd2 profile protect mybank --passphr
   profile
     .command('unprotect')
     .argument('[profile]')
-    .description('write what is stored of a profile in clear again')
+    .description('store a protected profile without encryption again')
     .addHelpText('after', examples('psd2 profile unprotect mybank'))
     .action((name) =>
       run(async (context) => (await import('./unprotect.ts')).profileUnprotect(context, name)),
@@ -156,14 +152,13 @@ function declareRemove(profile: Command, run: Run): void {
   profile
     .command('remove')
     .argument('<profile>')
-    .description('remove a profile with its certificates and tokens; the record of its payments stays')
+    .description('remove a profile with its certificates and tokens; the journals of its payments stay')
     .addHelpText(
       'after',
       `
-It is refused while another psd2 works on one of the profile's flows, and while a payment is authorised and
-not executed, or its outcome is not known: psd2 transfer resume <flow> ends that. It is refused too when a
-journal is damaged, since that may be of such a payment. Flows that were begun and left are named, and their
-journals stay.`,
+psd2 refuses while another psd2 works on one of the profile's flows, and while a payment is authorised but not executed,
+or has an unknown outcome: psd2 transfer resume <flow> ends such a payment. It also refuses if a journal is damaged,
+because the journal may belong to such a payment. It names other unfinished flows; their journals stay.`,
     )
     .addHelpText('after', examples('psd2 profile remove mybank'))
     .action((name) => run(async (context) => (await import('./remove.ts')).profileRemove(context, name)));

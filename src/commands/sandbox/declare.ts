@@ -15,30 +15,36 @@ export function declareSandbox(sandbox: Command, run: Run): void {
 function declareStart(sandbox: Command, run: Run): void {
   sandbox
     .command('start')
-    .description('start the bank and store the profile "sandbox"')
-    .option('--port <n>', 'port of the interface; 0 for any', '8443')
-    .option('--detach', 'return when it is ready, and leave it running')
+    .description('start the sandbox bank and store the profile "sandbox"')
+    .option('--port <n>', 'port of the interface; 0 for any free port', '8443')
+    .option('--detach', 'leave the bank running in the background, and return when it is ready')
     .option(
       '--no-enforce-consents',
-      'serve calls for products and categories that the customer did not consent to',
+      'answer calls even if the customer gave no consent for the product or category',
     )
     .option('--roles <list>', 'check the PSD2 roles of the TPP: AISP, PISP, PIISP, separated by commas')
     .option('--token-ttl <seconds>', 'lifetime of access tokens (default: 3500)')
-    .option('--no-rotation', 'a refresh leaves the refresh token as it is')
-    .option('--rate-limit <n>', 'calls that an application may make a minute')
-    .option('--daily-limit <n>', 'calls that client credentials may make a day')
-    .option('--customers <n>', 'make up so many customers besides anna, bruno and carla')
-    .option('--transactions <n>', "booked transactions of anna's and of each made up account")
-    .option('--page-size <n>', 'transactions on a page (default: 10)')
+    .option('--no-rotation', 'keep the same refresh token when an access token is refreshed')
+    .option('--rate-limit <n>', 'maximum number of calls of an application a minute')
+    .option('--daily-limit <n>', 'maximum number of calls with client credentials a day')
+    .option('--customers <n>', 'number of generated customers, in addition to anna, bruno and carla')
+    .option(
+      '--transactions <n>',
+      "number of booked transactions of anna's account and of each generated account",
+    )
+    .option('--page-size <n>', 'number of transactions on a page (default: 10)')
     .addOption(
-      new Option('--persona <name>', 'answer as specified, or in every odd shape that the real bank has')
+      new Option(
+        '--persona <name>',
+        'answer as specified (clean), or with all oddities of the real bank (lived-in)',
+      )
         .choices(['clean', 'lived-in'] as const)
         .default('clean' as const),
     )
     .addHelpText(
       'after',
       `
-The name of a beneficiary can choose how a transfer ends: docs/sandbox.md, "Magic values".
+The payee's name can choose how a transfer ends: docs/sandbox.md, "Magic values".
 ${examples('psd2 sandbox start', 'psd2 sandbox start --detach --port 0 --persona lived-in')}`,
     )
     .action(({ detach = false, ...options }) =>
@@ -51,39 +57,39 @@ ${examples('psd2 sandbox start', 'psd2 sandbox start --detach --port 0 --persona
     );
 }
 
-/** What there is to do with one that runs. */
+/** Declares the commands for a running sandbox. */
 function declareRunning(sandbox: Command, run: Run): void {
   sandbox
     .command('status')
-    .description('show whether it runs, and where')
+    .description('show whether the bank runs, and its addresses')
     .addHelpText('after', examples('psd2 sandbox status'))
     .action(() => run(async (context) => (await import('./status.ts')).sandboxStatus(context)));
 
   sandbox
     .command('stop')
-    .description('stop the bank that runs')
+    .description('stop the running bank')
     .addHelpText('after', examples('psd2 sandbox stop'))
     .action(() => run(async (context) => (await import('./stop.ts')).sandboxStop(context)));
 
   sandbox
     .command('reset')
-    .description('take it back to how it was when it started: ledger, logins, consents, operations, faults')
+    .description('reset the bank to its start: ledger, logins, consents, operations, faults')
     .addHelpText('after', examples('psd2 sandbox reset'))
     .action(() => run(async (context) => (await import('./reset.ts')).sandboxReset(context)));
 
   sandbox
     .command('env')
-    .description('print export lines, so that no profile is needed')
+    .description('print the settings as export lines, so that you need no profile')
     .addHelpText('after', '\nExample:\n  $ eval "$(psd2 sandbox env)"')
     .action(() => run(async (context) => (await import('./env.ts')).sandboxEnv(context)));
 
   sandbox
     .command('console')
-    .description('open its console in the browser: what the bank saw of each call, and why it refused one')
+    .description('open the console in the browser: every call as the bank saw it, and why it refused one')
     .addHelpText(
       'after',
       `
-With --no-browser, or PSD2_BROWSER=none, it prints the address.
+With --no-browser, or PSD2_BROWSER=none, psd2 prints the address instead.
 ${examples('psd2 sandbox console', 'psd2 sandbox console --no-browser')}`,
     )
     .action(() => run(async (context) => (await import('./console.ts')).sandboxConsole(context)));
@@ -94,10 +100,10 @@ function declareCustomer(sandbox: Command, run: Run): void {
     .command('customer')
     .argument('<url>')
     .description(
-      "play the customer without a browser: walk the bank's pages from this address and submit their forms",
+      "play the customer without a browser: open the bank's page at this address and submit its forms",
     )
-    .option('--refuse', 'refuse at the first page that can be refused')
-    .option('--user <name>', 'who logs in (default: anna)')
+    .option('--refuse', 'refuse on the first page that allows it')
+    .option('--user <name>', 'user who logs in (default: anna)')
     .addHelpText(
       'after',
       examples(
@@ -112,22 +118,22 @@ function declareCustomer(sandbox: Command, run: Run): void {
 
 function declareFault(run: Run) {
   const fault = new Command('fault')
-    .description('have calls go wrong, to see what a client makes of it')
+    .description('make calls fail, to test a client')
     .addHelpText('after', examples('psd2 sandbox fault list', 'psd2 sandbox fault clear'));
 
   fault
     .command('add')
     .argument('<fault>', 'for example cut-after-effect, delay=500, status=503, clock=-7')
-    .description('have calls go wrong from now on')
-    .option('--on <call>', 'which calls: execute, token, ..., or "GET /private/*"; default: all')
-    .option('--times <n>', 'how many go wrong; default: all')
-    .option('--after <n>', 'how many go well before')
-    .option('--probability <p>', 'the share of the calls that go wrong, for example 0.25')
-    .option('--seed <text>', 'which of them, with --probability: the same at every run')
+    .description('make calls fail from now on')
+    .option('--on <call>', 'calls that fail: execute, token, ..., or "GET /private/*"; default: all')
+    .option('--times <n>', 'number of calls that fail; default: all')
+    .option('--after <n>', 'number of calls that succeed first')
+    .option('--probability <p>', 'share of the calls that fail, for example 0.25')
+    .option('--seed <text>', 'with --probability: choose the same calls in every run')
     .addHelpText(
       'after',
       `
-Faults and calls are listed in docs/sandbox.md, "Faults"; a wrong one names them all.
+docs/sandbox.md, "Faults", lists all faults and calls. So does the error for an unknown one.
 
 Example:
   $ psd2 sandbox fault add cut-after-effect --on execute --times 1`,
@@ -138,14 +144,14 @@ Example:
 
   fault
     .command('list')
-    .description('show the faults, and how many calls each was for and spoilt')
+    .description('show the faults, and how many calls each matched and changed')
     .addHelpText('after', examples('psd2 sandbox fault list'))
     .action(() => run(async (context) => (await import('./fault.ts')).listFaults(context)));
 
   fault
     .command('clear')
-    .argument('[id]', 'one of them; default: all')
-    .description('have calls go well again')
+    .argument('[id]', 'id of a fault; default: all')
+    .description('remove faults')
     .addHelpText('after', examples('psd2 sandbox fault clear'))
     .action((id) => run(async (context) => (await import('./fault.ts')).clearFaults(context, id)));
 

@@ -2,7 +2,7 @@ import { isBlockedPort } from '../../domain/blocked-ports.ts';
 import { Psd2Error } from '../../errors.ts';
 import { readWholeNumber } from '../shared/whole-number.ts';
 
-/** As they were typed. */
+/** The options as typed. */
 export interface SandboxStartOptions {
   port: string;
   detach: boolean;
@@ -21,7 +21,7 @@ export interface SandboxStartOptions {
 
 const ROLES = ['AISP', 'PISP', 'PIISP'] as const;
 
-/** How strict the bank is to be. @throws Psd2Error `usage` */
+/** The rules of the bank. @throws Psd2Error `usage` */
 export function readRules(options: SandboxStartOptions) {
   const { enforceConsents, roles, tokenTtl, rotation, rateLimit, dailyLimit, persona } = options;
   const { customers, transactions, pageSize } = options;
@@ -46,7 +46,7 @@ export function readRules(options: SandboxStartOptions) {
 function parseRole(text: string): (typeof ROLES)[number] {
   const role = ROLES.find((known) => known === text.trim().toUpperCase());
   if (role) return role;
-  throw new Psd2Error('usage', `The role ${JSON.stringify(text)} is not known`, {
+  throw new Psd2Error('usage', `Unknown role ${JSON.stringify(text)}`, {
     hint: `Use some of ${ROLES.join(',')}.`,
   });
 }
@@ -56,7 +56,7 @@ export function parsePort(text: string): number {
   const port = /^\d{1,5}$/.test(text) ? Number(text) : 65_536;
   if (port !== 0 && isBlockedPort(port)) {
     throw new Psd2Error('usage', `--port ${port} is a port that browsers and fetch refuse to open`, {
-      hint: 'Choose another one, or 0 for any that is free.',
+      hint: 'Choose another port, or 0 for any free port.',
     });
   }
   if (port <= 65_535) return port;

@@ -4,13 +4,13 @@ import { examples, type Run } from '../declare.ts';
 export function declareSchema(schema: Command, run: Run): void {
   schema
     .argument('[command...]', 'the words of a command, or "error" or "event" for lines of stderr')
-    // `--chart` and its like say which of the two things that a command prints is meant.
+    // Options such as `--chart` choose between the two outputs of a command.
     .allowUnknownOption()
     .addHelpText(
       'after',
       `
-Without a command it lists what there are schemas of; with --json it prints them all. With -o ndjson a list
-is printed one element a line, each as the "items" of the schema say. A later psd2 may print further fields.
+Without a command, psd2 lists all schemas; with --json it prints them. With -o ndjson, psd2 prints a list one element a
+line, and "items" in the schema describes each element. A later psd2 may print further fields.
 
 ${examples('psd2 schema accounts list', 'psd2 schema accounts transactions --chart', 'psd2 schema error', 'psd2 schema transfer create > transfer.schema.json').trimStart()}`,
     )

@@ -2,9 +2,9 @@ import * as z from 'zod/mini';
 import type { Context } from '../context.ts';
 import { bankData } from './shapes.ts';
 
-// The specification does not show the shapes of these answers, so the bank's own data is printed, unread.
+// The specification does not show the shapes of these answers, so psd2 prints the bank's own data unread.
 
-/** Prints what the bank says under a path of the customer. */
+/** Prints the bank's answer to a GET of a customer's path. */
 export async function showBankData(context: Context, pathOf: (customerId: string) => string): Promise<void> {
   const { bank, customerId } = await context.bank();
   const call = { method: 'GET', path: pathOf(customerId), transactionId: context.world.newId() } as const;
@@ -12,7 +12,7 @@ export async function showBankData(context: Context, pathOf: (customerId: string
   printBankData(context, data);
 }
 
-/** Prints data of an unknown shape: as JSON, or a line for each value with the path to it. */
+/** Prints data of an unknown shape: as JSON, or one line for each value with its path. */
 export function printBankData({ output }: Context, data: object): void {
   output.record(
     data,

@@ -1,7 +1,7 @@
 import type { Context } from '../context.ts';
 
 /**
- * Where an address is opened (command contract, "Settings of a profile and their environment"): a command, `none`, or
+ * The browser for an address (command contract, "Settings of a profile and their environment"): a command, `none`, or
  * undefined for the system's browser.
  */
 export function browserOf({ globals, env }: Pick<Context, 'globals' | 'env'>): string | undefined {

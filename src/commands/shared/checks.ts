@@ -1,19 +1,19 @@
 import type { Context } from '../context.ts';
 import { checks as checksShape } from './shapes.ts';
 
-/** What one check found. */
+/** The result of one check. */
 export interface Check {
   name: string;
   status: 'ok' | 'warn' | 'fail' | 'skip';
   detail: string;
-  /** What to do about it; null where nothing is to be done. */
+  /** What to do; null if there is nothing to do. */
   fix: string | null;
 }
 
 /**
- * Prints checks: a line or more for each on a terminal, tab-separated in a pipe, or `{ok, checks}`.
+ * Prints checks: on a terminal as a table, in a pipe with tabs, as JSON `{ok, checks}`.
  *
- * @returns whether none has failed
+ * @returns whether no check failed
  */
 export async function printChecks<Kind extends Check>(context: Context, checks: Kind[]): Promise<boolean> {
   const { output, stdoutIsTerminal, stdoutColumns } = context;
@@ -23,7 +23,7 @@ export async function printChecks<Kind extends Check>(context: Context, checks: 
     const { widthOf, wrapWords } = await import('../../terminal/cells.ts');
     const columns = stdoutColumns || 80;
     const beside = STATUS_WIDTH + Math.max(...checks.map(({ name }) => widthOf(name))) + 2;
-    // Where a line has no room for it the detail stands below the name.
+    // If the line has no room, the detail goes below the name.
     const isNarrow = columns - beside < LEAST_WIDTH;
     const indent = isNarrow ? STATUS_WIDTH : beside;
     output.lines(
@@ -53,5 +53,5 @@ export async function printChecks<Kind extends Check>(context: Context, checks: 
 }
 
 const STATUS_WIDTH = 6;
-/** Of a detail that stands beside its name. */
+/** The least width of a detail beside its name. */
 const LEAST_WIDTH = 48;

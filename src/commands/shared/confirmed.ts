@@ -2,10 +2,10 @@ import { Psd2Error } from '../../errors.ts';
 import type { Context } from '../context.ts';
 
 /**
- * Has the operator confirm what a command is about to do, unless `--yes` did it beforehand.
+ * Asks the operator to confirm the command's next step, unless `--yes` confirmed it in advance.
  *
- * @param question `unasked` says why it has to be confirmed, `declined` what holds when the answer is no
- * @throws Psd2Error `confirmation_needed` when there is nobody to ask, `cancelled` when the answer is no
+ * @param question `unasked` says why psd2 asks, `declined` what is true after a no
+ * @throws Psd2Error `confirmation_needed` without a terminal, `cancelled` after a no
  */
 export async function confirmed(
   { globals, terminal }: Pick<Context, 'globals' | 'terminal'>,

@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 
-// The kinds of field that commands print. Each takes a description: what `psd2 schema` and docs/output.md say of it.
+// The kinds of field that commands print. `psd2 schema` and docs/output.md show each field's description.
 
 /** A text. */
 export function text(what: string) {
@@ -17,7 +17,7 @@ export function day(what: string) {
   return z.iso.date().check(z.describe(what));
 }
 
-/** An exact decimal number, as a text. */
+/** An exact decimal number, as a string. */
 export function decimal(what: string) {
   return z.string().check(z.regex(/^[+-]?\d+(\.\d+)?$/), z.describe(what));
 }

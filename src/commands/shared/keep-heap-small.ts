@@ -1,12 +1,11 @@
 import { setFlagsFromString } from 'node:v8';
 
-/** What ends sooner needs no care, and is quicker without. */
+/** A shorter command does not need this, and is faster without it. */
 const LONG_MS = 500;
 
 /**
- * For commands through which much more may pass than they hold: when they take long, V8 keeps the heap near its size of
- * then and near what is held. Left alone, it lets garbage grow to some times that before it looks, for a little speed.
- * It reads both of these settings whenever it grows the heap, so they act at once.
+ * Keeps the heap small in long commands that stream much more data than they hold. By default, V8 lets garbage grow to
+ * several times the live data, for a little speed. V8 reads both settings whenever it grows the heap, so they act at once.
  */
 export function keepHeapSmall(): void {
   setTimeout(() => {

@@ -7,18 +7,18 @@ import { environmentFor } from '../../terminal/program-environment.ts';
 import { shellWords } from '../../terminal/shell-words.ts';
 import type { Context } from '../context.ts';
 
-/** More than any answer that is expected of such a command. */
+/** More than any expected answer. */
 const LARGEST_OUTPUT = 64 * 1024;
 
 type OutsideSetting = 'signer' | 'payeeCheck' | 'notify';
 
 /**
- * Runs a command of the operator's that a setting names: split as a shell splits words, run without a shell, and
- * without psd2's own variables. It may take as long as one HTTP call (`--timeout`).
+ * Runs a command that the operator has named in a setting. psd2 splits it as a shell splits words, and runs it without a
+ * shell and without psd2's own variables. It may take as long as one HTTP call (`--timeout`).
  *
- * @param input what it gets on standard input, exactly
- * @returns what it printed on standard output
- * @throws Psd2Error `config` when it can't be started, fails or takes too long
+ * @param input the exact bytes for its standard input
+ * @returns its standard output
+ * @throws Psd2Error `config` if the command can't be started, fails or takes too long
  */
 export async function runOutsideCommand(
   { globals, world }: Pick<Context, 'globals' | 'world'>,
@@ -44,14 +44,14 @@ export async function runOutsideCommand(
     };
     const stop = (error: unknown) => {
       child.kill('SIGKILL');
-      // What it started itself may hold these open.
+      // A process that the command started may hold these open.
       for (const stream of [child.stdin, child.stdout, child.stderr]) stream.destroy();
       give(() => reject(error));
     };
     const onEnded = () => stop(whyEnded());
     ended.addEventListener('abort', onEnded);
-    const output = collectOutput(child, () => stop(fail('printed more than is of use')));
-    // A command that does not read to the end may still know the answer.
+    const output = collectOutput(child, () => stop(fail('printed too much')));
+    // The command may answer without reading all its input.
     child.stdin.on('error', () => {});
     child.stdin.end(input);
     child.once('error', (error) => give(() => reject(fail(`could not be started${reason(error)}`))));
@@ -67,7 +67,7 @@ export async function runOutsideCommand(
   });
 }
 
-/** What the child has printed so far: the whole of stdout, the end of stderr. */
+/** Collects the child's output: all of stdout, the end of stderr. */
 function collectOutput(child: ChildProcessWithoutNullStreams, onTooMuch: () => void) {
   const output = { stdout: '', stderr: '' };
   for (const name of ['stdout', 'stderr'] as const) {

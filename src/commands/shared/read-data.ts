@@ -4,9 +4,9 @@ import { isMissing } from '../../store/disk/system-error.ts';
 import type { Context } from '../context.ts';
 
 /**
- * Reads what an option gives as data: JSON, `@file`, or `-` for standard input.
+ * Reads the data of an option: JSON, `@file`, or `-` for standard input.
  *
- * @returns the text as it is, checked to be JSON, so that every digit of it goes to the bank
+ * @returns the text, checked to be JSON but unchanged, so that the bank gets every digit
  * @throws Psd2Error `usage`
  */
 export async function readJsonOption(context: Context, option: string, value: string): Promise<string> {
@@ -14,13 +14,13 @@ export async function readJsonOption(context: Context, option: string, value: st
   try {
     JSON.parse(text);
   } catch (cause) {
-    // What the parser quotes of the text may be a secret.
+    // The parser quotes the text, which may hold a secret.
     const why =
       cause instanceof Error
         ? `: ${cause.message.replace(/, (\.\.\.)?".*"(\.\.\.)? is not valid JSON$/s, '')}`
         : '';
     throw new Psd2Error('usage', `${option} is not JSON${why}`, {
-      hint: 'Give it as text, as @file, or as - for standard input.',
+      hint: 'Give JSON text, @file, or - for standard input.',
     });
   }
   return text;
@@ -34,16 +34,16 @@ async function readText(context: Context, option: string, value: string): Promis
   } catch (cause) {
     throw new Psd2Error(
       'usage',
-      `The file ${value.slice(1)} of ${option} ${isMissing(cause) ? 'is not there' : 'cannot be read'}`,
+      `The file ${value.slice(1)} of ${option} ${isMissing(cause) ? 'does not exist' : 'cannot be read'}`,
       { cause },
     );
   }
 }
 
-/** Reads the data of further steps, each of which is to be an object. @throws Psd2Error `usage` */
+/** Reads the data of further steps, each an object. @throws Psd2Error `usage` */
 export async function readFurtherData(context: Context, values: string[]): Promise<string[]> {
   if (values.filter((value) => value === '-').length > 1) {
-    throw new Psd2Error('usage', 'Standard input can be given to one --verify-data only');
+    throw new Psd2Error('usage', 'Only one --verify-data can read standard input');
   }
   const texts: string[] = [];
   for (const value of values) texts.push(await readJsonOption(context, '--verify-data', value));

@@ -3,8 +3,8 @@ import { Psd2Error } from '../../errors.ts';
 /**
  * Reads an option that takes a whole number, written in decimal digits.
  *
- * @param option its name, as the operator wrote it: `--limit`
- * @param most the largest that it may be; without it as large as is exact
+ * @param option its name: `--limit`
+ * @param most the largest allowed; without it, any number of at most 9 digits
  * @throws Psd2Error `usage`
  */
 export function readWholeNumber(option: string, text: string, least: number, most?: number): number {

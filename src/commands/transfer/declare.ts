@@ -2,25 +2,25 @@ import { type Command, Option } from '@commander-js/extra-typings';
 import { PAYEE_SOURCES } from '../../domain/order/payee-check.ts';
 import { collect, declareCancel, declareResolve, examples, optionsOf, type Run } from '../declare.ts';
 
-const RESOLVE_NOTE = `For a transfer that psd2 resume does not find the end of: unknown or executing, or an instant one that stays PENDING.
-The command asks the bank once more first. If the bank's answer decides, that counts. Otherwise the command shows the
-transfer, asks for a yes, and writes into the journal who said what, when and why. It sends nothing that moves money.
+const RESOLVE_NOTE = `For a transfer in state unknown or executing, or an instant transfer that stays PENDING, if psd2 transfer resume does not
+help. The command first asks the bank again. If the bank's answer decides, that answer counts. Otherwise the command shows
+the transfer, asks you to confirm, and records who decided what, when and why. It sends nothing that moves money.
 
-End every psd2 that still works on the transfer first, also one that was stopped with Ctrl-Z. Look at the account
-statement of the execution day and of the days after it.`;
+First end every psd2 that still works on the transfer, also one that Ctrl-Z stopped. Then look at the account statement of
+the execution day and of the days after it.`;
 
 const CREATE_NOTE = `
-On a terminal the command asks for what is missing: the account from a list with balances, the beneficiary, the IBAN and the
-amount, each checked as you type. Elsewhere, and with --no-input, all that is missing is named at once.
+On a terminal, the command asks for what is missing: the account (from a list with balances), the payee, the IBAN and the
+amount. It checks each as you type. Elsewhere, and with --no-input, it names everything that is missing at once.
 
-The command shows what the bank verified and asks before the customer is sent to authorise.
-In a pipeline --yes gives that confirmation beforehand.
+The bank verifies the transfer first. Then the command shows the result and asks you, before it sends the customer to
+authorise. In a pipeline, --yes confirms in advance.
 
-A --reference is refused that an earlier transfer has which did not plainly fail, also when that one's journal
-is damaged; and every --reference while a damaged journal can't tell which one it has.
+A --reference is refused if an earlier transfer already used it, unless that transfer definitely failed. If a damaged journal
+does not show its reference, every --reference is refused.
 
-Exit codes that matter to a script: 6 the customer did not authorise, 8 the payment failed,
-9 its outcome is not known yet ("psd2 transfer resume <flow>" finds out and never pays again).
+Exit codes that matter to a script: 6 the customer did not authorise, 8 the payment failed, 9 the outcome is not known yet
+("psd2 transfer resume <flow>" finds out and never pays again).
 
 Examples:
   $ psd2 transfer --from 0012345678 --to DE89370400440532013000 --name "Ada Lovelace" --amount 12.50
@@ -60,31 +60,34 @@ function declareCreate(transfer: Command, run: Run) {
     .description(
       'make a transfer: verified by the bank, confirmed by you, authorised by the customer, executed',
     )
-    .option('--from <productId>', 'the account to debit (required, or asked)')
-    .option('--to <iban>', "the beneficiary's IBAN (required, or asked)")
-    .option('--name <text>', "the beneficiary's name (required, or asked)")
-    .option('--amount <decimal>', 'with a point, for example 12.50 (required, or asked)')
-    .option('--currency <code>', 'EUR', 'EUR')
-    .option('--description <text>', 'the remittance information, at most 140 characters')
-    .option('--instant', 'an SCT Instant payment: settled within ten seconds, and final')
+    .option('--from <productId>', 'account to debit (required; psd2 asks on a terminal)')
+    .option('--to <iban>', "the payee's IBAN (required; psd2 asks on a terminal)")
+    .option('--name <text>', "the payee's name (required; psd2 asks on a terminal)")
+    .option('--amount <decimal>', 'for example 12.50 (required; psd2 asks on a terminal)')
+    .option('--currency <code>', 'currency of the amount', 'EUR')
+    .option('--description <text>', 'remittance information, at most 140 characters')
+    .option('--instant', 'make an instant transfer (SCT Inst): settled within ten seconds, and final')
     .option('--date <date>', "execution day, YYYY-MM-DD; default: today in the bank's time zone")
     .option('--urgent', 'ask for urgent execution')
-    .option('--type <text>', 'sent as the type of the transfer')
-    .option('--reference <text>', 'your own reference; a second transfer with it is refused')
-    .option('--payee-verified', 'the name is known to belong to the IBAN: needed for --instant, or asked')
+    .option('--type <text>', 'type of the transfer, sent to the bank unchanged')
+    .option('--reference <text>', 'your own reference; psd2 refuses a second transfer with the same one')
+    .option(
+      '--payee-verified',
+      'you have checked that the name belongs to the IBAN; --instant needs it (psd2 asks on a terminal)',
+    )
     .addOption(
       new Option(
         '--payee-source <who>',
-        "who gave the payee's name and IBAN, which decides whose duty the payee check is; kept in the journal",
+        "who gave the payee's name and IBAN; decides who must check the payee, stored in the journal",
       ).choices(PAYEE_SOURCES),
     )
     .option(
       '--verify-data <json>',
-      'data of a further verify step, in order: JSON, @file or -; may be repeated',
+      'data for a further verify step, in order: JSON, @file or -; may be repeated',
       collect,
       [],
     )
-    .option('--prepare', "show the bank's dates and limits first")
+    .option('--prepare', 'first ask the bank which dates it allows, and refuse any other --date')
     .addHelpText('after', CREATE_NOTE)
     .action(({ instant = false, urgent = false, payeeVerified = false, prepare = false, ...given }) =>
       run(async (context) =>
@@ -113,14 +116,20 @@ function declarePrepare(transfer: Command, run: Run): void {
 function declareList(transfer: Command, run: Run): void {
   transfer
     .command('list')
-    .description('list the transfers that were made with this profile, newest first')
-    .option('--limit <n>', 'at most so many; default: 30 in a table on a terminal, else all')
-    .option('--state <state>', 'only those in this state; may be repeated', collect, [])
-    .option('--since <date>', "only those created on this day of the bank's time zone or later, YYYY-MM-DD")
+    .description('list the transfers of this profile, newest first')
+    .option(
+      '--limit <n>',
+      'maximum number of transfers to show; default: 30 in a table on a terminal, otherwise all',
+    )
+    .option('--state <state>', 'show only transfers in this state; may be repeated', collect, [])
+    .option(
+      '--since <date>',
+      "show only transfers created on this day or later (bank's time zone), YYYY-MM-DD",
+    )
     .addHelpText(
       'after',
       `
-A transfer whose journal is damaged is named on stderr, with the file and the line; the others are listed.`,
+If a transfer's journal is damaged, psd2 names its file and line on stderr and lists the others.`,
     )
     .addHelpText(
       'after',
@@ -138,21 +147,21 @@ function declareShowAndStatus(transfer: Command, run: Run): void {
   transfer
     .command('show')
     .argument('<flow>')
-    .description('show what is known of a transfer, without asking the bank')
+    .description('show the local record of a transfer, without asking the bank')
     .addHelpText('after', examples('psd2 transfer show tr-0mwq9zj41'))
     .action((flow) => run(async (context) => (await import('./show.ts')).transferShow(context, flow)));
 
   transfer
     .command('status')
     .argument('<flow>')
-    .description('ask the bank how far a transfer is; changes nothing')
-    .option('--watch', 'look again and again until it is settled or ended, or only you can go on with it')
+    .description('ask the bank for the status of a transfer; changes nothing')
+    .option('--watch', 'ask again until the transfer has ended or needs you')
     .addHelpText(
       'after',
       `
---watch asks the bank how the customer has decided, with pauses of 3 seconds that grow to 30, and how an instant transfer
-settles until 15 seconds after execute: still PENDING then is exit code 9. While another psd2 works on the transfer, the
-command follows what that one writes down. Ctrl-C ends it with exit code 130, and changes nothing.
+--watch asks the bank for the customer's decision, first every 3 seconds and later every 30. It asks for the settlement of an
+instant transfer until 15 seconds after execute. If the transfer is still PENDING then, the exit code is 9. While another
+psd2 works on the transfer, the command follows its journal. Ctrl-C ends the command with exit code 130 and changes nothing.
 ${examples(
   'psd2 transfer status tr-0mwq9zj41 --json | jq -r .authorizationStatus',
   'psd2 transfer status tr-0mwq9zj41 --watch',
@@ -167,12 +176,12 @@ function declareResume(transfer: Command, run: Run): void {
   transfer
     .command('resume')
     .argument('[flow]', 'default: the only unfinished transfer, or the one you choose')
-    .description('go on with a transfer that was interrupted; asks the bank first and never pays twice')
+    .description('continue an unfinished transfer; asks the bank first and never pays twice')
     .addHelpText('after', examples('psd2 transfer resume tr-0mwq9zj41'))
-    .option('--payee-verified', 'the name is known to belong to the IBAN')
+    .option('--payee-verified', 'you have checked that the name belongs to the IBAN')
     .option(
       '--verify-data <json>',
-      'data of a further verify step, in order: JSON, @file or -; may be repeated',
+      'data for a further verify step, in order: JSON, @file or -; may be repeated',
       collect,
       [],
     )
@@ -190,9 +199,9 @@ function declareTransferResolve(transfer: Command, run: Run): void {
   declareResolve(
     transfer,
     {
-      description: 'end a transfer whose outcome stays unknown, by what a person has found out',
+      description: 'end a transfer with an unknown outcome by hand',
       executed: "it was executed: the account statement or the bank's support says so",
-      notExecuted: 'it was not executed and never will be; its --reference can be used again',
+      notExecuted: 'it was not executed and never will be; you can use its --reference again',
       note: RESOLVE_NOTE,
       examples: [
         'psd2 transfer resolve tr-0mwq9zj41 --executed --note "On the statement of 24 November"',
@@ -210,7 +219,7 @@ function declareReceipt(transfer: Command, run: Run): void {
     .argument('<flow>')
     .description("save the bank's document of an executed transfer")
     .addHelpText('after', examples('psd2 transfer receipt tr-0mwq9zj41 --file receipt.pdf'))
-    .option('--file <path>', 'where to save it')
+    .option('--file <path>', 'file to save the document in')
     .action((flow, { file }) =>
       run(async (context) => (await import('./receipt.ts')).transferReceipt(context, flow, file)),
     );

@@ -1,12 +1,12 @@
 import { electronicFormatIBAN, extractIBAN, ValidationErrorsIBAN, validateIBAN } from 'ibantools';
 import { Psd2Error } from '../../errors.ts';
 
-/** An IBAN in compact upper case, its form and check digits right. */
+/** A valid IBAN in compact upper case. */
 export type Iban = string & { readonly __iban: unique symbol };
 
 /**
- * The SEPA area (EPC409-09) by the country code of its IBANs: 41 countries, and Gibraltar, whose IBANs have a code of
- * their own. Other territories use the code of their country: Jersey GB, Réunion FR, the Åland Islands FI.
+ * The IBAN country codes of the SEPA area (EPC409-09): 41 countries, and Gibraltar with its own code. Other territories
+ * use the code of their country: Jersey GB, Réunion FR, the Åland Islands FI.
  */
 const SEPA_COUNTRY_CODES = new Set(
   (
@@ -20,9 +20,9 @@ function isIban(compact: string): compact is Iban {
 }
 
 /**
- * Reads the IBAN of a SEPA transfer's beneficiary; blanks between its groups and lower case are allowed.
+ * Reads the IBAN of a SEPA transfer's beneficiary. Spaces between groups and lower case are allowed.
  *
- * @throws Psd2Error `invalid_iban`, saying what is wrong: a character, the country, the length, the check digits.
+ * @throws Psd2Error `invalid_iban`. The message says what is wrong: a character, the country, the length or the check digits.
  */
 export function parseSepaIban(text: string): Iban {
   const refuse = (what: string): never => {
@@ -34,14 +34,14 @@ export function parseSepaIban(text: string): Iban {
   const odd = /[^A-Za-z0-9 ]/u.exec(text);
   if (odd)
     return refuse(
-      `holds the character ${JSON.stringify(odd[0])}: only letters, digits and blanks are allowed`,
+      `contains the character ${JSON.stringify(odd[0])}: only letters, digits and spaces are allowed`,
     );
   const compact = electronicFormatIBAN(text) ?? '';
   if (isIban(compact)) {
     const country = extractIBAN(compact).countryCode ?? '';
     return SEPA_COUNTRY_CODES.has(country)
       ? compact
-      : refuse(`is of the country ${country}, which is not in SEPA`);
+      : refuse(`is from the country ${country}, which is not in SEPA`);
   }
   const { errorCodes } = validateIBAN(compact);
   if (errorCodes.includes(ValidationErrorsIBAN.NoIBANCountry)) {
@@ -58,7 +58,7 @@ export function parseSepaIban(text: string): Iban {
   return refuse('has wrong check digits, so at least one of its characters is wrong');
 }
 
-/** An IBAN in groups of four, as people read it. */
+/** An IBAN in groups of four. */
 export function spacedIban(iban: string): string {
   return iban.replace(/(.{4})(?=.)/g, '$1 ');
 }

@@ -2,15 +2,15 @@ import { Psd2Error } from '../../errors.ts';
 import { type Decimal, isDecimal, isZero } from '../decimal.ts';
 
 /**
- * Reads the amount of a SEPA transfer: 0.01 to 999999999.99, a point before at most two decimals.
+ * Reads the amount of a SEPA transfer: 0.01 to 999999999.99, with at most two decimals after a point.
  *
- * @returns the amount with exactly two decimals, `"12.5"` becoming `"12.50"`.
- * @throws Psd2Error `invalid_amount`, saying what is wrong with it.
+ * @returns the amount with exactly two decimals: `"12.5"` becomes `"12.50"`.
+ * @throws Psd2Error `invalid_amount`. The message says what is wrong.
  */
 export function parsePaymentAmount(text: string): Decimal {
   const refuse = (what: string): never => {
     throw new Psd2Error('invalid_amount', `The amount ${JSON.stringify(text)} ${what}`, {
-      hint: 'Give it as digits with a point before at most two decimals, for example 12.50.',
+      hint: 'Use digits, with a point and at most two decimals, for example 12.50.',
     });
   };
   if (/^\d+(\.\d{3})*,\d+$/.test(text)) return refuse('has a decimal comma');

@@ -3,24 +3,24 @@ import { Psd2Error } from '../../errors.ts';
 const CHARACTER_OUTSIDE_SEPA = /[^A-Za-z0-9/\-?:().,'+ ]/u;
 
 /**
- * Checks a text that goes into a SEPA message: its length and the SEPA character set
- * (`a-z A-Z 0-9 / - ? : ( ) . , ' +` and blank). The bank answers 422 to any other character.
+ * Checks a text for a SEPA message: its length, and the SEPA character set (`a-z A-Z 0-9 / - ? : ( ) . , ' +` and space).
+ * The bank answers 422 to any other character.
  *
- * @throws Psd2Error `invalid_text`, naming the option, the character and its position (from 1).
+ * @throws Psd2Error `invalid_text`. The message names the option, the character and its position (from 1).
  */
 function parseSepaText(option: string, text: string, maximum: number): string {
   const odd = CHARACTER_OUTSIDE_SEPA.exec(text);
   if (odd) {
     throw new Psd2Error(
       'invalid_text',
-      `${option} holds the character ${JSON.stringify(odd[0])} at position ${[...text.slice(0, odd.index)].length + 1}, which SEPA does not allow`,
-      { hint: "Letters without accents, digits, blanks and / - ? : ( ) . , ' + are allowed." },
+      `${option} contains the character ${JSON.stringify(odd[0])} at position ${[...text.slice(0, odd.index)].length + 1}, which SEPA does not allow`,
+      { hint: "Letters without accents, digits, spaces and / - ? : ( ) . , ' + are allowed." },
     );
   }
   if (text.length > maximum) {
     throw new Psd2Error(
       'invalid_text',
-      `${option} has ${text.length} characters, and at most ${maximum} are allowed`,
+      `${option} has ${text.length} characters, but at most ${maximum} are allowed`,
     );
   }
   return text;
@@ -38,8 +38,8 @@ export function parseDescription(text: string): string {
 }
 
 /**
- * The operator's own reference, which may be used once per profile: 1 to 35 characters, no slash at
- * either end and no two in a row (the rule for SEPA references).
+ * The operator's own reference, used at most once per profile: 1 to 35 characters, no slash at either end and no two
+ * slashes in a row (the rule for SEPA references).
  *
  * @throws Psd2Error `invalid_text`
  */
@@ -48,15 +48,15 @@ export function parseReference(text: string): string {
   if (text.startsWith('/') || text.endsWith('/') || text.includes('//')) {
     throw new Psd2Error(
       'invalid_text',
-      '--reference may not begin or end with a slash, nor hold two in a row',
+      '--reference must not begin or end with a slash, or have two slashes in a row',
     );
   }
   return parseSepaText('--reference', text, 35);
 }
 
 /**
- * What two references have in common when they are the same: blanks around them, several blanks inside, case, and how
- * a letter with an accent is composed make no difference (command contract, "Money moves at most once").
+ * The form in which references are compared. Leading, trailing and repeated spaces, case, and the composition of accented
+ * letters make no difference (command contract, "Money moves at most once").
  */
 export function comparableReference(reference: string): string {
   return reference.normalize('NFC').trim().replace(/\s+/g, ' ').toLowerCase();

@@ -15,9 +15,9 @@ import type { FlowPorts } from '../ports.ts';
 import { outcomeUnknown } from './execute-outcome.ts';
 import { pollSettlement, type Settlement } from './settlement.ts';
 
-// What the bank is asked of an operation: nothing here is written down, and nothing changes at the bank.
+// Questions to the bank about an operation. Nothing here changes the journal or anything at the bank.
 
-/** How the customer has decided, or what came of it; null while that is open, or when the bank does not tell. */
+/** The customer's decision, or the outcome. Null if it is still open or the bank does not tell. */
 export async function askDecision(
   { bank }: FlowPorts,
   operation: Operation<OrderTarget>,
@@ -28,7 +28,7 @@ export async function askDecision(
   return found && isPending(found) ? null : found;
 }
 
-/** Asks what became of an `execute` without an answer; null when the bank's answers don't decide it. */
+/** Asks for the outcome of an `execute` without an answer. Null if the bank's answers do not decide it. */
 export async function askOutcome(
   ports: FlowPorts,
   calls: OperationCalls,
@@ -42,7 +42,7 @@ export async function askOutcome(
   if (executionStatus) {
     const polled = pollSettlement(ports.world, () => executionStatus(resourceId), executeEnded);
     const settlement = await ifAnswered(polled);
-    // PENDING is no yes: the bank may say it of a transfer that it never began to execute.
+    // PENDING does not confirm execution: the bank may report it for a transfer that it never began to execute.
     if (settlement && settlement.status !== 'PENDING') {
       return [
         { type: 'executed', cro: null },
@@ -52,18 +52,18 @@ export async function askOutcome(
   }
   const status = await ifAnswered(fetchOperationStatus(bank, resourceId, transactionId));
   const found = status && whatHappened(status);
-  // That it is authorised, or was too late to be, decides nothing: `execute` was sent.
+  // AUTHORIZED or EXPIRED does not decide the outcome, because `execute` was sent.
   return found && (found.type !== 'authorization' || found.status === 'NOT_AUTHORIZED') ? [found] : null;
 }
 
-/** What the bank's status of an operation tells: that it was executed, that it failed, or how the customer decided. */
+/** The meaning of the bank's operation status: executed, failed, or the customer's decision. */
 export function whatHappened({ authorizationStatus, executionStatus }: OperationStatus): StepEvent {
   if (isExecuted(executionStatus)) return { type: 'executed', cro: null };
   if (executionStatus === 'KO') return { type: 'settlement', status: 'KO', description: null };
   return readAuthorization(authorizationStatus);
 }
 
-/** How an instant transfer that was executed settles. @throws Psd2Error `outcome_unknown` when that can't be asked for */
+/** Waits for the settlement of an executed instant transfer. @throws Psd2Error `outcome_unknown` if the bank does not answer */
 export async function askSettlement(
   { world }: FlowPorts,
   { executionStatus }: OperationCalls,
@@ -78,13 +78,13 @@ export async function askSettlement(
     if (isInterruption(error)) throw error;
     throw outcomeUnknown(
       operation,
-      'The instant transfer is executed, and its status could not be asked for',
+      'The instant transfer is executed, but psd2 could not get its status',
       error,
     );
   }
 }
 
-/** The resource may be gone when its operation is finished, or the bank still be failing: that decides nothing. */
+/** The answer, or null after an error. An error decides nothing: the resource may be removed, or the bank may be failing. */
 async function ifAnswered<T>(answer: Promise<T>): Promise<T | null> {
   try {
     return await answer;
@@ -94,7 +94,7 @@ async function ifAnswered<T>(answer: Promise<T>): Promise<T | null> {
   }
 }
 
-/** The operation's resource at the bank. @throws Psd2Error `config` where its journal tells of none */
+/** The operation's resource at the bank. @throws Psd2Error `config` if the journal has none */
 export function resourceOf({
   flow,
   verification,

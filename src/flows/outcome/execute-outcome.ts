@@ -4,10 +4,10 @@ import { type ErrorContext, Psd2Error } from '../../errors.ts';
 import type { OpenFlow } from '../../store/ports/flows.ts';
 
 /**
- * Writes down what became of an `execute` that was sent: also where this process was stopped before the answer came, and
- * another has taken the flow up since and could not tell.
+ * Records the outcome of an `execute`. This also works if this process was stopped before the answer arrived, and another
+ * process has taken over the flow without learning the outcome.
  *
- * @throws Psd2Error `outcome_unknown` when it can't be written down
+ * @throws Psd2Error `outcome_unknown` if the journal cannot be written
  */
 export async function recordOutcome<Order extends OrderTarget>(
   open: OpenFlow<Operation<Order>, OperationEvent<Order>>,
@@ -19,21 +19,21 @@ export async function recordOutcome<Order extends OrderTarget>(
     if (isOvertaken(error)) {
       const { state, resolution } = await open.reread();
       const isUnknown = state === 'unknown' && outcome.type !== 'execute-unanswered';
-      // A person was wrong, or too early.
+      // A person resolved the flow wrongly or too early.
       const isContrary = resolution?.outcome === 'not-executed' && outcome.type === 'executed';
       if (state === 'executing' || isUnknown || isContrary) await recordOutcome(open, outcome);
       return;
     }
-    const said = outcome.type === 'executed' ? 'The bank has executed it' : 'It was sent to be executed';
-    throw outcomeUnknown(open.current, `${said}, and that could not be written down`, error);
+    const said = outcome.type === 'executed' ? 'The bank has executed it' : 'psd2 has sent execute';
+    throw outcomeUnknown(open.current, `${said}, but the journal could not be written`, error);
   }
 }
 
 /**
- * Writes down what the bank has told after `execute`. Where another process has gone on with the operation, what that one
- * wrote is gone on from: nothing is sent any more that moves money.
+ * Records what the bank said after `execute`. If another process has taken over the operation, this one continues from what
+ * that process wrote. This is safe, because nothing that moves money is sent any more.
  *
- * @returns whether it was written down
+ * @returns whether it was recorded
  */
 export async function recordFound<Order extends OrderTarget>(
   open: OpenFlow<Operation<Order>, OperationEvent<Order>>,
@@ -49,32 +49,32 @@ export async function recordFound<Order extends OrderTarget>(
   }
 }
 
-/** Whether what became of an `execute` could not be written down. */
+/** Whether the outcome of an `execute` could not be recorded. */
 export function isUnrecorded(error: unknown): boolean {
   return error instanceof Psd2Error && error.code === 'outcome_unknown';
 }
 
-/** What a failed `execute` says about the money; undefined when the operator interrupted it. */
+/** The event for a failed `execute`. Undefined if the operator interrupted it. */
 export function outcomeOfFailedExecute(error: unknown): StepEvent | undefined {
   if (isInterruption(error)) return undefined;
   if (isBanksRefusal(error)) return { type: 'execute-refused', description: error.message };
   return { type: 'execute-unanswered' };
 }
 
-/** Whether the money has moved is not known; the way to find out. */
+/** The error if it is not known whether the money has moved. It says how to find out. */
 export function outcomeUnknown(
   { kind, flow, transactionId }: Operation<OrderTarget>,
   message: string,
   cause?: unknown,
 ): Psd2Error {
   return new Psd2Error('outcome_unknown', cause instanceof Error ? `${message}: ${cause.message}` : message, {
-    ...findOut(kind, flow, 'The first asks the bank, and never pays again.'),
+    ...findOut(kind, flow, 'The first command asks the bank, and never pays again.'),
     transactionId,
     cause,
   });
 }
 
-/** The commands that find out what became of a flow, and what a person can do where the bank does not tell. */
+/** The commands that find out the outcome of a flow, and those with which a person resolves it if the bank does not tell. */
 export function findOut(
   kind: string,
   flow: string,
@@ -82,7 +82,7 @@ export function findOut(
 ): Pick<ErrorContext, 'flow' | 'hint' | 'next'> {
   return {
     flow,
-    hint: `${what} If it stays unknown, and the bank's support or the account statement tells, one of the others ends it:`,
+    hint: `${what} If the outcome stays unknown, ask the bank's support or look at the account statement, then use one of the others:`,
     next: [
       [kind, 'resume', flow],
       [kind, 'resolve', flow, '--executed'],

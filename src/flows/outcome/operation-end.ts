@@ -1,14 +1,14 @@
 import type { Operation, OrderTarget } from '../../domain/operation.ts';
 import { Psd2Error } from '../../errors.ts';
 
-/** What the end of an operation means for the operator. @throws Psd2Error unless it was executed or settled */
+/** Returns an executed or settled operation. @throws Psd2Error for any other end */
 export function endOfOperation<Order extends OrderTarget>(
   operation: Operation<Order>,
   name: string,
 ): Operation<Order> {
   const { flow, transactionId, executionStatus, executionStatusDescription } = operation;
   const why = executionStatusDescription ? `: ${executionStatusDescription}` : '';
-  const hint = 'No money moved. A new one may be made.';
+  const hint = 'No money moved. You can make a new one.';
   switch (operation.state) {
     case 'failed':
       if (operation.resolution) {
@@ -31,7 +31,7 @@ export function endOfOperation<Order extends OrderTarget>(
         transactionId,
       });
     case 'expired':
-      throw new Psd2Error('authorisation_expired', `The time to authorise the ${name} has run out`, {
+      throw new Psd2Error('authorisation_expired', `The customer did not authorise the ${name} in time`, {
         hint,
         transactionId,
       });

@@ -1,30 +1,30 @@
 import type { SettlementStatus } from '../../domain/operation.ts';
 import type { WorldPorts } from '../ports.ts';
 
-/** What the bank says of the execution of an instant transfer. */
+/** The bank's execution status of an instant transfer. */
 export interface ExecutionStatus {
   executionStatus: string;
   executionStatusDescription: string | null;
 }
 
-/** What that comes down to. */
+/** The meaning of an execution status. */
 export interface Settlement {
   status: SettlementStatus;
   description: string | null;
 }
 
 /**
- * When an instant transfer's status is asked for, in milliseconds after `execute` ended: first after 1 s, then
- * every 3 to 5 s, last at 15 s (interface specification, "Limits").
+ * When psd2 asks for an instant transfer's status, in milliseconds after `execute` ended: first after 1 s, then every 3 to
+ * 5 s, last at 15 s (interface specification, "Limits").
  */
 const POLLS_MS = [1_000, 4_000, 8_000, 12_000, 15_000];
 
 /**
- * Asks for the status of an instant transfer until it is final, or the time for it is over. A transfer that is taken up
- * after that time is asked for once, at once.
+ * Asks for the status of an instant transfer until it is final or the time is over. If a transfer is resumed after that
+ * time, psd2 asks once, immediately.
  *
- * @param executeEnded in milliseconds since 1970
- * @returns the last answer; `PENDING` is no final one
+ * @param executeEnded milliseconds since 1970
+ * @returns the last answer. `PENDING` is not final
  * @throws what `ask` throws, and Psd2Error `interrupted`
  */
 export async function pollSettlement(
@@ -32,14 +32,14 @@ export async function pollSettlement(
   ask: () => Promise<ExecutionStatus>,
   executeEnded: number,
 ): Promise<Settlement> {
-  // The clock may have been put back since.
+  // The clock may have been set back in the meantime.
   const begun = Math.min(executeEnded, world.now().getTime());
   const late = world.now().getTime() - begun;
   const polls = POLLS_MS.filter((after) => after > late);
   let description: string | null = null;
   for (const [index, after] of (polls.length > 0 ? polls : [late]).entries()) {
     const wait = Math.min(begun + after - world.now().getTime(), after);
-    // The answer before was so slow that the time of this one has passed.
+    // Skip a call if the previous answer took so long that its time has passed.
     if (wait < 0 && index > 0) continue;
     await world.sleep(Math.max(0, wait));
     const answer = await ask();
@@ -50,7 +50,7 @@ export async function pollSettlement(
   return { status: 'PENDING', description };
 }
 
-/** What a bank's own word for the execution of an instant transfer comes down to: any that is not final is pending. */
+/** Interprets a bank's execution status of an instant transfer. Any status that is not final means pending. */
 export function readSettlementStatus(bankStatus: string): SettlementStatus {
   return bankStatus === 'OK' || bankStatus === 'KO' ? bankStatus : 'PENDING';
 }

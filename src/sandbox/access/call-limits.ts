@@ -5,7 +5,7 @@ import type { BankRules } from '../rules.ts';
 const WINDOW_MS = 60_000;
 const DAY_SECONDS = 24 * 60 * 60;
 
-/** Counts the calls of each application, and turns away those over the limits. A call turned away does not count. */
+/** Counts the calls of each application, and refuses calls over the limits. A refused call does not count. */
 export class CallLimits {
   readonly #rules: BankRules;
   readonly #recent = new Map<string, Date[]>();
@@ -19,8 +19,8 @@ export class CallLimits {
   /**
    * Counts a call against the rate.
    *
-   * @param keyId the application that calls
-   * @throws Refusal `TOO_MANY_CALLS`, with the seconds after which there is room again
+   * @param keyId the calling application
+   * @throws Refusal `TOO_MANY_CALLS`, with the seconds until the next call is allowed
    */
   countCall(keyId: string): void {
     const { callsPerMinute: limit } = this.#rules;
@@ -35,7 +35,7 @@ export class CallLimits {
   }
 
   /**
-   * Counts a call with client credentials against the day, which ends at midnight in the bank's time.
+   * Counts a call with client credentials against the daily limit. The day ends at midnight in the bank's time.
    *
    * @throws Refusal `TOO_MANY_CALLS`, with the seconds until midnight
    */

@@ -1,6 +1,6 @@
 const DAY_MS = 24 * 60 * 60 * 1000;
 
-/** How long a consent holds: then the bank asks the customer again (RTS (EU) 2022/2360). */
+/** How long a consent is valid. After that the bank asks the customer again (RTS (EU) 2022/2360). */
 const CONSENT_DAYS = 180;
 
 /** A consent that a customer gave and the TPP confirmed, for one category and one product. */
@@ -9,16 +9,15 @@ export interface Consent {
   category: string;
   productId: string;
   givenAt: Date;
-  /** Until then it holds. */
   endsAt: Date;
 }
 
-/** When a consent ends that is given at `at`. */
+/** The end of a consent given at `at`. */
 export function endOfConsent(at: Date): Date {
   return new Date(at.getTime() + CONSENT_DAYS * DAY_MS);
 }
 
-/** The consents of all customers: one for each category and product, and given again, it is the newer one. */
+/** The consents of all customers, one for each category and product. A new consent replaces the old one. */
 export class Consents {
   readonly #now: () => Date;
   readonly #consents = new Map<string, Consent>();
@@ -32,13 +31,13 @@ export class Consents {
     this.#consents.set(keyOf(consent), { ...consent, givenAt, endsAt: endOfConsent(givenAt) });
   }
 
-  /** Whether this one is in force. */
+  /** Whether this consent is in force. */
   has(consent: Pick<Consent, 'customerId' | 'category' | 'productId'>): boolean {
     const known = this.#consents.get(keyOf(consent));
     return known !== undefined && this.#holds(known);
   }
 
-  /** Those in force, in the order in which they were given first. */
+  /** The consents in force, in the order in which they were first given. */
   inForce(): Consent[] {
     return [...this.#consents.values()].filter((consent) => this.#holds(consent));
   }

@@ -8,7 +8,7 @@ import { isUuid } from '../strict/headers.ts';
 import { type Category, requireAnyConsent, requireConsent, requireRole } from './permission.ts';
 
 /**
- * The customer that the path names, where the caller's token is good for them.
+ * The customer that the path names, if the caller's token is valid for them.
  *
  * @throws Refusal `FIELD_INVALID`, `NOT_ALLOWED`, `CUSTOMER_UNKNOWN`, `CONSENT_MISSING`
  */
@@ -36,7 +36,7 @@ export function customerOf(c: Context<BankEnv>, bank: Bank): Customer {
 }
 
 /**
- * The product that the path names, which is one of the customer's.
+ * The product that the path names, if the customer has it.
  *
  * @throws Refusal as {@link customerOf} and {@link findProduct}
  */
@@ -46,7 +46,7 @@ function productOf(c: Context<BankEnv>, bank: Bank): { customer: Customer; produ
 }
 
 /**
- * A customer's product.
+ * Finds a customer's product.
  *
  * @throws Refusal `FIELD_INVALID`, `PRODUCT_UNKNOWN`
  */
@@ -64,7 +64,7 @@ export function findProduct(customer: Customer, productId: string): Product {
 }
 
 /**
- * The resource that the path names, which is the caller's customer's.
+ * The resource that the path names, if it belongs to the caller's customer.
  *
  * @throws Refusal `FIELD_INVALID`, `RESOURCE_UNKNOWN`
  */
@@ -79,7 +79,7 @@ export function resourceOf(c: Context<BankEnv>, bank: Bank): Resource {
   }
   const resource = bank.resources.find(id);
   const { customerId } = c.var.caller;
-  // Another customer's resource is not told from one that does not exist.
+  // The answer is the same for another customer's resource and for one that does not exist.
   if (resource && (customerId === undefined || customerId === resource.customer.customerId)) return resource;
   throw unknownResource(id);
 }
@@ -93,7 +93,7 @@ export function consentOf(c: Context<BankEnv>, bank: Bank): ConsentResource {
 }
 
 /**
- * The product that the path names, for an inquiry about it.
+ * The product that the path names, if the TPP may read it.
  *
  * @throws Refusal as {@link productOf}, `ROLE_MISSING`, `CONSENT_MISSING`
  */
@@ -102,7 +102,7 @@ export function inquiredProductOf(c: Context<BankEnv>, bank: Bank): { customer: 
 }
 
 /**
- * The account that the path names, for an operation that pays from it.
+ * The account that the path names, if an operation may pay from it.
  *
  * @throws Refusal as {@link productOf}, `ROLE_MISSING`, `CONSENT_MISSING`, `PRODUCT_NOT_ENABLED`
  */
@@ -110,13 +110,13 @@ export function payingProductOf(c: Context<BankEnv>, bank: Bank): { customer: Cu
   const found = permittedProductOf(c, bank, 'PAYMENTS');
   const { kind, productId } = found.product;
   if (kind !== 'card') return found;
-  throw new Refusal('PRODUCT_NOT_ENABLED', `${productId} is a card, and payments are made from accounts`);
+  throw new Refusal('PRODUCT_NOT_ENABLED', `${productId} is a card. Only accounts can pay`);
 }
 
 /**
- * The operation that the path names, from the product that the path names.
+ * The operation that the path names, if it pays from the product that the path names.
  *
- * @param kind which operation it has to be; default: any
+ * @param kind the required operation. Default: any
  */
 export function operationOf(c: Context<BankEnv>, bank: Bank): OperationResource;
 export function operationOf<K extends OperationResource['kind']>(

@@ -6,10 +6,10 @@ import type { Grant } from './tokens.ts';
 const LOGIN_MS = 10 * 60 * 1000;
 const CODE_MS = 5 * 60 * 1000;
 
-/** A customer sent to the login page by the authorize call. */
+/** A login that the authorize call started and the customer has not decided yet. */
 export interface PendingLogin {
   application: Application;
-  /** As the TPP wrote it: the token call repeats it exactly. */
+  /** Exactly as the TPP wrote it. The token call must repeat it. */
   redirectUri: string;
   state: string | undefined;
   startedAt: Date;
@@ -22,7 +22,7 @@ interface Code {
   used: boolean;
 }
 
-/** The logins that are under way, and the authorization codes that came of them (RFC 6749, section 4.1). */
+/** The pending logins, and the authorization codes of decided ones (RFC 6749, section 4.1). */
 export class Logins {
   readonly #now: () => Date;
   readonly #pending = new Map<string, PendingLogin>();
@@ -32,7 +32,7 @@ export class Logins {
     this.#now = now;
   }
 
-  /** @returns the id that the login page is opened with. It is good for ten minutes and for one decision. */
+  /** @returns the id for the login page. It is valid for ten minutes and for one decision. */
   start(application: Application, redirectUri: string, state: string | undefined): string {
     this.#forgetOld();
     const id = randomUUID();
@@ -40,13 +40,13 @@ export class Logins {
     return id;
   }
 
-  /** Undefined: unknown, decided or expired. */
+  /** Undefined: the login is unknown, decided or expired. */
   find(id: string): PendingLogin | undefined {
     const login = this.#pending.get(id);
     return login && this.#age(login.startedAt) <= LOGIN_MS ? login : undefined;
   }
 
-  /** Those that wait for a decision, oldest first. */
+  /** The pending logins, oldest first. */
   open(): { id: string; login: PendingLogin }[] {
     return [...this.#pending].flatMap(([id]) => {
       const login = this.find(id);
@@ -54,7 +54,7 @@ export class Logins {
     });
   }
 
-  /** @returns the redirect URI with the code for `customerId`. */
+  /** Allows a login. @returns the redirect URI with the code for `customerId`. */
   allow(id: string, customerId: string): URL {
     const login = this.#decide(id);
     const code = randomBytes(32).toString('base64url');
@@ -67,15 +67,15 @@ export class Logins {
     return returnUrl(login, { code });
   }
 
-  /** @returns the redirect URI with the error. */
+  /** Refuses a login. @returns the redirect URI with the error. */
   refuse(id: string): URL {
     return returnUrl(this.#decide(id), { error: 'access_denied' });
   }
 
   /**
-   * The grant of a code, which is good once and for five minutes.
+   * The grant of a code. A code is valid once, for five minutes.
    *
-   * @param onReplay is given the grant of a code that comes a second time: what was issued for it is to end.
+   * @param onReplay is called with the grant of a code that is used a second time, to end its tokens.
    * @throws Refusal `GRANT_INVALID`, `REDIRECT_URI_INVALID`
    */
   redeem(
@@ -88,20 +88,17 @@ export class Logins {
     if (!found || found.grant.application !== application || this.#age(found.issuedAt) > CODE_MS) {
       throw new Refusal(
         'GRANT_INVALID',
-        "The authorization code is unknown, older than five minutes or another application's",
+        'The authorization code is unknown, older than five minutes or for another application',
       );
     }
     if (found.used) {
       onReplay(found.grant);
-      throw new Refusal(
-        'GRANT_INVALID',
-        'The authorization code was used before; the tokens issued for it have ended',
-      );
+      throw new Refusal('GRANT_INVALID', 'The authorization code was already used. Its tokens are revoked');
     }
     if (found.redirectUri !== redirectUri) {
       throw new Refusal(
         'REDIRECT_URI_INVALID',
-        'redirect_uri is not the one of the authorize request',
+        'redirect_uri differs from that of the authorize request',
         `Expected: ${found.redirectUri}. Received: ${redirectUri}.`,
       );
     }
@@ -111,7 +108,7 @@ export class Logins {
 
   #decide(id: string): PendingLogin {
     const login = this.find(id);
-    if (!login) throw new RangeError(`There is no login under way with the id ${id}`);
+    if (!login) throw new RangeError(`There is no pending login with the id ${id}`);
     this.#pending.delete(id);
     return login;
   }

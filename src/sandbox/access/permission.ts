@@ -6,7 +6,7 @@ import type { TppRole } from '../rules.ts';
 /** The API categories of the interface specification ("Consent request"). */
 export type Category = 'ACCOUNT_INFO' | 'FUNDS_AVAILABILITY' | 'PAYMENTS';
 
-/** Who may ask for a category, and call what it is for. */
+/** The roles that may request a category and make its calls. */
 const rolesOf: Record<Category, readonly TppRole[]> = {
   ACCOUNT_INFO: ['AISP'],
   FUNDS_AVAILABILITY: ['PIISP', 'PISP'],
@@ -14,7 +14,7 @@ const rolesOf: Record<Category, readonly TppRole[]> = {
 };
 
 /**
- * The ACL: what the TPP is licensed for.
+ * Checks that the TPP has a role for the category (the bank's ACL).
  *
  * @throws Refusal `ROLE_MISSING`
  */
@@ -23,15 +23,15 @@ export function requireRole({ rules: { roles } }: Bank, category: Category): voi
   if (!roles || needed.some((role) => roles.includes(role))) return;
   throw new Refusal(
     'ROLE_MISSING',
-    `The TPP has not the role for ${category}`,
+    `The TPP does not have the role for ${category}`,
     expectedAndReceived(needed.join(' or '), roles.join(', ') || 'no role'),
   );
 }
 
 /**
- * The customer's consent for one product, where consents are enforced.
+ * Checks the customer's consent for one product, if the bank enforces consents.
  *
- * @throws Refusal `CONSENT_MISSING`, naming the command that gets it
+ * @throws Refusal `CONSENT_MISSING`, with the command that requests the consent
  */
 export function requireConsent(
   bank: Bank,
@@ -48,8 +48,8 @@ export function requireConsent(
 }
 
 /**
- * For a token without a customer: only one who gave some consent can be asked about, where consents are enforced.
- * What was granted through the other application holds for this one.
+ * For a token without a customer. If the bank enforces consents, it answers only about customers who gave a consent, even if
+ * they gave it through the other application.
  *
  * @throws Refusal `CONSENT_MISSING`
  */
@@ -58,7 +58,7 @@ export function requireAnyConsent(bank: Bank, { customerId }: Customer): void {
   if (bank.consents.inForce().some((consent) => consent.customerId === customerId)) return;
   throw new Refusal(
     'CONSENT_MISSING',
-    `The customer ${customerId} has given no consent, and client credentials may not ask about them`,
+    `The customer ${customerId} has given no consent, so client credentials may not ask about them`,
     'Get one with: psd2 consent request --category ACCOUNT_INFO --all-products',
   );
 }

@@ -3,19 +3,18 @@ import { Refusal } from '../answers/refusal.ts';
 import type { Application } from '../folder/registration.ts';
 import type { BankRules } from '../rules.ts';
 
-/** Seconds, as the token answer gives them. */
 export const REFRESH_TOKEN_SECONDS = 2_592_000;
 
-/** What a customer allowed an application, or what an application got for itself. */
+/** The access that a customer gave to an application, or that an application has on its own. */
 export interface Grant {
   application: Application;
-  /** Undefined for `client_credentials`: it has no customer of its own. */
+  /** Undefined for `client_credentials`. */
   customerId: string | undefined;
 }
 
 export interface IssuedTokens {
   accessToken: string;
-  /** Undefined for `client_credentials`, and for a refresh that leaves the refresh token as it is. */
+  /** Undefined for `client_credentials`, and for a refresh that keeps the old refresh token. */
   refreshToken: string | undefined;
 }
 
@@ -27,7 +26,7 @@ interface Token {
 
 export type TokenKind = 'access_token' | 'refresh_token';
 
-/** The tokens that are out. They are UUIDs, and forgotten when they expire, are spent or are revoked. */
+/** The issued tokens. They are UUIDs, and are removed when they expire, are used up or are revoked. */
 export class Tokens {
   readonly #now: () => Date;
   readonly #accessSeconds: number;
@@ -44,7 +43,7 @@ export class Tokens {
     this.#rotate = rotateRefreshTokens;
   }
 
-  /** An access token, and for a customer's grant a refresh token with it. */
+  /** Issues an access token, and for a customer's grant also a refresh token. */
   issue(grant: Grant): IssuedTokens {
     this.#forgetExpired();
     return {
@@ -62,7 +61,7 @@ export class Tokens {
   grantOf(accessToken: string): Grant {
     const token = this.#tokens.get(accessToken);
     if (token?.kind !== 'access_token') {
-      throw new Refusal('TOKEN_INVALID', 'The access token is not one that is in force');
+      throw new Refusal('TOKEN_INVALID', 'The access token is not valid');
     }
     if (token.expiresAt <= this.#now()) {
       throw new Refusal(
@@ -74,15 +73,15 @@ export class Tokens {
     return token.grant;
   }
 
-  /** Has an access token expire now. */
+  /** Makes an access token expire now. */
   expire(accessToken: string): void {
     const token = this.#tokens.get(accessToken);
     if (token?.kind === 'access_token') token.expiresAt = this.#now();
   }
 
   /**
-   * Gives a new access token for a refresh token, and a new refresh token where they are rotated: the old one is
-   * spent by it. Access tokens that are out stay.
+   * Issues a new access token for a refresh token. If the bank rotates refresh tokens, it also issues a new one and ends the
+   * old one. Earlier access tokens stay valid.
    *
    * @throws Refusal `GRANT_INVALID`
    */
@@ -95,7 +94,7 @@ export class Tokens {
     ) {
       throw new Refusal(
         'GRANT_INVALID',
-        "The refresh token is unknown, expired, used before or another application's",
+        'The refresh token is unknown, expired, already used or for another application',
       );
     }
     if (!this.#rotate) {
@@ -109,9 +108,9 @@ export class Tokens {
   }
 
   /**
-   * Ends a token (RFC 7009). A refresh token takes all tokens of its grant along; an unknown token is no error.
+   * Revokes a token (RFC 7009). Revoking a refresh token revokes all tokens of its grant. An unknown token is not an error.
    *
-   * @returns what it was, or undefined where it is not in force.
+   * @returns the kind of token, or undefined if it was not valid.
    * @throws Refusal `GRANT_INVALID` for a token of another application.
    */
   revoke(value: string, application: Application): TokenKind | undefined {
@@ -136,7 +135,7 @@ export class Tokens {
     return value;
   }
 
-  /** An expired token is still told from an unknown one for a day. */
+  /** Keeps an expired token for a day, so that its error differs from that of an unknown token. */
   #forgetExpired(): void {
     const dayAgo = this.#now().getTime() - 24 * 60 * 60 * 1000;
     for (const [value, token] of this.#tokens)

@@ -1,6 +1,6 @@
 const types = { pdf: 'application/pdf', xls: 'application/vnd.ms-excel' } as const;
 
-/** The answer that is a document, which has no envelope. */
+/** Answers with a document. It has no envelope. */
 export function sendDocument(type: keyof typeof types, name: string, bytes: Buffer): Response {
   return new Response(Uint8Array.from(bytes), {
     headers: {

@@ -14,7 +14,7 @@ interface Message {
   detail: string;
 }
 
-/** Where an operation stands among the calls of its group. */
+/** The position of a call in its group, for the links of the envelope. */
 export interface Place {
   /** The path of the group of APIs, `/private/customers/1234567`. */
   base: string;
@@ -34,7 +34,7 @@ export function operationPlace(
   return { base: `/private/customers/${customerId}/products/${productId}/${name}`, name };
 }
 
-/** What an answer says. Left out parts are not in the answer. */
+/** The content of an answer. Omitted parts are not sent. */
 export interface Answer {
   data: Readonly<Record<string, unknown>>;
   resourceId?: string;
@@ -42,7 +42,7 @@ export interface Answer {
   /** Parallel calls; each href is absolute. */
   embedded?: Readonly<Record<string, Link>>;
   messages?: readonly Message[];
-  /** Fields of `result` that only this call has. */
+  /** Additional fields of `result`, for one call only. */
   resultExtras?: Readonly<Record<string, unknown>>;
 }
 
@@ -82,7 +82,7 @@ export function errorEnvelope(
   };
 }
 
-/** 24 digits, every other one with a leading zero: a client that reads them as a number loses some. */
+/** 24 digits. Every second id has a leading zero, so a client that reads it as a number loses digits. */
 function newRequestId(): string {
   const digits = Array.from({ length: 23 }, () => randomInt(10)).join('');
   return `${randomInt(2)}${digits}`;

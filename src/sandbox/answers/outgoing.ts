@@ -3,14 +3,14 @@ import type { Context } from 'hono';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import type { BankEnv } from '../server/bank-env.ts';
 
-/** An answer as it goes over the wire, once nothing in the API changes it any more. */
+/** An answer as it goes over the wire. The API does not change it any more. */
 export interface OutgoingAnswer {
   status: number;
   headers: Headers;
   body: Buffer;
 }
 
-/** The bodies of answers that were made here: to read them out of a `Response` costs as much as to make the answer. */
+/** The bodies of answers made here. Reading one from a `Response` costs as much as making the answer. */
 const texts = new WeakMap<Response, string>();
 
 /** Answers with JSON. */
@@ -26,7 +26,7 @@ export function answerJson(
   return response;
 }
 
-/** Takes the bytes of an answer that a handler made. */
+/** Reads the answer that a handler made. */
 export async function readOutgoing(response: Response): Promise<OutgoingAnswer> {
   const text = texts.get(response);
   return {
@@ -36,9 +36,9 @@ export async function readOutgoing(response: Response): Promise<OutgoingAnswer> 
   };
 }
 
-/** Sends an answer; a 204 has no body, not even an empty one. */
+/** Sends an answer. A 204 has no body and no length. */
 export function send(c: Context<BankEnv>, { status, headers, body }: OutgoingAnswer): Response {
-  // Of an answer to a HEAD Hono makes another.
+  // Hono makes its own answer to a HEAD request.
   if (c.env.incoming.method === 'HEAD') return new Response(null, { status, headers });
   const { outgoing } = c.env;
   const length = status === 204 ? {} : { 'content-length': body.length };

@@ -1,11 +1,11 @@
 /**
- * Every reason for which the bank refuses a request: its code, which is stable, and the HTTP status that the
- * interface specification has for it ("HTTP status codes"). `docs/sandbox.md` explains each.
+ * Every reason why the bank refuses a request: its stable code, and its HTTP status from the interface specification
+ * ("HTTP status codes"). `docs/sandbox.md` explains each.
  */
 const statuses = {
   // transport
   QWAC_NOT_REGISTERED: 403,
-  // the request as such
+  // the form of the request
   ENDPOINT_UNKNOWN: 404,
   HEADER_MISSING: 400,
   HEADER_DUPLICATE: 400,
@@ -57,18 +57,18 @@ const statuses = {
   NOT_INSTANT: 400,
   STEP_MISSING: 400,
   EXECUTION_REFUSED: 400,
-  // asked for by a magic value
+  // caused by a magic value
   PLANNED_FAILURE: 500,
 } as const;
 
 export type RefusalCode = keyof typeof statuses;
 export type RefusalStatus = (typeof statuses)[RefusalCode];
 
-/** The codes, for what is written about them. */
+/** All codes, for the documentation. */
 export const refusalCodes: ReadonlyMap<string, RefusalStatus> = new Map(Object.entries(statuses));
 
 /**
- * The bank's no to a request. `message` names the rule, `detail` what was expected and what came; neither may
+ * The bank refuses a request. `message` names the rule. `detail` says what was expected and what was received. Neither may
  * repeat a token or a client secret.
  */
 export class Refusal extends Error {
@@ -87,15 +87,15 @@ export class Refusal extends Error {
   }
 }
 
-/** What only some refusals carry. */
+/** Fields that only some refusals have. */
 export interface RefusalExtras {
   /** Sent as `Retry-After`. */
   retryAfterSeconds?: number;
-  /** The resource that the customer can authorise; then the call is made again. */
+  /** The resource that the customer has to authorise. After that the client repeats the call. */
   resourceId?: string;
 }
 
-/** The `detail` of a refusal where one value was due and another came. */
+/** The `detail` of a refusal because of a wrong value. */
 export function expectedAndReceived(expected: string, received: string): string {
   return `Expected: ${expected}. Received: ${received}.`;
 }

@@ -5,12 +5,12 @@ import type { OutgoingAnswer } from './outgoing.ts';
 /** The `keyId` of the bank's signatures. */
 const BANK_KEY_ID = 'sandbox-bank';
 
-/** What a fault makes wrong with a seal: the digest of other bytes, or a signature over another text. */
+/** The flaw that a fault puts into a seal: the digest of other bytes, or a signature over another text. */
 export type SealFlaw = 'digest' | 'signature';
 
 /**
- * Signs answers with the bank's seal (draft-cavage-http-signatures-09): those to POST and PUT over
- * `(request-target) digest cb-response-id date`, a redirect without the digest, and no other, as the real bank does.
+ * Signs answers with the bank's seal (draft-cavage-http-signatures-09). As the real bank does, it signs answers to POST and
+ * PUT over `(request-target) digest cb-response-id date`, redirects without the digest, and no other answers.
  */
 export class AnswerSeal {
   readonly #key: KeyObject;
@@ -21,8 +21,8 @@ export class AnswerSeal {
   }
 
   /**
-   * Adds `Digest`, `cb-response-id`, `Date` and `Signature` to an answer that the bank signs, and with a flaw to any:
-   * a client that looks has something to find.
+   * Adds `Digest`, `cb-response-id`, `Date` and `Signature` to an answer that the bank signs. If there is a flaw, adds them
+   * to any answer, so that a client that checks can find it.
    */
   put(answer: OutgoingAnswer, { method, target }: RawRequest, now: Date, flaw?: SealFlaw): void {
     const redirect = answer.status === 302;

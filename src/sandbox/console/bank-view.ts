@@ -4,11 +4,11 @@ import { decimal } from '../ledger/cents.ts';
 import type { Entry } from '../ledger/entry.ts';
 import type { Resource } from '../operations/resource.ts';
 
-/** How many flows and transactions the console shows. */
+/** The maximum numbers of flows and transactions that the console shows. */
 const MOST_FLOWS = 100;
 const MOST_ENTRIES = 50;
 
-/** The logins that are under way and the resources of all flows, newest first. */
+/** The pending logins, and the resources of all flows, newest first. */
 export function flowsOf(bank: Bank) {
   return {
     logins: bank.logins.open().map(({ id, login }) => ({
@@ -17,7 +17,7 @@ export function flowsOf(bank: Bank) {
       startedAt: login.startedAt.toISOString(),
       url: `${bank.customerSiteUrl}/login?request=${id}`,
     })),
-    /** Whom a login can be played as by a button. */
+    /** The users that have a button to log in. */
     users: bank.customers.seeded.map(({ user }) => user),
     resources: bank.resources
       .list()
@@ -64,14 +64,14 @@ function executionOf(bank: Bank, resource: Resource): string {
   if (resource.kind === 'consent') return resource.finishedAt ? 'confirmed' : 'not confirmed';
   if (resource.kind === 'inquiry') return '';
   const { execution } = resource;
-  if (!execution) return resource.nextStep === 'verify2' ? 'wants verify2' : 'not executed';
+  if (!execution) return resource.nextStep === 'verify2' ? 'verify2 required' : 'not executed';
   if (!('cro' in execution)) return `executed, ${execution.standingOrderId}`;
   const { cro, settlement } = execution;
   if (!settlement) return `executed, CRO ${cro}`;
   return bank.now() < settlement.at ? `pending, CRO ${cro}` : `settled ${settlement.status}, CRO ${cro}`;
 }
 
-/** The accounts of the customers with a story, or of one. */
+/** The accounts of one customer. Default: of the seeded customers. */
 export function accountsOf(bank: Bank, user: string | undefined) {
   const one = user === undefined ? undefined : bank.customers.byUser(user);
   const customers: readonly Customer[] = user === undefined ? bank.customers.seeded : one ? [one] : [];
@@ -94,7 +94,7 @@ export function accountsOf(bank: Bank, user: string | undefined) {
   }));
 }
 
-/** The newest entries of an account, pending ones first; undefined for an account that the bank does not have. */
+/** The newest entries of an account, pending ones first. Undefined if the bank has no such account. */
 export function ledgerOf(bank: Bank, productId: string) {
   const found = bank.customers.byProduct(productId);
   if (!found) return undefined;

@@ -4,36 +4,36 @@ import type { Refusal } from '../answers/refusal.ts';
 import type { Fault } from '../faults/fault.ts';
 import type { RawRequest } from '../strict/raw-request.ts';
 
-/** How many calls are remembered, and how much of each body. */
+/** The maximum number of stored calls, and of stored bytes of each body. */
 const MOST_CALLS = 500;
 const MOST_BYTES = 16_384;
 
-/** A body as it is remembered. */
+/** A body as the log stores it. */
 export interface KeptBody {
-  /** The beginning of it. */
+  /** Its beginning. */
   bytes: Buffer;
   length: number;
-  /** Of all of it. */
+  /** The hash of the whole body. */
   sha256: Buffer;
 }
 
-/** What the bank saw of a call, and what it made of it. */
+/** What the bank received in a call, and what it did with it. */
 export interface SeenCall {
   id: number;
   at: Date;
   milliseconds: number;
-  /** Its body is the beginning of what came. */
+  /** Its body is only the beginning of the received body. */
   request: RawRequest;
   body: KeptBody;
   faults: readonly Fault[];
-  /** Why the bank refused it. */
+  /** Why the bank refused the call. */
   refusal: Refusal | Error | undefined;
-  /** Whose token came: the application, and the customer where it has one. */
+  /** The application of the token, and its customer if it has one. */
   caller: string | undefined;
   answer: { status: number; headers: readonly (readonly [string, string])[]; body: KeptBody };
 }
 
-/** A client that got no connection. */
+/** A failed TLS handshake. */
 export interface SeenHandshake {
   id: number;
   at: Date;
@@ -42,7 +42,7 @@ export interface SeenHandshake {
 
 export type Seen = SeenCall | SeenHandshake;
 
-/** The last calls that came, for the console. What it holds of them is bounded. */
+/** The last calls, for the console. Their number and size are limited. */
 export class CallLog {
   readonly #seen: Seen[] = [];
   readonly #watchers = new Set<(seen: Seen | undefined) => void>();
@@ -68,7 +68,7 @@ export class CallLog {
     });
   }
 
-  /** @param reason as OpenSSL says it */
+  /** @param reason OpenSSL's message */
   addHandshake(at: Date, reason: string): void {
     this.#add({ id: this.#nextId(), at, reason });
   }
@@ -83,16 +83,16 @@ export class CallLog {
   }
 
   /**
-   * Tells of each call that comes, and with undefined of anything else that happened at the bank.
+   * Calls `watcher` with each new call, and with undefined for any other change at the bank.
    *
-   * @returns ends it
+   * @returns a function that stops watching
    */
   watch(watcher: (seen: Seen | undefined) => void): () => void {
     this.#watchers.add(watcher);
     return () => this.#watchers.delete(watcher);
   }
 
-  /** Something happened at the bank that was no call: a customer decided. */
+  /** Tells the watchers about a change without a call, for example a customer's decision. */
   tellChange(): void {
     for (const watcher of this.#watchers) watcher(undefined);
   }
@@ -115,7 +115,7 @@ const nothing: KeptBody = {
   sha256: createHash('sha256').digest(),
 };
 
-/** A copy of the beginning, so that the rest can go. */
+/** Copies the beginning, so that the memory of the whole body can be freed. */
 function keep(body: Buffer): KeptBody {
   if (body.length === 0) return nothing;
   return {

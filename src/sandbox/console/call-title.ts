@@ -1,17 +1,17 @@
 import { endpointOf } from '../faults/target.ts';
 import type { SeenCall } from './call-log.ts';
 
-/** Calls whose name in words is not the one that faults are ordered by. */
+/** Calls whose title differs from the endpoint name that faults use. */
 const WORDS = new Map([
   ['authorize', 'authorise'],
   ['customerid', 'customer id'],
 ]);
 
 /**
- * What a call is, in words: `authorise`, `token refresh_token`, `transactions page 31`, `verify moneyTransfer`. The path,
- * where the bank has no such call.
+ * A call's title: `authorise`, `token refresh_token`, `transactions page 31`, `verify moneyTransfer`. For an unknown
+ * endpoint it is the path.
  *
- * @param rowsAPage how many transactions a page has
+ * @param rowsAPage transactions per page
  */
 export function titleOf({ request, body }: Pick<SeenCall, 'request' | 'body'>, rowsAPage: number): string {
   const [path = '', query = ''] = request.target.split('?', 2);
@@ -34,7 +34,7 @@ function moreOf(
     const first = Math.max(...['nextAccounting', 'nextNotAccounting'].map((name) => Number(query.get(name))));
     return first > 1 ? `page ${Math.ceil(first / rowsAPage)}` : undefined;
   }
-  // A step of an operation: which one it is of stands behind the product.
+  // The steps of an operation have the operation's name after the product.
   const step = /^(?:prepare|verify2?|execute|execution-status)$/.test(endpoint);
   return step ? /\/products\/[^/]+\/(\w+)\//.exec(path)?.[1] : undefined;
 }

@@ -12,18 +12,17 @@ export interface CallLine {
   id: number;
   /** ISO 8601 */
   at: string;
-  /** What the call is, in words. */
   title: string;
   method: string;
-  /** Path and query, or what became of a handshake. */
+  /** Path and query, or why the handshake failed. */
   target: string;
-  /** 0 where there was no answer. */
+  /** 0 if there was no answer. */
   status: number;
   decision: string;
   tone: 'good' | 'bad' | 'fault';
 }
 
-/** All that the console shows of a call. */
+/** Everything that the console shows about a call. */
 export interface CallDetail extends CallLine {
   milliseconds: number;
   explanation: string;
@@ -36,14 +35,14 @@ export interface CallDetail extends CallLine {
   certificates: CertificateView[];
 }
 
-/** Empty where the certificate does not say it. */
+/** A field is empty if the certificate does not have it. */
 interface CertificateView {
   use: string;
   registered: boolean;
   subject: string;
   organizationIdentifier: string;
   issuer: string;
-  /** What kind of qualified certificate it is, and the PSD2 roles and authority that it names. */
+  /** The kind of qualified certificate. */
   qcType: string;
   roles: string;
   authority: string;
@@ -52,7 +51,7 @@ interface CertificateView {
   sha256: string;
 }
 
-/** A call as a line of the console's list. @param rowsAPage how many transactions a page has */
+/** A call as a line of the console's list. @param rowsAPage transactions per page */
 export function lineOf(seen: Seen, rowsAPage: number): CallLine {
   const at = seen.at.toISOString();
   if ('reason' in seen) {
@@ -80,7 +79,7 @@ function decisionOf({ refusal, faults, answer }: SeenCall): string {
   return answer.status >= 400 ? 'refused' : 'served';
 }
 
-/** @param registered what the certificates and the signature are compared with */
+/** @param registered the certificates that the call's certificates and signature must match */
 export async function detailOf(
   seen: SeenCall,
   registered: TppCertificates,
@@ -112,7 +111,7 @@ export async function detailOf(
 
 function explain(refusal: Error): string {
   const { message } = refusal;
-  // The signing string has a place of its own.
+  // The console shows the signing string separately.
   const detail = refusal instanceof Refusal && refusal.code !== 'SIGNATURE_INVALID' ? refusal.detail : '';
   return [`${message}.`, detail].join(' ').trim();
 }
@@ -129,7 +128,7 @@ async function certificatesOf(
     const der = readTppCertificate(header(request, 'tpp-certificate') ?? '');
     views.push(await certificateView('TPP-Certificate (QSealC)', der, qseal));
   } catch {
-    // The refusal says what is wrong with it.
+    // The refusal says what is wrong with the certificate.
   }
   return views;
 }
@@ -139,7 +138,7 @@ async function certificateView(
   der: Buffer,
   registered: X509Certificate,
 ): Promise<CertificateView> {
-  // Loaded here only: the certificate library is large, and the bank itself has no need of it.
+  // The certificate library is large, and only this view needs it.
   const { readEidasCertificate } = await import('../../certificates/eidas.ts');
   const { subject, issuer, notBefore, notAfter, sha256, ...statements } = readEidasCertificate(der);
   const { organizationIdentifier = '', qcType = '', roles, ncaName, ncaId } = statements;
@@ -180,7 +179,7 @@ function bodyText({ bytes, length }: KeptBody): string {
 
 const SECRETS = 'client_secret|access_token|refresh_token|token|code';
 
-/** Of tokens, secrets and codes the beginning is shown: enough to tell them apart, not to use them. */
+/** Shortens tokens, secrets and codes to their beginning: enough to tell them apart, not enough to use them. */
 function hideSecrets(text: string): string {
   return text
     .replace(new RegExp(`("(?:${SECRETS})"\\s*:\\s*"[\\w-]{6})[\\w-]{10,}(")`, 'g'), '$1…$2')

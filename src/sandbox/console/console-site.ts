@@ -11,14 +11,14 @@ import { detailOf, lineOf } from './call-view.ts';
 import { eventStream } from './event-stream.ts';
 import { playerRoutes } from './player-routes.ts';
 
-/** The page's files, beside this module in the source and beside the bundle in the package. */
+/** The page's files. Their folder is next to this module in the source, and next to the bundle in the package. */
 const FILES = new Map([
   ['/', ['index.html', 'text/html; charset=utf-8']],
   ['/console.css', ['console.css', 'text/css; charset=utf-8']],
   ['/console.js', ['console.js', 'text/javascript; charset=utf-8']],
 ]);
 
-/** No other origin, no frame, and no script but the page's own. */
+/** Blocks other origins, frames, and all scripts except the page's own. */
 const safePage = createMiddleware(async (c, next) => {
   c.header(
     'Content-Security-Policy',
@@ -33,8 +33,8 @@ const safePage = createMiddleware(async (c, next) => {
 });
 
 /**
- * The console, under `/console`: what the bank saw and decided, live, and buttons to play with it. What it shows came from
- * outside, so the page puts it in as text alone; what it does needs the token that only the page has been given.
+ * The console, under `/console`: shows live what the bank received and decided, and has buttons to act on the bank. The data
+ * comes from outside, so the page inserts it only as text. Each action needs a token that only the page receives.
  */
 export function consoleSite(bank: Bank): Hono {
   const pageToken = randomBytes(24).toString('base64url');
@@ -51,7 +51,7 @@ export function consoleSite(bank: Bank): Hono {
   site.get('/events', eventStream(bank, pageToken));
   site.get('/calls/:id{\\d+}', async (c) => {
     const seen = bank.calls.find(Number(c.req.param('id')));
-    if (!seen) return refuse(c, 404, 'This call is no longer remembered');
+    if (!seen) return refuse(c, 404, 'The console no longer has this call');
     const { tppCertificates, rules } = bank;
     return c.json(
       'reason' in seen
@@ -67,7 +67,7 @@ export function consoleSite(bank: Bank): Hono {
   });
 
   const orderedByPage = createMiddleware(async (c, next) => {
-    if (c.req.header('x-console-token') !== pageToken) return refuse(c, 403, 'Load the console again');
+    if (c.req.header('x-console-token') !== pageToken) return refuse(c, 403, 'Reload the console');
     await next();
     bank.calls.tellChange();
     return undefined;
@@ -76,7 +76,7 @@ export function consoleSite(bank: Bank): Hono {
   site.route('/', playerRoutes(bank));
   site.route('/', orderRoutes(bank));
 
-  site.notFound((c) => refuse(c, 404, 'The console has no such page'));
+  site.notFound((c) => refuse(c, 404, 'Page not found'));
   site.onError(answerError);
   return site;
 }

@@ -10,10 +10,9 @@ const HEARTBEAT_MS = 15_000;
 const MOST_WATCHERS = 16;
 
 /**
- * Tells the page what happens at the bank, as it happens: `hello` with all that came before, `call` for each call, `change`
- * for anything else.
+ * Sends the page events about the bank: `hello` with the calls so far, `call` for each new call, `change` for anything else.
  *
- * @param pageToken what the page's buttons have to show
+ * @param pageToken the token that the page's actions need
  */
 export function eventStream(bank: Bank, pageToken: string): Handler {
   const { rowsAPage } = bank.rules;

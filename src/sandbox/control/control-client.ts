@@ -5,14 +5,13 @@ import type { RunningSandbox } from '../folder/running.ts';
 const ANSWER_MS = 5000;
 
 /**
- * Orders a sandbox that runs about.
+ * Sends a control request to a running sandbox.
  *
- * @param path under `/control`
- * @param body sent as JSON
- * @throws Psd2Error `sandbox` when it does not answer, or says no
+ * @throws Psd2Error `sandbox` if the sandbox does not answer, or refuses
  */
 export async function control<T>(
   { customerSiteUrl, controlToken }: RunningSandbox,
+  /** `path` is relative to `/control`. `body` is sent as JSON. */
   call: { method: 'GET' | 'POST' | 'DELETE'; path: string; body?: object },
   answer: z.ZodMiniType<T>,
 ): Promise<T> {
@@ -23,7 +22,7 @@ export async function control<T>(
     signal: AbortSignal.timeout(ANSWER_MS),
   }).catch((cause: unknown) => {
     throw new Psd2Error('sandbox', `The sandbox does not answer at ${customerSiteUrl}`, {
-      hint: 'End it, then start it again:',
+      hint: 'Stop it, then start it again:',
       next: [
         ['sandbox', 'stop'],
         ['sandbox', 'start', '--detach'],
@@ -35,10 +34,10 @@ export async function control<T>(
   const read = answer.safeParse(json);
   if (response.ok && read.success) return read.data;
   const refusal = z.object({ error: z.string() }).safeParse(json).data?.error;
-  throw new Psd2Error('sandbox', `The sandbox did not do it: ${refusal ?? `it answered ${response.status}`}`);
+  throw new Psd2Error('sandbox', `The sandbox refused: ${refusal ?? `it answered ${response.status}`}`);
 }
 
-/** Takes a sandbox that runs back to its start. @throws Psd2Error `sandbox` */
+/** Resets a running sandbox. @throws Psd2Error `sandbox` */
 export async function resetSandbox(running: RunningSandbox): Promise<void> {
   await control(running, { method: 'POST', path: '/reset' }, z.object({ reset: z.literal(true) }));
 }

@@ -10,9 +10,9 @@ import { orderRoutes } from './order-routes.ts';
 const tokenOrder = z.strictObject({ customerId: z.string() });
 
 /**
- * Where `psd2 sandbox fault` and `psd2 sandbox reset` order the sandbox about, under `/control`: JSON over HTTP on the
- * loopback interface, with the control token of `running.json`. A web page that the user has open gets nowhere: it knows
- * no token, and another `Host` or `Origin` than the sandbox's own is refused.
+ * The interface under `/control` for `psd2 sandbox fault` and `psd2 sandbox reset`: JSON over HTTP on the loopback interface,
+ * with the control token from `running.json`. Web pages cannot use it: they do not have the token, and only the sandbox's
+ * own `Host` and `Origin` are accepted.
  */
 export function controlSite(bank: Bank, controlToken: string): Hono {
   const control = new Hono();
@@ -28,7 +28,7 @@ export function controlSite(bank: Bank, controlToken: string): Hono {
   );
 
   control.route('/', orderRoutes(bank));
-  /** Tokens as a login gives them, for a bench that needs many customers. */
+  /** Issues tokens without a login, for benchmarks that need many customers. */
   control.post('/tokens', async (c) => {
     const order = tokenOrder.safeParse(await bodyOf(c));
     const customer = order.success && bank.customers.find(order.data.customerId);
@@ -43,7 +43,7 @@ export function controlSite(bank: Bank, controlToken: string): Hono {
     });
   });
 
-  control.notFound((c) => refuse(c, 404, 'The control of the sandbox has no such call'));
+  control.notFound((c) => refuse(c, 404, 'The sandbox control has no such endpoint'));
   control.onError(answerError);
   return control;
 }

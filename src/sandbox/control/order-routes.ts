@@ -4,7 +4,7 @@ import { type Bank, resetBank } from '../bank.ts';
 import { faultOrder } from '../faults/fault-book.ts';
 import { bodyOf, refuse } from './json-site.ts';
 
-/** Faults and reset: what the commands order under `/control` and the console's buttons under `/console`. */
+/** Faults and reset, for the commands (under `/control`) and for the console's buttons (under `/console`). */
 export function orderRoutes(bank: Bank): Hono {
   const routes = new Hono();
   routes.get('/faults', (c) => c.json(bank.faults.list()));

@@ -1,9 +1,9 @@
 /**
- * The seam between the bank and its customer site: what the pages may know and do. The bank implements
- * {@link BankSide}; the site is plain HTML over it.
+ * The interface between the bank and its customer site. The bank implements {@link BankSide}, and the site shows plain
+ * HTML pages for it.
  */
 
-/** A customer of the sandbox, as the login page shows them: it is a sandbox, so the password is public. */
+/** A customer as the login page shows them. The password is public: this is a sandbox. */
 export interface SandboxLogin {
   user: string;
   password: string;
@@ -11,7 +11,7 @@ export interface SandboxLogin {
   customerId: string;
 }
 
-/** What the customer is asked to allow when a TPP sent them to log in. */
+/** What the customer decides on after a TPP sent them to log in. */
 export interface LoginRequest {
   id: string;
   tppName: string;
@@ -24,7 +24,7 @@ export interface Money {
   currency: string;
 }
 
-/** What the customer is asked to authorise on the SCA page. */
+/** What the customer authorises on the SCA page. */
 export type ScaRequest =
   | {
       kind: 'consent';
@@ -49,7 +49,7 @@ export type ScaRequest =
       total: Money;
       /** `YYYY-MM-DD` */
       executionDate: string;
-      /** How often and until when, where it is paid more than once. */
+      /** How often and until when. Only for a standing order. */
       schedule?: string;
       description: string;
       debitAccount: { productId: string; iban: string };
@@ -60,28 +60,28 @@ export type ScaRequest =
       tppName: string;
       customerName: string;
       product: { productId: string; description: string; iban: string };
-      /** The first day that was asked for, `YYYY-MM-DD`. */
+      /** The first requested day, `YYYY-MM-DD`. */
       from: string;
     };
 
 /** The state of an SCA (interface specification, "States and transitions"). */
 export type ScaState = 'PENDING' | 'AUTHORIZED' | 'NOT_AUTHORIZED' | 'EXPIRED';
 
-/** What the customer site needs of the bank behind it. */
+/** What the customer site needs from the bank. */
 export interface BankSide {
-  /** For the login page: the accounts that may be tried. */
+  /** The customers that the login page shows. */
   logins(): SandboxLogin[];
-  /** Undefined: unknown, used or expired. */
+  /** Undefined: the login is unknown, used or expired. */
   loginRequest(id: string): LoginRequest | undefined;
   authenticate(user: string, password: string): SandboxLogin | undefined;
-  /** The customer allowed the TPP: the address to send the browser to (redirect_uri with code and state). */
+  /** Allows the TPP access. Returns the address for the browser: redirect_uri with code and state. */
   allowLogin(id: string, customerId: string): URL;
-  /** The customer refused: redirect_uri with error=access_denied and state. */
+  /** Refuses access. Returns the address for the browser: redirect_uri with error=access_denied and state. */
   refuseLogin(id: string): URL;
-  /** Undefined: unknown, or SCA was not started. */
+  /** Undefined: the resource is unknown, or its SCA was not started. */
   scaRequest(resourceId: string): { request: ScaRequest; state: ScaState } | undefined;
-  /** Decides an SCA that is pending; gives the `TPP-Redirect-URI` to send the browser back to. */
+  /** Authorises a pending SCA. Returns the `TPP-Redirect-URI` to send the browser back to. */
   approveSca(resourceId: string): URL;
-  /** As {@link approveSca}, for a no. */
+  /** Refuses a pending SCA. Returns the same address as {@link approveSca}. */
   refuseSca(resourceId: string): URL;
 }

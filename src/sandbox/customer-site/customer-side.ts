@@ -11,7 +11,7 @@ import type { BankSide, Money, SandboxLogin, ScaRequest } from './bank-side.ts';
 /** The bank as its customer site sees it. */
 export function customerSide(bank: Bank): BankSide {
   /** Tells the console that the customer decided. */
-  const told = (returnTo: URL): URL => {
+  const decided = (returnTo: URL): URL => {
     bank.calls.tellChange();
     return returnTo;
   };
@@ -25,16 +25,16 @@ export function customerSide(bank: Bank): BankSide {
       const customer = bank.customers.byUser(user);
       return customer?.password === password ? loginOf(customer) : undefined;
     },
-    allowLogin: (id, customerId) => told(bank.logins.allow(id, customerId)),
-    refuseLogin: (id) => told(bank.logins.refuse(id)),
+    allowLogin: (id, customerId) => decided(bank.logins.allow(id, customerId)),
+    refuseLogin: (id) => decided(bank.logins.refuse(id)),
     scaRequest: (resourceId) => {
       const resource = bank.resources.find(resourceId);
       return (
         resource?.sca && { request: requestOf(bank, resource), state: bank.resources.scaState(resource) }
       );
     },
-    approveSca: (resourceId) => told(bank.resources.decide(resourceId, 'AUTHORIZED')),
-    refuseSca: (resourceId) => told(bank.resources.decide(resourceId, 'NOT_AUTHORIZED')),
+    approveSca: (resourceId) => decided(bank.resources.decide(resourceId, 'AUTHORIZED')),
+    refuseSca: (resourceId) => decided(bank.resources.decide(resourceId, 'NOT_AUTHORIZED')),
   };
 }
 

@@ -2,12 +2,12 @@ import { html } from 'hono/html';
 import type { SandboxLogin } from './bank-side.ts';
 import type { Html } from './page.ts';
 
-/** Where somebody arrives who opens the bank's address: what there is to see, and how to begin. */
+/** The front page of the bank's address: what there is to see, and how to start. */
 export function frontPage(logins: SandboxLogin[]): Html {
   return html`
 <section class="card" aria-labelledby="title">
 <h1 id="title">Welcome to the Sandbox Bank</h1>
-<p class="lead">An application sends you here to log in and to authorise. Try it in a terminal:</p>
+<p class="lead">An application sends you here to log in and to authorise requests. Try it in a terminal:</p>
 <ol class="steps">
 <li>Log in: <code>psd2 --profile sandbox auth login</code></li>
 <li>Give your consent: <code>psd2 --profile sandbox consent request --category ACCOUNT_INFO --all-products</code></li>
@@ -17,7 +17,7 @@ export function frontPage(logins: SandboxLogin[]): Html {
 <section class="card" aria-labelledby="console">
 <h2 id="console"><a href="/console">Console</a></h2>
 <p class="note">See what the bank saw:
-<a href="/console#calls">calls</a>, <a href="/console#flows">logins and payments that wait</a>,
+<a href="/console#calls">calls</a>, <a href="/console#flows">pending logins and payments</a>,
 <a href="/console#accounts">accounts</a>, <a href="/console#faults">faults</a>.</p>
 </section>
 <section class="card" aria-labelledby="people">

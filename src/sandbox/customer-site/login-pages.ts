@@ -2,12 +2,12 @@ import { html } from 'hono/html';
 import type { LoginRequest, SandboxLogin } from './bank-side.ts';
 import type { Html } from './page.ts';
 
-/** The login form, and the sandbox's customers, each with a button of its own. */
+/** The login form, and a button for each of the sandbox's customers. */
 export function loginPage(page: {
   request: LoginRequest;
   token: string;
   logins: SandboxLogin[];
-  /** The user that was tried, when user and password did not fit. */
+  /** The user name that was entered, if user and password did not match. */
   refused?: string;
 }): Html {
   const { request, token, logins, refused } = page;
@@ -32,7 +32,7 @@ ${hidden}
 </section>
 <section class="card" aria-labelledby="people">
 <h2 id="people">Customers of this sandbox</h2>
-<p class="note">Type one of these, or continue as that customer at once.</p>
+<p class="note">Enter one of these, or continue directly as that customer.</p>
 <ul class="people">${logins.map(
     (login) => html`
 <li><form method="post" action="/login">
@@ -46,7 +46,7 @@ ${hidden}
 </section>`;
 }
 
-/** After the login: may the third-party provider have access? */
+/** The page after the login: the customer allows or refuses the TPP's access. */
 export function accessPage(page: { request: LoginRequest; token: string; login: SandboxLogin }): Html {
   const { request, token, login } = page;
   return html`
@@ -55,9 +55,9 @@ export function accessPage(page: { request: LoginRequest; token: string; login: 
 <p class="lead">You are logged in as <strong>${login.name}</strong>, customer ${login.customerId}.</p>
 <ul class="grants">
 <li><h2>It asks to see</h2>
-<p>Your customer number and the list of your accounts. For balances and transactions it asks your consent account by account.</p></li>
+<p>Your customer number and the list of your accounts. For balances and transactions it needs your consent for each account.</p></li>
 <li><h2>It asks to act</h2>
-<p>It may prepare payments for you. None is made before you approve it here.</p></li>
+<p>It may prepare payments for you. A payment is made only after you approve it here.</p></li>
 <li><h2>It never gets</h2>
 <p>Your user name and your password.</p></li>
 </ul>

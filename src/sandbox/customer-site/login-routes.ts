@@ -23,7 +23,7 @@ const accessForm = z.object({
   token: z.string(),
 });
 
-/** `/login?request=<id>`: user and password, then whether the TPP may have access. */
+/** `/login?request=<id>`: the customer logs in, then allows or refuses the TPP's access. */
 export function loginRoutes(bank: BankSide, tokens: FormTokens): Hono {
   const signedIn = new SignedIn();
   const isOpen = (id: string) => bank.loginRequest(id) !== undefined;
@@ -72,7 +72,7 @@ export function loginRoutes(bank: BankSide, tokens: FormTokens): Hono {
 
   return routes;
 
-  /** @param refused the user that was tried with a wrong password. */
+  /** @param refused the user name, if its password was wrong. */
   function sendLogin(c: Context, id: string, session: string, refused?: string) {
     const request = bank.loginRequest(id);
     if (!request) return sendProblem(c, 'unknownLogin');

@@ -6,16 +6,16 @@ import { STYLE, STYLE_SOURCE } from './style.ts';
 /** HTML whose values were escaped by hono's `html` template. */
 export type Html = HtmlEscapedString | Promise<HtmlEscapedString>;
 
-/** What a page's forms may do: nothing, or end in a redirect to the third-party provider. */
+/** What a page's forms may do: nothing, or redirect to the TPP. */
 export type Forms = 'none' | 'decision';
 
 /**
- * Chromium holds the redirect after a form against `form-action` too, and the provider's address is only known
- * once the customer has decided: any web address is allowed, scripts and other schemes are not.
+ * Chromium also applies `form-action` to the redirect after a form. The TPP's address is known only after the
+ * customer has decided, so any web address is allowed. Scripts and other schemes are not.
  */
 const FORM_ACTION: Record<Forms, string> = { none: "'none'", decision: "'self' https: http:" };
 
-/** A whole page of the customer site, with the headers that keep it from being framed, cached or told of. */
+/** Sends a page of the customer site with its content security policy. */
 export function sendPage(
   c: Context,
   status: 200 | 400 | 403 | 404 | 410 | 413 | 421 | 422,

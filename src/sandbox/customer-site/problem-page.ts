@@ -1,69 +1,69 @@
 import { html } from 'hono/html';
 import type { Html } from './page.ts';
 
-const START_AGAIN = 'Go back to the application that sent you here, and start again from there.';
+const START_AGAIN = 'Go back to the application that sent you here and start again.';
 
 const PROBLEMS = {
   badRequest: {
     status: 400,
     title: 'This address is incomplete',
-    text: 'The link or the form lacks something that this page needs.',
+    text: 'The link or the form does not have everything that this page needs.',
     next: START_AGAIN,
   },
   staleForm: {
     status: 403,
     title: 'This form can’t be used any more',
-    text: 'It does not belong to a page that was shown in this browser. Nothing was decided.',
-    next: 'Open the link again that the application gave you. Cookies must be allowed.',
+    text: 'It does not belong to a page that this browser was shown. Nothing was decided.',
+    next: 'Open the link from the application again. Allow cookies.',
   },
   noSuchPage: {
     status: 404,
-    title: 'There is no such page',
-    text: 'The customer site of the sandbox bank has pages for login and for authorising.',
-    next: html`An application opens them for you. The <a href="/">front page</a> says how to begin.`,
+    title: 'Page not found',
+    text: 'The customer site of the sandbox bank has pages to log in and to authorise requests.',
+    next: html`An application opens them for you. The <a href="/">front page</a> explains how to start.`,
   },
   unknownLogin: {
     status: 404,
     title: 'This login is not open',
-    text: 'It is unknown, was used before or has expired.',
+    text: 'It is unknown, already used or expired.',
     next: START_AGAIN,
   },
   unknownSca: {
     status: 404,
     title: 'There is nothing to authorise here',
-    text: 'The bank knows no such request.',
+    text: 'The bank does not know this request.',
     next: START_AGAIN,
   },
   decidedSca: {
     status: 410,
-    title: 'This was decided before',
-    text: 'A decision holds, and can’t be made twice.',
-    next: 'Go back to the application that sent you here; it asks the bank how you decided.',
+    title: 'You already decided this',
+    text: 'A decision is final.',
+    next: 'Go back to the application that sent you here. It asks the bank how you decided.',
   },
   expiredSca: {
     status: 410,
     title: 'This request has expired',
-    text: 'The time for authorising is over. Nothing was authorised.',
+    text: 'You did not decide in time. Nothing was authorised.',
     next: START_AGAIN,
   },
   tooLarge: {
     status: 413,
     title: 'This form is too large',
-    text: 'More was sent than the form has fields for. Nothing was decided.',
+    text: 'It holds more than its fields allow. Nothing was decided.',
     next: START_AGAIN,
   },
   otherHost: {
     status: 421,
-    title: 'Not under this name',
-    text: 'The sandbox bank answers on this computer only.',
+    title: 'Unknown host name',
+    text: 'The sandbox bank answers only on this computer.',
     next: START_AGAIN,
   },
 } as const;
 
-/** Why the customer can't go on. */
+/** Why the customer cannot continue. */
 export type Problem = keyof typeof PROBLEMS;
 
-/** What happened, and what the customer can do about it. It holds nothing of the request. */
+/** Says what happened and what the customer can do. The page repeats nothing from the request. */
 export function problemPage(problem: Problem): {
   status: (typeof PROBLEMS)[Problem]['status'];
   title: string;

@@ -7,7 +7,7 @@ type Payment = Extract<ScaRequest, { kind: 'payment' }>;
 type Consent = Extract<ScaRequest, { kind: 'consent' }>;
 type Inquiry = Extract<ScaRequest, { kind: 'inquiry' }>;
 
-/** What is to be authorised, in full, with approve and refuse (dynamic linking: RTS (EU) 2018/389, article 5). */
+/** Shows the whole request, with buttons to approve and refuse it (dynamic linking: RTS (EU) 2018/389, article 5). */
 export function scaPage(request: ScaRequest, token: string): { title: string; body: Html } {
   const { title, details, approve } = contentOf(request);
   const body = html`
@@ -60,12 +60,12 @@ ${row('Amount', moneyText(request.amount))}
 ${row('Fee', moneyText(request.commissions))}
 <div class="total"><dt>Total</dt><dd>${moneyText(request.total)}</dd></div>
 ${row('Type', html`<bdi>${kind}</bdi>`)}
-${row('Date', request.instant ? `${dateText(request.executionDate)}, at once` : dateText(request.executionDate))}
+${row('Date', request.instant ? `${dateText(request.executionDate)}, immediately` : dateText(request.executionDate))}
 ${request.schedule === undefined ? '' : row('Schedule', request.schedule)}
 ${row('Description', request.description === '' ? 'None' : html`<bdi>${request.description}</bdi>`)}
 ${row('From your account', html`<span class="digits">${ibanText(request.debitAccount.iban)}</span><br>${request.debitAccount.productId}`)}
 </dl>
-${request.instant ? html`<p class="note after">An instant payment arrives within seconds and can’t be taken back.</p>` : ''}`,
+${request.instant ? html`<p class="note after">An instant payment arrives within seconds and can’t be reversed.</p>` : ''}`,
   };
 }
 
@@ -78,12 +78,12 @@ function inquiry({ product, from }: Inquiry): Content {
     title: 'Confirm that it is you',
     approve: 'Show older transactions',
     details: html`
-<p>Transactions older than 90 days are shown only after you have confirmed it.</p>
+<p>The bank shows transactions older than 90 days only after this confirmation.</p>
 <dl>
 ${row('Account', html`<bdi>${product.description}</bdi> · ${product.productId}<br><span class="digits">${ibanText(product.iban)}</span>`)}
 ${row('Transactions from', dateText(from))}
 </dl>
-<p class="note after">It holds for this login, for all of your accounts that you gave your consent for.</p>`,
+<p class="note after">It applies to this login, and to all accounts that you gave consent for.</p>`,
   };
 }
 
@@ -104,6 +104,6 @@ function consent(request: Consent): Content {
 </ul></li>`;
     })}
 </ul>
-<p class="note after">Your consent holds for 180 days, until ${dateText(request.until)}. After that the bank asks you again.</p>`,
+<p class="note after">Your consent is valid for 180 days, until ${dateText(request.until)}. After that the bank asks you again.</p>`,
   };
 }

@@ -13,7 +13,7 @@ const scaForm = z.object({
   token: z.string(),
 });
 
-/** `/sca-authorize/?resourceId=<uuid>`: what the customer authorises, in full, and their decision. */
+/** `/sca-authorize/?resourceId=<uuid>`: shows the customer the whole request and takes their decision. */
 export function scaRoutes(bank: BankSide, tokens: FormTokens): Hono {
   const routes = new Hono();
 

@@ -5,19 +5,19 @@ import { getCookie, setCookie } from 'hono/cookie';
 const COOKIE = 'psd2_sandbox_session';
 
 /**
- * The browser session of a request, begun if it has none. The cookie is random and means nothing by itself: it
- * ties the forms of a page, and who logged in, to the browser that was shown them.
+ * The browser session of a request. Starts one if the request has none. The cookie is a random value: it ties a
+ * page's forms, and the login, to the browser that was shown them.
  */
 export function sessionOf(c: Context): string {
   const known = getCookie(c, COOKIE);
   if (known !== undefined && /^[\w-]{32}$/.test(known)) return known;
   const session = randomBytes(24).toString('base64url');
-  // Lax, not Strict: the customer comes from the third-party provider's page.
+  // Lax, not Strict: the customer comes from the TPP's page.
   setCookie(c, COOKIE, session, { httpOnly: true, sameSite: 'Lax', path: '/' });
   return session;
 }
 
-/** Tokens that prove that a form was sent from the page that this site showed in the same browser session. */
+/** Tokens that prove that a form comes from a page of this site in the same browser session. */
 export class FormTokens {
   readonly #key = randomBytes(32);
 

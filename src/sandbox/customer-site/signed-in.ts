@@ -5,11 +5,11 @@ interface Entry {
   login: SandboxLogin;
 }
 
-/** Who logged in for which login request, until they decide; only the browser session that did so may. */
+/** Remembers which customer logged in for a login request until they decide. Only the same browser session may decide. */
 export class SignedIn {
   readonly #entries = new Map<string, Entry>();
 
-  /** @param isOpen whether a login request still waits for a decision; the others are forgotten. */
+  /** @param isOpen whether a login request still waits for a decision. Entries of closed requests are dropped. */
   remember(requestId: string, entry: Entry, isOpen: (requestId: string) => boolean): void {
     for (const id of this.#entries.keys()) if (!isOpen(id)) this.#entries.delete(id);
     this.#entries.set(requestId, entry);

@@ -12,9 +12,9 @@ import { FormTokens } from './session.ts';
 const MAX_FORM_BYTES = 8_192;
 
 /**
- * The bank's customer site, where the customer's browser is sent for login (`/login?request=<id>`) and SCA
- * (`/sca-authorize/?resourceId=<uuid>`): plain pages and forms, no scripts. After a decision the browser goes on
- * to the address that the bank gives, with 303. Meant for loopback only; another host name is refused.
+ * The bank's customer site. The customer's browser comes here for login (`/login?request=<id>`) and SCA
+ * (`/sca-authorize/?resourceId=<uuid>`). It has plain pages and forms, no scripts. After a decision the site
+ * redirects the browser with 303 to the address that the bank gives. It serves loopback only and refuses other host names.
  */
 export function customerSite(bank: BankSide): Hono {
   const tokens = new FormTokens();
@@ -24,7 +24,7 @@ export function customerSite(bank: BankSide): Hono {
     c.header('X-Frame-Options', 'DENY');
     c.header('Referrer-Policy', 'no-referrer');
     c.header('Cache-Control', 'no-store');
-    // A name that some page's owner has pointed at this computer (DNS rebinding) gets nothing.
+    // Prevents DNS rebinding: a foreign host name that resolves to this computer is refused.
     if (!isLoopback(new URL(c.req.url))) return sendProblem(c, 'otherHost');
     return next();
   });

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 
-/** The site's only style sheet, put into every page. Text contrasts at least 4.5:1 in light and in dark. */
+/** The site's only style sheet, part of every page. Text has a contrast of at least 4.5:1 in light and dark mode. */
 export const STYLE = `
 :root { color-scheme: light dark;
   --ink: #16202a; --soft: #4d5a67; --paper: #f3f5f7; --card: #fff; --edge: #d7dde3; --field: #76838f;
@@ -92,5 +92,5 @@ dl .total dt { color: var(--ink); }
 @media (forced-colors: active) { .sandbox { border-bottom: 2px solid; } }
 `;
 
-/** For `style-src` of the content security policy. */
+/** The value of `style-src` in the content security policy. */
 export const STYLE_SOURCE = `'sha256-${createHash('sha256').update(STYLE).digest('base64')}'`;

@@ -1,6 +1,6 @@
 import type { Money } from './bank-side.ts';
 
-/** `1,250.00 EUR`: digits as they are, in groups of three. */
+/** `1,250.00 EUR`: the exact digits, in groups of three. */
 export function moneyText({ amount, currency }: Money): string {
   const [whole = '', ...decimals] = amount.split('.');
   return `${[whole.replace(/\B(?=(\d{3})+$)/g, ','), ...decimals].join('.')} ${currency}`;
@@ -30,19 +30,19 @@ const CATEGORIES = new Map([
     'FUNDS_AVAILABILITY',
     {
       title: 'Ask whether an amount is available',
-      text: 'The answer is only yes or no; your balance is not told.',
+      text: 'The answer is only yes or no. It does not show your balance.',
     },
   ],
   [
     'PAYMENTS',
     {
       title: 'Prepare payments from your accounts',
-      text: 'Each payment is shown to you here, and is made only if you approve it.',
+      text: 'You see each payment here. It is made only if you approve it.',
     },
   ],
 ]);
 
 /** A consent category (interface specification, "Consent request") in plain words. */
 export function categoryText(name: string): { title: string; text: string } {
-  return CATEGORIES.get(name) ?? { title: name, text: 'This bank has no description of it.' };
+  return CATEGORIES.get(name) ?? { title: name, text: 'The bank has no description of this category.' };
 }

@@ -1,6 +1,6 @@
 import { italianIban } from './italian-iban.ts';
 
-/** The bank code (ABI) of the sandbox bank; no bank has it. */
+/** The bank code (ABI) of the sandbox bank. No real bank has it. */
 export const BANK_ABI = '09990';
 const BRANCH_CAB = '01600';
 
@@ -9,7 +9,7 @@ export function accountIban(account: string): string {
   return italianIban(BANK_ABI, BRANCH_CAB, account.padStart(12, '0'));
 }
 
-/** The number of the account, 12 characters, that an IBAN of this bank has; undefined for another bank's. */
+/** The account number, 12 characters, in an IBAN of this bank. Undefined for another bank's IBAN. */
 export function accountOfIban(iban: string): string | undefined {
   const account = iban.slice(15);
   return iban.slice(5, 15) === `${BANK_ABI}${BRANCH_CAB}` && accountIban(account) === iban

@@ -4,11 +4,11 @@ import { generateCustomer, numberOfId, numberOfProduct, numberOfUser } from './g
 import { type Customer, type Product, seedCustomers } from './seed-customers.ts';
 
 /**
- * The bank's customers: those that every sandbox has, and those that are made up as they are asked for. The same
- * customer is another object each time; the ids tell.
+ * The bank's customers: the seeded ones that every sandbox has, and generated ones. A generated customer is a new object at
+ * each call, so compare ids.
  */
 export class Customers {
-  /** With a name and a story: anna, bruno, carla. */
+  /** anna, bruno and carla. */
   readonly seeded: readonly Customer[];
   readonly #count: number;
   readonly #transactions: number | undefined;
@@ -21,7 +21,7 @@ export class Customers {
       transactions === undefined || !first ? seedCustomers : [withHistory(first, transactions), ...others];
   }
 
-  /** For the login page: all of the first kind, and the first and the last of the second. */
+  /** The customers on the login page: all seeded ones, and the first and the last generated one. */
   get shown(): Customer[] {
     const ends = this.#count > 1 ? [1, this.#count] : this.#count === 1 ? [1] : [];
     return [...this.seeded, ...ends.map((number) => generateCustomer(number, this.#transactions))];
@@ -44,7 +44,7 @@ export class Customers {
     return owner && product && { customer: owner, product };
   }
 
-  /** The account, not a card, that an IBAN is of. */
+  /** The account with an IBAN. Never a card. */
   accountByIban(wanted: string): Product | undefined {
     const seeded = this.seeded
       .flatMap(({ products }) => products)
@@ -59,7 +59,7 @@ export class Customers {
   }
 }
 
-/** The customer whose current account has as many transactions as were asked for. */
+/** The customer with a generated history on the current account. */
 function withHistory(customer: Customer, generatedTransactions: number): Customer {
   return {
     ...customer,

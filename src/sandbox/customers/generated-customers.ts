@@ -2,10 +2,10 @@ import { seededRandom } from '../seeded-random.ts';
 import { accountIban } from './account-iban.ts';
 import type { Customer, Product } from './seed-customers.ts';
 
-/** How many customers can be made up: as many as have a customer id of their own. */
+/** The maximum number of generated customers. Customer ids limit it. */
 const MOST_CUSTOMERS = 999_999;
 
-/** How many transactions an account of a generated customer has, unless the start says. */
+/** The default number of transactions on an account of a generated customer. */
 const TRANSACTIONS = 120;
 
 const FIRST_ID = 5_000_000;
@@ -25,9 +25,9 @@ const firstNames = [
 const lastNames = ['Bassi', 'Corsi', 'Donati', 'Ferri', 'Galli', 'Leoni', 'Marini', 'Neri', 'Riva'] as const;
 
 /**
- * The customer of a number, from 1. All of it follows from the number alone, so no customer has to be kept.
+ * Generates a customer from a number, from 1. The same number always gives the same customer, so none has to be stored.
  *
- * @param transactions of each account; undefined: 120
+ * @param transactions the number of transactions on each account
  */
 export function generateCustomer(number: number, transactions = TRANSACTIONS): Customer {
   const customerId = String(FIRST_ID + number);
@@ -76,24 +76,24 @@ export function generateCustomer(number: number, transactions = TRANSACTIONS): C
   };
 }
 
-/** The password of a generated customer follows from the user name. */
+/** The password of a generated customer. */
 export function generatedPassword(user: string): string {
   return `${user}-sandbox`;
 }
 
-/** The number of the customer that has this id, if there can be one. */
+/** The number of the generated customer with this id. Undefined if no generated customer can have it. */
 export function numberOfId(customerId: string): number | undefined {
   const number = /^\d{7}$/.test(customerId) ? Number(customerId) - FIRST_ID : 0;
   return number >= 1 && number <= MOST_CUSTOMERS ? number : undefined;
 }
 
-/** The number of the customer that has this user name, if there can be one. */
+/** The number of the generated customer with this user name. Undefined if no generated customer can have it. */
 export function numberOfUser(user: string): number | undefined {
   const digits = /^customer-(\d{6})$/.exec(user)?.[1];
   return digits === undefined || Number(digits) === 0 ? undefined : Number(digits);
 }
 
-/** The number of the customer that has this product, if there can be one. */
+/** The number of the generated customer with this product. Undefined if no generated customer can have it. */
 export function numberOfProduct(productId: string): number | undefined {
   const customerId = /^0[01](\d{7})[058]$/.exec(productId)?.[1];
   return customerId === undefined ? undefined : numberOfId(customerId);

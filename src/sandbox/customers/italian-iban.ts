@@ -1,10 +1,10 @@
-/** The values of the characters at odd positions of an Italian BBAN; a digit or letter has its place in the row. */
+/** The values of the characters at odd positions of an Italian BBAN, indexed by digit or by letter. */
 const oddValues = [
   1, 0, 5, 7, 9, 13, 15, 17, 19, 21, 2, 4, 18, 20, 11, 3, 6, 8, 12, 14, 16, 10, 22, 25, 24, 23,
 ];
 
 /**
- * An Italian IBAN from its parts, with the national check letter (CIN) and the check digits of ISO 13616.
+ * Makes an Italian IBAN with its national check letter (CIN) and the check digits of ISO 13616.
  *
  * @param abi the bank, 5 digits
  * @param cab the branch, 5 digits
@@ -16,7 +16,7 @@ export function italianIban(abi: string, cab: string, account: string): string {
   return `IT${String(checkDigits).padStart(2, '0')}${bban}`;
 }
 
-/** The control letter of the Italian banks' association: 22 characters, weighed by the parity of their place. */
+/** The national check letter of 22 characters. Odd and even positions have different weights. */
 function cin(characters: string): string {
   const sum = [...characters].reduce((total, character, index) => {
     const value = /\d/.test(character) ? Number(character) : character.charCodeAt(0) - 65;

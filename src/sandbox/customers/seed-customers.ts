@@ -6,22 +6,22 @@ export type ProductKind = 'current' | 'savings' | 'card';
 
 /** An account of any type. */
 export interface Product {
-  /** 10 characters; leading zeros matter. */
+  /** 10 characters. Leading zeros are significant. */
   productId: string;
   kind: ProductKind;
   code: string;
   description: string;
-  /** The customer's own name for it; may be empty. */
+  /** The customer's own name for the account. May be empty. */
   name: string;
   /** A card has the IBAN of the current account it is charged to. */
   iban: string;
-  /** What it held when its history begins. */
+  /** The balance at the start of the history. */
   opening: Cents;
-  /** How much a card may owe; 0 for accounts. */
+  /** The credit limit of a card. 0 for accounts. */
   creditLimit: Cents;
-  /** How many booked transactions are made up on the fly; undefined: its history is that of the seed. */
+  /** The number of generated booked transactions. Undefined: the account has the seeded history. */
   generatedTransactions?: number;
-  /** What goes wrong when its balance or transactions are asked for. */
+  /** The fault of its balance and transactions calls. */
   fault?: MagicFault;
 }
 
@@ -33,7 +33,7 @@ export interface Customer {
   password: string;
   firstName: string;
   lastName: string;
-  /** What comes in and goes out each month; `saving` is 0 without a savings account. */
+  /** The monthly income and expenses. `saving` is 0 if there is no savings account. */
   monthly: { salary: Cents; rent: Cents; saving: Cents };
   products: readonly Product[];
 }
@@ -95,7 +95,7 @@ function faultlessAccount(): Product {
   };
 }
 
-/** An account whose number says what goes wrong with it: `0030981420`, `00309EMPTY`. */
+/** An account with a fault. Its number ends with the fault's name: `0030981420`, `00309EMPTY`. */
 function faultyAccount(fault: MagicFault): Product {
   return {
     ...faultlessAccount(),

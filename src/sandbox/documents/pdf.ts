@@ -3,9 +3,9 @@ const [WIDTH, HEIGHT, MARGIN, LEADING, SIZE] = [595, 842, 40, 12, 9];
 const LINES_A_PAGE = 64;
 
 /**
- * A small PDF (1.4; ISO 32000-1) of lines of text in Courier: as many A4 pages as the lines need.
+ * Makes a small PDF (1.4, ISO 32000-1) with lines of text in Courier on A4 pages.
  *
- * @param lines characters that Windows-1252 does not share with Latin-1 are written as `?`
+ * @param lines characters other than printable Latin-1 become `?`
  */
 export function textPdf(title: string, lines: readonly string[]): Buffer {
   const pages = Array.from({ length: Math.max(1, Math.ceil(lines.length / LINES_A_PAGE)) }, (_, page) =>
@@ -36,14 +36,14 @@ function stream(lines: readonly string[]): string {
   return `<< /Length ${text.length} >>\nstream\n${text}\nendstream`;
 }
 
-/** A literal string object; the text is Latin-1 from here on, so characters are bytes. */
+/** A literal string object. Its text is Latin-1, so each character is one byte. */
 function literal(text: string): string {
   return `(${text.replace(/[^\x20-\x7e\xa0-\xff]/gu, '?').replace(/[\\()]/g, '\\$&')})`;
 }
 
-/** The file: header, objects, the table of their offsets, trailer. */
+/** Writes the file: header, objects, table of offsets, trailer. */
 function assemble(objects: readonly string[]): Buffer {
-  // The comment of four high bytes says that the file is binary.
+  // The comment with four high bytes marks the file as binary.
   let file = '%PDF-1.4\n%\xe2\xe3\xcf\xd3\n';
   const offsets: number[] = [];
   for (const [index, object] of objects.entries()) {

@@ -4,7 +4,7 @@ import type { OperationResource } from '../operations/resource.ts';
 import { scheduleText } from '../operations/standing-order.ts';
 import { textPdf } from './pdf.ts';
 
-/** The receipt of an operation as a PDF; undefined where it was not executed yet. */
+/** The receipt of an operation as a PDF. Undefined before its execution. */
 export function receiptPdf(operation: OperationResource): Buffer | undefined {
   const { customer, product, order } = operation;
   const details = operation.kind === 'moneyTransfer' ? transfer(operation) : standingOrder(operation);

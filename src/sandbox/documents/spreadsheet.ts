@@ -1,8 +1,8 @@
-/** A cell: a text, or an exact decimal that is written as a number. */
+/** A cell: text, or an exact decimal that becomes a number. */
 export type Cell = string | { decimal: string };
 
 /**
- * A workbook of one sheet in SpreadsheetML 2003, the XML form that Excel, LibreOffice and others open as `.xls`.
+ * Makes a workbook with one sheet in SpreadsheetML 2003, an XML format that Excel and LibreOffice open as `.xls`.
  */
 export function workbook(sheet: string, rows: readonly (readonly Cell[])[]): Buffer {
   const body = rows.map((row) => `   <Row>${row.map(cell).join('')}</Row>\n`).join('');

@@ -6,7 +6,7 @@ import type { DayRange } from '../ledger/ledger.ts';
 import { textPdf } from './pdf.ts';
 import { type Cell, workbook } from './spreadsheet.ts';
 
-/** What an export of transactions is about: all of a range, not a page of it. */
+/** The content of a transactions export: a whole date range, not only a page. */
 export interface Statement {
   customer: Customer;
   product: Product;
@@ -15,7 +15,7 @@ export interface Statement {
   pending: readonly Entry[];
 }
 
-/** The transactions as a PDF: a line for each. */
+/** The transactions as a PDF, one line for each. */
 export function statementPdf(statement: Statement): Buffer {
   const { customer, product, range, booked, pending } = statement;
   const line = (entry: Entry, day: string): string =>
@@ -38,7 +38,7 @@ export function statementPdf(statement: Statement): Buffer {
   ]);
 }
 
-/** The transactions as a sheet: a row for each, amounts as numbers. */
+/** The transactions as a sheet, one row for each, with amounts as numbers. */
 export function statementXls({ product, booked, pending }: Statement): Buffer {
   const row =
     (status: string) =>

@@ -5,25 +5,25 @@ import { type FaultTarget, parseTarget } from './target.ts';
 
 const MOST_RULES = 100;
 
-/** A fault as it is ordered: what, for which calls, and when. What is left out is no condition. */
+/** A request for a fault: what it does, for which calls, and when. Omitted conditions do not restrict it. */
 export const faultOrder = z.strictObject({
-  /** As `parseFault` reads it. */
+  /** Read by `parseFault`. */
   fault: z.string(),
-  /** As `parseTarget` reads it. Default: every call. */
+  /** Read by `parseTarget`. Default: every call. */
   on: z.optional(z.string()),
-  /** How many calls go wrong. */
+  /** The maximum number of calls that it changes. */
   times: z.optional(z.int().check(z.positive())),
-  /** How many calls go well before. */
+  /** The number of calls to skip first. */
   after: z.optional(z.int().check(z.minimum(0))),
-  /** The share of the calls that go wrong, above 0 to 1, chosen by the seed. */
+  /** The probability that it changes a call: above 0, at most 1. */
   probability: z.optional(z.number().check(z.gt(0), z.maximum(1))),
-  /** Calls of the same number go wrong for the same seed. */
+  /** With the same seed, the same calls fail. */
   seed: z.optional(z.string()),
 });
 
 export type FaultOrder = z.infer<typeof faultOrder>;
 
-/** An ordered fault, and what has become of it. */
+/** A fault and its counters. */
 export const faultRecord = z.object({
   id: z.int(),
   fault: z.string(),
@@ -32,9 +32,9 @@ export const faultRecord = z.object({
   after: z.int(),
   probability: z.number(),
   seed: z.string(),
-  /** How many calls it was for. */
+  /** The number of calls that matched. */
   seen: z.int(),
-  /** How many of them went wrong. */
+  /** The number of matching calls that it changed. */
   fired: z.int(),
 });
 
@@ -45,7 +45,7 @@ interface Rule extends FaultRecord {
   target: FaultTarget | undefined;
 }
 
-/** The faults that were ordered for the calls to come. */
+/** The active faults. */
 export class FaultBook {
   #rules: Rule[] = [];
   #lastId = 0;
@@ -55,7 +55,7 @@ export class FaultBook {
     const parsed = parseFault(fault);
     const target = on === undefined ? undefined : parseTarget(on);
     if (this.#rules.length >= MOST_RULES) {
-      throw new BadFault(`There are ${MOST_RULES} faults already`, 'Clear them: psd2 sandbox fault clear');
+      throw new BadFault(`There are already ${MOST_RULES} faults`, 'Clear them: psd2 sandbox fault clear');
     }
     this.#lastId += 1;
     const rule: Rule = {
@@ -79,14 +79,14 @@ export class FaultBook {
     return this.#rules.map(recordOf);
   }
 
-  /** @param id one of them; undefined: all. @returns how many there were */
+  /** @param id the fault to remove. Default: all faults. @returns the number of removed faults */
   clear(id?: number): number {
     const before = this.#rules.length;
     this.#rules = id === undefined ? [] : this.#rules.filter((rule) => rule.id !== id);
     return before - this.#rules.length;
   }
 
-  /** What goes wrong with a call that has come now. Each call is asked about once. */
+  /** The faults that apply to a new call. Call this once for each call: it counts. */
   due(call: { method: string; target: string }): Fault[] {
     return this.#rules.filter((rule) => this.#fires(rule, call)).map(({ parsed }) => parsed);
   }

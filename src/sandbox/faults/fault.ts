@@ -1,55 +1,60 @@
 /**
- * What can be made to go wrong with a call, whatever it asks for (`docs/sandbox.md`, "Faults"). It is ordered by
- * `psd2 sandbox fault add`, by the header `X-Sandbox-Fault` of a request, or by a magic value.
+ * The faults that the sandbox can apply to any call (`docs/sandbox.md`, "Faults"). They come from `psd2 sandbox fault add`,
+ * from the header `X-Sandbox-Fault` of a request, or from a magic value.
  */
 const kinds = {
   delay: {
-    says: 'the answer comes late',
+    says: 'the answer is late',
     value: { from: 1, to: 600_000, unit: 'milliseconds', example: 500 },
   },
-  'cut-before-effect': { says: 'the connection is cut before the call is made' },
-  'cut-in-the-middle': { says: 'the call is made; the connection is cut in the middle of its answer' },
-  'cut-after-effect': { says: 'the call is made; the connection is cut before its answer' },
-  'wrong-signature': { says: "the answer's Signature does not fit it" },
-  'wrong-digest': { says: "the answer's Digest does not fit its body" },
-  'stale-token': { says: 'the access token that came has expired from now on' },
-  clock: { says: "the bank's clock is off", value: { from: -1440, to: 1440, unit: 'minutes', example: -7 } },
+  'cut-before-effect': { says: 'the connection is cut before the bank processes the call' },
+  'cut-in-the-middle': {
+    says: 'the bank processes the call, then cuts the connection in the middle of the answer',
+  },
+  'cut-after-effect': { says: 'the bank processes the call, then cuts the connection before the answer' },
+  'wrong-signature': { says: "the answer's Signature does not match the answer" },
+  'wrong-digest': { says: "the answer's Digest does not match its body" },
+  'stale-token': { says: "the call's access token expires" },
+  clock: {
+    says: "the bank's clock is wrong",
+    value: { from: -1440, to: 1440, unit: 'minutes', example: -7 },
+  },
   status: {
-    says: 'the call is not made, and answers with this HTTP status',
+    says: 'the bank does not process the call, and answers with this HTTP status',
     value: { from: 400, to: 599, unit: 'HTTP status', example: 503 },
   },
-  'truncated-json': { says: 'the call is made; its JSON ends in the middle' },
-  firewall: { says: "the call is not made, and answers 403 with a firewall's HTML page" },
-  empty: { says: 'the call is made, and answers 200 with an empty body' },
-  'no-content': { says: 'the call is made, and answers 204' },
+  'truncated-json': { says: "the bank processes the call, but the answer's JSON is cut off" },
+  firewall: { says: "the bank does not process the call, and answers 403 with a firewall's HTML page" },
+  empty: { says: 'the bank processes the call, and answers 200 with an empty body' },
+  'no-content': { says: 'the bank processes the call, and answers 204' },
   booking: {
-    says: 'before a transactions call, so many transactions are booked on its account',
+    says: 'before a transactions call, the bank books this many new transactions on the account',
     value: { from: 1, to: 1000, unit: 'count', example: 1 },
   },
   settling: {
-    says: 'before a transactions call, so many of the pending transactions of its account are booked',
+    says: 'before a transactions call, the bank books this many of the pending transactions of the account',
     value: { from: 1, to: 1000, unit: 'count', example: 1 },
   },
 } as const satisfies Record<string, Kind>;
 
 interface Kind {
   says: string;
-  /** The whole number that stands behind `=`. */
+  /** The whole number after `=`. */
   value?: { from: number; to: number; unit: string; example: number };
 }
 
 export type FaultKind = keyof typeof kinds;
 
-/** One thing that goes wrong; `value` is the number that was given, in the unit of its kind, else 0. */
+/** One fault. `value` is its number in the unit of its kind, or 0 if the kind has none. */
 export interface Fault {
   kind: FaultKind;
   value: number;
 }
 
-/** The kinds, each with what it does, for what is written about them. */
+/** All kinds, for help and documentation. */
 export const faultKinds: ReadonlyMap<string, Kind> = new Map<string, Kind>(Object.entries(kinds));
 
-/** A fault, its target or its conditions that can't be read. The message says what is wrong, the hint what would do. */
+/** A fault, its target or its conditions are invalid. The hint says what is valid. */
 export class BadFault extends Error {
   override readonly name = 'BadFault';
   readonly hint: string;
@@ -86,12 +91,12 @@ export function parseFault(text: string): Fault {
   );
 }
 
-/** A fault as {@link parseFault} reads it. */
+/** Writes a fault in the form that {@link parseFault} reads. */
 export function faultText({ kind, value }: Fault): string {
   return kinds[kind] && 'value' in kinds[kind] ? `${kind}=${value}` : kind;
 }
 
-/** How each fault is written. */
+/** The syntax of each fault. */
 function usages(): string[] {
   return [...faultKinds].map(([name, { value }]) =>
     value ? `${name}=<${value.unit.replace('HTTP ', '')}>` : name,

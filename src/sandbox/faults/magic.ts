@@ -7,7 +7,7 @@ import type { RawRequest } from '../strict/raw-request.ts';
 import type { Fault } from './fault.ts';
 import { refusalOf } from './spoil.ts';
 
-/** The calls that can go wrong; a group in the path is the resource. */
+/** The calls that magic values can change. A group in the path is the resource. */
 const calls: readonly [method: string, path: RegExp, call: FaultyCall][] = [
   ['POST', /\/verify$/, 'VERIFY'],
   ['GET', /^\/private\/auth\/security\/sca\/([^/]+)\/approach$/, 'APPROACH'],
@@ -29,8 +29,8 @@ const faults: Record<MagicFault, Fault> = {
 };
 
 /**
- * Spoils the calls that a magic value asks for: the name of a beneficiary for the calls of its flow, the number of an
- * account for its balance and transactions.
+ * Applies the faults of magic values: a beneficiary's name for the calls of its flow, an account's number for its balance
+ * and transactions.
  */
 export function magicFaults(bank: Bank): MiddlewareHandler<BankEnv> {
   return async (c, next) => {
@@ -40,7 +40,7 @@ export function magicFaults(bank: Bank): MiddlewareHandler<BankEnv> {
     const refusal = refusalOf(fault);
     if (refusal) return refusal;
     await next();
-    // A refusal is not hidden: what was asked for was not done.
+    // A refusal stays visible, because the bank did nothing.
     if (c.res.status === 200) c.set('faults', [...c.var.faults, fault]);
   };
 }
@@ -61,7 +61,7 @@ function callFault(bank: Bank, request: RawRequest): MagicFault | undefined {
     const resourceId = match[1];
     const name = beneficiaryOf(request);
     const fault = resourceId === undefined ? planOf(name).fault : bank.resources.find(resourceId)?.plan.fault;
-    return fault?.call === call && isDue(fault, resourceId ?? name, bank.spentMagic) ? fault.kind : undefined;
+    return fault?.call === call && isDue(fault, resourceId ?? name, bank.usedMagic) ? fault.kind : undefined;
   }
   return undefined;
 }
@@ -75,7 +75,7 @@ function isDue({ call, once }: CallFault, flow: string, spent: Set<string>): boo
 
 const named = z.object({ data: z.object({ beneficiaryName: z.string() }) });
 
-/** The name in the body of a verify call, which was not checked yet; `''` without one. */
+/** The name in the body of a verify call, or `''`. The body is not validated yet. */
 function beneficiaryOf({ body }: RawRequest): string {
   try {
     return named.safeParse(JSON.parse(body.toString('utf8'))).data?.data.beneficiaryName ?? '';

@@ -10,10 +10,10 @@ import { header } from '../strict/headers.ts';
 import type { RawRequest } from '../strict/raw-request.ts';
 import { BadFault, type Fault, type FaultKind, parseFault } from './fault.ts';
 
-/** The header by which a request orders its own faults: `cut-after-effect`, `delay=200, status=503`. */
+/** The header with which a request asks for faults: `cut-after-effect`, `delay=200, status=503`. */
 const FAULT_HEADER = 'X-Sandbox-Fault';
 
-/** Finds what goes wrong with a call, by what was ordered and by its own header, and lets it begin. */
+/** Collects the faults of a call, from the active faults and from its own header. */
 export function orderedFaults(bank: Bank): MiddlewareHandler<BankEnv> {
   return async (c, next) => {
     const { request } = c.var;
@@ -23,7 +23,7 @@ export function orderedFaults(bank: Bank): MiddlewareHandler<BankEnv> {
   };
 }
 
-/** Keeps a call from being made where a fault says so. It comes after the checks: the bank stays strict. */
+/** Answers a call with a fault's refusal instead of processing it. It runs after the checks, so the bank stays strict. */
 export const refusedByFault: MiddlewareHandler<BankEnv> = async (c, next) => {
   for (const fault of c.var.faults) {
     const answer = refusalOf(fault);
@@ -48,38 +48,38 @@ const FIREWALL_PAGE = `<!DOCTYPE html>
 <body>The requested URL was rejected. Please consult with your administrator.</body></html>
 `;
 
-/** Those that mean something to a client have the code that the bank has for it. */
+/** Statuses with a meaning for clients have the bank's own code. */
 const CODES = new Map([
   [401, 'TOKEN_INVALID'],
   [420, 'TOO_MANY_CALLS'],
   [429, 'TOO_MANY_CALLS'],
 ]);
 
-/** The answer of a fault that keeps a call from being made; undefined for the others. */
+/** The answer of a fault that replaces the call. Undefined for other faults. */
 export function refusalOf({ kind, value }: Fault): Response | undefined {
   if (kind === 'firewall') {
     return new Response(FIREWALL_PAGE, { status: 403, headers: { 'Content-Type': 'text/html' } });
   }
   if (kind !== 'status') return undefined;
   const code = CODES.get(value) ?? 'PLANNED_FAILURE';
-  return Response.json(errorEnvelope(code, 'The bank failed as it was told to', 'Nothing was done.'), {
+  return Response.json(errorEnvelope(code, 'A fault made the bank fail', 'Nothing was done.'), {
     status: value,
     headers: [420, 429, 503].includes(value) ? { 'Retry-After': '1' } : {},
   });
 }
 
-/** The bank's clock as a call sees it. */
+/** The bank's clock for a call with these faults. */
 export function clockOf(now: Date, faults: readonly Fault[]): Date {
   return new Date(now.getTime() + (find(faults, 'clock')?.value ?? 0) * 60_000);
 }
 
-/** Whether a kind is among the faults. */
+/** The fault of a kind, if it is among the faults. */
 export function find(faults: readonly Fault[], kind: FaultKind): Fault | undefined {
   return faults.find((fault) => fault.kind === kind);
 }
 
-/** Spoils what an answer says, before it is sealed. A refusal is not hidden: what was asked for was not done. */
-export function spoilContent(answer: OutgoingAnswer, faults: readonly Fault[]): void {
+/** Changes an answer's content before it is sealed. A refusal stays visible, because the bank did nothing. */
+export function applyContentFaults(answer: OutgoingAnswer, faults: readonly Fault[]): void {
   const empty = find(faults, 'no-content') ?? find(faults, 'empty');
   if (empty && answer.status === 200) {
     answer.status = empty.kind === 'no-content' ? 204 : 200;
@@ -89,8 +89,8 @@ export function spoilContent(answer: OutgoingAnswer, faults: readonly Fault[]): 
   if (find(faults, 'truncated-json')) answer.body = answer.body.subarray(0, answer.body.length / 2);
 }
 
-/** Sends an answer, as late and as far as the faults let it. */
-export async function sendSpoilt(
+/** Sends an answer. Faults can delay it or cut it off. */
+export async function sendWithFaults(
   c: Context<BankEnv>,
   answer: OutgoingAnswer,
   faults: readonly Fault[],

@@ -1,6 +1,6 @@
 import { BadFault } from './fault.ts';
 
-/** The calls that have a name, for short. */
+/** The calls that have a short name. */
 const endpoints: ReadonlyMap<string, readonly [method: string, path: RegExp]> = new Map([
   ['authorize', ['GET', /^\/auth\/oauth\/v2\/authorize$/]],
   ['token', ['POST', /^\/auth\/oauth\/v2\/token$/]],
@@ -21,10 +21,10 @@ const endpoints: ReadonlyMap<string, readonly [method: string, path: RegExp]> = 
   ['receipt', ['GET', /\/common\/printer\/[^/]+\/retrieve$/]],
 ]);
 
-/** The names of calls, for what is written about them. */
+/** The names of all calls, for help and documentation. */
 export const endpointNames: readonly string[] = [...endpoints.keys()];
 
-/** The name of a call; undefined for one that has none. @param target path and query */
+/** The name of a call, or undefined if it has none. @param target path and query */
 export function endpointOf({ method, target }: { method: string; target: string }): string | undefined {
   const [path = ''] = target.split('?', 1);
   return endpointNames.find((name) => {
@@ -33,7 +33,7 @@ export function endpointOf({ method, target }: { method: string; target: string 
   });
 }
 
-/** The calls that a fault is for. */
+/** The calls that a fault applies to. */
 export interface FaultTarget {
   /** As it was written. */
   text: string;
@@ -42,8 +42,8 @@ export interface FaultTarget {
 }
 
 /**
- * Reads which calls a fault is for: the name of one (`execute`), or a method and a path, where `*` stands for anything
- * (`GET /private/customers/*`, `* /auth/*`). The query does not matter.
+ * Reads the calls that a fault applies to: a call's name (`execute`), or a method and a path, where `*` matches anything
+ * (`GET /private/customers/*`, `* /auth/*`). The query is ignored.
  *
  * @throws BadFault
  */

@@ -12,7 +12,7 @@ import {
   type Tpp,
 } from '../../certificates/tpp-certificates.ts';
 
-/** The PEM texts of everything the sandbox and its TPP identify themselves with. */
+/** The certificates and keys of the sandbox and its TPP, as PEM texts. */
 export interface CertificateSet {
   ca: string;
   server: IssuedPair;
@@ -31,7 +31,7 @@ const TPP: Tpp = {
 
 /**
  * Makes a certificate authority, the server's certificate for `localhost`, and the qualified certificates of the
- * TPP (QWAC, QSealC) and of the bank (seal), all RSA 2048 with SHA-256. The keys are made at the same time.
+ * TPP (QWAC, QSealC) and of the bank (seal), all RSA 2048 with SHA-256. Makes new keys for all of them.
  */
 export async function makeCertificateSet(validity: Validity): Promise<CertificateSet> {
   const [caKeys, serverKeys, bankKeys] = await Promise.all([

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { hasCode } from './system-error.ts';
 
-/** Whether a process of this id runs, be it ours to signal or not. One that ended and was not collected does not. */
+/** Whether a process with this id runs, even if it belongs to another user. A zombie does not run. */
 export function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0);
@@ -11,7 +11,7 @@ export function isAlive(pid: number): boolean {
   return !isZombie(pid);
 }
 
-/** In a container whose first process collects no orphans, an ended process stays in the table for good. */
+/** If a container's first process does not collect orphans, an ended process stays in the process table. */
 function isZombie(pid: number): boolean {
   if (process.platform !== 'linux') return false;
   try {

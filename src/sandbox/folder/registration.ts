@@ -14,9 +14,9 @@ export interface Application {
   applicationName: string;
 }
 
-/** What the TPP and the sandbox bank know of each other. Every file is PEM. */
+/** The registration of the TPP at the sandbox bank. All files are PEM. */
 export interface Registration {
-  /** The authority that the server's and the TPP's certificates chain to. */
+  /** The authority that issued the server's and the TPP's certificates. */
   caFile: string;
   serverCertFile: string;
   serverKeyFile: string;
@@ -26,14 +26,14 @@ export interface Registration {
   /** The TPP's certificate and key for the `Signature` header. */
   qsealCertFile: string;
   qsealKeyFile: string;
-  /** What the bank signs its answers with. */
+  /** The certificate and key with which the bank signs its answers. */
   bankSigningCertFile: string;
   bankSigningKeyFile: string;
   applications: { authorizationCode: Application; clientCredentials: Application };
 }
 
 export interface RegistrationOptions {
-  /** Default: the system's clock. TLS judges certificates by the system's clock, whatever is given here. */
+  /** Default: the system's clock. TLS always checks certificates against the system's clock. */
   now?: () => Date;
 }
 
@@ -46,14 +46,14 @@ const application = z.object({ clientId: z.string(), clientSecret: z.string(), a
 const applicationsFile = z.object({ authorizationCode: application, clientCredentials: application });
 
 /**
- * The registration kept in `folder`, made at the first call: `registration.json` with the two applications and
- * the folder `certificates` with the PEM files. Each of the two appears in one step, written and flushed
- * elsewhere before, so a kill at any point leaves it whole or absent. Certificates are made anew when one is
- * missing or unreadable, does not fit its key or the authority, or expires within a day; the applications stay.
+ * The registration in `folder`. The first call creates it: `registration.json` with the two applications, and
+ * the folder `certificates` with the PEM files. Both are written and flushed under a temporary name and then renamed,
+ * so after a kill each is complete or absent. New certificates replace the old ones if one is missing, unreadable,
+ * expires within a day, or does not match its key or the authority. The applications stay the same.
  *
- * Folders are made with mode 0700, files with 0600.
+ * Folders have mode 0700, files 0600.
  *
- * @throws Psd2Error `sandbox` when `folder` can't be written, or when its `registration.json` is not one of ours.
+ * @throws Psd2Error `sandbox` if `folder` cannot be written, or if its `registration.json` is not a sandbox's.
  */
 export async function loadOrCreateRegistration(
   folder: string,
@@ -68,8 +68,8 @@ export async function loadOrCreateRegistration(
     return { ...files, applications };
   } catch (cause) {
     if (cause instanceof Psd2Error) throw cause;
-    throw new Psd2Error('sandbox', `The sandbox can't keep its certificates in ${folder}`, {
-      hint: 'See that the folder may be written, and that its disk is not full.',
+    throw new Psd2Error('sandbox', `The sandbox cannot store its certificates in ${folder}`, {
+      hint: 'Check that you may write to the folder, and that the disk is not full.',
       cause,
     });
   }
@@ -111,7 +111,7 @@ async function makeApplications(folder: string, path: string): Promise<void> {
   };
   const temporary = temporaryPath(folder, APPLICATIONS);
   await writeDurably(temporary, `${JSON.stringify(made, null, 2)}\n`);
-  // A link, unlike a rename, lets stand what another process has put there in the meantime.
+  // Unlike a rename, a link does not replace a file that another process wrote in the meantime.
   await link(temporary, path).catch((error: unknown) => {
     if (!hasCode(error, 'EEXIST')) throw error;
   });
@@ -123,7 +123,7 @@ function makeApplication(applicationName: string): Application {
   return { clientId: randomUUID(), clientSecret: randomBytes(24).toString('base64url'), applicationName };
 }
 
-/** Whether all files are there, fit together, and stay valid for a day. */
+/** Whether all files exist, match each other, and stay valid for a day. */
 async function areUsable(files: RegistrationFiles, now: Date): Promise<boolean> {
   try {
     const ca = new X509Certificate(await readFile(files.caFile));
@@ -153,7 +153,7 @@ function outlivesTomorrow(certificate: X509Certificate, now: Date): boolean {
 }
 
 async function makeCertificates(folder: string, final: RegistrationFiles, now: Date): Promise<void> {
-  // Loaded here only: a second start has no need of the certificate library.
+  // Lazy, because later starts do not need the certificate library.
   const { makeCertificateSet } = await import('./certificate-set.ts');
   const made = await makeCertificateSet({ from: now, days: VALID_DAYS });
   const temporary = temporaryPath(folder, CERTIFICATES);
@@ -175,14 +175,14 @@ async function makeCertificates(folder: string, final: RegistrationFiles, now: D
   await flushFolder(folder);
 }
 
-/** A folder can't be renamed over one that holds files, so an old set is first moved out of the way. */
+/** A rename cannot replace a folder that has files, so this first moves an old set away. */
 async function putInPlace(
   temporary: string,
   folder: string,
   final: RegistrationFiles,
   now: Date,
 ): Promise<void> {
-  // Another process may have made a set in the meantime: then that one stays.
+  // If another process made a set in the meantime, keep that one.
   if (!(await areUsable(final, now))) {
     const place = join(folder, CERTIFICATES);
     const replaced = temporaryPath(folder, CERTIFICATES);

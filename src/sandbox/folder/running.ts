@@ -13,14 +13,14 @@ const runningFile = z.object({
   customerSiteUrl: z.string(),
   /** ISO 8601, UTC. */
   startedAt: z.string(),
-  /** Who knows it may order the sandbox about: the file is its user's alone. */
+  /** The secret for the control interface. Only the file's owner can read it. */
   controlToken: z.string(),
 });
 
-/** A sandbox that runs, as `running.json` in its folder describes it. */
+/** A running sandbox, as described by `running.json` in its folder. */
 export type RunningSandbox = z.infer<typeof runningFile>;
 
-/** Where the second listener of a sandbox says which one it is. */
+/** The path on the customer site where a sandbox identifies itself. */
 export const IDENTITY_PATH = '/.well-known/psd2-sandbox';
 
 const FILE = 'running.json';
@@ -28,15 +28,15 @@ const ANSWER_MS = 2000;
 const TERMINATE_MS = 5000;
 
 /**
- * Writes that a sandbox runs for `folder`. Of two that start at the same time one gets through.
+ * Records that a sandbox runs for `folder`. If two start at the same time, only one succeeds.
  *
- * @throws Psd2Error `sandbox` when another one runs, naming its address.
+ * @throws Psd2Error `sandbox` if another one runs. The message names its address.
  */
 export async function recordRunning(folder: string, running: RunningSandbox): Promise<void> {
   const temporary = temporaryPath(folder, FILE);
   await writeFile(temporary, `${JSON.stringify(running, null, 2)}\n`, { flag: 'wx', mode: 0o600 });
   try {
-    // A link, unlike a rename, does not replace what is there.
+    // Unlike a rename, a link does not replace an existing file.
     await link(temporary, pathOf(folder)).catch(async (error: unknown) => {
       if (!hasCode(error, 'EEXIST')) throw error;
       await refuseSecondStart(folder);
@@ -48,8 +48,8 @@ export async function recordRunning(folder: string, running: RunningSandbox): Pr
 }
 
 /**
- * The sandbox that runs for `folder`: its process lives, and the address answers that it is the one. What an ended
- * sandbox left behind is removed.
+ * The sandbox that runs for `folder`: its process is alive, and its address confirms its identity. Removes the record of an
+ * ended sandbox.
  */
 export async function runningSandbox(folder: string): Promise<RunningSandbox | undefined> {
   const text = await readFile(pathOf(folder), 'utf8').catch((error: unknown) => {
@@ -63,26 +63,26 @@ export async function runningSandbox(folder: string): Promise<RunningSandbox | u
   return undefined;
 }
 
-/** @throws Psd2Error `sandbox` when a sandbox runs for `folder`. */
+/** @throws Psd2Error `sandbox` if a sandbox runs for `folder`. */
 export async function refuseSecondStart(folder: string): Promise<void> {
   const running = await runningSandbox(folder);
   if (!running) return;
   throw new Psd2Error('sandbox', `The sandbox is already running at ${running.baseUrl}`, {
-    hint: 'Use that one, or end it with:',
+    hint: 'Use that one, or stop it with:',
     next: [['sandbox', 'stop']],
   });
 }
 
-/** Takes back what {@link recordRunning} wrote. */
+/** Removes the record that {@link recordRunning} wrote. */
 export async function forgetRunning(folder: string, running: RunningSandbox): Promise<void> {
   await removeIfStill(folder, `${JSON.stringify(running, null, 2)}\n`);
 }
 
 /**
- * Ends the sandbox of `folder` and waits until it has ended: SIGTERM, and SIGKILL after 5 seconds.
+ * Stops the sandbox of `folder` and waits for its end. Sends SIGTERM, and after 5 seconds SIGKILL.
  *
- * @returns the sandbox that was ended, or undefined where none ran.
- * @throws Psd2Error `sandbox` when it can't be ended.
+ * @returns the stopped sandbox, or undefined if none ran.
+ * @throws Psd2Error `sandbox` if it cannot be stopped.
  */
 export async function stopSandbox(folder: string): Promise<RunningSandbox | undefined> {
   const running = await runningSandbox(folder);
@@ -92,7 +92,7 @@ export async function stopSandbox(folder: string): Promise<RunningSandbox | unde
     (await signalAndWait(pid, 'SIGTERM', TERMINATE_MS)) ||
     (await signalAndWait(pid, 'SIGKILL', TERMINATE_MS));
   if (!ended) {
-    throw new Psd2Error('sandbox', `The sandbox with the process id ${pid} does not end`, {
+    throw new Psd2Error('sandbox', `The sandbox with the process id ${pid} does not stop`, {
       hint: `End the process ${pid} yourself.`,
     });
   }
@@ -105,7 +105,7 @@ async function signalAndWait(pid: number, signal: 'SIGTERM' | 'SIGKILL', limitMs
     process.kill(pid, signal);
   } catch (cause) {
     if (hasCode(cause, 'ESRCH')) return true;
-    throw new Psd2Error('sandbox', `The process ${pid} of the sandbox may not be ended by this user`, {
+    throw new Psd2Error('sandbox', `This user may not stop the sandbox's process ${pid}`, {
       hint: 'Stop it as the user who started it.',
       cause,
     });
@@ -118,7 +118,7 @@ async function signalAndWait(pid: number, signal: 'SIGTERM' | 'SIGKILL', limitMs
   return true;
 }
 
-/** Another process may have got the id of one that ended, so the listener is asked who it is. */
+/** The process id may belong to a new process, so this asks the listener for its identity. */
 async function answers({ pid, customerSiteUrl, startedAt }: RunningSandbox): Promise<boolean> {
   try {
     const response = await fetch(`${customerSiteUrl}${IDENTITY_PATH}`, {
@@ -139,7 +139,7 @@ function parse(text: string): RunningSandbox | undefined {
   }
 }
 
-/** Leaves the file alone when another sandbox has written its own in the meantime. */
+/** Keeps the file if another sandbox has written its own in the meantime. */
 async function removeIfStill(folder: string, text: string): Promise<void> {
   const now = await readFile(pathOf(folder), 'utf8').catch(() => undefined);
   if (now === text) await rm(pathOf(folder), { force: true });

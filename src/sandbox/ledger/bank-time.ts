@@ -1,4 +1,4 @@
-/** Dates and times as the bank writes them. The bank's clock shows the time of Europe/Rome. */
+/** Dates and times in the bank's formats. The bank's clock shows the time of Europe/Rome. */
 
 /** A day, `YYYY-MM-DD`. */
 export type IsoDate = string;
@@ -14,7 +14,7 @@ export function bankTimestamp(at: Date): string {
   return romeFormat.format(at).replace(' ', 'T');
 }
 
-/** The day it is at the bank. */
+/** The current day in the bank's time. */
 export function bankDay(at: Date): IsoDate {
   return bankTimestamp(at).slice(0, 10);
 }
@@ -29,21 +29,21 @@ export function writeBankDate(day: IsoDate): string {
   return day.split('-').reverse().join('/');
 }
 
-/** `30/11/2026` as `2026-11-30`; undefined for another form, or for a day that the calendar does not have. */
+/** `30/11/2026` as `2026-11-30`. Undefined for another format, or for a day that does not exist. */
 export function readBankDate(text: string): IsoDate | undefined {
   const [, day, month, year] = /^(\d{2})\/(\d{2})\/(\d{4})$/.exec(text) ?? [];
   const iso = `${year}-${month}-${day}`;
   return day !== undefined && addDays(iso, 0) === iso ? iso : undefined;
 }
 
-/** The day `count` days later. An invalid day gives another one, or `''`. */
+/** The day `count` days later. For an invalid day the result is another day or `''`. */
 export function addDays(day: IsoDate, count: number): IsoDate {
   const date = new Date(`${day}T00:00:00Z`);
   date.setUTCDate(date.getUTCDate() + count);
   return Number.isNaN(date.getTime()) ? '' : date.toISOString().slice(0, 10);
 }
 
-/** The same day `count` months later (or earlier), or the last one of that month where it has no such day. */
+/** The same day `count` months later (or earlier), or the last day of that month if it is shorter. */
 export function addMonths(day: IsoDate, count: number): IsoDate {
   const date = new Date(`${day.slice(0, 7)}-01T00:00:00Z`);
   date.setUTCMonth(date.getUTCMonth() + count + 1, 0);
@@ -57,12 +57,12 @@ export function* daysBetween(first: IsoDate, last: IsoDate): Generator<IsoDate> 
   for (let day = first; day <= last; day = addDays(day, 1)) yield day;
 }
 
-/** When the bank books the entries of a day: early in its morning. */
+/** When the bank books the entries of a day: early in the morning. */
 export function bookingInstant(day: IsoDate): Date {
   return new Date(`${day}T04:00:00Z`);
 }
 
-/** The closing days of TARGET in a year, which are not Saturdays or Sundays as such. */
+/** The holidays of TARGET in a year. Some fall on a weekend. */
 export function targetHolidays(year: number): IsoDate[] {
   const easter = easterSunday(year);
   return [

@@ -1,7 +1,7 @@
-/** An amount of euros as a whole number of cents: sums of it are exact. */
+/** An amount of euros as a whole number of cents, so that sums are exact. */
 export type Cents = number;
 
-/** `{amount, currency}` as the bank writes it. */
+/** `{amount, currency}` in the bank's format. */
 export interface BankAmount {
   /** A decimal with three places, `-12.300`. */
   amount: string;
@@ -14,17 +14,17 @@ export function decimal(cents: Cents): string {
   return `${cents < 0 ? '-' : ''}${digits.slice(0, -2)}.${digits.slice(-2)}`;
 }
 
-/** `1234` as `12.340`: answers of the API have three decimals. */
+/** `1234` as `12.340`: the API's answers have three decimals. */
 export function threeDecimals(cents: Cents): string {
   return `${decimal(cents)}0`;
 }
 
-/** An amount of an answer of the API. */
+/** An amount for an answer of the API. */
 export function euros(cents: Cents): BankAmount {
   return { amount: threeDecimals(cents), currency: 'EUR' };
 }
 
-/** The cents of a decimal with at most two places, `12.3`; undefined for any other text. */
+/** Reads a decimal with at most two places, `12.3`. Undefined for any other text. */
 export function readCents(text: string): Cents | undefined {
   const [, whole, fraction = ''] = /^(\d{1,12})(?:\.(\d{1,2}))?$/.exec(text) ?? [];
   return whole === undefined ? undefined : Number(`${whole}${fraction.padEnd(2, '0')}`);

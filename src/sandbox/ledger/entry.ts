@@ -1,21 +1,21 @@
 import type { IsoDate } from './bank-time.ts';
 import type { Cents } from './cents.ts';
 
-/** A movement of an account. It is pending until `bookedFrom`, and booked from then on. */
+/** A transaction of an account. It is pending until `bookedFrom`, then booked. */
 export interface Entry {
-  /** Negative when it leaves the account. */
+  /** Negative if the money leaves the account. */
   amount: Cents;
   enteredAt: Date;
   bookedFrom: Date;
   bookingDay: IsoDate;
   valueDay: IsoDate;
-  /** The Italian banks' code for its reason. */
+  /** The Italian banks' code for the kind of transaction. */
   code: string;
   shortDescription: string;
   extendedDescription: string;
   /** The reference of a transfer, or `''`. */
   transferReference: string;
   isFee: boolean;
-  /** A card payment that the shop has not collected yet. */
+  /** A card payment that the shop has authorised but not collected. */
   preAuthorized: boolean;
 }

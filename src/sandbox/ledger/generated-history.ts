@@ -7,9 +7,9 @@ import type { Rows } from './rows.ts';
 
 const HISTORY_MONTHS = 14;
 const DAY_MS = 24 * 60 * 60 * 1000;
-/** So many entries, then they repeat, but for their number and their day. */
+/** After this many entries the history repeats, with other numbers and days. */
 const PERIOD = 1000;
-/** At the end of each so many, what was spent in them comes in again, and a little more. */
+/** After this many entries, one entry pays in what was spent in them, and a little more. */
 const ROUND = 50;
 
 type Pattern = Pick<Entry, 'amount' | 'code' | 'shortDescription' | 'extendedDescription' | 'isFee'>;
@@ -18,14 +18,14 @@ const shops = ['MERCATO COPERTO', 'FORNO VECCHIO', 'FERRAMENTA NUOVA', 'CARTOLER
 
 /**
  * The booked history of an account as a formula: any number of entries, spread evenly over the 14 months before the
- * start. The entry of a number, the entries of a range of days and the sum of any of them are computed, never searched
- * or kept, so a page of a million costs what a page of ten does.
+ * start. Entries, date ranges and sums are computed, not stored or searched, so a page of a million entries costs as much
+ * as a page of ten.
  */
 export class GeneratedHistory {
   readonly #count: number;
   readonly #firstDay: number;
   readonly #days: number;
-  /** Where in the period the oldest entry is: accounts differ. */
+  /** The position of the oldest entry in the period. It differs for each account. */
   readonly #offset: number;
 
   /** @param startedAt the history ends the day before it */
@@ -37,12 +37,12 @@ export class GeneratedHistory {
     this.#offset = seededRandom(productId).between(0, PERIOD - 1);
   }
 
-  /** What all of it adds up to. */
+  /** The sum of all entries. */
   get total(): Cents {
     return this.#sums(0, this.#count).reduce((one, other) => one + other);
   }
 
-  /** The entries of some days, both included; undefined has no bound. */
+  /** The entries from one day to another, both included. Undefined means no limit. */
   rows({ from, to }: { from: IsoDate | undefined; to: IsoDate | undefined }): Rows {
     const first = from === undefined ? 0 : this.#firstOf(dayNumber(from));
     const end = Math.max(first, to === undefined ? this.#count : this.#firstOf(dayNumber(to) + 1));
@@ -60,7 +60,7 @@ export class GeneratedHistory {
     };
   }
 
-  /** The number of the first entry on a day or after it: entry i is on day floor(i * days / count). */
+  /** The number of the first entry on or after a day. Entry i is on day floor(i * days / count). */
   #firstOf(day: number): number {
     const first = Math.ceil(((day - this.#firstDay) * this.#count) / this.#days);
     return Math.min(this.#count, Math.max(0, first));
@@ -95,7 +95,7 @@ export class GeneratedHistory {
     };
   }
 
-  /** What enters and what leaves with the entries from number `first` to before `end`. */
+  /** The sums of the entering and of the leaving amounts, from entry `first` up to but excluding `end`. */
   #sums(first: number, end: number): [entering: Cents, leaving: Cents] {
     const { entering, leaving } = period();
     const between = (sums: readonly Cents[]): Cents =>
@@ -104,7 +104,7 @@ export class GeneratedHistory {
   }
 }
 
-/** The days of all histories of a sandbox. */
+/** The days that a history covers. */
 interface Span {
   first: number;
   days: number;
@@ -124,14 +124,14 @@ function spanBefore(startedAt: Date): Span {
 
 interface Period {
   patterns: readonly Pattern[];
-  /** The sum of what enters before each place, and as the last one of all of it. */
+  /** For each position, the sum of the entering amounts before it. The last one is the sum of all. */
   entering: readonly Cents[];
   leaving: readonly Cents[];
 }
 
 let made: Period | undefined;
 
-/** The one period that all histories repeat. */
+/** The period that all histories repeat. */
 function period(): Period {
   made ??= makePeriod();
   return made;

@@ -8,31 +8,31 @@ import { joinRows, type Rows, rowsOf } from './rows.ts';
 import { pendingAt, seedHistory } from './seed-history.ts';
 
 export interface Balance {
-  /** The sum of what is booked. */
+  /** The sum of the booked entries. */
   booked: Cents;
-  /** The sum of what is booked and of what is pending. */
+  /** The sum of the booked and the pending entries. */
   available: Cents;
 }
 
-/** Which days are asked for, both included; undefined has no bound. */
+/** A range of days, both included. Undefined means no limit. */
 export interface DayRange {
   from: IsoDate | undefined;
   to: IsoDate | undefined;
 }
 
 /**
- * The customers' accounts. A history is made when it is first asked for, or is a formula and never made at all.
- * Balances are sums of the entries, so the two can't disagree.
+ * The entries of the customers' accounts. A seeded history is made at its first use. A generated history is a formula.
+ * Balances are sums of the entries, so the two always agree.
  */
 export class Ledger {
   readonly #customers: Customers;
   readonly #startedAt: Date;
-  /** By product id: the whole history, or what comes after the formula. */
+  /** By product id: the whole history, or the entries after a generated history. */
   readonly #entries = new Map<string, Entry[]>();
-  /** How many transactions {@link bookUnasked} booked. */
+  /** The number of transactions that {@link bookUnasked} has booked. */
   #unasked = 0;
 
-  /** @param startedAt until when the histories are made up; what comes after it is posted. */
+  /** @param startedAt the end of the histories. Later entries are posted. */
   constructor(customers: Customers, startedAt: Date) {
     this.#customers = customers;
     this.#startedAt = startedAt;
@@ -43,7 +43,7 @@ export class Ledger {
     this.#entries.set(product.productId, [...this.#listed(product), entry]);
   }
 
-  /** Books `count` transactions that nobody ordered, now. Each has a text of its own. */
+  /** Books `count` transactions that no customer ordered. Each has its own text. */
   bookUnasked(product: Product, count: number, now: Date): void {
     for (let booked = 0; booked < count; booked += 1) {
       this.#unasked += 1;
@@ -63,7 +63,7 @@ export class Ledger {
     }
   }
 
-  /** Books the `count` oldest of the pending transactions of a product, now. */
+  /** Books the `count` oldest pending transactions of a product. */
   settle(product: Product, count: number, now: Date): void {
     const entries = this.#listed(product);
     const settling = new Set(entries.filter((entry) => !isBooked(entry, now)).slice(0, count));
@@ -84,7 +84,7 @@ export class Ledger {
     return { booked, available };
   }
 
-  /** The booked entries by their booking day, the pending ones by the day they were entered; newest first. */
+  /** The entries, newest first. The range applies to the booking day of booked ones and the entry day of pending ones. */
   entries(product: Product, range: DayRange, now: Date): { booked: Rows; pending: Entry[] } {
     const { from, to } = range;
     const inRange = (day: IsoDate): boolean => (from ?? day) <= day && day <= (to ?? day);

@@ -1,20 +1,20 @@
 import type { Cents } from './cents.ts';
 import type { Entry } from './entry.ts';
 
-/** Entries of an account, newest first, which need not all be there. */
+/** Entries of an account, newest first. They may be computed on request. */
 export interface Rows {
   count: number;
-  /** The sum of what entered the account. */
+  /** The sum of the amounts that entered the account. */
   entering: Cents;
-  /** The sum of what left it: not above 0. */
+  /** The sum of the amounts that left it. At most 0. */
   leaving: Cents;
-  /** The entries from place `start` to before `end`, counted from 0. */
+  /** The entries from index `start` up to but excluding `end`. */
   slice(start: number, end: number): Entry[];
   /** One entry of each code that occurs. */
   samples(): Entry[];
 }
 
-/** Entries that are all there. */
+/** Rows of a complete list of entries. */
 export function rowsOf(entries: readonly Entry[]): Rows {
   const sum = (counts: (amount: Cents) => boolean): Cents =>
     entries.reduce((total, { amount }) => (counts(amount) ? total + amount : total), 0);

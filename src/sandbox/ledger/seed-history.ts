@@ -7,7 +7,7 @@ import type { Entry } from './entry.ts';
 const HISTORY_MONTHS = 14;
 const HOUR_MS = 60 * 60 * 1000;
 
-/** A merchant, and the range of what is spent there, in cents. */
+/** A merchant, and the lowest and highest amount of a purchase. */
 type Shop = readonly [name: string, low: Cents, high: Cents];
 
 const shops: readonly [Shop, ...Shop[]] = [
@@ -24,9 +24,9 @@ const cardShops: readonly [Shop, ...Shop[]] = [
 ];
 
 /**
- * The entries of a product until `now`: 14 months that are booked, up to the day before, and a few of the last
- * hours that are pending. The entries of a day depend on the product and that day alone, so histories made on
- * different days agree where they overlap. What goes from one product of the customer to another is in both.
+ * The entries of a product until `now`: 14 months of booked ones, up to the day before, and a few pending ones of the last
+ * hours. The entries of a day depend only on the product and the day, so histories made on different days agree where they
+ * overlap. A transfer between two products of the customer is in both.
  */
 export function seedHistory(customer: Customer, product: Product, now: Date): Entry[] {
   const last = addDays(bankDay(now), -1);
@@ -46,7 +46,7 @@ function bookedOn(day: IsoDate, first: IsoDate, customer: Customer, product: Pro
   }
 }
 
-/** What is bought on a day with the account's debit card, or with the credit card. */
+/** The purchases of a day with the account's debit card, or with the credit card. */
 function purchases(product: Product, day: IsoDate): Entry[] {
   const random = seededRandom(`${product.productId} ${day}`);
   if (!random.chance(product.kind === 'card' ? 0.2 : 0.55)) return [];
@@ -98,7 +98,7 @@ function savingsMovements({ monthly }: Customer, product: Product, day: IsoDate)
   return [];
 }
 
-/** On the 15th the card's purchases of the month before are charged to the current account. */
+/** On the 15th, the bank charges the card's purchases of the month before to the current account. */
 function cardSettlement(card: Product, day: IsoDate, first: IsoDate, sign: 1 | -1): Entry[] {
   if (!day.endsWith('-15')) return [];
   const month = addMonths(day, -1).slice(0, 7);
@@ -140,7 +140,7 @@ function entry(
   };
 }
 
-/** Authorisations of the last hours that the shops have not collected yet. */
+/** Card payments of the last hours that the shops have not collected yet. */
 export function pendingAt(now: Date, product: Product): Entry[] {
   if (product.kind === 'savings') return [];
   return [5, 20, 31].map((hours, index) => {

@@ -6,10 +6,10 @@ import { bankDay, type IsoDate, readBankDate, targetHolidays, writeBankDate } fr
 import { type Cents, readCents } from '../ledger/cents.ts';
 import { isSepaCountry } from './sepa-countries.ts';
 
-/** The fields that the orders of all operations have. */
+/** An amount in the body of a verify call. */
 export const amountField = z.strictObject({ currency: z.string(), amount: z.string() });
 
-/** Who is paid, and what for. */
+/** The payee, and the description of the payment. */
 export interface Beneficiary {
   beneficiaryIban: string;
   beneficiaryName: string;
@@ -17,7 +17,7 @@ export interface Beneficiary {
 }
 
 /**
- * Checks the texts of an order: characters first, then lengths.
+ * Checks the texts of an order: first the characters, then the lengths.
  *
  * @throws Refusal `CHARACTER_NOT_ALLOWED`, `FIELD_INVALID`
  */
@@ -30,7 +30,7 @@ export function checkTexts(data: { beneficiaryName: string; description: string 
 }
 
 /**
- * An amount of euros above zero, as SEPA allows it.
+ * Reads an amount of euros above zero, within SEPA's limits.
  *
  * @throws Refusal `FIELD_INVALID`
  */
@@ -48,7 +48,7 @@ export function readAmount(field: string, { amount, currency }: z.infer<typeof a
 }
 
 /**
- * A day from `first` to `last` on which the bank executes orders: today, or one that is no holiday.
+ * Reads a day from `first` to `last` on which the bank executes orders: today, or a day that is not a holiday.
  *
  * @throws Refusal `FIELD_INVALID`
  */
@@ -66,13 +66,13 @@ export function readOrderDay(
     );
   }
   if (day !== bankDay(now) && targetHolidays(Number(day.slice(0, 4))).includes(day)) {
-    throw invalidField(field, 'a day that is none of the holidays that prepare lists', `"${text}"`);
+    throw invalidField(field, 'a day that is not in the holidays of the prepare answer', `"${text}"`);
   }
   return day;
 }
 
 /**
- * The IBAN of an account that SEPA reaches, and that is not the debited one.
+ * Reads the IBAN of an account in a SEPA country, other than the debited account.
  *
  * @throws Refusal `FIELD_INVALID`
  */
@@ -84,12 +84,12 @@ export function readBeneficiaryIban(iban: string, debited: Product): string {
     throw invalidField('ibanBeneficiary', 'an IBAN of a SEPA country', `"${iban}"`);
   }
   if (iban === debited.iban) {
-    throw invalidField('ibanBeneficiary', 'another account than the debited one', `"${iban}"`);
+    throw invalidField('ibanBeneficiary', 'an account other than the debited one', `"${iban}"`);
   }
   return iban;
 }
 
-/** The refusal of a field of `data`. */
+/** The refusal because of a field of `data`. */
 export function invalidField(field: string, expected: string, received: string): Refusal {
   return new Refusal('FIELD_INVALID', `data.${field} is not valid`, expectedAndReceived(expected, received));
 }

@@ -1,28 +1,28 @@
 /**
- * Outcomes that an order asks for by the name of its beneficiary, as test cards do by their number
- * (`docs/sandbox.md`, "Magic values").
+ * The outcome that an order gets from the name of its beneficiary, like a test card from its number (`docs/sandbox.md`,
+ * "Magic values").
  */
 export interface Plan {
-  /** How SCA ends, whatever the customer answers. `PENDING` never ends. */
+  /** How SCA ends, whatever the customer decides. `PENDING` never ends. */
   sca?: 'NOT_AUTHORIZED' | 'EXPIRED' | 'PENDING';
-  /** `warning`: the answer has one. `verify2`: the flow has that step before SCA. */
+  /** `warning`: the answer has a warning. `verify2`: the flow has this step before SCA. */
   verify?: 'warning' | 'verify2';
   execute?: 'refused';
   /**
-   * How an instant transfer ends: with `KO`, at once, between the first and the second time that it is asked for, or after
-   * more than the 15 seconds in which it is asked for.
+   * How an instant transfer ends: with `KO`, at once (`at once`), after the client's first status call (`slow`), or after the
+   * 15 seconds in which a client asks (`late`).
    */
   settlement?: 'KO' | 'at once' | 'slow' | 'late';
   fault?: CallFault;
 }
 
-/** `204`, `EMPTY` and `LOST` do what was asked, and answer without saying so; the others do nothing. */
+/** With `204`, `EMPTY` and `LOST` the bank processes the call but the answer does not say so. With the others it does nothing. */
 export const magicFaultKinds = ['204', '401', '403', '420', '500', 'EMPTY', 'LOST'] as const;
 
-/** What goes wrong with an answer, apart from its content. */
+/** The fault that a magic value causes. */
 export type MagicFault = (typeof magicFaultKinds)[number];
 
-/** The calls of a flow that can be made to go wrong. */
+/** The calls of a flow that a magic value can make fail. */
 export const faultyCalls = ['VERIFY', 'APPROACH', 'STATUS', 'EXECUTE', 'EXECUTION STATUS'] as const;
 
 export type FaultyCall = (typeof faultyCalls)[number];
@@ -30,7 +30,7 @@ export type FaultyCall = (typeof faultyCalls)[number];
 export interface CallFault {
   call: FaultyCall;
   kind: MagicFault;
-  /** Only the first such call of the flow goes wrong. */
+  /** Only the first such call of the flow fails. */
   once: boolean;
 }
 
@@ -47,14 +47,14 @@ const outcomes: ReadonlyMap<string, Plan> = new Map<string, Plan>([
   ['INSTANT PENDING', { settlement: 'late' }],
 ]);
 
-/** What the name of a beneficiary plans; nothing for any name that is not magic. Case and blanks don't matter. */
+/** The plan of a beneficiary's name. Empty if the name is not magic. Case and extra spaces are ignored. */
 export function planOf(beneficiaryName: string): Plan {
   const name = beneficiaryName.trim().replace(/ +/g, ' ').toUpperCase();
   const fault = faultOf(name);
   return outcomes.get(name) ?? (fault ? { fault } : {});
 }
 
-/** `<CALL> <KIND>`, and `ONCE` after it where only the first call goes wrong. */
+/** Reads `<CALL> <KIND>`, or `<CALL> <KIND> ONCE` if only the first call fails. */
 function faultOf(name: string): CallFault | undefined {
   const once = name.endsWith(' ONCE');
   const words = once ? name.slice(0, -' ONCE'.length) : name;
@@ -65,5 +65,5 @@ function faultOf(name: string): CallFault | undefined {
   return undefined;
 }
 
-/** The magic names that plan an outcome of the flow, for what is written about them. */
+/** The magic names that plan an outcome of the flow, for the documentation. */
 export const plannedOutcomes: readonly string[] = [...outcomes.keys()];

@@ -6,26 +6,26 @@ import type { Plan } from './plan.ts';
 import type { StandingOrder } from './standing-order.ts';
 import type { TransferOrder } from './transfer-order.ts';
 
-/** A transaction resource: something that the customer authorises before it happens. */
+/** A resource: an action that the customer authorises before the bank does it. */
 export interface ResourceBase {
   id: string;
   customer: Customer;
   createdAt: Date;
-  /** Since the approach call. */
+  /** Undefined before the approach call. */
   sca: Sca | undefined;
-  /** When what was authorised had been carried out: some time after it, the resource is disposed. */
+  /** When the bank completed the authorised action. Some time later it removes the resource. */
   finishedAt: Date | undefined;
   plan: Plan;
 }
 
 interface Sca {
-  /** `TPP-Redirect-URI` as it was sent. */
+  /** `TPP-Redirect-URI` as received. */
   redirectUri: string;
   startedAt: Date;
   decision: Exclude<ScaState, 'PENDING'> | undefined;
 }
 
-/** Products that the TPP asks access to, for one API category. */
+/** The products that the TPP requests for one API category. */
 export interface ConsentCategory {
   name: string;
   products: readonly Product[];
@@ -38,7 +38,7 @@ export interface ConsentResource extends ResourceBase {
   categories: readonly ConsentCategory[];
 }
 
-/** What the operations have in common: the account, and the step that comes next in their flow. */
+/** What all operations have: the account, and the next step of the flow. */
 interface OperationBase extends ResourceBase {
   product: Product;
   nextStep: 'verify2' | 'execute';
@@ -54,7 +54,7 @@ export interface Execution {
   /** The reference code of the transfer. */
   cro: string;
   at: Date;
-  /** When an instant transfer is settled, and how; undefined for any other. */
+  /** When and how an instant transfer settles. Undefined for other transfers. */
   settlement: { at: Date; status: 'OK' | 'KO' } | undefined;
 }
 
@@ -66,7 +66,7 @@ export interface StandingOrderResource extends OperationBase {
 
 export type OperationResource = TransferResource | StandingOrderResource;
 
-/** An inquiry that waits for SCA: it lifts the login whose token asked. */
+/** An inquiry that needs SCA. Once authorised, it applies to the whole login of the token. */
 export interface InquiryResource extends ResourceBase {
   kind: 'inquiry';
   grant: Grant;

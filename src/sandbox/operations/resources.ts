@@ -20,9 +20,9 @@ import type { TransferOrder } from './transfer-order.ts';
 
 /** How long the customer has for SCA. */
 const SCA_MS = 10 * 60 * 1000;
-/** How long a resource is known. */
+/** How long the bank keeps a resource. */
 const RESOURCE_MS = 24 * 60 * 60 * 1000;
-/** How long it is still known when its operation is finished. */
+/** How long the bank keeps a resource after its operation is finished. */
 const FINISHED_MS = 15 * 60 * 1000;
 
 /** The resources of all flows, and the SCA of each ("States and transitions" of the interface specification). */
@@ -60,7 +60,7 @@ export class Resources {
     return this.#keep({ ...this.#base(customer), kind: 'inquiry', grant, product, from });
   }
 
-  /** Undefined: unknown, or disposed. */
+  /** Undefined: the resource is unknown or was removed. */
   find(id: string): Resource | undefined {
     const resource = this.#resources.get(id.toLowerCase());
     const finishedAt = resource?.finishedAt;
@@ -68,12 +68,12 @@ export class Resources {
     return disposed ? undefined : resource;
   }
 
-  /** Those that are known, oldest first. */
+  /** The current resources, oldest first. */
   list(): Resource[] {
     return [...this.#resources.values()].filter(({ id }) => this.find(id) !== undefined);
   }
 
-  /** Whether the customer did SCA for an inquiry of this login. */
+  /** Whether the customer authorised an inquiry of this login. */
   isLifted(grant: Grant): boolean {
     for (const resource of this.#resources.values()) {
       if (resource.kind === 'inquiry' && resource.grant === grant && this.scaState(resource) === 'AUTHORIZED')
@@ -83,7 +83,7 @@ export class Resources {
   }
 
   /**
-   * Sends the customer to SCA. While it is pending it may be started again, from the beginning.
+   * Starts SCA. While it is pending, it may be started again.
    *
    * @throws Refusal `SCA_FINISHED`, `STEP_MISSING`
    */
@@ -91,7 +91,7 @@ export class Resources {
     this.#requireLastStep(resource);
     const state = this.scaState(resource);
     if (state !== 'PENDING') {
-      throw new Refusal('SCA_FINISHED', `SCA of this resource is over: it is ${state}`);
+      throw new Refusal('SCA_FINISHED', `SCA of this resource has ended: it is ${state}`);
     }
     resource.sca = { redirectUri, startedAt: this.#now(), decision: undefined };
   }
@@ -103,10 +103,10 @@ export class Resources {
   }
 
   /**
-   * The customer decided, unless the order plans how SCA ends. A decision that comes too late, or again, changes
+   * Records the customer's decision, or the outcome that the order plans instead. A late or repeated decision changes
    * nothing.
    *
-   * @returns the address to send the browser back to, in any case.
+   * @returns the address to send the browser back to.
    */
   decide(id: string, decision: Exclude<ScaState, 'PENDING'>): URL {
     const resource = this.find(id);
@@ -120,7 +120,7 @@ export class Resources {
     if (!('nextStep' in resource) || resource.nextStep === 'execute') return;
     throw new Refusal(
       'STEP_MISSING',
-      `The operation wants its step ${resource.nextStep} first`,
+      `The operation needs its step ${resource.nextStep} first`,
       `Expected: PUT {resourceId}/${resource.nextStep}, as _links.next says.`,
     );
   }
@@ -129,14 +129,14 @@ export class Resources {
    * @throws Refusal `ALREADY_EXECUTED`, `STEP_MISSING`, `NOT_AUTHORIZED`, `EXECUTION_REFUSED`
    */
   requireExecutable(operation: OperationResource): void {
-    if (operation.execution) throw new Refusal('ALREADY_EXECUTED', 'The operation was executed before');
+    if (operation.execution) throw new Refusal('ALREADY_EXECUTED', 'The operation was already executed');
     this.#requireLastStep(operation);
     this.requireAuthorized(operation);
     if (operation.plan.execute !== 'refused') return;
     throw new Refusal(
       'EXECUTION_REFUSED',
       'The bank does not execute this operation',
-      'The name of the beneficiary plans it: nothing was paid.',
+      'The name of the beneficiary plans this. Nothing was paid.',
     );
   }
 
@@ -173,7 +173,7 @@ export class Resources {
   #forgetOld(): void {
     const oldest = this.#now().getTime() - RESOURCE_MS;
     for (const [id, { createdAt }] of this.#resources) {
-      if (createdAt.getTime() >= oldest) return; // a Map keeps the order of insertion
+      if (createdAt.getTime() >= oldest) return; // A Map keeps the insertion order.
       this.#resources.delete(id);
     }
   }

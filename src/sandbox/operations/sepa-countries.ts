@@ -1,4 +1,4 @@
-/** The countries and territories that SEPA reaches (EPC409-09), by their IBAN's country code. */
+/** The IBAN country codes of the SEPA countries and territories (EPC409-09). */
 const codes = [
   ...[
     'AT',
@@ -49,7 +49,7 @@ export function isSepaCountry(code: string): boolean {
   return codes.includes(code);
 }
 
-/** The list of the prepare call, by name. */
+/** The country list of the prepare answer, sorted by name. */
 export function sepaCountries(): { label: string; value: string }[] {
   const names = new Intl.DisplayNames('en', { type: 'region' });
   return codes

@@ -18,14 +18,14 @@ const MOST_EXECUTIONS = 120;
 /** How often a standing order pays. */
 export const frequencies = ['WEEKLY', 'MONTHLY'] as const;
 
-/** A standing order that the bank found correct: an operation of the sandbox's own design, with a second verify. */
+/** A valid standing order. This operation is the sandbox's own design, with a second verify step. */
 export interface StandingOrder extends Beneficiary {
   amount: Cents;
   /** For each payment. */
   commissions: Cents;
   frequency: (typeof frequencies)[number];
   firstDay: IsoDate;
-  /** How many payments; undefined until the second verify. */
+  /** The number of payments. Undefined until the second verify. */
   executions: number | undefined;
 }
 
@@ -46,7 +46,7 @@ export const standingOrderTermBody = z.strictObject({
   data: z.strictObject({ numberOfExecutions: z.int() }),
 });
 
-/** The first day that a standing order may pay on: tomorrow. */
+/** The earliest day of the first payment: tomorrow. */
 export function firstExecutionMinimum(now: Date): IsoDate {
   return addDays(bankDay(now), 1);
 }

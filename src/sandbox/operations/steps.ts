@@ -2,9 +2,9 @@ import { Refusal } from '../answers/refusal.ts';
 import type { OperationResource } from './resource.ts';
 
 /**
- * Marks a further verify step of a flow as done, once, and before SCA; then execute is next.
+ * Marks a further verify step of a flow as done. The next step is then execute.
  *
- * @throws Refusal `STEP_MISSING` when the flow has no such step now
+ * @throws Refusal `STEP_MISSING` if this is not the flow's next step
  */
 export function passStep(operation: OperationResource, step: 'verify2'): void {
   if (operation.nextStep !== step) {

@@ -13,10 +13,10 @@ import {
   readOrderDay,
 } from './order-fields.ts';
 
-/** What the bank charges for a transfer, instant or not (Regulation (EU) 2024/886 wants them equal). */
+/** The bank's fee for a transfer. Regulation (EU) 2024/886 requires the same fee for instant and other transfers. */
 export const COMMISSIONS: Cents = 50;
 
-/** A transfer that the bank found correct. */
+/** A valid transfer order. */
 export interface TransferOrder extends Beneficiary {
   instant: boolean;
   amount: Cents;
@@ -24,7 +24,7 @@ export interface TransferOrder extends Beneficiary {
   executionDay: IsoDate;
 }
 
-/** The body of the verify call (interface specification, "Bank transfer"); all fields but `type` are due. */
+/** The body of the verify call (interface specification, "Bank transfer"). All fields except `type` are required. */
 export const verifyBody = z.strictObject({
   data: z.strictObject({
     moneyTransferAmount: amountField,
@@ -39,13 +39,13 @@ export const verifyBody = z.strictObject({
 
 type VerifyData = z.infer<typeof verifyBody>['data'];
 
-/** The last day that a transfer may be ordered for: a year ahead. */
+/** The latest execution date of a transfer: a year ahead. */
 export function executionDateLimit(now: Date): IsoDate {
   return addMonths(bankDay(now), 12);
 }
 
 /**
- * Checks the content of a verify call: characters first, then each field.
+ * Checks the content of a verify call: first the characters, then each field.
  *
  * @throws Refusal `CHARACTER_NOT_ALLOWED`, `FIELD_INVALID`
  */
@@ -66,20 +66,20 @@ export function readTransferOrder(data: VerifyData, debited: Product, now: Date)
   };
 }
 
-/** What leaves the account. */
+/** The total that leaves the account. */
 export function totalOf({ amount, commissions }: Pick<TransferOrder, 'amount' | 'commissions'>): Cents {
   return amount + commissions;
 }
 
 /**
- * @throws Refusal `FUNDS_INSUFFICIENT` when the order is for more than is available.
+ * @throws Refusal `FUNDS_INSUFFICIENT` if the total is more than the available balance.
  */
 export function requireFunds(order: TransferOrder, available: Cents): void {
   if (totalOf(order) <= available) return;
   throw new Refusal(
     'FUNDS_INSUFFICIENT',
     'The available balance does not cover the transfer',
-    `Available: ${decimal(available)} EUR. Asked, with commissions: ${decimal(totalOf(order))} EUR.`,
+    `Available: ${decimal(available)} EUR. Needed, with commissions: ${decimal(totalOf(order))} EUR.`,
   );
 }
 

@@ -6,12 +6,11 @@ import type { Execution, TransferResource } from './resource.ts';
 import { requireFunds, type TransferOrder } from './transfer-order.ts';
 
 /**
- * Executes an authorised transfer, once: takes amount and commissions from the account, and credits the
- * beneficiary where it is an account of this bank. The money is no longer available from now on. An instant
- * transfer is booked when it settles, any other on the next business day after today or, ordered for later, on
- * its execution date.
+ * Executes an authorised transfer, once. Debits the amount and the commissions, and credits the beneficiary if the
+ * account is at this bank. The money is no longer available from now on. An instant transfer is booked when it settles.
+ * Any other transfer is booked on its execution date if that is a later business day, or else on the next business day.
  *
- * An instant transfer that is planned to fail moves nothing.
+ * An instant transfer with a planned failure moves nothing.
  *
  * @throws Refusal `ALREADY_EXECUTED`, `STEP_MISSING`, `NOT_AUTHORIZED`, `FUNDS_INSUFFICIENT`, `EXECUTION_REFUSED`
  */
@@ -62,8 +61,8 @@ export function executeTransfer(bank: Bank, transfer: TransferResource): Executi
 }
 
 /**
- * How long after its execution an instant transfer settles. A client asks for the first time 1 second after execute, for
- * the last time after 15 seconds (interface specification, "Limits").
+ * How long after its execution an instant transfer settles. A client first asks for its status 1 second after execute, and
+ * last after 15 seconds (interface specification, "Limits").
  */
 const SETTLES_AFTER_MS = { usual: 500, KO: 500, 'at once': 0, slow: 1500, late: 30_000 };
 

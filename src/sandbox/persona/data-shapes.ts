@@ -2,7 +2,7 @@ import { readBankDate } from '../ledger/bank-time.ts';
 import { ELSEWHERE } from './envelope-shapes.ts';
 import { drop, isObject, type JsonObject, objectsOf } from './json-object.ts';
 
-/** A change to the envelope of one call; `data` is its `data`. */
+/** Changes the envelope of one call. `data` is the envelope's `data`. */
 type Shape = (data: JsonObject, envelope: JsonObject) => void;
 
 const shapes: readonly [path: RegExp, shape: Shape][] = [
@@ -21,9 +21,9 @@ const shapes: readonly [path: RegExp, shape: Shape][] = [
 ];
 
 /**
- * The content of a success as the real bank gives it: fields left out, other names, numbers as strings.
+ * Gives a success the content that the real bank's answers have: missing fields, other names, numbers as strings.
  *
- * @param path of the request, without its query
+ * @param path the path of the request, without its query
  */
 export function reshapeData(path: string, envelope: JsonObject): void {
   const { data } = envelope;
@@ -42,18 +42,18 @@ function accounts(data: JsonObject): void {
   for (const record of [...objectsOf(data.accounts), ...objectsOf(data.products)]) account(record);
 }
 
-/** An empty name is not there at all. */
+/** The bank omits an empty name. */
 function account(record: JsonObject): void {
   if (record.name === '') drop(record, 'name');
 }
 
-/** An ISO date, and no available credit. */
+/** The bank sends an ISO date, and no available credit. */
 function balance(data: JsonObject): void {
   data.date = typeof data.date === 'string' ? readBankDate(data.date) : data.date;
   drop(data, 'accountAvailableCredit', 'isPocketAccount');
 }
 
-/** Cursors are strings, and 0 or null at the end; rows lack what is not needed. */
+/** Cursors are strings, and 0 or null at the end. Rows have fewer fields. */
 function transactions(data: JsonObject): void {
   data.nextAccounting = data.nextAccounting === undefined ? 0 : String(data.nextAccounting);
   data.nextNotAccounting = data.nextNotAccounting === undefined ? null : String(data.nextNotAccounting);
@@ -64,14 +64,14 @@ function transactions(data: JsonObject): void {
   }
 }
 
-/** A call that is not needed, on another host. */
+/** The bank adds a link that a client does not need, to another host. */
 function consentRequest(_data: JsonObject, envelope: JsonObject): void {
   envelope._embedded = {
     security: { href: `${ELSEWHERE}/private/auth/security/approach`, method: 'GET' },
   };
 }
 
-/** A second result within the first, which has the data. */
+/** The bank puts a second result, with the data, into the first one. */
 function approach(data: JsonObject, envelope: JsonObject): void {
   const { result } = envelope;
   if (!isObject(result)) return;
@@ -79,7 +79,7 @@ function approach(data: JsonObject, envelope: JsonObject): void {
   drop(envelope, 'data');
 }
 
-/** The name that the flow text of the interface specification has. */
+/** The field has the name from the flow text of the interface specification. */
 function operationStatus(data: JsonObject): void {
   data.authenticationState = data.authorizationStatus;
   drop(data, 'authorizationStatus');

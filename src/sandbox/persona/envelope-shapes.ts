@@ -1,9 +1,9 @@
 import { drop, isObject, type JsonObject, objectsOf } from './json-object.ts';
 
-/** A host that answers to nobody: a client that follows it sends its token elsewhere. */
+/** A host that does not exist. A client that follows such a link would send its token to another host. */
 export const ELSEWHERE = 'https://gateway.bank.invalid';
 
-/** The envelope as the real bank fills it: blank and foreign links, plain messages, parts left out. */
+/** Gives an envelope the real bank's shape: blank links, links to other hosts, plain messages, missing parts. */
 export function reshapeEnvelope(envelope: JsonObject): void {
   const { result, _links: links, _embedded: embedded } = envelope;
   if (isObject(result)) reshapeResult(result);
@@ -18,7 +18,7 @@ function reshapeResult(result: JsonObject): void {
   else drop(result, 'messages');
 }
 
-/** News of a success is a plain string; an error has no detail, and a plain string follows it. */
+/** A success message is a plain string. An error has no detail, and a plain string follows it. */
 function reshapeMessage(message: JsonObject): unknown[] {
   if (message.type === 'SUCCESS') return [message.message];
   if (message.type !== 'ERROR') return [message];
@@ -26,7 +26,7 @@ function reshapeMessage(message: JsonObject): unknown[] {
   return [{ code, message: text, type }, 'Operazione non riuscita'];
 }
 
-/** `self` is blank; the curies name another host, a path alone, or no `{rel}`. */
+/** `self` is blank. The curies have another host, only a path, or no `{rel}`. */
 function reshapeLinks(links: JsonObject): void {
   if (isObject(links.self)) links.self.href = ' ';
   for (const curie of objectsOf(links.curies)) {
@@ -37,7 +37,7 @@ function reshapeLinks(links: JsonObject): void {
   }
 }
 
-/** Documents of transactions are relative and not percent-encoded; everything else is on another host. */
+/** Links to transaction documents are relative and not percent-encoded. All other links are on another host. */
 function reshapeEmbedded(embedded: JsonObject): void {
   for (const [name, link] of Object.entries(embedded)) {
     if (!isObject(link)) continue;

@@ -1,17 +1,17 @@
-/** An object of an answer, whose fields the persona takes away and changes. */
+/** An object of an answer. The persona changes and removes its fields. */
 export type JsonObject = Record<string, unknown>;
 
-/** Whether a value of JSON is an object, and no list. */
+/** Whether a JSON value is an object and not an array. */
 export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** The objects of a list; none where it is no list. */
+/** The objects in an array. Empty if the value is not an array. */
 export function objectsOf(value: unknown): JsonObject[] {
   return Array.isArray(value) ? value.filter(isObject) : [];
 }
 
-/** Takes fields away that a client can do without. */
+/** Removes fields from an object. */
 export function drop(object: JsonObject, ...names: string[]): void {
   for (const name of names) delete object[name];
 }

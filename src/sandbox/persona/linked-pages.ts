@@ -3,11 +3,10 @@ import { isObject, type JsonObject, objectsOf } from './json-object.ts';
 const DATES = ['dateAccountingCurrency', 'dateLiquidationValue'];
 
 /**
- * Turns a page of transactions into one of the kind that has no cursors but names the next page by `_links.next`, with
- * ISO dates.
+ * Changes a page of transactions to the format with `_links.next` instead of cursors, and with ISO dates.
  *
- * @param query of the request, without its question mark
- * @param rowsAPage of each kind
+ * @param query the query of the request, without the question mark
+ * @param rowsAPage booked and pending rows per page
  */
 export function linkPages(envelope: JsonObject, query: string, rowsAPage: number): void {
   const { data, _links: links } = envelope;
@@ -15,7 +14,7 @@ export function linkPages(envelope: JsonObject, query: string, rowsAPage: number
   const { nextAccounting, nextNotAccounting } = data;
   if (nextAccounting !== undefined || nextNotAccounting !== undefined) {
     const parameters = new URLSearchParams(query);
-    // A list that has ended goes on past its end: left out, its cursor would begin it again.
+    // Both cursors advance, even past the end of a list. Without its cursor a finished list would start again.
     for (const name of ['nextAccounting', 'nextNotAccounting']) {
       parameters.set(name, String(Number(parameters.get(name) ?? 1) + rowsAPage));
     }

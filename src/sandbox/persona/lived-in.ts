@@ -9,12 +9,10 @@ import { linkPages } from './linked-pages.ts';
 const TOKEN_PATH = '/auth/oauth/v2/token';
 
 /**
- * Gives an answer every odd shape that the real bank's answers have; what it says stays the same. Documents and
- * pages stay as they are.
- *
- * @param bank its savings accounts page by `_links.next`
+ * Gives an answer all the unusual shapes that the real bank's answers have. Its meaning stays the same. Documents and HTML
+ * pages are not changed. The transactions of savings accounts get `_links.next`.
  */
-export function liveIn(answer: OutgoingAnswer, request: RawRequest, { customers, rules }: Bank): void {
+export function applyPersona(answer: OutgoingAnswer, request: RawRequest, { customers, rules }: Bank): void {
   if (answer.status === 302) lengthenLocation(answer);
   const envelope = readEnvelope(answer);
   if (!envelope) return;
@@ -23,12 +21,12 @@ export function liveIn(answer: OutgoingAnswer, request: RawRequest, { customers,
   if (customers.byProduct(productId)?.product.kind === 'savings') linkPages(envelope, query, rules.rowsAPage);
   else if (answer.status === 200) reshapeData(path, envelope);
   reshapeEnvelope(envelope);
-  if (wantsSca(envelope)) answer.status = 401;
+  if (requiresSca(envelope)) answer.status = 401;
   const text = write(envelope);
   answer.body = Buffer.from(path === TOKEN_PATH ? `\n\n\r\n${text}\n\n` : text);
 }
 
-/** The real address of the login page has up to 1.5 kB. */
+/** The real bank's login address has up to 1.5 kB. */
 function lengthenLocation({ headers }: OutgoingAnswer): void {
   headers.set('location', `${headers.get('location') ?? ''}&session=${'0123456789abcdef'.repeat(75)}`);
 }
@@ -39,12 +37,12 @@ function readEnvelope({ headers, body }: OutgoingAnswer): JsonObject | undefined
   return isObject(value) ? value : undefined;
 }
 
-/** SCA is wanted with a status that means a wrong token elsewhere. */
-function wantsSca({ result }: JsonObject): boolean {
+/** The real bank requires SCA with the status 401, which otherwise means a wrong token. */
+function requiresSca({ result }: JsonObject): boolean {
   return isObject(result) && objectsOf(result.messages).some(({ code }) => code === 'PSD2_SCA_REQUIRED');
 }
 
-/** A `requestId` that has no leading zero becomes a bare number of 24 digits. */
+/** A `requestId` without a leading zero becomes a bare number of 24 digits. */
 function write(envelope: JsonObject): string {
   return JSON.stringify(envelope).replaceAll(/"requestId":"([1-9]\d{23})"/g, '"requestId":$1');
 }

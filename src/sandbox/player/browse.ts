@@ -9,7 +9,7 @@ const MAX_PAGE_BYTES = 1_048_576;
 /** What a browser sends when a link is followed or a form submitted. */
 export interface PageRequest {
   url: URL;
-  /** The form's fields, sent with POST; undefined: GET. */
+  /** The form's fields, sent with POST. Undefined: GET. */
   form?: URLSearchParams;
 }
 
@@ -20,20 +20,21 @@ export interface PageAnswer {
   html: string;
 }
 
-/** As much of a browser as pages and forms need: cookies for each host. It talks to this computer only. */
+/** A minimal browser: requests, forms, and cookies for each host. It connects only to this computer. */
 export class Browse {
   readonly #cookies = new Map<string, Map<string, string>>();
 
   /**
-   * One request; redirects are not followed.
+   * Sends one request. Does not follow redirects.
    *
-   * @throws Psd2Error `sandbox`: another computer, no answer, or too large a page. The message holds no query.
+   * @throws Psd2Error `sandbox`: the address is on another computer, nothing answers, or the page is too large. The message
+   *   never contains the query.
    */
   async send({ url, form }: PageRequest, signal: AbortSignal | undefined): Promise<PageAnswer> {
     if (!isLoopback(url)) {
       throw new Psd2Error(
         'sandbox',
-        `The sandbox customer does not go to ${url.origin}: it is not on this computer`,
+        `The sandbox customer does not open ${url.origin}: it is not on this computer`,
         {
           hint: 'Open the address in a browser.',
         },
@@ -54,7 +55,7 @@ export class Browse {
       signal?.throwIfAborted();
       if (cause instanceof Psd2Error) throw cause;
       throw new Psd2Error('sandbox', `${placeOf(url)} does not answer`, {
-        hint: 'Is the sandbox, or the command that waits for the customer, still running?',
+        hint: 'Check that the sandbox, and the command that waits for the customer, still run.',
         cause,
       });
     }
@@ -69,7 +70,7 @@ export class Browse {
     };
     const options = { method: form ? 'POST' : 'GET', headers, signal, agent: false };
     return new Promise((resolve, reject) => {
-      // The certificate of an https callback on this computer is self-signed: the customer accepts it.
+      // An https callback on this computer has a self-signed certificate. The customer accepts it.
       const request =
         url.protocol === 'https:'
           ? httpsRequest(url, { ...options, rejectUnauthorized: false }, resolve)
@@ -90,7 +91,7 @@ export class Browse {
   }
 }
 
-/** An address as it may be shown: without its query, which can hold a code. */
+/** An address without its query, which can contain a code. */
 export function placeOf({ origin, pathname }: URL): string {
   return `${origin}${pathname}`;
 }
@@ -102,7 +103,7 @@ async function bodyOf(answer: IncomingMessage): Promise<string> {
     const bytes = Buffer.from(chunk);
     size += bytes.length;
     if (size > MAX_PAGE_BYTES)
-      throw new Psd2Error('sandbox', 'The customer site sent a page of more than 1 MiB');
+      throw new Psd2Error('sandbox', 'The customer site sent a page larger than 1 MiB');
     chunks.push(bytes);
   }
   return Buffer.concat(chunks).toString('utf8');

@@ -12,7 +12,7 @@ interface Button {
   value: string;
 }
 
-/** A form of a page, with what it would send. */
+/** A form of a page, and the values that it would send. */
 export interface Form {
   fields: Field[];
   buttons: Button[];
@@ -20,15 +20,15 @@ export interface Form {
   post: boolean;
 }
 
-/** A page of the customer site as its customer uses it. */
+/** A page of the customer site. */
 export interface Page {
   title: string;
-  /** What the page says went wrong, else its heading. */
+  /** The page's error message, or else its heading. */
   message: string;
   forms: Form[];
 }
 
-/** Reads a page and its forms (HTML, section 4.10.21 "Form submission", as far as the site uses it). */
+/** Reads a page and its forms (the part of HTML section 4.10.21, "Form submission", that the site uses). */
 export function readPage(html: string, url: URL): Page {
   const root = parse(html);
   const textOf = (selector: string) => root.querySelector(selector)?.text.replace(/\s+/g, ' ').trim() ?? '';
@@ -59,7 +59,7 @@ function fieldOf(input: HTMLElement): Field[] {
     : [{ name, type, value }];
 }
 
-/** What a form sends when a button of it is pressed; `filled` goes before what stands in the fields. */
+/** The request that a form sends when a button is pressed. Values in `filled` replace those of the fields. */
 export function submit(form: Form, button: Button, filled: Record<string, string> = {}): PageRequest {
   const sent = new URLSearchParams();
   for (const { name, value } of form.fields) sent.append(name, filled[name] ?? value);

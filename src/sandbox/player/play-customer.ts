@@ -8,30 +8,30 @@ const YES = ['allow', 'approve'];
 const NO = 'refuse';
 
 export interface CustomerOptions {
-  /** Refuse at the first page that offers it. */
+  /** Refuse on the first page that has a button for it. */
   refuse?: boolean;
-  /** Who logs in. Default: the first customer that the login page shows. */
+  /** The user that logs in. Default: the first customer on the login page. */
   user?: string;
-  /** Default: the one that the login page shows for the user. */
+  /** Default: the password that the login page shows for the user. */
   password?: string;
   signal?: AbortSignal;
 }
 
-/** How the customer went. */
+/** The pages that the customer saw. */
 export interface CustomerWalk {
-  /** Where they were sent back to, without the query, which can hold a code. */
+  /** The address that they were sent back to, without the query, which can contain a code. */
   finalUrl: string;
-  /** The titles of the pages that they saw, the last one included. */
+  /** The titles of all pages, including the last one. */
   pages: string[];
 }
 
 /**
- * Plays the customer of the sandbox without a browser: logs in, allows or approves (or refuses), and ends at the
- * first page of another host than the one that `url` is on, the callback of the third-party provider.
+ * Plays the customer of the sandbox without a browser: logs in, then allows, approves or refuses. Ends at the first page
+ * on another host than that of `url`: the callback of the TPP.
  *
  * @param url a login or SCA address of the sandbox's customer site; `http:` or `https:` on loopback.
- * @throws Psd2Error `sandbox`: an address that is not on this computer, a page without a form to go on with,
- *   an answer other than 2xx, more than ten pages and redirects. Rejects with the signal's reason when it aborts.
+ * @throws Psd2Error `sandbox`: an address is not on this computer, a page has no form to continue with, an answer is not
+ *   2xx, or there are more than ten pages and redirects. Rejects with the signal's reason if it aborts.
  */
 export async function playCustomer(url: string, options: CustomerOptions = {}): Promise<CustomerWalk> {
   if (!URL.canParse(url))
@@ -48,7 +48,7 @@ export async function playCustomer(url: string, options: CustomerOptions = {}): 
       continue;
     }
     const page = readPage(answer.html, request.url);
-    // A callback may lead on into the provider's application, where the customer's part is over.
+    // A callback may redirect into the TPP's application. The customer has nothing to do there.
     if (!isPage(answer) && !(back && isRedirect(answer))) {
       throw new Psd2Error('sandbox', `${placeOf(request.url)} answered ${answer.status}: ${page.message}`);
     }
@@ -69,10 +69,10 @@ function isRedirect({ status }: PageAnswer): boolean {
 
 function redirectOf({ redirect, status }: PageAnswer, from: URL): URL {
   if (redirect) return redirect;
-  throw new Psd2Error('sandbox', `${placeOf(from)} answered ${status} without an address to go on to`);
+  throw new Psd2Error('sandbox', `${placeOf(from)} answered ${status} without an address to redirect to`);
 }
 
-/** The form that the customer fills and the button that they press on a page. */
+/** Chooses the form and the button for a page. */
 function decide(page: Page, url: URL, options: CustomerOptions): PageRequest {
   const refusal = options.refuse && press(page.forms, (value) => value === NO);
   if (refusal) return refusal;
@@ -80,7 +80,7 @@ function decide(page: Page, url: URL, options: CustomerOptions): PageRequest {
   if (login) return logIn(login, page, options);
   const approval = press(page.forms, (value) => YES.includes(value));
   if (approval) return approval;
-  throw new Psd2Error('sandbox', `${placeOf(url)} shows no form to go on with: ${page.message}`);
+  throw new Psd2Error('sandbox', `${placeOf(url)} has no form to continue with: ${page.message}`);
 }
 
 function press(forms: Form[], wanted: (value: string) => boolean): PageRequest | undefined {
@@ -107,7 +107,7 @@ function logIn(form: Form, page: Page, options: CustomerOptions): PageRequest {
   if (user === undefined || password === undefined || !button) {
     const users = shown.map((customer) => customer.user).join(', ');
     throw new Psd2Error('sandbox', `The login page shows no password for ${user ?? 'any user'}`, {
-      hint: users === '' ? 'Give the user and the password.' : `It shows: ${users}.`,
+      hint: users === '' ? 'Give the user and the password.' : `It has these users: ${users}.`,
     });
   }
   return submit(form, button, { user, password });

@@ -7,7 +7,7 @@ import { bankDay, bankHour, writeBankDate } from '../ledger/bank-time.ts';
 import { euros } from '../ledger/cents.ts';
 import type { BankEnv } from '../server/bank-env.ts';
 
-/** What an account holds (interface specification, "Customer data"). */
+/** The balance of an account (interface specification, "Customer data"). */
 export function accountRoutes(bank: Bank): Hono<BankEnv> {
   const routes = new Hono<BankEnv>();
 

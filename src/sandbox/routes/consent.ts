@@ -24,7 +24,7 @@ const consentBody = z.strictObject({
   }),
 });
 
-/** Consent: request and confirm, with SCA between (interface specification, "Consent"). */
+/** Consent: request and confirm, with SCA in between (interface specification, "Consent"). */
 export function consentRoutes(bank: Bank): Hono<BankEnv> {
   const routes = new Hono<BankEnv>();
 
@@ -33,7 +33,7 @@ export function consentRoutes(bank: Bank): Hono<BankEnv> {
     if (c.var.caller.customerId === undefined) {
       throw new Refusal(
         'NOT_ALLOWED',
-        'Consent is given with the customer online, through the authorization_code application',
+        'A consent needs the customer online, through the authorization_code application',
       );
     }
     const { data } = readJsonBody(c.var.request, consentBody);
@@ -56,7 +56,7 @@ export function consentRoutes(bank: Bank): Hono<BankEnv> {
   routes.put('/private/customers/:customerId/consent/request/:resourceId/confirm', (c) => {
     const consent = consentOf(c, bank);
     requireEmptyBody(c.var.request);
-    if (consent.finishedAt) throw new Refusal('ALREADY_CONFIRMED', 'The consent was confirmed before');
+    if (consent.finishedAt) throw new Refusal('ALREADY_CONFIRMED', 'The consent was already confirmed');
     bank.resources.requireAuthorized(consent);
     consent.finishedAt = bank.now();
     record(bank, consent);
@@ -76,7 +76,7 @@ export function consentRoutes(bank: Bank): Hono<BankEnv> {
   return routes;
 }
 
-/** Keeps one consent for each granted category and product. */
+/** Records one consent for each granted category and product. */
 function record(bank: Bank, { customer, categories }: ConsentResource): void {
   for (const { name, products } of categories.filter(({ outcome }) => outcome)) {
     for (const { productId } of products) {
@@ -100,14 +100,14 @@ function readCategories(
   });
 }
 
-/** Whether funds are available is asked of accounts: a card takes its whole category along. */
+/** Only accounts have FUNDS_AVAILABILITY. One card makes the bank decline the whole category. */
 function isOffered(category: Category, products: readonly Product[]): boolean {
   return category !== 'FUNDS_AVAILABILITY' || products.every(({ kind }) => kind !== 'card');
 }
 
 function refuseTwice(where: string, values: readonly string[]): void {
   const twice = values.find((value, index) => values.indexOf(value) !== index);
-  if (twice !== undefined) throw new Refusal('FIELD_INVALID', `${twice} stands twice in ${where}`);
+  if (twice !== undefined) throw new Refusal('FIELD_INVALID', `${twice} is twice in ${where}`);
 }
 
 function placeOf({ customerId }: Customer): Pick<Place, 'base' | 'name'> {

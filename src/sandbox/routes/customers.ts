@@ -8,7 +8,7 @@ import type { Bank } from '../bank.ts';
 import type { Product } from '../customers/seed-customers.ts';
 import type { BankEnv } from '../server/bank-env.ts';
 
-/** Who the customer is and which products they have (interface specification, "Customer data"). */
+/** The customer and their products (interface specification, "Customer data"). */
 export function customerRoutes(bank: Bank): Hono<BankEnv> {
   const routes = new Hono<BankEnv>();
 

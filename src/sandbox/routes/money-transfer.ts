@@ -22,12 +22,12 @@ import type { BankEnv } from '../server/bank-env.ts';
 import { readJsonBody } from '../strict/body.ts';
 import { answerStep, type OperationCalls, operationPath, operationRoutes } from './operation.ts';
 
-/** The payer saw the verification of the payee, and accepts it: the sandbox's own form of that step. */
+/** The payer accepts the result of the verification of payee. This step is the sandbox's own design. */
 const payeeAcceptedBody = z.strictObject({ data: z.strictObject({ payeeAccepted: z.literal(true) }) });
 
 const verifyWarning = {
   code: 'BENEFICIARY_NEW',
-  message: 'No transfer went to this beneficiary before',
+  message: 'This is the first transfer to this beneficiary',
   type: 'WARNING',
   detail: 'The name of the beneficiary plans this warning.',
 } as const;
@@ -83,7 +83,7 @@ const calls: OperationCalls<'moneyTransfer'> = {
       messages: [
         {
           code: 'TRANSFER_ACCEPTED',
-          message: 'The bank took the transfer',
+          message: 'The bank accepted the transfer',
           type: 'SUCCESS',
           detail: `CRO ${cro}`,
         },
@@ -94,7 +94,7 @@ const calls: OperationCalls<'moneyTransfer'> = {
 
 /** @throws Refusal `NOT_EXECUTED`, `NOT_INSTANT` */
 function executionStatus({ execution }: TransferResource, now: Date): Record<string, unknown> {
-  if (!execution) throw new Refusal('NOT_EXECUTED', 'The transfer was not executed yet');
+  if (!execution) throw new Refusal('NOT_EXECUTED', 'The transfer is not executed yet');
   const { settlement } = execution;
   if (!settlement) throw new Refusal('NOT_INSTANT', 'Only an instant transfer has an execution status');
   const status = now < settlement.at ? 'PENDING' : settlement.status;
@@ -125,7 +125,7 @@ function preparation(now: Date): Record<string, unknown> {
     editBeneficiary: false,
     today,
     executionDateLimit: writeBankDate(executionDateLimit(now)),
-    // In no order, as the bank sends them.
+    // Not sorted, as the bank sends them.
     holidays: [...targetHolidays(year + 1), ...targetHolidays(year).toReversed()].map(writeBankDate),
     currency: {
       currencyList: [{ label: 'EURO', value: 'EUR', rate: '' }],
@@ -136,7 +136,7 @@ function preparation(now: Date): Record<string, unknown> {
   };
 }
 
-/** What the bank says of the beneficiary's; in an Italian IBAN stand bank and branch. */
+/** The beneficiary's bank. An Italian IBAN contains the bank and the branch. */
 function beneficiaryBank(iban: string): { bankName: string; branchName: string; address: string } {
   return iban.startsWith('IT')
     ? {

@@ -38,7 +38,7 @@ export function oauthRoutes(bank: Bank): Hono<BankEnv> {
     if (responseType !== 'code') {
       throw new Refusal(
         'PARAMETER_INVALID',
-        'response_type is not one that the bank has',
+        'The bank does not support this response_type',
         expectedAndReceived('code', responseType),
       );
     }
@@ -105,7 +105,7 @@ function issueTokens(bank: Bank, request: RawRequest, keyId: string): IssuedToke
     default:
       throw new Refusal(
         'PARAMETER_INVALID',
-        'grant_type is not one that the bank has',
+        'The bank does not support this grant_type',
         expectedAndReceived('authorization_code, client_credentials or refresh_token', grantType),
       );
   }
@@ -114,7 +114,7 @@ function issueTokens(bank: Bank, request: RawRequest, keyId: string): IssuedToke
 function findApplication({ applications }: Bank, clientId: string): Application {
   const found = Object.values(applications).find((application) => application.clientId === clientId);
   if (found) return found;
-  throw new Refusal('CLIENT_INVALID', 'client_id is not one of a registered application');
+  throw new Refusal('CLIENT_INVALID', 'client_id does not belong to a registered application');
 }
 
 function authenticate(
@@ -124,7 +124,7 @@ function authenticate(
 ): Application {
   const application = findApplication(bank, body.client_id);
   if (!timingSafeEqual(sha256(body.client_secret), sha256(application.clientSecret))) {
-    throw new Refusal('CLIENT_INVALID', 'client_secret is not the one of this client_id');
+    throw new Refusal('CLIENT_INVALID', 'client_secret does not belong to this client_id');
   }
   checkKeyId(keyId, application.applicationName);
   return application;

@@ -10,14 +10,14 @@ import { requireEmptyBody } from '../strict/body.ts';
 import type { RawRequest } from '../strict/raw-request.ts';
 import { printerLink } from './printer.ts';
 
-/** The operations that the bank has. */
+/** The names of the bank's operations. */
 export type OperationName = OperationResource['kind'];
-/** The resource of one of them. */
+/** The resource of an operation. */
 export type ResourceOf<N extends OperationName> = Extract<OperationResource, { kind: N }>;
-/** What the answer to a call says beside its links. */
+/** The content of an answer, without its links. */
 type Content = Pick<Answer, 'data' | 'messages' | 'embedded'>;
 
-/** What differs from operation to operation: what each call takes and says. */
+/** The part that differs between operations: what each call takes and answers. */
 export interface OperationCalls<N extends OperationName> {
   name: N;
   /** The data of the prepare call. */
@@ -28,9 +28,9 @@ export interface OperationCalls<N extends OperationName> {
     request: RawRequest,
     from: { customer: Customer; product: Product },
   ): Content & { resource: ResourceOf<N> };
-  /** Takes what the further verify step brings. @returns the data of the answer */
+  /** Processes the second verify step. @returns the data of the answer */
   verify2(request: RawRequest, resource: ResourceOf<N>): Answer['data'];
-  /** Does what the customer authorised, once. */
+  /** Executes the authorised operation, once. */
   execute(bank: Bank, resource: ResourceOf<N>): Content;
 }
 
@@ -89,7 +89,7 @@ export function operationRoutes<N extends OperationName>(
   return routes;
 }
 
-/** The answer to a call about a resource that exists. `href` and `next` are relative to the resource. */
+/** The answer to a call about an existing resource. `href` and `next` are relative to the resource. */
 export function answerStep(
   c: Context<BankEnv>,
   bank: Bank,

@@ -17,7 +17,7 @@ export function printerRoutes(bank: Bank): Hono<BankEnv> {
     const receipt = receiptPdf(operation);
     const failed = operation.kind === 'moneyTransfer' && operation.execution?.settlement?.status === 'KO';
     if (receipt && !failed) return sendDocument('pdf', `receipt-${operation.id}`, receipt);
-    throw new Refusal('NOT_EXECUTED', 'The operation was not executed, and has no document');
+    throw new Refusal('NOT_EXECUTED', 'The operation was not executed, so it has no document');
   });
 }
 

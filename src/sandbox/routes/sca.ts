@@ -9,7 +9,7 @@ import type { BankEnv } from '../server/bank-env.ts';
 import { requiredHeader } from '../strict/headers.ts';
 import { checkRedirectUri } from '../strict/redirect-uri.ts';
 
-/** SCA of a resource, and where it stands (interface specification, "Generic operation flow"). */
+/** SCA of a resource, and the status of its operation (interface specification, "Generic operation flow"). */
 export function scaRoutes(bank: Bank): Hono<BankEnv> {
   const routes = new Hono<BankEnv>();
 
@@ -48,7 +48,7 @@ export function scaRoutes(bank: Bank): Hono<BankEnv> {
   return routes;
 }
 
-/** How far what the customer authorised has been carried out. */
+/** The execution status of what the customer authorised. */
 function executionStatusOf(bank: Bank, resource: Resource): 'PENDING' | 'OK' | 'KO' {
   switch (resource.kind) {
     case 'consent':

@@ -19,8 +19,8 @@ import { readJsonBody } from '../strict/body.ts';
 import { type OperationCalls, operationRoutes } from './operation.ts';
 
 /**
- * Standing orders: an operation of the sandbox's own, to try the generic operation flow with a second verify step. The
- * order is kept; its payments are not made.
+ * Standing orders: the sandbox's own operation, to try the generic operation flow with a second verify step. The sandbox
+ * stores the order but never makes its payments.
  */
 export function standingOrderRoutes(bank: Bank): Hono<BankEnv> {
   return operationRoutes(bank, calls);

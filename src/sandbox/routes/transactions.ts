@@ -25,12 +25,12 @@ import { type Rows, rowsOf } from '../ledger/rows.ts';
 import type { BankEnv } from '../server/bank-env.ts';
 import { readQuery } from '../strict/query.ts';
 
-/** Filters that the bank is known to have and the sandbox has not: it takes them only when they are empty. */
+/** Filters that the real bank has and the sandbox does not support. The sandbox accepts them only if empty. */
 const emptyFilters = ['text', 'period', 'transactionsType', 'description', 'fromAmount', 'toAmount'];
 
 type Query = ReadonlyMap<string, string>;
 
-/** The transaction list, a page of each of its two parts at a time. */
+/** The transaction list, with a page of booked and a page of pending transactions in each answer. */
 export function transactionRoutes(bank: Bank): Hono<BankEnv> {
   const routes = new Hono<BankEnv>();
 
@@ -81,8 +81,8 @@ export function transactionRoutes(bank: Bank): Hono<BankEnv> {
 }
 
 /**
- * Transactions older than 90 days are shown after SCA (RTS (EU) 2018/389, article 10), where such a day is asked for.
- * It lifts the login. A token without a customer has nobody to send there, and gets no resource.
+ * Requires SCA for transactions older than 90 days (RTS (EU) 2018/389, article 10). One SCA applies to the whole login. A
+ * token without a customer gets no resource to authorise, because no customer can do SCA.
  *
  * @throws Refusal `PSD2_SCA_REQUIRED`
  */
@@ -98,14 +98,14 @@ function requireScaForOld(
   throw new Refusal(
     'PSD2_SCA_REQUIRED',
     'The customer must authenticate before transactions older than 90 days are shown',
-    expectedAndReceived(`dateFrom from ${writeBankDate(oldest)} on, or SCA`, writeBankDate(from)),
+    expectedAndReceived(`dateFrom ${writeBankDate(oldest)} or later, or SCA`, writeBankDate(from)),
     caller.customerId === undefined
       ? {}
       : { resourceId: bank.resources.addInquiry(customer, caller, product, from).id },
   );
 }
 
-/** What faults have happen on an account right before its transactions are read. */
+/** Applies the faults that change an account just before its transactions are read. */
 function moveList(ledger: Ledger, product: Product, faults: readonly Fault[], now: Date): void {
   const booking = find(faults, 'booking');
   if (booking) ledger.bookUnasked(product, booking.value, now);
@@ -118,7 +118,7 @@ function readExportType(query: Query): 'pdf' | 'xls' | undefined {
   if (text === undefined || text === 'pdf' || text === 'xls') return text;
   throw new Refusal(
     'FIELD_INVALID',
-    'exportType is not one that the bank has',
+    'The bank does not support this exportType',
     expectedAndReceived('pdf or xls', text),
   );
 }
@@ -129,7 +129,7 @@ function refuseOtherParameters(query: Query): void {
     if (!known.includes(name) || (emptyFilters.includes(name) && value !== '')) {
       throw new Refusal(
         'FIELD_INVALID',
-        `The sandbox does not have the parameter ${name}`,
+        `The sandbox does not support the parameter ${name}`,
         expectedAndReceived('dateFrom, dateTo, nextAccounting, nextNotAccounting, exportType', name),
       );
     }
@@ -157,7 +157,7 @@ function readDay(query: Query, name: string): IsoDate | undefined {
   throw new Refusal('FIELD_INVALID', `${name} is not a date`, expectedAndReceived('DD/MM/YYYY', `"${text}"`));
 }
 
-/** The place of the first row of the page, counted from 1. */
+/** The position of the page's first row, counted from 1. */
 function readCursor(query: Query, name: string): number {
   const text = query.get(name) ?? '1';
   if (/^[1-9]\d{0,8}$/.test(text)) return Number(text);
@@ -168,7 +168,7 @@ function readCursor(query: Query, name: string): number {
   );
 }
 
-/** @returns the rows from the cursor on, and the next cursor where more follow. */
+/** @returns the rows from the cursor on, and the next cursor if there are more rows. */
 function pageOf(rows: Rows, cursor: number, rowsAPage: number): { rows: Entry[]; next: number | undefined } {
   const next = cursor + rowsAPage;
   return { rows: rows.slice(cursor - 1, next - 1), next: next <= rows.count ? next : undefined };
@@ -201,7 +201,7 @@ function pendingRow(entry: Entry, index: number): Record<string, unknown> {
   };
 }
 
-/** `YYYYMMDDThh:mm:ss`, the form of dates in transactions. */
+/** `YYYYMMDDThh:mm:ss`, the format of dates in transactions. */
 function compact(timestamp: string): string {
   return timestamp.replaceAll('-', '');
 }

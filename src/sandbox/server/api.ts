@@ -8,8 +8,15 @@ import type { SealFlaw } from '../answers/seal.ts';
 import type { Bank } from '../bank.ts';
 import type { Fault } from '../faults/fault.ts';
 import { magicFaults } from '../faults/magic.ts';
-import { clockOf, find, orderedFaults, refusedByFault, sendSpoilt, spoilContent } from '../faults/spoil.ts';
-import { liveIn } from '../persona/lived-in.ts';
+import {
+  applyContentFaults,
+  clockOf,
+  find,
+  orderedFaults,
+  refusedByFault,
+  sendWithFaults,
+} from '../faults/spoil.ts';
+import { applyPersona } from '../persona/lived-in.ts';
 import { accountRoutes } from '../routes/accounts.ts';
 import { consentRoutes } from '../routes/consent.ts';
 import { customerRoutes } from '../routes/customers.ts';
@@ -24,7 +31,7 @@ import { header } from '../strict/headers.ts';
 import { type RawRequest, readRawRequest, refuseOversized } from '../strict/raw-request.ts';
 import type { BankEnv } from './bank-env.ts';
 
-/** The endpoints, a group of routes each. */
+/** The endpoints, in groups of routes. */
 const ENDPOINTS = [
   oauthRoutes,
   customerRoutes,
@@ -37,7 +44,7 @@ const ENDPOINTS = [
   printerRoutes,
 ];
 
-/** The bank's API: the rules that hold for every request, the endpoints, and the envelope of every refusal. */
+/** The bank's API: the rules for every request, the endpoints, and the envelope of every refusal. */
 export function bankApi(bank: Bank): Hono<BankEnv> {
   const api = new Hono<BankEnv>();
   api.use(takeAndSend(bank));
@@ -46,9 +53,9 @@ export function bankApi(bank: Bank): Hono<BankEnv> {
     await next();
   });
   api.use(orderedFaults(bank));
-  api.use(judge(bank));
+  api.use(checkEachRequest(bank));
   api.use(refusedByFault);
-  api.use('/private/*', knowCaller(bank));
+  api.use('/private/*', identifyCaller(bank));
   api.use('/private/*', magicFaults(bank));
   for (const routes of ENDPOINTS) api.route('/', routes(bank));
 
@@ -63,8 +70,8 @@ export function bankApi(bank: Bank): Hono<BankEnv> {
 }
 
 /**
- * Takes the request raw off the wire, and when it is answered: the answer in the persona's shape, spoilt by its faults,
- * sealed, shown by the console, and sent.
+ * Reads the raw request. After the handlers it gives the answer the persona's shape, applies the faults, seals it, logs the
+ * call for the console, and sends the answer.
  */
 function takeAndSend(bank: Bank): MiddlewareHandler<BankEnv> {
   return async (c, next) => {
@@ -77,8 +84,8 @@ function takeAndSend(bank: Bank): MiddlewareHandler<BankEnv> {
     const now = clockOf(bank.now(), faults);
     const answer = await readOutgoing(c.res);
     answer.headers.set('cb-apitrack-id', sessionOf(request));
-    if (bank.rules.persona === 'lived-in') liveIn(answer, request, bank);
-    spoilContent(answer, faults);
+    if (bank.rules.persona === 'lived-in') applyPersona(answer, request, bank);
+    applyContentFaults(answer, faults);
     if (find(faults, 'clock')) answer.headers.set('date', now.toUTCString());
     bank.seal.put(answer, request, now, flawOf(faults));
     bank.calls.addCall({
@@ -90,28 +97,28 @@ function takeAndSend(bank: Bank): MiddlewareHandler<BankEnv> {
       caller: callerText(c.var.caller),
       answer,
     });
-    // Without this, the headers of the answer before would go on top.
+    // Otherwise Hono would add the headers of the previous answer.
     c.res = undefined;
-    c.res = await sendSpoilt(c, answer, faults);
+    c.res = await sendWithFaults(c, answer, faults);
   };
 }
 
-/** The rules for every request: certificates, headers, digest, signature, and how many calls there may be. */
-function judge(bank: Bank): MiddlewareHandler<BankEnv> {
+/** The rules for every request: certificates, headers, digest, signature and call limits. */
+function checkEachRequest(bank: Bank): MiddlewareHandler<BankEnv> {
   return async (c, next) => {
     const { request, faults } = c.var;
     const now = bank.now();
     const { tppCertificates, seenRequestIds } = bank;
     c.set('keyId', checkRequest(request, tppCertificates, seenRequestIds, now, clockOf(now, faults)));
     bank.limits.countCall(c.var.keyId);
-    // Hono would answer a HEAD as a GET.
+    // Otherwise Hono would answer a HEAD like a GET.
     if (request.method === 'HEAD') throw unknownEndpoint(c);
     await next();
   };
 }
 
-/** Whose access token came, and whether the signature is that application's. */
-function knowCaller(bank: Bank): MiddlewareHandler<BankEnv> {
+/** Finds the caller by the access token, and checks that the signature is that application's. */
+function identifyCaller(bank: Bank): MiddlewareHandler<BankEnv> {
   return async (c, next) => {
     const token = requiredBearer(c.var.request);
     if (find(c.var.faults, 'stale-token')) bank.tokens.expire(token);
@@ -142,7 +149,7 @@ function refusal({ code, message, detail, status, extras }: Refusal): Response {
   });
 }
 
-/** The session id that the client keeps and sends back, or a new one: 10 digits. */
+/** The session id that the client sent back, or a new one. It has 10 digits. */
 function sessionOf(request: RawRequest): string {
   const sent = header(request, 'cb-apitrack-id');
   return sent !== undefined && /^\d{10}$/.test(sent) ? sent : String(randomInt(1_000_000_000, 9_999_999_999));

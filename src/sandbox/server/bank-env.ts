@@ -3,17 +3,17 @@ import type { Grant } from '../access/tokens.ts';
 import type { Fault } from '../faults/fault.ts';
 import type { RawRequest } from '../strict/raw-request.ts';
 
-/** What the handlers of the API find in their context. */
+/** The context of the API's handlers. */
 export interface BankEnv {
   Bindings: HttpBindings;
   Variables: {
-    /** The request as it came, which has passed `strict/check-request.ts`. */
+    /** The raw request. `strict/check-request.ts` has checked it. */
     request: RawRequest;
-    /** What goes wrong with this call. */
+    /** The faults that apply to this call. */
     faults: readonly Fault[];
-    /** The signature's `keyId`: not yet compared with the name of the calling application. */
+    /** The signature's `keyId`, not yet compared with the name of the calling application. */
     keyId: string;
-    /** On `/private` paths: whose access token came. */
+    /** The grant of the access token. Set on `/private` paths. */
     caller: Grant;
   };
 }

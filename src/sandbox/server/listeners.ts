@@ -10,17 +10,17 @@ import { customerSite } from '../customer-site/site.ts';
 import { IDENTITY_PATH, type RunningSandbox } from '../folder/running.ts';
 import { bankApi } from './api.ts';
 
-// Without it, zod/mini says of every mistake that it is an invalid input.
+// Without a locale, every error message of zod/mini is "Invalid input".
 z.config(en());
 
 type Listener = ReturnType<typeof getRequestListener>;
 
-/** Answers on the port of the API. */
+/** Serves the API. */
 export function apiListener(bank: Bank): Listener {
   return getRequestListener(bankApi(bank).fetch);
 }
 
-/** Answers on the other port: who the sandbox is, its control, and the customer site. */
+/** Serves the other port: the sandbox's identity, its control, the console and the customer site. */
 export function siteListener(
   bank: Bank,
   customers: BankSide,

@@ -12,13 +12,13 @@ import { loadOrCreateRegistration, type Registration } from '../folder/registrat
 import { forgetRunning, type RunningSandbox, recordRunning, refuseSecondStart } from '../folder/running.ts';
 import { type BankRules, defaultRules } from '../rules.ts';
 
-/** Every rule may be left out, or be undefined: then it is the one of `defaultRules`. */
+/** A rule that is missing or undefined has its value from `defaultRules`. */
 export interface SandboxOptions extends Optional<BankRules> {
-  /** Where the registration and `running.json` are kept. Made when it is missing. */
+  /** The folder for the registration and `running.json`. Created if missing. */
   folder: string;
-  /** Of the API; 0 for any that is free. */
+  /** The API's port. 0 for any free port. */
   port: number;
-  /** Of the customer site. Default: `port` + 1, or any where that is taken, browsers block it, or `port` is 0. */
+  /** The customer site's port. Default: `port` + 1, or any free port if that one is taken, blocked by browsers, or `port` is 0. */
   customerPort?: number;
 }
 
@@ -31,27 +31,27 @@ export interface Sandbox {
   /** `http://127.0.0.1:<port>` */
   customerSiteUrl: string;
   registration: Registration;
-  /** What `running.json` says of it. */
+  /** The content of `running.json`. */
   running: RunningSandbox;
-  /** What the customer site works with, to play the customer without it. */
+  /** The interface of the customer site, to play the customer without the site. */
   customers: BankSide;
-  /** Ends the listeners and every open connection. */
+  /** Closes the listeners and all open connections. */
   close(): Promise<void>;
 }
 
 const HOST = '127.0.0.1';
-/** When the start has had time to say that it is ready. */
+/** Gives the start time to report that it is ready. */
 const LOAD_AFTER_MS = 20;
 
 /**
- * Starts the sandbox bank on the loopback interface: the API over mutual TLS (1.2 and 1.3; a client without a
- * certificate of the sandbox's authority gets no connection), the customer site over plain HTTP.
+ * Starts the sandbox bank on the loopback interface: the API over mutual TLS (1.2 and 1.3), the customer site over plain
+ * HTTP. A client without a certificate from the sandbox's authority cannot connect to the API.
  *
- * @throws Psd2Error `sandbox` when one runs for the folder already, a port is taken, or the folder can't be used.
+ * @throws Psd2Error `sandbox` if a sandbox already runs for the folder, a port is taken, or the folder cannot be used.
  */
 export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   const { folder, port, customerPort } = options;
-  // Before the registration: certificates are not to be renewed under a sandbox that runs.
+  // First of all, because a running sandbox's certificates must not be replaced.
   await refuseSecondStart(folder);
   const registration = await loadOrCreateRegistration(folder);
   const bank = await openBank(registration, rulesOf(options));
@@ -87,8 +87,8 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
 }
 
 /**
- * The two servers, which do not listen yet. What answers is loaded with the first request, or by `load`: while the first
- * client is on its way.
+ * Makes the two servers. They do not listen yet. Their handlers are loaded by `load`, or at the first request if that comes
+ * earlier.
  */
 async function makeServers(
   bank: Bank,
@@ -166,7 +166,7 @@ function listenForCustomers(
   });
 }
 
-/** @returns the port that it listens on: of those that are free, one that browsers open. */
+/** @returns the port. Port 0 gives a free one that browsers do not block. */
 async function listen(server: Server, port: number, option: string): Promise<number> {
   for (;;) {
     const taken = await listenAt(server, port, option);
@@ -178,12 +178,12 @@ async function listen(server: Server, port: number, option: string): Promise<num
 function listenAt(server: Server, port: number, option: string): Promise<number> {
   return new Promise((resolve, reject) => {
     const failed = (cause: NodeJS.ErrnoException): void => {
-      const reason = cause.code === 'EACCES' ? 'may not be used by this user' : 'is already in use';
+      const reason = cause.code === 'EACCES' ? 'is not allowed for this user' : 'is already in use';
       const known = cause.code === 'EACCES' || cause.code === 'EADDRINUSE';
       reject(
         known
           ? new Psd2Error('sandbox', `The port ${port} ${reason}`, {
-              hint: `Choose another one with ${option}, or 0 for any that is free.`,
+              hint: `Choose another one with ${option}, or 0 for any free port.`,
               cause,
             })
           : cause,
@@ -198,12 +198,12 @@ function listenAt(server: Server, port: number, option: string): Promise<number>
   });
 }
 
-/** What OpenSSL says, without where in its source it says so. */
+/** OpenSSL's reason, without its source location. */
 function reasonOf(error: Error): string {
   return 'reason' in error && typeof error.reason === 'string' ? error.reason : error.message;
 }
 
-/** The value of `make`, which is made when it is first asked for. */
+/** Calls `make` at the first use and keeps its result. */
 function lazily<T>(make: () => Promise<T>): () => Promise<T> {
   let made: Promise<T> | undefined;
   return () => {
@@ -218,7 +218,7 @@ function answerWith(listener: () => Promise<RequestListener>): RequestListener {
   };
 }
 
-/** A server that does not wait, when it closes, for connections that its clients keep open. */
+/** A server whose `close` ends open connections instead of waiting for them. */
 interface Closable {
   server: Server;
   close(): Promise<void>;
@@ -234,7 +234,7 @@ function closable(server: Server): Closable {
     server,
     close: () =>
       new Promise((resolve) => {
-        // The error of a server that never listened is of no interest.
+        // Ignore the error of a server that never listened.
         server.close(() => resolve());
         for (const socket of sockets) socket.destroy();
       }),

@@ -7,7 +7,7 @@ const JSON_TYPE = 'application/json';
 const FORM_TYPE = 'application/x-www-form-urlencoded';
 
 /**
- * Checks that POST and PUT have a body, and nothing else has. A call without parameters carries `{}`.
+ * Checks that POST and PUT have a body, and that other methods have none. A call without parameters sends `{}`.
  *
  * @throws Refusal `BODY_NOT_ALLOWED`, `BODY_MISSING`
  */
@@ -16,21 +16,21 @@ export function checkBodyPresence({ method, body }: RawRequest): void {
   if (!due && body.length > 0) {
     throw new Refusal(
       'BODY_NOT_ALLOWED',
-      `A ${method} has no body`,
+      `A ${method} must not have a body`,
       expectedAndReceived('no body', `${body.length} bytes`),
     );
   }
   if (due && body.length === 0) {
     throw new Refusal(
       'BODY_MISSING',
-      `A ${method} has a body`,
-      expectedAndReceived('JSON, {} where the call takes no parameters', 'no body'),
+      `A ${method} must have a body`,
+      expectedAndReceived('JSON, or {} if the call takes no parameters', 'no body'),
     );
   }
 }
 
 /**
- * The body as JSON, in the shape of `schema`.
+ * Reads the body as JSON in the shape of `schema`.
  *
  * @throws Refusal `CONTENT_TYPE_UNSUPPORTED`, `BODY_MALFORMED`, `FIELD_INVALID`
  */
@@ -40,7 +40,7 @@ export function readJsonBody<T>(request: RawRequest, schema: z.ZodMiniType<T>): 
 }
 
 /**
- * As {@link readJsonBody}, for the token call, which may be a form too (each field once).
+ * Reads the body of the token call: JSON as in {@link readJsonBody}, or a form with each field at most once.
  *
  * @throws Refusal `CONTENT_TYPE_UNSUPPORTED`, `BODY_MALFORMED`, `FIELD_INVALID`
  */
@@ -52,7 +52,7 @@ export function readJsonOrFormBody<T>(request: RawRequest, schema: z.ZodMiniType
 const empty = z.strictObject({});
 
 /**
- * Checks that the body is `{}`, as a call without parameters carries it.
+ * Checks that the body is `{}`, the body of a call without parameters.
  *
  * @throws Refusal `CONTENT_TYPE_UNSUPPORTED`, `BODY_MALFORMED`, `FIELD_INVALID`
  */
@@ -66,7 +66,7 @@ function requireContentType(request: RawRequest, allowed: readonly string[]): st
   if (type !== undefined && allowed.includes(type)) return type;
   throw new Refusal(
     'CONTENT_TYPE_UNSUPPORTED',
-    'The Content-Type of the body is not one that this endpoint takes',
+    'This endpoint does not accept the Content-Type of the body',
     expectedAndReceived(allowed.join(' or '), value ?? 'no Content-Type'),
   );
 }
@@ -75,7 +75,7 @@ function parseJson(request: RawRequest): unknown {
   try {
     return JSON.parse(decodeUtf8(request));
   } catch {
-    // The parser's own message would quote the body, which can hold a secret.
+    // The parser's own message would quote the body, which can contain a secret.
     throw new Refusal('BODY_MALFORMED', 'The body is not JSON in UTF-8');
   }
 }
@@ -100,12 +100,12 @@ function inShape<T>(schema: z.ZodMiniType<T>, value: unknown): T {
   if (result.success) return result.data;
   throw new Refusal(
     'FIELD_INVALID',
-    'The body does not have the shape that this endpoint takes',
+    'The body does not have the shape that this endpoint expects',
     result.error.issues.map((issue) => describeIssue(issue, value)).join(' '),
   );
 }
 
-/** Names the field and the types; never its value, which can be a secret. */
+/** Names the field and the types, but not the value, which can be a secret. */
 function describeIssue(issue: z.core.$ZodIssue, body: unknown): string {
   const field = issue.path.length === 0 ? 'the body' : issue.path.map(String).join('.');
   if (issue.code === 'unrecognized_keys') return `${field} has no field ${issue.keys.join(', ')}.`;

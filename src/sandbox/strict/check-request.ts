@@ -12,11 +12,11 @@ import {
 } from './signature.ts';
 
 /**
- * The rules that every request of the API obeys, OAuth included (interface specification, "Authentication" and
- * "Headers"), judged from the bytes that came. The first one broken is the answer.
+ * Checks the rules for every request of the API, including OAuth (interface specification, "Authentication" and
+ * "Headers"), on the received bytes. The first broken rule decides the answer.
  *
- * @param clock what `Date` is compared with, where a fault has the bank's clock be off
- * @returns the signature's `keyId`: whose name it has to be depends on the endpoint.
+ * @param clock the time to compare `Date` with, if a fault makes the bank's clock wrong
+ * @returns the signature's `keyId`. The endpoint decides which application's name it must be.
  * @throws Refusal
  */
 export function checkRequest(
@@ -36,18 +36,18 @@ export function checkRequest(
   checkTppCertificate(request, registered);
   checkDigest(request);
   const keyId = checkSignature(request, registered);
-  // Counted only now: nobody but the TPP can use up an id.
+  // Recorded last, so that only the TPP can use up an id.
   seenRequestIds.add(requestId, now);
   return keyId;
 }
 
-/** The client's TLS certificate is the registered QWAC. */
+/** Checks that the client's TLS certificate is the registered QWAC. */
 function checkTransport({ clientCertificate }: RawRequest, { qwac, qseal }: TppCertificates): void {
   if (clientCertificate?.equals(qwac.raw)) return;
   throw new Refusal(
     'QWAC_NOT_REGISTERED',
     clientCertificate?.equals(qseal.raw)
-      ? 'The TLS client certificate is the QSealC, and must be the QWAC'
+      ? 'The TLS client certificate is the QSealC, but must be the QWAC'
       : 'The TLS client certificate is not the registered QWAC',
     expectedAndReceived(
       `SHA-256 ${fingerprint(qwac.raw)}`,
@@ -57,7 +57,7 @@ function checkTransport({ clientCertificate }: RawRequest, { qwac, qseal }: TppC
 }
 
 /**
- * The signature's `keyId` is the name of the application that calls.
+ * Checks that the signature's `keyId` is the name of the calling application.
  *
  * @throws Refusal `SIGNATURE_KEY_ID`
  */
@@ -65,7 +65,7 @@ export function checkKeyId(keyId: string, applicationName: string): void {
   if (keyId === applicationName) return;
   throw new Refusal(
     'SIGNATURE_KEY_ID',
-    'The keyId of the signature is not the name of the application that the token or client id belongs to',
+    "The signature's keyId is not the name of the application of the token or client id",
     expectedAndReceived(`keyId="${applicationName}"`, `keyId="${keyId}"`),
   );
 }

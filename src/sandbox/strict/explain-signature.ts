@@ -6,20 +6,20 @@ import { readTppCertificate, signingNames, signingString, type TppCertificates }
 import { parseSignatureHeader, type SignatureHeader } from './signature-header.ts';
 import { type Candidate, signingCandidates } from './signing-variants.ts';
 
-/** What a signature was found to be over. */
+/** What the bank found out about a signature. */
 export interface SignatureFinding {
   verdict: 'right' | 'found' | 'told' | 'unknown' | 'other-key' | 'malformed';
-  /** The signing string that the bank computed from the request as it came. */
+  /** The signing string that the bank computed from the received request. */
   computed: string;
-  /** The one that the client signed, as far as it could be found. */
+  /** The signing string that the client signed, if the bank could find it. */
   received: string | undefined;
-  /** Where the two differ first, as an index of both; undefined where one of them is not known, or they are equal. */
+  /** The index of the first difference. Undefined if they are equal, or if `received` is unknown. */
   differsAt: number | undefined;
-  /** In plain words, a sentence each. */
+  /** The explanation, one sentence each. */
   says: string[];
 }
 
-/** A client that debugs may send what it signed, in base64. */
+/** For debugging, a client may send its signing string in base64. */
 const SIGNING_STRING_HEADER = 'x-sandbox-signing-string';
 
 /** The beginning of a DigestInfo (RFC 8017, section 9.2, note 1), in hexadecimal. */
@@ -31,11 +31,11 @@ const DIGEST_INFO = [
 ] as const;
 
 /**
- * Finds out what a client signed. An RSA signature gives its hash away, not its text, so the signing strings of the mistakes
- * that clients make are hashed until one fits.
+ * Finds out what a client signed. An RSA signature reveals the hash but not the text, so this hashes the signing strings of
+ * common mistakes until one matches.
  *
- * @param bodySha256 of the whole body, of which the request may hold only a part
- * @returns undefined where no signature came
+ * @param bodySha256 the hash of the whole body. The request may hold only a part of it
+ * @returns undefined if the request has no signature
  */
 export function explainSignature(
   request: RawRequest,
@@ -67,21 +67,25 @@ export function explainSignature(
 
   const toldText = told === undefined ? undefined : Buffer.from(told, 'base64').toString('utf8');
   if (toldText !== undefined && fits(Buffer.from(toldText)) && toldText !== computed) {
-    return { ...compare(toldText), verdict: 'told', says: [...remarks, 'The client sent what it signed.'] };
+    return {
+      ...compare(toldText),
+      verdict: 'told',
+      says: [...remarks, 'The client sent the text that it signed.'],
+    };
   }
   const candidate = search(fits, { request, prescribed, declared: parsed.headers, bodySha256 });
   if (candidate) {
     const { text, mistakes } = candidate;
     const right = mistakes.length === 0 && remarks.length === 0;
-    const says = right ? ['The signature fits.'] : [...remarks, ...mistakes.map(sentence)];
+    const says = right ? ['The signature is valid.'] : [...remarks, ...mistakes.map(sentence)];
     return { ...compare(text), verdict: right ? 'right' : 'found', says };
   }
   const unknown = [
-    'The signature is over another text, and no usual mistake explains it.',
-    `Its hash is ${found.digest.toString('hex')}, that of the bank's text ${createHash(found.algorithm).update(computed).digest('hex')}.`,
+    'The signature is over another text, and no common mistake explains it.',
+    `Its hash is ${found.digest.toString('hex')}. The hash of the bank's text is ${createHash(found.algorithm).update(computed).digest('hex')}.`,
     told === undefined
-      ? 'Send what you sign as X-Sandbox-Signing-String, in base64, to see where it differs.'
-      : 'X-Sandbox-Signing-String came, but is not what was signed.',
+      ? 'To see the difference, send the text that you sign as X-Sandbox-Signing-String, in base64.'
+      : 'X-Sandbox-Signing-String is not the text that was signed.',
   ];
   return { ...base, verdict: 'unknown', says: [...remarks, ...unknown] };
 }
@@ -105,7 +109,7 @@ function search(
 
 type Owner = 'qseal' | 'qwac' | 'sent';
 
-/** The keys that a client may have signed with, the right one first. */
+/** The keys that the client may have used. The right one is first. */
 function keysOf(request: RawRequest, { qseal, qwac }: TppCertificates): [Owner, KeyObject][] {
   const known: [Owner, KeyObject][] = [
     ['qseal', qseal.publicKey],
@@ -125,7 +129,7 @@ interface Recovered {
   digest: Buffer;
 }
 
-/** Takes the hash out of an RSASSA-PKCS1-v1_5 signature (RFC 8017, section 8.2.2). */
+/** Extracts the hash from an RSASSA-PKCS1-v1_5 signature (RFC 8017, section 8.2.2). */
 function recover(signature: Buffer, keys: readonly [Owner, KeyObject][]): Recovered | undefined {
   for (const [owner, key] of keys) {
     const info = decrypted(key, signature)?.toString('hex') ?? '';
@@ -135,7 +139,7 @@ function recover(signature: Buffer, keys: readonly [Owner, KeyObject][]): Recove
   return undefined;
 }
 
-/** Undefined where the key does not fit the signature. */
+/** Undefined if the key does not match the signature. */
 function decrypted(key: KeyObject, signature: Buffer): Buffer | undefined {
   try {
     return publicDecrypt({ key, padding: constants.RSA_PKCS1_PADDING }, signature);
@@ -156,8 +160,8 @@ function withoutHash(computed: string, signature: Buffer, { qseal }: TppCertific
     signature,
   );
   return pss
-    ? 'The text is right, but signed with RSASSA-PSS: rsa-sha256 is RSASSA-PKCS1-v1_5.'
-    : 'The signature was made with a key that fits neither the QSealC nor the QWAC nor TPP-Certificate, or is damaged.';
+    ? 'The text is right, but it was signed with RSASSA-PSS. rsa-sha256 means RSASSA-PKCS1-v1_5.'
+    : 'The signature is damaged, or its key matches neither the QSealC nor the QWAC nor TPP-Certificate.';
 }
 
 function keyRemark(owner: Owner): string[] {
@@ -165,7 +169,7 @@ function keyRemark(owner: Owner): string[] {
     case 'qseal':
       return [];
     case 'qwac':
-      return ["The signature was made with the QWAC's key, and must be made with the QSealC's."];
+      return ["The signature was made with the QWAC's key, but must be made with the QSealC's key."];
     case 'sent':
       return ['The signature was made with the key of TPP-Certificate, which is not the registered QSealC.'];
   }
@@ -174,7 +178,7 @@ function keyRemark(owner: Owner): string[] {
 function algorithmRemark(algorithm: Recovered['algorithm']): string[] {
   return algorithm === 'sha256'
     ? []
-    : [`The text was hashed with ${algorithm.toUpperCase()}, and must be with SHA-256.`];
+    : [`The text was hashed with ${algorithm.toUpperCase()}, but must be hashed with SHA-256.`];
 }
 
 function sentence(text: string): string {

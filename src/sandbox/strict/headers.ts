@@ -2,12 +2,12 @@ import { isIP } from 'node:net';
 import { expectedAndReceived, Refusal } from '../answers/refusal.ts';
 import type { RawRequest } from './raw-request.ts';
 
-/** How far the `Date` of a request may be from the bank's clock. */
+/** The maximum difference between the `Date` of a request and the bank's clock. */
 export const DATE_WINDOW_MS = 5 * 60 * 1000;
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
-/** The headers with a meaning to the bank: none of them may come twice. */
+/** The headers that the bank reads. None of them may be sent twice. */
 const singleHeaders = [
   'accept',
   'authorization',
@@ -25,7 +25,7 @@ const singleHeaders = [
 ];
 
 /**
- * The value of a header, or undefined where it did not come.
+ * The value of a header, or undefined if it is missing.
  *
  * @param name in lower case
  */
@@ -34,7 +34,7 @@ export function header(request: RawRequest, name: string): string | undefined {
 }
 
 /**
- * The value of a header that must have come and not be empty.
+ * The value of a required header. It must not be empty.
  *
  * @param name as the interface specification writes it
  * @throws Refusal `HEADER_MISSING`
@@ -45,18 +45,18 @@ export function requiredHeader(request: RawRequest, name: string): string {
   throw new Refusal(
     'HEADER_MISSING',
     `The header ${name} is ${value === undefined ? 'missing' : 'empty'}`,
-    `Every request to this endpoint carries ${name}.`,
+    `Every request to this endpoint needs ${name}.`,
   );
 }
 
-/** @throws Refusal `HEADER_DUPLICATE` when a header that the bank reads came twice. */
+/** @throws Refusal `HEADER_DUPLICATE` if a header that the bank reads was sent twice. */
 export function refuseDuplicates(request: RawRequest): void {
   for (const name of singleHeaders) {
     const count = request.headers.filter(([sent]) => sent.toLowerCase() === name).length;
     if (count > 1) {
       throw new Refusal(
         'HEADER_DUPLICATE',
-        `The header ${name} came ${count} times`,
+        `The header ${name} was sent ${count} times`,
         expectedAndReceived(`${name} once`, `${count} times`),
       );
     }
@@ -64,7 +64,7 @@ export function refuseDuplicates(request: RawRequest): void {
 }
 
 /**
- * A header whose value is a UUID, in lower case.
+ * The UUID in a header, in lower case.
  *
  * @throws Refusal `HEADER_MISSING`, `HEADER_MALFORMED`
  */
@@ -76,7 +76,7 @@ export function uuidHeader(request: RawRequest, name: string): string {
   return value.toLowerCase();
 }
 
-/** Whether the text has the form of a UUID. */
+/** Whether a text is a UUID. */
 export function isUuid(text: string): boolean {
   return UUID.test(text);
 }
@@ -89,7 +89,7 @@ export function isUuid(text: string): boolean {
 export function checkDate(request: RawRequest, now: Date): void {
   const value = requiredHeader(request, 'Date');
   const date = new Date(value);
-  // toUTCString writes IMF-fixdate; any other form, or a wrong weekday, does not come back the same.
+  // toUTCString writes IMF-fixdate. Another format, or a wrong weekday, gives a different text.
   if (Number.isNaN(date.getTime()) || date.toUTCString() !== value) {
     throw new Refusal(
       'HEADER_MALFORMED',
@@ -101,14 +101,14 @@ export function checkDate(request: RawRequest, now: Date): void {
   if (distance > DATE_WINDOW_MS) {
     throw new Refusal(
       'DATE_OUT_OF_RANGE',
-      `Date is ${Math.round(distance / 1000)} seconds from the bank's clock, and may be 300 at most`,
+      `Date is ${Math.round(distance / 1000)} seconds from the bank's clock. At most 300 are allowed`,
       expectedAndReceived(`about "${now.toUTCString()}"`, `"${value}"`),
     );
   }
 }
 
 /**
- * Checks the headers that are optional, where they came: `Accept`, `PSU-IP-Address`, `CB-Trace-Id`.
+ * Checks the optional headers `Accept`, `PSU-IP-Address` and `CB-Trace-Id`, if they were sent.
  *
  * @throws Refusal `ACCEPT_UNSUPPORTED`, `HEADER_MALFORMED`
  */

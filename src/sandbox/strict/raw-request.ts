@@ -4,25 +4,25 @@ import { TLSSocket } from 'node:tls';
 import { Refusal } from '../answers/refusal.ts';
 
 const BODY_LIMIT = 1024 * 1024;
-/** How much is kept of a body that is refused for its size. */
+/** How many bytes the bank keeps of a body that is too large. */
 const KEPT_OF_MORE = 16_384;
 
-/** A request exactly as it came over the wire: the bank judges nothing else. */
+/** A request exactly as received. The bank checks only this. */
 export interface RawRequest {
-  /** As sent, in capitals for every method that the bank knows. */
+  /** As sent. */
   method: string;
-  /** Path and query as sent, percent-encoding included. */
+  /** Path and query as sent, with their percent-encoding. */
   target: string;
-  /** Names and values in the order in which they came; names as they were written. */
+  /** Names and values as sent, in the order in which they were sent. */
   headers: readonly (readonly [name: string, value: string])[];
   body: Buffer;
-  /** Of a body that is larger than the bank takes: `body` has its beginning only. */
+  /** Set if the body is too large. `body` is then only its beginning. */
   oversized?: { length: number; sha256: Buffer };
-  /** The DER of the certificate that the client gave at the TLS handshake; undefined without one. */
+  /** The DER of the client's certificate from the TLS handshake. Undefined if there is none. */
   clientCertificate: Buffer | undefined;
 }
 
-/** Takes a request off the wire, its body up to 1 MiB; of a larger one the beginning: see {@link refuseOversized}. */
+/** Reads a request. Of a body over 1 MiB it keeps only the beginning: see {@link refuseOversized}. */
 export async function readRawRequest(incoming: IncomingMessage): Promise<RawRequest> {
   const chunks: Buffer[] = [];
   let length = 0;
@@ -32,7 +32,7 @@ export async function readRawRequest(incoming: IncomingMessage): Promise<RawRequ
     length += bytes.length;
     if (length <= BODY_LIMIT) chunks.push(bytes);
     else {
-      // The rest is read and dropped, so that the client gets to see the answer.
+      // Read and drop the rest, so that the client receives the answer.
       hash ??= createHash('sha256').update(Buffer.concat(chunks));
       hash.update(bytes);
     }
@@ -50,14 +50,14 @@ export async function readRawRequest(incoming: IncomingMessage): Promise<RawRequ
 
 /** @throws Refusal `BODY_TOO_LARGE` */
 export function refuseOversized({ oversized }: RawRequest): void {
-  if (oversized) throw new Refusal('BODY_TOO_LARGE', 'The body is larger than the bank takes (1 MiB)');
+  if (oversized) throw new Refusal('BODY_TOO_LARGE', 'The body is larger than 1 MiB');
 }
 
 function pairs(rawHeaders: readonly string[]): [string, string][] {
   return rawHeaders.flatMap((name, index) => (index % 2 === 0 ? [[name, rawHeaders[index + 1] ?? '']] : []));
 }
 
-/** By connection: it is the same for all requests of one. */
+/** Client certificates by connection. */
 const certificates = new WeakMap<TLSSocket, Buffer | undefined>();
 
 function clientCertificate({ socket }: IncomingMessage): Buffer | undefined {

@@ -2,8 +2,8 @@ import { Refusal } from '../answers/refusal.ts';
 import { DATE_WINDOW_MS } from './headers.ts';
 
 /**
- * The `TPP-Request-ID`s that were used. A request can be replayed for as long as its `Date` is accepted, which is
- * two windows at most; older ids are forgotten.
+ * The used `TPP-Request-ID`s. A request can be replayed only while its `Date` is accepted, at most two windows. Older
+ * ids are removed.
  */
 export class SeenRequestIds {
   readonly #seenAt = new Map<string, Date>();
@@ -15,8 +15,8 @@ export class SeenRequestIds {
     if (before) {
       throw new Refusal(
         'REQUEST_ID_REUSED',
-        'TPP-Request-ID was used before',
-        `Each request carries a new UUID. ${requestId} came at ${before.toISOString()}.`,
+        'TPP-Request-ID was already used',
+        `Each request needs a new UUID. ${requestId} was received at ${before.toISOString()}.`,
       );
     }
     this.#seenAt.set(requestId, now);
@@ -24,7 +24,7 @@ export class SeenRequestIds {
 
   #forgetOld(now: Date): void {
     for (const [requestId, seenAt] of this.#seenAt) {
-      if (now.getTime() - seenAt.getTime() <= 2 * DATE_WINDOW_MS) return; // a Map keeps the order of insertion
+      if (now.getTime() - seenAt.getTime() <= 2 * DATE_WINDOW_MS) return; // A Map keeps the insertion order.
       this.#seenAt.delete(requestId);
     }
   }

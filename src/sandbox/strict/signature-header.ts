@@ -4,7 +4,7 @@ import { expectedAndReceived, Refusal } from '../answers/refusal.ts';
 export interface SignatureHeader {
   keyId: string;
   algorithm: string;
-  /** The signed headers as listed, with single blanks between them. */
+  /** The list of signed headers, separated by single spaces. */
   headers: string;
   /** The signature's bytes. */
   signature: Buffer;
@@ -14,7 +14,7 @@ const partNames = ['keyId', 'algorithm', 'headers', 'signature'] as const;
 const example = 'keyId="<application name>",algorithm="rsa-sha256",headers="...",signature="<base64>"';
 
 /**
- * Reads a `Signature` header: the four parts, each once and in quotes, with commas and no blanks between them.
+ * Reads a `Signature` header: four quoted parts, each once, separated by commas without spaces.
  *
  * @throws Refusal `SIGNATURE_MALFORMED`
  */
@@ -43,7 +43,7 @@ function splitParts(value: string): Map<string, string> {
     const [, name, content] = part.exec(value) ?? [];
     if (name === undefined || content === undefined) {
       throw malformed(
-        'The Signature header is not a list of name="value" with commas and no blanks between',
+        'The Signature header is not a list of name="value", separated by commas without spaces',
         value.slice(at),
       );
     }

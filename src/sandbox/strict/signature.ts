@@ -8,7 +8,7 @@ const WITH_BODY = '(request-target) digest tpp-request-id date';
 const WITHOUT_BODY = '(request-target) tpp-request-id date';
 
 /**
- * Checks `Digest` against the bytes of the body: due with a body, and true where it comes without one.
+ * Checks `Digest` against the bytes of the body. A body needs it. Without a body it is optional, but must be right.
  *
  * @throws Refusal `HEADER_MISSING`, `DIGEST_MISMATCH`
  */
@@ -18,7 +18,7 @@ export function checkDigest(request: RawRequest): void {
   if (received !== undefined && received !== expected) {
     throw new Refusal(
       'DIGEST_MISMATCH',
-      `Digest does not fit the ${request.body.length} bytes of the body`,
+      `Digest does not match the ${request.body.length} bytes of the body`,
       expectedAndReceived(expected, received),
     );
   }
@@ -36,14 +36,14 @@ export function checkTppCertificate(request: RawRequest, registered: TppCertific
   throw new Refusal(
     'TPP_CERTIFICATE_NOT_REGISTERED',
     der.equals(registered.qwac.raw)
-      ? 'TPP-Certificate is the QWAC, and must be the QSealC that signs the requests'
+      ? 'TPP-Certificate is the QWAC, but must be the QSealC that signs the requests'
       : 'TPP-Certificate is not the registered QSealC',
     expectedAndReceived(`SHA-256 ${fingerprint(registered.qseal.raw)}`, `SHA-256 ${fingerprint(der)}`),
   );
 }
 
 /**
- * The DER that `TPP-Certificate` holds.
+ * The DER in `TPP-Certificate`.
  *
  * @throws Refusal `HEADER_MALFORMED`
  */
@@ -54,12 +54,12 @@ export function readTppCertificate(value: string): Buffer {
   if (der.length > 0 && der.toString('base64') === text) return der;
   throw new Refusal(
     'HEADER_MALFORMED',
-    'TPP-Certificate does not hold a certificate',
+    'TPP-Certificate is not a certificate',
     expectedAndReceived('the DER in base64 on one line, or the PEM text percent-encoded', value),
   );
 }
 
-/** The base64 between the lines of a PEM text, without its line breaks. */
+/** The base64 content of a PEM text, without line breaks. */
 function pemContent(pem: string): string {
   const content = /^-----BEGIN CERTIFICATE-----\s([A-Za-z0-9+/=\s]+)-----END CERTIFICATE-----\s*$/.exec(
     pem,
@@ -81,7 +81,7 @@ export interface TppCertificates {
   qseal: X509Certificate;
 }
 
-/** SHA-256 of a certificate's DER in hexadecimal. */
+/** The SHA-256 of a certificate's DER, in hexadecimal. */
 export function fingerprint(der: Buffer): string {
   return createHash('sha256').update(der).digest('hex');
 }
@@ -90,9 +90,9 @@ export function fingerprint(der: Buffer): string {
  * Checks the `Signature` header (draft-cavage-http-signatures-09, and "Headers" of the interface specification):
  * its parts, the algorithm, exactly the prescribed headers in the prescribed order, and the signature itself.
  *
- * @returns the `keyId`, which the caller compares with the application's name.
- * @throws Refusal `HEADER_MISSING`, `SIGNATURE_MALFORMED`, `SIGNATURE_ALGORITHM`, `SIGNATURE_HEADERS`,
- * `SIGNATURE_INVALID`; the last one with the signing string that the bank computed.
+ * @returns the `keyId`. The caller compares it with the application's name.
+ * @throws Refusal `HEADER_MISSING`, `SIGNATURE_MALFORMED`, `SIGNATURE_ALGORITHM`, `SIGNATURE_HEADERS`, or
+ * `SIGNATURE_INVALID` with the signing string that the bank computed.
  */
 export function checkSignature(request: RawRequest, registered: TppCertificates): string {
   const { keyId, algorithm, headers, signature } = parseSignatureHeader(requiredHeader(request, 'Signature'));
@@ -107,7 +107,7 @@ export function checkSignature(request: RawRequest, registered: TppCertificates)
   if (headers !== prescribed) {
     throw new Refusal(
       'SIGNATURE_HEADERS',
-      `The signed headers of a request ${request.body.length > 0 ? 'with' : 'without'} a body are prescribed`,
+      `The signed headers are not those of a request ${request.body.length > 0 ? 'with' : 'without'} a body`,
       expectedAndReceived(`headers="${prescribed}"`, `headers="${headers}"`),
     );
   }
@@ -118,7 +118,7 @@ export function checkSignature(request: RawRequest, registered: TppCertificates)
     throw new Refusal(
       'SIGNATURE_INVALID',
       signedWith(registered.qwac)
-        ? "The signature was made with the QWAC's key, and must be made with the QSealC's"
+        ? "The signature was made with the QWAC's key, but must be made with the QSealC's key"
         : 'The signature does not verify with the registered QSealC over the signing string that the bank computed',
       text,
     );
@@ -126,15 +126,15 @@ export function checkSignature(request: RawRequest, registered: TppCertificates)
   return keyId;
 }
 
-/** The names of what is signed, as the `headers` of the signature lists them. */
+/** The names of the signed headers, in the format of the signature's `headers`. */
 export function signingNames({ body }: RawRequest): string {
   return body.length > 0 ? WITH_BODY : WITHOUT_BODY;
 }
 
 /**
- * The text that the signature of a request is over (draft-cavage-http-signatures-09, section 2.3).
+ * The signing string of a request (draft-cavage-http-signatures-09, section 2.3).
  *
- * @param headerValue a header of the request, by its name in lower case
+ * @param headerValue gives the value of a header by its name in lower case
  */
 export function signingString(request: RawRequest, headerValue: (name: string) => string): string {
   return signingNames(request)

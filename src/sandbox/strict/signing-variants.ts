@@ -2,31 +2,31 @@ import { createHash } from 'node:crypto';
 import { header } from './headers.ts';
 import type { RawRequest } from './raw-request.ts';
 
-/** What is looked at: the request, and what the bank and the client say is signed. */
+/** A request, and the names that it should sign and says it signs. */
 export interface Signable {
   request: RawRequest;
-  /** The names that are prescribed, with blanks between. */
+  /** The prescribed names, separated by spaces. */
   prescribed: string;
-  /** The names that the client says it signed. */
+  /** The names in the signature's `headers`. */
   declared: string;
-  /** Of the whole body. */
+  /** The hash of the whole body. */
   bodySha256: Buffer;
 }
 
 /** A signing string that a client may have signed. */
 export interface Candidate {
   text: string;
-  /** What is wrong with it, in words; none for the right one. */
+  /** What is wrong with it. Empty for the right string. */
   mistakes: string[];
-  /** What the signature is over: the text's bytes, or a hash of them where that is one of the mistakes. */
+  /** The signed bytes: those of the text, or a hash of them if that is one of the mistakes. */
   signed: Buffer;
 }
 
-/** How a signing string is put together. */
+/** The parts of a signing string. */
 interface Draft {
   target: string;
   names: string[];
-  /** Values that are not those of the headers that came. */
+  /** Values that replace those of the received headers. */
   digest?: string;
   date?: string;
   id?: string;
@@ -37,18 +37,18 @@ interface Draft {
   sign: (text: string) => Buffer;
 }
 
-/** Something that clients get wrong. */
+/** A mistake that clients make. */
 interface Mistake {
   says: string;
   changes: Partial<Draft>;
 }
 
-/** How many mistakes at a time are looked for. */
+/** The maximum number of mistakes in one signing string. */
 const MOST = 3;
 
 /**
- * The signing strings of the mistakes that clients make (draft-cavage-http-signatures-09, section 2.3): the right one, then
- * those with one mistake, with two, with three.
+ * The signing strings that a client may have signed (draft-cavage-http-signatures-09, section 2.3): the right one, then
+ * those with one, two and three mistakes.
  */
 export function* signingCandidates(signable: Signable): Generator<Candidate> {
   const groups = mistakesOf(signable);
@@ -57,7 +57,7 @@ export function* signingCandidates(signable: Signable): Generator<Candidate> {
   }
 }
 
-/** So many mistakes, each of another group. */
+/** All choices of `count` mistakes, each from a different group. */
 function* choices(groups: readonly Mistake[][], count: number): Generator<Mistake[]> {
   const [first, ...others] = groups;
   if (count === 0) yield [];
@@ -92,7 +92,7 @@ function compose({ request, prescribed }: Signable, mistakes: readonly Mistake[]
   return { text, mistakes: mistakes.map(({ says }) => says), signed: draft.sign(text) };
 }
 
-/** In groups: of each, one can be made. */
+/** The mistakes in groups. A client makes at most one of each group. */
 function mistakesOf(signable: Signable): Mistake[][] {
   const { request, bodySha256 } = signable;
   return [
@@ -105,12 +105,12 @@ function mistakesOf(signable: Signable): Mistake[][] {
     [
       says('the lines are separated by CR LF, not LF', { join: '\r\n' }),
       says('nothing separates the lines', { join: '' }),
-      says('a blank separates the lines, not LF', { join: ' ' }),
+      says('a space separates the lines, not LF', { join: ' ' }),
       says('a backslash and an n separate the lines, not LF', { join: '\\n' }),
     ],
     [
-      says('no blank follows the colons', { colon: ':' }),
-      says('a blank stands before the colons', { colon: ' : ' }),
+      says('no space follows the colons', { colon: ':' }),
+      says('a space is before the colons', { colon: ' : ' }),
     ],
     [
       says('the names are not in lower case', {
@@ -124,11 +124,13 @@ function mistakesOf(signable: Signable): Mistake[][] {
     digestMistakes(request, bodySha256),
     otherValues(request),
     [
-      says('its SHA-256 was signed, so that it was hashed twice', { sign: (text) => sha256(text).digest() }),
-      says('its SHA-256 in hexadecimal was signed, so that it was hashed twice', {
+      says('the SHA-256 of the text was signed, so it was hashed twice', {
+        sign: (text) => sha256(text).digest(),
+      }),
+      says('the SHA-256 of the text in hexadecimal was signed, so it was hashed twice', {
         sign: (text) => Buffer.from(sha256(text).digest('hex')),
       }),
-      says('its SHA-256 in base64 was signed, so that it was hashed twice', {
+      says('the SHA-256 of the text in base64 was signed, so it was hashed twice', {
         sign: (text) => Buffer.from(sha256(text).digest('base64')),
       }),
     ],
@@ -167,12 +169,12 @@ function targetMistakes({ method, target, headers }: RawRequest): Mistake[] {
     line('is percent-decoded', `${verb} ${decoded(target)}`),
     line('has its percent-encoding in lower case', `${verb} ${escapes(target, 'toLowerCase')}`),
     line('has its percent-encoding in capitals', `${verb} ${escapes(target, 'toUpperCase')}`),
-    line('is percent-encoded in another way', `${verb} ${encodedAgain(target)}`),
+    line('has another percent-encoding', `${verb} ${encodedAgain(target)}`),
     line('has no method', target),
-    line('has no blank after the method', `${verb}${target}`),
+    line('has no space after the method', `${verb}${target}`),
     line('is the whole address', `${verb} https://${host}${target}`),
-    line('lacks the first part of the path', `${verb} ${target.replace(/^\/[^/]*/, '')}`),
-    line('lacks the slash that the path begins with', `${verb} ${target.slice(1)}`),
+    line('does not have the first part of the path', `${verb} ${target.replace(/^\/[^/]*/, '')}`),
+    line('does not have the first slash of the path', `${verb} ${target.slice(1)}`),
     line('has a slash after the path', `${verb} ${path}/${target.slice(path.length)}`),
     line('ends with HTTP/1.1', `${verb} ${target} HTTP/1.1`),
     ...['get', 'post', 'put', 'delete']
@@ -185,7 +187,7 @@ function digestMistakes(request: RawRequest, bodySha256: Buffer): Mistake[] {
   const base64 = bodySha256.toString('base64');
   const line = (text: string, value: string): Mistake => says(`the digest ${text}`, { digest: value });
   return [
-    line('is not the one of the Digest header, but fits the body', `SHA-256=${base64}`),
+    line('matches the body, but differs from the Digest header', `SHA-256=${base64}`),
     line('has no SHA-256= before it', base64),
     line('has sha-256= in lower case', `sha-256=${base64}`),
     line('is in hexadecimal', `SHA-256=${bodySha256.toString('hex')}`),
@@ -215,7 +217,7 @@ function otherValues(request: RawRequest): Mistake[] {
     ...dates,
     says('TPP-Request-ID is in capitals', { id: id.toUpperCase() }),
     says('TPP-Request-ID is in lower case', { id: id.toLowerCase() }),
-    says('TPP-Transaction-ID stands where TPP-Request-ID belongs', {
+    says('TPP-Transaction-ID is in the place of TPP-Request-ID', {
       id: header(request, 'tpp-transaction-id') ?? '',
     }),
   ];
@@ -240,7 +242,7 @@ function escapes(target: string, write: 'toLowerCase' | 'toUpperCase'): string {
   return target.replace(/%[0-9a-f]{2}/gi, (encoded) => encoded[write]());
 }
 
-/** As `URLSearchParams` and friends write it. */
+/** With the percent-encoding of `URLSearchParams`. */
 function encodedAgain(target: string): string {
   const [path = '', query] = target.split('?', 2);
   return query === undefined ? encodeURI(decoded(path)) : `${path}?${new URLSearchParams(query)}`;

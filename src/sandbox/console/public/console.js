@@ -1,8 +1,8 @@
-// The console of the sandbox. What it shows came from outside: it is put in as text, never as HTML.
+// The console of the sandbox. Its data comes from outside, so the page inserts it as text, never as HTML.
 
 const $ = (id) => document.getElementById(id);
 
-/** An element with properties and children; strings become text. */
+/** Makes an element with properties and children. Strings become text. */
 function el(name, properties = {}, ...children) {
   const { data, aria, role, ...rest } = properties;
   const element = Object.assign(document.createElement(name), rest);
@@ -40,7 +40,7 @@ async function act(method, path, body) {
   return json;
 }
 
-/** Runs what a button does, and says what came of it. */
+/** Runs a button's action and shows the result. */
 async function attempt(work, done) {
   try {
     const result = await work();
@@ -84,7 +84,7 @@ function connect() {
   events.addEventListener('error', () => live('the sandbox does not answer', false));
 }
 
-/** Draws once for all that came at about the same time. */
+/** Draws once for all events that arrive at about the same time. */
 let waiting = false;
 function soon() {
   if (waiting) return;
@@ -112,7 +112,7 @@ function show(name) {
   refresh();
 }
 
-/** What is seen of the bank's state; the calls are drawn as they come. */
+/** Draws the current view. Calls are drawn as they arrive. */
 function refresh() {
   const draw = { flows: drawFlows, accounts: drawAccounts, faults: drawFaults }[view];
   if (draw) draw().catch((error) => notice(error.message));
@@ -161,7 +161,7 @@ function wanted() {
     );
 }
 
-/** Without the filter. */
+/** Clears the filter. */
 function showAll() {
   filter = '';
   $('filter').value = '';
@@ -189,7 +189,7 @@ function callRow({ id, at, title, method, target, status, decision, tone }) {
       'span',
       { className: 'target' },
       el('span', {}, `${method} `),
-      // Of a long path the end tells more; the mark keeps its first slash in place.
+      // The style cuts a long path at its start. The left-to-right mark keeps the first slash in place.
       el('span', { className: 'path' }, `\u200e${target}`),
     ),
     el(
@@ -204,7 +204,7 @@ function callRow({ id, at, title, method, target, status, decision, tone }) {
   return row;
 }
 
-/** The time of day, in 24 hours. */
+/** `14:03:05` */
 function clock(at) {
   return new Date(at).toLocaleTimeString('en-GB');
 }
@@ -266,7 +266,7 @@ function drawDetail(call) {
       verdict(
         tone,
         'The TLS handshake failed',
-        `${target}. The client needs a certificate of the sandbox's authority.`,
+        `${target}. The client needs a certificate from the sandbox's authority.`,
       ),
     );
     return;
@@ -279,7 +279,7 @@ function drawDetail(call) {
         tone,
         `${status === 0 ? 'no answer' : status} · ${decision}`,
         explanation,
-        // Why it failed comes first; the strings themselves are below.
+        // Why the signature failed. The signing strings follow below.
         ...(signature && signature.verdict !== 'right' ? signature.says : []),
         facts.join(' · '),
       ),
@@ -336,7 +336,7 @@ function signatureParts(signature) {
   ];
 }
 
-/** The first difference is marked; a line break is shown, so that one too many can be seen. */
+/** Marks the first difference. Line breaks are visible, so that an extra one shows. */
 function marked(label, text, at) {
   const pre = el('pre', { aria: { label } });
   if (at === undefined) {
@@ -361,7 +361,7 @@ function digestParts(digest) {
     el(
       'p',
       { className: fits ? 'good' : 'bad' },
-      fits ? 'Fits the body.' : received === undefined ? 'None came.' : 'Does not fit the body.',
+      fits ? 'Matches the body.' : received === undefined ? 'Not received.' : 'Does not match the body.',
     ),
     el('pre', {}, fits ? computed : `computed ${computed}\nreceived ${received ?? '(none)'}`),
   ];
@@ -415,7 +415,7 @@ function pretty(body) {
 
 function table(caption, titles, rows, empty) {
   if (rows.length === 0) return el('p', { className: 'empty' }, empty);
-  // A narrow window has a block for each row, where a cell shows its title. The roles keep it a table.
+  // In a narrow window each row is a block, and each cell shows its title. The roles keep it a table.
   const cell = (content, index) => {
     const made = content instanceof Element ? content : el('td', {}, content);
     made.setAttribute('role', 'cell');
@@ -436,7 +436,7 @@ function time(at) {
   return el('td', { className: 'when' }, el('time', { dateTime: at }, clock(at)));
 }
 
-/** Draws without taking the focus from a button that is drawn again. */
+/** Redraws, and keeps the focus on the same button. */
 function redraw(place, ...children) {
   const focused = place.contains(document.activeElement) ? document.activeElement.dataset.key : undefined;
   place.replaceChildren(...children);
@@ -450,7 +450,7 @@ async function drawFlows() {
     el('h2', {}, 'Consents and operations'),
     table(
       '',
-      ['Begun', 'Kind', 'Customer', 'What', 'SCA', 'State', 'Play the customer'],
+      ['Started', 'Kind', 'Customer', 'What', 'SCA', 'State', 'Play the customer'],
       resources.map((each) => [
         time(each.createdAt),
         each.kind,
@@ -460,12 +460,12 @@ async function drawFlows() {
         each.execution,
         el('td', {}, each.open ? decisions(each.id) : ''),
       ]),
-      'None yet. A consent or a transfer appears here once the bank has made its resource.',
+      'None yet. A consent or a transfer appears here after the bank creates its resource.',
     ),
-    el('h2', {}, 'Logins that wait for the customer'),
+    el('h2', {}, 'Pending logins'),
     table(
       '',
-      ['Begun', 'Application', 'Play the customer'],
+      ['Started', 'Application', 'Play the customer'],
       logins.map(({ startedAt, application, url, id }) => [
         time(startedAt),
         application,
@@ -490,7 +490,7 @@ async function drawFlows() {
     el('h2', {}, 'Consents in force'),
     table(
       '',
-      ['Given', 'Customer', 'Category', 'Product', 'Holds until'],
+      ['Given', 'Customer', 'Category', 'Product', 'Valid until'],
       consents.map(({ givenAt, endsAt, customer, category, productId }) => [
         time(givenAt),
         customer,
@@ -506,13 +506,12 @@ async function drawFlows() {
 const tones = { AUTHORIZED: 'good', NOT_AUTHORIZED: 'bad', EXPIRED: 'bad' };
 
 /**
- * A button that does what the customer would. Their browser goes back to the TPP, in a new window, unless they just let the
- * time run out (`stays`).
+ * A button that decides for the customer. A new window then returns to the TPP, unless the request just expires (`stays`).
  */
 function played(text, path, order, stays = false) {
   const made = el('button', { type: 'button', data: { key: `${path} ${JSON.stringify(order)}` } }, text);
   made.addEventListener('click', () => {
-    // A window may only be opened at once, before the bank has answered.
+    // Browsers allow a new window only directly after the click, before the bank answers.
     const back = stays ? null : window.open('about:blank', '_blank');
     if (back) back.opener = null;
     void attempt(
@@ -526,8 +525,8 @@ function played(text, path, order, stays = false) {
         return back || stays
           ? `${text}: done.`
           : [
-              `${text}: done. The browser keeps the customer from going back: `,
-              el('a', { href: returnTo, target: '_blank', rel: 'noopener noreferrer' }, 'go there'),
+              `${text}: done. The browser blocked the window that returns to the application: `,
+              el('a', { href: returnTo, target: '_blank', rel: 'noopener noreferrer' }, 'open it'),
             ];
       },
     );
@@ -591,7 +590,7 @@ async function drawLedger() {
       `Ledger of ${productId}: the newest of ${count}`,
       ['Day', 'State', 'Amount', 'What', 'Reference'],
       entries.map((entry) => [entry.day, entry.state, amount(entry.amount), entry.text, entry.reference]),
-      'Nothing was booked.',
+      'No transactions.',
     ),
   );
 }
@@ -645,7 +644,7 @@ async function drawFaults() {
     $('faults'),
     table(
       '',
-      ['Fault', 'On', 'Times', 'Calls seen', 'Spoilt', ''],
+      ['Fault', 'On', 'Times', 'Calls seen', 'Applied', ''],
       faults.map(({ id, fault, on, times, seen, fired }) => {
         const remove = el('button', { type: 'button', data: { key: `fault ${id}` } }, 'Clear');
         remove.setAttribute('aria-label', `Clear ${fault}`);
@@ -659,7 +658,7 @@ async function drawFaults() {
           el('td', {}, remove),
         ];
       }),
-      'None: every call goes well.',
+      'No active faults.',
     ),
   );
 }
@@ -677,11 +676,11 @@ $('reset').addEventListener(
   () =>
     void attempt(
       () => act('POST', '/reset'),
-      () => 'The sandbox is as it was when it started. Log in again.',
+      () => 'The sandbox is reset. Log in again.',
     ),
 );
 
-/** An address with `#flows` opens that view. */
+/** Opens the view that the address names, for example `#flows`. */
 function showNamed() {
   const name = location.hash.slice(1);
   if (VIEWS.includes(name)) show(name);

@@ -1,0 +1,214 @@
+import { expect, it } from 'vitest';
+import { parseProductId } from '../../src/domain/identifiers.ts';
+import {
+  applyOperationEvent,
+  type GenericOrder,
+  isExecuted,
+  isOutcomeOpen,
+  isPending,
+  nextOperationStep,
+  OPERATION_STATES,
+  type Operation,
+  type OperationEvent,
+  type StepEvent,
+} from '../../src/domain/operation.ts';
+import { transferOrder } from './orders.ts';
+
+const order: GenericOrder = {
+  customerId: '1234567',
+  from: parseProductId('0000012345'),
+  operation: 'standingOrder',
+  data: '{}',
+};
+const created: OperationEvent<GenericOrder> = { type: 'created', flow: 'op-1', transactionId: 't1', order };
+const intent = { requestId: 'q1', digest: null };
+const money = { amount: transferOrder().amount, currency: 'EUR' };
+const verification = {
+  resourceId: 'r1',
+  totalAmount: money,
+  commissions: null,
+  bankName: 'BANCA ESEMPIO',
+  nextStep: 'verify2',
+};
+const AT = '2026-11-21T10:00:00.000Z';
+const LATER = '2026-11-21T10:00:01.000Z';
+
+const apply = (operation: Operation<GenericOrder> | undefined, event: OperationEvent<GenericOrder>) =>
+  applyOperationEvent('operation', operation, event, operation === undefined ? AT : LATER);
+
+/** An operation of which much is known already. */
+const before: Operation<GenericOrder> = {
+  ...apply(undefined, created),
+  reached: true,
+  furtherData: ['{"a":1}'],
+  furtherSteps: 1,
+  verification,
+  authorizationStatus: 'STARTED',
+  executionStatus: 'WAITING',
+  executionStatusDescription: 'as before',
+  cro: '0',
+};
+
+it.each<[StepEvent, Partial<Operation<GenericOrder>>]>([
+  [{ type: 'verify-sent', ...intent }, { reached: true }],
+  [{ type: 'verify-not-begun' }, { reached: false }],
+  [
+    { type: 'verified', ...verification, resourceId: 'r2' },
+    { state: 'verified', verification: { ...verification, resourceId: 'r2' } },
+  ],
+  [{ type: 'further-verify-sent', ...intent }, { furtherStepOpen: true }],
+  [{ type: 'further-data', data: ['{"b":2}'] }, { furtherData: ['{"b":2}'] }],
+  [
+    { type: 'verify-refused', description: 'no' },
+    { state: 'failed', executionStatusDescription: 'no' },
+  ],
+  [{ type: 'verify-refused' }, { state: 'failed', executionStatusDescription: null }],
+  [
+    { type: 'payee-checked', result: 'match', name: 'ADA L.', problem: null, source: 'payer' },
+    { payeeCheck: { result: 'match', name: 'ADA L.', problem: null } },
+  ],
+  [{ type: 'accepted' }, { accepted: true }],
+  [{ type: 'cancelled' }, { state: 'cancelled' }],
+  [{ type: 'approach-sent', ...intent }, {}],
+  [{ type: 'sca-started' }, { state: 'authorizing' }],
+  [{ type: 'sca-returned' }, {}],
+  [{ type: 'sca-again' }, { state: 'verified' }],
+  [
+    { type: 'authorization', status: 'AUTHORIZED', bankStatus: 'AUTHORIZED' },
+    { state: 'authorized', authorizationStatus: 'AUTHORIZED' },
+  ],
+  [{ type: 'execute-sent', ...intent }, { state: 'executing' }],
+  [{ type: 'execute-not-begun' }, { state: 'authorized' }],
+  [
+    { type: 'executed', cro: '1' },
+    { state: 'executed', cro: '1' },
+  ],
+  [
+    { type: 'execute-refused', description: 'no' },
+    { state: 'failed', executionStatusDescription: 'no' },
+  ],
+  [{ type: 'execute-unanswered' }, { state: 'unknown' }],
+  [
+    { type: 'settlement', status: 'PENDING', description: null },
+    { state: 'executed', executionStatus: 'PENDING', executionStatusDescription: null },
+  ],
+  [
+    { type: 'resolved', outcome: 'executed', by: 'ada@pisp-1', note: null },
+    { state: 'executed', resolution: { outcome: 'executed', by: 'ada@pisp-1', note: null, at: LATER } },
+  ],
+  [
+    { type: 'resolved', outcome: 'not-executed', by: 'ada@pisp-1', note: 'Case 1' },
+    { state: 'failed', resolution: { outcome: 'not-executed', by: 'ada@pisp-1', note: 'Case 1', at: LATER } },
+  ],
+])('$0.type changes an operation just so: %j', (event, changes) => {
+  expect(apply(before, event)).toEqual({ ...before, ...changes, updatedAt: LATER });
+});
+
+it('verified anew it is as it was created, and keeps the data of the further steps', () => {
+  const open = apply(
+    { ...before, state: 'verified', accepted: true },
+    { type: 'further-verify-sent', ...intent },
+  );
+  expect(apply(open, { type: 'verify-again' })).toEqual({
+    ...before,
+    furtherSteps: 0,
+    verification: null,
+    updatedAt: LATER,
+  });
+});
+
+it('a further step that says more than the first one is believed, and counted', () => {
+  const said = {
+    resourceId: 'r2',
+    totalAmount: null,
+    commissions: money,
+    bankName: 'ALTRA',
+    nextStep: 'execute',
+  };
+  const open = { ...before, furtherStepOpen: true };
+  expect(apply(open, { type: 'further-verified', ...said })).toEqual({
+    ...before,
+    furtherSteps: 2,
+    verification: { ...said, totalAmount: money },
+    updatedAt: LATER,
+  });
+  const silent = {
+    resourceId: 'r1',
+    totalAmount: null,
+    commissions: null,
+    bankName: null,
+    nextStep: 'execute',
+  };
+  const nothingKnown = { ...before, verification: null };
+  expect(apply(nothingKnown, { type: 'further-verified', ...silent }).verification).toEqual(silent);
+});
+
+it('is known to the bank as soon as a request of it may have reached it', () => {
+  expect(apply({ ...before, reached: false }, { type: 'verify-sent', ...intent }).reached).toBe(true);
+});
+
+it('begins once', () => {
+  expect(() => apply(before, created)).toThrow('A flow begins once');
+});
+
+it('begins with the data that was given for its further steps', () => {
+  expect(apply(undefined, { ...created, furtherData: ['{}'] }).furtherData).toEqual(['{}']);
+});
+
+it.each([
+  ['verify2', 'verify-further'],
+  ['verify12', 'verify-further'],
+  ['execute', 'accept'],
+  ['verify', 'accept'],
+  ['reverify2', 'accept'],
+  ['verify2b', 'accept'],
+])('after a link to %s the next step is %s', (nextStep, step) => {
+  const operation: Operation<GenericOrder> = {
+    ...before,
+    state: 'verified',
+    verification: { ...verification, nextStep },
+  };
+  expect(nextOperationStep(operation, false)).toBe(step);
+});
+
+it('the states are those that the commands name', () => {
+  expect(OPERATION_STATES).toEqual([
+    'created',
+    'verified',
+    'authorizing',
+    'authorized',
+    'executing',
+    'executed',
+    'settled',
+    'failed',
+    'rejected',
+    'expired',
+    'cancelled',
+    'unknown',
+  ]);
+});
+
+it.each(OPERATION_STATES.map((state) => [state, ['executing', 'unknown', 'executed'].includes(state)]))(
+  'whether money may have moved by an operation that is %s, and nobody knows: %s',
+  (state, isOpen) => {
+    expect(isOutcomeOpen({ ...before, state }, true)).toBe(isOpen);
+  },
+);
+
+it.each([
+  [{ type: 'authorization', status: 'PENDING' }, true],
+  [{ type: 'authorization', status: 'AUTHORIZED' }, false],
+  [{ type: 'settlement', status: 'PENDING' }, false],
+])('whether the customer has still to decide after %j: %s', (event, pending) => {
+  expect(isPending(event)).toBe(pending);
+});
+
+it.each([
+  ['OK', true],
+  ['EXECUTED', true],
+  ['PENDING', false],
+  ['KO', false],
+  [null, false],
+])('whether %j says that it was executed: %s', (bankStatus, executed) => {
+  expect(isExecuted(bankStatus)).toBe(executed);
+});
