@@ -272,7 +272,17 @@ describe('psd2 sync', () => {
   it('with --every goes round again, and at SIGTERM ends with 0; sync status tells of the last round', async () => {
     const folder = out('every');
     const worker = await operator.start([
-      ...['sync', '--all-customers', '--unattended-reads', '9999', '--out', folder, '--every', '1s', '--json'],
+      ...[
+        'sync',
+        '--all-customers',
+        '--unattended-reads',
+        '9999',
+        '--out',
+        folder,
+        '--every',
+        '1s',
+        '--json',
+      ],
     ]);
     const round = z.object({ begunAt: z.iso.datetime() });
     const begun: number[] = [];
