@@ -10,7 +10,7 @@ import {
   type KnownFile,
   readFirstEvent,
   readFlowFile,
-} from '../../src/store/files/flow-file.ts';
+} from '../../src/store/files/flows/file.ts';
 import { temporaryFolder } from './temporary-folder.ts';
 
 const temporary = temporaryFolder();

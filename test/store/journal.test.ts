@@ -12,8 +12,8 @@ import fs, {
 import { syncBuiltinESMExports } from 'node:module';
 import { dirname, join } from 'node:path';
 import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
-import { createFlowFile } from '../../src/store/files/flow-file.ts';
-import { FileFlows } from '../../src/store/files/flows.ts';
+import { createFlowFile } from '../../src/store/files/flows/file.ts';
+import { FileFlows } from '../../src/store/files/flows/flows.ts';
 import type { StoreFolder } from '../../src/store/machine/folder.ts';
 import type { Open } from '../../src/store/ports/flows.ts';
 import { transferOrder, VERIFIED } from '../domain/orders.ts';

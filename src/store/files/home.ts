@@ -4,7 +4,7 @@ import type { ProfileData, Store } from '../ports/store.ts';
 import type { Sync } from '../ports/sync.ts';
 import { FileAccessNotes } from './access-notes.ts';
 import { FileCallCount } from './call-count.ts';
-import { FileFlows } from './flows.ts';
+import { FileFlows } from './flows/flows.ts';
 import { refuseMovedFolder } from './mark.ts';
 import { FileTokens } from './tokens.ts';
 import { FileUnattendedReads } from './unattended-reads.ts';
@@ -28,7 +28,7 @@ export function openFiles({ folder, vaultOf, notice, now, random, onFlow }: Stor
     turns: (own) => own,
     sync: (out = join(folder.root, 'sync')) => syncInto(out, assertHere),
     rounds: async () => {
-      const { FileRounds } = await import('./rounds.ts');
+      const { FileRounds } = await import('./sync/rounds.ts');
       return new FileRounds(folder.tokens(profile), () => open(profile, bank).tokens.customers(), now);
     },
   });

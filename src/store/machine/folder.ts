@@ -1,4 +1,5 @@
 import { statSync } from 'node:fs';
+import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
 import envPaths from 'env-paths';
 import { Psd2Error } from '../../errors.ts';
@@ -22,11 +23,14 @@ export interface StoreFolder {
   interrupted: AbortSignal | undefined;
 }
 
-/** @param configured `PSD2_CONFIG_DIR` (default: the platform's configuration folder, XDG on Linux) */
+/**
+ * @param configured `PSD2_CONFIG_DIR` (default: the platform's configuration folder, XDG on Linux)
+ * @throws Psd2Error `config` if the user has no home folder and none is configured
+ */
 export function storeFolder(configured: string | undefined, interrupted?: AbortSignal): StoreFolder {
   const { config: root, log } = configured
     ? { config: configured, log: join(configured, 'log') }
-    : envPaths('psd2', { suffix: '' });
+    : platformFolders();
   const profiles = join(root, 'profiles');
   return {
     root,
@@ -40,6 +44,18 @@ export function storeFolder(configured: string | undefined, interrupted?: AbortS
     log,
     interrupted,
   };
+}
+
+function platformFolders(): { config: string; log: string } {
+  try {
+    homedir();
+  } catch {
+    // A container may run as a user that no file of the system knows.
+    throw new Psd2Error('config', 'This user has no home folder, so psd2 has no configuration folder', {
+      hint: 'Set PSD2_CONFIG_DIR to a folder that only this user can write to, or set HOME.',
+    });
+  }
+  return envPaths('psd2', { suffix: '' });
 }
 
 /**

@@ -3,7 +3,7 @@ import type { Glance } from '../ports/store.ts';
 import { parseAddress } from './address.ts';
 import { Claims } from './claims.ts';
 import { Database } from './database.ts';
-import { PostgresFlows } from './flows.ts';
+import { PostgresFlows } from './flows/flows.ts';
 import { customersOf } from './tokens.ts';
 
 /** What completion offers for a profile. If the database cannot be reached or used, it offers nothing and throws nothing. */

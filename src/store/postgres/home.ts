@@ -9,12 +9,12 @@ import { type Address, parseAddress } from './address.ts';
 import { PostgresCallCount, PostgresTurns, type TurnsWorld } from './calls.ts';
 import { Claims } from './claims.ts';
 import { Database } from './database.ts';
-import type { FlowWorld } from './flow-journal.ts';
-import { PostgresFlows } from './flows.ts';
+import { PostgresFlows } from './flows/flows.ts';
+import type { FlowWorld } from './flows/journal.ts';
 import { currentVersion } from './init.ts';
 import { Keys } from './keys.ts';
 import { SCHEMA_VERSION } from './schema.ts';
-import { PostgresSync } from './sync.ts';
+import { PostgresSync } from './sync/rows.ts';
 import { PostgresTokens } from './tokens.ts';
 
 /** What the home needs from the machine that runs psd2. */
@@ -67,7 +67,7 @@ export class PostgresStore implements Store {
         const inDatabase = new PostgresSync(this.#database, profile, claims);
         return out === undefined ? inDatabase : besides(inDatabase, out);
       },
-      rounds: async () => new (await import('./rounds.ts')).PostgresRounds(this.#database, profile),
+      rounds: async () => new (await import('./sync/rounds.ts')).PostgresRounds(this.#database, profile),
     };
   }
 

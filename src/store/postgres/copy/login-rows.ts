@@ -1,9 +1,9 @@
 import * as z from 'zod/mini';
-import type { LastLoginRecord, LoginRecord } from '../ports/copy.ts';
-import type { Holder } from '../ports/tokens.ts';
-import type { Database } from './database.ts';
-import type { Keys } from './keys.ts';
-import { loginOf, placeOf, type Row, TOKEN_COLUMNS, tokenRow, tokenSecrets } from './tokens.ts';
+import type { LastLoginRecord, LoginRecord } from '../../ports/copy.ts';
+import type { Holder } from '../../ports/tokens.ts';
+import type { Database } from '../database.ts';
+import type { Keys } from '../keys.ts';
+import { loginOf, placeOf, type Row, TOKEN_COLUMNS, tokenRow, tokenSecrets } from '../tokens.ts';
 
 /** Checked strictly, since the id becomes the name of a folder. */
 const customerId = z.string().check(z.regex(/^\d{1,20}$/));

@@ -1,7 +1,7 @@
 import { basename, join } from 'node:path';
-import { listFolder } from '../disk/files.ts';
-import type { FlowKind } from '../flow/kinds.ts';
-import { type ReadFlow, readFlowFile } from './flow-file.ts';
+import { listFolder } from '../../disk/files.ts';
+import type { FlowKind } from '../../flow/kinds.ts';
+import { type ReadFlow, readFlowFile } from './file.ts';
 
 /** The folder of a profile's flows, with a file `<flow>.ndjson` for each. */
 export class FlowFolder {

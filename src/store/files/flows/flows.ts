@@ -1,17 +1,17 @@
 import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { isOpen, isPlainlyFailed, isUntouched } from '../../domain/flow-states.ts';
-import { Psd2Error } from '../../errors.ts';
-import { listFolder } from '../disk/files.ts';
-import { makePrivateFolder } from '../disk/json-file.ts';
-import { holderOf, withLock } from '../disk/lock.ts';
-import { UnsafeFile } from '../disk/permissions.ts';
-import { reserveSpace } from '../disk/reserve-space.ts';
-import { collectMoments, momentEvent } from '../flow/history.ts';
-import { createdAt, isFlowId, newFlowId } from '../flow/ids.ts';
-import { type FlowKind, KINDS, type KnownKind, kindOf } from '../flow/kinds.ts';
-import { referenceIsUsed } from '../flow/reference-used.ts';
+import { isOpen, isPlainlyFailed, isUntouched } from '../../../domain/flow-states.ts';
+import { Psd2Error } from '../../../errors.ts';
+import { listFolder } from '../../disk/files.ts';
+import { makePrivateFolder } from '../../disk/json-file.ts';
+import { holderOf, withLock } from '../../disk/lock.ts';
+import { UnsafeFile } from '../../disk/permissions.ts';
+import { reserveSpace } from '../../disk/reserve-space.ts';
+import { collectMoments, momentEvent } from '../../flow/history.ts';
+import { createdAt, isFlowId, newFlowId } from '../../flow/ids.ts';
+import { type FlowKind, KINDS, type KnownKind, kindOf } from '../../flow/kinds.ts';
+import { referenceIsUsed } from '../../flow/reference-used.ts';
 import type {
   Begin,
   EventOf,
@@ -23,7 +23,7 @@ import type {
   LeftBehind,
   Open,
   OpenFlow,
-} from '../ports/flows.ts';
+} from '../../ports/flows.ts';
 import {
   appendToFlowFile,
   assertNotOvertaken,
@@ -31,10 +31,10 @@ import {
   type KnownFile,
   type ReadFlow,
   readFlowFile,
-} from './flow-file.ts';
-import { FlowFolder } from './flow-folder.ts';
+} from './file.ts';
 import { FlowIndex } from './flow-index.ts';
-import { FlowLookup } from './flow-lookup.ts';
+import { FlowFolder } from './folder.ts';
+import { FlowLookup } from './lookup.ts';
 import { ReferenceClaims } from './reference-claims.ts';
 import { FlowsUnderWay } from './under-way.ts';
 

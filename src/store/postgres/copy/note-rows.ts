@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
-import type { CountRecord, NoteRecord } from '../ports/copy.ts';
-import { noteRow } from './access.ts';
-import type { Database } from './database.ts';
+import type { CountRecord, NoteRecord } from '../../ports/copy.ts';
+import { noteRow } from '../access.ts';
+import type { Database } from '../database.ts';
 
 const NOTE_COLUMNS = 'holder, refresh_at, refresh_message, refresh_of, call_at, call_message';
 const heldNote = z.extend(noteRow, { holder: z.string() });

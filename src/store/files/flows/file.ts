@@ -10,11 +10,11 @@ import {
 } from 'node:fs';
 import { basename, dirname } from 'node:path';
 import * as z from 'zod/mini';
-import { Psd2Error } from '../../errors.ts';
-import { appendDurably, readOwnFile, syncFolder, takeName } from '../disk/files.ts';
-import { reasonOf } from '../disk/system-error.ts';
-import type { Fold } from '../flow/kinds.ts';
-import { overtaken } from '../flow/overtaken.ts';
+import { Psd2Error } from '../../../errors.ts';
+import { appendDurably, readOwnFile, syncFolder, takeName } from '../../disk/files.ts';
+import { reasonOf } from '../../disk/system-error.ts';
+import type { Fold } from '../../flow/kinds.ts';
+import { overtaken } from '../../flow/overtaken.ts';
 
 /** What a process knows about the file of a flow. */
 export interface KnownFile {

@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
-import { comparableReference } from '../../domain/order/sepa-text.ts';
-import { Psd2Error } from '../../errors.ts';
-import { appendDurably, readOwnFile, removeStored, syncFolder, takeName } from '../disk/files.ts';
-import { makePrivateFolder } from '../disk/json-file.ts';
-import { reasonOf, systemCode } from '../disk/system-error.ts';
+import { comparableReference } from '../../../domain/order/sepa-text.ts';
+import { Psd2Error } from '../../../errors.ts';
+import { appendDurably, readOwnFile, removeStored, syncFolder, takeName } from '../../disk/files.ts';
+import { makePrivateFolder } from '../../disk/json-file.ts';
+import { reasonOf, systemCode } from '../../disk/system-error.ts';
 
 /**
  * Which transfer holds a reference of the operator. The n-th use of a reference is a file with that number in its name,

@@ -1,14 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import * as z from 'zod/mini';
-import { standingOf } from '../../domain/flow-states.ts';
-import { comparableReference } from '../../domain/order/sepa-text.ts';
-import { Psd2Error } from '../../errors.ts';
-import { createdAt, newFlowId } from '../flow/ids.ts';
-import { KINDS, type KnownKind } from '../flow/kinds.ts';
-import { overtaken } from '../flow/overtaken.ts';
-import { referenceIsUsed } from '../flow/reference-used.ts';
-import type { Begin, EventOf, FlowOf, Kind } from '../ports/flows.ts';
-import { type Database, LostAnswer, type Statements, Taken } from './database.ts';
+import { standingOf } from '../../../domain/flow-states.ts';
+import { comparableReference } from '../../../domain/order/sepa-text.ts';
+import { Psd2Error } from '../../../errors.ts';
+import { createdAt, newFlowId } from '../../flow/ids.ts';
+import { KINDS, type KnownKind } from '../../flow/kinds.ts';
+import { overtaken } from '../../flow/overtaken.ts';
+import { referenceIsUsed } from '../../flow/reference-used.ts';
+import type { Begin, EventOf, FlowOf, Kind } from '../../ports/flows.ts';
+import { type Database, LostAnswer, type Statements, Taken } from '../database.ts';
 
 /** An event of a flow, as a row of the database. */
 export const eventRow = z.object({

@@ -1,14 +1,14 @@
 import * as z from 'zod/mini';
-import { isUntouched } from '../../domain/flow-states.ts';
-import { Psd2Error } from '../../errors.ts';
-import { findFlow } from '../flow/find.ts';
-import { collectMoments, momentEvent } from '../flow/history.ts';
-import { KINDS, type KnownKind } from '../flow/kinds.ts';
-import { overtaken } from '../flow/overtaken.ts';
-import type { Begin, Filter, FlowMoment, FlowOf, Flows, Kind, LeftBehind, Open } from '../ports/flows.ts';
-import type { Claim, Claims } from './claims.ts';
-import type { Database } from './database.ts';
-import { type EventRow, eventRow, FlowJournal, type FlowWorld, type Known } from './flow-journal.ts';
+import { isUntouched } from '../../../domain/flow-states.ts';
+import { Psd2Error } from '../../../errors.ts';
+import { findFlow } from '../../flow/find.ts';
+import { collectMoments, momentEvent } from '../../flow/history.ts';
+import { KINDS, type KnownKind } from '../../flow/kinds.ts';
+import { overtaken } from '../../flow/overtaken.ts';
+import type { Begin, Filter, FlowMoment, FlowOf, Flows, Kind, LeftBehind, Open } from '../../ports/flows.ts';
+import type { Claim, Claims } from '../claims.ts';
+import type { Database } from '../database.ts';
+import { type EventRow, eventRow, FlowJournal, type FlowWorld, type Known } from './journal.ts';
 
 /** A bit longer than it takes to see that another worker is dead. */
 const CLAIM_PATIENCE_MS = 15_000;

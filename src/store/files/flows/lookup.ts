@@ -1,12 +1,12 @@
-import { comparableReference } from '../../domain/order/sepa-text.ts';
-import { Psd2Error } from '../../errors.ts';
-import { UnsafeFile } from '../disk/permissions.ts';
-import { findFlow } from '../flow/find.ts';
-import { type FlowKind, KINDS } from '../flow/kinds.ts';
-import type { ReferencedTransfer } from '../flow/reference-used.ts';
-import { damagedAt, readFirstEvent } from './flow-file.ts';
-import type { FlowFolder } from './flow-folder.ts';
+import { comparableReference } from '../../../domain/order/sepa-text.ts';
+import { Psd2Error } from '../../../errors.ts';
+import { UnsafeFile } from '../../disk/permissions.ts';
+import { findFlow } from '../../flow/find.ts';
+import { type FlowKind, KINDS } from '../../flow/kinds.ts';
+import type { ReferencedTransfer } from '../../flow/reference-used.ts';
+import { damagedAt, readFirstEvent } from './file.ts';
 import type { FlowIndex, IndexEntry } from './flow-index.ts';
+import type { FlowFolder } from './folder.ts';
 
 /**
  * Finds flows without reading every journal. It uses the index. If a flow is missing there, it reads the journal and adds

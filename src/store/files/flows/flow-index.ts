@@ -2,10 +2,10 @@ import { constants } from 'node:fs';
 import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
 import * as z from 'zod/mini';
-import { Psd2Error } from '../../errors.ts';
-import { appendDurably, readPlainFile } from '../disk/files.ts';
-import { refuseUnsafe } from '../disk/permissions.ts';
-import { reasonOf } from '../disk/system-error.ts';
+import { Psd2Error } from '../../../errors.ts';
+import { appendDurably, readPlainFile } from '../../disk/files.ts';
+import { refuseUnsafe } from '../../disk/permissions.ts';
+import { reasonOf } from '../../disk/system-error.ts';
 
 const entry = z.object({
   flow: z.string(),

@@ -1,10 +1,10 @@
 import { readdirSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
-import { Psd2Error } from '../../errors.ts';
-import { syncFolder } from '../disk/files.ts';
-import { makePrivateFolder } from '../disk/json-file.ts';
-import { reasonOf } from '../disk/system-error.ts';
+import { Psd2Error } from '../../../errors.ts';
+import { syncFolder } from '../../disk/files.ts';
+import { makePrivateFolder } from '../../disk/json-file.ts';
+import { reasonOf } from '../../disk/system-error.ts';
 
 /** A working process touches its lock every second, so after this time without a sign it is dead. */
 const SIGN_OF_LIFE_MS = 10_000;

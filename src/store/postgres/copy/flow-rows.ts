@@ -1,12 +1,12 @@
 import * as z from 'zod/mini';
-import { standingOf } from '../../domain/flow-states.ts';
-import { comparableReference } from '../../domain/order/sepa-text.ts';
-import { Psd2Error } from '../../errors.ts';
-import { isFlowId } from '../flow/ids.ts';
-import { KINDS, type KnownKind, kindOf } from '../flow/kinds.ts';
-import type { FlowRecord } from '../ports/copy.ts';
-import type { Kind } from '../ports/flows.ts';
-import { type Database, Taken } from './database.ts';
+import { standingOf } from '../../../domain/flow-states.ts';
+import { comparableReference } from '../../../domain/order/sepa-text.ts';
+import { Psd2Error } from '../../../errors.ts';
+import { isFlowId } from '../../flow/ids.ts';
+import { KINDS, type KnownKind, kindOf } from '../../flow/kinds.ts';
+import type { FlowRecord } from '../../ports/copy.ts';
+import type { Kind } from '../../ports/flows.ts';
+import { type Database, Taken } from '../database.ts';
 
 /** How many flows one statement reads. */
 const PAGE = 100;
