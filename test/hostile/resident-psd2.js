@@ -24,7 +24,7 @@ const crashed = (error) => {
 };
 process.on('uncaughtException', crashed).on('unhandledRejection', crashed);
 
-process.on('message', async ({ args, env, columns }) => {
+async function run({ args, env, columns }) {
   printed = { stdout: '', stderr: '' };
   crash = undefined;
   process.exitCode = undefined;
@@ -41,5 +41,7 @@ process.on('message', async ({ args, env, columns }) => {
   }
   process.stdout.removeAllListeners('error');
   process.send({ code: crash === undefined ? (process.exitCode ?? 0) : 1, ...printed, crash });
-});
+}
+
+process.on('message', (message) => void run(message));
 process.send('ready');
