@@ -280,7 +280,7 @@ describe('what is wrong is refused before the bank hears of it', () => {
       'consent of an unknown category',
       ['consent', 'request', '--category', 'CARDS', '--all-products'],
       'usage',
-      /"CARDS" is not known/,
+      /Unknown category "CARDS"/,
     ],
     [
       'consent without a product',
