@@ -25,7 +25,7 @@ const SOURCES = `
 export { startServer } from './test/store/postgres/server.ts';
 export { parseAddress } from './src/store/postgres/address.ts';
 export { Database } from './src/store/postgres/database.ts';
-export { PostgresRounds } from './src/store/postgres/rounds.ts';
+export { PostgresRounds } from './src/store/postgres/sync/rounds.ts';
 `;
 const CLIENT_CORE = '1';
 const BANK_CORE = '0';

@@ -42,6 +42,7 @@ function writeTable(had) {
     ['Customers, all of them synced at the end', had.customers + 1],
     ['Processes started', had.processes],
     ['killed (`SIGKILL`)', had.killed],
+    ['Customers whose tokens the killed worker was renewing, who logged in again', had.loggedInAgain],
     ['stopped for longer than a claim holds (`SIGSTOP`)', had.stalled],
     ['Crashes of PostgreSQL (`pg_ctl stop -m immediate`)', had.crashes],
     ['Connections cut after a commit, before its answer', had.cuts],

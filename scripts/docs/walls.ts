@@ -141,7 +141,7 @@ export const WALLS: Record<string, readonly string[]> = {
   ],
   // It tells what each command prints.
   'commands/schema': [...NOUN, 'commands'],
-  'commands/store': [...NOUN, 'store/copy', 'store/disk', 'store/files/copy-side.ts', 'store/postgres'],
+  'commands/store': [...NOUN, 'store/copy', 'store/disk', 'store/files/copy/side.ts', 'store/postgres'],
   'commands/sync': [...NOUN, 'commands/expiring'],
   'commands/transfer': NOUN,
 

@@ -6,28 +6,28 @@ import type { KeySources, Vault } from './secrets/vault.ts';
 
 /** What a home needs to be opened. */
 export interface StoreSettings {
-  /** `PSD2_STORE` chooses a database, and libpq's variables say more of it. */
+  /** `PSD2_STORE` chooses a database. The variables of libpq (`PGPASSWORD` and others) complete its address. */
   env: Environment;
-  /** Where the home on disk is, and what ends waiting for other workers. */
+  /** Where the files are, and the signal that stops waiting for other workers. */
   folder: StoreFolder;
-  /** The key of a profile's secrets, which is kept on the machine. */
+  /** The key of a profile's secrets. It stays on this machine. */
   vaultOf: (profile: string) => Vault;
-  /** Where the passphrase comes from that tokens in a database are encrypted with. */
+  /** Gives the passphrase that encrypts tokens in a database. */
   keySources: KeySources;
-  /** Waits that many milliseconds; rejects when the operator interrupts. */
+  /** Waits this many milliseconds. Rejects if the operator interrupts. */
   sleep: (milliseconds: number) => Promise<void>;
-  /** Is told what was done to save what was damaged. */
+  /** Tells the operator where psd2 kept a damaged file. */
   notice: (text: string) => void;
   now: () => Date;
-  /** From 0 to 1. */
+  /** Gives a number from 0 to 1. */
   random: () => number;
-  /** Is told of the flow of each transaction that is begun or looked at. */
+  /** Called with each flow that begins or is read, and with its `TPP-Transaction-ID`. */
   onFlow?: ((transactionId: string, flow: string) => void) | undefined;
 }
 
 /**
- * Opens the store that is chosen: a database with `PSD2_STORE`, else the configuration folder. Loads the code of that home
- * alone, and reads nothing.
+ * Opens the chosen store: the database that `PSD2_STORE` names, else the configuration folder. It loads only that home's
+ * code, and reads nothing yet.
  *
  * @throws Psd2Error `config` when `PSD2_STORE` is not the address of a database
  */
@@ -36,7 +36,7 @@ export async function openStore(settings: StoreSettings): Promise<Store> {
   return (await import('./files/home.ts')).openFiles(settings);
 }
 
-/** What completion offers of a profile, without opening the store: that would cost more than a keystroke may. */
+/** What completion offers for a profile. It does not open the store, since that takes too long for a keystroke. */
 export async function glanceAt(folder: StoreFolder, profile: string, env: Environment): Promise<Glance> {
   if (isDatabase(env)) return (await import('./postgres/glance.ts')).glanceAtPostgres(profile, env);
   return (await import('./files/glance.ts')).glanceAtFiles(folder, profile);
@@ -47,6 +47,6 @@ function isDatabase({ PSD2_STORE: address }: Environment): boolean {
   if (!address) return false;
   if (/^postgres(ql)?:/i.test(address)) return true;
   throw new Psd2Error('config', 'PSD2_STORE is not the address of a database', {
-    hint: 'Give postgres://user@host:5432/database, or leave it out: then the configuration folder is the store.',
+    hint: 'Give postgres://user@host:5432/database, or unset it: the store is then the configuration folder.',
   });
 }

@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import { named } from '../named.ts';
 import { PATIENCE_MS, useCrashBank } from './bank.ts';
 import {
   choose,
@@ -16,9 +17,9 @@ import { useFollowers } from './tried.ts';
 const bank = useCrashBank();
 const followers = useFollowers(bank, Math.ceil(SIDE_BY_SIDE / 2));
 
-it.each(FLOWS)(
-  'a $name whose connection is cut at any request ends as it should, and pays once',
-  async (scenario) => {
+it.each(named(FLOWS))(
+  'a %s whose connection is cut at any request reaches its right end, and psd2 pays once',
+  async (_name, scenario) => {
     const cuts = cutsOf(await recordFlow(bank, scenario));
     const { request } = scenario.decisive;
     const core = cuts.filter(({ at }) => request.test(at.replace(/^.*(?=PUT)/, '').replace(/ #\d+$/, '')));
@@ -29,9 +30,9 @@ it.each(FLOWS)(
   PATIENCE_MS,
 );
 
-it.each(LOGINS)(
-  'a $name whose connection is cut at any request leaves the login from before, and another one works',
-  async (scenario) => {
+it.each(named(LOGINS))(
+  'a %s whose connection is cut at any request keeps the earlier login, and a new login works',
+  async (_name, scenario) => {
     const points = choose(cutsOf(await recordLogin(bank, scenario)), undefined, 3);
     expect(problemsOf(await tryLogins(bank, followers, scenario, 'cut', points))).toEqual([]);
   },

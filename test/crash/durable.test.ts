@@ -1,13 +1,14 @@
 import { expect, it } from 'vitest';
+import { named } from '../named.ts';
 import { PATIENCE_MS, useCrashBank } from './bank.ts';
 import { FLOWS } from './scenarios.ts';
 
 const bank = useCrashBank();
 const at = (points: string[], pattern: RegExp) => points.findLastIndex((point) => pattern.test(point));
 
-it.each(FLOWS)(
-  'each request of a $name that changes something is announced on disk before it leaves, with its id',
-  async (scenario) => {
+it.each(named(FLOWS))(
+  'psd2 writes each request of a %s that changes something to disk, with its id, before it sends the request',
+  async (_name, scenario) => {
     const place = bank.newPlace();
     if (scenario.prepare) await place.psd2(scenario.prepare);
     const { code, stderr, trace } = await place.watched(scenario.begin(place));

@@ -13,8 +13,8 @@ const WORKERS = 4;
 const CUSTOMERS = MINUTES > 0 ? 200 : 12;
 const bank = useCrashBank([
   ...['--no-enforce-consents', '--customers', String(CUSTOMERS), '--transactions', '30'],
-  // Renewals all the time.
-  ...['--page-size', '100', '--token-ttl', '15'],
+  // Renewals all the time; a worker that stood still has not lost the token that it was just given.
+  ...['--page-size', '100', '--token-ttl', '40'],
 ]);
 const fleet = useFleet(bank, CUSTOMERS);
 

@@ -16,6 +16,8 @@ import { type CuttingProxy, startCuttingProxy } from './cutting-proxy.ts';
 /** What a fleet goes through, and how often. */
 export interface Troubles {
   killed: number;
+  /** Of the customers whose login was being renewed by a worker that was killed. */
+  loggedInAgain: number;
   stalled: number;
   crashes: number;
   cuts: number;
@@ -46,6 +48,8 @@ export interface Order {
 
 const PASSPHRASE = 'fleet-passphrase';
 const DATABASE = 'fleet';
+/** The customer who pays. */
+const PAYER = '1048262';
 const CLOCK = pathToFileURL(fileURLToPath(new URL('fleet-clock.js', import.meta.url))).href;
 /** Longer than a claim holds: whoever stands still for it has lost what it had. */
 const STALL_MS = 13_000;
@@ -63,7 +67,11 @@ const MAY_END_WITH = [
   'bank_unreachable',
   'authorisation_timeout',
   'flow_not_found',
+  // Another worker may have spent the refresh token, and be about to store what it was given. The end shows whose login is lost.
+  'not_logged_in',
 ];
+/** For so long after a crash of the database a worker may have tokens in hand that it could not store, and no claim to them. */
+const CALM_AFTER_CRASH_MS = 30_000;
 
 /** What no trouble may do to the store. */
 const DAMAGE = /damaged|did not write/;
@@ -91,7 +99,7 @@ export function useFleet(bank: CrashBank, customers: number): Fleet {
       const ended = await psd2(args);
       expect(ended, ended.stderr).toMatchObject({ code: 0 });
     }
-    await logInMany(operator.config, { PSD2_STORE: server.url(DATABASE) }, customers);
+    await logInMany(operator.config, { PSD2_STORE: server.url(DATABASE) }, madeUp(customers));
   });
   afterAll(() => {
     proxy?.close();
@@ -127,8 +135,25 @@ export function useFleet(bank: CrashBank, customers: number): Fleet {
     return pay(order);
   };
 
+  /** Kills a worker. Whose tokens it was changing may have lost their login with it, and log in again. */
+  const kill = async (victim: Running) => {
+    victim.kill('SIGSTOP');
+    const held = server.sql(
+      DATABASE,
+      `select name from psd2.claims where kind = 'tokens' and worker like 'process ${victim.pid} on %'`,
+    );
+    victim.kill('SIGKILL');
+    await victim.ended;
+    for (const holder of held.split('\n').filter(Boolean)) {
+      if (holder === PAYER) await psd2(['auth', 'login']);
+      else await logInMany(operator.config, { PSD2_STORE: server.url(DATABASE) }, [holder]);
+    }
+    return held === '' ? 0 : held.split('\n').length;
+  };
+
   const work = async (workers: number, goesOn: (had: Troubles) => boolean): Promise<Troubles> => {
-    const had: Troubles = { killed: 0, stalled: 0, crashes: 0, cuts: 0 };
+    const had: Troubles = { killed: 0, loggedInAgain: 0, stalled: 0, crashes: 0, cuts: 0 };
+    let calmFrom = 0;
     const before = proxy.cuts();
     const atWork = new Map<Running, 'free' | 'stalled' | 'killed'>();
     let isOver = false;
@@ -157,10 +182,10 @@ export function useFleet(bank: CrashBank, customers: number): Fleet {
       const kind = chance();
       if (kind < 0.4) {
         proxy.cutNext();
-      } else if (kind < 0.6 && victim) {
+      } else if (kind < 0.6 && victim && Date.now() > calmFrom) {
         had.killed += 1;
         atWork.set(victim, 'killed');
-        victim.kill('SIGKILL');
+        had.loggedInAgain += await kill(victim);
       } else if (kind < 0.85 && victim) {
         had.stalled += 1;
         atWork.set(victim, 'stalled');
@@ -172,6 +197,7 @@ export function useFleet(bank: CrashBank, customers: number): Fleet {
         // Some wait for it, and some give up.
         await delay(chance() < 0.7 ? 1_000 : 10_000);
         server.start();
+        calmFrom = Date.now() + CALM_AFTER_CRASH_MS;
       }
     };
     const all = Array.from({ length: workers }, (_, number) => worker(number));
@@ -196,7 +222,7 @@ export function useFleet(bank: CrashBank, customers: number): Fleet {
     problems,
     psd2,
     work,
-    logInToFiles: () => logInMany(operator.config, {}, customers),
+    logInToFiles: () => logInMany(operator.config, {}, madeUp(customers)),
     started: () => started,
   };
 }
@@ -221,7 +247,7 @@ function newOrder(index: number): Order {
   return { reference: `FLEET-${index + 1}`, amount: (cents / 100).toFixed(2) };
 }
 
-/** A worker may lose what it had. It may not end with a bug, or without its login. */
+/** A worker may lose what it had. It may not end with a bug. */
 function judge(args: string[], { code, signal, stderr }: Ended, problems: string[]): void {
   if (code === 0) return;
   const said = /"code":"([a-z_]+)"/.exec(stderr)?.[1] ?? 'nothing';
@@ -254,6 +280,10 @@ function socketFolder(server: Server): string {
   );
 }
 
+function madeUp(count: number): string[] {
+  return Array.from({ length: count }, (_, index) => String(5_000_001 + index));
+}
+
 const runningShape = z.object({ baseUrl: z.string(), customerSiteUrl: z.string(), controlToken: z.string() });
 const grantedShape = z.object({
   accessToken: z.string(),
@@ -263,7 +293,7 @@ const grantedShape = z.object({
 });
 
 /** Writes tokens of the made up customers to a store, as a login of each would. */
-async function logInMany(config: string, env: Record<string, string>, count: number): Promise<void> {
+async function logInMany(config: string, env: Record<string, string>, ids: string[]): Promise<void> {
   const bank = runningShape.parse(JSON.parse(readFileSync(join(config, 'sandbox', 'running.json'), 'utf8')));
   const folder = storeFolder(config);
   const keySources = { passphrase: async () => PASSPHRASE, signal: new AbortController().signal };
@@ -280,8 +310,7 @@ async function logInMany(config: string, env: Record<string, string>, count: num
   });
   const { tokens } = store.open('sandbox', new URL(bank.baseUrl));
   const later = (seconds: number) => new Date(Date.now() + seconds * 1000).toISOString();
-  for (let number = 1; number <= count; number += 1) {
-    const customerId = String(5_000_000 + number);
+  for (const customerId of ids) {
     const granted = grantedShape.parse(await grant(bank, customerId));
     await tokens.change(customerId, (slot) =>
       slot.write({

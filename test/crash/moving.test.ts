@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { named } from '../named.ts';
 import { ALL, PATIENCE_MS, useCrashBank } from './bank.ts';
 import { goThrough, problemsOf } from './matrix.ts';
 import { type Accounts, CUSTOMERS, openAccounts, READINGS, tryMoving } from './moving-lists.ts';
@@ -19,9 +20,9 @@ afterAll(() => accounts?.place.remove());
 
 const EACH = { at: 'before each page', moves: () => true };
 
-it.concurrent.each(READINGS)(
-  '$name: what is booked while the pages are read gives no row twice and loses none',
-  async (reading) => {
+it.concurrent.each(named(READINGS))(
+  '%s: a booking between two pages neither doubles nor loses a row',
+  async (_name, reading) => {
     if (!accounts) throw new Error('nobody is logged in');
     const opened = accounts;
     const { pages } = await opened.read(reading, () => false);

@@ -21,11 +21,12 @@ const chosen = (known: number, others: number): Forgery[] => {
     ...seeded.filter((each) => !isKnown(each)).slice(0, others),
   ];
 };
-const cases = (calls: readonly string[]) => calls.flatMap((call) => WHENS.map((when) => ({ call, when })));
+const cases = (calls: readonly string[]) =>
+  calls.flatMap((call) => WHENS.map((when) => [call, when] as const));
 
 it.each(cases(['verify', 'execute', 'confirm']))(
-  'an answer of any status to $call that is not the bank’s, $when, is no refusal, and nothing is done twice',
-  async ({ call, when }) => {
+  'an answer to %s that is not from the bank (%s, any status) never counts as a refusal, and psd2 does nothing twice',
+  async (call, when) => {
     const forgeries = call === 'execute' ? chosen(KNOWN.length, 3) : chosen(4, 2);
     const tries = await goThrough(triedShape, call, when, forgeries, (some) =>
       sideBySide(some, (forgery) =>
@@ -40,8 +41,8 @@ it.each(cases(['verify', 'execute', 'confirm']))(
 );
 
 it.each(cases(['refresh', 'code']))(
-  'an answer of any status to the token call ($call) that is not the bank’s, $when, loses no login',
-  async ({ call, when }) => {
+  'an answer to a token call (%s) that is not from the bank (%s, any status) loses no login',
+  async (call, when) => {
     const tries = await withPlaces(loggedIn, (lend) =>
       goThrough(triedShape, `token (${call})`, when, chosen(4, 2), (some) =>
         sideBySide(some, (forgery) =>

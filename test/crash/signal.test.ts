@@ -1,4 +1,5 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
+import { named } from '../named.ts';
 import { PATIENCE_MS, useCrashBank } from './bank.ts';
 import { choose, problemsOf, recordFlow, recordLogin, SIDE_BY_SIDE, tryFlows, tryLogins } from './matrix.ts';
 import { CONSENT, INSTANT, LOGINS, OPERATION, RENEWAL, TRANSFER } from './scenarios.ts';
@@ -7,28 +8,29 @@ import { useFollowers } from './tried.ts';
 const bank = useCrashBank();
 const followers = useFollowers(bank, Math.ceil(SIDE_BY_SIDE / 2));
 
-describe.each([
-  { how: 'SIGINT', flows: [TRANSFER, INSTANT, RENEWAL, OPERATION, CONSENT], rest: 6 },
-  { how: 'SIGTERM', flows: [TRANSFER], rest: 3 },
-  { how: 'twice', flows: [TRANSFER, CONSENT], rest: 3 },
-] as const)('$how', ({ how, flows, rest }) => {
-  it.each(flows)(
-    'at any step of a $name says how to go on, leaves nothing behind, and loses nothing',
-    async (scenario) => {
-      const points = choose(await recordFlow(bank, scenario), undefined, rest);
-      expect(problemsOf(await tryFlows(bank, followers, scenario, how, points))).toEqual([]);
-    },
-    PATIENCE_MS,
-  );
-});
+const SIGNALS = [
+  { signal: 'SIGINT', how: 'SIGINT', flows: [TRANSFER, INSTANT, RENEWAL, OPERATION, CONSENT], rest: 6 },
+  { signal: 'SIGTERM', how: 'SIGTERM', flows: [TRANSFER], rest: 3 },
+  { signal: 'SIGINT twice', how: 'twice', flows: [TRANSFER, CONSENT], rest: 3 },
+] as const;
+const interrupted = SIGNALS.flatMap(({ signal, how, flows, rest }) =>
+  flows.map((scenario) => [signal, scenario.name, { how, scenario, rest }] as const),
+);
 
-describe('SIGINT', () => {
-  it.each(LOGINS)(
-    'at any step of a $name leaves the login from before, and another one works',
-    async (scenario) => {
-      const points = choose(await recordLogin(bank, scenario), undefined, 3);
-      expect(problemsOf(await tryLogins(bank, followers, scenario, 'SIGINT', points))).toEqual([]);
-    },
-    PATIENCE_MS,
-  );
-});
+it.each(interrupted)(
+  '%s at any step of a %s prints how to continue, leaves no files behind, and loses nothing',
+  async (_signal, _name, { how, scenario, rest }) => {
+    const points = choose(await recordFlow(bank, scenario), undefined, rest);
+    expect(problemsOf(await tryFlows(bank, followers, scenario, how, points))).toEqual([]);
+  },
+  PATIENCE_MS,
+);
+
+it.each(named(LOGINS))(
+  'SIGINT at any step of a %s keeps the earlier login, and a new login works',
+  async (_name, scenario) => {
+    const points = choose(await recordLogin(bank, scenario), undefined, 3);
+    expect(problemsOf(await tryLogins(bank, followers, scenario, 'SIGINT', points))).toEqual([]);
+  },
+  PATIENCE_MS,
+);

@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import { named } from '../named.ts';
 import { ALL, PATIENCE_MS, type Place, useCrashBank } from './bank.ts';
 import { distinct, goThrough, type Point, problemsOf, SIDE_BY_SIDE, sideBySide } from './matrix.ts';
 import { pointsOf } from './outcome.ts';
@@ -60,9 +61,9 @@ const REAL: Rivalry[] = [
   { name: 'transfer, both resume it', scenario: TRANSFER, both: 'resume', how: 'SIGSTOP', real: true },
 ];
 
-it.each(rivalries)(
-  '$name: whoever stands still ($how) at any step, it is done once, and its journal tells the truth',
-  async (rivalry) => {
+it.each(rivalries.map((rivalry) => [rivalry.name, rivalry.how, rivalry] as const))(
+  '%s: if one process is stopped (%s) at any step, the flow is executed once, and its journal is right',
+  async (_name, _how, rivalry) => {
     const points = pointsFor(rivalry, await pointsOfFirst(rivalry));
     expect(points.length).toBeGreaterThan(0);
     expect(problemsOf(await tryAll(rivalry, points))).toEqual([]);
@@ -91,9 +92,9 @@ function beginningOf(recorded: Point[]): Point[] {
   return bySeed(beginning, ({ at }) => at);
 }
 
-it.concurrent.each(REAL)(
-  '$name: so it is with the real times too',
-  async (rivalry) => {
+it.concurrent.each(named(REAL))(
+  '%s: if one process is stopped for as long as in reality, the flow is executed once, and its journal is right',
+  async (_name, rivalry) => {
     const recorded = await pointsOfFirst(rivalry);
     const last = recorded.findIndex(({ at }) => execution.test(at));
     expect(last).toBeGreaterThan(2);
@@ -116,11 +117,11 @@ async function tryAll(rivalry: Rivalry, points: Point[]) {
 }
 
 it.each([
-  { how: 'SIGSTOP', rest: 3 },
-  { how: 'block', rest: 1 },
+  ['SIGSTOP', 3],
+  ['block', 1],
 ] as const)(
-  'a token refresh that stands still ($how) at any step while another refreshes loses no login',
-  async ({ how, rest }) => {
+  'a token refresh that is stopped (%s) at any step while another one runs loses no login',
+  async (how, rest) => {
     const tries = await withPlaces(loggedIn, async (lend) => {
       const { code, stderr, trace } = await lend((place) => place.watched(['auth', 'refresh', '--json']));
       expect(code, stderr).toBe(0);

@@ -23,7 +23,7 @@ const THREE = ['anna', 'bruno', 'customer-000001'];
 /** The moments in which the bank spends a token and its answer is on its way. */
 const spent = [/^(?:sent|begun answer to) POST .*\/token #1$/];
 
-it.each([
+const STOPS = [
   { command: REFRESH, how: 'SIGTERM', users: ONE, rest: 2 },
   { command: REFRESH, how: 'SIGINT', users: ONE, rest: 1 },
   { command: REFRESH, how: 'SIGTERM twice', users: ONE, rest: 0 },
@@ -31,9 +31,11 @@ it.each([
   { command: SYNC, how: 'SIGINT', users: THREE, rest: 0 },
   { command: LOGIN, how: 'SIGTERM', users: ONE, rest: 1 },
   { command: APPLICATION_LOGIN, how: 'SIGTERM', users: ONE, rest: 1 },
-] as const)(
-  'a $command.name that is told to stop ($how) at any step ends as promised, and costs no login if told once',
-  async ({ command, how, users, rest }) => {
+] as const;
+
+it.each(STOPS.map((stop) => [stop.command.name, stop.how, stop] as const))(
+  'a %s that gets %s at any step ends as promised, and a single signal loses no login',
+  async (_name, how, { command, users, rest }) => {
     const open = () => loggedInPlace(means, users);
     const tries = await withPlaces(open, async (lend) => {
       const recorded = await lend((place) => recordCommand(means, place, command));

@@ -292,13 +292,13 @@ describe('what is wrong is refused before the bank hears of it', () => {
       'unknown transfer',
       ['transfer', 'resume', 'tr-nothing'],
       'flow_not_found',
-      /No flow of this profile fits "tr-nothing"/,
+      /No flow of this profile matches "tr-nothing"/,
     ],
     [
       'unknown consent',
       ['consent', 'show', 'co-nothing'],
       'flow_not_found',
-      /No flow of this profile fits "co-nothing"/,
+      /No flow of this profile matches "co-nothing"/,
     ],
   ])('%s', async (_what, args, code, message) => {
     const before = { connections: tap.connections(), flows: flows() };

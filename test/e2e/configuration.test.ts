@@ -5,7 +5,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { makeCertificateSet } from '../../src/sandbox/folder/certificate-set.ts';
 import { freePort } from '../free-port.ts';
 import { readError } from './errors.ts';
-import { ADDRESS, useOperator } from './psd2.ts';
+import { ADDRESS, PROGRAM, useOperator } from './psd2.ts';
 import { useTappedBank } from './tap.ts';
 import { tokensFile } from './tokens-file.ts';
 
@@ -26,6 +26,17 @@ describe('configuration that is wrong', () => {
       code: 'no_profile',
       exitCode: 3,
       hint: expect.stringMatching(/psd2 profile add; psd2 sandbox start/),
+    });
+  });
+
+  it('no home folder, as for a user of a container whom no file of the system knows', async () => {
+    const program = [process.execPath, PROGRAM, 'profile', 'list', '--json'];
+    const env = { PSD2_CONFIG_DIR: undefined, HOME: undefined };
+    const running = await operator.startProgram('unshare', ['--user', '--map-user=4711', ...program], env);
+    expect(readError(await running.ended)).toMatchObject({
+      code: 'config',
+      exitCode: 3,
+      hint: expect.stringContaining('PSD2_CONFIG_DIR'),
     });
   });
 

@@ -61,7 +61,7 @@ const DAMAGES: [string, RegExp, (path: string) => void][] = [
   ],
   [
     'a link to nothing',
-    /is a link to away\.json, which is not there/,
+    /is a link to away\.json, which does not exist/,
     (path) => replace(path, () => symlinkSync('away.json', path)),
   ],
 ];
@@ -109,7 +109,7 @@ describe('a command that writes where a damaged file stands', () => {
     const ended = await operator.psd2(args, { env: { PSD2_CONFIG_DIR: config } });
     expect(ended.code, ended.stderr).toBe(0);
     const [kept = ''] = keptBeside(path);
-    expect(ended.stderr).toContain(`${path} is damaged: it is not JSON. It is kept as `);
+    expect(ended.stderr).toContain(`${path} is damaged: it is not JSON. psd2 keeps it as `);
     expect(ended.stderr).toContain(kept);
     expect(readFileSync(join(dirname(path), kept), 'utf8')).toBe(whole.slice(0, 9));
     expect(await read(config, ['accounts', 'list'])).toMatchObject({ code: 0 });
@@ -214,7 +214,7 @@ describe('one damaged journal', () => {
     expect(readError(await read(config, [...ORDER, '--reference', 'INV-1']))).toMatchObject({
       code: 'duplicate_reference',
       exitCode: 2,
-      message: expect.stringContaining(`by transfer ${flows.damaged}, and what became of it can't be told`),
+      message: expect.stringContaining(`by transfer ${flows.damaged}, whose outcome cannot be read`),
     });
   });
 
@@ -224,7 +224,7 @@ describe('one damaged journal', () => {
     expect(readError(await read(config, [...ORDER, '--reference', 'INV-4']))).toMatchObject({
       code: 'config',
       exitCode: 3,
-      message: `The journal ${journal(flows.damaged, config)} is damaged at line 1, so psd2 can't tell which reference ${flows.damaged} has`,
+      message: `The journal ${journal(flows.damaged, config)} is damaged at line 1, so psd2 cannot tell which reference ${flows.damaged} has`,
     });
     expect(await read(config, ORDER)).toMatchObject({ code: 0 });
   });

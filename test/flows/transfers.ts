@@ -4,7 +4,7 @@ import type { Bank } from '../../src/bank/call/bank.ts';
 import type { Transfer, TransferEvent, TransferOrder } from '../../src/domain/transfer.ts';
 import { type OperationPorts, runOperation } from '../../src/flows/operation.ts';
 import { transferCalls } from '../../src/flows/transfer.ts';
-import { FileFlows } from '../../src/store/files/flows.ts';
+import { FileFlows } from '../../src/store/files/flows/flows.ts';
 import type { StoreFolder } from '../../src/store/machine/folder.ts';
 import type { Flows, Open } from '../../src/store/ports/flows.ts';
 import { success } from '../bank/answers.ts';

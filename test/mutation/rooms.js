@@ -25,8 +25,8 @@ export const ROOMS = {
   journal: {
     least: 95,
     mutate: [
-      'src/store/files/flows.ts',
-      'src/store/files/flow-file.ts',
+      'src/store/files/flows/flows.ts',
+      'src/store/files/flows/file.ts',
       'src/store/disk/lock.ts',
       'src/store/disk/lock-beat.ts',
     ],

@@ -10,6 +10,7 @@ import {
   signatureHeader,
   signingString,
 } from '../../src/signature/http-signature.ts';
+import { named } from '../named.ts';
 import { digestProblem, signatureProblem } from './independent-verifier.ts';
 
 interface SignatureVectors {
@@ -23,14 +24,17 @@ const publicKey = createPublicKey(privateKey).export({ type: 'spki', format: 'pe
 const sign = keySigner(privateKey);
 
 describe('the vectors of draft-cavage-http-signatures-09', () => {
-  it.each(vectors.cases)('$name', async ({ method, headers, signature }) => {
-    const names = headers.split(' ');
-    const request = { ...vectors.request, method: method ?? vectors.request.method };
-    expect(await sign(signingString(request, names))).toBe(signature);
-    expect(await signatureHeader(request, names, 'Test', sign)).toBe(
-      `keyId="Test",algorithm="rsa-sha256",headers="${headers}",signature="${signature}"`,
-    );
-  });
+  it.each(named(vectors.cases))(
+    'the signature of case %s is that of the draft',
+    async (_name, { method, headers, signature }) => {
+      const names = headers.split(' ');
+      const request = { ...vectors.request, method: method ?? vectors.request.method };
+      expect(await sign(signingString(request, names))).toBe(signature);
+      expect(await signatureHeader(request, names, 'Test', sign)).toBe(
+        `keyId="Test",algorithm="rsa-sha256",headers="${headers}",signature="${signature}"`,
+      );
+    },
+  );
 
   it('has the digest of its body', () => {
     expect(digestHeader(Buffer.from(vectors.request.body))).toBe(vectors.request.headers.digest);

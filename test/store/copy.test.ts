@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { parseDate } from '../../src/domain/calendar.ts';
 import { copyStore } from '../../src/store/copy/copy.ts';
-import { folderSide } from '../../src/store/files/copy-side.ts';
+import { folderSide } from '../../src/store/files/copy/side.ts';
 import { openFiles } from '../../src/store/files/home.ts';
 import { type StoreFolder, storeFolder } from '../../src/store/machine/folder.ts';
 import { ProfileStore } from '../../src/store/machine/profiles.ts';
@@ -10,10 +10,11 @@ import type { CopySide } from '../../src/store/ports/copy.ts';
 import type { Store } from '../../src/store/ports/store.ts';
 import type { ReadTokens } from '../../src/store/ports/tokens.ts';
 import { parseAddress } from '../../src/store/postgres/address.ts';
-import { databaseSide } from '../../src/store/postgres/copy-side.ts';
+import { databaseSide } from '../../src/store/postgres/copy/side.ts';
 import { Database } from '../../src/store/postgres/database.ts';
 import { openPostgres } from '../../src/store/postgres/home.ts';
 import { initStore } from '../../src/store/postgres/init.ts';
+import { named } from '../named.ts';
 import { TRANSFER_BEGIN } from './postgres/orders.ts';
 import { type Server, startServer } from './postgres/server.ts';
 import { newConfigFolder, temporaryFolder } from './temporary-folder.ts';
@@ -185,7 +186,7 @@ it('tokens are encrypted for the home that they are copied to, and copied back',
   });
 });
 
-describe.each(HOMES)('a store copied from $name', ({ from, to }) => {
+describe.each(named(HOMES))('a store copied from %s', (_name, { from, to }) => {
   let source: Home;
   let target: Home;
   let left: string;

@@ -10,13 +10,13 @@ import {
   type KnownFile,
   readFirstEvent,
   readFlowFile,
-} from '../../src/store/files/flow-file.ts';
+} from '../../src/store/files/flows/file.ts';
 import { temporaryFolder } from './temporary-folder.ts';
 
 const temporary = temporaryFolder();
 const AT = '2026-11-21T10:00:00.000Z';
 const DAMAGED_HINT =
-  'It is the record of a flow: restore it from a backup, mend that line by hand, or update psd2 if a newer one wrote it.';
+  'It is the record of a flow. Restore it from a backup, repair the line by hand, or update psd2 if a newer version wrote it.';
 let path: string;
 let count = 0;
 
@@ -123,7 +123,7 @@ it('a flow that cannot be written is an error that says what to do', () => {
     expect.objectContaining({
       code: 'config',
       message: expect.stringContaining(`The journal ${path} cannot be written: `),
-      hint: 'Check the free space, and who owns the folder. What the journal would not know of is not begun.',
+      hint: 'Check the free space, and who owns the folder. psd2 does nothing that it cannot record first.',
     }),
   );
 });

@@ -37,7 +37,7 @@ it('is used by root with a warning', () => {
   if (process.getuid?.() === 0) chownSync(folder.root, 12345, 12345);
   checkStore(folder, warn, 0);
   expect(warnings).toEqual([
-    `The configuration folder ${folder.root} belongs to another user (${statSync(folder.root).uid}), and psd2 runs as root: what it writes there that user can't read.`,
+    `The configuration folder ${folder.root} belongs to another user (${statSync(folder.root).uid}), and psd2 runs as root. That user cannot read what psd2 writes there.`,
   ]);
 });
 

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { FileFlows } from '../../src/store/files/flows.ts';
+import { FileFlows } from '../../src/store/files/flows/flows.ts';
 import type { StoreFolder } from '../../src/store/machine/folder.ts';
 import { transferOrder } from '../domain/orders.ts';
 import { allOf, begun, opened } from './flows.ts';
@@ -84,7 +84,7 @@ it('an event that the disk takes only in part has not happened', async () => {
   const folder = newConfigFolder(temporary);
   const program = `
     import { storeFolder } from '../../src/store/machine/folder.ts';
-    import { FileFlows } from '../../src/store/files/flows.ts';
+    import { FileFlows } from '../../src/store/files/flows/flows.ts';
     import { transferOrder } from '../domain/orders.ts';
     import { begun } from './flows.ts';
     const journal = new FileFlows(storeFolder(process.argv[2]).flows('sandbox'), { now: () => new Date(), random: Math.random });
@@ -112,7 +112,7 @@ it('a flow that finds no room leaves nothing behind, and says why', async () => 
   const folder = newConfigFolder(temporary);
   const program = `
     import { storeFolder } from '../../src/store/machine/folder.ts';
-    import { FileFlows } from '../../src/store/files/flows.ts';
+    import { FileFlows } from '../../src/store/files/flows/flows.ts';
     import { transferOrder } from '../domain/orders.ts';
     import { begun } from './flows.ts';
     const journal = new FileFlows(storeFolder(process.argv[2]).flows('sandbox'), { now: () => new Date(), random: Math.random });

@@ -12,8 +12,8 @@ import fs, {
 import { syncBuiltinESMExports } from 'node:module';
 import { dirname, join } from 'node:path';
 import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
-import { createFlowFile } from '../../src/store/files/flow-file.ts';
-import { FileFlows } from '../../src/store/files/flows.ts';
+import { createFlowFile } from '../../src/store/files/flows/file.ts';
+import { FileFlows } from '../../src/store/files/flows/flows.ts';
 import type { StoreFolder } from '../../src/store/machine/folder.ts';
 import type { Open } from '../../src/store/ports/flows.ts';
 import { transferOrder, VERIFIED } from '../domain/orders.ts';
@@ -315,8 +315,8 @@ it('does not go on with a flow that another process has gone on with', async () 
   const before = readFileSync(pathOf(flow), 'utf8');
   const overtaken = expect.objectContaining({
     code: 'overtaken',
-    message: `Another psd2 has gone on with ${flow} in the meantime`,
-    hint: 'This one does nothing more with it. See how far it is:',
+    message: `Another psd2 has continued ${flow} in the meantime`,
+    hint: 'This one stops working on it. See its current state:',
     next: [['transfer', 'show', flow]],
   });
   await expect(open.assertOurs()).rejects.toThrow(overtaken);

@@ -90,7 +90,7 @@ describe('a damaged file', () => {
       expect(notices).toEqual([
         expect.stringMatching(/ is damaged: | was written by a newer psd2 \(format 2\)/),
       ]);
-      expect(notices[0]).toContain(`It is kept as ${join(dirname(path), kept)}, and a new one is written.`);
+      expect(notices[0]).toContain(`psd2 keeps it as ${join(dirname(path), kept)} and writes a new one.`);
     },
   );
 });
@@ -123,7 +123,7 @@ describe('what is no file', () => {
     ['a named pipe', 'is a named pipe, not a file', () => execFileSync('mkfifo', ['-m', '600', path])],
     [
       'a link to nothing',
-      'is a link to elsewhere.json, which is not there',
+      'is a link to elsewhere.json, which does not exist',
       () => symlinkSync('elsewhere.json', path),
     ],
     ['a link to itself', 'cannot be read: the links lead in a circle', () => symlinkSync(path, path)],
@@ -138,7 +138,7 @@ describe('what is no file', () => {
     await write({ name: 'whole' });
     expect(readJsonFile(path, schema)).toEqual({ name: 'whole' });
     expect(readdirSync(dirname(path)).filter((name) => name.includes('.damaged-'))).toHaveLength(1);
-    expect(notices).toEqual([expect.stringContaining(`${path} ${what}. It is kept as `)]);
+    expect(notices).toEqual([expect.stringContaining(`${path} ${what}. psd2 keeps it as `)]);
   });
 });
 

@@ -5,7 +5,7 @@ import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { Psd2Error } from '../../src/errors.ts';
 import { makePrivateFolder } from '../../src/store/disk/json-file.ts';
 import { withLock } from '../../src/store/disk/lock.ts';
-import { FileFlows, type FlowsSetting } from '../../src/store/files/flows.ts';
+import { FileFlows, type FlowsSetting } from '../../src/store/files/flows/flows.ts';
 import type { StoreFolder } from '../../src/store/machine/folder.ts';
 import { consentCategories, transferOrder, VERIFIED } from '../domain/orders.ts';
 import { begun, opened } from './flows.ts';

@@ -6,8 +6,8 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { Psd2Error } from '../../src/errors.ts';
 import { makePrivateFolder } from '../../src/store/disk/json-file.ts';
 import { type HeldLock, holderOf, withLock } from '../../src/store/disk/lock.ts';
-import { createFlowFile } from '../../src/store/files/flow-file.ts';
-import { FileFlows } from '../../src/store/files/flows.ts';
+import { createFlowFile } from '../../src/store/files/flows/file.ts';
+import { FileFlows } from '../../src/store/files/flows/flows.ts';
 import { SyncFolder } from '../../src/store/files/sync/folder.ts';
 import { FileTokens } from '../../src/store/files/tokens.ts';
 import type { StoreFolder } from '../../src/store/machine/folder.ts';
@@ -133,7 +133,7 @@ describe('a lock that shows no sign of life', () => {
     fs.mkdirSync(join(lock, 'inside'), { recursive: true });
     clock(second);
     expect(await withLock(path, 'It', async ({ takenOverFrom }) => takenOverFrom, 60_000)).toBe(
-      'which one is not known',
+      'an unknown process',
     );
     expect(readdirSync(dirname(lock))).toEqual([]);
   });
@@ -209,7 +209,7 @@ describe('a lock that its holder keeps', () => {
       '{"pid":1,"host":"h","since":"2020-01-01T00:00:00.000Z"}',
       'process 1 on h since 2020-01-01T00:00:00.000Z',
     ],
-    ['could not be written into it', '', 'which one is not known'],
+    ['could not be written into it', '', 'an unknown process'],
   ])('is an error after the time that there is, and who has it %s', async (_, content, holder) => {
     const path = join(newConfigFolder(temporary).root, 'flow');
     makePrivateFolder(dirname(path));

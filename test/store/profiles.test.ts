@@ -109,7 +109,7 @@ describe('a name', () => {
 
   it('is not env, which the environment makes up', async () => {
     expect(() => parseProfileName('env')).toThrow(
-      'The profile name "env" is kept for the settings of the environment',
+      'The profile name "env" is reserved for the settings of the environment',
     );
   });
 });

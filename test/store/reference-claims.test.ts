@@ -1,7 +1,7 @@
 import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, expect, it } from 'vitest';
-import { ReferenceClaims } from '../../src/store/files/reference-claims.ts';
+import { ReferenceClaims } from '../../src/store/files/flows/reference-claims.ts';
 import { startProgram } from './process.ts';
 import { newConfigFolder, temporaryFolder } from './temporary-folder.ts';
 
@@ -67,7 +67,7 @@ it('leaves nothing behind but the claim', () => {
 
 it('of processes that take it at the same time one gets it, and the others learn which', async () => {
   const program = `
-    import { ReferenceClaims } from '../../src/store/files/reference-claims.ts';
+    import { ReferenceClaims } from '../../src/store/files/flows/reference-claims.ts';
     const [folder, flow] = process.argv.slice(2);
     process.stdin.once('data', () => {
       const holders = [];

@@ -1,8 +1,8 @@
 import { copyFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { FileFlows } from '../../src/store/files/flows.ts';
-import { ReferenceClaims } from '../../src/store/files/reference-claims.ts';
+import { FileFlows } from '../../src/store/files/flows/flows.ts';
+import { ReferenceClaims } from '../../src/store/files/flows/reference-claims.ts';
 import type { StoreFolder } from '../../src/store/machine/folder.ts';
 import { transferOrder, VERIFIED } from '../domain/orders.ts';
 import { allOf, begun, opened } from './flows.ts';

@@ -68,7 +68,7 @@ describe('the profile', () => {
       settings: { baseUrl: 'https://env.example' },
     });
     expect(() => openProfile(store, 'env', {})).toThrow(
-      'The environment makes up no profile: PSD2_BASE_URL is not set',
+      'The environment does not define a profile: PSD2_BASE_URL is not set',
     );
   });
 });
@@ -170,7 +170,7 @@ describe('a PEM setting', () => {
   it('names the file that is not there, or cannot be read', () => {
     const gone = join(temporary, 'gone.pem');
     expect(() => readPem(profileWith(gone), 'qwacKey')).toThrow(
-      expect.objectContaining({ code: 'certificate', message: `The QWAC key ${gone} is not there` }),
+      expect.objectContaining({ code: 'certificate', message: `The QWAC key ${gone} does not exist` }),
     );
     expect(() => readPem(profileWith(temporary), 'qwacCertificate')).toThrow(
       `The QWAC certificate ${temporary} is a folder, not a file`,

@@ -110,7 +110,7 @@ async function stallAt(left: string, point: string): Promise<string[]> {
     problems.push(...problemsIn(out).map((problem) => `before the first goes on: ${problem}`));
   first.goOn();
   const { code, said } = await first.ended;
-  if (code !== 0 && !/^Another psd2 sync has gone on with the folder/.test(said))
+  if (code !== 0 && !/^Another psd2 sync has taken over the folder/.test(said))
     problems.push(`the first ended with ${code}: ${said}`);
   problems.push(...problemsIn(out));
   // One that had not begun when it was stopped comes after the second; any other one may not undo what that wrote.

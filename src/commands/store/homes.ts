@@ -55,7 +55,7 @@ async function openFolder(
   if (option === '--to') makePrivateFolder(path);
   else if (!statSync(path, { throwIfNoEntry: false })?.isDirectory())
     throw new Psd2Error('config', `There is no folder ${path}`, { hint: 'Check what --from names.' });
-  const { folderSide } = await import('../../store/files/copy-side.ts');
+  const { folderSide } = await import('../../store/files/copy/side.ts');
   if (path === ownFolder.root) return folderSide(ownFolder, (profile) => own.vault(profile));
   const folder = storeFolder(path, world.signal);
   checkStore(folder, terminal.warn);

@@ -100,7 +100,8 @@ function readPlan(context: Context, options: SyncOptions, needsFolder: boolean):
   if (out === '') throw new Psd2Error('usage', '--out names no folder');
   if (out === undefined && needsFolder) {
     throw new Psd2Error('usage', '--out is missing: the folder that the files are written to', {
-      hint: 'Add --out <folder>. With a store in PostgreSQL it can be left out: psd2 store --help.',
+      hint: 'Add --out <folder>. With a store in PostgreSQL it can be left out.',
+      next: [['store', '--help']],
     });
   }
   if (options.metricsFile === '') throw new Psd2Error('usage', '--metrics-file names no file');

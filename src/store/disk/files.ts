@@ -21,18 +21,18 @@ import { faultOf } from './permissions.ts';
 import { isMissing, reasonOf, systemCode } from './system-error.ts';
 
 /**
- * Reads a file of the store. A link to a file is followed; a pipe, which would never end, is not read.
+ * Reads a file of the store. Follows a link to a file. Refuses a pipe, since reading it might never end.
  *
- * @returns undefined when there is nothing of that name
- * @throws Psd2Error `config` when it can't be read, or is no file
+ * @returns undefined if nothing has that name
+ * @throws Psd2Error `config` if it cannot be read or is not a file
  */
 export function readPlainFile(path: string): Buffer | undefined {
   return readFile(path, () => undefined);
 }
 
 /**
- * As {@link readPlainFile}, of a file that psd2 believes: one that another user could have written, or can read, is
- * refused ({@link faultOf}).
+ * Reads a file that psd2 trusts, like {@link readPlainFile}. Refuses a file that another user could have written or can
+ * read ({@link faultOf}).
  *
  * @throws Psd2Error `config`
  */
@@ -65,7 +65,7 @@ function readFile(path: string, judge: (stats: Stats) => Psd2Error | undefined):
   } catch (cause) {
     if (cause instanceof Psd2Error) throw cause;
     throw new Psd2Error('config', `${path} cannot be read: ${reasonOf(cause)}`, {
-      hint: 'Check the disk that it is on.',
+      hint: 'Check the disk.',
       cause,
     });
   } finally {
@@ -73,12 +73,12 @@ function readFile(path: string, judge: (stats: Stats) => Psd2Error | undefined):
   }
 }
 
-/** What to do with a file that can't be used. */
+/** The hint for a file that psd2 cannot use. */
 export function moveAway(path: string): string {
   return `Restore it, or move it away: mv ${path} ${path}.damaged`;
 }
 
-/** The names in a folder of the store; none when there is no such folder. @throws Psd2Error `config` */
+/** The names in a folder of the store. Empty if the folder does not exist. @throws Psd2Error `config` */
 export function listFolder(path: string): string[] {
   try {
     return readdirSync(path);
@@ -92,10 +92,10 @@ export function listFolder(path: string): string[] {
 }
 
 /**
- * All that is in a folder and in the folders below it. Links are named and not followed; `recursive` of Node's own follows
- * them since Node 22.
+ * All entries of a folder and of the folders below it. Lists links without following them. Node's own `recursive` option
+ * follows them since Node 22.
  *
- * @throws Error of Node where a folder can't be read
+ * @throws Error of Node if a folder cannot be read
  */
 export function entriesBelow(folder: string): Dirent[] {
   return readdirSync(folder, { withFileTypes: true }).flatMap((entry) =>
@@ -103,7 +103,7 @@ export function entriesBelow(folder: string): Dirent[] {
   );
 }
 
-/** Removes a file, or a folder with what is in it; there need not be one. @throws Psd2Error `config` */
+/** Removes a file, or a folder with its content. Does nothing if it does not exist. @throws Psd2Error `config` */
 export function removeStored(path: string): void {
   try {
     rmSync(path, { recursive: true, force: true });
@@ -115,7 +115,7 @@ export function removeStored(path: string): void {
   }
 }
 
-/** Writes at the end of a file that is opened with `flags`, and makes it durable (fsync). All of it is written, or it throws. */
+/** Appends to a file that it opens with `flags`, and makes it durable (fsync). It writes all of the data, or throws. */
 export function appendDurably(path: string, flags: string | number, data: string | Buffer): void {
   const file = openSync(path, flags, 0o600);
   try {
@@ -127,10 +127,10 @@ export function appendDurably(path: string, flags: string | number, data: string
 }
 
 /**
- * Gives a file that is whole and on the disk another name, which only one process can take. On a file system without hard
- * links the name is taken first and filled then.
+ * Gives a complete, durable file a second name that only one process can take. On a file system without hard links, it
+ * takes the name first and fills the file afterwards.
  *
- * @throws Error of Node, `EEXIST` where the name is taken
+ * @throws Error of Node, `EEXIST` if the name is taken
  */
 export function takeName(file: string, name: string): void {
   try {
@@ -147,12 +147,12 @@ export function takeName(file: string, name: string): void {
   }
 }
 
-/** What a file system says that has no hard links. */
+/** The errors of a file system without hard links. */
 const NO_LINKS = ['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS'];
 
-/** Makes the entries of a folder durable: files that were made in it, renamed or removed. */
+/** Makes the entries of a folder durable: files that were created, renamed or removed in it. */
 export function syncFolder(folder: string): void {
-  // Windows has no such thing.
+  // Windows cannot sync a folder.
   if (process.platform === 'win32') return;
   const handle = openSync(folder, 'r');
   try {
@@ -162,10 +162,10 @@ export function syncFolder(folder: string): void {
   }
 }
 
-/** What it leads to may come back, with a disk that is not there now: so it is no empty place. */
+/** The target of a dangling link may be on a disk that is not mounted now. So the place does not count as empty. */
 function refuseDanglingLink(path: string): void {
   if (!lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink()) return;
-  throw new Psd2Error('config', `${path} is a link to ${readlinkSync(path)}, which is not there`, {
+  throw new Psd2Error('config', `${path} is a link to ${readlinkSync(path)}, which does not exist`, {
     hint: moveAway(path),
   });
 }

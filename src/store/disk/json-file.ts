@@ -5,18 +5,18 @@ import { Psd2Error } from '../../errors.ts';
 import { listFolder, moveAway, readOwnFile, readPlainFile, removeStored, syncFolder } from './files.ts';
 import { reasonOf } from './system-error.ts';
 
-/** How the operator is told what was done to save a file. */
+/** Tells the operator where psd2 kept a damaged file. */
 export type Notice = (text: string) => void;
 
-/** Files of this version carry no `version`; a later one would, where it changes what a file means. */
+/** Files of this version have no field `version`. A later version that changes what a file means must write it. */
 const VERSION = 1;
 
 /**
  * Reads a JSON file of the store.
  *
- * @param read how; a file that is not of the store is not judged
- * @returns undefined when there is no such file
- * @throws Psd2Error `config` when it can't be read, is another user's, others can read or change it, or it is damaged
+ * @param read reads the file. The default also checks its owner and mode
+ * @returns undefined if the file does not exist
+ * @throws Psd2Error `config` if it cannot be read, belongs to another user, can be read or changed by others, or is damaged
  */
 export function readJsonFile<T>(
   path: string,
@@ -62,12 +62,12 @@ function versionOf(value: unknown): number {
 }
 
 /**
- * Writes a JSON file of the store through `conf`: atomically, with fsync, mode 0600 in a folder of 0700. What
- * stands there and can't be read is kept beside it, since a part of it may be saved by hand.
+ * Writes a JSON file of the store with `conf`: atomically, with fsync, with mode 0600 in a folder of mode 0700. If the
+ * old file is damaged, psd2 keeps it under another name: the operator may rescue a part of it.
  *
- * @param schema of what stands there, if it is whole
- * @param notice is told where a damaged file is kept
- * @throws Psd2Error `config` when it can't be written; the old file stays then
+ * @param schema of the old file, which shows whether it is damaged
+ * @param notice called if a damaged file was kept
+ * @throws Psd2Error `config` if it cannot be written. The old file stays then
  */
 export async function writeJsonFile<T extends Record<string, unknown>>(
   path: string,
@@ -97,9 +97,9 @@ export async function writeJsonFile<T extends Record<string, unknown>>(
 }
 
 /**
- * Keeps a damaged file beside the place that another is written to: a part of it may be saved by hand.
+ * Renames a damaged file before psd2 writes a new one in its place: the operator may rescue a part of it.
  *
- * @throws Psd2Error `config` when it can't be moved; it stays then
+ * @throws Psd2Error `config` if it cannot be renamed. It stays then
  */
 export function setAsideIfDamaged(path: string, schema: z.ZodMiniType<object | null>, notice: Notice): void {
   try {
@@ -116,11 +116,11 @@ export function setAsideIfDamaged(path: string, schema: z.ZodMiniType<object | n
         cause,
       });
     }
-    notice(`${damage.message}. It is kept as ${kept}, and a new one is written.`);
+    notice(`${damage.message}. psd2 keeps it as ${kept} and writes a new one.`);
   }
 }
 
-/** Removes what killed processes left of a file half written. To be called by who holds its lock. */
+/** Removes the half-written copies of a file that killed processes left. Only the holder of its lock may call this. */
 export function removeHalfWritten(path: string): void {
   const begin = `${basename(path)}.tmp-`;
   for (const name of listFolder(dirname(path)))
@@ -128,9 +128,9 @@ export function removeHalfWritten(path: string): void {
 }
 
 /**
- * Removes a link: `conf` would write to what it leads to, wherever that is.
+ * Removes a link, because `conf` would write to its target, wherever that is.
  *
- * @returns what it led to; undefined when there is no link
+ * @returns the target; undefined if there is no link
  * @throws Psd2Error `config`
  */
 function removeLink(path: string): string | undefined {
@@ -140,7 +140,7 @@ function removeLink(path: string): string | undefined {
   return target;
 }
 
-/** Makes a folder that only its owner can enter, and those above it as needed. @throws Psd2Error `config` */
+/** Creates a folder that only its owner can enter, and missing folders above it. @throws Psd2Error `config` */
 export function makePrivateFolder(path: string): void {
   try {
     mkdirSync(path, { recursive: true, mode: 0o700 });

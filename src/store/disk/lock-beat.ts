@@ -1,11 +1,11 @@
-/** How often a process shows that it still works on what it has locked. */
+/** How often a process shows that it still uses its locks. */
 const BEAT_MS = 1_000;
-/** More locks than a process holds at a time: a sync of 99 customers at once holds two of each. */
+/** More locks than a process ever holds at once: a sync of 99 customers at once holds two for each. */
 const MOST_LOCKS = 1_024;
 
 /**
- * What the thread of the beat runs. Each slot is 0, or one more than the descriptor of a lock. Where the disk can't be
- * written, others take the lock over, as from a process that was stopped.
+ * The code of the beat's thread. Each slot is 0, or the file descriptor of a lock plus one. If the thread cannot write to
+ * the disk, other processes take the lock over, as they do from a stopped process.
  */
 const BEAT = `
   const { futimesSync } = require('node:fs');
@@ -21,11 +21,10 @@ const BEAT = `
 let slots: Int32Array | undefined;
 
 /**
- * Touches a lock every second, from a thread of its own: the main thread may wait for a slow disk, for as long as
- * that takes.
+ * Touches a lock every second. A separate thread does it, since a slow disk may block the main thread for a long time.
  *
- * @param file the lock, opened
- * @returns what ends the beat; to be called before the file is closed
+ * @param file descriptor of the open lock file
+ * @returns ends the beat. Call it before you close the file
  */
 export function beginBeat(file: number): () => void {
   slots ??= startBeat();
@@ -45,7 +44,7 @@ function startBeat(): Int32Array {
     const thread = new Worker(BEAT, {
       eval: true,
       workerData: buffer,
-      // It needs nothing of what this process was started with.
+      // The thread needs none of this process's options and variables.
       execArgv: [],
       env: {},
       resourceLimits: { maxOldGenerationSizeMb: 16, maxYoungGenerationSizeMb: 1, stackSizeMb: 1 },
@@ -53,7 +52,7 @@ function startBeat(): Int32Array {
     thread.on('error', () => {});
     thread.unref();
   } catch {
-    // Where no thread can be had, others take the locks over after some seconds: that is slower, and as safe.
+    // Without the thread, other processes take the locks over after some seconds. That is as safe, but slower.
   }
   return new Int32Array(buffer);
 }

@@ -19,38 +19,38 @@ import { makePrivateFolder } from './json-file.ts';
 import { beginBeat } from './lock-beat.ts';
 import { reasonOf, systemCode } from './system-error.ts';
 
-/** How long tokens may be locked: a token call may take its whole time limit, several times over. */
+/** How long a process may lock tokens: it may make several token calls, and each may take its whole time limit. */
 export const LONGEST_RENEWAL_MS = 150_000;
-/** A process takes over a lock that it has watched for this long without a beat. */
+/** A process takes over a lock after it has watched it for this long without a beat. */
 const DEAD_AFTER_MS = 5_000;
-/** More time than passes between two looks at a lock, unless the process that looks was stopped. */
+/** A watching process looks at a lock more often than this, unless it was stopped itself. */
 const LONGEST_LOOK_MS = 1_000;
 
 /** A lock as its holder sees it. */
 export interface HeldLock {
-  /** Whether no other process has taken it over since. It may happen right after the answer. */
+  /** Whether no other process has taken the lock over. That may happen right after the answer. */
   isOurs(): boolean;
   /**
-   * Who had it and showed no sign of life, for example `process 4711 on host-1 since 2026-11-21T10:00:00.000Z`: killed,
-   * or standing still and about to go on. Undefined where it was free.
+   * The previous holder, if it showed no sign of life, for example `process 4711 on host-1 since 2026-11-21T10:00:00.000Z`.
+   * It was killed, or it was stopped and may continue. Undefined if the lock was free.
    */
   takenOverFrom: string | undefined;
 }
 
 /**
- * Runs `work` while holding the lock beside `path`, against every other `psd2` process that shares the
- * folder. The lock is a file that its holder touches every second. One that is not touched for some seconds
- * while this process watches is taken over: what decides is neither a process id, which means nothing in
- * another container, nor the time of day, which may have jumped or been another before a restart.
+ * Runs `work` while it holds the lock beside `path`. No other `psd2` process that shares the folder can hold it then. The
+ * lock is a file that its holder touches every second. If nobody touches it for some seconds while this process watches,
+ * this process takes it over. Process ids do not decide, since they mean nothing in another container. The time of day
+ * does not decide either, since clocks jump.
  *
- * The lock keeps processes out of each other's way; nothing is safe by it alone. A process that was stopped
- * (a closed laptop, SIGSTOP) loses its lock and goes on without knowing. What must not happen twice is decided by
- * the disk: a line of the journal by its number, tokens by their generation, a reference by a name that is taken.
+ * The lock keeps processes out of each other's way, but safety does not rest on it. A stopped process (a closed laptop,
+ * SIGSTOP) loses its lock and continues without knowing. The disk decides what must not happen twice: a line of the
+ * journal by its number, tokens by their generation, a reference by a name that only one process can take.
  *
- * @param what it is that only one may work on, as the beginning of a sentence
- * @param patienceMs how long another process may hold it; more than the 5 s after which a dead one loses it
- * @param signal ends the wait for another process; its reason is thrown
- * @throws Psd2Error `config` when another process holds it for longer, which the message names
+ * @param what the thing that is locked, as the beginning of a sentence
+ * @param patienceMs how long to wait for another process; more than the 5 s after which a dead one loses the lock
+ * @param signal ends the wait for another process. Its reason is thrown
+ * @throws Psd2Error `config` that names the other process, if that one holds the lock for longer
  */
 export async function withLock<T>(
   path: string,
@@ -66,13 +66,13 @@ export async function withLock<T>(
   try {
     return await work({ isOurs, takenOverFrom });
   } finally {
-    // Where the process ends while a question waits, all are released already.
+    // If the process ended during a prompt, `releaseAll` has released the lock already.
     if (held.delete(release)) release();
     if (held.size === 0) process.off('exit', releaseAll);
   }
 }
 
-/** What releases the locks that this process holds: a sync holds many at once. */
+/** Releases the locks that this process holds. A sync holds many at once. */
 const held = new Set<() => void>();
 
 function releaseAll(): void {
@@ -83,9 +83,9 @@ function releaseAll(): void {
 }
 
 /**
- * Who works on what is locked beside `path`, for example `process 4711 on host-1 since 2026-11-21T10:00:00.000Z`.
+ * The holder of the lock beside `path`, for example `process 4711 on host-1 since 2026-11-21T10:00:00.000Z`.
  *
- * @returns undefined when nobody does: there is no lock, or its holder shows no sign of life
+ * @returns undefined if there is no lock, or its holder shows no sign of life
  */
 export async function holderOf(path: string): Promise<string | undefined> {
   const lock = `${path}.lock`;
@@ -97,7 +97,7 @@ export async function holderOf(path: string): Promise<string | undefined> {
   }
 }
 
-/** A lock of this process, and what gives it back. */
+/** A lock of this process. */
 interface TakenLock extends HeldLock {
   release(): void;
 }
@@ -127,10 +127,10 @@ async function take(
   }
 }
 
-/** Makes the lock, unless there is one. */
+/** Creates the lock, unless it exists. */
 function make(lock: string): Omit<TakenLock, 'takenOverFrom'> | undefined {
   let file: number;
-  // It may have been removed while this process waited, with the profile.
+  // While this process waited, another one may have removed the folder together with the profile.
   makePrivateFolder(dirname(lock));
   try {
     file = openSync(lock, 'wx', 0o600);
@@ -144,7 +144,7 @@ function make(lock: string): Omit<TakenLock, 'takenOverFrom'> | undefined {
   try {
     writeSync(file, JSON.stringify({ pid: process.pid, host: hostname(), since: new Date().toISOString() }));
   } catch {
-    // It holds on a full disk too; only who has it can't be told then.
+    // The lock works on a full disk too. Only its holder's name is missing then.
   }
   const endBeat = beginBeat(file);
   const isOurs = () => fstatSync(file, { bigint: true }).ino === statOf(lock)?.ino;
@@ -152,14 +152,14 @@ function make(lock: string): Omit<TakenLock, 'takenOverFrom'> | undefined {
     isOurs,
     release() {
       endBeat();
-      // It may have been taken over while this process was stopped.
+      // Another process may have taken the lock over while this one was stopped.
       if (isOurs()) rmSync(lock, { force: true });
       closeSync(file);
     },
   };
 }
 
-/** Watches another's lock; each call looks at it, and takes it away and returns true once its holder must be dead. */
+/** Watches another process's lock. Each call looks at it. Once the holder must be dead, the call removes the lock and returns true. */
 function watchLock(lock: string): () => boolean {
   let seen: { sign: string; at: number; watchedMs: number } | undefined;
   return () => {
@@ -169,7 +169,7 @@ function watchLock(lock: string): () => boolean {
       seen = sign === undefined ? undefined : { sign, at, watchedMs: 0 };
       return false;
     }
-    // Where this process was stopped itself, the holder may have been too: that time was not watched.
+    // If this process was stopped, the holder may have been too. So that time does not count as watched.
     seen = { sign, at, watchedMs: seen.watchedMs + Math.min(at - seen.at, LONGEST_LOOK_MS) };
     if (seen.watchedMs < DEAD_AFTER_MS) return false;
     takeAway(lock, sign);
@@ -177,7 +177,7 @@ function watchLock(lock: string): () => boolean {
   };
 }
 
-/** Of several that find a lock dead, one takes it away; none takes away what another has made since. */
+/** Removes a dead lock. If several processes try, one of them succeeds, and none removes a lock that was created since. */
 function takeAway(lock: string, sign: string): void {
   const away = `${lock}.${randomUUID()}`;
   try {
@@ -198,7 +198,7 @@ function takeAway(lock: string, sign: string): void {
   }
 }
 
-/** Changes with every beat of a lock and from lock to lock; undefined when there is none. */
+/** A text that changes with every beat of a lock and with every new lock. Undefined if there is no lock. */
 function signOf(lock: string): string | undefined {
   const stats = statOf(lock);
   return stats && `${stats.ino} ${stats.mtimeNs}`;
@@ -213,6 +213,6 @@ function readHolder(lock: string): string {
     const { pid, host, since } = JSON.parse(String(readPlainFile(lock)));
     return `process ${pid} on ${host} since ${since}`;
   } catch {
-    return 'which one is not known';
+    return 'an unknown process';
   }
 }

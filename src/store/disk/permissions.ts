@@ -3,18 +3,18 @@ import { dirname, join } from 'node:path';
 import { Psd2Error } from '../../errors.ts';
 import { quoteForShell } from '../../quote-for-shell.ts';
 
-/** What is judged: `secret` is a file that nobody else may read, `public` one that they may, as a certificate. */
+/** What psd2 checks. Others must not read a `secret` file. They may read a `public` one, for example a certificate. */
 export type Judged = 'folder' | 'secret' | 'public';
 
 /**
- * Judges a file or folder that psd2 believes, as `ssh` judges its own (`StrictModes` of sshd_config(5), and the modes
- * of identity files in ssh(1)). It belongs to who runs psd2, or to root; for root, also to the owner of the folder it
- * lies in. No other user may write to it, and nobody else may read a secret. Whether the folder of a user's secrets
- * can be listed is not judged.
+ * Checks the owner and mode of a file or folder that psd2 trusts, as `ssh` checks its own (`StrictModes` of
+ * sshd_config(5), and the modes of identity files in ssh(1)). It must belong to the user who runs psd2, or to root. If
+ * root runs psd2, it may also belong to the owner of the folder that it is in. No other user may write to it, and no other
+ * user may read a secret. Other users may list a folder.
  *
- * @param stats of what was opened, where it was opened
+ * @param stats of the open file, if psd2 has opened it
  * @param user who runs psd2; undefined on Windows, which has no such owners and modes
- * @returns what is wrong with it, code `config`, with the command that mends it; undefined when nothing is
+ * @returns the fault, code `config`, with the command that repairs it; undefined if there is none
  */
 export function faultOf(
   path: string,
@@ -26,7 +26,7 @@ export function faultOf(
   const chmod = `chmod ${judged === 'folder' ? '700' : judged === 'secret' ? '600' : 'go-w'} ${quoteForShell(path)}`;
   const others = mode & 0o077;
   const isWritable = (others & 0o022) !== 0;
-  // Who is not its owner can't change its mode: a secret that root has put there is for root to judge.
+  // Only the owner can change the mode. If root placed the secret there, root decides who may read it.
   const isReadable = judged === 'secret' && others !== 0 && (uid === user || user === 0);
   if (!isTrusted(path, uid, user)) {
     const chown = `${user === 0 ? '' : 'sudo '}chown ${user} ${quoteForShell(path)}`;
@@ -45,23 +45,23 @@ export function faultOf(
   );
 }
 
-/** A file or folder that psd2 does not believe: unlike a damaged one it is never passed over. */
+/** A file or folder that psd2 does not trust. Commands that skip damaged files never skip this one. */
 export class UnsafeFile extends Psd2Error {}
 
-/** Judges a folder, if there is one. @throws Psd2Error `config`: {@link faultOf} it */
+/** Checks a folder, if it exists. @throws Psd2Error `config`: its {@link faultOf} */
 export function refuseUnsafeFolder(path: string): void {
   const fault = faultOfFolder(path, process.getuid?.());
   if (fault) throw fault;
 }
 
-/** Judges the file of that name, if there is one. @throws Psd2Error `config`: {@link faultOf} it */
+/** Checks a file, if it exists. @throws Psd2Error `config`: its {@link faultOf} */
 export function refuseUnsafe(path: string, judged: Exclude<Judged, 'folder'>): void {
   const stats = statOf(path);
   const fault = stats?.isFile() ? faultOf(path, stats, judged) : undefined;
   if (fault) throw fault;
 }
 
-/** Judges the files in a folder, each as a secret. @throws Psd2Error `config`: {@link faultOf} the first */
+/** Checks the files in a folder, each as a secret. @throws Psd2Error `config`: the {@link faultOf} the first unsafe one */
 export function refuseUnsafeFilesIn(folder: string): void {
   for (const name of namesIn(folder)) refuseUnsafe(join(folder, name), 'secret');
 }
@@ -79,13 +79,13 @@ function namesIn(folder: string): string[] {
   }
 }
 
-/** What is wrong with the folder of that path, if there is one: {@link faultOf} it. */
+/** The {@link faultOf} a folder; undefined if it does not exist. */
 export function faultOfFolder(path: string, user: number | undefined): Psd2Error | undefined {
   const stats = statOf(path);
   return stats?.isDirectory() ? faultOf(path, stats, 'folder', user) : undefined;
 }
 
-/** As {@link faultOfFolder}, of the configuration folder, whose owner was judged already. */
+/** As {@link faultOfFolder}, for the configuration folder, whose owner was checked before. */
 export function faultOfRoot(path: string, user: number | undefined): Psd2Error | undefined {
   const stats = statOf(path);
   return stats?.isDirectory()
@@ -93,7 +93,7 @@ export function faultOfRoot(path: string, user: number | undefined): Psd2Error |
     : undefined;
 }
 
-/** The folders of a store whose entries psd2 believes, without its root. */
+/** The folders of a store whose entries psd2 trusts, without its root. */
 export function foldersIn(root: string, log: string): string[] {
   const within = (name: string, ...below: string[]) => {
     const folder = join(root, name);
@@ -109,7 +109,7 @@ export function foldersIn(root: string, log: string): string[] {
   ];
 }
 
-/** Undefined where nothing can be told: who needs what is there will say why it can't be used. */
+/** Undefined if the path cannot be examined. The code that uses the path reports why. */
 function statOf(path: string): Stats | undefined {
   try {
     return statSync(path, { throwIfNoEntry: false });

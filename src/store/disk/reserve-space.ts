@@ -6,12 +6,11 @@ import { makePrivateFolder } from './json-file.ts';
 import { reasonOf } from './system-error.ts';
 
 /**
- * Takes space on the disk for what will have to be written after something that can't be taken back. It is
- * that of a file without a name, so it is given back too when the process is killed.
+ * Reserves disk space for a record that must be writable after an irreversible step. A file without a name holds the
+ * space, so the system frees it even if the process is killed.
  *
- * @param bytes how much
- * @returns what gives it back; further calls do nothing
- * @throws Psd2Error `config` when there is not so much, or nothing can be written in the folder
+ * @returns frees the space. Further calls do nothing
+ * @throws Psd2Error `config` if the disk has too little space, or the folder is not writable
  */
 export function reserveSpace(folder: string, bytes: number): () => void {
   makePrivateFolder(folder);
@@ -25,7 +24,7 @@ export function reserveSpace(folder: string, bytes: number): () => void {
   } catch (cause) {
     if (file !== undefined) closeSync(file);
     throw new Psd2Error('config', `Nothing can be stored in ${folder}: ${reasonOf(cause)}`, {
-      hint: 'Check the free space, and who owns the folder. Without it nothing more is sent to the bank.',
+      hint: 'Check the free space, and who owns the folder. Until then psd2 sends nothing more to the bank.',
       cause,
     });
   }

@@ -1,4 +1,4 @@
-/** What the errors of files are called, where the operator can do something about them. */
+/** File system errors that the operator can do something about, in words. */
 const REASONS: Record<string, string> = {
   ENOSPC: 'the disk is full',
   EDQUOT: 'the disk quota is used up',
@@ -13,7 +13,7 @@ const REASONS: Record<string, string> = {
   ELOOP: 'the links lead in a circle',
 };
 
-/** Why a file could not be read or written, as the end of a sentence: `the disk is full`. */
+/** Why psd2 could not read or write a file, as the end of a sentence: `the disk is full`. */
 export function reasonOf(error: unknown): string {
   const code = systemCode(error);
   if (code !== undefined) return REASONS[code] ?? code;
@@ -25,7 +25,7 @@ export function systemCode(error: unknown): string | undefined {
   return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined;
 }
 
-/** Whether an error of the file system says that there is no such file. */
+/** Whether an error of the file system means that the file does not exist. */
 export function isMissing(error: unknown): boolean {
   const code = systemCode(error);
   return code === 'ENOENT' || code === 'ENOTDIR';

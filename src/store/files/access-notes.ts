@@ -9,12 +9,12 @@ import type { StoredLogin } from '../ports/tokens.ts';
 
 const note = z.object({ at: z.string(), message: z.string() });
 const accessNotes = z.object({
-  /** `of`: when the access token of the login ends whose renewal was refused. Each generation of tokens has another. */
+  /** `of`: when the access token expires whose renewal the bank refused. It identifies the generation of tokens. */
   refresh: z.optional(z.object({ at: z.string(), message: z.string(), of: z.nullable(z.string()) })),
   call: z.optional(note),
 });
 
-/** What the bank refused the logins of one profile: a file for each holder. */
+/** What the bank refused to the logins of one profile, in a file for each holder. */
 export class FileAccessNotes implements AccessNotes {
   readonly #folder: string;
 
@@ -47,7 +47,7 @@ export class FileAccessNotes implements AccessNotes {
     rmSync(this.#path(holder), { force: true });
   }
 
-  /** What is noted, for who copies it; times in UTC. @throws Psd2Error `config` when it is damaged */
+  /** The notes, for `store copy`. Times are in UTC. @throws Psd2Error `config` if they are damaged */
   kept(holder: string | null): Pick<NoteRecord, 'refresh' | 'call'> | undefined {
     const notes = readJsonFile(this.#path(holder), accessNotes);
     if (!notes?.refresh && !notes?.call) return undefined;
@@ -60,7 +60,7 @@ export class FileAccessNotes implements AccessNotes {
     };
   }
 
-  /** Notes what was copied. @throws Psd2Error `config` */
+  /** Stores copied notes. @throws Psd2Error `config` */
   async keep(holder: string | null, { refresh, call }: Pick<NoteRecord, 'refresh' | 'call'>): Promise<void> {
     await this.#change(holder, { refresh: refresh ?? undefined, call: call ?? undefined });
   }

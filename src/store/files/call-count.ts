@@ -8,8 +8,8 @@ import { reasonOf } from '../disk/system-error.ts';
 import type { CallCount } from '../ports/calls.ts';
 
 /**
- * Counts the calls of a profile with client credentials, which PSD2 limits per day (interface specification,
- * "Limits"): a file for the day, one byte a call, so that processes side by side need no lock.
+ * Counts a profile's calls with client credentials, which PSD2 limits per day (interface specification, "Limits"). Each day
+ * has a file with one byte per call, so that parallel processes need no lock.
  */
 export class FileCallCount implements CallCount {
   readonly #folder: string;

@@ -5,9 +5,9 @@ import { appendDurably, listFolder, removeStored, syncFolder, takeName } from '.
 import { reasonOf, systemCode } from '../disk/system-error.ts';
 
 /**
- * A document that is replaced by newer ones, and never by an older one: each is a file of its own, `<generation>.json`,
- * whose name only one process can take. The highest generation counts. A process that was stopped between reading and
- * writing finds the next name taken, or a higher one there.
+ * A document that newer versions replace, and older ones never. Each version is a file, `<generation>.json`, whose name
+ * only one process can take. The highest generation counts. If a process was stopped between reading and writing, it finds
+ * that its next name is taken, or that a higher one exists.
  */
 export class Generations {
   readonly #folder: string;
@@ -16,7 +16,7 @@ export class Generations {
     this.#folder = folder;
   }
 
-  /** The generation that counts; 0 where there is none. @throws Psd2Error `config` */
+  /** The highest generation; 0 if there is none. @throws Psd2Error `config` */
   newest(): number {
     return listFolder(this.#folder).reduce((most, name) => Math.max(most, generationOf(name)), 0);
   }
@@ -26,10 +26,10 @@ export class Generations {
   }
 
   /**
-   * Adds a generation, durably (fsync), and removes those before it. The folder is there already.
+   * Adds a generation, durably (fsync), and removes the earlier ones. The folder must exist.
    *
-   * @returns false when another process was first with this generation or a later one; then nothing has changed
-   * @throws Psd2Error `config` when it can't be written
+   * @returns false, and changes nothing, if another process has added this generation or a later one
+   * @throws Psd2Error `config` if it cannot be written
    */
   add(generation: number, content: string): boolean {
     const path = this.pathOf(generation);
@@ -41,7 +41,7 @@ export class Generations {
         break;
       } catch (cause) {
         if (systemCode(cause) === 'EEXIST') return false;
-        // Who added a generation has cleared up; where the folder is gone, so is all that was in it.
+        // A process that added a generation has removed this file. If the folder is gone too, there is nothing to add to.
         if (systemCode(cause) !== 'ENOENT') throw unwritable(path, cause);
         if (listFolder(this.#folder).length === 0) return false;
       } finally {
@@ -61,7 +61,7 @@ export class Generations {
     return true;
   }
 
-  /** Removes the generations before this one, and what killed processes left half written. */
+  /** Removes the generations before this one, and half-written files of killed processes. */
   #clearUp(newest: number): void {
     for (const name of listFolder(this.#folder)) {
       const isOld = generationOf(name) > 0 && generationOf(name) < newest;
@@ -70,7 +70,7 @@ export class Generations {
   }
 }
 
-/** 0 for what is no generation. */
+/** The generation in a file name; 0 if the name has none. */
 function generationOf(name: string): number {
   return Number(/^([1-9]\d{0,14})\.json$/.exec(name)?.[1] ?? 0);
 }

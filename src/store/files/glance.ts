@@ -5,12 +5,12 @@ import type { StoreFolder } from '../machine/folder.ts';
 import { namesIn } from '../machine/glance.ts';
 import type { Glance } from '../ports/store.ts';
 
-/** More than the first line of any journal has. */
+/** More bytes than the first line of any journal has. */
 const FIRST_LINE = 8 * 1024;
 
 /**
- * What completion offers of a profile. The files are read without the store's own checks, which would cost more than a
- * keystroke may: what is odd or missing gives nothing, and no error.
+ * What completion offers for a profile. It reads the files without the store's checks, which take too long for a keystroke.
+ * If data is damaged or missing, it offers nothing and throws nothing.
  */
 export function glanceAtFiles(folder: StoreFolder, profile: string): Glance {
   return {

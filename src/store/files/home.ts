@@ -4,12 +4,12 @@ import type { ProfileData, Store } from '../ports/store.ts';
 import type { Sync } from '../ports/sync.ts';
 import { FileAccessNotes } from './access-notes.ts';
 import { FileCallCount } from './call-count.ts';
-import { FileFlows } from './flows.ts';
+import { FileFlows } from './flows/flows.ts';
 import { refuseMovedFolder } from './mark.ts';
 import { FileTokens } from './tokens.ts';
 import { FileUnattendedReads } from './unattended-reads.ts';
 
-/** The home on disk: the configuration folder of one machine. Nothing is read before it is asked for. */
+/** The home on disk: the configuration folder of one machine. It reads only on demand. */
 export function openFiles({ folder, vaultOf, notice, now, random, onFlow }: StoreSettings): Store {
   const assertHere = () => refuseMovedFolder(folder.root);
   const open = (profile: string, bank?: URL): ProfileData => ({
@@ -24,11 +24,11 @@ export function openFiles({ folder, vaultOf, notice, now, random, onFlow }: Stor
     calls: new FileCallCount(folder.tokens(profile)),
     notes: new FileAccessNotes(folder, profile),
     reads: new FileUnattendedReads(folder, profile),
-    // What each process keeps by itself is all there is.
+    // Each process keeps its own pace.
     turns: (own) => own,
     sync: (out = join(folder.root, 'sync')) => syncInto(out, assertHere),
     rounds: async () => {
-      const { FileRounds } = await import('./rounds.ts');
+      const { FileRounds } = await import('./sync/rounds.ts');
       return new FileRounds(folder.tokens(profile), () => open(profile, bank).tokens.customers(), now);
     },
   });
@@ -39,7 +39,7 @@ export function openFiles({ folder, vaultOf, notice, now, random, onFlow }: Stor
       assertHere();
       return open(profile, bank);
     },
-    // Owners and modes of the folder are looked at with the machine's own.
+    // The doctor checks owners and modes of the folder together with the machine's other folders.
     async *check() {},
     status: async () => (await import('./status.ts')).statusOfFolder(folder, open),
     async close() {},

@@ -14,14 +14,14 @@ const mark = z.object({
   copiedFrom: z.nullable(z.object({ ...other, isComplete: z.boolean() })),
 });
 
-/** What a configuration folder says of itself as a store, `store.json`. Most folders have none: they were never copied. */
+/** The path of the folder's mark, `store.json`. Most folders have none, since they were never copied. */
 function pathIn(root: string): string {
   return join(root, 'store.json');
 }
 
 /**
- * Refuses a worker where the folder was copied to another home. It is asked by who has a lock already: who copies marks
- * first and looks for locks then, so one of both sees the other.
+ * Refuses a worker if the folder was copied to another home. Call it with a lock held: `store copy` sets the mark first and
+ * looks for locks afterwards, so that one of both always sees the other.
  *
  * @throws Psd2Error `config`
  */
@@ -32,7 +32,7 @@ export function refuseMovedFolder(root: string): void {
   if (found) refuseMoved(root, found);
 }
 
-/** The mark of a folder, which is made where there is none. @throws Psd2Error `config` */
+/** The mark of a folder. Creates it if it does not exist. @throws Psd2Error `config` */
 export function markOf(root: string): Promise<Mark> {
   return changeMark(root, {});
 }

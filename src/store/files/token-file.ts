@@ -3,9 +3,9 @@ import { Psd2Error } from '../../errors.ts';
 import type { Holder, StoredTokens } from '../ports/tokens.ts';
 import { type Place, sealed } from '../secrets/sealed.ts';
 
-// What stands in a file of tokens.
+// The content of a token file.
 
-/** What may stand in a header. */
+/** A text that a header may carry. */
 const headerText = z.string().check(z.regex(/^[\t\x20-\x7e\x80-\xff]*$/));
 
 const lifetimes = {
@@ -15,29 +15,29 @@ const lifetimes = {
   accessTokenExpiresAt: z.nullable(z.string()),
   refreshTokenExpiresAt: z.nullable(z.string()),
   scope: z.nullable(z.string()),
-  /** The bank's session id, sent back as `cb-apitrack-id` with all calls made with these tokens. */
+  /** The bank's session id. psd2 sends it as `cb-apitrack-id` with all calls that use these tokens. */
   apiTrackId: z.optional(headerText),
   /**
-   * The generation that the refresh token came with, where this one only says more of it: that the bank refused it, or
-   * how it is encrypted.
+   * The generation in which the bank gave the refresh token. Set if this generation only changes how that token is stored:
+   * marked as refused, or encrypted in another way.
    */
   origin: z.optional(z.int()),
 };
 const secrets = { accessToken: z.nullable(headerText), refreshToken: z.nullable(z.string()) };
 export const tokenSecrets = z.object(secrets);
-/** Of a protected profile the tokens themselves are encrypted. */
+/** If the profile is protected, the tokens themselves are encrypted. */
 export const tokenFile = z.union([
   z.object({ ...lifetimes, ...secrets }),
   z.object({ ...lifetimes, sealed }),
 ]);
 export type TokenFile = z.infer<typeof tokenFile>;
-/** Null where the operator logged out. */
+/** Null after a logout. */
 export const tokenGeneration = z.nullable(tokenFile);
 
-/** Tokens with the bank that granted them, and whether they only say more of an earlier generation. */
+/** Tokens with the bank that granted them and, if set, the generation that they repeat. */
 export type GrantedTokens = StoredTokens & Pick<TokenFile, 'baseUrl' | 'origin'>;
 
-/** Tokens open only as those of this customer, at the bank that granted them. */
+/** The place that tokens are sealed for: this customer, at the bank that granted them. */
 export function placeOf(customerId: Holder, baseUrl: string): Place {
   return ['tokens', customerId === null ? 'client-credentials' : `customer-${customerId}`, baseUrl];
 }

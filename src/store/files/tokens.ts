@@ -29,15 +29,15 @@ import {
   tokenSecrets,
 } from './token-file.ts';
 
-/** More than a file of tokens has, in bytes, with some for the folder. */
+/** Bytes: more than a token file needs, including the folder's entry. */
 const LARGEST_TOKENS = 16_384;
 
 const lastLogin = z.object({ customerId: z.string() });
 
 /**
- * The tokens of one profile at one bank: a folder for each customer, so that none waits for another, with a file for
- * each generation of tokens ({@link Generations}), so that older ones never replace newer ones. Tokens that another base
- * URL granted count as none, so they never go to a bank that is not theirs.
+ * The tokens of one profile at one bank. Each customer has a folder, so that no customer waits for another. Each generation
+ * of tokens is a file ({@link Generations}), so that older tokens never replace newer ones. Tokens that another base URL
+ * granted do not count, so psd2 never sends them to the wrong bank.
  */
 export class FileTokens implements Tokens {
   readonly #root: string;
@@ -46,13 +46,13 @@ export class FileTokens implements Tokens {
   readonly #baseUrl: string | undefined;
   readonly #notice: Notice;
   readonly #vault: Vault;
-  /** The keys of those who hold a lock, by the file that it is for. */
+  /** The profile's key during each {@link change}, by the path of the locked file. */
   readonly #keys = new Map<string, ProfileKey | undefined>();
 
   /**
-   * @param baseUrl of the bank that the profile means now; undefined for who writes none
-   * @param notice is told where a damaged file is kept that new tokens take the place of
-   * @param vault of the profile; without it a passphrase can't be had
+   * @param baseUrl the profile's current base URL; undefined for callers that write no tokens
+   * @param notice called if a damaged file was kept and replaced
+   * @param vault of the profile. The default cannot ask for a passphrase
    */
   constructor(
     folder: StoreFolder,
@@ -88,7 +88,7 @@ export class FileTokens implements Tokens {
   ): Promise<StoredTokens | undefined> {
     for (;;) {
       const { generation, file } = this.#readNewest(customerId);
-      // That another process was refused the token that this one has spent says nothing against what it was given.
+      // Another process may have noted that the bank refused the spent token. The new tokens are valid all the same.
       const isSpent = file && (file.origin ?? generation) === (spent?.origin ?? spent?.generation);
       if (spent && !isSpent) return this.read(customerId);
       const content = await this.#toFile(customerId, {
@@ -112,7 +112,7 @@ export class FileTokens implements Tokens {
     this.#add(customerId, generation + 1, content, generation === 0);
   }
 
-  /** What a renewal that was stopped has in hand is not stored after that: a generation says that there are none. */
+  /** Writes a generation without tokens, so that a renewal that was stopped before cannot store its tokens afterwards. */
   #remove(customerId: Holder): void {
     const generations = this.#generations(customerId);
     const isKept = () => {
@@ -163,7 +163,7 @@ export class FileTokens implements Tokens {
     return async () => giveBack();
   }
 
-  /** Those who were about to write otherwise are waited for. */
+  /** Waits for processes that still write with the earlier protection. */
   async rewrite(): Promise<void> {
     for (const customerId of this.holders()) {
       await this.change(customerId, async () => {
@@ -180,7 +180,7 @@ export class FileTokens implements Tokens {
     const found = this.#names(/^customer-(\d{1,20})(?:\.json)?$/).flatMap(
       ([, customerId]) => customerId ?? [],
     );
-    // What is damaged is kept, too: who needs it is told.
+    // Damaged tokens count too. Commands that need them report the damage.
     return [...new Set(found)].filter((customerId) => this.#newestOrDamaged(customerId).file).sort();
   }
 
@@ -203,7 +203,7 @@ export class FileTokens implements Tokens {
     );
   }
 
-  /** The newest tokens of a holder, of whatever bank, for who copies them; undefined where there never were any. */
+  /** The newest tokens of a holder, of any bank, for `store copy`. Undefined if there never were any. */
   async kept(customerId: Holder): Promise<LoginRecord | undefined> {
     const { generation, file } = this.#readNewest(customerId);
     if (file === undefined) return undefined;
@@ -221,7 +221,7 @@ export class FileTokens implements Tokens {
     return { ...known, origin, baseUrl, tokens };
   }
 
-  /** Stores tokens that were copied, unless their generation or a newer one is there. @throws Psd2Error `config` */
+  /** Stores copied tokens, unless this generation or a newer one exists. @throws Psd2Error `config` */
   async keep({ holder, generation, origin, baseUrl, tokens }: LoginRecord): Promise<void> {
     const customerId = holder === '' ? null : holder;
     if (this.#readNewest(customerId).generation >= generation) return;
@@ -235,13 +235,13 @@ export class FileTokens implements Tokens {
     this.#add(customerId, generation, content, true);
   }
 
-  /** Whose tokens there are, or may be about to be: a lock without a folder is a login that is about to make it. */
+  /** The holders with tokens, and those with a lock only: that is a login that has not created its folder yet. */
   holders(): Holder[] {
     const found = this.#names(/^(?:customer-(.+?)|client-credentials)(?:\.json(?:\.lock)?)?$/);
     return [...new Set(found.map(([, id]) => id ?? null))];
   }
 
-  /** Who is about to change tokens at this moment. */
+  /** The processes that change tokens now. */
   async atWork(): Promise<string[]> {
     const found = await Promise.all(this.holders().map((holder) => holderOf(this.#path(holder))));
     return found.filter((worker) => worker !== undefined);
@@ -252,7 +252,7 @@ export class FileTokens implements Tokens {
   }
 
   #bank(): string {
-    if (this.#baseUrl === undefined) throw new TypeError('Tokens are of a bank');
+    if (this.#baseUrl === undefined) throw new TypeError('Tokens need the bank that granted them');
     return this.#baseUrl;
   }
 
@@ -281,7 +281,7 @@ export class FileTokens implements Tokens {
     };
   }
 
-  /** The generation that counts, and what it holds: null where the operator logged out, undefined without any. */
+  /** The highest generation and its content: null after a logout, undefined if there is none. */
   #readNewest(customerId: Holder): { generation: number; file: TokenFile | null | undefined } {
     const generations = this.#generations(customerId);
     refuseUnsafeFolder(this.#folderOf(customerId));
@@ -290,12 +290,12 @@ export class FileTokens implements Tokens {
       // psd2 0.1 kept one file for each customer.
       if (generation === 0) return { generation, file: readJsonFile(this.#path(customerId), tokenFile) };
       const file = readJsonFile(generations.pathOf(generation), tokenGeneration);
-      // A newer one has taken its place in the meantime.
+      // If the file is gone, a newer generation has replaced it in the meantime.
       if (file !== undefined) return { generation, file };
     }
   }
 
-  /** The same; what is damaged stands for itself. */
+  /** As {@link #readNewest}, but returns the error if the file is damaged. */
   #newestOrDamaged(customerId: Holder): { generation: number; file: unknown } {
     try {
       return this.#readNewest(customerId);
@@ -323,7 +323,7 @@ export class FileTokens implements Tokens {
     }
   }
 
-  /** What stands in the file of tokens: encrypted, where the profile is protected. */
+  /** The content of a token file. It is encrypted if the profile is protected. */
   async #toFile(customerId: Holder, tokens: GrantedTokens): Promise<string> {
     const path = this.#path(customerId);
     const key = this.#keys.has(path) ? this.#keys.get(path) : await this.#vault.key();
@@ -334,7 +334,7 @@ export class FileTokens implements Tokens {
     return JSON.stringify({ ...login, sealed: key.seal(place, { accessToken, refreshToken }) }, null, '\t');
   }
 
-  /** @param mayBegin the customer's folder is made where it is missing */
+  /** @param mayBegin whether to create the customer's folder if it is missing */
   #add(customerId: Holder, generation: number, content: string, mayBegin: boolean): boolean {
     const folder = this.#folderOf(customerId);
     if (mayBegin) makePrivateFolder(folder);
@@ -350,7 +350,7 @@ export class FileTokens implements Tokens {
       const { file } = this.#readNewest(customerId);
       return file != null && 'sealed' in file;
     } catch {
-      // What is damaged may be replaced.
+      // A damaged file may be replaced.
       return false;
     }
   }
@@ -373,7 +373,7 @@ export class FileTokens implements Tokens {
     return join(this.#folder, customerId === null ? 'client-credentials' : `customer-${customerId}`);
   }
 
-  /** What the lock stands beside, and where psd2 0.1 kept the tokens. */
+  /** The file that the lock is for. psd2 0.1 kept the tokens in it. */
   #path(customerId: Holder): string {
     return `${this.#folderOf(customerId)}.json`;
   }

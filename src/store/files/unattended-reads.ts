@@ -9,16 +9,17 @@ import type { StoreFolder } from '../machine/folder.ts';
 import type { AccountRead, UnattendedReads } from '../ports/access.ts';
 
 /**
- * The reads of one profile's accounts without their customer. A file for the day with a line for each read, only ever appended to, so that processes side by
- * side need no lock. It is written before the read is made and not flushed: a power cut may lose the last lines.
+ * Counts reads of one profile's accounts while the customer was absent. Each day has an append-only file with one line per
+ * read, so that parallel processes need no lock. psd2 writes the line before it reads, and does not flush it: a power cut
+ * may lose the last lines.
  */
 export class FileUnattendedReads implements UnattendedReads {
   readonly #folder: string;
   #day: IsoDate | undefined;
-  /** How much of the day's file is counted, in bytes. */
+  /** How many bytes of the day's file are counted. */
   #read = 0;
   readonly #counts = new Map<string, number>();
-  /** What this run has counted: the calls of one reading are one read. */
+  /** The reads that this run has counted. All calls of one run to the same account are one read. */
   readonly #taken = new Set<string>();
 
   constructor(folder: StoreFolder, profile: string) {
@@ -40,7 +41,7 @@ export class FileUnattendedReads implements UnattendedReads {
       const file = openSync(path, O_RDWR | O_APPEND | O_CREAT | O_NONBLOCK | O_NOFOLLOW, 0o600);
       try {
         writeSync(file, line);
-        // Another process may have taken the last one at the same time.
+        // Another process may have taken the last read of the budget at the same time.
         if (this.#countIn(file, line) > budget) return false;
       } finally {
         closeSync(file);
@@ -79,7 +80,7 @@ export class FileUnattendedReads implements UnattendedReads {
     }
   }
 
-  /** Counts what other processes have appended, too. */
+  /** Counts the lines, including those that other processes have appended. */
   #countIn(file: number, line: string): number {
     const added = Buffer.alloc(Math.max(0, fstatSync(file).size - this.#read));
     const text = added.subarray(0, readSync(file, added, 0, added.length, this.#read)).toString('latin1');

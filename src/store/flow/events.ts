@@ -8,8 +8,8 @@ import type { Iban } from '../../domain/order/iban.ts';
 import { PAYEE_RESULTS, PAYEE_SOURCES } from '../../domain/order/payee-check.ts';
 import type { TransferOrder } from '../../domain/transfer.ts';
 
-// The journal's lines. A field may be added; none may change its meaning, since old journals are read for ever.
-// Most commands look only whether there is a flow under way: `z.lazy` makes a schema when a line is read.
+// The lines of the journal. You may add a field. Never change what a field means: psd2 must always read old journals.
+// Most commands only look whether a flow is unfinished, so `z.lazy` builds a schema when the first line is read.
 
 const isString = (value: unknown): value is string => typeof value === 'string';
 const decimal = z.custom<Decimal>((value) => isString(value) && isDecimal(value));

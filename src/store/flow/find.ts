@@ -1,12 +1,12 @@
 import { Psd2Error } from '../../errors.ts';
 
-/** Where a flow is looked for; each is asked only when it is needed. */
+/** Where psd2 looks for a flow. Each list is read only when it is needed. */
 export interface FlowPlaces {
-  /** What the ids of the kind begin with, for example `tr-`. */
+  /** The prefix of the kind's ids, for example `tr-`. */
   prefix: string;
   /** The ids of all flows of the kind. */
   flows(): string[];
-  /** The bank's ids of those that have one. */
+  /** The bank's id of each flow that has one. */
   resources(): { flow: string; resourceId: string }[];
 }
 
@@ -17,13 +17,13 @@ export interface FlowPlaces {
  */
 export function findFlow(reference: string, { prefix, flows, resources }: FlowPlaces): string {
   if (reference === '') {
-    // An empty variable of a script is a prefix of everything, and must not take up whatever flow there is.
+    // The empty text is a prefix of every id. A script with an unset variable must not resume just any flow.
     throw new Psd2Error('flow_not_found', 'The id of the flow is empty', {
       hint: 'Give the id that psd2 printed, or the resource id.',
     });
   }
   const byId = flows().filter((flow) => flow.startsWith(reference));
-  // A local id: the resources need not be looked at.
+  // For a local id, psd2 need not read the resource ids.
   const byResource = reference.startsWith(prefix)
     ? []
     : resources().filter(({ resourceId }) => resourceId.startsWith(reference));
@@ -37,13 +37,13 @@ export function findFlow(reference: string, { prefix, flows, resources }: FlowPl
   throw new Psd2Error(
     'flow_not_found',
     second === undefined
-      ? `No flow of this profile fits ${JSON.stringify(reference)}`
-      : `${JSON.stringify(reference)} fits ${found.size} flows`,
+      ? `No flow of this profile matches ${JSON.stringify(reference)}`
+      : `${JSON.stringify(reference)} matches ${found.size} flows`,
     {
       hint:
         second === undefined
           ? 'Give the id that psd2 printed, or the resource id.'
-          : `Give more of it: ${[...found].slice(0, 5).join(', ')}.`,
+          : `Give more characters of the id: ${[...found].slice(0, 5).join(', ')}.`,
     },
   );
 }

@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import type { FlowMoment } from '../ports/flows.ts';
 
-/** What is told of an event, whatever its kind is. */
+/** The fields that the history of a flow shows of an event, whatever its kind. */
 export const momentEvent = z.object({
   type: z.string(),
   bankStatus: z.optional(z.string()),
@@ -15,11 +15,11 @@ export const momentEvent = z.object({
 /** The history of a flow after one more event. */
 export function collectMoments(
   moments: FlowMoment[] | undefined,
-  { type, ...told }: z.infer<typeof momentEvent>,
+  { type, ...fields }: z.infer<typeof momentEvent>,
   at: string,
 ): FlowMoment[] {
-  const said = told.outcome && (told.by ? `${told.outcome}, by ${told.by}` : told.outcome);
-  const parts = [told.bankStatus ?? told.status ?? said, told.description ?? told.note];
+  const resolved = fields.outcome && (fields.by ? `${fields.outcome}, by ${fields.by}` : fields.outcome);
+  const parts = [fields.bankStatus ?? fields.status ?? resolved, fields.description ?? fields.note];
   const detail = parts.filter(Boolean).join(': ') || null;
   return [...(moments ?? []), { at, type, detail }];
 }

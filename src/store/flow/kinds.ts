@@ -7,32 +7,32 @@ import type { Begin, EventOf, FlowOf, GenericOperation, Kind } from '../ports/fl
 import { consentEvent, genericEvent, transferEvent } from './events.ts';
 import { PREFIXES } from './ids.ts';
 
-/** A flow after one more event. @throws TypeError when that event cannot be the next one */
+/** The flow after one more event. @throws TypeError if that event cannot be the next one */
 export type Fold<Flow, Event> = (flow: Flow | undefined, event: Event, at: string) => Flow;
 
-/** What a home has to know of a kind of flow. */
+/** What a home must know about a kind of flow. */
 export interface FlowKind<Flow, Event, Beginning = never> {
-  /** The beginning of the ids. */
+  /** The prefix of the ids. */
   prefix: string;
-  /** Reads an event. */
+  /** Parses an event. */
   schema: z.ZodMiniType<Event>;
   /** The first event. */
   created(flow: string, begin: Beginning): Event;
   apply: Fold<Flow, Event>;
   resourceIdOf(flow: Flow): string | null;
-  /** Whether it will never have more of the bank's than it has. */
+  /** Whether the bank can add nothing more to the flow, for example a resource id. */
   isEnded(flow: Flow): boolean;
-  /** Whether nothing is to be done any more. */
+  /** Whether no step is left to do. */
   isAtEnd(flow: Flow): boolean;
   /** Whether the event announces that money is about to move. */
   isExecution(event: Event): boolean;
-  /** The event that gives it up. */
+  /** The event that cancels the flow. */
   cancelled: Event;
-  /** The operator's own reference; null for a kind that can have none. */
+  /** The operator's own reference. Null for a kind that has no references. */
   referenceOf: ((flow: Flow) => string | null) | null;
 }
 
-/** As {@link FlowKind}, by its name. */
+/** The {@link FlowKind} of the kind with this name. */
 export type KnownKind<K extends Kind> = FlowKind<FlowOf<K>, EventOf<K>, Begin<K>>;
 
 const operationKind = {
@@ -42,7 +42,6 @@ const operationKind = {
   isExecution: ({ type }: { type: string }) => type === 'execute-sent',
 };
 
-/** The kinds of flow. */
 export const KINDS: { [K in Kind]: KnownKind<K> } = {
   transfer: {
     ...operationKind,
@@ -78,7 +77,7 @@ export const KINDS: { [K in Kind]: KnownKind<K> } = {
   },
 };
 
-/** Of which kind a flow is by its id; undefined where it is no id. */
+/** The kind of a flow, read from its id. Undefined if the text is not an id. */
 export function kindOf(flow: string): Kind | undefined {
   const kinds = ['transfer', 'operation', 'consent'] as const;
   return kinds.find((kind) => flow.startsWith(PREFIXES[kind]));

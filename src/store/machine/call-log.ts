@@ -13,9 +13,9 @@ import { join } from 'node:path';
 import { makePrivateFolder } from '../disk/json-file.ts';
 import { isMissing } from '../disk/system-error.ts';
 
-/** A call that was sent to the bank, or tried to be. Nothing here is secret; times are ISO 8601, UTC. */
+/** A call that psd2 sent to the bank or tried to send. It contains no secrets. Times are ISO 8601, UTC. */
 export interface LoggedCall {
-  /** When it was sent. */
+  /** When psd2 sent it. */
   at: string;
   profile: string;
   /** Host and port of the bank's interface. */
@@ -23,7 +23,7 @@ export interface LoggedCall {
   method: string;
   /** As sent, without the query. */
   path: string;
-  /** Null when no usable answer came; `failure` says why. */
+  /** Null if no usable answer came. `failure` says why. */
   status: number | null;
   failure: string | null;
   milliseconds: number;
@@ -41,13 +41,13 @@ export interface LoggedCall {
 
 const CURRENT = 'calls.ndjson';
 const LARGEST_FILE = 10 * 1024 * 1024;
-/** Of the files that were full, together. */
+/** Total size of the full files that psd2 keeps. */
 const MOST_KEPT = 40 * 1024 * 1024;
 
 /**
- * The log of calls: a line of JSON each, the newest last, in `calls.ndjson`. A file that is full is put aside
- * under its time; the oldest of those go when there are more than 40 MiB. One write a line, so that processes
- * side by side never mix theirs. No fsync: the record of money is the journal.
+ * The log of calls, `calls.ndjson`: one line of JSON per call, the newest last. psd2 renames a full file, and removes the
+ * oldest ones if they exceed 40 MiB together. It writes each line at once, so lines of parallel processes never mix. It does
+ * not fsync, since the journal is the record of payments.
  */
 export class CallLog {
   readonly #folder: string;
@@ -56,7 +56,7 @@ export class CallLog {
     this.#folder = folder;
   }
 
-  /** @throws Error of the file system, Psd2Error `config` when the folder can't be made */
+  /** @throws Error of the file system, Psd2Error `config` if the folder cannot be created */
   append(call: LoggedCall): void {
     const path = join(this.#folder, CURRENT);
     const file = openForAppending(path, this.#folder);
@@ -70,7 +70,7 @@ export class CallLog {
     }
   }
 
-  /** Another process may do the same at this moment: names differ, and who is second finds another file or none. */
+  /** Several processes may do this at once. Their names differ, and a late one finds a new file or none. */
   #putAside(path: string, ino: number, at: string): void {
     try {
       if (statSync(path).ino !== ino) return;

@@ -1,4 +1,5 @@
 import { statSync } from 'node:fs';
+import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
 import envPaths from 'env-paths';
 import { Psd2Error } from '../../errors.ts';
@@ -6,7 +7,7 @@ import { entriesBelow } from '../disk/files.ts';
 import { faultOf, faultOfFolder, faultOfRoot, foldersIn } from '../disk/permissions.ts';
 import { reasonOf } from '../disk/system-error.ts';
 
-/** Where `psd2` keeps what it keeps, for one configuration folder. */
+/** The paths in one configuration folder. */
 export interface StoreFolder {
   root: string;
   config: string;
@@ -16,17 +17,20 @@ export interface StoreFolder {
   protection(profile: string): string;
   tokens(profile: string): string;
   flows(profile: string): string;
-  /** The log of calls: state, not configuration (XDG on Linux), unless all is to be in one folder. */
+  /** The log of calls. It is state, not configuration (XDG on Linux), so it has its own folder unless one is configured. */
   log: string;
-  /** The operator's Ctrl-C, which ends waiting for other processes. */
+  /** The operator's Ctrl-C, which ends the wait for other processes. */
   interrupted: AbortSignal | undefined;
 }
 
-/** @param configured `PSD2_CONFIG_DIR`; without it the platform's configuration folder (XDG on Linux) */
+/**
+ * @param configured `PSD2_CONFIG_DIR` (default: the platform's configuration folder, XDG on Linux)
+ * @throws Psd2Error `config` if the user has no home folder and none is configured
+ */
 export function storeFolder(configured: string | undefined, interrupted?: AbortSignal): StoreFolder {
   const { config: root, log } = configured
     ? { config: configured, log: join(configured, 'log') }
-    : envPaths('psd2', { suffix: '' });
+    : platformFolders();
   const profiles = join(root, 'profiles');
   return {
     root,
@@ -42,9 +46,21 @@ export function storeFolder(configured: string | undefined, interrupted?: AbortS
   };
 }
 
+function platformFolders(): { config: string; log: string } {
+  try {
+    homedir();
+  } catch {
+    // A container may run as a user that no file of the system knows.
+    throw new Psd2Error('config', 'This user has no home folder, so psd2 has no configuration folder', {
+      hint: 'Set PSD2_CONFIG_DIR to a folder that only this user can write to, or set HOME.',
+    });
+  }
+  return envPaths('psd2', { suffix: '' });
+}
+
 /**
- * Judges the configuration folder and the folders in it: whoever can write to one could replace what psd2 believes. Files
- * are judged when they are read.
+ * Checks owner and mode of the configuration folder and the folders in it: a user who can write to one could replace files
+ * that psd2 trusts. psd2 checks files when it reads them.
  *
  * @param user who runs `psd2`; undefined on Windows, which has no such owners and modes
  * @throws Psd2Error `config`
@@ -65,9 +81,9 @@ export function checkStore(
 }
 
 /**
- * Judges everything in the configuration folder and in the log, as the commands that use it would.
+ * Checks everything in the configuration folder and in the log, as the commands do that use it.
  *
- * @returns what they would refuse, and the folders that others can list, which they put up with
+ * @returns the faults that those commands refuse, and the folders that other users can list, which they accept
  */
 export function inspectStore({ root, log }: StoreFolder): { faults: Psd2Error[]; listable: string[] } {
   const faults: Psd2Error[] = [];
@@ -75,7 +91,7 @@ export function inspectStore({ root, log }: StoreFolder): { faults: Psd2Error[];
   const user = process.getuid?.();
   for (const path of new Set([root, ...everythingIn(root), log, ...everythingIn(log)])) {
     const stats = statSync(path, { throwIfNoEntry: false });
-    // Gone in the meantime, as a lock is, or never there.
+    // The file was removed in the meantime, for example a lock, or never existed.
     if (!stats || !(stats.isFile() || stats.isDirectory())) continue;
     const isLog = dirname(path) === log;
     const fault =
@@ -94,12 +110,12 @@ function everythingIn(folder: string): string[] {
       .filter((entry) => entry.isFile() || entry.isDirectory())
       .map(({ parentPath, name }) => join(parentPath, name));
   } catch {
-    // It is not there, or may not be listed: the commands that need it say so.
+    // The folder is missing or not readable. The commands that need it report that.
     return [];
   }
 }
 
-/** Another user's folder is refused, as `ssh` does. Root, for whom everything may be meant, is warned. */
+/** Refuses another user's folder, as `ssh` does. It only warns root, who may work with other users' folders. */
 function checkOwner({ root }: StoreFolder, warn: (text: string) => void, user: number | undefined): void {
   const owner = ownerOf(root);
   if (user === undefined || owner === undefined || owner === user) return;
@@ -109,7 +125,7 @@ function checkOwner({ root }: StoreFolder, warn: (text: string) => void, user: n
       hint: 'Let that user run psd2, or set PSD2_CONFIG_DIR to a folder of your own.',
     });
   }
-  warn(`${whose}, and psd2 runs as root: what it writes there that user can't read.`);
+  warn(`${whose}, and psd2 runs as root. That user cannot read what psd2 writes there.`);
 }
 
 function ownerOf(root: string): number | undefined {

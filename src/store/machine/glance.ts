@@ -1,12 +1,12 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import type { StoreFolder } from './folder.ts';
 
-/** What completion offers of the profiles. As quick as a keystroke wants it: what is odd or missing gives nothing. */
+/** What completion offers for the profiles. It must be quick, and offers nothing if data is damaged or missing. */
 export function glanceAtProfiles({ profiles, config }: StoreFolder) {
   return {
-    /** Their names, sorted. */
+    /** The names of the profiles, sorted. */
     names: () => namesIn(profiles, /^(.+)\.json$/),
-    /** The one that was chosen with `profile use`. */
+    /** The profile that was chosen with `profile use`. */
     current: (): string | undefined => {
       try {
         const chosen: unknown = JSON.parse(readFileSync(config, 'utf8'));
@@ -19,7 +19,7 @@ export function glanceAtProfiles({ profiles, config }: StoreFolder) {
   };
 }
 
-/** What the pattern finds in the names of a folder's entries, sorted; nothing where it can't be listed. */
+/** The first group of the pattern in each matching name of a folder, sorted. Empty if the folder cannot be listed. */
 export function namesIn(folder: string, pattern: RegExp): string[] {
   try {
     return readdirSync(folder)

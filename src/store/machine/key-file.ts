@@ -2,17 +2,17 @@ import { closeSync, constants, fstatSync, openSync, readFileSync } from 'node:fs
 import { Psd2Error } from '../../errors.ts';
 import { faultOf, type Judged } from '../disk/permissions.ts';
 
-/** A bundle of all the authorities that a system trusts has some 250 KiB. */
+/** Far more than a system's bundle of all trusted authorities, which has about 250 KiB. */
 const LARGEST = 4 * 1024 * 1024;
 
 /**
- * Reads a file with certificates or keys. It is a plain file of a sensible size, or a link to one: a pipe would
- * be waited for without end, and a device may never end.
+ * Reads a file with certificates or keys. It must be a plain file of a sensible size, or a link to one: reading a pipe or
+ * a device may never end.
  *
- * @param name how messages call it, as `QWAC key`
- * @param judged `secret`: a key
- * @throws Psd2Error `certificate` when it is no such file, `config` when it is another user's, or others can change it or
- *   read a key; the system's error when it can't be read
+ * @param name its name in messages, for example `QWAC key`
+ * @param judged `secret` for a key
+ * @throws Psd2Error `certificate` if it is not such a file, `config` if it belongs to another user, or others can change it
+ *   or read a key; the system's error if it cannot be read
  */
 export function readKeyFile(path: string, name: string, judged: Exclude<Judged, 'folder'>): Buffer {
   const file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);

@@ -9,7 +9,7 @@ import { type Place, sealed } from '../secrets/sealed.ts';
 import { type KeySources, NO_SOURCES, type ProfileKey, Vault } from '../secrets/vault.ts';
 import type { StoreFolder } from './folder.ts';
 
-/** Certificate or key: its PEM text, a PKCS#12 file in base64, or the path of a file that holds it. */
+/** A certificate or key: its PEM text, a PKCS#12 file in base64, or the path of its file. */
 const pem = z.union([
   z.object({ pem: z.string() }),
   z.object({ pkcs12: z.string() }),
@@ -17,7 +17,7 @@ const pem = z.union([
 ]);
 export type PemSource = z.infer<typeof pem>;
 
-/** Whether a bank moves real money: `sandbox` is one that a bank offers to try its interface. */
+/** Whether a bank moves real money. `sandbox` is a bank's test interface. */
 export const BANK_ENVIRONMENTS = ['production', 'sandbox'] as const;
 export type BankEnvironment = (typeof BANK_ENVIRONMENTS)[number];
 
@@ -43,15 +43,15 @@ const profileSettings = z.object({
   signer: text,
   payeeCheck: text,
   environment: z.optional(z.enum(BANK_ENVIRONMENTS)),
-  /** A decimal, as given. */
+  /** A decimal, as the operator wrote it. */
   maxAmount: text,
   tppCertificate: z.optional(z.enum(['der-base64', 'pem-urlencoded', 'none'])),
 });
 
-/** The settings of a profile. What is missing comes from the environment or has a default. */
+/** The settings of a profile. A missing one comes from the environment or has a default. */
 export type ProfileSettings = z.infer<typeof profileSettings>;
 
-/** Which settings are encrypted in a protected profile; `with a key`: a certificate whose file holds its key. */
+/** Which settings a protected profile encrypts. `with a key`: a certificate, if its file also holds the key. */
 const IS_SECRET: Record<keyof ProfileSettings, boolean | 'with a key'> = {
   baseUrl: false,
   clientId: false,
@@ -68,9 +68,9 @@ const IS_SECRET: Record<keyof ProfileSettings, boolean | 'with a key'> = {
   bankSigningCertificate: false,
   ccDailyLimit: false,
   redirectUri: false,
-  // It may name an HSM with its PIN.
+  // The command may contain the PIN of an HSM.
   signer: true,
-  // It decides before the key is asked for whether the payee has to be.
+  // psd2 needs it before it has the key, to decide whether to check the payee.
   payeeCheck: false,
   environment: false,
   maxAmount: false,
@@ -85,31 +85,35 @@ const storedProfile = z.extend(profileSettings, {
   sealed: z.optional(z.lazy(() => z.object({ names: z.array(settingName), content: sealed }))),
 });
 
-/** The settings as their file has them: without the secret ones where the profile is protected. */
+/** The settings in the profile's file. If the profile is protected, the secret ones are in `sealed`. */
 export type StoredProfile = z.infer<typeof storedProfile>;
 
 const config = z.object({ currentProfile: z.optional(z.string()) });
 
-/** Writing a profile takes no longer. */
+/** More time than a process needs to write a profile. */
 const LOCK_PATIENCE_MS = 10_000;
 
-/** The name of the profile that the environment alone makes up. */
+/** The name of the profile that consists of environment variables alone. */
 export const ENVIRONMENT_PROFILE = 'env';
 
 /** @throws Psd2Error `usage` */
 export function parseProfileName(name: string): string {
   if (name === ENVIRONMENT_PROFILE) {
-    throw new Psd2Error('usage', `The profile name "${name}" is kept for the settings of the environment`, {
-      hint: 'Choose another name.',
-    });
+    throw new Psd2Error(
+      'usage',
+      `The profile name "${name}" is reserved for the settings of the environment`,
+      {
+        hint: 'Choose another name.',
+      },
+    );
   }
   if (isProfileName(name)) return name;
   throw new Psd2Error('usage', `The profile name ${JSON.stringify(name)} is not usable`, {
-    hint: 'Use letters, digits, dots, dashes and underscores, at most 64, a letter or digit first.',
+    hint: 'Use at most 64 letters, digits, dots, dashes and underscores. Begin with a letter or digit.',
   });
 }
 
-/** Whether data can be kept under a name, that of the environment's own profile included. */
+/** Whether psd2 can store data under a name. This includes the name of the environment's profile. */
 export function isProfileName(name: string): boolean {
   return /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/.test(name);
 }
@@ -122,8 +126,8 @@ export class ProfileStore {
   readonly #vaults = new Map<string, Vault>();
 
   /**
-   * @param notice is told where a damaged file is kept that another takes the place of
-   * @param keySources what opens protected profiles that want a passphrase
+   * @param notice called if a damaged file was kept and replaced
+   * @param keySources gives the passphrases of protected profiles
    */
   constructor(folder: StoreFolder, notice: Notice = () => {}, keySources?: KeySources) {
     this.#notice = notice;
@@ -131,12 +135,12 @@ export class ProfileStore {
     this.#keySources = keySources;
   }
 
-  /** Where passphrases come from, for a home that keeps keys of its own. */
+  /** Gives passphrases to a home that has keys of its own. */
   get keySources(): KeySources {
     return this.#keySources ?? NO_SOURCES;
   }
 
-  /** The key of what a profile, or the environment's, keeps. */
+  /** The key for the data of a profile, or of the environment's profile. */
   vault(name: string): Vault {
     const known = this.#vaults.get(name);
     if (known) return known;
@@ -153,15 +157,15 @@ export class ProfileStore {
       .sort();
   }
 
-  /** @throws Psd2Error `config` when its file is damaged or can be read by others */
+  /** @throws Psd2Error `config` if its file is damaged or can be read by others */
   read(name: string): StoredProfile | undefined {
     return readJsonFile(this.#folder.profile(parseProfileName(name)), storedProfile);
   }
 
   /**
-   * The secret settings that the profile's file has encrypted; none where it has none.
+   * Decrypts the secret settings in the profile's file. Empty if it has none.
    *
-   * @throws Psd2Error `config` when the key can't be had, or the file was changed
+   * @throws Psd2Error `config` if the key is not available, or the file was changed
    */
   async readSealed(name: string): Promise<Partial<ProfileSettings>> {
     const stored = this.read(name);
@@ -173,9 +177,9 @@ export class ProfileStore {
   }
 
   /**
-   * Stores a profile in place of one that may be there; encrypted where it is protected.
+   * Stores a profile, or replaces an existing one. Encrypts it if it is protected.
    *
-   * @throws Psd2Error `config` when it can't be written, or the key of a protected profile can't be had
+   * @throws Psd2Error `config` if it cannot be written, or the key of a protected profile is not available
    */
   async write(name: string, settings: ProfileSettings): Promise<void> {
     const path = this.#folder.profile(parseProfileName(name));
@@ -189,11 +193,11 @@ export class ProfileStore {
   }
 
   /**
-   * Stores other settings in place of those that were read.
+   * Replaces the settings that were read with new ones.
    *
-   * @param before what {@link read} gave
-   * @returns whether they are stored: not when another process has changed the profile meanwhile
-   * @throws Psd2Error `config` as {@link write} does
+   * @param before the result of {@link read}
+   * @returns false, and stores nothing, if another process has changed the profile in the meantime
+   * @throws Psd2Error `config` as {@link write}
    */
   async replace(name: string, before: StoredProfile, settings: ProfileSettings): Promise<boolean> {
     const path = this.#folder.profile(parseProfileName(name));
@@ -210,7 +214,7 @@ export class ProfileStore {
     );
   }
 
-  /** Writes the profile as its protection wants it now, where it is not so. @throws Psd2Error `config` */
+  /** Rewrites the profile, encrypted or in clear as its protection now requires. @throws Psd2Error `config` */
   async rewrite(name: string): Promise<void> {
     const path = this.#folder.profile(parseProfileName(name));
     await withLock(
@@ -235,7 +239,7 @@ export class ProfileStore {
     await writeJsonFile(this.#folder.profile(name), stored, storedProfile, this.#notice);
   }
 
-  /** The profile chosen with `profile use`, if it is still there. */
+  /** The profile chosen with `profile use`, if it still exists. */
   current(): string | undefined {
     const name = readJsonFile(this.#folder.config, config)?.currentProfile;
     return name !== undefined && this.list().includes(name) ? name : undefined;
@@ -245,7 +249,7 @@ export class ProfileStore {
     await writeJsonFile(this.#folder.config, { currentProfile: name }, config, this.#notice);
   }
 
-  /** What was damaged of a profile's settings and is kept beside what replaced it, as it was. */
+  /** Paths of the damaged settings files that psd2 kept. */
   damaged(name: string): string[] {
     const { profiles } = this.#folder;
     return listFolder(profiles)
@@ -253,7 +257,7 @@ export class ProfileStore {
       .map((file) => join(profiles, file));
   }
 
-  /** Removes the settings. */
+  /** Removes the settings of a profile. */
   remove(name: string): void {
     removeStored(this.#folder.profile(parseProfileName(name)));
   }
@@ -262,7 +266,7 @@ export class ProfileStore {
     try {
       return this.read(name)?.sealed !== undefined;
     } catch {
-      // What is damaged may be replaced.
+      // A damaged profile may be replaced.
       return false;
     }
   }
@@ -271,7 +275,7 @@ export class ProfileStore {
     const path = this.#folder.profile(name);
     const key = this.#folder.protection(name);
     return new Psd2Error('config', `${path} is encrypted, and its key ${key} is gone`, {
-      hint: 'Restore that file, or begin anew:',
+      hint: 'Restore that file, or add the profile again:',
       next: [
         ['profile', 'remove', name],
         ['profile', 'add', name],
@@ -293,14 +297,14 @@ function sealSettings(settings: ProfileSettings, key: ProfileKey): StoredProfile
   };
 }
 
-/** Where a file is, is no secret. */
+/** A path is not a secret. Only the content of the file is. */
 function isSecret(name: keyof ProfileSettings, value: ProfileSettings[keyof ProfileSettings]): boolean {
   if (value === undefined || (typeof value === 'object' && 'path' in value)) return false;
   if (IS_SECRET[name] !== 'with a key') return IS_SECRET[name];
   return typeof value === 'object' && ('pkcs12' in value || value.pem.includes('PRIVATE KEY'));
 }
 
-/** The base URL is in it, so that nobody leads the secrets to another bank by changing it. */
+/** The place includes the base URL. If someone changes it in the file, the secrets cannot be sent to another bank. */
 function placeOf({ baseUrl }: ProfileSettings): Place {
   return ['settings', baseUrl];
 }

@@ -26,11 +26,11 @@ const loggedCall: z.ZodMiniType<LoggedCall> = z.object({
 });
 
 /**
- * Reads the log of calls, the newest first, as far as the caller goes on: the files are read from their ends,
- * in blocks. A line that a full disk or a crash cut short is passed over.
+ * Reads the log of calls, the newest first, only as far as the caller iterates. It reads the files from their ends, in
+ * blocks. It skips a line that a full disk or a crash cut short.
  *
- * @param mention only lines that hold this text; a quick way past the others
- * @throws Psd2Error `config` when a file can't be read, is another user's, or can be changed by others
+ * @param mention reads only lines that contain this text, which is faster than to parse them all
+ * @throws Psd2Error `config` if a file cannot be read, belongs to another user, or can be changed by others
  */
 export function* readCalls(folder: string, mention = ''): Generator<LoggedCall> {
   for (const path of logFiles(folder)) {
@@ -42,7 +42,7 @@ export function* readCalls(folder: string, mention = ''): Generator<LoggedCall> 
   }
 }
 
-/** A line may stand behind the beginning of one that was cut short. */
+/** A line may follow the beginning of a line that was cut short. */
 function parse(line: string): unknown {
   try {
     return JSON.parse(line.slice(Math.max(0, line.lastIndexOf('{"at":'))));
@@ -56,12 +56,12 @@ function* linesFromEnd(path: string): Generator<string> {
   try {
     file = openSync(path, 'r');
   } catch (cause) {
-    // Never written, or removed by another process that put a file aside.
+    // The file was never written, or another process has just renamed or removed it.
     if (isMissing(cause)) return;
     throw new Psd2Error('config', `The log ${path} cannot be read`, { hint: 'Check who owns it.', cause });
   }
   try {
-    /** The beginning of the line whose end was read already, in pieces from the last to the first. */
+    /** The part of the current line that was read so far, in pieces from the last to the first. */
     let pieces: Buffer[] = [];
     const stats = fstatSync(file);
     const fault = faultOf(path, stats, 'public');

@@ -43,7 +43,7 @@ export const PEM_VARIABLES = {
   bankSigningCertificate: 'PSD2_BANK_SIGNING_CERT',
 } as const;
 
-/** All of them, in the order of the settings' table. */
+/** The PEM settings in the order of the table of settings. */
 export const PEM_SETTINGS = [
   'qwacCertificate',
   'qwacKey',
@@ -56,7 +56,7 @@ export const PEM_SETTINGS = [
 export type TextSetting = keyof typeof TEXT_VARIABLES;
 export type PemSetting = keyof typeof PEM_VARIABLES;
 
-/** How a setting is called in messages. */
+/** The name of each setting in messages. */
 export const SETTING_NAMES: Record<TextSetting | PemSetting, string> = {
   baseUrl: 'base URL',
   clientId: 'client id',
@@ -79,20 +79,19 @@ export const SETTING_NAMES: Record<TextSetting | PemSetting, string> = {
 };
 
 export const DEFAULT_REDIRECT_URI = 'http://127.0.0.1:8910/callback';
-/** How the `TPP-Certificate` header carries the certificate unless the profile says otherwise. */
+/** How the `TPP-Certificate` header carries the certificate by default. */
 export const DEFAULT_TPP_CERTIFICATE = 'der-base64';
 
-/** A profile with the environment laid over it (command contract, "Precedence"). */
+/** A profile whose settings the environment may override (command contract, "Precedence"). */
 export interface Profile {
   name: string;
-  /** The secret ones of a protected profile may still be sealed. */
+  /** The secret settings of a protected profile may still be sealed. */
   settings: Partial<StoredProfile>;
 }
 
 /**
- * Chooses the profile and lays the environment over its settings (command contract, "Precedence"): the one
- * that was named by option or `PSD2_PROFILE`, else the one chosen with `profile use`, else what the
- * environment alone makes up.
+ * Chooses the profile, and overrides its settings with the environment (command contract, "Precedence"). The profile is
+ * the one named by `--profile` or `PSD2_PROFILE`, else the one chosen with `profile use`, else the environment alone.
  *
  * @throws Psd2Error `no_profile`
  */
@@ -110,7 +109,7 @@ export function openProfile(store: ProfileStore, named: string | undefined, env:
       name === undefined
         ? 'No profile is chosen'
         : name === ENVIRONMENT_PROFILE
-          ? 'The environment makes up no profile: PSD2_BASE_URL is not set'
+          ? 'The environment does not define a profile: PSD2_BASE_URL is not set'
           : `There is no profile ${JSON.stringify(name)}`,
       {
         hint:
@@ -132,8 +131,8 @@ export function openProfile(store: ProfileStore, named: string | undefined, env:
 }
 
 /**
- * The settings that the environment gives; an empty variable counts as not set. Blanks and line breaks around a
- * value are dropped: a secret that was mounted as a file often ends with one.
+ * The settings in the environment. An empty variable counts as not set. It trims blanks and line breaks, since a secret
+ * that was mounted as a file often ends with one.
  *
  * @throws Psd2Error `config`
  */
@@ -165,7 +164,7 @@ export function passphraseIn(env: Environment): string | undefined {
   return env.PSD2_CONFIG_PASSPHRASE?.replace(/\r?\n$/, '') || undefined;
 }
 
-/** @throws Psd2Error `config` when the profile does not have it */
+/** @throws Psd2Error `config` if the profile does not have the setting */
 export function requireSetting(profile: Profile, key: TextSetting): string {
   const value = profile.settings[key] ?? missingSetting(profile, key);
   if (!/\p{Cc}/u.test(value)) return value;
@@ -174,7 +173,7 @@ export function requireSetting(profile: Profile, key: TextSetting): string {
   });
 }
 
-/** The largest amount that a transfer may have, where the operator has set one. @throws Psd2Error `config` */
+/** The largest amount of a transfer; null if the operator has not set one. @throws Psd2Error `config` */
 export function maxAmountOf({ settings }: Profile): Decimal | null {
   const text = settings.maxAmount;
   if (text === undefined) return null;
@@ -184,7 +183,7 @@ export function maxAmountOf({ settings }: Profile): Decimal | null {
   });
 }
 
-/** How many calls with client credentials the bank allows a day, where the operator has said so. @throws Psd2Error `config` */
+/** How many calls with client credentials the bank allows a day; null if the operator has not said. @throws Psd2Error `config` */
 export function dailyLimitOf({ settings }: Profile): number | null {
   const text = settings.ccDailyLimit;
   if (text === undefined) return null;
@@ -194,19 +193,19 @@ export function dailyLimitOf({ settings }: Profile): number | null {
   });
 }
 
-/** The PEM text of a setting, or undefined when the profile does not have it. @throws Psd2Error `certificate` */
+/** The PEM text of a setting; undefined if the profile does not have it. @throws Psd2Error `certificate` */
 export function readPem({ settings }: Profile, key: PemSetting): string | undefined {
   const source = settings[key];
   return source && readPemSource(source, key);
 }
 
-/** @throws Psd2Error `config` when the profile does not have it */
+/** @throws Psd2Error `config` if the profile does not have the setting */
 export function requireSource(profile: Profile, key: PemSetting): PemSource {
   return profile.settings[key] ?? missingSetting(profile, key);
 }
 
 /**
- * @throws Psd2Error `certificate` when the file can't be read, `config` when it is another user's, or others can change
+ * @throws Psd2Error `certificate` if the file cannot be read, `config` if it belongs to another user, or others can change
  *   it or read a key
  */
 export function readPemSource(source: PemSource, key: PemSetting): string {
@@ -215,7 +214,7 @@ export function readPemSource(source: PemSource, key: PemSetting): string {
 
 const IS_KEY: ReadonlySet<PemSetting> = new Set(['qwacKey', 'qsealKey']);
 
-/** A certificate's file as it is: PEM, or PKCS#12. @throws as {@link readPemSource} */
+/** The content of a certificate or key: PEM or PKCS#12. @throws as {@link readPemSource} */
 export function readSource(source: PemSource, key: PemSetting): Buffer {
   if ('pem' in source) return Buffer.from(source.pem);
   if ('pkcs12' in source) return Buffer.from(source.pkcs12, 'base64');
@@ -225,7 +224,7 @@ export function readSource(source: PemSource, key: PemSetting): Buffer {
     if (cause instanceof Psd2Error) throw cause;
     throw new Psd2Error(
       'certificate',
-      `The ${SETTING_NAMES[key]} ${source.path} ${isMissing(cause) ? 'is not there' : 'cannot be read'}`,
+      `The ${SETTING_NAMES[key]} ${source.path} ${isMissing(cause) ? 'does not exist' : 'cannot be read'}`,
       {
         hint: `Check the path and the mode of the file (${PEM_VARIABLES[key]} or the profile names it).`,
         cause,
@@ -235,14 +234,14 @@ export function readSource(source: PemSource, key: PemSetting): Buffer {
 }
 
 /**
- * The bank's address: `https`, without query; a path prefix is kept without its final slash.
+ * Parses the bank's address: `https`, without a query. Keeps a path prefix, without its final slash.
  *
  * @throws Psd2Error `config`
  */
 export function parseBaseUrl(text: string): URL {
   const refuse = (what: string, shown = ` ${JSON.stringify(text)}`): never => {
     throw new Psd2Error('config', `The base URL${shown} ${what}`, {
-      hint: 'It has the form https://host[:port][/prefix].',
+      hint: 'Use the form https://host[:port][/prefix].',
     });
   };
   if (!URL.canParse(text)) return refuse('is not a URL');
@@ -259,7 +258,7 @@ export function baseUrlOf(profile: Profile): URL {
   return parseBaseUrl(requireSetting(profile, 'baseUrl'));
 }
 
-/** Where the customer's browser returns to, as it was given. @throws Psd2Error `config` */
+/** The redirect URI, as the operator wrote it. @throws Psd2Error `config` */
 export function redirectUriOf({ name, settings }: Profile): string {
   const text =
     settings.redirectUri === undefined
@@ -276,7 +275,7 @@ export function redirectUriOf({ name, settings }: Profile): string {
         },
       );
     }
-    // A bare `#` is a fragment too (RFC 6749, section 3.1.2), which `hash` does not show.
+    // A bare `#` is a fragment too (RFC 6749, section 3.1.2), but `hash` does not show it.
     if ((url.protocol === 'http:' || url.protocol === 'https:') && !text.includes('#')) return text;
   }
   throw new Psd2Error(
@@ -304,7 +303,11 @@ export function missingSetting({ name: profile, settings }: Profile, key: TextSe
 export function applicationNameOf(profile: Profile, key: 'applicationName' | 'ccApplicationName'): string {
   const name = requireSetting(profile, key);
   if (/^[\x20-\x7e]+$/.test(name) && !/["\\]/.test(name)) return name;
-  throw new Psd2Error('config', 'The application name holds a character that a signature can not carry', {
-    hint: 'Give it as it is registered: printable ASCII without quotes and backslashes (PSD2_APP_NAME).',
-  });
+  throw new Psd2Error(
+    'config',
+    'The application name contains a character that the Signature header cannot carry',
+    {
+      hint: 'Use the registered name: printable ASCII without quotes and backslashes (PSD2_APP_NAME).',
+    },
+  );
 }

@@ -1,54 +1,54 @@
 import type { IsoDate } from '../../domain/calendar.ts';
 import type { Holder, StoredLogin } from './tokens.ts';
 
-/** What the bank refused, and when: ISO 8601 with zone. */
+/** The bank's message of a refusal, and its time (ISO 8601 with zone). */
 export interface AccessNote {
   at: string;
   message: string;
 }
 
 /**
- * What the bank refused a login since it was made: its renewal, or a call that it does not allow (HTTP 403). Tokens alone do not
- * tell. A refused renewal counts for the tokens that it was made with; all is forgotten with a new login.
+ * What the bank has refused since a login was made: its renewal, or a call that it does not allow (HTTP 403). Tokens do not
+ * show this. A refused renewal counts only for the tokens that it used. A new login clears all notes.
  */
 export interface AccessNotes {
-  /** @throws Psd2Error `config` when it is damaged */
+  /** @throws Psd2Error `config` if a note is damaged */
   read(
     holder: Holder,
     login: StoredLogin,
   ): Promise<{ refresh: AccessNote | undefined; call: AccessNote | undefined }>;
-  /** The bank refused to renew the login. @throws Psd2Error `config` */
+  /** Notes that the bank refused to renew the login. @throws Psd2Error `config` */
   refreshRefused(holder: Holder, login: StoredLogin, refused: AccessNote): Promise<void>;
-  /** The bank does not allow a call; undefined when it does again. @throws Psd2Error `config` */
+  /** Notes that the bank does not allow a call; undefined: it allows calls again. @throws Psd2Error `config` */
   callRefused(holder: Holder, refused: AccessNote | undefined): Promise<void>;
-  /** Whether a call was refused and none was allowed since. @throws Psd2Error `config` */
+  /** Whether the bank refused a call and has allowed none since. @throws Psd2Error `config` */
   hasRefusedCall(holder: Holder): Promise<boolean>;
-  /** After a new login. @throws Psd2Error `config` */
+  /** Clears the notes after a new login. @throws Psd2Error `config` */
   forget(holder: Holder): Promise<void>;
 }
 
 /** A read of a customer's account; `productId` is null for the list of accounts. */
 export interface AccountRead {
-  /** At the bank. */
+  /** The day at the bank. */
   day: IsoDate;
   customerId: string;
   productId: string | null;
 }
 
 /**
- * How often accounts were read while the customer was not there, which a bank may limit to four times a day (RTS (EU)
- * 2018/389, article 36 (5) (b)). All workers count together. It is counted before the read is made; a power cut may lose the
- * last ones.
+ * How often psd2 read accounts while the customer was absent. A bank may limit this to four times a day (RTS (EU) 2018/389,
+ * article 36 (5) (b)). All workers share one count. psd2 counts a read before it makes it. A power cut may lose the last
+ * ones.
  */
 export interface UnattendedReads {
-  /** From now on the same accounts count anew: the calls of one run are one read. */
+  /** Begins a run. All calls of one run to the same account are one read. */
   begin(): void;
   /**
-   * Counts a read that is about to be made, once a run.
+   * Counts a read before it is made, once per run.
    *
-   * @param budget how many may be made a day; without it any number
-   * @returns false, and the read is not to be made, where that many are made already
-   * @throws Psd2Error `config` when it can't be written
+   * @param budget maximum number of reads a day (default: no limit)
+   * @returns false if the budget is used up. The caller must not read then
+   * @throws Psd2Error `config` if the count cannot be written
    */
   take(read: AccountRead, budget?: number): Promise<boolean>;
 }

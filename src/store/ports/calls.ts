@@ -1,23 +1,23 @@
 import type { IsoDate } from '../../domain/calendar.ts';
 
-/** The calls of a profile with client credentials, which PSD2 limits per day (interface specification, "Limits"). */
+/** Counts a profile's calls with client credentials, which PSD2 limits per day (interface specification, "Limits"). */
 export interface CallCount {
-  /** Counts one more; that need not outlive a power cut. @throws Psd2Error `config` */
+  /** Counts one more call. A power cut may lose it. @throws Psd2Error `config` */
   count(day: IsoDate): Promise<void>;
-  /** How many were counted; 0 where that can't be told. */
+  /** The number of calls on a day; 0 if it cannot be read. */
   on(day: IsoDate): Promise<number>;
 }
 
-/** When calls may go to a bank that limits how many it takes (interface specification, "Limits": HTTP 420). */
+/** The pace of calls to a bank that limits them (interface specification, "Limits": HTTP 420). */
 export interface Turns {
-  /** Resolves when the next call may begin. @throws what ends waiting when the operator interrupts */
+  /** Resolves when the next call may begin. @throws the operator's interruption, which ends the wait */
   turn(): Promise<void>;
   /**
-   * The bank has turned a call away: all are held up.
+   * Slows all calls down after the bank rejected one because of its limit.
    *
-   * @param asked milliseconds that the bank wants to be left alone, or null when it did not say
+   * @param asked milliseconds that the bank asked to wait; null if it did not say
    */
   slowDown(asked: number | null): Promise<void>;
-  /** The bank has taken a call. */
+  /** Speeds calls up again after the bank accepted one. */
   goOn(): Promise<void>;
 }

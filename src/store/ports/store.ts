@@ -5,32 +5,32 @@ import type { Rounds } from './rounds.ts';
 import type { Sync } from './sync.ts';
 import type { Tokens } from './tokens.ts';
 
-// What the rest of the program knows of a store: types only. A home (files on a disk, a database) keeps these promises,
-// and test/store/contract/ shows them for each. Everything that can't be kept is a Psd2Error `config`, unless said
-// otherwise; what a method was to write has not happened then.
+// What the rest of the program knows about a store: types only. A home (files on a disk, a database) keeps these promises,
+// and test/store/contract/ tests them for each home. A method that cannot keep its promise throws a Psd2Error `config`,
+// unless stated otherwise. It has written nothing then.
 
-/** Where tokens, flows, references, pace and the rows of a sync are kept. */
+/** Keeps tokens, flows, references, the pace of calls, and synced rows. */
 export interface Store {
-  /** Which home, as the end of a sentence: `in /home/ada/.config/psd2`. Never a password. */
+  /** Where the store is, as the end of a sentence: `in /home/ada/.config/psd2`. Never contains a password. */
   readonly place: string;
-  /** The rows of a sync go into a folder, which has to be named. */
+  /** Whether a sync writes its rows into a folder that the operator must name. */
   readonly needsFolder: boolean;
   /**
-   * What is kept of one profile. Nothing is read or connected to before it is asked for.
+   * The data of one profile. It reads and connects only on demand.
    *
-   * @param bank what the profile means by its bank now: tokens that another one granted count as none. Without it no login is
-   *   found, and none can be written
+   * @param bank the profile's current base URL. Tokens that another bank granted do not count. Without `bank`, psd2 finds no
+   *   login and can write none
    */
   open(profile: string, bank?: URL): ProfileData;
-  /** What `psd2 doctor` says of the home, in the order in which it was looked at. */
+  /** The checks of `psd2 doctor` for the home, in the order in which they run. */
   check(): AsyncIterable<StoreCheck>;
-  /** How much is kept, and who works on it. @throws Psd2Error `config` */
+  /** How much the store keeps, and who works on it. @throws Psd2Error `config` */
   status(): Promise<StoreStatus>;
-  /** Lets go of connections. What was asked for has been answered. */
+  /** Closes connections. Call it after all other calls have ended. */
   close(): Promise<void>;
 }
 
-/** What is kept of one profile. */
+/** The data of one profile. */
 export interface ProfileData {
   readonly tokens: Tokens;
   readonly flows: Flows;
@@ -38,48 +38,48 @@ export interface ProfileData {
   readonly notes: AccessNotes;
   readonly reads: UnattendedReads;
   /**
-   * The pace that all workers of the store keep together.
+   * The pace that all workers of the store share.
    *
-   * @param own that of this process; a home of one machine has no other
+   * @param own the pace of this process. A home on one machine uses only this
    */
   turns(own: Turns): Turns;
-  /** @param out the folder of `--out`; a home that needs none may be given none, and writes there besides where it is given */
+  /** @param out the folder of `--out`. A home that does not need it may get none, or also writes there */
   sync(out: string | undefined): Sync;
   rounds(): Promise<Rounds>;
 }
 
-/** What `psd2 doctor` says of a part of the home. Folders of this machine, with their owners and modes, are looked at by itself. */
+/** One check of `psd2 doctor` for the home. The doctor itself checks owners and modes of this machine's folders. */
 export interface StoreCheck {
   name: string;
   status: 'ok' | 'warn' | 'fail';
   detail: string;
-  /** What to do about it; null where there is nothing to do. */
+  /** What to do about it; null if there is nothing to do. */
   fix: string | null;
 }
 
-/** What completion offers of a profile: quick, and nothing where something is odd or missing. */
+/** What completion offers for a profile. It is quick, and offers nothing if data is damaged or missing. */
 export interface Glance {
-  /** Customers whose tokens are kept, sorted. */
+  /** Customers with stored tokens, sorted. */
   customers(): Promise<string[]>;
-  /** How the newest flows of the profile began: `event` is the first one, as it was written. */
+  /** The first event of each of the profile's newest flows, as it was written. */
   begun(kind: Kind | undefined, most: number): Promise<{ flow: string; at: string; event: object }[]>;
 }
 
-/** What `psd2 store status` says of a home. */
+/** What `psd2 store status` shows for a home. */
 export interface StoreStatus {
   home: 'files' | 'postgres';
   /** The folder; or host, port and database, never a password. */
   place: string;
-  /** Of a database: the version that is there, 0 without any, and the one that this program reads and writes. */
+  /** For a database: the version of its tables (0 if it has none), and the version that this program needs. */
   schema: { version: number; needed: number } | null;
   profiles: {
     profile: string;
-    /** Who is logged in. */
+    /** How many are logged in. */
     customers: number;
     flows: { kind: string; state: string; count: number }[];
   }[];
-  /** What workers have claimed at this moment. `until` is ISO 8601 with zone; null where a claim has no end of its own. */
+  /** What workers claim now. `until` is ISO 8601 with zone; null if the claim does not expire. */
   claims: { profile: string; kind: string; name: string; worker: string; until: string | null }[];
-  /** What it takes on the disk. */
+  /** Its size on the disk. */
   bytes: number;
 }

@@ -1,61 +1,61 @@
 import type { IsoDate } from '../../domain/calendar.ts';
 
-/** Where `psd2 sync` keeps what it has read. */
+/** Where `psd2 sync` stores what it has read. */
 export interface Sync {
-  /** Shows other runs that this one is alive, while `work` runs. @throws Psd2Error `config` */
+  /** Runs `work`, and shows other runs that this one is alive. @throws Psd2Error `config` */
   run<T>(signal: AbortSignal, work: (run: SyncRun) => Promise<T>): Promise<T>;
 }
 
 export interface SyncRun {
   /**
-   * Works on a customer, one run at a time. What the work has said until it ended, well or not, is committed.
+   * Works on a customer, one run at a time. When `work` ends, even with an error, it commits what `work` stored so far.
    *
-   * @throws Psd2Error `config` when another run is at it for too long or has taken it over, or what is stored is damaged
+   * @throws Psd2Error `config` if another run holds the customer for too long or has taken it over, or stored data is damaged
    */
   customer<T>(customerId: string, work: (to: SyncTarget) => Promise<T>): Promise<T>;
 }
 
-/** How far the transactions of a product are synced. */
+/** Which days of a product's transactions are synced. */
 export interface Progress {
   /** The first and the last day whose booked transactions are stored. */
   from: IsoDate;
   through: IsoDate;
-  /** `through` was compared with the bank's own day. */
+  /** True if `through` was compared with the bank's own day. */
   checked?: true | undefined;
 }
 
-/** A row as it is stored: its id, and the day it is sorted and looked up by. */
+/** A stored row: its id, and the day that psd2 sorts and finds it by. */
 export interface SyncedRow {
   id: string;
   bookingDate: string | null;
 }
 
-/** What is kept of one customer. Rows and what is said of them are one step: after {@link commit} all of it is durable. */
+/** The synced data of one customer. {@link commit} makes rows and progress durable in one step. */
 export interface SyncTarget {
-  /** None where the rows that it tells of are not all there: they are fetched again then. */
+  /** Undefined if not all rows are there that the progress counts on. The caller fetches them again then. */
   progress(productId: string): Promise<Progress | undefined>;
   /**
    * The booked transactions of a product.
    *
-   * @param readsAll rows of any day may come again, and not only those that were not settled
+   * @param readsAll whether rows of any day may come again, and not only those that were not settled
    */
   booked(productId: string, readsAll: boolean): Promise<BookedRows>;
-  /** @param name `accounts`, `balances`, `balances/<productId>` or `pending/<productId>`: what is as it is now */
+  /** Replaces the current state of `accounts`, `balances`, `balances/<productId>` or `pending/<productId>` (`name`). */
   replace(name: string, rows: readonly object[]): void;
   /**
-   * To be said after the rows it tells of were appended.
+   * Stores the progress. Call it after the rows were appended.
    *
-   * @param settled nothing that was booked before this day can come again
+   * @param settled no row that was booked before this day can come again
    */
   remember(productId: string, progress: Progress, settled: IsoDate): void;
-  /** @throws Psd2Error `config` when it can't be written, or another run has taken the customer over */
+  /** @throws Psd2Error `config` if it cannot be written, or another run has taken the customer over */
   commit(): Promise<void>;
 }
 
-/** The booked transactions of a product: a row is there once, whatever is fetched again. */
+/** The booked transactions of a product. Each row is stored once, even if it is fetched again. */
 export interface BookedRows {
-  /** Appends the rows that are not there yet. @returns how many these are */
+  /** Appends the rows that are missing. @returns how many it appended */
   append(rows: readonly SyncedRow[]): Promise<number>;
-  /** The latest day, up to `most`, that a row which may come again was booked on. */
+  /** The latest booking day, up to `most`, of a row that may come again. */
   lastDay(most: IsoDate): Promise<IsoDate | undefined>;
 }

@@ -1,14 +1,14 @@
 export type GrantType = 'authorization_code' | 'client_credentials';
 
-/** Whose tokens: a customer's id, or null for the `client_credentials` application, which has no customer of its own. */
+/** The owner of tokens: a customer's id, or null for the application (`client_credentials`). */
 export type Holder = string | null;
 
-/** What is known of a login without its tokens. Times are ISO 8601 with zone, null where the bank gave none. */
+/** A login without its tokens. Times are ISO 8601 with zone, or null if the bank gave none. */
 export interface StoredLogin {
   accessTokenExpiresAt: string | null;
   refreshTokenExpiresAt: string | null;
   scope: string | null;
-  /** The bank's session id, sent back as `cb-apitrack-id` with all calls made with these tokens. */
+  /** The bank's session id. psd2 sends it as `cb-apitrack-id` with all calls that use these tokens. */
   apiTrackId?: string | undefined;
 }
 
@@ -17,87 +17,88 @@ export interface StoredTokens extends StoredLogin {
   refreshToken: string | null;
 }
 
-/** Tokens as they were read. */
+/** Tokens as they were read from the store. */
 export interface ReadTokens extends StoredTokens {
-  /** Newer ones have a higher one. It never goes back, also when tokens are forgotten. */
+  /** Newer tokens have a higher number. It never decreases, even after a logout. */
   generation: number;
   /**
-   * The generation that the refresh token came with, where this one only says more of it: that the bank refused it, or
-   * how it is encrypted.
+   * The generation in which the bank gave the refresh token. Set if this generation only changes how that token is stored:
+   * marked as refused, or encrypted in another way.
    */
   origin?: number | undefined;
 }
 
 /**
- * The tokens of one profile at one bank. None waits for another's. Where the profile is protected they are encrypted
- * before they reach the home, and open only as those of this holder at this bank.
+ * The tokens of one profile at one bank. No holder waits for another. If the profile is protected, tokens are encrypted
+ * before they reach the home, and can be decrypted only for this holder at this bank.
  */
 export interface Tokens {
-  /** Opens no key. @throws Psd2Error `config` when what is stored is damaged */
+  /** Reads the login without the profile's key. @throws Psd2Error `config` if the stored data is damaged */
   login(holder: Holder): Promise<StoredLogin | undefined>;
-  /** @throws Psd2Error `config` when they are damaged, or the key of a protected profile can't be had */
+  /** @throws Psd2Error `config` if they are damaged, or the key of a protected profile is not available */
   read(holder: Holder): Promise<ReadTokens | undefined>;
   /**
-   * One worker at a time, for what changes the tokens. Before `work` begins it is certain that they can be encrypted, if
-   * they have to be. A worker that shows no sign of life for some seconds loses its claim to the next one, and is refused
-   * whatever it is about to write after that.
+   * Runs `work`, which changes the tokens, one worker at a time. Before `work` begins, psd2 makes sure that it can encrypt
+   * the tokens if the profile is protected. A worker that shows no sign of life for some seconds loses its claim to the next
+   * one, and can write nothing after that.
    *
-   * @param signal ends the wait for another worker; the operator's Ctrl-C unless another is given
-   * @throws Psd2Error `config` when another worker is at it for too long
+   * @param signal ends the wait for another worker (default: the operator's Ctrl-C)
+   * @throws Psd2Error `config` if another worker holds the claim for too long
    */
   change<T>(holder: Holder, work: (slot: TokenSlot) => Promise<T>, signal?: AbortSignal): Promise<T>;
   /**
-   * Forgets tokens, one worker at a time as {@link change}. What a renewal that was stopped has in hand is not stored
-   * after that. Needs no key.
+   * Forgets tokens, one worker at a time as {@link change}. A renewal that was stopped before cannot store its tokens
+   * afterwards. Needs no key.
    *
-   * @param before what is done first: the bank may be asked to revoke them. What it throws keeps them
+   * @param before runs first, for example to revoke the tokens at the bank. If it throws, the tokens stay
    */
   forget(holder: Holder, before?: () => Promise<void>): Promise<void>;
-  /** Forgets the tokens of every holder, at whatever bank; renewals that are under way are waited for. */
+  /** Forgets the tokens of every holder at any bank. Waits for renewals that are under way. */
   forgetAll(): Promise<void>;
   /**
-   * Makes sure that tokens can be stored, before the bank is asked for them: what it gives for a code or a refresh token,
-   * it gives once.
+   * Makes sure that the home can store tokens, before psd2 asks the bank for them: the bank gives tokens for a code or a
+   * refresh token only once.
    *
-   * @returns what gives the room back, to be called before they are written; further calls do nothing
-   * @throws Psd2Error `config` when there is no room, or the home can't be written
+   * @returns frees the reserved space. Call it before you write the tokens. Further calls do nothing
+   * @throws Psd2Error `config` if there is no space, or the home is not writable
    */
   ready(): Promise<() => Promise<void>>;
-  /** Customers whose tokens are kept, sorted; also those whose tokens are damaged. */
+  /** Customers with stored tokens, sorted, including those with damaged tokens. */
   customers(): Promise<string[]>;
   /** The customer who logged in last. */
   last(): Promise<string | undefined>;
   remember(customerId: string): Promise<void>;
-  /** Writes all tokens of the profile, whatever bank granted them, as its protection wants it now. */
+  /** Rewrites all tokens of the profile, of any bank, encrypted or in clear as its protection now requires. */
   rewrite(): Promise<void>;
-  /** What was damaged and is kept beside what replaced it, as it was: paths that the operator may remove. */
+  /** Paths of the damaged files that psd2 kept. The operator may remove them. */
   damaged(): Promise<string[]>;
 }
 
 /** A worker's right to change the tokens of one holder. */
 export interface TokenSlot {
   /**
-   * Who had the claim and showed no sign of life, for example `process 4711 on host-1 since 2026-11-21T10:00:00.000Z`:
-   * killed, or standing still and about to go on. Undefined where it was free.
+   * The previous holder of the claim, if it showed no sign of life, for example
+   * `process 4711 on host-1 since 2026-11-21T10:00:00.000Z`. It was killed, or it was stopped and may continue. Undefined if
+   * nobody held the claim.
    */
   readonly takenOverFrom: string | undefined;
   /** As {@link Tokens.read}. */
   read(): Promise<ReadTokens | undefined>;
   /**
-   * Whether no other worker has taken the claim over since, and no newer tokens are stored than those that were read. It
-   * may happen right after the answer: what is written then is refused.
+   * Whether no other worker has taken the claim over, and the store has no newer tokens than those that were read. Either
+   * may happen right after the answer. The store refuses what is written then.
    */
   isOurs(read: ReadTokens | undefined): Promise<boolean>;
-  /** Writes the tokens of a new login, in the place of all before. */
+  /** Writes the tokens of a new login, in place of all earlier ones. */
   write(tokens: StoredTokens): Promise<void>;
   /**
-   * Writes what the bank gave for a refresh token, unless tokens that are newer than the spent ones are stored: those of a
-   * new login, or of another worker that was given some as well.
+   * Writes the tokens that the bank gave for a refresh token, unless the store has newer tokens than the spent ones: from a
+   * new login, or from another worker that renewed them too.
    *
    * @param spent the tokens that were read before; undefined for an application that had none
-   * @returns the tokens that are stored now; undefined when the operator has logged out in the meantime
+   * @returns the tokens that are now stored; undefined if the operator has logged out in the meantime
    */
   replace(spent: ReadTokens | undefined, tokens: StoredTokens): Promise<StoredTokens | undefined>;
-  /** Notes that the bank no longer accepts a refresh token; nothing where newer tokens are stored. */
+  /** Notes that the bank no longer accepts a refresh token. Does nothing if the store has newer tokens. */
   refuse(tokens: ReadTokens): Promise<void>;
 }

@@ -6,7 +6,7 @@ import { nameOfHolder } from './tokens.ts';
 
 const time = z.nullable(z.date());
 const text = z.nullable(z.string());
-/** A row of `psd2.access_notes`, but for its holder. */
+/** A row of `psd2.access_notes`, without its holder. */
 export const noteRow = z.object({
   refresh_at: time,
   refresh_message: text,
@@ -15,7 +15,7 @@ export const noteRow = z.object({
   call_message: text,
 });
 
-/** What the bank refused the logins of one profile: a row for each holder. */
+/** What the bank refused to the logins of one profile, with a row for each holder. */
 export class PostgresAccessNotes implements AccessNotes {
   readonly #database: Database;
   readonly #profile: string;
@@ -84,11 +84,11 @@ function noteOf(at: Date | null | undefined, message: string | null | undefined)
   return at && message != null ? { at: at.toISOString(), message } : undefined;
 }
 
-/** The reads of one profile's accounts without their customer: a number for each account and day, whichever worker makes them. */
+/** Counts reads of one profile's accounts while the customer was absent: a number per account and day, for all workers. */
 export class PostgresUnattendedReads implements UnattendedReads {
   readonly #database: Database;
   readonly #profile: string;
-  /** What this run has counted. */
+  /** The reads that this run has counted. */
   readonly #taken = new Set<string>();
   #day = '';
 
@@ -109,7 +109,7 @@ export class PostgresUnattendedReads implements UnattendedReads {
     if (this.#taken.has(name)) return true;
     if (budget < 1) return false;
     if (day !== this.#day) await this.#forgetBefore(day);
-    // A power cut may lose the last ones: nobody waits for the disk.
+    // A power cut may lose the last ones, since psd2 does not wait for the disk here.
     const counted = await this.#database.look(
       z.object({ reads: z.number() }),
       `with soon as materialized (select set_config('synchronous_commit', 'off', true))

@@ -7,24 +7,25 @@ import { Psd2Error } from '../../errors.ts';
 import { reasonOf } from '../disk/system-error.ts';
 import { type Environment, readService, type Service } from './service.ts';
 
-/** A database that `PSD2_STORE` names. */
+/** The address of a database in `PSD2_STORE`. */
 export interface Address {
-  /** How to connect; may hold the password. */
+  /** How to connect. May contain the password. */
   config: ClientConfig;
   /** For messages: host, port and database, never a password. */
   shown: string;
 }
 
 /**
- * Reads the URL of a database as libpq does: `sslmode`, `sslrootcert`, `sslcert` and `sslkey` as options of the URL,
- * `PGPASSWORD` and `PGPASSFILE` of the environment, a service of libpq's files with `PGSERVICE` or `service=` (store page,
- * "One store, two homes"). What the URL leaves out comes from the service, then from the environment. A server on another
- * machine is reached over TLS, and its certificate verified, unless the URL or the service has another `sslmode`.
+ * Parses the URL of a database as libpq does: `sslmode`, `sslrootcert`, `sslcert` and `sslkey` are options of the URL,
+ * `PGPASSWORD` and `PGPASSFILE` come from the environment, and `PGSERVICE` or `service=` names a service of libpq's files
+ * (store page, "One store, two homes"). What the URL leaves out comes from the service, then from the environment. psd2
+ * connects to a server on another machine over TLS and verifies its certificate, unless the URL or the service has another
+ * `sslmode`.
  *
- * @throws Psd2Error `config` when it is no such URL, a file that it names can't be read, or the service can't be had
+ * @throws Psd2Error `config` if it is not such a URL, or a file that it names or the service cannot be read
  */
 export function parseAddress(text: string, env: Environment): Address {
-  // A user without a host, `postgres://ada@/bank`: the host is in the options then, or it is this machine.
+  // `postgres://ada@/bank` has a user but no host. The host is in the options, or it is this machine.
   const whole = text.replace(/^(postgres(?:ql)?:\/\/[^/?#]*@)(?=[/?#]|$)/i, '$1localhost');
   if (!/^postgres(ql)?:/i.test(text) || !URL.canParse(whole)) throw notAnAddress();
   const url = new URL(whole);

@@ -3,7 +3,7 @@ import type { IsoDate } from '../../domain/calendar.ts';
 import type { CallCount, Turns } from '../ports/calls.ts';
 import type { Database } from './database.ts';
 
-/** The calls of a profile with client credentials: a number for each day, whichever worker makes them. */
+/** Counts a profile's calls with client credentials: a number per day, for all workers. */
 export class PostgresCallCount implements CallCount {
   readonly #database: Database;
   readonly #profile: string;
@@ -34,7 +34,7 @@ export class PostgresCallCount implements CallCount {
   }
 }
 
-/** Turns that a worker takes in advance, and for how long they are good. */
+/** How many turns a worker takes in advance, and how long they are valid. */
 const MOST_TURNS = 50;
 const GOOD_FOR_MS = 1_000;
 const FIRST_HOLD_MS = 250;
@@ -44,18 +44,18 @@ const LONGEST_GAP_MS = 2_000;
 
 const taken = z.object({ wait_ms: z.number(), gap_ms: z.number() });
 
-/** What waits, counts and is told the time: of this process. */
+/** The clock and the waiting of this process. */
 export interface TurnsWorld {
-  /** Milliseconds that nobody puts forward or back. */
+  /** Milliseconds of a clock that never jumps. */
   clock: () => number;
-  /** Rejects when the operator interrupts. */
+  /** Rejects if the operator interrupts. */
   sleep: (milliseconds: number) => Promise<void>;
 }
 
 /**
- * The pace that the bank's 420 demands of all workers together, by the clock of the database. A worker takes some turns in
- * advance, so the database sees a fraction of the calls; what it took is good for a second, so that a refusal that another
- * worker was given holds it up soon.
+ * The pace that the bank's 420 demands from all workers together, by the database's clock. A worker takes some turns in
+ * advance, so the database gets only one statement for many calls. The turns are valid for a second, so that a refusal that
+ * another worker got soon slows this one down too.
  */
 export class PostgresTurns implements Turns {
   readonly #database: Database;
@@ -63,7 +63,7 @@ export class PostgresTurns implements Turns {
   readonly #world: TurnsWorld;
   /** The pace of this process, which counts its calls. */
   readonly #own: Turns;
-  /** When the turns that were taken in advance begin, by this process's clock. */
+  /** When the turns taken in advance begin, by this process's clock. */
   #ahead: number[] = [];
   #goodUntil = 0;
   #gap = 0;
@@ -105,14 +105,14 @@ export class PostgresTurns implements Turns {
            clock_timestamp() + coalesce($3, least($2 * 2 ^ p.holds, ${LONGEST_HOLD_MS})) * interval '1 millisecond'),
          holds = p.holds + 1,
          gap_ms = least(greatest(p.gap_ms * 2, ${SHORTEST_GAP_MS}), ${LONGEST_GAP_MS})
-         -- Calls that were under way together are turned away together: that is one refusal.
+         -- If the bank refuses several calls that were under way together, that counts as one refusal.
          where p.held_until < clock_timestamp()`,
       [this.#profile, asked ?? FIRST_HOLD_MS, asked],
     );
   }
 
   async goOn(): Promise<void> {
-    // While nothing is held up there is nothing to say.
+    // Without a gap, calls are at full speed already.
     if (this.#gap === 0) return;
     this.#gap = this.#gap < SHORTEST_GAP_MS / 2 ? 0 : this.#gap * 0.9;
     await this.#database.look(

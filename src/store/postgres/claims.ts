@@ -13,13 +13,13 @@ const CLAIM_MS = 10_000;
 const BEAT_MS = 2_000;
 const LOOK_MS = 200;
 
-/** A claim as its holder sees it. */
+/** A claim from its holder's view. */
 export interface Claim {
-  /** Grows with each claim, so that a statement can demand it. */
+  /** Grows with each claim, so that a statement can require this one. */
   readonly number: string;
-  /** Who had it and showed no sign of life; undefined where it was free. */
+  /** The previous holder, if it showed no sign of life. Undefined if the claim was free. */
   readonly takenOverFrom: string | undefined;
-  /** Whether no other worker has it now. That may happen right after the answer. */
+  /** Whether no other worker has taken the claim over. That may happen right after the answer. */
   isOurs(): Promise<boolean>;
 }
 
@@ -39,11 +39,11 @@ export class Claims {
   }
 
   /**
-   * Runs `work` while holding a claim. No connection is held meanwhile; the claim is extended by short statements.
+   * Runs `work` while it holds a claim. It keeps no connection in the meantime. Short statements extend the claim.
    *
-   * @param what it is that only one may work on, as the beginning of a sentence
-   * @param patienceMs how long another worker may hold it
-   * @throws Psd2Error `config` when another worker holds it for longer
+   * @param what the claimed thing, as the beginning of a sentence
+   * @param patienceMs how long to wait for another worker
+   * @throws Psd2Error `config` if another worker holds the claim for longer
    */
   async within<T>(
     kind: ClaimKind,
@@ -57,7 +57,7 @@ export class Claims {
   ): Promise<T> {
     const claim = await this.#take(kind, name, what, patienceMs, signal);
     const beat = setInterval(() => {
-      // One that fails is made up for by the next; one that comes too late finds the claim gone.
+      // If one fails, the next one makes up for it. If one comes too late, the claim is gone.
       this.#extend(kind, name, claim.number).catch(() => {});
     }, BEAT_MS);
     beat.unref();
@@ -65,12 +65,12 @@ export class Claims {
       return await work(claim);
     } finally {
       clearInterval(beat);
-      // Where it can't be said now, the claim ends by itself.
+      // If the release fails, the claim expires.
       await this.#release(kind, name, claim.number).catch(() => {});
     }
   }
 
-  /** Who holds claims of a kind at this moment, by name. */
+  /** The claims of a kind that are held now, sorted by name, and their workers. */
   async held(kind: ClaimKind): Promise<{ name: string; worker: string }[]> {
     return this.#database.look(
       z.object({ name: z.string(), worker: z.string() }),
@@ -107,7 +107,7 @@ export class Claims {
     }
   }
 
-  /** A claim whose answer was lost is free again when its time is over: so it is tried again. */
+  /** Tries once to take the claim. If the answer is lost, the claim expires and the next try can succeed. */
   async #tryOnce(kind: ClaimKind, name: string): Promise<z.infer<typeof claimRow> | undefined> {
     try {
       const [taken] = await this.#database.query(

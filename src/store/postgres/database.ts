@@ -8,34 +8,34 @@ import type { Address } from './address.ts';
 import { codeOf, isLost, isPassing, isUnsent, storeFailure } from './failure.ts';
 import { SCHEMA_VERSION } from './schema.ts';
 
-/** How long a command waits for a database that has gone away. */
+/** How long a command waits for a database that does not answer. */
 const PATIENCE_MS = 8_000;
 const PAUSE_MS = 250;
 const CONNECT_MS = 5_000;
 const STATEMENT_MS = 30_000;
-/** Of one worker; more calls than these wait for each other. */
+/** Connections of one worker. If all are in use, further statements wait. */
 const MOST_CONNECTIONS = 8;
 
-/** A value that a statement takes. */
+/** A parameter of a statement. */
 export type Parameter = string | number | boolean | Date | null | readonly string[];
 
-/** Runs statements, each as a transaction of its own, or those of one transaction. */
+/** Runs statements: each in its own transaction, or all in one. */
 export interface Statements {
-  /** @param row what a row has to look like. @throws Psd2Error `config`; {@link LostAnswer} */
+  /** @param row the schema of a row. @throws Psd2Error `config`; {@link LostAnswer} */
   query<T>(row: z.ZodMiniType<T>, sql: string, values?: readonly Parameter[]): Promise<T[]>;
   /** Runs several statements, one after the other. @throws as {@link query} */
   script(sql: string): Promise<void>;
 }
 
-/** The connection was lost before the answer came: what was to be written may have been written, or not. */
+/** The connection was lost before the answer came. The statement may or may not have taken effect. */
 export class LostAnswer extends Error {
   override readonly name = 'LostAnswer';
 }
 
-/** A name of this database is taken already (SQLSTATE 23505). */
+/** A unique name is already taken (SQLSTATE 23505). */
 export class Taken extends Error {
   override readonly name = 'Taken';
-  /** Of the index that says so. */
+  /** The name of the unique index. */
   readonly constraint: string;
 
   constructor(constraint: string) {
@@ -45,8 +45,7 @@ export class Taken extends Error {
 }
 
 /**
- * The database of a store. Connections are made when they are needed, and none stays open in a transaction while
- * something else is waited for.
+ * The database of a store. It connects on demand, and never keeps a transaction open while psd2 waits for something else.
  */
 export class Database {
   readonly shown: string;
@@ -55,12 +54,12 @@ export class Database {
   readonly #isForCopying: boolean;
   readonly #sockets = new Set<Socket>();
   #checked: Promise<void> | undefined;
-  /** Ctrl-C ends waiting for a database that was never reached. After that, statements end: what the bank gave is stored. */
+  /** Ctrl-C ends the wait for a database that was never reached. Later statements always finish, to store what the bank gave. */
   #wasReached = false;
 
   /**
-   * @param signal the operator's Ctrl-C, which ends waiting; its reason is thrown
-   * @param isForCopying whether a store is opened that workers are refused by, since it is copied
+   * @param signal the operator's Ctrl-C, which ends the wait. Its reason is thrown
+   * @param isForCopying whether `store copy` opens the store, which other workers may not use meanwhile
    */
   constructor({ config, shown }: Address, signal: AbortSignal | undefined, isForCopying = false) {
     this.shown = shown;
@@ -76,23 +75,23 @@ export class Database {
       idleTimeoutMillis: 5_000,
       allowExitOnIdle: true,
     });
-    // A connection that is lost while nothing is asked is made anew when something is.
+    // If an idle connection is lost, the pool makes a new one for the next statement.
     this.#pool.on('error', ignore);
   }
 
-  /** As {@link Statements.query}, as a transaction of its own; the schema has been found to be the one of this program. */
+  /** As {@link Statements.query}, in its own transaction, after the schema was checked. */
   async query<T>(row: z.ZodMiniType<T>, sql: string, values: readonly Parameter[] = []): Promise<T[]> {
     await this.checked();
     return this.#again(() => this.#run(this.#pool, row, sql, values), isUnsent);
   }
 
-  /** The same for what can be asked again, where the connection is lost. */
+  /** As {@link query}, for a statement that can be repeated if the connection is lost. */
   async look<T>(row: z.ZodMiniType<T>, sql: string, values: readonly Parameter[] = []): Promise<T[]> {
     await this.checked();
     return this.#again(() => this.#run(this.#pool, row, sql, values));
   }
 
-  /** The same for a row that has to be there. */
+  /** As {@link look}, for the first row. */
   async lookOne<T>(
     row: z.ZodMiniType<T>,
     sql: string,
@@ -103,16 +102,16 @@ export class Database {
   }
 
   /**
-   * Statements that all happen, or none. Whether their end was reached is not known after {@link LostAnswer}.
+   * Runs statements that take effect together or not at all. After {@link LostAnswer} it is unknown which.
    *
-   * @param isChecked false for what makes the schema
+   * @param isChecked false for statements that create the schema
    */
   async transaction<T>(work: (statements: Statements) => Promise<T>, isChecked = true): Promise<T> {
     if (isChecked) await this.checked();
     const client = await this.#again(() => this.#interruptible(this.#pool.connect())).catch(
       (error: unknown) => Promise.reject(this.#failure(error)),
     );
-    // A connection that is lost between two statements says so, too; the next statement, or the commit, fails for it.
+    // A connection that is lost between two statements emits an error too. The next statement or the commit then fails.
     client.on('error', ignore);
     const statements: Statements = {
       query: (row, sql, values = []) => this.#run(client, row, sql, values),
@@ -145,7 +144,7 @@ export class Database {
     }
   }
 
-  /** The same for statements that give the same result a second time: they are repeated where the connection is lost. */
+  /** As {@link transaction}, for statements with the same result a second time. Repeats them if the connection is lost. */
   async transactionAgain(work: (statements: Statements) => Promise<void>): Promise<void> {
     for (;;) {
       try {
@@ -156,7 +155,7 @@ export class Database {
     }
   }
 
-  /** Makes sure once that the schema is the one of this program. @throws Psd2Error `config` */
+  /** Checks once that the schema has this program's version. @throws Psd2Error `config` */
   checked(): Promise<void> {
     this.#checked ??= this.#check().catch((error: unknown) => {
       this.#checked = undefined;
@@ -228,7 +227,7 @@ export class Database {
     });
   }
 
-  /** Repeats what failed for a reason that may be over in a moment, for some seconds. */
+  /** Repeats `work` for some seconds if it fails for a reason that may be over in a moment. */
   async #again<T>(work: () => Promise<T>, isOver = isPassing): Promise<T> {
     for (let waited = 0; ; waited += PAUSE_MS) {
       try {
@@ -253,7 +252,7 @@ export class Database {
     return storeFailure(this.shown, error);
   }
 
-  /** Ends waiting for the database at Ctrl-C. */
+  /** Ends the wait for the database at Ctrl-C. */
   async #interruptible<T>(work: Promise<T>): Promise<T> {
     const signal = this.#signal;
     if (!signal || this.#wasReached) return work;

@@ -2,7 +2,7 @@ import { Psd2Error } from '../../errors.ts';
 import { halfCopied, movedAway } from '../copy/moved.ts';
 import { systemCode } from '../disk/system-error.ts';
 
-/** What PostgreSQL and the connection to it say (PostgreSQL, appendix A, "Error Codes"; Node.js, `tls`), and what to do. */
+/** Errors of PostgreSQL and of the connection (PostgreSQL, appendix A, "Error Codes"; Node.js, `tls`), with hints. */
 const KNOWN: Record<string, { what: string; hint: string; next?: string[][] }> = {
   ECONNREFUSED: {
     what: 'cannot be reached: nothing listens there',
@@ -99,9 +99,9 @@ const KNOWN: Record<string, { what: string; hint: string; next?: string[][] }> =
   },
 };
 
-/** After these it is not known whether what was sent has happened. */
+/** After these errors, it is unknown whether the statement took effect. */
 const LOST = ['ECONNRESET', 'EPIPE', 'ETIMEDOUT', '57P01', '57P02', '08000', '08003', '08006'];
-/** These may be over in a moment. */
+/** These errors may be over in a moment. */
 const PASSING = [
   ...LOST,
   'ECONNREFUSED',
@@ -117,19 +117,19 @@ const PASSING = [
 export function codeOf(error: unknown): string {
   const code = systemCode(error);
   if (code !== undefined) return code;
-  // The driver gives these words alone.
+  // The driver gives these errors no code, only words.
   const text = error instanceof Error ? error.message : '';
   if (/terminated|connection ended|not queryable/i.test(text)) return 'ECONNRESET';
   if (/timeout/i.test(text)) return 'ETIMEDOUT';
   return '';
 }
 
-/** Whether the connection was lost, so that what was sent may have happened or not. */
+/** Whether the connection was lost, so that the statement may or may not have taken effect. */
 export function isLost(error: unknown): boolean {
   return LOST.includes(codeOf(error));
 }
 
-/** Whether the same may go well in a moment. */
+/** Whether the same statement may succeed in a moment. */
 export function isPassing(error: unknown): boolean {
   return PASSING.includes(codeOf(error));
 }
@@ -147,7 +147,7 @@ export function isAway(error: unknown): boolean {
   return error instanceof Psd2Error && passing.has(error);
 }
 
-/** @param shown host, port and database. @returns what the operator is told of it: never a password */
+/** The error for the operator. It never contains a password. @param shown host, port and database */
 export function storeFailure(shown: string, error: unknown): Psd2Error {
   const failure = describe(shown, error);
   if (isPassing(error)) passing.add(failure);
@@ -155,7 +155,7 @@ export function storeFailure(shown: string, error: unknown): Psd2Error {
 }
 
 function describe(shown: string, error: unknown): Psd2Error {
-  // What psd2.refuse_moved says, with the other store's place.
+  // psd2.refuse_moved raises these, with the other store's place as the message.
   if (codeOf(error) === 'PD001' && error instanceof Error)
     return movedAway(`PostgreSQL at ${shown}`, error.message);
   if (codeOf(error) === 'PD002' && error instanceof Error)

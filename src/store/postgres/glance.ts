@@ -3,10 +3,10 @@ import type { Glance } from '../ports/store.ts';
 import { parseAddress } from './address.ts';
 import { Claims } from './claims.ts';
 import { Database } from './database.ts';
-import { PostgresFlows } from './flows.ts';
+import { PostgresFlows } from './flows/flows.ts';
 import { customersOf } from './tokens.ts';
 
-/** What completion offers of a profile: what is odd or out of reach gives nothing, and no error. */
+/** What completion offers for a profile. If the database cannot be reached or used, it offers nothing and throws nothing. */
 export function glanceAtPostgres(profile: string, env: Environment): Glance {
   const within = async <T>(look: (database: Database) => Promise<T[]>): Promise<T[]> => {
     try {

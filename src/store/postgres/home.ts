@@ -9,22 +9,22 @@ import { type Address, parseAddress } from './address.ts';
 import { PostgresCallCount, PostgresTurns, type TurnsWorld } from './calls.ts';
 import { Claims } from './claims.ts';
 import { Database } from './database.ts';
-import type { FlowWorld } from './flow-journal.ts';
-import { PostgresFlows } from './flows.ts';
+import { PostgresFlows } from './flows/flows.ts';
+import type { FlowWorld } from './flows/journal.ts';
 import { currentVersion } from './init.ts';
 import { Keys } from './keys.ts';
 import { SCHEMA_VERSION } from './schema.ts';
-import { PostgresSync } from './sync.ts';
+import { PostgresSync } from './sync/rows.ts';
 import { PostgresTokens } from './tokens.ts';
 
-/** What the home needs of the machine that it is used from. */
+/** What the home needs from the machine that runs psd2. */
 interface PostgresWorld extends FlowWorld, TurnsWorld {
   /** The operator's Ctrl-C. */
   signal: AbortSignal | undefined;
   keys: KeySources;
 }
 
-/** The home in the database that `PSD2_STORE` names. @throws Psd2Error `config` when that is no address */
+/** The home in the database that `PSD2_STORE` names. @throws Psd2Error `config` if that is not an address */
 export function openPostgres({ env, folder, keySources, now, random, onFlow, sleep }: StoreSettings): Store {
   return new PostgresStore(parseAddress(env.PSD2_STORE ?? '', env), {
     now,
@@ -37,7 +37,7 @@ export function openPostgres({ env, folder, keySources, now, random, onFlow, sle
   });
 }
 
-/** A clock that is this far off is told of. */
+/** `psd2 doctor` warns if the clocks differ by more than this. */
 const MOST_CLOCK_DIFFERENCE_MS = 5_000;
 
 /** The store in PostgreSQL (store page, "One store, two homes"). */
@@ -67,7 +67,7 @@ export class PostgresStore implements Store {
         const inDatabase = new PostgresSync(this.#database, profile, claims);
         return out === undefined ? inDatabase : besides(inDatabase, out);
       },
-      rounds: async () => new (await import('./rounds.ts')).PostgresRounds(this.#database, profile),
+      rounds: async () => new (await import('./sync/rounds.ts')).PostgresRounds(this.#database, profile),
     };
   }
 

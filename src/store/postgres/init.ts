@@ -2,15 +2,15 @@ import * as z from 'zod/mini';
 import type { Database, Statements } from './database.ts';
 import { ROLES, SCHEMA_VERSION, STEPS } from './schema.ts';
 
-/** What `psd2 store init` does. */
+/** The options of `psd2 store init`. */
 export interface Init {
-  /** Makes the roles `psd2_worker` and `psd2_reader` besides. */
+  /** Whether to create the roles `psd2_worker` and `psd2_reader` too. */
   roles: boolean;
-  /** Tokens are kept in clear text. */
+  /** Whether to keep tokens in clear text. */
   plainTokens: boolean;
 }
 
-/** The SQL that leads from a version of the schema to this program's, as `--dry-run` prints it. */
+/** The SQL that updates a version of the schema to this program's version, as `--dry-run` prints it. */
 export function initSql(version: number, { roles, plainTokens }: Init): string {
   const steps = STEPS.slice(version).map((step) => step.trim());
   const row = `insert into psd2.store (version, plain_tokens) values (${SCHEMA_VERSION}, ${plainTokens})
@@ -19,9 +19,10 @@ on conflict (one) do update set version = excluded.version, plain_tokens = psd2.
 }
 
 /**
- * Makes the schema, or brings an older one up to date, in one transaction and one at a time (store page, "Commands").
+ * Creates the schema or updates an older one, in one transaction. Only one process can do so at a time (store page,
+ * "Commands").
  *
- * @returns the version before, 0 where there was none
+ * @returns the version before; 0 if there was none
  * @throws Psd2Error `config`
  */
 export async function initStore(database: Database, how: Init): Promise<number> {
@@ -33,7 +34,7 @@ export async function initStore(database: Database, how: Init): Promise<number> 
   }, false);
 }
 
-/** The version of the schema that is there; 0 where there is none. @throws Psd2Error `config` */
+/** The version of the schema in the database; 0 if there is none. @throws Psd2Error `config` */
 export async function currentVersion(database: Database): Promise<number> {
   return database.transaction(versionIn, false);
 }

@@ -8,17 +8,17 @@ import type { Database } from './database.ts';
 const wrapped = z.object({ v: z.literal(1), id: z.string(), salt: z.string(), key: sealed });
 type Wrapped = z.infer<typeof wrapped>;
 
-/** Encrypts the tokens of a profile, or leaves them as they are where `store init --plain-tokens` said so. */
+/** Encrypts the tokens of a profile, unless the store was created with `store init --plain-tokens`. */
 export interface TokenKey {
-  /** Null where tokens are kept in clear text. */
+  /** Null if the store keeps tokens in clear text. */
   seal: ((place: Place, value: object) => Sealed) | null;
-  /** @throws Psd2Error `config` when it is not what was sealed for that place */
+  /** @throws Psd2Error `config` if the content was not sealed for this place */
   open<T>(place: Place, content: Sealed, schema: z.ZodMiniType<T>): T;
 }
 
 /**
- * The key that the tokens of a profile are encrypted with. It is made at random, and stands in the database encrypted with
- * a passphrase that the database never has: all machines that share the store are given the same one.
+ * The random key that encrypts the tokens of a profile. The database stores it, encrypted with a passphrase that the database
+ * never gets. All machines that share the store need the same passphrase.
  */
 export class Keys {
   readonly #database: Database;
@@ -32,7 +32,7 @@ export class Keys {
     this.#sources = sources;
   }
 
-  /** @throws Psd2Error `config` when the key can't be had */
+  /** @throws Psd2Error `config` if the key is not available */
   key(): Promise<TokenKey> {
     this.#opened ??= this.#open().catch((error: unknown) => {
       this.#opened = undefined;
@@ -66,7 +66,7 @@ export class Keys {
         'config',
         `The passphrase does not open the tokens of ${this.#profile} in the database`,
         {
-          hint: 'Check PSD2_CONFIG_PASSPHRASE: it is the same on all machines that share the store.',
+          hint: 'Check PSD2_CONFIG_PASSPHRASE. It must be the same on all machines that share the store.',
         },
       );
     }
@@ -82,7 +82,7 @@ export class Keys {
     };
   }
 
-  /** Of several that make it at the same time, the database keeps one. */
+  /** Creates the key. If several workers do so at once, the database keeps one. */
   async #make(passphrase: string): Promise<Wrapped> {
     const id = randomBytes(12).toString('base64url');
     const salt = randomBytes(16).toString('base64');

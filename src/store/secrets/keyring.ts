@@ -2,22 +2,22 @@ import { Psd2Error } from '../../errors.ts';
 
 const SERVICE = 'psd2';
 
-/** One entry of the system's keyring: the Secret Service on Linux, the keychain of macOS, Windows' credentials. */
+/** One entry of the system's keyring: Secret Service (Linux), Keychain (macOS) or Credential Manager (Windows). */
 export interface KeyringEntry {
-  /** @returns null when there is none. @throws Psd2Error `config` when the keyring can't be used */
+  /** @returns null if there is no entry. @throws Psd2Error `config` if the keyring cannot be used */
   read(): Promise<string | null>;
-  /** @throws Psd2Error `config` when the keyring can't be used */
+  /** @throws Psd2Error `config` if the keyring cannot be used */
   write(secret: string): Promise<void>;
-  /** @throws Psd2Error `config` when the keyring can't be used */
+  /** @throws Psd2Error `config` if the keyring cannot be used */
   remove(): Promise<void>;
 }
 
-/** @param signal ends waiting for a keyring that asks its owner to be opened */
+/** @param signal ends the wait for a keyring that asks its owner to unlock it */
 export function keyringEntry(account: string, signal: AbortSignal): KeyringEntry {
   const use = async <T>(work: (entry: import('@napi-rs/keyring').AsyncEntry) => Promise<T>): Promise<T> => {
     const { AsyncEntry } = await loadKeyring();
     try {
-      // Without the Secret Service the package would take the kernel's keys, which a restart forgets.
+      // Without this option the package may use the kernel's keyring, which a restart clears.
       const entry = new AsyncEntry(SERVICE, account, { linux: { store: 'secret-service' } });
       return await orAborted(work(entry), signal);
     } catch (cause) {
@@ -35,7 +35,7 @@ export function keyringEntry(account: string, signal: AbortSignal): KeyringEntry
   };
 }
 
-/** A native addon: it stays outside the bundle, and an installation may be without it. */
+/** Loads the native addon. It is outside the bundle, and an installation may lack it. */
 async function loadKeyring(): Promise<typeof import('@napi-rs/keyring')> {
   try {
     return await import('@napi-rs/keyring');
@@ -43,7 +43,10 @@ async function loadKeyring(): Promise<typeof import('@napi-rs/keyring')> {
     throw new Psd2Error(
       'config',
       "The system's keyring cannot be used: the package @napi-rs/keyring does not load here",
-      { hint: 'Install psd2-cli with its optional dependencies, on a system that the package knows.', cause },
+      {
+        hint: 'Install psd2-cli with its optional dependencies, on a system that the package supports.',
+        cause,
+      },
     );
   }
 }
@@ -57,7 +60,7 @@ function orAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   });
 }
 
-/** The cause in plain words where it is the usual one, else in the keyring's own, in one line. */
+/** The usual cause in plain words, else the keyring's own message on one line. */
 function reasonOf(cause: unknown): string {
   if (process.platform === 'linux' && !process.env.DBUS_SESSION_BUS_ADDRESS)
     return 'there is no D-Bus session here (DBUS_SESSION_BUS_ADDRESS is not set)';

@@ -4,7 +4,7 @@ import * as z from 'zod/mini';
 const bytes = (length: number) =>
   z.string().check(z.refine((text) => Buffer.from(text, 'base64').length === length));
 
-/** A text that only the key opens: AES-256-GCM (NIST SP 800-38D), the parts in base64. */
+/** A text that is encrypted with AES-256-GCM (NIST SP 800-38D). The parts are base64. */
 export const sealed = z.lazy(() =>
   z.object({
     v: z.literal(1),
@@ -16,7 +16,7 @@ export const sealed = z.lazy(() =>
 );
 export type Sealed = z.infer<typeof sealed>;
 
-/** What a sealed text belongs to. It opens nowhere else: the place is authenticated with it. */
+/** What a sealed text belongs to. The place is authenticated, so the text cannot be decrypted for another place. */
 export type Place = readonly string[];
 
 export const KEY_BYTES = 32;
@@ -35,7 +35,7 @@ export function seal(key: Buffer, place: Place, text: string): Sealed {
   };
 }
 
-/** @returns undefined when it was changed, belongs to another place, or the key is another one */
+/** @returns undefined if the text was changed or belongs to another place, or the key is wrong */
 export function unseal(key: Buffer, place: Place, { nonce, tag, data }: Sealed): string | undefined {
   const decipher = createDecipheriv('aes-256-gcm', key, Buffer.from(nonce, 'base64'), { authTagLength: 16 })
     .setAAD(authenticated(place))

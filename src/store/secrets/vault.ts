@@ -7,11 +7,11 @@ import { withLock } from '../disk/lock.ts';
 import type { StoreFolder } from '../machine/folder.ts';
 import { KEY_BYTES, type Place, type Sealed, seal, sealed, unseal } from './sealed.ts';
 
-/** One of the settings that OWASP's Password Storage Cheat Sheet gives for scrypt (RFC 7914): 32 MiB, three times. */
+/** One of the settings that OWASP's Password Storage Cheat Sheet lists for scrypt (RFC 7914): 32 MiB, parallelism 3. */
 const SCRYPT = { N: 2 ** 15, r: 8, p: 3 };
 const SCRYPT_MEMORY = 64 * 1024 * 1024;
 
-/** Each file of tokens is waited for that another process is about to write. */
+/** Long enough to wait for each token file that another process is about to write. */
 const LONGEST_CHANGE_MS = 200_000;
 
 const CHOICES =
@@ -20,9 +20,9 @@ const CHOICES =
 const protection = z.lazy(() =>
   z.object({
     v: z.literal(1),
-    /** Of the key; an entry of the keyring is found by it. */
+    /** Id of the key. It also names the entry in the keyring. */
     id: z.string(),
-    /** `ending` while `profile unprotect` is at work: what is written is in clear then, what is sealed still opens. */
+    /** `ending` while `profile unprotect` runs: psd2 writes in clear then, and still reads what is encrypted. */
     state: z.enum(['on', 'ending']),
     wrappedBy: z.discriminatedUnion('kind', [
       z.object({ kind: z.literal('keyring') }),
@@ -36,7 +36,7 @@ const protection = z.lazy(() =>
         }),
       }),
     ]),
-    /** The key of the profile's files, sealed with the keyring's key or the passphrase's. */
+    /** The key of the profile's files, encrypted with the keyring's key or the passphrase's. */
     key: sealed,
   }),
 );
@@ -44,41 +44,40 @@ type Protection = z.infer<typeof protection>;
 
 export type ProtectionKind = Protection['wrappedBy']['kind'];
 
-/** What a profile is to be protected by. */
+/** What will protect a profile. */
 export type Protector = { kind: 'keyring' } | { kind: 'passphrase'; passphrase: string };
 
-/** Where a passphrase comes from, and what ends waiting for a keyring. */
+/** Gives the passphrase, and the signal that ends the wait for a keyring. */
 export interface KeySources {
-  /** @returns undefined when none is set and nobody can be asked */
+  /** @returns undefined if none is set and psd2 cannot ask for it */
   passphrase(profile: string): Promise<string | undefined>;
   signal: AbortSignal;
 }
 
 /** The key of a protected profile. */
 export interface ProfileKey {
-  /** False while the protection is being taken off: what is written is in clear then. */
+  /** False while `profile unprotect` runs: psd2 writes in clear then. */
   sealsNew: boolean;
   seal(place: Place, value: object): Sealed;
-  /** @param path of the file that it stands in. @throws Psd2Error `config` when it is not what was sealed there */
+  /** @param path of the file, for messages. @throws Psd2Error `config` if the text is not what was sealed for this place */
   open<T>(path: string, place: Place, sealed: Sealed, schema: z.ZodMiniType<T>): T;
 }
 
-/** For who can ask nobody. */
+/** For callers that cannot ask for a passphrase. */
 export const NO_SOURCES: KeySources = {
   passphrase: async () => undefined,
   signal: new AbortController().signal,
 };
 
 /**
- * The key that a profile's secrets are encrypted with: made at random, and kept in `protection/<profile>.json`,
- * itself encrypted with a key of the system's keyring or of a passphrase. Without that file the profile is not
- * protected.
+ * The random key that encrypts a profile's secrets. psd2 keeps it in `protection/<profile>.json`, encrypted with a key from
+ * the system's keyring or from a passphrase. If that file does not exist, the profile is not protected.
  */
 export class Vault {
   readonly #path: string;
   readonly #profile: string;
   readonly #sources: KeySources;
-  /** Of the key with this id; asked for once. */
+  /** The key with this id. psd2 asks for it only once. */
   #opened: { id: string; key: Promise<Buffer> } | undefined;
 
   constructor(folder: StoreFolder, profile: string, sources: KeySources = NO_SOURCES) {
@@ -87,15 +86,15 @@ export class Vault {
     this.#sources = sources;
   }
 
-  /** What the profile is protected by. @throws Psd2Error `config` when its file is damaged */
+  /** What protects the profile; undefined if nothing does. @throws Psd2Error `config` if its file is damaged */
   get kind(): ProtectionKind | undefined {
     return this.#read()?.wrappedBy.kind;
   }
 
   /**
-   * The key; undefined when the profile is not protected.
+   * The key; undefined if the profile is not protected.
    *
-   * @throws Psd2Error `config` when the profile is protected and the key can't be had
+   * @throws Psd2Error `config` if the profile is protected and the key is not available
    */
   async key(): Promise<ProfileKey | undefined> {
     const current = this.#read();
@@ -119,10 +118,10 @@ export class Vault {
   }
 
   /**
-   * Protects what is written from now on. A profile that is protected keeps its key, and gets it wrapped anew.
+   * Protects what psd2 writes from now on. If the profile was protected before, it keeps its key, encrypted in the new way.
    *
-   * @param protector undefined: what it is protected by already
-   * @throws Psd2Error `config` when the key can't be had or kept; nothing is changed then
+   * @param protector undefined keeps the current protection
+   * @throws Psd2Error `config` if the key cannot be read or stored. Nothing has changed then
    */
   async protect(protector: Protector | undefined): Promise<void> {
     const before = this.#read();
@@ -144,7 +143,7 @@ export class Vault {
     if (before?.wrappedBy.kind === 'keyring' && protector.kind !== 'keyring') await this.#forgetEntry(id);
   }
 
-  /** One process at a time, for changing how the profile is protected. */
+  /** Runs `work`, which changes the protection, one process at a time. */
   exclusively<T>(work: () => Promise<T>): Promise<T> {
     return withLock(
       this.#path,
@@ -155,7 +154,7 @@ export class Vault {
     );
   }
 
-  /** What is written from now on is in clear; what is sealed still opens. @throws Psd2Error `config` */
+  /** From now on psd2 writes in clear, and still reads what is encrypted. @throws Psd2Error `config` */
   async startEnding(): Promise<void> {
     const current = this.#read();
     if (!current) return;
@@ -163,7 +162,7 @@ export class Vault {
     await this.#write({ ...current, state: 'ending' });
   }
 
-  /** Forgets the key, when nothing is sealed with it any more. @throws Psd2Error `config` when the keyring keeps it */
+  /** Forgets the key. Call it when nothing is encrypted with it any more. @throws Psd2Error `config` if the keyring keeps it */
   async forget(): Promise<void> {
     const current = this.#read();
     removeStored(this.#path);
@@ -209,14 +208,14 @@ export class Vault {
     const secret = await entry.read().catch((error: unknown) => {
       throw error instanceof Psd2Error && error.code === 'config'
         ? error.with({
-            hint: `The key of the profile ${this.#profile} is there. ${error.hint} Where there is no keyring, protect the profile by a passphrase instead, from where the keyring is:`,
+            hint: `The keyring holds the key of the profile ${this.#profile}. ${error.hint} To use the profile without a keyring, protect it with a passphrase instead. Run this where the keyring is:`,
             next: [['profile', 'protect', this.#profile, '--passphrase']],
           })
         : error;
     });
     if (secret !== null) return Buffer.from(secret, 'base64');
     throw new Psd2Error('config', `The system's keyring has no key for the profile ${this.#profile}`, {
-      hint: 'Use the keyring of the user who protected it, on the machine where that was done.',
+      hint: 'Use the keyring of the user who protected the profile, on the same machine.',
     });
   }
 
@@ -241,11 +240,11 @@ export class Vault {
     }
     try {
       const entry = await this.#entry(id);
-      // One that is there belongs to what is written already.
+      // An existing entry is the key of data that was written before.
       const key = (await entry.read()) ?? randomBytes(KEY_BYTES).toString('base64');
       await entry.write(key);
       if ((await entry.read()) === key) return { by: { kind: 'keyring' }, key: Buffer.from(key, 'base64') };
-      throw new Psd2Error('config', "The system's keyring does not give back what it was given");
+      throw new Psd2Error('config', "The system's keyring does not return what psd2 stored in it");
     } catch (error) {
       throw error instanceof Psd2Error && error.code === 'config' ? error.with({ hint: CHOICES }) : error;
     }
@@ -265,10 +264,10 @@ export class Vault {
   }
 }
 
-/** The key that a passphrase stands for: scrypt (RFC 7914). @param salt base64 */
+/** Derives a key from a passphrase with scrypt (RFC 7914). @param salt base64 */
 export function deriveKey(passphrase: string, salt: string): Promise<Buffer> {
   return new Promise((resolve, reject) => {
-    // The same letters are one passphrase, however a keyboard composed them.
+    // Keyboards compose letters differently (NFC, NFD). The passphrase must be the same for both.
     const letters = passphrase.normalize('NFC');
     scrypt(
       letters,

@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { type IsoDate, parseDate } from '../../../src/domain/calendar.ts';
 import type { ProfileData } from '../../../src/store/ports/store.ts';
+import { named } from '../../named.ts';
 import { newConfigFolder, temporaryFolder } from '../temporary-folder.ts';
 import { HOMES, type Place } from './homes.ts';
 
@@ -14,7 +15,7 @@ const login = {
 };
 const refusal = { at: '2026-11-21T10:00:00.000Z', message: 'The bank said no' };
 
-describe.each(HOMES)('what is noted of the access in $name', ({ open }) => {
+describe.each(named(HOMES))('the notes on access in %s', (_name, { open }) => {
   let place: Place;
   let data: ProfileData;
   /** The same, as another worker has it. */

@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { Flows } from '../../../src/store/ports/flows.ts';
 import { consentCategories, transferOrder, VERIFIED } from '../../domain/orders.ts';
+import { named } from '../../named.ts';
 import { allOf, begun, opened } from '../flows.ts';
 import { newConfigFolder, temporaryFolder } from '../temporary-folder.ts';
 import { HOMES, type Place } from './homes.ts';
@@ -14,7 +15,7 @@ const order = (reference: string | null = null) => ({
 });
 const OVERTAKEN = { code: 'overtaken' };
 
-describe.each(HOMES)('the flows in $name', ({ open }) => {
+describe.each(named(HOMES))('the flows in %s', (_name, { open }) => {
   let place: Place;
   let flows: Flows;
   /** The same flows, as another worker has them. */
@@ -54,12 +55,12 @@ describe.each(HOMES)('the flows in $name', ({ open }) => {
     expect([await allOf(profile, 'transfer'), await allOf(profile, 'consent')]).toEqual([[], []]);
     await expect(flows.find('transfer', consent.current.flow)).rejects.toMatchObject({
       code: 'flow_not_found',
-      message: `No flow of this profile fits "${consent.current.flow}"`,
+      message: `No flow of this profile matches "${consent.current.flow}"`,
     });
     await expect(flows.find('transfer', 'tr-')).rejects.toMatchObject({
       code: 'flow_not_found',
-      message: '"tr-" fits 2 flows',
-      hint: `Give more of it: ${second.current.flow}, ${first.current.flow}.`,
+      message: '"tr-" matches 2 flows',
+      hint: `Give more characters of the id: ${second.current.flow}, ${first.current.flow}.`,
     });
   });
 

@@ -2,6 +2,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { parseDate } from '../../../src/domain/calendar.ts';
 import type { ProfileData } from '../../../src/store/ports/store.ts';
 import type { SyncTarget } from '../../../src/store/ports/sync.ts';
+import { named } from '../../named.ts';
 import { newConfigFolder, temporaryFolder } from '../temporary-folder.ts';
 import { HOMES, type Place } from './homes.ts';
 import { orderOf } from './overlap.ts';
@@ -10,7 +11,7 @@ const temporary = temporaryFolder();
 const [first, second] = [parseDate('--date', '2026-11-20'), parseDate('--date', '2026-11-21')];
 const rowOf = (id: string) => ({ id, bookingDate: first, status: 'booked', amount: '1.00', currency: 'EUR' });
 
-describe.each(HOMES)('$name', ({ open }) => {
+describe.each(named(HOMES))('%s', (_name, { open }) => {
   let place: Place;
   let data: ProfileData;
   /** The same, as another worker has it. */

@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { ReadTokens, StoredTokens, Tokens } from '../../../src/store/ports/tokens.ts';
+import { named } from '../../named.ts';
 import { newConfigFolder, temporaryFolder } from '../temporary-folder.ts';
 import { HOMES, type Place } from './homes.ts';
 import { orderOf } from './overlap.ts';
@@ -17,7 +18,7 @@ const login: StoredTokens = {
 };
 const renewed: StoredTokens = { ...login, accessToken: 'secret-access-2', refreshToken: 'secret-refresh-2' };
 
-describe.each(HOMES)('the tokens in $name', ({ open }) => {
+describe.each(named(HOMES))('the tokens in %s', (_name, { open }) => {
   let place: Place;
   let tokens: Tokens;
   /** The same tokens, as another worker has them. */

@@ -26,72 +26,72 @@ const isoDate = z.custom<IsoDate>((value) => typeof value === 'string' && isIsoD
 const count = z.int().check(z.gte(0));
 
 const productProgress = z.object({
-  /** The first and the last day whose booked transactions are in the file. */
+  /** `from` and `through`: the first and the last day whose booked transactions are in the file. */
   from: isoDate,
   through: isoDate,
   /** Bytes at the beginning of the file whose rows cannot come again. */
   settled: count,
-  /** `through` was compared with the bank's own day. Earlier syncs went by this machine's clock, which may have been ahead. */
+  /** True if `through` was compared with the bank's own day. Earlier syncs used this machine's clock, which may be fast. */
   checked: z.optional(z.literal(true)),
-  /** Bytes that the file had when this was written; missing in a folder of psd2 before 0.2. */
+  /** Size of the file in bytes when this was written. Folders of psd2 before 0.2 lack it. */
   size: z.optional(count),
 });
 const products = z.record(z.string(), productProgress);
 
-/** How far each product of a customer is synced. */
+/** Which days are synced, for each product of a customer. */
 export type Products = z.infer<typeof products>;
 
-/** A line of a claim's file: everything that is known at that moment. The last whole line counts. */
+/** A line of a claim's file: the complete progress at that moment. The last complete line counts. */
 const stateLine = z.object({
   claim: count,
   /** The run that has the claim. */
   run: z.string(),
-  /** The run writes nothing more into the folder. */
+  /** Whether the run writes nothing more into the folder. */
   ended: z.boolean(),
   products,
 });
 type State = z.infer<typeof stateLine>;
 
-/** The file of psd2 before 0.2. */
+/** Where psd2 before 0.2 kept the progress. */
 const OLD_STATE = 'sync.json';
 const oldState = z.object({ products });
 
-/** A file of claims that is larger is begun anew. */
+/** A claim begins a new file if the current one is larger than this. */
 const LARGEST = 64 * 1024;
 /** How long another run may work in the folder before this one gives up. */
 const PATIENCE_MS = 10_000;
-/** A claim whose run is not known is taken over when nothing happened for so long. */
+/** A claim that names no run yet is taken over after this long. */
 const UNKNOWN_FOR_MS = 5_000;
 
 /**
- * How a folder was left: by a run that has ended, so that nobody else writes to it and its rows are on the disk; by one
- * that has begun, and may be asleep; or by psd2 before 0.2, whose rows may not be on the disk.
+ * How the last run left the folder. `ended`: it writes nothing more, and its rows are on the disk. `begun`: it has not ended,
+ * and may only be stopped. `old`: it was psd2 before 0.2, and its rows may not be on the disk.
  */
 export type Left = 'ended' | 'begun' | 'old';
 
-/** A run of `psd2 sync`: its claims name it, and a lock beside `path` shows that it lives. */
+/** A run of `psd2 sync`. Its claims contain its id, and a lock shows that it is alive. */
 export interface RunName {
   id: string;
-  /** Where the lock of a run is. */
+  /** The path that the lock of a run is for. */
   pathOf(id: string): string;
 }
 
 /**
- * The right of one run to write into a customer's folder. Each run has a number; the file `sync-<number>.ndjson` is made
- * exclusively, so the disk decides who has it, and the highest number counts. It holds the progress, so a run that was
- * overtaken while it stood still can write only what no longer counts.
+ * The right of one run to write into a customer's folder. Each run has a number. Only one run can create the file
+ * `sync-<number>.ndjson`, and the highest number counts. The file also holds the progress, so what an overtaken run writes
+ * no longer counts.
  *
- * Where the run before has ended, its file goes on under the next name (a second link to it: nobody writes to it any
- * more). Where it has not, it may be asleep, with the file open: then a file of its own is begun.
+ * If the run before has ended, its file continues under the next name, as a second link to it. If that run has not ended, it
+ * may be stopped and still have its file open, so this run begins a new file.
  */
 export class SyncClaim {
   readonly number: number;
-  /** What the folder's last run has stored. */
+  /** The progress that the folder's last run has stored. */
   readonly found: Products;
   readonly left: Left;
   readonly #folder: string;
   readonly #run: string;
-  #isTold = false;
+  #isLost = false;
 
   private constructor(folder: string, run: string, number: number, found: Products, left: Left) {
     this.#folder = folder;
@@ -102,10 +102,9 @@ export class SyncClaim {
   }
 
   /**
-   * Takes the next number of a folder. Waits for a run that works in it, and takes over from one that shows no sign of
-   * life.
+   * Takes the next number of a folder. Waits for a run that works in it. Takes over from one that shows no sign of life.
    *
-   * @throws Psd2Error `config` when another run works in it for too long, or what is stored is damaged
+   * @throws Psd2Error `config` if another run works in it for too long, or stored data is damaged
    */
   static async take(folder: string, run: RunName, signal: AbortSignal): Promise<SyncClaim> {
     const began = performance.now();
@@ -137,7 +136,7 @@ export class SyncClaim {
         const again = readState(claimPath(folder, last));
         if (again === 'gone' || again?.claim !== last || again.ended) continue;
       } else {
-        // Between the making of a claim and its first line.
+        // Another run has created the claim, and has not written its first line yet.
         if (unknown?.number !== last) unknown = { number: last, since: now };
         if (now - unknown.since < UNKNOWN_FOR_MS) continue;
       }
@@ -146,7 +145,7 @@ export class SyncClaim {
     }
   }
 
-  /** @returns undefined where another run was quicker */
+  /** @returns undefined if another run was faster */
   static #begin(
     folder: string,
     run: string,
@@ -161,7 +160,7 @@ export class SyncClaim {
       if (systemCode(cause) === 'EEXIST') return undefined;
       throw cannotWrite(path, cause);
     }
-    // Whoever looked at the folder long ago makes a name that had its time.
+    // If this run was stopped since it looked, the number may be outdated.
     if (claimsIn(folder).at(-1) !== number) {
       rmSync(path, { force: true });
       return undefined;
@@ -169,14 +168,14 @@ export class SyncClaim {
     const claim = new SyncClaim(folder, run, number, found, left);
     claim.write(found, false);
     if (number > 1 || left !== 'ended') {
-      // Before what it is a copy of goes.
+      // The copy of the progress must be on the disk before the original goes.
       claim.#flush();
       claim.#removeEarlier();
     }
     return claim;
   }
 
-  /** @returns undefined where another run was quicker */
+  /** @returns undefined if another run was faster */
   static #goOn(folder: string, run: string, last: number, found: Products): SyncClaim | undefined {
     const [before, path] = [claimPath(folder, last), claimPath(folder, last + 1)];
     try {
@@ -184,7 +183,7 @@ export class SyncClaim {
       linkSync(before, path);
     } catch (cause) {
       if (systemCode(cause) === 'EEXIST' || isMissing(cause)) return undefined;
-      // There are file systems without links.
+      // Some file systems have no hard links.
       return SyncClaim.#begin(folder, run, last + 1, found, 'ended');
     }
     const claim = new SyncClaim(folder, run, last + 1, found, 'ended');
@@ -195,38 +194,38 @@ export class SyncClaim {
 
   /** Whether no other run has taken the folder over. */
   #isHeld(): boolean {
-    // In this order: the next number goes only after this one.
+    // Check in this order: the next number's file is removed only after this one's.
     return (
       !existsSync(claimPath(this.#folder, this.number + 1)) &&
       existsSync(claimPath(this.#folder, this.number))
     );
   }
 
-  /** @throws Psd2Error `config` when another run has taken the folder over */
+  /** @throws Psd2Error `config` if another run has taken the folder over */
   assertHeld(): void {
     if (this.#isHeld()) return;
-    this.#isTold = true;
-    throw new Psd2Error('config', `Another psd2 sync has gone on with the folder ${this.#folder}`, {
-      hint: 'This one stood still for some seconds, and has stopped. What the other one writes is good.',
+    this.#isLost = true;
+    throw new Psd2Error('config', `Another psd2 sync has taken over the folder ${this.#folder}`, {
+      hint: 'This sync showed no sign of life for some seconds, and has stopped. The other one does the work.',
     });
   }
 
   /** Whether {@link assertHeld} has thrown. */
   get isLost(): boolean {
-    return this.#isTold;
+    return this.#isLost;
   }
 
   /**
-   * Writes the progress, which counts while this claim is the highest.
+   * Writes the progress. It counts while this claim has the highest number.
    *
-   * @param ended nothing more is written into the folder
+   * @param ended whether this run writes nothing more into the folder
    * @throws Psd2Error `config`
    */
   write(now: Products, ended: boolean): void {
     const path = claimPath(this.#folder, this.number);
     const state: State = { claim: this.number, run: this.#run, ended, products: now };
     try {
-      // Not made here: a name that is gone was taken over.
+      // Do not create the file: if it is gone, another run has taken over.
       const file = openSync(path, WRITE_AT_END);
       try {
         writeFileSync(file, `${JSON.stringify(state)}\n`);
@@ -254,7 +253,7 @@ export class SyncClaim {
     }
   }
 
-  /** The lowest first: whether another run is overtaken is told by that. */
+  /** Removes the lowest number first: {@link #isHeld} relies on this order. */
   #removeEarlier(): void {
     for (const number of claimsIn(this.#folder)) {
       if (number < this.number) rmSync(claimPath(this.#folder, number), { force: true });
@@ -263,14 +262,14 @@ export class SyncClaim {
   }
 }
 
-/** For a file that is there already. */
+/** Flags to append to an existing file. */
 export const WRITE_AT_END = constants.O_WRONLY | constants.O_APPEND;
 
 function claimPath(folder: string, number: number): string {
   return join(folder, `sync-${number}.ndjson`);
 }
 
-/** The numbers that were taken and are not cleared away, sorted. */
+/** The numbers of all claims that were not removed, sorted. */
 function claimsIn(folder: string): number[] {
   try {
     return readdirSync(folder)
@@ -288,10 +287,10 @@ function claimsIn(folder: string): number[] {
 }
 
 /**
- * The last whole line of a claim's file. What a kill or a power cut left of a later one is passed over.
+ * The last complete line of a claim's file. Skips an incomplete line that a kill or a power cut left.
  *
- * @returns undefined when there is none yet, `gone` when there is no such file any more
- * @throws Psd2Error `config` when there is something else in it
+ * @returns undefined if there is none yet, `gone` if the file does not exist any more
+ * @throws Psd2Error `config` if the file contains something else
  */
 function readState(path: string): State | 'gone' | undefined {
   let text: string;
@@ -313,7 +312,7 @@ function readState(path: string): State | 'gone' | undefined {
   if (text.replaceAll('\0', '') === '' || BEGUN_LINE.startsWith(text.slice(0, BEGUN_LINE.length)))
     return undefined;
   throw new Psd2Error('config', `${path} is damaged: it is not the progress that psd2 sync wrote`, {
-    hint: `Restore it, or move it away: then the next sync reads everything again, and adds what is missing: mv ${path} ${path}.damaged`,
+    hint: `Restore it, or move it away. The next sync then reads everything again, and adds what is missing: mv ${path} ${path}.damaged`,
   });
 }
 
@@ -327,7 +326,7 @@ function parseState(line: string): State | undefined {
   }
 }
 
-/** Of the highest number that came to write any. */
+/** The progress of the highest claim that has written any. */
 function lastProducts(folder: string, numbers: readonly number[]): Products {
   for (const number of numbers.toReversed()) {
     const state = readState(claimPath(folder, number));
@@ -336,10 +335,10 @@ function lastProducts(folder: string, numbers: readonly number[]): Products {
   return readOldState(folder) ?? {};
 }
 
-/** What psd2 before 0.2 knew of a folder; undefined where it never was there. */
+/** The progress that psd2 before 0.2 stored; undefined if it never used the folder. */
 function readOldState(folder: string): Products | undefined {
   const path = join(folder, OLD_STATE);
-  // An error that is thrown and caught costs more than to look first.
+  // To look first is faster than to throw and catch an error.
   if (!lstatSync(path, { throwIfNoEntry: false })) return undefined;
   return readJsonFile(path, oldState, readPlainFile)?.products;
 }
@@ -352,7 +351,7 @@ function inUse(folder: string, holder: string): Psd2Error {
 
 function cannotWrite(path: string, cause: unknown): Psd2Error {
   return new Psd2Error('config', `${path} cannot be written: ${reasonOf(cause)}`, {
-    hint: 'Check the free space, and who owns the folder. What is in the files stays; the next sync goes on.',
+    hint: 'Check the free space, and who owns the folder. What is in the files stays. The next sync continues.',
     cause,
   });
 }

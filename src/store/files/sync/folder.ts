@@ -10,7 +10,7 @@ import { type Products, type RunName, SyncClaim } from './claim.ts';
 import { besideOf, isBeside, putInPlace, takeOwnCopy } from './own-copy.ts';
 import { SyncedRows, sizeOf } from './rows.ts';
 
-/** How far the transactions of a product are synced. */
+/** Which days of a product's transactions are synced. */
 export type Progress = Omit<Products[string], 'size'>;
 
 /** One `psd2 sync` over the folders of many customers. */
@@ -26,9 +26,9 @@ export class SyncRun {
   }
 
   /**
-   * Shows other runs that this one is alive, while `work` runs: that is a lock of its own, in the folder of them all.
+   * Runs `work`, and shows other runs that this one is alive. For that it holds a lock of its own in the folder of `--out`.
    *
-   * @throws Psd2Error `config` when the folder can't be made
+   * @throws Psd2Error `config` if the folder cannot be created
    */
   static async within<T>(out: string, signal: AbortSignal, work: (run: SyncRun) => Promise<T>): Promise<T> {
     const id = randomUUID();
@@ -43,11 +43,11 @@ export class SyncRun {
   }
 
   /**
-   * Works in the folder of a customer, one run at a time. What the work has said until it ended, well or not, is
-   * committed.
+   * Works in the folder of a customer, one run at a time. When `work` ends, even with an error, it commits what `work` stored
+   * so far.
    *
-   * @throws Psd2Error `config` when it can't be made or written, another sync is at work in it or has taken it over, or
-   *   what is stored is damaged
+   * @throws Psd2Error `config` if the folder cannot be created or written, another sync works in it or has taken it over, or
+   *   stored data is damaged
    */
   async customer<T>(customerId: string, work: (folder: SyncFolder) => Promise<T>): Promise<T> {
     const path = join(this.#out, customerId);
@@ -62,15 +62,14 @@ export class SyncRun {
 }
 
 /**
- * What `psd2 sync` keeps of one customer, in a folder of the customer's own. What is said here stands in the files
- * after {@link commit}. The disk is waited for off the main thread, and for rows alone: progress that a power cut takes
- * has them fetched again and found.
+ * The synced data of one customer, in a folder. {@link commit} writes it to the files. psd2 waits for the disk outside the
+ * main thread, and only for rows: if a power cut loses the progress, the next sync fetches the rows again and finds them.
  */
 export class SyncFolder {
   readonly #path: string;
   readonly #claim: SyncClaim;
   readonly #rows = new Map<string, SyncedRows>();
-  /** What is as it is now, by its name. */
+  /** Rows of the current state, by name: accounts, balances, pending transactions. */
   readonly #current = new Map<string, readonly object[]>();
   #products: Products;
 
@@ -81,7 +80,7 @@ export class SyncFolder {
     if (claim.left === 'begun') orRefuse(path, () => this.#clearAway());
   }
 
-  /** {@link SyncRun.customer} of a run that has no other one. */
+  /** {@link SyncRun.customer} for a run with a single customer. */
   static within<T>(
     out: string,
     customerId: string,
@@ -91,7 +90,7 @@ export class SyncFolder {
     return SyncRun.within(out, signal, (run) => run.customer(customerId, work));
   }
 
-  /** None where the rows that it tells of are not all there: they are fetched again then. */
+  /** Undefined if not all rows are there that the progress counts on. The caller fetches them again then. */
   progressOf(productId: string): Progress | undefined {
     const known = this.#progressOf(productId);
     if (known?.size === undefined) return known;
@@ -99,7 +98,7 @@ export class SyncFolder {
     return orRefuse(path, () => sizeOf(path)) < known.size ? undefined : known;
   }
 
-  /** To be said after the rows it tells of were appended. */
+  /** Stores the progress. Call it after the rows were appended. */
   remember(productId: string, progress: Progress): void {
     const size = this.#rows.get(productId)?.size;
     const now = { ...progress, ...(size !== undefined && { size }) };
@@ -122,17 +121,17 @@ export class SyncFolder {
   }
 
   /**
-   * Makes what was said of booked transactions durable. The progress is written after everything that it tells of is on
-   * the disk, so a kill or a power cut in between has rows fetched again and found, and none lost.
+   * Makes booked transactions and their progress durable. It writes the progress after the rows are on the disk. If a kill
+   * or a power cut comes in between, the next sync fetches the rows again and finds them. None is lost.
    *
-   * @throws Psd2Error `config` when it can't be written, or another run has taken the folder over
+   * @throws Psd2Error `config` if it cannot be written, or another run has taken the folder over
    */
   async commit(): Promise<void> {
     await this.#flushRows();
     this.#claim.write(this.#products, false);
   }
 
-  /** Commits, and says that this run writes nothing more here. @throws Psd2Error `config` as {@link commit} */
+  /** Commits, and records that this run writes nothing more here. @throws Psd2Error `config` as {@link commit} */
   async end(): Promise<void> {
     if (this.#claim.isLost) return;
     await this.#flushRows();
@@ -158,8 +157,8 @@ export class SyncFolder {
   }
 
   /**
-   * Replaces `current.ndjson`. What was not said anew stays as it was. The disk is not waited for: the next sync
-   * writes anew what differs.
+   * Replaces `current.ndjson`. Keeps what this run did not read. It does not wait for the disk, since the next sync writes
+   * again what differs.
    */
   #replaceCurrent(): void {
     if (this.#current.size === 0) return;
@@ -174,7 +173,7 @@ export class SyncFolder {
     if (this.#claim.left === 'old') this.#removeOld();
   }
 
-  /** What others were about to put in place, before anything is written: see {@link putInPlace}. */
+  /** Removes files that other runs were about to put in place, before this run writes anything: see {@link putInPlace}. */
   #clearAway(): void {
     for (const folder of [this.#path, join(this.#path, 'transactions')]) {
       for (const name of readdirSync(folder)) {
@@ -183,7 +182,7 @@ export class SyncFolder {
     }
   }
 
-  /** The files of psd2 before 0.2 that `current.ndjson` takes the place of. */
+  /** Removes the files of psd2 before 0.2 that `current.ndjson` replaces. */
   #removeOld(): void {
     for (const name of ['accounts.ndjson', 'balances.ndjson', 'pending'])
       rmSync(join(this.#path, name), { recursive: true, force: true });
@@ -199,25 +198,25 @@ export class SyncFolder {
 }
 
 const CURRENT = 'current.ndjson';
-/** A run's own lock is held by nobody else. */
+/** Any time will do: no other process holds a run's own lock. */
 const RUN_PATIENCE_MS = 10_000;
 const flush = promisify(fdatasync);
 
-/** What the lock of a run is beside. */
+/** The path that the lock of a run is for. */
 function lockOf(out: string, run: string): string {
   return join(out, `sync-${run}`);
 }
 
 const KINDS: Record<string, string> = { accounts: 'account', balances: 'balance', pending: 'pending' };
 
-/** What a line of `current.ndjson` begins with that belongs to `name`. */
+/** The beginning of the lines of `current.ndjson` that belong to `name`. */
 function beginOf(name: string): string {
   const [kind = '', productId] = name.split('/');
   const begin = `{"kind":"${KINDS[kind] ?? kind}"`;
   return productId === undefined ? begin : `${begin},"productId":${JSON.stringify(productId)}`;
 }
 
-/** Lines of `before` that tell of what is in `current` go; its own take their place, in a fixed order. */
+/** Replaces the lines of `before` that `current` has anew. The lines are in a fixed order. */
 function mergeCurrent(before: string, current: ReadonlyMap<string, readonly object[]>): string {
   const groups = [...current].map(([name, rows]) => ({ begin: beginOf(name), rows }));
   const kept = before
@@ -235,13 +234,13 @@ function mergeCurrent(before: string, current: ReadonlyMap<string, readonly obje
     .join('');
 }
 
-/** Accounts before balances before pending ones; within these the order stays. */
+/** Sorts accounts before balances, and balances before pending transactions. Keeps the order within each. */
 function orderOf(line: string): number {
   return line.startsWith('{"kind":"account"') ? 0 : line.startsWith('{"kind":"balance"') ? 1 : 2;
 }
 
 function contentOf(path: string): string | undefined {
-  // An error that is thrown and caught costs more than to look first.
+  // To look first is faster than to throw and catch an error.
   if (!existsSync(path)) return undefined;
   return orRefuse(path, () => readFileSync(path, 'utf8'));
 }
@@ -257,7 +256,7 @@ function orRefuse<T>(path: string, write: () => T): T {
 
 function cannotWrite(path: string, cause: unknown): Psd2Error {
   return new Psd2Error('config', `${path} cannot be written: ${reasonOf(cause)}`, {
-    hint: 'Check the free space, and who owns the folder. What is in the files stays; the next sync goes on.',
+    hint: 'Check the free space, and who owns the folder. What is in the files stays. The next sync continues.',
     cause,
   });
 }

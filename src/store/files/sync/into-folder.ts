@@ -2,7 +2,7 @@ import type { Sync, SyncTarget } from '../../ports/sync.ts';
 import { SyncRun as FolderRun, type SyncFolder } from './folder.ts';
 import type { SyncedRows } from './rows.ts';
 
-/** Keeps what a sync reads in files, a folder for each customer. */
+/** Stores what a sync reads in files, with a folder for each customer. */
 export function syncIntoFolder(out: string): Sync {
   return {
     run: (signal, work) =>

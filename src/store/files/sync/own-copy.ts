@@ -4,26 +4,26 @@ import { isMissing } from '../../disk/system-error.ts';
 /** The right to a folder that another run may take over at any moment. */
 export interface Held {
   readonly number: number;
-  /** @throws Psd2Error `config` when another run has taken it over */
+  /** @throws Psd2Error `config` if another run has taken it over */
   assertHeld(): void;
 }
 
-/** What a run is about to give another file's name. */
+/** The temporary name of a file that a run is about to put in place of another one. */
 export function besideOf(path: string, { number }: Held): string {
   return `${path}.new-${number}`;
 }
 
-/** Whether a name is one of {@link besideOf}. */
+/** Whether a name comes from {@link besideOf}. */
 export function isBeside(name: string): boolean {
   return /\.ndjson\.new-\d+$/.test(name);
 }
 
 /**
- * Gives what a run has written beside a file that file's name. A run that stands still just before that, and is taken
- * over, puts nothing older in the place of what is newer: who takes a folder over first removes what others have beside
- * files, so there is nothing to be given the name.
+ * Renames a run's temporary file to its final name. A run that was stopped just before, and whose folder was taken over,
+ * cannot replace newer data with older data: the run that takes a folder over first removes all temporary files, so nothing
+ * is left to rename.
  *
- * @throws Psd2Error `config` when the folder was taken over, Error of the file system
+ * @throws Psd2Error `config` if the folder was taken over, Error of the file system
  */
 export function putInPlace(path: string, claim: Held): void {
   claim.assertHeld();
@@ -36,10 +36,10 @@ export function putInPlace(path: string, claim: Held): void {
 }
 
 /**
- * Puts a copy in the place of a file that a run which stands still may have open: what that one writes when it goes on,
- * nobody finds.
+ * Replaces a file by a copy, because a stopped run may have it open. What that run writes when it continues goes to the old
+ * file, which no path leads to any more.
  *
- * @throws Psd2Error `config` when the folder was taken over, Error of the file system
+ * @throws Psd2Error `config` if the folder was taken over, Error of the file system
  */
 export function takeOwnCopy(path: string, claim: Held): void {
   if (!existsSync(path)) return;

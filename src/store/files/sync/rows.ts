@@ -4,49 +4,49 @@ import { Psd2Error } from '../../../errors.ts';
 import { WRITE_AT_END } from './claim.ts';
 import type { Held } from './own-copy.ts';
 
-/** A row as it stands in a file: its id, and the day it is sorted and looked up by. */
+/** A row in a file: its id, and the day that psd2 sorts and finds it by. */
 export interface SyncedRow {
   id: string;
   bookingDate: string | null;
 }
 
-/** Rows of one day that stand one after the other: there may be a hundred thousand of which only this is held. */
+/** Consecutive rows of one day. psd2 keeps only this of them in memory: there may be a hundred thousand rows. */
 interface Run {
-  /** `''` for rows without a booking date, which are looked up for ever. */
+  /** `''` for rows without a booking date. They may always come again. */
   day: string;
-  /** Of the first one in the file. */
+  /** Where the first row begins in the file, in bytes. */
   offset: number;
-  /** A line each: one text takes a third of the memory of many. */
+  /** One id per line. A single text takes a third of the memory of many texts. */
   ids: string;
 }
 
 const BLOCK = 256 * 1024;
-/** For who has the folder for itself. */
+/** For a caller that shares the folder with nobody. */
 const UNSHARED = { claim: { assertHeld: () => {} }, isFlushed: false };
 
 /**
- * A file of rows that is only ever appended to, one JSON document a line, so that a program that reads along
- * misses nothing. A row is there once, whatever is fetched again, and whenever an append was cut short.
+ * An append-only file of rows, one JSON document per line, so that a program that follows the file misses nothing. Each row
+ * is there once, even if it is fetched again or an append was cut short.
  */
 export class SyncedRows {
-  /** The file that the rows stand in. */
+  /** The path of the file. */
   readonly path: string;
   /** The rows that may come again, in the order of the file. */
   readonly #runs: Run[] = [];
-  /** The ids of the last run, which is not at its end yet. */
+  /** The ids of the last run of rows, which may still grow. */
   #lastIds: string[] = [];
   #size: number;
-  /** Where there are rows that may not be on the disk yet: the file, opened, or null for one to be opened. */
+  /** Set if some rows may not be on the disk yet: the descriptor of the file, or null if it is not open yet. */
   #unflushed: number | null | undefined;
   readonly #claim: Pick<Held, 'assertHeld'>;
 
   /**
-   * Reads what of the file may come again, and cuts off a last line that a crash left unfinished.
+   * Reads the rows of the file that may come again, and cuts off a last line that a crash left incomplete.
    *
-   * @param settled bytes at the beginning of the file whose rows can't come again; 0 when that is not known
-   * @param how `claim` is the right to write to the file; `isFlushed`: a sync that has ended wrote the rows, and waited
-   *   for the disk
-   * @throws Psd2Error `config` when the file can't be read or is damaged, or another run has taken the folder over
+   * @param settled bytes at the beginning of the file whose rows cannot come again; 0 if that is unknown
+   * @param how `claim` is the right to write to the file. `isFlushed` is true if the sync that wrote the rows has ended and
+   *   waited for the disk
+   * @throws Psd2Error `config` if the file cannot be read or is damaged, or another run has taken the folder over
    */
   constructor(
     path: string,
@@ -57,7 +57,7 @@ export class SyncedRows {
     this.#claim = claim;
     try {
       this.#size = readRows(path, settled, claim, (row, offset) => this.#hold(row, offset));
-      // A killed sync may have appended these, and not waited for the disk.
+      // A killed sync may have appended these rows without waiting for the disk.
       this.#unflushed = this.#runs.length > 0 && !isFlushed ? null : undefined;
     } catch (cause) {
       if (cause instanceof Psd2Error) throw cause;
@@ -66,13 +66,13 @@ export class SyncedRows {
   }
 
   /**
-   * Appends the rows that are not there yet. They are durable once the file is flushed: {@link takeUnflushed}.
+   * Appends the rows that are missing. They become durable when the caller flushes the file: {@link takeUnflushed}.
    *
-   * @returns how many these were
-   * @throws Psd2Error `config` when they can't be written
+   * @returns how many it appended
+   * @throws Psd2Error `config` if they cannot be written
    */
   append(rows: readonly SyncedRow[]): number {
-    // An id tells the day, too, so a row is among those of its own day or new.
+    // The id depends on the day too, so a known row is always among the rows of its own day.
     const known = this.#idsOf(new Set(rows.map(dayOf)));
     const fresh = rows.filter(({ id }) => !known.has(id));
     if (fresh.length === 0) return 0;
@@ -83,7 +83,7 @@ export class SyncedRows {
     } catch (cause) {
       if (cause instanceof Psd2Error) throw cause;
       throw new Psd2Error('config', `${this.path} cannot be written`, {
-        hint: 'Check the free space, and who owns the folder. What is in the file stays; the next sync goes on.',
+        hint: 'Check the free space, and who owns the folder. What is in the file stays. The next sync continues.',
         cause,
       });
     }
@@ -94,24 +94,24 @@ export class SyncedRows {
     return fresh.length;
   }
 
-  /** Bytes of the file, with what was appended. */
+  /** Size of the file in bytes, including appended rows. */
   get size(): number {
     return this.#size;
   }
 
-  /** @throws Psd2Error `config` when another run has taken the folder over, or another program has changed the file */
+  /** @throws Psd2Error `config` if another run has taken the folder over, or another program has changed the file */
   #open(): number {
-    // One that was there is not made anew where it is gone.
+    // If the file existed and is gone now, do not create it again.
     const file = openSync(this.path, this.#size === 0 ? 'a' : WRITE_AT_END, 0o600);
     try {
-      // Who takes the folder over gives the file a new inode after that: so this one is ours, or is found by nobody.
+      // A run that takes the folder over gives the file a new inode. So this file is ours, or no path leads to it any more.
       this.#claim.assertHeld();
       if (fstatSync(file).size === this.#size) return file;
       throw new Psd2Error(
         'config',
         `${this.path} was changed by another program while psd2 sync worked on it`,
         {
-          hint: 'Leave these files to psd2 sync, and run it again.',
+          hint: 'Do not write to the files of psd2 sync. Run it again.',
         },
       );
     } catch (error) {
@@ -143,7 +143,7 @@ export class SyncedRows {
     return ids;
   }
 
-  /** The latest day, up to `most`, that a row which may come again was booked on. */
+  /** The latest booking day, up to `most`, of a row that may come again. */
   lastDay(most: IsoDate): IsoDate | undefined {
     const days = this.#runs.map(({ day }) => day).filter((day) => day <= most);
     const last = days.reduce((latest, day) => (day > latest ? day : latest), '');
@@ -151,7 +151,7 @@ export class SyncedRows {
   }
 
   /**
-   * The file, opened, for who waits for the disk and closes it; undefined where there is nothing to wait for.
+   * Hands over the open file. The caller waits for the disk and closes it. Undefined if all rows are on the disk.
    *
    * @throws Error of the file system
    */
@@ -162,9 +162,9 @@ export class SyncedRows {
   }
 
   /**
-   * Says that nothing that was booked before `day` can come again.
+   * Forgets the rows that were booked before `day`, since they cannot come again.
    *
-   * @returns how much of the file is settled by that
+   * @returns how many bytes at the beginning of the file are settled now
    */
   settle(day: string): number {
     const first = this.#runs.findIndex((run) => run.day === '' || run.day >= day);
@@ -178,7 +178,7 @@ function dayOf({ bookingDate }: SyncedRow): string {
   return bookingDate ?? '';
 }
 
-/** @returns the size of the file, without the end that a crash left unfinished */
+/** @returns the size of the file, without an incomplete last line */
 function readRows(
   path: string,
   settled: number,
@@ -189,7 +189,7 @@ function readRows(
   if (whole === 0) return 0;
   const file = openSync(path, 'r+');
   try {
-    // A file that someone has shortened is read anew.
+    // If someone has shortened the file, read it from the beginning.
     let offset = settled <= fstatSync(file).size ? settled : 0;
     let rest = Buffer.alloc(0);
     let position = offset;
@@ -223,7 +223,7 @@ function readRow(path: string, line: string, offset: number): SyncedRow {
   try {
     row = JSON.parse(line);
   } catch {
-    // Said below.
+    // The error is thrown below.
   }
   if (typeof row === 'object' && row !== null && 'id' in row && typeof row.id === 'string') {
     const day = 'bookingDate' in row && typeof row.bookingDate === 'string' ? row.bookingDate : null;
@@ -233,19 +233,19 @@ function readRow(path: string, line: string, offset: number): SyncedRow {
 }
 
 function damagedAt(path: string, offset: number): Psd2Error {
-  return new Psd2Error('config', `${path} is damaged at byte ${offset}: there is no row of psd2 sync`, {
-    hint: 'Mend that line, or move the file away: the next sync fetches its rows again.',
+  return new Psd2Error('config', `${path} is damaged at byte ${offset}: it is not a row of psd2 sync`, {
+    hint: 'Repair that line, or move the file away. The next sync then fetches its rows again.',
   });
 }
 
-/** What a crash left of a row, or a power cut of the space for it; anything else is not ours to cut off. */
+/** Whether a crash left this: the beginning of a row, or zeros. Anything else must not be cut off. */
 function isBegunRow(rest: Buffer): boolean {
   const begin = '{"id":"';
   const isBegun = rest.toString('utf8', 0, begin.length) === begin.slice(0, rest.length);
   return isBegun || rest.every((byte) => byte === 0);
 }
 
-/** 0 when there is no such file. */
+/** The size of a file in bytes; 0 if it does not exist. */
 export function sizeOf(path: string): number {
   return statSync(path, { throwIfNoEntry: false })?.size ?? 0;
 }

@@ -1,15 +1,15 @@
 import * as z from 'zod/mini';
-import type { LastLoginRecord, LoginRecord } from '../ports/copy.ts';
-import type { Holder } from '../ports/tokens.ts';
-import type { Database } from './database.ts';
-import type { Keys } from './keys.ts';
-import { loginOf, placeOf, type Row, TOKEN_COLUMNS, tokenRow, tokenSecrets } from './tokens.ts';
+import type { LastLoginRecord, LoginRecord } from '../../ports/copy.ts';
+import type { Holder } from '../../ports/tokens.ts';
+import type { Database } from '../database.ts';
+import type { Keys } from '../keys.ts';
+import { loginOf, placeOf, type Row, TOKEN_COLUMNS, tokenRow, tokenSecrets } from '../tokens.ts';
 
-/** A customer's id becomes the name of a folder. */
+/** Checked strictly, since the id becomes the name of a folder. */
 const customerId = z.string().check(z.regex(/^\d{1,20}$/));
 const heldRow = z.extend(tokenRow, { holder: z.union([z.literal(''), customerId]) });
 
-/** The tokens of one profile, of whatever bank, as they are copied. */
+/** The tokens of one profile, of any bank, for `store copy`. */
 export class LoginRows {
   readonly #database: Database;
   readonly #profile: string;
@@ -59,7 +59,7 @@ export class LoginRows {
     );
   }
 
-  /** Older tokens never replace newer ones. */
+  /** Stores copied tokens. Older tokens never replace newer ones. */
   async put({ holder, generation, origin, baseUrl, tokens }: LoginRecord): Promise<void> {
     let content: string | null = null;
     if (tokens) {

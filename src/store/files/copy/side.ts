@@ -1,9 +1,9 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { listFolder } from '../disk/files.ts';
-import { makePrivateFolder } from '../disk/json-file.ts';
-import type { StoreFolder } from '../machine/folder.ts';
-import { isProfileName } from '../machine/profiles.ts';
+import { listFolder } from '../../disk/files.ts';
+import { makePrivateFolder } from '../../disk/json-file.ts';
+import type { StoreFolder } from '../../machine/folder.ts';
+import { isProfileName } from '../../machine/profiles.ts';
 import type {
   CopySide,
   CountRecord,
@@ -11,13 +11,13 @@ import type {
   LoginRecord,
   NoteRecord,
   StoredRecord,
-} from '../ports/copy.ts';
-import type { Holder } from '../ports/tokens.ts';
-import type { Vault } from '../secrets/vault.ts';
-import { FileAccessNotes } from './access-notes.ts';
-import { FlowCopies } from './flow-copies.ts';
-import { changeMark, markOf } from './mark.ts';
-import { FileTokens } from './tokens.ts';
+} from '../../ports/copy.ts';
+import type { Holder } from '../../ports/tokens.ts';
+import type { Vault } from '../../secrets/vault.ts';
+import { FileAccessNotes } from '../access-notes.ts';
+import { changeMark, markOf } from '../mark.ts';
+import { FileTokens } from '../tokens.ts';
+import { FlowCopies } from './flows.ts';
 
 /** A configuration folder, as it is copied. @param vaultOf the key of a profile's secrets in that folder */
 export function folderSide(folder: StoreFolder, vaultOf: (profile: string) => Vault): CopySide {

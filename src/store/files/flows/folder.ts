@@ -1,9 +1,9 @@
 import { basename, join } from 'node:path';
-import { listFolder } from '../disk/files.ts';
-import type { FlowKind } from '../flow/kinds.ts';
-import { type ReadFlow, readFlowFile } from './flow-file.ts';
+import { listFolder } from '../../disk/files.ts';
+import type { FlowKind } from '../../flow/kinds.ts';
+import { type ReadFlow, readFlowFile } from './file.ts';
 
-/** The folder of a profile's flows: `<flow>.ndjson` for each. */
+/** The folder of a profile's flows, with a file `<flow>.ndjson` for each. */
 export class FlowFolder {
   readonly #folder: string;
 
@@ -11,7 +11,7 @@ export class FlowFolder {
     this.#folder = folder;
   }
 
-  /** Where the journal of a flow is, or would be. */
+  /** The path of a flow's journal. The file need not exist. */
   pathOf(flow: string): string {
     return join(this.#folder, `${flow}.ndjson`);
   }

@@ -1,19 +1,19 @@
 import { rmSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import * as z from 'zod/mini';
-import { isPlainlyFailed } from '../../domain/flow-states.ts';
-import { Psd2Error } from '../../errors.ts';
-import { appendDurably, listFolder, syncFolder, takeName } from '../disk/files.ts';
-import { makePrivateFolder } from '../disk/json-file.ts';
-import { holderOf } from '../disk/lock.ts';
-import { reasonOf } from '../disk/system-error.ts';
-import { isFlowId } from '../flow/ids.ts';
-import { KINDS } from '../flow/kinds.ts';
-import type { FlowRecord } from '../ports/copy.ts';
-import { appendToFlowFile, readFlowFile } from './flow-file.ts';
-import { FlowFolder } from './flow-folder.ts';
-import { ReferenceClaims } from './reference-claims.ts';
-import { FlowsUnderWay } from './under-way.ts';
+import { isPlainlyFailed } from '../../../domain/flow-states.ts';
+import { Psd2Error } from '../../../errors.ts';
+import { appendDurably, listFolder, syncFolder, takeName } from '../../disk/files.ts';
+import { makePrivateFolder } from '../../disk/json-file.ts';
+import { holderOf } from '../../disk/lock.ts';
+import { reasonOf } from '../../disk/system-error.ts';
+import { isFlowId } from '../../flow/ids.ts';
+import { KINDS } from '../../flow/kinds.ts';
+import type { FlowRecord } from '../../ports/copy.ts';
+import { appendToFlowFile, readFlowFile } from '../flows/file.ts';
+import { FlowFolder } from '../flows/folder.ts';
+import { ReferenceClaims } from '../flows/reference-claims.ts';
+import { FlowsUnderWay } from '../flows/under-way.ts';
 
 /** Whose lines these are. */
 const COPY = 'copy';

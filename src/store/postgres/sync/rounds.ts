@@ -1,8 +1,8 @@
 import * as z from 'zod/mini';
-import { ListedRound } from '../listed-round.ts';
-import type { CustomerEnd, Round, RoundShare, RoundStatus, Rounds } from '../ports/rounds.ts';
-import { type Database, LostAnswer, type Statements } from './database.ts';
-import { isAway } from './failure.ts';
+import { ListedRound } from '../../listed-round.ts';
+import type { CustomerEnd, Round, RoundShare, RoundStatus, Rounds } from '../../ports/rounds.ts';
+import { type Database, LostAnswer, type Statements } from '../database.ts';
+import { isAway } from '../failure.ts';
 import { giveBackOfTheDead, PostgresRound } from './round.ts';
 
 /** A round that is left unfinished is gone on with for so long; after that a new one begins. */

@@ -1,17 +1,17 @@
 import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { isOpen, isPlainlyFailed, isUntouched } from '../../domain/flow-states.ts';
-import { Psd2Error } from '../../errors.ts';
-import { listFolder } from '../disk/files.ts';
-import { makePrivateFolder } from '../disk/json-file.ts';
-import { holderOf, withLock } from '../disk/lock.ts';
-import { UnsafeFile } from '../disk/permissions.ts';
-import { reserveSpace } from '../disk/reserve-space.ts';
-import { collectMoments, momentEvent } from '../flow/history.ts';
-import { createdAt, isFlowId, newFlowId } from '../flow/ids.ts';
-import { type FlowKind, KINDS, type KnownKind, kindOf } from '../flow/kinds.ts';
-import { referenceIsUsed } from '../flow/reference-used.ts';
+import { isOpen, isPlainlyFailed, isUntouched } from '../../../domain/flow-states.ts';
+import { Psd2Error } from '../../../errors.ts';
+import { listFolder } from '../../disk/files.ts';
+import { makePrivateFolder } from '../../disk/json-file.ts';
+import { holderOf, withLock } from '../../disk/lock.ts';
+import { UnsafeFile } from '../../disk/permissions.ts';
+import { reserveSpace } from '../../disk/reserve-space.ts';
+import { collectMoments, momentEvent } from '../../flow/history.ts';
+import { createdAt, isFlowId, newFlowId } from '../../flow/ids.ts';
+import { type FlowKind, KINDS, type KnownKind, kindOf } from '../../flow/kinds.ts';
+import { referenceIsUsed } from '../../flow/reference-used.ts';
 import type {
   Begin,
   EventOf,
@@ -23,7 +23,7 @@ import type {
   LeftBehind,
   Open,
   OpenFlow,
-} from '../ports/flows.ts';
+} from '../../ports/flows.ts';
 import {
   appendToFlowFile,
   assertNotOvertaken,
@@ -31,39 +31,39 @@ import {
   type KnownFile,
   type ReadFlow,
   readFlowFile,
-} from './flow-file.ts';
-import { FlowFolder } from './flow-folder.ts';
+} from './file.ts';
 import { FlowIndex } from './flow-index.ts';
-import { FlowLookup } from './flow-lookup.ts';
+import { FlowFolder } from './folder.ts';
+import { FlowLookup } from './lookup.ts';
 import { ReferenceClaims } from './reference-claims.ts';
 import { FlowsUnderWay } from './under-way.ts';
 
-/** How long it takes to see that the process that worked on a flow is dead, and some more. */
+/** A bit longer than it takes to see that another process is dead. */
 const CLAIM_PATIENCE_MS = 8_000;
-/** Beginning a flow takes no longer. */
+/** More time than a process needs to begin a flow. */
 const BEGIN_PATIENCE_MS = 10_000;
-/** More than the outcome of an execution takes, with some for the folder. */
+/** More space than the outcome of an execution needs, including the folder's entry. */
 const OUTCOME_BYTES = 8_192;
 
-/** What the flows of a profile need of the world. */
+/** What the flows of a profile need from the program. */
 export interface FlowsSetting {
   now: () => Date;
-  /** From 0 to 1. */
+  /** Gives a number from 0 to 1. */
   random: () => number;
-  /** The operator's Ctrl-C, which ends waiting for other processes. */
+  /** The operator's Ctrl-C, which ends the wait for other processes. */
   interrupted?: AbortSignal | undefined;
-  /** Refuses workers where the store was copied to another home; asked by who has a lock. @throws Psd2Error `config` */
+  /** Refuses workers if the store was copied to another home. The holder of a lock calls it. @throws Psd2Error `config` */
   assertHere?: (() => void) | undefined;
-  /** Is told of the flow of each transaction that is begun or looked at. */
+  /** Called with each flow that begins or is read, and with its `TPP-Transaction-ID`. */
   onFlow?: ((transactionId: string, flow: string) => void) | undefined;
 }
 
-/** Every flow is one transaction to the bank. */
+/** For the bank, each flow is one transaction. */
 type Begun = { flow: string; transactionId: string };
 
 /**
- * The flows of one profile on the disk: an append-only file for each, `<flow>.ndjson`, one event a line. A flow is the
- * fold of its events. The ids begin with the time of creation, so that their order is that of the files.
+ * The flows of one profile on the disk. Each flow is an append-only file, `<flow>.ndjson`, with one event per line, and is
+ * the fold of its events. Ids begin with the time of creation, so file names sort in the order of creation.
  */
 export class FileFlows implements Flows {
   readonly #folder: string;
@@ -104,7 +104,7 @@ export class FileFlows implements Flows {
     const { flow } = await this.find(name, reference);
     return this.#claimed(flow, async () => {
       const open = this.#writable<FlowOf<K>, EventOf<K>>(kind, flow, this.#read(kind, flow));
-      // It may have been stopped before it had the reference, and another transfer have it since.
+      // The earlier process may have stopped before it took the reference. Another transfer may hold it now.
       if (isOpen(open.current)) await this.#takeReference(kind, open);
       return work(open);
     });
@@ -142,7 +142,7 @@ export class FileFlows implements Flows {
   async leftBehind(most: number, except?: string): Promise<LeftBehind> {
     const unread = this.#underWay.leftBehind();
     const flows: LeftBehind['flows'] = [];
-    // Only what is told of is read: there may be thousands.
+    // Read only the flows that are returned: there may be thousands.
     for (let id = unread.shift(); id !== undefined; id = unread.shift()) {
       const kind = kindOf(id);
       const left = kind && this.#readLeft(kind, id);
@@ -185,7 +185,7 @@ export class FileFlows implements Flows {
     return existsSync(this.#folder) ? this.#folder : undefined;
   }
 
-  /** One process at a time works on a flow. @throws Psd2Error `config` when another process is at it */
+  /** Works on a flow, one process at a time. @throws Psd2Error `config` if another process works on it */
   #claimed<T>(flow: string, work: () => Promise<T>): Promise<T> {
     const claimedWork = async () => {
       this.#setting.assertHere?.();
@@ -198,7 +198,7 @@ export class FileFlows implements Flows {
     return withLock(this.#flows.pathOf(flow), flow, claimedWork, CLAIM_PATIENCE_MS, interrupted);
   }
 
-  /** @param judge is told the reference of the flow before anything is written; what it throws keeps it from that */
+  /** @param judge called with the flow's reference before anything is written. If it throws, nothing is written */
   #create<Flow extends Begun, Event, Beginning>(
     kind: FlowKind<Flow, Event, Beginning>,
     begin: Beginning,
@@ -226,9 +226,11 @@ export class FileFlows implements Flows {
   }
 
   /**
-   * Refuses a reference that another transfer has which was paid, or may be. One whose journal is damaged may be.
+   * Refuses a reference if another transfer with it was paid or may have been. If that transfer's journal is damaged, it may
+   * have been.
    *
-   * @throws Psd2Error `duplicate_reference` naming the flow that has it, `config` when a journal can't tell its reference
+   * @throws Psd2Error `duplicate_reference` that names the other flow, `config` if a journal is too damaged to show its
+   *   reference
    */
   #refuseUsed(reference: string): void {
     for (const earlier of this.#lookup.withReference(reference)) {
@@ -238,10 +240,10 @@ export class FileFlows implements Flows {
   }
 
   /**
-   * Takes the reference of a flow that was begun, for good: where several take it, the disk decides once. A process that was
-   * stopped since it looked for the reference finds here that another was quicker, and ends its own flow.
+   * Takes the reference of a new flow. If several processes try, the disk lets only one succeed. A process that was stopped
+   * after it had checked the reference learns here that another was faster, and cancels its own flow.
    *
-   * @throws Psd2Error `duplicate_reference` naming the flow that has it
+   * @throws Psd2Error `duplicate_reference` that names the flow with the reference
    */
   async #takeReference<Flow extends Begun, Event>(
     { referenceOf, cancelled }: FlowKind<Flow, Event>,
@@ -262,7 +264,7 @@ export class FileFlows implements Flows {
       const found = this.#flows.read(KINDS.transfer, flow);
       return found === undefined || isPlainlyFailed(found.current);
     } catch (error) {
-      // Its journal is damaged: it may have been paid.
+      // The journal is damaged, so the transfer may have been paid.
       if (error instanceof Psd2Error) return false;
       throw error;
     }
@@ -274,7 +276,7 @@ export class FileFlows implements Flows {
     return read;
   }
 
-  /** @returns undefined when there is no such journal, or it can't be read: another command tells more of it */
+  /** @returns undefined if the journal does not exist or cannot be read. Commands on that flow report why */
   #readLeft<K extends Kind>(name: K, id: string) {
     const kind: KnownKind<K> = KINDS[name];
     try {
@@ -295,7 +297,7 @@ export class FileFlows implements Flows {
     }
   }
 
-  /** Ends a flow of which nothing ever reached the bank. @returns whether it has ended */
+  /** Cancels a flow if nothing of it ever reached the bank. @returns whether it was cancelled */
   async #endUntouched<K extends Kind>(name: K, flow: string): Promise<boolean> {
     const kind: KnownKind<K> = KINDS[name];
     try {
@@ -306,7 +308,7 @@ export class FileFlows implements Flows {
         return true;
       });
     } catch (error) {
-      // Another psd2 has gone on with it, or it can't be written.
+      // Another psd2 has continued the flow, or the journal cannot be written.
       if (error instanceof Psd2Error) return false;
       throw error;
     }
@@ -333,7 +335,7 @@ export class FileFlows implements Flows {
         const next = kind.apply(current, event, at);
         const resourceId = kind.resourceIdOf(next);
         if (resourceId !== kind.resourceIdOf(current)) this.#index.add({ flow, resourceId });
-        // What became of the money must find its place too.
+        // There must be space for the outcome of the execution.
         if (kind.isExecution(event)) giveBack = reserveSpace(this.#folder, OUTCOME_BYTES);
         known = appendToFlowFile(path, known, { at, by, event });
         current = next;
@@ -350,7 +352,7 @@ export class FileFlows implements Flows {
   }
 }
 
-/** Names who writes a line, so that no two processes write the same one. */
+/** A name for the writer of lines, so that no two processes write the same line. */
 function newWriter(): string {
   return randomUUID().slice(0, 8);
 }

@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
-import type { CountRecord, NoteRecord } from '../ports/copy.ts';
-import { noteRow } from './access.ts';
-import type { Database } from './database.ts';
+import type { CountRecord, NoteRecord } from '../../ports/copy.ts';
+import { noteRow } from '../access.ts';
+import type { Database } from '../database.ts';
 
 const NOTE_COLUMNS = 'holder, refresh_at, refresh_message, refresh_of, call_at, call_message';
 const heldNote = z.extend(noteRow, { holder: z.string() });
@@ -12,7 +12,7 @@ const countRow = z.object({
   count: z.number(),
 });
 
-/** What was counted and noted for one profile, as it is copied. */
+/** The counts and notes of one profile, for `store copy`. */
 export class NoteRows {
   readonly #database: Database;
   readonly #profile: string;

@@ -10,19 +10,19 @@ import {
 } from 'node:fs';
 import { basename, dirname } from 'node:path';
 import * as z from 'zod/mini';
-import { Psd2Error } from '../../errors.ts';
-import { appendDurably, readOwnFile, syncFolder, takeName } from '../disk/files.ts';
-import { reasonOf } from '../disk/system-error.ts';
-import type { Fold } from '../flow/kinds.ts';
-import { overtaken } from '../flow/overtaken.ts';
+import { Psd2Error } from '../../../errors.ts';
+import { appendDurably, readOwnFile, syncFolder, takeName } from '../../disk/files.ts';
+import { reasonOf } from '../../disk/system-error.ts';
+import type { Fold } from '../../flow/kinds.ts';
+import { overtaken } from '../../flow/overtaken.ts';
 
-/** How far a process knows the file of a flow. */
+/** What a process knows about the file of a flow. */
 export interface KnownFile {
-  /** How many events hold. */
+  /** How many events count. */
   events: number;
-  /** Bytes in the file. */
+  /** Size of the file in bytes. */
   size: number;
-  /** The last line lacks its end: the next one begins with a line break. */
+  /** Whether the last line lacks its end. The next one must begin with a line break then. */
   cutShort: boolean;
 }
 
@@ -30,26 +30,27 @@ export interface ReadFlow<Flow> extends KnownFile {
   current: Flow;
 }
 
-/** What an event is written as. */
+/** An event as a line of the journal. */
 export interface JournalLine {
   /** ISO 8601 with zone. */
   at: string;
-  /** Whose line it is: two processes never have the same. */
+  /** The writer of the line. No two processes have the same. */
   by: string;
   event: unknown;
 }
 
 /**
- * The number of a line: its event is the n-th of the flow. Of several lines with one number the first in the file
- * holds, and the others are of processes that were stopped while another went on. Lines of psd2 0.1 have none.
+ * The number of a line: its event is the n-th of the flow. If several lines have the same number, the first one counts. The
+ * others come from processes that were stopped while another continued the flow. Lines of psd2 0.1 have no number.
  */
 const lineNumber = z.optional(z.int().check(z.gte(1)));
 
 /**
  * Reads the file of a flow and folds its events.
  *
- * @returns undefined when there is no such file
- * @throws Psd2Error `config` when it can't be read, is another user's, others can read or change it, or a line of it is damaged
+ * @returns undefined if the file does not exist
+ * @throws Psd2Error `config` if it cannot be read, belongs to another user, can be read or changed by others, or has a
+ *   damaged line
  */
 export function readFlowFile<Flow, Event>(
   path: string,
@@ -61,11 +62,11 @@ export function readFlowFile<Flow, Event>(
   const lines = content.toString('utf8').split('\n');
   let current: Flow | undefined;
   let events = 0;
-  /** Where the line of the next event is looked for, counted from 1. */
+  /** The line where the next event should be, counted from 1. */
   let expected = 1;
   for (const [index, text] of lines.entries()) {
-    // By a crash before its fsync ended: what it was to announce was not begun. Where two processes ended such a line,
-    // there is an empty one too.
+    // A crash cut the line short before its fsync ended, so the step that it announces never began. If two processes ended
+    // such a line, an empty line follows too.
     if (isCutShort(text)) continue;
     const { n = events + 1, event, at } = parseLine(path, text, index + 1, schema);
     if (n <= events) continue;
@@ -73,7 +74,7 @@ export function readFlowFile<Flow, Event>(
     try {
       current = apply(current, event, at);
     } catch (cause) {
-      // It cannot follow what stands before it: a line is missing, or twice there.
+      // The event cannot follow the one before it: a line is missing or doubled.
       throw damagedAt(path, index + 1, cause);
     }
     events = n;
@@ -84,9 +85,9 @@ export function readFlowFile<Flow, Event>(
 }
 
 /**
- * Reads only with what a flow begins, whatever is damaged after it.
+ * Reads only the first event of a flow, even if later lines are damaged.
  *
- * @throws Psd2Error `config` when that is damaged
+ * @throws Psd2Error `config` if the first line is damaged
  */
 export function readFirstEvent<Event>(path: string, schema: z.ZodMiniType<Event>): Event | undefined {
   const content = readOwnFile(path);
@@ -96,16 +97,16 @@ export function readFirstEvent<Event>(path: string, schema: z.ZodMiniType<Event>
 }
 
 /**
- * Makes the file of a new flow. It appears with its first line or not at all, so a file that lacks it was damaged.
+ * Creates the file of a new flow. It appears with its first line or not at all, so a file without that line was damaged.
  *
- * @throws Psd2Error `config` when it can't be written: then there is no such flow
+ * @throws Psd2Error `config` if it cannot be written. The flow does not exist then
  */
 export function createFlowFile(path: string, line: JournalLine): KnownFile {
   const beginning = `${path}.new`;
   const bytes = Buffer.from(`${toLine(1, line)}\n`);
   try {
     appendDurably(beginning, 'wx', bytes);
-    // Unlike a rename it never takes the place of another file.
+    // Unlike a rename, this never replaces another file.
     takeName(beginning, path);
     rmSync(beginning);
     syncFolder(dirname(path));
@@ -117,30 +118,30 @@ export function createFlowFile(path: string, line: JournalLine): KnownFile {
 }
 
 /**
- * Makes a further event of a flow durable (fsync), as the next one that this process knows of. Of two processes that
- * write the same one, the file tells both afterwards whose line came first.
+ * Appends the next event of a flow, durably (fsync). If two processes write the same number, the file shows both of them
+ * afterwards whose line came first.
  *
  * @param known the file as this process knows it
  * @returns the file with the event
- * @throws Psd2Error `config` when it can't be written; `overtaken` when another process has gone on with the flow:
- *   then the event does not hold, whatever stands in the file
+ * @throws Psd2Error `config` if it cannot be written; `overtaken` if another process has continued the flow. The event
+ *   does not count then, even if its line is in the file
  */
 export function appendToFlowFile(path: string, known: KnownFile, line: JournalLine): KnownFile {
   const n = known.events + 1;
   const own = toLine(n, line);
   let added: Added;
   try {
-    // Without `O_CREAT`: a file that was removed in the meantime would come back without its beginning. A link is
-    // not followed: it would lead what is written to another file.
+    // Without `O_CREAT`, since a removed file must not come back without its beginning. Without following links, since a
+    // link could redirect the line to another file.
     const { O_RDWR, O_APPEND, O_NOFOLLOW = 0 } = constants;
     const file = openSync(path, O_RDWR | O_APPEND | O_NOFOLLOW);
     try {
       const before = readAdded(path, file, known);
       if (before.lines.some((each) => each.n >= n)) throw overtaken(flowIn(path));
-      // All of it or an error: a disk that is full may take a part.
+      // Writes the whole line or throws. A full disk may accept only a part.
       appendFileSync(file, `${before.cutShort ? '\n' : ''}${own}\n`);
       fsyncSync(file);
-      // This process may have been stopped since it looked: only now is it certain whose line holds.
+      // This process may have been stopped since the first look. Only now is it certain whose line counts.
       added = readAdded(path, file, known);
     } finally {
       closeSync(file);
@@ -154,9 +155,9 @@ export function appendToFlowFile(path: string, known: KnownFile, line: JournalLi
 }
 
 /**
- * Makes sure that no other process has gone on with a flow.
+ * Checks that no other process has continued a flow.
  *
- * @throws Psd2Error `overtaken`, or `config` when the file can't be read
+ * @throws Psd2Error `overtaken`, or `config` if the file cannot be read
  */
 export function assertNotOvertaken(path: string, known: KnownFile): void {
   let added: Added;
@@ -173,15 +174,15 @@ export function assertNotOvertaken(path: string, known: KnownFile): void {
   if (added.lines.some(({ n }) => n > known.events)) throw overtaken(flowIn(path));
 }
 
-/** What was appended to a file since a process knew it. */
+/** What other processes or this one appended to a file after it was read. */
 interface Added {
-  /** Whole lines, with their numbers; one without a number, of psd2 0.1, is the next one. */
+  /** Complete lines with their numbers. A line of psd2 0.1 has no number and counts as the next one. */
   lines: { text: string; n: number }[];
   size: number;
   cutShort: boolean;
 }
 
-/** @throws Psd2Error `config` where it is no journal */
+/** @throws Psd2Error `config` if the file is not a journal */
 function readAdded(path: string, file: number, known: KnownFile): Added {
   const { size } = fstatSync(file);
   const bytes = Buffer.alloc(Math.max(0, size - known.size));
@@ -193,7 +194,7 @@ function readAdded(path: string, file: number, known: KnownFile): Added {
   }
   if (size < known.size || length < bytes.length) throw damagedAt(path, known.events + 1);
   const texts = bytes.toString('utf8').split('\n');
-  // What this process took for a line that a crash had cut short was one that another was about to write.
+  // The line was not cut short by a crash: another process was still writing it.
   if (known.cutShort && texts[0] !== '') throw overtaken(flowIn(path));
   const lines: Added['lines'] = [];
   let last = known.events;
@@ -229,17 +230,17 @@ function parseLine<Event>(
   throw damagedAt(path, number);
 }
 
-/** A line of a journal that can't be read, counted from 1. */
+/** The error for a damaged line of a journal, counted from 1. */
 export function damagedAt(path: string, line: number, cause?: unknown): Psd2Error {
   return new Psd2Error('config', `The journal ${path} is damaged at line ${line}`, {
-    hint: 'It is the record of a flow: restore it from a backup, mend that line by hand, or update psd2 if a newer one wrote it.',
+    hint: 'It is the record of a flow. Restore it from a backup, repair the line by hand, or update psd2 if a newer version wrote it.',
     cause,
   });
 }
 
 function unwritable(path: string, cause: unknown): Psd2Error {
   return new Psd2Error('config', `The journal ${path} cannot be written: ${reasonOf(cause)}`, {
-    hint: 'Check the free space, and who owns the folder. What the journal would not know of is not begun.',
+    hint: 'Check the free space, and who owns the folder. psd2 does nothing that it cannot record first.',
     cause,
   });
 }
@@ -248,7 +249,7 @@ function toLine(n: number, { at, by, event }: JournalLine): string {
   return JSON.stringify({ at, n, by, event });
 }
 
-/** Whether a line is the beginning of one only, or nothing of it. A whole one ends with the two braces of its event and itself. */
+/** Whether a line is empty or incomplete. A complete line ends with the braces of its event and of itself. */
 function isCutShort(text: string): boolean {
   return text.startsWith('{"at":"'.slice(0, text.length)) && !text.endsWith('}}') && !isJson(text);
 }

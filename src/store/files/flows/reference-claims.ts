@@ -1,15 +1,15 @@
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
-import { comparableReference } from '../../domain/order/sepa-text.ts';
-import { Psd2Error } from '../../errors.ts';
-import { appendDurably, readOwnFile, removeStored, syncFolder, takeName } from '../disk/files.ts';
-import { makePrivateFolder } from '../disk/json-file.ts';
-import { reasonOf, systemCode } from '../disk/system-error.ts';
+import { comparableReference } from '../../../domain/order/sepa-text.ts';
+import { Psd2Error } from '../../../errors.ts';
+import { appendDurably, readOwnFile, removeStored, syncFolder, takeName } from '../../disk/files.ts';
+import { makePrivateFolder } from '../../disk/json-file.ts';
+import { reasonOf, systemCode } from '../../disk/system-error.ts';
 
 /**
- * Which transfer has a reference of the operator's. The disk decides it once: the n-th use of a reference is a file of
- * that name, which only one process can make, and the flow that has it stands in it. A reference is free for its next
- * use once the flow of the last one has plainly failed.
+ * Which transfer holds a reference of the operator. The n-th use of a reference is a file with that number in its name,
+ * which only one process can create. The file contains the id of the flow. A reference is free for its next use once the
+ * flow of the last use has definitely failed.
  */
 export class ReferenceClaims {
   readonly #folder: string;
@@ -20,12 +20,12 @@ export class ReferenceClaims {
   }
 
   /**
-   * Takes a reference for a flow; durable (fsync). The flow's journal is there already, so that whoever finds the claim
-   * can tell what became of the flow. To be repeated whenever the flow is taken up before anything is paid.
+   * Takes a reference for a flow, durably (fsync). The flow's journal must exist, so that a process that finds the claim can
+   * read the flow's outcome. Repeat this whenever the flow is resumed before anything is paid.
    *
-   * @param isFree whether a flow that has the reference has plainly failed
-   * @returns the flow that has the reference now: `flow`, or the one that was first
-   * @throws Psd2Error `config` when it can't be written
+   * @param isFree whether the flow that holds the reference has definitely failed
+   * @returns the flow that holds the reference now: `flow`, or the one that was first
+   * @throws Psd2Error `config` if it cannot be written
    */
   take(reference: string, flow: string, isFree: (holder: string) => boolean): string {
     const name = createHash('sha256').update(comparableReference(reference)).digest('hex').slice(0, 32);
@@ -36,12 +36,12 @@ export class ReferenceClaims {
     }
   }
 
-  /** @returns the flow that stands in it: another may have been quicker */
+  /** @returns the flow in the file. Another process may have been faster */
   #make(path: string, flow: string): string {
     makePrivateFolder(this.#folder);
     const beside = `${path}.${flow}`;
     try {
-      // A run of this flow that was killed may have left it.
+      // An earlier process that worked on this flow may have been killed and left the file.
       removeStored(beside);
       appendDurably(beside, 'wx', flow);
       takeName(beside, path);
@@ -49,7 +49,7 @@ export class ReferenceClaims {
       if (systemCode(cause) !== 'EEXIST') {
         throw new Psd2Error(
           'config',
-          `The reference cannot be taken in ${this.#folder}: ${reasonOf(cause)}`,
+          `psd2 cannot record the reference in ${this.#folder}: ${reasonOf(cause)}`,
           {
             hint: 'Check the free space, and who owns the folder. Nothing was paid.',
             cause,

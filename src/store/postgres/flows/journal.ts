@@ -1,16 +1,16 @@
 import { randomUUID } from 'node:crypto';
 import * as z from 'zod/mini';
-import { standingOf } from '../../domain/flow-states.ts';
-import { comparableReference } from '../../domain/order/sepa-text.ts';
-import { Psd2Error } from '../../errors.ts';
-import { createdAt, newFlowId } from '../flow/ids.ts';
-import { KINDS, type KnownKind } from '../flow/kinds.ts';
-import { overtaken } from '../flow/overtaken.ts';
-import { referenceIsUsed } from '../flow/reference-used.ts';
-import type { Begin, EventOf, FlowOf, Kind } from '../ports/flows.ts';
-import { type Database, LostAnswer, type Statements, Taken } from './database.ts';
+import { standingOf } from '../../../domain/flow-states.ts';
+import { comparableReference } from '../../../domain/order/sepa-text.ts';
+import { Psd2Error } from '../../../errors.ts';
+import { createdAt, newFlowId } from '../../flow/ids.ts';
+import { KINDS, type KnownKind } from '../../flow/kinds.ts';
+import { overtaken } from '../../flow/overtaken.ts';
+import { referenceIsUsed } from '../../flow/reference-used.ts';
+import type { Begin, EventOf, FlowOf, Kind } from '../../ports/flows.ts';
+import { type Database, LostAnswer, type Statements, Taken } from '../database.ts';
 
-/** An event of a flow, as it stands in the database. */
+/** An event of a flow, as a row of the database. */
 export const eventRow = z.object({
   flow: z.string(),
   n: z.number(),
@@ -21,7 +21,7 @@ export const eventRow = z.object({
 export type EventRow = z.infer<typeof eventRow>;
 const flowName = z.object({ flow: z.string() });
 
-/** Time and randomness, and what takes the flow of each transaction that is begun or opened. */
+/** Time, randomness, and a function that is called with each flow that begins or is read. */
 export interface FlowWorld {
   now: () => Date;
   random: () => number;
@@ -35,14 +35,14 @@ export interface Known<Flow> {
 }
 
 /**
- * The rows of the flows of one profile: one for each, and one for each of its events, with the number of the event in the
- * primary key. So of two workers that write the next event of a flow, the database lets one.
+ * The rows of one profile's flows: one for each flow and one for each event. The number of the event is in the primary key,
+ * so if two workers write the next event of a flow, only one succeeds.
  */
 export class FlowJournal {
   readonly #database: Database;
   readonly #profile: string;
   readonly #world: FlowWorld;
-  /** Names who writes an event, so that an answer that was lost can be looked up. */
+  /** The name of this writer. After a lost answer, psd2 uses it to look whether its event was written. */
   readonly #writer = randomUUID();
 
   constructor(database: Database, profile: string, world: FlowWorld) {
@@ -52,7 +52,7 @@ export class FlowJournal {
   }
 
   /**
-   * The flow, its first event and its reference are one transaction.
+   * Creates a flow, with its first event and its reference, in one transaction.
    *
    * @throws Psd2Error `duplicate_reference`, `config`
    */
@@ -102,7 +102,7 @@ export class FlowJournal {
     return { flow, known: { current, events: 1 } };
   }
 
-  /** Waits for who keeps flows from beginning, and keeps who is about to from doing so until the end of the transaction. */
+  /** Checks that no worker prevents new flows (`exclusively`). Until the transaction ends, none can begin to. */
   async #assertMayBegin(statements: Statements): Promise<void> {
     await statements.query(
       z.unknown(),
@@ -121,14 +121,14 @@ export class FlowJournal {
     });
   }
 
-  /** The error of a reference that another transfer has which has not plainly failed. */
+  /** The error for a reference that another transfer holds, unless that one has definitely failed. */
   async #inUse(reference: string): Promise<Psd2Error> {
     const holder = await this.#database.lookOne(
       flowName,
       `select flow from psd2.flows where profile = $1 and reference = $2 and standing <> 'refused'`,
       [this.#profile, comparableReference(reference)],
     );
-    // It has plainly failed in the meantime.
+    // The other transfer has definitely failed in the meantime.
     if (!holder)
       return new Psd2Error('config', 'The reference was free again a moment later', {
         hint: 'Run this again.',
@@ -145,7 +145,7 @@ export class FlowJournal {
   /**
    * Commits the next event of a flow, durably.
    *
-   * @param claim the number of the claim that has to hold; null where none has to
+   * @param claim the number of the claim that must still be held; null to write without a claim
    */
   async append<K extends Kind>(
     kind: K,
@@ -163,7 +163,7 @@ export class FlowJournal {
       ...[next.state, standingOf(next), resourceIdOf(next), claim],
     ];
     try {
-      // The claim's row is held until the end of the statement: nobody takes it over in between.
+      // The statement locks the claim's row until it ends, so no other worker can take the claim over in between.
       const [written] = await this.#database.query(
         z.object({ events: z.number() }),
         `with durable as materialized (select set_config('synchronous_commit', 'on', true)),
@@ -180,13 +180,13 @@ export class FlowJournal {
     } catch (error) {
       if (error instanceof Taken) throw overtaken(flow);
       if (!(error instanceof LostAnswer)) throw error;
-      // Over a new connection: what is there is there. What is not may still come: it counts as not happened.
+      // Look over a new connection. If the event is not there, it may still arrive, but counts as not written.
       if (!(await this.#isWritten(flow, n))) throw this.#notWritten(flow, error);
     }
     return { current: next, events: n };
   }
 
-  /** Whether an event stands in the database, by this worker. @throws Psd2Error `config` when that can't be told */
+  /** Whether this worker's event is in the database. @throws Psd2Error `config` if that is unclear */
   async #isWritten(flow: string, n: number): Promise<boolean> {
     const found = await this.#database.lookOne(
       z.object({ writer: z.string() }),
@@ -196,12 +196,12 @@ export class FlowJournal {
     return found?.writer === this.#writer;
   }
 
-  /** @throws Psd2Error `config` when there is none, or it is damaged */
+  /** @throws Psd2Error `config` if the flow does not exist or is damaged */
   async read<K extends Kind>(kind: K, flow: string): Promise<Known<FlowOf<K>>> {
     return this.fold(kind, flow, await this.events(flow));
   }
 
-  /** In their order; none where there is no such flow. */
+  /** The events in their order. Empty if the flow does not exist. */
   async events(flow: string): Promise<EventRow[]> {
     if (createdAt(flow) === undefined) return [];
     return this.#database.look(
@@ -211,7 +211,7 @@ export class FlowJournal {
     );
   }
 
-  /** @throws Psd2Error `config` when an event is missing or can't follow those before it */
+  /** @throws Psd2Error `config` if an event is missing or cannot follow the one before it */
   fold<K extends Kind>(kind: K, flow: string, events: readonly EventRow[]): Known<FlowOf<K>> {
     const { schema, apply }: KnownKind<K> = KINDS[kind];
     let current: FlowOf<K> | undefined;
@@ -228,13 +228,13 @@ export class FlowJournal {
     return { current, events: events.length };
   }
 
-  /** @param n the event that is damaged */
+  /** @param n number of the damaged event */
   damaged(flow: string, n: number, cause?: unknown): Psd2Error {
     return new Psd2Error(
       'config',
       `The journal of ${flow} at ${this.#database.shown} is damaged at event ${n}`,
       {
-        hint: 'It is the record of a flow: restore it from a backup, or update psd2 if a newer one wrote it.',
+        hint: 'It is the record of a flow. Restore it from a backup, or update psd2 if a newer version wrote it.',
         cause,
       },
     );
@@ -242,7 +242,7 @@ export class FlowJournal {
 
   #notWritten(flow: string, cause: unknown): Psd2Error {
     return new Psd2Error('config', `The journal of ${flow} cannot be written: the connection was lost`, {
-      hint: `What the journal would not know of is not begun. Check PostgreSQL at ${this.#database.shown}, then resume.`,
+      hint: `psd2 does nothing that it cannot record first. Check PostgreSQL at ${this.#database.shown}, then resume.`,
       cause,
     });
   }

@@ -1,10 +1,10 @@
 import * as z from 'zod/mini';
-import { Psd2Error } from '../../errors.ts';
-import type { CopySide, Holdings, Mark, StoredRecord } from '../ports/copy.ts';
-import type { KeySources } from '../secrets/vault.ts';
-import type { Database } from './database.ts';
+import { Psd2Error } from '../../../errors.ts';
+import type { CopySide, Holdings, Mark, StoredRecord } from '../../ports/copy.ts';
+import type { KeySources } from '../../secrets/vault.ts';
+import type { Database } from '../database.ts';
+import { Keys } from '../keys.ts';
 import { FlowRows } from './flow-rows.ts';
-import { Keys } from './keys.ts';
 import { LoginRows } from './login-rows.ts';
 import { NoteRows } from './note-rows.ts';
 

@@ -1,9 +1,9 @@
 import * as z from 'zod/mini';
-import { type IsoDate, isIsoDate } from '../../domain/calendar.ts';
-import { Psd2Error } from '../../errors.ts';
-import type { BookedRows, Progress, Sync, SyncedRow, SyncRun, SyncTarget } from '../ports/sync.ts';
-import type { Claim, Claims } from './claims.ts';
-import { type Database, LostAnswer, type Statements } from './database.ts';
+import { type IsoDate, isIsoDate } from '../../../domain/calendar.ts';
+import { Psd2Error } from '../../../errors.ts';
+import type { BookedRows, Progress, Sync, SyncedRow, SyncRun, SyncTarget } from '../../ports/sync.ts';
+import type { Claim, Claims } from '../claims.ts';
+import { type Database, LostAnswer, type Statements } from '../database.ts';
 
 /** How long another run may be at work on a customer. */
 const CUSTOMER_PATIENCE_MS = 15_000;

@@ -2,9 +2,9 @@ import { renameSync, rmSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import * as z from 'zod/mini';
-import { makePrivateFolder, readJsonFile } from '../disk/json-file.ts';
-import { ListedRound } from '../listed-round.ts';
-import type { Round, RoundNote, RoundShare, RoundStatus, Rounds } from '../ports/rounds.ts';
+import { makePrivateFolder, readJsonFile } from '../../disk/json-file.ts';
+import { ListedRound } from '../../listed-round.ts';
+import type { Round, RoundNote, RoundShare, RoundStatus, Rounds } from '../../ports/rounds.ts';
 
 /** What is told of the last minutes is over so many milliseconds. */
 const RECENT_MS = 5 * 60_000;

@@ -1,23 +1,23 @@
 import * as z from 'zod/mini';
-import { isUntouched } from '../../domain/flow-states.ts';
-import { Psd2Error } from '../../errors.ts';
-import { findFlow } from '../flow/find.ts';
-import { collectMoments, momentEvent } from '../flow/history.ts';
-import { KINDS, type KnownKind } from '../flow/kinds.ts';
-import { overtaken } from '../flow/overtaken.ts';
-import type { Begin, Filter, FlowMoment, FlowOf, Flows, Kind, LeftBehind, Open } from '../ports/flows.ts';
-import type { Claim, Claims } from './claims.ts';
-import type { Database } from './database.ts';
-import { type EventRow, eventRow, FlowJournal, type FlowWorld, type Known } from './flow-journal.ts';
+import { isUntouched } from '../../../domain/flow-states.ts';
+import { Psd2Error } from '../../../errors.ts';
+import { findFlow } from '../../flow/find.ts';
+import { collectMoments, momentEvent } from '../../flow/history.ts';
+import { KINDS, type KnownKind } from '../../flow/kinds.ts';
+import { overtaken } from '../../flow/overtaken.ts';
+import type { Begin, Filter, FlowMoment, FlowOf, Flows, Kind, LeftBehind, Open } from '../../ports/flows.ts';
+import type { Claim, Claims } from '../claims.ts';
+import type { Database } from '../database.ts';
+import { type EventRow, eventRow, FlowJournal, type FlowWorld, type Known } from './journal.ts';
 
-/** How long it takes to see that the worker of a flow is dead, and some more. */
+/** A bit longer than it takes to see that another worker is dead. */
 const CLAIM_PATIENCE_MS = 15_000;
-/** Flows that are read at once. */
+/** How many flows one statement reads. */
 const PAGE = 100;
 
 const flowName = z.object({ flow: z.string() });
 
-/** The flows of one profile, as workers claim them, find them and leave them behind ({@link FlowJournal} has their rows). */
+/** The flows of one profile: how workers claim, find and leave them ({@link FlowJournal} has their rows). */
 export class PostgresFlows implements Flows {
   readonly #database: Database;
   readonly #profile: string;
@@ -114,7 +114,7 @@ export class PostgresFlows implements Flows {
          order by created_at desc limit 1000`,
         [this.#profile],
       )
-      // Whoever needs the database is told what is wrong with it.
+      // A command that needs the database reports what is wrong with it.
       .catch(() => []);
     const unread = names.filter(
       ({ flow, resource_id }) => !except || !(flow.startsWith(except) || resource_id?.startsWith(except)),
@@ -136,7 +136,7 @@ export class PostgresFlows implements Flows {
   exclusively<T>(work: () => Promise<T>): Promise<T> {
     const what = 'The journal of the profile';
     return this.#claims.within('begin', '', { what, patienceMs: 10_000 }, async () => {
-      // Those who have looked before the claim was there, and are about to begin a flow, come to their end.
+      // Wait for workers that checked before the claim existed, and are about to begin a flow.
       await this.#database.transaction(async (statements) => {
         await statements.query(z.unknown(), `select pg_advisory_xact_lock(hashtext('psd2.begin ' || $1))`, [
           this.#profile,
@@ -155,7 +155,7 @@ export class PostgresFlows implements Flows {
     return found && `psd2.flows at ${this.#database.shown}`;
   }
 
-  /** How the newest flows began, for completion. */
+  /** The first events of the newest flows, for completion. */
   async begun(kind: Kind | undefined, most: number): Promise<{ flow: string; at: string; event: object }[]> {
     const found = await this.#database.look(
       z.object({ flow: z.string(), at: z.date(), event: z.looseObject({}) }),
@@ -166,7 +166,7 @@ export class PostgresFlows implements Flows {
     return found.map(({ flow, at, event }) => ({ flow, at: at.toISOString(), event }));
   }
 
-  /** @returns undefined for a flow that is at its end, of which nothing reached the bank, or that can't be read */
+  /** @returns undefined if the flow has ended, if nothing of it reached the bank, or if it cannot be read */
   async #left<K extends Kind>(kind: K, flow: string): Promise<LeftBehind['flows'][number] | undefined> {
     const { isAtEnd, resourceIdOf, cancelled }: KnownKind<K> = KINDS[kind];
     try {
@@ -181,13 +181,13 @@ export class PostgresFlows implements Flows {
         if (isUntouched(open.current)) await open.record(cancelled);
       });
     } catch (error) {
-      // Another command tells more of it.
+      // Commands on that flow report the error.
       if (!(error instanceof Psd2Error)) throw error;
     }
     return undefined;
   }
 
-  /** Says that a flow is as far as the operator wanted it. */
+  /** Records that the flow has ended, or is as far as the operator wanted. */
   async #end(flow: string): Promise<void> {
     await this.#database.look(
       z.unknown(),
@@ -196,11 +196,11 @@ export class PostgresFlows implements Flows {
     );
   }
 
-  /** A flow whose work throws stays under way, and is told of as left behind. */
+  /** Works on a flow. If `work` throws, the flow stays unfinished, and counts as left behind. */
   #worked<T>(flow: string, work: (claim: Claim) => Promise<T>): Promise<T> {
     return this.#claims.within('flow', flow, { what: flow, patienceMs: CLAIM_PATIENCE_MS }, async (claim) => {
       const result = await work(claim);
-      // Where it can't be said, whoever looks next sees it by the flow itself.
+      // If this fails, the next worker that looks sees from the events that the flow has ended.
       await this.#end(flow).catch(() => {});
       return result;
     });
@@ -208,7 +208,7 @@ export class PostgresFlows implements Flows {
 
   #writable<K extends Kind>(kind: K, flow: string, read: Known<FlowOf<K>>, claim: Claim): Open<K> {
     let known = read;
-    /** Whether the claim is demanded: not of a worker that was overtaken, and has read what the other made of the flow. */
+    /** Whether to require the claim. False after {@link OpenFlow.reread}: an overtaken worker may write then. */
     let isClaimed = true;
     this.#world.onFlow?.(known.current.transactionId, flow);
     return {

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import * as z from 'zod/mini';
-import type { CustomerEnd, Dealt, Round, RoundNote, RoundShare } from '../ports/rounds.ts';
-import { type Database, LostAnswer, type Parameter } from './database.ts';
-import { storeFailure } from './failure.ts';
+import type { CustomerEnd, Dealt, Round, RoundNote, RoundShare } from '../../ports/rounds.ts';
+import { type Database, LostAnswer, type Parameter } from '../database.ts';
+import { storeFailure } from '../failure.ts';
 
 /** A worker that shows no sign of life for this long gives back what it had, by the clock of the database. */
 const CLAIM_MS = 10_000;

@@ -1,16 +1,16 @@
-import { comparableReference } from '../../domain/order/sepa-text.ts';
-import { Psd2Error } from '../../errors.ts';
-import { UnsafeFile } from '../disk/permissions.ts';
-import { findFlow } from '../flow/find.ts';
-import { type FlowKind, KINDS } from '../flow/kinds.ts';
-import type { ReferencedTransfer } from '../flow/reference-used.ts';
-import { damagedAt, readFirstEvent } from './flow-file.ts';
-import type { FlowFolder } from './flow-folder.ts';
+import { comparableReference } from '../../../domain/order/sepa-text.ts';
+import { Psd2Error } from '../../../errors.ts';
+import { UnsafeFile } from '../../disk/permissions.ts';
+import { findFlow } from '../../flow/find.ts';
+import { type FlowKind, KINDS } from '../../flow/kinds.ts';
+import type { ReferencedTransfer } from '../../flow/reference-used.ts';
+import { damagedAt, readFirstEvent } from './file.ts';
 import type { FlowIndex, IndexEntry } from './flow-index.ts';
+import type { FlowFolder } from './folder.ts';
 
 /**
- * Finds flows without reading every journal: by the index, and where that does not know, by the journal, which is noted
- * in the index then.
+ * Finds flows without reading every journal. It uses the index. If a flow is missing there, it reads the journal and adds
+ * the flow to the index.
  */
 export class FlowLookup {
   readonly #flows: FlowFolder;
@@ -22,10 +22,10 @@ export class FlowLookup {
   }
 
   /**
-   * The local id of the flow that is meant.
+   * The local id of a flow.
    *
    * @param reference local id, resource id, or an unambiguous prefix of either
-   * @throws Psd2Error `flow_not_found`; where a journal could not be looked at, it says so
+   * @throws Psd2Error `flow_not_found`, which says whether a journal could not be read
    */
   find<Flow, Event>(kind: FlowKind<Flow, Event>, reference: string): string {
     const damaged: Psd2Error[] = [];
@@ -38,15 +38,15 @@ export class FlowLookup {
     } catch (error) {
       const [first] = damaged;
       if (!first || !(error instanceof Psd2Error) || error.code !== 'flow_not_found') throw error;
-      throw error.with({ hint: `${error.hint} It could not be looked for everywhere: ${first.message}.` });
+      throw error.with({ hint: `${error.hint} Not all flows could be searched: ${first.message}.` });
     }
   }
 
   /**
-   * The transfers that have this reference of the operator's, as {@link comparableReference} compares them. One whose
-   * journal is damaged after its beginning comes with the damage.
+   * The transfers with this reference of the operator, compared by {@link comparableReference}. If a journal is damaged
+   * after its first line, the result contains the damage instead of the transfer.
    *
-   * @throws Psd2Error `config` when a journal can't tell its reference
+   * @throws Psd2Error `config` if a journal is too damaged to show its reference
    */
   withReference(reference: string): ReferencedTransfer[] {
     const index = this.#index.read();
@@ -73,9 +73,9 @@ export class FlowLookup {
   }
 
   /**
-   * The flows whose resource id begins with `reference`, also those that the index does not know yet.
+   * The flows whose resource id begins with `reference`, including those that are not in the index yet.
    *
-   * @param damaged gets what kept a journal from being looked at
+   * @param damaged collects the errors of journals that cannot be read
    */
   #resources<Flow, Event>(
     kind: FlowKind<Flow, Event>,
@@ -88,7 +88,7 @@ export class FlowLookup {
       const indexed = index.get(flow)?.resourceIds;
       const fitting = indexed && [...indexed].find((resourceId) => resourceId.startsWith(reference));
       if (indexed && fitting === undefined) return [];
-      // The journal has the last word; where it is damaged, the index has.
+      // The journal decides. If it is damaged, the index does.
       const current = this.#ifWhole(kind, flow, damaged);
       const resourceId = current ? kind.resourceIdOf(current) : (fitting ?? null);
       if (!indexed && current && (resourceId !== null || kind.isEnded(current)))
@@ -99,7 +99,7 @@ export class FlowLookup {
     return found;
   }
 
-  /** The flow; undefined where there is none, or where it can't be read. @param damaged gets why it can't */
+  /** The flow; undefined if it does not exist or cannot be read. @param damaged collects the error */
   #ifWhole<Flow, Event>(kind: FlowKind<Flow, Event>, flow: string, damaged: Psd2Error[]): Flow | undefined {
     try {
       return this.#flows.read(kind, flow)?.current;
@@ -110,7 +110,7 @@ export class FlowLookup {
     }
   }
 
-  /** Adds to the index what it did not know; where that can't be written, it is only slower. */
+  /** Adds entries to the index. If it cannot be written, the next search is only slower. */
   #note(learnt: IndexEntry[]): void {
     try {
       if (learnt.length > 0) this.#index.add(...learnt);
@@ -119,7 +119,7 @@ export class FlowLookup {
     }
   }
 
-  /** @throws Psd2Error `config` when the journal can't tell it */
+  /** @throws Psd2Error `config` if the journal's first line is damaged */
   #readReference(flow: string): string | null {
     const path = this.#flows.pathOf(flow);
     try {
@@ -129,8 +129,8 @@ export class FlowLookup {
       return event.order.reference;
     } catch (error) {
       if (!(error instanceof Psd2Error)) throw error;
-      throw new Psd2Error('config', `${error.message}, so psd2 can't tell which reference ${flow} has`, {
-        hint: `${error.hint} Or give no --reference.`,
+      throw new Psd2Error('config', `${error.message}, so psd2 cannot tell which reference ${flow} has`, {
+        hint: `${error.hint} Or leave out --reference.`,
         cause: error,
       });
     }

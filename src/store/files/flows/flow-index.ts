@@ -2,31 +2,31 @@ import { constants } from 'node:fs';
 import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
 import * as z from 'zod/mini';
-import { Psd2Error } from '../../errors.ts';
-import { appendDurably, readPlainFile } from '../disk/files.ts';
-import { refuseUnsafe } from '../disk/permissions.ts';
-import { reasonOf } from '../disk/system-error.ts';
+import { Psd2Error } from '../../../errors.ts';
+import { appendDurably, readPlainFile } from '../../disk/files.ts';
+import { refuseUnsafe } from '../../disk/permissions.ts';
+import { reasonOf } from '../../disk/system-error.ts';
 
 const entry = z.object({
   flow: z.string(),
-  /** The operator's own reference; null when the flow has none. */
+  /** The operator's own reference; null if the flow has none. */
   reference: z.optional(z.nullable(z.string())),
-  /** The bank's; null when the flow has ended without one. */
+  /** The bank's id; null if the flow has ended without one. */
   resourceId: z.optional(z.nullable(z.string())),
 });
 export type IndexEntry = z.infer<typeof entry>;
 
-/** What the index knows of a flow; what is undefined only the flow's journal can tell. */
+/** What the index knows about a flow. If a field is undefined, only the journal has it. */
 export interface IndexedFlow {
   reference?: string | null;
   resourceIds?: Set<string>;
 }
 
 /**
- * Which flows have a reference or a resource id, so that not every journal has to be read to find one: the
- * append-only file `index` beside them, each line with its checksum. An entry is durable before the journal
- * has the event, so the journal never knows more than the index. What the index does not know of a flow (it
- * is damaged, was removed, or the flow is older) is read from the flow's journal, and noted here again.
+ * The references and resource ids of flows, so that psd2 need not read every journal to find a flow. It is the append-only
+ * file `index` beside the journals. Each line has a checksum. An entry is durable before the journal has the event, so the
+ * journal never knows more than the index. If the index does not know a flow (the index is damaged or was removed, or the
+ * flow is older), psd2 reads the journal and adds an entry.
  */
 export class FlowIndex {
   readonly #path: string;
@@ -49,23 +49,23 @@ export class FlowIndex {
     return flows;
   }
 
-  /** Makes entries durable (fsync). @throws Psd2Error `config` when they can't be written */
+  /** Adds entries, durably (fsync). @throws Psd2Error `config` if they cannot be written */
   add(...added: IndexEntry[]): void {
-    // The line break before each ends a line that a crash has cut short.
+    // The line break before each entry ends a line that a crash may have cut short.
     const lines = added.map((each) => JSON.stringify(each)).map((json) => `\n${checksum(json)} ${json}\n`);
     try {
       const { O_WRONLY, O_APPEND, O_CREAT, O_NONBLOCK } = constants;
       appendDurably(this.#path, O_WRONLY | O_APPEND | O_CREAT | O_NONBLOCK, lines.join(''));
     } catch (cause) {
       throw new Psd2Error('config', `The index ${this.#path} cannot be written: ${reasonOf(cause)}`, {
-        hint: 'Check the free space, and who owns the folder. If it is no file, remove it: it is made again.',
+        hint: 'Check the free space, and who owns the folder. If it is not a file, remove it. psd2 creates it again.',
         cause,
       });
     }
   }
 }
 
-/** The whole lines; what is damaged is passed over. @throws Psd2Error `config` when another user may have written them */
+/** The complete lines. Skips damaged ones. @throws Psd2Error `config` if another user may have written them */
 function readLines(path: string): IndexEntry[] {
   refuseUnsafe(path, 'secret');
   let text: string;

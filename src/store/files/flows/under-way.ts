@@ -1,25 +1,25 @@
 import { readdirSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
-import { Psd2Error } from '../../errors.ts';
-import { syncFolder } from '../disk/files.ts';
-import { makePrivateFolder } from '../disk/json-file.ts';
-import { reasonOf } from '../disk/system-error.ts';
+import { Psd2Error } from '../../../errors.ts';
+import { syncFolder } from '../../disk/files.ts';
+import { makePrivateFolder } from '../../disk/json-file.ts';
+import { reasonOf } from '../../disk/system-error.ts';
 
-/** A process that is at work shows it on the lock every second. */
+/** A working process touches its lock every second, so after this time without a sign it is dead. */
 const SIGN_OF_LIFE_MS = 10_000;
-/** What nobody took up for so long is not asked about any more: the bank has forgotten it. */
+/** psd2 stops mentioning a flow that nobody resumed for this long. The bank has forgotten it by then. */
 const NAMED_FOR_MS = 7 * 24 * 60 * 60 * 1000;
 
 /**
- * The flows of one profile that are under way: a small file for each, `open/<flow>`, that says which process works
- * on it, and stays when that process ends before the flow does. To look costs one folder with a few files in it,
- * however many flows there are.
+ * The unfinished flows of one profile. Each has a small file, `open/<flow>`, that names the process that works on it. The
+ * file stays if that process ends before the flow does. To find these flows, psd2 lists one folder with few files, even if
+ * there are many flows.
  */
 export class FlowsUnderWay {
   readonly #flows: string;
   readonly #folder: string;
-  /** Those of this process. */
+  /** The flows that this process works on. */
   readonly #own = new Set<string>();
 
   /** @param flows the folder of the profile's journals */
@@ -28,7 +28,7 @@ export class FlowsUnderWay {
     this.#folder = join(flows, 'open');
   }
 
-  /** This process works on the flow from now on; durable (fsync). @throws Psd2Error `config` */
+  /** Records durably (fsync) that this process works on the flow. @throws Psd2Error `config` */
   begin(flow: string): void {
     if (this.#own.has(flow)) return;
     makePrivateFolder(this.#folder);
@@ -36,11 +36,11 @@ export class FlowsUnderWay {
       writeFileSync(join(this.#folder, flow), `${process.pid} ${hostname()}`, { mode: 0o600 });
       syncFolder(this.#folder);
     } catch (cause) {
-      // A full disk may have taken its name.
+      // On a full disk, the empty file may exist.
       this.end(flow);
       throw new Psd2Error(
         'config',
-        `${join(this.#folder, flow)} cannot be written, so nothing is done: ${reasonOf(cause)}`,
+        `${join(this.#folder, flow)} cannot be written, so psd2 does nothing: ${reasonOf(cause)}`,
         {
           hint: 'Check the free space, and who owns the folder.',
           cause,
@@ -51,9 +51,9 @@ export class FlowsUnderWay {
   }
 
   /**
-   * The flow is under way, and no process works on it.
+   * Records that the flow is unfinished, and that no process works on it.
    *
-   * @param since when something happened to it last
+   * @param since the time of the flow's last event
    * @throws Psd2Error `config`
    */
   leave(flow: string, since: Date): void {
@@ -63,17 +63,17 @@ export class FlowsUnderWay {
     utimesSync(join(this.#folder, flow), silent, silent);
   }
 
-  /** The flow is at its end, or as far as the operator wanted it. */
+  /** Records that the flow has ended, or is as far as the operator wanted. */
   end(flow: string): void {
     this.#own.delete(flow);
     try {
       rmSync(join(this.#folder, flow), { force: true });
     } catch {
-      // The flow is done all the same: whoever looks next sees it in its journal.
+      // The flow has ended all the same. The next process that looks sees it in the journal.
     }
   }
 
-  /** The flows that no process works on and that have not been ended, newest first. */
+  /** The unfinished flows that no process works on, newest first. */
   leftBehind(): string[] {
     const flows = this.#files().filter((flow) => !this.#own.has(flow) && !this.#isAtWork(flow));
     const isOld = (flow: string) => Date.now() - this.#changed(join(this.#folder, flow)) > NAMED_FOR_MS;
@@ -86,7 +86,7 @@ export class FlowsUnderWay {
     try {
       return readdirSync(this.#folder);
     } catch {
-      // There is none yet; one that can't be read is told of by the command that needs it.
+      // The folder does not exist yet. If it cannot be read, the command that needs it reports that.
       return [];
     }
   }
@@ -102,18 +102,18 @@ export class FlowsUnderWay {
       const [pid, host] = readFileSync(marker, 'utf8').split(' ');
       return host !== hostname() || isAlive(Number(pid));
     } catch {
-      // It has been ended at this moment.
+      // The flow has just ended.
       return true;
     }
   }
 
-  /** When a file was last written to; 0 without such a file. */
+  /** When a file was last written, in milliseconds since 1970; 0 if it does not exist. */
   #changed(path: string): number {
     return statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0;
   }
 }
 
-/** The part of a flow's id that is the time of its creation. */
+/** The part of a flow's id that holds the time of creation. */
 function idTime(flow: string): string {
   return flow.slice(3);
 }
@@ -123,7 +123,7 @@ function isAlive(pid: number): boolean {
     process.kill(pid, 0);
     return true;
   } catch (error) {
-    // Another user's process.
+    // The process is alive and belongs to another user.
     return error instanceof Error && 'code' in error && error.code === 'EPERM';
   }
 }

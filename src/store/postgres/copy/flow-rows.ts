@@ -1,16 +1,16 @@
 import * as z from 'zod/mini';
-import { standingOf } from '../../domain/flow-states.ts';
-import { comparableReference } from '../../domain/order/sepa-text.ts';
-import { Psd2Error } from '../../errors.ts';
-import { isFlowId } from '../flow/ids.ts';
-import { KINDS, type KnownKind, kindOf } from '../flow/kinds.ts';
-import type { FlowRecord } from '../ports/copy.ts';
-import type { Kind } from '../ports/flows.ts';
-import { type Database, Taken } from './database.ts';
+import { standingOf } from '../../../domain/flow-states.ts';
+import { comparableReference } from '../../../domain/order/sepa-text.ts';
+import { Psd2Error } from '../../../errors.ts';
+import { isFlowId } from '../../flow/ids.ts';
+import { KINDS, type KnownKind, kindOf } from '../../flow/kinds.ts';
+import type { FlowRecord } from '../../ports/copy.ts';
+import type { Kind } from '../../ports/flows.ts';
+import { type Database, Taken } from '../database.ts';
 
-/** Flows that are read at once. */
+/** How many flows one statement reads. */
 const PAGE = 100;
-/** Whose events these are. */
+/** The writer of copied events. */
 const COPY = 'copy';
 
 const rowOfEvent = z.object({
@@ -21,7 +21,7 @@ const rowOfEvent = z.object({
 });
 type RowOfEvent = z.infer<typeof rowOfEvent>;
 
-/** The flows of one profile as they are copied: events are not looked into, so that none of them is changed. */
+/** The flows of one profile for `store copy`. It does not parse events, so it copies them unchanged. */
 export class FlowRows {
   readonly #database: Database;
   readonly #profile: string;
@@ -31,7 +31,7 @@ export class FlowRows {
     this.#profile = profile;
   }
 
-  /** In the order of their ids: the first one had its reference first. */
+  /** All flows in the order of their ids. Of several with the same reference, the first one took it first. */
   async *all(): AsyncGenerator<FlowRecord> {
     for (let after = ''; ; ) {
       const rows = await this.#database.look(
@@ -103,7 +103,7 @@ export class FlowRows {
   }
 }
 
-/** None where there is no event. */
+/** The record of a flow; none if it has no events. */
 function recordOf(rows: readonly RowOfEvent[]): FlowRecord[] {
   const [first] = rows;
   if (!first) return [];
