@@ -165,7 +165,7 @@ function writeCalls(folder, count, baseUrl) {
   closeSync(file);
 }
 
-/** So many executed transfers, a minute apart. @returns the one in the middle */
+/** Makes executed transfers, one minute apart. @returns the middle one */
 function writeFlows(flows, count) {
   mkdirSync(flows, { recursive: true, mode: 0o700 });
   let middle;

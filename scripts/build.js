@@ -13,7 +13,7 @@ const unfinished = `dist.${process.pid}`;
 const { outputFiles, metafile } = await bundle(unfinished);
 const lost = chunksForEffect(metafile);
 if (lost.length > 0) throw new Error(`${lost.join(', ')} would never be loaded: nothing of them is used`);
-// What the help of a command needs is one file, and what each command that runs needs besides is another.
+// What the help of a command needs is one file. What a running command also needs is another.
 const files = filesOfChunks(metafile, 'src/main.ts', {
   'tree.js': {
     sources: [
@@ -43,7 +43,7 @@ for (const [file, chunks] of joined) writeFileSync(file, await joinChunks(chunks
 writeFileSync(join(unfinished, 'package.json'), '{ "type": "commonjs" }\n');
 // The console's page, where the bundle of src/sandbox/console looks for it.
 cpSync('src/sandbox/console/public', `${unfinished}/chunks/public`, { recursive: true });
-// Which sources are in which file, for the test of what a command loads; it is no part of the package.
+// Which sources are in which file, for the test of what a command loads; it is not part of the package.
 mkdirSync('node_modules/.cache', { recursive: true });
 writeFileSync('node_modules/.cache/psd2-chunks.json', JSON.stringify(sourcesOfFiles(metafile)));
 rmSync('dist', { recursive: true, force: true });

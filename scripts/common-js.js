@@ -11,7 +11,7 @@ import modulesCommonJs from '@babel/plugin-transform-modules-commonjs';
  * @param {string} text an ES module
  * @param {Map<string, string>} files the chunks that are in a file with others, by their names: that file's name (join-chunks.js)
  * @returns {Promise<string>} without comments
- * @throws SyntaxError for a text that is no ES module
+ * @throws SyntaxError for a text that is not an ES module
  */
 export async function asCommonJs(text, files = new Map()) {
   const { code } = await transformAsync(text, {

@@ -29,7 +29,7 @@ export function readImports(): Import[] {
  * What one file imports and re-exports.
  *
  * @param file relative to `src`
- * @throws Error for a text that is no TypeScript, and where a file is named in a way that is not counted here
+ * @throws Error for a text that is not TypeScript, or if it names a file in a way that this does not count
  */
 export function importsOf(file: string, text: string): Import[] {
   const { module, errors } = parseSync(file, text);

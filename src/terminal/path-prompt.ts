@@ -10,7 +10,7 @@ import {
 } from '@inquirer/core';
 import { completePath } from './complete-path.ts';
 
-/** So many names are shown to choose from. */
+/** The maximum number of names to choose from. */
 const MOST_CHOICES = 24;
 
 interface PathQuestion {

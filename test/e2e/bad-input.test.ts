@@ -211,12 +211,7 @@ describe('what is wrong is refused before the bank hears of it', () => {
       'confirmation_needed',
       /needs a confirmation, and there is no terminal/,
     ],
-    [
-      'no payee verification',
-      confirmed({}, '--instant'),
-      'confirmation_needed',
-      /needs the payee to be verified/,
-    ],
+    ['no payee verification', confirmed({}, '--instant'), 'confirmation_needed', /needs a verified payee/],
     [
       'payee verified but not confirmed',
       transfer({}, '--instant', '--payee-verified'),
@@ -279,19 +274,19 @@ describe('what is wrong is refused before the bank hears of it', () => {
       'consent without a category',
       ['consent', 'request', '--all-products'],
       'usage',
-      /No category was given/,
+      /The category is missing/,
     ],
     [
       'consent of an unknown category',
       ['consent', 'request', '--category', 'CARDS', '--all-products'],
       'usage',
-      /"CARDS" is not known/,
+      /Unknown category "CARDS"/,
     ],
     [
       'consent without a product',
       ['consent', 'request', '--category', 'PAYMENTS'],
       'usage',
-      /No product was given/,
+      /The product is missing/,
     ],
     [
       'unknown transfer',

@@ -170,7 +170,7 @@ describe('a bank transfer', () => {
   const refused = {
     code: 'usage',
     exitCode: 2,
-    message: expect.stringContaining('psd2 operation makes none'),
+    message: expect.stringContaining('psd2 operation does not make transfers'),
     hint: expect.stringContaining('psd2 transfer'),
   };
 
@@ -229,7 +229,7 @@ describe('a bank transfer', () => {
     const resumed = await run('resume', flow, '--yes');
     expect(readError(resumed)).toMatchObject({
       exitCode: 2,
-      message: expect.stringContaining('psd2 operation does not go on with it'),
+      message: expect.stringContaining('psd2 operation cannot continue it'),
       hint: expect.stringContaining(`psd2 operation resolve ${flow} --not-executed`),
     });
     expect(stepsOf(resumed)).toEqual([]);

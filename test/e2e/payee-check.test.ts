@@ -99,7 +99,7 @@ describe('a payee check at a terminal', () => {
   ])('that finds no match is for the operator to overrule: %j', async (answer, code, state) => {
     const env = saying('terminal', { result: 'none' });
     const psd2 = await inTerminal([...ORDER, '--instant', '--yes'], { env });
-    await psd2.prints(/The payee check says: no match\. Is Ada Lovelace the right payee all the same\?/);
+    await psd2.prints(/The payee check says: no match\. Is Ada Lovelace the right payee after all\?/);
     await psd2.write(answer);
     const ended = await psd2.ended;
     expect(ended.code, ended.stdout).toBe(code);

@@ -212,7 +212,7 @@ describe('a profile that is protected by a passphrase', () => {
         },
       );
     const asking = await inTerminal('profile', 'protect', '--passphrase');
-    for (const question of [/New passphrase of the profile bank/, /The same once more/]) {
+    for (const question of [/New passphrase of the profile bank/, /The same passphrase again/]) {
       await asking.prints(question);
       await asking.write('typed by hand\r');
     }

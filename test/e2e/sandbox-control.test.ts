@@ -73,7 +73,7 @@ describe('a sandbox that runs', () => {
     [['empty', '--times', '0'], /--times "0" is not a whole number from 1/],
     [['empty', '--after', '-1'], /--after "-1" is not a whole number from 0/],
     [['empty', '--probability', '1.5'], /--probability "1.5" is not a decimal/],
-    [['empty', '--seed', 'x'], /--seed is of use with --probability only/],
+    [['empty', '--seed', 'x'], /--seed needs --probability/],
   ])('fault add %j is wrong use', async (words, message) => {
     expect(await psd2(['sandbox', 'fault', 'add', ...words])).toMatchObject({
       code: 2,

@@ -58,7 +58,7 @@ it('an instant transfer whose payee nobody has checked is not gone on with', asy
   expect(readError(refused)).toMatchObject({
     code: 'confirmation_needed',
     exitCode: 2,
-    message: 'An instant transfer needs the payee to be verified, and there is no terminal to ask at',
+    message: 'An instant transfer needs a verified payee, and there is no terminal to ask at',
   });
   expect(calls(refused.stderr)).toEqual([]);
   expect(eventsOf(flow)).toEqual(['"type":"created"']);

@@ -41,7 +41,7 @@ describe('questions at a terminal', () => {
 
   it('ask for what is missing of a transfer, and check it as it is typed', async () => {
     const psd2 = await inTerminal(['transfer', '--reference', 'ASKED-1', '--payee-source', 'payee']);
-    await psd2.prints(/Which account is debited\?/);
+    await psd2.prints(/Which account do you want to debit\?/);
     await psd2.prints(/0010482620 {2}Conto di casa +\d+\.\d\d EUR {2}IT89 F099/);
     await psd2.write('\r');
     await psd2.prints(/Beneficiary's name:/);

@@ -147,7 +147,7 @@ describe('transfer status', () => {
       state: 'settled',
       executionStatus: 'OK',
     });
-    expect(ended.stderr).toContain('The bank tells no more of it');
+    expect(ended.stderr).toContain('The bank has no further status');
   });
 });
 

@@ -7,8 +7,8 @@ import { chart } from './shape.ts';
 import { fetchStatement } from './statement.ts';
 
 /**
- * `psd2 accounts transactions <productId> --chart`: the balance over time, and money in and out by month, of what is
- * booked. As JSON it is the numbers of the chart.
+ * `psd2 accounts transactions <productId> --chart`: the balance over time, and money in and out by month, from booked
+ * transactions. As JSON, it prints the numbers of the chart.
  */
 export async function accountsChart(
   context: Context,
@@ -26,7 +26,7 @@ export async function accountsChart(
   const range = parseRange(options);
   const { limit, export: document, file, pending } = options;
   if (limit !== undefined || document !== undefined || file !== undefined || pending || context.globals.raw) {
-    throw new Psd2Error('usage', '--chart shows all that is booked in the range', {
+    throw new Psd2Error('usage', '--chart always shows all booked transactions in the range', {
       hint: 'Leave out --limit, --pending, --export, --file and --raw.',
     });
   }
@@ -45,7 +45,7 @@ export async function accountsChart(
   );
 }
 
-/** In a pipe there are no box characters, and the width is that of a common terminal. */
+/** The size of the chart. In a pipe, it uses no box characters and the width of a common terminal. */
 function readCanvas({ env, stdoutIsTerminal, stdoutColumns }: Context) {
   const locale = env.LC_ALL || env.LC_CTYPE || env.LANG || '';
   return {

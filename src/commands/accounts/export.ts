@@ -8,7 +8,7 @@ import { fetchStatement } from './statement.ts';
 
 export type ExportFormat = 'csv' | 'ofx' | 'camt053';
 
-/** `psd2 accounts export <productId>`: what is booked, for spreadsheets and bookkeeping; pending rows are left out. */
+/** `psd2 accounts export <productId>`: booked transactions for spreadsheets and accounting programs, without pending ones. */
 export async function accountsExport(
   context: Context,
   product: string,
@@ -35,12 +35,12 @@ async function writeStatement(statement: Statement, format: ExportFormat): Promi
   const { productId, currency, history } = statement;
   const { opening, closing } = history;
   if (opening === null || closing === null) {
-    throw new Psd2Error('usage', `The bank gives no balance of ${productId}, which ${format} has to have`, {
+    throw new Psd2Error('usage', `The bank gives no balance for ${productId}, but ${format} needs one`, {
       hint: 'Use --format csv.',
     });
   }
   if (!/^[A-Z]{3}$/.test(currency)) {
-    throw new Psd2Error('usage', `The currency ${JSON.stringify(currency)} is none that ${format} can name`, {
+    throw new Psd2Error('usage', `${format} does not support the currency ${JSON.stringify(currency)}`, {
       hint: 'Use --format csv.',
     });
   }

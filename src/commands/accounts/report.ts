@@ -4,7 +4,7 @@ import type { Context } from '../context.ts';
 import { requireFile, saveResult } from '../shared/save-document.ts';
 import { fetchStatement } from './statement.ts';
 
-/** `psd2 accounts report <productId> --file <path>`: one page that needs nothing else, for a colleague to open. */
+/** `psd2 accounts report <productId> --file <path>`: one HTML page that works on its own. */
 export async function accountsReport(
   context: Context,
   product: string,

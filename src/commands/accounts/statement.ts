@@ -16,11 +16,11 @@ import type { Statement } from '../../statements/statement.ts';
 import type { Context } from '../context.ts';
 
 /**
- * What was booked on an account in a range, and its balances then, counted back from the balance now. Without `from` it
- * begins where the bank begins; it ends today at the latest.
+ * Reads the booked transactions of an account in a range, and computes the balances then from the balance now. Without
+ * `from` it begins with the bank's first transaction. It ends today at the latest.
  *
- * @throws Psd2Error `usage` when the customer has no such product, `bank_answer` when what the bank says does not fit
- *   together, `list_changed` when something is booked during each reading, and what the calls throw
+ * @throws Psd2Error `usage` if the customer has no such product, `bank_answer` if the bank's answers contradict each other,
+ *   `list_changed` if something is booked during every attempt to read, and what the calls throw
  */
 export async function fetchStatement(
   context: Context,
@@ -41,7 +41,7 @@ export async function fetchStatement(
 
   let balance = await balanceNow();
   const currency = currencyOf(account, balance);
-  // What is booked after the range is needed to count the balance back.
+  // The balance at the end of the range also depends on later transactions.
   const query = { customerId, productId, from: range.from, to: undefined, transactionId };
   const readings = new WholeReadings(bank, { ...query, status: 'booked' });
   for (let reading = 1; reading <= MOST_READINGS; reading += 1) {
@@ -71,7 +71,7 @@ async function findAccount(productId: ProductId, accounts: Promise<Account[]>): 
   });
 }
 
-/** @throws Psd2Error `bank_answer` for a row that has no day, or that no balance can be made with */
+/** @throws Psd2Error `bank_answer` for a row without a day or in another currency */
 function toBooking(row: Transaction & { id: string }, currency: string, productId: ProductId): Booking {
   const { id, bookingDate, valueDate, amount, description, details, code, transferReference, feeCharge } =
     row;
@@ -81,9 +81,9 @@ function toBooking(row: Transaction & { id: string }, currency: string, productI
       hint: 'accounts transactions shows it.',
     });
   if (day === null) throw refuse('has no date');
-  if (day < EARLIEST_DAY) throw refuse(`is of the day ${day}`);
+  if (day < EARLIEST_DAY) throw refuse(`has the impossible date ${day}`);
   if (row.currency !== null && row.currency !== currency)
-    throw refuse(`is in ${row.currency}, and the account in ${currency}`);
+    throw refuse(`is in ${row.currency}, but the account is in ${currency}`);
   return {
     ...{ id, day, valueDate, amount: normalDecimal(amount) },
     ...{ description, details, code, transferReference, feeCharge },

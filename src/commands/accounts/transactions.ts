@@ -36,7 +36,7 @@ const TRANSACTION_COLUMNS: Column<Transaction>[] = [
   { title: 'DESCRIPTION', value: ({ description }) => description },
   { title: 'DETAILS', value: ({ details }) => details, dispensable: 2 },
 ];
-/** `psd2 accounts transactions <productId>`: page by page, so that memory stays the same however many there are. */
+/** `psd2 accounts transactions <productId>`: page by page, so that memory stays constant. */
 export async function accountsTransactions(
   context: Context,
   product: string,
@@ -65,25 +65,25 @@ export async function accountsTransactions(
   await context.output.pages(atMost(limit, pages), TRANSACTION_COLUMNS, nothingIn(from, to), transactions);
 }
 
-/** @throws Psd2Error `usage` for options that leave nothing to do together */
+/** @throws Psd2Error `usage` for options that contradict each other */
 function refuseContradictions(options: TransactionsOptions): void {
   const { booked, pending, limit, file, export: document } = options;
   if (booked && pending) {
-    throw new Psd2Error('usage', '--booked and --pending leave nothing to show together', {
-      hint: 'Leave both out to see both.',
+    throw new Psd2Error('usage', '--booked and --pending exclude each other', {
+      hint: 'Leave out both to see both.',
     });
   }
   if (document === undefined && file !== undefined) {
-    throw new Psd2Error('usage', '--file goes with --export', { hint: 'Add --export xls or --export pdf.' });
+    throw new Psd2Error('usage', '--file needs --export', { hint: 'Add --export xls or --export pdf.' });
   }
   if (document !== undefined && (limit !== undefined || booked || pending)) {
-    throw new Psd2Error('usage', '--export saves the document of the bank, with all of its rows', {
-      hint: 'Leave --limit, --booked and --pending out.',
+    throw new Psd2Error('usage', "--export always saves the bank's whole document", {
+      hint: 'Leave out --limit, --booked and --pending.',
     });
   }
 }
 
-/** Rows that are printed together are those of one moment. */
+/** If psd2 prints the rows together, they show one moment. */
 async function* inOnePage(bank: Bank, query: TransactionQuery, limit: number): AsyncGenerator<Transaction[]> {
   yield await collectTransactions(bank, query, (rows) => rows.length >= limit);
 }

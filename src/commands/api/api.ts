@@ -22,7 +22,7 @@ const METHODS = ['GET', 'POST', 'PUT', 'DELETE'] as const;
 
 /**
  * `psd2 api <METHOD> <path>`: any call of the interface, as psd2 itself makes them. The bank's JSON goes to
- * stdout, whatever the status; a status that is no success is an error besides.
+ * stdout, whatever the status; any status but a success is also an error.
  */
 export async function api(
   context: Context,
@@ -143,7 +143,7 @@ async function readPath(context: Context, path: string): Promise<string> {
   const { tokens } = await context.store();
   const customerId = context.globals.customer ?? (await tokens.last());
   if (customerId === undefined) {
-    throw new Psd2Error('not_logged_in', 'Nobody is logged in, so {customerId} stands for nobody', {
+    throw new Psd2Error('not_logged_in', 'Nobody is logged in, so psd2 cannot replace {customerId}', {
       next: [['auth', 'login']],
     });
   }

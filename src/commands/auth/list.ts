@@ -36,7 +36,7 @@ export async function authList(context: Context): Promise<void> {
   );
 }
 
-/** Whether calls can be made with a login: now, after a renewal that psd2 makes by itself, or after a new login. */
+/** Whether psd2 can use a login for calls: now, after a renewal, or only after a new login. */
 function validityOf(
   { accessTokenExpiresAt, refreshTokenExpiresAt, refused }: LoginStatus,
   now: Date,

@@ -9,14 +9,14 @@ import { describeLogin, type LoginStatus, printLogin } from './stored-login.ts';
 
 export interface LoginOptions {
   clientCredentials: boolean;
-  /** Ask for the address that the browser ended at, instead of listening for it. */
+  /** Ask for the address that the browser ended at, instead of waiting for the callback. */
   paste: boolean;
 }
 
-/** A login that the bank has granted is stored, whatever the operator interrupts. */
+/** psd2 stores a granted login even if the operator interrupts. */
 const NEVER = new AbortController().signal;
 
-/** `psd2 auth login`: a customer through the browser, or the application by itself. */
+/** `psd2 auth login`: logs in a customer through the browser, or the application alone. */
 export async function authLogin(context: Context, options: LoginOptions): Promise<void> {
   printLogin(
     context,
@@ -25,7 +25,7 @@ export async function authLogin(context: Context, options: LoginOptions): Promis
   if (context.isForPerson) sayNext(context, options);
 }
 
-/** What a person does next; a script knows. */
+/** Prints the next commands, for a person only. */
 function sayNext({ globals, sourceOf, terminal }: Context, { clientCredentials }: LoginOptions): void {
   const psd2 = sourceOf('profile') === 'option' ? `psd2 --profile ${globals.profile}` : 'psd2';
   const grant = clientCredentials ? ' --grant client_credentials' : '';
@@ -67,7 +67,7 @@ async function logCustomerIn(context: Context, paste: boolean): Promise<LoginSta
     });
   }
   const bank = await context.applicationBank('authorization_code');
-  // The customer is not to be troubled for a login that can't be kept.
+  // Check this first, so that no customer logs in for nothing.
   const giveBack = await store.ready();
   const { customerId, tokens } = await logIn({
     bank: bank.connect(),
@@ -76,7 +76,7 @@ async function logCustomerIn(context: Context, paste: boolean): Promise<LoginSta
     client: bank.client(),
     customer: customerPortsOf(context, context.profile()),
     world,
-    // It carries the code: what is pasted is not shown.
+    // The address carries the code, so psd2 does not show it.
     askForReturnAddress: paste
       ? (check) => terminal.askSecret('The address that the browser ended at', check)
       : undefined,

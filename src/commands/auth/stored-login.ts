@@ -9,7 +9,7 @@ import { openAccessNotes } from '../open/access-notes.ts';
 import { customerOf, notLoggedIn } from '../open/store.ts';
 import { login } from './shape.ts';
 
-/** What `auth login` and `auth status` tell of a login. */
+/** A login as `auth login` and `auth status` print it. */
 export type LoginStatus = Printed<typeof login>;
 
 const LOGIN_FIELDS: Column<LoginStatus>[] = [
@@ -30,7 +30,7 @@ const LOGIN_FIELDS: Column<LoginStatus>[] = [
   },
 ];
 
-/** What is shown of a login; never a token. */
+/** Describes a login, without its tokens. */
 export async function describeLogin(
   context: Context,
   grantType: GrantType,
@@ -47,7 +47,7 @@ export async function describeLogin(
     customerId,
     scope,
     accessTokenExpiresAt,
-    // A month of validity would be no truth.
+    // A month of validity would be wrong.
     refreshTokenExpiresAt: refresh ? null : refreshTokenExpiresAt,
     ...(refresh
       ? { refused: { what: 'refresh', ...refusal(refresh) } }
@@ -73,14 +73,14 @@ export function printLogin({ output }: Context, status: LoginStatus): void {
   output.record(status, LOGIN_FIELDS, login);
 }
 
-/** A login that is stored, and whose tokens it is of: the customer's, or null for the application's own. */
+/** A stored login and its holder: a customer, or null for the application itself. */
 export interface StoredHolder {
   tokens: Tokens;
   holder: Holder;
   login: StoredLogin;
 }
 
-/** The login that the command is about. @throws Psd2Error `not_logged_in` */
+/** The login of this command. @throws Psd2Error `not_logged_in` */
 export async function storedLogin(context: Context): Promise<StoredHolder> {
   const { tokens } = await context.store();
   const holder = context.globals.grant === 'client_credentials' ? null : await customerOf(context);
@@ -89,7 +89,7 @@ export async function storedLogin(context: Context): Promise<StoredHolder> {
   return { tokens, holder, login };
 }
 
-/** Prints what is stored of a login. The application acts for the customer who logged in last. */
+/** Prints a stored login. The application acts for the customer who logged in last. */
 export async function printStoredLogin(
   context: Context,
   { tokens, holder, login }: StoredHolder,

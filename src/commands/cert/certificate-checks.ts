@@ -170,7 +170,7 @@ function suitability(eidas: EidasCertificate, { qcType, isTpp, keyMatches }: Cer
  * @param name of the certificate, for messages
  * @param key PEM; undefined when there is none
  * @returns null when there is no key, or it is encrypted and the passphrase does not open it
- * @throws Psd2Error `certificate` when it is no key
+ * @throws Psd2Error `certificate` if it is not a key
  */
 export function keyMatches(
   name: string,

@@ -3,7 +3,7 @@ import type { Context } from '../context.ts';
 import { cancelFlow } from '../flow/cancel.ts';
 import { describeConsent, printConsent } from './output.ts';
 
-/** `psd2 consent cancel <flow>`: gives up a consent for which \`confirm\` was not sent. */
+/** `psd2 consent cancel <flow>`: gives up a consent, unless `confirm` was sent. */
 export function consentCancel(context: Context, flow: string): Promise<void> {
   return cancelFlow<Consent>(context, flow, {
     find: (flows, reference) => flows.find('consent', reference),

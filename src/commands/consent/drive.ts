@@ -8,10 +8,10 @@ import type { CustomerBank } from '../open/bank.ts';
 import { printConsent } from './output.ts';
 
 /**
- * Takes a consent from where its journal says it stands to its end, and prints what became of it.
+ * Continues a consent from its journal to its end, and prints the outcome.
  *
- * @param allowPartial a consent that was granted for some of the categories only is a success too
- * @throws what {@link runConsent} throws, with the way on; Psd2Error `bank_refused` for one that was granted in part
+ * @param allowPartial succeed even if the bank grants only some of the categories
+ * @throws what {@link runConsent} throws, with the commands to run next; Psd2Error `bank_refused` if the bank grants only some
  */
 export async function driveConsent(
   context: Context,
@@ -35,7 +35,7 @@ export async function driveConsent(
       'bank_refused',
       `The bank did not grant ${refused.map(({ name }) => name).join(', ')}`,
       {
-        hint: 'The other categories are confirmed. With --allow-partial that counts as done.',
+        hint: 'The other categories are confirmed. With --allow-partial, this counts as success.',
         transactionId: open.current.transactionId,
       },
     );

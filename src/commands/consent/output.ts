@@ -6,7 +6,7 @@ import { flowData } from '../flow/flow-data.ts';
 import { resolutionField } from '../flow/resolution-field.ts';
 import { consent as consentShape } from './shape.ts';
 
-/** A consent as the list has it: with the time that it is good for. */
+/** A consent in the list, with its end. */
 type ListedConsent = ReturnType<typeof toListedConsent>;
 
 /** A row of `psd2 consent list`. */
@@ -32,7 +32,7 @@ export const CONSENT_COLUMNS: Column<ListedConsent>[] = [
     right: true,
   },
 ];
-/** A category that the bank did not grant is told from the others. */
+/** Writes a category, and says if the bank did not grant it. */
 function writeCategory({ name, outcome }: Consent['categories'][number]): string {
   return outcome === false ? `${name} (not granted)` : name;
 }
@@ -43,18 +43,18 @@ function toConsentData(consent: Consent) {
   return { ...flowData(consent, resourceId), categories, resolution, createdAt, updatedAt };
 }
 
-/** A consent as `psd2 consent list` has it. */
+/** A consent in `psd2 consent list`. */
 export function toListedConsent(consent: Consent, now: Date) {
   const end = consentEnd(consent, now);
   return { ...toConsentData(consent), expiresAt: end?.expiresAt ?? null, daysLeft: end?.daysLeft ?? null };
 }
 
-/** What it is a consent to, for a question about it. */
+/** Describes the consent for a question about it. */
 export function describeConsent({ categories }: Consent): [title: string, value: string][] {
   return categories.map(({ name, products }) => [name, products.join(' ')]);
 }
 
-/** Granted is what was confirmed and holds: before that the bank has only taken the request. */
+/** Writes an outcome. A consent is granted only after confirm: before that, the bank has only accepted the request. */
 function writeOutcome(consent: Consent, outcome: boolean | null, daysLeft: number | undefined): string {
   if (outcome === null) return 'not answered';
   if (!outcome) return 'not granted';

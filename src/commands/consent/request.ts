@@ -12,7 +12,7 @@ export interface ConsentOptions {
   category: string[];
   product: string[];
   allProducts: boolean;
-  /** A consent that was granted for some of the categories only is a success too. */
+  /** Succeed even if the bank grants only some of the categories. */
   allowPartial: boolean;
 }
 
@@ -21,14 +21,14 @@ export async function consentRequest(context: Context, options: ConsentOptions):
   const names = [...new Set(options.category.map(parseCategory))];
   const given = [...new Set(options.product.map(parseProductId))];
   if (names.length === 0) {
-    throw new Psd2Error('usage', 'No category was given', {
+    throw new Psd2Error('usage', 'The category is missing', {
       hint: `Add --category with one of ${CONSENT_CATEGORIES.join(', ')}.`,
     });
   }
   if (options.allProducts === given.length > 0) {
     throw new Psd2Error(
       'usage',
-      options.allProducts ? '--product and --all-products exclude each other' : 'No product was given',
+      options.allProducts ? '--product and --all-products exclude each other' : 'The product is missing',
       {
         hint: 'Add --product <id> for each product, or --all-products.',
       },
@@ -58,7 +58,7 @@ async function everyProduct({ bank, customerId }: CustomerBank, transactionId: s
 function parseCategory(text: string): ConsentCategory {
   const category = CONSENT_CATEGORIES.find((known) => known === text);
   if (category) return category;
-  throw new Psd2Error('usage', `The category ${JSON.stringify(text)} is not known`, {
+  throw new Psd2Error('usage', `Unknown category ${JSON.stringify(text)}`, {
     hint: `${didYouMean(text.toUpperCase(), CONSENT_CATEGORIES)}Use one of ${CONSENT_CATEGORIES.join(', ')}.`,
   });
 }

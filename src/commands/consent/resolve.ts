@@ -4,7 +4,7 @@ import type { Context } from '../context.ts';
 import { type ResolveOptions, resolve } from '../flow/resolve.ts';
 import { describeConsent, printConsent } from './output.ts';
 
-/** `psd2 consent resolve <flow>`: as `transfer resolve`; what was executed is confirmed. */
+/** `psd2 consent resolve <flow>`: like `transfer resolve`. `--executed` means that the bank has confirmed the consent. */
 export function consentResolve(context: Context, flow: string, options: ResolveOptions): Promise<void> {
   return resolve<Consent, ConsentEvent>(context, flow, options, {
     find: (flows, reference) => flows.find('consent', reference),

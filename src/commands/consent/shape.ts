@@ -13,20 +13,20 @@ export const consent = () =>
     ...flowBegins('consent', STATES),
     categories: list(
       z.object({
-        name: oneOf(CONSENT_CATEGORIES, 'what is consented to'),
-        products: list(z.string(), 'productId of each'),
-        outcome: orNull(flag('whether the bank takes it; null until it has answered')),
+        name: oneOf(CONSENT_CATEGORIES, 'category of the consent'),
+        products: list(z.string(), 'their productIds'),
+        outcome: orNull(flag('true if the bank accepts it; null until the bank has answered')),
       }),
-      'what was asked for',
+      'requested categories',
     ),
     ...flowEnds(),
   });
 
-/** The list also tells how long a consent holds. */
+/** A consent in the list, with its end. */
 export const listedConsent = () =>
   z.extend(consent(), {
-    expiresAt: orNull(time('when a bank may ask for SCA again; null where it is not confirmed')),
-    daysLeft: orNull(whole('until then, the last one counted; 0 once they are over')),
+    expiresAt: orNull(time('when the bank may ask for SCA again; null if the consent is not confirmed')),
+    daysLeft: orNull(whole('days until then, including the last one; 0 after the end')),
   });
 
 export const consents = () => list(listedConsent());

@@ -1,7 +1,7 @@
 import type { Context } from '../context.ts';
 import { printConsent } from './output.ts';
 
-/** `psd2 consent show <flow>`: what is on disk, without asking the bank. */
+/** `psd2 consent show <flow>`: the local record, without asking the bank. */
 export async function consentShow(context: Context, flow: string): Promise<void> {
   const { flows } = await context.store();
   printConsent(context, await flows.find('consent', flow));

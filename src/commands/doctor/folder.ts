@@ -15,7 +15,7 @@ export function isBelievable({ folder }: Context): boolean {
   }
 }
 
-/** Whether psd2 may believe what is stored, and nobody else can read it: the judgement of every command. */
+/** Whether psd2 can trust the stored files and nobody else can read them: the check that every command makes. */
 export function checkModes({ folder, terminal }: Context): Finding {
   if (process.platform === 'win32')
     return { status: 'skip', detail: 'file modes mean nothing on Windows', fix: null };

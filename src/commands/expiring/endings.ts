@@ -79,7 +79,7 @@ function endOf({ validTo }: X509Certificate): number {
   return Date.parse(validTo);
 }
 
-/** The logins of all customers. The application renews its own by itself. */
+/** The logins of all customers. psd2 renews the application's own login without help. */
 async function loginEndings(context: Context): Promise<Ending[]> {
   const { tokens } = await context.store();
   const endings: Ending[] = [];

@@ -6,7 +6,7 @@ import type { Context } from '../context.ts';
 import { runOutsideCommand } from '../shared/outside-command.ts';
 import type { Ending } from './endings.ts';
 
-/** When what was told of ends, by its name. */
+/** The end of each item that the command has already got, by its name. */
 const told = z.record(z.string(), z.string());
 
 /**

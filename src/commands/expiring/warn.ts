@@ -30,7 +30,7 @@ function nameOf({ kind, name, customerId }: Ending): string {
 }
 
 /**
- * Warns of what ends soon, in one line. What can't be read is no matter of who asks for something else.
+ * Warns of what ends soon, in one line. If psd2 can't read something, it stays silent, since the command is about something else.
  *
  * @param customers that the command is about; `many` where these are more than are looked at
  */

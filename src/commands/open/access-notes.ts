@@ -4,12 +4,12 @@ import type { AccessNotes } from '../../store/ports/access.ts';
 import type { StoredLogin } from '../../store/ports/tokens.ts';
 import type { ProfileContext } from '../context.ts';
 
-/** What the bank refused the profile's logins. */
+/** Notes of what the bank refused to the profile's logins. */
 export async function openAccessNotes({ home, profile }: ProfileContext): Promise<AccessNotes> {
   return (await home()).open(profile().name).notes;
 }
 
-/** Writes a help, not a duty: what can't be written keeps no error from being told. */
+/** Writes a note. A failure to write must not hide the error that is being reported. */
 async function unlessItFails(write: () => Promise<void>): Promise<void> {
   try {
     await write();
@@ -18,7 +18,7 @@ async function unlessItFails(write: () => Promise<void>): Promise<void> {
   }
 }
 
-/** The same tokens; that the bank refuses to renew them is noted. */
+/** Notes when the bank refuses to renew these tokens. */
 export function notingRefreshes(
   tokens: TokenSource,
   context: ProfileContext,
@@ -30,7 +30,7 @@ export function notingRefreshes(
       return await get();
     } catch (error) {
       const login = await loginNow();
-      // Without a status nothing was asked of the bank.
+      // Without a status, psd2 has not asked the bank.
       if (error instanceof Psd2Error && error.code === 'not_logged_in' && error.httpStatus && login) {
         const refused = { at: context.world.now().toISOString(), message: error.message };
         await unlessItFails(async () =>
@@ -46,7 +46,7 @@ export function notingRefreshes(
   };
 }
 
-/** The same bank; a call that it does not allow (HTTP 403) is noted until one is allowed. */
+/** Notes a call that the bank does not allow (HTTP 403), until it allows one. */
 export function notingCalls(bank: Bank, context: ProfileContext, holder: string | null): Bank {
   let isRefused: boolean | undefined;
   const noteCall = (message: string | undefined) =>
@@ -65,7 +65,7 @@ export function notingCalls(bank: Bank, context: ProfileContext, holder: string 
     async call(call, schema) {
       try {
         const reading = await bank.call(call, schema);
-        // What concerns a product is what a consent is for.
+        // Calls about a product need a consent.
         if (call.method === 'GET' && call.path.includes('/products/')) await noteCall(undefined);
         return reading;
       } catch (error) {

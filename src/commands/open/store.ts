@@ -7,9 +7,9 @@ import type { Context, ProfileContext } from '../context.ts';
 import { nameInterruptedFlows } from '../flow/interrupted.ts';
 
 /**
- * Opens what is stored under the profile. Says which of its flows were interrupted.
+ * Opens the profile's stored data. Names its interrupted flows.
  *
- * @param own the flow that the command takes up, as the operator named it
+ * @param own the flow that this command continues, as the operator named it
  * @throws Psd2Error `no_profile`, `config`
  */
 export async function openStore(context: ProfileContext, own?: string): Promise<ProfileData> {
@@ -20,7 +20,7 @@ export async function openStore(context: ProfileContext, own?: string): Promise<
   return data;
 }
 
-/** The customer that was named, or who logged in last. @throws Psd2Error `not_logged_in` */
+/** The named customer, or the one who logged in last. @throws Psd2Error `not_logged_in` */
 export async function customerOf(context: Context): Promise<string> {
   const { globals } = context;
   const { tokens } = await context.store();
@@ -28,19 +28,15 @@ export async function customerOf(context: Context): Promise<string> {
   const customerId = await tokens.last();
   if (customerId !== undefined) return customerId;
   if (globals.grant === 'client_credentials' && (await tokens.login(null))) {
-    throw new Psd2Error(
-      'not_logged_in',
-      'No customer has logged in, so it has to be said whom this is about',
-      {
-        hint: 'Add --customer <id>.',
-      },
-    );
+    throw new Psd2Error('not_logged_in', 'No customer has logged in yet', {
+      hint: 'Name one with --customer <id>.',
+    });
   }
   throw await notLoggedIn(context, undefined);
 }
 
 /**
- * That no login is kept, and who is logged in instead.
+ * The error that there is no login. It names who is logged in.
  *
  * @param holder the customer whose login was wanted; null for the application's own, undefined for anybody's
  */

@@ -3,7 +3,7 @@ import type { Context } from '../context.ts';
 import { cancelFlow } from '../flow/cancel.ts';
 import { describeOperation, printOperation } from './output.ts';
 
-/** `psd2 operation cancel <flow>`: gives up an operation for which \`execute\` was not sent. */
+/** `psd2 operation cancel <flow>`: gives up an operation, unless `execute` was sent. */
 export function operationCancel(context: Context, flow: string): Promise<void> {
   return cancelFlow<GenericOperation>(context, flow, {
     find: (flows, reference) => flows.find('operation', reference),

@@ -17,11 +17,10 @@ import { saveDocument } from '../shared/save-document.ts';
 import { printOperation } from './output.ts';
 
 /**
- * Takes an operation from where its journal says it stands to its end, or to the step that the operator wanted, and
- * prints what became of it.
+ * Continues an operation from its journal to its end, or to the step that the operator wanted, and prints the outcome.
  *
- * @param how `receipt`: where the bank's document is saved after execution; `until`: steps before which it stops
- * @throws what {@link runOperation} throws, with the way on
+ * @param how `receipt`: the file for the bank's document after execution; `until`: steps before which psd2 stops
+ * @throws what {@link runOperation} throws, with the commands to run next
  */
 export async function driveOperation(
   context: Context,
@@ -62,7 +61,7 @@ export async function driveOperation(
       await saveDocument(context, how.receipt, receipt);
     } catch (error) {
       if (!(error instanceof Psd2Error)) throw error;
-      const hint = `The ${order.operation} is executed, do not make it again: only its receipt could not be had.`;
+      const hint = `The ${order.operation} is executed. Do not make it again: only its receipt is missing.`;
       throw error.with({ hint: [hint, error.hint].filter(Boolean).join(' ') });
     }
   }

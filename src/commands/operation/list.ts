@@ -8,6 +8,6 @@ export async function operationList(context: Context): Promise<void> {
   const { flows } = await context.store();
   const found = await collect(flows.list('operation', { onDamaged: warnOfDamaged(context) }));
   if (context.output.format === 'table')
-    await context.output.table(found, OPERATION_COLUMNS, 'No operation was made with this profile.');
+    await context.output.table(found, OPERATION_COLUMNS, 'This profile has no operations.');
   else await context.output.table(found.map(toOperationData), [], '', operations);
 }

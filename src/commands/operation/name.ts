@@ -6,7 +6,7 @@ import type { Context } from '../context.ts';
 /** @throws Psd2Error `usage`, also for a bank transfer (command contract, "One set of rules") */
 export function parseOperationName(name: string): string {
   if (isMoneyTransfer(name)) {
-    throw new Psd2Error('usage', `${name} is a bank transfer, and psd2 operation makes none`, {
+    throw new Psd2Error('usage', `${name} is a bank transfer, and psd2 operation does not make transfers`, {
       hint: 'Use psd2 transfer, which checks the payee, the amount and the reference:',
       next: [['transfer', '--help']],
     });
@@ -21,7 +21,7 @@ export function parseOperationName(name: string): string {
   );
 }
 
-/** The operation of this profile that a reference fits; a resource that was made elsewhere fits none. */
+/** The operation of this profile that a reference names; undefined for a resource that was made elsewhere. */
 export async function knownOperation(
   context: Context,
   reference: string,
@@ -48,6 +48,6 @@ export async function findOperation(
   throw new Psd2Error('usage', `${flow} is a ${order.operation} of the product ${order.from}`, {
     ...(isMoneyTransfer(order.operation)
       ? { hint: 'An older psd2 began it. See it with:', next: [['operation', 'show', flow]], flow }
-      : { hint: 'Give that name and product, or another resource.' }),
+      : { hint: 'Use that name and product, or another resource.' }),
   });
 }

@@ -29,10 +29,10 @@ export function toOperationData(operation: GenericOperation) {
   };
 }
 
-/** Characters of an operation's data that are shown. */
+/** The maximum number of characters shown of an operation's data. */
 const MOST_DATA = 1000;
 
-/** What the operation is, for a question about it. */
+/** Describes the operation for a question about it. */
 export function describeOperation({
   order,
   verification,

@@ -11,7 +11,7 @@ import type { Context } from '../context.ts';
 import { type ResolveOptions, resolve } from '../flow/resolve.ts';
 import { describeOperation, printOperation } from './output.ts';
 
-/** `psd2 operation resolve <flow>`: as `transfer resolve`. Also ends a moneyTransfer of an older psd2. */
+/** `psd2 operation resolve <flow>`: like `transfer resolve`. Also ends a moneyTransfer of an older psd2. */
 export function operationResolve(context: Context, flow: string, options: ResolveOptions): Promise<void> {
   return resolve<GenericOperation, OperationEvent<GenericOrder>>(context, flow, options, {
     find: (flows, reference) => flows.find('operation', reference),
@@ -19,7 +19,7 @@ export function operationResolve(context: Context, flow: string, options: Resolv
     customerOf: ({ order }) => order.customerId,
     isOpen: (operation) =>
       isOutcomeOpen(operation, false) ||
-      // Nothing else ends it: psd2 does not go on with it.
+      // Nothing else ends it, since psd2 does not continue it.
       (isMoneyTransfer(operation.order.operation) && nextOperationStep(operation, false) !== 'done'),
     isEnded: (operation) => nextOperationStep(operation, false) === 'done',
     askBank: (bank, operation) => askOfOperation(bank, operation, () => null),

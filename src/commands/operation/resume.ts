@@ -10,7 +10,7 @@ import { requireFile } from '../shared/save-document.ts';
 import { driveOperation } from './drive.ts';
 import type { RunOptions } from './run.ts';
 
-/** `psd2 operation resume <flow>`: goes on from what is on disk; never executes twice. */
+/** `psd2 operation resume <flow>`: continues from the journal; never executes twice. */
 export async function operationResume(
   context: Context,
   named: string | undefined,
@@ -32,8 +32,8 @@ export async function operationResume(
 }
 
 /**
- * A bank transfer that an older psd2 began as an operation is not gone on with: only what became of an `execute` that
- * was sent is asked for.
+ * Refuses to continue a bank transfer that an older psd2 began as an operation. psd2 only asks for the outcome of an
+ * `execute` that was sent.
  *
  * @throws Psd2Error `usage`
  */
@@ -43,7 +43,7 @@ function refuseMoneyTransfer(operation: GenericOperation): void {
   if (!isMoneyTransfer(order.operation) || step === 'ask-outcome' || step === 'done') return;
   throw new Psd2Error(
     'usage',
-    `${flow} is a bank transfer that an older psd2 began, and it is ${state}: psd2 operation does not go on with it`,
+    `${flow} is a bank transfer that an older psd2 began, and it is ${state}. psd2 operation cannot continue it`,
     {
       hint: 'Make the payment with psd2 transfer. End this one with:',
       next: [['operation', 'resolve', flow, '--not-executed']],

@@ -8,11 +8,11 @@ import { parseOperationName } from './name.ts';
 
 export interface RunOptions {
   verifyData: string[];
-  /** Where the bank's document is saved after execution. */
+  /** The file for the bank's document after execution. */
   receipt?: string | undefined;
 }
 
-/** `psd2 operation run <name>`: the generic operation flow, whole. */
+/** `psd2 operation run <name>`: the whole generic operation flow. */
 export async function operationRun(
   context: Context,
   name: string,

@@ -6,10 +6,10 @@ import { list, money, orNull, text } from '../shared/fields.ts';
 export const operation = () =>
   z.object({
     ...flowBegins('operation', OPERATION_STATES),
-    operation: text('its name, for example standingOrder'),
-    product: text('productId of the account that it is made with'),
-    nextStep: orNull(text('the step that the bank wants next, once it has verified it')),
-    totalAmount: orNull(money('what the account is debited with, commission included')),
+    operation: text('name of the operation, for example standingOrder'),
+    product: text('productId of its account'),
+    nextStep: orNull(text('the next step that the bank asks for, after verify')),
+    totalAmount: orNull(money('debited amount, including the commission')),
     commissions: orNull(money("the bank's commission")),
     ...executionFields(),
     ...flowEnds(),
@@ -17,11 +17,11 @@ export const operation = () =>
 
 export const operations = () => list(operation());
 
-/** How far the bank says an operation is. */
+/** The bank's status of an operation. */
 export const operationStatus = () =>
   z.object({
-    operation: text('its name'),
-    resourceId: text("the bank's id of it"),
-    authorizationStatus: text('as the bank says it: AUTHORIZED, NOT_AUTHORIZED, EXPIRED, or a pending value'),
-    executionStatus: orNull(text('as the bank says it')),
+    operation: text('name of the operation'),
+    resourceId: text("the bank's id"),
+    authorizationStatus: text("the bank's word: AUTHORIZED, NOT_AUTHORIZED, EXPIRED, or a pending value"),
+    executionStatus: orNull(text("the bank's word")),
   });

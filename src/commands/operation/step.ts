@@ -43,7 +43,7 @@ export async function operationVerify(
   });
 }
 
-/** `psd2 operation sca|execute <name>`: the steps that the operator asks for one by one. */
+/** `psd2 operation sca|execute <name>`: a single step. */
 export async function operationStep(
   context: Context,
   step: 'sca' | 'execute',
@@ -63,21 +63,21 @@ export async function operationStep(
   const opened = await context.forCustomer(current.order.customerId).bank();
   await opened.flows.resume('operation', current.flow, async (open) => {
     assertFollows(open.current);
-    // Asking for the step is the operator's yes.
+    // By running the step, the operator has confirmed it.
     if (!open.current.accepted) await open.record({ type: 'accepted' });
     await driveOperation(context, opened, open, { until: [step === 'sca' ? 'execute' : 'authorize'] });
-    // The bank says that the customer has still to decide.
+    // The bank says that the customer has not decided yet.
     if (step === 'execute') assertDone(open.current);
   });
 }
 
-/** Where an operation has to stand for the step. */
+/** The state that each step needs. */
 const BEGINS_WITH: Record<'sca' | 'execute', OperationStep[]> = {
   sca: ['accept', 'authorize', 'await-authorization'],
   execute: ['await-authorization', 'execute', 'ask-outcome'],
 };
 
-/** @throws Psd2Error `usage` for an operation that was to be executed and still waits for the customer */
+/** @throws Psd2Error `usage` if the operation still waits for the customer and cannot be executed */
 function assertDone(operation: GenericOperation): void {
   if (nextOperationStep(operation, false) !== 'done') throw notAt(operation, 'execute');
 }
@@ -88,5 +88,5 @@ function notAt({ flow, state, verification }: GenericOperation, step: string): P
     state === 'verified'
       ? { hint: `Its next step is ${next === 'sca' ? 'sca' : `verify, for ${next}`}.` }
       : {};
-  return new Psd2Error('usage', `${flow} is ${state}, and ${step} does not follow from that`, hint);
+  return new Psd2Error('usage', `${flow} is ${state}, so its next step is not ${step}`, hint);
 }

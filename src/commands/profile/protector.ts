@@ -47,6 +47,6 @@ function byPassphrase(passphrase: string): Protector {
 
 async function askTwice({ terminal }: Context, profile: string): Promise<string> {
   const passphrase = await terminal.askSecret(`New passphrase of the profile ${profile}`);
-  if ((await terminal.askSecret('The same once more')) === passphrase) return passphrase;
+  if ((await terminal.askSecret('The same passphrase again')) === passphrase) return passphrase;
   throw new Psd2Error('usage', 'The two passphrases differ', { hint: 'Nothing was changed.' });
 }

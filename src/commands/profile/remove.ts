@@ -63,14 +63,10 @@ function refuseInDoubt(operations: (Transfer | GenericOperation)[], name: string
       isOutcomeOpen(operation, 'instant' in operation.order && needsSettlement(operation.order)),
   );
   if (inDoubt.length === 0) return;
-  throw new Psd2Error(
-    'config',
-    `The profile ${name} has payments that did not come to an end: ${nameFlows(inDoubt)}`,
-    {
-      hint: 'First:',
-      next: inDoubt.slice(0, 3).map(({ kind, flow }) => ['--profile', name, kind, 'resume', flow]),
-    },
-  );
+  throw new Psd2Error('config', `The profile ${name} has unfinished payments: ${nameFlows(inDoubt)}`, {
+    hint: 'First:',
+    next: inDoubt.slice(0, 3).map(({ kind, flow }) => ['--profile', name, kind, 'resume', flow]),
+  });
 }
 
 /** @throws Psd2Error `cancelled`, `confirmation_needed` */
@@ -89,7 +85,7 @@ async function confirmRemoval(
   if (terminal.canAsk && !globals.yes && isProduction(profiles, name)) terminal.mark(`PRODUCTION ${name}`);
   await confirmed(context, {
     text: `Remove the profile ${name} with its certificates and tokens?`,
-    unasked: 'Removing a profile has to be confirmed',
+    unasked: 'Removing a profile needs a confirmation',
     hint: 'Add --yes.',
     declined: 'Nothing was removed',
   });

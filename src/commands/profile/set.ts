@@ -18,7 +18,7 @@ import {
 } from './settings/setting-options.ts';
 import { SHOWN_SETTINGS } from './show.ts';
 
-/** What `profile set` has besides the options of `profile add`. */
+/** The options of `profile set` that `profile add` does not have. */
 export interface SetOptions {
   /** Store paths instead of the contents of certificates and keys. */
   reference: boolean;

@@ -104,7 +104,7 @@ export function describeSetting(
   value: NonNullable<ProfileSettings[keyof ProfileSettings]>,
 ): string {
   if (key === 'clientSecret' || key === 'ccClientSecret') return 'set';
-  // A command's arguments may hold what is nobody's business.
+  // A command's arguments may hold secrets.
   if (key === 'signer' || key === 'payeeCheck') return String(value).trim().replace(/\s.*$/s, ' …');
   if (typeof value === 'string') return value;
   return 'path' in value ? value.path : 'stored in the profile';

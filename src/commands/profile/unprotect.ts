@@ -13,7 +13,7 @@ export async function profileUnprotect(context: Context, name: string | undefine
   if (vault.kind === undefined) return tellProtection(context, opened, 'was not encrypted');
   await confirmed(context, {
     text: `Write the tokens, secrets and keys of ${profile.name} to the disk in clear?`,
-    unasked: 'Writing secrets in clear has to be confirmed',
+    unasked: 'Storing secrets without encryption needs a confirmation',
     hint: 'Add --yes.',
     declined: 'Nothing was changed',
   });

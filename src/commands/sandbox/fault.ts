@@ -68,7 +68,7 @@ function readOrder(fault: string, { on, times, after, probability, seed }: Fault
     throw error;
   }
   if (seed !== undefined && probability === undefined) {
-    throw new Psd2Error('usage', '--seed is of use with --probability only');
+    throw new Psd2Error('usage', '--seed needs --probability');
   }
   return {
     fault,

@@ -1,7 +1,7 @@
 import type { Context } from '../context.ts';
 import { sandboxFolderOf } from './folder.ts';
 
-/** `psd2 sandbox stop`: one that does not run is no error. */
+/** `psd2 sandbox stop`: it is not an error if the bank does not run. */
 export async function sandboxStop(context: Context): Promise<void> {
   const { terminal, output } = context;
   const { stopSandbox } = await import('../../sandbox/folder/running.ts');

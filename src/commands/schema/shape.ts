@@ -36,7 +36,7 @@ export const event = () =>
         apiTrackId: z.nullable(text("the bank's session id")),
       }),
     ])
-    .check(z.describe('a line of stderr, where --json or ndjson is asked for and stderr is no terminal'));
+    .check(z.describe('a line of stderr, with --json or ndjson, if stderr is not a terminal'));
 
 /** The last line of stderr of a command that failed. */
 export const error = () => {

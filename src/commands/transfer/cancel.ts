@@ -3,7 +3,7 @@ import type { Context } from '../context.ts';
 import { cancelFlow } from '../flow/cancel.ts';
 import { describeTransfer, printTransfer } from './output.ts';
 
-/** `psd2 transfer cancel <flow>`: gives up a transfer for which \`execute\` was not sent. */
+/** `psd2 transfer cancel <flow>`: gives up a transfer, unless `execute` was sent. */
 export function transferCancel(context: Context, flow: string): Promise<void> {
   return cancelFlow<Transfer>(context, flow, {
     find: (flows, reference) => flows.find('transfer', reference),

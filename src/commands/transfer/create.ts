@@ -11,7 +11,7 @@ import { type OrderOptions, readOrder } from './order/order.ts';
 import { refuseAboveLimit, refuseUncheckedPayee } from './rules.ts';
 
 export interface TransferOptions extends OrderOptions {
-  /** The operator has had the payee verified by other means. */
+  /** The operator has verified the payee by other means. */
   payeeVerified: boolean;
   /** Ask for the bank's dates first, and refuse a date outside them. */
   prepare: boolean;
@@ -20,8 +20,8 @@ export interface TransferOptions extends OrderOptions {
 }
 
 /**
- * `psd2 transfer create`: reads the order, writes it down, and takes it through verify, the operator's yes,
- * SCA and execute to its end.
+ * `psd2 transfer create`: reads the order, records it, and runs it to its end: verify, the operator's confirmation, SCA and
+ * execute.
  */
 export async function transferCreate(context: Context, given: TransferOptions): Promise<void> {
   const options = await askForMissing(context, given);
@@ -47,7 +47,7 @@ export async function transferCreate(context: Context, given: TransferOptions): 
   });
 }
 
-/** @throws Psd2Error `invalid_date` when the bank does not execute transfers on that day */
+/** @throws Psd2Error `invalid_date` if the bank does not execute transfers on that day */
 async function checkTerms({ bank }: CustomerBank, open: Open<'transfer'>): Promise<void> {
   const { order, transactionId } = open.current;
   const terms = await prepareTransfer(bank, order, transactionId);
@@ -56,7 +56,7 @@ async function checkTerms({ bank }: CustomerBank, open: Open<'transfer'>): Promi
   if ((earliest === null || day >= earliest) && (latest === null || day <= latest)) return;
   await open.record({ type: 'cancelled' });
   throw new Psd2Error('invalid_date', `The bank does not execute transfers on ${day}`, {
-    hint: `Its days are ${earliest ?? 'any'} to ${latest ?? 'any'}.`,
+    hint: `It accepts ${earliest ?? 'any day'} to ${latest ?? 'any day'}.`,
     transactionId,
   });
 }

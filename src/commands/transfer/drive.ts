@@ -12,10 +12,10 @@ import type { CustomerBank } from '../open/bank.ts';
 import { describePayment, printTransfer, sayPaid, showVerified } from './output.ts';
 
 /**
- * Takes a transfer from where its journal says it stands to its end, and prints what became of it.
+ * Continues a transfer from its journal to its end, and prints the outcome.
  *
- * @param payeeVerified the operator has had the payee verified by other means
- * @throws what {@link runOperation} throws, with the way on
+ * @param payeeVerified the operator has verified the payee by other means
+ * @throws what {@link runOperation} throws, with the commands to run next
  */
 export async function driveTransfer(
   context: Context,
@@ -49,7 +49,7 @@ export async function driveTransfer(
   if (context.output.format === 'table') terminal.say(cleanText(sayPaid(open.current)));
 }
 
-/** Has the payee checked, shows what the bank verified, and asks (command contract, "Nobody pays by accident"). */
+/** Checks the payee, shows what the bank verified, and asks the operator (command contract, "Nobody pays by accident"). */
 async function accept(
   context: Context,
   { profile }: CustomerBank,
@@ -65,7 +65,7 @@ async function accept(
     await open.record({ type: 'payee-checked', ...checked, source: order.payeeSource });
   }
   const summary = terminal.marked(showVerified(open.current));
-  // Who is asked has to see it.
+  // The person who confirms must see it.
   if (globals.yes) terminal.say(summary);
   else terminal.warn(summary);
   if (!payeeVerified && !(await isPayeeRight(context, open.current))) return false;
@@ -73,10 +73,10 @@ async function accept(
 }
 
 /**
- * Whether the payee check found a match, or the operator says that the payee is right. A transfer that is not
- * instant needs no check, but where there was one, only a match passes without a person's yes.
+ * Whether the payee check found a match or the operator confirms the payee. A transfer that is not instant needs no check.
+ * If there was one, anything but a match needs a person's confirmation.
  *
- * @throws Psd2Error `confirmation_needed` when there is nobody to ask
+ * @throws Psd2Error `confirmation_needed` if psd2 cannot ask
  */
 async function isPayeeRight({ terminal }: Context, { order, payeeCheck, flow }: Transfer): Promise<boolean> {
   if (payeeCheck ? payeeCheck.result === 'match' : !order.instant) return true;
@@ -86,7 +86,7 @@ async function isPayeeRight({ terminal }: Context, { order, payeeCheck, flow }: 
       'confirmation_needed',
       `The payee check of ${order.name} and ${order.to} says: ${said}`,
       {
-        hint: 'The customer was not asked yet. If the payee is right nevertheless:',
+        hint: 'psd2 has not asked the customer yet. If the payee is right after all:',
         next: [['transfer', 'resume', flow, '--payee-verified', '--yes']],
         flow,
       },
@@ -95,6 +95,6 @@ async function isPayeeRight({ terminal }: Context, { order, payeeCheck, flow }: 
   const question =
     said === null
       ? `Is ${order.name} verified as the payee behind ${order.to}?`
-      : `The payee check says: ${said}. Is ${order.name} the right payee all the same?`;
-  return terminal.confirm(`${question}${order.instant ? " An instant transfer can't be called back" : ''}`);
+      : `The payee check says: ${said}. Is ${order.name} the right payee after all?`;
+  return terminal.confirm(`${question}${order.instant ? " You can't call back an instant transfer" : ''}`);
 }

@@ -9,18 +9,18 @@ import { TRANSFER_COLUMNS, toTransferData } from './output.ts';
 import { transfers } from './shape.ts';
 
 export interface TransferListOptions {
-  /** How many at most; without it a table on a terminal is kept short, and everything else is whole. */
+  /** Maximum number of transfers; without it, a table on a terminal is short and all other output is complete. */
   limit: string | undefined;
-  /** Those in one of these states. */
+  /** Only transfers in one of these states. */
   state: string[];
-  /** Those created on this day in the bank's time zone, or later. */
+  /** Only transfers created on this day in the bank's time zone, or later. */
   since: string | undefined;
 }
 
 /** As many as fit a terminal. */
 const TABLE_LIMIT = 30;
 
-/** `psd2 transfer list`: newest first, each read when it is its turn. */
+/** `psd2 transfer list`: newest first. psd2 reads each transfer only when it prints it. */
 export async function transferList(context: Context, options: TransferListOptions): Promise<void> {
   const { output, stdoutIsTerminal, terminal } = context;
   const states = options.state.map(parseState);
@@ -42,11 +42,11 @@ export async function transferList(context: Context, options: TransferListOption
     }
   };
   const isChosen = states.length > 0 || since !== undefined;
-  const whenEmpty = isChosen ? 'There is no such transfer.' : 'No transfer was made with this profile.';
+  const whenEmpty = isChosen ? 'No transfer matches.' : 'This profile has no transfers.';
   if (output.format === 'table') await output.pages(pages(), TRANSFER_COLUMNS, whenEmpty);
   else await output.pages(mapPages(pages(), toTransferData), [], '', transfers);
   if (isShort && isCut)
-    terminal.say(`These are the newest ${shown}: --limit <n> shows more, --state and --since choose.`);
+    terminal.say(`These are the newest ${shown}. --limit <n> shows more; --state and --since filter.`);
 }
 
 async function* mapPages<From, To>(
@@ -60,7 +60,7 @@ async function* mapPages<From, To>(
 function parseState(text: string): OperationState {
   const state = OPERATION_STATES.find((known) => known === text);
   if (state) return state;
-  throw new Psd2Error('usage', `The state ${JSON.stringify(text)} is not known`, {
+  throw new Psd2Error('usage', `Unknown state ${JSON.stringify(text)}`, {
     hint: `Use one of ${OPERATION_STATES.join(', ')}.`,
   });
 }

@@ -55,7 +55,7 @@ export function printTransfer({ output }: Context, transfer: Transfer): void {
   output.record(toTransferData(transfer), fields, transferShape);
 }
 
-/** What is paid to whom, for a question about it. */
+/** Describes the transfer for a question about it. */
 export function describeTransfer({ order }: Transfer): [title: string, value: string | null][] {
   return [
     ['From', writeDebited({ order })],
@@ -67,17 +67,17 @@ export function describeTransfer({ order }: Transfer): [title: string, value: st
   ];
 }
 
-/** The account that is debited: its product id, with its IBAN where that is known. */
+/** The debited account: its product id, with its IBAN if that is known. */
 function writeDebited({ order }: Pick<Transfer, 'order'>): string {
   return order.fromIban === undefined ? order.from : `${order.fromIban} (${order.from})`;
 }
 
-/** What is paid to whom, in a few words: `payment of 12.50 EUR to Ada Lovelace`. */
+/** The transfer in a few words: `payment of 12.50 EUR to Ada Lovelace`. */
 export function describePayment({ order }: Transfer): string {
   return `payment of ${writeMoney(order)} to ${order.name}`;
 }
 
-/** What became of a transfer that was executed, in a sentence. */
+/** The outcome of an executed transfer, in one sentence. */
 export function sayPaid({ order, state, cro }: Transfer): string {
   const what = `${order.futureDated ? 'Ordered' : 'Paid'} ${writeMoney(order)} to ${order.name}`;
   const when = order.futureDated ? ` for ${order.executionDate}` : '';
@@ -85,7 +85,7 @@ export function sayPaid({ order, state, cro }: Transfer): string {
   return `${[`${what}${when}`, ...facts].filter(Boolean).join(', ')}.`;
 }
 
-/** What the bank verified, for the operator to say yes to. */
+/** What the bank verified and the operator must confirm. */
 export function showVerified({ order, verification, payeeCheck }: Transfer): string {
   const lines: [string, string | null][] = [
     ['From', writeDebited({ order })],

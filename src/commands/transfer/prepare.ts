@@ -3,7 +3,7 @@ import { parseProductId } from '../../domain/identifiers.ts';
 import type { Context } from '../context.ts';
 import { terms as termsShape } from './shape.ts';
 
-/** `psd2 transfer prepare <productId>`: what the bank allows, before an order is made. */
+/** `psd2 transfer prepare <productId>`: what the bank allows for a transfer. */
 export async function transferPrepare(context: Context, product: string): Promise<void> {
   const productId = parseProductId(product);
   const { bank, customerId } = await context.bank();

@@ -15,7 +15,7 @@ export async function transferReceipt(
   const current = await flows.find('transfer', flow);
   const { order, verification, transactionId, state } = current;
   if (!verification || standingOf(current) !== 'done') {
-    throw new Psd2Error('usage', `Transfer ${current.flow} is ${state}, so there is no receipt`);
+    throw new Psd2Error('usage', `Transfer ${current.flow} is ${state}, so it has no receipt`);
   }
   const { bank } = await context.forCustomer(order.customerId).bank();
   await saveResult(context, file, await fetchReceipt(bank, order, verification.resourceId, transactionId));

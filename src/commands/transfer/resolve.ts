@@ -6,7 +6,7 @@ import type { Context } from '../context.ts';
 import { type ResolveOptions, resolve } from '../flow/resolve.ts';
 import { describeTransfer, printTransfer } from './output.ts';
 
-/** `psd2 transfer resolve <flow>`: ends a transfer whose outcome is unknown by what a person says. */
+/** `psd2 transfer resolve <flow>`: ends a transfer with an unknown outcome by a person's decision. */
 export function transferResolve(context: Context, flow: string, options: ResolveOptions): Promise<void> {
   return resolve<Transfer, TransferEvent>(context, flow, options, {
     find: (flows, reference) => flows.find('transfer', reference),

@@ -7,7 +7,7 @@ import { readFurtherData } from '../shared/read-data.ts';
 import { driveTransfer } from './drive.ts';
 import { refuseAboveLimit, refuseUncheckedPayee } from './rules.ts';
 
-/** `psd2 transfer resume <flow>`: goes on from what is on disk; never pays twice. */
+/** `psd2 transfer resume <flow>`: continues from the journal; never pays twice. */
 export async function transferResume(
   context: Context,
   named: string | undefined,

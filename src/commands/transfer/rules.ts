@@ -1,4 +1,4 @@
-// What a transfer is refused for before anything is sent that moves money (command contract, "One set of rules").
+// The rules that refuse a transfer before psd2 sends anything that moves money (command contract, "One set of rules").
 
 import Big from 'big.js';
 import type { TransferOrder } from '../../domain/transfer.ts';
@@ -6,7 +6,7 @@ import { Psd2Error } from '../../errors.ts';
 import { maxAmountOf, type Profile } from '../../store/machine/settings.ts';
 import type { Context } from '../context.ts';
 
-/** @throws Psd2Error `confirmation_needed` when nothing and nobody can say who the payee of an instant transfer is */
+/** @throws Psd2Error `confirmation_needed` if no check, option or person can verify the payee of an instant transfer */
 export function refuseUncheckedPayee(
   { terminal }: Context,
   { settings }: Profile,
@@ -15,14 +15,14 @@ export function refuseUncheckedPayee(
   if (!instant || payeeVerified || settings.payeeCheck !== undefined || terminal.canAsk) return;
   throw new Psd2Error(
     'confirmation_needed',
-    'An instant transfer needs the payee to be verified, and there is no terminal to ask at',
+    'An instant transfer needs a verified payee, and there is no terminal to ask at',
     {
-      hint: 'Verify that the name belongs to the IBAN, then add --payee-verified; or set PSD2_PAYEE_CHECK. Nothing was sent.',
+      hint: 'Verify that the name belongs to the IBAN, then add --payee-verified; or set PSD2_PAYEE_CHECK. psd2 has sent nothing.',
     },
   );
 }
 
-/** @throws Psd2Error `invalid_amount` when the profile does not let so much be sent at once */
+/** @throws Psd2Error `invalid_amount` if the amount is above the profile's limit */
 export function refuseAboveLimit(
   profile: Profile,
   { amount, currency }: Pick<TransferOrder, 'amount' | 'currency'>,
@@ -32,6 +32,8 @@ export function refuseAboveLimit(
   throw new Psd2Error(
     'invalid_amount',
     `The amount ${amount} ${currency} is more than the ${limit} ${currency} that the profile ${profile.name} allows`,
-    { hint: 'Nothing was sent. The limit is the setting --max-amount of the profile, or PSD2_MAX_AMOUNT.' },
+    {
+      hint: 'psd2 has sent nothing. The limit is the setting --max-amount of the profile, or PSD2_MAX_AMOUNT.',
+    },
   );
 }

@@ -7,24 +7,24 @@ import { day, decimal, flag, list, money, oneOf, orNull, text } from '../shared/
 export const transfer = () =>
   z.object({
     ...flowBegins('transfer', OPERATION_STATES),
-    instant: flag('whether it is an SCT Inst'),
-    reference: orNull(text("the operator's own, which no two transfers have")),
-    from: text('productId of the account that is debited'),
-    to: text('IBAN of the beneficiary'),
-    name: text('of the beneficiary'),
-    amount: decimal('what the beneficiary gets'),
+    instant: flag('true for SCT Inst'),
+    reference: orNull(text("the operator's own reference, different for each transfer")),
+    from: text('productId of the debited account'),
+    to: text('IBAN of the payee'),
+    name: text('name of the payee'),
+    amount: decimal('amount that the payee gets'),
     currency: text('ISO 4217 code'),
     description: text('remittance information'),
-    executionDate: day('on which the bank executes it'),
-    totalAmount: orNull(money('what the account is debited with, commission included')),
+    executionDate: day('day on which the bank executes it'),
+    totalAmount: orNull(money('debited amount, including the commission')),
     commissions: orNull(money("the bank's commission")),
-    bankName: orNull(text("the beneficiary's bank")),
+    bankName: orNull(text("the payee's bank")),
     payeeSource: orNull(oneOf(PAYEE_SOURCES, "who gave the payee's name and IBAN")),
     payeeCheck: orNull(
       z
         .object({
-          result: oneOf(PAYEE_RESULTS, 'what the check said'),
-          name: orNull(text('the name that the account is held under, where it was told')),
+          result: oneOf(PAYEE_RESULTS, 'result of the check'),
+          name: orNull(text('name of the account holder, if the check gave it')),
           problem: orNull(text('why the check was not possible')),
         })
         .check(z.describe('the verification of the payee')),
@@ -35,29 +35,29 @@ export const transfer = () =>
 
 export const transfers = () => list(transfer());
 
-/** What the bank allows, before an order is made. */
+/** What the bank allows for a transfer. */
 export const terms = () =>
   z.object({
     bankCode: orNull(text('ABI code')),
     sepa: orNull(flag('SEPA transfers can be made')),
     swift: orNull(flag('SWIFT transfers can be made')),
     urgent: orNull(flag('urgent transfers can be made')),
-    today: orNull(day('at the bank')),
-    earliestDate: orNull(day('for a transfer to another bank')),
-    earliestDateInternal: orNull(day('for a transfer within the bank')),
-    latestDate: orNull(day('of execution')),
-    holidays: list(z.iso.date(), 'of the bank'),
-    currency: orNull(text('the one that is suggested')),
+    today: orNull(day('today at the bank')),
+    earliestDate: orNull(day('earliest day for a transfer to another bank')),
+    earliestDateInternal: orNull(day('earliest day for a transfer within the bank')),
+    latestDate: orNull(day('latest day of execution')),
+    holidays: list(z.iso.date(), "the bank's holidays"),
+    currency: orNull(text('suggested currency')),
     currencies: list(
       z.object({
         code: text('ISO 4217 code'),
         label: orNull(text('its name')),
         rate: orNull(text('its rate to the euro')),
       }),
-      'that can be sent',
+      'allowed currencies',
     ),
     countries: list(
-      z.object({ code: text('of the country'), label: orNull(text('its name')) }),
-      'that can be sent to',
+      z.object({ code: text('code of the country'), label: orNull(text('its name')) }),
+      'allowed countries',
     ),
   });

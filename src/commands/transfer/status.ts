@@ -11,9 +11,9 @@ import type { Context } from '../context.ts';
 import { printTransfer } from './output.ts';
 
 /**
- * `psd2 transfer status <flow>`: how far the bank says it is; changes nothing.
+ * `psd2 transfer status <flow>`: the bank's status of the transfer; changes nothing.
  *
- * @param options `watch`: until it has come to its end
+ * @param options `watch`: ask again until the transfer has ended
  */
 export async function transferStatus(
   context: Context,
@@ -36,16 +36,16 @@ export async function transferStatus(
       ...(executionStatus && isOutcomeOpen(current, true) && (await executionStatus(resourceId))),
     });
   } catch (error) {
-    // The bank keeps a resource until its operation is finished.
+    // The bank keeps a resource only until its operation has ended.
     if (!isRefusal(error) || !isEnded(current)) throw error;
     context.terminal.warn(
-      `The bank tells no more of it, and this is what is known: ${cleanText(error.message)}`,
+      `The bank has no further status. Showing the local record. ${cleanText(error.message)}`,
     );
     printTransfer(context, current);
   }
 }
 
-/** Shows the transfer once it has come to its end, and what the operator can do where psd2 has not written that down. */
+/** Watches the transfer and prints it at its end, with the next command if psd2 has not recorded that end. */
 async function watchUntilEnd(context: Context, flows: Flows, transfer: Transfer): Promise<void> {
   const { terminal, world } = context;
   const { flow, order } = transfer;
@@ -67,17 +67,17 @@ async function watchUntilEnd(context: Context, flows: Flows, transfer: Transfer)
     printTransfer(context, await flows.find('transfer', flow));
     throw isInterruption(error) && error instanceof Psd2Error
       ? error.with({
-          hint: 'Nothing was changed. Watch it again with:',
+          hint: 'psd2 has changed nothing. Watch it again with:',
           next: [['transfer', 'status', flow, '--watch']],
         })
       : error;
   }
   printTransfer(context, last);
   if (nextOperationStep(last, needsSettlement(order)) !== 'done')
-    terminal.say(`psd2 has not written that down. Go on with: psd2 transfer resume ${flow}`);
+    terminal.say(`psd2 has not recorded this yet. Go on with: psd2 transfer resume ${flow}`);
 }
 
-/** Whether its end is known, though an instant one may still fail: only then is it no wonder that the bank tells nothing. */
+/** Whether the end is known, so that the bank may have forgotten the resource. An instant transfer may still fail. */
 function isEnded(transfer: Transfer): boolean {
   return ['done', 'refused'].includes(standingOf(transfer));
 }

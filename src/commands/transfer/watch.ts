@@ -14,32 +14,31 @@ import { pollSettlement } from '../../flows/outcome/settlement.ts';
 import type { WorldPorts } from '../../flows/ports.ts';
 import { transferCalls } from '../../flows/transfer.ts';
 
-/** Between two looks: at first, and at most. Each is half as long again as the one before. */
+/** The first and the longest pause between two questions. Each pause is half as long again as the one before. */
 const FIRST_PAUSE_MS = 3_000;
 const LONGEST_PAUSE_MS = 30_000;
 
-/** Steps that nobody but the operator brings about. */
+/** Steps that need the operator. */
 const OPERATORS_TURN: OperationStep[] = ['verify', 'verify-further', 'accept', 'authorize'];
 
 export interface WatchPorts {
   world: Pick<WorldPorts, 'now' | 'sleep'>;
   bank: () => Promise<Bank>;
-  /** The transfer as its journal tells it now. */
+  /** Reads the transfer from its journal. */
   read: () => Promise<Transfer>;
-  /** Another psd2 works on it at this moment. */
+  /** Whether another psd2 works on it now. */
   isAtWork: () => Promise<boolean>;
-  /** Is told of each look. */
+  /** Called after each look. */
   seen: (transfer: Transfer) => void;
 }
 
 /**
- * Looks at a transfer until it has come to its end, or only the operator can go on with it. While another psd2 works on it, the
- * journal is read and the bank left alone. Else the bank is asked: how the customer has decided, with growing pauses; how an
- * instant transfer settles, by the rule for that (interface specification, "Limits"). Nothing is written down.
+ * Watches a transfer until it has ended or needs the operator. While another psd2 works on it, this reads only the journal.
+ * Otherwise it asks the bank for the customer's decision, with growing pauses, and for the settlement of an instant transfer
+ * (interface specification, "Limits"). It records nothing.
  *
- * @returns the transfer with what the bank says of it
- * @throws Psd2Error `outcome_unknown` for an instant transfer that the bank still calls PENDING 15 s after `execute`, and what
- *   the calls throw
+ * @returns the transfer with the bank's status
+ * @throws Psd2Error `outcome_unknown` if an instant transfer is still PENDING 15 s after `execute`, and what the calls throw
  */
 export async function watchTransfer(ports: WatchPorts): Promise<Transfer> {
   const { world } = ports;
@@ -61,7 +60,7 @@ export async function watchTransfer(ports: WatchPorts): Promise<Transfer> {
         executionStatus: status.executionStatus ?? transfer.executionStatus,
       };
       const isDecided = !isPending(readAuthorization(status.authorizationStatus));
-      // That it is authorised tells nothing of an `execute` that was sent.
+      // AUTHORIZED says nothing about an `execute` that was sent.
       const isOver = isOutcomeOpen(transfer, settles)
         ? whatHappened(status).type !== 'authorization'
         : isDecided;

@@ -31,7 +31,7 @@ function quoted(cell: string): string {
 
 function flatten(row: unknown): Cells {
   if (typeof row !== 'object' || row === null || Array.isArray(row)) {
-    throw new Psd2Error('usage', 'This is no list of objects, so it has no columns for CSV', {
+    throw new Psd2Error('usage', 'The result is not a list of objects, so it has no columns for CSV', {
       hint: 'Use -o json, or a --query that gives objects, as [].{id: productId, currency: currency} does.',
     });
   }

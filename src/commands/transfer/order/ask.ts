@@ -13,11 +13,11 @@ import { refuseAboveLimit } from '../rules.ts';
 import { checkGiven, type OrderOptions } from './order.ts';
 
 /**
- * Asks the person at the terminal for what is missing of an order: the account from a list with balances, the beneficiary, the
- * IBAN and the amount, each checked as it is typed. What was given is checked first.
+ * Asks the person at the terminal for the missing parts of an order: the account from a list with balances, the payee, the
+ * IBAN and the amount. Checks each answer as it is typed, and the given options first.
  *
- * @returns the options with the answers; as they were where nothing is missing, or there is nobody to ask
- * @throws Psd2Error for an option that is wrong, and where the accounts can't be asked for
+ * @returns the options with the answers; unchanged if nothing is missing or psd2 cannot ask
+ * @throws Psd2Error for a wrong option, and if psd2 cannot get the accounts
  */
 export async function askForMissing<Options extends OrderOptions>(
   context: Context,
@@ -51,7 +51,7 @@ export async function askForMissing<Options extends OrderOptions>(
   return { ...options, ...asked, from: account.productId, fromIban: account.iban ?? undefined };
 }
 
-/** The account to debit, from a list with balances; where the bank shows no list, its product id is typed. */
+/** Asks for the account to debit: from a list with balances, or by its product id if the bank gives no list. */
 async function chooseAccount(context: Context): Promise<Pick<Account, 'productId' | 'iban'>> {
   const { terminal } = context;
   let choices: Awaited<ReturnType<typeof accountsWithBalances>>;
@@ -64,7 +64,7 @@ async function chooseAccount(context: Context): Promise<Pick<Account, 'productId
     return { productId: await terminal.ask('Product id of the account to debit:', { check }), iban: null };
   }
   if (choices.length === 0) throw new Psd2Error('usage', 'The customer has no account to debit');
-  return terminal.choose('Which account is debited?', choices);
+  return terminal.choose('Which account do you want to debit?', choices);
 }
 
 async function accountsWithBalances(
@@ -84,7 +84,7 @@ async function accountsWithBalances(
         );
         return writeMoney(availableBalance ?? accountBalance);
       } catch (error) {
-        // An account without a balance can be chosen all the same.
+        // The operator can also choose an account without a balance.
         if (!isRefusal(error)) throw error;
         return null;
       }

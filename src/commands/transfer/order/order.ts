@@ -7,7 +7,7 @@ import { parseBeneficiaryName, parseDescription, parseReference } from '../../..
 import type { TransferOrder } from '../../../domain/transfer.ts';
 import { Psd2Error } from '../../../errors.ts';
 
-/** The options that say what to pay, as they were given. */
+/** The options of an order, as given. */
 export interface OrderOptions {
   from?: string | undefined;
   to?: string | undefined;
@@ -20,7 +20,7 @@ export interface OrderOptions {
   urgent: boolean;
   type?: string | undefined;
   reference?: string | undefined;
-  /** The IBAN of the account that is debited, where it is known. */
+  /** The IBAN of the debited account, if it is known. */
   fromIban?: string | undefined;
   payeeSource?: PayeeSource | undefined;
 }
@@ -38,7 +38,7 @@ export function readOrder(options: OrderOptions, now: Date): Omit<TransferOrder,
   };
 }
 
-/** Checks what was given of an order that is not complete yet. @throws as {@link readOrder} */
+/** Checks the given parts of an incomplete order. @throws as {@link readOrder} */
 export function checkGiven({ from, to, name, amount, ...terms }: OrderOptions, now: Date): void {
   if (from !== undefined) parseProductId(from);
   if (to !== undefined) parseSepaIban(to);
@@ -47,7 +47,7 @@ export function checkGiven({ from, to, name, amount, ...terms }: OrderOptions, n
   readTerms(terms, now);
 }
 
-/** What of an order has a default. */
+/** The parts of an order that have a default. */
 function readTerms(options: OrderOptions, now: Date) {
   const today = bankDay(now);
   if (options.currency !== 'EUR') {
@@ -84,14 +84,14 @@ function readTerms(options: OrderOptions, now: Date) {
   };
 }
 
-/** What every transfer needs. */
+/** Whether all required options are there. */
 type Needed<Value> = Record<'from' | 'to' | 'name' | 'amount', Value>;
 
 function isComplete(needed: Needed<string | undefined>): needed is Needed<string> {
   return Object.values(needed).every((value) => value !== undefined);
 }
 
-/** All that is missing, at once. */
+/** An error that names all missing options. */
 function optionsMissing(needed: Needed<string | undefined>): Psd2Error {
   const missing = Object.entries(needed).flatMap(([name, value]) =>
     value === undefined ? [`--${name}`] : [],

@@ -8,12 +8,12 @@ import { runOutsideCommand } from '../../shared/outside-command.ts';
 
 const answer = z.object({ result: z.enum(PAYEE_RESULTS), name: z.nullish(z.string()) });
 
-/** More than any account holder's name has. */
+/** Longer than any account holder's name. */
 const LONGEST_NAME = 140;
 
 /**
  * Asks the operator's payee check whether a name belongs to an IBAN (command contract, "payee check"): it gets
- * `{"iban","name"}` on standard input and prints `{"result","name"?}`. Where it fails the check is `unavailable`.
+ * `{"iban","name"}` on standard input and prints `{"result","name"?}`. If it fails, the check is `unavailable`.
  */
 export async function checkPayee(
   context: Pick<Context, 'globals' | 'world'>,
