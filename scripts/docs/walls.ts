@@ -162,7 +162,13 @@ export const WALLS: Record<string, readonly string[]> = {
   'store/copy': ['errors.ts', 'store/ports'],
   'store/files': [...HOME, 'store/listed-round.ts'],
   // With --out files are written besides.
-  'store/postgres': [...HOME, 'store/files/sync', 'store/listed-round.ts', 'store/sync-into-both.ts'],
+  'store/postgres': [
+    ...HOME,
+    'store/files/sync',
+    'store/listed-round.ts',
+    'store/sync-into-both.ts',
+    'quote-for-shell.ts',
+  ],
   'store/listed-round.ts': ['store/ports'],
   'store/sync-into-both.ts': ['store/ports'],
   'store/flow': ['domain', 'errors.ts', 'store/ports'],

@@ -5,7 +5,7 @@ import * as z from 'zod/mini';
 import { sourceFiles } from '../../scripts/docs/imports.ts';
 
 /** A command of another program, an address or a name at the end of a hint: whoever copies it gets no full stop with it. */
-const COPIED = ['openssl base64 -A', '.damaged', 'https://jmespath.org'];
+const COPIED = ['openssl base64 -A', '-out <file>.pem', '.damaged', 'https://jmespath.org'];
 
 const node = z.looseObject({ type: z.string() });
 const property = z.object({
