@@ -72,6 +72,8 @@ const MAY_END_WITH = [
 ];
 /** For so long after a crash of the database a worker may have tokens in hand that it could not store, and no claim to them. */
 const CALM_AFTER_CRASH_MS = 30_000;
+/** Then workers are killed again for so long, before the next crash. */
+const KILLS_FOR_MS = 20_000;
 
 /** What no trouble may do to the store. */
 const DAMAGE = /damaged|did not write/;
@@ -191,7 +193,7 @@ export function useFleet(bank: CrashBank, customers: number): Fleet {
         atWork.set(victim, 'stalled');
         victim.kill('SIGSTOP');
         void delay(STALL_MS).then(() => victim.kill('SIGCONT'));
-      } else {
+      } else if (kind > 0.9 && had.killed > 1 && had.stalled > 1 && Date.now() > calmFrom + KILLS_FOR_MS) {
         had.crashes += 1;
         server.crash();
         // Some wait for it, and some give up.
