@@ -244,8 +244,8 @@ export class Database {
   }
 
   #failure(error: unknown): unknown {
-    if (error instanceof Psd2Error || error instanceof LostAnswer || error === this.#signal?.reason)
-      return error;
+    const isKnown = error instanceof Psd2Error || error instanceof LostAnswer || error instanceof Taken;
+    if (isKnown || error === this.#signal?.reason) return error;
     if (codeOf(error) === '23505' && error instanceof pg.DatabaseError)
       return new Taken(error.constraint ?? '');
     if (isLost(error)) return new LostAnswer('the connection was lost', { cause: error });
