@@ -1,7 +1,7 @@
 // Several workers on one PostgreSQL: what more of them bring, what a call costs, and how fast customers are dealt out.
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
+import { cpSync, readFileSync } from 'node:fs';
 import { cpus } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -83,7 +83,7 @@ async function rateOf(node, workers, bank, database) {
     Array.from({ length: workers }, async () => {
       const child = spawn(node, [PROGRAM, ...words], {
         env: { ...bank.env, PSD2_STORE: database },
-        stdio: ['ignore', 'pipe', 'inherit'],
+        stdio: ['ignore', 'pipe', 'ignore'],
       });
       let printed = '';
       child.stdout.setEncoding('utf8').on('data', (text) => {
@@ -158,7 +158,10 @@ async function openDatabases(bank, server) {
   const env = { ...bank.env, PSD2_STORE: server.url(name) };
   const run = (...words) => execFileSync(process.execPath, [PROGRAM, ...words], { env, stdio: 'ignore' });
   run('store', 'init', '--plain-tokens');
-  run('store', 'copy', '--from', bank.env.PSD2_CONFIG_DIR, '--to', server.url(name));
+  // What was copied is not used any more, and the files are needed for the comparison.
+  const copied = join(bank.folder, 'copied');
+  cpSync(bank.env.PSD2_CONFIG_DIR, copied, { recursive: true });
+  run('store', 'copy', '--from', copied, '--to', server.url(name));
   let copies = 0;
   return () => {
     copies += 1;

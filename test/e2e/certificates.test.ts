@@ -104,7 +104,7 @@ describe('psd2 cert inspect', () => {
   });
 
   it.each([
-    ['a key alone', () => sandbox('qwac-key.pem'), /holds no certificate/],
+    ['a key alone', () => sandbox('qwac-key.pem'), /has no readable certificate/],
     ['a file that is not there', () => own('missing.pem'), /is not there/],
   ])('refuses %s', async (_, file, message) => {
     const error = readError(await operator.psd2(['cert', 'inspect', file(), '--json']));

@@ -101,7 +101,7 @@ describe('a profile whose key is in the keyring', () => {
           /^The system's keyring cannot be used: there is no D-Bus session here/,
         ),
         hint: expect.stringMatching(
-          /key of the profile sandbox .* psd2 profile protect sandbox --passphrase/,
+          /key of the profile sandbox\..* psd2 profile protect sandbox --passphrase/,
         ),
       });
     }

@@ -62,7 +62,7 @@ describe('a certificate or key that can not be used is refused before anything i
     ['an endless device', () => ({ PSD2_QWAC_CERT: '/dev/zero' }), /is a pipe or a device/, /path of a file/],
     ['standard input', () => ({ PSD2_QWAC_CERT: '/dev/stdin' }), /is a pipe or a device/, /path of a file/],
     ['a loop of links', () => ({ PSD2_QWAC_CERT: place('loop') }), /cannot be read/, /PSD2_QWAC_CERT/],
-    ['nothing of that name', () => ({ PSD2_QWAC_KEY: place('gone') }), /is not there/, /PSD2_QWAC_KEY/],
+    ['nothing of that name', () => ({ PSD2_QWAC_KEY: place('gone') }), /does not exist/, /PSD2_QWAC_KEY/],
     ['a name that is too long', () => ({ PSD2_CA: 'a'.repeat(5000) }), /cannot be read/, /PSD2_CA/],
     [
       'an empty certificate',
@@ -107,7 +107,7 @@ describe('a certificate or key that can not be used is refused before anything i
       /./,
     ],
     ['a public key', () => ({ PSD2_QWAC_KEY: file('p', made.publicKey) }), /is not a PEM private key/, /./],
-    ['an EC key', () => ({ PSD2_QWAC_KEY: file('ec', made.ec.key) }), /is of the type ec/, /RSA/],
+    ['an EC key', () => ({ PSD2_QWAC_KEY: file('ec', made.ec.key) }), /has the type ec/, /RSA/],
     ['the key of another', () => ({ PSD2_QWAC_KEY: file('o', made.other.key) }), /does not belong to/, /./],
     [
       'an encrypted key',
