@@ -197,9 +197,8 @@ async function requestNew(
     const message = ended
       ? 'The login has ended: the bank no longer accepts its refresh token'
       : `The login could not be renewed: ${error.message}`;
-    const { hint, next, ...known } = error.context;
-    const advice =
-      !ended && hint !== undefined ? { hint, ...(next && { next }) } : { next: [['auth', 'login']] };
+    const { hint, ...known } = error.context;
+    const advice = !ended && hint !== undefined ? { hint } : { next: [['auth', 'login']] };
     throw new Psd2Error('not_logged_in', message, { ...known, ...advice, cause: error });
   }
 }

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { TokenSource } from '../../src/bank/call/bank.ts';
 import { Psd2Error } from '../../src/errors.ts';
 import type { TokenKeeper } from '../../src/flows/ports.ts';
-import { openSession, type SessionSettings } from '../../src/flows/session.ts';
+import { openSession, type SessionSettings, toStoredTokens } from '../../src/flows/session.ts';
 import { FileTokens } from '../../src/store/files/tokens.ts';
 import type { StoreFolder } from '../../src/store/machine/folder.ts';
 import type { Holder, StoredTokens, TokenSlot, Tokens } from '../../src/store/ports/tokens.ts';
@@ -126,6 +126,26 @@ describe('an access token', () => {
     },
   );
 
+  it('is read once, and used again as long as it has time left', async () => {
+    const { world, store } = await login(HOUR);
+    let reads = 0;
+    const session = sessionWith(world, {
+      ...keeperOf(store),
+      read() {
+        reads += 1;
+        return store.read('1234567');
+      },
+    });
+    expect([await session.current(), await session.current()]).toEqual(['access-0', 'access-0']);
+    expect(reads).toBe(1);
+  });
+
+  it('that the bank gives for less than 30 s is used all the same', async () => {
+    recorded.expect('POST', TOKEN_PATH, tokens('access-1', 'refresh-1', 20));
+    const { session } = await login(0);
+    expect(await session.current()).toBe('access-1');
+  });
+
   it('that the bank refused is renewed, whatever time it has left', async () => {
     recorded.expect('POST', TOKEN_PATH, tokens('access-1', 'refresh-1'));
     const { session } = await login(HOUR);
@@ -170,6 +190,7 @@ describe('a refresh token', () => {
     await expect(session.renewed('access-0')).rejects.toMatchObject({
       code: 'not_logged_in',
       message: 'The login has ended: the bank no longer accepts its refresh token',
+      hint: undefined,
       next: [['auth', 'login']],
       bankCode: 'invalid_grant',
     });
@@ -270,6 +291,20 @@ describe('a refresh token', () => {
         code: 'not_logged_in',
         hint: 'Another psd2 was renewing the login and shows no sign of life: process 4711 on host-1. If it continues, the login is valid again.',
         next: [['auth', 'login']],
+      });
+    });
+
+    it('says nothing of who had the lock before where the bank allows no more calls', async () => {
+      recorded.expect('POST', TOKEN_PATH, { status: 420 });
+      const { world, store } = await login(0);
+      const takenOverFrom = 'process 4711 on host-1';
+      const session = sessionWith(
+        world,
+        keeperOf(store, '1234567', () => ({ takenOverFrom })),
+      );
+      await expect(session.current()).rejects.toMatchObject({
+        code: 'too_many_calls',
+        hint: 'Wait, then try again.',
       });
     });
 
@@ -382,12 +417,17 @@ describe('a refresh token', () => {
     expect(recorded.received).toEqual([]);
   });
 
-  it.each([400, 401])('that is refused for another reason with %i is not lost', async (status) => {
+  it.each([
+    [400, undefined, [['auth', 'login']]],
+    [401, 'Check the client id and the client secret of the profile.', undefined],
+  ])('that is refused for another reason with %i is not lost', async (status, hint, next) => {
     recorded.expect('POST', TOKEN_PATH, { status, body: '{"error":"invalid_client"}' });
     const { session, store } = await login(0);
     await expect(session.current()).rejects.toMatchObject({
       code: 'not_logged_in',
       message: expect.stringContaining('could not be renewed'),
+      hint,
+      next,
     });
     expect((await loaded(store)).refreshToken).toBe('refresh-0');
   });
@@ -437,6 +477,24 @@ it('what a renewal does not say again stays: the scope, and the session at the b
   });
 });
 
+it('a first login that the bank gives no scope and no end of its refresh token has neither', () => {
+  const granted = {
+    accessToken: 'access-1',
+    expiresIn: 3600,
+    refreshToken: 'refresh-1',
+    refreshExpiresIn: null,
+    scope: null,
+  };
+  expect(toStoredTokens(granted, new Date('2026-11-22T12:00:00Z'))).toEqual({
+    accessToken: 'access-1',
+    accessTokenExpiresAt: '2026-11-22T13:00:00.000Z',
+    refreshToken: 'refresh-1',
+    refreshTokenExpiresAt: null,
+    scope: null,
+    apiTrackId: undefined,
+  });
+});
+
 it('a token that was refused is not used again, also where it could not be renewed at once', async () => {
   recorded.expect('POST', TOKEN_PATH, refusal(400, 'E1'));
   const { session, store } = await login(HOUR);
@@ -448,10 +506,15 @@ it('a token that was refused is not used again, also where it could not be renew
 
 describe('tokens that can not be stored', () => {
   const lost = new Psd2Error('config', 'The disk is full', { hint: 'Check the free space.' });
-  const sessionThatLoses = (world: SessionSettings['world'], store: Tokens, holder: Holder) =>
+  const sessionThatLoses = (
+    world: SessionSettings['world'],
+    store: Tokens,
+    holder: Holder,
+    error: Psd2Error = lost,
+  ) =>
     sessionWith(
       world,
-      keeperOf(store, holder, () => ({ replace: () => Promise.reject(lost) })),
+      keeperOf(store, holder, () => ({ replace: () => Promise.reject(error) })),
       holder === null ? 'client_credentials' : 'authorization_code',
     );
 
@@ -464,6 +527,16 @@ describe('tokens that can not be stored', () => {
       hint: expect.stringMatching(
         /^The bank has renewed the login, but psd2 could not store it\. .*Check the free space\. Then log in again:$/,
       ),
+      next: [['auth', 'login']],
+    });
+  });
+
+  it('mean a new login also where nothing else can be advised', async () => {
+    recorded.expect('POST', TOKEN_PATH, tokens('access-1', 'refresh-1'));
+    const { world, store } = await login(0);
+    const error = new Psd2Error('config', 'The disk is full');
+    await expect(sessionThatLoses(world, store, '1234567', error).current()).rejects.toMatchObject({
+      hint: 'The bank has renewed the login, but psd2 could not store it. Then log in again:',
       next: [['auth', 'login']],
     });
   });
@@ -484,11 +557,34 @@ describe('tokens that can not be stored', () => {
 
 describe('nobody', () => {
   it('is logged in without tokens, or without a way to new ones', async () => {
-    const nobody = { code: 'not_logged_in', next: [['auth', 'login']] };
+    const message = 'Nobody is logged in with this profile';
+    const nobody = { code: 'not_logged_in', message, next: [['auth', 'login']] };
     await expect((await login('no login')).session.current()).rejects.toMatchObject(nobody);
     await expect((await login('no login')).session.renewed('x')).rejects.toMatchObject(nobody);
-    await expect((await login(0, { refreshToken: null })).session.current()).rejects.toMatchObject(nobody);
+    await expect((await login(0, { refreshToken: null })).session.current()).rejects.toMatchObject({
+      ...nobody,
+      message: 'The login has ended, and the bank gave no refresh token to renew it',
+    });
     expect(recorded.received).toEqual([]);
+  });
+
+  it('needs to log in where another process has just done it', async () => {
+    const { world, store } = await login('no login');
+    const theirs = await lateSlot(store);
+    const session = sessionWith(world, {
+      ...keeperOf(store),
+      async ready() {
+        await theirs.write({
+          accessToken: 'access-of-another',
+          accessTokenExpiresAt: null,
+          refreshToken: null,
+          refreshTokenExpiresAt: null,
+          scope: null,
+        });
+        return async () => {};
+      },
+    });
+    await expect(session.renewed('x')).resolves.toBe('access-of-another');
   });
 });
 

@@ -1,11 +1,14 @@
 import { describe, expect, it } from 'vitest';
+import type { OperationStep } from '../../src/domain/operation.ts';
 import type { Transfer } from '../../src/domain/transfer.ts';
+import { runOperation } from '../../src/flows/operation.ts';
+import { transferCalls } from '../../src/flows/transfer.ts';
 import { operationStatus, refusal, success } from '../bank/answers.ts';
 import { useClients } from '../bank/client.ts';
 import { type ScriptedAnswer, useRecordedBank } from '../bank/recorded-bank.ts';
 import { newConfigFolder, temporaryFolder } from '../store/temporary-folder.ts';
-import { customerElsewhere } from './doubles.ts';
-import { executionStatus, executions, newTransfer, scriptOf } from './transfers.ts';
+import { customerElsewhere, fakeCustomer } from './doubles.ts';
+import { EXECUTED, executionStatus, executions, newTransfer, scriptOf } from './transfers.ts';
 
 const recorded = useRecordedBank();
 const openClient = useClients(recorded);
@@ -144,6 +147,49 @@ describe('the authorization', () => {
   });
 });
 
+it('a verify that the bank turns away has not begun, and the journal says so', async () => {
+  script.verify(refusal(429));
+  const transfer = await newTransfer(folder());
+  const run = transfer.run(openClient({ now: transfer.world.now }).bank);
+  await expect(run).rejects.toMatchObject({ code: 'too_many_calls' });
+  expect(transfer.events()).toEqual(['created', 'verify-sent', 'verify-not-begun']);
+  expect(await transfer.stored()).toMatchObject({ state: 'created', reached: false });
+});
+
+it('an operator who goes step by step is stopped before the step, but not before the first', async () => {
+  script.verify();
+  const { flows, open, world, customer, events } = await newTransfer(folder());
+  const { bank } = openClient({ now: world.now });
+  const accept = async () => true;
+  const goOn = (...until: OperationStep[]) =>
+    flows.resume('transfer', open.current.flow, (taken) =>
+      runOperation(taken, transferCalls(bank, taken.current), { bank, world, customer, accept }, until),
+    );
+  await goOn('verify', 'accept', 'authorize');
+  expect(events()).toEqual(['created', 'verify-sent', 'verified']);
+  await goOn('accept', 'authorize');
+  expect(events()).toEqual(['created', 'verify-sent', 'verified', 'accepted']);
+});
+
+it.each<[ScriptedAnswer, string]>([
+  [EXECUTED, 'Waiting for the instant transfer to settle'],
+  ['cut before the answer', 'Asking the bank for the outcome of the transfer'],
+])('the operator reads what psd2 waits for', async (executed, next) => {
+  script.verify();
+  script.approach();
+  script.status(operationStatus('AUTHORIZED'));
+  script.execute(executed);
+  script.executionStatus(executionStatus('OK'));
+  const waits: string[] = [];
+  const whileWaiting = <T>(what: string, work: Promise<T>) => {
+    waits.push(what);
+    return work;
+  };
+  const transfer = await newTransfer(folder(), { customer: fakeCustomer({ whileWaiting }) });
+  await transfer.run(openClient({ now: transfer.world.now }).bank);
+  expect(waits.slice(-2)).toEqual(['Executing the transfer', next]);
+});
+
 it('what the operator does not accept is cancelled before SCA', async () => {
   script.verify();
   const transfer = await newTransfer(folder());
@@ -211,6 +257,7 @@ describe('a further step that the bank names', () => {
     const wanted = {
       code: 'further_data_needed',
       message: 'The bank requires further data before SCA, in the step verify2',
+      hint: 'Give it as JSON: as text, as @file, or as - for standard input. Go on with:',
       next: [['transfer', 'resume', transfer.open.current.flow, '--verify-data', '-']],
     };
     await expect(transfer.run(bank, { accept })).rejects.toMatchObject(wanted);
