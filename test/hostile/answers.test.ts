@@ -400,7 +400,7 @@ it('a booking of the year 1 is named, and no chart of 2000 years is drawn', asyn
     const ended = await operator.psd2(['accounts', ...args, '--json']);
     expect(readError(ended)).toMatchObject({
       code: 'bank_answer',
-      message: `The booked transaction A7 of ${PRODUCT} is of the day 0001-01-01`,
+      message: `The booked transaction A7 of ${PRODUCT} has the impossible date 0001-01-01`,
     });
   }
 });

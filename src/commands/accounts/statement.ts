@@ -78,7 +78,8 @@ function toBooking(row: Transaction & { id: string }, currency: string, productI
   const day = bookingDate ?? valueDate;
   const refuse = (what: string) =>
     new Psd2Error('bank_answer', `The booked transaction ${row.index} of ${productId} ${what}`, {
-      hint: 'accounts transactions shows it.',
+      hint: 'See it with:',
+      next: [['accounts', 'transactions', productId]],
     });
   if (day === null) throw refuse('has no date');
   if (day < EARLIEST_DAY) throw refuse(`has the impossible date ${day}`);
