@@ -15,6 +15,7 @@ import { Database } from '../../src/store/postgres/database.ts';
 import { openPostgres } from '../../src/store/postgres/home.ts';
 import { initStore } from '../../src/store/postgres/init.ts';
 import { named } from '../named.ts';
+import { begun } from './flows.ts';
 import { TRANSFER_BEGIN } from './postgres/orders.ts';
 import { type Server, startServer } from './postgres/server.ts';
 import { newConfigFolder, temporaryFolder } from './temporary-folder.ts';
@@ -221,6 +222,21 @@ describe.each(named(HOMES))('a store copied from %s', (_name, { from, to }) => {
     await expect(worker.flows.resume('transfer', left, async () => {})).rejects.toMatchObject(refused);
     await expect(worker.flows.exclusively(async () => {})).rejects.toMatchObject(refused);
     await expect(lastLogin(source)).rejects.toMatchObject(refused);
+  });
+
+  it('refuses a worker that stood still in the middle of a flow while it was copied', async () => {
+    const stopped = await begun(
+      source.worker().open('bank', BANK).flows,
+      'transfer',
+      TRANSFER_BEGIN('stopped'),
+    );
+    await copy(source, target);
+    const refused = { code: 'config', message: expect.stringMatching(/^The store in .+ was copied to .+$/) };
+    await expect(stopped.assertOurs()).rejects.toMatchObject(refused);
+    await expect(stopped.record({ type: 'cancelled' })).rejects.toMatchObject(refused);
+    expect(stopped.current.state).toBe('created');
+    // The source is as it was, so another copy finds nothing that differs.
+    expect(await copy(source, target)).toMatchObject({ written: 0, newer: 0 });
   });
 
   it('can be stopped at every record, and goes on; until then neither home takes a worker', async () => {

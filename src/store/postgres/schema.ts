@@ -116,6 +116,8 @@ create table psd2.flow_events (
   primary key (profile, flow, n),
   foreign key (profile, flow) references psd2.flows
 );
+-- A worker that stood still while the store was copied may still hold its claim.
+create trigger flow_events_here before insert on psd2.flow_events for each statement execute function psd2.refuse_moved();
 
 create table psd2.call_counts (
   profile text not null,

@@ -1,6 +1,7 @@
 import * as z from 'zod/mini';
 import { isUntouched } from '../../../domain/flow-states.ts';
 import { Psd2Error } from '../../../errors.ts';
+import { movedAway } from '../../copy/moved.ts';
 import { findFlow } from '../../flow/find.ts';
 import { collectMoments, momentEvent } from '../../flow/history.ts';
 import { KINDS, type KnownKind } from '../../flow/kinds.ts';
@@ -220,14 +221,16 @@ export class PostgresFlows implements Flows {
         return known.current;
       },
       assertOurs: async () => {
-        const isOurs = await this.#database.lookOne(
-          z.object({ ours: z.boolean() }),
+        const found = await this.#database.lookOne(
+          z.object({ ours: z.boolean(), moved_to: z.nullable(z.string()) }),
           `select (select max(n) from psd2.flow_events where profile = $1 and flow = $2) = $3
              and exists (select from psd2.claims where profile = $1 and kind = 'flow' and name = $2
-               and number = $4) as ours`,
+               and number = $4) as ours,
+             (select moved_to from psd2.store) as moved_to`,
           [this.#profile, flow, known.events, claim.number],
         );
-        if (!isOurs?.ours) throw overtaken(flow);
+        if (found?.moved_to) throw movedAway(`PostgreSQL at ${this.#database.shown}`, found.moved_to);
+        if (!found?.ours) throw overtaken(flow);
       },
       reread: async () => {
         known = await this.#journal.read(kind, flow);
