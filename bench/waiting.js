@@ -46,15 +46,24 @@ async function approvalToResult(operator, productId) {
   let approved = 0;
   for await (const text of transfer.stderr.setEncoding('utf8')) {
     said += text;
-    const [, address] = /^ {2}(http\S+)\n/m.exec(said) ?? [];
-    if (address) {
-      approved = await approve(address);
+    const open = eventsIn(said).find(({ event }) => event === 'open');
+    if (open) {
+      approved = await approve(open.url);
       break;
     }
   }
   const [code] = await ended;
   if (code !== 0) throw new Error(`The transfer ended with exit code ${code}: ${said}`);
   return printed - approved;
+}
+
+/** The events that psd2 has said until now, without the line that it may not have ended. */
+function eventsIn(said) {
+  return said
+    .slice(0, said.lastIndexOf('\n') + 1)
+    .split('\n')
+    .filter(Boolean)
+    .map((line) => JSON.parse(line));
 }
 
 /** Logs in and approves. @returns when the approval was sent */

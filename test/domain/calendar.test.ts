@@ -126,6 +126,35 @@ describe("a time on the bank's clock", () => {
 });
 
 describe('an instant at the bank', () => {
+  it('has the day and the time that the tables of time zones give for Italy', () => {
+    const italy = new Intl.DateTimeFormat('sv-SE', {
+      timeZone: 'Europe/Rome',
+      dateStyle: 'short',
+      timeStyle: 'medium',
+    });
+    const anyInstant = fc.date({
+      min: new Date('1900-01-01'),
+      max: new Date('2100-01-01'),
+      noInvalidDate: true,
+    });
+    // The weeks in which clocks change.
+    const nearChange = fc
+      .record({
+        year: fc.integer({ min: 1980, max: 2100 }),
+        month: fc.constantFrom(2, 8, 9),
+        minutes: fc.integer({ min: 0, max: 12 * 24 * 60 }),
+      })
+      .map(({ year, month, minutes }) => new Date(Date.UTC(year, month, 20, 0, minutes)));
+    fc.assert(
+      fc.property(fc.oneof(anyInstant, nearChange), (instant) => {
+        const written = italy.format(instant);
+        expect(bankDay(instant)).toBe(written.slice(0, 10));
+        expect(bankTime(instant).slice(0, 19)).toBe(written.replace(' ', 'T'));
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+
   it('is the same instant, also in the hour that a clock change repeats', () => {
     const instant = fc.date({
       min: new Date('2026-10-24T22:00:00Z'),

@@ -293,7 +293,7 @@ describe('psd2 doctor', () => {
       writeFileSync(journal, readFileSync(journal, 'utf8').replace(/"at":"\d{4}-/g, '"at":"2020-'));
     }
     const found = await examine({ PSD2_CONFIG_DIR: config });
-    expect(found.of('token')).toMatchObject({ status: 'fail', fix: 'psd2 --profile sandbox auth login' });
+    expect(found.of('token')).toMatchObject({ status: 'fail', fix: 'Run: psd2 auth login' });
     expect(found.of('consents')).toMatchObject({
       status: 'warn',
       detail: expect.stringContaining('ACCOUNT_INFO is older than 180 days'),

@@ -94,19 +94,23 @@ function validity(
     return {
       status: 'fail',
       detail: `expired on ${until}`,
-      fix: 'Install its successor in the profile and register it at the bank.',
+      fix: { hint: 'Install its successor in the profile and register it at the bank.' },
     };
   }
   if (notBefore > now) {
     return {
       status: 'fail',
       detail: `valid only from ${notBefore.toISOString()}`,
-      fix: "Check this computer's clock.",
+      fix: { hint: "Check this computer's clock." },
     };
   }
   const detail = `valid until ${until}, ${daysLeft} ${daysLeft === 1 ? 'day' : 'days'} left`;
   if (daysLeft < days)
-    return { status: soon, detail, fix: 'Order its successor and register it at the bank in time.' };
+    return {
+      status: soon,
+      detail,
+      fix: { hint: 'Order its successor and register it at the bank in time.' },
+    };
   return { status: 'ok', detail, fix: null };
 }
 
@@ -119,15 +123,18 @@ function endOfConsents({ notAfter }: EidasCertificate, { now, lastConsent }: Lim
     {
       status: 'warn',
       detail: `ends before a consent that rests on it (${whose}until ${expiresAt.slice(0, 10)})`,
-      fix: 'Register its successor at the bank and put it in place before that: psd2 profile set.',
+      fix: {
+        hint: 'Register its successor at the bank and put it in place before that:',
+        next: [['profile', 'set']],
+      },
     },
   ];
 }
 
 function suitability(eidas: EidasCertificate, { qcType, isTpp, keyMatches }: CertificateUse): Finding[] {
   const findings: Finding[] = [];
-  const add = (status: Finding['status'], detail: string, fix: string | null = null) =>
-    findings.push({ status, detail, fix });
+  const add = (status: Finding['status'], detail: string, hint?: string) =>
+    findings.push({ status, detail, fix: hint === undefined ? null : { hint } });
   if (keyMatches === true) add('ok', 'its key fits');
   else if (keyMatches === false)
     add('fail', 'the key does not belong to it', 'Give the key that the certificate was requested with.');

@@ -38,7 +38,7 @@ export async function certCheck(context: Context, file: string | undefined, days
   throw new Psd2Error(
     'certificate',
     `${failed.length} of ${checks.length} certificates ${failed.length === 1 ? 'needs' : 'need'} attention: ${failed.map(({ name }) => name).join(', ')}`,
-    fix ? { hint: fix } : {},
+    fix ?? {},
   );
 }
 

@@ -3,7 +3,7 @@ import type { Context } from '../../context.ts';
 import { checkConnection } from '../../doctor/connection.ts';
 import { Diagnosis } from '../../doctor/diagnosis.ts';
 import { checkRedirectPort } from '../../doctor/redirect-port.ts';
-import type { Check } from '../../shared/checks.ts';
+import { type Check, writeFix } from '../../shared/checks.ts';
 
 /** Makes the checks of the connection that `psd2 doctor` makes, with the profile of a context. @throws Psd2Error `cancelled` */
 export async function tryConnection(context: Context): Promise<void> {
@@ -22,8 +22,16 @@ export async function tryConnection(context: Context): Promise<void> {
 }
 
 /** Shows checks on stderr. @returns whether none has failed */
-export function showChecks({ terminal }: Pick<Context, 'terminal'>, checks: Check[]): boolean {
-  for (const { name, status, detail, fix } of checks)
-    terminal.warn(`  ${status.padEnd(4)}  ${name}: ${detail}${fix === null ? '' : `\n        → ${fix}`}`);
+export function showChecks(
+  context: Pick<Context, 'terminal' | 'globals' | 'sourceOf'>,
+  checks: Check[],
+): boolean {
+  for (const check of checks) {
+    const { name, status, detail } = check;
+    const fix = writeFix(check, context);
+    context.terminal.warn(
+      `  ${status.padEnd(4)}  ${name}: ${detail}${fix === null ? '' : `\n        → ${fix}`}`,
+    );
+  }
   return checks.every(({ status }) => status !== 'fail');
 }

@@ -1,9 +1,8 @@
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { listFolder } from '../../disk/files.ts';
 import { makePrivateFolder } from '../../disk/json-file.ts';
 import type { StoreFolder } from '../../machine/folder.ts';
-import { isProfileName } from '../../machine/profiles.ts';
 import type {
   CopySide,
   CountRecord,
@@ -16,6 +15,7 @@ import type { Holder } from '../../ports/tokens.ts';
 import type { Vault } from '../../secrets/vault.ts';
 import { FileAccessNotes } from '../access-notes.ts';
 import { changeMark, markOf } from '../mark.ts';
+import { profilesIn } from '../profiles.ts';
 import { FileTokens } from '../tokens.ts';
 import { FlowCopies } from './flows.ts';
 
@@ -24,20 +24,16 @@ export function folderSide(folder: StoreFolder, vaultOf: (profile: string) => Va
   const { root } = folder;
   const tokensOf = (profile: string) =>
     new FileTokens(folder, profile, undefined, undefined, vaultOf(profile));
-  const profiles = async () => {
-    const names = [folder.tokens('x'), folder.flows('x')].flatMap((path) => foldersIn(join(path, '..')));
-    return [...new Set(names)].filter(isProfileName).sort();
-  };
   return {
     place: root,
     mark: () => markOf(root),
     setMark: async (change) => {
       await changeMark(root, change);
     },
-    profiles,
+    profiles: async () => profilesIn(folder),
     atWork: async () => {
       const working: string[] = [];
-      for (const profile of await profiles()) {
+      for (const profile of profilesIn(folder)) {
         working.push(...(await tokensOf(profile).atWork()));
         working.push(...(await new FlowCopies(folder.flows(profile)).atWork()));
       }
@@ -45,16 +41,6 @@ export function folderSide(folder: StoreFolder, vaultOf: (profile: string) => Va
     },
     open: (profile) => new FolderHoldings(folder, profile, tokensOf(profile)),
   };
-}
-
-function foldersIn(path: string): string[] {
-  try {
-    return readdirSync(path, { withFileTypes: true }).flatMap((entry) =>
-      entry.isDirectory() ? [entry.name] : [],
-    );
-  } catch {
-    return [];
-  }
 }
 
 const DAY = /^\d{4}-\d\d-\d\d$/;
