@@ -55,23 +55,30 @@ describe('a program that psd2 starts', () => {
     expect(got('browser')).toEqual(['HSM_PIN', 'PSD2_CONFIG_DIR']);
   });
 
-  it.runIf(process.platform === 'linux')('the sandbox that stays in the background gets only the psd2 variables that it needs', async () => {
-    const env: Environment = { ...SECRETS, PSD2_CLIENT_SECRET: 'hush', PSD2_CONFIG_DIR: own('other-config') };
-    const started = await operator.json(
-      z.looseObject({ pid: z.number() }),
-      ['sandbox', 'start', '--detach', '--port', '0'],
-      {
-        env,
-      },
-    );
-    try {
-      expect(variablesIn(readFileSync(`/proc/${started.pid}/environ`, 'utf8'))).toEqual([
-        'HSM_PIN',
-        'PSD2_CONFIG_DIR',
-        'PSD2_CONFIG_PASSPHRASE',
-      ]);
-    } finally {
-      await operator.psd2(['sandbox', 'stop'], { env });
-    }
-  });
+  it.runIf(process.platform === 'linux')(
+    'the sandbox that stays in the background gets only the psd2 variables that it needs',
+    async () => {
+      const env: Environment = {
+        ...SECRETS,
+        PSD2_CLIENT_SECRET: 'hush',
+        PSD2_CONFIG_DIR: own('other-config'),
+      };
+      const started = await operator.json(
+        z.looseObject({ pid: z.number() }),
+        ['sandbox', 'start', '--detach', '--port', '0'],
+        {
+          env,
+        },
+      );
+      try {
+        expect(variablesIn(readFileSync(`/proc/${started.pid}/environ`, 'utf8'))).toEqual([
+          'HSM_PIN',
+          'PSD2_CONFIG_DIR',
+          'PSD2_CONFIG_PASSPHRASE',
+        ]);
+      } finally {
+        await operator.psd2(['sandbox', 'stop'], { env });
+      }
+    },
+  );
 });

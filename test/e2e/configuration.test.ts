@@ -171,16 +171,19 @@ describe('a bank that is down', () => {
     }
   });
 
-  it.each([[['accounts', 'list']], [['auth', 'login']], [TRANSFER]])('psd2 %j exits with 11 if the sandbox is not running', async (args) => {
-    const ended = await stopped.psd2([...args, '--json']);
-    expect(readError(ended)).toMatchObject({
-      code: 'bank_unreachable',
-      exitCode: 11,
-      message: 'The sandbox is not running',
-      hint: 'Start it with: psd2 sandbox start --detach',
-      next: [['psd2', 'sandbox', 'start', '--detach']],
-    });
-  });
+  it.each([[['accounts', 'list']], [['auth', 'login']], [TRANSFER]])(
+    'psd2 %j exits with 11 if the sandbox is not running',
+    async (args) => {
+      const ended = await stopped.psd2([...args, '--json']);
+      expect(readError(ended)).toMatchObject({
+        code: 'bank_unreachable',
+        exitCode: 11,
+        message: 'The sandbox is not running',
+        hint: 'Start it with: psd2 sandbox start --detach',
+        next: [['psd2', 'sandbox', 'start', '--detach']],
+      });
+    },
+  );
 });
 
 describe('a browser that cannot be started', () => {

@@ -183,26 +183,30 @@ describe('one damaged journal', () => {
   it.each([
     ['asks for its outcome', /"executed"/],
     ['waits for its customer', /"(?:executed|execute-sent|authorization|sca-returned)"/],
-  ])('psd2 does not resume a journal without the line of its resource, where the flow %s', async (_, later) => {
-    const config = copyConfig();
-    const path = journal(flows.damaged, config);
-    const whole = readFileSync(path, 'utf8').split('\n');
-    const lines = whole.filter((line) => !later.test(line) && !line.includes('"verified"'));
-    const resume = async () => readError(await read(config, ['transfer', 'resume', flows.damaged, '--yes']));
-    writeFileSync(path, lines.join('\n'));
-    expect(await resume()).toMatchObject({
-      code: 'config',
-      exitCode: 3,
-      message: `The journal ${path} is damaged at line 3`,
-    });
-    // The journal lines of psd2 0.1 have no numbers.
-    writeFileSync(path, lines.map((line) => line.replace(/"n":\d+,"by":"\w+",/, '')).join('\n'));
-    expect(await resume()).toMatchObject({
-      code: 'config',
-      exitCode: 3,
-      message: `The journal of ${flows.damaged} does not have the line with its resource at the bank`,
-    });
-  });
+  ])(
+    'psd2 does not resume a journal without the line of its resource, where the flow %s',
+    async (_, later) => {
+      const config = copyConfig();
+      const path = journal(flows.damaged, config);
+      const whole = readFileSync(path, 'utf8').split('\n');
+      const lines = whole.filter((line) => !later.test(line) && !line.includes('"verified"'));
+      const resume = async () =>
+        readError(await read(config, ['transfer', 'resume', flows.damaged, '--yes']));
+      writeFileSync(path, lines.join('\n'));
+      expect(await resume()).toMatchObject({
+        code: 'config',
+        exitCode: 3,
+        message: `The journal ${path} is damaged at line 3`,
+      });
+      // The journal lines of psd2 0.1 have no numbers.
+      writeFileSync(path, lines.map((line) => line.replace(/"n":\d+,"by":"\w+",/, '')).join('\n'));
+      expect(await resume()).toMatchObject({
+        code: 'config',
+        exitCode: 3,
+        message: `The journal of ${flows.damaged} does not have the line with its resource at the bank`,
+      });
+    },
+  );
 
   it.each([
     ['in its middle', 3, true],

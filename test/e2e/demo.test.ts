@@ -43,15 +43,18 @@ describe.concurrent('psd2 demo', () => {
     await expectNothingLeft(json);
   });
 
-  it.each([...interrupted])('psd2 demo leaves nothing behind if it is interrupted at %s', async (step, operator) => {
-    const demo = await operator.start(['demo']);
-    await demo.prints(new RegExp(`^\\$ psd2 ${step}`, 'm'));
-    demo.kill('SIGINT');
-    const { code, stderr } = await demo.ended;
-    expect(code, stderr).toBe(130);
-    expect(stderr).not.toContain('bug');
-    await expectNothingLeft(operator);
-  });
+  it.each([...interrupted])(
+    'psd2 demo leaves nothing behind if it is interrupted at %s',
+    async (step, operator) => {
+      const demo = await operator.start(['demo']);
+      await demo.prints(new RegExp(`^\\$ psd2 ${step}`, 'm'));
+      demo.kill('SIGINT');
+      const { code, stderr } = await demo.ended;
+      expect(code, stderr).toBe(130);
+      expect(stderr).not.toContain('bug');
+      await expectNothingLeft(operator);
+    },
+  );
 
   it('psd2 demo leaves nothing behind if its terminal closes', async () => {
     const command = `exec '${process.execPath}' '${PROGRAM}' demo`;

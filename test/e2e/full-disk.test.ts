@@ -60,14 +60,17 @@ describe.each([
     ['a transfer', ORDER],
     ['a transfer with a reference', [...ORDER, '--reference', 'INV-1']],
     ['an operation', ['operation', 'run', 'standingOrder', '--yes', '--product', '0010482620']],
-  ])('if psd2 cannot write, it stops %s before it calls the bank, and changes nothing', async (_what, args) => {
-    const before = contents();
-    const called = tap.connections();
-    const error = readError(await run(args));
-    expect(error).toMatchObject({ code: 'config', exitCode: 3, message: expect.stringContaining(reason) });
-    expect(tap.connections()).toBe(called);
-    expect(contents()).toEqual(before);
-  });
+  ])(
+    'if psd2 cannot write, it stops %s before it calls the bank, and changes nothing',
+    async (_what, args) => {
+      const before = contents();
+      const called = tap.connections();
+      const error = readError(await run(args));
+      expect(error).toMatchObject({ code: 'config', exitCode: 3, message: expect.stringContaining(reason) });
+      expect(tap.connections()).toBe(called);
+      expect(contents()).toEqual(before);
+    },
+  );
 
   it('psd2 does not spend a refresh token if it cannot store the next one', async () => {
     const fresh = readFileSync(tokens(), 'utf8');

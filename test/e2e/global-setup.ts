@@ -91,7 +91,9 @@ function installWhatIsMissing(): void {
   }
   const lacking = missing();
   if (lacking.length === 0) return;
-  throw new Error(`Programs that the tests need are missing. On Debian: apt-get install ${lacking.join(' ')}`);
+  throw new Error(
+    `Programs that the tests need are missing. On Debian: apt-get install ${lacking.join(' ')}`,
+  );
 }
 
 function isThere(name: string): boolean {

@@ -68,7 +68,7 @@ describe('a bank that enforces consents, and gives tokens that are about to end'
   // psd2 renews a token 30 seconds before its end.
   const operator = useLoggedIn(['--token-ttl', '30', '--no-rotation'], 'none');
 
-  it('psd2 refuses a balance without consent with 5, and shows it with a consent', async () => {
+  it('psd2 refuses a balance without consent with 5, and shows it after a consent', async () => {
     const before = await operator.psd2(['accounts', 'balance', ACCOUNT, '--json']);
     expect(readError(before)).toMatchObject({
       exitCode: 5,
@@ -88,7 +88,7 @@ describe('a bank that enforces consents, and gives tokens that are about to end'
     expect(readError(other).exitCode).toBe(5);
   });
 
-  it('a token that is about to end has every call begin with a refresh, and the refresh token stays the same', async () => {
+  it('if tokens are about to end, every call begins with a refresh, and the refresh token stays the same', async () => {
     const token = async () => (await operator.json(shapes.token, ['auth', 'token'])).accessToken;
     const [first, refreshToken] = [await token(), refreshTokenIn(operator.config)];
     expect(await token()).not.toBe(first);

@@ -305,16 +305,19 @@ describe('the execution of a bank transfer by psd2 api', () => {
     ['with a backslash', `${TRANSFERS}\\r1\\execute`],
     ['with matrix parameters', `${TRANSFERS};a=b/r1/execute;c=d`],
     ['with invisible characters', `${TRANSFERS}/r1/execute%00%20`],
-  ])('psd2 api refuses the execution of a bank transfer before it opens or sends anything: %s', async (_, path) => {
-    const ended = await operator.psd2(['api', 'put', path, '--data', '{}', '--json', '--verbose']);
-    expect(readError(ended)).toMatchObject(refused);
-    expect(callsOf(ended)).toEqual([]);
-    expect(ended.stdout).toBe('');
-    const nowhere = await operator.psd2(['api', 'PUT', path, '--json'], {
-      env: { PSD2_PROFILE: 'there-is-none' },
-    });
-    expect(readError(nowhere)).toMatchObject(refused);
-  });
+  ])(
+    'psd2 api refuses the execution of a bank transfer before it opens or sends anything: %s',
+    async (_, path) => {
+      const ended = await operator.psd2(['api', 'put', path, '--data', '{}', '--json', '--verbose']);
+      expect(readError(ended)).toMatchObject(refused);
+      expect(callsOf(ended)).toEqual([]);
+      expect(ended.stdout).toBe('');
+      const nowhere = await operator.psd2(['api', 'PUT', path, '--json'], {
+        env: { PSD2_PROFILE: 'there-is-none' },
+      });
+      expect(readError(nowhere)).toMatchObject(refused);
+    },
+  );
 
   it("psd2 api refuses a path that the customer's name turns into an execution", async () => {
     const ended = await operator.psd2([

@@ -50,7 +50,9 @@ it('each command at a terminal names a killed flow until someone resumes it', as
   expect(await next('--json')).toEqual([]);
   expect((await operator.psd2(['accounts', 'list'])).stderr).toBe('');
 
-  expect(await linesOf(['transfer', 'resume', flow, '--yes']), 'resume does not name its own flow').toEqual([]);
+  expect(await linesOf(['transfer', 'resume', flow, '--yes']), 'resume does not name its own flow').toEqual(
+    [],
+  );
   expect(await operator.json(shapes.transfer, ['transfer', 'show', flow])).toMatchObject({
     state: 'executed',
   });

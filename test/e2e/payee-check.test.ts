@@ -56,27 +56,30 @@ describe('a payee check in a pipeline', () => {
     ['nonsense', ['echo yes'], 'unavailable', /not possible: .*did not print/],
     ['failing', [`echo '{"result":"match"}'; exit 1`], 'unavailable', /not possible: .*exit code 1/],
     ['slow', ['sleep 60'], 'unavailable', /not possible: .*did not answer within 1 s/],
-  ])('with --yes alone, a payee check with the outcome "%s" sends nobody to SCA', async (name, lines, result, said) => {
-    for (const kind of [['--instant'], []]) {
-      const limit = name === 'slow' ? ['--timeout', '1'] : [];
-      const ended = await pay([...kind, '--yes', ...limit], checker(name, ...lines));
-      expect(readError(ended)).toMatchObject({
-        code: 'confirmation_needed',
-        exitCode: 2,
-        message: expect.stringMatching(said),
-      });
-      expect(stepsOf(ended)).not.toContain('approach');
-      const { flow, state, payeeCheck } = readDocument(shapes.transfer, ended.stdout);
-      expect(state).toBe('verified');
-      expect(payeeCheck?.result).toBe(result);
-      if (name !== 'none') continue;
-      expect(readError(ended).hint).toContain(`psd2 transfer resume ${flow} --payee-verified --yes`);
-      const resume = ['transfer', 'resume', flow, '--payee-verified', '--yes'];
-      const resumed = await operator.json(shapes.transfer, resume);
-      expect(resumed.state).toBe(kind.length > 0 ? 'settled' : 'executed');
-      expect(resumed.payeeCheck).toEqual(payeeCheck);
-    }
-  });
+  ])(
+    'with --yes alone, a payee check with the outcome "%s" sends nobody to SCA',
+    async (name, lines, result, said) => {
+      for (const kind of [['--instant'], []]) {
+        const limit = name === 'slow' ? ['--timeout', '1'] : [];
+        const ended = await pay([...kind, '--yes', ...limit], checker(name, ...lines));
+        expect(readError(ended)).toMatchObject({
+          code: 'confirmation_needed',
+          exitCode: 2,
+          message: expect.stringMatching(said),
+        });
+        expect(stepsOf(ended)).not.toContain('approach');
+        const { flow, state, payeeCheck } = readDocument(shapes.transfer, ended.stdout);
+        expect(state).toBe('verified');
+        expect(payeeCheck?.result).toBe(result);
+        if (name !== 'none') continue;
+        expect(readError(ended).hint).toContain(`psd2 transfer resume ${flow} --payee-verified --yes`);
+        const resume = ['transfer', 'resume', flow, '--payee-verified', '--yes'];
+        const resumed = await operator.json(shapes.transfer, resume);
+        expect(resumed.state).toBe(kind.length > 0 ? 'settled' : 'executed');
+        expect(resumed.payeeCheck).toEqual(payeeCheck);
+      }
+    },
+  );
 
   it('the payee check does not run if the operator has verified the payee', async () => {
     const ended = await pay(['--instant', '--yes', '--payee-verified'], checker('unused', 'exit 1'));
@@ -96,15 +99,18 @@ describe('a payee check at a terminal', () => {
   it.each([
     ['y\r', 0, 'settled'],
     ['n\r', 2, 'cancelled'],
-  ])('at a terminal the operator can overrule a payee check without a match: %j', async (answer, code, state) => {
-    const env = saying('terminal', { result: 'none' });
-    const psd2 = await inTerminal([...ORDER, '--instant', '--yes'], { env });
-    await psd2.prints(/The payee check says: no match\. Is Ada Lovelace the right payee after all\?/);
-    await psd2.write(answer);
-    const ended = await psd2.ended;
-    expect(ended.code, ended.stdout).toBe(code);
-    expect(await newest()).toMatchObject({ state, payeeCheck: { result: 'none' } });
-  });
+  ])(
+    'at a terminal the operator can overrule a payee check without a match: %j',
+    async (answer, code, state) => {
+      const env = saying('terminal', { result: 'none' });
+      const psd2 = await inTerminal([...ORDER, '--instant', '--yes'], { env });
+      await psd2.prints(/The payee check says: no match\. Is Ada Lovelace the right payee after all\?/);
+      await psd2.write(answer);
+      const ended = await psd2.ended;
+      expect(ended.code, ended.stdout).toBe(code);
+      expect(await newest()).toMatchObject({ state, payeeCheck: { result: 'none' } });
+    },
+  );
 });
 
 describe('the maximum amount of a profile', () => {

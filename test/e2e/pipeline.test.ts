@@ -185,19 +185,22 @@ describe('a customer who refuses in a pipeline', () => {
     expect(readDocument(shapes.consent, ended.stdout).state).toBe('rejected');
   });
 
-  it.each([[[]], [['--instant', '--payee-verified']]])('a customer who refuses pays nothing (%j)', async (kind) => {
-    const before = await availableBalance();
-    const args = ['transfer', 'create', '--yes', '--json', ...kind, ...ORDER, '--amount', '5'];
-    const ended = await operator.psd2([...args, '--reference', `NO${kind.length}`], { env: refusing });
-    expect(readError(ended)).toMatchObject({ code: 'not_authorised', exitCode: 6 });
-    expect(readDocument(shapes.transfer, ended.stdout).state).toBe('rejected');
-    expect((await availableBalance()).eq(before)).toBe(true);
-    // A transfer that definitely failed leaves its reference free.
-    const again = await operator.json(shapes.transfer, [
-      ...['transfer', 'create', '--yes', ...ORDER, '--amount', '5', '--reference', `NO${kind.length}`],
-    ]);
-    expect(again.state).toBe('executed');
-  });
+  it.each([[[]], [['--instant', '--payee-verified']]])(
+    'a customer who refuses pays nothing (%j)',
+    async (kind) => {
+      const before = await availableBalance();
+      const args = ['transfer', 'create', '--yes', '--json', ...kind, ...ORDER, '--amount', '5'];
+      const ended = await operator.psd2([...args, '--reference', `NO${kind.length}`], { env: refusing });
+      expect(readError(ended)).toMatchObject({ code: 'not_authorised', exitCode: 6 });
+      expect(readDocument(shapes.transfer, ended.stdout).state).toBe('rejected');
+      expect((await availableBalance()).eq(before)).toBe(true);
+      // A transfer that definitely failed leaves its reference free.
+      const again = await operator.json(shapes.transfer, [
+        ...['transfer', 'create', '--yes', ...ORDER, '--amount', '5', '--reference', `NO${kind.length}`],
+      ]);
+      expect(again.state).toBe('executed');
+    },
+  );
 });
 
 describe('the environment alone', () => {

@@ -279,29 +279,32 @@ describe('psd2 operation resolve', () => {
   it.each([
     ['--executed', 'executed'],
     ['--not-executed', 'failed'],
-  ])('psd2 operation resolve %s makes the operation %s, even if the bank does not say', async (option, state) => {
-    const data = JSON.stringify({
-      ...{ ibanBeneficiary: 'DE89370400440532013000', beneficiaryName: 'Ada Lovelace', description: '' },
-      amount: { currency: 'EUR', amount: '2.00' },
-      frequency: 'WEEKLY',
-      firstExecutionDate: bankDate(untilWorkday()),
-    });
-    await fault('status=500', '--on', 'execute', '--times', '1');
-    const began = await operator.psd2([
-      ...['operation', 'run', 'standingOrder', '--product', ACCOUNT, '--yes', '--json'],
-      ...['--data', data, '--verify-data', JSON.stringify({ numberOfExecutions: 12 })],
-    ]);
-    const { flow } = readDocument(shapes.operation, began.stdout);
-    expect(readError(began).hint).toContain(
-      `psd2 operation resolve ${flow} --executed; psd2 operation resolve ${flow} --not-executed`,
-    );
-    const ended = await resolve('operation', flow, option, '--yes');
-    expect(saidBy(ended)).toContain('Ada Lovelace');
-    expect(stepsOf(ended)).toEqual(['status']);
-    const operation = readDocument(shapes.operation, ended.stdout);
-    expect(operation).toMatchObject({ state, resolution: { outcome: option.slice(2), note: null } });
-    expect((await operator.json(z.array(shapes.operation), ['operation', 'list']))[0]).toEqual(operation);
-  });
+  ])(
+    'psd2 operation resolve %s makes the operation %s, even if the bank does not say',
+    async (option, state) => {
+      const data = JSON.stringify({
+        ...{ ibanBeneficiary: 'DE89370400440532013000', beneficiaryName: 'Ada Lovelace', description: '' },
+        amount: { currency: 'EUR', amount: '2.00' },
+        frequency: 'WEEKLY',
+        firstExecutionDate: bankDate(untilWorkday()),
+      });
+      await fault('status=500', '--on', 'execute', '--times', '1');
+      const began = await operator.psd2([
+        ...['operation', 'run', 'standingOrder', '--product', ACCOUNT, '--yes', '--json'],
+        ...['--data', data, '--verify-data', JSON.stringify({ numberOfExecutions: 12 })],
+      ]);
+      const { flow } = readDocument(shapes.operation, began.stdout);
+      expect(readError(began).hint).toContain(
+        `psd2 operation resolve ${flow} --executed; psd2 operation resolve ${flow} --not-executed`,
+      );
+      const ended = await resolve('operation', flow, option, '--yes');
+      expect(saidBy(ended)).toContain('Ada Lovelace');
+      expect(stepsOf(ended)).toEqual(['status']);
+      const operation = readDocument(shapes.operation, ended.stdout);
+      expect(operation).toMatchObject({ state, resolution: { outcome: option.slice(2), note: null } });
+      expect((await operator.json(z.array(shapes.operation), ['operation', 'list']))[0]).toEqual(operation);
+    },
+  );
 });
 
 describe('an instant transfer that stays PENDING', () => {

@@ -209,27 +209,30 @@ describe('psd2 accounts report', () => {
   it.each([
     [375, 'dark' as const],
     [1200, 'light' as const],
-  ])('psd2 accounts report is one page that loads nothing and fits %i pixels, %s', async (width, colorScheme) => {
-    const path = file(`report-${width}.html`);
-    const ended = await operator.psd2(['accounts', 'report', ACCOUNT, '--file', path, ...DAYS]);
-    expect(ended.code, ended.stderr).toBe(0);
-    expect(ended.stdout).toBe('');
+  ])(
+    'psd2 accounts report is one page that loads nothing and fits %i pixels, %s',
+    async (width, colorScheme) => {
+      const path = file(`report-${width}.html`);
+      const ended = await operator.psd2(['accounts', 'report', ACCOUNT, '--file', path, ...DAYS]);
+      expect(ended.code, ended.stderr).toBe(0);
+      expect(ended.stdout).toBe('');
 
-    const { page } = await newCustomer({ viewport: { width, height: 900 }, colorScheme });
-    const told: string[] = [];
-    page.on('console', (message) => told.push(message.text()));
-    page.on('request', (request) => told.push(request.url()));
-    await page.goto(`file://${path}`);
-    expect(told).toEqual([`file://${path}`]);
-    expect(await page.getByRole('heading', { level: 1 }).textContent()).toBe('Conto di casa');
-    expect(await page.getByRole('img', { name: /^Balance from / }).count()).toBe(1);
-    expect(await page.getByRole('rowheader').first().textContent()).toMatch(/^\d{4}-\d{2}$/);
-    const counterparties = page.getByRole('region', { name: 'Largest counterparties' });
-    expect(await counterparties.getByRole('row').count()).toBeGreaterThan(4);
-    expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(width);
-    // The page has its own style, which its policy must allow.
-    expect(await page.evaluate("getComputedStyle(document.querySelector('.amount')).textAlign")).toBe(
-      'right',
-    );
-  });
+      const { page } = await newCustomer({ viewport: { width, height: 900 }, colorScheme });
+      const told: string[] = [];
+      page.on('console', (message) => told.push(message.text()));
+      page.on('request', (request) => told.push(request.url()));
+      await page.goto(`file://${path}`);
+      expect(told).toEqual([`file://${path}`]);
+      expect(await page.getByRole('heading', { level: 1 }).textContent()).toBe('Conto di casa');
+      expect(await page.getByRole('img', { name: /^Balance from / }).count()).toBe(1);
+      expect(await page.getByRole('rowheader').first().textContent()).toMatch(/^\d{4}-\d{2}$/);
+      const counterparties = page.getByRole('region', { name: 'Largest counterparties' });
+      expect(await counterparties.getByRole('row').count()).toBeGreaterThan(4);
+      expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(width);
+      // The page has its own style, which its policy must allow.
+      expect(await page.evaluate("getComputedStyle(document.querySelector('.amount')).textAlign")).toBe(
+        'right',
+      );
+    },
+  );
 });

@@ -85,19 +85,22 @@ describe('psd2 refuses what others can change, and names the chmod that fixes it
     expect(await run(config, args)).toMatchObject({ code: 0 });
   });
 
-  it.each(['.', 'tokens/sandbox', 'flows/sandbox/open', 'profiles'])('psd2 refuses the folder %s if others can change it', async (name) => {
-    const config = copyConfig();
-    const path = join(config, name);
-    chmodSync(path, 0o775);
-    const error = readError(await run(config, ['accounts', 'list']));
-    expect(error).toMatchObject({
-      exitCode: 3,
-      message: `${path} can be changed by others (mode 0775)`,
-      hint: `Run: chmod 700 ${path}`,
-    });
-    execFileSync('sh', ['-c', error.hint?.replace('Run: ', '') ?? 'false']);
-    expect(await run(config, ['accounts', 'list'])).toMatchObject({ code: 0 });
-  });
+  it.each(['.', 'tokens/sandbox', 'flows/sandbox/open', 'profiles'])(
+    'psd2 refuses the folder %s if others can change it',
+    async (name) => {
+      const config = copyConfig();
+      const path = join(config, name);
+      chmodSync(path, 0o775);
+      const error = readError(await run(config, ['accounts', 'list']));
+      expect(error).toMatchObject({
+        exitCode: 3,
+        message: `${path} can be changed by others (mode 0775)`,
+        hint: `Run: chmod 700 ${path}`,
+      });
+      execFileSync('sh', ['-c', error.hint?.replace('Run: ', '') ?? 'false']);
+      expect(await run(config, ['accounts', 'list'])).toMatchObject({ code: 0 });
+    },
+  );
 
   it('psd2 refuses a key and a certificate that others can change, by their paths', async () => {
     const config = copyConfig();
@@ -159,20 +162,23 @@ describe.runIf(process.getuid?.() === 0)('a file of another user', () => {
     return started.ended;
   };
 
-  it.each(['config.json', 'profiles/sandbox.json'])('psd2 refuses a file of another user: %s', async (name) => {
-    const config = copyConfig();
-    give(config, NOBODY);
-    expect(await runAsNobody(config, ['profile', 'list'])).toMatchObject({ code: 0 });
-    const path = join(config, name);
-    chownSync(path, ANOTHER, ANOTHER);
-    chmodSync(path, 0o666);
-    expect(readError(await runAsNobody(config, ['profile', 'show']))).toMatchObject({
-      code: 'config',
-      exitCode: 3,
-      message: `${path} belongs to another user (${ANOTHER})`,
-      hint: `If you trust what it holds, run: sudo chown ${NOBODY} ${path} && chmod 600 ${path}`,
-    });
-  });
+  it.each(['config.json', 'profiles/sandbox.json'])(
+    'psd2 refuses a file of another user: %s',
+    async (name) => {
+      const config = copyConfig();
+      give(config, NOBODY);
+      expect(await runAsNobody(config, ['profile', 'list'])).toMatchObject({ code: 0 });
+      const path = join(config, name);
+      chownSync(path, ANOTHER, ANOTHER);
+      chmodSync(path, 0o666);
+      expect(readError(await runAsNobody(config, ['profile', 'show']))).toMatchObject({
+        code: 'config',
+        exitCode: 3,
+        message: `${path} belongs to another user (${ANOTHER})`,
+        hint: `If you trust what it holds, run: sudo chown ${NOBODY} ${path} && chmod 600 ${path}`,
+      });
+    },
+  );
 
   it('psd2 refuses a folder of another user', async () => {
     const config = copyConfig();

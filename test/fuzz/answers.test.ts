@@ -59,7 +59,9 @@ const status = fc.oneof(
   },
 );
 
-it('whatever the bank answers, psd2 succeeds or exits with a documented error', { timeout: FUZZ_TIMEOUT_MS }, async () => {
+it('whatever the bank answers, psd2 succeeds or exits with a documented error', {
+  timeout: FUZZ_TIMEOUT_MS,
+}, async () => {
   const input = fc.constantFrom(...CALLS).chain(([args, end]) =>
     fc.record({
       args: fc.constant(args),

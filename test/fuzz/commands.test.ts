@@ -102,7 +102,9 @@ const anyArguments: fc.Arbitrary<string[]> = fc.oneof(
 /** How often each exit code occurred, to check that psd2 did not refuse all arguments at once. */
 const ends = new Map<number, number>();
 
-it('whatever its arguments, psd2 succeeds or exits with a documented error', { timeout: FUZZ_TIMEOUT_MS }, async () => {
+it('whatever its arguments, psd2 succeeds or exits with a documented error', {
+  timeout: FUZZ_TIMEOUT_MS,
+}, async () => {
   await fuzz(anyArguments, async (args) => {
     // A random word may also name an unsuited command.
     if (args.some((word) => /^(demo|start|customer)$/.test(word)) && !args.includes('id')) return;
@@ -178,7 +180,9 @@ const environment = fc
   )
   .map(({ variables, ...rest }) => ({ ...variables, ...rest }));
 
-it('whatever its environment, psd2 succeeds or exits with a documented error', { timeout: FUZZ_TIMEOUT_MS }, async () => {
+it('whatever its environment, psd2 succeeds or exits with a documented error', {
+  timeout: FUZZ_TIMEOUT_MS,
+}, async () => {
   const command = fc.constantFrom<string[][]>(
     ['accounts', 'list'],
     ['auth', 'login', '--client-credentials'],

@@ -63,7 +63,10 @@ describe('a call ends within --timeout', () => {
         endless(socket, '1\r\n \r\n', 100);
       },
     ],
-    ['that the bank tells to wait for ever', (socket) => endless(socket, 'HTTP/1.1 102 Processing\r\n\r\n', 100)],
+    [
+      'that the bank tells to wait for ever',
+      (socket) => endless(socket, 'HTTP/1.1 102 Processing\r\n\r\n', 100),
+    ],
   ])('a call %s ends within --timeout', async (_, behaviour) => {
     const baseUrl = await bank.listenTls({}, behaviour);
     const ended = await operator.psd2([...CALL, '--no-token', '--timeout', '0.7'], {
@@ -267,10 +270,7 @@ describe('unusual JSON', () => {
       ]),
     ],
     ['half of a surrogate pair', success('{"x":"\\ud800","customerid":"1"}').body ?? ''],
-    [
-      'huge numbers',
-      success(`{"x":1e999999,"y":-0.0,"z":${'9'.repeat(5000)},"customerid":1}`).body ?? '',
-    ],
+    ['huge numbers', success(`{"x":1e999999,"y":-0.0,"z":${'9'.repeat(5000)},"customerid":1}`).body ?? ''],
   ])('psd2 reads an answer with %s', async (_, body) => {
     bank.behave((socket) => write(socket, { body }));
     const ended = await operator.psd2(['customer', 'id']);
@@ -550,19 +550,22 @@ describe('an execute with an unusual answer', () => {
         endless(socket, Buffer.alloc(MIB, ' '));
       },
     ],
-  ])('after an execute with %s the outcome is unknown, and psd2 does not send execute again', async (_, execute) => {
-    bank.behave(until(execute));
-    const env = { PSD2_REDIRECT_URI: 'https://tpp.example/callback' };
-    const ended = await operator.psd2(TRANSFER, { env });
-    expect(readError(ended)).toMatchObject({ code: 'outcome_unknown', exitCode: 9 });
-    const resumed = await operator.psd2(
-      ['transfer', 'resume', JSON.parse(ended.stdout).flow, '--yes', '--json'],
-      { env },
-    );
-    expect(readError(resumed)).toMatchObject({ code: 'outcome_unknown', exitCode: 9 });
-    expect(JSON.parse(resumed.stdout)).toMatchObject({ state: 'unknown' });
-    expect(bank.heard.filter(({ target }) => target.endsWith('/execute'))).toHaveLength(1);
-  });
+  ])(
+    'after an execute with %s the outcome is unknown, and psd2 does not send execute again',
+    async (_, execute) => {
+      bank.behave(until(execute));
+      const env = { PSD2_REDIRECT_URI: 'https://tpp.example/callback' };
+      const ended = await operator.psd2(TRANSFER, { env });
+      expect(readError(ended)).toMatchObject({ code: 'outcome_unknown', exitCode: 9 });
+      const resumed = await operator.psd2(
+        ['transfer', 'resume', JSON.parse(ended.stdout).flow, '--yes', '--json'],
+        { env },
+      );
+      expect(readError(resumed)).toMatchObject({ code: 'outcome_unknown', exitCode: 9 });
+      expect(JSON.parse(resumed.stdout)).toMatchObject({ state: 'unknown' });
+      expect(bank.heard.filter(({ target }) => target.endsWith('/execute'))).toHaveLength(1);
+    },
+  );
 });
 
 it('psd2 showed and kept no secret in any of these tests', () => {

@@ -108,7 +108,12 @@ describe('psd2 refuses a certificate or key that it cannot use before it sends a
     ],
     ['a public key', () => ({ PSD2_QWAC_KEY: file('p', made.publicKey) }), /is not a PEM private key/, /./],
     ['an EC key', () => ({ PSD2_QWAC_KEY: file('ec', made.ec.key) }), /has the type ec/, /RSA/],
-    ['the key of another certificate', () => ({ PSD2_QWAC_KEY: file('o', made.other.key) }), /does not belong to/, /./],
+    [
+      'the key of another certificate',
+      () => ({ PSD2_QWAC_KEY: file('o', made.other.key) }),
+      /does not belong to/,
+      /./,
+    ],
     [
       'an encrypted key',
       () => ({ PSD2_QWAC_KEY: file('x', made.encrypted) }),
@@ -243,17 +248,20 @@ describe.runIf(process.getuid?.() === 0)('a user who may not read every file', (
     expect(ended, ended.stderr).toMatchObject({ code: 0 });
   });
 
-  it.each(['PSD2_QWAC_CERT', 'PSD2_QWAC_KEY', 'PSD2_CA'])('psd2 names the file of %s if the user may not read it', async (variable) => {
-    const of = { PSD2_QWAC_CERT: 'client.pem', PSD2_QWAC_KEY: 'client-key.pem', PSD2_CA: 'ca.pem' };
-    const path = place(Object.entries(of).find(([name]) => name === variable)?.[1] ?? '');
-    const ended = await asNobody({ ...own(), [variable]: path }, CALL);
-    expect(readError(ended)).toMatchObject({
-      code: 'certificate',
-      exitCode: 3,
-      message: expect.stringContaining(`${path} cannot be read`),
-      hint: expect.stringContaining(variable),
-    });
-  });
+  it.each(['PSD2_QWAC_CERT', 'PSD2_QWAC_KEY', 'PSD2_CA'])(
+    'psd2 names the file of %s if the user may not read it',
+    async (variable) => {
+      const of = { PSD2_QWAC_CERT: 'client.pem', PSD2_QWAC_KEY: 'client-key.pem', PSD2_CA: 'ca.pem' };
+      const path = place(Object.entries(of).find(([name]) => name === variable)?.[1] ?? '');
+      const ended = await asNobody({ ...own(), [variable]: path }, CALL);
+      expect(readError(ended)).toMatchObject({
+        code: 'certificate',
+        exitCode: 3,
+        message: expect.stringContaining(`${path} cannot be read`),
+        hint: expect.stringContaining(variable),
+      });
+    },
+  );
 
   it('psd2 refuses a store that belongs to another user', async () => {
     writeTokens(place('of-root'), bank.baseUrl);

@@ -64,7 +64,7 @@ const BAD: [what: string, address: string, inAHeader?: false][] = [
 ];
 
 describe('psd2 opens only addresses of the bank that are web pages', () => {
-  it.each(BAD)('psd2 does not open an address for SCA that is wrong: %s', async (_, address) => {
+  it.each(BAD)('psd2 does not open a wrong address for SCA: %s', async (_, address) => {
     operator.env.PSD2_REDIRECT_URI = `http://127.0.0.1:${await freePort()}/callback`;
     bank.behave(withSite(address));
     const ended = { ...(await resident.run(TRANSFER)), signal: null };
@@ -92,14 +92,17 @@ describe('psd2 opens only addresses of the bank that are web pages', () => {
     expect(readFileSync(opened, 'utf8')).toBe('https://bank.example/sca?request=1\n');
   });
 
-  it.each(BAD.filter(([, , inAHeader]) => inAHeader !== false))('psd2 does not open an address for a login that is wrong: %s', async (_, address) => {
-    operator.env.PSD2_REDIRECT_URI = `http://127.0.0.1:${await freePort()}/callback`;
-    bank.behave(withSite(address));
-    const ended = { ...(await resident.run(['auth', 'login', '--json'])), signal: null };
-    expect(readError(ended)).toMatchObject({ code: 'bank_answer', exitCode: 11 });
-    expect(ended.stderr).not.toContain(address);
-    expect(existsSync(opened)).toBe(false);
-  });
+  it.each(BAD.filter(([, , inAHeader]) => inAHeader !== false))(
+    'psd2 does not open a wrong address for a login: %s',
+    async (_, address) => {
+      operator.env.PSD2_REDIRECT_URI = `http://127.0.0.1:${await freePort()}/callback`;
+      bank.behave(withSite(address));
+      const ended = { ...(await resident.run(['auth', 'login', '--json'])), signal: null };
+      expect(readError(ended)).toMatchObject({ code: 'bank_answer', exitCode: 11 });
+      expect(ended.stderr).not.toContain(address);
+      expect(existsSync(opened)).toBe(false);
+    },
+  );
 
   it('a login fails if the bank gives no address, or two', async () => {
     for (const headers of ['', 'Location: https://a.example/\r\nLocation: https://b.example/\r\n']) {
