@@ -42,7 +42,7 @@ it("the document of a range's transactions arrives byte for byte", async () => {
 describe('an answer that is not a document', () => {
   it.each([
     ['an envelope', success('{}'), 'bank_answer'],
-    ['nothing', { status: 200 }, 'bank_answer'],
+    ['an empty answer', { status: 200 }, 'bank_answer'],
     ['a refusal', refusal(412), 'bank_refused'],
     ['a refusal with HTTP 200', refusal(200), 'bank_refused'],
     [

@@ -130,8 +130,8 @@ describe('listenForCallback', () => {
   });
 
   it.each([
-    ['no state', '/callback?code=stolen'],
-    ['no query', '/callback'],
+    ['a missing state', '/callback?code=stolen'],
+    ['a missing query', '/callback'],
     ['an empty state', '/callback?code=stolen&state='],
     ['a wrong state', '/callback?code=stolen&state=n3Zr0hI9cQ0v8e7WbW0m1B'],
     ['the state in another case', `/callback?code=stolen&state=${STATE.toLowerCase()}`],
