@@ -66,14 +66,17 @@ describe('OAuth', () => {
       { grant_type: 'client_credentials' },
       { accessToken: 'a1', expiresIn: 600, refreshToken: null, refreshExpiresIn: null, scope: 'oob' },
     ] as const,
-  ])('psd2 sends the token call %j without `data`, and reads lifetimes written as strings', async (grant, granted) => {
-    recorded.expect('POST', '/auth/oauth/v2/token', tokens('a1', granted.refreshToken, '600'));
-    const { bankWith } = openClient();
-    expect(await requestTokens(bankWith(), client, grant, transactionId)).toEqual(granted);
-    expect(recorded.lastJson).toEqual({ ...grant, client_id: 'client-1', client_secret: 'secret-1' });
-    expect(recorded.last.headers).not.toHaveProperty('authorization');
-    expect(recorded.last.headers['content-type']).toBe('application/json');
-  });
+  ])(
+    'psd2 sends the token call %j without `data`, and reads lifetimes written as strings',
+    async (grant, granted) => {
+      recorded.expect('POST', '/auth/oauth/v2/token', tokens('a1', granted.refreshToken, '600'));
+      const { bankWith } = openClient();
+      expect(await requestTokens(bankWith(), client, grant, transactionId)).toEqual(granted);
+      expect(recorded.lastJson).toEqual({ ...grant, client_id: 'client-1', client_secret: 'secret-1' });
+      expect(recorded.last.headers).not.toHaveProperty('authorization');
+      expect(recorded.last.headers['content-type']).toBe('application/json');
+    },
+  );
 
   it('psd2 revokes a token and names its kind', async () => {
     recorded.expect(

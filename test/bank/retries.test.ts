@@ -15,22 +15,28 @@ const put: BankCall = { method: 'PUT', path: '/x', body: {}, transactionId };
 const post: BankCall = { method: 'POST', path: '/x', body: {}, transactionId };
 
 describe('a GET', () => {
-  it.each([500, 502, 503, 504, 420, 429])('psd2 retries a GET after a pause if the answer is %i', async (status) => {
-    recorded.expect('GET', '/x', { status });
-    recorded.expect('GET', '/x', success());
-    const { exchange, sleeps } = openClient();
-    expect((await exchange(get)).status).toBe(200);
-    expect(sleeps).toEqual([250]);
-  });
+  it.each([500, 502, 503, 504, 420, 429])(
+    'psd2 retries a GET after a pause if the answer is %i',
+    async (status) => {
+      recorded.expect('GET', '/x', { status });
+      recorded.expect('GET', '/x', success());
+      const { exchange, sleeps } = openClient();
+      expect((await exchange(get)).status).toBe(200);
+      expect(sleeps).toEqual([250]);
+    },
+  );
 
-  it.each(['cut before the answer', 'cut within the answer'] as const)('psd2 retries a GET if the connection is %s', async (end) => {
-    recorded.expect('GET', '/x', end);
-    recorded.expect('GET', '/x', success());
-    const { exchange, sleeps, observations } = openClient();
-    expect((await exchange(get)).status).toBe(200);
-    expect(sleeps).toHaveLength(1);
-    expect(observations[0]?.outcome).toBe('the connection was lost');
-  });
+  it.each(['cut before the answer', 'cut within the answer'] as const)(
+    'psd2 retries a GET if the connection is %s',
+    async (end) => {
+      recorded.expect('GET', '/x', end);
+      recorded.expect('GET', '/x', success());
+      const { exchange, sleeps, observations } = openClient();
+      expect((await exchange(get)).status).toBe(200);
+      expect(sleeps).toHaveLength(1);
+      expect(observations[0]?.outcome).toBe('the connection was lost');
+    },
+  );
 
   it('psd2 retries a GET at most three times, and doubles the pauses', async () => {
     for (let attempt = 0; attempt < 4; attempt += 1) recorded.expect('GET', '/x', { status: 503 });
@@ -62,12 +68,15 @@ describe('a GET', () => {
     expect(sleeps.map(Math.round)).toEqual(pauses);
   });
 
-  it.each([400, 401, 403, 404, 412, 417, 422, 501])('psd2 does not retry a GET if the answer is %i', async (status) => {
-    recorded.expect('GET', '/x', { status });
-    const { exchange, sleeps } = openClient();
-    expect((await exchange(get)).status).toBe(status);
-    expect(sleeps).toEqual([]);
-  });
+  it.each([400, 401, 403, 404, 412, 417, 422, 501])(
+    'psd2 does not retry a GET if the answer is %i',
+    async (status) => {
+      recorded.expect('GET', '/x', { status });
+      const { exchange, sleeps } = openClient();
+      expect((await exchange(get)).status).toBe(status);
+      expect(sleeps).toEqual([]);
+    },
+  );
 });
 
 describe('a call that must show a fault', () => {
@@ -129,12 +138,15 @@ describe.each([
   ['POST', post],
   ['PUT', put],
 ])('a %s', (method, call) => {
-  it.each([500, 502, 503, 504, 420, 429])('psd2 does not retry a POST or PUT if the answer is %i', async (status) => {
-    recorded.expect(method, '/x', { status });
-    const { exchange, sleeps } = openClient();
-    expect((await exchange(call)).status).toBe(status);
-    expect(sleeps).toEqual([]);
-  });
+  it.each([500, 502, 503, 504, 420, 429])(
+    'psd2 does not retry a POST or PUT if the answer is %i',
+    async (status) => {
+      recorded.expect(method, '/x', { status });
+      const { exchange, sleeps } = openClient();
+      expect((await exchange(call)).status).toBe(status);
+      expect(sleeps).toEqual([]);
+    },
+  );
 
   it.each(['cut before the answer', 'cut within the answer'] as const)(
     'psd2 does not retry a POST or PUT if the connection is %s',

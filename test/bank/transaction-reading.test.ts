@@ -163,11 +163,14 @@ describe('streaming a list', () => {
     await expect(stream(moving)).rejects.toThrow(changed);
   });
 
-  it.each(['constant', 'of the page'] as const)('psd2 does not check the stream against totals that are %s', async (totals) => {
-    const start = rows(35);
-    const moving = movingBank({ booked: start, pending: [] }, { ...PLAIN, totals }, (lists) => lists);
-    expect(of('booked', (await stream(moving)).given)).toEqual(textsOf(start));
-  });
+  it.each(['constant', 'of the page'] as const)(
+    'psd2 does not check the stream against totals that are %s',
+    async (totals) => {
+      const start = rows(35);
+      const moving = movingBank({ booked: start, pending: [] }, { ...PLAIN, totals }, (lists) => lists);
+      expect(of('booked', (await stream(moving)).given)).toEqual(textsOf(start));
+    },
+  );
 
   it('psd2 says if the bank announces more transactions than it sends', async () => {
     const moving = movingBank(

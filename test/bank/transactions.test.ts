@@ -167,16 +167,19 @@ describe('a cursor that does not advance', () => {
     message: "The bank's transaction pages of 0000012345 do not advance",
   });
 
-  it.each([11, 10, 1])('psd2 ends with an error, and repeats no row, if the cursor is 11 and then %i', async (second) => {
-    recorded.expect('GET', BASE, page({ booked: [1] }, { nextAccounting: 11 }));
-    recorded.expect('GET', `${BASE}?nextAccounting=11`, page({ booked: [2] }, { nextAccounting: second }));
-    const rows: Transaction[] = [];
-    const reading = (async () => {
-      for await (const part of stream(ALL_TRANSACTIONS)) rows.push(...part);
-    })();
-    await expect(reading).rejects.toThrow(stuck);
-    expect(rows.map(({ amount }) => amount)).toEqual(['-1.000', '-2.000']);
-  });
+  it.each([11, 10, 1])(
+    'psd2 ends with an error, and repeats no row, if the cursor is 11 and then %i',
+    async (second) => {
+      recorded.expect('GET', BASE, page({ booked: [1] }, { nextAccounting: 11 }));
+      recorded.expect('GET', `${BASE}?nextAccounting=11`, page({ booked: [2] }, { nextAccounting: second }));
+      const rows: Transaction[] = [];
+      const reading = (async () => {
+        for await (const part of stream(ALL_TRANSACTIONS)) rows.push(...part);
+      })();
+      await expect(reading).rejects.toThrow(stuck);
+      expect(rows.map(({ amount }) => amount)).toEqual(['-1.000', '-2.000']);
+    },
+  );
 
   it("psd2 ends with an error if the first page's cursor is 1, where it began", async () => {
     recorded.expect('GET', BASE, page({ booked: [1] }, { nextAccounting: 1 }));
@@ -215,13 +218,16 @@ describe('_links.next', () => {
     expect(recorded.last.headers.host).toBe(new URL(recorded.baseUrl).host);
   });
 
-  it.each(['https://[', 'mailto:bank@bank.example', 'data:,x'])('the error for the link %s says that it is not a valid address', async (href) => {
-    recorded.expect('GET', BASE, page({ booked: [1] }, {}, href));
-    await expect(fetched()).rejects.toMatchObject({
-      code: 'bank_answer',
-      message: expect.stringContaining('is not a valid address'),
-    });
-  });
+  it.each(['https://[', 'mailto:bank@bank.example', 'data:,x'])(
+    'the error for the link %s says that it is not a valid address',
+    async (href) => {
+      recorded.expect('GET', BASE, page({ booked: [1] }, {}, href));
+      await expect(fetched()).rejects.toMatchObject({
+        code: 'bank_answer',
+        message: expect.stringContaining('is not a valid address'),
+      });
+    },
+  );
 
   it('psd2 prefers a cursor to a link, and ignores a blank link or one with another method', async () => {
     recorded.expect('GET', BASE, page({ booked: [1] }, { nextAccounting: 11 }, 'retrieve?page=2'));

@@ -30,36 +30,39 @@ describe('a transfer', () => {
     });
   });
 
-  it.each(['INSTANT', null])('psd2 verifies a transfer of the type %s in data, with amounts as strings', async (type) => {
-    const { announced, beforeSend } = announcements();
-    recorded.expect(
-      'POST',
-      `${TRANSFER}/verify`,
-      success(
-        '{"totalAmount":{"amount":"13.000","currency":"EUR"},"commissions":{"commissions":"0.500","currency":"EUR"},"bankName":"BANCA","additionalChecks":[{}]}',
-        { resourceId: 'r1', next: { method: 'PUT', href: 'r1/execute' } },
-      ),
-    );
-    expect(await verifyTransfer(openClient().bank, { ...order, type }, transactionId, beforeSend)).toEqual({
-      resourceId: 'r1',
-      totalAmount: { amount: '13.000', currency: 'EUR' },
-      commissions: { amount: '0.500', currency: 'EUR' },
-      bankName: 'BANCA',
-      nextStep: 'execute',
-    });
-    expect(recorded.lastJson).toEqual({
-      data: {
-        moneyTransferAmount: { currency: 'EUR', amount: '12.50' },
-        flagUrgency: true,
-        ...(type && { type }),
-        moneyTransferExecutionDate: '01/12/2026',
-        ibanBeneficiary: 'IT60X0542811101000000123456',
-        beneficiaryName: 'Mario Rossi',
-        description: 'Invoice 7',
-      },
-    });
-    expect(announced).toHaveLength(1);
-  });
+  it.each(['INSTANT', null])(
+    'psd2 verifies a transfer of the type %s in data, with amounts as strings',
+    async (type) => {
+      const { announced, beforeSend } = announcements();
+      recorded.expect(
+        'POST',
+        `${TRANSFER}/verify`,
+        success(
+          '{"totalAmount":{"amount":"13.000","currency":"EUR"},"commissions":{"commissions":"0.500","currency":"EUR"},"bankName":"BANCA","additionalChecks":[{}]}',
+          { resourceId: 'r1', next: { method: 'PUT', href: 'r1/execute' } },
+        ),
+      );
+      expect(await verifyTransfer(openClient().bank, { ...order, type }, transactionId, beforeSend)).toEqual({
+        resourceId: 'r1',
+        totalAmount: { amount: '13.000', currency: 'EUR' },
+        commissions: { amount: '0.500', currency: 'EUR' },
+        bankName: 'BANCA',
+        nextStep: 'execute',
+      });
+      expect(recorded.lastJson).toEqual({
+        data: {
+          moneyTransferAmount: { currency: 'EUR', amount: '12.50' },
+          flagUrgency: true,
+          ...(type && { type }),
+          moneyTransferExecutionDate: '01/12/2026',
+          ibanBeneficiary: 'IT60X0542811101000000123456',
+          beneficiaryName: 'Mario Rossi',
+          description: 'Invoice 7',
+        },
+      });
+      expect(announced).toHaveLength(1);
+    },
+  );
 
   it.each([
     [{ method: 'PUT', href: 'r1/verify2' }, 'verify2'],

@@ -179,13 +179,16 @@ describe('listenForCallback', () => {
     await expectStillWaiting();
   });
 
-  it.each(['POST', 'PUT', 'DELETE', 'OPTIONS', 'HEAD', 'TRACE'])('the listener answers 405 to %s', async (method) => {
-    const answer = await ask(`/callback?code=stolen&state=${STATE}`, { method });
-    expect(answer.status).toBe(405);
-    expect(answer.headers.allow).toBe('GET');
-    expect(answer.headers['access-control-allow-origin']).toBeUndefined();
-    await expectStillWaiting();
-  });
+  it.each(['POST', 'PUT', 'DELETE', 'OPTIONS', 'HEAD', 'TRACE'])(
+    'the listener answers 405 to %s',
+    async (method) => {
+      const answer = await ask(`/callback?code=stolen&state=${STATE}`, { method });
+      expect(answer.status).toBe(405);
+      expect(answer.headers.allow).toBe('GET');
+      expect(answer.headers['access-control-allow-origin']).toBeUndefined();
+      await expectStillWaiting();
+    },
+  );
 
   it.each(['bank.example', 'localhost', '127.0.0.1', '127.0.0.1:1', '[::1]', 'evil.example:8910', ''])(
     'the listener answers 421 to the host %j',

@@ -90,10 +90,13 @@ describe.each([
     expect(read({ ...made.right, key }, { passphrase: 'hush hush' }).key.asymmetricKeyType).toBe('rsa');
   });
 
-  it.each(['hush', ''])('the passphrase %j does not open an encrypted key, and the error does not show it', (passphrase) => {
-    const error = refusal('The passphrase does not open the QWAC key', /PSD2_KEY_PASSPHRASE/);
-    expect(() => read({ ...made.right, key }, { passphrase })).toThrow(error);
-  });
+  it.each(['hush', ''])(
+    'the passphrase %j does not open an encrypted key, and the error does not show it',
+    (passphrase) => {
+      const error = refusal('The passphrase does not open the QWAC key', /PSD2_KEY_PASSPHRASE/);
+      expect(() => read({ ...made.right, key }, { passphrase })).toThrow(error);
+    },
+  );
 
   it('an encrypted key needs a passphrase', () => {
     expect(() => read({ ...made.right, key })).toThrow(
@@ -116,11 +119,14 @@ describe('input that is not PEM', () => {
     },
   );
 
-  it.each(['', 'text', made.right.cert, made.right.key.replace('MII', '???')])('psd2 refuses input %# as a key', (key) => {
-    expect(() => read({ ...made.right, key })).toThrow(
-      refusal('The QWAC key is not a PEM private key', /BEGIN PRIVATE KEY/),
-    );
-  });
+  it.each(['', 'text', made.right.cert, made.right.key.replace('MII', '???')])(
+    'psd2 refuses input %# as a key',
+    (key) => {
+      expect(() => read({ ...made.right, key })).toThrow(
+        refusal('The QWAC key is not a PEM private key', /BEGIN PRIVATE KEY/),
+      );
+    },
+  );
 });
 
 describe('the TPP-Certificate header', () => {

@@ -45,11 +45,14 @@ const der = (pem: string) => new X509Certificate(pem).raw.toString('hex');
 const rsa = (pem: string) => createPrivateKey(pem).export({ type: 'pkcs1', format: 'pem' });
 
 describe('a PKCS#12 file', () => {
-  it.each(Object.entries(made.files))('psd2 reads certificate, chain and key from a PKCS#12 file with %s', (_, bytes) => {
-    const { certificates, key } = readPkcs12(bytes, PASSPHRASE, file);
-    expect(certificates.map(der)).toEqual([der(made.pair.cert), der(made.authority.cert)]);
-    expect(rsa(key ?? '')).toBe(rsa(made.pair.key));
-  });
+  it.each(Object.entries(made.files))(
+    'psd2 reads certificate, chain and key from a PKCS#12 file with %s',
+    (_, bytes) => {
+      const { certificates, key } = readPkcs12(bytes, PASSPHRASE, file);
+      expect(certificates.map(der)).toEqual([der(made.pair.cert), der(made.authority.cert)]);
+      expect(rsa(key ?? '')).toBe(rsa(made.pair.key));
+    },
+  );
 
   it.each([
     ['an empty passphrase', made.empty, ''],

@@ -114,9 +114,12 @@ describe('a wrong value of a global option', () => {
     expect(() => read(args)).toThrow(expect.objectContaining({ code: 'usage', message }));
   });
 
-  it.each(['PSD2_TIMEOUT', 'PSD2_SCA_TIMEOUT', 'PSD2_PSU_IP', 'PSD2_LANG'])('the error for a wrong value in %s names the variable', (name) => {
-    expect(() => read([], { [name]: 'a_b' })).toThrow(`${name} "a_b" is not`);
-  });
+  it.each(['PSD2_TIMEOUT', 'PSD2_SCA_TIMEOUT', 'PSD2_PSU_IP', 'PSD2_LANG'])(
+    'the error for a wrong value in %s names the variable',
+    (name) => {
+      expect(() => read([], { [name]: 'a_b' })).toThrow(`${name} "a_b" is not`);
+    },
+  );
 
   it('an unknown grant is an error', () => {
     expect(() => parse(['--grant', 'password'])).toThrow("'password' is invalid");

@@ -35,9 +35,12 @@ describe('the IBAN vectors', () => {
     expect(parseSepaIban(iban)).toBe(iban);
   });
 
-  it.each(vectors.invalid.map(({ iban, reason }) => [iban, reason] as const))('psd2 refuses %s: %s', (iban) => {
-    expect(() => parseSepaIban(iban)).toThrow(expect.objectContaining({ code: 'invalid_iban' }));
-  });
+  it.each(vectors.invalid.map(({ iban, reason }) => [iban, reason] as const))(
+    'psd2 refuses %s: %s',
+    (iban) => {
+      expect(() => parseSepaIban(iban)).toThrow(expect.objectContaining({ code: 'invalid_iban' }));
+    },
+  );
 });
 
 it.each(OTHER_SEPA_EXAMPLES)('%s is in SEPA', (iban) => {

@@ -46,7 +46,10 @@ describe('a customer id', () => {
     expect(parseCustomerId('0012345')).toBe('0012345');
   });
 
-  it.each(['', '12a', ' 1', '-1', '../1', '123456789012345678901'])('psd2 refuses the customer id %j', (id) => {
-    expect(() => parseCustomerId(id)).toThrow(expect.objectContaining({ code: 'usage' }));
-  });
+  it.each(['', '12a', ' 1', '-1', '../1', '123456789012345678901'])(
+    'psd2 refuses the customer id %j',
+    (id) => {
+      expect(() => parseCustomerId(id)).toThrow(expect.objectContaining({ code: 'usage' }));
+    },
+  );
 });

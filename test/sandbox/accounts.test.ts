@@ -161,18 +161,21 @@ describe('transactions', () => {
     expect(distinct.size).toBeGreaterThan(count - 5);
   });
 
-  test.each([0, 1])('the bank gives exactly as many pages as the rows need, with %d rows over full pages', async (over) => {
-    const { booked: all } = await readAll(CURRENT);
-    const days = all.map(({ dateAccountingCurrency: date }) => String(date).slice(0, 8));
-    // Finds the latest day since which there are 10, 20, ... rows (or one more).
-    const count =
-      days.findIndex((day, index) => (index + 1) % 10 === over && index > 9 && day !== days[index + 1]) + 1;
-    const [, year, month, day] = /^(....)(..)(..)$/.exec(days[count - 1] ?? '') ?? [];
-    const { booked, pages } = await readAll(CURRENT, `dateFrom=${day}%2F${month}%2F${year}`);
-    expect(count).toBeGreaterThan(0);
-    expect(booked).toHaveLength(count);
-    expect(pages).toHaveLength(Math.ceil(count / 10));
-  });
+  test.each([0, 1])(
+    'the bank gives exactly as many pages as the rows need, with %d rows over full pages',
+    async (over) => {
+      const { booked: all } = await readAll(CURRENT);
+      const days = all.map(({ dateAccountingCurrency: date }) => String(date).slice(0, 8));
+      // Finds the latest day since which there are 10, 20, ... rows (or one more).
+      const count =
+        days.findIndex((day, index) => (index + 1) % 10 === over && index > 9 && day !== days[index + 1]) + 1;
+      const [, year, month, day] = /^(....)(..)(..)$/.exec(days[count - 1] ?? '') ?? [];
+      const { booked, pages } = await readAll(CURRENT, `dateFrom=${day}%2F${month}%2F${year}`);
+      expect(count).toBeGreaterThan(0);
+      expect(booked).toHaveLength(count);
+      expect(pages).toHaveLength(Math.ceil(count / 10));
+    },
+  );
 
   test('every page of booked rows has the pending list again from its start', async () => {
     const { pages } = await readAll(CURRENT);

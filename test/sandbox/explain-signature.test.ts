@@ -63,13 +63,16 @@ function explain({ method = 'GET', body = '', text = (t) => t, ...call }: Signin
   return finding;
 }
 
-test.each([{}, { method: 'POST', body: BODY }])('the explanation of a right signature says that it is valid: %j', (signing) => {
-  expect(explain(signing)).toMatchObject({
-    verdict: 'right',
-    differsAt: undefined,
-    says: ['The signature is valid.'],
-  });
-});
+test.each([{}, { method: 'POST', body: BODY }])(
+  'the explanation of a right signature says that it is valid: %j',
+  (signing) => {
+    expect(explain(signing)).toMatchObject({
+      verdict: 'right',
+      differsAt: undefined,
+      says: ['The signature is valid.'],
+    });
+  },
+);
 
 describe('the explanation names one mistake and where the two texts first differ', () => {
   const swap = (text: string, one: number, other: number) => {

@@ -98,12 +98,15 @@ describe("faults in a request's header", () => {
     expect(await available()).toBe(before);
   });
 
-  test.each(['cut-after-effect', 'cut-in-the-middle'])('%s carries out the call exactly once', async (fault) => {
-    const path = await authorised();
-    const before = await available();
-    await expect(execute(path, fault)).rejects.toThrow();
-    expect(await available()).toBeCloseTo(before - 1.5, 2);
-  });
+  test.each(['cut-after-effect', 'cut-in-the-middle'])(
+    '%s carries out the call exactly once',
+    async (fault) => {
+      const path = await authorised();
+      const before = await available();
+      await expect(execute(path, fault)).rejects.toThrow();
+      expect(await available()).toBeCloseTo(before - 1.5, 2);
+    },
+  );
 
   test('cut-in-the-middle sends the head and half of the body', async () => {
     const { hostname, port } = new URL(bank.sandbox.baseUrl);
@@ -152,12 +155,15 @@ describe("faults in a request's header", () => {
     expect((await bank.tpp.refresh(refreshToken)).status).toBe(200);
   });
 
-  test.each([7, -7])("with clock=%i the bank refuses the client's Date and sends its own", async (minutes) => {
-    const reply = await me(`clock=${minutes}`);
-    expect(codeOf(reply)).toBe('DATE_OUT_OF_RANGE');
-    expect(reply.headers.date).toBe(new Date(bank.clock.now().getTime() + minutes * 60_000).toUTCString());
-    expect((await me(`clock=${Math.sign(minutes) * 4}`)).status).toBe(200);
-  });
+  test.each([7, -7])(
+    "with clock=%i the bank refuses the client's Date and sends its own",
+    async (minutes) => {
+      const reply = await me(`clock=${minutes}`);
+      expect(codeOf(reply)).toBe('DATE_OUT_OF_RANGE');
+      expect(reply.headers.date).toBe(new Date(bank.clock.now().getTime() + minutes * 60_000).toUTCString());
+      expect((await me(`clock=${Math.sign(minutes) * 4}`)).status).toBe(200);
+    },
+  );
 
   test.each([
     [400, 'PLANNED_FAILURE', undefined],

@@ -152,14 +152,17 @@ describe('a fault of one call', () => {
     ['401', 401, 'TOKEN_INVALID'],
     ['420', 420, 'TOO_MANY_CALLS'],
     ['500', 500, 'PLANNED_FAILURE'],
-  ])('with the name EXECUTE %s, the bank answers that status and executes nothing', async (kind, httpStatus, code) => {
-    const id = await verified(`EXECUTE ${kind}`);
-    await bank.tpp.authorise(token, id);
-    const reply = await put(id, 'execute');
-    expect([reply.status, codeOf(reply)]).toEqual([httpStatus, code]);
-    expect(await status(id)).toEqual(['AUTHORIZED', 'PENDING']);
-    expect((await put(id, 'execute')).status).toBe(httpStatus);
-  });
+  ])(
+    'with the name EXECUTE %s, the bank answers that status and executes nothing',
+    async (kind, httpStatus, code) => {
+      const id = await verified(`EXECUTE ${kind}`);
+      await bank.tpp.authorise(token, id);
+      const reply = await put(id, 'execute');
+      expect([reply.status, codeOf(reply)]).toEqual([httpStatus, code]);
+      expect(await status(id)).toEqual(['AUTHORIZED', 'PENDING']);
+      expect((await put(id, 'execute')).status).toBe(httpStatus);
+    },
+  );
 
   test('with the name VERIFY 420, the answer says when to try again', async () => {
     const reply = await verify('VERIFY 420');
@@ -235,18 +238,21 @@ describe("carla's accounts", () => {
     expect((await bank.tpp.send({ path: sound, token: accessToken })).status).toBe(200);
   });
 
-  test.each(magicFaultKinds)('the account for %s breaks balance and transactions, but not the product details', async (kind) => {
-    const { accessToken } = await bank.tpp.login('carla');
-    const product = `/private/customers/3098127/products/${'0030981000'.slice(0, -kind.length)}${kind}`;
-    const get = (path: string): Promise<Reply | undefined> =>
-      bank.tpp.send({ path: `${product}${path}`, token: accessToken }).catch(() => undefined);
-    expect((await get(''))?.status).toBe(200);
-    for (const path of ['/balance/retrieve', '/transactions/retrieve?nextAccounting=1']) {
-      const reply = await get(path);
-      expect(reply?.status).toBe(ANSWERS[kind]);
-      expect(reply?.json.data).toBeUndefined();
-    }
-  });
+  test.each(magicFaultKinds)(
+    'the account for %s breaks balance and transactions, but not the product details',
+    async (kind) => {
+      const { accessToken } = await bank.tpp.login('carla');
+      const product = `/private/customers/3098127/products/${'0030981000'.slice(0, -kind.length)}${kind}`;
+      const get = (path: string): Promise<Reply | undefined> =>
+        bank.tpp.send({ path: `${product}${path}`, token: accessToken }).catch(() => undefined);
+      expect((await get(''))?.status).toBe(200);
+      for (const path of ['/balance/retrieve', '/transactions/retrieve?nextAccounting=1']) {
+        const reply = await get(path);
+        expect(reply?.status).toBe(ANSWERS[kind]);
+        expect(reply?.json.data).toBeUndefined();
+      }
+    },
+  );
 });
 
 describe('transactions older than 90 days', () => {

@@ -184,7 +184,11 @@ describe('verify', () => {
       'moneyTransferExecutionDate',
     ],
     ['an unknown type', { type: 'URGENT' }, 'type'],
-    ['an IBAN with wrong check digits', { ibanBeneficiary: 'IT61X0542811101000000123456' }, 'ibanBeneficiary'],
+    [
+      'an IBAN with wrong check digits',
+      { ibanBeneficiary: 'IT61X0542811101000000123456' },
+      'ibanBeneficiary',
+    ],
     ['an IBAN with spaces', { ibanBeneficiary: 'IT60 X054 2811 1010 0000 0123 456' }, 'ibanBeneficiary'],
     ['an IBAN in lower case', { ibanBeneficiary: BENEFICIARY.toLowerCase() }, 'ibanBeneficiary'],
     ['an IBAN outside SEPA', { ibanBeneficiary: 'SA0380000000608010167519' }, 'ibanBeneficiary'],

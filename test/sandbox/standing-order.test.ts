@@ -96,12 +96,15 @@ describe('verify2', () => {
     expect(codeOf(await term(id, 2))).toBe('STEP_MISSING');
   });
 
-  test.each([0, -1, 121, 1.5])('verify2 refuses %d executions, and can then be called again', async (count) => {
-    const id = await verified();
-    const reply = await term(id, count);
-    expect([reply.status, codeOf(reply)]).toEqual([417, 'FIELD_INVALID']);
-    expect((await term(id, 120)).status).toBe(200);
-  });
+  test.each([0, -1, 121, 1.5])(
+    'verify2 refuses %d executions, and can then be called again',
+    async (count) => {
+      const id = await verified();
+      const reply = await term(id, count);
+      expect([reply.status, codeOf(reply)]).toEqual([417, 'FIELD_INVALID']);
+      expect((await term(id, 120)).status).toBe(200);
+    },
+  );
 });
 
 test.each([

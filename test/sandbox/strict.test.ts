@@ -261,13 +261,16 @@ describe('Signature', () => {
     ['one header too few', '(request-target) date', {}],
     ['one header too many', '(request-target) tpp-request-id date accept', {}],
     ['capitals', '(request-target) TPP-Request-ID Date', {}],
-  ])('the signature of a GET must list the prescribed headers, not %s', async (_name, signedHeaders, signedValues) => {
-    const reply = await get({ signedHeaders, signedValues });
-    expect([reply.status, codeOf(reply)]).toEqual([400, 'SIGNATURE_HEADERS']);
-    expect(detailOf(reply)).toBe(
-      `Expected: headers="(request-target) tpp-request-id date". Received: headers="${signedHeaders}".`,
-    );
-  });
+  ])(
+    'the signature of a GET must list the prescribed headers, not %s',
+    async (_name, signedHeaders, signedValues) => {
+      const reply = await get({ signedHeaders, signedValues });
+      expect([reply.status, codeOf(reply)]).toEqual([400, 'SIGNATURE_HEADERS']);
+      expect(detailOf(reply)).toBe(
+        `Expected: headers="(request-target) tpp-request-id date". Received: headers="${signedHeaders}".`,
+      );
+    },
+  );
 
   test('the signature of a request with a body must list the digest', async () => {
     const reply = await post({ signedHeaders: '(request-target) tpp-request-id date' });
