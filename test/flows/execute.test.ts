@@ -351,7 +351,7 @@ describe('an interruption', () => {
     expect(await stateOf(transfer)).toBe(state);
   });
 
-  it('an interruption before execute leaves does not announce execute', async () => {
+  it('if the operator interrupts before execute is sent, psd2 does not announce it', async () => {
     const { transfer, run } = await authorised(SCT, {
       tokens: {
         async current() {
