@@ -161,7 +161,8 @@ function judgeStates(bank: CrashBank, flows: Flow[], once: RegExp, end: string, 
       tried.problems.push(`the bank got it ${decisive} times`);
     }
     if (state === 'failed') tried.problems.push(`psd2 shows failed, but the bank has ${done} it`);
-    if (decisive === 0 && state === end) tried.problems.push(`psd2 shows ${end}, but the bank has not done it`);
+    if (decisive === 0 && state === end)
+      tried.problems.push(`psd2 shows ${end}, but the bank has not done it`);
     if (decisive > 0 && !['unknown', end, 'executing', 'confirming', 'failed'].includes(state)) {
       tried.problems.push(`psd2 shows ${state}, but the bank has done it`);
     }

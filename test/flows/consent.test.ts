@@ -64,15 +64,18 @@ describe('a consent from request to confirmation', () => {
   it.each([
     ['NOT_AUTHORIZED', 'not_authorised', 'rejected'],
     ['EXPIRED', 'authorisation_expired', 'expired'],
-  ])('if the customer returns to another machine and the bank says %s, the consent ends', async (status, code, state) => {
-    script.request();
-    script.approach();
-    script.status(operationStatus(status));
-    const { run, stateOf } = await openConsent(customerElsewhere());
-    await expect(run()).rejects.toMatchObject({ code });
-    expect(await stateOf()).toBe(state);
-    expect(confirmations()).toBe(0);
-  });
+  ])(
+    'if the customer returns to another machine and the bank says %s, the consent ends',
+    async (status, code, state) => {
+      script.request();
+      script.approach();
+      script.status(operationStatus(status));
+      const { run, stateOf } = await openConsent(customerElsewhere());
+      await expect(run()).rejects.toMatchObject({ code });
+      expect(await stateOf()).toBe(state);
+      expect(confirmations()).toBe(0);
+    },
+  );
 });
 
 describe('the consent request', () => {
@@ -157,20 +160,23 @@ describe('the confirmation of a consent', () => {
     ['HTTP 500', refusal(500)],
     ['a cut connection', 'cut before the answer'],
     ['no envelope', { status: 200, body: '{}' }],
-  ])('after %s in answer to the confirmation, psd2 does not send it again but asks the bank', async (_, answer) => {
-    script.request();
-    script.approach();
-    script.confirm(answer);
-    script.status(operationStatus('AUTHORIZED'));
-    const { run, stateOf } = await openConsent();
-    await expect(run()).rejects.toMatchObject({ code: 'outcome_unknown' });
-    expect(await stateOf()).toBe('unknown');
-    script.status(refusal(412));
-    await expect(run()).rejects.toMatchObject({ code: 'outcome_unknown' });
-    script.status(operationStatus('AUTHORIZED', 'OK'));
-    expect(await run()).toMatchObject({ state: 'confirmed' });
-    expect(confirmations()).toBe(1);
-  });
+  ])(
+    'after %s in answer to the confirmation, psd2 does not send it again but asks the bank',
+    async (_, answer) => {
+      script.request();
+      script.approach();
+      script.confirm(answer);
+      script.status(operationStatus('AUTHORIZED'));
+      const { run, stateOf } = await openConsent();
+      await expect(run()).rejects.toMatchObject({ code: 'outcome_unknown' });
+      expect(await stateOf()).toBe('unknown');
+      script.status(refusal(412));
+      await expect(run()).rejects.toMatchObject({ code: 'outcome_unknown' });
+      script.status(operationStatus('AUTHORIZED', 'OK'));
+      expect(await run()).toMatchObject({ state: 'confirmed' });
+      expect(confirmations()).toBe(1);
+    },
+  );
 
   it('a confirmation that the bank rate-limited can be sent when the consent is resumed', async () => {
     script.request();

@@ -52,33 +52,36 @@ describe('an outcome that psd2 cannot record', () => {
   it.each<[string, ScriptedAnswer | undefined, RegExp]>([
     ['yes', undefined, /^The bank has executed it, but the journal could not be written: The disk is full$/],
     ['no', refusal(422), /^psd2 has sent execute, but the journal could not be written: The disk is full$/],
-  ])('if psd2 cannot record a %s, the outcome is unknown, and resume asks the bank and does not pay again', async (_, answer, message) => {
-    const { transfer, bank, run } = await authorised(SCT);
-    script.execute(answer);
-    const open = await transfer.opened();
-    const full: Open<'transfer'> = {
-      ...open,
-      get current() {
-        return open.current;
-      },
-      record: async (event) => {
-        if (open.current.state === 'executing') throw new Psd2Error('config', 'The disk is full');
-        return open.record(event);
-      },
-    };
-    const { world, customer } = transfer;
-    const ports = { bank, world, customer, accept: async () => true };
-    await expect(runOperation(full, transferCalls(bank, open.current), ports)).rejects.toMatchObject({
-      code: 'outcome_unknown',
-      message: expect.stringMatching(message),
-      next: expect.arrayContaining([['transfer', 'resume', open.current.flow]]),
-    });
-    expect(await stateOf(transfer)).toBe('executing');
+  ])(
+    'if psd2 cannot record a %s, the outcome is unknown, and resume asks the bank and does not pay again',
+    async (_, answer, message) => {
+      const { transfer, bank, run } = await authorised(SCT);
+      script.execute(answer);
+      const open = await transfer.opened();
+      const full: Open<'transfer'> = {
+        ...open,
+        get current() {
+          return open.current;
+        },
+        record: async (event) => {
+          if (open.current.state === 'executing') throw new Psd2Error('config', 'The disk is full');
+          return open.record(event);
+        },
+      };
+      const { world, customer } = transfer;
+      const ports = { bank, world, customer, accept: async () => true };
+      await expect(runOperation(full, transferCalls(bank, open.current), ports)).rejects.toMatchObject({
+        code: 'outcome_unknown',
+        message: expect.stringMatching(message),
+        next: expect.arrayContaining([['transfer', 'resume', open.current.flow]]),
+      });
+      expect(await stateOf(transfer)).toBe('executing');
 
-    script.status(operationStatus('AUTHORIZED', 'EXECUTED'));
-    expect(await run()).toMatchObject({ state: 'executed' });
-    expect(executions(recorded)).toBe(1);
-  });
+      script.status(operationStatus('AUTHORIZED', 'EXECUTED'));
+      expect(await run()).toMatchObject({ state: 'executed' });
+      expect(executions(recorded)).toBe(1);
+    },
+  );
 });
 
 describe('a definite refusal', () => {
@@ -114,7 +117,10 @@ const NO_CLEAR_ANSWER: [string, ScriptedAnswer][] = [
   ['HTTP 400 with an empty body', { status: 400 }],
   ['HTTP 401 from a gateway', { status: 401, body: '{"error":"invalid_token"}' }],
   ['HTTP 429 from a gateway', { status: 429, body: '<html>' }],
-  ['HTTP 410 with a page of unknown origin', { status: 410, headers: { 'content-type': 'text/html' }, body: '<html>' }],
+  [
+    'HTTP 410 with a page of unknown origin',
+    { status: 410, headers: { 'content-type': 'text/html' }, body: '<html>' },
+  ],
   ['HTTP 404 with an empty body', { status: 404 }],
   ['a web page', { status: 200, headers: { 'content-type': 'text/html' }, body: '<html>' }],
   ['an empty body', { status: 200 }],
@@ -238,17 +244,20 @@ describe('an execute that the bank did not begin', () => {
   it.each<[string, ScriptedAnswer]>([
     ['420', refusal(420)],
     ['429', refusal(429)],
-  ])('if the bank rate-limits execute with HTTP %s, psd2 can send it when the transfer is resumed', async (_, answer) => {
-    const { transfer, run } = await authorised(SCT);
-    script.execute(answer);
-    await expect(run()).rejects.toMatchObject({ code: 'too_many_calls' });
-    expect(await stateOf(transfer)).toBe('authorized');
-    expect(transfer.events().slice(-2)).toEqual(['execute-sent', 'execute-not-begun']);
+  ])(
+    'if the bank rate-limits execute with HTTP %s, psd2 can send it when the transfer is resumed',
+    async (_, answer) => {
+      const { transfer, run } = await authorised(SCT);
+      script.execute(answer);
+      await expect(run()).rejects.toMatchObject({ code: 'too_many_calls' });
+      expect(await stateOf(transfer)).toBe('authorized');
+      expect(transfer.events().slice(-2)).toEqual(['execute-sent', 'execute-not-begun']);
 
-    script.status(AUTHORIZED);
-    script.execute();
-    expect(await run()).toMatchObject({ state: 'executed' });
-  });
+      script.status(AUTHORIZED);
+      script.execute();
+      expect(await run()).toMatchObject({ state: 'executed' });
+    },
+  );
 
   it('if the bank refuses the token at execute, psd2 renews it and sends execute again', async () => {
     const tokens: TokenSource = { current: async () => 'old', renewed: async () => 'new' };
@@ -339,17 +348,20 @@ describe('an interruption', () => {
   it.each([
     ['psd2 asks for the outcome', SCT, 'cut before the answer', 'unknown'],
     ['psd2 waits for the settlement', {}, EXECUTED, 'executed'],
-  ] as const)('an interruption while %s stops the waiting and leaves the state of the flow unchanged', async (_, order, answer, state) => {
-    const { transfer, run } = await authorised(order);
-    script.execute(answer);
-    if (state === 'unknown') script.status('no answer');
-    else script.executionStatus('no answer');
-    const ended = expect(run()).rejects.toMatchObject({ code: 'interrupted' });
-    for (let requests = 0; requests < 3; requests += 1) await recorded.nextRequest();
-    transfer.world.interrupt.abort(new Psd2Error('interrupted', 'Interrupted'));
-    await ended;
-    expect(await stateOf(transfer)).toBe(state);
-  });
+  ] as const)(
+    'an interruption while %s stops the waiting and leaves the state of the flow unchanged',
+    async (_, order, answer, state) => {
+      const { transfer, run } = await authorised(order);
+      script.execute(answer);
+      if (state === 'unknown') script.status('no answer');
+      else script.executionStatus('no answer');
+      const ended = expect(run()).rejects.toMatchObject({ code: 'interrupted' });
+      for (let requests = 0; requests < 3; requests += 1) await recorded.nextRequest();
+      transfer.world.interrupt.abort(new Psd2Error('interrupted', 'Interrupted'));
+      await ended;
+      expect(await stateOf(transfer)).toBe(state);
+    },
+  );
 
   it('if the operator interrupts before execute is sent, psd2 does not announce it', async () => {
     const { transfer, run } = await authorised(SCT, {
@@ -415,13 +427,16 @@ describe('a process that stood still while another resumed its transfer', () => 
     ['execute-sent', [SENT], 'executing'],
     ['execute-sent', [{ type: 'cancelled' }], 'cancelled'],
     ['the first byte', [UNANSWERED], 'unknown'],
-  ])('a process that stood still before %s sends nothing, and leaves the other’s work alone', async (what, theirs, state) => {
-    const { transfer, bank } = await authorised(SCT);
-    const open = await standsStill(transfer, what, ...theirs);
-    await expect(runAs(transfer, open, bank)).rejects.toMatchObject({ code: 'overtaken' });
-    expect(executions(recorded)).toBe(0);
-    expect(await stateOf(transfer)).toBe(state);
-  });
+  ])(
+    'a process that stood still before %s sends nothing, and leaves the other’s work alone',
+    async (what, theirs, state) => {
+      const { transfer, bank } = await authorised(SCT);
+      const open = await standsStill(transfer, what, ...theirs);
+      await expect(runAs(transfer, open, bank)).rejects.toMatchObject({ code: 'overtaken' });
+      expect(executions(recorded)).toBe(0);
+      expect(await stateOf(transfer)).toBe(state);
+    },
+  );
 
   it('a process that stood still until the bank had executed records what the other could not learn', async () => {
     const { transfer, bank } = await authorised(SCT);

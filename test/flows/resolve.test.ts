@@ -74,24 +74,31 @@ describe('the bank does not tell the outcome', () => {
     ['executed', {}, UNKNOWN, 'settled', false],
     ['not-executed', {}, EXECUTED, 'failed', true],
     ['executed', {}, EXECUTED, 'settled', false],
-  ] as const)('if the bank does not tell the outcome, the word of a person counts: %s', async (outcome, order, then, state, isFree) => {
-    const transfer = await sent(order, [...then]);
-    const gets = recorded.received.length;
-    if (order !== SCT) script.executionStatus(executionStatus('PENDING'));
-    script.status(operationStatus('AUTHORIZED', 'PENDING'));
-    await transfer.resolve(outcome);
-    expect(transfer.open.current).toMatchObject({ state, resolution: { outcome, ...SAID } });
-    expect(isPlainlyFailed(transfer.open.current)).toBe(isFree);
-    expect(transfer.written()).toEqual(['resolved']);
-    expect(transfer.told.at(-1)).toBe(UNDECIDED);
-    expect(recorded.received.slice(gets).map(({ method }) => method)).toEqual(
-      order === SCT ? ['GET'] : ['GET', 'GET'],
-    );
-  });
+  ] as const)(
+    'if the bank does not tell the outcome, the word of a person counts: %s',
+    async (outcome, order, then, state, isFree) => {
+      const transfer = await sent(order, [...then]);
+      const gets = recorded.received.length;
+      if (order !== SCT) script.executionStatus(executionStatus('PENDING'));
+      script.status(operationStatus('AUTHORIZED', 'PENDING'));
+      await transfer.resolve(outcome);
+      expect(transfer.open.current).toMatchObject({ state, resolution: { outcome, ...SAID } });
+      expect(isPlainlyFailed(transfer.open.current)).toBe(isFree);
+      expect(transfer.written()).toEqual(['resolved']);
+      expect(transfer.told.at(-1)).toBe(UNDECIDED);
+      expect(recorded.received.slice(gets).map(({ method }) => method)).toEqual(
+        order === SCT ? ['GET'] : ['GET', 'GET'],
+      );
+    },
+  );
 
   it.each([
     ['the resource is gone', () => script.status(refusal(404)), 'The bank does not tell its status: '],
-    ['the bank is failing', () => [1, 2, 3, 4].map(() => script.status({ status: 503 })), 'The bank does not tell'],
+    [
+      'the bank is failing',
+      () => [1, 2, 3, 4].map(() => script.status({ status: 503 })),
+      'The bank does not tell',
+    ],
   ])('if %s, a person can still resolve the transfer', async (_, answers, sentence) => {
     const transfer = await sent(SCT);
     answers();
@@ -129,39 +136,45 @@ describe('the bank tells the outcome', () => {
   it.each([
     ['OK', 'executed', 'not-executed', ['executed'], 'executed'],
     ['KO', 'not-executed', 'executed', ['settlement'], 'failed'],
-  ] as const)('the bank’s answer %s for an SCT counts, whatever a person says', async (status, agreed, contrary, events, state) => {
-    for (const outcome of [agreed, contrary]) {
-      const transfer = await sent(SCT);
-      script.status(operationStatus('AUTHORIZED', status));
-      const ended = transfer.resolve(outcome);
-      if (outcome === agreed) await ended;
-      else
-        await expect(ended).rejects.toMatchObject({
-          code: 'usage',
-          message: expect.stringMatching(/^The bank says that the transfer tr-\w+ was (not )?executed$/),
-        });
-      expect(transfer.open.current).toMatchObject({ state, resolution: null });
-      expect(transfer.written()).toEqual(events);
-      expect(transfer.asked).toEqual([]);
-    }
-  });
+  ] as const)(
+    'the bank’s answer %s for an SCT counts, whatever a person says',
+    async (status, agreed, contrary, events, state) => {
+      for (const outcome of [agreed, contrary]) {
+        const transfer = await sent(SCT);
+        script.status(operationStatus('AUTHORIZED', status));
+        const ended = transfer.resolve(outcome);
+        if (outcome === agreed) await ended;
+        else
+          await expect(ended).rejects.toMatchObject({
+            code: 'usage',
+            message: expect.stringMatching(/^The bank says that the transfer tr-\w+ was (not )?executed$/),
+          });
+        expect(transfer.open.current).toMatchObject({ state, resolution: null });
+        expect(transfer.written()).toEqual(events);
+        expect(transfer.asked).toEqual([]);
+      }
+    },
+  );
 
   it.each([
     ['OK', 'executed', UNKNOWN, ['executed', 'settlement'], 'settled'],
     ['KO', 'not-executed', UNKNOWN, ['executed', 'settlement'], 'failed'],
     ['OK', 'executed', EXECUTED, ['settlement'], 'settled'],
     ['KO', 'not-executed', EXECUTED, ['settlement'], 'failed'],
-  ] as const)('the bank’s answer %s for an instant transfer counts, whatever a person says', async (status, agreed, then, events, state) => {
-    for (const outcome of ['executed', 'not-executed'] as const) {
-      const transfer = await sent({}, [...then]);
-      script.executionStatus(executionStatus(status));
-      const ended = transfer.resolve(outcome);
-      if (outcome === agreed) await ended;
-      else await expect(ended).rejects.toMatchObject({ code: 'usage' });
-      expect(transfer.open.current).toMatchObject({ state, resolution: null });
-      expect(transfer.written()).toEqual(events);
-    }
-  });
+  ] as const)(
+    'the bank’s answer %s for an instant transfer counts, whatever a person says',
+    async (status, agreed, then, events, state) => {
+      for (const outcome of ['executed', 'not-executed'] as const) {
+        const transfer = await sent({}, [...then]);
+        script.executionStatus(executionStatus(status));
+        const ended = transfer.resolve(outcome);
+        if (outcome === agreed) await ended;
+        else await expect(ended).rejects.toMatchObject({ code: 'usage' });
+        expect(transfer.open.current).toMatchObject({ state, resolution: null });
+        expect(transfer.written()).toEqual(events);
+      }
+    },
+  );
 
   it('a transfer that the customer did not authorise was not executed', async () => {
     const transfer = await sent(SCT);
@@ -218,34 +231,40 @@ describe('resolving a consent', () => {
   it.each([
     ['executed', 'confirmed'],
     ['not-executed', 'failed'],
-  ] as const)('if the bank does not tell the outcome of a consent, the word of a person counts: %s', async (outcome, state) => {
-    const { consent, open, resolve } = await confirming();
-    script.status(operationStatus('AUTHORIZED'));
-    await resolve(outcome);
-    expect(open.current).toMatchObject({ state, resolution: { outcome, ...SAID } });
-    // The consent has ended, so psd2 does not ask the bank again.
-    const { bank } = openClient({ now: consent.world.now });
-    if (outcome === 'executed') expect((await consent.run(bank)).state).toBe('confirmed');
-    else
-      await expect(consent.run(bank)).rejects.toMatchObject({
-        code: 'bank_refused',
-        message: expect.stringContaining('ada@pisp-1 said that it was not confirmed: Case 4711'),
-      });
-  });
+  ] as const)(
+    'if the bank does not tell the outcome of a consent, the word of a person counts: %s',
+    async (outcome, state) => {
+      const { consent, open, resolve } = await confirming();
+      script.status(operationStatus('AUTHORIZED'));
+      await resolve(outcome);
+      expect(open.current).toMatchObject({ state, resolution: { outcome, ...SAID } });
+      // The consent has ended, so psd2 does not ask the bank again.
+      const { bank } = openClient({ now: consent.world.now });
+      if (outcome === 'executed') expect((await consent.run(bank)).state).toBe('confirmed');
+      else
+        await expect(consent.run(bank)).rejects.toMatchObject({
+          code: 'bank_refused',
+          message: expect.stringContaining('ada@pisp-1 said that it was not confirmed: Case 4711'),
+        });
+    },
+  );
 
   it.each([
     ['confirmed', operationStatus('AUTHORIZED', 'OK'), 'not-executed', 'confirmed'],
     ['not authorised', operationStatus('NOT_AUTHORIZED'), 'executed', 'rejected'],
     ['expired', operationStatus('EXPIRED'), 'executed', 'expired'],
-  ] as const)('a consent is what the bank calls it, %s, whatever a person says', async (_, answer, said, state) => {
-    const { open, resolve } = await confirming();
-    script.status(answer);
-    await expect(resolve(said)).rejects.toMatchObject({
-      code: 'usage',
-      message: expect.stringContaining('The bank says that the consent'),
-    });
-    expect(open.current).toMatchObject({ state, resolution: null });
-  });
+  ] as const)(
+    'a consent is what the bank calls it, %s, whatever a person says',
+    async (_, answer, said, state) => {
+      const { open, resolve } = await confirming();
+      script.status(answer);
+      await expect(resolve(said)).rejects.toMatchObject({
+        code: 'usage',
+        message: expect.stringContaining('The bank says that the consent'),
+      });
+      expect(open.current).toMatchObject({ state, resolution: null });
+    },
+  );
 });
 
 it('a resolved transfer is done when it is resumed, and psd2 says who ended it', async () => {

@@ -420,17 +420,20 @@ describe('a refresh token', () => {
   it.each([
     [400, undefined, [['auth', 'login']]],
     [401, 'Check the client id and the client secret of the profile.', undefined],
-  ])('a refresh token that the bank refuses for another reason, with %i, is kept', async (status, hint, next) => {
-    recorded.expect('POST', TOKEN_PATH, { status, body: '{"error":"invalid_client"}' });
-    const { session, store } = await login(0);
-    await expect(session.current()).rejects.toMatchObject({
-      code: 'not_logged_in',
-      message: expect.stringContaining('could not be renewed'),
-      hint,
-      next,
-    });
-    expect((await loaded(store)).refreshToken).toBe('refresh-0');
-  });
+  ])(
+    'a refresh token that the bank refuses for another reason, with %i, is kept',
+    async (status, hint, next) => {
+      recorded.expect('POST', TOKEN_PATH, { status, body: '{"error":"invalid_client"}' });
+      const { session, store } = await login(0);
+      await expect(session.current()).rejects.toMatchObject({
+        code: 'not_logged_in',
+        message: expect.stringContaining('could not be renewed'),
+        hint,
+        next,
+      });
+      expect((await loaded(store)).refreshToken).toBe('refresh-0');
+    },
+  );
 
   it.each([
     ['is failing', refusal(503), 'bank_failing', 4],

@@ -164,13 +164,16 @@ it.each([
   ['OK', 'executed'],
   ['EXECUTED', 'executed'],
   ['KO', 'settlement'],
-])('psd2 does not execute an authorised transfer for which the bank already says %s', async (status, event) => {
-  const lines = (await executing(SCT)).slice(0, -1);
-  const before = executions(recorded);
-  script.status(operationStatus('AUTHORIZED', status));
-  expect(typesOf(await resume(lines)).at(-1)).toBe(event);
-  expect(executions(recorded)).toBe(before);
-});
+])(
+  'psd2 does not execute an authorised transfer for which the bank already says %s',
+  async (status, event) => {
+    const lines = (await executing(SCT)).slice(0, -1);
+    const before = executions(recorded);
+    script.status(operationStatus('AUTHORIZED', status));
+    expect(typesOf(await resume(lines)).at(-1)).toBe(event);
+    expect(executions(recorded)).toBe(before);
+  },
+);
 
 it('if a transfer was left behind while SCA is open, psd2 sends the customer to SCA again', async () => {
   const lines = await executing(SCT);

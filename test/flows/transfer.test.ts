@@ -293,21 +293,24 @@ describe('a further step that the bank names', () => {
   it.each<[string, ScriptedAnswer, string]>([
     ['whose answer was lost', 'cut before the answer', 'bank_unreachable'],
     ['that a gateway refused', { status: 403, body: '<html>' }, 'forbidden'],
-  ])('a further step %s is not sent again: psd2 verifies the order anew on resume', async (_, answer, code) => {
-    const next = { method: 'PUT', href: 'r1/execute' };
-    script.verify(WANTS_MORE);
-    script.verify2(answer);
-    const transfer = await newTransfer(folder(), { order: SCT, furtherData: ['{}'] });
-    const { bank } = openClient({ now: transfer.world.now });
-    await expect(transfer.run(bank)).rejects.toMatchObject({ code });
-    expect((await transfer.stored()).state).toBe('verified');
+  ])(
+    'a further step %s is not sent again: psd2 verifies the order anew on resume',
+    async (_, answer, code) => {
+      const next = { method: 'PUT', href: 'r1/execute' };
+      script.verify(WANTS_MORE);
+      script.verify2(answer);
+      const transfer = await newTransfer(folder(), { order: SCT, furtherData: ['{}'] });
+      const { bank } = openClient({ now: transfer.world.now });
+      await expect(transfer.run(bank)).rejects.toMatchObject({ code });
+      expect((await transfer.stored()).state).toBe('verified');
 
-    script.verify(WANTS_MORE);
-    script.verify2(success('{}', { resourceId: 'r1', next }));
-    script.approach();
-    script.status(operationStatus('AUTHORIZED'));
-    script.execute();
-    expect(await transfer.run(bank)).toMatchObject({ state: 'executed' });
-    expect(transfer.events().slice(3, 6)).toEqual(['further-verify-sent', 'verify-again', 'verify-sent']);
-  });
+      script.verify(WANTS_MORE);
+      script.verify2(success('{}', { resourceId: 'r1', next }));
+      script.approach();
+      script.status(operationStatus('AUTHORIZED'));
+      script.execute();
+      expect(await transfer.run(bank)).toMatchObject({ state: 'executed' });
+      expect(transfer.events().slice(3, 6)).toEqual(['further-verify-sent', 'verify-again', 'verify-sent']);
+    },
+  );
 });

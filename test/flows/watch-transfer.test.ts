@@ -47,12 +47,15 @@ describe('watching a transfer', () => {
     ['was cancelled', SCT, [VERIFIED, { type: 'cancelled' }]],
     ['waits for the operator', SCT, [VERIFIED]],
     ['has not reached the bank', SCT, []],
-  ])('a watched transfer that %s is reported at once, without a call to the bank', async (_, order, events) => {
-    const { watch, world, written } = await watched(order, events);
-    expect(await watch()).toEqual(written);
-    expect(world.sleeps).toEqual([]);
-    expect(recorded.received).toEqual([]);
-  });
+  ])(
+    'a watched transfer that %s is reported at once, without a call to the bank',
+    async (_, order, events) => {
+      const { watch, world, written } = await watched(order, events);
+      expect(await watch()).toEqual(written);
+      expect(world.sleeps).toEqual([]);
+      expect(recorded.received).toEqual([]);
+    },
+  );
 
   it.each(['AUTHORIZED', 'NOT_AUTHORIZED', 'EXPIRED'])(
     'a transfer at SCA is polled with growing pauses until the bank says %s, and nothing is recorded',

@@ -19,7 +19,16 @@ export function mutantsPage(results, equivalent, sources) {
     sources.filter((file) => roomOf(file) !== undefined),
     results,
   );
-  const head = ['Room', 'Sources', 'Mutants', 'Noticed', 'Score', 'Required', 'Change nothing', 'Measured at'];
+  const head = [
+    'Room',
+    'Sources',
+    'Mutants',
+    'Noticed',
+    'Score',
+    'Required',
+    'Change nothing',
+    'Measured at',
+  ];
   const table = [head, Array(head.length).fill('---'), ...rows, all].map(
     (cells) => `| ${cells.join(' | ')} |\n`,
   );

@@ -69,13 +69,16 @@ describe('file permissions, judged as ssh judges them', () => {
     ['secret', 0o602, 'changed', '0602', 'chmod 600'],
     ['secret', 0o640, 'read', '0640', 'chmod 600'],
     ['public', 0o664, 'changed', '0664', 'chmod go-w'],
-  ] as const)('a path judged as %s, with the mode %i (decimal), is refused', (judged, mode, what, octal, chmod) => {
-    expect(faultOf("/it's/here", stats(mode), judged)).toMatchObject({
-      code: 'config',
-      message: `/it's/here can be ${what} by others (mode ${octal})`,
-      hint: `Run: ${chmod} '/it'\\''s/here'`,
-    });
-  });
+  ] as const)(
+    'a path judged as %s, with the mode %i (decimal), is refused',
+    (judged, mode, what, octal, chmod) => {
+      expect(faultOf("/it's/here", stats(mode), judged)).toMatchObject({
+        code: 'config',
+        message: `/it's/here can be ${what} by others (mode ${octal})`,
+        hint: `Run: ${chmod} '/it'\\''s/here'`,
+      });
+    },
+  );
 
   it('a file of root is used, and root decides who may read it', () => {
     expect(faultOf('/some/secret', stats(0o440, 0), 'secret', 1000)).toBeUndefined();

@@ -259,10 +259,7 @@ describe('a damaged journal', () => {
     ['holds an unknown event', (line) => line.replace('verify-sent', 'verify-seen')],
     ['lacks a field', (line) => line.replace('"requestId":"q1",', '')],
     ['has no time', (line) => line.replace(/"at":"[^"]*"/, '"at":"__proto__"')],
-    [
-      'has a time that does not exist',
-      (line) => line.replace(/"at":"[^"]*"/, '"at":"2026-02-31T00:00:00Z"'),
-    ],
+    ['has a time that does not exist', (line) => line.replace(/"at":"[^"]*"/, '"at":"2026-02-31T00:00:00Z"')],
     ['is empty', () => ''],
     ['is the first one again', (_, first = '') => first],
     ['is overwritten with zeros', (line) => '\0'.repeat(line.length)],

@@ -210,22 +210,25 @@ describe('a lock that its holder keeps', () => {
       'process 1 on h since 2020-01-01T00:00:00.000Z',
     ],
     ['is unknown', '', 'an unknown process'],
-  ])('if a lock stays held until the time is up, the error says so, and its holder %s', async (_, content, holder) => {
-    const path = join(newConfigFolder(temporary).root, 'flow');
-    makePrivateFolder(dirname(path));
-    const lock = `${path}.lock`;
-    writeFileSync(lock, content);
-    const end = new AbortController();
-    const patient = withLock(path, 'The flow', async () => 'never', 300, end.signal);
-    const beating = setInterval(() => utimesSync(lock, new Date(), new Date()), 20);
-    onTestFinished(() => clearInterval(beating));
-    await expect(patient).rejects.toMatchObject({
-      code: 'config',
-      message: `The flow is in use by another psd2: ${holder}`,
-      hint: `Wait for it to end. If there is no such process: rm -r ${lock}`,
-    });
-    expect(readFileSync(lock, 'utf8')).toBe(content);
-  });
+  ])(
+    'if a lock stays held until the time is up, the error says so, and its holder %s',
+    async (_, content, holder) => {
+      const path = join(newConfigFolder(temporary).root, 'flow');
+      makePrivateFolder(dirname(path));
+      const lock = `${path}.lock`;
+      writeFileSync(lock, content);
+      const end = new AbortController();
+      const patient = withLock(path, 'The flow', async () => 'never', 300, end.signal);
+      const beating = setInterval(() => utimesSync(lock, new Date(), new Date()), 20);
+      onTestFinished(() => clearInterval(beating));
+      await expect(patient).rejects.toMatchObject({
+        code: 'config',
+        message: `The flow is in use by another psd2: ${holder}`,
+        hint: `Wait for it to end. If there is no such process: rm -r ${lock}`,
+      });
+      expect(readFileSync(lock, 'utf8')).toBe(content);
+    },
+  );
 
   it('a lock shows signs of life, even if a process holds two for each of 99 customers', async () => {
     const folder = newConfigFolder(temporary).root;

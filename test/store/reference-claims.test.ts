@@ -23,10 +23,13 @@ it('a reference belongs to the flow that took it first, however often others ask
   expect(claims.take('INV-2', 'tr-2', isNotFree)).toBe('tr-2');
 });
 
-it.each([' INV 1', 'INV 1 ', 'INV  1', 'inv 1', 'Inv\t1'])('%j is the same reference as "INV 1"', (reference) => {
-  claims.take('INV 1', 'tr-1', isNotFree);
-  expect(claims.take(reference, 'tr-2', isNotFree)).toBe('tr-1');
-});
+it.each([' INV 1', 'INV 1 ', 'INV  1', 'inv 1', 'Inv\t1'])(
+  '%j is the same reference as "INV 1"',
+  (reference) => {
+    claims.take('INV 1', 'tr-1', isNotFree);
+    expect(claims.take(reference, 'tr-2', isNotFree)).toBe('tr-1');
+  },
+);
 
 it('a letter with an accent is the same however it is composed', () => {
   claims.take('caf\u00e9', 'tr-1', isNotFree);

@@ -121,24 +121,27 @@ describe('a profile that is protected by a passphrase', () => {
   it.each([
     ['another passphrase', 'correct horses', 'does not open the profile bank'],
     ['no passphrase', '', 'is protected by a passphrase'],
-  ])('with %s, psd2 gets nothing from a protected profile, and writes nothing in plain text', async (_what, passphrase, message) => {
-    await store();
-    await protect();
-    const before = files();
-    const stores = open(passphrase);
-    const refusal = { code: 'config', message: expect.stringContaining(message) };
-    await expect(stores.tokens.read('1234567')).rejects.toMatchObject(refusal);
-    await expect(stores.profiles.readSealed('bank')).rejects.toMatchObject(refusal);
-    await expect(write(stores.tokens, '7654321', tokens)).rejects.toMatchObject(refusal);
-    await expect(stores.profiles.write('bank', settings)).rejects.toMatchObject(refusal);
-    let begun = false;
-    const spend = async () => {
-      begun = true;
-    };
-    await expect(stores.tokens.change('1234567', spend)).rejects.toMatchObject(refusal);
-    expect(begun).toBe(false);
-    expect(files()).toEqual(before);
-  });
+  ])(
+    'with %s, psd2 gets nothing from a protected profile, and writes nothing in plain text',
+    async (_what, passphrase, message) => {
+      await store();
+      await protect();
+      const before = files();
+      const stores = open(passphrase);
+      const refusal = { code: 'config', message: expect.stringContaining(message) };
+      await expect(stores.tokens.read('1234567')).rejects.toMatchObject(refusal);
+      await expect(stores.profiles.readSealed('bank')).rejects.toMatchObject(refusal);
+      await expect(write(stores.tokens, '7654321', tokens)).rejects.toMatchObject(refusal);
+      await expect(stores.profiles.write('bank', settings)).rejects.toMatchObject(refusal);
+      let begun = false;
+      const spend = async () => {
+        begun = true;
+      };
+      await expect(stores.tokens.change('1234567', spend)).rejects.toMatchObject(refusal);
+      expect(begun).toBe(false);
+      expect(files()).toEqual(before);
+    },
+  );
 
   it('a passphrase opens a profile however its letters are composed', async () => {
     await store();

@@ -87,19 +87,22 @@ describe('openInBrowser', () => {
     expect(group).toBe(pid);
   });
 
-  it.runIf(process.platform === 'linux')("openInBrowser keeps the secrets from the system's browser too", async () => {
-    // The system's opener runs the program in BROWSER.
-    vi.stubEnv('PSD2_CLIENT_SECRET', 'hush');
-    vi.stubEnv('PSD2_PAYEE_CHECK', 'hush');
-    vi.stubEnv('BROWSER', join(folder, 'link'));
-    await writeFile(join(folder, 'link'), `#!/bin/sh\nexec '${script}' "$@"\n`, { mode: 0o755 });
-    vi.stubEnv('DISPLAY', '');
-    await openInBrowser(URL_OF_BANK, undefined, onFailure);
-    const { argv, env } = await report;
-    expect(argv).toEqual([URL_OF_BANK]);
-    expect(Object.values(env)).not.toContain('hush');
-    expect(process.env).toHaveProperty('PSD2_CLIENT_SECRET', 'hush');
-  });
+  it.runIf(process.platform === 'linux')(
+    "openInBrowser keeps the secrets from the system's browser too",
+    async () => {
+      // The system's opener runs the program in BROWSER.
+      vi.stubEnv('PSD2_CLIENT_SECRET', 'hush');
+      vi.stubEnv('PSD2_PAYEE_CHECK', 'hush');
+      vi.stubEnv('BROWSER', join(folder, 'link'));
+      await writeFile(join(folder, 'link'), `#!/bin/sh\nexec '${script}' "$@"\n`, { mode: 0o755 });
+      vi.stubEnv('DISPLAY', '');
+      await openInBrowser(URL_OF_BANK, undefined, onFailure);
+      const { argv, env } = await report;
+      expect(argv).toEqual([URL_OF_BANK]);
+      expect(Object.values(env)).not.toContain('hush');
+      expect(process.env).toHaveProperty('PSD2_CLIENT_SECRET', 'hush');
+    },
+  );
 
   it("openInBrowser opens nothing for 'none', but still refuses a bad address", async () => {
     await openInBrowser(URL_OF_BANK, 'none', onFailure);

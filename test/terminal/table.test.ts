@@ -39,12 +39,15 @@ describe('a table that is wider than the terminal', () => {
     ['short', '1.000', ''],
   ];
 
-  it.each([100, 80, 60, 44])('a table that is too wide is cut to %i cells in its texts, never in its amounts', (width) => {
-    const lines = draw(rows, width);
-    for (const line of lines) expect(stringWidth(line)).toBeLessThanOrEqual(width);
-    expect(lines[1]).toContain('-999999999.990');
-    expect(lines).toHaveLength(3);
-  });
+  it.each([100, 80, 60, 44])(
+    'a table that is too wide is cut to %i cells in its texts, never in its amounts',
+    (width) => {
+      const lines = draw(rows, width);
+      for (const line of lines) expect(stringWidth(line)).toBeLessThanOrEqual(width);
+      expect(lines[1]).toContain('-999999999.990');
+      expect(lines).toHaveLength(3);
+    },
+  );
 
   it('a table shows where it cut a text', () => {
     expect(draw(rows, 60)[1]).toContain('…');

@@ -116,11 +116,14 @@ describe('an operation status', () => {
     expect(operationStatusAnswer.parse(wire)).toEqual({ authorizationStatus, executionStatus });
   });
 
-  it.each([{}, { executionStatus: 'OK' }, { authorizationStatus: '' }])('the operation status %j is refused, because it has no authorization', (wire) => {
-    expect(operationStatusAnswer.safeParse(wire).error?.issues).toMatchObject([
-      { path: ['authorizationStatus'] },
-    ]);
-  });
+  it.each([{}, { executionStatus: 'OK' }, { authorizationStatus: '' }])(
+    'the operation status %j is refused, because it has no authorization',
+    (wire) => {
+      expect(operationStatusAnswer.safeParse(wire).error?.issues).toMatchObject([
+        { path: ['authorizationStatus'] },
+      ]);
+    },
+  );
 });
 
 it('an approach may be without a redirect address', () => {
@@ -163,9 +166,12 @@ describe('an execute answer', () => {
     [{}, null],
     ['odd', null],
     [null, null],
-  ])('the execute answer %j has the cro %j, and no form of it is an error because money may have moved', (wire, cro) => {
-    expect(executeAnswer.parse(wire)).toEqual({ cro });
-  });
+  ])(
+    'the execute answer %j has the cro %j, and no form of it is an error because money may have moved',
+    (wire, cro) => {
+      expect(executeAnswer.parse(wire)).toEqual({ cro });
+    },
+  );
 });
 
 it('long texts of an outcome are cut, so the journal fits into the space reserved for it', () => {

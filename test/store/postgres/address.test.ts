@@ -108,12 +108,15 @@ describe("a service of libpq's files", () => {
     );
   });
 
-  it.each(['host', ' host = x', 'service=other', '=x'])('a service file with the line %j is refused', (line) => {
-    writeFileSync(file, `[bank]\n${line}\n`);
-    expect(() => parsed('postgres://', { PGSERVICE: 'bank' })).toThrow(
-      `The service file ${file} is damaged: line 2 is not an option and its value, as host=db.example`,
-    );
-  });
+  it.each(['host', ' host = x', 'service=other', '=x'])(
+    'a service file with the line %j is refused',
+    (line) => {
+      writeFileSync(file, `[bank]\n${line}\n`);
+      expect(() => parsed('postgres://', { PGSERVICE: 'bank' })).toThrow(
+        `The service file ${file} is damaged: line 2 is not an option and its value, as host=db.example`,
+      );
+    },
+  );
 });
 
 describe('an address without a service', () => {
