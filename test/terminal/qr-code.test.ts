@@ -34,7 +34,7 @@ function scan(drawn: string, ink: 'dark' | 'light'): string {
 
 describe('a QR code', () => {
   it.each([SCA, 'http://127.0.0.1:8910/', `${SCA}&next=${'x'.repeat(1400)}`])(
-    'a scanner reads the QR code of %.40s',
+    'a scanner reads the QR code of an address (%#)',
     (address) => {
       expect(scan(drawQrCode(address, LARGE, true) ?? '', 'dark')).toBe(address);
       expect(scan(drawQrCode(address, LARGE, false) ?? '', 'light')).toBe(address);
