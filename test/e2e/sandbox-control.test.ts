@@ -52,7 +52,7 @@ describe('a sandbox that runs', () => {
   });
 
   test('lists and clears its faults', async () => {
-    expect((await psd2(['sandbox', 'fault', 'list'])).stderr).toContain('No call goes wrong.');
+    expect((await psd2(['sandbox', 'fault', 'list'])).stderr).toContain('There are no faults.');
     await psd2(['sandbox', 'fault', 'add', 'delay=5', '--on', 'GET /private/*', '--after', '2']);
     const { stdout } = await psd2(['sandbox', 'fault', 'list']);
     expect(stdout.split('\t').slice(1)).toEqual(['delay=5', 'GET /private/*', 'after 2, always', '0', '0\n']);
@@ -93,7 +93,7 @@ describe('a sandbox that runs', () => {
     expect(await psd2(['sandbox', 'reset'])).toMatchObject({
       code: 0,
       stdout: '',
-      stderr: expect.stringMatching(/is as it was when it started[\s\S]*auth login/),
+      stderr: expect.stringMatching(/is reset to its start[\s\S]*auth login/),
     });
     expect((await psd2(['accounts', 'list'])).code).toBe(4);
     await logIn(operator);

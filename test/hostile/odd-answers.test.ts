@@ -174,7 +174,7 @@ it('what is to be given again with a resume is named', async () => {
 
 it.each([
   [['accounts', 'transactions', PRODUCT, '--export', 'pdf', '--file', 'x.pdf', '--limit', '3'], /--export/],
-  [['api', 'GET', 'https://bank.example/x'], /whole address/],
+  [['api', 'GET', 'https://bank.example/x'], /complete URL/],
 ])('%j is refused before anything is sent', async (args, message) => {
   bank.behave(odd({}));
   expect(readError(await operator.psd2([...args, '--json']))).toMatchObject({

@@ -62,7 +62,7 @@ describe('the extended key usage of a QWAC', () => {
   it('without clientAuth says what to do', async () => {
     const { detail, fix } = checkCertificate(await qwacFor([ExtendedKeyUsage.serverAuth]), USE, LIMITS);
     expect(detail).toContain('lacks clientAuth');
-    expect(fix).toContain('Have it issued again with clientAuth');
+    expect(fix).toContain('Request a new one with clientAuth');
   });
 
   it('is of no interest in what is no certificate of the TPP', async () => {
@@ -83,7 +83,7 @@ describe('a consent that rests on a certificate', () => {
   it('is worth a warning where it outlives the certificate', async () => {
     const { status, detail, fix } = await check('2027-03-01T00:00:01Z');
     expect(status).toBe('warn');
-    expect(detail).toContain('ends before a consent that rests on it (customer 1234567, until 2027-03-01)');
+    expect(detail).toContain('ends before a consent that depends on it (customer 1234567, until 2027-03-01)');
     expect(fix).toContain('psd2 profile set');
   });
 
