@@ -253,7 +253,11 @@ describe('psd2 profile set', () => {
     [[], 2, 'No setting is given'],
     [['--max-amount', '5,00'], 3, 'is not an amount'],
     [['--max-amount', ''], 2, '--unset max-amount'],
-    [['--max-amount', '5', '--unset', 'max-amount'], 2, '--max-amount and --unset max-amount exclude each other'],
+    [
+      ['--max-amount', '5', '--unset', 'max-amount'],
+      2,
+      '--max-amount and --unset max-amount exclude each other',
+    ],
     [['--unset', 'max-amont'], 2, 'Did you mean max-amount?'],
     [['--unset', 'client-id'], 2, 'A profile needs the setting client-id'],
     [['--qwac-key', sandbox('qseal-key.pem')], 3, 'The QWAC key does not belong'],

@@ -136,7 +136,11 @@ function suitability(eidas: EidasCertificate, { qcType, isTpp, keyMatches }: Cer
   if (eidas.qcType === undefined)
     add('warn', 'not a qualified certificate: it has no QcType', 'Banks accept it at most in a sandbox.');
   else if (eidas.qcType !== qcType)
-    add('fail', `it is ${KINDS[eidas.qcType]}, not ${KINDS[qcType]}`, 'Use each certificate for its own setting.');
+    add(
+      'fail',
+      `it is ${KINDS[eidas.qcType]}, not ${KINDS[qcType]}`,
+      'Use each certificate for its own setting.',
+    );
   else add('ok', `it is ${KINDS[qcType]}`);
 
   if (!isTpp) return findings;

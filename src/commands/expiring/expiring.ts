@@ -27,11 +27,15 @@ export async function expiring(context: Context, options: { within: string }): P
   await context.output.table(soon, COLUMNS, `Nothing ends within ${span}.`, endingsShape);
   const [first] = soon;
   if (!first) return;
-  throw new Psd2Error('ends_soon', `${soon.length} of ${all.length} certificates, logins and consents end within ${span}`, {
-    hint: 'Renew the first one with:',
-    // `next` leaves out psd2, the first word.
-    next: [first.next.slice(1)],
-  });
+  throw new Psd2Error(
+    'ends_soon',
+    `${soon.length} of ${all.length} certificates, logins and consents end within ${span}`,
+    {
+      hint: 'Renew the first one with:',
+      // `next` leaves out psd2, the first word.
+      next: [first.next.slice(1)],
+    },
+  );
 }
 
 /** @throws Psd2Error `usage` */

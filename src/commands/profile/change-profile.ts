@@ -58,9 +58,7 @@ function changesBetween(before: ProfileSettings, after: ProfileSettings): Change
     if (JSON.stringify(was) === JSON.stringify(is)) return [];
     const shown = is === undefined ? 'not set' : describeSetting(key, is);
     const shownBefore = was === undefined ? 'not set' : describeSetting(key, was);
-    return [
-      { key, text: shown === shownBefore ? `${key}: changed` : `${key}: ${shownBefore} → ${shown}` },
-    ];
+    return [{ key, text: shown === shownBefore ? `${key}: changed` : `${key}: ${shownBefore} → ${shown}` }];
   });
 }
 
@@ -82,5 +80,7 @@ function reportChanges(
       terminal.warn(`${variables[key] ?? 'PSD2_ENVIRONMENT'} is set and overrides the stored value.`);
   }
   if (hasOtherBank)
-    terminal.say(`A login is valid only for its own base URL. Log in again: psd2 --profile ${name} auth login`);
+    terminal.say(
+      `A login is valid only for its own base URL. Log in again: psd2 --profile ${name} auth login`,
+    );
 }

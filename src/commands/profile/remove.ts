@@ -78,9 +78,7 @@ async function confirmRemoval(
   const { terminal, globals, profiles } = context;
   const begun = operations.filter(isOpen);
   if (begun.length > 0) {
-    terminal.warn(
-      `Unfinished flows, which psd2 cannot resume without the profile: ${nameFlows(begun)}.`,
-    );
+    terminal.warn(`Unfinished flows, which psd2 cannot resume without the profile: ${nameFlows(begun)}.`);
   }
   if (terminal.canAsk && !globals.yes && isProduction(profiles, name)) terminal.mark(`PRODUCTION ${name}`);
   await confirmed(context, {

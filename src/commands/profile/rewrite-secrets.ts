@@ -35,7 +35,10 @@ export function reportProtection(
   what: string,
 ): void {
   const { kind } = vault;
-  const by = { keyring: "The system's keyring holds the key.", passphrase: 'The key comes from the passphrase.' };
+  const by = {
+    keyring: "The system's keyring holds the key.",
+    passphrase: 'The key comes from the passphrase.',
+  };
   if (output.format === 'table')
     terminal.say(`The stored data of the profile ${profile.name} ${what}.${kind ? ` ${by[kind]}` : ''}`);
   else output.record({ name: profile.name, protected: kind ?? 'no' }, [], protection);

@@ -49,9 +49,7 @@ export const error = () => {
       hint: known('what to do about it'),
       next: z
         .array(z.array(z.string()))
-        .check(
-          z.describe('commands to run next, each as a list of words: psd2 and its arguments'),
-        ),
+        .check(z.describe('commands to run next, each as a list of words: psd2 and its arguments')),
       flow: known('local id of the flow'),
       httpStatus: z.nullable(z.int()).check(z.describe("HTTP status of the bank's answer")),
       bankCode: known("result.messages[].code of the bank's answer"),
