@@ -105,7 +105,7 @@ describe('psd2 cert inspect', () => {
 
   it.each([
     ['a key alone', () => sandbox('qwac-key.pem'), /has no readable certificate/],
-    ['a file that is not there', () => own('missing.pem'), /is not there/],
+    ['a file that is not there', () => own('missing.pem'), /does not exist/],
   ])('refuses %s', async (_, file, message) => {
     const error = readError(await operator.psd2(['cert', 'inspect', file(), '--json']));
     expect(error).toMatchObject({ exitCode: 3, message: expect.stringMatching(message) });

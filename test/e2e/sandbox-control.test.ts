@@ -119,7 +119,7 @@ describe('a sandbox that was started where no profile was chosen', () => {
   test('is the one that commands talk to, and they say so when it has ended', async () => {
     expect(await psd2(['sandbox', 'start', '--detach', '--port', '0'])).toMatchObject({
       code: 0,
-      stderr: expect.stringMatching(/profile sandbox is now the one [\s\S]*Try: psd2 auth login\./),
+      stderr: expect.stringMatching(/now uses the profile sandbox by default\.[\s\S]*Try: psd2 auth login\./),
     });
     expect(await psd2(['auth', 'login'])).toMatchObject({
       code: 0,
