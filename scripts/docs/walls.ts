@@ -61,6 +61,7 @@ export const WALLS: Record<string, readonly string[]> = {
   ],
   'commands/declare.ts': ['commands/context.ts', 'commands/flow'],
   'commands/shared': [
+    'advice.ts',
     'commands/context.ts',
     'domain',
     'errors.ts',
@@ -100,7 +101,7 @@ export const WALLS: Record<string, readonly string[]> = {
   ],
   'commands/accounts': [...NOUN, 'statements'],
   'commands/api': [...NOUN, 'bank/transport', 'quote-for-shell.ts'],
-  'commands/auth': NOUN,
+  'commands/auth': [...NOUN, 'advice.ts'],
   'commands/cert': [...NOUN, 'certificates', 'store/disk'],
   'commands/consent': NOUN,
   'commands/customer': NOUN,

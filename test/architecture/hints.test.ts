@@ -5,7 +5,14 @@ import * as z from 'zod/mini';
 import { sourceFiles } from '../../scripts/docs/imports.ts';
 
 /** Ends of hints that people copy (a command, an address, a name), so no full stop may follow them. */
-const COPIED = ['openssl base64 -A', '-out <file>.pem', '.damaged', 'https://jmespath.org'];
+const COPIED = [
+  'set-ntp true',
+  '<this computer>',
+  'openssl base64 -A',
+  '-out <file>.pem',
+  '.damaged',
+  'https://jmespath.org',
+];
 
 const node = z.looseObject({ type: z.string() });
 const property = z.object({

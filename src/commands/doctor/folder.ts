@@ -31,7 +31,7 @@ export function checkModes({ folder, terminal }: Context): Finding {
       fix:
         more.length === 0
           ? adviceIn(first)
-          : { hint: `${first.hint} (all of them at once: chmod -R go= ${root})` },
+          : { hint: `${first.hint} All of them at once: chmod -R go= ${root}` },
     };
   }
   if (listable.length > 0) {
