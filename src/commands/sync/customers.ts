@@ -34,7 +34,7 @@ export interface SyncJob {
 }
 
 /** Called after each customer's turn, with the customer's first failure. */
-export type Tell = (report: CustomerReport, failure: Psd2Error | undefined) => void;
+export type OnReport = (report: CustomerReport, failure: Psd2Error | undefined) => void;
 
 /** Tells all threads to begin no further customer. */
 export class SharedStop {
@@ -64,12 +64,12 @@ const MOST_REFUSALS = 3;
  * interrupts, psd2 begins no further customer, and stores what it has read before this returns. While the store cannot be
  * reached, psd2 begins no customer, and those in progress get another turn.
  */
-export async function syncCustomers(context: Context, job: SyncJob, round: Round, tell: Tell): Promise<void> {
+export async function syncCustomers(context: Context, job: SyncJob, round: Round, onReport: OnReport): Promise<void> {
   const { signal, sleep } = context.world;
   const { sync, rounds: open } = await context.store();
   const rounds = await open();
   const outage = outageOf(context);
-  const syncOne = customerSync(context, job, rounds.isAway, tell);
+  const syncOne = customerSync(context, job, rounds.isAway, onReport);
   let isBroken = false;
   (await context.reads()).begin();
 
@@ -111,12 +111,12 @@ function customerSync(
   context: Context,
   job: SyncJob,
   isAway: (error: unknown) => boolean,
-  tell: Tell,
+  onReport: OnReport,
 ): (run: SyncRun, dealt: Dealt) => Promise<void> {
   const turnedAway = new Map<string, number>();
   const finish = async (dealt: Dealt, report: CustomerReport, failure?: Psd2Error) => {
     const [first] = report.errors;
-    tell(report, failure);
+    onReport(report, failure);
     await dealt.finish({
       status: report.status,
       code: first?.code ?? null,

@@ -9,7 +9,7 @@ import { customerOf } from '../open/store.ts';
 import { readDuration } from '../shared/duration.ts';
 import { keepHeapSmall } from '../shared/keep-heap-small.ts';
 import { readWholeNumber } from '../shared/whole-number.ts';
-import { SharedStop, type SyncJob, syncCustomers, type Tell } from './customers.ts';
+import { type OnReport, SharedStop, type SyncJob, syncCustomers } from './customers.ts';
 import { incomplete, progressLine, report, stopped, warnOfErrors, warnOfSkipped } from './report.ts';
 import { SyncTally } from './tally.ts';
 import type { Shared } from './threads.ts';
@@ -155,7 +155,7 @@ function roundsOf({ context, plan: { every }, gentle }: Run, one: string | undef
           return { dueIn: LOOK_MS };
         });
         if (!('dueIn' in joined)) {
-          if (joined.size === 0 && isFirst) throw await nobody(context);
+          if (joined.size === 0 && isFirst) throw await nobodyLoggedIn(context);
           isFirst = false;
           return joined;
         }
@@ -178,7 +178,7 @@ async function pause(milliseconds: number, signals: AbortSignal[]): Promise<void
   await delay(milliseconds, undefined, { signal: AbortSignal.any(signals) }).catch(() => {});
 }
 
-async function nobody(context: Context): Promise<Psd2Error> {
+async function nobodyLoggedIn(context: Context): Promise<Psd2Error> {
   const { name } = context.profile();
   return new Psd2Error('not_logged_in', `Nobody is logged in with the profile ${name}`, {
     next: [['--profile', name, 'auth', 'login']],
@@ -212,9 +212,9 @@ async function goRound(run: Run, round: Round, today: IsoDate): Promise<void> {
     return progressLine(round.size, done, pace.turns - before.calls, context.world.now().getTime() - start);
   };
   const shared = { round: round.share, pace: pace.state, tally: calls.state };
-  const tell: Tell = (each, failure) => tally.add(each, failure);
+  const onReport: OnReport = (each, failure) => tally.add(each, failure);
   await watch.during(round, plan.allCustomers, () =>
-    context.terminal.whileWaiting(line, syncInThreads(context, round, jobs, shared, tell)),
+    context.terminal.whileWaiting(line, syncInThreads(context, round, jobs, shared, onReport)),
   );
   gentle.removeEventListener('abort', end);
 }
@@ -230,13 +230,13 @@ async function syncInThreads(
   round: Round,
   [own, ...others]: SyncJob[],
   shared: Shared,
-  tell: Tell,
+  onReport: OnReport,
 ): Promise<void> {
   if (own === undefined) return;
-  const work = [syncCustomers(context, own, round, tell)];
+  const work = [syncCustomers(context, own, round, onReport)];
   if (others.length > 0) {
     const { syncInThread } = await import('./threads.ts');
-    work.push(...others.map((job) => syncInThread(context, job, shared, tell)));
+    work.push(...others.map((job) => syncInThread(context, job, shared, onReport)));
   }
   // Wait for all of them before a failure ends the command, so that they store what they have read.
   for (const outcome of await Promise.allSettled(work))
@@ -261,5 +261,5 @@ function endOfRound({ context, plan, tally }: Run, today: IsoDate): void {
 /** SIGTERM is the normal end of a service. Ctrl-C is an interruption. */
 function interruptedBy(gentle: AbortSignal): Psd2Error | undefined {
   if (!gentle.aborted || gentle.reason === 'SIGTERM') return undefined;
-  return new Psd2Error('interrupted', 'Interrupted after the customers in progress were finished');
+  return new Psd2Error('interrupted', 'Interrupted: psd2 has finished the customers in progress');
 }

@@ -4,7 +4,7 @@ import { type ErrorCode, type ErrorContext, Psd2Error } from '../../errors.ts';
 import type { RoundShare } from '../../store/ports/rounds.ts';
 import { cleanText } from '../../terminal/clean.ts';
 import type { Context, Globals } from '../context.ts';
-import type { CustomerReport, SharedStop, SyncJob, Tell } from './customers.ts';
+import type { CustomerReport, OnReport, SharedStop, SyncJob } from './customers.ts';
 
 /** What a further thread of `psd2 sync` starts with. */
 export interface ThreadStart {
@@ -60,7 +60,7 @@ export async function syncInThread(
   context: Context,
   { stop, ...job }: SyncJob,
   shared: Shared,
-  tell: Tell,
+  onReport: OnReport,
 ): Promise<void> {
   const { Worker } = await import('node:worker_threads');
   const start: ThreadStart = {
@@ -82,13 +82,13 @@ export async function syncInThread(
   const interrupt = () => worker.postMessage(STOP);
   signal.addEventListener('abort', interrupt);
   try {
-    await endOf(worker, context, tell);
+    await endOf(worker, context, onReport);
   } finally {
     signal.removeEventListener('abort', interrupt);
   }
 }
 
-function endOf(worker: Worker, { terminal, world }: Context, tell: Tell): Promise<void> {
+function endOf(worker: Worker, { terminal, world }: Context, onReport: OnReport): Promise<void> {
   return new Promise((resolve, reject) => {
     const unfinished = new Map<string, () => void>();
     const begin = (id: string, atStake: string) => {
@@ -105,7 +105,7 @@ function endOf(worker: Worker, { terminal, world }: Context, tell: Tell): Promis
         terminal.warn(cleanText(`A further core could not be used: ${message.unable}`));
       else {
         const { report, failure } = message;
-        tell(report, failure && new Psd2Error(failure.code, failure.message, failure.context));
+        onReport(report, failure && new Psd2Error(failure.code, failure.message, failure.context));
       }
     });
     worker.once('error', reject);

@@ -94,7 +94,7 @@ async function relationOf(
 
 /** Waits until no worker is busy. Because of the marks, none can begin anything. */
 async function untilNobodyWorks(sides: readonly CopySide[], world: CopyWorld): Promise<void> {
-  let told = '';
+  let announced = '';
   for (let waited = 0; ; waited += LOOK_MS) {
     const working = (await Promise.all(sides.map((side) => side.atWork()))).flat();
     const [first] = working;
@@ -104,8 +104,8 @@ async function untilNobodyWorks(sides: readonly CopySide[], world: CopyWorld): P
         hint: 'Wait for it to end, then run the same psd2 store copy again.',
       });
     }
-    if (first !== told) world.say(`Waiting for ${first}`);
-    told = first;
+    if (first !== announced) world.say(`Waiting for ${first}`);
+    announced = first;
     world.signal.throwIfAborted();
     await world.sleep(LOOK_MS);
   }
