@@ -68,8 +68,7 @@ function openAsker(
       return waiting;
     },
     async prompt(question, ask) {
-      if (!canAsk())
-        throw new Psd2Error('usage', 'psd2 cannot ask a question, because there is no terminal');
+      if (!canAsk()) throw new Psd2Error('usage', 'psd2 cannot ask a question, because there is no terminal');
       const [text, prompts] = await Promise.all([shown(question), import('@inquirer/prompts')]);
       waiting = text;
       try {

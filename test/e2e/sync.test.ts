@@ -348,7 +348,12 @@ describe('psd2 sync', () => {
     ],
     ['a day that is none', ['--out', 'x', '--since', '2026-02-30'], 2, /--since "2026-02-30"/],
     ['a day to come', ['--out', 'x', '--since', '2999-01-01'], 2, /is in the future/],
-    ['both kinds of customers', ['--out', 'x', '--customer', '5000001', '--all-customers'], 2, /exclude each other/],
+    [
+      'both kinds of customers',
+      ['--out', 'x', '--customer', '5000001', '--all-customers'],
+      2,
+      /exclude each other/,
+    ],
     ['no reads at all', ['--out', 'x', '--unattended-reads', '0'], 2, /"0" is not a whole number from 1/],
     ['a file in place of the folder', ['--out', 'file'], 3, /cannot be made/],
   ])('refuses %s', async (_what, args, code, message) => {

@@ -44,5 +44,7 @@ export async function storeCopy(context: Context, options: StoreCopyOptions): Pr
 }
 
 function writeCompared(newer: number): string {
-  return newer === 0 ? 'the same on both sides' : `the same on both sides, except ${newer} that are newer in the destination`;
+  return newer === 0
+    ? 'the same on both sides'
+    : `the same on both sides, except ${newer} that are newer in the destination`;
 }

@@ -23,13 +23,18 @@ export async function openSide(context: Context, option: '--from' | '--to', name
   }
   if (name === 'postgres') {
     if (context.env.PSD2_STORE) return openDatabase(context, context.env.PSD2_STORE);
-    throw new Psd2Error('usage', `${option} postgres means the database of PSD2_STORE, but PSD2_STORE is not set`, {
-      hint: `Set it, or give postgres://user@host:5432/database.`,
-    });
+    throw new Psd2Error(
+      'usage',
+      `${option} postgres means the database of PSD2_STORE, but PSD2_STORE is not set`,
+      {
+        hint: `Set it, or give postgres://user@host:5432/database.`,
+      },
+    );
   }
   if (name === 'files') return openFolder(context, context.folder.root, option);
   // Do not repeat the value: it may contain a password.
-  if (!/[\\/]|^\.\.?$/.test(name)) throw new Psd2Error('usage', `${option} does not name a home. Use ${NAMES}`);
+  if (!/[\\/]|^\.\.?$/.test(name))
+    throw new Psd2Error('usage', `${option} does not name a home. Use ${NAMES}`);
   return openFolder(context, resolve(name), option);
 }
 
@@ -40,9 +45,13 @@ export async function openSide(context: Context, option: '--from' | '--to', name
 function refusePassword(option: string, address: string): void {
   const [, user = ''] = /^[^:]*:\/\/(.*)@/s.exec(address) ?? [];
   if (!user.includes(':') && !/[?&](?:password|sslpassword)=/i.test(address)) return;
-  throw new Psd2Error('usage', `${option} contains a password, which others can read in the list of processes`, {
-    hint: 'Leave it out, and set PGPASSWORD or PGPASSFILE. Or set the address in PSD2_STORE, and use the word postgres here.',
-  });
+  throw new Psd2Error(
+    'usage',
+    `${option} contains a password, which others can read in the list of processes`,
+    {
+      hint: 'Leave it out, and set PGPASSWORD or PGPASSFILE. Or set the address in PSD2_STORE, and use the word postgres here.',
+    },
+  );
 }
 
 async function openDatabase({ env, world, profiles, onEnd }: Context, address: string): Promise<CopySide> {

@@ -64,7 +64,12 @@ const MOST_REFUSALS = 3;
  * interrupts, psd2 begins no further customer, and stores what it has read before this returns. While the store cannot be
  * reached, psd2 begins no customer, and those in progress get another turn.
  */
-export async function syncCustomers(context: Context, job: SyncJob, round: Round, onReport: OnReport): Promise<void> {
+export async function syncCustomers(
+  context: Context,
+  job: SyncJob,
+  round: Round,
+  onReport: OnReport,
+): Promise<void> {
   const { signal, sleep } = context.world;
   const { sync, rounds: open } = await context.store();
   const rounds = await open();

@@ -19,7 +19,10 @@ Examples:
   const all = sync
     .command('run', { isDefault: true })
     .description('bring a local copy of accounts, balances and transactions up to date')
-    .option('--out <folder>', 'folder for the files, with a subfolder for each customer; optional with PostgreSQL')
+    .option(
+      '--out <folder>',
+      'folder for the files, with a subfolder for each customer; optional with PostgreSQL',
+    )
     .option('--all-customers', 'sync all customers who are logged in with the profile')
     .option(
       '--since <date>',

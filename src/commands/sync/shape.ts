@@ -63,12 +63,15 @@ export const syncStatus = () =>
     ),
     needSca: list(z.string(), 'customerId of customers whose SCA the bank requires, at most 100'),
     workers: list(
-      z.object({ worker: text('process and machine'), customers: whole('number of customers that it has taken') }),
+      z.object({
+        worker: text('process and machine'),
+        customers: whole('number of customers that it has taken'),
+      }),
       'workers that take part now',
     ),
-    callsPerSecond: orNull(
-      number('calls of all workers, over the last minutes; null after the end'),
+    callsPerSecond: orNull(number('calls of all workers, over the last minutes; null after the end')),
+    customersPerSecond: orNull(
+      number('customers who had their turn, over the last minutes; null after the end'),
     ),
-    customersPerSecond: orNull(number('customers who had their turn, over the last minutes; null after the end')),
     doneAt: orNull(time('when the round will end at the current rate')),
   });

@@ -170,7 +170,9 @@ function roundsOf({ context, plan: { every }, gentle }: Run, one: string | undef
 
 function saySoon({ terminal, world }: Context, dueIn: number): void {
   const at = new Date(world.now().getTime() + dueIn).toISOString();
-  terminal.say(`The last round began less than --every ago. The next one begins at ${terminal.writeTime(at)}.`);
+  terminal.say(
+    `The last round began less than --every ago. The next one begins at ${terminal.writeTime(at)}.`,
+  );
 }
 
 /** Waits. Ends early, without an error, if one of the signals is aborted. */

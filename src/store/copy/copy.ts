@@ -56,9 +56,13 @@ export async function copyStore(from: CopySide, to: CopySide, world: CopyWorld):
   const { written } = await pass(from, to, world, { isAgain: relation === 'again', writes: true });
   const compared = await pass(from, to, world, { isAgain: relation === 'again', writes: false });
   if (compared.written > 0) {
-    throw new Psd2Error('config', `${compared.written} records in ${to.place} differ from those in ${from.place}`, {
-      hint: 'Nothing is lost. Check whether another program writes to one of them, then run the same psd2 store copy again.',
-    });
+    throw new Psd2Error(
+      'config',
+      `${compared.written} records in ${to.place} differ from those in ${from.place}`,
+      {
+        hint: 'Nothing is lost. Check whether another program writes to one of them, then run the same psd2 store copy again.',
+      },
+    );
   }
   await to.setMark({ copiedFrom: { ...copied, isComplete: true } });
   return { ...compared, written };
@@ -74,9 +78,13 @@ async function relationOf(
   if (source.id === target.id) throw new Psd2Error('usage', '--from and --to name the same store');
   const { copiedFrom } = source;
   if (copiedFrom && !copiedFrom.isComplete && copiedFrom.id !== target.id) {
-    throw new Psd2Error('config', `The copy of the store in ${copiedFrom.place} into ${from} is not complete`, {
-      hint: 'Run that psd2 store copy again first. It continues where it stopped.',
-    });
+    throw new Psd2Error(
+      'config',
+      `The copy of the store in ${copiedFrom.place} into ${from} is not complete`,
+      {
+        hint: 'Run that psd2 store copy again first. It continues where it stopped.',
+      },
+    );
   }
   if (source.movedTo && source.movedTo.id !== target.id) {
     throw new Psd2Error('config', `The store in ${from} was copied to ${source.movedTo.place}`, {

@@ -169,7 +169,8 @@ function schemaCheck(version: number): StoreCheck {
     : {
         name: 'store schema',
         status: 'fail',
-        detail: version === 0 ? 'there is no schema' : `version ${version}, and this psd2 needs ${SCHEMA_VERSION}`,
+        detail:
+          version === 0 ? 'there is no schema' : `version ${version}, and this psd2 needs ${SCHEMA_VERSION}`,
         fix: 'Run psd2 store init with the rights of the owner.',
       };
 }

@@ -83,7 +83,10 @@ function parseService(path: string, content: string, name: string): Service | un
     if (!service) continue;
     const [, key, value] = /^([a-z_]+)=(.*)$/.exec(line) ?? [];
     if (key === undefined || value === undefined || key === 'service')
-      throw damaged(path, `is damaged: line ${index + 1} is not an option and its value, for example host=db.example`);
+      throw damaged(
+        path,
+        `is damaged: line ${index + 1} is not an option and its value, for example host=db.example`,
+      );
     if (!service.has(key)) service.set(key, value);
   }
   return service;

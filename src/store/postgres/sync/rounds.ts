@@ -93,7 +93,7 @@ export class PostgresRounds implements Rounds {
   async #begin(statements: Statements): Promise<z.infer<typeof begun>> {
     const profile = [this.#profile];
     await statements.script('set local statement_timeout = 0');
-    await giveBackOfTheDead(statements.query, this.#profile);
+    await releaseOfDeadWorkers(statements.query, this.#profile);
     for (const sql of [
       `delete from psd2.sync_customers c where profile = $1 and not exists (
          select from psd2.tokens t where t.profile = $1 and t.holder = c.customer_id and t.secrets is not null)`,
