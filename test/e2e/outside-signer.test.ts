@@ -90,7 +90,7 @@ describe('an outside signer', () => {
       'signs with another key',
       ['openssl dgst -sha256 -sign "$QWAC_KEY" | openssl base64 -A'],
       /does not match the signing certificate/,
-      /Nothing was sent/,
+      /psd2 has sent nothing/,
     ],
     ['prints no base64', ['echo "no signature!"'], /did not print a signature in base64/, /base64/],
     ['prints nothing', ['true'], /did not print a signature in base64/, /base64/],
