@@ -210,7 +210,7 @@ describe('a store that cannot be used ends a command before anything is sent', (
       expect(() => writeFileSync(join(disk, 'rest'), Buffer.alloc(1_000_000))).toThrow('ENOSPC');
       const { message, hint } = await refusalOf({});
       expect(message).toBe(`${here()} has a full disk`);
-      expect(hint).toContain('Make room');
+      expect(hint).toContain('Free some space');
     } finally {
       server.sql('bank', 'alter table psd2.claims set tablespace pg_default');
       server.sql('bank', 'drop tablespace small');
