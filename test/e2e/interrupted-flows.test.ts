@@ -42,7 +42,7 @@ it('a flow that was killed is named by each command at a terminal until it is ta
 
   psd2.kill('SIGKILL');
   await psd2.ended;
-  const line = `Interrupted: transfer ${flow} (authorizing). Go on with: psd2 transfer resume ${flow}`;
+  const line = `Interrupted: transfer ${flow} (authorizing). Continue with: psd2 transfer resume ${flow}`;
   expect(await next()).toEqual([line]);
   expect(await linesOf(['transfer', 'show', flow])).toEqual([line]);
   // It is for a person.
@@ -69,7 +69,7 @@ it('several are named in one line, each with its command, the newest first', asy
   }
   const [a, b, c] = flows;
   expect(await next()).toEqual([
-    `Interrupted: 4 flows. Go on with: psd2 transfer resume ${a}; psd2 transfer resume ${b}; psd2 consent resume ${c}; ` +
+    `Interrupted: 4 flows. Continue with: psd2 transfer resume ${a}; psd2 transfer resume ${b}; psd2 consent resume ${c}; ` +
       'and 1 more: see psd2 transfer, consent and operation list',
   ]);
 
@@ -144,7 +144,7 @@ it('what is named to go on with repeats a --profile that was given, and works wi
   const wayOn = ['--profile', 'sandbox', 'transfer', 'resume', flow];
   expect(readError(ended).hint).toContain(`psd2 ${wayOn.join(' ')}`);
   expect(await next('--profile', 'sandbox')).toEqual([
-    `Interrupted: transfer ${flow} (authorizing). Go on with: psd2 ${wayOn.join(' ')}`,
+    `Interrupted: transfer ${flow} (authorizing). Continue with: psd2 ${wayOn.join(' ')}`,
   ]);
   const resumed = await operator.psd2([...wayOn, '--yes'], { env: { PSD2_PROFILE: undefined } });
   expect(resumed.code, resumed.stderr).toBe(0);
