@@ -122,7 +122,7 @@ function choicesOf(licence) {
   }
 }
 
-/** Some packages write `MIT or MPL-2.0`. SPDX wants `OR`. */
+/** Some packages write `MIT or MPL-2.0`. SPDX requires `OR`. */
 function expressionOf(licence) {
   return String(licence).replace(/ (or|and|with) /g, (word) => word.toUpperCase());
 }
