@@ -79,7 +79,9 @@ for (const { scenario, how, point, problems } of all.filter((each) => each.probl
   process.stdout.write(`${scenario}, ${how}, ${point}: ${problems.join('; ')}\n`);
 }
 if (failed || twice.length > 0) {
-  process.stdout.write(`Something was not as promised. ${figures} has the output of the tests. The page was not changed.\n`);
+  process.stdout.write(
+    `Something was not as promised. ${figures} has the output of the tests. The page was not changed.\n`,
+  );
   process.exitCode = 1;
 } else {
   const text = readFileSync(page, 'utf8');

@@ -12,7 +12,8 @@ const unfinished = `dist.${process.pid}`;
 
 const { outputFiles, metafile } = await bundle(unfinished);
 const lost = chunksForEffect(metafile);
-if (lost.length > 0) throw new Error(`${lost.join(', ')} would never be loaded: nothing uses an export of them`);
+if (lost.length > 0)
+  throw new Error(`${lost.join(', ')} would never be loaded: nothing uses an export of them`);
 // One file has what the help of a command needs. Another has what a running command needs on top.
 const files = filesOfChunks(metafile, 'src/main.ts', {
   'tree.js': {

@@ -34,7 +34,9 @@ const withoutChildProcess = {
   name: 'without-child-process',
   setup({ onResolve, onLoad }) {
     onResolve({ filter: /^node:child_process$/ }, ({ importer, path }) =>
-      /node_modules[\\/]commander[\\/]/.test(importer) ? { path, namespace: 'without-child-process' } : undefined,
+      /node_modules[\\/]commander[\\/]/.test(importer)
+        ? { path, namespace: 'without-child-process' }
+        : undefined,
     );
     onLoad({ filter: /./, namespace: 'without-child-process' }, () => ({ contents: 'module.exports = {};' }));
   },

@@ -52,8 +52,7 @@ export function importsOf(file: string, text: string): Import[] {
   // The parser does not report import('./file.ts').Type as an import.
   const late = module.dynamicImports.map(({ start }) => start);
   for (const { index } of text.matchAll(/\bimport\(\s*['"`]\./g)) {
-    if (!late.includes(index))
-      throw new Error(`${file}: use import type instead of import() in a type`);
+    if (!late.includes(index)) throw new Error(`${file}: use import type instead of import() in a type`);
   }
   return named.map(({ name, isType }) => {
     const isPackage = !name.startsWith('.');

@@ -2,8 +2,8 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
   comparableReference,
-  parsePayeeName,
   parseDescription,
+  parsePayeeName,
   parseReference,
 } from '../../src/domain/order/sepa-text.ts';
 

@@ -110,9 +110,7 @@ describe('an execute without a plain answer', () => {
 it("shows the bank's warning on stderr, and goes on", async () => {
   const ended = await operator.psd2(order('VERIFY WARNING', '3.03'));
   expect(ended.code, ended.stderr).toBe(0);
-  expect(ended.stderr).toContain(
-    'The bank says: This is the first transfer to this payee [BENEFICIARY_NEW]',
-  );
+  expect(ended.stderr).toContain('The bank says: This is the first transfer to this payee [BENEFICIARY_NEW]');
   expect(readDocument(shapes.transfer, ended.stdout)).toMatchObject({ state: 'executed' });
 });
 

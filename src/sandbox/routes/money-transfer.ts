@@ -100,8 +100,7 @@ function executionStatus({ execution }: TransferResource, now: Date): Record<str
   const status = now < settlement.at ? 'PENDING' : settlement.status;
   return {
     executionStatus: status,
-    executionStatusDescription:
-      status === 'KO' ? "The payee's bank refused the instant transfer" : '',
+    executionStatusDescription: status === 'KO' ? "The payee's bank refused the instant transfer" : '',
   };
 }
 

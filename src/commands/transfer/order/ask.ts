@@ -3,7 +3,7 @@ import { type Account, fetchAccounts, fetchBalance } from '../../../bank/endpoin
 import { parseProductId } from '../../../domain/identifiers.ts';
 import { parseSepaIban, spacedIban } from '../../../domain/order/iban.ts';
 import { parsePaymentAmount } from '../../../domain/order/payment-amount.ts';
-import { parsePayeeName, parseDescription } from '../../../domain/order/sepa-text.ts';
+import { parseDescription, parsePayeeName } from '../../../domain/order/sepa-text.ts';
 import { Psd2Error } from '../../../errors.ts';
 import { cleanText } from '../../../terminal/clean.ts';
 import type { Context } from '../../context.ts';
@@ -33,9 +33,7 @@ export async function askForMissing<Options extends OrderOptions>(
 
   const account = from === undefined ? await chooseAccount(context) : { productId: from, iban: null };
   const asked = {
-    name:
-      name ??
-      (await terminal.ask("Payee's name:", { check: (text) => void parsePayeeName(text) })),
+    name: name ?? (await terminal.ask("Payee's name:", { check: (text) => void parsePayeeName(text) })),
     to: to ?? (await terminal.ask("Payee's IBAN:", { check: (text) => void parseSepaIban(text) })),
     amount:
       amount ??

@@ -3,7 +3,7 @@ import { parseProductId } from '../../../domain/identifiers.ts';
 import { parseSepaIban } from '../../../domain/order/iban.ts';
 import type { PayeeSource } from '../../../domain/order/payee-check.ts';
 import { parsePaymentAmount } from '../../../domain/order/payment-amount.ts';
-import { parsePayeeName, parseDescription, parseReference } from '../../../domain/order/sepa-text.ts';
+import { parseDescription, parsePayeeName, parseReference } from '../../../domain/order/sepa-text.ts';
 import type { TransferOrder } from '../../../domain/transfer.ts';
 import { Psd2Error } from '../../../errors.ts';
 
