@@ -37,8 +37,8 @@ it('only its owner may import a package, and a room that only computes reads no 
   expect(crossedIn('domain/new.ts', `import { readFileSync } from 'node:fs';`)).toHaveLength(1);
 });
 
-it('a file that only a type names, or that nobody can read off the source, is an error', () => {
-  expect(() => importsOf('cli/new.ts', `let x: import('../wire/json.ts').X;`)).toThrow('write import type');
+it('an import() in a type, and an import whose file cannot be read from the source, are errors', () => {
+  expect(() => importsOf('cli/new.ts', `let x: import('../wire/json.ts').X;`)).toThrow('use import type');
   expect(() => importsOf('cli/new.ts', 'await import(name);')).toThrow('does not say what it imports');
 });
 
