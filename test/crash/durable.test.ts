@@ -7,7 +7,7 @@ const bank = useCrashBank();
 const at = (points: string[], pattern: RegExp) => points.findLastIndex((point) => pattern.test(point));
 
 it.each(named(FLOWS))(
-  'before psd2 sends a request of the %s that changes something, the request and its id are on disk',
+  '%s: before psd2 sends a request that changes something, the request and its id are on disk',
   async (_name, scenario) => {
     const place = bank.newPlace();
     if (scenario.prepare) await place.psd2(scenario.prepare);

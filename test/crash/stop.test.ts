@@ -34,7 +34,7 @@ const STOPS = [
 ] as const;
 
 it.each(STOPS.map((stop) => [stop.command.name, stop.how, stop] as const))(
-  'the %s that gets %s at any step ends as promised, and a single signal loses no login',
+  'a %s that gets %s at any step ends as promised, and a single signal loses no login',
   async (_name, how, { command, users, rest }) => {
     const open = () => loggedInPlace(means, users);
     const tries = await withPlaces(open, async (lend) => {

@@ -105,7 +105,7 @@ describe('psd2 cert inspect', () => {
 
   it.each([
     ['a key alone', () => sandbox('qwac-key.pem'), /has no readable certificate/],
-    ['a missing file', () => own('missing.pem'), /is not there/],
+    ['a missing file', () => own('missing.pem'), /does not exist/],
   ])('psd2 cert inspect refuses %s', async (_, file, message) => {
     const error = readError(await operator.psd2(['cert', 'inspect', file(), '--json']));
     expect(error).toMatchObject({ exitCode: 3, message: expect.stringMatching(message) });
@@ -162,7 +162,7 @@ describe('psd2 cert check', () => {
     expect(code).toBe(0);
     expect(read(stdout)[0]).toMatchObject({
       status: 'warn',
-      detail: expect.stringContaining('without PSP_PI, which making transfers needs'),
+      detail: expect.stringContaining('without the role PSP_PI, needed for making transfers'),
     });
   });
 });
@@ -190,7 +190,7 @@ describe('psd2 cert generate', () => {
     ]);
     const before = readFileSync(own(files.qwacKey), 'utf8');
     const again = readError(await operator.psd2([...args, '--json']));
-    expect(again).toMatchObject({ exitCode: 2, message: expect.stringContaining('is there already') });
+    expect(again).toMatchObject({ exitCode: 2, message: expect.stringContaining('already exists') });
     expect(readFileSync(own(files.qwacKey), 'utf8')).toBe(before);
   });
 

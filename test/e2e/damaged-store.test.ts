@@ -49,7 +49,7 @@ const DAMAGES: [string, RegExp, (path: string) => void][] = [
   ['empty', /is damaged: it is not JSON/, (path) => truncateSync(path)],
   ['garbage', /is damaged: it is not JSON/, (path) => writeFileSync(path, '\0\u{1}garbage')],
   [
-    'of a newer psd2',
+    'from a newer psd2',
     /was written by a newer psd2 \(format 9\)/,
     (path) => writeFileSync(path, '{"version":9}'),
   ],

@@ -27,7 +27,7 @@ it.concurrent.each([
   [
     ['profile', 'use', 'sandbx'],
     'There is no profile "sandbx"',
-    /^Did you mean sandbox\? There is: sandbox\.$/,
+    /^Did you mean sandbox\? Existing profiles: sandbox\.$/,
   ],
   [['accounts', 'list', '--profile', 'sanbox'], 'There is no profile "sanbox"', /^Did you mean sandbox\? /],
   [['-o', 'jsn', 'log'], 'The output format "jsn" is not known', /^Did you mean json\? /],

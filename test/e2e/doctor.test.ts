@@ -192,7 +192,7 @@ describe('psd2 doctor', () => {
       expect(found.of('QWAC')).toMatchObject({
         status: 'warn',
         detail: expect.stringMatching(
-          /days left; ends before a consent that rests on it \(customer \d+, until/,
+          /days left; ends before a consent that depends on it \(customer \d+, until/,
         ),
       });
     });

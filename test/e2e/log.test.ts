@@ -187,7 +187,7 @@ describe('psd2 log --transaction', () => {
     const { code, stderr } = await operator.psd2(['log', '--transaction', 'tr-']);
     expect([code, stderr]).toEqual([
       2,
-      expect.stringMatching(/"tr-" fits 2 transactions\.\n {2}Give more of it: \S+, /),
+      expect.stringMatching(/"tr-" matches 2 transactions\.\n {2}Give more characters: \S+, /),
     ]);
   });
 
@@ -215,7 +215,7 @@ describe('psd2 log bundle', () => {
     const file = join(operator.folder, 'bundle.json');
     const ended = await operator.psd2(['log', 'bundle', '--since', '1h', '--file', file]);
     expect(ended).toMatchObject({ code: 0, stdout: '' });
-    expect(ended.stderr).toMatch(/In it: \d+ calls to 127\.0\.0\.1:\d+/);
+    expect(ended.stderr).toMatch(/The file contains \d+ calls to 127\.0\.0\.1:\d+/);
     expect(ended.stderr).toContain('Replaced: 1 customer, 1 product, 1 IBAN.');
     expect(statSync(file).mode & 0o777).toBe(0o600);
     const content = readFileSync(file, 'utf8');

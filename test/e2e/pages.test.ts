@@ -133,7 +133,7 @@ describe.concurrent('the quick start', () => {
       JSON.parse(readFileSync(join(operator.folder, 'transfer.json'), 'utf8')),
     );
     expect(second).toMatchObject({ state: 'settled', reference: expect.stringMatching(/^INV-\d+$/) });
-    expect(stderr).toMatch(/^The sandbox at \S+ has ended\.$/m);
+    expect(stderr).toMatch(/^The sandbox at \S+ has stopped\.$/m);
     expect(readdirSync(join(operator.home, '.config', 'psd2')).sort()).toContain('profiles');
     const pages = join(operator.folder, 'prefix/share/man');
     const man = await operator.startProgram('man', ['-M', pages, 'psd2-transfer']);
@@ -165,7 +165,7 @@ describe.concurrent('the first day', () => {
     expect(stdout).toMatch(/^refused with exit code 2$/m);
     expect(stdout).toMatch(/^ended with exit code 6$/m);
     expect(stdout).toMatch(/\tauthorization \(NOT_AUTHORIZED\)\t/);
-    expect(stderr).toMatch(/^The sandbox at \S+ has ended\.$/m);
+    expect(stderr).toMatch(/^The sandbox at \S+ has stopped\.$/m);
   });
 });
 

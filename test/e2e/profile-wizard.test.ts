@@ -59,7 +59,7 @@ const beginning = (): [RegExp, string][] => [
   [/Client id/, `${bank.clientId}\r`],
   [/Client secret/, `${bank.clientSecret}\r`],
   [/Application name/, `${bank.applicationName}\r`],
-  [/client credentials too\?/, 'n\r'],
+  [/application for client credentials\?/, 'n\r'],
 ];
 const certificates = (): [RegExp, string][] => [
   [/QWAC certificate/, `${qwac}\r`],
@@ -123,7 +123,7 @@ describe('psd2 profile add without options', () => {
         [/Signing certificate of the bank/, '\r'],
         [/Redirect URI/, '\r'],
         [/Largest amount/, '\r'],
-        [/fail +TLS[^✔]*Store the profile all the same\?/, answer],
+        [/fail +TLS[^✔]*Store the profile anyway\?/, answer],
       ]);
       expect(ended.code, ended.screen).toBe(code);
       expect(existsSync(stored(name))).toBe(code === 0);
@@ -163,9 +163,9 @@ describe('psd2 profile edit', () => {
     [/Which bank is it\?/, '\r'],
     [/Base URL of the bank/, '\r'],
     [/Client id/, '\r'],
-    [/Client secret \(empty: the one that is stored\)/, '\r'],
+    [/Client secret \(empty: keep the stored one\)/, '\r'],
     [/Application name/, '\r'],
-    [/client credentials too\?/, '\r'],
+    [/application for client credentials\?/, '\r'],
     ...changes,
   ];
 
@@ -188,7 +188,7 @@ describe('psd2 profile edit', () => {
     ]);
     const { code, screen } = await wizard('edited', answers, 120, 'edit');
     expect(code, screen).toBe(0);
-    expect(screen).toMatch(/The profile edited is changed\.\r\n.*maxAmount: not set → 75\.00/s);
+    expect(screen).toMatch(/The profile edited has changed:\r\n.*maxAmount: not set → 75\.00/s);
     expect(read('edited')).toEqual({
       ...before,
       ...more,
@@ -221,7 +221,7 @@ describe('psd2 profile set', () => {
     expect(ended, ended.stderr).toMatchObject({ code: 0, stdout: '' });
     expect(ended.stderr).toContain('maxAmount: not set → 500.00');
     expect(ended.stderr).toContain('payeeCheck: not set → check …');
-    expect(ended.stderr).toContain('clientSecret: another one');
+    expect(ended.stderr).toContain('clientSecret: changed');
     expect(ended.stderr).not.toContain('another-secret');
     const changes = { maxAmount: '500.00', payeeCheck: 'check --key 1', clientSecret: 'another-secret' };
     expect(read('changed')).toEqual({ ...before, ...changes });
@@ -253,7 +253,11 @@ describe('psd2 profile set', () => {
     [[], 2, 'No setting is given'],
     [['--max-amount', '5,00'], 3, 'is not an amount'],
     [['--max-amount', ''], 2, '--unset max-amount'],
-    [['--max-amount', '5', '--unset', 'max-amount'], 2, '--unset max-amount too'],
+    [
+      ['--max-amount', '5', '--unset', 'max-amount'],
+      2,
+      '--max-amount and --unset max-amount exclude each other',
+    ],
     [['--unset', 'max-amont'], 2, 'Did you mean max-amount?'],
     [['--unset', 'client-id'], 2, 'A profile needs the setting client-id'],
     [['--qwac-key', sandbox('qseal-key.pem')], 3, 'The QWAC key does not belong'],

@@ -52,7 +52,7 @@ describe('a running sandbox', () => {
   });
 
   test('the sandbox lists and clears its faults', async () => {
-    expect((await psd2(['sandbox', 'fault', 'list'])).stderr).toContain('No call goes wrong.');
+    expect((await psd2(['sandbox', 'fault', 'list'])).stderr).toContain('There are no faults.');
     await psd2(['sandbox', 'fault', 'add', 'delay=5', '--on', 'GET /private/*', '--after', '2']);
     const { stdout } = await psd2(['sandbox', 'fault', 'list']);
     expect(stdout.split('\t').slice(1)).toEqual(['delay=5', 'GET /private/*', 'after 2, always', '0', '0\n']);
@@ -93,7 +93,7 @@ describe('a running sandbox', () => {
     expect(await psd2(['sandbox', 'reset'])).toMatchObject({
       code: 0,
       stdout: '',
-      stderr: expect.stringMatching(/is as it was when it started[\s\S]*auth login/),
+      stderr: expect.stringMatching(/is reset to its start[\s\S]*auth login/),
     });
     expect((await psd2(['accounts', 'list'])).code).toBe(4);
     await logIn(operator);
@@ -119,7 +119,7 @@ describe('a sandbox that is started when no profile is chosen', () => {
   test('commands talk to that sandbox, and say so when it has ended', async () => {
     expect(await psd2(['sandbox', 'start', '--detach', '--port', '0'])).toMatchObject({
       code: 0,
-      stderr: expect.stringMatching(/profile sandbox is now the one [\s\S]*Try: psd2 auth login\./),
+      stderr: expect.stringMatching(/now uses the profile sandbox by default\.[\s\S]*Try: psd2 auth login\./),
     });
     expect(await psd2(['auth', 'login'])).toMatchObject({
       code: 0,

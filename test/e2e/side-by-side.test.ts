@@ -159,7 +159,7 @@ describe('profile remove', () => {
       code: 'config',
       exitCode: 3,
       message: expect.stringMatching(
-        new RegExp(`at work on ${running?.flow} of the profile sandbox: process ${psd2.pid} on `),
+        new RegExp(`works on ${running?.flow} of the profile sandbox: process ${psd2.pid} on `),
       ),
     });
     const resumed = await operator.psd2(['transfer', 'resume', running?.flow ?? '', '--yes', '--json']);

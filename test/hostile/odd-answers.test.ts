@@ -174,7 +174,7 @@ it('the hint names what the operator must give again with resume', async () => {
 
 it.each([
   [['accounts', 'transactions', PRODUCT, '--export', 'pdf', '--file', 'x.pdf', '--limit', '3'], /--export/],
-  [['api', 'GET', 'https://bank.example/x'], /whole address/],
+  [['api', 'GET', 'https://bank.example/x'], /complete URL/],
 ])('psd2 refuses %j before it sends anything', async (args, message) => {
   bank.behave(odd({}));
   expect(readError(await operator.psd2([...args, '--json']))).toMatchObject({
