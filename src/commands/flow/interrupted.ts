@@ -24,5 +24,5 @@ export async function nameInterruptedFlows(
   const psd2 = sourceOf('profile') === 'option' ? `psd2 --profile ${globals.profile}` : 'psd2';
   const commands = interrupted.map(({ kind, flow }) => `${psd2} ${kind} resume ${flow}`);
   if (more > 0) commands.push(`and ${more} more: see psd2 transfer, consent and operation list`);
-  terminal.say(`Interrupted: ${what}. Go on with: ${commands.join('; ')}`);
+  terminal.say(`Interrupted: ${what}. Continue with: ${commands.join('; ')}`);
 }
