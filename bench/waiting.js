@@ -1,10 +1,10 @@
-// From the customer's approval to the printed result of an instant transfer.
+// The time from the customer's approval to the printed result of an instant transfer.
 import { once } from 'node:events';
 import { figure, median } from './measure.js';
 import { openOperator } from './operator.js';
 
 const ROUNDS = 10;
-/** The interface's own minimum: the first poll comes at least 1 s after execute has ended. */
+/** The interface demands that the first poll comes at least 1 s after execute ended. */
 const MINIMUM_MS = 1_000;
 const ALLOWANCE_MS = 150;
 
@@ -30,7 +30,7 @@ export async function waiting(_node, version) {
   }
 }
 
-/** psd2 says the address on stderr; the customer walks the bank's pages in this process. */
+/** psd2 prints the address on stderr. This process plays the customer on the bank's pages. */
 async function approvalToResult(operator, productId) {
   const transfer = operator.start(
     { PSD2_BROWSER: 'none' },
@@ -77,7 +77,7 @@ async function approve(address) {
     const location = answer.headers.get('location');
     if (location) {
       const next = new URL(location, page);
-      // Back at psd2: its listener gets the callback, and nothing is to be done there.
+      // The callback to psd2's listener. Its page needs no answer.
       if (next.host !== page.host) {
         await fetch(next);
         return approved;

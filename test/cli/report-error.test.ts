@@ -106,8 +106,8 @@ describe('the commands that an error names', () => {
 
   it('the commands come after the hint, quoted for a shell', () => {
     const said = (context: ErrorContext) => report(named(context), false).stderr;
-    expect(said({ hint: 'Go on with:', next: [resume] })).toBe(
-      `psd2: Interrupted.\n  Go on with: ${written}\n`,
+    expect(said({ hint: 'Continue with:', next: [resume] })).toBe(
+      `psd2: Interrupted.\n  Continue with: ${written}\n`,
     );
     expect(said({ next: [['auth', 'login'], resume] })).toBe(
       `psd2: Interrupted.\n  Run: psd2 auth login; ${written}\n`,

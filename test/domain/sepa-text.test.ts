@@ -2,8 +2,8 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
   comparableReference,
-  parseBeneficiaryName,
   parseDescription,
+  parsePayeeName,
   parseReference,
 } from '../../src/domain/order/sepa-text.ts';
 
@@ -44,19 +44,19 @@ it.each([
   ['a_b', '"_"', 2],
   ['R&D', '"&"', 2],
 ])('psd2 refuses %j because of %s at position %i', (text, character, position) => {
-  expect(() => parseBeneficiaryName(text)).toThrow(
+  expect(() => parsePayeeName(text)).toThrow(
     `--name contains the character ${character} at position ${position}, which SEPA does not allow`,
   );
 });
 
 describe('the lengths of texts', () => {
   it('psd2 accepts a name of 1 to 70 characters', () => {
-    expect(parseBeneficiaryName('A')).toBe('A');
-    expect(parseBeneficiaryName('n'.repeat(70))).toHaveLength(70);
-    expect(() => parseBeneficiaryName('n'.repeat(71))).toThrow(
+    expect(parsePayeeName('A')).toBe('A');
+    expect(parsePayeeName('n'.repeat(70))).toHaveLength(70);
+    expect(() => parsePayeeName('n'.repeat(71))).toThrow(
       '--name has 71 characters, but at most 70 are allowed',
     );
-    expect(() => parseBeneficiaryName('  ')).toThrow('--name is empty');
+    expect(() => parsePayeeName('  ')).toThrow('--name is empty');
   });
 
   it('psd2 accepts a description of up to 140 characters, or none', () => {

@@ -211,7 +211,7 @@ describe('psd2 doctor', () => {
     const found = await examine({ PSD2_SIGNER: 'echo AAAA' });
     expect(found.of('signer')).toMatchObject({
       status: 'fail',
-      detail: expect.stringContaining('does not fit the signing certificate'),
+      detail: expect.stringContaining('does not match the signing certificate'),
     });
   });
 

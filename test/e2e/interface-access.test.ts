@@ -31,7 +31,7 @@ describe('a bank that checks roles and limits', () => {
       expect(ended.stderr).toBe('');
     }
     const refused = await call();
-    expect(refused.stderr).toContain('3 of the 3 calls a day with client credentials are made.');
+    expect(refused.stderr).toContain('psd2 has made 3 of the 3 calls a day with client credentials.');
     expect(readError(refused)).toMatchObject({
       exitCode: 10,
       httpStatus: 420,

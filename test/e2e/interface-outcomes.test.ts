@@ -10,7 +10,7 @@ const operator = useLoggedIn();
 
 const INSTANT = ['--instant', '--payee-verified'];
 
-/** The arguments of a transfer whose beneficiary is a magic value of the sandbox. */
+/** The arguments of a transfer whose payee is a magic value of the sandbox. */
 const order = (name: string, amount: string, more: string[] = []) => [
   ...['transfer', 'create', '--yes', '--json', '--verbose', '--from', ACCOUNT],
   ...['--to', 'DE89370400440532013000', '--name', name, '--amount', amount, ...more],
@@ -110,9 +110,7 @@ describe('an execute without a clear answer', () => {
 it("psd2 shows the bank's warning on stderr, and goes on", async () => {
   const ended = await operator.psd2(order('VERIFY WARNING', '3.03'));
   expect(ended.code, ended.stderr).toBe(0);
-  expect(ended.stderr).toContain(
-    'The bank says: This is the first transfer to this beneficiary [BENEFICIARY_NEW]',
-  );
+  expect(ended.stderr).toContain('The bank says: This is the first transfer to this payee [BENEFICIARY_NEW]');
   expect(readDocument(shapes.transfer, ended.stdout)).toMatchObject({ state: 'executed' });
 });
 

@@ -122,7 +122,7 @@ describe('Ctrl-C while psd2 waits for the customer and a browser is connected', 
       code: 'interrupted',
       exitCode: 130,
       message: `Interrupted. The payment of ${amount} EUR to INSTANT PENDING was executed: do not make it again`,
-      hint: `Go on with: psd2 transfer resume ${flow}`,
+      hint: `Continue with: psd2 transfer resume ${flow}`,
     });
   });
 
@@ -144,7 +144,7 @@ describe('Ctrl-C while psd2 waits for the customer and a browser is connected', 
     expect(code).toBe(130);
     const [, flow = ''] = /^Transfer\t(\S+)$/m.exec(stdout) ?? [];
     expect(stderr).toMatch(
-      new RegExp(`^psd2: Interrupted\\.\\n {2}Go on with: psd2 transfer resume ${flow}$`, 'm'),
+      new RegExp(`^psd2: Interrupted\\.\\n {2}Continue with: psd2 transfer resume ${flow}$`, 'm'),
     );
   });
 });

@@ -42,7 +42,7 @@ it('each command at a terminal names a killed flow until someone resumes it', as
 
   psd2.kill('SIGKILL');
   await psd2.ended;
-  const line = `Interrupted: transfer ${flow} (authorizing). Go on with: psd2 transfer resume ${flow}`;
+  const line = `Interrupted: transfer ${flow} (authorizing). Continue with: psd2 transfer resume ${flow}`;
   expect(await next()).toEqual([line]);
   expect(await linesOf(['transfer', 'show', flow])).toEqual([line]);
   // The line is for a person.
@@ -71,7 +71,7 @@ it('one line names several interrupted flows, each with its command, newest firs
   }
   const [a, b, c] = flows;
   expect(await next()).toEqual([
-    `Interrupted: 4 flows. Go on with: psd2 transfer resume ${a}; psd2 transfer resume ${b}; psd2 consent resume ${c}; ` +
+    `Interrupted: 4 flows. Continue with: psd2 transfer resume ${a}; psd2 transfer resume ${b}; psd2 consent resume ${c}; ` +
       'and 1 more: see psd2 transfer, consent and operation list',
   ]);
 
@@ -146,7 +146,7 @@ it('the suggested command repeats a given --profile, and works without the varia
   const resumeCommand = ['--profile', 'sandbox', 'transfer', 'resume', flow];
   expect(readError(ended).hint).toContain(`psd2 ${resumeCommand.join(' ')}`);
   expect(await next('--profile', 'sandbox')).toEqual([
-    `Interrupted: transfer ${flow} (authorizing). Go on with: psd2 ${resumeCommand.join(' ')}`,
+    `Interrupted: transfer ${flow} (authorizing). Continue with: psd2 ${resumeCommand.join(' ')}`,
   ]);
   const resumed = await operator.psd2([...resumeCommand, '--yes'], { env: { PSD2_PROFILE: undefined } });
   expect(resumed.code, resumed.stderr).toBe(0);

@@ -89,8 +89,8 @@ describe('an outside signer', () => {
     [
       'signs with another key',
       ['openssl dgst -sha256 -sign "$QWAC_KEY" | openssl base64 -A'],
-      /does not fit the signing certificate/,
-      /Nothing was sent/,
+      /does not match the signing certificate/,
+      /psd2 has sent nothing/,
     ],
     ['prints no base64', ['echo "no signature!"'], /did not print a signature in base64/, /base64/],
     ['prints nothing', ['true'], /did not print a signature in base64/, /base64/],

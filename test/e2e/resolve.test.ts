@@ -71,7 +71,7 @@ describe('psd2 transfer resolve', () => {
     expect(saidBy(ended)).toContain(
       'At the bank its authorization is AUTHORIZED, and its execution is PENDING.',
     );
-    expect(saidBy(ended)).toMatch(/Beneficiary +EXECUTE 500 ONCE\n +IBAN +DE89 3704.*\n +Amount +5.01 EUR\n/);
+    expect(saidBy(ended)).toMatch(/Payee +EXECUTE 500 ONCE\n +IBAN +DE89 3704.*\n +Amount +5.01 EUR\n/);
     expect(saidBy(ended)).toContain('You can use the reference "FREED" again.');
     const transfer = readDocument(shapes.transfer, ended.stdout);
     expect(transfer).toMatchObject({
@@ -191,7 +191,7 @@ describe('psd2 transfer resolve', () => {
       const ended = await psd2.ended;
       expect(ended.code, ended.stdout).toBe(code);
       const screen = stripVTControlCharacters(ended.stdout);
-      expect(screen).toMatch(/Beneficiary +EXECUTE 500 ONCE/);
+      expect(screen).toMatch(/Payee +EXECUTE 500 ONCE/);
       expect((await show(flow)).state).toBe(state);
       if (state === 'unknown') expect(await show(flow)).toEqual(before);
     }
@@ -229,7 +229,7 @@ describe('psd2 transfer resolve', () => {
     expect(readError(early)).toMatchObject({
       exitCode: 2,
       message: `The transfer ${flow} is authorized, so its outcome is not unknown`,
-      hint: `Go on with: psd2 transfer resume ${flow}`,
+      hint: `Continue with: psd2 transfer resume ${flow}`,
     });
     expect([...stepsOf(ended), ...stepsOf(early)]).toEqual([]);
   });

@@ -75,7 +75,7 @@ describe('psd2 store', () => {
     expect(readError(refused)).toMatchObject({
       exitCode: 3,
       message: expect.stringMatching(
-        /^The store in .+ was copied to PostgreSQL at .+, and is not used any more$/,
+        /^The store in .+ was copied to PostgreSQL at .+, and is no longer used$/,
       ),
     });
   });
@@ -92,7 +92,7 @@ describe('psd2 store', () => {
     const refused = await operator.psd2(['accounts', 'list', '--json'], { env });
     expect(readError(refused)).toMatchObject({
       exitCode: 3,
-      message: `${PGSERVICEFILE} holds a password, and can be read by others`,
+      message: `${PGSERVICEFILE} contains a password, and can be read by others`,
     });
     expect(refused.stderr).not.toContain(PASSWORD);
   });
@@ -173,7 +173,7 @@ describe('a store that cannot be used ends a command before anything is sent', (
     server.sql('bank', 'alter role worker set default_transaction_read_only = on');
     const { message, hint } = await refusalOf({});
     server.sql('bank', 'alter role worker reset default_transaction_read_only');
-    expect(message).toBe(`${here()} is a replica that can only be read`);
+    expect(message).toBe(`${here()} is a read-only replica`);
     expect(hint).toContain('primary');
   });
 
@@ -192,7 +192,7 @@ describe('a store that cannot be used ends a command before anything is sent', (
     expect(full).toBe('53300');
     const { message, hint } = await refusalOf({});
     await Promise.all(clients.map((client) => client.end()));
-    expect(message).toBe(`${here()} takes no more connections`);
+    expect(message).toBe(`${here()} accepts no more connections`);
     expect(hint).toContain('max_connections');
   });
 
@@ -210,7 +210,7 @@ describe('a store that cannot be used ends a command before anything is sent', (
       expect(() => writeFileSync(join(disk, 'rest'), Buffer.alloc(1_000_000))).toThrow('ENOSPC');
       const { message, hint } = await refusalOf({});
       expect(message).toBe(`${here()} has a full disk`);
-      expect(hint).toContain('Make room');
+      expect(hint).toContain('Free some space');
     } finally {
       server.sql('bank', 'alter table psd2.claims set tablespace pg_default');
       server.sql('bank', 'drop tablespace small');

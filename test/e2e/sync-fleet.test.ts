@@ -153,7 +153,7 @@ describe('psd2 sync --all-customers with PostgreSQL', () => {
       const worker = await startSync('--concurrency', '2');
       await begins(worker);
       server.crash();
-      await worker.prints(/The sync goes on when it is back/);
+      await worker.prints(/The sync continues when the store is back/);
       server.start();
       const ended = await worker.ended;
       expect(reportOf(ended).totals).toMatchObject({ customers: CUSTOMERS, synced: CUSTOMERS });

@@ -339,7 +339,7 @@ describe('psd2 sync', () => {
 
   it.each<[string, string[], number, RegExp]>([
     ['no --out', [], 2, /--out/],
-    ['an empty --out', ['--out', ''], 2, /--out names no folder/],
+    ['an empty --out', ['--out', ''], 2, /--out is empty/],
     [
       'a concurrency of 0',
       ['--out', 'x', '--concurrency', '0'],
@@ -348,7 +348,12 @@ describe('psd2 sync', () => {
     ],
     ['a day that does not exist', ['--out', 'x', '--since', '2026-02-30'], 2, /--since "2026-02-30"/],
     ['a day to come', ['--out', 'x', '--since', '2999-01-01'], 2, /is in the future/],
-    ['both kinds of customers', ['--out', 'x', '--customer', '5000001', '--all-customers'], 2, /contradict/],
+    [
+      'both kinds of customers',
+      ['--out', 'x', '--customer', '5000001', '--all-customers'],
+      2,
+      /exclude each other/,
+    ],
     ['no reads at all', ['--out', 'x', '--unattended-reads', '0'], 2, /"0" is not a whole number from 1/],
     ['a file in place of the folder', ['--out', 'file'], 3, /cannot be made/],
   ])('psd2 sync refuses %s', async (_what, args, code, message) => {

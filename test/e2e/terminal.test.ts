@@ -32,7 +32,7 @@ describe('questions at a terminal', () => {
     const screen = stripVTControlCharacters(stdout);
     expect(code, screen).toBe(0);
     expect(screen).toMatch(
-      /The bank has verified this transfer:\s+From +0010482620\s+Beneficiary +Ada Lovelace\s+IBAN +DE89 3704/,
+      /The bank has verified this transfer:\s+From +0010482620\s+Payee +Ada Lovelace\s+IBAN +DE89 3704/,
     );
     expect(screen).toMatch(/Amount +6.00 EUR\s+Commission +0.50 EUR\s+Total +6.50 EUR/);
     expect(screen).toMatch(/^State +executed\r$/m);
@@ -44,9 +44,9 @@ describe('questions at a terminal', () => {
     await psd2.prints(/Which account do you want to debit\?/);
     await psd2.prints(/0010482620 {2}Conto di casa +\d+\.\d\d EUR {2}IT89 F099/);
     await psd2.write('\r');
-    await psd2.prints(/Beneficiary's name:/);
+    await psd2.prints(/Payee's name:/);
     await psd2.write('Ada Lovelace\r');
-    await psd2.prints(/Beneficiary's IBAN:/);
+    await psd2.prints(/Payee's IBAN:/);
     await psd2.write('DE00\r');
     await psd2.prints(/The IBAN "DE00" has 4 characters/);
     await psd2.write('\u0015DE89 3704 0044 0532 0130 00\r');
@@ -54,7 +54,7 @@ describe('questions at a terminal', () => {
     await psd2.write('6,00\r');
     await psd2.prints(/has a decimal comma/);
     await psd2.write('\u00156.00\r');
-    await psd2.prints(/Description for the beneficiary/);
+    await psd2.prints(/Description for the payee/);
     await psd2.write('\r');
     await psd2.prints(CONFIRM);
     await psd2.write('y\r');
@@ -173,7 +173,7 @@ describe('Ctrl-C at a terminal', () => {
     expect(code).toBe(130);
     const flow = await newest();
     expect(flow?.state).toBe('verified');
-    expect(stdout).toContain(`Go on with: psd2 transfer resume ${flow?.flow}`);
+    expect(stdout).toContain(`Continue with: psd2 transfer resume ${flow?.flow}`);
   });
 
   it('Ctrl-D at a question does the same as Ctrl-C', async () => {
@@ -184,7 +184,7 @@ describe('Ctrl-C at a terminal', () => {
     expect(code, stdout).toBe(130);
     const flow = await newest();
     expect(flow?.state).toBe('verified');
-    expect(stdout).toContain(`Go on with: psd2 transfer resume ${flow?.flow}`);
+    expect(stdout).toContain(`Continue with: psd2 transfer resume ${flow?.flow}`);
     expect(stdout).not.toContain('bug');
   });
 
@@ -196,7 +196,7 @@ describe('Ctrl-C at a terminal', () => {
     expect(code).toBe(130);
     const flow = await newest();
     expect(flow?.state).toBe('authorizing');
-    expect(stdout).toContain(`Go on with: psd2 transfer resume ${flow?.flow}`);
+    expect(stdout).toContain(`Continue with: psd2 transfer resume ${flow?.flow}`);
     expect(stdout).toContain(HIDE_CURSOR);
     expect(stdout.lastIndexOf(SHOW_CURSOR)).toBeGreaterThan(stdout.lastIndexOf(HIDE_CURSOR));
   });

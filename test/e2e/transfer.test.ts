@@ -30,7 +30,7 @@ describe('psd2 transfer with a browser', () => {
     const customer = await newCustomer();
     await customer.follow(psd2);
     expect(await customer.heading()).toBe('Authorise an instant payment');
-    expect(await customer.detail('Beneficiary')).toBe('Ada Lovelace');
+    expect(await customer.detail('Payee')).toBe('Ada Lovelace');
     expect(await customer.detail('IBAN')).toBe('DE89 3704 0044 0532 0130 00');
     expect(await customer.detail('Amount')).toBe('1,250.00 EUR');
     expect(await customer.detail('Description')).toBe('Invoice 7, second half');
@@ -50,7 +50,7 @@ describe('psd2 transfer with a browser', () => {
       executionStatus: 'OK',
       cro: expect.stringMatching(/\S/),
     });
-    expect(ended.stderr).toMatch(/Beneficiary +Ada Lovelace/);
+    expect(ended.stderr).toMatch(/Payee +Ada Lovelace/);
     expect(ended.stderr).toMatch(/IBAN +DE89 3704 0044 0532 0130 00/);
     expect(before.minus(await availableBalance()).toFixed(2)).toBe(
       new Big(transfer.totalAmount?.amount ?? '').toFixed(2),

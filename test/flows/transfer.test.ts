@@ -139,7 +139,7 @@ describe('the authorisation of a transfer', () => {
     await expect(transfer.run(openClient({ now: transfer.world.now }).bank)).rejects.toMatchObject({
       code: 'authorisation_timeout',
       message: 'The customer did not authorise the transfer within 5 s',
-      hint: 'Go on with:',
+      hint: 'Continue with:',
       next: [['transfer', 'resume', transfer.open.current.flow]],
     });
     expect(transfer.world.elapsed()).toBeLessThanOrEqual(5000);
@@ -257,7 +257,7 @@ describe('a further step that the bank names', () => {
     const wanted = {
       code: 'further_data_needed',
       message: 'The bank requires further data before SCA, in the step verify2',
-      hint: 'Give it as JSON: as text, as @file, or as - for standard input. Go on with:',
+      hint: 'Give it as JSON: as text, as @file, or as - for standard input. Continue with:',
       next: [['transfer', 'resume', transfer.open.current.flow, '--verify-data', '-']],
     };
     await expect(transfer.run(bank, { accept })).rejects.toMatchObject(wanted);

@@ -71,7 +71,7 @@ describe('psd2 opens only addresses of the bank that are web pages', () => {
     expect(readError(ended)).toMatchObject({
       code: 'bank_answer',
       exitCode: 11,
-      message: expect.stringContaining('The bank gave an address that is not opened in a browser'),
+      message: expect.stringContaining('psd2 does not open the address from the bank in a browser'),
       hint: expect.stringContaining('transfer resume'),
     });
     expect(ended.stderr).not.toContain(address);

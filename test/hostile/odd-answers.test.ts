@@ -164,7 +164,7 @@ it('the hint names what the operator must give again with resume', async () => {
   const command = ['transfer', 'resume', flow, '--verify-data', '-', '--payee-verified', '--yes'];
   expect(readError(began)).toMatchObject({
     code: 'further_data_needed',
-    hint: `Give it as JSON: as text, as @file, or as - for standard input. Go on with: psd2 ${command.join(' ')}`,
+    hint: `Give it as JSON: as text, as @file, or as - for standard input. Continue with: psd2 ${command.join(' ')}`,
     next: [['psd2', ...command]],
     flow,
   });

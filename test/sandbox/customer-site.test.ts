@@ -130,7 +130,7 @@ describe('the customer site in Chromium, without scripts', () => {
     const terms = await page.locator('dt').allTextContents();
     const values = await page.locator('dd').allInnerTexts();
     expect(Object.fromEntries(terms.map((term, at) => [term, values[at]]))).toEqual({
-      Beneficiary: 'Officina Bianchi & Figli',
+      Payee: 'Officina Bianchi & Figli',
       IBAN: 'IT60 X054 2811 1010 0000 0123 456',
       Amount: '1,250.40 EUR',
       Fee: '1.50 EUR',

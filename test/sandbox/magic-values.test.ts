@@ -89,7 +89,7 @@ describe('execute', () => {
     bank.clock.advance(500);
     expect(await result(id)).toEqual({
       executionStatus: 'KO',
-      executionStatusDescription: 'The bank of the beneficiary refused the instant transfer',
+      executionStatusDescription: "The payee's bank refused the instant transfer",
     });
     expect(await status(id)).toEqual(['AUTHORIZED', 'KO']);
     expect(await available()).toBe(before);
@@ -124,7 +124,7 @@ describe('verify', () => {
       outcome: 'SUCCESS',
       messages: [{ code: 'BENEFICIARY_NEW', type: 'WARNING' }],
     });
-    expect(reply.json.data?.additionalChecks).toEqual(['This is the first transfer to this beneficiary']);
+    expect(reply.json.data?.additionalChecks).toEqual(['This is the first transfer to this payee']);
     expect(reply.json.resources?.resourceId).toMatch(/^[0-9a-f-]{36}$/);
   });
 

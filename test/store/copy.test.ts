@@ -257,7 +257,7 @@ describe.each(named(HOMES))('a store copied from %s', (_name, { from, to }) => {
         break;
       }
       expect(ended).toBe('stopped');
-      await expect(lastLogin(target)).rejects.toThrow('has not ended');
+      await expect(lastLogin(target)).rejects.toThrow('is not complete');
       await expect(lastLogin(source)).rejects.toThrow('was copied to');
     }
     expect((await found(target)).login).toMatchObject(login);
@@ -294,7 +294,7 @@ describe.each(named(HOMES))('a store copied from %s', (_name, { from, to }) => {
 
   it('a copy does not mix two stores, and does not continue into another place', async () => {
     await fill(target);
-    await expect(copy(source, target)).rejects.toThrow('holds something that is not of');
+    await expect(copy(source, target)).rejects.toThrow('contains data that is not from');
     await expect(copy(source, source)).rejects.toMatchObject({ code: 'usage' });
     const third = await to();
     await copy(source, third);

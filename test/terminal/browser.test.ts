@@ -188,7 +188,7 @@ describe('assertOpenable', () => {
     }
     expect(error).toMatchObject({
       code: 'bank_answer',
-      message: expect.stringContaining('not opened in a browser'),
+      message: expect.stringContaining('does not open the address from the bank in a browser'),
     });
     if (url.length > 10) expect(String(error)).not.toContain(url.slice(6));
   });

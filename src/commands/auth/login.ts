@@ -83,7 +83,7 @@ async function logCustomerIn(context: Context, paste: boolean): Promise<LoginSta
       : undefined,
     async keep(customerId, tokens) {
       await giveBack();
-      // A renewal of the login from before that is under way is waited for, also after Ctrl-C.
+      // If a renewal of the earlier login is running, wait for it, even after Ctrl-C.
       const kept = { ...tokens, apiTrackId: bank.session.apiTrackId };
       await store.change(customerId, (slot) => slot.write(kept), NEVER);
       await store.remember(customerId);

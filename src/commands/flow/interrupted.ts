@@ -27,5 +27,5 @@ export async function nameInterruptedFlows(
     givenProfile(context),
   );
   const others = more > 0 ? `; and ${more} more: see psd2 transfer, consent and operation list` : '';
-  context.terminal.say(`Interrupted: ${what}. Go on with: ${commands}${others}`);
+  context.terminal.say(`Interrupted: ${what}. Continue with: ${commands}${others}`);
 }

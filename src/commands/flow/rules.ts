@@ -59,7 +59,7 @@ export function withNext(
     const again = (words: string[]) => [...words, ...confirmed.filter((word) => !words.includes(word))];
     return error.with({ flow, next: known.map((words) => (words[1] === 'resume' ? again(words) : words)) });
   }
-  const hint = known.length > 0 ? error.hint : `${error.hint ?? ''} Go on with:`.trimStart();
+  const hint = known.length > 0 ? error.hint : `${error.hint ?? ''} Continue with:`.trimStart();
   const next = [...known, [kind, 'resume', flow, ...confirmed]];
   return error.with({ flow, next, transactionId, ...(hint !== undefined && { hint }) });
 }

@@ -25,7 +25,7 @@ const COLUMNS: Column<FaultRecord>[] = [
   { title: 'On', value: ({ on }) => on ?? 'every call' },
   { title: 'When', value: conditionsOf },
   { title: 'Calls', value: ({ seen }) => String(seen), right: true },
-  { title: 'Spoilt', value: ({ fired }) => String(fired), right: true },
+  { title: 'Applied', value: ({ fired }) => String(fired), right: true },
 ];
 
 /** `psd2 sandbox fault add`. @throws Psd2Error `usage`, `sandbox` if it is not running */

@@ -8,12 +8,12 @@ export interface StoreInitOptions {
   plainTokens: boolean;
 }
 
-/** `psd2 store init`: makes the schema (store page, "Commands"). @throws Psd2Error `config` */
+/** `psd2 store init`: creates or updates the schema (store page, "Commands"). @throws Psd2Error `config` */
 export async function storeInit(context: Context, { dryRun, ...how }: StoreInitOptions): Promise<void> {
   const { env, output, terminal, world } = context;
   if (!env.PSD2_STORE) {
     throw new Psd2Error('config', 'The store is the configuration folder, which needs no preparation', {
-      hint: 'For a database set PSD2_STORE=postgres://user@host:5432/database.',
+      hint: 'To use a database, set PSD2_STORE=postgres://user@host:5432/database.',
     });
   }
   const { currentVersion, Database, initSql, initStore, parseAddress } = await import(
@@ -37,5 +37,5 @@ export async function storeInit(context: Context, { dryRun, ...how }: StoreInitO
     initialised,
   );
   if (how.plainTokens)
-    terminal.warn('Tokens are kept in clear text: whoever reads the database can use them.');
+    terminal.warn('Tokens are stored in clear text: anyone who can read the database can use them.');
 }

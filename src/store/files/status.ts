@@ -7,7 +7,7 @@ import { profilesIn } from './profiles.ts';
 
 const FLOW_KINDS: readonly Kind[] = ['transfer', 'operation', 'consent'];
 
-/** What `psd2 store status` says of the home on disk. @param open what is kept of a profile */
+/** What `psd2 store status` shows for the home on disk. @param open gives the data of a profile */
 export async function statusOfFolder(
   folder: StoreFolder,
   open: (profile: string) => ProfileData,
@@ -41,7 +41,7 @@ async function countFlows({ flows }: ProfileData): Promise<StoreStatus['profiles
   return counted;
 }
 
-/** Bytes of a file, or of all files below a folder; 0 where there is none. */
+/** The size of a file, or of all files below a folder, in bytes. 0 if it does not exist. */
 function sizeOf(path: string): number {
   const stats = lstatSync(path, { throwIfNoEntry: false });
   if (!stats) return 0;

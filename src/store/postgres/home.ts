@@ -65,7 +65,7 @@ export class PostgresStore implements Store {
       turns: (own) => new PostgresTurns(this.#database, profile, this.#world, own),
       sync: (out) => {
         const inDatabase = new PostgresSync(this.#database, profile, claims);
-        return out === undefined ? inDatabase : besides(inDatabase, out);
+        return out === undefined ? inDatabase : alsoInFiles(inDatabase, out);
       },
       rounds: async () => new (await import('./sync/rounds.ts')).PostgresRounds(this.#database, profile),
     };
@@ -138,15 +138,15 @@ export class PostgresStore implements Store {
       yield {
         name: 'store tokens',
         status: 'warn',
-        detail: 'tokens are kept in clear text',
-        fix: { hint: 'Set PSD2_CONFIG_PASSPHRASE, and make the store without --plain-tokens.' },
+        detail: 'tokens are stored in clear text',
+        fix: { hint: 'Set PSD2_CONFIG_PASSPHRASE, and create the store without --plain-tokens.' },
       };
     }
   }
 }
 
-/** With `--out` files are written besides. */
-function besides(inDatabase: Sync, out: string): Sync {
+/** With `--out`, a sync also writes files. */
+function alsoInFiles(inDatabase: Sync, out: string): Sync {
   return {
     run: async (signal, work) => {
       const { syncIntoFolder } = await import('../files/sync/into-folder.ts');
@@ -169,7 +169,8 @@ function schemaCheck(version: number): StoreCheck {
     : {
         name: 'store schema',
         status: 'fail',
-        detail: version === 0 ? 'there is none' : `version ${version}, and this psd2 needs ${SCHEMA_VERSION}`,
+        detail:
+          version === 0 ? 'there is no schema' : `version ${version}, and this psd2 needs ${SCHEMA_VERSION}`,
         fix: { hint: 'With the rights of the owner:', next: [['store', 'init']] },
       };
 }

@@ -15,7 +15,7 @@ const SCRYPT_MEMORY = 64 * 1024 * 1024;
 const LONGEST_CHANGE_MS = 200_000;
 
 const CHOICES =
-  'Nothing was changed. Choose: a passphrase (set PSD2_CONFIG_PASSPHRASE, or add --passphrase to be asked, or --passphrase-stdin), or a keyring that can be opened here: on Linux a Secret Service such as gnome-keyring or KWallet, on D-Bus.';
+  'psd2 has changed nothing. Choose a passphrase (set PSD2_CONFIG_PASSPHRASE, or add --passphrase to be asked, or --passphrase-stdin), or a keyring that can be opened here, on Linux a Secret Service such as gnome-keyring or KWallet, on D-Bus.';
 
 const protection = z.lazy(() =>
   z.object({

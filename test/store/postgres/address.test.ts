@@ -103,7 +103,7 @@ describe("a service of libpq's files", () => {
     expect(load('bank')).toThrow(
       expect.objectContaining({
         ...refused,
-        message: `${file} holds a password, and can be read by others`,
+        message: `${file} contains a password, and can be read by others`,
       }),
     );
   });
@@ -113,7 +113,7 @@ describe("a service of libpq's files", () => {
     (line) => {
       writeFileSync(file, `[bank]\n${line}\n`);
       expect(() => parsed('postgres://', { PGSERVICE: 'bank' })).toThrow(
-        `The service file ${file} is damaged: line 2 is not an option and its value, as host=db.example`,
+        `The service file ${file} is damaged: line 2 is not an option and its value, for example host=db.example`,
       );
     },
   );

@@ -19,7 +19,7 @@ import { profilesIn } from '../profiles.ts';
 import { FileTokens } from '../tokens.ts';
 import { FlowCopies } from './flows.ts';
 
-/** A configuration folder, as it is copied. @param vaultOf the key of a profile's secrets in that folder */
+/** A configuration folder as a side of `store copy`. @param vaultOf gives the key of a profile's secrets in that folder */
 export function folderSide(folder: StoreFolder, vaultOf: (profile: string) => Vault): CopySide {
   const { root } = folder;
   const tokensOf = (profile: string) =>
@@ -46,7 +46,7 @@ export function folderSide(folder: StoreFolder, vaultOf: (profile: string) => Va
 const DAY = /^\d{4}-\d\d-\d\d$/;
 const READ = /^(\d{1,20}) (\*|[A-Za-z0-9]{1,35})$/;
 
-/** What a folder holds of one profile. */
+/** The data of one profile in a folder. */
 class FolderHoldings implements Holdings {
   readonly #tokens: FileTokens;
   readonly #flows: FlowCopies;
@@ -163,7 +163,7 @@ function daysIn(folder: string): string[] {
   return listFolder(folder).filter((name) => DAY.test(name));
 }
 
-/** Empty where there is no such file. */
+/** The content of a file. Empty if it does not exist. */
 function textOf(path: string): string {
   try {
     return readFileSync(path, 'latin1');
