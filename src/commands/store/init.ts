@@ -16,13 +16,13 @@ export async function storeInit(context: Context, { dryRun, ...how }: StoreInitO
       hint: 'To use a database, set PSD2_STORE=postgres://user@host:5432/database.',
     });
   }
-  const { currentVersion, Database, initSql, initStore, parseAddress } = await import(
+  const { currentVersion, Database, initStore, parseAddress, sqlFor } = await import(
     '../../store/postgres/admin.ts'
   );
   const database = new Database(parseAddress(env.PSD2_STORE, env), world.signal);
   context.onEnd(() => database.close());
   if (dryRun) {
-    output.text(initSql(await currentVersion(database), how).trimEnd());
+    output.text((await sqlFor(database, how)).trimEnd());
     return;
   }
   const before = await initStore(database, how);

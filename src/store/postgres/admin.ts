@@ -2,4 +2,4 @@
 export { parseAddress } from './address.ts';
 export { databaseSide } from './copy/side.ts';
 export { Database } from './database.ts';
-export { currentVersion, initSql, initStore } from './init.ts';
+export { currentVersion, initStore, sqlFor } from './init.ts';

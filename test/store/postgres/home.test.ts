@@ -3,7 +3,8 @@ import { parseDate } from '../../../src/domain/calendar.ts';
 import { parseAddress } from '../../../src/store/postgres/address.ts';
 import { Database } from '../../../src/store/postgres/database.ts';
 import { PostgresStore } from '../../../src/store/postgres/home.ts';
-import { initStore } from '../../../src/store/postgres/init.ts';
+import { initStore, sqlFor } from '../../../src/store/postgres/init.ts';
+import { SCHEMA_VERSION } from '../../../src/store/postgres/schema.ts';
 import { TRANSFER_BEGIN } from './orders.ts';
 import { type Server, startServer } from './server.ts';
 
@@ -40,6 +41,33 @@ beforeEach(async () => {
   await admin.close();
   store = openStore();
   return () => store.close();
+});
+
+it('a schema that a newer psd2 has made stays as it is, and --dry-run prints nothing that would change it', async () => {
+  server.sql(database, 'update psd2.store set version = version + 1');
+  const admin = new Database(parseAddress(server.url(database), {}), undefined);
+  const how = { roles: false, plainTokens: false };
+  const refused = { code: 'config', hint: 'Update psd2 on this machine.' };
+  await expect(initStore(admin, how)).rejects.toMatchObject(refused);
+  await expect(sqlFor(admin, how)).rejects.toMatchObject(refused);
+  await admin.close();
+  expect(server.sql(database, 'select version from psd2.store')).toBe(String(SCHEMA_VERSION + 1));
+});
+
+it('a user who may not create roles is told which right is missing', async () => {
+  server.sql(
+    database,
+    `create role builder login; drop schema psd2 cascade; alter database ${database} owner to builder;
+     alter role psd2_worker rename to worker_before`,
+  );
+  const admin = new Database(parseAddress(server.url(database).replace('psd2@', 'builder@'), {}), undefined);
+  await expect(initStore(admin, { roles: true, plainTokens: false })).rejects.toMatchObject({
+    code: 'config',
+    hint: expect.stringContaining('alter role <owner> createrole'),
+  });
+  server.sql(database, 'alter role worker_before rename to psd2_worker');
+  expect(await initStore(admin, { roles: false, plainTokens: false })).toBe(0);
+  await admin.close();
 });
 
 describe('flows in PostgreSQL', () => {
