@@ -132,6 +132,12 @@ function customerSync(
       if (isAway(error)) dealt.again();
       // The operator's Ctrl-C and bugs of ours are no matter of one customer.
       if (!(error instanceof Psd2Error) || isInterruption(error) || isAway(error)) throw error;
+      if (error.code === 'overtaken') {
+        // Another worker has done the customer, or is at it: for this one they are neither done nor failed.
+        context.terminal.say(error.message);
+        dealt.again();
+        return;
+      }
       const refused = turnedAway.get(customerId) ?? 0;
       if (error.code === 'too_many_calls' && refused < MOST_REFUSALS) {
         turnedAway.set(customerId, refused + 1);

@@ -54,7 +54,7 @@ export interface Dealt {
    * @throws Psd2Error `config` when the store can't be reached; it is said as soon as the store is back, by {@link Round.next}
    */
   finish(end: CustomerEnd): Promise<void>;
-  /** The customer has their turn again later, of this worker. */
+  /** The customer has their turn again later, of this worker, unless another worker has taken them over meanwhile. */
   again(): void;
 }
 
