@@ -16,15 +16,24 @@ ${examples('psd2 store init --roles', 'psd2 store status', 'psd2 store copy --fr
     .option('--dry-run', 'print the SQL and change nothing')
     .option('--roles', 'also make the roles psd2_worker (no DDL) and psd2_reader (no tokens)')
     .option('--plain-tokens', 'keep tokens in clear text: whoever reads the database can use them')
+    .option('--keyring', 'keep the passphrase of the tokens in the keyring of this machine')
+    .option('--no-keyring', 'remove the passphrase from the keyring of this machine')
     .addHelpText(
       'after',
       `
 All of it is one transaction, and only one command makes it at a time. It needs the rights of the owner; all other
 commands work with the role psd2_worker.
-${examples('psd2 store init --roles', 'psd2 store init --dry-run')}`,
+
+psd2 encrypts tokens with a key that needs a passphrase. It is in PSD2_CONFIG_PASSPHRASE, or, with --keyring, in the
+keyring of this machine. --keyring takes it from PSD2_CONFIG_PASSPHRASE or asks you for it. If the database has tokens
+already, the passphrase must open them. Where the tables are up to date, --keyring and --no-keyring work with the role
+psd2_worker too.
+${examples('psd2 store init --roles', 'psd2 store init --dry-run', 'psd2 store init --keyring')}`,
     )
-    .action(({ dryRun = false, roles = false, plainTokens = false }) =>
-      run(async (context) => (await import('./init.ts')).storeInit(context, { dryRun, roles, plainTokens })),
+    .action(({ dryRun = false, roles = false, plainTokens = false, keyring }) =>
+      run(async (context) =>
+        (await import('./init.ts')).storeInit(context, { dryRun, roles, plainTokens, keyring }),
+      ),
     );
 
   store

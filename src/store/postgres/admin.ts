@@ -3,3 +3,4 @@ export { parseAddress } from './address.ts';
 export { databaseSide } from './copy/side.ts';
 export { Database } from './database.ts';
 export { currentVersion, initSql, initStore } from './init.ts';
+export { opensOne, passphraseEntry, storedKeys } from './keys.ts';

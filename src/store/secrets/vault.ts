@@ -49,8 +49,11 @@ export type Protector = { kind: 'keyring' } | { kind: 'passphrase'; passphrase: 
 
 /** Gives the passphrase, and the signal that ends the wait for a keyring. */
 export interface KeySources {
-  /** @returns undefined if none is set and psd2 cannot ask for it */
-  passphrase(profile: string): Promise<string | undefined>;
+  /**
+   * @param kept gives the passphrase that is kept elsewhere. psd2 looks there if none is set, before it asks the operator
+   * @returns undefined if none is set or kept, and psd2 cannot ask for it
+   */
+  passphrase(profile: string, kept?: () => Promise<string | undefined>): Promise<string | undefined>;
   signal: AbortSignal;
 }
 
