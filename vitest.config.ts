@@ -3,9 +3,9 @@ import { defineConfig } from 'vitest/config';
 
 export default defineConfig({
   test: {
-    // Much of it waits: for another process, a poll, a flush to the disk.
+    // Most tests wait: for another process, a poll or a disk.
     maxWorkers: 2 * availableParallelism(),
-    // A process tests file after file, and imports what they share once. What a file changes of its process, it takes back.
+    // One process runs many test files, and imports what they share once. A file must undo its changes to the process.
     isolate: false,
     projects: [
       {
@@ -14,7 +14,7 @@ export default defineConfig({
           name: 'unit',
           include: ['test/**/*.test.ts'],
           exclude: ['test/e2e/**', 'test/crash/**', 'test/hostile/**', 'test/fuzz/**'],
-          // The customer's pages are tested in a browser here too.
+          // Some of these tests open the customer's pages in a browser.
           globalSetup: ['test/e2e/global-setup.ts'],
           testTimeout: 60_000,
           hookTimeout: 60_000,

@@ -1,4 +1,4 @@
-// Reads a customer's accounts as accounts.js does, with undici in the place of node:https. bench/one-call.js bundles it.
+// Reads a customer's accounts as accounts.js does, but with undici instead of node:https. bench/one-call.js bundles it.
 import { createSign, randomUUID, X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { setFlagsFromString } from 'node:v8';
@@ -12,7 +12,7 @@ const date = new Date().toUTCString();
 const signature = createSign('sha256')
   .update(`(request-target): get ${target}\ntpp-request-id: ${id}\ndate: ${date}`)
   .sign(file('qseal-key.pem'), 'base64');
-// src/bank/transport/answer-parser.ts says why.
+// For the reason, see src/bank/transport/answer-parser.ts.
 if (process.versions.node.startsWith('20.')) setFlagsFromString('--wasm-tiering-budget=1000000000');
 
 const client = new Client(BASE_URL, {

@@ -1,5 +1,5 @@
-// Reads a customer's accounts with Node's own modules and nothing else: no checks, no retries, no tables. A
-// baseline of "one call" in docs/performance.md. Its environment is that of accounts.sh.
+// Reads a customer's accounts with Node's own modules only: no checks, no retries, no tables. A baseline of "one call" in
+// docs/performance.md. It reads the same environment variables as accounts.sh.
 import { createSign, randomUUID, X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { request } from 'node:https';

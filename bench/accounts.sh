@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Reads a customer's accounts with openssl and curl: what an operator without psd2 would write. The baseline of
+# Reads a customer's accounts with openssl and curl, as an operator without psd2 would do. The baseline of
 # "one call" in docs/performance.md.
 #
 # Environment: BASE_URL, CERTIFICATES (a folder), APP_NAME, CUSTOMER_ID, TOKEN_FILE.

@@ -1,5 +1,5 @@
-// The transactions of one account as NDJSON and by psd2 sync: time and memory as they grow from ten thousand to a
-// million.
+// Reads the transactions of one account as NDJSON and by psd2 sync. Compares time and memory from ten thousand transactions
+// to a million.
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { figure, runRecorded } from './measure.js';
@@ -53,13 +53,13 @@ function measure(node, rows) {
   const run = (words, options) => runRecorded([node, PROGRAM, ...words], { env: operator.env, ...options });
   try {
     operator.logIn();
-    // Older than 90 days needs the customer's SCA, which lifts the token; the sync that follows needs none.
+    // Transactions older than 90 days need SCA, which the bank then remembers for the token. The later sync needs none.
     const list = ['accounts', 'transactions', ACCOUNT, '--booked', '-o', 'ndjson', '--yes'];
     const days = ['--from', monthsAgo(14)];
     run([...list, ...days, '--limit', '1']);
     const listed = run([...list, ...days], { countLines: true });
     if (Number(listed.stdout) !== rows)
-      throw new Error(`${listed.stdout.trim()} rows came instead of ${rows}`);
+      throw new Error(`psd2 printed ${listed.stdout.trim()} rows instead of ${rows}`);
     const out = join(operator.folder, 'synced');
     const synced = run([
       'sync',

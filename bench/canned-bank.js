@@ -1,5 +1,5 @@
-// A bank that costs next to nothing: nginx with mutual TLS and answers from files, the same for every customer. What it
-// says of requests it does not check. For the benches that measure psd2 itself on more than one core.
+// A bank that needs almost no CPU: nginx with mutual TLS, and answers from files that are the same for every customer. It
+// does not check requests. For the benches that measure psd2 itself on more than one core.
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
@@ -16,18 +16,18 @@ const ACCOUNTS = 3;
 const ROWS = 25;
 const PENDING = 2;
 
-/** The sentence for who has no nginx; undefined where there is one. */
+/** Why this bank can't run (nginx is not installed), or undefined if it can. */
 export function whyNoCannedBank() {
   const { error, status } = spawnSync('nginx', ['-v'], { stdio: 'ignore', env: withSbin() });
   if (!error && status === 0) return undefined;
-  return 'There is no nginx here (Debian: apt install nginx), so what needs a bank that costs next to nothing is left out.';
+  return 'nginx is not installed (Debian: apt install nginx). The benches that need a bank with almost no CPU time are skipped.';
 }
 
 /**
- * Starts it, with a profile `canned` and customers who are logged in, in a configuration folder of their own.
+ * Starts the bank, with a profile `canned` and logged-in customers in a separate configuration folder.
  *
- * @param core the only one that nginx runs on; undefined: all
- * @param answerMs how long it takes for an answer, without working; undefined: no longer than it has to
+ * @param core the only core that nginx runs on; undefined: all cores
+ * @param answerMs how long an answer is delayed, without CPU time; undefined: no delay
  */
 export async function openCannedBank({ customers, core, answerMs }) {
   const folder = mkdtempSync(join(tmpdir(), 'psd2-canned-'));
@@ -83,14 +83,14 @@ export async function openCannedBank({ customers, core, answerMs }) {
   return {
     env,
     folder,
-    /** The variables of `sync-undici.js`, but for `OUT`. */
+    /** The environment of `sync-undici.js`, without `OUT`. */
     scriptEnv: {
       BASE_URL: baseUrl,
       CERTIFICATES: at('tpp'),
       CA: at('bank.pem'),
       CUSTOMERS: String(customers),
     },
-    /** Seconds that it has had on a processor until now. */
+    /** CPU seconds that the bank has used until now. */
     processorSeconds: () => processorSeconds(workerOf(nginx.pid)),
     async close() {
       relay?.stop();
@@ -109,12 +109,12 @@ async function startRelay(port, answerMs) {
   return { port: Number(said), stop: () => child.kill() };
 }
 
-/** The process of nginx that answers; the one that was started only watches it. */
+/** The nginx process that answers. The one that `spawn` started only supervises it. */
 function workerOf(pid) {
   return Number(readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim());
 }
 
-/** Puts tokens into the store that need no renewal for a day. */
+/** Stores tokens that need no renewal for a day. */
 function logInMany(folder, count, baseUrl) {
   const accessTokenExpiresAt = new Date(Date.now() + 86_400_000).toISOString();
   for (let number = 1; number <= count; number += 1) {
@@ -166,7 +166,7 @@ function configuration(folder, port) {
     const digest = createHash('sha256').update(body).digest('base64');
     return `location ~ ${PATHS[name]} { try_files /${name}.json =404; add_header Digest SHA-256=${digest}; }`;
   });
-  // Its worker would else be nobody, who may not look into the folder.
+  // By default the worker runs as nobody, who can't read the folder.
   const user = process.getuid() === 0 ? 'user root;' : '';
   return `daemon off;
 ${user}
@@ -239,7 +239,7 @@ function bankDay(daysAgo) {
     .join('/');
 }
 
-/** Debian has nginx where only root looks. */
+/** On Debian, nginx is in a folder that only root has in PATH. */
 function withSbin() {
   return { ...process.env, PATH: `${process.env.PATH}:/usr/sbin` };
 }

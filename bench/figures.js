@@ -1,6 +1,6 @@
-// Writes what bench/results.json says into the docs: the tables of docs/performance.md and the chart above them; and what
-// test/mutation/results.json says into docs/reliability.md.
-//   node bench/figures.js [folder]   the folder of the three; default: docs
+// Writes bench/results.json into the tables and the chart of docs/performance.md, and test/mutation/results.json into
+// docs/reliability.md.
+//   node bench/figures.js [folder]   the folder of these pages; default: docs
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -13,8 +13,8 @@ const BEGIN = '<!-- figures -->\n';
 const END = '<!-- end of figures -->';
 
 /**
- * The figures of the chart, in its order: those whose section is `section` and whose `what` and `against` begin so. Each Node.js
- * that was measured has a bar. Add a line to show another figure; one that was not measured is left out.
+ * The figures of the chart, in its order. An entry chooses the figures with this `section` whose `what` and `against` begin
+ * with these texts. Each Node.js that was measured has a bar. A figure that was not measured is left out.
  */
 const CHARTED = [
   {
@@ -91,10 +91,10 @@ const CHARTED = [
 ];
 
 /**
- * Puts the figures into docs/performance.md and docs/performance.svg.
+ * Writes the figures into docs/performance.md and docs/performance.svg.
  *
  * @param results the figures of bench/results.json
- * @param folder where the two files are
+ * @param folder the folder of the two files
  */
 export function writeFigures(results, folder = DOCS) {
   const page = join(folder, 'performance.md');
@@ -108,9 +108,9 @@ const MUTANTS_BEGIN = '<!-- mutants -->\n';
 const MUTANTS_END = '<!-- end of mutants -->';
 
 /**
- * Puts what came of the mutants into docs/reliability.md.
+ * Writes the results of mutation testing into docs/reliability.md.
  *
- * @param folder where that is
+ * @param folder the folder of that page
  */
 function writeMutants(folder = DOCS) {
   const page = join(folder, 'reliability.md');
@@ -124,7 +124,7 @@ function writeMutants(folder = DOCS) {
   writeFileSync(page, `${head}\n${mutants}\n${text.slice(text.indexOf(MUTANTS_END))}`);
 }
 
-/** In Markdown, a table for each section. */
+/** The figures in Markdown: a table for each section. */
 export function tablesOf(results) {
   return [...new Set(results.map(({ section }) => section))]
     .map((section) => `### ${section}\n\n${tableOf(results.filter((each) => each.section === section))}`)
@@ -144,14 +144,14 @@ function tableOf(some) {
 }
 
 const WIDTH = 860;
-/** Where the bars begin, and where the longest ends: its numbers stand beside it. */
+/** Where the bars begin, and where the longest bar ends. The numbers stand to its right. */
 const LEFT = 340;
 const RIGHT = WIDTH - 150;
 const MARGIN = 20;
 const BAR = 14;
 const STEP = 19;
 
-/** A bar for each main ratio and each Node.js, as SVG. It has a background of its own: a page may be light or dark. */
+/** A bar for each main ratio and each Node.js, as SVG. It has its own background, since a page may be light or dark. */
 function chartOf(results) {
   const groups = CHARTED.map((row) => ({ ...row, bars: results.filter((each) => isOf(each, row)) })).filter(
     ({ bars }) => bars.length > 0,
@@ -186,7 +186,7 @@ text { font: 13px system-ui, -apple-system, "Segoe UI", "DejaVu Sans", sans-seri
 </style>
 <rect x="0.5" y="0.5" width="${WIDTH - 1}" height="${height - 1}" rx="8" fill="#ffffff" stroke="#d1d9e0"/>
 <text x="${MARGIN}" y="30" class="title">psd2 against its baselines</text>
-<text x="${MARGIN}" y="50" class="unit">Green: the limit, the upright line, is kept; red: it is missed.</text>
+<text x="${MARGIN}" y="50" class="unit">The vertical line is the limit. Green: the ratio is within it. Red: it is not.</text>
 <line x1="${x(1)}" y1="62" x2="${x(1)}" y2="${y - 8}" class="one"/>
 ${parts.join('\n')}
 </svg>
@@ -205,7 +205,7 @@ function drawBar(bar, top, x) {
   const [, node] = /, Node (\d+)\./.exec(what) ?? [];
   const kind = reached === null ? 'measured' : reached ? 'reached' : 'missed';
   const width = (Number(x(ratio)) - LEFT).toFixed(1);
-  // Beside the bar and its limit.
+  // The text stands to the right of the bar and its limit.
   const end = Number(x(Math.max(ratio, limit ?? 0))) + 8;
   const middle = top + BAR - 3;
   const bound = least === undefined ? 'at most' : 'at least';

@@ -1,4 +1,5 @@
-// Several workers on one PostgreSQL: what more of them bring, what a call costs, and how fast customers are dealt out.
+// Several workers on one PostgreSQL: how throughput grows with workers, what a call costs, and how fast psd2 hands out
+// customers to workers.
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { cpSync, readFileSync } from 'node:fs';
@@ -10,17 +11,17 @@ import { openCannedBank, whyNoCannedBank } from './canned-bank.js';
 import { figure, median, processorSeconds, runRecorded } from './measure.js';
 import { PROGRAM } from './operator.js';
 
-/** Of the runs whose bank takes its time. */
+/** Customers of the runs whose bank delays its answers. */
 const CUSTOMERS = 240;
-/** Of those that cost what a call costs. */
+/** Customers of the runs that measure what a call costs. */
 const MANY_CUSTOMERS = 1_500;
 const DEALT = 1_000_000;
-/** Of the first, and of the last of them. */
+/** The first part and the last part are compared. */
 const PART = DEALT / 10;
 const HAND = 100;
 const ANSWER_MS = 100;
 const ROUNDS = 3;
-/** What is not reached by a command: a server of its own, and dealing out without syncing. */
+/** What no command offers: a separate server, and handing out customers without syncing them. */
 const SOURCES = `
 export { startServer } from './test/store/postgres/server.ts';
 export { parseAddress } from './src/store/postgres/address.ts';
@@ -49,7 +50,7 @@ export async function fleet(node, version) {
   }
 }
 
-/** Calls a second with 1, 2 and 4 workers, whose bank takes 100 ms for an answer. */
+/** Calls a second with 1, 2 and 4 workers, if the bank takes 100 ms for an answer. */
 async function workersFigures(node, version, server) {
   const bank = await openCannedBank({ customers: CUSTOMERS, answerMs: ANSWER_MS });
   try {
@@ -97,7 +98,7 @@ async function rateOf(node, workers, bank, database) {
   return calls.reduce((a, b) => a + b, 0) / ((performance.now() - begun) / 1000);
 }
 
-/** What a call costs psd2 and the database, against the home in files. */
+/** What a call costs psd2 and the database, compared with the store in files. */
 async function callFigures(node, version, server) {
   const bank = await openCannedBank({ customers: MANY_CUSTOMERS, core: BANK_CORE });
   try {
@@ -151,14 +152,14 @@ function syncWords(concurrency) {
   return [...words, '--concurrency', String(concurrency)];
 }
 
-/** @returns what opens a database in which all customers of the bank are logged in, and none was synced */
+/** @returns a function that makes a database in which all customers are logged in and none was synced; returns its URL */
 async function openDatabases(bank, server) {
   const name = `canned_${bank.folder.slice(-6).toLowerCase()}`;
   server.create(name);
   const env = { ...bank.env, PSD2_STORE: server.url(name) };
   const run = (...words) => execFileSync(process.execPath, [PROGRAM, ...words], { env, stdio: 'ignore' });
   run('store', 'init', '--plain-tokens');
-  // What was copied is not used any more, and the files are needed for the comparison.
+  // After a copy, psd2 refuses to use the source. The comparison needs the files, so this copies a duplicate of them.
   const copied = join(bank.folder, 'copied');
   cpSync(bank.env.PSD2_CONFIG_DIR, copied, { recursive: true });
   run('store', 'copy', '--from', copied, '--to', server.url(name));
@@ -170,7 +171,7 @@ async function openDatabases(bank, server) {
   };
 }
 
-/** What a server has done until now. */
+/** What a server has used until now: commits, bytes of WAL and CPU seconds. */
 function costOf(server) {
   const [commits, walBytes, checkpointer] = server
     .sql(
@@ -187,13 +188,13 @@ function costOf(server) {
   return { commits, walBytes, processorSeconds: own + (ofEnded[0] + ofEnded[1]) / 100 };
 }
 
-/** The fields of a process after its name (proc(5)). */
+/** The fields after the name in /proc/<pid>/stat (proc(5)). */
 function statOf(pid) {
   const [, fields] = /\) (.*)/.exec(readFileSync(`/proc/${pid}/stat`, 'utf8')) ?? [];
   return (fields ?? '').split(' ');
 }
 
-/** How fast one worker is dealt all customers of a profile, and whether the last ones take as long as the first. */
+/** How fast one worker gets all customers of a profile, and whether the last ones take as long as the first. */
 async function dealFigures(version, server, { Database, parseAddress, PostgresRounds }) {
   const profile = 'canned';
   server.create('dealing');
@@ -241,7 +242,7 @@ async function dealFigures(version, server, { Database, parseAddress, PostgresRo
   }
 }
 
-/** Runs TypeScript of this project, which Node.js 20 does not do by itself. */
+/** Imports TypeScript of this project. Node.js 20 can't do that on its own. */
 async function importTypeScript(contents) {
   const outfile = fileURLToPath(new URL('../node_modules/.cache/bench-fleet.mjs', import.meta.url));
   await build({

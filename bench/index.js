@@ -1,6 +1,6 @@
-// What docs/performance.md rests on: npm run bench [-- section...]
-// Every figure is a ratio against a baseline that was measured in the same run. Other runtimes than the one that
-// runs this are named by PSD2_BENCH_NODES, paths separated by colons.
+// Measures the figures of docs/performance.md: npm run bench [-- section...]
+// Every figure is a ratio to a baseline that was measured in the same run. PSD2_BENCH_NODES names further Node.js programs
+// to measure: paths, separated by colons.
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { cpus } from 'node:os';
@@ -36,7 +36,7 @@ const asked = process.argv.slice(2);
 const unknown = asked.filter((section) => !Object.hasOwn(SECTIONS, section));
 if (unknown.length > 0) {
   process.stderr.write(
-    `There is no section ${unknown.join(', ')}; there are ${Object.keys(SECTIONS).join(', ')}\n`,
+    `Unknown section: ${unknown.join(', ')}. The sections are ${Object.keys(SECTIONS).join(', ')}\n`,
   );
   process.exit(2);
 }
@@ -60,7 +60,7 @@ process.stdout.write(
 );
 if (results.some(({ reached }) => reached === false)) process.exitCode = 1;
 
-/** Sections that were not run keep what they had. */
+/** Sections that were not run keep their results. */
 function withOthers() {
   const before = existsSync(RESULTS) ? JSON.parse(readFileSync(RESULTS, 'utf8')).results : [];
   const ran = new Set(results.map(({ section }) => section));

@@ -1,4 +1,4 @@
-// Commands in a store with many customers, flows and calls: what they take, as ratios to the same in one with few.
+// Compares commands in a store with many customers, flows and calls with the same commands in a store with few.
 import { spawnSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { closeSync, mkdirSync, openSync, readFileSync, writeFileSync, writeSync } from 'node:fs';
@@ -26,7 +26,7 @@ export function lists(node, version) {
 }
 
 function figuresOf(node, version, operator) {
-  // The bank's certificates and application; nothing of what follows asks the bank.
+  // For the bank's certificates and application. None of the commands below calls the bank.
   const { PSD2_CONFIG_DIR: _, ...bank } = operator.json('sandbox', 'env');
   const stores = Object.fromEntries(
     ['few', 'many'].map((which) => {
@@ -53,10 +53,10 @@ function figuresOf(node, version, operator) {
       throw new Error(`psd2 ${words(middle).join(' ')} ended with ${status}: ${stderr}`);
     return { took };
   };
-  // The first look for a resource of flows from before the index reads them all, and notes what it finds.
+  // The first search for a resource reads all flows that are older than the index, and adds them to it.
   for (const which of ['few', 'many']) run(which, ({ resourceId }) => ['transfer', 'show', resourceId]);
 
-  /** Name, words, the most it may take as a multiple of the same with few, exit code (2: the reference is taken). */
+  /** Name, words, limit of the ratio of many to few, exit code (2: the reference was used before). */
   const cases = [
     ['transfer list --limit 10', () => ['transfer', 'list', '--limit', '10'], 1.5],
     ['transfer show <flow>', ({ flow }) => ['transfer', 'show', flow], 1.2],
@@ -88,7 +88,7 @@ function figuresOf(node, version, operator) {
     });
   });
 
-  /** What prints many rows: the time for each, beyond that of a few, against the same for a tenth of them. */
+  /** Commands that print many rows: the time for each further row, compared with a tenth of the rows. */
   const whole = [
     ['transfer list', (rows) => ['transfer', 'list', '--json', '--limit', String(rows)], MANY],
     ['log', (rows) => ['log', '-o', 'ndjson', '--limit', String(rows)], MANY_CALLS / 10],
@@ -165,7 +165,7 @@ function writeCalls(folder, count, baseUrl) {
   closeSync(file);
 }
 
-/** Makes executed transfers, one minute apart. @returns the middle one */
+/** Writes executed transfers, one minute apart. @returns the middle one */
 function writeFlows(flows, count) {
   mkdirSync(flows, { recursive: true, mode: 0o700 });
   let middle;

@@ -1,5 +1,5 @@
-// psd2 sync of many customers, against what this machine can sign; with 3 000 of them, and on two cores, over a bank that costs
-// next to nothing.
+// Compares psd2 sync of many customers with the signatures that this machine can make. Also with 3 000 customers, and on two
+// cores, with a bank that needs almost no CPU.
 import { cpus } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -11,18 +11,18 @@ const SCRIPT = fileURLToPath(new URL('sync-undici.js', import.meta.url));
 const CUSTOMERS = 300;
 const MANY_CUSTOMERS = 3_000;
 const ROUNDS = 3;
-/** Client and bank on a core each. */
+/** Client and bank have a core each. */
 const CLIENT_CORE = '1';
 const BANK_CORE = '0';
 const sharesCores = cpus().length < 3;
-/** For two cores, the bank gets a third one where there is one. */
+/** If psd2 uses two cores, the bank gets a third one if the machine has one. */
 const CLIENT_CORES = sharesCores ? '0,1' : '1,2';
 
 export async function manyCalls(node, version) {
   return [...(await fewCustomers(node, version)), ...(await manyCustomers(node, version))];
 }
 
-/** Of 3 000 customers: what a call costs in the long run, and what a second core brings. */
+/** With 3 000 customers: what a call costs in the long run, and how much a second core helps. */
 async function manyCustomers(node, version) {
   const missing = whyNoCannedBank();
   if (missing !== undefined) {
@@ -94,7 +94,7 @@ async function manyCustomers(node, version) {
   }
 }
 
-/** How much faster two cores can be that have the bank's work, too. */
+/** How much faster two cores can be if they also do the bank's work. */
 function mostOfTwo({ first, two }) {
   return (2 * first.own) / (two.own + two.banks);
 }
@@ -114,7 +114,7 @@ function timeCanned(node, bank, name, cores) {
   const before = bank.processorSeconds();
   const { stdout, seconds, cpuSeconds } = runRecorded([node, PROGRAM, ...words, '--cores', String(cores)], {
     env: bank.env,
-    // One core does the work, whatever its threads are.
+    // One core does the work, however many threads there are.
     prefix: ['taskset', '-c', cores === 1 ? CLIENT_CORE : CLIENT_CORES],
   });
   const { calls } = JSON.parse(stdout).totals;
@@ -122,7 +122,7 @@ function timeCanned(node, bank, name, cores) {
   return { rate: calls / seconds, own: cpuSeconds / calls, banks };
 }
 
-/** The least that a program of Node.js can do for the same customers. */
+/** The minimal Node.js program for the same customers. */
 function timeScript(node, bank, name) {
   const { stdout, cpuSeconds } = runRecorded([node, SCRIPT], {
     env: { ...bank.env, ...bank.scriptEnv, OUT: join(bank.folder, name) },
@@ -140,9 +140,9 @@ async function fewCustomers(node, version) {
     await operator.logInMany(CUSTOMERS);
     const rounds = [];
     for (let round = 0; round < ROUNDS; round += 1) {
-      // A new folder each time: just after many files were removed, ext4 is slow to make others.
+      // A new folder each time: ext4 creates files slowly just after many were removed.
       const out = join(operator.folder, `synced-${round}`);
-      // In the same round, since what else the machine does changes.
+      // In the same round, since the load of the machine changes.
       const signatures = signaturesASecond(CLIENT_CORE);
       rounds.push({ signatures, first: timeSync(node, operator, out), again: timeSync(node, operator, out) });
     }

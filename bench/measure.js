@@ -1,4 +1,4 @@
-// What the benches share: processes timed in turn, so that a busy machine is busy for all of them.
+// What the benches share. They time processes in turn, so that a busy machine slows all of them down alike.
 import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -8,8 +8,8 @@ import { join } from 'node:path';
  * Runs each command in turn, round after round.
  *
  * @param commands name -> [program, ...arguments]
- * @returns `median(name)` of the wall-clock times in milliseconds, and `ratio(name, baseline)`, the median of the rounds' own
- *   ratios: a machine that is slow for some seconds is so for both
+ * @returns `median(name)` of the wall-clock times in milliseconds, and `ratio(name, baseline)`, the median of the ratios of
+ *   each round: if the machine is slow for some seconds, it is slow for both
  */
 export function timeProcesses(commands, { rounds, env = process.env }) {
   const times = new Map(Object.keys(commands).map((name) => [name, []]));
@@ -19,7 +19,7 @@ export function timeProcesses(commands, { rounds, env = process.env }) {
       const { status, stderr } = spawnSync(program, words, { env, maxBuffer: 1e9 });
       const took = performance.now() - begun;
       if (status !== 0) throw new Error(`${name} ended with exit code ${status}: ${stderr}`);
-      // The first round only warms up.
+      // The first round is a warm-up.
       if (round >= 0) times.get(name).push(took);
     }
   }
@@ -31,11 +31,11 @@ export function timeProcesses(commands, { rounds, env = process.env }) {
 }
 
 /**
- * Runs a command of psd2 once, to its end.
+ * Runs a psd2 command once, to its end.
  *
- * @param prefix what it is started by, as `taskset -c 1`
- * @param countLines stdout goes through `wc -l`, so that nobody has to hold it
- * @returns its stdout (or how many lines), the wall-clock time, its time on a processor, and its peak memory
+ * @param prefix the command that starts it, such as `taskset -c 1`
+ * @param countLines pipe stdout to `wc -l`, so that nothing keeps it in memory
+ * @returns its stdout (or its number of lines), wall-clock time, CPU time and peak memory
  */
 export function runRecorded([node, ...words], { env, prefix = [], countLines = false }) {
   const folder = mkdtempSync(join(tmpdir(), 'psd2-bench-'));
@@ -62,7 +62,7 @@ export function runRecorded([node, ...words], { env, prefix = [], countLines = f
   }
 }
 
-/** How many RSA 2048 signatures a core makes in a second, by `openssl speed`. */
+/** The RSA 2048 signatures that a core makes in a second, from `openssl speed`. */
 export function signaturesASecond(core) {
   const said = execFileSync('taskset', ['-c', core, 'openssl', 'speed', '-seconds', '2', 'rsa2048'], {
     encoding: 'utf8',
@@ -73,14 +73,14 @@ export function signaturesASecond(core) {
   return Number(rate);
 }
 
-/** @returns seconds that a process has had on a processor until now */
+/** @returns the CPU seconds that a process has used until now */
 export function processorSeconds(pid) {
   const [, fields] = /\) (.*)/.exec(readFileSync(`/proc/${pid}/stat`, 'utf8')) ?? [];
   const [user, system] = (fields ?? '').split(' ').slice(11, 13).map(Number);
   return (user + system) / 100;
 }
 
-/** @returns what a process holds in memory now */
+/** @returns the memory that a process has now */
 export function residentMegabytes(pid) {
   return Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024;
 }
@@ -91,9 +91,9 @@ export function median(values) {
 }
 
 /**
- * A figure: a ratio against its baseline, or a value of its own.
+ * A figure: a ratio to a baseline, or a plain value.
  *
- * @param limit the most it may be; with `least` the least
+ * @param limit the maximum. `least` is the minimum
  */
 export function figure({ what, ratio, against, limit, least, detail }) {
   const reached = limit !== undefined ? ratio <= limit : least !== undefined ? ratio >= least : null;

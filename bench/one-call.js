@@ -1,4 +1,4 @@
-// One call of the bank, with a token at hand: whole processes.
+// One call to the bank with a stored token. Measures whole processes.
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
@@ -66,7 +66,7 @@ export async function oneCall(node, version) {
   }
 }
 
-/** As the build does: unbundled, undici's files alone take longer to load than the call to make. */
+/** Bundles a script as the build does. Without it, loading undici's files takes longer than the call. */
 function bundle(script, outfile) {
   return build({
     entryPoints: [script],

@@ -1,4 +1,4 @@
-// An operator for the benches: a configuration folder of its own, a sandbox, a customer who is logged in.
+// An operator for the benches: a separate configuration folder, a sandbox, and a logged-in customer.
 import { execFileSync, spawn } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -9,7 +9,7 @@ export const PROGRAM = fileURLToPath(new URL('../bin/psd2.js', import.meta.url))
 
 /**
  * @param rules options of `psd2 sandbox start`
- * @param core the only one that the sandbox runs on
+ * @param core the only core that the sandbox runs on
  */
 export function openOperator(rules = [], core) {
   const folder = mkdtempSync(join(tmpdir(), 'psd2-bench-'));
@@ -42,9 +42,9 @@ export function openOperator(rules = [], core) {
       run('consent', 'request', '--category', 'ACCOUNT_INFO', '--category', 'PAYMENTS', '--all-products');
       return JSON.parse(run('auth', 'status', '--json')).customerId;
     },
-    /** How the sandbox is reached, as it says itself. */
+    /** The addresses that the sandbox reports. */
     running: () => JSON.parse(readFileSync(join(folder, 'sandbox', 'running.json'), 'utf8')),
-    /** Puts tokens of the first made up customers into the store, as a login of each would. */
+    /** Stores tokens for the first made up customers, as their logins would. */
     async logInMany(count) {
       const { baseUrl } = this.running();
       const tokens = join(folder, 'tokens', 'sandbox');
@@ -75,7 +75,7 @@ export function openOperator(rules = [], core) {
       });
       return answer.json();
     },
-    /** The variables of `accounts.sh` and `accounts.js`. */
+    /** The environment of `accounts.sh` and `accounts.js`. */
     callEnv(customerId) {
       const settings = Object.fromEntries(
         run('sandbox', 'env')

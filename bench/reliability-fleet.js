@@ -1,6 +1,6 @@
-// What docs/reliability.md says of a fleet: npm run reliability -- fleet [minutes]
-// Four workers with a machine each share one PostgreSQL and the sandbox bank, for ten minutes unless another number is
-// given, and go through the troubles of test/crash/fleet.ts. CRASH_SEED chooses others.
+// Measures what docs/reliability.md says about a fleet: npm run reliability -- fleet [minutes]
+// Four workers, each with its own machine, share one PostgreSQL and the sandbox bank for 10 minutes (default), and meet the
+// faults of test/crash/fleet.ts. CRASH_SEED chooses the faults.
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
@@ -23,18 +23,18 @@ try {
     {
       cwd: root,
       stdio: 'inherit',
-      // A point for everything else that runs for long.
+      // A dot for every other test that takes long.
       env: { ...process.env, CRASH_MATRIX: 'all', FLEET_MINUTES: String(minutes), FLEET_FIGURES: file },
     },
   );
   if (status === 0) writeTable(JSON.parse(readFileSync(file, 'utf8')));
-  else process.stdout.write('Not as promised, or it could not be run; the page stays as it is.\n');
+  else process.stdout.write('Something was not as promised, or the run failed. The page was not changed.\n');
   process.exitCode = status ?? 1;
 } finally {
   rmSync(folder, { recursive: true, force: true });
 }
 
-/** Only a run in which all was as promised gets here, so what must not happen is 0. */
+/** Only a run in which everything was as promised gets here. So the count of what must not happen is 0. */
 function writeTable(had) {
   const rows = [
     ['Minutes', had.minutes],

@@ -1,7 +1,8 @@
-// What docs/reliability.md rests on: npm run reliability [-- --anew], and npm run reliability -- fleet (reliability-fleet.js).
-// Stops psd2 at every point between two of its steps, in every way, and writes down what came of it. Outcomes are kept
-// as they come, under node_modules/.cache, for this very program and these very tests: a second call goes on from
-// them, --anew begins again. CRASH_SEED has no part in it: every point is taken.
+// Measures the figures of docs/reliability.md: npm run reliability [-- --anew], and npm run reliability -- fleet
+// (reliability-fleet.js).
+// Stops psd2 at every point between two of its steps, in every way, and records the outcomes under node_modules/.cache. If
+// neither the program nor the tests changed, a second run continues from there. --anew starts from the beginning.
+// CRASH_SEED changes nothing, since every point is tried.
 import { execFileSync, spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import {
@@ -32,7 +33,7 @@ const WAYS = [
   ['SIGTERM', '`SIGTERM`'],
   ['twice', 'Ctrl-C twice'],
 ];
-/** How long a signal takes is measured with no more at a time than there are processors. */
+/** Tests that measure how long a signal takes. At most one a processor runs at a time. */
 const PARTS = [
   { tests: ['stalled', 'moving', 'not-the-banks'], sideBySide: 2 * processors },
   { tests: ['stop', 'signal'], sideBySide: processors },
@@ -59,13 +60,13 @@ mkdirSync(figures, { recursive: true });
 rmSync(join(figures, 'stop'), { force: true });
 const begun = Date.now();
 const before = readOutcomes().length;
-if (before > 0) tell(`${before} points are known from an earlier call.\n`);
+if (before > 0) tell(`${before} points are known from an earlier run.\n`);
 
 let failed = false;
 let stopped = false;
 for (const part of PARTS) failed = stopped || !(await passes(part)) || failed;
 if (stopped) {
-  tell('Stopped. The same command goes on from here.\n');
+  tell('Stopped. The same command continues from here.\n');
   process.exit(130);
 }
 
@@ -78,7 +79,9 @@ for (const { scenario, how, point, problems } of all.filter((each) => each.probl
   process.stdout.write(`${scenario}, ${how}, ${point}: ${problems.join('; ')}\n`);
 }
 if (failed || twice.length > 0) {
-  process.stdout.write(`Not as promised; what the tests said is in ${figures}. The page stays as it is.\n`);
+  process.stdout.write(
+    `Something was not as promised. ${figures} has the output of the tests. The page was not changed.\n`,
+  );
   process.exitCode = 1;
 } else {
   const text = readFileSync(page, 'utf8');
@@ -88,7 +91,7 @@ if (failed || twice.length > 0) {
   process.stdout.write('Written to docs/reliability.md\n');
 }
 
-/** Runs a part of the matrix, and shows how far it is. @returns whether all of its tests passed */
+/** Runs a part of the matrix and shows progress. @returns whether all of its tests passed */
 async function passes({ tests, sideBySide }) {
   const args = [
     'run',
@@ -100,7 +103,7 @@ async function passes({ tests, sideBySide }) {
   ];
   const child = spawn(process.execPath, [join(root, 'node_modules', 'vitest', 'vitest.mjs'), ...args], {
     cwd: root,
-    // Ctrl-C is for this process, which lets the tests end in good order, with their banks.
+    // Ctrl-C is for this process. It lets the tests end their banks properly.
     detached: true,
     stdio: ['ignore', 'pipe', 'pipe'],
     env: {
@@ -117,7 +120,7 @@ async function passes({ tests, sideBySide }) {
     if (stopped) process.kill(-child.pid, 'SIGKILL');
     stopped = true;
     writeFileSync(join(figures, 'stop'), '');
-    tell('\nEnds when what is under way is over; at once with another Ctrl-C.\n');
+    tell('\nWaiting for the running tests to end. Press Ctrl-C again to stop at once.\n');
   };
   process.on('SIGINT', stop).on('SIGTERM', stop);
   const shown = setInterval(showProgress, SHOWN_EVERY_MS);
@@ -150,7 +153,7 @@ function readOutcomes() {
   return readFiles().flatMap(({ outcomes }) => outcomes);
 }
 
-/** What is kept of each scenario and way; see test/crash/kept-outcomes.ts. */
+/** The recorded outcomes of each scenario and way. See test/crash/kept-outcomes.ts. */
 function readFiles() {
   return readdirSync(figures)
     .filter((file) => file.endsWith('.ndjson'))
@@ -160,7 +163,7 @@ function readFiles() {
     .map(([head, ...outcomes]) => ({ ...head, outcomes }));
 }
 
-/** The contents of files and folders, and what runs them. */
+/** A hash of the contents of files and folders, and of the Node.js that runs them. */
 function digestOf(paths) {
   const hash = createHash('sha256').update(process.versions.node);
   const add = (path) => {
@@ -202,7 +205,7 @@ ${missed} points were not reached again: a connection that was made or a questio
 `;
 }
 
-/** What became of the processes that were not simply stopped. */
+/** What happened to the processes that were not just stopped. */
 function tableOfKinds(all) {
   const groups = KINDS.flatMap((kind) => {
     const tried = all.filter((outcome) => outcome.kind === kind);

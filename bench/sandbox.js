@@ -1,5 +1,5 @@
-// How fast the sandbox starts and answers, and what it holds in memory. The client has signed all of its calls before
-// the clock starts.
+// How fast the sandbox starts and answers, and how much memory it uses. The client signs all of its calls before the
+// clock starts.
 import { spawn, spawnSync } from 'node:child_process';
 import { randomUUID, sign, X509Certificate } from 'node:crypto';
 import { once } from 'node:events';
@@ -35,7 +35,7 @@ export async function sandbox(node, version) {
   }
 }
 
-/** Until it says that it is ready, with certificates that are there. The sandbox that runs is stopped for it. */
+/** The time until the sandbox says that it is ready. Its certificates exist. Stops the running sandbox first. */
 async function startFigure(node, version, { env, run }) {
   run('sandbox', 'stop');
   const times = { node: [], sandbox: [] };
@@ -111,7 +111,7 @@ async function callFigures(version, operator) {
   ];
 }
 
-/** As many pages of a million entries as of ten thousand: what is read is not kept. */
+/** Reads the pages of a million entries, and compares the memory with that for ten thousand: the sandbox keeps none. */
 async function memoryFigures(version, few, many) {
   const pages = (count) =>
     Array.from({ length: MILLION / PAGE }, (_, page) => {
@@ -140,7 +140,7 @@ function daysAgo(count) {
   return encodeURIComponent(day.split('-').reverse().join('/'));
 }
 
-/** Calls of the first made up customer. */
+/** Calls for the first made up customer. */
 async function openClient(operator) {
   const variables = operator.json('sandbox', 'env');
   const { accessToken } = await operator.grant('5000001');
@@ -176,7 +176,7 @@ async function openClient(operator) {
     /** Sends a GET of each path. */
     async send(paths) {
       const prepared = paths.map(prepare);
-      // Connections of its own: the sandbox closes those that wait.
+      // New connections each time: the sandbox closes idle ones.
       const agent = new Agent({ ...tls, keepAlive: true, maxSockets: CONNECTIONS });
       const begun = performance.now();
       const worker = async () => {

@@ -1,4 +1,4 @@
-// A way to a bank that takes as many milliseconds for each answer as it is told, and next to no time of a processor:
+// A relay to a bank that delays each answer by the given milliseconds, with almost no CPU time:
 //   node slow-relay.js <port of the bank> <milliseconds>   prints its own port
 import { connect, createServer } from 'node:net';
 

@@ -1,4 +1,4 @@
-// How long psd2 takes to begin.
+// How long psd2 takes to start.
 import { figure, timeProcesses } from './measure.js';
 import { openOperator, PROGRAM } from './operator.js';
 

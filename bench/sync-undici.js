@@ -1,5 +1,5 @@
-// What psd2 sync does for many customers, with nothing but what can't be left out: each call signed and sent over undici, its
-// JSON parsed, rows in the same files, flushed once a customer. No check, no retry, no log, no claim to a folder, no ids of rows.
+// The minimum of what psd2 sync does for many customers: it signs each call, sends it over undici, parses the JSON, and
+// writes rows to the same files, flushed once a customer. It has no checks, retries, log, claims or row ids.
 import { createPrivateKey, randomUUID, sign, X509Certificate } from 'node:crypto';
 import { closeSync, fdatasync, mkdirSync, openSync, readFileSync, writeFileSync } from 'node:fs';
 import { promisify } from 'node:util';
@@ -13,7 +13,7 @@ const file = (name) => readFileSync(`${CERTIFICATES}/${name}`);
 const key = createPrivateKey(file('qseal-key.pem'));
 const certificate = new X509Certificate(file('qseal.pem')).raw.toString('base64');
 const flush = promisify(fdatasync);
-// src/bank/transport/answer-parser.ts says why.
+// For the reason, see src/bank/transport/answer-parser.ts.
 if (process.versions.node.startsWith('20.')) setFlagsFromString('--wasm-tiering-budget=1000000000');
 
 let calls = 0;

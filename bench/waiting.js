@@ -1,10 +1,10 @@
-// From the customer's approval to the printed result of an instant transfer.
+// The time from the customer's approval to the printed result of an instant transfer.
 import { once } from 'node:events';
 import { figure, median } from './measure.js';
 import { openOperator } from './operator.js';
 
 const ROUNDS = 10;
-/** The interface's own minimum: the first poll comes at least 1 s after execute has ended. */
+/** The interface demands that the first poll comes at least 1 s after execute ended. */
 const MINIMUM_MS = 1_000;
 const ALLOWANCE_MS = 150;
 
@@ -30,7 +30,7 @@ export async function waiting(_node, version) {
   }
 }
 
-/** psd2 says the address on stderr; the customer walks the bank's pages in this process. */
+/** psd2 prints the address on stderr. This process plays the customer on the bank's pages. */
 async function approvalToResult(operator, productId) {
   const transfer = operator.start(
     { PSD2_BROWSER: 'none' },
@@ -46,15 +46,24 @@ async function approvalToResult(operator, productId) {
   let approved = 0;
   for await (const text of transfer.stderr.setEncoding('utf8')) {
     said += text;
-    const [, address] = /^ {2}(http\S+)\n/m.exec(said) ?? [];
-    if (address) {
-      approved = await approve(address);
+    const open = eventsIn(said).find(({ event }) => event === 'open');
+    if (open) {
+      approved = await approve(open.url);
       break;
     }
   }
   const [code] = await ended;
   if (code !== 0) throw new Error(`The transfer ended with exit code ${code}: ${said}`);
   return printed - approved;
+}
+
+/** The events that psd2 has said until now, without the line that it may not have ended. */
+function eventsIn(said) {
+  return said
+    .slice(0, said.lastIndexOf('\n') + 1)
+    .split('\n')
+    .filter(Boolean)
+    .map((line) => JSON.parse(line));
 }
 
 /** Logs in and approves. @returns when the approval was sent */
@@ -68,7 +77,7 @@ async function approve(address) {
     const location = answer.headers.get('location');
     if (location) {
       const next = new URL(location, page);
-      // Back at psd2: its listener gets the callback, and nothing is to be done there.
+      // The callback to psd2's listener. Its page needs no answer.
       if (next.host !== page.host) {
         await fetch(next);
         return approved;

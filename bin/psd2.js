@@ -5,7 +5,7 @@ const { isAbsolute, join } = require('node:path');
 const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
 if (major < 20 || (major === 20 && minor < 19)) {
   process.stderr.write(
-    `psd2 needs Node.js 20.19 or newer, and this is ${process.versions.node}. Install a newer one from https://nodejs.org.\n`,
+    `psd2 needs Node.js 20.19 or newer, and this is ${process.versions.node}. Install a newer version from https://nodejs.org.\n`,
   );
   process.exitCode = 3;
 } else {
@@ -14,15 +14,15 @@ if (major < 20 || (major === 20 && minor < 19)) {
 }
 
 /**
- * Keeps compiled code between runs where Node can (22 and newer), in the user's own cache folder. Node's default is a folder in
- * /tmp, where another user could lay code for us to run. With NODE_COMPILE_CACHE Node has done it already.
+ * Keeps compiled code between runs, if Node can (22 and newer), in the user's cache folder. Node's default is a folder in
+ * /tmp, where another user could place code that psd2 would run. If NODE_COMPILE_CACHE is set, Node already does this.
  */
 function keepCompiledCode(env) {
   const { enableCompileCache } = require('node:module');
   const [home, ...names] = cacheFolder(env);
   if (!enableCompileCache || env.NODE_COMPILE_CACHE || !isAbsolute(home)) return;
   try {
-    // Only below a home that is there.
+    // Never create the home folder.
     statSync(home);
     const folder = join(home, ...names);
     mkdirSync(folder, { recursive: true, mode: 0o700 });
@@ -30,7 +30,7 @@ function keepCompiledCode(env) {
     const isOwn = process.platform === 'win32' || (uid === process.getuid() && (mode & 0o022) === 0);
     if (isOwn) enableCompileCache(folder);
   } catch {
-    // No home, or one that can't be written to: then it is compiled each time.
+    // Without a writable home folder, Node compiles the code each time.
   }
 }
 

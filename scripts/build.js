@@ -7,13 +7,14 @@ import { asCommonJs, chunksForEffect } from './common-js.js';
 import { filesOfChunks, joinChunks } from './join-chunks.js';
 import { billOfMaterials, bundledPackages, notices } from './third-party.js';
 
-// Built beside it and then put in its place: a build that fails leaves the old one.
+// The build writes beside dist/ and replaces it at the end, so a build that fails leaves the old one.
 const unfinished = `dist.${process.pid}`;
 
 const { outputFiles, metafile } = await bundle(unfinished);
 const lost = chunksForEffect(metafile);
-if (lost.length > 0) throw new Error(`${lost.join(', ')} would never be loaded: nothing of them is used`);
-// What the help of a command needs is one file. What a running command also needs is another.
+if (lost.length > 0)
+  throw new Error(`${lost.join(', ')} would never be loaded: nothing uses an export of them`);
+// One file has what the help of a command needs. Another has what a running command needs on top.
 const files = filesOfChunks(metafile, 'src/main.ts', {
   'tree.js': {
     sources: [
@@ -27,7 +28,7 @@ const files = filesOfChunks(metafile, 'src/main.ts', {
 });
 const names = new Map([...files].map(([chunk, file]) => [basename(chunk), basename(file)]));
 const joined = new Map();
-// esbuild splits only ES modules; Node starts with CommonJS sooner (docs/performance.md), so each chunk is turned into it.
+// esbuild splits only ES modules. Node starts faster with CommonJS (docs/performance.md), so each chunk is converted.
 for (const { path, text } of outputFiles) {
   mkdirSync(dirname(path), { recursive: true });
   const file = files.get(relative('.', path));
@@ -41,16 +42,16 @@ for (const { path, text } of outputFiles) {
 }
 for (const [file, chunks] of joined) writeFileSync(file, await joinChunks(chunks));
 writeFileSync(join(unfinished, 'package.json'), '{ "type": "commonjs" }\n');
-// The console's page, where the bundle of src/sandbox/console looks for it.
+// The bundle of src/sandbox/console looks for the console's page here.
 cpSync('src/sandbox/console/public', `${unfinished}/chunks/public`, { recursive: true });
-// Which sources are in which file, for the test of what a command loads; it is not part of the package.
+// For the test of what a command loads: the sources in each file. Not part of the package.
 mkdirSync('node_modules/.cache', { recursive: true });
 writeFileSync('node_modules/.cache/psd2-chunks.json', JSON.stringify(sourcesOfFiles(metafile)));
 rmSync('dist', { recursive: true, force: true });
 renameSync(unfinished, 'dist');
-// What psd2 --help prints where there is no terminal: read from a file, it needs no command tree.
+// What psd2 --help prints without a terminal. Read from a file, it needs no command tree.
 writeFileSync('dist/help.txt', execFileSync(process.execPath, ['bin/psd2.js', '--help'], { env: {} }));
-// What end-to-end tests check every document of the built program against.
+// End-to-end tests check every document that the built program prints against these schemas.
 writeFileSync(
   'node_modules/.cache/psd2-schemas.json',
   execFileSync(process.execPath, ['bin/psd2.js', 'schema', '--json'], { env: {} }),
@@ -59,7 +60,7 @@ const packages = bundledPackages(metafile);
 writeFileSync('THIRD-PARTY-NOTICES.txt', notices(packages));
 writeFileSync('sbom.cdx.json', billOfMaterials(packages));
 
-/** file -> the sources, packages by their name */
+/** For each file, its sources. A package is listed by its name. */
 function sourcesOfFiles({ outputs }) {
   const sources = {};
   for (const [path, { inputs }] of Object.entries(outputs)) {

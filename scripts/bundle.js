@@ -1,11 +1,11 @@
-// What goes into dist/: src/main.ts with all that it imports, split so that a command loads only what it uses.
+// Bundles src/main.ts and everything it imports, split so that a command loads only what it uses.
 import { readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { build } from 'esbuild';
 import { clientAlone } from './client-alone.js';
 
-// tsyringe (under @peculiar/x509) wants reflect-metadata to be there when it is loaded. With splitting, the
-// import order of the source says nothing about the order of the chunks, so tsyringe imports it itself.
+// tsyringe (used by @peculiar/x509) needs reflect-metadata to be loaded first. Splitting does not keep the import order
+// of the sources, so this makes tsyringe import it.
 const reflectMetadataFirst = {
   name: 'reflect-metadata-first',
   setup({ onLoad }) {
@@ -16,10 +16,10 @@ const reflectMetadataFirst = {
   },
 };
 
-// conf brings when-exit, which ends the process on Ctrl-C by sending the signal again. psd2 ends by itself, after it
-// has said how to go on; and conf writes in one go, so there is never anything to clear away at the exit.
-const endsByItself = {
-  name: 'ends-by-itself',
+// conf brings when-exit, which ends the process on Ctrl-C by sending the signal again. psd2 ends the process on its own,
+// after it has printed how to continue. conf writes each file in one step, so it has nothing to clean up at the exit.
+const withoutWhenExit = {
+  name: 'without-when-exit',
   setup({ onLoad }) {
     onLoad({ filter: /node_modules[\\/]when-exit[\\/]dist[\\/]/ }, () => ({
       contents: 'export default () => () => {};',
@@ -28,20 +28,22 @@ const endsByItself = {
   },
 };
 
-// commander starts other programs for commands that are files of their own, which psd2 has none of; loading
-// node:child_process brings all of node:net and node:dgram.
-const startsNothing = {
-  name: 'starts-nothing',
+// commander can start commands that are separate programs. psd2 has none, and loading node:child_process would load
+// node:net and node:dgram too.
+const withoutChildProcess = {
+  name: 'without-child-process',
   setup({ onResolve, onLoad }) {
     onResolve({ filter: /^node:child_process$/ }, ({ importer, path }) =>
-      /node_modules[\\/]commander[\\/]/.test(importer) ? { path, namespace: 'starts-nothing' } : undefined,
+      /node_modules[\\/]commander[\\/]/.test(importer)
+        ? { path, namespace: 'without-child-process' }
+        : undefined,
     );
-    onLoad({ filter: /./, namespace: 'starts-nothing' }, () => ({ contents: 'module.exports = {};' }));
+    onLoad({ filter: /./, namespace: 'without-child-process' }, () => ({ contents: 'module.exports = {};' }));
   },
 };
 
 /**
- * Bundles without writing anything.
+ * Bundles in memory, and writes nothing.
  *
  * @param outdir the folder that the paths of the outputs begin with
  * @returns esbuild's `outputFiles` and `metafile`
@@ -65,7 +67,7 @@ export function bundle(outdir) {
     mainFields: ['module', 'main'],
     // A native addon.
     external: ['@napi-rs/keyring'],
-    plugins: [reflectMetadataFirst, endsByItself, startsNothing, clientAlone],
+    plugins: [reflectMetadataFirst, withoutWhenExit, withoutChildProcess, clientAlone],
     define: { PSD2_VERSION: JSON.stringify(version) },
     logLevel: 'warning',
   });

@@ -1,5 +1,5 @@
-// Of undici psd2 takes the client for HTTP/1.1 and bodies of bytes: neither HTTP/2 nor forms, and of node:http, which takes
-// its time to load, what undici asks of it.
+// psd2 uses only undici's HTTP/1.1 client with bodies of bytes. This plugin leaves out HTTP/2 and forms, and replaces
+// node:http, which is slow to load, by the two exports that undici uses.
 export const clientAlone = {
   name: 'client-alone',
   setup({ onResolve, onLoad }) {

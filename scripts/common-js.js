@@ -1,17 +1,17 @@
-// Turns a chunk, the ES module that esbuild made, into CommonJS that loads late: on its syntax tree, by Babel's own means.
+// Converts a chunk (an ES module that esbuild made) to CommonJS whose imports load lazily. Babel does it on the syntax tree.
 import { transformAsync, types } from '@babel/core';
 import dynamicImport from '@babel/plugin-transform-dynamic-import';
 import modulesCommonJs from '@babel/plugin-transform-modules-commonjs';
 
 /**
- * A chunk as CommonJS. Each module that it imports something of, Node's or another chunk, is loaded when that is first used
- * (the option `lazy` of @babel/plugin-transform-modules-commonjs). What it imports nothing of is not loaded: esbuild names
- * all chunks of an entry in it, so that they are there in their order, and here each is there when it is needed.
+ * A chunk as CommonJS. A module that it imports names from (Node's own or another chunk) is loaded when the first name is
+ * used (option `lazy` of @babel/plugin-transform-modules-commonjs). An import without names is dropped: with these, esbuild
+ * only keeps the order of an entry's chunks, and lazy loading needs no order.
  *
  * @param {string} text an ES module
- * @param {Map<string, string>} files the chunks that are in a file with others, by their names: that file's name (join-chunks.js)
+ * @param {Map<string, string>} files name of a joined chunk -> name of the file that has it (join-chunks.js)
  * @returns {Promise<string>} without comments
- * @throws SyntaxError for a text that is not an ES module
+ * @throws SyntaxError if the text is not an ES module
  */
 export async function asCommonJs(text, files = new Map()) {
   const { code } = await transformAsync(text, {
@@ -31,7 +31,7 @@ export async function asCommonJs(text, files = new Map()) {
   return `${code}\n`;
 }
 
-/** `import './chunk.js'` goes. */
+/** Removes `import './chunk.js'`. */
 function importsByNameAlone() {
   return {
     visitor: {
@@ -42,7 +42,7 @@ function importsByNameAlone() {
   };
 }
 
-/** `require('./chunk.js')` of a chunk that is in a file with others becomes `require('./file.js')['chunk.js']()`. */
+/** Replaces `require('./chunk.js')` of a joined chunk by `require('./file.js')['chunk.js']()`. */
 function fromFiles({ template }, { files }) {
   const call = template.expression(`require(FILE)[CHUNK]()`);
   const visitor = {
@@ -59,7 +59,7 @@ function fromFiles({ template }, { files }) {
   return { visitor: { Program: { exit: (path) => path.traverse(visitor) } } };
 }
 
-/** `import.meta.url`, which Babel leaves as it is, becomes the address of the file that the chunk is in. */
+/** Replaces `import.meta.url`, which Babel does not change, by the URL of the file that has the chunk. */
 function ownAddress({ template }) {
   const address = template.expression.ast(`require('node:url').pathToFileURL(__filename).href`);
   return {
@@ -72,7 +72,7 @@ function ownAddress({ template }) {
 }
 
 /**
- * The chunks that can't be loaded late: they give nothing that could be used, and yet do something.
+ * The chunks that lazy loading would never load: they have code that runs, but no exports.
  *
  * @param {import('esbuild').Metafile} metafile
  */

@@ -5,7 +5,7 @@ import { pathToFileURL } from 'node:url';
 import { build } from 'esbuild';
 
 const { version } = JSON.parse(readFileSync('package.json', 'utf8'));
-// Inside the repository, so that the packages are found.
+// Inside the repository, so that Node finds the packages.
 const folder = mkdtempSync(join(process.cwd(), 'node_modules', '.docs-'));
 try {
   const outfile = join(folder, 'pages.mjs');

@@ -1,16 +1,16 @@
-// Lays chunks that are always loaded together into one file: Node takes longer to find, read and check a file than to run it.
+// Joins chunks that are always loaded together into one file: Node takes longer to find and read a file than to run it.
 import { dirname, join } from 'node:path';
 import { build } from 'esbuild';
 
 /**
- * Which chunks go into one file. What `main` itself imports stays alone, since it is loaded without the rest.
+ * Chooses the chunks that go into one file. `main` and its imports stay separate, since they are loaded without the rest.
  *
  * @param {import('esbuild').Metafile} metafile
- * @param {string} main the source of the entry that stays as it is
- * @param {Record<string, { sources: string[] } | { importedBy: string }>} joined the name of a file -> sources that the chunks
- *   hold, or the source of an entry: then what it imports, and what that imports in turn. The first one named has a chunk
- * @returns {Map<string, string>} path of the chunk -> path of the file that it goes into
- * @throws Error for a source that is in no chunk
+ * @param {string} main the source of the entry that does not change
+ * @param {Record<string, { sources: string[] } | { importedBy: string }>} joined name of a file -> the sources whose chunks
+ *   go into it, or the source of an entry: that one and all its imports. If two files want a chunk, the first one gets it
+ * @returns {Map<string, string>} path of a chunk -> path of the file that it goes into
+ * @throws Error if a source is in no chunk
  */
 export function filesOfChunks({ outputs }, main, joined) {
   const chunkOf = (source) => {
@@ -18,7 +18,7 @@ export function filesOfChunks({ outputs }, main, joined) {
     if (chunk === undefined) throw new Error(`${source} is in no chunk`);
     return chunk;
   };
-  /** And the one that import() names, which only passes on what another holds. */
+  /** The source's chunk, and the one that import() names, which only re-exports. */
   const chunksOf = (source) => [
     chunkOf(source),
     ...Object.keys(outputs).filter((path) => outputs[path].entryPoint === source),
@@ -44,10 +44,10 @@ export function filesOfChunks({ outputs }, main, joined) {
 }
 
 /**
- * Chunks as one file. Each is still run when it is first asked for: the file gives a function for each, by its name, that
- * does so and returns what the chunk gives.
+ * Chunks as one file. For each chunk the file exports a function with the chunk's name, which returns the chunk's exports.
+ * A chunk still runs only when it is first needed.
  *
- * @param {Map<string, string>} chunks name -> CommonJS; those of them that name one another are joined
+ * @param {Map<string, string>} chunks name -> CommonJS. They may require each other
  * @returns {Promise<string>} CommonJS
  */
 export async function joinChunks(chunks) {

@@ -1,4 +1,4 @@
-// Fails when a package that is bundled, or installed beside psd2, has a licence that is not permissive.
+// Fails if a package that is bundled, or installed with psd2, has a licence that is not permissive.
 import { bundle } from './bundle.js';
 import { bundledPackages, refusedLicences } from './third-party.js';
 

@@ -1,4 +1,4 @@
-// Draws the picture of the README from a real run of the demo: npm run picture [-- <file.svg>]
+// Draws the README's picture from a real run of the demo: npm run picture [-- <file.svg>]
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
@@ -8,9 +8,9 @@ import xterm from '@xterm/headless';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const COLUMNS = 100;
-/** More than the demo prints, so that nothing scrolls away. */
+/** More rows than the demo prints, so that nothing scrolls away. */
 const ROWS = 300;
-/** The picture begins with this step; what comes before is the login and the consent. */
+/** The picture begins with this step. It leaves out the login and the consent. */
 const FIRST = '$ psd2 accounts list';
 
 const CELL = { width: 8.4, height: 19 };
@@ -19,7 +19,7 @@ const BAR = 34;
 const COLOURS = { text: '#e6edf3', dim: '#7d8590', command: '#79c0ff', bold: '#ffffff', window: '#0d1117' };
 const EDGE = '#30363d';
 
-/** The demo in a terminal of its own (script, util-linux), as bytes. */
+/** Runs the demo in a terminal of its own (`script` of util-linux). Returns what it prints. */
 async function runDemo() {
   const command = `stty cols ${COLUMNS} rows ${ROWS}; exec '${process.execPath}' bin/psd2.js demo`;
   const env = { ...process.env, TERM: 'xterm-256color', NO_COLOR: '' };
@@ -33,7 +33,7 @@ async function runDemo() {
   return bytes;
 }
 
-/** What the screen shows at the end: for each line its pieces of one weight. */
+/** Reads the screen at the end: for each line, its pieces of one weight. */
 async function readScreen(bytes) {
   const terminal = new xterm.Terminal({ cols: COLUMNS, rows: ROWS, allowProposedApi: true });
   await new Promise((resolve) => terminal.write(bytes, resolve));
@@ -73,7 +73,7 @@ function draw(lines) {
       const y = BAR + (row + 0.75) * CELL.height;
       const length = ((shown.length - indent) * CELL.width).toFixed(1);
       const kind = command ? ' class="command"' : bold ? ' class="bold"' : '';
-      // The length keeps columns in line in every font.
+      // textLength keeps the columns aligned in every font.
       return `<text x="${x}" y="${y}" textLength="${length}"${kind}>${escapeXml(shown.trimStart())}</text>`;
     });
   });

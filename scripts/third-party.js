@@ -1,9 +1,9 @@
-// Whose code is in dist/, and under which licences: told by what esbuild bundled, so nothing is forgotten.
+// Lists whose code is in dist/, and its licences. The list comes from what esbuild bundled, so it is complete.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import parse from 'spdx-expression-parse';
 
-/** Licences (SPDX ids) that ask for no more than to be named. */
+/** Licences (SPDX ids) that require attribution at most. */
 const PERMISSIVE = new Set([
   '0BSD',
   'Apache-2.0',
@@ -21,14 +21,14 @@ const PERMISSIVE = new Set([
 /** The folder of the package that a bundled file is from. */
 const folderOf = (path) => /^(?:.*\/)?node_modules\/(?:@[^/]+\/)?[^/]+/.exec(path)?.[0];
 const readJson = (path) => JSON.parse(readFileSync(path, 'utf8'));
-/** In an order that no locale changes. */
+/** The same order in every locale. */
 const byId = (a, b) => (a.id < b.id ? -1 : a.id > b.id ? 1 : 0);
 
 /**
- * The packages whose files esbuild took in, and those that npm installs beside psd2 where it can (`optional`).
+ * The packages that esbuild bundled, and those that npm installs with psd2 if it can (`optional`).
  *
  * @returns `{ id, name, version, licence, integrity, folder, direct, optional, uses }` of each, sorted by `id` (its package
- *   URL); `direct`: psd2 itself imports it; `uses`: the ids of those that it imports
+ *   URL); `direct`: psd2 itself imports it; `uses`: the ids of the packages that it imports
  */
 export function bundledPackages(metafile) {
   const { packages } = readJson('package-lock.json');
@@ -60,12 +60,12 @@ export function bundledPackages(metafile) {
       else if (to && from !== to) from.uses.add(to.id);
     }
   }
-  // A package that npm has put in two places is one.
+  // A package that npm installed in two places counts once.
   const all = new Map([...known.values(), ...installedBeside(packages)].map((each) => [each.id, each]));
   return [...all.values()].sort(byId);
 }
 
-/** From the lock file: which of them npm installs depends on the machine. */
+/** Read from the lock file, since the machine decides which of them npm installs. */
 function installedBeside(packages) {
   const found = new Map();
   const add = (name, direct) => {
@@ -96,7 +96,7 @@ function urlOf(name, version) {
   return `pkg:npm/${name.replace('@', '%40')}@${version}`;
 }
 
-/** Those whose licence is not permissive, or not known: `name version: licence`. */
+/** The packages whose licence is unknown or not permissive, as `name version: licence`. */
 export function refusedLicences(packages) {
   return packages
     .filter(({ licence }) => choicesOf(licence).every((choice) => !choice.every((id) => PERMISSIVE.has(id))))
@@ -104,8 +104,8 @@ export function refusedLicences(packages) {
 }
 
 /**
- * What an SPDX licence expression lets one choose between: of each choice the licences that hold together. None where it is
- * no such expression.
+ * The choices that an SPDX licence expression offers. Each choice is the list of licences that apply together. Empty if the
+ * text is not an SPDX expression.
  */
 function choicesOf(licence) {
   const choices = (node) => {
@@ -122,15 +122,15 @@ function choicesOf(licence) {
   }
 }
 
-/** `MIT or MPL-2.0` is written so by some. */
+/** Some packages write `MIT or MPL-2.0`. SPDX requires `OR`. */
 function expressionOf(licence) {
   return String(licence).replace(/ (or|and|with) /g, (word) => word.toUpperCase());
 }
 
 /**
- * The text of THIRD-PARTY-NOTICES.txt: the licence texts of what is bundled.
+ * The text of THIRD-PARTY-NOTICES.txt: the licence texts of the bundled packages.
  *
- * @throws Error when a package has no licence text: its authors have to be named, and only it names them
+ * @throws Error if a package has no licence text: only this text names the authors, and they must be named
  */
 export function notices(packages) {
   const parts = packages
@@ -145,7 +145,7 @@ export function notices(packages) {
   return `psd2 contains code of the packages below, each under its own licence.\n\n${parts.join('\n')}`;
 }
 
-/** Some packages have their licence in the README alone: from its heading to the end. */
+/** Reads the licence from the README, from its heading to the end. Some packages have it nowhere else. */
 function licenceInReadme(folder) {
   const readme = readdirSync(folder).find((file) => /^readme\.md$/i.test(file));
   const text = readme && readFileSync(join(folder, readme), 'utf8');
@@ -153,7 +153,7 @@ function licenceInReadme(folder) {
   return section?.[1] ? [section[1]] : [];
 }
 
-/** Without the texts of licences that another one can be chosen over (`LICENSE.MPL-2.0` beside `LICENSE.MIT`). */
+/** The licence files, without those of a licence that psd2 does not choose (`LICENSE.MPL-2.0` beside `LICENSE.MIT`). */
 function licenceFiles(folder, licence) {
   const choices = choicesOf(licence);
   const chosen = choices.find((choice) => choice.every((id) => PERMISSIVE.has(id))) ?? [];
@@ -164,7 +164,7 @@ function licenceFiles(folder, licence) {
     .sort();
 }
 
-/** The software bill of materials: CycloneDX 1.6 as JSON. The same packages give the same bytes: it has no time and no number. */
+/** The software bill of materials, as CycloneDX 1.6 JSON. It has no time or serial number: equal packages give equal bytes. */
 export function billOfMaterials(packages) {
   const { name, version, description, license } = readJson('package.json');
   const id = urlOf(name, version);
@@ -208,7 +208,7 @@ function licencesOf(licence) {
   return /[ (]/.test(expression) ? [{ expression }] : [{ license: { id: expression } }];
 }
 
-/** Of the package's archive in the registry, as package-lock.json has it (https://www.w3.org/TR/SRI/). */
+/** The hash of the package's archive, from the `integrity` in package-lock.json (https://www.w3.org/TR/SRI/). */
 function hashOf(integrity) {
   const [, bits, digest] = /^sha(\d+)-(\S+)$/.exec(integrity) ?? [];
   return { alg: `SHA-${bits}`, content: Buffer.from(digest, 'base64').toString('hex') };

@@ -1,4 +1,4 @@
-import type { ErrorContext } from './errors.ts';
+import type { Advice } from './errors.ts';
 import { quoteForShell } from './quote-for-shell.ts';
 
 /** Commands that use no profile, or name it themselves. */
@@ -15,9 +15,9 @@ export function commandOf(words: readonly string[], profile: string | undefined)
   return ['psd2', ...(repeats ? ['--profile', profile] : []), ...words];
 }
 
-/** The advice of an error as text: its hint, then its commands as a shell reads them. */
+/** Advice, for example of an error, as text: its hint, then its commands as a shell reads them. */
 export function adviceOf(
-  { hint, next = [] }: { [Key in 'hint' | 'next']?: ErrorContext[Key] | undefined },
+  { hint, next = [] }: { [Key in keyof Advice]: Advice[Key] | undefined },
   profile?: string,
 ): string | undefined {
   if (next.length === 0) return hint;

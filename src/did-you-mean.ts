@@ -1,6 +1,6 @@
 import { closestMatch } from 'leven';
 
-/** `Did you mean list? ` when one of the known words is near to what was written; else nothing. */
+/** `Did you mean list? ` if a known word is similar to the given one. Otherwise `''`. */
 export function didYouMean(written: string, known: readonly string[]): string {
   const maxDistance = Math.min(3, Math.floor(written.length / 2));
   const nearest = closestMatch(written, [...known], { maxDistance });

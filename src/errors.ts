@@ -44,8 +44,8 @@ export type ErrorCode =
   | 'ends_soon'
   | 'interrupted';
 
-/** Details of an error and of the call that failed. A bank's support asks for the ids. */
-export interface ErrorContext {
+/** What the operator can do. */
+export interface Advice {
   /**
    * What the operator can do, in sentences with full stops. Commands of psd2 belong in `next`; if the hint leads to them, it
    * ends with a colon. It may end with a command of another program.
@@ -56,6 +56,10 @@ export interface ErrorContext {
    * after the hint, quoted for a shell, with the given profile.
    */
   next?: string[][];
+}
+
+/** Details of an error and of the call that failed. A bank's support asks for the ids. */
+export interface ErrorContext extends Advice {
   /** The local id of the flow. */
   flow?: string;
   httpStatus?: number;
@@ -120,4 +124,10 @@ export class Psd2Error extends Error {
   with(context: ErrorContext): Psd2Error {
     return new Psd2Error(this.code, this.message, { ...this.context, ...context });
   }
+}
+
+/** What an error advises; null if it has no advice. */
+export function adviceIn({ hint, next }: Psd2Error): Advice | null {
+  if (hint === undefined && next === undefined) return null;
+  return { ...(hint !== undefined && { hint }), ...(next && { next }) };
 }

@@ -1,4 +1,4 @@
-/** A word as a POSIX shell reads it: as it is where no character of it means anything to a shell, else in quotes. */
+/** Quotes a word for a POSIX shell. A word without special characters stays unchanged. */
 export function quoteForShell(word: string): string {
   return /^[\w./:@%+,-][\w./:@%+=,-]*$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
 }

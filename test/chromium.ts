@@ -19,7 +19,7 @@ export function chromiumPath(): string {
   return found;
 }
 
-/** A headless Chromium that talks to nobody but the pages it is sent to. */
+/** A headless Chromium that makes no requests except for the pages it is sent to. */
 export function launchChromium(): Promise<Browser> {
   return chromium.launch({
     executablePath: chromiumPath(),

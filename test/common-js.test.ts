@@ -8,7 +8,7 @@ import { temporaryFolder } from './store/temporary-folder.ts';
 
 const temporary = temporaryFolder();
 
-/** Chunks as the build writes them, and what requires them. */
+/** Writes chunks as the build does. @returns what loads them */
 async function built(chunks: Record<string, string>) {
   const folder = mkdtempSync(join(temporary, 'dist-'));
   mkdirSync(join(folder, 'chunks'));
@@ -26,7 +26,7 @@ async function built(chunks: Record<string, string>) {
 describe('a chunk that imports another one', () => {
   const other = 'let count = 0; function add() { count += 1; return this; } export { add, count as total };';
 
-  it('loads it when something of it is first used', async () => {
+  it('a chunk loads another one when it first uses something from it', async () => {
     const { load, loaded } = await built({
       'main.js':
         'import { add as a } from "./chunks/other.js"; function main() { return a(); } export { main };',
@@ -38,7 +38,7 @@ describe('a chunk that imports another one', () => {
     expect(loaded()).toEqual(['main.js', 'chunks/other.js']);
   });
 
-  it('sees what the other one changes, and calls it as the function that it is', async () => {
+  it('a chunk sees the changes in another chunk, and calls its functions without a `this`', async () => {
     const { load } = await built({
       'main.js':
         'import { add, total } from "./chunks/other.js"; function main() { return [add(), total, add(), total]; } export { main };',
@@ -47,7 +47,7 @@ describe('a chunk that imports another one', () => {
     expect(load('main.js').main()).toEqual([undefined, 1, undefined, 2]);
   });
 
-  it('gives on what it imports without loading it before it is asked for', async () => {
+  it('a chunk that re-exports an import loads it only when someone reads it', async () => {
     const { load, loaded } = await built({
       'main.js': 'import { total } from "./chunks/other.js"; export { total as sum };',
       'chunks/other.js': other,
@@ -58,7 +58,7 @@ describe('a chunk that imports another one', () => {
     expect(loaded()).toEqual(['main.js', 'chunks/other.js']);
   });
 
-  it('does not load it for its place in the order alone', async () => {
+  it('a chunk does not load another one for a bare import', async () => {
     const { load, loaded } = await built({
       'main.js': 'import "./chunks/other.js"; function main() {} export { main };',
       'chunks/other.js': other,
@@ -67,7 +67,7 @@ describe('a chunk that imports another one', () => {
     expect(loaded()).toEqual(['main.js']);
   });
 
-  it('may be imported by it in turn', async () => {
+  it('two chunks may import each other', async () => {
     const { load } = await built({
       'main.js':
         'import { b } from "./chunks/b.js"; var a = 1; function main() { return b(); } export { a, main };',
@@ -76,7 +76,7 @@ describe('a chunk that imports another one', () => {
     expect(load('main.js').main()).toBe(2);
   });
 
-  it('gets all of it from import()', async () => {
+  it('import() of a chunk gives all of its exports', async () => {
     const { load, loaded } = await built({
       'main.js': 'async function main() { return await import("./chunks/other.js"); } export { main };',
       'chunks/other.js': other,
@@ -87,7 +87,7 @@ describe('a chunk that imports another one', () => {
   });
 });
 
-it("takes Node's own modules by name, by default and whole", async () => {
+it("a chunk imports Node's own modules by name, by default and as a namespace", async () => {
   const { load } = await built({
     'main.js': `
       import path, { sep } from 'node:path';
@@ -98,14 +98,14 @@ it("takes Node's own modules by name, by default and whole", async () => {
   expect(load('main.js').main()).toEqual(['/', '/', '\n']);
 });
 
-it('knows the address of the file that it is in', async () => {
+it("import.meta.url is the address of the chunk's own file", async () => {
   const { load, folder } = await built({
     'chunks/page.js': 'const page = new URL("./public/", import.meta.url).href; export { page };',
   });
   expect(load('chunks/page.js').page).toBe(`${pathToFileURL(join(folder, 'chunks/public'))}/`);
 });
 
-it('names the chunks that nothing is used of, though they do something', () => {
+it('the build names the chunks that are imported only for an effect', () => {
   const output = (bytesInOutput: number, exports: string[], entryPoint?: string) => ({
     ...{ bytes: 100, imports: [], exports, inputs: { 'src/a.ts': { bytesInOutput } } },
     ...(entryPoint && { entryPoint }),

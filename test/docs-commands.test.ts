@@ -9,24 +9,24 @@ const program = await buildProgram('0.0.0');
 /** A line that is typed into a shell. */
 const TYPED = /^(?:\$ )?(?:psd2|npm|export|sudo|docker|kubectl|createdb) /m;
 
-/** psd2 where a command stands, and its words up to a pipe, a bracket or a quote. */
+/** psd2 in command position, and its words up to a pipe, a bracket or a quote. */
 const COMMAND = /(?<=^ *|[|;(&"'] *|[$:-] |=\S+ )psd2(?: +[^\s`"'|;&#>)\]]+)+/g;
 
 describe.each(PAGES)('%s', (page) => {
-  it('has no shell command that is neither run by a test nor says why not', () => {
+  it('each shell command on a page is run by a test, or the page says why not', () => {
     const unmarked = blocksOf(page).filter(
       ({ language, text, notRun }) =>
         notRun === undefined &&
         (['console', 'bash', 'shell'].includes(language) || (language === '' && TYPED.test(text))),
     );
-    // What is in `sh` blocks is run by test/e2e/pages.test.ts.
+    // test/e2e/pages.test.ts runs the `sh` blocks.
     expect(
       unmarked.map(({ at }) => at),
-      'Make it a block of sh, or write <!-- not run: why --> on the line before.',
+      'Make it an sh block, or write <!-- not run: why --> on the line before.',
     ).toEqual([]);
   });
 
-  it('names only commands and options that psd2 has', () => {
+  it('a page names only commands and options that psd2 has', () => {
     expect(commandsOf(page).flatMap(mistakesIn)).toEqual([]);
   });
 });
@@ -37,14 +37,14 @@ it('the pages install the package of this version', () => {
   expect(new Set(named)).toEqual(new Set([`${name}-${version}.tgz`]));
 });
 
-it('a command that psd2 does not have is found, and so is an option', () => {
+it('the check finds a command that psd2 does not have, and an option too', () => {
   expect(['psd2 accounts lst', 'psd2 accounts list --colour', 'psd2 -v account'].flatMap(mistakesIn)).toEqual(
     ['psd2 accounts lst: lst', 'psd2 accounts list --colour: --colour', 'psd2 -v account: account'],
   );
   expect(commandsOf('README.md').length).toBeGreaterThan(10);
 });
 
-/** The commands of psd2 that a page names in its blocks and between backticks. */
+/** The psd2 commands on a page, in its blocks and between backticks. */
 function commandsOf(page: string): string[] {
   const spans = [...readPage(page).matchAll(/`(psd2 [^`]+)`/g)].map(([, span = '']) =>
     span.replaceAll('\n', ' '),
@@ -55,10 +55,10 @@ function commandsOf(page: string): string[] {
   return [...spans, ...lines].flatMap((line) => line.replace(/ #.*/, '').match(COMMAND) ?? []);
 }
 
-/** The words of a command that psd2 does not know: a subcommand, an option. */
+/** The words of a command that psd2 does not know: a subcommand or an option. */
 function mistakesIn(command: string): string[] {
   const words = command.split(/ +/).slice(1);
-  // Its arguments are commands with options of theirs.
+  // The arguments of `schema` are commands with options of their own.
   if (words.includes('schema')) return [];
   const path: CommandUnknownOpts[] = [program];
   const mistakes: string[] = [];
@@ -78,7 +78,7 @@ function hasOption(path: CommandUnknownOpts[], option: string): boolean {
   return ['--help', '-h'].includes(option) || path.some((at) => optionOf(at, option) !== undefined);
 }
 
-/** The option of a command, or of what it means by itself: `psd2 transfer` is `psd2 transfer create`. */
+/** The option of a command or of its default subcommand: `psd2 transfer` means `psd2 transfer create`. */
 function optionOf(at: CommandUnknownOpts, option: string) {
   return [at, ...at.commands]
     .flatMap(({ options }) => options)

@@ -13,7 +13,7 @@ it.each(Object.keys(pages))('%s is what npm run docs writes', (path) => {
   expect(readFileSync(path, 'utf8'), 'Run npm run docs.').toBe(pages[path]);
 });
 
-it('there is a man page for each command, no other, and npm installs them', () => {
+it('each command has a man page, there are no others, and npm installs them', () => {
   const written = Object.keys(pages).filter((path) => path.startsWith('man/'));
   expect(readdirSync('man').map((name) => `man/${name}`)).toEqual(written.toSorted());
   expect(man).toEqual(written.map((path) => `./${path}`));

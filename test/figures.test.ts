@@ -12,7 +12,7 @@ const readText = (...path: string[]) => readFileSync(join(ROOT, ...path), 'utf8'
 
 const results = z.object({ results: z.array(z.object({ what: z.string(), ratio: z.number() })) });
 
-it('the charts and tables of the docs are those of bench/results.json and test/mutation/results.json', () => {
+it('the charts and tables of the docs match bench/results.json and test/mutation/results.json', () => {
   const folder = mkdtempSync(join(tmpdir(), 'psd2-figures-'));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   for (const page of ['performance.md', 'reliability.md'])
@@ -24,7 +24,7 @@ it('the charts and tables of the docs are those of bench/results.json and test/m
     );
 });
 
-it('the chart shows the ratios of short commands and of sync, as they were measured', () => {
+it('the chart shows the measured ratios of short commands and of sync', () => {
   const measured = results.parse(JSON.parse(readText('bench/results.json'))).results;
   const shown = parse(readText('docs/performance.svg'))
     .querySelectorAll('text')

@@ -2,16 +2,16 @@ import { createServer } from 'node:net';
 import { isBlockedPort } from '../src/domain/blocked-ports.ts';
 
 /**
- * The ports of this worker of the test runner. They are below those that the system gives to connections, and no
- * other worker's: what is free when it is looked at would else be taken before it is used.
+ * The ports of this worker of the test runner. They are below the system's ephemeral ports, and no other worker uses
+ * them: otherwise another process could take a free port before it is used.
  */
 const PORTS_OF_A_WORKER = 200;
 const FIRST_PORT = 10_000 + ((Number(process.env.VITEST_POOL_ID ?? 1) - 1) % 100) * PORTS_OF_A_WORKER;
 let given = 2 * Math.floor((Math.random() * PORTS_OF_A_WORKER) / 2);
 
 /**
- * A port on loopback that nothing listens on, nor on the next one, which a sandbox takes too; others each time. Browsers
- * open both.
+ * Returns a free port on loopback whose next port is free too, because a sandbox uses both. Each call returns another
+ * one. Browsers block neither.
  */
 export async function freePort(): Promise<number> {
   for (;;) {

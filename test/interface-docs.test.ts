@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 const ROOT = new URL('../', import.meta.url);
 const page = readFileSync(new URL('docs/interface.md', ROOT), 'utf8');
 
-/** The rows of all tables, without their heads. */
+/** The rows of all tables, without their headings. */
 const rows = page
   .split('\n')
   .filter((line) => line.startsWith('| ') && !line.startsWith('| what |'))
@@ -40,7 +40,7 @@ const ENDPOINTS = [
   `GET ${PRODUCT}/moneyTransfer/{resourceId}/execution/status`,
 ];
 
-/** Its headers. */
+/** The headers of the interface specification. */
 const HEADERS = [
   ...[
     'Authorization',
@@ -55,20 +55,20 @@ const HEADERS = [
   'TPP-Redirect-URI',
 ];
 
-/** Its HTTP statuses. */
+/** The HTTP statuses of the interface specification. */
 const STATUSES = ['200', '204', '302', '400', '401', '403', '412', '417', '420', '422', '500'];
 
-describe('docs/interface.md', () => {
-  it.each([...ENDPOINTS, ...HEADERS])('has a row for `%s`', (name) => {
+describe('the page docs/interface.md', () => {
+  it.each([...ENDPOINTS, ...HEADERS])('docs/interface.md has a row for `%s`', (name) => {
     const found = rows.filter(([what]) => what === `\`${name}\`` || what?.startsWith(`\`${name}\`,`));
     expect(found).not.toEqual([]);
   });
 
-  it.each(STATUSES)('has a row for the status %s', (status) => {
+  it.each(STATUSES)('docs/interface.md has a row for the status %s', (status) => {
     expect(rows.filter(([what]) => what === status)).toHaveLength(1);
   });
 
-  it.each(rows.map((row) => [row[0], row] as const))('shows %s by tests that exist', (_, row) => {
+  it.each(rows.map((row) => [row[0], row] as const))('the row for %s names tests that exist', (_, row) => {
     expect(row).toHaveLength(4);
     const tests = (row[3] ?? '').split('; ').map((text) => /^`(test\/.+\.test\.ts)` › (.+)$/.exec(text));
     for (const [text, file = '', title = ''] of tests.map((found) => found ?? [])) {
@@ -80,7 +80,7 @@ describe('docs/interface.md', () => {
 
 const TITLE = /\(\s*(['"`])((?:\\.|(?!\1)[^\n])*)\1,\s*(?:\{[^}]*\},\s*)?(?:async\s*)?\(/g;
 
-/** The titles of a file's tests and groups: the texts that are followed by a function. */
+/** The titles of a file's tests and groups: string arguments that a function follows. */
 function titlesIn(file: string): string[] {
   const path = new URL(file, ROOT);
   if (!existsSync(path)) return [];

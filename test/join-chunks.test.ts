@@ -8,7 +8,7 @@ import { temporaryFolder } from './store/temporary-folder.ts';
 
 const temporary = temporaryFolder();
 
-/** Chunks in one file, `joined.js`, and others beside it. */
+/** Writes some chunks into one file, `joined.js`, and others next to it. */
 async function built(joined: Record<string, string>, others: Record<string, string> = {}) {
   const folder = mkdtempSync(join(temporary, 'dist-'));
   const chunks = new Map<string, string>();
@@ -22,7 +22,7 @@ async function built(joined: Record<string, string>, others: Record<string, stri
 }
 
 describe('chunks in one file', () => {
-  it('are run each when it is first asked for, and once', async () => {
+  it('each chunk in a joined file runs once, at its first use', async () => {
     const { load } = await built({
       'a.js': 'import { b } from "./b.js"; function main() { return b; } export { main };',
       'b.js': 'const b = {}; globalThis.psd2RanB = b; export { b };',
@@ -36,7 +36,7 @@ describe('chunks in one file', () => {
     Reflect.deleteProperty(globalThis, 'psd2RanB');
   });
 
-  it('may import one another', async () => {
+  it('chunks in a joined file may import each other', async () => {
     const { load } = await built({
       'a.js': 'import { b } from "./b.js"; var a = 1; function main() { return b(); } export { a, main };',
       'b.js': 'import { a } from "./a.js"; function b() { return a + 1; } export { b };',
@@ -44,7 +44,7 @@ describe('chunks in one file', () => {
     expect(load('joined.js')['a.js']().main()).toBe(2);
   });
 
-  it('are found there by the chunks beside it, which they may import too', async () => {
+  it('chunks in a joined file and chunks next to it find each other', async () => {
     const { load } = await built(
       { 'a.js': 'import { one } from "./alone.js"; const two = () => one + 1; export { two };' },
       {
@@ -74,7 +74,7 @@ describe('which chunks go into one file', () => {
   };
   const metafile = { inputs: {}, outputs };
 
-  it('are those that hold a source, with what import() names, or all that one imports; what main imports stays alone', () => {
+  it('a joined file has the chunks of its sources or all imports of a chunk, and nothing that main imports', () => {
     const files = filesOfChunks(metafile, 'src/main.ts', {
       'A.js': { sources: ['src/tree.ts'] },
       'B.js': { importedBy: 'src/run.ts' },
@@ -88,7 +88,7 @@ describe('which chunks go into one file', () => {
     });
   });
 
-  it('can not be told of a source that is in no chunk', () => {
+  it('a source that is in no chunk is an error', () => {
     const files = () => filesOfChunks(metafile, 'src/main.ts', { 'A.js': { sources: ['src/gone.ts'] } });
     expect(files).toThrow('src/gone.ts is in no chunk');
   });

@@ -1,4 +1,4 @@
-/** Rows for `it.each`. The name comes first, so that a title prints it with `%s`. */
+/** Rows for `it.each`. The name comes first, so `%s` in a title prints it. */
 export function named<Case extends { name: string }>(cases: readonly Case[]): (readonly [string, Case])[] {
   return cases.map((each) => [each.name, each] as const);
 }

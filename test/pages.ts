@@ -8,16 +8,16 @@ const ROOT = fileURLToPath(new URL('..', import.meta.url));
 export interface Block {
   /** Path of the page from the root of the repository, and the line of the block's fence: `docs/first-day.md:12`. */
   at: string;
-  /** The heading that it stands under. */
+  /** The heading above the block. */
   heading: string;
-  /** The word after the fence: `sh`, `console`, `yaml`; empty where there is none. */
+  /** The word after the fence: `sh`, `console`, `yaml`. Empty if there is none. */
   language: string;
   text: string;
-  /** Why the tests do not run it: what `<!-- not run: … -->` on the line before says. */
+  /** Why the tests do not run the block: the text of `<!-- not run: … -->` on the line before. */
   notRun: string | undefined;
 }
 
-/** The pages that people write. `docs/reference.md` is written from the help, whose examples have a test of their own. */
+/** The pages that people write. `npm run docs` writes `docs/reference.md` from the help, whose examples have their own test. */
 export const PAGES: readonly string[] = [
   'README.md',
   'CONTRIBUTING.md',
@@ -35,7 +35,7 @@ export function readPage(page: string): string {
 const PART =
   /^#{1,6} (?<heading>.*)$|(?:^ *<!-- not run: (?<notRun>.+) -->\n)?^(?<indent> *)```(?<language>[\w-]*)\n(?<text>[\s\S]*?)^\k<indent>```$/gm;
 
-/** The fenced blocks of a page, in their order. */
+/** The fenced blocks of a page, in order. */
 export function blocksOf(page: string): Block[] {
   const content = readPage(page);
   const found: Block[] = [];
@@ -51,7 +51,7 @@ export function blocksOf(page: string): Block[] {
   return found;
 }
 
-/** What a shell runs of a page: its `sh` blocks, without those that say why not. */
+/** The blocks that a test runs in a shell: `sh` blocks without a `not run` comment. */
 export function shellOf(page: string): Block[] {
   return blocksOf(page).filter(({ language, notRun }) => language === 'sh' && notRun === undefined);
 }

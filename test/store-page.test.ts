@@ -10,7 +10,7 @@ import { temporaryFolder } from './store/temporary-folder.ts';
 const PAGE = readFileSync('docs/store.md', 'utf8');
 const folder = temporaryFolder();
 
-/** The examples of a language on the page, in their order. */
+/** The code blocks of a language on the page, in order. */
 function examples(language: string): string[] {
   const blocks = PAGE.matchAll(new RegExp(`^\`\`\`${language}\\n(.*?)^\`\`\`$`, 'gms'));
   return [...blocks].map(([, text = '']) => text);
@@ -47,7 +47,7 @@ const cronJob = z.object({
 });
 
 describe('the page about the store', () => {
-  it('has a worker and a timer that systemd takes', () => {
+  it('the store page has a worker and a timer that systemd accepts', () => {
     mkdirSync(join(folder, 'units'), { recursive: true });
     const [service = '', timer = ''] = examples('ini');
     const unit = (name: string) => join(folder, 'units', name);
@@ -62,7 +62,7 @@ describe('the page about the store', () => {
     });
   });
 
-  it('has a crontab whose command a shell takes', () => {
+  it('the store page has a crontab whose command a shell accepts', () => {
     const [line = ''] = examples('crontab');
     const [, command = ''] = /^(?:\S+ ){5}(.*)$/.exec(line.trim()) ?? [];
     const { stdout } = spawnSync('shellcheck', ['--shell=sh', '--exclude=SC1091', '-'], {
@@ -72,7 +72,7 @@ describe('the page about the store', () => {
     expect([command.includes('psd2'), command.includes('%'), stdout]).toEqual([true, false, '']);
   });
 
-  it('has a Deployment and a CronJob with what Kubernetes needs of them, and no secret in clear', () => {
+  it('the store page has a Deployment and a CronJob that are complete, and no secret in plain text', () => {
     const [first = '', second = ''] = examples('yaml');
     const { spec } = deployment.parse(parse(first));
     expect(spec.template.metadata.labels).toEqual(spec.selector.matchLabels);
@@ -88,7 +88,7 @@ describe('the page about the store', () => {
     }
   });
 
-  it('names every table of the schema, and every column', () => {
+  it('the store page names every table of the schema, and every column', () => {
     const tables = STEPS.join('\n').matchAll(/^create table psd2\.(\w+) \(\n(.*?)^\)/gms);
     const missing = [...tables].flatMap(([, table = '', body = '']) => {
       const section = PAGE.split(`\n### \`${table}\`\n`)[1]?.split('\n### ')[0];

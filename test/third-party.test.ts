@@ -32,7 +32,7 @@ const bill = z.object({
 const readBill = () => bill.parse(JSON.parse(readText('sbom.cdx.json')));
 const named = ({ name, version }: { name: string; version: string }) => `${name} ${version}`;
 
-/** `name version` of all packages that a bundle takes in: esbuild's own word, without the scripts under test. */
+/** `name version` of all packages in the bundle, as esbuild reports them. The scripts under test are not used. */
 async function packagesOfBundle(): Promise<string[]> {
   const { metafile } = await build({
     absWorkingDir: ROOT,
@@ -56,7 +56,7 @@ async function packagesOfBundle(): Promise<string[]> {
     .sort();
 }
 
-describe('what the package says is in it', () => {
+describe('the lists of bundled packages', () => {
   it('THIRD-PARTY-NOTICES.txt has the licence text of each bundled package, and of no other', async () => {
     const parts = readText('THIRD-PARTY-NOTICES.txt').split(/^-{80}\n(?=\S+ [\d.]+, \S)/m);
     const texts = parts.slice(1).map((part) => {
@@ -92,7 +92,7 @@ describe('what the package says is in it', () => {
       const sha512 = Buffer.from(hashes[0].content, 'hex').toString('base64');
       expect(readText('package-lock.json')).toContain(`"integrity": "sha512-${sha512}"`);
     }
-    // What psd2 imports, and through it all of them.
+    // The packages that psd2 imports, directly or indirectly.
     const { name: own, version } = manifest.parse(JSON.parse(readText('package.json')));
     const reached = new Set([`pkg:npm/${own}@${version}`]);
     for (const ref of reached) {
@@ -107,7 +107,7 @@ describe('what the package says is in it', () => {
     expect(optional.filter(({ name }) => !name.startsWith('@napi-rs/keyring'))).toEqual([]);
   });
 
-  it('both are in the npm package', () => {
+  it('THIRD-PARTY-NOTICES.txt and sbom.cdx.json are in the npm package', () => {
     const packed = z.tuple([z.object({ files: z.array(z.object({ path: z.string() })) })]).parse(
       JSON.parse(
         execFileSync('npm', ['pack', '--dry-run', '--json', '--ignore-scripts'], {
@@ -123,7 +123,7 @@ describe('what the package says is in it', () => {
 });
 
 describe('npm run check', () => {
-  it('refuses what is bundled under a licence that is not permissive, and nothing else', () => {
+  it('npm run check refuses bundled packages without a permissive licence, and nothing else', () => {
     const folder = mkdtempSync(join(tmpdir(), 'psd2-licences-'));
     onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
     const write = (path: string, text: string) => {

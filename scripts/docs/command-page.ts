@@ -1,7 +1,7 @@
 import type { Argument, CommandUnknownOpts, Option } from '@commander-js/extra-typings';
 import { GLOBAL_OPTIONS_NOTE } from '../../src/cli/program.ts';
 
-/** What the help of a command says, in parts. */
+/** The parts of a command's help. */
 export interface CommandPage {
   /** `psd2 transfer create` */
   name: string;
@@ -9,20 +9,20 @@ export interface CommandPage {
   description: string;
   arguments: Row[];
   options: Row[];
-  /** What stands behind the options: paragraphs, and text whose lines are to stay as they are. */
+  /** The text after the options: paragraphs to fill, and text whose line breaks stay. */
   notes: { text: string; filled: boolean }[];
-  /** Lines as typed, without the prompt, and what stands below them. */
+  /** Command lines without the prompt, and the lines below them. */
   examples: string[];
   children: CommandPage[];
 }
 
-/** An option or an argument as it is written, and what it is. */
+/** An option or an argument as the help writes it, and its description. */
 export interface Row {
   term: string;
   what: string;
 }
 
-/** Reads the pages of a command and of all below it from the tree itself. */
+/** Reads the pages of a command and of all commands below it from the command tree. */
 export function readPage(command: CommandUnknownOpts, parents: string[] = []): CommandPage {
   const path = [...parents, command.name()];
   const help = command.createHelp();
@@ -53,7 +53,7 @@ export function readPage(command: CommandUnknownOpts, parents: string[] = []): C
   };
 }
 
-/** What was added to the help behind the options, without what stands in every help. */
+/** The text that a command adds after its options, without the text that every help has. */
 function helpTextOf(command: CommandUnknownOpts): string {
   let text = '';
   const write = (part: string) => {
@@ -66,7 +66,7 @@ function helpTextOf(command: CommandUnknownOpts): string {
     .replace(/^Topics:\n(?: {2}.*\n)+/m, '');
 }
 
-/** A page and all below it. */
+/** A page and all pages below it. */
 export function everyPage(page: CommandPage): CommandPage[] {
   return [page, ...page.children.flatMap(everyPage)];
 }

@@ -4,7 +4,7 @@ import type { Walk } from './walks.ts';
 /** A room at the top of `src`: a folder, or one of the files beside the folders. */
 interface Room {
   name: string;
-  /** The files of the walk that are in it, with their number in the walk. */
+  /** The walk's files in this room, with their number in the walk. */
   steps: { number: number; file: string }[];
   /** 0 is at the top: no room imports it. */
   floor: number;
@@ -26,8 +26,9 @@ const MARGIN = 24;
 const TOP = 66;
 
 /**
- * The rooms of the sources and one walk through them, as SVG. A room stands above all that it imports; a line that two others
- * make up together is left out, and so are the files beside the rooms, but the one where the walk begins.
+ * The rooms of the sources and one walk through them, as SVG. A room stands above the rooms that it imports. There is no
+ * line between two rooms if other lines already connect them. Files beside the rooms are left out, but for the one where
+ * the walk begins.
  */
 export function drawRooms(imports: readonly Import[], walk: Walk): string {
   const rooms = roomsOf(imports, walk);
@@ -55,7 +56,7 @@ export function drawRooms(imports: readonly Import[], walk: Walk): string {
 ${STYLE}
 <rect class="ground" width="100%" height="100%" rx="8"/>
 <text class="head" x="${MARGIN}" y="30">src/: a room imports only what stands below it</text>
-<text class="note" x="${MARGIN}" y="48">1 to ${walk.files.length}: the way of psd2 ${escaped(walk.command)} from the arguments to the bank</text>
+<text class="note" x="${MARGIN}" y="48">1 to ${walk.files.length}: the path of psd2 ${escaped(walk.command)} from the arguments to the bank</text>
 ${drawn.join('\n')}
 </svg>
 `;
@@ -100,7 +101,7 @@ function roomsOf(imports: readonly Import[], walk: Walk): Room[] {
   }));
 }
 
-/** The lines to draw: without those that go by way of another room as well. */
+/** The lines to draw. Leaves out a line if a path through another room connects the same two rooms. */
 function linesBetween(rooms: readonly Room[], imports: readonly Import[]): [string, string][] {
   const edges = edgesBetween(
     rooms.map(({ name }) => name),

@@ -2,13 +2,13 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { posix } from 'node:path';
 import { parseSync } from 'oxc-parser';
 
-/** One file of `src` that names another, or a package. Paths are relative to `src`. */
+/** An import in a file of `src`, of another file or of a package. Paths are relative to `src`. */
 export interface Import {
   from: string;
-  /** A path where it begins with no dot in the source: a package, or a module of Node's. */
+  /** The import does not begin with a dot: it is a package or a module of Node. */
   to: string;
   isPackage: boolean;
-  /** Nothing of it is there when the program runs. */
+  /** Only types are imported: nothing is left of it when the program runs. */
   isType: boolean;
 }
 
@@ -20,7 +20,7 @@ export function sourceFiles(): string[] {
   return files.filter((path) => path.endsWith('.ts') && !path.endsWith('.d.ts')).sort();
 }
 
-/** What the files of `src` import: of types, of values, and late. */
+/** All imports of the files of `src`: types, values, and dynamic imports. */
 export function readImports(): Import[] {
   return sourceFiles().flatMap((file) => importsOf(file, readFileSync(`src/${file}`, 'utf8')));
 }
@@ -29,7 +29,7 @@ export function readImports(): Import[] {
  * What one file imports and re-exports.
  *
  * @param file relative to `src`
- * @throws Error for a text that is not TypeScript, or if it names a file in a way that this does not count
+ * @throws Error if the text is not TypeScript, or imports a file in a way that this function can't read
  */
 export function importsOf(file: string, text: string): Import[] {
   const { module, errors } = parseSync(file, text);
@@ -49,11 +49,10 @@ export function importsOf(file: string, text: string): Import[] {
       isType: false,
     })),
   ];
-  // import('./file.ts').Type is no import to the parser.
+  // The parser does not report import('./file.ts').Type as an import.
   const late = module.dynamicImports.map(({ start }) => start);
   for (const { index } of text.matchAll(/\bimport\(\s*['"`]\./g)) {
-    if (!late.includes(index))
-      throw new Error(`${file}: write import type for a file that is named in a type`);
+    if (!late.includes(index)) throw new Error(`${file}: use import type instead of import() in a type`);
   }
   return named.map(({ name, isType }) => {
     const isPackage = !name.startsWith('.');

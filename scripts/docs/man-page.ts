@@ -24,7 +24,7 @@ export function writeMainPage(program: CommandPage, topics: TopicPage[], version
   );
 }
 
-/** The page of a command with all below it: `man psd2-transfer`. */
+/** The page of a command and all commands below it: `man psd2-transfer`. */
 export function writeCommandPage(page: CommandPage, version: string): string {
   const [own, ...below] = everyPage(page);
   return join(
@@ -80,12 +80,12 @@ function rows(all: Row[]): string[] {
   return all.flatMap(({ term, what }) => ['.TP', `\\fB${toRoff(term)}\\fR`, toRoff(what)]);
 }
 
-/** Lines as they are: neither filled nor moved. */
+/** Lines that roff neither fills nor indents. */
 function literal(text: string): string[] {
   return ['.PP', '.nf', ...text.split('\n').map(toRoff), '.fi'];
 }
 
-/** A line of text in roff, where a backslash, a dash, and a dot or an apostrophe at the beginning mean something. */
+/** Escapes a line for roff: backslashes, dashes, and a dot or an apostrophe at the beginning. */
 function toRoff(text: string): string {
   return text
     .replaceAll('\\', '\\e')

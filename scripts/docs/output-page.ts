@@ -6,9 +6,9 @@ const BEGIN = '<!-- written by npm run docs: begin -->';
 const END = '<!-- written by npm run docs: end -->';
 
 /**
- * `docs/output.md`: its part about the fields of what each command prints with `--json`, from the schemas of `psd2 schema`.
+ * Writes the part of `docs/output.md` that lists the fields of each command's `--json`, from the schemas of `psd2 schema`.
  *
- * @param page as it is: what people wrote in it stays
+ * @param page the page as it stands. The rest of it does not change
  */
 export async function writeOutputPage(page: string): Promise<string> {
   const [before, rest] = page.split(BEGIN);
@@ -44,7 +44,7 @@ function fieldsOf(schema: JsonSchema): string {
   return [...first, ['| field | type | meaning |', '|---|---|---|', ...rows].join('\n')].join('\n\n');
 }
 
-/** A row for each field; those of objects and lists within with their path. */
+/** A row for each field. Fields of nested objects and lists have their path. */
 function* rowsOf(schema: JsonSchema, path: string): Generator<string> {
   if (typeIs(schema, 'array') && isSchema(schema.items)) {
     yield* rowsOf(schema.items, path === '' ? '' : `${path}[]`);
@@ -60,7 +60,7 @@ function* rowsOf(schema: JsonSchema, path: string): Generator<string> {
   }
 }
 
-/** The type in words that a reader knows: `string, date-time or null`. */
+/** The type in words: `string, date-time or null`. */
 function typeOf(schema: JsonSchema): string {
   if (Array.isArray(schema.anyOf)) return schema.anyOf.filter(isSchema).map(typeOf).join(' or ');
   if (schema.const !== undefined) return `\`${JSON.stringify(schema.const)}\``;

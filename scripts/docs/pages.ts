@@ -9,21 +9,21 @@ import { writeOutputPage } from './output-page.ts';
 import { writeReference } from './reference.ts';
 import { walksIn } from './walks.ts';
 
-/** The walk that is drawn. */
+/** The walk in the drawing. */
 const DRAWN = 'transfer create';
 
-/** What a topic of `psd2 help` tells. */
+/** A topic of `psd2 help`. */
 export interface TopicPage {
   name: string;
   title: string;
   text: string;
 }
 
-/** As on Linux, where nothing else is set. */
+/** The defaults on Linux. */
 const PLACES = { root: '~/.config/psd2', log: '~/.local/state/psd2' };
 
 /**
- * The pages that are written from the command tree, from the shapes of what commands print, and from what the sources import.
+ * The pages that are generated from the command tree, from the shapes of what commands print, and from the imports.
  *
  * @param version of the package
  * @returns content by path from the root of the repository

@@ -1,15 +1,15 @@
 import { type CommandPage, everyPage, type Row } from './command-page.ts';
 import type { TopicPage } from './pages.ts';
 
-/** `docs/reference.md`: every command with its options and examples, and the topics of `psd2 help`. */
+/** Writes `docs/reference.md`: every command with its options and examples, and the topics of `psd2 help`. */
 export function writeReference(program: CommandPage, topics: TopicPage[]): string {
   const commands = everyPage(program).slice(1);
   return `${[
     '# Reference',
-    'Every command, as its `--help` shows it. Written by `npm run docs`: do not edit it.',
+    'Every command, as its `--help` shows it. `npm run docs` writes this page: do not edit it.',
     commands.map(({ name }) => `- [\`${name}\`](#${name.replaceAll(' ', '-')})`).join('\n'),
     '## Global options',
-    'They may stand before or behind a command.',
+    'You can put them before or after a command.',
     table('option', program.options),
     ...commands.flatMap(writeCommand),
     ...topics.flatMap(({ name, title, text }) => [

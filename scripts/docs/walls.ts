@@ -1,6 +1,6 @@
 import type { Import } from './imports.ts';
 
-/** What every command's folder may import. */
+/** What every command folder may import. */
 const NOUN = [
   'bank/call',
   'bank/endpoints',
@@ -18,7 +18,7 @@ const NOUN = [
   'terminal',
 ];
 
-/** What both homes of the store may import. */
+/** What each home of the store may import. */
 const HOME = [
   'domain',
   'errors.ts',
@@ -32,8 +32,8 @@ const HOME = [
 ];
 
 /**
- * The rooms of `src`, and what each may import beside itself: rooms, and files where a room shows no more than these. Types
- * count. A file is in the room with the longest name that its path begins with.
+ * The rooms of `src`, and what each may import besides its own files: a whole room, or single files of one. Type imports
+ * count. A file belongs to the room with the longest name that its path begins with.
  */
 export const WALLS: Record<string, readonly string[]> = {
   'main.ts': ['cli'],
@@ -61,6 +61,7 @@ export const WALLS: Record<string, readonly string[]> = {
   ],
   'commands/declare.ts': ['commands/context.ts', 'commands/flow'],
   'commands/shared': [
+    'advice.ts',
     'commands/context.ts',
     'domain',
     'errors.ts',
@@ -100,7 +101,7 @@ export const WALLS: Record<string, readonly string[]> = {
   ],
   'commands/accounts': [...NOUN, 'statements'],
   'commands/api': [...NOUN, 'bank/transport', 'quote-for-shell.ts'],
-  'commands/auth': NOUN,
+  'commands/auth': [...NOUN, 'advice.ts'],
   'commands/cert': [...NOUN, 'certificates', 'store/disk'],
   'commands/consent': NOUN,
   'commands/customer': NOUN,
@@ -139,7 +140,7 @@ export const WALLS: Record<string, readonly string[]> = {
     'sandbox/server',
     'store/disk',
   ],
-  // It tells what each command prints.
+  // It describes what each command prints.
   'commands/schema': [...NOUN, 'commands'],
   'commands/store': [...NOUN, 'store/copy', 'store/disk', 'store/files/copy/side.ts', 'store/postgres'],
   'commands/sync': [...NOUN, 'commands/expiring'],
@@ -161,7 +162,7 @@ export const WALLS: Record<string, readonly string[]> = {
   'store/open.ts': ['errors.ts', 'store'],
   'store/copy': ['errors.ts', 'store/ports'],
   'store/files': [...HOME, 'store/listed-round.ts'],
-  // With --out files are written besides.
+  // With --out, sync also writes files.
   'store/postgres': [
     ...HOME,
     'store/files/sync',
@@ -176,7 +177,7 @@ export const WALLS: Record<string, readonly string[]> = {
   'store/secrets': ['errors.ts', 'store/disk', 'store/machine/folder.ts'],
   'store/disk': ['errors.ts', 'quote-for-shell.ts'],
 
-  // The bank shares nothing with psd2 that could hide a mistake of both.
+  // The sandbox shares no code with psd2 in which one mistake could hide in both.
   sandbox: ['certificates', 'domain/blocked-ports.ts', 'domain/loopback.ts', 'errors.ts'],
 
   'advice.ts': ['errors.ts', 'quote-for-shell.ts'],
@@ -185,7 +186,7 @@ export const WALLS: Record<string, readonly string[]> = {
   'quote-for-shell.ts': [],
 };
 
-/** Packages that one room alone speaks to. */
+/** Packages that only one room may import. */
 export const OWNERS: Record<string, string> = {
   '@hono/node-server': 'sandbox',
   '@inquirer/core': 'terminal',
@@ -200,35 +201,35 @@ export const OWNERS: Record<string, string> = {
   undici: 'bank/transport',
 };
 
-/** Rooms that only reckon: of Node they may have the hashes. */
+/** Rooms that only compute. Of Node's modules they may import only node:crypto, for hashes. */
 export const PURE = ['domain', 'wire', 'signature', 'statements', 'flows', 'store/flow'];
 
-/** The room of a file. @throws Error for a file that is in none */
+/** The room of a file. @throws Error if the file is in no room */
 export function roomOf(file: string): string {
   const rooms = Object.keys(WALLS).filter((room) => isWithin(file, room));
   const room = rooms.sort((one, other) => other.length - one.length)[0];
-  if (room === undefined) throw new Error(`src/${file} is in no room: name it in scripts/docs/walls.ts`);
+  if (room === undefined) throw new Error(`src/${file} is in no room: add it to scripts/docs/walls.ts`);
   return room;
 }
 
-/** What is wrong with an import, or null. */
+/** Describes how an import breaks the rules, or null if it does not. */
 export function crossedBy({ from, to, isPackage }: Import): string | null {
   const room = roomOf(from);
   if (isPackage) return packageCrossedBy(room, from, to);
   if (roomOf(to) === room || (WALLS[room] ?? []).some((allowed) => isWithin(to, allowed))) return null;
-  return `src/${from} imports src/${to}, which ${room} may not`;
+  return `src/${from} imports src/${to}, which is not allowed in ${room}`;
 }
 
 function packageCrossedBy(room: string, from: string, name: string): string | null {
   const owner = Object.entries(OWNERS).find(([owned]) => isWithin(name, owned))?.[1];
   if (owner !== undefined && !isWithin(from, owner))
-    return `src/${from} imports ${name}, which is for ${owner} alone`;
+    return `src/${from} imports ${name}, which only ${owner} may import`;
   return PURE.includes(room) && name.startsWith('node:') && name !== 'node:crypto'
-    ? `src/${from} imports ${name}, and ${room} only reckons`
+    ? `src/${from} imports ${name}, but ${room} only computes`
     : null;
 }
 
-/** Whether a path is that file or folder, or below it. */
+/** Whether a path is this file or folder, or is inside it. */
 export function isWithin(path: string, above: string): boolean {
   return path === above || path.startsWith(`${above}/`);
 }

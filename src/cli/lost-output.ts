@@ -5,7 +5,7 @@ import { reportError } from './report-error.ts';
 /** Handles failed writes to stdout and stderr, so that they neither stop a payment half-way nor go unnoticed. */
 export function watchOutput(): void {
   process.stdout.on('error', endOverLostOutput);
-  // Nobody reads stderr any more. The payment must continue all the same.
+  // stderr has no reader any more, but the payment must continue.
   process.stderr.on('error', () => {});
 }
 

@@ -20,7 +20,7 @@ const SOURCES: Readonly<Record<string, 'option' | 'environment'>> = { cli: 'opti
 
 type Declare = (command: Command, run: Run, version: string) => void;
 
-/** The commands by their first word, in the order of the help. Only the command that is meant loads its declaration. */
+/** The commands by their first word, in the order of the help. psd2 loads only the declaration of the given command. */
 const COMMANDS: Record<string, { description: string; declare: () => Promise<Declare> }> = {
   auth: {
     description: 'log customers in and out',

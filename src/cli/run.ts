@@ -125,7 +125,7 @@ async function readStdin(signal: AbortSignal): Promise<string> {
   });
 }
 
-/** @throws Psd2Error `usage` when it is not JMESPath */
+/** @throws Psd2Error `usage` if it is not JMESPath */
 async function readQuery(expression: string | undefined) {
   return expression === undefined
     ? undefined

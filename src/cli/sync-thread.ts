@@ -108,7 +108,7 @@ function worldOf(
     tally,
     world: { ...world, finish },
     readStdin: cannotAsk,
-    // The first thread is told, and tells this one.
+    // The first thread gets the signal, and tells this one.
     stopGently: () => new AbortController().signal,
     onEnd,
   };

@@ -12,7 +12,7 @@ export interface Topic {
   text: (places: Places) => Promise<string>;
 }
 
-/** The variables that set neither a global option nor a profile's setting. */
+/** The variables for everything but global options and settings of a profile. */
 const OTHER_VARIABLES: Record<string, string> = {
   PSD2_CONFIG_DIR: 'folder in which psd2 keeps everything: psd2 help files',
   PSD2_STORE: 'database for tokens and flows, postgres://...: psd2 store --help',
@@ -119,12 +119,17 @@ With --json, if stderr is not a terminal, every line of stderr is a JSON object.
   },
   privacy: {
     title: 'what psd2 sends, and to whom: no telemetry',
-    text: async () => `psd2 talks only to the bank of the profile, through the proxy that the environment names. It sends no telemetry,
-reports no crashes and looks for no updates. It starts only the system's browser, which opens the bank's pages, and the
-programs that you name in PSD2_BROWSER, PSD2_PAGER, PSD2_SIGNER, PSD2_PAYEE_CHECK and PSD2_NOTIFY.
+    text: async () => `psd2 talks only to the bank of the profile, through the proxy that the environment names, and to your database if you
+set PSD2_STORE. It sends no telemetry, reports no crashes and looks for no updates. It starts only the system's browser, which
+opens the bank's pages, and the programs that you name in PSD2_BROWSER, PSD2_PAGER, PSD2_SIGNER, PSD2_PAYEE_CHECK and
+PSD2_NOTIFY.
 
-psd2 keeps its data on this machine: psd2 help files. The log of calls has no bodies and no headers. It leaves the machine
-only if you send it: psd2 log bundle makes a file for that, without customer ids.`,
+psd2 keeps its data on this machine: psd2 help files. With PSD2_STORE=postgres://..., tokens, flows and synced rows are in that
+database instead. psd2 encrypts the tokens before it sends them there, unless psd2 store init got --plain-tokens. It does not
+encrypt flows and rows, so protect the database and its backups.
+
+The log of calls has no bodies and no headers. It is always on this machine, and leaves it only if you send it:
+psd2 log bundle makes a file for that, without customer ids.`,
   },
 };
 

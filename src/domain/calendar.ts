@@ -57,35 +57,11 @@ export function parseRange(options: { from?: string | undefined; to?: string | u
   return { from, to };
 }
 
-/** The zone of the bank's local times. */
-const BANK_TIME_ZONE = 'Europe/Rome';
-
-// Creating a format costs as much as using it a hundred times.
-let dayFormat: Intl.DateTimeFormat | undefined;
-let timeFormat: Intl.DateTimeFormat | undefined;
-let offsetFormat: Intl.DateTimeFormat | undefined;
-
-/** The bank's day for each UTC hour. In this zone days have begun at a full hour since 1893. */
-const days = new Map<number, IsoDate>();
+// The bank's clock shows the time of Italy.
 
 /** The calendar day of `instant` at the bank. */
 export function bankDay(instant: Date): IsoDate {
-  const hour = hourOf(instant);
-  const known = days.get(hour);
-  if (known !== undefined && instant.getTime() >= 0) return known;
-  const day = findBankDay(instant);
-  keep(days, hour, day);
-  return day;
-}
-
-function findBankDay(instant: Date): IsoDate {
-  dayFormat ??= new Intl.DateTimeFormat('en-CA', {
-    timeZone: BANK_TIME_ZONE,
-    year: 'numeric',
-    month: '2-digit',
-    day: '2-digit',
-  });
-  const day = dayFormat.format(instant);
+  const day = wallClock(instant, offsetAt(instant)).slice(0, 10);
   if (!isIsoDate(day)) throw new RangeError(`No calendar day for ${instant.toISOString()}`);
   return day;
 }
@@ -97,41 +73,48 @@ function findBankDay(instant: Date): IsoDate {
 export function bankLocalTime(day: IsoDate, time: string): string {
   const local = `${day}T${time.length === 5 ? `${time}:00` : time}`;
   // Two hours back, so that a time during a clock change gets the offset before it.
-  return `${local}${offsetAt(new Date(new Date(`${local}Z`).getTime() - 2 * 3_600_000))}`;
+  return `${local}${writeOffset(offsetAt(new Date(Date.parse(`${local}Z`) - 2 * HOUR_MS)))}`;
 }
 
 /** An instant as a time on the bank's wall clock, with its offset. */
 export function bankTime(instant: Date): string {
-  timeFormat ??= new Intl.DateTimeFormat('en-GB', { timeZone: BANK_TIME_ZONE, timeStyle: 'medium' });
-  return `${bankDay(instant)}T${timeFormat.format(instant)}${offsetAt(instant)}`;
+  const offset = offsetAt(instant);
+  return `${wallClock(instant, offset).slice(0, 19)}${writeOffset(offset)}`;
 }
 
-/** The offset for each UTC hour. Clocks change at a full hour. */
-const offsets = new Map<number, string>();
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+/** Since then clocks change on the same Sundays in all of the EU (today by Directive 2000/84/EC). */
+const COMMON_SUMMER_TIME_SINCE = Date.UTC(1996, 0, 1);
 
-function offsetAt(instant: Date): string {
-  const hour = hourOf(instant);
-  const known = offsets.get(hour);
-  if (known !== undefined) return known;
-  const offset = findOffset(instant);
-  keep(offsets, hour, offset);
-  return offset;
+function wallClock(instant: Date, offset: number): string {
+  return new Date(instant.getTime() + offset).toISOString();
 }
 
-function hourOf(instant: Date): number {
-  return Math.floor(instant.getTime() / 3_600_000);
+/** What the bank's clock is ahead of UTC, in milliseconds. `Intl` knows it too, but takes 17 ms to load its tables. */
+function offsetAt(instant: Date): number {
+  const time = instant.getTime();
+  if (time < COMMON_SUMMER_TIME_SINCE) return offsetInTables(instant);
+  const year = instant.getUTCFullYear();
+  const isSummer = time >= changeOfClocks(year, 2) && time < changeOfClocks(year, 9);
+  return isSummer ? 2 * HOUR_MS : HOUR_MS;
 }
 
-function keep<T>(known: Map<number, T>, hour: number, value: T): void {
-  if (known.size >= 1_000) known.clear();
-  known.set(hour, value);
+/** The last Sunday of a month of 31 days, at 01:00 UTC. @param month from 0 */
+function changeOfClocks(year: number, month: number): number {
+  const last = new Date(Date.UTC(year, month, 31, 1));
+  return last.getTime() - last.getUTCDay() * DAY_MS;
 }
 
-function findOffset(instant: Date): string {
-  offsetFormat ??= new Intl.DateTimeFormat('en-US', {
-    timeZone: BANK_TIME_ZONE,
-    timeZoneName: 'longOffset',
-  });
-  const name = offsetFormat.formatToParts(instant).find((part) => part.type === 'timeZoneName')?.value;
-  return name?.replace('GMT', '') || '+00:00';
+let offsetFormat: Intl.DateTimeFormat | undefined;
+
+function offsetInTables(instant: Date): number {
+  offsetFormat ??= new Intl.DateTimeFormat('en-US', { timeZone: 'Europe/Rome', timeZoneName: 'longOffset' });
+  const name = offsetFormat.formatToParts(instant).find((part) => part.type === 'timeZoneName')?.value ?? '';
+  // Whole hours since 1893.
+  return Number(/\+(\d+):/.exec(name)?.[1] ?? 0) * HOUR_MS;
+}
+
+function writeOffset(offset: number): string {
+  return `+${new Date(offset).toISOString().slice(11, 16)}`;
 }

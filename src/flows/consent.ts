@@ -261,7 +261,7 @@ function subjectOf({ flow, resourceId, transactionId }: Consent): ScaSubject {
   return {
     transactionId,
     doing: 'authorise the consent',
-    whenLate: { hint: 'Go on with:', next: [['consent', 'resume', flow]], flow },
+    whenLate: { hint: 'Continue with:', next: [['consent', 'resume', flow]], flow },
     resourceId,
   };
 }

@@ -148,7 +148,7 @@ class OperationRun<Order extends OrderTarget> {
         'further_data_needed',
         `The bank requires further data before SCA, in the step ${nextStep}`,
         {
-          hint: 'Give it as JSON: as text, as @file, or as - for standard input. Go on with:',
+          hint: 'Give it as JSON: as text, as @file, or as - for standard input. Continue with:',
           next: [[kind, 'resume', flow, '--verify-data', '-']],
           flow,
           transactionId,
@@ -292,7 +292,7 @@ class OperationRun<Order extends OrderTarget> {
     return {
       transactionId,
       doing: `authorise the ${this.#calls.name}`,
-      whenLate: { hint: 'Go on with:', next: [[kind, 'resume', flow]], flow },
+      whenLate: { hint: 'Continue with:', next: [[kind, 'resume', flow]], flow },
       resourceId: resourceOf(operation).resourceId,
     };
   }

@@ -4,10 +4,10 @@ import type { Dealt, Round, RoundNote, RoundShare } from './ports/rounds.ts';
 export class ListedRound implements Round {
   readonly share: Extract<RoundShare, { customers: readonly string[] }>;
   readonly #note: (done: RoundNote) => void;
-  /** Who has their turn again, of this thread. */
+  /** Customers of this thread who get another turn. */
   readonly #again: string[] = [];
 
-  /** @param note keeps what was done for `psd2 sync status` */
+  /** @param note stores the progress for `psd2 sync status` */
   constructor(
     customers: readonly string[],
     taken = new Int32Array(new SharedArrayBuffer(2 * Int32Array.BYTES_PER_ELEMENT)),
@@ -44,5 +44,5 @@ export class ListedRound implements Round {
   async leave(): Promise<void> {}
 }
 
-/** Where in the shared state is what. */
+/** The indexes of the shared state. */
 const [TAKEN, FINISHED] = [0, 1];

@@ -29,7 +29,7 @@ export interface StoreSettings {
  * Opens the chosen store: the database that `PSD2_STORE` names, else the configuration folder. It loads only that home's
  * code, and reads nothing yet.
  *
- * @throws Psd2Error `config` when `PSD2_STORE` is not the address of a database
+ * @throws Psd2Error `config` if `PSD2_STORE` is not the address of a database
  */
 export async function openStore(settings: StoreSettings): Promise<Store> {
   if (isDatabase(settings.env)) return (await import('./postgres/home.ts')).openPostgres(settings);

@@ -1,10 +1,10 @@
 import type { BookedRows, Progress, Sync, SyncTarget } from './ports/sync.ts';
 
 /**
- * Keeps what a sync reads in two places. Each has every row once, also where one of them was written last: a product is
- * read from where the place that is behind has come to.
+ * Stores what a sync reads in two places. Each has every row once, even if only one of them was written last time: psd2
+ * reads a product from the day that the place behind has reached.
  *
- * @param first is committed before the other one, and says how many rows are new
+ * @param first is committed before the other one, and reports how many rows are new
  */
 export function syncIntoBoth(first: Sync, second: Sync): Sync {
   return {
@@ -25,7 +25,7 @@ export function syncIntoBoth(first: Sync, second: Sync): Sync {
 function both(one: SyncTarget, other: SyncTarget): SyncTarget {
   const progress = async (productId: string) =>
     common(await one.progress(productId), await other.progress(productId));
-  /** What the one that is ahead knows already comes again: it has to be recognised. */
+  /** The place that is ahead gets rows again that it has already. It must recognise them. */
   const bookedIn = async (target: SyncTarget, productId: string, readsAll: boolean) => {
     const [own, shared] = [await target.progress(productId), await progress(productId)];
     const isAhead = own !== undefined && !isSame(own, shared);
@@ -67,7 +67,7 @@ function bothRows(one: BookedRows, other: BookedRows): BookedRows {
   };
 }
 
-/** The days that both have; none where they have none in common. */
+/** The days that both have. Undefined if they share none. */
 function common(one: Progress | undefined, other: Progress | undefined): Progress | undefined {
   if (!one || !other) return undefined;
   const from = one.from > other.from ? one.from : other.from;

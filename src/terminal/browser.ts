@@ -7,42 +7,43 @@ import { shellWords } from './shell-words.ts';
 
 /** C0 and C1 controls and DEL; `URL` would silently drop tabs and newlines. */
 const CONTROL_CHARACTERS = /\p{Cc}/u;
-/** More than any server takes. */
+/** Longer than any server accepts. */
 const LONGEST_ADDRESS = 8_192;
 
 /**
- * An address from the bank (`Location`, `scaRedirectURL`) that a browser may be sent to: absolute, `https:` or
- * `http:` on loopback, without credentials, backslashes or control characters, of at most 8192 characters. Show and open its `href`, which is ASCII.
+ * An address from the bank (`Location`, `scaRedirectURL`) that psd2 may open in a browser: absolute, `https:`, or `http:`
+ * on loopback, without credentials, backslashes or control characters, at most 8192 characters. Show and open its `href`,
+ * which is ASCII.
  *
- * @throws Psd2Error `bank_answer` for anything else. The message does not repeat the address.
+ * @throws Psd2Error `bank_answer` for any other address. The message does not repeat the address
  */
 export function assertOpenable(url: string): URL {
   const refuse = (why: string) =>
-    new Psd2Error('bank_answer', `The bank gave an address that is not opened in a browser: ${why}`, {
-      hint: 'Check the base URL of the profile; if it is right, ask the bank.',
+    new Psd2Error('bank_answer', `psd2 does not open the address from the bank in a browser: ${why}`, {
+      hint: 'Check the base URL of the profile. If it is right, ask the bank.',
     });
   if (url.length > LONGEST_ADDRESS) throw refuse(`it is longer than ${LONGEST_ADDRESS} characters`);
-  // `URL` reads a backslash as a slash, and not every browser does: it may end the host, or be a part of it.
-  if (url.includes('\\')) throw refuse('it holds a backslash');
-  if (CONTROL_CHARACTERS.test(url)) throw refuse('it holds control characters');
+  // `URL` reads a backslash as a slash. Not every browser does, so the browser might open another host.
+  if (url.includes('\\')) throw refuse('it contains a backslash');
+  if (CONTROL_CHARACTERS.test(url)) throw refuse('it contains control characters');
   if (!URL.canParse(url)) throw refuse('it is not an absolute URL');
   const parsed = new URL(url);
   if (parsed.protocol !== 'https:' && !(parsed.protocol === 'http:' && isLoopback(parsed))) {
     throw refuse('it is neither https: nor http: on this computer');
   }
-  if (parsed.username !== '' || parsed.password !== '') throw refuse('it holds a user name or a password');
+  if (parsed.username !== '' || parsed.password !== '') throw refuse('it contains a user name or a password');
   return parsed;
 }
 
 /**
- * Opens an address in a browser that goes on when `psd2` ends or is interrupted. Resolves once the browser's
- * process was started, or could not be.
+ * Opens an address in a browser that keeps running when `psd2` ends or is interrupted. Resolves once the browser's
+ * process has started, or has failed to start.
  *
- * @param url checked with {@link assertOpenable}.
- * @param browser a command that gets the address as its last argument (split as a shell splits words, run
- *   without a shell); `none` opens nothing; undefined: the system's browser.
- * @param onFailure gets one sentence, at most once, if the browser can't be started or ends with an error.
- * @throws Psd2Error `bank_answer` if the address may not be opened, `config` if the command can't be read.
+ * @param url checked with {@link assertOpenable}
+ * @param browser a command that gets the address as its last argument (split as a shell splits words, run without a
+ *   shell). `none` opens nothing. Undefined means the system's browser
+ * @param onFailure called at most once, with one sentence, if the browser cannot be started or ends with an error
+ * @throws Psd2Error `bank_answer` if psd2 may not open the address, `config` if the command cannot be parsed
  */
 export async function openInBrowser(
   url: string,
@@ -67,14 +68,14 @@ export async function openInBrowser(
 }
 
 async function start(program: string, args: string[]): Promise<ChildProcess> {
-  // Detached: in a process group of its own, where the terminal's Ctrl-C does not reach it.
+  // Detached: in its own process group, so that the terminal's Ctrl-C does not reach it.
   const child = spawn(program, args, { detached: true, stdio: 'ignore', env: environmentFor('browser') });
   await once(child, 'spawn');
   child.unref();
   return child;
 }
 
-/** `open` hands down this process's environment, so what is withheld is away while it starts the browser. */
+/** `open` passes on this process's environment, so psd2 removes the withheld variables from it in the meantime. */
 async function openSystemBrowser(href: string): Promise<ChildProcess> {
   const { default: open } = await import('open');
   const kept = withheldFrom('browser').flatMap((name) => {
@@ -89,7 +90,7 @@ async function openSystemBrowser(href: string): Promise<ChildProcess> {
   }
 }
 
-/** Why a program could not be started, to be put behind a sentence. */
+/** Why a program could not be started, as the end of a sentence. */
 export function reason(error: unknown): string {
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
   if (code === 'ENOENT') return ': there is no such program';

@@ -1,9 +1,9 @@
 import stringWidth from 'string-width';
 
-/** Of what a reader takes for one character. */
+/** Splits a text into what a reader sees as characters. */
 const SEGMENTER = new Intl.Segmenter();
 
-/** How many cells of a terminal a text takes. Most is ASCII, where that is quickly told. */
+/** How many cells of a terminal a text takes. It is fast for ASCII, which most text is. */
 export function widthOf(text: string): number {
   return /^[ -~]*$/.test(text) ? text.length : stringWidth(text);
 }
@@ -26,7 +26,7 @@ export function wrapWords(text: string, width: number): string[] {
   return lines;
 }
 
-/** A text in pieces that take at most `width` cells, wherever that breaks it. */
+/** Cuts a text into pieces of at most `width` cells, even within a word. */
 export function cutIntoPieces(text: string, width: number): string[] {
   const pieces = [''];
   let used = 0;

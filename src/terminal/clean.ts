@@ -1,18 +1,18 @@
 /**
- * Text for a terminal: what a bank sends can't move the cursor, forge a column or a line, or hide what it says.
- * Line breaks, tabs and what else separates lines become a blank; other characters that are not seen (controls,
- * escapes, those that turn the direction of writing or have no width, halves of a character) are replaced.
+ * Makes text from the bank safe for a terminal: it cannot move the cursor, forge a column or a line, or hide a part of
+ * itself. Line breaks, tabs and other separators become a blank. Other invisible characters (controls, escapes, halves of
+ * a character, characters without a width or that change the direction of writing) are replaced.
  */
 export function cleanText(text: string): string {
   return text.replace(SEPARATORS, ' ').replace(UNSEEN, '\u{FFFD}');
 }
 
-/** Text of many lines, each as {@link cleanText} has it. */
+/** Text of many lines, with {@link cleanText} applied to each. */
 export function cleanLines(text: string): string {
   return text.split('\n').map(cleanText).join('\n');
 }
 
-/** JSON as it may go to a terminal: what JSON leaves unescaped and a terminal acts on is written `\uXXXX`. */
+/** Makes JSON safe for a terminal: characters that a terminal acts on and JSON does not escape become `\uXXXX`. */
 export function cleanJson(json: string): string {
   return json.replace(UNSEEN_IN_JSON, (character) =>
     character
@@ -24,5 +24,5 @@ export function cleanJson(json: string): string {
 
 const SEPARATORS = /[\r\n\t\p{Zl}\p{Zp}]+/gu;
 const UNSEEN = /[\p{Cc}\p{Cf}\p{Cs}]/gu;
-// Line breaks stand between the parts of JSON; within its texts they are escaped.
+// Line breaks separate the parts of JSON. Within strings they are escaped.
 const UNSEEN_IN_JSON = /(?!\n)[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu;

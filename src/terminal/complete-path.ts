@@ -2,16 +2,16 @@ import { readdirSync, statSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
 
-/** A path as it is typed, where no shell has read it: absolute, with the home folder for `~`. */
+/** The absolute path for a text that the operator typed. `~` is the home folder, since no shell has replaced it. */
 export function pathOf(text: string): string {
   const path = text.trim();
   return /^~(?:\/|$)/.test(path) ? join(homedir(), path.slice(1)) : resolve(path);
 }
 
 /**
- * What the Tab key makes of the beginning of a path, as a shell does: as much of it as is sure, and the names to choose from
- * where there are several. A folder ends with `/`; a name that begins with a dot is offered to who types the dot. What can't
- * be read completes nothing.
+ * Completes the beginning of a path like a shell at the Tab key: returns the certain part, and the names to choose from
+ * if there are several. A folder ends with `/`. Names that begin with a dot are offered after the operator has typed the
+ * dot. If the folder cannot be read, it completes nothing.
  */
 export function completePath(begun: string): { text: string; choices: string[] } {
   if (begun === '~') return { text: '~/', choices: [] };
@@ -26,7 +26,7 @@ export function completePath(begun: string): { text: string; choices: string[] }
   return { text: folder + names.reduce(commonBeginning), choices: names };
 }
 
-/** The names of a folder, sorted, folders with a slash; none with control characters. */
+/** The names in a folder, sorted, without those that contain control characters. Folders end with a slash. */
 function namesIn(folder: string): string[] {
   try {
     return readdirSync(folder)

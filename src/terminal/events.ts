@@ -1,24 +1,24 @@
 import { cleanJson } from './clean.ts';
 
 /**
- * What a command says beside its data. A person reads the text; for a program each is an object on a line of stderr
+ * A message of a command beside its data. A person reads the text. A program reads an object on one line of stderr
  * (docs/output.md).
  */
 export type TerminalEvent =
-  /** What the operator may want to know. */
+  /** Something that the operator may want to know. */
   | { event: 'note'; message: string }
-  /** What the operator should know. */
+  /** Something that the operator should know. */
   | { event: 'warning'; message: string }
-  /** A flow was begun or taken up. */
+  /** psd2 has begun or continued a flow. */
   | { event: 'flow'; flow: string; kind: string; state: string }
-  /** The customer has to open this address. */
+  /** The customer must open this address. */
   | { event: 'open'; url: string }
-  /** A call that was made to the bank (`--verbose`). */
+  /** A call to the bank (`--verbose`). */
   | {
       event: 'call';
       method: string;
       path: string;
-      /** HTTP status, or why there was none. */
+      /** The HTTP status, or why there was none. */
       outcome: number | string;
       milliseconds: number;
       tppRequestId: string;
@@ -27,7 +27,7 @@ export type TerminalEvent =
       apiTrackId: string | null;
     };
 
-/** An event as a program reads it. */
+/** An event as one line of JSON. */
 export function eventLine(event: TerminalEvent): string {
   return cleanJson(JSON.stringify(event));
 }

@@ -1,6 +1,6 @@
 /**
- * `2026-11-21T10:05:00.120Z` gives `2026-11-21 11:05` where that is the local time, to the second `2026-11-21 11:05:00`,
- * to the millisecond `2026-11-21 11:05:00.120`; any other text stays unchanged.
+ * Writes a time as local time. `2026-11-21T10:05:00.120Z` becomes `2026-11-21 11:05` in a zone one hour ahead of UTC, to
+ * the second `2026-11-21 11:05:00`, to the millisecond `2026-11-21 11:05:00.120`. Any other text stays unchanged.
  */
 export function writeLocalTime(time: string, to: 'minute' | 'second' | 'millisecond' = 'minute'): string {
   if (!/^\d{4}-\d\d-\d\dT/.test(time) || Number.isNaN(Date.parse(time))) return time;

@@ -4,11 +4,11 @@ import { environmentFor } from './program-environment.ts';
 import { shellWords } from './shell-words.ts';
 
 /**
- * The operator's pager: `PSD2_PAGER`, then `PAGER`. An empty one and `cat` mean none, as does a terminal that can't
+ * The operator's pager: `PSD2_PAGER`, then `PAGER`. There is none if it is empty or `cat`, or if the terminal cannot
  * place its cursor.
  *
  * @returns program and arguments
- * @throws Psd2Error `config` when the command can't be read
+ * @throws Psd2Error `config` if the command cannot be parsed
  */
 export function pagerOf(env: NodeJS.ProcessEnv): string[] | undefined {
   const words = shellWords(env.PSD2_PAGER ?? env.PAGER ?? '', 'PSD2_PAGER or PAGER');
@@ -16,15 +16,15 @@ export function pagerOf(env: NodeJS.ProcessEnv): string[] | undefined {
 }
 
 /**
- * Shows text in a pager, run without a shell, until the operator quits it. What the pager was not given by then is of
- * no interest.
+ * Shows text in a pager, run without a shell, until the operator quits it. If the pager has not read all of it by then,
+ * that is no error.
  *
- * @returns false when there is no such program
+ * @returns false if the program does not exist
  */
 export async function showInPager([program = '', ...args]: string[], text: string): Promise<boolean> {
   const child = spawn(program, args, {
     stdio: ['pipe', 'inherit', 'inherit'],
-    // As git and gh have it: quit if it fits, keep colours, leave the text on the screen.
+    // As git and gh set it: quit if the text fits, keep colours, leave the text on the screen.
     env: { LESS: 'FRX', LV: '-c', ...environmentFor('pager') },
   });
   child.stdin.on('error', () => {});

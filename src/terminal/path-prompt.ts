@@ -15,13 +15,13 @@ const MOST_CHOICES = 24;
 
 interface PathQuestion {
   message: string;
-  /** The answer of who just presses Enter; empty for none. */
+  /** The answer if the operator only presses Enter; empty for none. */
   initial: string;
   /** What is wrong with an answer, or true. */
   validate: (answer: string) => true | string | Promise<true | string>;
 }
 
-/** Asks for the path of a file: as the input prompt of inquirer does, but that Tab completes names. */
+/** Asks for the path of a file, like inquirer's input prompt, but Tab completes names. */
 export const pathPrompt = createPrompt<string, PathQuestion>(({ message, initial, validate }, done) => {
   const theme = makeTheme({});
   const [status, setStatus] = useState<'idle' | 'loading' | 'done'>('idle');
@@ -50,7 +50,7 @@ export const pathPrompt = createPrompt<string, PathQuestion>(({ message, initial
     } else if (isTabKey(key)) {
       const { text, choices } =
         value === '' && offered ? { text: offered, choices: [] } : completePath(value);
-      // The line has the tab in it.
+      // The line contains the tab.
       line.clearLine(0);
       line.write(text);
       setOffered('');

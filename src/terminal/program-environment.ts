@@ -1,9 +1,10 @@
-/** What psd2 starts: a program of the system's or the operator's, or itself. */
+/** What psd2 starts: a program of the system or of the operator, or psd2 itself. */
 export type ProgramKind = 'browser' | 'pager' | 'signer' | 'payeeCheck' | 'notify' | 'sandbox' | 'demo';
 
 /**
- * Of psd2's own variables, those that a program needs. All others are withheld from it, also those that are to come: they
- * hold secrets, or commands whose arguments may be some. What is not psd2's (a display, a PIN for an HSM) is passed on.
+ * The variables of psd2 that each program needs. psd2 withholds all its other variables, including future ones: they
+ * contain secrets, or commands whose arguments may be secret. It passes on all variables that are not psd2's own (a
+ * display, a PIN for an HSM).
  */
 const NEEDED: Readonly<Record<ProgramKind, readonly string[]>> = {
   // It may be `psd2 sandbox customer`.
@@ -12,22 +13,22 @@ const NEEDED: Readonly<Record<ProgramKind, readonly string[]>> = {
   signer: [],
   payeeCheck: [],
   notify: [],
-  // psd2 in the background, which stores a profile: it may be a protected one.
+  // psd2 in the background. It stores a profile, which may be protected.
   sandbox: ['PSD2_CONFIG_DIR', 'PSD2_CONFIG_PASSPHRASE'],
-  // psd2 in a world of its own.
+  // psd2 with its own configuration folder.
   demo: [],
 };
 
-/** Windows does not tell capitals from small letters in names. */
+/** Windows ignores case in names of variables. */
 const OWN = /^PSD2_/i;
 
-/** This process's environment for a program that it starts, without what that has no business to know. */
+/** This process's environment for a program that it starts, without the variables that the program does not need. */
 export function environmentFor(kind: ProgramKind): NodeJS.ProcessEnv {
   const withheld = new Set(withheldFrom(kind));
   return Object.fromEntries(Object.entries(process.env).filter(([name]) => !withheld.has(name)));
 }
 
-/** The variables of this process's environment that such a program does not get. */
+/** The variables of this process's environment that a program does not get. */
 export function withheldFrom(kind: ProgramKind): string[] {
   return Object.keys(process.env).filter(
     (name) => OWN.test(name) && !NEEDED[kind].includes(name.toUpperCase()),

@@ -5,48 +5,48 @@ import type { Streams, TerminalOptions } from './terminal.ts';
 
 type Check = (answer: string) => void | Promise<void>;
 
-/** What can be asked of the operator. */
+/** The questions that psd2 can ask the operator. */
 export interface Questions {
-  /** @param initial the answer of who just presses Enter */
+  /** @param initial the answer if the operator only presses Enter */
   confirm(question: string, initial?: boolean): Promise<boolean>;
-  /** Asks until `check` does not throw a Psd2Error. @param initial what is offered as the answer */
+  /** Asks until `check` accepts the answer. @param initial the suggested answer */
   ask(question: string, how?: { initial?: string | undefined; check?: Check }): Promise<string>;
-  /** Likewise for the path of a file, which Tab completes. */
+  /** Asks for the path of a file, as {@link ask}. Tab completes it. */
   askPath(question: string, how?: { initial?: string | undefined; check?: Check }): Promise<string>;
   /**
-   * @param choices `short`: what stands behind the question once it was chosen; without it the whole name
-   * @param initial which of them is offered first; else the first
+   * @param choices `short` is what psd2 shows after the choice. Without it, the whole name
+   * @param initial the choice that is selected at first (default: the first one)
    */
   choose<Value>(
     question: string,
     choices: readonly { value: Value; name: string; short?: string }[],
     initial?: NoInfer<Value>,
   ): Promise<Value>;
-  /** Asks without echo, and anew while `check` throws a Psd2Error. */
+  /** Asks without echo, until `check` accepts the answer. */
   askSecret(question: string, check?: Check): Promise<string>;
 }
 
-/** The questions of a terminal, and which of them waits for its answer. */
+/** The questions of a terminal, and the one that waits for its answer. */
 export interface Prompts extends Questions {
   readonly canAsk: boolean;
-  /** The question that stands on the terminal and waits. */
+  /** The question that waits for its answer. */
   readonly waiting: string | undefined;
 }
 
 type Package = typeof import('@inquirer/prompts');
 
-/** What a question is asked with. */
+/** What a question needs. */
 interface Asking {
   input: NodeJS.ReadStream;
   output: NodeJS.WriteStream;
   signal: AbortSignal;
 }
 
-/** Puts one question at a time. */
+/** Asks one question at a time. */
 interface Asker {
   readonly canAsk: boolean;
   readonly waiting: string | undefined;
-  /** @throws Psd2Error `usage` without a terminal, `interrupted`; what the signal was aborted with */
+  /** @throws Psd2Error `usage` without a terminal, `interrupted`. Also the reason of the aborted signal */
   prompt<T>(
     question: string,
     ask: (prompts: Package, message: string, context: Asking) => Promise<T>,
@@ -68,8 +68,7 @@ function openAsker(
       return waiting;
     },
     async prompt(question, ask) {
-      if (!canAsk())
-        throw new Psd2Error('usage', 'A question could not be asked, since there is no terminal');
+      if (!canAsk()) throw new Psd2Error('usage', 'psd2 cannot ask a question, because there is no terminal');
       const [text, prompts] = await Promise.all([shown(question), import('@inquirer/prompts')]);
       waiting = text;
       try {
@@ -87,7 +86,7 @@ function openAsker(
   };
 }
 
-/** @param shown a question as it is shown */
+/** @param shown a question, as psd2 shows it */
 export function openPrompts(
   streams: Streams,
   options: TerminalOptions,
@@ -135,7 +134,7 @@ export function openPrompts(
         const secret = await prompt(question, (prompts, message, context) =>
           prompts.password({ message, toggleMask: false }, context),
         );
-        // The prompt would keep what is wrong, unseen, and what is entered next would stand behind it.
+        // Otherwise the prompt would keep the wrong answer, unseen, and append the next one to it.
         const wrong = check ? await complaint(check, secret) : true;
         if (wrong === true) return secret;
         streams.stderr.write(`${wrong}\n`);

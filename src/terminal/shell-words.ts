@@ -3,11 +3,12 @@ import { Psd2Error } from '../errors.ts';
 const DOUBLE_QUOTED_ESCAPES = new Set(['"', '\\', '$', '`']);
 
 /**
- * Splits a command as a POSIX shell splits words (XCU section 2.2): blanks separate, `'…'` keeps everything,
- * `"…"` keeps blanks, a backslash keeps the next character. Nothing is expanded, and no character is an
- * operator. On Windows a backslash is a plain character, as paths need it.
+ * Splits a command as a POSIX shell splits words (XCU section 2.2): blanks separate, `'…'` keeps everything, `"…"` keeps
+ * blanks, a backslash keeps the next character. Nothing is expanded, and no character is an operator. On Windows a
+ * backslash is a plain character, as paths need it.
  *
- * @throws Psd2Error `config` when a quote is not closed; `setting` names the culprit.
+ * @param setting names the setting in the error
+ * @throws Psd2Error `config` if a quote is not closed
  */
 export function shellWords(command: string, setting: string, platform: string = process.platform): string[] {
   const backslashEscapes = platform !== 'win32';

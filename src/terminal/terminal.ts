@@ -3,56 +3,56 @@ import { eventLine, type TerminalEvent } from './events.ts';
 import { writeLocalTime } from './local-time.ts';
 import { openPrompts, type Prompts, type Questions } from './prompts.ts';
 
-/** What of the process the terminal needs; a test gives its own. Node opens a stream when it is first looked at. */
+/** The streams of the process that the terminal needs. A test gives its own. Node opens a stream on its first use. */
 export interface Streams {
   stdin: NodeJS.ReadStream;
   stderr: NodeJS.WriteStream;
 }
 
-/** How the operator is spoken to. All of it goes to stderr: stdout carries data and nothing else. */
+/** Speaks to the operator. Everything goes to stderr, since stdout carries data and nothing else. */
 export interface Terminal extends Questions {
-  /** Questions can be asked: stdin and stderr are a terminal, and `--no-input` was not given. */
+  /** Whether psd2 can ask questions: stdin and stderr are a terminal, and `--no-input` was not given. */
   readonly canAsk: boolean;
-  /** In cells; undefined or 0 where it is not known. */
+  /** The size in cells; undefined or 0 if it is not known. */
   readonly size: { columns: number | undefined; rows: number | undefined };
   readonly colour: boolean;
-  /** Says what a program can read too. @param text what a person reads */
+  /** Prints an event that a program can read too. @param text what a person reads */
   tell(event: TerminalEvent, text: string): void;
-  /** Progress and hints; nothing with `--quiet`. */
+  /** Prints progress and hints. Prints nothing with `--quiet`. */
   say(text: string): void;
-  /** What the operator has to see even with `--quiet`. */
+  /** Prints what the operator must see even with `--quiet`. */
   warn(text: string): void;
-  /** Shows `text` while `work` runs, turning where stderr is a terminal; a function is asked for it anew again and again. */
+  /** Shows `text` while `work` runs, with a spinner if stderr is a terminal. It calls a function for the current text. */
   whileWaiting<T>(text: string | (() => string), work: Promise<T>): Promise<T>;
   /** Puts a mark before every question from now on, for example `PRODUCTION mybank`. */
   mark(label: string): void;
   /** A text with the mark before it, if there is one. */
   marked(text: string): string;
-  /** An ISO 8601 time within a text: the operator's own local time where stderr is a terminal, else as it is. */
+  /** Writes an ISO 8601 time within a text: the operator's local time if stderr is a terminal, else unchanged. */
   writeTime(time: string): string;
 }
 
-/** How a terminal is opened. */
+/** The options of a terminal. */
 export interface TerminalOptions {
   noInput: boolean;
-  /** Nothing but warnings and questions; for a program nothing at all. */
+  /** Whether to print only warnings and questions. For a program, nothing at all. */
   quiet: boolean;
-  /** It may have colour where it is a terminal. */
+  /** Whether a terminal may show colours. */
   mayHaveColour: boolean;
-  /** A program reads it: each line is an object. */
+  /** Whether a program reads stderr. Each line is an object then. */
   asEvents: boolean;
   /** Ends an open question when the operator interrupts. */
   signal: AbortSignal;
 }
 
-/** @param streams are looked at when they are first used */
+/** @param streams opened on their first use */
 export function openTerminal(streams: Streams, options: TerminalOptions): Terminal {
   let label: string | undefined;
   const marked = (text: string) => (label === undefined ? text : `[${label}] ${text}`);
   const prompts = openPrompts(streams, options, async (question) => {
     const text = cleanText(marked(question));
     if (label === undefined || !options.mayHaveColour) return text;
-    // The mark stands out where there is colour.
+    // The mark is highlighted if the terminal has colours.
     const { default: chalk } = await import('chalk');
     return text.replace(/^\[.*?\]/, (mark) => chalk.bold.red(mark));
   });
@@ -85,7 +85,7 @@ export function openTerminal(streams: Streams, options: TerminalOptions): Termin
   };
 }
 
-/** What is left out with `--quiet`. */
+/** What `--quiet` leaves out. */
 const IS_LEFT_OUT: Record<TerminalEvent['event'], boolean> = {
   note: true,
   flow: true,
@@ -103,12 +103,12 @@ function teller(
     if (quiet && (asEvents || IS_LEFT_OUT[event.event])) return;
     const { waiting } = prompts;
     if (asEvents) stderr.write(`${eventLine(event)}\n`);
-    // What comes while a question waits gets a line of its own, and the question is shown again.
+    // If a question waits, the text gets its own line, and the question is shown again.
     else stderr.write(waiting === undefined ? `${text}\n` : `\n${text}\n? ${waiting} `);
   };
 }
 
-/** Shows `text`, turning, while `work` runs. */
+/** Shows `text` with a spinner while `work` runs. */
 async function spinWhile<T>(
   stderr: NodeJS.WriteStream,
   { mayHaveColour }: TerminalOptions,
@@ -122,7 +122,7 @@ async function spinWhile<T>(
     stream: stderr,
     color: mayHaveColour ? 'cyan' : false,
     discardStdin: false,
-    // Of a terminal that does not know its width it would erase lines without end.
+    // If the terminal does not know its width, the spinner would erase lines without end.
     ...(!stderr.columns && { isEnabled: false }),
   }).start();
   const refresh = setInterval(() => {

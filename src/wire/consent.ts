@@ -1,18 +1,18 @@
 import * as z from 'zod/mini';
 import { text, words } from './fields.ts';
 
-/** `data` of a consent request's answer. */
+/** `data` of the answer to a consent request. */
 export const consentAnswer = z.object({
   categoriesOutcome: z.array(z.object({ name: text, outcome: z.boolean() })),
 });
 
-/** `data` of the SCA approach. `scaRedirectURL` is there for `REDIRECT`. */
+/** `data` of the SCA approach. `REDIRECT` has a `scaRedirectURL`. */
 export const approachAnswer = z.object({
   chosenScaApproach: z.nullish(text),
   scaRedirectURL: z.nullish(z.string()),
 });
 
-/** `data` of the operation status; the authorization status has two names. */
+/** `data` of the operation status. The bank has two names for the authorization status. */
 export const operationStatusAnswer = z.pipe(
   z.object({
     authorizationStatus: z.nullish(words),

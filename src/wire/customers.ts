@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import { bankDate, decimal, money, optionalText, text, wholeNumber } from './fields.ts';
 
-/** `data` of `customerid-info`. The id is a number (interface specification, "Identifiers"); it names files and paths. */
+/** `data` of `customerid-info`. The id must be a number (interface specification, "Identifiers"): file names contain it. */
 export const customerIdAnswer = z.object({
   customerid: z.pipe(text, z.string().check(z.regex(/^\d{1,20}$/, 'expected a number'))),
 });
@@ -38,7 +38,7 @@ const transactionAmount = z.union([
   ),
 ]);
 
-/** A paging cursor; 0, null and absent all mean that the list has ended. */
+/** A paging cursor. 0, null and missing mean that the list has ended. */
 const cursor = z.pipe(
   z.nullish(z.union([wholeNumber, z.literal('')])),
   z.transform((value) => (value ? value : null)),
@@ -57,7 +57,7 @@ const transaction = z.object({
 });
 export type WireTransaction = z.infer<typeof transaction>;
 
-/** How many rows a list has on all pages; 0 where that can't be told. */
+/** The number of rows of a list on all pages. 0 if the answer does not say. */
 const total = z.catch(
   z.pipe(
     z.nullish(wholeNumber),
@@ -66,7 +66,7 @@ const total = z.catch(
   0,
 );
 
-/** `data` of the transactions call: one page of the booked and one of the pending list. */
+/** `data` of the transactions call: a page of the booked list and a page of the pending list. */
 export const transactionsAnswer = z.object({
   transactionsAccounting: z.nullish(z.array(transaction)),
   transactionsNotAccounting: z.nullish(z.array(transaction)),

@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import { text } from './fields.ts';
 
-/** A HAL link. `href` is as the bank sent it: relative, blank, or on a host that is not to be trusted. */
+/** A HAL link. `href` is what the bank sent: it can be relative, blank, or on a host that must not be trusted. */
 export const link = z.object({
   href: text,
   method: z.pipe(
@@ -11,7 +11,7 @@ export const link = z.object({
 });
 export type Link = z.infer<typeof link>;
 
-/** One of the bank's messages; a plain string is read as its text. */
+/** One of the bank's messages. A plain string becomes its text. */
 const message = z.pipe(
   z.union([
     z.string(),
@@ -35,26 +35,26 @@ const message = z.pipe(
 );
 export type BankMessage = z.infer<typeof message>;
 
-/** An answer of the bank with its envelope taken off (interface specification, "Response envelope"). */
+/** The parsed envelope of a bank's answer (interface specification, "Response envelope"). */
 export interface Envelope {
-  /** Null where the answer has no envelope, as plain OAuth ones (RFC 6749, section 5.1): the HTTP status says it all. */
+  /** Null for an answer without an envelope, such as plain OAuth (RFC 6749, section 5.1). Then the HTTP status decides. */
   outcome: 'SUCCESS' | 'ERROR' | null;
   /**
-   * The answer is the bank's own and says no: its `result.outcome` is the very word `ERROR`. A gateway's JSON may count as
-   * an error above, and is no word of the bank's.
+   * The refusal is certainly the bank's own: `result.outcome` is exactly `ERROR`. A gateway's JSON can also have the outcome
+   * `ERROR` above, but does not count here.
    */
   isBanksError: boolean;
-  /** Every digit of it, or null where the answer has none. */
+  /** With all digits. Null if the answer has none. */
   requestId: string | null;
   messages: BankMessage[];
-  /** The API's own content, unread. */
+  /** The content of the answer, not checked yet. */
   data: unknown;
   resourceId: string | null;
   next: Link | null;
   embedded: Record<string, Link>;
 }
 
-/** The bank's have 24 digits; it is shown and logged, so one of any length counts as none. */
+/** The bank's ids have 24 digits. Longer than 200 characters counts as none, because psd2 shows and logs the id. */
 const requestId = z.pipe(text, z.string().check(z.maxLength(200)));
 
 type JsonObject = Record<string, unknown>;
@@ -64,12 +64,12 @@ function isObject(value: unknown): value is JsonObject {
 }
 
 /**
- * Takes the envelope off an answer. The bank nests a second `result`, sometimes with `data` and `_links`
- * beside it, so each part is taken from the outermost place that has it. A message, link or resource in an
- * unknown form counts as absent: what a call needs of `data` is checked by that call.
+ * Parses the envelope of an answer. The bank nests a second `result`, sometimes with `data` and `_links` beside it, so this
+ * takes each part from the outermost place that has it. A message, link or resource in an unknown form counts as absent. The
+ * caller checks `data`.
  *
  * @param body the parsed JSON
- * @returns null when `body` is not an object
+ * @returns null if `body` is not an object
  */
 export function readEnvelope(body: unknown): Envelope | null {
   if (!isObject(body)) return null;

@@ -2,9 +2,9 @@ import * as z from 'zod/mini';
 import { isIsoDate } from '../domain/calendar.ts';
 import { type Decimal, isDecimal } from '../domain/decimal.ts';
 
-/** A string, or a number that the bank wrote where it promised a string; the digits are kept. */
+/** A string. The bank may send a number instead: all its digits are kept. */
 export const text = z.pipe(
-  // A union of schemas takes several times as long, and every row has many texts.
+  // A union of schemas would take several times as long, and every row has many texts.
   z.unknown(),
   z.transform((value, context) => {
     if (typeof value === 'string') return value;
@@ -14,7 +14,7 @@ export const text = z.pipe(
   }),
 );
 
-/** A string that may be missing or null, read as `''`. */
+/** A string. Missing or null becomes `''`. */
 export const optionalText = z.pipe(
   z.nullish(z.unknown()),
   z.transform((value, context) => {
@@ -30,14 +30,14 @@ function isNumber(value: unknown): boolean {
   return typeof value === 'number' && Number.isFinite(value);
 }
 
-/** No amount of money has more: of a text without bound, shortening its zeros would take hours. */
+/** Longer than any amount of money. Without a limit, removing the zeros of a huge text would take hours. */
 const LONGEST_DECIMAL = 64;
 
 function isBoundedDecimal(value: string): value is Decimal {
   return value.length <= LONGEST_DECIMAL && isDecimal(value);
 }
 
-/** What a bank says for a person to read, or in one word: the journal keeps it, so that it is cut to 1000 characters. */
+/** A bank's status or message. It is cut to 1000 characters, because the journal stores it. */
 export const words = z.pipe(
   text,
   z.transform((value) => value.slice(0, 1000)),
@@ -53,7 +53,7 @@ export const decimal = z.pipe(
   }),
 );
 
-/** A whole number, written as one or as a string. */
+/** A whole number, as a number or as a string. */
 export const wholeNumber = z.pipe(
   z.union([z.number(), z.string().check(z.regex(/^\s*\d+\s*$/, 'expected a whole number'))]),
   z.transform(Number),
@@ -67,7 +67,7 @@ const filledMoney = z.object({
   currency: optionalText,
 });
 
-/** `{amount, currency}`; missing, null or with an empty amount it is null. */
+/** `{amount, currency}`. Null if it is missing or null, or the amount is empty. */
 export const money = z.pipe(
   z.nullish(filledMoney),
   z.transform((value, context) => {
@@ -84,9 +84,9 @@ export const money = z.pipe(
 );
 
 /**
- * A date in one of the bank's forms as `YYYY-MM-DD`: `DD/MM/YYYY`, `YYYYMMDDThh:mm:ss`, or ISO 8601.
+ * Converts a date in one of the bank's forms (`DD/MM/YYYY`, `YYYYMMDDThh:mm:ss`, ISO 8601) to `YYYY-MM-DD`.
  *
- * @returns null when `value` is none of them
+ * @returns null if `value` has none of these forms
  */
 export function readBankDate(value: string): ReturnType<typeof toIsoDate> {
   const known = knownDates.get(value);
@@ -97,7 +97,7 @@ export function readBankDate(value: string): ReturnType<typeof toIsoDate> {
   return day;
 }
 
-/** The rows of all accounts have the same few days. */
+/** A cache, because the rows of all accounts share the same few days. */
 const knownDates = new Map<string, ReturnType<typeof toIsoDate>>();
 const MOST_KNOWN = 2_000;
 const LONGEST_KNOWN = 40;
@@ -114,12 +114,12 @@ function toIsoDate(day: string) {
   return isIsoDate(day) ? day : null;
 }
 
-/** A day as the bank writes it in requests: `2026-11-30` gives `30/11/2026`. */
+/** A day in the form of the bank's requests: `2026-11-30` gives `30/11/2026`. */
 export function writeBankDate(day: string): string {
   return day.split('-').reverse().join('/');
 }
 
-/** A date that may be missing or empty, read as null; one in an unknown form is an error. */
+/** A date. Missing or empty becomes null. An unknown form is an error. */
 export const bankDate = z.pipe(
   z.nullish(z.string()),
   z.transform((value, context) => {

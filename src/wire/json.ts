@@ -1,8 +1,8 @@
 /**
- * Reads JSON without losing a digit: a number that a double can't hold exactly (the bank sends a
- * `requestId` of 24 digits as a bare number), or that has decimals, comes back as the text that was sent.
+ * Parses JSON and keeps all digits. A number that a double can't hold exactly (the bank sends a `requestId` of 24 digits as a
+ * bare number), or that has decimals, becomes a string with the digits as sent.
  *
- * @throws SyntaxError when `text` is not JSON, or nested so deep that working on it would overflow the stack
+ * @throws SyntaxError if `text` is not JSON, or is nested so deep that it could overflow the stack
  */
 export async function parseJson(text: string): Promise<unknown> {
   if (isNestedDeeperThan(DEEPEST, text)) throw new SyntaxError(`nested deeper than ${DEEPEST} levels`);
@@ -13,17 +13,17 @@ export async function parseJson(text: string): Promise<unknown> {
   return parse(text, null, (digits) => (isInteger(digits) && isSafeNumber(digits) ? Number(digits) : digits));
 }
 
-/** In each answer of the bank. Within a string its quotes would be escaped, so this is the member. */
+/** Each answer of the bank has one. Inside a string the quotes would be escaped, so this matches only the member. */
 const REQUEST_ID = /("requestId"\s*:\s*)([1-9]\d{15,})(?=\s*[,}])/g;
-/** Where a number of many digits or with decimals may stand; a text that only looks so makes no difference. */
+/** Matches a number with many digits or decimals. A false match inside a string does no harm. */
 const LOSABLE_NUMBER = /(?:^|[:[,])\s*-?(?:\d{16,}|\d+[.eE][\d+.eE-]*)\s*(?:[,\]}]|$)/;
 
-/** The bank's answers have less than ten levels. */
+/** The bank's answers have fewer than ten levels. */
 const DEEPEST = 200;
 
 const [QUOTE, BACKSLASH, BRACKET, CLOSING_BRACKET, BRACE, CLOSING_BRACE] = [34, 92, 91, 93, 123, 125];
 
-/** Whether brackets outside of strings are open more than `limit` times at once. */
+/** Whether brackets outside strings are nested deeper than `limit`. */
 function isNestedDeeperThan(limit: number, text: string): boolean {
   if (!hasMoreThan(limit, text)) return false;
   let depth = 0;
@@ -41,7 +41,7 @@ function isNestedDeeperThan(limit: number, text: string): boolean {
   return false;
 }
 
-/** Whether there are more than `limit` opening brackets at all: most answers have fewer. */
+/** Whether the text has more than `limit` opening brackets. A quick check, because most answers have fewer. */
 function hasMoreThan(limit: number, text: string): boolean {
   let count = 0;
   for (const bracket of '[{') {

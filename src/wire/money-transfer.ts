@@ -19,7 +19,7 @@ const list = <T extends z.ZodMiniType>(item: T) =>
     z.transform((items) => items ?? []),
   );
 
-/** `data` of `moneyTransfer/prepare`: all of it optional information. */
+/** `data` of `moneyTransfer/prepare`. All of it is optional. */
 export const prepareAnswer = z.object({
   abi: textOrNull,
   ABI: textOrNull,
@@ -44,7 +44,7 @@ export const prepareAnswer = z.object({
   countries: list(z.object({ label: optionalText, value: text })),
 });
 
-/** The fee, whose amount has the name of the field around it. */
+/** The fee. The field with its amount is called `commissions` too. */
 const commissions = z.pipe(
   z.pipe(
     z.nullish(z.object({ commissions: z.nullish(text), amount: z.nullish(text), currency: optionalText })),
@@ -56,14 +56,14 @@ const commissions = z.pipe(
   money,
 );
 
-/** `data` of a verify step's answer. */
+/** `data` of the answer to a verify step. */
 export const verifyAnswer = z.object({
   totalAmount: money,
   commissions,
   bankName: wordsOrNull,
 });
 
-/** The `data` that `moneyTransfer/verify` takes. */
+/** `data` of the request `moneyTransfer/verify`. */
 export interface VerifyOrder {
   moneyTransferAmount: { currency: string; amount: string };
   flagUrgency: boolean;
@@ -75,7 +75,7 @@ export interface VerifyOrder {
   description: string;
 }
 
-/** `data` of an execute answer. Money has moved by then, so a `cro` in an odd form must not look like a failure. */
+/** `data` of an execute answer. The money has moved, so an invalid `cro` must not look like a failure. */
 export const executeAnswer = z.catch(z.object({ cro: z.catch(wordsOrNull, null) }), { cro: null });
 
 /** `data` of the execution status of an instant transfer. */

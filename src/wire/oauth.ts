@@ -1,13 +1,13 @@
 import * as z from 'zod/mini';
 import { text, wholeNumber } from './fields.ts';
 
-/** A token as it may stand in a header: visible ASCII, at least one character. */
+/** A token that a header can carry: visible ASCII, at least one character. */
 const token = z.pipe(text, z.string().check(z.regex(/^[\x21-\x7e]+$/, 'expected a token')));
 
-/** Seconds; a lifetime of more than some hundred years is a mistake. */
+/** A lifetime in seconds. More than about 300 years is an error. */
 const lifetime = z.pipe(wholeNumber, z.number().check(z.minimum(0), z.maximum(10_000_000_000)));
 
-/** `data` of a token answer (interface specification, "OAuth"); lifetimes are seconds. */
+/** `data` of a token answer (interface specification, "OAuth"). Lifetimes are in seconds. */
 export const tokenAnswer = z.object({
   access_token: token,
   token_type: z.nullish(text),

@@ -4,8 +4,15 @@ import { describe, expect, it } from 'vitest';
 import * as z from 'zod/mini';
 import { sourceFiles } from '../../scripts/docs/imports.ts';
 
-/** A command of another program, an address or a name at the end of a hint: whoever copies it gets no full stop with it. */
-const COPIED = ['openssl base64 -A', '-out <file>.pem', '.damaged', 'https://jmespath.org'];
+/** Ends of hints that people copy (a command, an address, a name), so no full stop may follow them. */
+const COPIED = [
+  'set-ntp true',
+  '<this computer>',
+  'openssl base64 -A',
+  '-out <file>.pem',
+  '.damaged',
+  'https://jmespath.org',
+];
 
 const node = z.looseObject({ type: z.string() });
 const property = z.object({
@@ -20,7 +27,7 @@ const template = z.object({
 });
 const either = z.object({ type: z.literal('ConditionalExpression'), consequent: node, alternate: node });
 
-/** What a hint says, … for each value in it; both of what depends on something. What is only a value says nothing. */
+/** The text of a hint, with … for each value in it. A conditional gives both texts, and a bare value gives none. */
 function textsOf(hint: unknown): string[] {
   const plain = literal.safeParse(hint);
   if (plain.success) return [plain.data.value];
@@ -36,7 +43,7 @@ function hintsIn(tree: unknown): string[] {
   return [...(found.success ? textsOf(found.data.value) : []), ...Object.values(tree).flatMap(hintsIn)];
 }
 
-describe('a hint of an error', () => {
+describe('the hints of errors', () => {
   const hints = sourceFiles().flatMap((file) =>
     hintsIn(parseSync(file, readFileSync(`src/${file}`, 'utf8')).program.body).map((hint) => ({
       file,
@@ -44,13 +51,13 @@ describe('a hint of an error', () => {
     })),
   );
 
-  it('has its own end, since it is printed as it is', () => {
+  it('every hint ends in punctuation, because psd2 prints it unchanged', () => {
     expect(hints.length).toBeGreaterThan(150);
     const hasEnd = (hint: string) => /[.!?:…]$/.test(hint) || COPIED.some((end) => hint.endsWith(end));
     expect(hints.filter(({ hint }) => !hasEnd(hint))).toEqual([]);
   });
 
-  it('leaves the commands of psd2 to the list that goes with it', () => {
+  it('no hint contains a psd2 command, because commands belong in the list after the hint', () => {
     expect(hints.filter(({ hint }) => /: psd2 [a-z]|Run psd2 [a-z]+ [a-z<]/.test(hint))).toEqual([]);
   });
 });

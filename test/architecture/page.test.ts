@@ -8,7 +8,7 @@ const page = readFileSync('docs/architecture.md', 'utf8');
 const walks = walksIn(page);
 const imports = readImports();
 
-it('the page has both walks, and neither is longer than a newcomer can take', () => {
+it('the architecture page has both walks, and neither is too long for a newcomer', () => {
   const lengths = Object.fromEntries(walks.map(({ command, files }) => [command, files.length]));
   expect(Object.keys(lengths)).toEqual(['accounts list', 'transfer create']);
   expect(lengths['accounts list']).toBeLessThanOrEqual(12);
@@ -33,7 +33,7 @@ it.each(walks.map(({ command, files }) => [command, files] as const))(
   },
 );
 
-/** The files and folders that a page names. `<noun>` stands for any folder. */
+/** The files and folders that a page names. `<noun>` matches any folder. */
 function pathsIn(text: string): string[] {
   const named = [...text.matchAll(/`([\w.<>-]+(?:\/[\w.<>-]+)*\/?)`/g)].map(([, path = '']) => path);
   return named.filter((path) => /\.(js|ts|svg|md)$|\w\/$/.test(path));
@@ -51,7 +51,7 @@ function isThere(path: string): boolean {
 }
 
 it.each(['docs/architecture.md', 'docs/internals.md'])(
-  'every file and folder that %s names is there',
+  'every file and folder that %s names exists',
   (path) => {
     const named = pathsIn(readFileSync(path, 'utf8'));
     expect(named.length).toBeGreaterThan(30);
@@ -59,7 +59,7 @@ it.each(['docs/architecture.md', 'docs/internals.md'])(
   },
 );
 
-it('the page names every room of src', () => {
+it('the architecture page names every room of src', () => {
   const [, tree = ''] = /```\nsrc\/\n([\s\S]*?)```/.exec(page) ?? [];
   const rooms = readdirSync('src', { withFileTypes: true }).filter((entry) => entry.isDirectory());
   expect(rooms.map(({ name }) => name).filter((name) => !tree.includes(`\n  ${name}/ `))).toEqual([]);

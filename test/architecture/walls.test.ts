@@ -7,7 +7,7 @@ const imports = readImports();
 const crossedIn = (file: string, text: string) =>
   importsOf(file, text).flatMap((each) => crossedBy(each) ?? []);
 
-it('no file imports what its room does not name', () => {
+it('no file imports anything that its room does not allow', () => {
   expect(imports.length).toBeGreaterThan(sourceFiles().length);
   expect(imports.flatMap((each) => crossedBy(each) ?? [])).toEqual([]);
 });
@@ -16,37 +16,37 @@ it.each([
   ['a value', `import { x } from '../statements/csv.ts';`],
   ['a type', `import type { X } from '../statements/csv.ts';`],
   ['an export', `export { x } from '../statements/csv.ts';`],
-  ['all that a file exports', `export * from '../statements/csv.ts';`],
-  ['an import that runs late', `const load = () => import('../statements/csv.ts');`],
-])('%s of another room is stopped by the wall', (_, text) => {
+  ['everything a file exports', `export * from '../statements/csv.ts';`],
+  ['a dynamic import', `const load = () => import('../statements/csv.ts');`],
+])('the wall stops %s from another room', (_, text) => {
   for (const room of ['sandbox', 'signature', 'certificates']) {
     expect(crossedIn(`${room}/new.ts`, text)).toEqual([
-      `src/${room}/new.ts imports src/statements/csv.ts, which ${room} may not`,
+      `src/${room}/new.ts imports src/statements/csv.ts, which is not allowed in ${room}`,
     ]);
   }
 });
 
-it('a wall holds in a folder within a room, however deep', () => {
+it('a wall also holds in subfolders of a room, however deep', () => {
   expect(crossedIn('sandbox/a/b/new.ts', `import '../../../wire/json.ts';`)).toHaveLength(1);
   expect(crossedIn('commands/transfer/a/new.ts', `import '../../accounts/list.ts';`)).toHaveLength(1);
   expect(crossedIn('commands/transfer/a/new.ts', `import '../order.ts';`)).toEqual([]);
 });
 
-it('a package with an owner is imported by no other room, and a room that only reckons reads no files', () => {
+it('only its owner imports an owned package, and a pure room reads no files', () => {
   expect(crossedIn('flows/new.ts', `import undici from 'undici/lib/core/request.js';`)).toHaveLength(1);
   expect(crossedIn('domain/new.ts', `import { readFileSync } from 'node:fs';`)).toHaveLength(1);
 });
 
-it('a file that only a type names, or that nobody can read off the source, is an error', () => {
-  expect(() => importsOf('cli/new.ts', `let x: import('../wire/json.ts').X;`)).toThrow('write import type');
+it('it is an error if only a type names a file, or if the source does not show which file it imports', () => {
+  expect(() => importsOf('cli/new.ts', `let x: import('../wire/json.ts').X;`)).toThrow('use import type');
   expect(() => importsOf('cli/new.ts', 'await import(name);')).toThrow('does not say what it imports');
 });
 
-it('a file that is in no room is an error', () => {
+it('a file outside of all rooms is an error', () => {
   expect(() => crossedIn('new.ts', `import './errors.ts';`)).toThrow('src/new.ts is in no room');
 });
 
-it('what the walls name is there, and what they allow beyond the common is used', () => {
+it('everything that the walls name exists, and every exception they allow is used', () => {
   const named = [...Object.keys(WALLS), ...Object.values(WALLS).flat(), ...PURE, ...Object.values(OWNERS)];
   expect(named.filter((path) => !existsSync(`src/${path}`))).toEqual([]);
   const unused = Object.entries(WALLS)

@@ -24,7 +24,7 @@ const BODY = Buffer.from('{"result":{"outcome":"SUCCESS"}}');
 const DATE = 'Sat, 21 Nov 2026 10:00:00 GMT';
 const digestOf = (body: Buffer) => `SHA-256=${createHash('sha256').update(body).digest('base64')}`;
 
-/** The headers of an answer, signed as the bank does, with node:crypto alone. */
+/** Returns an answer's headers, signed like the bank does but only with node:crypto. */
 function signed(
   change: { over?: string[]; target?: string; key?: string; algorithm?: string } = {},
 ): Record<'digest' | 'cb-response-id' | 'date' | 'signature', string> {
@@ -57,7 +57,7 @@ function checked(headers: Record<string, string>, body = BODY): string {
 const refused = (what: string) => `The bank's answer to PUT /prefix/x ${what}`;
 
 describe('a signed answer', () => {
-  it('is taken when its signature is the bank’s', () => {
+  it('psd2 accepts an answer with the bank’s signature', () => {
     expect(checked(signed())).toBe('taken');
     const empty = {
       ...signed({ over: ['(request-target)', 'cb-response-id', 'date'] }),
@@ -71,20 +71,20 @@ describe('a signed answer', () => {
     ['another request', signed({ target: '/prefix/y' })],
     ['another date', { ...signed(), date: 'Sat, 21 Nov 2026 10:00:01 GMT' }],
     [
-      'no base64',
+      'an invalid base64 text',
       { ...signed(), signature: signed().signature.replace(/signature="..../, 'signature="!!!!') },
     ],
-  ])('is refused when it was made with %s', (_, headers) => {
+  ])('psd2 refuses an answer signed with %s', (_, headers) => {
     expect(checked(headers)).toBe(refused('has a wrong Signature'));
   });
 
-  it('is refused when its signature leaves its body out', () => {
+  it('psd2 refuses an answer whose signature does not cover the body', () => {
     expect(checked(signed({ over: ['(request-target)', 'date'] }))).toBe(
       refused('has a Signature that does not cover its body'),
     );
   });
 
-  it('is refused in an unknown form, or over a header that is not there', () => {
+  it('psd2 refuses a signature in an unknown form, or over a missing header', () => {
     expect(checked(signed({ algorithm: 'hmac-sha256' }))).toBe(
       refused('has a Signature in an unknown format'),
     );
@@ -97,7 +97,7 @@ describe('a signed answer', () => {
     );
   });
 
-  it('is not checked without the bank’s certificate, but for its digest', () => {
+  it('without the bank’s certificate, psd2 checks only the digest', () => {
     const headers = signed({ key: made.other.key });
     expect(() => answerCheck(undefined)({ status: 200, headers, body: BODY }, request)).not.toThrow();
   });
@@ -111,20 +111,20 @@ describe('a digest', () => {
     ['MD5=x', 'taken'],
     [digestOf(Buffer.from('{}')), refused('does not match its Digest')],
     ['SHA-256=', refused('does not match its Digest')],
-  ])('%s: %s', (digest, outcome) => {
+  ])('for the digest %s the outcome is: %s', (digest, outcome) => {
     expect(checked({ digest })).toBe(outcome);
   });
 
-  it('and a signature may be missing', () => {
+  it('an answer may have no digest and no signature', () => {
     expect(checked({})).toBe('taken');
   });
 });
 
-it('what is no certificate is an error of the certificate', () => {
+it('an invalid bank certificate is a certificate error', () => {
   expect(() => answerCheck('no PEM')).toThrow(expect.objectContaining({ code: 'certificate' }));
 });
 
-it('nothing of a changed answer is used, and the call is not made again', async () => {
+it('psd2 uses nothing of a changed answer and does not retry the call', async () => {
   recorded.expect('GET', '/x', { status: 200, headers: { digest: digestOf(BODY) }, body: '{}' });
   const { exchange } = openClient({ checkAnswer: answerCheck(undefined) });
   const call = exchange({ method: 'GET', path: '/x', transactionId: 'aaaaaaaa-bbbb-4ccc-8ddd-eeeeeeeeeeee' });

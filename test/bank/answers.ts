@@ -1,11 +1,11 @@
 import type { WrittenAnswer } from './recorded-bank.ts';
 
-// Bodies as the bank writes them: a request id of 24 digits, HAL links whose curies name another host.
+// Bodies as the bank writes them: with a request id of 24 digits, and HAL links whose curies name another host.
 
 const REQUEST_ID = '012345678901234567890123';
 const CURIES = '"curies":[{"href":"https://elsewhere.example/api/{rel}","name":"operation"}]';
 
-/** HTTP 200 with `data`, a JSON text, in the envelope of a success. */
+/** Returns HTTP 200 with `data`, a JSON text, in the envelope of a success. */
 export function success(
   data = '{}',
   more: { resourceId?: string; next?: { method: string; href: string }; message?: string } = {},
@@ -21,7 +21,7 @@ export function success(
   };
 }
 
-/** An error of the interface (interface specification, "Errors", rule 1). */
+/** Returns an error of the interface (interface specification, "Errors", rule 1). */
 export function refusal(status: number, code = 'PSD2_TEST', message = 'The test says no'): WrittenAnswer {
   return {
     status,
@@ -31,7 +31,7 @@ export function refusal(status: number, code = 'PSD2_TEST', message = 'The test 
   };
 }
 
-/** What the bank answers where the customer has to authenticate first. */
+/** Returns the bank's answer if the customer must first authenticate. */
 export function scaRequired(status: number, resourceId: string): WrittenAnswer {
   return {
     status,
@@ -41,7 +41,7 @@ export function scaRequired(status: number, resourceId: string): WrittenAnswer {
   };
 }
 
-/** A token answer, padded with blank lines and without links, as the bank sends it. */
+/** Returns a token answer like the bank's: padded with blank lines and without links. */
 export function tokens(
   accessToken: string,
   refreshToken: string | null,
@@ -57,7 +57,7 @@ export function tokens(
   };
 }
 
-/** A status of an operation. */
+/** Returns the status of an operation. */
 export function operationStatus(authorizationStatus: string, executionStatus = 'PENDING'): WrittenAnswer {
   return {
     status: 200,

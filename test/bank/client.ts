@@ -16,7 +16,7 @@ import type { BankMessage } from '../../src/wire/envelope.ts';
 import type { PemPair } from '../certificates/openssl.ts';
 import { APPLICATION_NAME, type RecordedBank } from './recorded-bank.ts';
 
-/** What all transactions of an account are asked for with. */
+/** The query for all transactions of an account. */
 export const ALL_TRANSACTIONS: TransactionQuery = {
   customerId: '1234567',
   productId: '0000012345',
@@ -26,13 +26,13 @@ export const ALL_TRANSACTIONS: TransactionQuery = {
   transactionId: 'aaaaaaaa-bbbb-4ccc-8ddd-eeeeeeeeeeee',
 };
 
-/** psd2's own client, with what it did to the world. */
+/** psd2's own client, and records of what it did. */
 export interface Client {
   bank: Bank;
   exchange: Exchange;
-  /** A bank on the same exchange with other tokens, or none. */
+  /** Opens a bank on the same exchange with other tokens, or none. */
   bankWith(tokens?: TokenSource): Bank;
-  /** Milliseconds of each pause; none of them is made. */
+  /** The pauses in milliseconds. The client does not really wait. */
   sleeps: number[];
   observations: Observation[];
   notices: BankMessage[];
@@ -45,17 +45,17 @@ export interface ClientOptions extends Partial<ExchangeSettings> {
   ca?: string;
 }
 
-/** The token that private calls carry unless a test says otherwise. */
+/** The token of private calls, unless a test gives another. */
 export const TOKEN = '11111111-2222-4333-8444-555555555555';
 
 const fixedToken: TokenSource = {
   current: async () => TOKEN,
   renewed: async () => {
-    throw new TypeError('no renewal is expected');
+    throw new TypeError('The test expects no token renewal');
   },
 };
 
-/** Opens clients for the tests of a file; they are closed after each test. */
+/** Opens clients for the tests of a file. They close after each test. */
 export function useClients(recorded: RecordedBank): (options?: ClientOptions) => Client {
   const connections: BankConnection[] = [];
   afterEach(async () => {
@@ -74,7 +74,7 @@ export function useClients(recorded: RecordedBank): (options?: ClientOptions) =>
     const sleeps: number[] = [];
     const observations: Observation[] = [];
     const notices: BankMessage[] = [];
-    // Time stands still but for the pauses, so that these are as long as they were meant.
+    // Only pauses move the time, so they have exactly the intended length.
     let time = Date.now();
     const now = () => new Date(time);
     const sleep = async (milliseconds: number) => {
@@ -110,7 +110,7 @@ export function useClients(recorded: RecordedBank): (options?: ClientOptions) =>
   };
 }
 
-/** Takes what is announced before a call leaves. */
+/** Records what psd2 announces before a call leaves. */
 export function announcements() {
   const announced: { requestId: string; digest: string | null }[] = [];
   return {

@@ -12,18 +12,18 @@ import { useRecordedBank } from './recorded-bank.ts';
 const recorded = useRecordedBank();
 const openClient = useClients(recorded);
 
-/** Issued by nobody that the bank trusts, and trusting nobody. */
+/** The bank does not trust its issuer, and it does not trust the bank's. */
 const stranger = withOpenssl((openssl) => openssl.issued(openssl.authority('Nobody'), 'stranger', RSA));
 
 const transactionId = 'aaaaaaaa-bbbb-4ccc-8ddd-eeeeeeeeeeee';
 const get = { method: 'GET', path: '/x', transactionId } as const;
 const put = { method: 'PUT', path: '/x', body: {}, transactionId } as const;
 const MIB = 1024 * 1024;
-/** Those of TLS before 1.2, too. */
+/** Includes the ciphers of TLS versions before 1.2. */
 const WEAK = 'ALL:@SECLEVEL=0';
 
 describe('TLS', () => {
-  it('refuses a bank whose certificate does not chain to the CA bundle, once and for all', async () => {
+  it('psd2 refuses a bank whose certificate does not chain to the CA bundle, and does not retry', async () => {
     const { exchange, sleeps } = openClient({ ca: stranger.cert });
     await expect(exchange(get)).rejects.toMatchObject({
       code: 'bank_unreachable',
@@ -35,7 +35,7 @@ describe('TLS', () => {
     expect(recorded.received).toEqual([]);
   });
 
-  it('refuses a bank whose certificate is for another host', async () => {
+  it('psd2 refuses a bank whose certificate is for another host', async () => {
     const baseUrl = await recorded.listen(recorded.certificates.serverElsewhere);
     const { exchange, sleeps } = openClient({ baseUrl });
     await expect(exchange(put)).rejects.toMatchObject({
@@ -47,30 +47,30 @@ describe('TLS', () => {
     expect(recorded.received).toEqual([]);
   });
 
-  it('says when the bank refuses our certificate, and sends nothing twice', async () => {
+  it('psd2 says that the bank refused its certificate, and sends nothing twice', async () => {
     const { exchange } = openClient({ qwac: stranger });
     await expect(exchange(put)).rejects.toMatchObject({
       code: 'bank_unreachable',
       message: expect.stringMatching(
         /it refused the TLS handshake with our QWAC|the connection was lost|the TLS handshake failed/,
       ),
-      // In TLS 1.3 the client has finished its part by then.
+      // In TLS 1.3 the client has already finished its part of the handshake.
       cause: { neverSent: false },
     });
     expect(recorded.received).toEqual([]);
   });
 
-  it('speaks no version before 1.2, whatever Node was told', async () => {
+  it("psd2 speaks no TLS before 1.2, whatever Node's settings", async () => {
     const { cert, key } = recorded.certificates.server;
     const old = tls.createServer({ cert, key, minVersion: 'TLSv1', maxVersion: 'TLSv1.1', ciphers: WEAK });
     const { DEFAULT_MIN_VERSION, DEFAULT_CIPHERS } = tls;
     try {
-      // As NODE_OPTIONS can do it.
+      // NODE_OPTIONS can set these too.
       tls.DEFAULT_MIN_VERSION = 'TLSv1';
       tls.DEFAULT_CIPHERS = WEAK;
       await once(old.listen(0, '127.0.0.1'), 'listening');
       const address = old.address();
-      if (address === null || typeof address === 'string') throw new TypeError('no port');
+      if (address === null || typeof address === 'string') throw new TypeError('The server has no port');
       const { exchange } = openClient({ baseUrl: `https://127.0.0.1:${address.port}` });
       await expect(exchange(put)).rejects.toMatchObject({
         code: 'bank_unreachable',
@@ -83,7 +83,7 @@ describe('TLS', () => {
     }
   });
 
-  it('keeps one connection for many calls', async () => {
+  it('psd2 uses one connection for many calls', async () => {
     const { bank } = openClient();
     const ports = new Set<string>();
     for (let call = 0; call < 3; call += 1) {
@@ -94,7 +94,7 @@ describe('TLS', () => {
     expect(ports.size).toBe(1);
   });
 
-  it('resumes the TLS session when the bank has closed the connection', async () => {
+  it('psd2 resumes the TLS session after the bank closed the connection', async () => {
     const { bank } = openClient();
     const answer = { ...success('{"customerid":"1"}'), headers: { connection: 'close' } };
     for (const resumed of [false, true, true]) {
@@ -106,7 +106,7 @@ describe('TLS', () => {
 });
 
 describe('a bank that does not answer', () => {
-  it('is given up after the timeout; a GET is made again', async () => {
+  it('after the timeout psd2 stops waiting and retries a GET', async () => {
     recorded.expect('GET', '/x', 'no answer');
     recorded.expect('GET', '/x', success());
     const { exchange, observations } = openClient({ timeoutMs: 1000 });
@@ -114,7 +114,7 @@ describe('a bank that does not answer', () => {
     expect(observations[0]?.outcome).toBe('it did not answer within 1 s');
   });
 
-  it('may have acted on a PUT', async () => {
+  it('after the timeout of a PUT, psd2 assumes that the bank may have acted', async () => {
     recorded.expect('PUT', '/x', 'no answer');
     const { exchange } = openClient({ timeoutMs: 1000 });
     await expect(exchange(put)).rejects.toMatchObject({
@@ -128,18 +128,18 @@ describe('a bank that does not answer', () => {
 describe('an interruption', () => {
   const interrupted = new Psd2Error('interrupted', 'Interrupted');
 
-  describe('of a call that is not to be interrupted', () => {
+  describe('an interruption of a call that must not be interrupted', () => {
     const putting = (interruptible: 'until sent' | 'never') => ({ ...put, interruptible });
 
     it.each(['until sent', 'never'] as const)(
-      'once it has left (%s) waits for its answer, and the signal is listened to no longer',
+      'a call that has left (%s) waits for its answer, and psd2 stops listening to the signal',
       async (interruptible) => {
         const controller = new AbortController();
         const { signal } = controller;
         recorded.expect('PUT', '/x', success());
         const { exchange } = openClient({ signal });
         const beforeSend = async () => ({
-          // The first byte leaves right after this.
+          // The first byte leaves immediately after this.
           beforeFirstByte: async () => void setImmediate(() => controller.abort(interrupted)),
         });
         expect((await exchange({ ...putting(interruptible), beforeSend })).status).toBe(200);
@@ -147,7 +147,7 @@ describe('an interruption', () => {
       },
     );
 
-    it('before it leaves (until sent) keeps it from leaving', async () => {
+    it('a call interrupted before it leaves (until sent) does not leave', async () => {
       const controller = new AbortController();
       const { exchange } = openClient({ signal: controller.signal });
       const beforeSend = async () => {
@@ -158,14 +158,14 @@ describe('an interruption', () => {
       expect(recorded.received).toEqual([]);
     });
 
-    it('is listened to no longer either where the bank can not be reached', async () => {
+    it('psd2 also stops listening to the signal if it cannot reach the bank', async () => {
       const { signal } = new AbortController();
       const { exchange } = openClient({ signal, ca: stranger.cert });
       await expect(exchange(putting('until sent'))).rejects.toMatchObject({ code: 'bank_unreachable' });
       expect(getEventListeners(signal, 'abort')).toEqual([]);
     });
 
-    it('before it is made (never) does not keep it from being made, even where calls have to wait', async () => {
+    it('an interruption before the call (never) does not stop it, even if calls must wait', async () => {
       const controller = new AbortController();
       controller.abort(interrupted);
       recorded.expect('PUT', '/x', success());
@@ -180,7 +180,7 @@ describe('an interruption', () => {
     });
   });
 
-  it('before the call neither announces nor sends it', async () => {
+  it('psd2 neither announces nor sends a call that was already interrupted', async () => {
     const controller = new AbortController();
     controller.abort(interrupted);
     const announced: unknown[] = [];
@@ -194,7 +194,7 @@ describe('an interruption', () => {
     });
   });
 
-  it('before the connection stands sends nothing', async () => {
+  it('psd2 sends nothing if interrupted before the connection is open', async () => {
     const controller = new AbortController();
     const { exchange } = openClient({ signal: controller.signal });
     let notBegun = 0;
@@ -211,7 +211,7 @@ describe('an interruption', () => {
     expect(notBegun).toBe(1);
   });
 
-  it('while the bank is at it ends the wait, and nothing is made again', async () => {
+  it('an interruption while the bank works ends the wait, and psd2 does not retry', async () => {
     const controller = new AbortController();
     recorded.expect('GET', '/x', 'no answer');
     const { exchange, sleeps } = openClient({ signal: controller.signal });
@@ -225,12 +225,12 @@ describe('an interruption', () => {
 });
 
 describe('the size of an answer', () => {
-  it('may be 32 MiB', async () => {
+  it('an answer can be 32 MiB long', async () => {
     recorded.expect('GET', '/x', { status: 200, body: Buffer.alloc(32 * MIB, ' ') });
     expect((await openClient().exchange(get)).body.length).toBe(32 * MIB);
   });
 
-  it('may not be more', async () => {
+  it('psd2 refuses a longer answer', async () => {
     recorded.expect('GET', '/x', { status: 200, body: Buffer.alloc(32 * MIB + 1, ' ') });
     const { exchange, sleeps } = openClient();
     await expect(exchange(get)).rejects.toMatchObject({
@@ -241,7 +241,7 @@ describe('the size of an answer', () => {
   });
 });
 
-it('repeated headers of an answer are joined, names in lower case', async () => {
+it('psd2 joins repeated headers of an answer, and gives names in lower case', async () => {
   recorded.expect('GET', '/x', { status: 200, headers: { 'X-Some': ['a', 'b'] } });
   expect((await openClient().exchange(get)).headers['x-some']).toBe('a, b');
 });

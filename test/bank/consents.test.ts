@@ -12,7 +12,7 @@ const openClient = useClients(recorded);
 const transactionId = 'aaaaaaaa-bbbb-4ccc-8ddd-eeeeeeeeeeee';
 
 describe('consent', () => {
-  it('is requested in data, by category', async () => {
+  it('psd2 requests a consent in data, by category', async () => {
     const { announced, beforeSend } = announcements();
     recorded.expect(
       'POST',
@@ -40,7 +40,7 @@ describe('consent', () => {
     expect(announced).toEqual([{ requestId: headers['tpp-request-id'], digest: headers.digest }]);
   });
 
-  it('is confirmed with the two bytes {}', async () => {
+  it('psd2 confirms a consent with the two bytes {}', async () => {
     recorded.expect('PUT', '/private/customers/1234567/consent/request/r1/confirm', success());
     const { beforeSend } = announcements();
     await confirmConsent(openClient().bank, {
@@ -57,7 +57,7 @@ describe('consent', () => {
     });
   });
 
-  it('without a resource cannot be authorised', async () => {
+  it('psd2 cannot authorise a consent that has no resource', async () => {
     recorded.expect(
       'POST',
       '/private/customers/1234567/consent/request',
@@ -76,7 +76,7 @@ describe('consent', () => {
 describe('SCA', () => {
   const sca = { resourceId: 'r1', redirectUri: 'http://127.0.0.1:8910/callback?state=s1', transactionId };
 
-  it('is started with the address to return to; its answer has the data in a nested result', async () => {
+  it('psd2 starts SCA with the address to return to, and reads the nested result', async () => {
     recorded.expect('GET', '/private/auth/security/sca/r1/approach', {
       status: 200,
       body:
@@ -93,7 +93,7 @@ describe('SCA', () => {
   it.each([
     ['{"chosenScaApproach":"DECOUPLED"}', 'the approach DECOUPLED'],
     ['{"chosenScaApproach":"REDIRECT"}', 'no scaRedirectURL'],
-  ])('in the form %s is not possible', async (data, what) => {
+  ])('psd2 refuses SCA in the form %s', async (data, what) => {
     recorded.expect('GET', '/private/auth/security/sca/r1/approach', success(data));
     const { beforeSend } = announcements();
     await expect(startSca(openClient().bank, { ...sca, beforeSend })).rejects.toMatchObject({
@@ -102,7 +102,7 @@ describe('SCA', () => {
     });
   });
 
-  it('has a status', async () => {
+  it('psd2 reads the status of SCA', async () => {
     recorded.expect('GET', '/private/operations/r1/status', operationStatus('STARTED'));
     expect(await fetchOperationStatus(openClient().bank, 'r1', transactionId)).toEqual({
       authorizationStatus: 'STARTED',

@@ -10,7 +10,7 @@ const openClient = useClients(recorded);
 const transactionId = 'aaaaaaaa-bbbb-4ccc-8ddd-eeeeeeeeeeee';
 
 describe('customer data', () => {
-  it('whose token it is', async () => {
+  it('psd2 reads which customer a token belongs to', async () => {
     const body =
       '{"result":{"outcome":"SUCCESS","requestId":123456789012345678901234,"result":true},"data":{"customerid":"0012345"}}';
     recorded.expect('GET', '/private/customers/customerid-info', { status: 200, body });
@@ -18,7 +18,7 @@ describe('customer data', () => {
     expect(recorded.last.headers.authorization).toBe(`Bearer ${TOKEN}`);
   });
 
-  it('accounts, where a card has the IBAN of the account and no name', async () => {
+  it("psd2 reads the accounts, where a card has its account's IBAN and no name", async () => {
     recorded.expect(
       'GET',
       '/private/customers/1234567/accounts',
@@ -54,7 +54,7 @@ describe('customer data', () => {
     ['"date":"30/06/2026","hour":""', '2026-06-30'],
     ['"date":"30/06/2026","hour":"24:61"', '2026-06-30'],
     ['"hour":"10:15"', null],
-  ])('a balance as of %s', async (time, asOf) => {
+  ])('psd2 reads the time of a balance from %s', async (time, asOf) => {
     recorded.expect(
       'GET',
       '/private/customers/1234567/products/0000012345/balance/retrieve',
@@ -72,7 +72,7 @@ describe('customer data', () => {
     });
   });
 
-  it('ids stand in the path percent-encoded, so that none of them makes another path', async () => {
+  it('ids are percent-encoded in the path, so none of them leads to another path', async () => {
     recorded.expect('GET', '/private/customers/a%2F..%3Fb/accounts', success('{"accounts":[]}'));
     expect(await fetchAccounts(openClient().bank, 'a/..?b', transactionId)).toEqual([]);
   });

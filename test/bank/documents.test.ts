@@ -17,12 +17,12 @@ const RECEIPT = '/private/customers/1234567/products/0000012345/common/printer/r
 
 const target = { customerId: '1234567', from: parseProductId('0000012345') };
 
-it('a receipt comes byte for byte', async () => {
+it('a receipt arrives byte for byte', async () => {
   recorded.expect('GET', RECEIPT, pdf);
   expect(await fetchReceipt(openClient().bank, target, 'r1', transactionId)).toEqual(PDF);
 });
 
-it('so does the document of the transactions of a range', async () => {
+it("the document of a range's transactions arrives byte for byte", async () => {
   const path = '/private/customers/1234567/products/0000012345/transactions/retrieve';
   recorded.expect('GET', `${path}?dateFrom=01%2F06%2F2026&dateTo=30%2F06%2F2026&exportType=pdf`, pdf);
   const document = await fetchTransactionsDocument(
@@ -39,10 +39,10 @@ it('so does the document of the transactions of a range', async () => {
   expect(document).toEqual(PDF);
 });
 
-describe('no document is', () => {
+describe('an answer that is not a document', () => {
   it.each([
     ['an envelope', success('{}'), 'bank_answer'],
-    ['nothing', { status: 200 }, 'bank_answer'],
+    ['an empty answer', { status: 200 }, 'bank_answer'],
     ['a refusal', refusal(412), 'bank_refused'],
     ['a refusal with HTTP 200', refusal(200), 'bank_refused'],
     [
@@ -50,7 +50,7 @@ describe('no document is', () => {
       { status: 403, headers: { 'content-type': 'text/html' }, body: '<html>' },
       'forbidden',
     ],
-  ])('%s', async (_, answer, code) => {
+  ])('psd2 refuses %s as a document', async (_, answer, code) => {
     recorded.expect('GET', RECEIPT, answer);
     await expect(fetchReceipt(openClient().bank, target, 'r1', transactionId)).rejects.toMatchObject({
       code,

@@ -20,7 +20,7 @@ function answered(status: number, body: string, headers: Record<string, string> 
 function failed(status: number, body: string, headers?: Record<string, string>): Promise<Psd2Error> {
   return readAnswer(answered(status, body, headers), anything).then(
     () => {
-      throw new TypeError('the answer was taken for a success');
+      throw new TypeError('The answer was read as a success');
     },
     (error) => error,
   );
@@ -42,7 +42,7 @@ describe('an HTTP status', () => {
     [429, 'too_many_calls', 'The bank allows no more calls at the moment (HTTP 429)'],
     [500, 'bank_failing', 'The bank failed on PUT /private/x (HTTP 500)'],
     [503, 'bank_failing', 'The bank failed on PUT /private/x (HTTP 503)'],
-  ])('%i is %s, with what the bank says, a page, or nothing', async (status, code, sentence) => {
+  ])('HTTP %i is %s, whether the answer has a message, a page or no body', async (status, code, sentence) => {
     expect(await failed(status, error('PSD2_E1', 'Not today'))).toMatchObject({
       code,
       message: `${sentence}: Not today – more of it`,
@@ -64,14 +64,14 @@ describe('an HTTP status', () => {
     expect(await failed(status, '')).toMatchObject({ code, message: `${sentence}: the answer is empty` });
   });
 
-  it('302 is not followed', async () => {
+  it('psd2 does not follow HTTP 302', async () => {
     expect(await failed(302, '', { location: 'https://elsewhere.example/' })).toMatchObject({
       code: 'bank_answer',
       message: expect.stringContaining('with a redirect. psd2 does not follow it (HTTP 302)'),
     });
   });
 
-  it('420 says how long to wait, where the bank does', async () => {
+  it('the error for HTTP 420 says how long to wait if the bank does', async () => {
     expect(await failed(420, '', { 'retry-after': '3600' })).toMatchObject({
       hint: 'The bank says: retry after 3600.',
     });
@@ -79,12 +79,12 @@ describe('an HTTP status', () => {
   });
 });
 
-describe('outcome ERROR', () => {
+describe('the outcome ERROR', () => {
   it.each([
     [200, 'bank_refused'],
     [201, 'bank_refused'],
     [500, 'bank_failing'],
-  ])('with HTTP %i is %s', async (status, code) => {
+  ])('the outcome ERROR with HTTP %i is %s', async (status, code) => {
     expect(await failed(status, error('E1', 'no'))).toMatchObject({
       code,
       httpStatus: status,
@@ -92,7 +92,7 @@ describe('outcome ERROR', () => {
     });
   });
 
-  it('is said by the message of the type ERROR, then by one with a code, then by the first', async () => {
+  it('psd2 quotes the message of the type ERROR, else the first with a code, else the first', async () => {
     const saying = (messages: string) =>
       failed(400, `{"result":{"outcome":"ERROR","messages":[${messages}]}}`);
     const info = '{"code":"I1","message":"info","type":"INFO"}';
@@ -106,7 +106,7 @@ describe('outcome ERROR', () => {
     });
   });
 
-  it('of an unknown word counts as ERROR', async () => {
+  it('an unknown outcome counts as ERROR', async () => {
     expect(await failed(200, '{"result":{"outcome":"MAYBE"},"data":{}}')).toMatchObject({
       code: 'bank_refused',
     });
@@ -126,13 +126,13 @@ it.each([200, 400, 401, 403, 412])(
   },
 );
 
-it('PSD2_SCA_REQUIRED as a plain string counts too', async () => {
+it('PSD2_SCA_REQUIRED as a plain string is also sca_required', async () => {
   expect(await failed(401, '{"result":{"outcome":"ERROR","messages":["PSD2_SCA_REQUIRED"]}}')).toMatchObject({
     code: 'sca_required',
   });
 });
 
-it('a plain OAuth error is said with its code', async () => {
+it('a plain OAuth error keeps its code', async () => {
   expect(
     await failed(400, '{"error":"invalid_grant","error_description":"The code was used"}'),
   ).toMatchObject({
@@ -145,7 +145,7 @@ it('a plain OAuth error is said with its code', async () => {
 describe('a success', () => {
   const schema = z.object({ accounts: z.array(z.object({ id: z.string() })) });
 
-  it('that lacks a field is refused by the name of the field and the request', async () => {
+  it('the error for a success without a field names the field and the request', async () => {
     const body =
       '{"result":{"outcome":"SUCCESS","requestId":123456789012345678901234},"data":{"accounts":[{"id":5}]}}';
     await expect(readAnswer(answered(200, body), schema)).rejects.toMatchObject({
@@ -161,7 +161,7 @@ describe('a success', () => {
   it.each([
     ['<html>', "The bank's answer to PUT /private/x is not JSON: the answer is text/html"],
     ['', "The bank's answer to PUT /private/x is not JSON: the answer is empty"],
-  ])('whose body is %j is none', async (body, message) => {
+  ])('a success must be JSON, not %j', async (body, message) => {
     await expect(
       readAnswer(answered(200, body, { 'content-type': 'text/html' }), schema),
     ).rejects.toMatchObject({
@@ -170,12 +170,12 @@ describe('a success', () => {
     });
   });
 
-  it('204 has no data', async () => {
+  it('HTTP 204 is a success without data', async () => {
     expect(await readAnswer(answered(204, ''), anything)).toMatchObject({ data: {} });
     await expect(readAnswer(answered(204, ''), schema)).rejects.toMatchObject({ code: 'bank_answer' });
   });
 
-  it('brings its warnings and infos', async () => {
+  it('a success gives its warnings and infos', async () => {
     const messages = ['WARNING', 'INFO', 'SUCCESS'].map(
       (type) => `{"code":"${type}","message":"m","type":"${type}"}`,
     );
@@ -190,7 +190,7 @@ const BANKS_NO = { refused: true, byTheBank: true, notBegun: false };
 const SOMEBODYS_NO = { ...BANKS_NO, byTheBank: false };
 const TURNED_AWAY = { ...NO_WORD, notBegun: true };
 
-describe('what a failed call means for what it asked for', () => {
+describe('what a failed call means', () => {
   const meaning = async (status: number, body: string) => {
     const failure = await failed(status, body);
     return {
@@ -211,16 +211,16 @@ describe('what a failed call means for what it asked for', () => {
     [401, error('E1', 'no'), TURNED_AWAY],
     [420, error('E1', 'no'), TURNED_AWAY],
     [429, error('E1', 'no'), TURNED_AWAY],
-    // It was looked at: the customer has to authenticate first.
+    // The bank examined the call: the customer must first authenticate.
     [401, error('PSD2_SCA_REQUIRED', 'no'), BANKS_NO],
-    // Something on the way may say no without knowing what the bank has done.
+    // An intermediary can refuse a call without knowing what the bank did.
     [400, '', SOMEBODYS_NO],
     [403, '<html>', SOMEBODYS_NO],
     [403, '{"error":"forbidden"}', SOMEBODYS_NO],
     [403, '{"outcome":"ERROR"}', SOMEBODYS_NO],
     [403, '{"result":"denied"}', SOMEBODYS_NO],
     [422, '{"result":{"outcome":"FAILURE"}}', SOMEBODYS_NO],
-    // None of these is a clear no.
+    // None of these is a definite refusal.
     [401, '<html>', NO_WORD],
     [401, '{"error":"invalid_token"}', NO_WORD],
     [420, '', NO_WORD],
@@ -235,7 +235,7 @@ describe('what a failed call means for what it asked for', () => {
     [200, '{}', NO_WORD],
     [200, '{"result":{},"data":{"cro":"1"}}', NO_WORD],
     [200, '{"result":{"outcome":"MAYBE"}}', NO_WORD],
-  ])('HTTP %i %s', async (status, body, expected) => {
+  ])('psd2 reads HTTP %i %s as a refusal, as not begun, or as neither', async (status, body, expected) => {
     expect(await meaning(status, body)).toEqual(expected);
   });
 });

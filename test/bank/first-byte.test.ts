@@ -6,7 +6,7 @@ import { type BankConnection, connectToBank, type WireRequest } from '../../src/
 import { readKeyPair } from '../../src/certificates/key-pair.ts';
 import { EC, RSA, withOpenssl } from '../certificates/openssl.ts';
 
-// What is known of the first byte of a request: when it leaves, and whether it has left.
+// Tests what psd2 knows about the first byte of a request: when it leaves, and whether it has left.
 
 const made = withOpenssl((openssl) => {
   const ca = openssl.authority('Bank of the first byte');
@@ -24,7 +24,7 @@ const PUT: WireRequest = { method: 'PUT', target: '/x', headers: { a: 'b' }, bod
 const TIMEOUT_MS = 10_000;
 const never = new AbortController().signal;
 
-/** What came over each connection, in their order. */
+/** The bytes received on each connection, in order. */
 let heard: string[] = [];
 let sockets: TLSSocket[] = [];
 let answer: (socket: TLSSocket) => void;
@@ -54,7 +54,7 @@ beforeEach(() => {
 afterEach(() => connection.close());
 afterAll(() => new Promise((resolve) => server.close(resolve)));
 
-/** Every byte that the client has written until it closed its connections. */
+/** Closes the client's connections and returns every byte that it wrote. */
 async function allHeard(): Promise<string[]> {
   await connection.close();
   await Promise.all(sockets.map((socket) => socket.closed || once(socket, 'close')));
@@ -62,10 +62,10 @@ async function allHeard(): Promise<string[]> {
 }
 const requests = (text: string | undefined) => (text ?? '').split('PUT /x HTTP/1.1').length - 1;
 
-describe('what is called before the first byte', () => {
+describe('the hook before the first byte', () => {
   const stop = new Error('not now');
 
-  it('stops a request on a new connection: nothing of it leaves, and its error is thrown as it is', async () => {
+  it('an error in the hook stops a request on a new connection, and nothing leaves', async () => {
     const sending = connection.send(PUT, TIMEOUT_MS, never, {
       beforeFirstByte: () => Promise.reject(stop),
     });
@@ -73,7 +73,7 @@ describe('what is called before the first byte', () => {
     expect((await allHeard()).join('')).toBe('');
   });
 
-  it('stops a request on a connection that is used again, and the next one is sent', async () => {
+  it('an error in the hook stops a request on a reused connection, and the next request succeeds', async () => {
     await connection.send(PUT, TIMEOUT_MS, never);
     const sending = connection.send(PUT, TIMEOUT_MS, never, {
       beforeFirstByte: () => Promise.reject(stop),
@@ -84,7 +84,7 @@ describe('what is called before the first byte', () => {
     expect((await allHeard()).map(requests).reduce((sum, each) => sum + each)).toBe(2);
   });
 
-  it('is called once for each request, when the handshake is done and nothing has been written', async () => {
+  it('psd2 calls the hook once per request, after the handshake and before any byte', async () => {
     const calls: { connections: number; requests: number }[] = [];
     for (let call = 0; call < 2; call += 1) {
       await connection.send(PUT, TIMEOUT_MS, never, {
@@ -97,7 +97,7 @@ describe('what is called before the first byte', () => {
     expect(heard.map(requests)).toEqual([2]);
   });
 
-  it('is not called when the bank is not trusted', async () => {
+  it('psd2 does not call the hook if it does not trust the bank', async () => {
     const stranger = connectToBank(origin, qwac, certificate);
     let called = false;
     const sending = stranger.send(PUT, TIMEOUT_MS, never, {
@@ -110,7 +110,7 @@ describe('what is called before the first byte', () => {
     await stranger.close();
   });
 
-  it('may end the command: then the request does not leave', async () => {
+  it('an interruption in the hook stops the request before it leaves', async () => {
     const controller = new AbortController();
     const sending = connection.send(PUT, TIMEOUT_MS, controller.signal, {
       beforeFirstByte: async () => controller.abort(),
@@ -121,7 +121,7 @@ describe('what is called before the first byte', () => {
 });
 
 describe('whether a byte has left', () => {
-  it('is certain when the bank has closed the connection in the meantime: the request takes a new one', async () => {
+  it('if the bank has closed the connection, psd2 knows that nothing left and opens a new one', async () => {
     answer = (socket) => socket.end(OK);
     await connection.send(PUT, TIMEOUT_MS, never);
     const [first] = sockets;
@@ -130,7 +130,7 @@ describe('whether a byte has left', () => {
     expect((await allHeard()).map(requests)).toEqual([1, 1]);
   });
 
-  it('is taken for granted once it was written, and the request is not sent again', async () => {
+  it('after writing a request, psd2 assumes that it left and does not send it again', async () => {
     answer = (socket) => socket.destroy();
     for (let call = 0; call < 2; call += 1) {
       const sending = connection.send(PUT, TIMEOUT_MS, never);
@@ -139,7 +139,7 @@ describe('whether a byte has left', () => {
     expect((await allHeard()).map(requests)).toEqual([1, 1]);
   });
 
-  it('is taken for granted too when the bank closes a connection while it is used again', async () => {
+  it('if the bank closes a reused connection, psd2 also assumes that the request left', async () => {
     await connection.send(PUT, TIMEOUT_MS, never);
     answer = (socket) => socket.destroy();
     const sending = connection.send(PUT, TIMEOUT_MS, never);
@@ -147,7 +147,7 @@ describe('whether a byte has left', () => {
     expect((await allHeard()).map(requests)).toEqual([2]);
   });
 
-  it('is certain for a request that HTTP has no way to write', async () => {
+  it('psd2 refuses a request that HTTP cannot express, and sends nothing', async () => {
     for (const odd of [{ target: '/x y' }, { headers: { a: 'b\r\nc: d' } }, { headers: { 'a b': 'c' } }]) {
       const sending = connection.send({ ...PUT, ...odd }, TIMEOUT_MS, never);
       await expect(sending).rejects.toMatchObject({ name: 'Psd2Error', code: 'usage' });
@@ -156,7 +156,7 @@ describe('whether a byte has left', () => {
   });
 });
 
-it('a call that is given up ends its connection, and the next call does not wait for it', async () => {
+it('a call that times out closes its connection, and the next call does not wait for it', async () => {
   const silent: Socket[] = [];
   answer = (socket) => silent.push(socket);
   const sending = connection.send(PUT, 300, never);
@@ -171,7 +171,7 @@ it('a call that is given up ends its connection, and the next call does not wait
   expect((await allHeard()).map(requests)).toEqual([1, 1]);
 });
 
-it('99 calls at a time have a connection each, and get their own answers', async () => {
+it('99 simultaneous calls have their own connections and get their own answers', async () => {
   answer = (socket) => {
     const [, own = ''] = /PUT \/x\?(\d+) /.exec(heard[sockets.indexOf(socket)] ?? '') ?? [];
     socket.write(`HTTP/1.1 200 OK\r\nContent-Length: ${own.length}\r\n\r\n${own}`);
@@ -183,13 +183,13 @@ it('99 calls at a time have a connection each, and get their own answers', async
   expect(answers.map(({ body }) => body.toString())).toEqual(numbers);
 });
 
-it('interim answers are passed over', async () => {
+it('psd2 ignores interim answers', async () => {
   answer = (socket) => socket.write(`HTTP/1.1 102 Processing\r\nA: interim\r\n\r\n${OK}`);
   const { status, headers } = await connection.send(PUT, TIMEOUT_MS, never);
   expect({ status, headers }).toEqual({ status: 200, headers: { 'content-length': '2' } });
 });
 
-it('header values come without the blanks around them, and the first Location counts', async () => {
+it('header values lose the blanks around them, and the first Location counts', async () => {
   const head = 'A: \t b c \t\r\nLocation: /1\r\nLocation: /2\r\nContent-Length: 0';
   answer = (socket) => socket.write(`HTTP/1.1 200 OK\r\n${head}\r\n\r\n`);
   const { headers } = await connection.send(PUT, TIMEOUT_MS, never);

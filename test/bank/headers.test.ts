@@ -15,7 +15,7 @@ const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 const CUSTOMER_ID = '/private/customers/customerid-info';
 const customer = success('{"customerid":"1234567"}');
 
-it('a GET carries these headers and no other', async () => {
+it('a GET has these headers and no others', async () => {
   recorded.expect('GET', CUSTOMER_ID, customer);
   await fetchCustomerId(openClient().bank, transactionId);
   expect(recorded.last.headers).toEqual({
@@ -40,7 +40,7 @@ it('a GET carries these headers and no other', async () => {
   expect(new Set(names.map((name) => name.toLowerCase())).size).toBe(names.length);
 });
 
-it('what the operator sets is sent along', async () => {
+it('psd2 sends the headers that the operator configured', async () => {
   recorded.expect('GET', CUSTOMER_ID, customer);
   await fetchCustomerId(
     openClient({ psuIpAddress: '192.0.2.7', language: 'it-IT', traceComponent: 'test' }).bank,
@@ -54,13 +54,13 @@ it('what the operator sets is sent along', async () => {
 });
 
 describe('the base URL', () => {
-  it('puts its prefix before every path, in what is sent and in what is signed', async () => {
+  it('the prefix of the base URL comes before every path, sent and signed', async () => {
     recorded.expect('GET', `/psd2/v1${CUSTOMER_ID}`, customer);
     await fetchCustomerId(openClient({ pathPrefix: '/psd2/v1' }).bank, transactionId);
     expect(recorded.last.requestLine).toBe(`GET /psd2/v1${CUSTOMER_ID} HTTP/1.1`);
   });
 
-  it('and a query go out exactly as they are signed, percent-encoding included', async () => {
+  it('psd2 sends the prefix and the query exactly as it signs them, percent-encoding included', async () => {
     const path = '/private/customers/1234567/products/0000012345/transactions/retrieve';
     const query = 'dateFrom=30%2F06%2F2026&dateTo=01%2F07%2F2026';
     recorded.expect('GET', `/x${path}?${query}`, success('{}'));
@@ -78,7 +78,7 @@ describe('the base URL', () => {
 });
 
 describe('the ids of a call', () => {
-  it('are a request id of its own for each attempt, and the transaction id of all', async () => {
+  it('each attempt has its own request id, and all share the transaction id', async () => {
     recorded.expect('GET', CUSTOMER_ID, { status: 503 });
     recorded.expect('GET', CUSTOMER_ID, customer);
     recorded.expect('GET', CUSTOMER_ID, customer);
@@ -92,7 +92,7 @@ describe('the ids of a call', () => {
     }
   });
 
-  it('are told before every attempt leaves', async () => {
+  it('psd2 announces the ids of each attempt before it leaves', async () => {
     recorded.expect('GET', '/x', { status: 500 });
     recorded.expect('GET', '/x', success());
     const announced: string[] = [];
@@ -110,9 +110,9 @@ describe('the ids of a call', () => {
     expect(announced).toEqual(recorded.received.map(({ headers }) => headers['tpp-request-id']));
   });
 
-  it('and a call that cannot be announced is not sent', async () => {
+  it('psd2 does not send a call that it cannot announce', async () => {
     const { exchange } = openClient();
-    const full = new RangeError('the disk is full');
+    const full = new RangeError('The disk is full');
     const call = exchange({
       method: 'PUT',
       path: '/x',
@@ -128,7 +128,7 @@ describe('the ids of a call', () => {
 });
 
 describe('cb-apitrack-id', () => {
-  it('comes with the first answer and is sent back on all later calls', async () => {
+  it('psd2 takes cb-apitrack-id from the first answer and sends it with all later calls', async () => {
     recorded.expect('GET', CUSTOMER_ID, { ...customer, headers: { 'cb-apitrack-id': '0123456789' } });
     recorded.expect('GET', CUSTOMER_ID, { ...customer, headers: { 'CB-ApiTrack-Id': '9999999999' } });
     recorded.expect('GET', CUSTOMER_ID, customer);
@@ -141,14 +141,14 @@ describe('cb-apitrack-id', () => {
     ]);
   });
 
-  it('of an earlier session is sent from the first call', async () => {
+  it('psd2 sends the cb-apitrack-id of an earlier session from the first call', async () => {
     recorded.expect('GET', CUSTOMER_ID, customer);
     await fetchCustomerId(openClient({ session: { apiTrackId: '0123456789' } }).bank, transactionId);
     expect(recorded.last.headers['cb-apitrack-id']).toBe('0123456789');
   });
 });
 
-it('what is observed of a call holds neither its query nor a secret', async () => {
+it('the observation of a call contains neither its query nor a secret', async () => {
   recorded.expect('GET', '/p/x?code=hush', { status: 400 });
   const { exchange, observations } = openClient({ pathPrefix: '/p' });
   await exchange({ method: 'GET', path: '/x?code=hush', transactionId, bearer: TOKEN });

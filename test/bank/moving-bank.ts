@@ -1,7 +1,7 @@
 import type { Bank } from '../../src/bank/call/bank.ts';
 import { readEnvelope } from '../../src/wire/envelope.ts';
 
-/** A transaction of a {@link MovingBank}. Two of them may look alike; `id`, which the bank does not tell, differs. */
+/** A transaction of a {@link MovingBank}. Two may look alike and differ only in `id`, which the bank does not send. */
 export interface MovingRow {
   id: number;
   text: string;
@@ -14,20 +14,20 @@ export interface MovingLists {
 
 export interface MovingBankRules {
   rowsAPage: number;
-  /** What the numbers of transactions say: rows of the range, nothing, always 7, or rows of the page. */
+  /** How the bank counts transactions: the rows of the range, nothing, always 7, or the rows of the page. */
   totals: 'told' | 'untold' | 'constant' | 'of the page';
-  /** By cursors, or by `_links.next`. */
+  /** How the bank links pages: by cursors or by `_links.next`. */
   paging: 'cursors' | 'links';
 }
 
 /** A bank whose lists may change before each call. */
 export interface MovingBank {
   bank: Bank;
-  /** The lists as they were at each call. */
+  /** The lists at the time of each call. */
   moments: MovingLists[];
 }
 
-/** @param change gives the lists of a call, counted from 0; what it does not change it gives back */
+/** @param change returns the lists for a call, counted from 0. It must return unchanged lists too */
 export function movingBank(
   start: MovingLists,
   { rowsAPage, totals, paging }: MovingBankRules,
@@ -66,10 +66,10 @@ export function movingBank(
         },
         ...(paging === 'links' && goesOn && { _links: { next: { method: 'GET', href } } }),
       });
-      if (!envelope) throw new TypeError('no envelope');
+      if (!envelope) throw new TypeError('The answer has no envelope');
       return { data: schema.parse(envelope.data), envelope, notices: [] };
     },
-    exchange: () => Promise.reject(new TypeError('not called')),
+    exchange: () => Promise.reject(new TypeError('This test bank has no exchange')),
   };
   return { bank, moments };
 }

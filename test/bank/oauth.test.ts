@@ -11,7 +11,7 @@ const transactionId = 'aaaaaaaa-bbbb-4ccc-8ddd-eeeeeeeeeeee';
 const client = { clientId: 'client-1', clientSecret: 'secret-1' };
 
 describe('OAuth', () => {
-  it('authorize is a GET without bearer or digest, and its Location is taken, not followed', async () => {
+  it('authorize is a GET without bearer token or digest, and psd2 reads its Location without following it', async () => {
     const path =
       '/auth/oauth/v2/authorize?response_type=code&client_id=client-1&redirect_uri=http%3A%2F%2F127.0.0.1%3A8910%2Fcallback&state=s1';
     recorded.expect('GET', path, {
@@ -31,7 +31,7 @@ describe('OAuth', () => {
     expect(recorded.last.headers).not.toHaveProperty('content-type');
   });
 
-  it('authorize without a Location is no login', async () => {
+  it('an authorize answer without a Location is an error', async () => {
     const { bankWith } = openClient();
     const login = { clientId: 'c', redirectUri: 'http://127.0.0.1/', state: 's', transactionId };
     const path =
@@ -66,16 +66,19 @@ describe('OAuth', () => {
       { grant_type: 'client_credentials' },
       { accessToken: 'a1', expiresIn: 600, refreshToken: null, refreshExpiresIn: null, scope: 'oob' },
     ] as const,
-  ])('the token call sends %j bare, and reads lifetimes written as strings', async (grant, granted) => {
-    recorded.expect('POST', '/auth/oauth/v2/token', tokens('a1', granted.refreshToken, '600'));
-    const { bankWith } = openClient();
-    expect(await requestTokens(bankWith(), client, grant, transactionId)).toEqual(granted);
-    expect(recorded.lastJson).toEqual({ ...grant, client_id: 'client-1', client_secret: 'secret-1' });
-    expect(recorded.last.headers).not.toHaveProperty('authorization');
-    expect(recorded.last.headers['content-type']).toBe('application/json');
-  });
+  ])(
+    'psd2 sends the token call %j without `data`, and reads lifetimes written as strings',
+    async (grant, granted) => {
+      recorded.expect('POST', '/auth/oauth/v2/token', tokens('a1', granted.refreshToken, '600'));
+      const { bankWith } = openClient();
+      expect(await requestTokens(bankWith(), client, grant, transactionId)).toEqual(granted);
+      expect(recorded.lastJson).toEqual({ ...grant, client_id: 'client-1', client_secret: 'secret-1' });
+      expect(recorded.last.headers).not.toHaveProperty('authorization');
+      expect(recorded.last.headers['content-type']).toBe('application/json');
+    },
+  );
 
-  it('a token is revoked by its kind', async () => {
+  it('psd2 revokes a token and names its kind', async () => {
     recorded.expect(
       'POST',
       '/auth/oauth/v2/token/revoke',

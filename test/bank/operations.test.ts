@@ -17,8 +17,8 @@ const transactionId = 'aaaaaaaa-bbbb-4ccc-8ddd-eeeeeeeeeeee';
 const BASE = '/private/customers/1234567/products/0000012345/standingOrder';
 const target = { customerId: '1234567', from: parseProductId('0000012345'), operation: 'standingOrder' };
 
-describe('an operation by its name', () => {
-  it('is prepared, and what the bank says is given with every digit', async () => {
+describe('an operation', () => {
+  it('psd2 prepares an operation, and keeps every digit of the answer', async () => {
     recorded.expect('GET', `${BASE}/prepare`, success('{"limit":1.50,"id":123456789012345678901234}'));
     expect(await prepareOperation(openClient().bank, target, transactionId)).toEqual({
       limit: '1.50',
@@ -26,7 +26,7 @@ describe('an operation by its name', () => {
     });
   });
 
-  it('is verified with its data to the letter, and further steps too', async () => {
+  it('psd2 sends the data of verify and of further steps unchanged', async () => {
     const { announced, beforeSend } = announcements();
     const { bank } = openClient();
     recorded.expect(
@@ -60,7 +60,7 @@ describe('an operation by its name', () => {
     );
   });
 
-  it('is executed with the body {}', async () => {
+  it('psd2 executes an operation with the body {}', async () => {
     recorded.expect('PUT', `${BASE}/r1/execute`, success('{}'));
     const { beforeSend } = announcements();
     const execute = { resourceId: 'r1', transactionId, beforeSend };
@@ -68,7 +68,7 @@ describe('an operation by its name', () => {
     expect(recorded.last.body.toString()).toBe('{}');
   });
 
-  it('has ids that make no other path', async () => {
+  it('ids of an operation cannot lead to another path', async () => {
     recorded.expect('PUT', '/private/customers/1%2F2/products/0000012345/a%2Fb/r%3F1/execute', success('{}'));
     const { beforeSend } = announcements();
     const odd = { ...target, customerId: '1/2', operation: 'a/b' };

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { Pace } from '../../src/bank/call/pace.ts';
 
-/** A pace in a time of its own: `beginnings` are the milliseconds at which calls got their turn. */
+/** Makes a pace with its own clock. `beginnings` are the milliseconds at which calls had their turn. */
 function usePace() {
   let time = 0;
   const waiting: { until: number; wake: () => void }[] = [];
@@ -15,9 +15,9 @@ function usePace() {
   return {
     pace,
     beginnings,
-    /** Begins a call; its turn may come later. */
+    /** Begins a call. Its turn may come later. */
     call: () => void pace.turn().then(() => beginnings.push(time)),
-    /** Lets the time pass until nobody waits any more. */
+    /** Lets time pass until no call waits. */
     async pass(until = Number.POSITIVE_INFINITY) {
       await settled();
       for (;;) {
@@ -34,7 +34,7 @@ function usePace() {
 }
 
 describe('the pace of calls', () => {
-  it('holds up no call while the bank takes them', async () => {
+  it('no call waits while the bank accepts calls', async () => {
     const { pace, beginnings, call, pass } = usePace();
     for (let calls = 0; calls < 3; calls += 1) {
       call();
@@ -44,7 +44,7 @@ describe('the pace of calls', () => {
     expect(beginnings).toEqual([0, 0, 0]);
   });
 
-  it('holds up all calls as long as the bank asked, and lets them go one after the other', async () => {
+  it('all calls wait as long as the bank asked, and then start one after the other', async () => {
     const { pace, beginnings, call, pass } = usePace();
     await pace.slowDown(1_000);
     for (let calls = 0; calls < 3; calls += 1) call();
@@ -52,7 +52,7 @@ describe('the pace of calls', () => {
     expect(beginnings).toEqual([1_000, 1_020, 1_040]);
   });
 
-  it('holds up calls that wait for their turn already, when another one is turned away', async () => {
+  it('calls that already wait for their turn wait longer if the bank turns another one away', async () => {
     const { pace, beginnings, call, pass } = usePace();
     await pace.slowDown(1_000);
     call();
@@ -63,7 +63,7 @@ describe('the pace of calls', () => {
     expect(beginnings).toEqual([1_000, 6_000]);
   });
 
-  it('draws the calls apart with each refusal, up to two seconds, and together with each answer', async () => {
+  it('each refusal spaces the calls out, up to two seconds, and each answer brings them closer together', async () => {
     const { pace, beginnings, call, pass } = usePace();
     for (let refusals = 0; refusals < 20; refusals += 1) await pace.slowDown(0);
     for (let calls = 0; calls < 3; calls += 1) call();
@@ -78,7 +78,7 @@ describe('the pace of calls', () => {
     expect(beginnings.slice(3)).toEqual([6_000, 6_000, 6_000]);
   });
 
-  it('holds them up twice as long each time, where the bank does not say how long', async () => {
+  it('if the bank does not say how long, calls wait twice as long after each refusal', async () => {
     const { pace, beginnings, call, pass } = usePace();
     for (let refusals = 0; refusals < 3; refusals += 1) {
       await pace.slowDown(null);
@@ -93,7 +93,7 @@ describe('the pace of calls', () => {
     expect(beginnings.at(-1)).toBe(2_000);
   });
 
-  it('takes calls that are turned away together as one refusal', async () => {
+  it('calls that the bank turns away at the same time count as one refusal', async () => {
     const { pace, beginnings, call, pass } = usePace();
     for (let refusals = 0; refusals < 8; refusals += 1) await pace.slowDown(null);
     call();

@@ -9,42 +9,42 @@ import { afterAll, afterEach, beforeAll } from 'vitest';
 import { EC, type PemPair, RSA, withOpenssl } from '../certificates/openssl.ts';
 import { digestProblem, signatureProblem } from '../signature/independent-verifier.ts';
 
-/** An answer as it is written into the script. */
+/** An answer in the script. */
 export interface WrittenAnswer {
   status: number;
   headers?: Record<string, string | string[]>;
   body?: string | Buffer;
 }
 
-/** An answer from the script: what it says, or how the connection ends without one. */
+/** A scripted step: an answer, or how the connection ends without one. */
 export type ScriptedAnswer = WrittenAnswer | 'cut before the answer' | 'cut within the answer' | 'no answer';
 
-/** A request as it came over the wire. */
+/** A request as the bank received it. */
 export interface Received {
   /** `GET /private/... HTTP/1.1` */
   requestLine: string;
   method: string;
   /** Path and query exactly as received. */
   target: string;
-  /** Names and values in turn, as they were sent. */
+  /** Names and values alternate, as the client sent them. */
   rawHeaders: string[];
   /** Names in lower case. */
   headers: Record<string, string>;
   body: Buffer;
-  /** Tells one connection from another. */
+  /** Identifies the connection. */
   clientPort: number | undefined;
-  /** The connection began with the TLS session of one before. */
+  /** Whether the connection resumed an earlier TLS session. */
   resumed: boolean;
 }
 
-/** The keyId that the bank expects of its client. */
+/** The keyId that the bank expects. */
 export const APPLICATION_NAME = 'Test Application';
 
-/** The certificates around a bank, made by openssl, once for all files that a process tests. */
+/** The certificates of a bank. openssl makes them once per test process. */
 export interface BankCertificates {
   ca: string;
   server: PemPair;
-  /** As `server`, for the host bank.example. */
+  /** Like `server`, but for the host bank.example. */
   serverElsewhere: PemPair;
   qwac: PemPair;
   qseal: PemPair;
@@ -71,8 +71,8 @@ function certificates(): BankCertificates {
 }
 
 /**
- * A bank that plays a script behind mutual TLS: it answers the expected requests in their order and nothing
- * else, records what came over the wire, and checks each signature and digest with other code than psd2's.
+ * A bank that plays a script behind mutual TLS. It answers only the expected requests, in order. It records what it
+ * receives, and checks each signature and digest with code that psd2 does not share.
  */
 export class RecordedBank {
   /** All requests since the test began. */
@@ -96,7 +96,7 @@ export class RecordedBank {
     return this.#baseUrl;
   }
 
-  /** A further listener with another server certificate. @returns its address */
+  /** Opens another listener with another server certificate. @returns its address */
   async listen({ cert, key }: PemPair): Promise<string> {
     const tls = { cert, key, ca: this.certificates.ca, requestCert: true, rejectUnauthorized: true };
     const server = createServer({ ...tls, keepAliveTimeout: 60_000 }, (request, response) => {
@@ -106,14 +106,14 @@ export class RecordedBank {
     server.listen(0, '127.0.0.1');
     await once(server, 'listening');
     const address = server.address();
-    if (address === null || typeof address === 'string') throw new TypeError('no port');
+    if (address === null || typeof address === 'string') throw new TypeError('The server has no port');
     return `https://127.0.0.1:${address.port}`;
   }
 
   /**
-   * Adds to the script.
+   * Adds a request and its answer to the script.
    *
-   * @param path path and query exactly as they are to be sent
+   * @param path the expected path and query, exactly as sent
    */
   expect(method: string, path: string, answer: ScriptedAnswer): void {
     this.#expected.push({ method, path, answer });
@@ -122,23 +122,23 @@ export class RecordedBank {
   /** The last request. */
   get last(): Received {
     const last = this.received.at(-1);
-    if (!last) throw new TypeError('nothing was received');
+    if (!last) throw new TypeError('The bank has received nothing');
     return last;
   }
 
-  /** The JSON of the last request's body. */
+  /** The last request's body, parsed as JSON. */
   get lastJson(): unknown {
     return JSON.parse(this.last.body.toString());
   }
 
-  /** Resolves when the next request has come whole. */
+  /** Resolves when the next request has arrived completely. */
   nextRequest(): Promise<void> {
     return new Promise((resolve) => {
       this.#onRequest = resolve;
     });
   }
 
-  /** Ends a test's script. @throws Error when a request was wrong or unexpected, or one is missing */
+  /** Ends a test's script. @throws Error if a request was wrong, unexpected or missing */
   settle(): void {
     const missing = this.#expected.map(({ method, path }) => `was not asked for ${method} ${path}`);
     const problems = [...this.#problems, ...missing];
@@ -166,7 +166,7 @@ export class RecordedBank {
     if (next?.method !== method || next.path !== target) {
       const instead = next ? ` instead of ${next.method} ${next.path}` : '';
       this.#problems.push(`was asked for ${method} ${target}${instead}`);
-      // A status that psd2 does not retry.
+      // psd2 does not retry this status.
       response.writeHead(501).end();
       return;
     }
@@ -217,7 +217,7 @@ async function receive(request: IncomingMessage): Promise<Received> {
   };
 }
 
-/** A recorded bank for the tests of a file; each test fails when its script was not followed to the letter. */
+/** Opens a recorded bank for the tests of a file. A test fails if the requests differ from its script. */
 export function useRecordedBank(): RecordedBank {
   const bank = new RecordedBank();
   beforeAll(() => bank.open());

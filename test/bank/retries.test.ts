@@ -15,31 +15,37 @@ const put: BankCall = { method: 'PUT', path: '/x', body: {}, transactionId };
 const post: BankCall = { method: 'POST', path: '/x', body: {}, transactionId };
 
 describe('a GET', () => {
-  it.each([500, 502, 503, 504, 420, 429])('answered %i is made again, after a pause', async (status) => {
-    recorded.expect('GET', '/x', { status });
-    recorded.expect('GET', '/x', success());
-    const { exchange, sleeps } = openClient();
-    expect((await exchange(get)).status).toBe(200);
-    expect(sleeps).toEqual([250]);
-  });
+  it.each([500, 502, 503, 504, 420, 429])(
+    'psd2 retries a GET after a pause if the answer is %i',
+    async (status) => {
+      recorded.expect('GET', '/x', { status });
+      recorded.expect('GET', '/x', success());
+      const { exchange, sleeps } = openClient();
+      expect((await exchange(get)).status).toBe(200);
+      expect(sleeps).toEqual([250]);
+    },
+  );
 
-  it.each(['cut before the answer', 'cut within the answer'] as const)('%s is made again', async (end) => {
-    recorded.expect('GET', '/x', end);
-    recorded.expect('GET', '/x', success());
-    const { exchange, sleeps, observations } = openClient();
-    expect((await exchange(get)).status).toBe(200);
-    expect(sleeps).toHaveLength(1);
-    expect(observations[0]?.outcome).toBe('the connection was lost');
-  });
+  it.each(['cut before the answer', 'cut within the answer'] as const)(
+    'psd2 retries a GET if the connection is %s',
+    async (end) => {
+      recorded.expect('GET', '/x', end);
+      recorded.expect('GET', '/x', success());
+      const { exchange, sleeps, observations } = openClient();
+      expect((await exchange(get)).status).toBe(200);
+      expect(sleeps).toHaveLength(1);
+      expect(observations[0]?.outcome).toBe('the connection was lost');
+    },
+  );
 
-  it('is made again three times at most, with pauses that double', async () => {
+  it('psd2 retries a GET at most three times, and doubles the pauses', async () => {
     for (let attempt = 0; attempt < 4; attempt += 1) recorded.expect('GET', '/x', { status: 503 });
     const { exchange, sleeps } = openClient();
     expect((await exchange(get)).status).toBe(503);
     expect(sleeps).toEqual([250, 500, 1000]);
   });
 
-  it('is told of at each attempt, with the ids of that one', async () => {
+  it('psd2 reports each attempt of a GET with its own ids', async () => {
     recorded.expect('GET', '/x', { ...refusal(503), headers: { 'cb-apitrack-id': '0123456789' } });
     recorded.expect('GET', '/x', success());
     const { exchange, observations } = openClient();
@@ -55,32 +61,35 @@ describe('a GET', () => {
   it.each([
     [0, [125, 250, 500]],
     [0.8, [325, 650, 1300]],
-  ])('pauses with jitter: with %d', async (random, pauses) => {
+  ])('the pauses have jitter: with %d', async (random, pauses) => {
     for (let attempt = 0; attempt < 4; attempt += 1) recorded.expect('GET', '/x', { status: 500 });
     const { exchange, sleeps } = openClient({ random: () => random });
     await exchange(get);
     expect(sleeps.map(Math.round)).toEqual(pauses);
   });
 
-  it.each([400, 401, 403, 404, 412, 417, 422, 501])('answered %i is not made again', async (status) => {
-    recorded.expect('GET', '/x', { status });
-    const { exchange, sleeps } = openClient();
-    expect((await exchange(get)).status).toBe(status);
-    expect(sleeps).toEqual([]);
-  });
+  it.each([400, 401, 403, 404, 412, 417, 422, 501])(
+    'psd2 does not retry a GET if the answer is %i',
+    async (status) => {
+      recorded.expect('GET', '/x', { status });
+      const { exchange, sleeps } = openClient();
+      expect((await exchange(get)).status).toBe(status);
+      expect(sleeps).toEqual([]);
+    },
+  );
 });
 
-describe('a call that shows a fault as it is', () => {
+describe('a call that must show a fault', () => {
   const once: BankCall = { ...get, once: true };
 
-  it('is not made again where the bank fails', async () => {
+  it('psd2 does not retry a call made once if the bank fails', async () => {
     recorded.expect('GET', '/x', { status: 503 });
     const { exchange, sleeps } = openClient();
     expect((await exchange(once)).status).toBe(503);
     expect(sleeps).toEqual([]);
   });
 
-  it('is not made again where the bank can not be reached', async () => {
+  it('psd2 does not retry a call made once if it cannot reach the bank', async () => {
     const { exchange, sleeps } = openClient({ baseUrl: `https://127.0.0.1:${await freePort()}` });
     await expect(exchange(once)).rejects.toMatchObject({ code: 'bank_unreachable' });
     expect(sleeps).toEqual([]);
@@ -97,7 +106,7 @@ describe('Retry-After', () => {
     [' 30 ', [30_000]],
     ['soon', [250]],
     ['', [250]],
-  ])('%j means the pauses %j', async (header, pauses) => {
+  ])('for the Retry-After %j the pauses are %j', async (header, pauses) => {
     recorded.expect('GET', '/x', { status: 429, headers: { 'retry-after': header } });
     recorded.expect('GET', '/x', success());
     const { exchange, sleeps } = openClient();
@@ -105,7 +114,7 @@ describe('Retry-After', () => {
     expect(sleeps).toEqual(pauses);
   });
 
-  it('may be a date', async () => {
+  it('Retry-After can be a date', async () => {
     recorded.expect('GET', '/x', { status: 503, headers: { 'retry-after': inSeconds(10) } });
     recorded.expect('GET', '/x', { status: 503, headers: { 'retry-after': inSeconds(-10) } });
     recorded.expect('GET', '/x', success());
@@ -117,7 +126,7 @@ describe('Retry-After', () => {
     expect(sleeps[1]).toBe(0);
   });
 
-  it('of more than half a minute is left to the operator', async () => {
+  it('psd2 does not wait for a Retry-After of more than 30 seconds', async () => {
     recorded.expect('GET', '/x', { status: 420, headers: { 'retry-after': '31' } });
     const { exchange, sleeps } = openClient();
     expect((await exchange(get)).status).toBe(420);
@@ -129,15 +138,18 @@ describe.each([
   ['POST', post],
   ['PUT', put],
 ])('a %s', (method, call) => {
-  it.each([500, 502, 503, 504, 420, 429])('answered %i is not made again', async (status) => {
-    recorded.expect(method, '/x', { status });
-    const { exchange, sleeps } = openClient();
-    expect((await exchange(call)).status).toBe(status);
-    expect(sleeps).toEqual([]);
-  });
+  it.each([500, 502, 503, 504, 420, 429])(
+    'psd2 does not retry a POST or PUT if the answer is %i',
+    async (status) => {
+      recorded.expect(method, '/x', { status });
+      const { exchange, sleeps } = openClient();
+      expect((await exchange(call)).status).toBe(status);
+      expect(sleeps).toEqual([]);
+    },
+  );
 
   it.each(['cut before the answer', 'cut within the answer'] as const)(
-    '%s is not made again',
+    'psd2 does not retry a POST or PUT if the connection is %s',
     async (end) => {
       recorded.expect(method, '/x', end);
       const { exchange, sleeps } = openClient();
@@ -152,7 +164,7 @@ describe.each([
     },
   );
 
-  it('that never left is made again, three times at most', async () => {
+  it('psd2 retries a POST or PUT that never left, at most three times', async () => {
     const baseUrl = `https://127.0.0.1:${await freePort()}`;
     const { exchange, sleeps, observations } = openClient({ baseUrl });
     await expect(exchange(call)).rejects.toMatchObject({
@@ -170,7 +182,7 @@ describe('a token call', () => {
   const client = { clientId: 'c', clientSecret: 's' };
   const TOKEN_PATH = '/auth/oauth/v2/token';
 
-  it('that the bank answered with a 5xx is made again', async () => {
+  it('psd2 retries a token call if the answer is a 5xx', async () => {
     for (const status of [500, 502, 503]) recorded.expect('POST', TOKEN_PATH, { status });
     recorded.expect('POST', TOKEN_PATH, tokens('a1', 'r1'));
     const { bankWith, sleeps } = openClient();
@@ -180,7 +192,7 @@ describe('a token call', () => {
     expect(sleeps).toEqual([250, 500, 1000]);
   });
 
-  it('that was answered 420 is not', async () => {
+  it('psd2 does not retry a token call if the answer is 420', async () => {
     const { bankWith, sleeps } = openClient();
     recorded.expect('POST', TOKEN_PATH, { status: 420 });
     await expect(requestTokens(bankWith(), client, grant, transactionId)).rejects.toMatchObject({
@@ -189,7 +201,7 @@ describe('a token call', () => {
     expect(sleeps).toEqual([]);
   });
 
-  it('whose answer was lost is not: its refresh token may be spent', async () => {
+  it('psd2 does not retry a token call whose answer was lost, since its refresh token may be used up', async () => {
     const { bankWith, sleeps } = openClient();
     recorded.expect('POST', TOKEN_PATH, 'cut before the answer');
     await expect(requestTokens(bankWith(), client, grant, transactionId)).rejects.toMatchObject({

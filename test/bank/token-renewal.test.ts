@@ -12,7 +12,7 @@ const openClient = useClients(recorded);
 const transactionId = 'aaaaaaaa-bbbb-4ccc-8ddd-eeeeeeeeeeee';
 const PATH = '/private/customers/customerid-info';
 
-/** Tokens that are numbered as they are renewed. */
+/** Returns tokens that count their renewals. */
 function numberedTokens(): TokenSource & { refused: string[] } {
   const refused: string[] = [];
   return {
@@ -29,7 +29,7 @@ function bearers(): (string | undefined)[] {
   return recorded.received.map(({ headers }) => headers.authorization);
 }
 
-it('a call answered 401 is made once more with a renewed token', async () => {
+it('psd2 renews the token after a 401 and retries the call once', async () => {
   recorded.expect('GET', PATH, refusal(401));
   recorded.expect('GET', PATH, success('{"customerid":"1234567"}'));
   const tokens = numberedTokens();
@@ -38,7 +38,7 @@ it('a call answered 401 is made once more with a renewed token', async () => {
   expect(tokens.refused).toEqual(['token-0']);
 });
 
-it('a PUT too, since a 401 did nothing', async () => {
+it('after a 401 psd2 also retries a PUT, since the bank did nothing', async () => {
   recorded.expect('PUT', '/x', refusal(401));
   recorded.expect('PUT', '/x', success());
   const announced: string[] = [];
@@ -54,7 +54,7 @@ it('a PUT too, since a 401 did nothing', async () => {
   expect(new Set(announced).size).toBe(2);
 });
 
-it('a PUT is not made again after a 401 that may not be the word of the bank', async () => {
+it('psd2 does not retry a PUT if the 401 may not come from the bank', async () => {
   recorded.expect('PUT', '/x', { status: 401, body: '{"error":"invalid_token"}' });
   const tokens = numberedTokens();
   const { bank } = openClient({ tokens });
@@ -64,7 +64,7 @@ it('a PUT is not made again after a 401 that may not be the word of the bank', a
   expect(tokens.refused).toEqual([]);
 });
 
-it('a second 401 is the end', async () => {
+it('psd2 stops after a second 401', async () => {
   recorded.expect('GET', PATH, refusal(401));
   recorded.expect('GET', PATH, refusal(401));
   const tokens = numberedTokens();
@@ -75,7 +75,7 @@ it('a second 401 is the end', async () => {
   expect(tokens.refused).toHaveLength(1);
 });
 
-it('a 401 that asks for SCA says nothing against the token', async () => {
+it('psd2 does not renew the token after a 401 that asks for SCA', async () => {
   recorded.expect('GET', PATH, scaRequired(401, 'r1'));
   const tokens = numberedTokens();
   await expect(fetchCustomerId(openClient({ tokens }).bank, transactionId)).rejects.toMatchObject({
@@ -85,7 +85,7 @@ it('a 401 that asks for SCA says nothing against the token', async () => {
   expect(tokens.refused).toEqual([]);
 });
 
-it('a renewal that fails is what the operator hears of', async () => {
+it("if the renewal fails, the operator sees the renewal's error", async () => {
   recorded.expect('GET', PATH, refusal(401));
   const ended = new Psd2Error('not_logged_in', 'The login has ended');
   const tokens: TokenSource = {
@@ -97,7 +97,7 @@ it('a renewal that fails is what the operator hears of', async () => {
   await expect(fetchCustomerId(openClient({ tokens }).bank, transactionId)).rejects.toBe(ended);
 });
 
-it('without a token nothing is sent', async () => {
+it('psd2 sends nothing without a token', async () => {
   const nobody = new Psd2Error('not_logged_in', 'Nobody is logged in');
   const tokens: TokenSource = {
     current: async () => {
@@ -109,7 +109,7 @@ it('without a token nothing is sent', async () => {
   expect(recorded.received).toEqual([]);
 });
 
-it('the warnings and infos of a success reach the operator', async () => {
+it('the operator sees the warnings and infos of a success', async () => {
   recorded.expect(
     'GET',
     PATH,

@@ -15,7 +15,7 @@ const row = (text: string): MovingRow => {
   lastId += 1;
   return { id: lastId, text };
 };
-/** Unlike every other. */
+/** Makes a row that differs from every other. */
 const rowOfItsOwn = (text: string): MovingRow => row(`${text} ${lastId}`);
 const rows = (count: number, name = 'row') =>
   Array.from({ length: count }, (_, place) => row(`${name} ${place}`));
@@ -23,7 +23,7 @@ const textsOf = (some: readonly MovingRow[]) => some.map(({ text }) => text);
 const of = (status: string, some: readonly Transaction[]) =>
   some.filter((each) => each.status === status).map(({ details }) => details);
 
-/** Books `count` rows in front of the list before the calls that are named. */
+/** Books `count` rows at the beginning of the list before each of the given calls. */
 const booking =
   (count: number, ...calls: number[]) =>
   (lists: MovingLists, call: number): MovingLists =>
@@ -39,9 +39,9 @@ async function stream(bank: ReturnType<typeof movingBank>, only: Partial<Transac
 
 const changed = expect.objectContaining({ code: 'list_changed' });
 
-describe('a list that is collected', () => {
+describe('collecting a list', () => {
   it.each([1, 3, 10, 25])(
-    'is read again when %i transactions are booked between two of its pages',
+    'psd2 reads the list again if %i transactions are booked between two of its pages',
     async (count) => {
       const moving = movingBank({ booked: rows(35), pending: [] }, PLAIN, booking(count, 2));
       const collected = await collectTransactions(moving.bank, query);
@@ -50,25 +50,25 @@ describe('a list that is collected', () => {
     },
   );
 
-  it('is read again when something is booked before its last page', async () => {
+  it('psd2 reads the list again if something is booked before its last page', async () => {
     const moving = movingBank({ booked: rows(15), pending: [] }, PLAIN, booking(1, 1));
     expect(await collectTransactions(moving.bank, query)).toHaveLength(16);
   });
 
-  it('is not read on after the page that shows the change', async () => {
+  it('psd2 starts again right after the page that shows the change', async () => {
     const moving = movingBank({ booked: rows(95), pending: [] }, PLAIN, booking(1, 1));
     await collectTransactions(moving.bank, query);
     expect(moving.moments).toHaveLength(2 + 10);
   });
 
-  it('is given up with exit code 11 when something is booked during each of three readings', async () => {
+  it('psd2 ends with exit code 11 if something is booked during each of three readings', async () => {
     const always = Array.from({ length: 100 }, (_, call) => call);
     const moving = movingBank({ booked: rows(35), pending: [] }, PLAIN, booking(1, ...always));
     await expect(collectTransactions(moving.bank, query)).rejects.toThrow(changed);
     expect(moving.moments).toHaveLength(3 * 2);
   });
 
-  it('is read again when a pending transaction is booked meanwhile', async () => {
+  it('psd2 reads the list again if a pending transaction is booked meanwhile', async () => {
     const settle = (lists: MovingLists, call: number): MovingLists =>
       call === 1 ? { booked: [row('settled'), ...lists.booked], pending: lists.pending.slice(0, -1) } : lists;
     const moving = movingBank({ booked: rows(5), pending: rows(12, 'pending') }, PLAIN, settle);
@@ -77,14 +77,14 @@ describe('a list that is collected', () => {
     expect(of('pending', collected)).toHaveLength(11);
   });
 
-  it('keeps two transactions that are alike, also where a page ends between them', async () => {
+  it('psd2 keeps two identical transactions, even if a page ends between them', async () => {
     const alike = [...rows(9), row('fee'), row('fee'), ...rows(8), row('fee'), row('fee'), row('fee')];
     const moving = movingBank({ booked: alike, pending: [] }, PLAIN, (lists) => lists);
     expect(of('booked', await collectTransactions(moving.bank, query))).toEqual(textsOf(alike));
   });
 
   it.each(['untold', 'constant', 'of the page'] as const)(
-    'is taken as it is where totals are %s',
+    'psd2 does not check the list against totals that are %s',
     async (totals) => {
       const moving = movingBank(
         { booked: rows(35), pending: rows(3) },
@@ -95,7 +95,7 @@ describe('a list that is collected', () => {
     },
   );
 
-  it('is read no further than the rows that are wanted', async () => {
+  it('psd2 reads only as many rows as it needs', async () => {
     const moving = movingBank({ booked: rows(35), pending: [] }, PLAIN, booking(1, 1));
     const enough = await collectTransactions(moving.bank, query, (some) => some.length >= 12);
     expect(of('booked', enough)).toEqual(textsOf(moving.moments.at(-1)?.booked ?? []).slice(0, 20));
@@ -103,9 +103,9 @@ describe('a list that is collected', () => {
   });
 });
 
-describe('a list that is given as it comes', () => {
+describe('streaming a list', () => {
   it.each([1, 3, 10, 25, 36, 60])(
-    'leaves out what comes again when %i transactions are booked',
+    'psd2 leaves out repeated rows if %i transactions are booked',
     async (count) => {
       const start = rows(35);
       const moving = movingBank({ booked: start, pending: rows(2, 'pending') }, PLAIN, booking(count, 2));
@@ -118,29 +118,29 @@ describe('a list that is given as it comes', () => {
     },
   );
 
-  it('leaves out what comes again before each page', async () => {
+  it('psd2 leaves out repeated rows before each page', async () => {
     const start = rows(35);
-    // The calls between are those that look at the beginning of the list.
+    // The calls in between read the beginning of the list.
     const moving = movingBank({ booked: start, pending: [] }, PLAIN, booking(1, 1, 3, 5));
     const { given, told } = await stream(moving);
     expect(of('booked', given)).toEqual(textsOf(start));
     expect(told).toEqual(['3 transactions booked while psd2 read the list: not included.']);
   });
 
-  it('leaves out what comes again before each page of a long list, and each time that it looks for that', async () => {
+  it('psd2 leaves out repeated rows of a long list, whatever is booked before each page and each check', async () => {
     const start = rows(95);
     const calls = Array.from({ length: 100 }, (_, call) => call + 1);
     const moving = movingBank({ booked: start, pending: [] }, PLAIN, booking(1, ...calls));
     expect(of('booked', (await stream(moving)).given)).toEqual(textsOf(start));
   });
 
-  it('leaves out what comes again when something is booked while it looks for that', async () => {
+  it('psd2 leaves out repeated rows if something is booked during the check for them', async () => {
     const start = rows(35);
     const moving = movingBank({ booked: start, pending: [] }, PLAIN, booking(1, 1, 2, 3));
     expect(of('booked', (await stream(moving)).given)).toEqual(textsOf(start));
   });
 
-  it('keeps two transactions that are alike, and asks once more only where a page ends between them', async () => {
+  it('psd2 keeps two identical transactions, and makes an extra call only if a page ends between them', async () => {
     const alike = [...rows(9), row('fee'), row('fee'), ...rows(8), row('other')];
     const moving = movingBank({ booked: alike, pending: [] }, PLAIN, (lists) => lists);
     const { given, told } = await stream(moving);
@@ -149,27 +149,30 @@ describe('a list that is given as it comes', () => {
     expect(moving.moments).toHaveLength(2 + 1);
   });
 
-  it('ends with an error when a transaction goes', async () => {
+  it('psd2 ends with an error if a transaction disappears', async () => {
     const moving = movingBank({ booked: [], pending: rows(25, 'pending') }, PLAIN, (lists, call) =>
       call === 1 ? { ...lists, pending: lists.pending.slice(1) } : lists,
     );
     await expect(stream(moving)).rejects.toThrow(changed);
   });
 
-  it('ends with an error when something is booked among older rows', async () => {
+  it('psd2 ends with an error if something is booked among older rows', async () => {
     const moving = movingBank({ booked: rows(25), pending: [] }, PLAIN, (lists, call) =>
       call === 1 ? { ...lists, booked: lists.booked.toSpliced(5, 0, row('late')) } : lists,
     );
     await expect(stream(moving)).rejects.toThrow(changed);
   });
 
-  it.each(['constant', 'of the page'] as const)('is taken as it is where totals are %s', async (totals) => {
-    const start = rows(35);
-    const moving = movingBank({ booked: start, pending: [] }, { ...PLAIN, totals }, (lists) => lists);
-    expect(of('booked', (await stream(moving)).given)).toEqual(textsOf(start));
-  });
+  it.each(['constant', 'of the page'] as const)(
+    'psd2 does not check the stream against totals that are %s',
+    async (totals) => {
+      const start = rows(35);
+      const moving = movingBank({ booked: start, pending: [] }, { ...PLAIN, totals }, (lists) => lists);
+      expect(of('booked', (await stream(moving)).given)).toEqual(textsOf(start));
+    },
+  );
 
-  it('says so when the bank tells of more transactions than it gives', async () => {
+  it('psd2 says if the bank announces more transactions than it sends', async () => {
     const moving = movingBank(
       { booked: rows(3), pending: [] },
       { ...PLAIN, totals: 'constant' },
@@ -180,7 +183,7 @@ describe('a list that is given as it comes', () => {
     ]);
   });
 
-  it('is given as the bank has it, with a word, where no call may be added', async () => {
+  it('if psd2 may make no extra call, it gives the list as it comes, with a warning', async () => {
     const moving = movingBank({ booked: rows(25), pending: [] }, PLAIN, booking(1, 1));
     const told: string[] = [];
     const pages = streamTransactions(moving.bank, query, {
@@ -195,11 +198,11 @@ describe('a list that is given as it comes', () => {
   });
 });
 
-/** A change before a call: rows that are booked, pending ones that come, go or are booked. */
+/** A change before a call: rows are booked, or pending rows come, go or are booked. */
 interface Change {
   booked: string[];
   entered: string[];
-  /** Places, as shares of the list. */
+  /** Positions, as fractions of the list. */
   gone: number[];
   settled: number[];
 }
@@ -207,7 +210,7 @@ interface Change {
 const text = fc.constantFrom('a', 'b', 'c');
 const someTexts = fc.oneof(
   fc.array(text, { maxLength: 12 }),
-  // All of them different.
+  // All different from each other.
   fc.nat(40).map((length) => Array.from({ length }, (_, place) => `row ${place}`)),
 );
 const share = fc.double({ min: 0, max: 0.999, noNaN: true });
@@ -246,15 +249,15 @@ const countOf = (texts: readonly string[]) => {
   return counts;
 };
 
-describe('whatever is booked, comes and goes between the pages', () => {
+describe('a list that changes between the pages', () => {
   const rules = fc.record({
     rowsAPage: fc.integer({ min: 1, max: 12 }),
     paging: fc.constantFrom('cursors', 'links'),
   });
   const scenario = fc.oneof(
     fc.tuple(rules, fc.constant('told' as const), changes(change)),
-    // Without totals, it is not seen what goes, what is booked where rows are alike, and with links, whether a list that
-    // was empty has had an empty page.
+    // Without totals, psd2 cannot see that a row goes, or that one of several identical rows is booked. With links, it
+    // cannot see whether an empty list had an empty page.
     fc.tuple(
       rules.map((each) => ({ ...each, paging: 'cursors' as const })),
       fc.constant('untold' as const),
@@ -285,7 +288,7 @@ describe('whatever is booked, comes and goes between the pages', () => {
     }
   };
 
-  it('a list that is collected is the list of one moment, or there is an error', async () => {
+  it('a collected list is the list at one moment, or an error', async () => {
     let good = 0;
     await fc.assert(
       fc.asyncProperty(start, scenario, async (lists, moves) => {
@@ -303,7 +306,7 @@ describe('whatever is booked, comes and goes between the pages', () => {
     expect(good).toBeGreaterThan(RUNS / 10);
   });
 
-  it('a list that is given as it comes has each row that stayed, and none twice, or there is an error', async () => {
+  it('a streamed list has each row that stayed, and none twice, or ends with an error', async () => {
     let good = 0;
     await fc.assert(
       fc.asyncProperty(start, scenario, async (lists, moves) => {

@@ -13,13 +13,13 @@ const openClient = useClients(recorded);
 
 const BASE = '/private/customers/1234567/products/0000012345/transactions/retrieve';
 
-/** One booked row; the index restarts with every page, so the amount tells it from others. */
+/** Returns a booked row. The index restarts with every page, so the amount identifies the row. */
 const booked = (amount: number) =>
   `{"index":"A${amount % 10}","shortDescription":"POS","extendedDescription":"Shop","amountTransaction":{"amount":"-${amount}.000","currency":"EUR"},"dateAccountingCurrency":"20260630T00:00:00","dateLiquidationValue":"20260629T00:00:00","codeDescription":"43","idMoneyTransfer":"","isFeeCharge":false}`;
 const pending = (amount: number) =>
   `{"index":"N${amount % 10}","shortDescription":"","extendedDescription":"","amountTransaction":{"amount":"-${amount}.000","currency":"EUR"},"dateLiquidationValue":"20260701T10:15:42","preAuthorized":true}`;
 
-/** A page of both lists; a cursor that is undefined is left out, as on the last page. */
+/** Returns a page of both lists. An undefined cursor is left out, as on the last page. */
 function page(
   lists: { booked?: number[]; pending?: number[] },
   cursors: { nextAccounting?: unknown; nextNotAccounting?: unknown } = {},
@@ -35,7 +35,7 @@ function page(
   );
 }
 
-/** What the operator was told. */
+/** The messages to the operator. */
 let told: string[];
 beforeEach(() => {
   told = [];
@@ -54,7 +54,7 @@ async function amounts(query: Partial<TransactionQuery> = {}): Promise<string[]>
   return (await fetched(query)).map(({ status, amount }) => `${status} ${amount}`);
 }
 
-it('a row has its dates in ISO form, its amount to the last decimal, and null for what is not there', async () => {
+it('a row has its dates in ISO form, its exact amount, and null for missing fields', async () => {
   recorded.expect('GET', BASE, page({ booked: [1], pending: [2] }));
   expect(await fetched()).toEqual([
     {
@@ -86,7 +86,7 @@ it('a row has its dates in ISO form, its amount to the last decimal, and null fo
   ]);
 });
 
-it('a range is sent as the bank writes dates, percent-encoded, with every page', async () => {
+it("psd2 sends a range with every page, percent-encoded and in the bank's date format", async () => {
   const range = 'dateFrom=01%2F06%2F2026&dateTo=30%2F06%2F2026';
   recorded.expect('GET', `${BASE}?${range}`, page({ booked: [1] }, { nextAccounting: 11 }));
   recorded.expect('GET', `${BASE}?${range}&nextAccounting=11`, page({ booked: [2] }));
@@ -94,7 +94,7 @@ it('a range is sent as the bank writes dates, percent-encoded, with every page',
   expect(await amounts(dates)).toEqual(['booked -1.000', 'booked -2.000']);
 });
 
-it('an empty range is no row, and no error', async () => {
+it('an empty range gives no rows and no error', async () => {
   recorded.expect(
     'GET',
     BASE,
@@ -104,7 +104,7 @@ it('an empty range is no row, and no error', async () => {
 });
 
 describe('two cursors', () => {
-  it('go on together while both lists do', async () => {
+  it('psd2 follows both cursors while both lists have pages', async () => {
     recorded.expect(
       'GET',
       BASE,
@@ -118,9 +118,9 @@ describe('two cursors', () => {
     expect(await amounts()).toEqual(['booked -1.000', 'pending -2.000', 'booked -3.000', 'pending -4.000']);
   });
 
-  it('a list that has ended is sent again from its start while the other goes on: no row twice, none lost', async () => {
+  it('psd2 ignores a finished pending list that the bank repeats, and gives no row twice and loses none', async () => {
     recorded.expect('GET', BASE, page({ booked: [1], pending: [2] }, { nextAccounting: 11 }));
-    // The cursor of the finished list is left out, so the bank begins it anew, cursor included.
+    // psd2 leaves out the cursor of the finished list, so the bank starts that list again and sends a cursor.
     recorded.expect(
       'GET',
       `${BASE}?nextAccounting=11`,
@@ -130,18 +130,18 @@ describe('two cursors', () => {
     expect(await amounts()).toEqual(['booked -1.000', 'pending -2.000', 'booked -3.000', 'booked -4.000']);
   });
 
-  it('the other way round too', async () => {
+  it('psd2 ignores a finished booked list that the bank repeats', async () => {
     recorded.expect('GET', BASE, page({ booked: [1], pending: [2] }, { nextNotAccounting: 11 }));
     recorded.expect('GET', `${BASE}?nextNotAccounting=11`, page({ booked: [1], pending: [3] }));
     expect(await amounts()).toEqual(['booked -1.000', 'pending -2.000', 'pending -3.000']);
   });
 
-  it.each([0, '0', null, ''])('of %j end a list as one that is left out does', async (end) => {
+  it.each([0, '0', null, ''])('a cursor of %j ends a list like a missing one', async (end) => {
     recorded.expect('GET', BASE, page({ booked: [1] }, { nextAccounting: end, nextNotAccounting: end }));
     expect(await amounts()).toEqual(['booked -1.000']);
   });
 
-  it('of one list are all there is when only that list is wanted', async () => {
+  it('psd2 follows only the cursor of the list that it needs', async () => {
     recorded.expect(
       'GET',
       BASE,
@@ -154,36 +154,39 @@ describe('two cursors', () => {
     expect(await amounts({ status: 'pending' })).toEqual(['pending -2.000']);
   });
 
-  it('a page that is empty in the middle is no end', async () => {
+  it('psd2 reads on after an empty page in the middle', async () => {
     recorded.expect('GET', BASE, page({}, { nextAccounting: 11 }));
     recorded.expect('GET', `${BASE}?nextAccounting=11`, page({ booked: [1] }));
     expect(await amounts()).toEqual(['booked -1.000']);
   });
 });
 
-describe('a cursor that does not advance ends with an error, not a loop, and no row comes twice', () => {
+describe('a cursor that does not advance', () => {
   const stuck = expect.objectContaining({
     code: 'bank_answer',
     message: "The bank's transaction pages of 0000012345 do not advance",
   });
 
-  it.each([11, 10, 1])('11, then %i', async (second) => {
-    recorded.expect('GET', BASE, page({ booked: [1] }, { nextAccounting: 11 }));
-    recorded.expect('GET', `${BASE}?nextAccounting=11`, page({ booked: [2] }, { nextAccounting: second }));
-    const rows: Transaction[] = [];
-    const reading = (async () => {
-      for await (const part of stream(ALL_TRANSACTIONS)) rows.push(...part);
-    })();
-    await expect(reading).rejects.toThrow(stuck);
-    expect(rows.map(({ amount }) => amount)).toEqual(['-1.000', '-2.000']);
-  });
+  it.each([11, 10, 1])(
+    'psd2 ends with an error, and repeats no row, if the cursor is 11 and then %i',
+    async (second) => {
+      recorded.expect('GET', BASE, page({ booked: [1] }, { nextAccounting: 11 }));
+      recorded.expect('GET', `${BASE}?nextAccounting=11`, page({ booked: [2] }, { nextAccounting: second }));
+      const rows: Transaction[] = [];
+      const reading = (async () => {
+        for await (const part of stream(ALL_TRANSACTIONS)) rows.push(...part);
+      })();
+      await expect(reading).rejects.toThrow(stuck);
+      expect(rows.map(({ amount }) => amount)).toEqual(['-1.000', '-2.000']);
+    },
+  );
 
-  it('1 on the first page, which is where that began', async () => {
+  it("psd2 ends with an error if the first page's cursor is 1, where it began", async () => {
     recorded.expect('GET', BASE, page({ booked: [1] }, { nextAccounting: 1 }));
     await expect(fetched()).rejects.toThrow(stuck);
   });
 
-  it('a link to a page that was read already', async () => {
+  it('psd2 ends with an error if a link leads to a page that it has read', async () => {
     recorded.expect('GET', BASE, page({ booked: [1] }, {}, 'retrieve?page=2'));
     recorded.expect('GET', `${BASE}?page=2`, page({ booked: [2] }, {}, 'retrieve?page=2'));
     await expect(fetched()).rejects.toThrow(stuck);
@@ -196,7 +199,7 @@ describe('_links.next', () => {
     ['?page=2', `${BASE}?page=2`],
     [`${BASE}?page=2`, `${BASE}?page=2`],
     ['retrieve?dateTo=29%2F04%2F2026&page=2', `${BASE}?dateTo=29%2F04%2F2026&page=2`],
-  ])('%s is resolved against the path that was called', async (href, path) => {
+  ])('psd2 resolves the link %s against the path that it called', async (href, path) => {
     recorded.expect('GET', BASE, page({ booked: [1] }, {}, href));
     recorded.expect('GET', path, page({ booked: [2], pending: [3] }));
     expect(await amounts()).toEqual(['booked -1.000', 'booked -2.000', 'pending -3.000']);
@@ -208,22 +211,25 @@ describe('_links.next', () => {
     `https://user:pass@thief.example:444${BASE}?page=2`,
     `\\\\thief.example${BASE}?page=2`,
     `https://thief.example/a/prefix${BASE}?page=2`,
-  ])('%s on another host is asked of the profile’s own', async (href) => {
+  ])('psd2 follows %s to the profile’s own host', async (href) => {
     recorded.expect('GET', BASE, page({ booked: [1] }, {}, href));
     recorded.expect('GET', `${BASE}?page=2`, page({ booked: [2] }));
     expect(await amounts()).toEqual(['booked -1.000', 'booked -2.000']);
     expect(recorded.last.headers.host).toBe(new URL(recorded.baseUrl).host);
   });
 
-  it.each(['https://[', 'mailto:bank@bank.example', 'data:,x'])('%s is no address', async (href) => {
-    recorded.expect('GET', BASE, page({ booked: [1] }, {}, href));
-    await expect(fetched()).rejects.toMatchObject({
-      code: 'bank_answer',
-      message: expect.stringContaining('is not a valid address'),
-    });
-  });
+  it.each(['https://[', 'mailto:bank@bank.example', 'data:,x'])(
+    'the error for the link %s says that it is not a valid address',
+    async (href) => {
+      recorded.expect('GET', BASE, page({ booked: [1] }, {}, href));
+      await expect(fetched()).rejects.toMatchObject({
+        code: 'bank_answer',
+        message: expect.stringContaining('is not a valid address'),
+      });
+    },
+  );
 
-  it('gives way to a cursor, and a blank one or one of another method is none', async () => {
+  it('psd2 prefers a cursor to a link, and ignores a blank link or one with another method', async () => {
     recorded.expect('GET', BASE, page({ booked: [1] }, { nextAccounting: 11 }, 'retrieve?page=2'));
     recorded.expect('GET', `${BASE}?nextAccounting=11`, page({ booked: [2] }, {}, ' '));
     expect(await amounts()).toEqual(['booked -1.000', 'booked -2.000']);
@@ -233,7 +239,7 @@ describe('_links.next', () => {
   });
 });
 
-it('a page is handed on before the next one is asked for', async () => {
+it('psd2 gives a page to the caller before it asks for the next one', async () => {
   recorded.expect('GET', BASE, page({ booked: [1] }, { nextAccounting: 11 }));
   const pages = stream(ALL_TRANSACTIONS);
   expect((await pages.next()).value).toHaveLength(1);

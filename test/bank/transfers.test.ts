@@ -18,7 +18,7 @@ describe('a transfer', () => {
 
   const target = { ...order, operation: 'moneyTransfer' };
 
-  it('can be prepared', async () => {
+  it('psd2 prepares a transfer', async () => {
     recorded.expect(
       'GET',
       `${TRANSFER}/prepare`,
@@ -30,43 +30,46 @@ describe('a transfer', () => {
     });
   });
 
-  it.each(['INSTANT', null])('of the type %s is verified in data, amounts as strings', async (type) => {
-    const { announced, beforeSend } = announcements();
-    recorded.expect(
-      'POST',
-      `${TRANSFER}/verify`,
-      success(
-        '{"totalAmount":{"amount":"13.000","currency":"EUR"},"commissions":{"commissions":"0.500","currency":"EUR"},"bankName":"BANCA","additionalChecks":[{}]}',
-        { resourceId: 'r1', next: { method: 'PUT', href: 'r1/execute' } },
-      ),
-    );
-    expect(await verifyTransfer(openClient().bank, { ...order, type }, transactionId, beforeSend)).toEqual({
-      resourceId: 'r1',
-      totalAmount: { amount: '13.000', currency: 'EUR' },
-      commissions: { amount: '0.500', currency: 'EUR' },
-      bankName: 'BANCA',
-      nextStep: 'execute',
-    });
-    expect(recorded.lastJson).toEqual({
-      data: {
-        moneyTransferAmount: { currency: 'EUR', amount: '12.50' },
-        flagUrgency: true,
-        ...(type && { type }),
-        moneyTransferExecutionDate: '01/12/2026',
-        ibanBeneficiary: 'IT60X0542811101000000123456',
-        beneficiaryName: 'Mario Rossi',
-        description: 'Invoice 7',
-      },
-    });
-    expect(announced).toHaveLength(1);
-  });
+  it.each(['INSTANT', null])(
+    'psd2 verifies a transfer of the type %s in data, with amounts as strings',
+    async (type) => {
+      const { announced, beforeSend } = announcements();
+      recorded.expect(
+        'POST',
+        `${TRANSFER}/verify`,
+        success(
+          '{"totalAmount":{"amount":"13.000","currency":"EUR"},"commissions":{"commissions":"0.500","currency":"EUR"},"bankName":"BANCA","additionalChecks":[{}]}',
+          { resourceId: 'r1', next: { method: 'PUT', href: 'r1/execute' } },
+        ),
+      );
+      expect(await verifyTransfer(openClient().bank, { ...order, type }, transactionId, beforeSend)).toEqual({
+        resourceId: 'r1',
+        totalAmount: { amount: '13.000', currency: 'EUR' },
+        commissions: { amount: '0.500', currency: 'EUR' },
+        bankName: 'BANCA',
+        nextStep: 'execute',
+      });
+      expect(recorded.lastJson).toEqual({
+        data: {
+          moneyTransferAmount: { currency: 'EUR', amount: '12.50' },
+          flagUrgency: true,
+          ...(type && { type }),
+          moneyTransferExecutionDate: '01/12/2026',
+          ibanBeneficiary: 'IT60X0542811101000000123456',
+          beneficiaryName: 'Mario Rossi',
+          description: 'Invoice 7',
+        },
+      });
+      expect(announced).toHaveLength(1);
+    },
+  );
 
   it.each([
     [{ method: 'PUT', href: 'r1/verify2' }, 'verify2'],
     [{ method: 'PUT', href: 'https://elsewhere.example/x/r1/verify2/?a=b#c' }, 'verify2'],
     [{ method: 'PUT', href: ' ' }, 'execute'],
     [undefined, 'execute'],
-  ])('whose answer links to %j goes on with %s', async (next, step) => {
+  ])('after a verify whose answer links to %j the next step is %s', async (next, step) => {
     recorded.expect('POST', `${TRANSFER}/verify`, success('{}', { resourceId: 'r1', ...(next && { next }) }));
     const { beforeSend } = announcements();
     const { nextStep } = await verifyTransfer(openClient().bank, order, transactionId, beforeSend);
@@ -76,7 +79,7 @@ describe('a transfer', () => {
   it.each([
     [success('{"cro":"0012345678","moneyTransferOffline":false}'), '0012345678'],
     [success('{}'), null],
-  ])('is executed with the body {}', async (answer, cro) => {
+  ])('psd2 executes a transfer with the body {}', async (answer, cro) => {
     recorded.expect('PUT', `${TRANSFER}/r1/execute`, answer);
     const { announced, beforeSend } = announcements();
     expect(
@@ -88,7 +91,7 @@ describe('a transfer', () => {
     ]);
   });
 
-  it('is not taken for executed by HTTP 204, which may come from something on the way', async () => {
+  it('psd2 does not take HTTP 204 for an execution, since an intermediary may have sent it', async () => {
     recorded.expect('PUT', `${TRANSFER}/r1/execute`, { status: 204 });
     const { beforeSend } = announcements();
     await expect(
@@ -97,7 +100,7 @@ describe('a transfer', () => {
   });
 
   it.each(['{}', '{"data":{"cro":"1"}}', '{"error":{"code":5}}', '[]', 'null', '<html>', ''])(
-    'is not taken for executed by HTTP 200 with %j',
+    'psd2 does not take HTTP 200 with %j for an execution',
     async (body) => {
       recorded.expect('PUT', `${TRANSFER}/r1/execute`, { status: 200, body });
       const { beforeSend } = announcements();
@@ -107,7 +110,7 @@ describe('a transfer', () => {
     },
   );
 
-  it('has an execution status', async () => {
+  it('psd2 reads the execution status of a transfer', async () => {
     recorded.expect(
       'GET',
       `${TRANSFER}/r1/execution/status`,

@@ -23,7 +23,7 @@ interface Answer {
   body: string;
 }
 
-/** One request on a connection of its own; no client library's opinion on headers or redirects. */
+/** Sends one request on a new connection. No client library changes headers or follows redirects. */
 function ask(
   path: string,
   options: { method?: string; headers?: Record<string, string>; body?: string } = {},
@@ -46,19 +46,19 @@ async function open(): Promise<Socket> {
   return socket;
 }
 
-/** What the server says to these bytes until it hangs up. */
+/** Sends these bytes and returns the server's answer until it hangs up. */
 async function raw(bytes: string): Promise<string> {
   const socket = await open();
   socket.write(bytes);
   return text(socket);
 }
 
-/** Resolves when the server has ended the connection. */
+/** Resolves when the server has closed the connection. */
 function hungUpOn(socket: Socket): Promise<void> {
   return new Promise((resolve) => socket.resume().once('close', () => resolve()));
 }
 
-/** The listener still takes the right callback, and has taken none before. */
+/** Checks that the listener has not accepted a callback yet and accepts the right one. */
 async function expectStillWaiting(): Promise<void> {
   const received = listener.received(never);
   const answer = await ask(`/callback?code=right&state=${STATE}`);
@@ -79,7 +79,7 @@ describe('listenForCallback', () => {
   beforeEach(() => listen());
   afterEach(() => listener.close());
 
-  it('delivers the callback and tells the customer to go back', async () => {
+  it('the listener delivers the callback and tells the customer to go back', async () => {
     expect(listener.url).toBe(`http://127.0.0.1:${port}/callback`);
     const received = listener.received(never);
     const answer = await ask(`/callback?code=c%2Bd&state=${STATE}`, {
@@ -94,12 +94,12 @@ describe('listenForCallback', () => {
     ]);
   });
 
-  it('delivers a callback that came before anyone waited', async () => {
+  it('the listener delivers a callback that came before anyone waited', async () => {
     await ask(`/callback?code=early&state=${STATE}`);
     expect((await listener.received(never)).get('code')).toBe('early');
   });
 
-  it('sends every page with headers that load, run, keep and tell nothing', async () => {
+  it('every page has headers that forbid loading, scripts, caching and the referrer', async () => {
     for (const path of [`/callback?state=${STATE}&code=1`, '/other']) {
       const { headers, body } = await ask(path);
       expect(headers['content-type']).toBe('text/html; charset=utf-8');
@@ -114,14 +114,14 @@ describe('listenForCallback', () => {
     }
   });
 
-  it('delivers a refusal with the right state and says so', async () => {
+  it('the listener delivers a refusal with the right state, and the page says so', async () => {
     const answer = await ask(`/callback?error=access_denied&state=${STATE}`);
     expect(answer.status).toBe(200);
     expect(answer.body).toContain('did not allow the access');
     expect((await listener.received(never)).get('error')).toBe('access_denied');
   });
 
-  it('delivers any other error, and a missing code, without claiming success', async () => {
+  it('the listener delivers any other error, or a missing code, and the page does not claim success', async () => {
     const answer = await ask(`/callback?error=server_error&state=${STATE}`);
     expect(answer.body).toContain('was not completed');
     await listener.close();
@@ -130,20 +130,20 @@ describe('listenForCallback', () => {
   });
 
   it.each([
-    ['no state', '/callback?code=stolen'],
-    ['no query', '/callback'],
+    ['a missing state', '/callback?code=stolen'],
+    ['a missing query', '/callback'],
     ['an empty state', '/callback?code=stolen&state='],
     ['a wrong state', '/callback?code=stolen&state=n3Zr0hI9cQ0v8e7WbW0m1B'],
-    ['the state in other case', `/callback?code=stolen&state=${STATE.toLowerCase()}`],
+    ['the state in another case', `/callback?code=stolen&state=${STATE.toLowerCase()}`],
     ['a longer state', `/callback?code=stolen&state=${STATE}x`],
     ['two states, one of them right', `/callback?code=stolen&state=${STATE}&state=other`],
-    ['the right state twice', `/callback?code=stolen&state=${STATE}&state=${STATE}`],
+    ['a repeated right state', `/callback?code=stolen&state=${STATE}&state=${STATE}`],
     ['two codes', `/callback?code=stolen&code=right&state=${STATE}`],
     ['two errors', `/callback?error=access_denied&error=server_error&state=${STATE}`],
-    ['an error twice', `/callback?error=access_denied&error=access_denied&state=${STATE}`],
+    ['a repeated error', `/callback?error=access_denied&error=access_denied&state=${STATE}`],
     ['an error without a state', '/callback?error=access_denied'],
     ['an error with a wrong state', '/callback?error=access_denied&state=wrong'],
-  ])('refuses %s and waits on', async (_, path) => {
+  ])('the listener refuses %s and keeps waiting', async (_, path) => {
     const answer = await ask(path);
     expect(answer.status).toBe(400);
     expect(answer.body).toContain('Not the answer that psd2 waits for');
@@ -159,12 +159,12 @@ describe('listenForCallback', () => {
     '/%63allback',
     '/callback;a',
     '/callbackk',
-  ])('answers 404 at %s, even with the right state', async (path) => {
+  ])('the listener answers 404 at %s, even with the right state', async (path) => {
     expect((await ask(`${path}?code=stolen&state=${STATE}`)).status).toBe(404);
     await expectStillWaiting();
   });
 
-  it('takes no absolute request target', async () => {
+  it('the listener answers 404 to an absolute request target', async () => {
     const host = `127.0.0.1:${port}`;
     const answer = await raw(
       `GET http://${host}/callback?code=stolen&state=${STATE} HTTP/1.1\r\nHost: ${host}\r\n\r\n`,
@@ -173,22 +173,25 @@ describe('listenForCallback', () => {
     await expectStillWaiting();
   });
 
-  it('answers a wish for an icon with nothing', async () => {
+  it('the listener answers a request for an icon with an empty 204', async () => {
     const answer = await ask('/favicon.ico');
     expect([answer.status, answer.body]).toEqual([204, '']);
     await expectStillWaiting();
   });
 
-  it.each(['POST', 'PUT', 'DELETE', 'OPTIONS', 'HEAD', 'TRACE'])('answers 405 to %s', async (method) => {
-    const answer = await ask(`/callback?code=stolen&state=${STATE}`, { method });
-    expect(answer.status).toBe(405);
-    expect(answer.headers.allow).toBe('GET');
-    expect(answer.headers['access-control-allow-origin']).toBeUndefined();
-    await expectStillWaiting();
-  });
+  it.each(['POST', 'PUT', 'DELETE', 'OPTIONS', 'HEAD', 'TRACE'])(
+    'the listener answers 405 to %s',
+    async (method) => {
+      const answer = await ask(`/callback?code=stolen&state=${STATE}`, { method });
+      expect(answer.status).toBe(405);
+      expect(answer.headers.allow).toBe('GET');
+      expect(answer.headers['access-control-allow-origin']).toBeUndefined();
+      await expectStillWaiting();
+    },
+  );
 
   it.each(['bank.example', 'localhost', '127.0.0.1', '127.0.0.1:1', '[::1]', 'evil.example:8910', ''])(
-    'answers 421 to the host %j',
+    'the listener answers 421 to the host %j',
     async (host) => {
       const answer = await raw(`GET /callback?code=stolen&state=${STATE} HTTP/1.1\r\nHost: ${host}\r\n\r\n`);
       expect(answer).toMatch(/^HTTP\/1\.1 421 /);
@@ -196,7 +199,7 @@ describe('listenForCallback', () => {
     },
   );
 
-  it('refuses a request with no host or with two', async () => {
+  it('the listener refuses a request without a host or with two', async () => {
     const target = `GET /callback?code=stolen&state=${STATE}`;
     expect(await raw(`${target} HTTP/1.1\r\n\r\n`)).toMatch(/^HTTP\/1\.1 400 /);
     expect(await raw(`${target} HTTP/1.0\r\n\r\n`)).toMatch(/^HTTP\/1\.1 421 /);
@@ -206,7 +209,7 @@ describe('listenForCallback', () => {
   });
 
   it.each(['empty', 'iframe', 'image', 'script'])(
-    'refuses what a page of another origin embeds or fetches (%s)',
+    "the listener refuses requests that another origin's page embeds or fetches (%s)",
     async (destination) => {
       const headers = {
         'Sec-Fetch-Dest': destination,
@@ -218,7 +221,7 @@ describe('listenForCallback', () => {
     },
   );
 
-  it('answers 410 to a second callback and keeps the first', async () => {
+  it('the listener answers 410 to a second callback and keeps the first', async () => {
     await ask(`/callback?code=first&state=${STATE}`);
     const second = await ask(`/callback?code=second&state=${STATE}`);
     expect(second.status).toBe(410);
@@ -226,7 +229,7 @@ describe('listenForCallback', () => {
     expect((await listener.received(never)).get('code')).toBe('first');
   });
 
-  it('takes one request of a connection', async () => {
+  it('the listener accepts only one request per connection', async () => {
     const line = (query: string) => `GET /callback?${query} HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\n\r\n`;
     const answer = await raw(line('state=wrong') + line(`code=stolen&state=${STATE}`));
     expect(answer).toMatch(/^HTTP\/1\.1 400 /);
@@ -234,7 +237,7 @@ describe('listenForCallback', () => {
     await expectStillWaiting();
   });
 
-  it('reflects nothing of a request', async () => {
+  it('no answer repeats anything from the request', async () => {
     const mark = '<b>mark</b>"\'';
     const query = `code=${encodeURIComponent(mark)}&error_description=${encodeURIComponent(mark)}`;
     for (const path of [
@@ -247,13 +250,13 @@ describe('listenForCallback', () => {
     }
   });
 
-  it('refuses junk and huge headers', async () => {
+  it('the listener refuses junk and huge headers', async () => {
     expect(await raw('\x16\x03\x01junk\r\n\r\n')).toMatch(/^HTTP\/1\.1 400 /);
     expect(await raw(`GET /callback?state=${'x'.repeat(20_000)} HTTP/1.1\r\n`)).toMatch(/^HTTP\/1\.1 431 /);
     await expectStillWaiting();
   });
 
-  it('does not read a body', async () => {
+  it('the listener does not read a body', async () => {
     const socket = await open();
     socket.write(
       `POST /callback HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nContent-Length: 1000000000\r\n\r\nxxx`,
@@ -262,25 +265,25 @@ describe('listenForCallback', () => {
     await expectStillWaiting();
   });
 
-  it('hangs up on slow requests', async () => {
+  it('the listener hangs up on slow requests', async () => {
     expect(await raw(`GET /callback?code=stolen&state=${STATE} HTTP/1.1\r\nHost: 127`)).toMatch(
       /^HTTP\/1\.1 408 /,
     );
     await expectStillWaiting();
   }, 10_000);
 
-  it('is not held by many idle connections', async () => {
+  it('many idle connections do not block the listener', async () => {
     const sockets = await Promise.all(Array.from({ length: 200 }, open));
     await expectStillWaiting();
     for (const socket of sockets) socket.destroy();
   });
 
-  it('closes under slow and idle connections, which it ends itself, and frees the port', async () => {
+  it('closing ends slow and idle connections and frees the port', async () => {
     const slow = await Promise.all([open(), open(), open()]);
     slow[1]?.write('GET /callback');
     slow[2]?.write(`POST / HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nContent-Length: 9\r\n\r\n`);
     const hungUp = Promise.all(slow.map(hungUpOn));
-    // From now on no limit on slow requests ends them: Node looks at those while the server listens.
+    // From now on no timeout ends them: Node checks slow requests only while the server listens.
     await Promise.all([listener.close(), listener.close()]);
     await hungUp;
     const successor = createServer().listen(port, '127.0.0.1');
@@ -288,7 +291,7 @@ describe('listenForCallback', () => {
     successor.close();
   });
 
-  it('stops although an answer is never given', async () => {
+  it('the server stops even if a request never gets an answer', async () => {
     const uri = new URL(`http://127.0.0.1:${await freePort()}/`);
     const asked = new EventEmitter();
     const stop = await serveOnLoopback(
@@ -302,7 +305,7 @@ describe('listenForCallback', () => {
     await hungUpOnIt;
   });
 
-  it('has sent the page completely when it delivers, and when it closes', async () => {
+  it('the page is complete before the listener delivers or closes', async () => {
     for (let round = 0; round < 10; round++) {
       const page = ask(`/callback?code=1&state=${STATE}`);
       await listener.received(never);
@@ -313,7 +316,7 @@ describe('listenForCallback', () => {
     }
   });
 
-  it('delivers a callback whose browser hung up at once', async () => {
+  it('the listener delivers a callback even if the browser hangs up immediately', async () => {
     const socket = await open();
     socket.write(`GET /callback?code=gone&state=${STATE} HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\n\r\n`, () =>
       socket.resetAndDestroy(),
@@ -321,7 +324,7 @@ describe('listenForCallback', () => {
     expect((await listener.received(AbortSignal.timeout(2_000))).get('code')).toBe('gone');
   });
 
-  it('rejects with the reason of the signal', async () => {
+  it("waiting for the callback rejects with the signal's reason", async () => {
     const abort = new AbortController();
     const received = listener.received(abort.signal);
     const reason = new Error('interrupted');
@@ -331,7 +334,7 @@ describe('listenForCallback', () => {
     await expectStillWaiting();
   });
 
-  it('says how to choose another port when this one is busy', async () => {
+  it('the error for a busy port says how to choose another one', async () => {
     const again = listenForCallback({ redirectUri: new URL(listener.url), state: STATE, purpose: 'login' });
     await expect(again).rejects.toMatchObject({
       code: 'callback_port_busy',
@@ -341,8 +344,8 @@ describe('listenForCallback', () => {
   });
 });
 
-describe('listenForCallback elsewhere', () => {
-  it('speaks of the authorisation after SCA, and ignores the query of its own address', async () => {
+describe('listenForCallback with other addresses', () => {
+  it("after SCA the page speaks of the authorisation, and the redirect URI's own query does not count", async () => {
     port = await freePort();
     const redirectUri = new URL(`http://127.0.0.1:${port}/callback?state=${STATE}`);
     listener = await listenForCallback({ redirectUri, state: STATE, purpose: 'authorisation' });
@@ -353,7 +356,7 @@ describe('listenForCallback elsewhere', () => {
     await listener.close();
   });
 
-  it('binds the loopback interface only, and for localhost each address of it', async () => {
+  it('the listener binds only loopback addresses, and both of them for localhost', async () => {
     port = await freePort();
     const redirectUri = new URL(`http://localhost:${port}/callback`);
     listener = await listenForCallback({ redirectUri, state: STATE, purpose: 'login' });
@@ -371,7 +374,7 @@ describe('listenForCallback elsewhere', () => {
     await listener.close();
   });
 
-  it('frees the first address when the second is busy', async () => {
+  it('the listener frees the first address if the second one is busy', async () => {
     port = await freePort();
     const blocker = createServer().listen({ port, host: '::1', ipv6Only: true });
     await once(blocker, 'listening');
@@ -386,7 +389,7 @@ describe('listenForCallback elsewhere', () => {
   });
 
   it.each(['https://tpp.example/callback', 'http://192.0.2.1:8910/callback', 'http://127.0.0.1:0/callback'])(
-    'does not listen at %s',
+    'psd2 does not listen at %s',
     async (uri) => {
       const redirectUri = new URL(uri);
       await expect(listenForCallback({ redirectUri, state: STATE, purpose: 'login' })).rejects.toMatchObject({
@@ -395,7 +398,7 @@ describe('listenForCallback elsewhere', () => {
     },
   );
 
-  describe('with an https redirect URI', () => {
+  describe('listenForCallback with an https redirect URI', () => {
     let redirectUri: URL;
 
     beforeEach(async () => {
@@ -404,7 +407,7 @@ describe('listenForCallback elsewhere', () => {
     });
     afterEach(() => listener.close());
 
-    /** The status, and the certificate that it was served with. */
+    /** Returns the status and the server's certificate. */
     function askTls(query: string, tls: { ca?: string; rejectUnauthorized?: boolean }) {
       return new Promise<[number | undefined, X509Certificate | undefined]>((resolve, reject) => {
         httpsRequest(`${redirectUri.href}?${query}`, { ...tls, agent: false }, (response) => {
@@ -417,7 +420,7 @@ describe('listenForCallback elsewhere', () => {
       });
     }
 
-    it('serves it with the given certificate', async () => {
+    it('the listener uses the given certificate', async () => {
       const pair = await makeLoopbackCertificate(['127.0.0.1']);
       listener = await listenForCallback({
         redirectUri,
@@ -430,14 +433,14 @@ describe('listenForCallback elsewhere', () => {
       expect((await listener.received(never)).get('code')).toBe('tls');
     });
 
-    it('serves it with a certificate made for its host', async () => {
+    it('the listener makes a certificate for its host', async () => {
       listener = await listenForCallback({ redirectUri, state: STATE, purpose: 'login' });
       const [status, certificate] = await askTls('state=wrong', { rejectUnauthorized: false });
       expect(status).toBe(400);
       expect(certificate?.checkIP('127.0.0.1')).toBe('127.0.0.1');
     });
 
-    it('ends a handshake that does not go on when it closes, before the limit for handshakes does', async () => {
+    it('closing ends an unfinished handshake before the handshake timeout does', async () => {
       listener = await listenForCallback({ redirectUri, state: STATE, purpose: 'login' });
       const said = vi.spyOn(HttpsServer.prototype, 'emit');
       const hungUp = hungUpOn(await open());

@@ -35,7 +35,7 @@ beforeAll(async () => {
   qseal = await makeQualifiedCertificate(authority, 'eseal', { ...subject, psd2: undefined }, keys, validity);
 });
 
-/** What OpenSSL, a decoder that is not ours, makes of a certificate. */
+/** Returns a certificate as OpenSSL, an independent decoder, prints it. */
 function opensslText(pem: string): string {
   return execFileSync('openssl', ['x509', '-noout', '-text', '-certopt', 'ext_parse'], {
     input: pem,
@@ -43,8 +43,8 @@ function opensslText(pem: string): string {
   });
 }
 
-describe('a QWAC that was made', () => {
-  test('says what it was made with', () => {
+describe('a new QWAC', () => {
+  test('a new QWAC contains the values that it was made with', () => {
     expect(readEidasCertificate(qwac)).toEqual({
       subject: 'C=IT, O=Test TPP, 2.5.4.97=PSDIT-BI-12345, CN=tpp.example',
       issuer: 'C=IT, CN=Test CA',
@@ -61,11 +61,11 @@ describe('a QWAC that was made', () => {
     });
   });
 
-  test('is read from DER as from PEM', () => {
+  test('psd2 reads the same from DER as from PEM', () => {
     expect(readEidasCertificate(new X509Certificate(qwac).raw)).toEqual(readEidasCertificate(qwac));
   });
 
-  test('has the statements, usages and name that OpenSSL reads too', () => {
+  test('OpenSSL also reads the statements, usages and name of the new QWAC', () => {
     const text = opensslText(qwac);
     const values = [...text.matchAll(/prim: +(OBJECT|UTF8STRING) +:(.*)$/gm)].map(([, , value]) => value);
     expect(values).toEqual([
@@ -86,7 +86,7 @@ describe('a QWAC that was made', () => {
     expect(text).toContain('Public-Key: (2048 bit)');
   });
 
-  test('is issued by the authority for the key', async () => {
+  test('the authority issues the QWAC for the given key', async () => {
     const certificate = new X509Certificate(qwac);
     const ca = new X509Certificate(authority.certificatePem);
     expect(certificate.checkIssued(ca)).toBe(true);
@@ -95,7 +95,7 @@ describe('a QWAC that was made', () => {
   });
 });
 
-test('a QSealC is of the type eseal, has no TLS usage, and no roles without a PSD2 statement', () => {
+test('a QSealC has the type eseal, no TLS usage, and no roles without a PSD2 statement', () => {
   expect(readEidasCertificate(qseal)).toMatchObject({
     qcType: 'eseal',
     roles: [],
@@ -106,7 +106,7 @@ test('a QSealC is of the type eseal, has no TLS usage, and no roles without a PS
   expect(opensslText(qseal)).not.toContain('TLS Web');
 });
 
-test("a server's certificate has its hosts and is not a qualified one", async () => {
+test('a server certificate has its hosts and is not a qualified one', async () => {
   const hosts = [
     { type: 'dns', value: 'localhost' },
     { type: 'ip', value: '127.0.0.1' },
@@ -121,12 +121,12 @@ test("a server's certificate has its hosts and is not a qualified one", async ()
   expect(readEidasCertificate(pem).qcType).toBeUndefined();
 });
 
-describe('what is not a certificate', () => {
+describe('input that is not a certificate', () => {
   test.each([
     ['text', 'hello'],
-    ['PEM around nothing', '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n'],
-    ['no bytes', new Uint8Array()],
-  ])('%s is refused', (_name, input) => {
+    ['an empty PEM block', '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n'],
+    ['an empty input', new Uint8Array()],
+  ])('psd2 refuses %s as a certificate', (_name, input) => {
     expect(() => readEidasCertificate(input)).toThrowError(
       expect.objectContaining({
         name: 'Psd2Error',
@@ -138,7 +138,7 @@ describe('what is not a certificate', () => {
 });
 
 describe('qcStatements', () => {
-  test('all roles and a long authority name survive the way there and back', () => {
+  test('all roles and a long authority name are the same after encoding and decoding', () => {
     const statements = {
       qcCompliance: true,
       qcType: 'esign' as const,
@@ -151,7 +151,7 @@ describe('qcStatements', () => {
     expect(decodeQcStatements(encodeQcStatements(statements))).toEqual(statements);
   });
 
-  test('statements of other kinds are passed over', () => {
+  test('psd2 skips statements of other kinds', () => {
     // SEQUENCE { SEQUENCE { QcSSCD 0.4.0.1862.1.4 } }
     expect(decodeQcStatements(Buffer.from('300a3008060604008e460104', 'hex'))).toEqual({
       qcCompliance: false,
@@ -160,7 +160,7 @@ describe('qcStatements', () => {
     });
   });
 
-  test('bytes that end too early are refused', () => {
+  test('psd2 refuses truncated bytes', () => {
     const whole = encodeQcStatements({ qcCompliance: true, qcType: 'web', psd2: undefined });
     for (let length = 1; length < whole.length; length += 1) {
       expect(() => decodeQcStatements(whole.subarray(0, length))).toThrowError(

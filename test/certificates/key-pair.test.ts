@@ -43,7 +43,7 @@ describe('a certificate and its key', () => {
   it.each([
     ['PKCS#8', made.right.key],
     ['PKCS#1', made.pkcs1],
-  ])('fit each other, in the form %s', (_, key) => {
+  ])('psd2 reads a certificate with its key in the form %s', (_, key) => {
     const pair = read({ ...made.right, key });
     expect(pair.certificate.subject).toBe('CN=tpp.example');
     expect(createPublicKey(pair.key).export({ type: 'spki', format: 'pem' })).toBe(
@@ -51,24 +51,24 @@ describe('a certificate and its key', () => {
     );
   });
 
-  it('keep the chain that stands behind the certificate', () => {
+  it('psd2 keeps the chain after the certificate', () => {
     const chain = made.right.cert + made.authority.cert;
     const pair = read({ ...made.right, cert: chain });
     expect(pair.certificatePem).toBe(chain);
     expect(pair.certificate.subject).toBe('CN=tpp.example');
   });
 
-  it('are refused when they belong to others', () => {
+  it('psd2 refuses a key that belongs to another certificate', () => {
     expect(() => read({ ...made.right, key: made.other.key })).toThrow(
       refusal('The QWAC key does not belong to the QWAC certificate'),
     );
   });
 
-  it('are refused when they are not RSA', () => {
+  it('psd2 refuses a key that is not RSA', () => {
     expect(() => read(made.ec)).toThrow(refusal('The QWAC key has the type ec. The bank accepts only RSA'));
   });
 
-  it('are refused when they have expired, and when they are not valid yet', () => {
+  it('psd2 refuses an expired certificate and one that is not valid yet', () => {
     const certificate = new X509Certificate(made.right.cert);
     const end = new Date(certificate.validTo);
     expect(() => read(made.right, { now: new Date(end.getTime() + 1000) })).toThrow(
@@ -85,30 +85,33 @@ describe('a certificate and its key', () => {
 describe.each([
   ['PKCS#8', made.encrypted],
   ['PKCS#1', made.encryptedPkcs1],
-])('an encrypted key, %s,', (_, key) => {
-  it('is opened by its passphrase', () => {
+])('an encrypted %s key', (_, key) => {
+  it('the passphrase opens an encrypted key', () => {
     expect(read({ ...made.right, key }, { passphrase: 'hush hush' }).key.asymmetricKeyType).toBe('rsa');
   });
 
-  it.each(['hush', ''])('is not opened by %j, and the passphrase is not shown', (passphrase) => {
-    const error = refusal('The passphrase does not open the QWAC key', /PSD2_KEY_PASSPHRASE/);
-    expect(() => read({ ...made.right, key }, { passphrase })).toThrow(error);
-  });
+  it.each(['hush', ''])(
+    'the passphrase %j does not open an encrypted key, and the error does not show it',
+    (passphrase) => {
+      const error = refusal('The passphrase does not open the QWAC key', /PSD2_KEY_PASSPHRASE/);
+      expect(() => read({ ...made.right, key }, { passphrase })).toThrow(error);
+    },
+  );
 
-  it('needs a passphrase', () => {
+  it('an encrypted key needs a passphrase', () => {
     expect(() => read({ ...made.right, key })).toThrow(
       refusal('The QWAC key is encrypted, and no passphrase was given', /PSD2_KEY_PASSPHRASE/),
     );
   });
 });
 
-it('a passphrase that an open key does not need is ignored', () => {
+it('psd2 ignores a passphrase for an unencrypted key', () => {
   expect(read(made.right, { passphrase: 'unneeded' }).key.type).toBe('private');
 });
 
-describe('what is no PEM', () => {
+describe('input that is not PEM', () => {
   it.each(['', 'text', made.right.key, made.right.cert.replace('MII', '???')])(
-    'is no certificate (%#)',
+    'psd2 refuses input %# as a certificate',
     (cert) => {
       expect(() => read({ ...made.right, cert })).toThrow(
         refusal('The QWAC certificate is not a PEM certificate', /BEGIN CERTIFICATE/),
@@ -116,23 +119,26 @@ describe('what is no PEM', () => {
     },
   );
 
-  it.each(['', 'text', made.right.cert, made.right.key.replace('MII', '???')])('is no key (%#)', (key) => {
-    expect(() => read({ ...made.right, key })).toThrow(
-      refusal('The QWAC key is not a PEM private key', /BEGIN PRIVATE KEY/),
-    );
-  });
+  it.each(['', 'text', made.right.cert, made.right.key.replace('MII', '???')])(
+    'psd2 refuses input %# as a key',
+    (key) => {
+      expect(() => read({ ...made.right, key })).toThrow(
+        refusal('The QWAC key is not a PEM private key', /BEGIN PRIVATE KEY/),
+      );
+    },
+  );
 });
 
 describe('the TPP-Certificate header', () => {
   const certificate = new X509Certificate(made.right.cert);
 
-  it('is the DER in base64 on one line', () => {
+  it('the TPP-Certificate header is the DER in base64 on one line', () => {
     const header = tppCertificateHeader(certificate, 'der-base64') ?? '';
     expect(header).toMatch(/^[A-Za-z0-9+/]+=*$/);
     expect(header).toBe(made.right.cert.replace(/-----.*-----|\n/g, ''));
   });
 
-  it('is the PEM percent-encoded, or left out', () => {
+  it('the TPP-Certificate header can be the percent-encoded PEM, or be left out', () => {
     const header = tppCertificateHeader(certificate, 'pem-urlencoded') ?? '';
     expect(header).toMatch(/^[\x21-\x7e]+$/);
     expect(decodeURIComponent(header)).toBe(made.right.cert);

@@ -2,7 +2,7 @@ import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { expect, it } from 'vitest';
 import { makeLoopbackCertificate } from '../../src/certificates/loopback.ts';
 
-it('makes a server certificate for names and addresses on this computer, valid for a day', async () => {
+it('psd2 makes a server certificate for names and addresses of this computer, valid for a day', async () => {
   const { cert, key } = await makeLoopbackCertificate(['localhost', '127.0.0.1', '[::1]']);
   const certificate = new X509Certificate(cert);
   const privateKey = createPrivateKey(key);
@@ -19,7 +19,7 @@ it('makes a server certificate for names and addresses on this computer, valid f
   expect(validity).toBeLessThanOrEqual(24 * 3_600_000);
 });
 
-it('makes another key every time', async () => {
+it('psd2 makes a new key each time', async () => {
   const [first, second] = await Promise.all([
     makeLoopbackCertificate(['localhost']),
     makeLoopbackCertificate(['localhost']),

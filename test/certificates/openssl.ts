@@ -3,13 +3,13 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** A certificate and its key, PEM. */
+/** A certificate and its key, in PEM. */
 export interface PemPair {
   cert: string;
   key: string;
 }
 
-/** A workshop for certificates that runs the openssl command, in a temporary folder that is gone after `work`. */
+/** Runs `work` with the openssl command in a temporary folder, and then removes the folder. */
 export function withOpenssl<T>(work: (openssl: Openssl) => T): T {
   const folder = mkdtempSync(join(tmpdir(), 'psd2-openssl-'));
   try {
@@ -20,11 +20,11 @@ export function withOpenssl<T>(work: (openssl: Openssl) => T): T {
 }
 
 export const RSA = ['rsa:2048'];
-/** Quicker to make than RSA, for those that sign no request. */
+/** EC keys are faster to make than RSA keys. They suit certificates that sign no request. */
 export const EC = ['ec', '-pkeyopt', 'ec_paramgen_curve:P-256'];
 
 export class Openssl {
-  /** Where its files are. */
+  /** The folder of its files. */
   readonly folder: string;
 
   constructor(folder: string) {
@@ -44,12 +44,12 @@ export class Openssl {
     return file;
   }
 
-  /** A certificate that signed itself, valid for two days from now; it may issue others. */
+  /** Makes a self-signed certificate that is valid for two days and can issue others. */
   authority(commonName: string): PemPair {
     return this.#request(commonName, EC, ['-addext', 'keyUsage=critical,keyCertSign,digitalSignature']);
   }
 
-  /** @param names `DNS:...` and `IP:...`; none for a client's certificate */
+  /** @param names `DNS:...` and `IP:...`; empty for a client certificate */
   issued(by: PemPair, commonName: string, kind: string[], names: string[] = []): PemPair {
     return this.#request(commonName, kind, [
       ...this.#issuer(by),
@@ -57,7 +57,7 @@ export class Openssl {
     ]);
   }
 
-  /** A certificate for a key that is there already. */
+  /** Issues a certificate for an existing key. */
   issuedFor(by: PemPair, commonName: string, key: string): PemPair {
     this.#certify(commonName, ['-key', this.write('given.key', key), ...this.#issuer(by)]);
     return { cert: this.#read('new.pem'), key };

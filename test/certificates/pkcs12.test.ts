@@ -45,21 +45,24 @@ const der = (pem: string) => new X509Certificate(pem).raw.toString('hex');
 const rsa = (pem: string) => createPrivateKey(pem).export({ type: 'pkcs1', format: 'pem' });
 
 describe('a PKCS#12 file', () => {
-  it.each(Object.entries(made.files))('with %s gives certificate, chain and key', (_, bytes) => {
-    const { certificates, key } = readPkcs12(bytes, PASSPHRASE, file);
-    expect(certificates.map(der)).toEqual([der(made.pair.cert), der(made.authority.cert)]);
-    expect(rsa(key ?? '')).toBe(rsa(made.pair.key));
-  });
+  it.each(Object.entries(made.files))(
+    'psd2 reads certificate, chain and key from a PKCS#12 file with %s',
+    (_, bytes) => {
+      const { certificates, key } = readPkcs12(bytes, PASSPHRASE, file);
+      expect(certificates.map(der)).toEqual([der(made.pair.cert), der(made.authority.cert)]);
+      expect(rsa(key ?? '')).toBe(rsa(made.pair.key));
+    },
+  );
 
   it.each([
     ['an empty passphrase', made.empty, ''],
-    ['an empty passphrase, and none given', made.empty, undefined],
+    ['an empty passphrase that the user did not give', made.empty, undefined],
     ['a passphrase that is not ASCII', made.umlauts, 'pässwört €'],
-  ])('with %s opens', (_, bytes, passphrase) => {
+  ])('psd2 opens a PKCS#12 file with %s', (_, bytes, passphrase) => {
     expect(readPkcs12(bytes, passphrase, file).key).toContain('BEGIN PRIVATE KEY');
   });
 
-  it('without a key gives the certificates', () => {
+  it('psd2 reads the certificates from a PKCS#12 file without a key', () => {
     const { certificates, key } = readPkcs12(made.keyless, PASSPHRASE, file);
     expect(certificates).toHaveLength(2);
     expect(key).toBeUndefined();
@@ -68,7 +71,7 @@ describe('a PKCS#12 file', () => {
   it.each([
     ['wrong', 'another', 'The passphrase does not open the PKCS#12 file tpp.p12'],
     ['missing', undefined, 'The PKCS#12 file tpp.p12 is protected by a passphrase, and none was given'],
-  ])('says that its passphrase is %s', (_, passphrase, message) => {
+  ])('the error says if the passphrase of a PKCS#12 file is %s', (_, passphrase, message) => {
     for (const bytes of [made.files['AES-256 with SHA-256'], made.keyless]) {
       const open = () => readPkcs12(bytes, passphrase, file);
       expect(open).toThrow(WrongPassphrase);
@@ -81,8 +84,8 @@ describe('a PKCS#12 file', () => {
   it.each([
     ['RC2', made.old, 'RC2 with 40 bits'],
     ['triple DES', made.tripleDes, 'triple DES'],
-    ['triple DES around its key', made.oldKeyOnly, 'triple DES'],
-  ])('with %s is refused with the command that converts it', (_, bytes, cipher) => {
+    ['triple DES for its key', made.oldKeyOnly, 'triple DES'],
+  ])('psd2 refuses a PKCS#12 file with %s and shows the command that converts it', (_, bytes, cipher) => {
     expect(() => readPkcs12(bytes, PASSPHRASE, file)).toThrow(
       expect.objectContaining({
         code: 'certificate',
@@ -94,14 +97,14 @@ describe('a PKCS#12 file', () => {
     );
   });
 
-  it('that is cut short, or is none, is said to be damaged', () => {
+  it('psd2 says that a truncated or unreadable PKCS#12 file is damaged', () => {
     const whole = made.files['AES-256 with SHA-256'];
     for (const bytes of [whole.subarray(0, 900), Buffer.from('3003020103', 'hex'), Buffer.from('hello')]) {
       expect(() => readPkcs12(bytes, PASSPHRASE, file)).toThrow('is not readable: it is damaged');
     }
   });
 
-  it('is known by its first bytes', () => {
+  it('psd2 recognises a PKCS#12 file by its first bytes', () => {
     for (const bytes of [made.old, made.keyless, ...Object.values(made.files)])
       expect(isPkcs12(bytes)).toBe(true);
     for (const other of [made.pair.cert, made.pair.key, '', '0'])
@@ -110,7 +113,7 @@ describe('a PKCS#12 file', () => {
   });
 });
 
-it('the command that converts an old file makes one PEM file of certificate and key', () => {
+it('the command that converts an old file writes certificate and key to one PEM file', () => {
   withOpenssl((openssl) => {
     openssl.write('old.p12', made.old);
     const pass = ['-passin', `pass:${PASSPHRASE}`, '-passout', 'pass:new'];

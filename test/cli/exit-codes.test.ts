@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { EXIT_CODES, exitCodeOf } from '../../src/cli/exit-codes.ts';
 import type { ErrorCode } from '../../src/errors.ts';
 
-describe('an error ends the command with', () => {
+describe('the exit code of an error', () => {
   it.each<[number, ErrorCode[]]>([
     [2, ['usage', 'invalid_iban', 'invalid_amount', 'invalid_date', 'invalid_product_id', 'invalid_text']],
     [2, ['confirmation_needed', 'cancelled', 'duplicate_reference', 'flow_not_found']],
@@ -19,11 +19,11 @@ describe('an error ends the command with', () => {
     [10, ['too_many_calls']],
     [11, ['bank_unreachable', 'bank_failing', 'bank_answer', 'list_changed']],
     [130, ['interrupted']],
-  ])('%i', (exitCode, codes) => {
+  ])('an error ends the command with exit code %i', (exitCode, codes) => {
     for (const code of codes) expect([code, exitCodeOf(code)]).toEqual([code, exitCode]);
   });
 });
 
-it('every exit code of the contract has its meaning', () => {
+it('every exit code of the contract has a meaning', () => {
   expect(Object.keys(EXIT_CODES).map(Number)).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 130]);
 });

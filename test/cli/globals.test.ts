@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { GLOBAL_OPTIONS, type RawGlobals, readGlobals } from '../../src/cli/globals.ts';
 import { readOutputMode } from '../../src/cli/output-mode.ts';
 
-/** What commander makes of the arguments, with the variables of `env`. */
+/** Parses the arguments with commander, with the variables of `env` set. */
 function parse(args: string[], env: Record<string, string> = {}): RawGlobals {
   for (const [name, value] of Object.entries(env)) process.env[name] = value;
   const command = new Command()
@@ -44,7 +44,7 @@ const read = (args: string[], env: Record<string, string> = {}) => readGlobals(p
 const outputMode = (args: string[], env: Record<string, string> = {}, isTerminal = false) =>
   readOutputMode(parse(args, env), env, isTerminal);
 
-it('have defaults', () => {
+it('the global options have defaults', () => {
   expect(read([])).toMatchObject({
     profile: undefined,
     customer: undefined,
@@ -58,7 +58,7 @@ it('have defaults', () => {
   });
 });
 
-it('come from the environment, and options go before it', () => {
+it('the global options come from the environment, and an option overrides its variable', () => {
   const env = {
     PSD2_PROFILE: 'env-profile',
     PSD2_CUSTOMER: '7',
@@ -100,7 +100,7 @@ it('an empty variable counts as not set', () => {
   });
 });
 
-describe('a wrong value is wrong use', () => {
+describe('a wrong value of a global option', () => {
   it.each([
     [['--timeout', '0'], '--timeout "0" is not a number of seconds above 0'],
     [['--timeout', '-1'], '--timeout "-1" is not a number of seconds above 0'],
@@ -110,21 +110,24 @@ describe('a wrong value is wrong use', () => {
     [['--psu-ip', 'example.com'], '--psu-ip "example.com" is not an IP address'],
     [['--psu-ip', '192.0.2.256'], '--psu-ip "192.0.2.256" is not an IP address'],
     [['--lang', 'it\r\nX: y'], '--lang "it\\r\\nX: y" is not a language tag'],
-  ])('%j', (args, message) => {
+  ])('%j is a usage error', (args, message) => {
     expect(() => read(args)).toThrow(expect.objectContaining({ code: 'usage', message }));
   });
 
-  it.each(['PSD2_TIMEOUT', 'PSD2_SCA_TIMEOUT', 'PSD2_PSU_IP', 'PSD2_LANG'])('is told by %s', (name) => {
-    expect(() => read([], { [name]: 'a_b' })).toThrow(`${name} "a_b" is not`);
-  });
+  it.each(['PSD2_TIMEOUT', 'PSD2_SCA_TIMEOUT', 'PSD2_PSU_IP', 'PSD2_LANG'])(
+    'the error for a wrong value in %s names the variable',
+    (name) => {
+      expect(() => read([], { [name]: 'a_b' })).toThrow(`${name} "a_b" is not`);
+    },
+  );
 
-  it('of the grant', () => {
+  it('an unknown grant is an error', () => {
     expect(() => parse(['--grant', 'password'])).toThrow("'password' is invalid");
   });
 });
 
-describe('how the command speaks', () => {
-  it('is a table without colour, unless it is told otherwise', () => {
+describe('the output mode', () => {
+  it('the default output is a table without colour, and options change it', () => {
     expect(outputMode([])).toEqual({
       format: 'table',
       bareStrings: false,
@@ -146,17 +149,17 @@ describe('how the command speaks', () => {
     [[], { PSD2_OUTPUT: 'json' }, 'json'],
     [['--json'], { PSD2_OUTPUT: 'ndjson' }, 'json'],
     [[], { PSD2_OUTPUT: '' }, 'table'],
-  ])('with %j and %j as %s', (args, env, format) => {
+  ])('with %j and %j the format is %s', (args, env, format) => {
     expect(outputMode(args, env).format).toBe(format);
   });
 
-  it('prints the strings of a query bare with -r, which needs a query and is not for CSV', () => {
+  it('-r prints the strings of a query bare, needs a query, and does not work with CSV', () => {
     expect(outputMode(['--query', 'a', '-r'])).toMatchObject({ format: 'json', bareStrings: true });
     for (const args of [['-r'], ['--json', '-r'], ['--query', 'a', '-r', '-o', 'csv']])
       expect(() => outputMode(args)).toThrow(expect.objectContaining({ code: 'usage' }));
   });
 
-  it('is refused in an unknown format', () => {
+  it('an unknown format is a usage error', () => {
     expect(() => outputMode(['-o', 'xml'])).toThrow(expect.objectContaining({ code: 'usage' }));
   });
 
@@ -164,7 +167,7 @@ describe('how the command speaks', () => {
     [{ PSD2_NO_INPUT: '1' }, true],
     [{ PSD2_NO_INPUT: '' }, false],
     [{ PSD2_NO_INPUT: '0' }, false],
-  ])('does not ask with %j: %s', (env, noInput) => {
+  ])('with %j psd2 asks nothing: %s', (env, noInput) => {
     expect(outputMode([], env).noInput).toBe(noInput);
   });
 
@@ -177,20 +180,20 @@ describe('how the command speaks', () => {
     ['with FORCE_COLOR', [], { FORCE_COLOR: '1' }, false, true],
     ['with FORCE_COLOR=0', [], { FORCE_COLOR: '0' }, false, false],
     ['with FORCE_COLOR and NO_COLOR', [], { FORCE_COLOR: '1', NO_COLOR: '1' }, true, false],
-  ])('has colour %s: as it should', (_, args, env, isTerminal, colour) => {
+  ])('the choice of colour is right %s', (_, args, env, isTerminal, colour) => {
     expect(outputMode(args, env, isTerminal).colour).toBe(colour);
   });
 });
 
 describe('--query', () => {
-  it('makes JSON of what would be a table, and leaves other formats', () => {
+  it('--query changes a table to JSON and leaves other formats', () => {
     expect(outputMode(['--query', '[0]'], {}, true)).toMatchObject({ format: 'json', query: '[0]' });
     expect(outputMode(['--query', '[0]', '-o', 'ndjson'])).toMatchObject({ format: 'ndjson' });
     expect(outputMode(['--query', '[0]', '-o', 'csv'])).toMatchObject({ format: 'csv' });
     expect(outputMode([])).toMatchObject({ format: 'table', query: undefined });
   });
 
-  it.each([[['-o', 'table']], [['--raw']]])('excludes %j', (args) => {
+  it.each([[['-o', 'table']], [['--raw']]])('--query excludes %j', (args) => {
     expect(() => outputMode(['--query', '[0]', ...args])).toThrow(expect.objectContaining({ code: 'usage' }));
   });
 });

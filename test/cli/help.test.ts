@@ -11,7 +11,7 @@ import { shellWords } from '../../src/terminal/shell-words.ts';
 const PLACES = { root: '~/.config/psd2', log: '~/.local/state/psd2' };
 const notRun: Run = async () => {};
 
-// What help and completion print, when their examples run. Modules that files before and after this one use are others.
+// Silences help and completion when their examples run. Other test files load these modules too, so both are reloaded.
 vi.hoisted(() => vi.resetModules());
 afterAll(() => vi.resetModules());
 vi.mock(import('../../src/cli/print-at-once.ts'), () => ({
@@ -26,7 +26,7 @@ function everyCommand(command: CommandUnknownOpts, path: string[] = []): [string
   ];
 }
 
-/** What `--help` of a command shows. */
+/** Returns the text that `--help` of a command shows. */
 function helpOf(command: CommandUnknownOpts): string {
   let text = '';
   command.configureOutput({
@@ -38,7 +38,7 @@ function helpOf(command: CommandUnknownOpts): string {
   return text;
 }
 
-/** The words of each call of psd2 in the examples of a help text, without what stands around it in the shell. */
+/** Returns the words of each psd2 call in the examples of a help text, without the shell around it. */
 function examplesIn(help: string): string[][] {
   const [, examples = ''] = help.split(/^Examples?:$/m);
   return examples
@@ -48,7 +48,7 @@ function examplesIn(help: string): string[][] {
     .flatMap((line) => [...line.matchAll(/(?<=^|[\s(])psd2 /g)].map((found) => callAt(line, found.index)));
 }
 
-/** The words of a call from a place in a line to its end: a pipe or a bracket. */
+/** Returns the words of a call, from a position in the line to its end, a pipe or a bracket. */
 function callAt(line: string, from: number): string[] {
   let quote = '';
   for (let at = from; at < line.length; at += 1) {
@@ -65,7 +65,7 @@ function callAt(line: string, from: number): string[] {
 describe.each(everyCommand(await buildProgram('0.0.0')))('the help of %s', (name, command) => {
   const examples = examplesIn(helpOf(command));
 
-  it('has an example, of the command itself', () => {
+  it('the help has an example of the command itself', () => {
     // `psd2 transfer` stands for `psd2 transfer create`.
     const meant = /^\[(\w+)\]/.exec(command.parent?.usage() ?? '')?.[1];
     const own = name
@@ -77,14 +77,14 @@ describe.each(everyCommand(await buildProgram('0.0.0')))('the help of %s', (name
   });
 
   it.each(examples.map((words) => [words.join(' '), words] as const))(
-    'shows %s, which parses',
+    'the help shows %s, which parses',
     async (_, words) => {
       const program = await buildProgram('0.0.0', { runInstead: notRun });
       await expect(program.parseAsync(words, { from: 'user' })).resolves.toBe(program);
     },
   );
 
-  it('describes it, and each of its options and arguments', () => {
+  it('the help describes the command and each of its options and arguments', () => {
     expect(command.description()).toMatch(/^[\w"']/);
     for (const { description } of command.options) expect(description).not.toBe('');
   });
@@ -93,7 +93,7 @@ describe.each(everyCommand(await buildProgram('0.0.0')))('the help of %s', (name
 it.each([
   ['transfer', ['--from <productId>', '--instant', '--reference <text>']],
   ['log', ['--transaction <id>', '--failed']],
-])('psd2 %s --help shows the options of what it means by itself', async (name, options) => {
+])('psd2 %s --help shows the options of its default command', async (name, options) => {
   const program = await buildProgram('0.0.0');
   const group = program.commands.find((command) => command.name() === name);
   const help = group ? helpOf(group) : '';
@@ -101,20 +101,20 @@ it.each([
 });
 
 describe('psd2 help', () => {
-  it.each(Object.entries(TOPICS))('%s tells something', async (_, topic) => {
+  it.each(Object.entries(TOPICS))('the topic %s has a text', async (_, topic) => {
     const text = await topic.text(PLACES);
     expect(text.length).toBeGreaterThan(200);
     for (const line of text.split('\n')) expect(line.length, line).toBeLessThan(140);
   });
 
-  it('exit-codes has them all', async () => {
+  it('psd2 help exit-codes lists every exit code', async () => {
     const lines = (await TOPICS['exit-codes']?.text(PLACES))?.split('\n') ?? [];
     expect(lines.map((line) => line.trim().split(/ {2}/))).toEqual(
       Object.entries(EXIT_CODES).map(([code, meaning]) => [code, meaning]),
     );
   });
 
-  it('environment has every variable that psd2 reads', async () => {
+  it('psd2 help environment lists every variable that psd2 reads', async () => {
     const sources = readdirSync('src', { recursive: true, encoding: 'utf8' }).filter((file) =>
       file.endsWith('.ts'),
     );
@@ -129,7 +129,7 @@ describe('psd2 help', () => {
 });
 
 describe('the help of psd2 itself', () => {
-  it('is a page high, with each command once, in groups before the options', async () => {
+  it('the help of psd2 fits a page, and lists each command once, in groups before the options', async () => {
     const program = await buildProgram('0.0.0', { runInstead: notRun });
     const lines = helpOf(program).trimEnd().split('\n');
     expect(lines.length).toBeLessThanOrEqual(50);
@@ -144,7 +144,7 @@ describe('the help of psd2 itself', () => {
     ]);
   });
 
-  it('leaves no global option untold: psd2 help options has all', async () => {
+  it('psd2 help options lists every global option', async () => {
     const program = await buildProgram('0.0.0', { runInstead: notRun });
     const text = (await TOPICS.options?.text(PLACES)) ?? '';
     for (const { flags, long } of program.options) if (long !== '--version') expect(text).toContain(flags);

@@ -19,7 +19,7 @@ const refused = new Psd2Error('bank_refused', 'The bank refused POST /x (HTTP 42
 });
 
 describe('an error', () => {
-  it('is a sentence, what to do, and the ids that the bank’s support asks for', () => {
+  it('an error shows a sentence, what to do, and the ids that the bank’s support asks for', () => {
     expect(report(refused, false)).toEqual({
       exitCode: 7,
       stderr:
@@ -29,7 +29,7 @@ describe('an error', () => {
     });
   });
 
-  it('as JSON is one line with every field of the contract', () => {
+  it('a JSON error is one line with every field of the contract', () => {
     const { exitCode, stderr } = report(refused, true);
     expect(exitCode).toBe(7);
     expect(stderr).toMatch(/^[^\n]+\n$/);
@@ -50,7 +50,7 @@ describe('an error', () => {
     });
   });
 
-  it('as JSON has null for what is not known', () => {
+  it('a JSON error has null for unknown values', () => {
     expect(JSON.parse(report(new Psd2Error('usage', 'Wrong'), true).stderr)).toEqual({
       error: {
         code: 'usage',
@@ -73,27 +73,27 @@ describe('an error', () => {
     ['Done.', 'psd2: Done.\n'],
     ['Really?', 'psd2: Really?\n'],
     ['The bank says:', 'psd2: The bank says:\n'],
-  ])('%j ends as %j', (message, stderr) => {
+  ])('the message %j ends as %j', (message, stderr) => {
     expect(report(new Psd2Error('usage', message), false).stderr).toBe(stderr);
   });
 
-  it('is said at once, whatever a bank has put into it', () => {
+  it('psd2 prints an error quickly, whatever a bank put into it', () => {
     const message = `${': psd2 x'.repeat(500_000)}.\u2028x`;
     expect(report(new Psd2Error('bank_refused', message), false).stderr).toMatch(/x\. x\.\n$/);
   });
 
-  it('shows nothing of its cause', () => {
+  it('an error shows nothing of its cause', () => {
     for (const asJson of [true, false]) expect(report(refused, asJson).stderr).not.toContain('inner secret');
   });
 
-  it('carries no control characters of the bank to the terminal', () => {
+  it("an error brings none of the bank's control characters to the terminal", () => {
     const evil = new Psd2Error('bank_refused', 'said \u001b[2J\nand \u009b1A', {
       hint: '\u202ehint',
       httpStatus: 400,
       bankCode: '\u0007code',
     });
     for (const asJson of [true, false]) {
-      // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is looked for
+      // biome-ignore lint/suspicious/noControlCharactersInRegex: the test looks for these
       expect(report(evil, asJson).stderr).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202e]/);
     }
   });
@@ -104,10 +104,10 @@ describe('the commands that an error names', () => {
   const written = "psd2 transfer resume tr-1 --reference 'O'\\''Hara & sons'";
   const named = (context: ErrorContext) => new Psd2Error('interrupted', 'Interrupted', context);
 
-  it('come after its hint, as a shell reads them', () => {
+  it('the commands come after the hint, quoted for a shell', () => {
     const said = (context: ErrorContext) => report(named(context), false).stderr;
-    expect(said({ hint: 'Go on with:', next: [resume] })).toBe(
-      `psd2: Interrupted.\n  Go on with: ${written}\n`,
+    expect(said({ hint: 'Continue with:', next: [resume] })).toBe(
+      `psd2: Interrupted.\n  Continue with: ${written}\n`,
     );
     expect(said({ next: [['auth', 'login'], resume] })).toBe(
       `psd2: Interrupted.\n  Run: psd2 auth login; ${written}\n`,
@@ -117,12 +117,12 @@ describe('the commands that an error names', () => {
     );
   });
 
-  it('are lists of arguments in JSON, with the flow', () => {
+  it('in JSON the commands are lists of arguments, with the flow', () => {
     const { error } = JSON.parse(report(named({ next: [resume], flow: 'tr-1' }), true).stderr);
     expect(error).toMatchObject({ next: [['psd2', ...resume]], flow: 'tr-1', hint: `Run: ${written}` });
   });
 
-  it('repeat the --profile that was given, save where they are about none or name their own', () => {
+  it('the commands repeat the given --profile, unless they need none or name their own', () => {
     const next = [
       ['auth', 'login'],
       ['sandbox', 'start'],
@@ -138,7 +138,7 @@ describe('the commands that an error names', () => {
   });
 });
 
-it('on a terminal an error is broken between words, and what goes on stands below its beginning', () => {
+it('on a terminal an error wraps between words, and further lines align with the first', () => {
   const { stream, written } = openStream({ columns: 40 });
   const hint =
     'Choose another one that is registered at the bank, such as PSD2_REDIRECT_URI=http://127.0.0.1:8911/callback';
@@ -155,18 +155,18 @@ it('on a terminal an error is broken between words, and what goes on stands belo
   ]);
 });
 
-describe('anything else is a bug of psd2', () => {
+describe('an unexpected error', () => {
   it.each([
     [new TypeError('x is undefined'), 'TypeError: x is undefined'],
     ['thrown text', 'thrown text'],
-  ])('%s', (error, shown) => {
+  ])('psd2 reports %s as a bug', (error, shown) => {
     const { exitCode, stderr } = report(error, false);
     expect(exitCode).toBe(1);
     expect(stderr).toContain('This is a bug in psd2.');
     expect(stderr).toContain(shown);
   });
 
-  it('as JSON too', () => {
+  it('in JSON an unexpected error has the code bug', () => {
     const { exitCode, stderr } = report(new TypeError('x is undefined'), true);
     expect(exitCode).toBe(1);
     expect(JSON.parse(stderr)).toMatchObject({

@@ -14,7 +14,7 @@ const RAW: RawGlobals = {
   color: true,
 };
 
-/** What was written to stderr. */
+/** The text written to stderr. */
 let said: string;
 
 beforeEach(() => {
@@ -41,8 +41,8 @@ beforeEach(() => {
 const run = (command: (context: Context) => Promise<void>) =>
   runCommand(RAW, command, undefined, () => 'default');
 
-describe('what must come to its end', () => {
-  /** Work that ends when the test says so. */
+describe('work that must finish', () => {
+  /** Starts work that ends when the test says so. */
   function slow() {
     let end = () => {};
     const ended = new Promise<void>((resolve) => {
@@ -51,7 +51,7 @@ describe('what must come to its end', () => {
     return { ended, end: () => end() };
   }
 
-  it('is waited for after Ctrl-C, which is said, and the command goes no further', async () => {
+  it('after Ctrl-C psd2 says that it waits for the work, and then the command stops', async () => {
     const { ended, end } = slow();
     const steps: string[] = [];
     await run(async ({ world }) => {
@@ -70,7 +70,7 @@ describe('what must come to its end', () => {
     expect(process.exitCode).toBe(130);
   });
 
-  it('is waited for where the rest of the command has ended before it', async () => {
+  it('psd2 waits for the work even if the rest of the command has ended', async () => {
     const { ended, end } = slow();
     const steps: string[] = [];
     const running = run(async ({ world }) => {
@@ -80,7 +80,7 @@ describe('what must come to its end', () => {
           steps.push('the work ends');
         })
         .catch(() => {});
-      // By then all is done that does not wait for it.
+      // By then everything that does not wait for the work has ended.
       setImmediate(end);
       throw new RangeError('another part of it failed');
     }).then(() => steps.push('the command ends'));
@@ -88,7 +88,7 @@ describe('what must come to its end', () => {
     expect(steps).toEqual(['the work ends', 'the command ends']);
   });
 
-  it('is named by a second Ctrl-C, which ends the process, and not once it has come to its end', async () => {
+  it('a second Ctrl-C ends the process and names the unfinished work, but no finished work', async () => {
     const exit = new Error('the process ends');
     vi.spyOn(process, 'exit').mockImplementation((code) => {
       expect(code).toBe(130);
@@ -107,7 +107,7 @@ describe('what must come to its end', () => {
     });
   });
 
-  it('is not spoken of where there is none', async () => {
+  it('after Ctrl-C psd2 mentions no waiting if there is no such work', async () => {
     await run(async ({ world }) => {
       await world.finish('The login', async () => {});
       process.emit('SIGINT');

@@ -12,14 +12,14 @@ it.each<[FlowState, string]>([
   ['unknown', 'Interrupted. The standingOrder may have been executed: do not make it again'],
   ['executed', 'Interrupted. The standingOrder was executed: do not make it again'],
   ['rejected', 'Interrupted'],
-])('of a payment that is interrupted when it is %s the operator is told: %s', (state, message) => {
+])('after an interruption in the state %s the operator reads: %s', (state, message) => {
   expect(withWarning(interrupted(), { state }, 'standingOrder')).toMatchObject({
     code: 'interrupted',
     message,
   });
 });
 
-it('another error than an interruption says what it said', () => {
+it('any other error stays as it is', () => {
   const error = new Psd2Error('bank_unreachable', 'The bank could not be reached');
   expect(withWarning(error, { state: 'executing' }, 'payment')).toBe(error);
 });

@@ -9,19 +9,19 @@ import { schemaOf } from '../../src/commands/schema/schema.ts';
 import { columnsOf } from '../../src/terminal/output/shape.ts';
 import { leaves } from '../cli/leaves.ts';
 
-/** Print no data. */
+/** These commands print no data. */
 const SILENT = ['help', 'completion'];
-/** Lines of stderr. */
+/** These schemas describe lines on stderr. */
 const STDERR = ['error', 'event'];
 
-test('every command that prints data has a schema, and every schema is of a command', async () => {
+test('every command that prints data has a schema, and every schema belongs to a command', async () => {
   const commands = leaves(await buildProgram('0.0.0')).filter((name) => !SILENT.includes(name));
   const named = Object.keys(PRINTED).filter((name) => !STDERR.includes(name));
   expect([...new Set(named.map((name) => name.replace(/ --\S+$/, '')))].sort()).toEqual(commands.sort());
 });
 
 test.each(Object.keys(PRINTED))(
-  'the schema of %s is JSON Schema 2020-12, without a word that is not known',
+  'the schema of %s is JSON Schema 2020-12 and uses no unknown keyword',
   async (name) => {
     const schema = await schemaOf(name);
     expect(schema).toMatchObject({ $schema: 'https://json-schema.org/draft/2020-12/schema' });
@@ -30,7 +30,7 @@ test.each(Object.keys(PRINTED))(
   },
 );
 
-test('a schema has what each field means, and allows further ones', () => {
+test('a schema describes its fields and allows further ones', () => {
   const shape = () =>
     z.object({
       at: z.nullable(z.iso.datetime({ offset: true }).check(z.describe('when'))),
@@ -52,7 +52,7 @@ test('a schema has what each field means, and allows further ones', () => {
   });
 });
 
-test('the columns of CSV are the fields of the shape, those of objects within with their path', () => {
+test('the CSV columns are the fields of the shape, and nested fields have their path', () => {
   const money = () => z.object({ amount: z.string(), currency: z.string() });
   const row = () => z.object({ id: z.string(), total: z.nullable(money()), tags: z.array(money()) });
   expect(columnsOf(row)).toEqual(['id', 'total.amount', 'total.currency', 'tags']);

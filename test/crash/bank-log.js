@@ -1,4 +1,4 @@
-// Loaded into the sandbox's process: writes down which requests the bank got, and how it answered each.
+// Loaded into the sandbox's process: records each request that the bank receives, and the status of its answer.
 import { appendFileSync } from 'node:fs';
 import https from 'node:https';
 

@@ -11,15 +11,15 @@ import * as shapes from '../e2e/shapes.ts';
 
 const beside = (file: string) => fileURLToPath(new URL(file, import.meta.url));
 const COMMISSION_CENTS = 50;
-/** Longer than any of these processes may take: one that hangs is killed, and its try is not as promised. */
+/** No process in these tests needs longer. One that hangs is killed, and its try counts as failed. */
 const HANGS_AFTER_MS = 180_000;
-/** How often a look is taken whether a process stands still. */
+/** How often the test checks whether a process stands still. */
 const LOOKS_EVERY_MS = 20;
 const PRELOAD = pathToFileURL(beside('preload.js')).href;
 
-/** `npm run reliability` takes every point; a test run those that matter most, and some of the others. */
+/** `npm run reliability` takes every point. A test run takes those that matter most and a sample of the others. */
 export const ALL = process.env.CRASH_MATRIX === 'all';
-/** For a machine with much else to do. */
+/** Long enough for a busy machine. */
 export const PATIENCE_MS = ALL ? 3_600_000 : 600_000;
 
 /** The account that pays. */
@@ -60,64 +60,64 @@ const bankLine = z.object({
   status: z.number().optional(),
 });
 
-/** A request as the bank saw it; without a status its answer never got to its end. */
+/** A request as the bank saw it. `status` is undefined if the bank did not finish its answer. */
 export interface Received {
   call: string;
   status: number | undefined;
 }
 
-/** A process that was watched from inside, and where it was to be stopped. */
+/** A process that was watched from inside. */
 export interface Watched extends Ended {
   trace: TraceLine[];
-  /** The point was reached. */
+  /** Whether the process reached the point at which it was to be stopped. */
   stopped: boolean;
   /** From the signal to the end of the process, in milliseconds. */
   tookToEnd: number;
 }
 
-/** A process that stands still at a point, until it is told to go on. */
+/** A process that stands still at a point until `goOn` lets it continue. */
 export interface Stalled {
-  /** False when it ended without coming to the point. */
+  /** False if the process ended before it reached the point. */
   reached: boolean;
-  /** Lets it go on, and waits for its end. */
+  /** Lets the process continue, and waits for its end. */
   goOn(): Promise<Watched>;
 }
 
-/** A computer of its own for one try, on which the customer is logged in. */
+/** A configuration folder for one try, as on a separate computer, with the customer logged in. */
 export interface Place {
   name: string;
-  /** Nobody else on this bank orders this amount, so that the ledger tells what this try paid. */
+  /** Nobody else on this bank orders this amount, so the ledger shows what this try paid. */
   amount: string;
   config: string;
-  /** Runs psd2 to its end; the customer does what the bank's page asks for. */
+  /** Runs psd2 to its end. The customer does what the bank's page asks for. */
   psd2(args: string[]): Promise<Ended>;
-  /** The same, watched, and stopped at the named point. @param env is set beside what each process has */
+  /** Like `psd2`, but watched, and stopped at the named point. @param env is added to what each process has */
   watched(args: string[], stop?: Stop, env?: Record<string, string>): Promise<Watched>;
-  /** Starts psd2, and waits until it stands still at the named point, or has ended. */
+  /** Starts psd2, and waits until it stands still at the named point or has ended. */
   stalled(args: string[], stop: { at: string; how: 'SIGSTOP' | 'block' }): Promise<Stalled>;
-  /** What a process that was killed left behind of its locks is taken away, as if their time had passed. */
+  /** Removes the locks that a killed process left behind, as if they had expired. */
   passTime(): void;
-  /** Files under the configuration folder that a process leaves behind only when it did not end by itself. */
+  /** Files under the configuration folder that only a process that was killed leaves behind. */
   leftovers(): string[];
-  /** What stands in the journals of the place. */
+  /** The text of the place's journals. */
   journal(): string;
   remove(): void;
 }
 
 export interface CrashBank {
   operator: Operator;
-  /** @param envOf gives what is set for each process of the place with this name */
+  /** @param envOf returns the environment variables for each process of the place with this name */
   newPlace(envOf?: (name: string) => Record<string, string>): Place;
-  /** What the bank's ledger says was paid: how often an amount was debited since the beginning. */
+  /** How often the bank's ledger shows that an amount was debited since the test file began. */
   bookings(): Promise<(amount: string) => number>;
-  /** The requests that came with these ids, in no order. */
+  /** The requests that the bank received with these ids, in no particular order. */
   received(requestIds: Set<string>): Received[];
-  /** The requests that came for one resource, in the order of their coming. */
+  /** The requests that the bank received for one resource, in the order of their arrival. */
   receivedFor(resourceId: string): Received[];
 }
 
 /**
- * A sandbox bank that writes down what it gets, and a logged-in customer to copy.
+ * A sandbox bank that records what it receives, and a logged-in customer to copy.
  *
  * @param rules options of `psd2 sandbox start`
  */
@@ -143,7 +143,7 @@ export function useCrashBank(rules: string[] = []): CrashBank {
   let places = 0;
   const newPlace = (envOf: (name: string) => Record<string, string> = () => ({})): Place => {
     places += 1;
-    // What a transfer costs is in the ledger too.
+    // The ledger also has the commission of each transfer.
     if (places === COMMISSION_CENTS) places += 1;
     const name = `try${places}`;
     const config = join(operator.folder, name);
@@ -160,7 +160,7 @@ export function useCrashBank(rules: string[] = []): CrashBank {
       });
       running.closeInput();
       const walk = running.prints(/^ {2}(http\S+)\n|"url":"(http[^"]+)"/m).then(
-        // Nobody may be there when the customer's browser comes back.
+        // The process that listens for the customer's browser may be gone.
         ([, url = '', ofJson = '']) => playCustomer(url || ofJson).catch(() => {}),
         () => {},
       );
@@ -253,7 +253,7 @@ export function useCrashBank(rules: string[] = []): CrashBank {
 
 type BankLine = z.infer<typeof bankLine>;
 
-/** Reads what the bank writes down. @returns what gives all of it so far, each line read once */
+/** Reads what the bank recorded. @returns a function that returns all lines so far; it reads each line once */
 function readingBankLog(log: string): () => BankLine[] {
   const lines: BankLine[] = [];
   let known = 0;
@@ -268,7 +268,7 @@ function readingBankLog(log: string): () => BankLine[] {
   };
 }
 
-/** @param isWanted tells by the line that a request came with, and by the line of its answer */
+/** @param isWanted gets the line of each request, and the line of each answer */
 function receivedIn(lines: BankLine[], isWanted: (line: BankLine) => boolean): Received[] {
   const calls = new Map<string, Received>();
   for (const line of lines) {
@@ -296,7 +296,7 @@ function filesOf(folder: string): string[] {
   return readdirSync(folder, { recursive: true, encoding: 'utf8' });
 }
 
-/** Reads whole lines: the last one may be being written. */
+/** Reads whole lines. The last line may still be being written. */
 function readLines<T>(file: string, shape: z.ZodType<T>): T[] {
   const lines = readFileSync(file, 'utf8').split('\n').slice(0, -1);
   return lines.map((line) => shape.parse(JSON.parse(line)));

@@ -99,7 +99,7 @@ describe.each(COPIES)('psd2 store copy from $from to $to', ({ from, to, kills })
     const takesWorkers = (home: HomeName) =>
       ask(home, database, async (store) => (await store.open('bank', BANK).tokens.last()) !== '').catch(
         (error: Error) => {
-          expect(error.message).toMatch(/has not ended$|was copied to/);
+          expect(error.message).toMatch(/is not complete$|was copied to/);
           return false;
         },
       );

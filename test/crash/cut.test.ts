@@ -18,7 +18,7 @@ const bank = useCrashBank();
 const followers = useFollowers(bank, Math.ceil(SIDE_BY_SIDE / 2));
 
 it.each(named(FLOWS))(
-  'a %s whose connection is cut at any request reaches its right end, and psd2 pays once',
+  '%s: if the connection is cut at any request, the flow still ends correctly and psd2 pays once',
   async (_name, scenario) => {
     const cuts = cutsOf(await recordFlow(bank, scenario));
     const { request } = scenario.decisive;
@@ -31,7 +31,7 @@ it.each(named(FLOWS))(
 );
 
 it.each(named(LOGINS))(
-  'a %s whose connection is cut at any request keeps the earlier login, and a new login works',
+  '%s: if the connection is cut at any request, the earlier login still works, and so does a new login',
   async (_name, scenario) => {
     const points = choose(cutsOf(await recordLogin(bank, scenario)), undefined, 3);
     expect(problemsOf(await tryLogins(bank, followers, scenario, 'cut', points))).toEqual([]);

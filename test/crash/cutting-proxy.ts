@@ -3,19 +3,19 @@ import { connect, createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** A way to a PostgreSQL on which the answer to a commit can get lost. */
+/** A proxy in front of PostgreSQL that can lose the answer to a commit. */
 export interface CuttingProxy {
-  /** The folder of its socket: what `host` of a connection is set to. */
+  /** The folder of the proxy's socket, for the `host` of a connection. */
   folder: string;
-  /** Loses the answer to the next commit, and the connection with it. The server has done what it was asked for. */
+  /** Loses the answer to the next commit, and closes the connection. The server has done what the client asked for. */
   cutNext(): void;
-  /** How many answers it has lost. */
+  /** How many answers the proxy has lost. */
   cuts(): number;
   close(): void;
 }
 
 const SOCKET = '.s.PGSQL.5432';
-/** What ends a transaction, or is one: each has effects that outlive the connection. */
+/** Statements that commit: each has effects that outlive the connection. */
 const COMMIT = /\bcommit\b|insert into psd2\.|update psd2\./i;
 
 /** @param server the folder of the server's socket */

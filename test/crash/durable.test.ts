@@ -7,7 +7,7 @@ const bank = useCrashBank();
 const at = (points: string[], pattern: RegExp) => points.findLastIndex((point) => pattern.test(point));
 
 it.each(named(FLOWS))(
-  'psd2 writes each request of a %s that changes something to disk, with its id, before it sends the request',
+  '%s: before psd2 sends a request that changes something, the request and its id are on disk',
   async (_name, scenario) => {
     const place = bank.newPlace();
     if (scenario.prepare) await place.psd2(scenario.prepare);
@@ -26,7 +26,7 @@ it.each(named(FLOWS))(
       expect(synced).toBeGreaterThan(announced);
       expect(place.journal()).toContain(`"requestId":"${requestId}"`);
     }
-    // The file's own entry in its folder too.
+    // The folder's entry for the file is on disk too.
     const before = trace.slice(0, requests[0]?.index).map(({ point }) => point ?? '');
     expect(at(before, /^after f(?:data)?sync flows\/sandbox #/)).toBeGreaterThan(-1);
     place.remove();

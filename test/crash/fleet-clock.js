@@ -1,4 +1,4 @@
-// Loaded into a worker of the fleet: its clock is wrong by FLEET_CLOCK_MS milliseconds.
+// Loaded into a worker of the fleet: sets its clock wrong by FLEET_CLOCK_MS milliseconds.
 const wrongBy = Number(process.env.FLEET_CLOCK_MS ?? 0);
 const RightDate = Date;
 

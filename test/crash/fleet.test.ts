@@ -7,13 +7,13 @@ import { OPERATION_STATES } from '../../src/domain/operation.ts';
 import { PATIENCE_MS, useCrashBank } from './bank.ts';
 import { pay, SYNC, type Troubles, useFleet } from './fleet.ts';
 
-/** `npm run reliability -- fleet` says how long; a test run takes a few of each trouble. */
+/** `npm run reliability -- fleet` sets the duration. A test run stops after a few faults of each kind. */
 const MINUTES = Number(process.env.FLEET_MINUTES ?? 0);
 const WORKERS = 4;
 const CUSTOMERS = MINUTES > 0 ? 200 : 12;
 const bank = useCrashBank([
   ...['--no-enforce-consents', '--customers', String(CUSTOMERS), '--transactions', '30'],
-  // Renewals all the time; a worker that stood still has not lost the token that it was just given.
+  // Tokens are renewed all the time. A worker that stood still has not lost the token that it just got.
   ...['--page-size', '100', '--token-ttl', '40'],
 ]);
 const fleet = useFleet(bank, CUSTOMERS);
@@ -31,7 +31,7 @@ const rowShape = z.object({ id: z.string() });
 const DONE = 'executed';
 
 it(
-  'a fleet that is killed, stalled, cut off and has its database crash pays once, loses no login and has every row once',
+  'a fleet pays once, loses no login and has every row once, even if workers, connections and the database fail',
   async () => {
     const end = Date.now() + MINUTES * 60_000;
     const isEnough = ({ killed, stalled, crashes, cuts }: Troubles) =>
@@ -39,7 +39,7 @@ it(
     const had = await fleet.work(WORKERS, (troubles) => !isEnough(troubles));
     expect(fleet.problems).toEqual([]);
 
-    // Whatever was left behind is taken up; what never began is begun.
+    // Resume what was left unfinished, and pay the orders that no worker began.
     for (const { flow } of (await flows()).filter((flow) => ['open', 'sent'].includes(standingOf(flow))))
       await fleet.psd2(['transfer', 'resume', flow, '--json', '--yes']);
     for (const order of fleet.orders.values()) await fleet.psd2(pay(order));
@@ -51,7 +51,7 @@ it(
       const state = own[0]?.state;
       expect({ reference, state, bookings: bookings(amount) }).toEqual({
         reference,
-        // Unknown is right where the bank has not got it.
+        // Unknown is right if the bank did not receive the request.
         state: bookings(amount) === 1 ? DONE : 'unknown',
         bookings: state === DONE ? 1 : 0,
       });
@@ -65,9 +65,9 @@ it(
   PATIENCE_MS,
 );
 
-/** One more sync, by one worker: each login is alive, and each row is there once, as the bank gives it to files. */
+/** Syncs again with one worker: each login works, and the store has each row once, as a sync into files has it. */
 async function everyRowOnce(): Promise<void> {
-  // The first one ends the round that was left unfinished, if there is one.
+  // The first sync ends a round that was left unfinished, if there is one.
   const left = await fleet.psd2(SYNC);
   expect(left, left.stderr).toMatchObject({ code: 0 });
   const synced = await fleet.psd2(SYNC);
@@ -83,7 +83,7 @@ async function everyRowOnce(): Promise<void> {
   expect(rows.split('\n').sort()).toEqual((await rowsInFiles()).sort());
 }
 
-/** What a sync of the same customers writes to files, with logins of their own. */
+/** The rows that a sync of the same customers writes to files, with separate logins. */
 async function rowsInFiles(): Promise<string[]> {
   const { operator } = bank;
   await fleet.logInToFiles();
@@ -101,7 +101,7 @@ async function rowsInFiles(): Promise<string[]> {
   });
 }
 
-/** How often the bank got the request that pays, those that it turned away unread left out. */
+/** How often the bank got the request that pays. Requests that it refused unread do not count. */
 function executesOf(resourceId: string | null): number {
   if (resourceId === null) return 0;
   return bank
@@ -116,7 +116,7 @@ async function flows(): Promise<Flow[]> {
   return flowShape.parse(JSON.parse(stdout));
 }
 
-/** For `npm run reliability -- fleet`, which writes it into docs/reliability.md. */
+/** Writes figures for `npm run reliability -- fleet`, which puts them into docs/reliability.md. */
 function keepFigures(had: Troubles, transfers: number): void {
   const file = process.env.FLEET_FIGURES;
   if (file === undefined) return;

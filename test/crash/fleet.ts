@@ -13,10 +13,10 @@ import { type Server, startServer } from '../store/postgres/server.ts';
 import { ACCOUNT, type CrashBank } from './bank.ts';
 import { type CuttingProxy, startCuttingProxy } from './cutting-proxy.ts';
 
-/** What a fleet goes through, and how often. */
+/** The faults that a fleet meets, and how often. */
 export interface Troubles {
   killed: number;
-  /** Of the customers whose login was being renewed by a worker that was killed. */
+  /** Customers who logged in again because a worker was killed while it renewed their login. */
   loggedInAgain: number;
   stalled: number;
   crashes: number;
@@ -27,15 +27,15 @@ export interface Troubles {
 export interface Fleet {
   server: Server;
   database: string;
-  /** What was ordered, by reference. */
+  /** The orders so far, by reference. */
   orders: ReadonlyMap<string, Order>;
-  /** Processes that ended by themselves, and not as they may. */
+  /** Messages about processes that were not killed and ended with an error that is not allowed. */
   problems: string[];
-  /** Runs psd2 on a machine of its own, with a good connection to the database. */
+  /** Runs psd2 on a separate machine, with a direct connection to the database. */
   psd2(args: string[]): Promise<Ended>;
-  /** Lets the workers work, with trouble, for as long as `goesOn` says. @returns the troubles they had */
+  /** Lets the workers work, with faults, while `goesOn` returns true. @returns the faults they met */
   work(workers: number, goesOn: (had: Troubles) => boolean): Promise<Troubles>;
-  /** Logs the made up customers in to the operator's own files, besides. */
+  /** Also logs the generated customers in to the operator's own files. */
   logInToFiles(): Promise<void>;
   /** How many processes were started. */
   started(): number;
@@ -51,14 +51,14 @@ const DATABASE = 'fleet';
 /** The customer who pays. */
 const PAYER = '1048262';
 const CLOCK = pathToFileURL(fileURLToPath(new URL('fleet-clock.js', import.meta.url))).href;
-/** Longer than a claim holds: whoever stands still for it has lost what it had. */
+/** Longer than a claim lasts: a worker that stands still for this time has lost its claims. */
 const STALL_MS = 13_000;
 const MOST_WRONG_CLOCK_MS = 45_000;
-/** Each reference is asked for by several workers. */
+/** Several workers ask for each reference. */
 const TRIES_OF_A_REFERENCE = 3;
 const COMMISSION_CENTS = 50;
 
-/** How a worker may end that was not killed, but stopped, cut off, or too late. */
+/** Errors that a worker may end with if it was stalled, cut off or too late, but not killed. */
 const MAY_END_WITH = [
   'duplicate_reference',
   'config',
@@ -67,18 +67,18 @@ const MAY_END_WITH = [
   'bank_unreachable',
   'authorisation_timeout',
   'flow_not_found',
-  // Another worker may have spent the refresh token, and be about to store what it was given. The end shows whose login is lost.
+  // Another worker may have spent the refresh token, and not stored the new one yet. The end of the test shows lost logins.
   'not_logged_in',
 ];
-/** For so long after a crash of the database a worker may have tokens in hand that it could not store, and no claim to them. */
+/** For this long after a database crash, a worker may hold tokens that it could not store, without a claim to them. */
 const CALM_AFTER_CRASH_MS = 30_000;
-/** Then workers are killed again for so long, before the next crash. */
+/** After that, workers are killed again for this long before the next crash. */
 const KILLS_FOR_MS = 20_000;
 
-/** What no trouble may do to the store. */
+/** Messages about damage to the store, which no fault may cause. */
 const DAMAGE = /damaged|did not write/;
 
-/** @param customers how many are made up, and logged in, besides the one who pays */
+/** @param customers how many customers to generate and log in, in addition to the one who pays */
 export function useFleet(bank: CrashBank, customers: number): Fleet {
   const { operator } = bank;
   const orders = new Map<string, Order>();
@@ -137,7 +137,7 @@ export function useFleet(bank: CrashBank, customers: number): Fleet {
     return pay(order);
   };
 
-  /** Kills a worker. Whose tokens it was changing may have lost their login with it, and log in again. */
+  /** Kills a worker. The customers whose tokens it was changing may have lost their login, and log in again. */
   const kill = async (victim: Running) => {
     victim.kill('SIGSTOP');
     const held = server.sql(
@@ -196,7 +196,7 @@ export function useFleet(bank: CrashBank, customers: number): Fleet {
       } else if (kind > 0.9 && had.killed > 1 && had.stalled > 1 && Date.now() > calmFrom + KILLS_FOR_MS) {
         had.crashes += 1;
         server.crash();
-        // Some wait for it, and some give up.
+        // Some workers wait for the database, and some give up.
         await delay(chance() < 0.7 ? 1_000 : 10_000);
         server.start();
         calmFrom = Date.now() + CALM_AFTER_CRASH_MS;
@@ -229,7 +229,7 @@ export function useFleet(bank: CrashBank, customers: number): Fleet {
   };
 }
 
-/** Reads whatever is due, as often as it likes. */
+/** Syncs all customers, without the limit on unattended reads. */
 export const SYNC = ['sync', '--all-customers', '--json', '--cores', '1', '--concurrency', '4'].concat(
   '--unattended-reads',
   '9999',
@@ -243,13 +243,13 @@ export function pay({ reference, amount }: Order): string[] {
   ];
 }
 
-/** Nobody else orders this amount, so that the ledger tells what the order has paid; nor is it the commission. */
+/** Nobody else orders this amount, and it is not the commission, so the ledger shows what the order paid. */
 function newOrder(index: number): Order {
   const cents = index + 1 < COMMISSION_CENTS ? index + 1 : index + 2;
   return { reference: `FLEET-${index + 1}`, amount: (cents / 100).toFixed(2) };
 }
 
-/** A worker may lose what it had. It may not end with a bug. */
+/** A worker may lose its claims. It may not end with a bug. */
 function judge(args: string[], { code, signal, stderr }: Ended, problems: string[]): void {
   if (code === 0) return;
   const said = /"code":"([a-z_]+)"/.exec(stderr)?.[1] ?? 'nothing';
@@ -257,7 +257,7 @@ function judge(args: string[], { code, signal, stderr }: Ended, problems: string
   problems.push(`psd2 ${args.slice(0, 2).join(' ')} ended with ${code ?? signal}: ${stderr}`);
 }
 
-/** A machine has settings and certificates of its own, and nothing that a payment depends on. */
+/** Gives a machine its own settings and certificates, and nothing that a payment depends on. */
 function machineOf(from: string, folder: string, env: Environment): Environment {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   for (const part of ['profiles', 'config.json'])
@@ -265,7 +265,7 @@ function machineOf(from: string, folder: string, env: Environment): Environment 
   return { ...env, PSD2_CONFIG_DIR: folder };
 }
 
-/** Numbers between 0 and 1, the same for the same seed. */
+/** Returns numbers between 0 and 1. The same seed gives the same numbers. */
 function seeded(seed: string): () => number {
   let count = 0;
   return () => {
@@ -294,7 +294,7 @@ const grantedShape = z.object({
   refreshTokenSeconds: z.number(),
 });
 
-/** Writes tokens of the made up customers to a store, as a login of each would. */
+/** Writes tokens of the generated customers to a store, as a login of each would. */
 async function logInMany(config: string, env: Record<string, string>, ids: string[]): Promise<void> {
   const bank = runningShape.parse(JSON.parse(readFileSync(join(config, 'sandbox', 'running.json'), 'utf8')));
   const folder = storeFolder(config);
@@ -327,7 +327,7 @@ async function logInMany(config: string, env: Record<string, string>, ids: strin
   await store.close();
 }
 
-/** Tokens for a customer, without a login. */
+/** Gets tokens for a customer without a login. */
 async function grant(bank: z.infer<typeof runningShape>, customerId: string): Promise<unknown> {
   const answer = await fetch(`${bank.customerSiteUrl}/control/tokens`, {
     method: 'POST',

@@ -18,7 +18,7 @@ it.each([
   [OPERATION.name, { scenario: OPERATION, core: undefined, rest: 6 }],
   [CONSENT.name, { scenario: CONSENT, core: confirmation, rest: 6 }],
 ] as const)(
-  'SIGKILL between any two steps of a %s loses no flow, and psd2 pays once',
+  '%s: if SIGKILL hits psd2 between any two steps, it loses no flow and pays once',
   async (_name, { scenario, core, rest }) => {
     const points = choose(await recordFlow(bank, scenario), core, rest);
     expect(problemsOf(await tryFlows(bank, followers, scenario, 'SIGKILL', points))).toEqual([]);
@@ -27,7 +27,7 @@ it.each([
 );
 
 it.each(named(LOGINS))(
-  'SIGKILL between any two steps of a %s keeps the earlier login, and a new login works',
+  '%s: if SIGKILL hits psd2 between any two steps, the earlier login still works, and so does a new login',
   async (_name, scenario) => {
     const points = choose(await recordLogin(bank, scenario), undefined, 4);
     expect(problemsOf(await tryLogins(bank, followers, scenario, 'SIGKILL', points))).toEqual([]);

@@ -8,11 +8,11 @@ import { type Outcome, outcomeShape, pointsOf, tryFlow, tryLogin } from './outco
 import type { LoginScenario, Scenario } from './scenarios.ts';
 import type { Followers } from './tried.ts';
 
-/** Chooses which others. */
+/** Decides which of the other points are tried. */
 const SEED = process.env.CRASH_SEED ?? '1';
-/** Processes wait more than they work. */
+/** More processes than cores, because they wait more than they work. */
 export const SIDE_BY_SIDE = Number(process.env.CRASH_SIDE_BY_SIDE ?? 3 * availableParallelism());
-/** After so many the outcomes are written down: what a matrix that is stopped loses at most. */
+/** Outcomes are kept after this many tries, so an interrupted run loses at most this many. */
 const AT_ONCE = 4 * SIDE_BY_SIDE;
 
 export interface Point {
@@ -20,15 +20,15 @@ export interface Point {
   phase: string;
 }
 
-/** What is at risk between these two is tried at every point. */
+/** Every point between these two is tried, because they are where money is at risk. */
 export interface Core {
   from: RegExp;
   to: RegExp;
 }
 
 /**
- * The points of a run that ends well, which are the places to stop it at. A moment after a change and the one
- * before the next change are one: nobody can tell them apart by what is on disk and at the bank.
+ * Returns the points of a run that succeeds: the places to stop it at. The moment after a change and the moment
+ * before the next change count as one, because disk and bank are the same at both.
  */
 export async function recordFlow(bank: CrashBank, scenario: Scenario): Promise<Point[]> {
   const place = bank.newPlace();
@@ -52,13 +52,13 @@ export async function recordLogin(bank: CrashBank, scenario: LoginScenario): Pro
 export function distinct(points: Point[]): Point[] {
   return points.filter(
     ({ at }, index) =>
-      // A lock is touched each second, by the clock.
+      // A lock is touched once a second, whatever the flow does.
       !/utimes .*\.lock/.test(at) &&
       !(at.startsWith('after ') && points[index + 1]?.at.startsWith('before ')),
   );
 }
 
-/** The ways to cut the connections of a run. */
+/** Returns the ways to cut the connections of a run. */
 export function cutsOf(points: Point[]): Point[] {
   return points.flatMap(({ at, phase }) => {
     const call = /^before ((?:GET|POST|PUT) .*)$/.exec(at)?.[1];
@@ -71,13 +71,13 @@ export function cutsOf(points: Point[]): Point[] {
   });
 }
 
-/** All of the core, and a choice of the rest that the seed makes. @param rest how many, unless all are taken */
+/** Returns all points of the core, and some others that the seed chooses. @param rest how many others */
 export function choose(points: Point[], core: Core | undefined, rest: number): Point[] {
   if (ALL) return points;
   const from = core ? points.findIndex(({ at }) => core.from.test(at)) : 0;
   const to = core ? points.findLastIndex(({ at }) => core.to.test(at)) : -1;
-  if (core) expect(Math.min(from, to), 'the core is there').toBeGreaterThan(-1);
-  // With the end of its last write.
+  if (core) expect(Math.min(from, to), 'the points of the core exist').toBeGreaterThan(-1);
+  // The core includes the end of its last write.
   const inside = core ? points.slice(Math.max(0, from - 1), to + 3) : [];
   const chance = ({ at }: Point) => createHash('sha256').update(`${SEED} ${at}`).digest('hex');
   const others = points
@@ -87,7 +87,7 @@ export function choose(points: Point[], core: Core | undefined, rest: number): P
   return [...inside, ...others];
 }
 
-/** Tries a flow at each point, some side by side, and looks at the bank's ledger when they are over. */
+/** Tries a flow at each point, several at a time, and then checks the bank's ledger. */
 export async function tryFlows(
   bank: CrashBank,
   followers: Followers,
@@ -120,7 +120,7 @@ export async function tryLogins(
   );
 }
 
-/** Tries some points after others, and keeps what came of them; those whose outcome is kept are not tried again. */
+/** Tries points in batches and keeps their outcomes. A point whose outcome is already kept is not tried again. */
 export async function goThrough<Tried extends { point: string }, Where extends { at: string }>(
   shape: z.ZodType<Tried>,
   name: string,
@@ -139,7 +139,7 @@ export async function goThrough<Tried extends { point: string }, Where extends {
   return outcomes;
 }
 
-/** Works on all of them, as many at once as the machine is to have. */
+/** Works on all items, `SIDE_BY_SIDE` at a time. */
 export async function sideBySide<Item, Result>(
   items: Item[],
   work: (item: Item) => Promise<Result>,
@@ -153,7 +153,7 @@ export async function sideBySide<Item, Result>(
   return results;
 }
 
-/** Everything that is not as promised, in words. */
+/** Describes everything that went wrong, one line for each problem. */
 export function problemsOf(outcomes: { point: string; problems: string[] }[]): string[] {
   return outcomes.flatMap(({ point, problems }) => problems.map((problem) => `${point}: ${problem}`));
 }

@@ -8,14 +8,14 @@ const UNREACHABLE = 11;
 const DAYS = 80;
 const DAY_MS = 86_400_000;
 
-/** What happens at the bank right before it gives a page: a fault of the sandbox. */
+/** Makes the bank add a booking right before it returns a page: a fault of the sandbox. */
 const MOVE = { 'x-sandbox-fault': 'booking=1' };
 
 /** A command that reads pages of an account's transactions. */
 export interface Reading {
   name: string;
   args(product: string, folder: string): string[];
-  /** Tells rows apart in what it wrote; without it, what it wrote is only compared as a whole. */
+  /** Finds the rows in what the command wrote. Without it, the test compares the text as a whole. */
   rows?: RegExp;
 }
 
@@ -59,26 +59,26 @@ export const READINGS: Reading[] = [
   },
 ];
 
-/** Accounts that nobody else reads, and customers who are logged in. */
+/** Accounts that nobody else reads, and logged-in customers. */
 export interface Accounts {
   place: Place;
-  /** Gives an account of its own to a reading. */
+  /** Gives a reading an account of its own. */
   productOf(reading: Reading): { customer: string; product: string };
-  /** Through the relay, where pages are counted. @param moves whether the list moves before the page of this number */
+  /** Reads through the relay, which counts pages. @param moves whether the list changes before the page with this number */
   read(reading: Reading, moves: (page: number) => boolean): Promise<Read>;
 }
 
 interface Read {
   code: number;
   stderr: string;
-  /** What was written. */
+  /** What the command wrote. */
   text: string;
-  /** How many pages the bank gave. */
+  /** How many pages the bank returned. */
   pages: number;
 }
 
 const READINGS_OF_A_CUSTOMER = 3;
-/** How many customers the sandbox has to make up. */
+/** How many customers the sandbox has to generate. */
 export const CUSTOMERS = Math.ceil(READINGS.length / READINGS_OF_A_CUSTOMER);
 
 export async function openAccounts(bank: CrashBank, relay: Relay, followers: Followers): Promise<Accounts> {
@@ -122,7 +122,7 @@ export async function openAccounts(bank: CrashBank, relay: Relay, followers: Fol
   };
 }
 
-/** Reads while the list moves: no row comes twice, none is missing, or it ends with exit code 11. */
+/** Reads while the list changes. No row may be doubled or missing, unless the command ends with exit code 11. */
 export async function tryMoving(
   accounts: Accounts,
   reading: Reading,
@@ -156,14 +156,14 @@ function wrongRows({ rows }: Reading, [before, read, after]: [Read, Read, Read])
   const [old, given, now] = [before, read, after].map(({ text }) => countRows(text, rows));
   const missing = less(old, given);
   const more = less(given, now);
-  // Of several changes, what was read may be of a moment between them.
+  // If the list changed several times, the result may show a moment between two changes.
   return [
     ...(more.length > 0 ? [`${more.length} rows are there too often: ${more[0]}`] : []),
     ...(missing.length > 0 ? [`${missing.length} rows are missing: ${missing[0]}`] : []),
   ];
 }
 
-/** How often each row is there. Its number in the list is no part of it, nor is an id that counts its likes. */
+/** Counts each row. Its number in the list is left out, and so is an id that only counts equal rows. */
 function countRows(text: string, rows: RegExp): Map<string, number> {
   const counts = new Map<string, number>();
   for (const [row] of text.matchAll(rows)) {
@@ -173,7 +173,7 @@ function countRows(text: string, rows: RegExp): Map<string, number> {
   return counts;
 }
 
-/** What is more often in `some` than in `others`. */
+/** Returns the rows that are in `some` more often than in `others`. */
 function less(some = new Map<string, number>(), others = new Map<string, number>()): string[] {
   return [...some].filter(([row, count]) => count > (others.get(row) ?? 0)).map(([row]) => row);
 }
@@ -187,7 +187,7 @@ function syncedRows(folder: string, product: string): string {
     .join('\n');
 }
 
-/** Documents say when they were made. */
+/** Removes times, because documents contain the time of their creation. */
 function withoutTimes(text: string): string {
   return text.replace(
     /\d{4}-\d\d-\d\dT[\d:.]+(?:Z|[+-]\d\d:\d\d)?|\b\d{14}\b|\b\d\d:\d\d(?::\d\d)?\b/g,

@@ -32,7 +32,7 @@ it.concurrent.each(named(READINGS))(
       moves: (page: number) => page === index + 1,
     }));
     const inner = bySeed(single.slice(1), ({ at }) => at);
-    // Where rows can't be told apart, a moment between several changes can't be either.
+    // If rows cannot be told apart, a moment between several changes cannot be recognised either.
     const each = reading.rows ? [EACH] : [];
     const moments = ALL ? [...single, ...each] : [...inner.slice(0, 1), ...each];
     const tries = await goThrough(triedShape, reading.name, 'moving', moments, async (some) => {

@@ -10,9 +10,9 @@ const followers = useFollowers(bank, SIDE_BY_SIDE);
 const relay = useRelay(bank.operator);
 const means = { bank, relay, followers };
 
-/** What a test run takes: some statuses that mean something, and some others. */
+/** The forgeries of a test run: some statuses that mean something, and some others. */
 const chosen = (known: number, others: number): Forgery[] => {
-  // In no order, so that a run that is stopped has tried some of each kind.
+  // The order is random, so that an interrupted run has tried some of each kind.
   if (ALL) return bySeed(FORGERIES, ({ at }) => at);
   const isKnown = ({ status }: Forgery) => KNOWN.includes(status);
   const seeded = bySeed(FORGERIES, ({ at }) => at);
@@ -25,7 +25,7 @@ const cases = (calls: readonly string[]) =>
   calls.flatMap((call) => WHENS.map((when) => [call, when] as const));
 
 it.each(cases(['verify', 'execute', 'confirm']))(
-  'an answer to %s that is not from the bank (%s, any status) never counts as a refusal, and psd2 does nothing twice',
+  'if an answer to %s does not come from the bank (%s, any status), psd2 never reads it as a refusal and does nothing twice',
   async (call, when) => {
     const forgeries = call === 'execute' ? chosen(KNOWN.length, 3) : chosen(4, 2);
     const tries = await goThrough(triedShape, call, when, forgeries, (some) =>
@@ -41,7 +41,7 @@ it.each(cases(['verify', 'execute', 'confirm']))(
 );
 
 it.each(cases(['refresh', 'code']))(
-  'an answer to a token call (%s) that is not from the bank (%s, any status) loses no login',
+  'if an answer to a token call (%s) does not come from the bank (%s, any status), psd2 loses no login',
   async (call, when) => {
     const tries = await withPlaces(loggedIn, (lend) =>
       goThrough(triedShape, `token (${call})`, when, chosen(4, 2), (some) =>

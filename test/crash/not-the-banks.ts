@@ -12,12 +12,12 @@ export const CALLS = {
 } as const;
 export type CallName = keyof typeof CALLS;
 
-/** Where an answer that is not the bank's comes from: before the bank has got the call, or after it has done it. */
+/** When an answer that is not the bank's is given: before the bank gets the call, or after the bank has acted on it. */
 export const WHENS = ['before the effect', 'after the effect'] as const;
 
 /** One answer that is not the bank's. */
 export interface Forgery {
-  /** Tells it apart: `403 html`. */
+  /** Its name: `403 html`. */
   at: string;
   status: number;
   body: string;
@@ -30,13 +30,13 @@ const BODIES = [
   { name: 'json', type: 'application/json', body: '{"error":"denied","supportId":"17"}' },
 ];
 
-/** Those that mean something to HTTP, the bank or psd2. */
+/** Statuses that mean something to HTTP, the bank or psd2. */
 export const KNOWN = [
   ...[200, 202, 204, 302, 400, 401, 403, 404, 409, 410, 412, 417, 420, 422, 429, 500, 502, 503, 504],
 ];
 const STATUSES = Array.from({ length: 400 }, (_, index) => 200 + index);
 
-/** Each status from 200 to 599: those that are known with every body, the others with the bodies in turns. */
+/** Each status from 200 to 599: the known ones with every body, the others with one body each. */
 export const FORGERIES: Forgery[] = STATUSES.flatMap((status) =>
   BODIES.filter((_, index) => KNOWN.includes(status) || status % BODIES.length === index).map(
     ({ name, type, body }) => ({ at: `${status} ${name}`, status, type, body }),
@@ -47,10 +47,10 @@ const execute = /^PUT .*\/execute$/;
 const confirm = /^PUT .*\/confirm$/;
 const PENNY = '0.01';
 
-/** What is between psd2 and the bank in one try. */
+/** What stands between psd2 and the bank in one try. */
 interface Between {
   env: Record<string, string>;
-  /** The answer to the next such call is replaced. */
+  /** Replaces the answer to the next such call. */
   forge(): void;
 }
 
@@ -72,7 +72,7 @@ function between(
     return answer;
   });
   return {
-    // The customer is sent along by the relay.
+    // The relay sends the customer to the bank.
     env: { ...relay.env(place.name), PSD2_BROWSER: '/bin/true' },
     forge: () => {
       forges = true;
@@ -81,13 +81,13 @@ function between(
 }
 
 function answerOf({ status, type, body }: Forgery): Answer {
-  // Statuses without a body (RFC 9110, section 6.4.1).
+  // These statuses have no body (RFC 9110, section 6.4.1).
   const bytes = Buffer.from([204, 205, 304].includes(status) ? '' : body);
   const length = [204, 304].includes(status) ? [] : ['content-length', String(bytes.length)];
   return { status, headers: ['content-type', type, ...length], body: bytes };
 }
 
-/** Replaces an answer of a payment: it is paid once at most, also when it is ordered again, and its state is true. */
+/** Replaces an answer of a payment. It must be paid at most once, even if ordered again, and psd2 must show its true state. */
 export async function tryPayment(
   { bank, relay, followers }: Means,
   call: 'verify' | 'execute',
@@ -150,7 +150,7 @@ async function resumeAll(
   return flowsAt(followers, place, kind);
 }
 
-/** What was done reads so, or is not known; what was not done does not read as done; and nobody but the bank refuses. */
+/** A flow that the bank executed must be done or unknown. One that it did not execute must not be done. Only the bank refuses. */
 function judgeStates(bank: CrashBank, flows: Flow[], once: RegExp, end: string, tried: Tried): void {
   for (const flow of flows) {
     const decisive = decisiveFor(bank, flow, once);
@@ -160,15 +160,16 @@ function judgeStates(bank: CrashBank, flows: Flow[], once: RegExp, end: string, 
       tried.twice = true;
       tried.problems.push(`the bank got it ${decisive} times`);
     }
-    if (state === 'failed') tried.problems.push(`it reads failed, and the bank has ${done} it`);
-    if (decisive === 0 && state === end) tried.problems.push(`it reads ${end}, and the bank has not done it`);
+    if (state === 'failed') tried.problems.push(`psd2 shows failed, but the bank has ${done} it`);
+    if (decisive === 0 && state === end)
+      tried.problems.push(`psd2 shows ${end}, but the bank has not done it`);
     if (decisive > 0 && !['unknown', end, 'executing', 'confirming', 'failed'].includes(state)) {
-      tried.problems.push(`it reads ${state}, and the bank has done it`);
+      tried.problems.push(`psd2 shows ${state}, but the bank has done it`);
     }
   }
 }
 
-/** Replaces the answer to a token call: the login is still of use, unless the bank had spent what it is renewed with. */
+/** Replaces the answer to a token call. The login must still work, unless the bank had already spent the refresh token. */
 export async function tryTokens(
   { relay, followers }: Means,
   place: Place,
@@ -181,7 +182,7 @@ export async function tryTokens(
   const command = call === 'refresh' ? ['auth', 'refresh', '--json'] : ['auth', 'login', '--json'];
   forge();
   judgeEnd('it', await followers.psd2(place, command, env), tried.problems);
-  // A code is spent for a new login; a refresh token that is spent and whose answer is lost can't be had again.
+  // A code is spent on a new login. If a refresh token is spent and the answer is lost, the login cannot be renewed.
   const works = call === 'refresh' && when === 'before the effect' ? [['auth', 'refresh', '--json']] : [];
   if (call === 'code' || when === 'before the effect') {
     for (const args of [['customer', 'id', '--json'], ...works]) {

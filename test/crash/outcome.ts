@@ -5,30 +5,30 @@ import { type CrashBank, HOWS, type How, type Place, type TraceLine, type Watche
 import type { LoginScenario, Scenario } from './scenarios.ts';
 import { decisiveFor, type Followers, flowsAt } from './tried.ts';
 
-/** What became of one try: a process that was stopped at a point, and the one that took its flow up. */
+/** The result of one try: a process was stopped at a point, and another one resumed its flow. */
 export const outcomeShape = z.object({
   scenario: z.string(),
   how: z.enum(HOWS),
   point: z.string(),
   /** The last event in the journal before the point. */
   phase: z.string(),
-  /** Whether the process came to the point; some points depend on how fast the machine is. */
+  /** Whether the process reached the point. Some points depend on how fast the machine is. */
   reached: z.boolean(),
-  /** The flow's state after the stop; null when nothing was on disk. */
+  /** The flow's state after the stop, or null if nothing was on disk. */
   found: z.string().nullable(),
   /** The flow's state at the end. */
   end: z.string(),
-  /** Of an unknown end: whether the last request that was announced came to the bank, which turned it away. */
+  /** For an unknown end: whether the bank received the last announced request and refused it. */
   turnedAway: z.boolean(),
-  /** How often the bank got the request that may be made once, those that it turned away left out. */
+  /** How often the bank got the request that may be made once. Requests that it refused unread do not count. */
   decisive: z.number(),
-  /** What was ordered, for the bank's ledger. */
+  /** The amount of the order, to find it in the bank's ledger. */
   amount: z.string(),
   /** How many bookings the ledger shows. */
   bookings: z.number(),
   /** From the signal to the end of the process, in milliseconds. */
   tookToEnd: z.number(),
-  /** What is not as it was promised. */
+  /** Everything that went wrong. */
   problems: z.array(z.string()),
 });
 export type Outcome = z.infer<typeof outcomeShape>;
@@ -39,7 +39,7 @@ const NOT_LOGGED_IN = 4;
 const UNREACHABLE = 11;
 const INTERRUPTED = 130;
 
-/** Stops a flow at a point, takes it up until it is at its end, and looks whether all is as promised. */
+/** Stops a flow at a point, resumes it until it ends, and checks that psd2 kept its promises. */
 export async function tryFlow(
   bank: CrashBank,
   followers: Followers,
@@ -57,13 +57,13 @@ export async function tryFlow(
   );
   if (stopped.stopped) judgeStop(stop.how, stopped, place, isEnd(scenario, stopped.stdout), problems);
   else if (stopped.code !== 0) problems.push(`it ended with ${stopped.code}: ${stopped.stderr}`);
-  // After a second Ctrl-C its lock is still there, as that of a dead process.
+  // After a second Ctrl-C the lock still exists, like the lock of a dead process.
   if (stop.how !== 'twice') place.passTime();
 
   const [flow] = await flowsAt(followers, place, scenario.kind);
   const wayOn = flow && `psd2 ${scenario.kind} resume ${flow.flow}`;
   const isOpen = flow !== undefined && flow.state !== scenario.end;
-  if (!flow && bank.received(sent).length > 0) problems.push('a request was sent, and no flow is on disk');
+  if (!flow && bank.received(sent).length > 0) problems.push('a request was sent, but no flow is on disk');
   if (flow && isOpen && !isNoted(place, flow.flow))
     problems.push('no later command can name it as interrupted');
   if (
@@ -72,7 +72,7 @@ export async function tryFlow(
     stopped.stopped &&
     !stopped.stderr.includes(wayOn ?? '')
   ) {
-    problems.push(`it does not say how to go on: ${stopped.stderr}`);
+    problems.push(`it does not say how to continue: ${stopped.stderr}`);
   }
 
   const goOn = flow ? [scenario.kind, 'resume', flow.flow, ...scenario.resume] : scenario.begin(place);
@@ -87,15 +87,15 @@ export async function tryFlow(
   if (decisive > 1) problems.push(`the bank got it ${decisive} times`);
   if (end === 'unknown') {
     if (!mayBeDone(stopped.trace, scenario.decisive.announced))
-      problems.push('it is unknown, and was not even announced');
-    if (decisive > 0) problems.push('it is unknown, and the bank has done it');
-    if (ended.code !== OUTCOME_UNKNOWN) problems.push(`it is unknown, and the exit code is ${ended.code}`);
+      problems.push('it is unknown, but was not even announced');
+    if (decisive > 0) problems.push('it is unknown, but the bank has done it');
+    if (ended.code !== OUTCOME_UNKNOWN) problems.push(`it is unknown, but the exit code is ${ended.code}`);
     const again = await followers.psd2(place, goOn);
     if (again.code !== OUTCOME_UNKNOWN) problems.push(`taken up again, it ended with ${again.code}`);
   } else if (end !== scenario.end || ended.code !== 0) {
     problems.push(`it ended ${end} with ${ended.code}: ${ended.stderr}`);
-  } else if (decisive !== 1) problems.push(`it ended ${end}, and the bank got it ${decisive} times`);
-  if (sent.size > 0 && !flow) problems.push('a request was announced, and no flow is on disk');
+  } else if (decisive !== 1) problems.push(`it ended ${end}, but the bank got it ${decisive} times`);
+  if (sent.size > 0 && !flow) problems.push('a request was announced, but no flow is on disk');
   place.remove();
   const found = flow?.state ?? null;
   return {
@@ -112,12 +112,12 @@ export async function tryFlow(
 
 type Stop = { at: string; how: How; phase: string };
 
-/** What a try says of itself, whatever became of it. */
+/** The part of an outcome that describes the try itself. */
 function tried({ name }: { name: string }, { at, how, phase }: Stop, { stopped, tookToEnd }: Watched) {
   return { scenario: name, how, point: at, phase, reached: stopped, tookToEnd };
 }
 
-/** Stops a login at a point: the login from before goes on, and another one works. */
+/** Stops a login at a point. The earlier login must still work, and a new one too. */
 export async function tryLogin(
   bank: CrashBank,
   followers: Followers,
@@ -146,7 +146,7 @@ export async function tryLogin(
   };
 }
 
-/** @param isDone the process told that it did what it was to do */
+/** @param isDone whether the process reported that it finished its work */
 function judgeStop(how: How, stopped: Watched, place: Place, isDone: boolean, problems: string[]): void {
   const { code, signal, stderr } = stopped;
   if (how === 'SIGKILL') {
@@ -155,7 +155,7 @@ function judgeStop(how: How, stopped: Watched, place: Place, isDone: boolean, pr
   }
   const left = place.leftovers();
   if (how !== 'twice' && left.length > 0) problems.push(`it leaves behind ${left.join(' ')}`);
-  // What comes when all is done changes nothing; a connection that is lost may be made again.
+  // A signal that arrives after the work is done changes nothing. A connection that is lost may be opened again.
   const codes = how === 'cut' ? [OUTCOME_UNKNOWN, UNREACHABLE] : [INTERRUPTED];
   if (!codes.includes(code ?? -1) && !(code === 0 && isDone)) {
     problems.push(`it ended with ${code ?? signal}: ${stderr}`);
@@ -171,13 +171,13 @@ function stateIn(stdout: string): string {
   return found.data?.state ?? 'nothing';
 }
 
-/** Whether the journal of a process that was stopped says that the bank may have got what is done once. */
+/** Whether, according to the journal of a stopped process, the bank may have got the request that is made once. */
 function mayBeDone(trace: TraceLine[], announced: string): boolean {
   const events = pointsOf(trace).map(({ phase }) => phase);
   return events.lastIndexOf(announced) > events.lastIndexOf(announced.replace(/sent$/, 'not-begun'));
 }
 
-/** Whether the bank got the last of the requests that are made once, as far as they were announced. */
+/** Whether the bank received the last of the announced requests that are made once. */
 function cameToTheBank(bank: CrashBank, { decisive }: Scenario, trace: TraceLine[]): boolean {
   const announced = trace.findLastIndex(({ point }) => point?.includes(` ${decisive.announced} #`));
   const sent = trace
@@ -186,7 +186,7 @@ function cameToTheBank(bank: CrashBank, { decisive }: Scenario, trace: TraceLine
   return sent?.requestId !== undefined && bank.received(new Set([sent.requestId])).length > 0;
 }
 
-/** The points of a process that ended well, each with the last event in the journal before it. */
+/** The points of a process that succeeded, each with the last event in the journal before it. */
 export function pointsOf(trace: TraceLine[]): { at: string; phase: string }[] {
   let phase = 'nothing';
   return trace.flatMap(({ point }) => {
@@ -197,7 +197,7 @@ export function pointsOf(trace: TraceLine[]): { at: string; phase: string }[] {
   });
 }
 
-/** Whether the flow is noted as under way, from where a command at a terminal names it once it was left behind. */
+/** Whether psd2 recorded the flow as under way. A later command at a terminal uses this to name an interrupted flow. */
 function isNoted({ config }: Pick<Place, 'config'>, flow: string): boolean {
   const flows = join(config, 'flows');
   return readdirSync(flows).some((profile) => existsSync(join(flows, profile, 'open', flow)));

@@ -1,14 +1,14 @@
-// Loaded into a psd2 process with `node --import`: finds the points at which it could be stopped, and stops it there.
+// Loaded into a psd2 process with `node --import`: finds the points at which the process can be stopped, and stops it.
 //
-// A point is a moment around something that others can see: a change on disk, a request, an answer, a listener, a
-// program that is started. They are found by wrapping Node's own modules, so a new step of psd2 brings its points by
-// itself. A point is named by what happens, what it happens to, and the how-manieth time it is, so that the same point
-// has the same name in every run.
+// A point is a moment around something that others can see: a change on disk, a request, an answer, a listener, or the
+// start of a program. This file finds them by wrapping Node's own modules, so a new step of psd2 adds its points
+// without a change here. The name of a point says what happens, to what, and how many times it has happened, so the
+// same point has the same name in every run.
 //
-// CRASH_TRACE names the file that the points are written to, one line of JSON each. CRASH_AT names the point to stop
-// at, CRASH_HOW the way: SIGKILL, SIGINT, SIGTERM, twice (SIGINT, and again as soon as the first has come), SIGTERM twice,
-// SIGSTOP (all threads, until SIGCONT), block (the main thread alone, until there is a file `<CRASH_TRACE>.go`), or cut.
-// CRASH_FAST is how much faster than the real ones the process's clock and timers run, which shortens what it waits for.
+// CRASH_TRACE names the file to which the points are written, one line of JSON each. CRASH_AT names the point to stop
+// at, CRASH_HOW the way: SIGKILL, SIGINT, SIGTERM, twice (SIGINT, and again as soon as the first arrives), SIGTERM twice,
+// SIGSTOP (all threads, until SIGCONT), block (only the main thread, until a file `<CRASH_TRACE>.go` exists), or cut.
+// CRASH_FAST says how many times faster the process's clock and timers run, which shortens its waiting.
 import childProcess from 'node:child_process';
 import fs from 'node:fs';
 import http from 'node:http';
@@ -20,7 +20,7 @@ import timers from 'node:timers';
 import timersPromises from 'node:timers/promises';
 import { watchRequests } from './requests.js';
 
-// A worker thread gets none of them: it has no points, and keeps the real time.
+// A worker thread inherits none of these variables: it has no points, and its clock is not changed.
 const { CRASH_TRACE, CRASH_AT, CRASH_HOW, CRASH_FAST, PSD2_CONFIG_DIR: root } = process.env;
 delete process.env.CRASH_TRACE;
 delete process.env.CRASH_AT;
@@ -39,7 +39,7 @@ function named(what) {
   return `${what} #${count}`;
 }
 
-/** Writes a point down, and stops here if it is the one. @param more goes to the trace with it */
+/** Records a point, and stops the process if it is the chosen one. @param more is added to the line of the trace */
 function point(what, more = {}) {
   const name = named(what);
   write({ point: name, ...more });
@@ -54,13 +54,13 @@ function stop() {
   process.kill(process.pid, signal ?? CRASH_HOW);
 }
 
-/** Holds up this thread, as a call that waits for the disk does, until it is told to go on. */
+/** Blocks this thread, as a call that waits for the disk does, until the `.go` file exists. */
 function block() {
   const nothing = new Int32Array(new SharedArrayBuffer(4));
   while (!existsSync(`${CRASH_TRACE}.go`)) waitOnThread(nothing, 0, 0, 20);
 }
 
-/** What differs from run to run, taken out. */
+/** Removes what differs from run to run. */
 function normalised(text) {
   return text
     .replace(/(?<=^|\/|\.)(?:tr|co|op)-[0-9a-z]{14}/g, '<flow>')
@@ -72,7 +72,7 @@ function normalised(text) {
     .replace(/(?<=\/)\d{4}-\d\d-\d\d$/, '<day>');
 }
 
-// ---- The clock: what watches others, and what waits, sees more time pass than there was. The time of day stays.
+// ---- The clock: timers and monotonic clocks run faster. The time of day stays.
 
 if (CRASH_FAST !== undefined) {
   const factor = Number(CRASH_FAST);
@@ -86,7 +86,7 @@ if (CRASH_FAST !== undefined) {
   for (const name of ['setTimeout', 'setInterval']) {
     const original = timers[name];
     const fast = (callback, delay, ...rest) => original(callback, scaled(delay), ...rest);
-    // What promisify makes of the original is kept.
+    // Keep the properties of the original, which `promisify` needs.
     Object.defineProperties(fast, Object.getOwnPropertyDescriptors(original));
     timers[name] = fast;
     globalThis[name] = fast;
@@ -95,7 +95,7 @@ if (CRASH_FAST !== undefined) {
   }
 }
 
-// ---- Changes on disk: every function of node:fs that is not known to change nothing.
+// ---- Changes on disk: every function of node:fs, except those that are known to change nothing.
 
 const READERS =
   /^(?:access|exists|f?stat|lstat|statfs|readv?|readFile|readdir|readlink|realpath|opendir|close|watch|watchFile|unwatchFile|createReadStream|createWriteStream|openAsBlob|glob|_.*|[A-Z].*)$/;
@@ -115,12 +115,12 @@ function opensForReading(name, flags = 'r') {
     : (flags & (fs.constants.O_WRONLY | fs.constants.O_RDWR | fs.constants.O_CREAT)) === 0;
 }
 
-/** The event that a line of the journal holds, which makes the point's name tell where in the flow it is. */
+/** The event in a line of the journal. The point's name includes it, to show how far the flow has got. */
 function eventOf(data) {
   return /"event":\{"type":"([a-z-]+)"/.exec(String(data))?.[1];
 }
 
-/** What a call is about to change; undefined when nobody could see it, or it is a part of another one. */
+/** What a call is about to change, or undefined if nobody can see it or if it is part of another call. */
 let within = 0;
 function effectOf(name, [target, second]) {
   if (within > 0 || opensForReading(name, second)) return undefined;
@@ -131,7 +131,7 @@ function effectOf(name, [target, second]) {
   return `${name} ${file}${to}${event ? ` ${event}` : ''}`;
 }
 
-/** In the middle of a write: half of it is there. */
+/** The middle of a write: half of the data is written. */
 function halfWay(name, effect, target, data) {
   if (!/^(?:append|write)/.test(name) || !(typeof data === 'string' || ArrayBuffer.isView(data))) return;
   const half = `half ${effect}`;
@@ -147,7 +147,7 @@ function remember(name, target, descriptor) {
   if (name === 'open' && typeof descriptor === 'number') opened.set(descriptor, String(target));
 }
 
-/** @returns the effect on the disk; undefined for a call without one */
+/** @returns the effect on the disk, or undefined for a call without one */
 function begin(name, args) {
   const effect = effectOf(name, args);
   if (effect !== undefined) {

@@ -11,25 +11,25 @@ import type { Operator } from '../e2e/psd2.ts';
 /** A call on its way to the bank. */
 export interface Call {
   method: string;
-  /** Without the query. */
+  /** The path without the query. */
   path: string;
-  /** Of `Authorization`, without its scheme. */
+  /** The token in `Authorization`, without the scheme. */
   token: string | undefined;
   body: string;
 }
 
 export interface Answer {
   status: number;
-  /** Names and values in turns. */
+  /** Names and values alternate. */
   headers: string[];
   body: Buffer;
 }
 
 /**
- * What is done with a call.
+ * Decides what happens to a call.
  *
- * @param toBank makes the call at the bank. @param headers go with it beside its own
- * @returns what the caller gets; undefined cuts its connection
+ * @param toBank makes the call at the bank. @param headers are added to those of the call
+ * @returns what the caller gets, or undefined to cut its connection
  */
 export type Treatment = (
   call: Call,
@@ -37,17 +37,17 @@ export type Treatment = (
 ) => Promise<Answer | undefined>;
 
 /**
- * Stands between psd2 and the bank, as the proxy of the environment, which opens the tunnels that it is asked for: it has
- * the keys of both ends. Each place has a treatment of its own.
+ * Stands between psd2 and the bank as an HTTPS proxy from the environment. It has the keys of both ends, so it can read
+ * what passes through. Each place has a treatment of its own.
  */
 export interface Relay {
-  /** What psd2 is to run with at a place. */
+  /** The environment variables for psd2 at a place. */
   env(name: string): Record<string, string>;
-  /** From now on the calls of the place are treated so. */
+  /** Sets how the relay treats the calls of a place from now on. */
   treat(name: string, treatment: Treatment): void;
 }
 
-/** A relay for the tests of a file. The bank is the sandbox of `operator`. */
+/** Opens a relay for the tests of a file. The bank is the sandbox of `operator`. */
 export function useRelay(operator: Operator): Relay {
   const treatments = new Map<string, Treatment>();
   const callers = new Map<object, { name: string; bankPort: number }>();
@@ -141,12 +141,12 @@ export function useRelay(operator: Operator): Relay {
   };
 }
 
-/** Sends the customer along where the bank's answer wants them, without a browser. */
+/** Sends the customer, without a browser, to the address in the bank's answer. */
 export function sendCustomer({ status, headers, body }: Answer): void {
   const location = headers[headers.findIndex((name) => name.toLowerCase() === 'location') + 1];
   const url =
     status === 302 || status === 303 ? location : /"scaRedirectURL":"([^"]+)"/.exec(body.toString())?.[1];
-  // Nobody may be there when the customer comes back.
+  // The process that listens for the customer's browser may be gone.
   if (url) playCustomer(url).catch(() => {});
 }
 

@@ -1,19 +1,19 @@
-// The points of a request, and the ways to cut its connection. undici tells of what it does on Node's
-// diagnostics channels, also where it is bundled.
+// The points of a request, and the ways to cut its connection. undici reports what it does on Node's diagnostics
+// channels, even if it is bundled.
 import { subscribe } from 'node:diagnostics_channel';
 import tls from 'node:tls';
 
 /**
- * Finds, of each request: `begin` before there is a connection for it, `before` anything of it is written, `sent` when
- * all of it is handed to the system, `begun answer to` when the status is known, `after` when the answer is whole.
+ * Finds these points of each request: `begin` (no connection yet), `before` (nothing of it is written yet), `sent`
+ * (the system has all of it), `begun answer to` (the status is known), `after` (the answer is complete).
  *
- * A connection is cut where `cutAt` says: `no connection` while it is being made, `before` when it stands and nothing of
- * the request has left, `unanswered` when the bank has begun to answer and nothing of that has come, `half answer` in
- * the middle of the answer.
+ * Cuts a connection where `cutAt` says: `no connection` while it is being made, `before` when it exists and nothing of
+ * the request has left, `unanswered` when the bank has begun to answer and nothing of the answer has arrived, or
+ * `half answer` in the middle of the answer.
  *
- * @param point writes a point down, and stops there if it is the one
+ * @param point records a point, and stops there if it is the chosen one
  * @param write writes a line of the trace
- * @param normalised takes out of a text what differs from run to run
+ * @param normalised removes from a text what differs from run to run
  * @param cutAt the cut to make, if any
  */
 export function watchRequests({ point, write, normalised, cutAt }) {
@@ -23,7 +23,7 @@ export function watchRequests({ point, write, normalised, cutAt }) {
   const stopped = (request) => write({ stopped: cutAt, at: Date.now(), requestId: idOf(request) });
 
   const counts = new Map();
-  /** request -> how its connection is cut */
+  /** How the connection of a request is cut. */
   const cuts = new WeakMap();
   const connections = new Set();
   let cutNext = false;
@@ -52,7 +52,7 @@ export function watchRequests({ point, write, normalised, cutAt }) {
     } else point(`begin ${name}`);
   });
 
-  /** request -> what is done when undici has written all of it */
+  /** What to do when undici has written all of a request. */
   const whenWritten = new WeakMap();
   subscribe('undici:client:sendHeaders', ({ request, socket }) => {
     const how = cuts.get(request);
@@ -75,7 +75,7 @@ export function watchRequests({ point, write, normalised, cutAt }) {
   });
   subscribe('undici:request:trailers', ({ request }) => point(`after ${nameOf(request)}`));
 
-  /** Cuts a connection when the next bytes come: before any of them is seen, or in their middle. */
+  /** Cuts a connection when the next bytes arrive: before undici sees any of them, or in their middle. */
   function cutAnswer(socket, how, tell) {
     const { push } = socket;
     socket.push = (data) => {
@@ -84,14 +84,14 @@ export function watchRequests({ point, write, normalised, cutAt }) {
       if (how === 'unanswered' || data === null) cut(socket);
       else {
         push.call(socket, data.subarray(0, data.length >> 1));
-        // Once undici has read it.
+        // undici has read the first half by then.
         setImmediate(() => cut(socket));
       }
       return false;
     };
   }
 
-  /** @returns what is to be called after the last write; `tell` is called when the system has all of them */
+  /** @returns a function to call after the last write; then `tell` is called as soon as the system has all of them */
   function watchWrites(socket, tell) {
     const { write: writeTo } = socket;
     let waiting = 0;

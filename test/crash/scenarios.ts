@@ -15,21 +15,21 @@ const standingOrder = (place: Place) =>
     description: place.name,
   });
 
-/** A flow that is stopped at each of its points, and taken up again. */
+/** A flow that is stopped at each of its points, and then resumed. */
 export interface Scenario {
   name: string;
   kind: 'transfer' | 'consent' | 'operation';
-  /** Runs before what is stopped. */
+  /** Runs before the command that is stopped. */
   prepare?: string[];
   begin(place: Place): string[];
   resume: string[];
-  /** The state of a flow that came to its end. */
+  /** The state of a flow that succeeded. */
   end: string;
   /** The request that is made at most once, and the event that announces it. */
   decisive: { request: RegExp; announced: string };
   /** How many bookings it makes. */
   bookings: 0 | 1;
-  /** The points before this one are another scenario's. */
+  /** Earlier points belong to another scenario. */
   from?: string;
 }
 
@@ -51,18 +51,18 @@ export const TRANSFER: Scenario = {
 export const INSTANT: Scenario = {
   name: 'instant transfer',
   kind: 'transfer',
-  // Pending at the first poll, so that there is something between two polls.
+  // The first poll finds the transfer pending, so there are points between two polls.
   begin: (place) => [...order('INSTANT SLOW', place), '--instant', '--payee-verified'],
   resume: [...yes, '--payee-verified'],
   end: 'settled',
   ...executed,
 };
 
-/** The bank turns the first `execute` away with 401, and the token is renewed in the middle of the payment. */
+/** The bank refuses the first `execute` with 401, and psd2 renews the token in the middle of the payment. */
 export const RENEWAL: Scenario = {
   name: 'transfer with a token renewal at execute',
   kind: 'transfer',
-  // Its refresh token is its own: the one of the others stays unspent.
+  // A login of its own, so the refresh token of the other places stays unspent.
   prepare: ['auth', 'login'],
   begin: (place) => order('EXECUTE 401 ONCE', place),
   resume: yes,
@@ -96,11 +96,11 @@ export const CONSENT: Scenario = {
 
 export const FLOWS = [TRANSFER, INSTANT, RENEWAL, OPERATION, CONSENT];
 
-/** A login that is stopped at each of its points, and made again. */
+/** A login that is stopped at each of its points, and then repeated. */
 export interface LoginScenario {
   name: string;
   begin: string[];
-  /** What works with the login from before, whatever became of the new one. */
+  /** Commands that work with the earlier login, whatever happened to the new one. */
   works: string[];
 }
 

@@ -18,7 +18,7 @@ const interrupted = SIGNALS.flatMap(({ signal, how, flows, rest }) =>
 );
 
 it.each(interrupted)(
-  '%s at any step of a %s prints how to continue, leaves no files behind, and loses nothing',
+  '%s at any step (%s) makes psd2 print how to continue; it leaves no files behind and loses nothing',
   async (_signal, _name, { how, scenario, rest }) => {
     const points = choose(await recordFlow(bank, scenario), undefined, rest);
     expect(problemsOf(await tryFlows(bank, followers, scenario, how, points))).toEqual([]);
@@ -27,7 +27,7 @@ it.each(interrupted)(
 );
 
 it.each(named(LOGINS))(
-  'SIGINT at any step of a %s keeps the earlier login, and a new login works',
+  '%s: if SIGINT interrupts psd2 at any step, the earlier login still works, and so does a new login',
   async (_name, scenario) => {
     const points = choose(await recordLogin(bank, scenario), undefined, 3);
     expect(problemsOf(await tryLogins(bank, followers, scenario, 'SIGINT', points))).toEqual([]);

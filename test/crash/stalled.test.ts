@@ -14,12 +14,12 @@ const order = /^before POST .*\/verify #1$/;
 const execution = /^before PUT .*\/execute #\d+$/;
 const confirmation = /^before PUT .*\/confirm #\d+$/;
 
-/** What `npm test` takes of each: what is just before requests that matter, and some others. */
+/** The points that `npm test` takes of each rivalry: those just before requests that matter, and some others. */
 interface Taken extends Rivalry {
   wanted: RegExp[];
   before: number;
   rest: number;
-  /** How many of those by which a flow comes to be on disk, before its first request. */
+  /** How many of the points at which psd2 writes the flow to disk, before its first request. */
   early?: number;
 }
 const rivalries: Taken[] = [
@@ -52,9 +52,9 @@ const rivalries: Taken[] = [
     ...{ wanted: [confirmation], before: 0, rest: 0 },
   },
 ];
-/** How many points before its first request a flow is put on disk at. */
+/** psd2 writes the flow to disk within this many points before its first request. */
 const BEGINNING = 24;
-/** Points of which some are tried with the times as they are. */
+/** How many points are tried without the faster clock. */
 const REAL_TIMES = ALL ? 8 : 1;
 const REAL: Rivalry[] = [
   { name: 'transfer, same reference', scenario: TRANSFER, both: 'begin', how: 'SIGSTOP', real: true },
@@ -62,7 +62,7 @@ const REAL: Rivalry[] = [
 ];
 
 it.each(rivalries.map((rivalry) => [rivalry.name, rivalry.how, rivalry] as const))(
-  '%s: if one process is stopped (%s) at any step, the flow is executed once, and its journal is right',
+  '%s: if one process is stopped (%s) at any step, psd2 executes the flow once, and its journal is right',
   async (_name, _how, rivalry) => {
     const points = pointsFor(rivalry, await pointsOfFirst(rivalry));
     expect(points.length).toBeGreaterThan(0);
@@ -72,7 +72,7 @@ it.each(rivalries.map((rivalry) => [rivalry.name, rivalry.how, rivalry] as const
 );
 
 const known = new Map<string, Promise<Point[]>>();
-/** The points of the process that is to stand still, which are the same in each way of it. */
+/** The points of the process that stands still. They are the same for each way to stop it. */
 function pointsOfFirst(rivalry: Rivalry): Promise<Point[]> {
   const what = `${rivalry.scenario.name}, ${rivalry.both}`;
   const points = known.get(what) ?? recordRival(bank, followers, rivalry);
@@ -85,7 +85,7 @@ function pointsFor({ wanted, before, rest, early = 0 }: Taken, recorded: Point[]
   return [...new Set([...beginningOf(recorded).slice(0, early), ...points])];
 }
 
-/** By which a flow comes to be on disk, before its first request, in an order that the seed makes. */
+/** The points at which psd2 writes the flow to disk, before its first request, in an order that the seed decides. */
 function beginningOf(recorded: Point[]): Point[] {
   const request = recorded.findIndex(({ at }) => order.test(at));
   const beginning = recorded.slice(Math.max(0, request - BEGINNING), Math.max(0, request));
@@ -93,12 +93,12 @@ function beginningOf(recorded: Point[]): Point[] {
 }
 
 it.concurrent.each(named(REAL))(
-  '%s: if one process is stopped for as long as in reality, the flow is executed once, and its journal is right',
+  '%s: if one process is stopped for as long as in reality, psd2 executes the flow once, and its journal is right',
   async (_name, rivalry) => {
     const recorded = await pointsOfFirst(rivalry);
     const last = recorded.findIndex(({ at }) => execution.test(at));
     expect(last).toBeGreaterThan(2);
-    // Where the first holds what the second waits for: when it begins a flow, and when it announces what is done once.
+    // Points at which the first holds what the second waits for: it begins a flow, or announces the request that is made once.
     const points = [...beginningOf(recorded), ...recorded.slice(last - 2, last + 1)];
     expect(problemsOf(await tryAll(rivalry, bySeed(points, ({ at }) => at).slice(0, REAL_TIMES)))).toEqual(
       [],
@@ -120,7 +120,7 @@ it.each([
   ['SIGSTOP', 3],
   ['block', 1],
 ] as const)(
-  'a token refresh that is stopped (%s) at any step while another one runs loses no login',
+  'if a token refresh is stopped (%s) at any step while another one runs, psd2 loses no login',
   async (how, rest) => {
     const tries = await withPlaces(loggedIn, async (lend) => {
       const { code, stderr, trace } = await lend((place) => place.watched(['auth', 'refresh', '--json']));

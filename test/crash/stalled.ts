@@ -6,19 +6,19 @@ import type { Scenario } from './scenarios.ts';
 import { decisiveFor, type Followers, flowsAt, judgeEnd, newTry, type Tried } from './tried.ts';
 
 const NOT_LOGGED_IN = 4;
-/** How much faster the clock runs for who waits for the one that stands still. */
+/** The clock of the waiting process runs faster. */
 const FAST = { CRASH_FAST: '10' };
-/** Where the other one brought the customer back, nobody comes any more. */
+/** If the other process got the customer's return, nobody comes any more. */
 const IMPATIENT = { PSD2_SCA_TIMEOUT: '15' };
 
-/** What two processes do at the same time, the first of which stands still at a point. */
+/** Two processes do the same at the same time, and the first stands still at a point. */
 export interface Rivalry {
   name: string;
   scenario: Scenario;
-  /** The second begins the same, or both take up a flow that was begun before. */
+  /** Either the second begins the same flow, or both resume a flow that was begun before. */
   both: 'begin' | 'resume';
   how: 'SIGSTOP' | 'block';
-  /** The second waits as long as it really takes until it takes over. */
+  /** The second waits as long as a real takeover takes. */
   real?: true;
 }
 
@@ -46,7 +46,7 @@ function resumeOf({ kind, resume }: Scenario, flow: string): string[] {
   return [kind, 'resume', flow, ...resume];
 }
 
-/** Lets a process stand still at a point until another has done the same, then go on; and looks what came of it. */
+/** Makes a process stand still at a point until another has done the same, lets it continue, and judges the result. */
 export async function tryStalled(
   bank: CrashBank,
   followers: Followers,
@@ -61,7 +61,7 @@ export async function tryStalled(
 
   const first = await place.stalled(begun ? resumeOf(scenario, begun) : scenario.begin(place), { at, how });
   tried.reached = first.reached;
-  // A transfer has a reference, by which a second one is the same; the others are the same only by their id.
+  // A transfer has a reference, so a second one counts as the same. Other flows are the same only by their id.
   const known =
     begun ?? (scenario.kind === 'transfer' ? undefined : await flowOf(followers, place, scenario));
   const second = known ? resumeOf(scenario, known) : scenario.begin(place);
@@ -81,10 +81,10 @@ export async function tryStalled(
       tried.twice = true;
       problems.push(`the bank got it ${decisive} times`);
     }
-    // Who lost a reference to another has given up, before anything was done.
+    // A process that lost a reference to another has given up before the bank did anything.
     const lost = flows.some(({ state }) => state === scenario.end) && flow.state === 'cancelled';
     if (decisive > 0 ? flow.state !== scenario.end : flow.state !== 'unknown' && !lost) {
-      problems.push(`it reads ${flow.state}, and the bank got it ${decisive} times`);
+      problems.push(`psd2 shows ${flow.state}, but the bank got it ${decisive} times`);
     }
   }
   const paid = flows.filter(({ state }) => state !== 'cancelled');
@@ -101,7 +101,7 @@ async function flowOf(followers: Followers, place: Place, { kind }: Scenario): P
   return (await flowsAt(followers, place, kind))[0]?.flow;
 }
 
-/** Adds what the ledger says. */
+/** Adds what the ledger shows. */
 export async function judgeLedger(bank: CrashBank, { scenario }: Rivalry, tries: Tried[]): Promise<void> {
   const booked = await bank.bookings();
   for (const tried of tries) {
@@ -112,7 +112,7 @@ export async function judgeLedger(bank: CrashBank, { scenario }: Rivalry, tries:
   }
 }
 
-/** Looks whether the login is of use, now and when its access token has ended. */
+/** Checks that the login works, now and after a renewal. */
 async function judgeLogin(followers: Followers, place: Place, tried: Tried): Promise<boolean> {
   for (const args of [
     ['customer', 'id', '--json'],
@@ -131,7 +131,7 @@ async function judgeLogin(followers: Followers, place: Place, tried: Tried): Pro
 
 const refresh = ['auth', 'refresh', '--json'];
 
-/** Lets a refresh stand still until another has refreshed the same login. The place is of use for the next try. */
+/** Makes a refresh stand still until another has refreshed the same login. The next try can use the place again. */
 export async function tryStalledRefresh(
   followers: Followers,
   place: Place,
@@ -149,9 +149,9 @@ export async function tryStalledRefresh(
   const mayBeSpent = stalled.trace
     .slice(0, stop)
     .some(({ point }) => /^sent POST .*token #/.test(point ?? ''));
-  if (stalled.code === NOT_LOGGED_IN) problems.push(`the stalled one wants a login: ${stalled.stderr}`);
+  if (stalled.code === NOT_LOGGED_IN) problems.push(`the stalled one asks for a login: ${stalled.stderr}`);
   if (second.code === NOT_LOGGED_IN && !mayBeSpent) {
-    problems.push(`the second wants a login: ${second.stderr}`);
+    problems.push(`the second asks for a login: ${second.stderr}`);
   }
   if (!(await judgeLogin(followers, place, tried))) await place.psd2(['auth', 'login']);
   return tried;

@@ -20,7 +20,7 @@ const relay = useRelay(bank.operator);
 const means = { bank, relay, followers };
 const ONE = ['anna'];
 const THREE = ['anna', 'bruno', 'customer-000001'];
-/** The moments in which the bank spends a token and its answer is on its way. */
+/** The moments at which the bank has spent a token and its answer is on the way. */
 const spent = [/^(?:sent|begun answer to) POST .*\/token #1$/];
 
 const STOPS = [

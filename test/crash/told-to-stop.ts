@@ -9,13 +9,13 @@ const INTERRUPTED = 130;
 /** A process that waits for the bank after the second signal ends after its `--timeout`, which is 30 s. */
 const AT_ONCE_MS = 10_000;
 
-/** A command that may spend tokens, and what has to work whenever it was stopped. */
+/** A command that may spend tokens, and the commands that must work after it was stopped. */
 export interface TokenCommand {
   name: string;
   args(place: Place): string[];
-  /** Each of them ends well, however the command was stopped. */
+  /** Commands that must succeed, however this command was stopped. */
   works(place: Place): string[][];
-  /** The access tokens have ended at the bank before each try. */
+  /** Whether the bank ends the access tokens before each try. */
   isStale: boolean;
 }
 
@@ -67,7 +67,7 @@ export interface StopMeans {
   followers: Followers;
 }
 
-/** A place with logins of its own, which is used for one try after another. */
+/** Opens a place with logins of its own, which one try after another uses. */
 export async function loggedInPlace(means: StopMeans, users: string[]): Promise<Place> {
   const { bank, relay } = means;
   const place = bank.newPlace(relay.env);
@@ -84,7 +84,7 @@ async function logIn({ bank, followers }: StopMeans, place: Place, users: string
   }
 }
 
-/** Ends each customer's access token at its first call; the answers to token calls can be held back for ever. */
+/** Ends each customer's access token at their first call. With `holds`, the answers to token calls never arrive. */
 function treat(relay: Relay, place: Place, { isStale, holds }: { isStale: boolean; holds: boolean }): void {
   const ended = new Set<string>();
   relay.treat(place.name, async ({ path }, toBank) => {
@@ -99,7 +99,7 @@ function treat(relay: Relay, place: Place, { isStale, holds }: { isStale: boolea
   });
 }
 
-/** The points of a command. Of those that differ in a customer or an account alone, the first two. */
+/** The points of a command. Of points that differ only in a customer or an account, the first two. */
 export async function recordCommand(means: StopMeans, place: Place, command: TokenCommand): Promise<Point[]> {
   treat(means.relay, place, { isStale: command.isStale, holds: false });
   const { code, stderr, trace } = await place.watched(command.args(place));
@@ -113,13 +113,13 @@ export async function recordCommand(means: StopMeans, place: Place, command: Tok
   });
 }
 
-/** Where the answer to a token call never comes, the points end with that call. */
+/** If the answer to a token call never arrives, the points end with that call. */
 export function pointsBeforeAnswer(points: Point[]): Point[] {
   const sent = points.findIndex(({ at }) => /^sent POST .*\/token #1$/.test(at));
   return points.slice(0, sent + 1);
 }
 
-/** Tells a command to stop at a point: what it sent is waited for, and every login is of use afterwards. */
+/** Tells a command to stop at a point: psd2 waits for the answers to what it sent, and afterwards every login works. */
 export async function tryToldToStop(
   means: StopMeans,
   place: Place,
@@ -147,7 +147,7 @@ export async function tryToldToStop(
   for (const args of command.works(place)) {
     const { code, stderr } = await followers.psd2(place, args, relay.env(place.name));
     if (code === 0) continue;
-    // A second signal may cost the login, and says so.
+    // A second signal may cost the login, and psd2 says so.
     if (!isTwice) {
       tried.lost = true;
       problems.push(`psd2 ${args.join(' ')} ended with ${code}: ${stderr}`);

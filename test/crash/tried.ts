@@ -5,35 +5,35 @@ import { type Resident, type ResidentRun, useResident } from '../hostile/residen
 import { ALL, type CrashBank, type Place } from './bank.ts';
 import type { Point } from './matrix.ts';
 
-/** What is tried with processes that are not simply stopped: a table of its own in docs/reliability.md. */
+/** Kinds of tries other than a plain stop. They have a table of their own in docs/reliability.md. */
 export const KINDS = ['stalled', 'told to stop', 'moving lists', 'not the bank’s'] as const;
 
-/** What became of one such try. */
+/** The result of one such try. */
 export const triedShape = z.object({
   kind: z.enum(KINDS),
   scenario: z.string(),
   how: z.string(),
   point: z.string(),
-  /** Whether the process came to the point. */
+  /** Whether the process reached the point. */
   reached: z.boolean(),
-  /** What was ordered, for the bank's ledger. */
+  /** The amount of the order, to find it in the bank's ledger. */
   amount: z.string(),
   /** The state of each flow at the end. */
   ends: z.array(z.string()),
-  /** Paid, executed or confirmed more than once. */
+  /** Something was paid, executed or confirmed more than once. */
   twice: z.boolean(),
-  /** A login that was there is of no use any more. */
+  /** A login that existed does not work any more. */
   lost: z.boolean(),
-  /** A row of a list came twice, or is missing. */
+  /** A row of a list is doubled or missing. */
   rows: z.boolean(),
-  /** From the signal to the end of the process, in milliseconds; null where there was no signal. */
+  /** From the signal to the end of the process, in milliseconds. Null if there was no signal. */
   tookToEnd: z.number().nullable(),
-  /** What is not as it was promised. */
+  /** Everything that went wrong. */
   problems: z.array(z.string()),
 });
 export type Tried = z.infer<typeof triedShape>;
 
-/** A try of which nothing is known yet. */
+/** A try without a result yet. */
 export function newTry(
   kind: Tried['kind'],
   scenario: string,
@@ -49,7 +49,7 @@ export function newTry(
 
 const SEED = process.env.CRASH_SEED ?? '1';
 
-/** Those that match, each with what is just before it, and some of the others, which the seed chooses; or all. */
+/** Returns the points that match, each with the ones just before it, and some others that the seed chooses; or all points. */
 export function mattering(points: Point[], wanted: RegExp[], before: number, rest: number): Point[] {
   if (ALL) return points;
   const inside = new Set(
@@ -61,7 +61,7 @@ export function mattering(points: Point[], wanted: RegExp[], before: number, res
   return [...inside, ...bySeed(others, ({ at }) => at).slice(0, rest)];
 }
 
-/** In an order that the seed makes. */
+/** Puts items in an order that the seed decides. */
 export function bySeed<Item>(items: Item[], textOf: (item: Item) => string): Item[] {
   const chance = (item: Item) =>
     createHash('sha256')
@@ -73,9 +73,9 @@ export function bySeed<Item>(items: Item[], textOf: (item: Item) => string): Ite
     .map(({ item }) => item);
 }
 
-/** Runs of psd2 that nobody stops, in processes that stay: a run costs milliseconds. */
+/** Runs of psd2 that nobody stops, in processes that stay alive: a run costs milliseconds. */
 export interface Followers {
-  /** Runs psd2 at a place; the customer does what the bank's page asks for. */
+  /** Runs psd2 at a place. The customer does what the bank's page asks for. */
   psd2(place: Place, args: string[], env?: Record<string, string>): Promise<ResidentRun>;
 }
 
@@ -103,14 +103,14 @@ export function useFollowers(bank: CrashBank, count: number): Followers {
 const flowShape = z.object({ flow: z.string(), state: z.string(), resourceId: z.string().nullable() });
 export type Flow = z.infer<typeof flowShape>;
 
-/** The flows of a place, as they are now. It is not waited for those that a process works on. */
+/** The flows of a place in their current state. The list does not wait for a process that works on a flow. */
 export async function flowsAt(followers: Followers, place: Place, kind: string): Promise<Flow[]> {
   const { code, stdout, stderr } = await followers.psd2(place, [kind, 'list', '--json', '--quiet']);
   if (code !== 0) throw new Error(`psd2 ${kind} list ended with ${code}: ${stderr}`);
   return z.array(flowShape).parse(JSON.parse(stdout));
 }
 
-/** What the bank did of the requests that may be made once for a resource, those that it turned away left out. */
+/** How often the bank acted on the request that may be made once for a resource. Requests refused unread do not count. */
 export function decisiveFor(bank: CrashBank, flow: Flow, request: RegExp): number {
   if (flow.resourceId === null) return 0;
   return bank
@@ -118,7 +118,7 @@ export function decisiveFor(bank: CrashBank, flow: Flow, request: RegExp): numbe
     .filter(({ call, status }) => request.test(call) && ![401, 420, 429].includes(status ?? 0)).length;
 }
 
-/** A process has to end by itself, and not for a bug. */
+/** A process must not be killed by a signal, nor end because of a bug. */
 export function judgeEnd(
   who: string,
   ended: { code: number | null; stderr: string },
@@ -133,9 +133,9 @@ export function judgeEnd(
 export type Lend = <Result>(work: (place: Place) => Promise<Result>) => Promise<Result>;
 
 /**
- * Opens as many places as are in use at the same time, since a login costs more than a try, and removes them.
+ * Opens one place for each try that runs at the same time, because a login costs more than a try, and removes them.
  *
- * @param open gives a place with what a try needs there
+ * @param open returns a place with what a try needs there
  */
 export async function withPlaces<Result>(
   open: () => Promise<Place>,

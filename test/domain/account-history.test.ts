@@ -8,7 +8,7 @@ const sum = (amounts: readonly string[]) =>
   amounts.reduce((total, amount) => total.plus(amount), new Big(0)).toFixed();
 
 describe('the history of an account', () => {
-  it('leads from the opening to the closing balance, to the last digit', () => {
+  it('the bookings lead exactly from the opening to the closing balance', () => {
     fc.assert(
       fc.property(bookings, fc.integer(), (rows, cents) => {
         const balance = decimalOf(cents);
@@ -30,7 +30,7 @@ describe('the history of an account', () => {
     );
   });
 
-  it('is oldest first, days in the order of the bank', () => {
+  it("the history starts with the oldest booking and keeps the bank's order within a day", () => {
     const rows = [
       booking('2026-02-02', '3.00', 'b'),
       booking('2026-02-02', '2.00', 'a'),
@@ -50,7 +50,7 @@ describe('the history of an account', () => {
     ]);
   });
 
-  it('without bookings is one day or more at the same balance', () => {
+  it('a history without bookings has the same balance on each day', () => {
     const history = accountHistory([], decimalOf(-5), range('2026-02-28', '2026-03-01'));
     expect(history).toMatchObject({ opening: '-0.05', closing: '-0.05', bookings: [] });
     expect(history.months.map(({ month }) => month)).toEqual(['2026-02', '2026-03']);
@@ -63,7 +63,7 @@ describe('the history of an account', () => {
     });
   });
 
-  it('adds what a float can not', () => {
+  it('sums are exact where a float is not', () => {
     const rows: Booking[] = Array.from({ length: 10 }, () => booking('2026-01-05', '0.1'));
     const { opening } = accountHistory(rows, decimalOf(0), range('2026-01-01', '2026-01-31'));
     expect(opening).toBe('-1.00');
@@ -77,7 +77,7 @@ describe('the history of an account', () => {
 });
 
 describe('counterparties', () => {
-  it('are one where texts differ in dates and numbers only', () => {
+  it('texts that differ only in dates and numbers are one counterparty', () => {
     const rows = [
       booking('2026-01-05', '-1.00', 'POS', 'BAR ROMA DEL 14.11.2026'),
       booking('2026-01-06', '-2.00', 'POS', 'Bar Roma  del 03/12/2026'),

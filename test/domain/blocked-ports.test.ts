@@ -2,16 +2,16 @@ import { expect, it } from 'vitest';
 import { isBlockedPort } from '../../src/domain/blocked-ports.ts';
 import { freePort } from '../free-port.ts';
 
-/** All small ports, and those about the greater ones of the list. */
+/** All small ports, and the ports around the larger ones of the list. */
 const CANDIDATES = Array.from({ length: 10_100 }, (_, port) => port).filter(
   (port) => (port > 0 && port < 1100) || [-5, -1, 0, 1, 5].some((away) => isBlockedPort(port + away)),
 );
 
-it('each port that Node itself refuses to fetch from is known', async () => {
-  // Fetch judges the port before it asks this for a connection.
+it('psd2 knows every port that Node refuses to fetch from', async () => {
+  // Fetch checks the port before it asks this dispatcher for a connection.
   const dispatcher = {
     dispatch() {
-      throw new Error('this port is good');
+      throw new Error('this port is allowed');
     },
   };
   const refused: number[] = [];
@@ -24,11 +24,11 @@ it('each port that Node itself refuses to fetch from is known', async () => {
   expect(refused.filter((port) => !isBlockedPort(port))).toEqual([]);
 });
 
-it.each([80, 443, 3000, 8080, 8443, 8444, 8910, 65_535])('%i is open to browsers', (port) => {
+it.each([80, 443, 3000, 8080, 8443, 8444, 8910, 65_535])('browsers can open port %i', (port) => {
   expect(isBlockedPort(port)).toBe(false);
 });
 
-it('the tests use none', async () => {
+it('the tests use no blocked port', async () => {
   for (let times = 0; times < 100; times++) {
     const port = await freePort();
     expect([port, port + 1].filter(isBlockedPort)).toEqual([]);

@@ -19,7 +19,7 @@ const PLAIN: BookedRow = {
 const idsOf = (rows: BookedRow[], account = ACCOUNT) => withIds(account, rows).map(({ id }) => id);
 
 describe('the id of a booked transaction', () => {
-  it('is the same in every range that has its day, and of no other transaction', () => {
+  it('an id is unique, and the same in every range with its day', () => {
     fc.assert(
       fc.property(bookings, (some) => {
         const rows = some.map(({ id: _, day, feeCharge: _fee, ...row }) => ({
@@ -38,25 +38,25 @@ describe('the id of a booked transaction', () => {
   });
 
   it.each<[string, Partial<BookedRow>]>([
-    ['zeros after the amount', { amount: amountOf('-12.5') }],
+    ['trailing zeros of the amount', { amount: amountOf('-12.5') }],
     ['blanks in the texts', { description: ' PAGAMENTO  POS', details: 'BAR\nROMA ' }],
-    ["the account's currency left out", { currency: null }],
-  ])('is not changed by %s', (_what, written) => {
+    ["whether the account's currency is written", { currency: null }],
+  ])('the id does not depend on %s', (_what, written) => {
     expect(idsOf([{ ...PLAIN, ...written }])).toEqual(idsOf([PLAIN]));
   });
 
-  it('is not changed by the place in the query, which is another one each time', () => {
+  it('the position in the query, which always differs, does not change the id', () => {
     const at = (index: string) => withIds(ACCOUNT, [{ ...PLAIN, index }])[0]?.id;
     expect(at('A7')).toBe(at('A1'));
   });
 
-  it('is not changed by the sign of what came in', () => {
+  it('a plus sign before an incoming amount does not change the id', () => {
     const incoming = (amount: string) => idsOf([{ ...PLAIN, amount: amountOf(amount) }]);
     expect(incoming('+12.50')).toEqual(incoming('12.50'));
     expect(incoming('12.50')).not.toEqual(incoming('-12.50'));
   });
 
-  it('tells several alike apart, and is not changed by what comes later', () => {
+  it('identical transactions have different ids, which later ones do not change', () => {
     const [first = '', ...more] = idsOf([PLAIN]);
     expect(more).toEqual([]);
     const three = idsOf([PLAIN, PLAIN, PLAIN]);
@@ -75,7 +75,7 @@ describe('the id of a booked transaction', () => {
     [{ details: 'BAR' }],
     [{ code: null }],
     [{ transferReference: '0138' }],
-  ])('stays with a transaction that has %j, in whichever order the bank has those of a day', (own) => {
+  ])('a transaction with %j has its own id, whatever the order within a day', (own) => {
     const other = { ...PLAIN, ...own };
     const [first, second] = idsOf([PLAIN, other]);
     expect(first).toBe(idsOf([PLAIN])[0]);
@@ -84,7 +84,7 @@ describe('the id of a booked transaction', () => {
     expect(idsOf([other, PLAIN])).toEqual([second, first]);
   });
 
-  it('is of one product', () => {
+  it('the id depends on the product', () => {
     expect(idsOf([PLAIN], { ...ACCOUNT, productId: '0010482638' })).not.toEqual(idsOf([PLAIN]));
   });
 });

@@ -4,16 +4,16 @@ import { type IsoDate, isIsoDate } from '../../src/domain/calendar.ts';
 import { type Decimal, isDecimal } from '../../src/domain/decimal.ts';
 
 export function dayOf(text: string): IsoDate {
-  if (!isIsoDate(text)) throw new TypeError(`${text} is no day`);
+  if (!isIsoDate(text)) throw new TypeError(`${text} is not a day`);
   return text;
 }
 
 export function amountOf(text: string): Decimal {
-  if (!isDecimal(text)) throw new TypeError(`${text} is no decimal`);
+  if (!isDecimal(text)) throw new TypeError(`${text} is not a decimal`);
   return text;
 }
 
-/** An amount in cents as a decimal. */
+/** Returns an amount in cents as a decimal. */
 export function decimalOf(cents: number): Decimal {
   const digits = String(Math.abs(cents)).padStart(3, '0');
   return amountOf(`${cents < 0 ? '-' : ''}${digits.slice(0, -2)}.${digits.slice(-2)}`);
@@ -40,7 +40,7 @@ export function booking(day: string, amount: string, description = '', details =
   };
 }
 
-/** A text as a bank might send it at its worst. */
+/** A text that could be the worst a bank sends. */
 const text = fc.oneof(
   fc.constantFrom(
     '',
@@ -53,11 +53,11 @@ const text = fc.oneof(
     '\u0000\u001b[2J',
     '\ud800',
   ),
-  // Without a size fast-check makes none of more than some ten units, whatever the greatest length.
+  // Without `size`, fast-check makes texts of only about ten units, whatever the maximum length.
   fc.string({ unit: 'binary', maxLength: 600, size: 'max' }),
 );
 
-/** All of an account's bookings in January to March 2026, newest first. */
+/** All bookings of an account from January to March 2026, newest first. */
 export const bookings: fc.Arbitrary<Booking[]> = fc
   .array(
     fc.record({

@@ -14,7 +14,7 @@ function day(text: string): IsoDate {
 }
 
 describe('a date', () => {
-  it('is every day of the calendar in the form YYYY-MM-DD', () => {
+  it('psd2 reads every day of the calendar in the form YYYY-MM-DD', () => {
     fc.assert(
       fc.property(
         fc.date({ min: new Date(0), max: new Date(Date.UTC(2199, 11, 31)), noInvalidDate: true }),
@@ -33,11 +33,11 @@ describe('a date', () => {
     ['2026-13-01', false],
     ['2026-00-10', false],
     ['2026-01-00', false],
-  ])('%s is one: %s', (text, exists) => {
+  ])('%s is a date: %s', (text, exists) => {
     expect(isIsoDate(text)).toBe(exists);
   });
 
-  it('that does not exist is refused as that', () => {
+  it('the error for a day that does not exist says so', () => {
     expect(() => parseDate('--date', '2026-02-30')).toThrow(
       expect.objectContaining({
         code: 'invalid_date',
@@ -46,7 +46,7 @@ describe('a date', () => {
     );
   });
 
-  it.each(['1899-12-31', '0206-11-21', '0000-01-05'])('as old as %s is refused', (text) => {
+  it.each(['1899-12-31', '0206-11-21', '0000-01-05'])('psd2 refuses %s because it is too old', (text) => {
     expect(() => parseDate('--from', text)).toThrow(`--from "${text}" is before 1900-01-01`);
     expect(parseDate('--from', '1900-01-01')).toBe('1900-01-01');
   });
@@ -60,7 +60,7 @@ describe('a date', () => {
     '2026-11-30\n',
     'today',
     '',
-  ])('in the form %j is refused', (text) => {
+  ])('psd2 refuses a date in the form %j', (text) => {
     expect(() => parseDate('--from', text)).toThrow(
       `--from ${JSON.stringify(text)} is not a date in the form YYYY-MM-DD`,
     );
@@ -74,13 +74,13 @@ describe("the bank's day", () => {
     ['summer', '2026-07-01T21:59:59.999Z', '2026-07-01'],
     ['summer', '2026-07-01T22:00:00.000Z', '2026-07-02'],
     ['the night before the clock goes forward', '2026-03-28T23:00:00Z', '2026-03-29'],
-    ['the night after', '2026-03-29T21:59:59Z', '2026-03-29'],
-    ['the night after', '2026-03-29T22:00:00Z', '2026-03-30'],
+    ['the night after the clock goes forward', '2026-03-29T21:59:59Z', '2026-03-29'],
+    ['the night after the clock goes forward', '2026-03-29T22:00:00Z', '2026-03-30'],
     ['the night before the clock goes back', '2026-10-24T22:00:00Z', '2026-10-25'],
-    ['the night after', '2026-10-25T22:59:59Z', '2026-10-25'],
-    ['the night after', '2026-10-25T23:00:00Z', '2026-10-26'],
+    ['the night after the clock goes back', '2026-10-25T22:59:59Z', '2026-10-25'],
+    ['the night after the clock goes back', '2026-10-25T23:00:00Z', '2026-10-26'],
     ['New Year', '2026-12-31T23:00:00Z', '2027-01-01'],
-  ])('turns at midnight in Rome: %s, %s', (_, instant, expected) => {
+  ])("the bank's day changes at midnight in Rome: %s, %s", (_, instant, expected) => {
     expect(bankDay(new Date(instant))).toBe(expected);
   });
 });
@@ -91,19 +91,19 @@ describe("a time on the bank's clock", () => {
     ['2026-07-01', '10:15', '2026-07-01T10:15:00+02:00'],
     ['2026-07-01', '10:15:42', '2026-07-01T10:15:42+02:00'],
     ['2026-07-01', '00:00', '2026-07-01T00:00:00+02:00'],
-    // 2026-03-29: 02:00 to 03:00 does not exist.
+    // On 2026-03-29 there is no time from 02:00 to 03:00.
     ['2026-03-29', '01:59', '2026-03-29T01:59:00+01:00'],
     ['2026-03-29', '02:30', '2026-03-29T02:30:00+01:00'],
     ['2026-03-29', '03:00', '2026-03-29T03:00:00+02:00'],
-    // 2026-10-25: 02:00 to 03:00 comes twice.
+    // On 2026-10-25 the time from 02:00 to 03:00 comes twice.
     ['2026-10-25', '01:59', '2026-10-25T01:59:00+02:00'],
     ['2026-10-25', '02:30', '2026-10-25T02:30:00+02:00'],
     ['2026-10-25', '03:00', '2026-10-25T03:00:00+01:00'],
-  ])('%s %s is %s', (date, time, expected) => {
+  ])("%s %s on the bank's clock is %s", (date, time, expected) => {
     expect(bankLocalTime(day(date), time)).toBe(expected);
   });
 
-  it('is the instant at which the bank has that day and time', () => {
+  it("a time on the bank's clock is the instant when the bank has that day and time", () => {
     fc.assert(
       fc.property(
         fc.date({ min: new Date('2020-01-01'), max: new Date('2040-01-01'), noInvalidDate: true }),
@@ -116,7 +116,7 @@ describe("a time on the bank's clock", () => {
           const [date = '', time = ''] = clock.split(' ');
           const read = new Date(bankLocalTime(day(date), time)).getTime();
           const difference = Math.floor(instant.getTime() / 1000) - read / 1000;
-          // The hour that comes twice is read as its first coming.
+          // psd2 reads the hour that comes twice as the first one.
           expect([0, 3600]).toContain(difference);
           expect(bankDay(new Date(read))).toBe(date);
         },
@@ -126,7 +126,36 @@ describe("a time on the bank's clock", () => {
 });
 
 describe('an instant at the bank', () => {
-  it('is the same instant, also in the hour that a clock change repeats', () => {
+  it('has the day and the time that the tables of time zones give for Italy', () => {
+    const italy = new Intl.DateTimeFormat('sv-SE', {
+      timeZone: 'Europe/Rome',
+      dateStyle: 'short',
+      timeStyle: 'medium',
+    });
+    const anyInstant = fc.date({
+      min: new Date('1900-01-01'),
+      max: new Date('2100-01-01'),
+      noInvalidDate: true,
+    });
+    // The weeks in which clocks change.
+    const nearChange = fc
+      .record({
+        year: fc.integer({ min: 1980, max: 2100 }),
+        month: fc.constantFrom(2, 8, 9),
+        minutes: fc.integer({ min: 0, max: 12 * 24 * 60 }),
+      })
+      .map(({ year, month, minutes }) => new Date(Date.UTC(year, month, 20, 0, minutes)));
+    fc.assert(
+      fc.property(fc.oneof(anyInstant, nearChange), (instant) => {
+        const written = italy.format(instant);
+        expect(bankDay(instant)).toBe(written.slice(0, 10));
+        expect(bankTime(instant).slice(0, 19)).toBe(written.replace(' ', 'T'));
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+
+  it("the bank's time is the same instant, even in the hour that a clock change repeats", () => {
     const instant = fc.date({
       min: new Date('2026-10-24T22:00:00Z'),
       max: new Date('2026-10-25T04:00:00Z'),

@@ -49,7 +49,7 @@ function consentOf(events: ConsentEvent[]): Consent {
 const RETURNED: ConsentEvent[] = [requested, { type: 'sca-started' }, { type: 'sca-returned' }];
 const CONFIRMING: ConsentEvent[] = [...RETURNED, { type: 'confirm-sent', ...intent }];
 
-it('begins with its categories, none answered', () => {
+it('a consent begins with its categories, none of them answered', () => {
   expect(consentOf([])).toEqual({
     kind: 'consent',
     flow: 'co-1',
@@ -66,13 +66,13 @@ it('begins with its categories, none answered', () => {
   });
 });
 
-it('cannot begin with anything else', () => {
+it('a consent cannot begin with another event', () => {
   expect(() => applyConsentEvent(undefined, requested, 'now')).toThrow(
     'A consent cannot begin with requested',
   );
 });
 
-it('takes each outcome to its category; one that the bank does not name is not granted', () => {
+it('each outcome goes to its category, and a category that the bank does not name is not granted', () => {
   const outcomesOf = (outcomes: { name: string; outcome: boolean }[]) =>
     consentOf([{ type: 'requested', resourceId: 'r1', outcomes }]).categories.map(({ outcome }) => outcome);
   expect(outcomesOf([{ name: 'PAYMENTS', outcome: true }])).toEqual([false, true]);
@@ -113,13 +113,13 @@ it.each<[string, ConsentEvent[], Partial<Consent>, ConsentStep]>([
     { state: 'unknown' },
     'ask-outcome',
   ],
-])('after %s the next step follows', (_, events, changes, step) => {
+])('after %s the consent has the right state and next step', (_, events, changes, step) => {
   const consent = consentOf(events);
   expect(consent).toMatchObject(changes);
   expect(nextConsentStep(consent)).toBe(step);
 });
 
-it('keeps who said what became of it, when and why', () => {
+it('a consent keeps who resolved it, when and why', () => {
   expect(consentOf([...CONFIRMING, resolved('executed')]).resolution).toEqual({
     outcome: 'executed',
     by: 'ada@pisp-1',
@@ -128,11 +128,11 @@ it('keeps who said what became of it, when and why', () => {
   });
 });
 
-it('a cancelled consent is done', () => {
+it('a cancelled consent needs no further step', () => {
   expect(nextConsentStep({ ...consentOf([]), state: 'cancelled' })).toBe('done');
 });
 
-/** Every way in which a run can do a step and what it then writes; it may be killed after each event. */
+/** All the ways in which a run can do a step, with the events that it writes. A run can be killed after each event. */
 const WAYS: Record<ConsentStep, ConsentEvent[][]> = {
   request: [
     [{ type: 'request-sent', ...intent }, requested],
@@ -160,8 +160,8 @@ const WAYS: Record<ConsentStep, ConsentEvent[][]> = {
   done: [],
 };
 
-describe('however often a consent is killed and taken up', () => {
-  it('confirm is not sent again unless it was not begun, and the end is the end', () => {
+describe('a consent that is killed and resumed any number of times', () => {
+  it('psd2 sends confirm again only if it was not begun, and never after the end', () => {
     const choices = fc.array(fc.record({ way: fc.nat(), killedAfter: fc.nat({ max: 4 }) }), {
       maxLength: 30,
     });
@@ -203,11 +203,11 @@ describe('the 180 days of a consent', () => {
     ['2027-05-20T09:59:59.999Z', 1],
     ['2027-05-20T10:00:00.000Z', 0],
     ['2030-01-01T00:00:00.000Z', 0],
-  ])('leave at %s %i', (now, daysLeft) => {
+  ])('at %s a consent has %i days left', (now, daysLeft) => {
     expect(consentEnd(confirmed, new Date(now))).toEqual({ expiresAt: '2027-05-20T10:00:00.000Z', daysLeft });
   });
 
-  it('begin with its request, where a person said that it is confirmed: it may have been at any time since', () => {
+  it('the 180 days of a consent that a person resolved begin with its request, since the confirmation can be that old', () => {
     const ended = applyConsentEvent(
       applyConsentEvent(undefined, created, at),
       resolved('executed'),
@@ -219,7 +219,7 @@ describe('the 180 days of a consent', () => {
     });
   });
 
-  it('begin when it is confirmed', () => {
+  it('an unconfirmed consent has no end date', () => {
     expect(consentEnd(applyConsentEvent(undefined, created, at), new Date(at))).toBeNull();
   });
 });

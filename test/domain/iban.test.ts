@@ -10,7 +10,7 @@ interface IbanVectors {
 
 const vectors: IbanVectors = JSON.parse(readFileSync('test/vectors/iban.json', 'utf8'));
 
-/** The registry's example of each SEPA country that the vectors have none of. */
+/** The registry's example for each SEPA country that the vectors do not cover. */
 const OTHER_SEPA_EXAMPLES = [
   'AD1200012030200359100100',
   'GB29NWBK60161331926819',
@@ -30,27 +30,30 @@ const OTHER_SEPA_EXAMPLES = [
   'VA59001123000012345678',
 ];
 
-describe('the vectors', () => {
-  it.each(vectors.valid)('%s is taken', (iban) => {
+describe('the IBAN vectors', () => {
+  it.each(vectors.valid)('psd2 accepts %s', (iban) => {
     expect(parseSepaIban(iban)).toBe(iban);
   });
 
-  it.each(vectors.invalid.map(({ iban, reason }) => [iban, reason] as const))('%s is refused: %s', (iban) => {
-    expect(() => parseSepaIban(iban)).toThrow(expect.objectContaining({ code: 'invalid_iban' }));
-  });
+  it.each(vectors.invalid.map(({ iban, reason }) => [iban, reason] as const))(
+    'psd2 refuses %s: %s',
+    (iban) => {
+      expect(() => parseSepaIban(iban)).toThrow(expect.objectContaining({ code: 'invalid_iban' }));
+    },
+  );
 });
 
 it.each(OTHER_SEPA_EXAMPLES)('%s is in SEPA', (iban) => {
   expect(parseSepaIban(iban)).toBe(iban);
 });
 
-it('knows the 41 countries of SEPA, Gibraltar, and those that older tables miss', () => {
+it('psd2 knows the 41 countries of SEPA, Gibraltar, and those missing in older tables', () => {
   const countries = new Set([...vectors.valid, ...OTHER_SEPA_EXAMPLES].map((iban) => iban.slice(0, 2)));
   expect(countries.size).toBe(42);
   expect([...countries]).toEqual(expect.arrayContaining(vectors.sepaCountriesThatOlderTablesMiss));
 });
 
-it('takes blanks between the groups and lower case, and gives the compact form', () => {
+it('psd2 accepts blanks between the groups and lower case, and returns the compact form', () => {
   expect(parseSepaIban(' it60 X054 2811 1010 0000 0123 456 ')).toBe('IT60X0542811101000000123456');
 });
 
@@ -70,6 +73,6 @@ it.each([
   ['GB12BARC20201530093A59', 'has a letter where GB has digits, or a digit where it has letters'],
   ['BR1800360305000010009795493C1', 'is from the country BR, which is not in SEPA'],
   ['TR330006100519786457841326', 'is from the country TR, which is not in SEPA'],
-])('%j is refused: it %s', (iban, what) => {
+])('psd2 refuses %j: it %s', (iban, what) => {
   expect(() => parseSepaIban(iban)).toThrow(`The IBAN ${JSON.stringify(iban)} ${what}`);
 });

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { parseCustomerId, parseProductId } from '../../src/domain/identifiers.ts';
 
 describe('a product id', () => {
-  it('is ten letters or digits, leading zeros and case kept', () => {
+  it('a product id has ten letters or digits, and keeps its leading zeros and case', () => {
     fc.assert(
       fc.property(fc.stringMatching(/^[A-Za-z0-9]{10}$/), (id) => {
         expect(parseProductId(id)).toBe(id);
@@ -20,7 +20,7 @@ describe('a product id', () => {
     ['1234567 90', 'contains the character " ": only letters and digits are allowed'],
     ['123456789è', 'contains the character "è": only letters and digits are allowed'],
     ['1234567890\n', 'contains the character "\\n": only letters and digits are allowed'],
-  ])('is not %j: it %s', (id, what) => {
+  ])('psd2 refuses the product id %j: it %s', (id, what) => {
     expect(() => parseProductId(id)).toThrow(
       expect.objectContaining({
         code: 'invalid_product_id',
@@ -29,7 +29,7 @@ describe('a product id', () => {
     );
   });
 
-  it('is nothing else, whatever is typed', () => {
+  it('psd2 refuses every other text as a product id', () => {
     fc.assert(
       fc.property(
         fc.string().filter((text) => !/^[A-Za-z0-9]{10}$/.test(text)),
@@ -42,11 +42,14 @@ describe('a product id', () => {
 });
 
 describe('a customer id', () => {
-  it('is a number, leading zeros kept', () => {
+  it('a customer id is a number and keeps its leading zeros', () => {
     expect(parseCustomerId('0012345')).toBe('0012345');
   });
 
-  it.each(['', '12a', ' 1', '-1', '../1', '123456789012345678901'])('is not %j', (id) => {
-    expect(() => parseCustomerId(id)).toThrow(expect.objectContaining({ code: 'usage' }));
-  });
+  it.each(['', '12a', ' 1', '-1', '../1', '123456789012345678901'])(
+    'psd2 refuses the customer id %j',
+    (id) => {
+      expect(() => parseCustomerId(id)).toThrow(expect.objectContaining({ code: 'usage' }));
+    },
+  );
 });

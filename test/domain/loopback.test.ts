@@ -26,6 +26,6 @@ it.each([
   'ftp://127.0.0.1/',
   'javascript://127.0.0.1/',
   'file://localhost/etc/passwd',
-])('%s does not', (uri) => {
+])('%s does not stay on this computer', (uri) => {
   expect(isLoopback(new URL(uri))).toBe(false);
 });

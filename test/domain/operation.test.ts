@@ -36,7 +36,7 @@ const LATER = '2026-11-21T10:00:01.000Z';
 const apply = (operation: Operation<GenericOrder> | undefined, event: OperationEvent<GenericOrder>) =>
   applyOperationEvent('operation', operation, event, operation === undefined ? AT : LATER);
 
-/** An operation of which much is known already. */
+/** An operation that already has many values. */
 const before: Operation<GenericOrder> = {
   ...apply(undefined, created),
   reached: true,
@@ -100,11 +100,11 @@ it.each<[StepEvent, Partial<Operation<GenericOrder>>]>([
     { type: 'resolved', outcome: 'not-executed', by: 'ada@pisp-1', note: 'Case 1' },
     { state: 'failed', resolution: { outcome: 'not-executed', by: 'ada@pisp-1', note: 'Case 1', at: LATER } },
   ],
-])('$0.type changes an operation just so: %j', (event, changes) => {
+])('$0.type changes exactly these fields of an operation: %j', (event, changes) => {
   expect(apply(before, event)).toEqual({ ...before, ...changes, updatedAt: LATER });
 });
 
-it('verified anew it is as it was created, and keeps the data of the further steps', () => {
+it('verifying again resets an operation but keeps the data of its further steps', () => {
   const open = apply(
     { ...before, state: 'verified', accepted: true },
     { type: 'further-verify-sent', ...intent },
@@ -117,7 +117,7 @@ it('verified anew it is as it was created, and keeps the data of the further ste
   });
 });
 
-it('a further step that says more than the first one is believed, and counted', () => {
+it('a further step counts, and its values replace those of the first', () => {
   const said = {
     resourceId: 'r2',
     totalAmount: null,
@@ -143,15 +143,15 @@ it('a further step that says more than the first one is believed, and counted', 
   expect(apply(nothingKnown, { type: 'further-verified', ...silent }).verification).toEqual(silent);
 });
 
-it('is known to the bank as soon as a request of it may have reached it', () => {
+it('an operation counts as known to the bank as soon as a request may have reached it', () => {
   expect(apply({ ...before, reached: false }, { type: 'verify-sent', ...intent }).reached).toBe(true);
 });
 
-it('begins once', () => {
+it('a flow begins only once', () => {
   expect(() => apply(before, created)).toThrow('A flow begins once');
 });
 
-it('begins with the data that was given for its further steps', () => {
+it('a flow begins with the given data for its further steps', () => {
   expect(apply(undefined, { ...created, furtherData: ['{}'] }).furtherData).toEqual(['{}']);
 });
 
@@ -171,7 +171,7 @@ it.each([
   expect(nextOperationStep(operation, false)).toBe(step);
 });
 
-it('the states are those that the commands name', () => {
+it('the states are the ones that the commands name', () => {
   expect(OPERATION_STATES).toEqual([
     'created',
     'verified',
@@ -189,7 +189,7 @@ it('the states are those that the commands name', () => {
 });
 
 it.each(OPERATION_STATES.map((state) => [state, ['executing', 'unknown', 'executed'].includes(state)]))(
-  'whether money may have moved by an operation that is %s, and nobody knows: %s',
+  'in the state %s money may have moved without anyone knowing: %s',
   (state, isOpen) => {
     expect(isOutcomeOpen({ ...before, state }, true)).toBe(isOpen);
   },
@@ -199,7 +199,7 @@ it.each([
   [{ type: 'authorization', status: 'PENDING' }, true],
   [{ type: 'authorization', status: 'AUTHORIZED' }, false],
   [{ type: 'settlement', status: 'PENDING' }, false],
-])('whether the customer has still to decide after %j: %s', (event, pending) => {
+])('after %j the customer must still decide: %s', (event, pending) => {
   expect(isPending(event)).toBe(pending);
 });
 
@@ -209,6 +209,6 @@ it.each([
   ['PENDING', false],
   ['KO', false],
   [null, false],
-])('whether %j says that it was executed: %s', (bankStatus, executed) => {
+])('%j means that the operation was executed: %s', (bankStatus, executed) => {
   expect(isExecuted(bankStatus)).toBe(executed);
 });

@@ -6,7 +6,7 @@ import { parseSepaIban } from '../../src/domain/order/iban.ts';
 import { parsePaymentAmount } from '../../src/domain/order/payment-amount.ts';
 import { needsSettlement, type Transfer, type TransferOrder } from '../../src/domain/transfer.ts';
 
-/** What an operator may order: an instant transfer for today, unless `changes` say otherwise. */
+/** Returns an order, by default an instant transfer for today. `changes` replace its fields. */
 export function transferOrder(changes: Partial<TransferOrder> = {}): TransferOrder {
   return {
     customerId: '1234567',
@@ -26,7 +26,7 @@ export function transferOrder(changes: Partial<TransferOrder> = {}): TransferOrd
   };
 }
 
-/** The bank has verified an order as the resource `r1`, and says nothing more of it. */
+/** The event that the bank verified an order as the resource `r1`, without further details. */
 export const VERIFIED = {
   type: 'verified',
   resourceId: 'r1',
@@ -36,7 +36,7 @@ export const VERIFIED = {
   nextStep: 'execute',
 } as const;
 
-/** A consent for two categories. */
+/** Returns a consent request for two categories. */
 export function consentCategories(): ConsentCategoryRequest[] {
   const products = [parseProductId('0000012345'), parseProductId('CARD000001')];
   return [
@@ -45,7 +45,7 @@ export function consentCategories(): ConsentCategoryRequest[] {
   ];
 }
 
-/** The step that follows from a transfer's state. */
+/** Returns the step that follows from a transfer's state. */
 export function nextTransferStep(transfer: Transfer): OperationStep {
   return nextOperationStep(transfer, needsSettlement(transfer.order));
 }

@@ -22,7 +22,7 @@ it.each([
   expect(parsePaymentAmount(text)).toBe(amount);
 });
 
-it('keeps every amount from one cent to the maximum, and to the cent', () => {
+it('psd2 keeps every amount from one cent to the maximum exactly', () => {
   fc.assert(
     fc.property(fc.bigInt({ min: 1n, max: 99_999_999_999n }), (cents) => {
       const text = `${cents / 100n}.${String(cents % 100n).padStart(2, '0')}`;
@@ -59,11 +59,11 @@ it.each([
   ['5\n', 'is not a decimal number'],
   ['٥', 'is not a decimal number'],
   ['12.50 EUR', 'is not a decimal number'],
-])('%j is refused: it %s', (text, what) => {
+])('psd2 refuses the amount %j: it %s', (text, what) => {
   expect(refusal(text)).toBe(`The amount ${JSON.stringify(text)} ${what}`);
 });
 
-it('refuses every amount above the maximum', () => {
+it('psd2 refuses every amount above the maximum', () => {
   fc.assert(
     fc.property(fc.bigInt({ min: 1_000_000_000n, max: 10n ** 40n }), (units) => {
       expect(() => parsePaymentAmount(String(units))).toThrow('is more than 999999999.99');
@@ -71,7 +71,7 @@ it('refuses every amount above the maximum', () => {
   );
 });
 
-it('gives what it takes in the form of a payment, whatever is typed', () => {
+it('every amount that psd2 accepts gets the form of a payment', () => {
   fc.assert(
     fc.property(fc.oneof(fc.string(), fc.stringMatching(/^[-+0-9.,eE ]{0,12}$/)), (text) => {
       fc.pre(!refusal(text).startsWith('The amount'));
@@ -81,7 +81,7 @@ it('gives what it takes in the form of a payment, whatever is typed', () => {
   );
 });
 
-it('says how to write it, under its own code', () => {
+it('the error for an amount has its own code and shows how to write it', () => {
   expect(() => parsePaymentAmount('12,5')).toThrow(
     expect.objectContaining({ code: 'invalid_amount', hint: expect.stringContaining('12.50') }),
   );

@@ -2,8 +2,8 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
   comparableReference,
-  parseBeneficiaryName,
   parseDescription,
+  parsePayeeName,
   parseReference,
 } from '../../src/domain/order/sepa-text.ts';
 
@@ -14,11 +14,11 @@ const ALLOWED = [
   ..."/-?:().,'+ ",
 ];
 
-it.each(ALLOWED)('the character %j is allowed', (character) => {
+it.each(ALLOWED)('SEPA allows the character %j', (character) => {
   expect(parseDescription(`a${character}b`)).toBe(`a${character}b`);
 });
 
-it('every other character is refused by its position, counted in characters', () => {
+it('psd2 refuses every other character and names its position, counted in characters', () => {
   fc.assert(
     fc.property(
       fc.array(fc.constantFrom(...ALLOWED), { maxLength: 60, size: 'max' }),
@@ -43,50 +43,50 @@ it.each([
   ['50 €', '"€"', 4],
   ['a_b', '"_"', 2],
   ['R&D', '"&"', 2],
-])('%j is refused for %s at position %i', (text, character, position) => {
-  expect(() => parseBeneficiaryName(text)).toThrow(
+])('psd2 refuses %j because of %s at position %i', (text, character, position) => {
+  expect(() => parsePayeeName(text)).toThrow(
     `--name contains the character ${character} at position ${position}, which SEPA does not allow`,
   );
 });
 
-describe('lengths', () => {
-  it('takes a name of 1 to 70 characters', () => {
-    expect(parseBeneficiaryName('A')).toBe('A');
-    expect(parseBeneficiaryName('n'.repeat(70))).toHaveLength(70);
-    expect(() => parseBeneficiaryName('n'.repeat(71))).toThrow(
+describe('the lengths of texts', () => {
+  it('psd2 accepts a name of 1 to 70 characters', () => {
+    expect(parsePayeeName('A')).toBe('A');
+    expect(parsePayeeName('n'.repeat(70))).toHaveLength(70);
+    expect(() => parsePayeeName('n'.repeat(71))).toThrow(
       '--name has 71 characters, but at most 70 are allowed',
     );
-    expect(() => parseBeneficiaryName('  ')).toThrow('--name is empty');
+    expect(() => parsePayeeName('  ')).toThrow('--name is empty');
   });
 
-  it('takes a description of up to 140 characters, an empty one too', () => {
+  it('psd2 accepts a description of up to 140 characters, or none', () => {
     expect(parseDescription('')).toBe('');
     expect(parseDescription('d'.repeat(140))).toHaveLength(140);
     expect(() => parseDescription('d'.repeat(141))).toThrow('at most 140 are allowed');
   });
 
-  it('takes a reference of 1 to 35 characters', () => {
+  it('psd2 accepts a reference of 1 to 35 characters', () => {
     expect(parseReference('r'.repeat(35))).toHaveLength(35);
     expect(() => parseReference('r'.repeat(36))).toThrow('at most 35 are allowed');
     expect(() => parseReference(' ')).toThrow('--reference is empty');
   });
 });
 
-it('takes a reference with single slashes inside', () => {
+it('psd2 accepts a reference with single slashes inside', () => {
   expect(parseReference('2026/11/A-7')).toBe('2026/11/A-7');
 });
 
-it.each(['/1', '1/', '1//2', '/'])('refuses the slashes of the reference %j', (reference) => {
+it.each(['/1', '1/', '1//2', '/'])('psd2 refuses the slashes of the reference %j', (reference) => {
   expect(() => parseReference(reference)).toThrow(
     '--reference must not begin or end with a slash, or have two slashes in a row',
   );
 });
 
-describe('two references are the same', () => {
+describe('equal references', () => {
   const word = fc.string({ unit: fc.constantFrom(...'abcXYZ019-'), minLength: 1, maxLength: 8 });
   const blanks = fc.string({ unit: fc.constantFrom(' ', '\t'), maxLength: 3 });
 
-  it('whatever blanks stand around and between their words, and in whatever case they are written', () => {
+  it('references are equal if they differ only in blanks and case', () => {
     fc.assert(
       fc.property(
         fc.array(word, { minLength: 1, maxLength: 4 }),
@@ -100,7 +100,7 @@ describe('two references are the same', () => {
     );
   });
 
-  it('only where their words are', () => {
+  it('references with different words are different', () => {
     expect(comparableReference('INV 1')).not.toBe(comparableReference('INV1'));
     expect(comparableReference('INV-1')).not.toBe(comparableReference('INV-10'));
   });

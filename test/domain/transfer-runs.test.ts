@@ -13,7 +13,7 @@ const resolved = (outcome: 'executed' | 'not-executed') =>
 const authorization = (status: 'AUTHORIZED' | 'NOT_AUTHORIZED' | 'EXPIRED' | 'PENDING') =>
   ({ type: 'authorization', status, bankStatus: status }) as const;
 
-/** Every way in which a run can do a step and what it then writes; it may be killed after each event. */
+/** All the ways in which a run can do a step, with the events that it writes. A run can be killed after each event. */
 const WAYS: Record<OperationStep, TransferEvent[][]> = {
   verify: [
     [{ type: 'verify-sent', ...intent }, VERIFIED],
@@ -41,13 +41,13 @@ const WAYS: Record<OperationStep, TransferEvent[][]> = {
       { type: 'execute-refused', description: 'no' },
     ],
     [{ type: 'execute-sent', ...intent }, { type: 'execute-not-begun' }],
-    // Taken up again, the bank is asked first.
+    // A resumed run first asks the bank.
     [authorization('AUTHORIZED')],
     [authorization('PENDING')],
     [authorization('EXPIRED')],
     [executed],
     [{ type: 'execute-refused', description: 'KO' }],
-    // Answered with 401: once more with another token.
+    // After a 401 the run executes again with a new token.
     [
       { type: 'execute-sent', ...intent },
       { type: 'execute-not-begun' },
@@ -66,7 +66,7 @@ const WAYS: Record<OperationStep, TransferEvent[][]> = {
     ],
     [{ type: 'further-verify-sent', ...intent }, { type: 'verify-refused' }],
     [{ type: 'further-data', data: ['{}'] }],
-    // Taken up again, after one that was not answered.
+    // The run resumes after a further step without an answer.
     [{ type: 'verify-again' }],
   ],
   'ask-outcome': [
@@ -79,7 +79,7 @@ const WAYS: Record<OperationStep, TransferEvent[][]> = {
     [authorization('NOT_AUTHORIZED')],
     [resolved('executed')],
     [resolved('not-executed')],
-    // The bank says that it was executed, and not how it settles.
+    // The bank says that the transfer was executed, but not whether it settled.
     [executed, resolved('executed')],
   ],
   'await-settlement': [
@@ -97,7 +97,7 @@ const choices = fc.array(fc.record({ way: fc.nat(), killedAfter: fc.nat({ max: 6
   size: 'max',
 });
 
-/** All events of runs that make these choices, each run taking up where the one before was killed. */
+/** Returns the events of runs that make these choices. Each run resumes where the one before was killed. */
 function eventsOf(made: { way: number; killedAfter: number }[], instant: boolean): TransferEvent[] {
   const order = transferOrder({ instant });
   const events: TransferEvent[] = [{ type: 'created', flow: 'tr-1', transactionId: 't1', order }];
@@ -117,11 +117,11 @@ function foldOf(events: TransferEvent[]): Transfer {
     (folded, event) => applyTransferEvent(folded, event, '2026-11-21T10:00:00.000Z'),
     undefined,
   );
-  if (!transfer) throw new TypeError('no event');
+  if (!transfer) throw new TypeError('There is no event');
   return transfer;
 }
 
-it('no run of a transfer, however often it is killed and taken up, can pay twice or unasked', () => {
+it('a transfer never pays twice or without confirmation and SCA, however often it is killed and resumed', () => {
   const reached = new Set<string>();
   fc.assert(
     fc.property(choices, fc.boolean(), (made, instant) => {
@@ -155,7 +155,7 @@ it('no run of a transfer, however often it is killed and taken up, can pay twice
   );
 });
 
-it('what comes late to a transfer that has ended does not have it executed', () => {
+it('late events do not cause the execution of a transfer that has ended', () => {
   const late: TransferEvent[] = [
     { type: 'verify-sent', ...intent },
     { type: 'further-verify-sent', ...intent },

@@ -20,21 +20,21 @@ const verified: TransferEvent = {
   nextStep: 'execute',
 };
 
-/** The transfer that these events make, one second apart. */
+/** Returns the transfer after these events, which come one second apart. */
 function transferOf(events: TransferEvent[], order = transferOrder()): Transfer {
   const created: TransferEvent = { type: 'created', flow: 'tr-1', transactionId: 't1', order };
   const [first, ...rest] = [created, ...events].map((event, second) => ({
     event,
     at: `2026-11-21T10:00:0${second}.000Z`,
   }));
-  if (!first) throw new TypeError('no event');
+  if (!first) throw new TypeError('There is no event');
   return rest.reduce(
     (transfer, { event, at }) => applyTransferEvent(transfer, event, at),
     applyTransferEvent(undefined, first.event, first.at),
   );
 }
 
-/** The shortest way to each point. */
+/** The shortest way to each state. */
 const AUTHORIZED: TransferEvent[] = [
   verified,
   { type: 'accepted' },
@@ -44,7 +44,7 @@ const AUTHORIZED: TransferEvent[] = [
 const EXECUTING: TransferEvent[] = [...AUTHORIZED, { type: 'execute-sent', ...intent }];
 const EXECUTED: TransferEvent[] = [...EXECUTING, { type: 'executed', cro: '0012345678' }];
 
-it('keeps what the payee check said last, which moves nothing', () => {
+it('a transfer keeps its last payee check, which does not change the state', () => {
   const unavailable = { result: 'unavailable', name: null, problem: 'no answer' } as const;
   const close = { result: 'close', name: 'ADA L.', problem: null } as const;
   const { payeeCheck, state, accepted } = transferOf([
@@ -55,7 +55,7 @@ it('keeps what the payee check said last, which moves nothing', () => {
   expect({ payeeCheck, state, accepted }).toEqual({ payeeCheck: close, state: 'verified', accepted: false });
 });
 
-it('begins with its order and nothing at the bank', () => {
+it('a transfer begins with its order, unknown to the bank', () => {
   expect(transferOf([])).toEqual({
     kind: 'transfer',
     flow: 'tr-1',
@@ -79,7 +79,7 @@ it('begins with its order and nothing at the bank', () => {
   });
 });
 
-it('cannot begin with anything else', () => {
+it('a transfer cannot begin with another event', () => {
   expect(() => applyTransferEvent(undefined, { type: 'accepted' }, 'now')).toThrow(
     'A flow cannot begin with accepted',
   );
@@ -113,7 +113,7 @@ it.each<[string, TransferEvent[], Partial<Transfer>]>([
     { state: 'expired', authorizationStatus: 'EXPIRED' },
   ],
   [
-    "a status of the bank's own",
+    'a status that only the bank knows',
     [{ type: 'authorization', status: 'PENDING', bankStatus: 'STARTED' }],
     { state: 'authorizing', authorizationStatus: 'STARTED' },
   ],
@@ -141,7 +141,7 @@ it.each<[string, TransferEvent[], Partial<Transfer>]>([
     [...EXECUTED, { type: 'settlement', status: 'PENDING', description: null }],
     { state: 'executed', executionStatus: 'PENDING' },
   ],
-])('%s changes just this', (_, events, changes) => {
+])('%s changes only what it should', (_, events, changes) => {
   const before = transferOf(events.slice(0, -1));
   const after = transferOf(events);
   expect(after).toMatchObject(changes);
@@ -152,7 +152,7 @@ it.each<[string, TransferEvent[], Partial<Transfer>]>([
   expect(after.updatedAt > before.updatedAt).toBe(true);
 });
 
-it('keeps what the bank verified', () => {
+it('a transfer keeps what the bank verified', () => {
   const money = { amount: transferOrder().amount, currency: 'EUR' };
   expect(transferOf([{ ...verified, totalAmount: money }]).verification).toEqual({
     resourceId: 'r1',
@@ -173,14 +173,14 @@ describe('further steps', () => {
     nextStep: 'verify3',
   };
 
-  it('come before everything else, for as long as the bank names one', () => {
+  it('further steps come before all others, for as long as the bank names one', () => {
     expect(nextTransferStep(transferOf([wanted]))).toBe('verify-further');
     expect(nextTransferStep(transferOf([wanted, { type: 'accepted' }]))).toBe('verify-further');
     expect(nextTransferStep(transferOf([wanted, further]))).toBe('verify-further');
     expect(nextTransferStep(transferOf([wanted, { ...further, nextStep: 'execute' }]))).toBe('accept');
   });
 
-  it('take the data that was given, in its order', () => {
+  it('further steps use the given data in order', () => {
     const given = transferOf([wanted, { type: 'further-data', data: ['{"a":1}', '{"b":2}'] }]);
     expect(nextFurtherData(transferOf([wanted]))).toBeUndefined();
     expect(nextFurtherData(given)).toBe('{"a":1}');
@@ -189,7 +189,7 @@ describe('further steps', () => {
     expect(nextFurtherData(applyTransferEvent(once, further, 'later'))).toBeUndefined();
   });
 
-  it('keep what the first one said where they say nothing', () => {
+  it('further steps keep the values of the first one if they have none', () => {
     expect(transferOf([wanted, further]).verification).toEqual({
       resourceId: 'r1',
       totalAmount: money,
@@ -217,16 +217,16 @@ describe('the next step', () => {
     ['rejected', [{ type: 'authorization', status: 'NOT_AUTHORIZED', bankStatus: 'NOT_AUTHORIZED' }], 'done'],
     ['expired', [{ type: 'authorization', status: 'EXPIRED', bankStatus: 'EXPIRED' }], 'done'],
     ['cancelled', [{ type: 'cancelled' }], 'done'],
-  ])('of a transfer that is %s', (_, events, step) => {
+  ])('a transfer that is %s has the right next step', (_, events, step) => {
     expect(nextTransferStep(transferOf(events))).toBe(step);
   });
 
   it.each([
-    ['an instant one at once', { instant: true, futureDated: false }, true],
-    ['an instant one for later', { instant: true, futureDated: true }, false],
+    ['an instant transfer for today', { instant: true, futureDated: false }, true],
+    ['an instant transfer for later', { instant: true, futureDated: true }, false],
     ['an SCT', { instant: false, futureDated: false }, false],
     ['an SCT for later', { instant: false, futureDated: true }, false],
-  ])('after execution is to await settlement only for %s', (_, kind, settles) => {
+  ])('after its execution, %s waits for settlement only if it should', (_, kind, settles) => {
     const order = transferOrder(kind);
     expect(needsSettlement(order)).toBe(settles);
     expect(nextTransferStep(transferOf(EXECUTED, order))).toBe(settles ? 'await-settlement' : 'done');
@@ -241,7 +241,7 @@ it.each([
   ['STARTED', 'PENDING'],
   ['authorized', 'PENDING'],
   ['', 'PENDING'],
-])("the bank's status %j comes down to %s", (bankStatus, status) => {
+])("psd2 reads the bank's status %j as %s", (bankStatus, status) => {
   expect(readAuthorization(bankStatus)).toEqual({ type: 'authorization', status, bankStatus });
 });
 
@@ -258,11 +258,11 @@ it.each<[Transfer['state'], boolean]>([
   ['rejected', true],
   ['expired', true],
   ['cancelled', true],
-])('whether money may move or have moved: %s is plainly failed: %s', (state, failed) => {
+])('in the state %s the transfer has definitely failed: %s', (state, failed) => {
   expect(isPlainlyFailed({ ...transferOf([]), state })).toBe(failed);
 });
 
-describe('a transfer that a person has ended', () => {
+describe('a transfer that a person resolves', () => {
   const resolved = (outcome: 'executed' | 'not-executed'): TransferEvent => ({
     type: 'resolved',
     outcome,
@@ -284,7 +284,7 @@ describe('a transfer that a person has ended', () => {
     ['an instant transfer', 'pending', 'executed', PENDING, {}, 'settled', false],
     ['an instant transfer', 'pending', 'not-executed', PENDING, {}, 'failed', true],
     [
-      'an instant transfer of a later day',
+      'an instant transfer for a later day',
       'unknown',
       'executed',
       UNKNOWN,
@@ -293,7 +293,7 @@ describe('a transfer that a person has ended', () => {
       false,
     ],
   ] as const)(
-    '%s that was %s, as %s, is done, and its reference is free only when it did nothing',
+    '%s that was %s and is resolved as %s is done, and frees its reference only if it was not executed',
     (_, __, outcome, events, order, state, isFree) => {
       const created: TransferEvent = {
         type: 'created',
@@ -323,10 +323,10 @@ describe('a transfer that a person has ended', () => {
     ['created', []],
     ['verified', [verified]],
     ['authorized', AUTHORIZED],
-    ['turned away', [...EXECUTING, { type: 'execute-not-begun' } as const]],
+    ['not begun', [...EXECUTING, { type: 'execute-not-begun' } as const]],
     ['settled', [...EXECUTED, { type: 'settlement', status: 'OK', description: null } as const]],
     ['failed', [...EXECUTING, { type: 'execute-refused', description: 'no' } as const]],
-  ])('there is nothing to say of one that is %s', (_, events) => {
+  ])('a transfer that is %s cannot be resolved', (_, events) => {
     expect(isOutcomeOpen(transferOf(events), true)).toBe(false);
   });
 });
@@ -335,6 +335,6 @@ it.each(['moneyTransfer', 'MONEYTRANSFER', 'moneytransfer'])('%s is a bank trans
   expect(isMoneyTransfer(name)).toBe(true);
 });
 
-it('standingOrder is no bank transfer', () => {
+it('standingOrder is not a bank transfer', () => {
   expect(isMoneyTransfer('standingOrder')).toBe(false);
 });

@@ -14,7 +14,7 @@ const flows = () => {
   return existsSync(folder) ? readdirSync(folder).filter((name) => name.endsWith('.ndjson')) : [];
 };
 
-/** The arguments of a transfer that is right but for what is changed; `undefined` leaves an option out. */
+/** The arguments of a correct transfer with these changes; `undefined` leaves an option out. */
 function transfer(changed: Record<string, string | undefined>, ...more: string[]): string[] {
   const options = {
     '--from': ACCOUNT,
@@ -31,7 +31,7 @@ function transfer(changed: Record<string, string | undefined>, ...more: string[]
 const confirmed = (changed: Record<string, string | undefined>, ...more: string[]) =>
   transfer(changed, '--yes', ...more);
 
-describe('what is wrong is refused before the bank hears of it', () => {
+describe('psd2 refuses bad input before it calls the bank', () => {
   it.concurrent.each<[what: string, args: string[], code: string, message: RegExp]>([
     // IBAN
     [
@@ -47,7 +47,7 @@ describe('what is wrong is refused before the bank hears of it', () => {
       /has 21 characters, which is not the length of an IBAN of DE/,
     ],
     [
-      'IBAN of no country',
+      'IBAN of an unknown country',
       confirmed({ '--to': 'XX89370400440532013000' }),
       'invalid_iban',
       /unknown country code "XX"/,
@@ -65,7 +65,7 @@ describe('what is wrong is refused before the bank hears of it', () => {
       /a letter where DE has digits/,
     ],
     [
-      'IBAN with an odd character',
+      'IBAN with a character that is not allowed',
       confirmed({ '--to': 'DE89-3704-0044-0532-0130-00' }),
       'invalid_iban',
       /contains the character "-"/,
@@ -100,7 +100,7 @@ describe('what is wrong is refused before the bank hears of it', () => {
     ],
     // date
     [
-      'date in another form',
+      'date in another format',
       confirmed({ '--date': '30/11/2026' }),
       'invalid_date',
       /not a date in the form YYYY-MM-DD/,
@@ -124,7 +124,7 @@ describe('what is wrong is refused before the bank hears of it', () => {
       /--from 2026-02-01 is after --to 2026-01-01/,
     ],
     [
-      'day of a range that is no date',
+      'range whose first day is not a date',
       ['accounts', 'transactions', ACCOUNT, '--from', 'yesterday'],
       'invalid_date',
       /--from "yesterday"/,
@@ -137,7 +137,7 @@ describe('what is wrong is refused before the bank hears of it', () => {
       /has 8 characters instead of 10/,
     ],
     [
-      'product id with an odd character',
+      'product id with a character that is not allowed',
       ['accounts', 'balance', '00104826/0'],
       'invalid_product_id',
       /contains the character "\/"/,
@@ -241,7 +241,7 @@ describe('what is wrong is refused before the bank hears of it', () => {
     ['unknown output format', ['accounts', 'list', '-o', 'yaml'], 'usage', /"yaml" is not known/],
     ['unknown grant', ['accounts', 'list', '--grant', 'password'], 'usage', /'password' is invalid/],
     [
-      'timeout that is no number',
+      'timeout that is not a number',
       ['accounts', 'list', '--timeout', 'soon'],
       'usage',
       /--timeout "soon" is not a number of seconds/,
@@ -259,7 +259,7 @@ describe('what is wrong is refused before the bank hears of it', () => {
       /--booked and --pending/,
     ],
     [
-      'PSU address that is none',
+      'PSU address that is not an IP address',
       ['accounts', 'list', '--psu-ip', '1.2.3'],
       'usage',
       /--psu-ip "1.2.3" is not an IP address/,
@@ -300,7 +300,7 @@ describe('what is wrong is refused before the bank hears of it', () => {
       'flow_not_found',
       /No flow of this profile matches "co-nothing"/,
     ],
-  ])('%s', async (_what, args, code, message) => {
+  ])('psd2 refuses this input before it calls the bank: %s', async (_what, args, code, message) => {
     const before = { connections: tap.connections(), flows: flows() };
     const ended = await operator.psd2([...args, '--json']);
     expect(readError(ended)).toMatchObject({ code, exitCode: 2, message: expect.stringMatching(message) });
@@ -308,7 +308,7 @@ describe('what is wrong is refused before the bank hears of it', () => {
     expect({ connections: tap.connections(), flows: flows() }).toEqual(before);
   });
 
-  it('is one line of JSON with --json, also where help would be shown', async () => {
+  it('with --json, bad input gives one line of JSON, also where psd2 would show help', async () => {
     const { stderr } = await operator.psd2(['accounts', '--json']);
     expect(stderr.split('\n')).toEqual([expect.stringMatching(/^\{"error":/), '']);
     const asked = await operator.psd2(['accounts']);
@@ -316,13 +316,13 @@ describe('what is wrong is refused before the bank hears of it', () => {
     expect(asked.stderr).toMatch(/^Usage: psd2 accounts /);
   });
 
-  it('is not the name alone, which shows what there is', async () => {
+  it('psd2 alone is valid, and prints the help', async () => {
     const { code, stdout, stderr } = await operator.psd2([]);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     expect(stdout).toBe((await operator.psd2(['--help'])).stdout);
   });
 
-  it('says so in a sentence without --json', async () => {
+  it('without --json, psd2 explains bad input in a sentence', async () => {
     const { code, stdout, stderr } = await operator.psd2(confirmed({ '--amount': '12,50' }));
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
     expect(stderr.split('\n')).toEqual([
@@ -332,7 +332,7 @@ describe('what is wrong is refused before the bank hears of it', () => {
     ]);
   });
 
-  it('a good command reaches the bank by the same way', async () => {
+  it('a correct command reaches the bank through the same tap', async () => {
     const before = tap.connections();
     await operator.json(shapes.accounts, ['accounts', 'list']);
     expect(tap.connections()).toBe(before + 1);
@@ -342,7 +342,7 @@ describe('what is wrong is refused before the bank hears of it', () => {
     [['acounts', 'list'], 'Did you mean accounts?'],
     [['accounts', 'lst'], 'Did you mean list?'],
     [['accounts', 'list', '--jsn'], 'Did you mean --json?'],
-  ])('suggests what %j was meant to be', async (args, suggestion) => {
+  ])('psd2 suggests a correction for %j', async (args, suggestion) => {
     const { code, stderr } = await operator.psd2(args);
     expect(code).toBe(2);
     expect(stderr).toContain(suggestion);
@@ -350,7 +350,7 @@ describe('what is wrong is refused before the bank hears of it', () => {
 });
 
 it.each([[['accounts', 'list']], [['auth', 'status']], [['auth', 'token']]])(
-  'a customer who is not logged in is named by %j, with who is',
+  'psd2 %j names a customer who is not logged in, and those who are',
   async (args) => {
     const before = tap.connections();
     const error = readError(await operator.psd2([...args, '--customer', '2073915', '--json']));
@@ -365,7 +365,7 @@ it.each([[['accounts', 'list']], [['auth', 'status']], [['auth', 'token']]])(
   },
 );
 
-it('a reference is taken once, and the refusal names the flow that has it', async () => {
+it('a reference can be used once, and the refusal names the flow that has it', async () => {
   const args = confirmed({ '--reference': 'RENT-2026-11' });
   const first = await operator.json(shapes.transfer, args);
   const [before, known] = [tap.connections(), flows()];

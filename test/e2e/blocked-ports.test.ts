@@ -16,7 +16,7 @@ const REFUSAL = {
 };
 
 describe('a redirect URI with a port that browsers block', () => {
-  it('is not stored', async () => {
+  it('psd2 does not store a redirect URI with a blocked port', async () => {
     const certificate = join(operator.config, 'sandbox/certificates/ca.pem');
     const add = ['profile', 'add', 'blocked', '--base-url', 'https://bank.example', '--json'];
     const ended = await operator.psd2(
@@ -37,7 +37,7 @@ describe('a redirect URI with a port that browsers block', () => {
         ...['--amount', '3.00', '--yes'],
       ],
     ],
-  ])('ends %s before anything is sent', async (_, args) => {
+  ])('a redirect URI with a blocked port stops %s before psd2 sends anything', async (_, args) => {
     const ended = await operator.psd2([...args, '--json', '--verbose'], {
       env: { PSD2_REDIRECT_URI: BLOCKED },
     });
@@ -45,7 +45,7 @@ describe('a redirect URI with a port that browsers block', () => {
     expect(ended.stderr).not.toContain('authorize');
   });
 
-  it('is found by the doctor', async () => {
+  it('psd2 doctor finds a redirect URI with a blocked port', async () => {
     const ended = await operator.psd2(['doctor', '--json'], { env: { PSD2_REDIRECT_URI: BLOCKED } });
     const { checks } = shapes.checks.parse(JSON.parse(ended.stdout));
     expect(checks.find(({ name }) => name === 'settings')).toMatchObject({
@@ -59,7 +59,7 @@ describe('a redirect URI with a port that browsers block', () => {
 describe('the sandbox', () => {
   const env = { PSD2_CONFIG_DIR: join(operator.folder, 'other-config') };
 
-  it('takes no port that browsers block', async () => {
+  it('the sandbox refuses a port that browsers block', async () => {
     const ended = await operator.psd2(['sandbox', 'start', '--detach', '--port', '6666', '--json'], { env });
     expect(readError(ended)).toMatchObject({
       code: 'usage',
@@ -68,7 +68,7 @@ describe('the sandbox', () => {
     });
   });
 
-  it('takes another port for its customer site where the next one is blocked', async () => {
+  it('the sandbox uses another port for its customer site if the next one is blocked', async () => {
     const addresses = z.looseObject({ baseUrl: z.string(), customerSiteUrl: z.string() });
     const start = ['sandbox', 'start', '--detach', '--port', '6565'];
     const { baseUrl, customerSiteUrl } = await operator.json(addresses, start, { env });

@@ -41,7 +41,7 @@ async function begun(args: string[] = ORDER): Promise<string> {
   return JSON.parse(ended.stdout).flow;
 }
 
-it('an unfinished transfer is given up, and its reference can be used again', async () => {
+it('an unfinished transfer can be cancelled, and its reference used again', async () => {
   const flow = await begun([...ORDER, '--reference', 'GIVEN-UP']);
   const unasked = await operator.psd2(['transfer', 'cancel', flow, '--json']);
   expect(readError(unasked)).toMatchObject({ code: 'confirmation_needed', exitCode: 2 });
@@ -50,7 +50,7 @@ it('an unfinished transfer is given up, and its reference can be used again', as
   const cancelled = await operator.psd2(['transfer', 'cancel', flow, '--yes', '--verbose']);
   expect(cancelled.code, cancelled.stderr).toBe(0);
   expect(cancelled.stderr).toContain('You can use the reference "GIVEN-UP" again.');
-  expect(cancelled.stderr, 'the bank is not called').not.toContain(' → ');
+  expect(cancelled.stderr, 'psd2 does not call the bank').not.toContain(' → ');
   expect(eventsOf(flow).at(-1)).toBe('cancelled');
 
   const resumed = await operator.psd2(['transfer', 'resume', flow, '--yes', '--json']);
@@ -69,7 +69,7 @@ it('an unfinished transfer is given up, and its reference can be used again', as
   });
 });
 
-it('a transfer whose execute was sent is not given up', async () => {
+it('a transfer cannot be cancelled after psd2 sent execute', async () => {
   const lost = await operator.psd2([...ORDER, '--name', 'EXECUTE 500 ONCE', '--json']);
   const { flow, state } = JSON.parse(lost.stdout);
   expect({ code: lost.code, state }).toEqual({ code: 9, state: 'unknown' });
@@ -83,7 +83,7 @@ it('a transfer whose execute was sent is not given up', async () => {
   await operator.psd2(['transfer', 'resolve', flow, '--not-executed', '--yes']);
 });
 
-it('a consent and an operation are given up too', async () => {
+it('a consent and an operation can be cancelled too', async () => {
   const consent = await begun(['consent', 'request', '--category', 'ACCOUNT_INFO', '--all-products']);
   const { flow: operation } = await operator.json(shapes.operation, [
     ...['operation', 'verify', 'standingOrder', '--product', '0010482620', '--data', standingOrder()],
@@ -99,7 +99,7 @@ it('a consent and an operation are given up too', async () => {
   }
 });
 
-it('resume without an id takes up the only unfinished transfer, and without a terminal names several', async () => {
+it('resume without an id continues the only unfinished transfer; without a terminal it lists several', async () => {
   const [first, second] = [await begun(), await begun()];
   const several = await operator.psd2(['transfer', 'resume', '--yes', '--json']);
   expect(readError(several)).toMatchObject({
@@ -131,7 +131,7 @@ it('resume without an id takes up the only unfinished transfer, and without a te
   });
 });
 
-it('a transfer of which nothing reached the bank is ended by itself, and not named again', async () => {
+it('psd2 ends a transfer that never reached the bank, and does not name it again', async () => {
   const env = { HTTPS_PROXY: `http://127.0.0.1:${await freePort()}` };
   const failed = await operator.psd2([...ORDER, '--reference', 'NEVER-LEFT', '--json'], { env });
   expect(readError(failed)).toMatchObject({ exitCode: 11, hint: expect.not.stringContaining('resume') });
@@ -139,7 +139,7 @@ it('a transfer of which nothing reached the bank is ended by itself, and not nam
   expect(state).toBe('cancelled');
   expect(eventsOf(flow).slice(-3)).toEqual(['verify-sent', 'verify-not-begun', 'cancelled']);
 
-  // As one that was killed before it sent anything leaves it behind.
+  // The state that a process leaves if it is killed before it sends anything.
   const folder = join(operator.config, 'flows', 'sandbox');
   const [created] = readFileSync(join(folder, `${flow}.ndjson`), 'utf8').split('\n');
   writeFileSync(join(folder, `${flow}.ndjson`), `${created}\n`);

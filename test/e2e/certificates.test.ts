@@ -18,7 +18,7 @@ const own = (name: string) => join(operator.folder, name);
 const sandbox = (name: string) => join(operator.config, 'sandbox', 'certificates', name);
 const inspected = z.array(shapes.certificate);
 
-/** Makes a file with the openssl command, which leaves it readable by its owner alone. */
+/** Makes a file with the openssl command. Only its owner can read the file. */
 function openssl(file: string, ...args: string[]): string {
   execFileSync('openssl', [...args, '-out', own(file)], { stdio: 'pipe', umask: 0o077 } as object);
   return own(file);
@@ -56,7 +56,7 @@ beforeAll(() => {
 });
 
 describe('psd2 cert inspect', () => {
-  it("says what the profile's certificates say, as openssl reads them", async () => {
+  it('psd2 cert inspect reads the certificates of the profile as openssl does', async () => {
     const [qwac, qseal] = await operator.json(inspected, ['cert', 'inspect']);
     const real = new X509Certificate(readFileSync(sandbox('qwac.pem')));
     expect(qwac).toMatchObject({
@@ -73,7 +73,7 @@ describe('psd2 cert inspect', () => {
     expect(qseal).toMatchObject({ qcType: 'eseal', keyMatches: true });
   });
 
-  it('reads PEM with several certificates, DER and PKCS#12', async () => {
+  it('psd2 cert inspect reads PEM with several certificates, DER and PKCS#12', async () => {
     const env = { PSD2_KEY_PASSPHRASE: PASSPHRASE, PSD2_PROFILE: 'none' };
     const inspect = async (...args: string[]) =>
       (await operator.json(inspected, ['cert', 'inspect', ...args], { env })).map(
@@ -94,7 +94,7 @@ describe('psd2 cert inspect', () => {
     expect(known?.keyMatches).toBe(true);
   });
 
-  it('says what a certificate that has expired says', async () => {
+  it('psd2 cert inspect shows an expired certificate, and psd2 cert check fails', async () => {
     const old = await makeCertificateSet({ from: new Date('2020-01-01T00:00:00Z'), days: 30 });
     writeFileSync(own('expired.pem'), old.qwac.certificate);
     const [expired] = await operator.json(inspected, ['cert', 'inspect', own('expired.pem')]);
@@ -105,13 +105,13 @@ describe('psd2 cert inspect', () => {
 
   it.each([
     ['a key alone', () => sandbox('qwac-key.pem'), /has no readable certificate/],
-    ['a file that is not there', () => own('missing.pem'), /is not there/],
-  ])('refuses %s', async (_, file, message) => {
+    ['a missing file', () => own('missing.pem'), /does not exist/],
+  ])('psd2 cert inspect refuses %s', async (_, file, message) => {
     const error = readError(await operator.psd2(['cert', 'inspect', file(), '--json']));
     expect(error).toMatchObject({ exitCode: 3, message: expect.stringMatching(message) });
   });
 
-  it('fits into 80 columns', async () => {
+  it('the output of psd2 cert inspect fits into 80 columns', async () => {
     const { stdout, code } = await (await inTerminal(['cert', 'inspect'], { columns: 80 })).ended;
     expect(code).toBe(0);
     const lines = stripVTControlCharacters(stdout).split(/\r?\n/);
@@ -125,7 +125,7 @@ describe('psd2 cert check', () => {
     operator.psd2(['cert', 'check', '--json', ...args], { env });
   const read = (stdout: string) => shapes.certificateChecks.parse(JSON.parse(stdout)).checks;
 
-  it('finds all of the profile right', async () => {
+  it('psd2 cert check passes for a correct profile', async () => {
     const { code, stdout } = await check();
     expect(code).toBe(0);
     expect(read(stdout).map(({ name, status }) => [name, status])).toEqual([
@@ -136,7 +136,7 @@ describe('psd2 cert check', () => {
     ]);
   });
 
-  it('ends with 3 when something ends within the days', async () => {
+  it('psd2 cert check --days exits with 3 if a certificate expires within that time', async () => {
     const [first] = read((await check()).stdout);
     const daysLeft = first?.daysLeft ?? 0;
     expect((await check(['--days', String(daysLeft)])).code).toBe(0);
@@ -145,7 +145,7 @@ describe('psd2 cert check', () => {
     expect(read(soon.stdout)).toMatchObject([{ status: 'fail' }, {}, {}, {}]);
   });
 
-  it('knows a QSealC in the place of the QWAC, and a key that does not fit', async () => {
+  it('psd2 cert check detects a QSealC used as the QWAC, and a key that does not match', async () => {
     const swapped = await check([], { PSD2_QWAC_CERT: sandbox('qseal.pem') });
     expect(swapped.code).toBe(3);
     expect(read(swapped.stdout)[0]).toMatchObject({
@@ -154,7 +154,7 @@ describe('psd2 cert check', () => {
     });
   });
 
-  it('warns of a role that is missing', async () => {
+  it('psd2 cert check warns about a missing role', async () => {
     const made = ['cert', 'generate', '--out', 'aisp', '--roles', 'aisp'];
     const { files } = await operator.json(shapes.generated, made);
     const env = { PSD2_QWAC_CERT: own(files.qwacCertificate), PSD2_QWAC_KEY: own(files.qwacKey) };
@@ -162,13 +162,13 @@ describe('psd2 cert check', () => {
     expect(code).toBe(0);
     expect(read(stdout)[0]).toMatchObject({
       status: 'warn',
-      detail: expect.stringContaining('without PSP_PI, which making transfers needs'),
+      detail: expect.stringContaining('without the role PSP_PI, needed for making transfers'),
     });
   });
 });
 
 describe('psd2 cert generate', () => {
-  it('makes certificates for tests that openssl accepts, and overwrites nothing', async () => {
+  it('psd2 cert generate makes test certificates that openssl accepts, and overwrites nothing', async () => {
     const args = [
       ...['cert', 'generate', '--out', 'test-certificates', '--organization-identifier', 'PSDDE-BAFIN-4711'],
       ...['--roles', 'PSP_AI,PSP_PI', '--name', 'Ada & Co', '--days', '7'],
@@ -190,7 +190,7 @@ describe('psd2 cert generate', () => {
     ]);
     const before = readFileSync(own(files.qwacKey), 'utf8');
     const again = readError(await operator.psd2([...args, '--json']));
-    expect(again).toMatchObject({ exitCode: 2, message: expect.stringContaining('is there already') });
+    expect(again).toMatchObject({ exitCode: 2, message: expect.stringContaining('already exists') });
     expect(readFileSync(own(files.qwacKey), 'utf8')).toBe(before);
   });
 
@@ -199,7 +199,7 @@ describe('psd2 cert generate', () => {
     ['--organization-identifier', 'IT-BI-1'],
     ['--days', '0'],
     ['--name', ''],
-  ])('refuses %s %j', async (option, value) => {
+  ])('psd2 cert generate refuses %s %j', async (option, value) => {
     const ended = await operator.psd2(['cert', 'generate', '--out', 'refused', option, value, '--json']);
     expect(readError(ended)).toMatchObject({ code: 'usage', exitCode: 2 });
   });
@@ -208,7 +208,7 @@ describe('psd2 cert generate', () => {
 describe('keys in PKCS#12 files', () => {
   const list = (env: Record<string, string>) => operator.psd2(['accounts', 'list', '--json'], { env });
 
-  it('sign and open connections', async () => {
+  it('keys in PKCS#12 files sign requests and open connections', async () => {
     const env = { PSD2_QSEAL_CERT: files.modern, PSD2_QSEAL_KEY: '', PSD2_KEY_PASSPHRASE: PASSPHRASE };
     expect(await list(env)).toMatchObject({ code: 0 });
     const wrong = readError(await list({ ...env, PSD2_KEY_PASSPHRASE: 'wrong' }));
@@ -217,7 +217,7 @@ describe('keys in PKCS#12 files', () => {
     expect(none).toMatchObject({ exitCode: 3, hint: 'Set PSD2_KEY_PASSPHRASE.' });
   });
 
-  it('with ciphers of old are refused with the command that converts them, whose file works', async () => {
+  it('for old PKCS#12 ciphers psd2 names the command that converts them, and its file works', async () => {
     const old = readError(await list({ PSD2_QSEAL_CERT: files.old, PSD2_KEY_PASSPHRASE: PASSPHRASE }));
     expect(old).toMatchObject({ code: 'certificate', exitCode: 3, message: expect.stringContaining('RC2') });
     const command = /openssl (pkcs12 .*)$/.exec(old.hint ?? '')?.[1] ?? '';
@@ -240,7 +240,7 @@ describe('keys in PKCS#12 files', () => {
 });
 
 describe('the passphrase of a key', () => {
-  it('is asked for at a terminal without echo, again when it is wrong', async () => {
+  it('at a terminal psd2 asks for the passphrase of a key without echo, and asks again if it is wrong', async () => {
     const psd2 = await inTerminal(['accounts', 'list'], { env: { PSD2_QSEAL_KEY: files.locked } });
     await psd2.prints(/Passphrase of the QSealC key/);
     await psd2.write('a-wrong-guess\r');
@@ -251,7 +251,7 @@ describe('the passphrase of a key', () => {
     expect(stripVTControlCharacters(stdout)).not.toMatch(/guess|horse|staple/);
   });
 
-  it('is not asked for in a pipe', async () => {
+  it('in a pipe psd2 does not ask for the passphrase of a key', async () => {
     const env = { PSD2_QSEAL_KEY: files.locked };
     const error = readError(await operator.psd2(['accounts', 'list', '--json'], { env }));
     expect(error).toMatchObject({ code: 'certificate', exitCode: 3, hint: 'Set PSD2_KEY_PASSPHRASE.' });

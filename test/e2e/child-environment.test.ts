@@ -8,14 +8,14 @@ import * as shapes from './shapes.ts';
 const operator = useLoggedIn();
 const own = (name: string) => join(operator.folder, name);
 
-/** A command that writes down its environment, and does what it is for. */
+/** A script that records its environment, and then runs its lines. */
 function script(name: string, ...lines: string[]): string {
   const text = ['#!/bin/sh', `env > '${own(`${name}.env`)}'`, ...lines, ''].join('\n');
   writeFileSync(own(name), text, { mode: 0o700 });
   return `"${own(name)}"`;
 }
 
-/** The variables of psd2's in an environment, and one that is not. */
+/** The names of psd2's variables in an environment, and of one other variable. */
 const variablesIn = (text: string) =>
   text
     .split(/[\n\0]/)
@@ -32,7 +32,7 @@ const SECRETS: Environment = {
 };
 
 describe('a program that psd2 starts', () => {
-  it("gets of psd2's variables only what it needs: the payee check, the signer and the browser of one payment", async () => {
+  it('the payee check, the signer and the browser get only the psd2 variables that they need', async () => {
     const key = join(operator.config, 'sandbox/certificates/qseal-key.pem');
     const env: Environment = {
       ...SECRETS,
@@ -55,23 +55,30 @@ describe('a program that psd2 starts', () => {
     expect(got('browser')).toEqual(['HSM_PIN', 'PSD2_CONFIG_DIR']);
   });
 
-  it.runIf(process.platform === 'linux')('and so does the sandbox that it leaves running', async () => {
-    const env: Environment = { ...SECRETS, PSD2_CLIENT_SECRET: 'hush', PSD2_CONFIG_DIR: own('other-config') };
-    const started = await operator.json(
-      z.looseObject({ pid: z.number() }),
-      ['sandbox', 'start', '--detach', '--port', '0'],
-      {
-        env,
-      },
-    );
-    try {
-      expect(variablesIn(readFileSync(`/proc/${started.pid}/environ`, 'utf8'))).toEqual([
-        'HSM_PIN',
-        'PSD2_CONFIG_DIR',
-        'PSD2_CONFIG_PASSPHRASE',
-      ]);
-    } finally {
-      await operator.psd2(['sandbox', 'stop'], { env });
-    }
-  });
+  it.runIf(process.platform === 'linux')(
+    'the sandbox that stays in the background gets only the psd2 variables that it needs',
+    async () => {
+      const env: Environment = {
+        ...SECRETS,
+        PSD2_CLIENT_SECRET: 'hush',
+        PSD2_CONFIG_DIR: own('other-config'),
+      };
+      const started = await operator.json(
+        z.looseObject({ pid: z.number() }),
+        ['sandbox', 'start', '--detach', '--port', '0'],
+        {
+          env,
+        },
+      );
+      try {
+        expect(variablesIn(readFileSync(`/proc/${started.pid}/environ`, 'utf8'))).toEqual([
+          'HSM_PIN',
+          'PSD2_CONFIG_DIR',
+          'PSD2_CONFIG_PASSPHRASE',
+        ]);
+      } finally {
+        await operator.psd2(['sandbox', 'stop'], { env });
+      }
+    },
+  );
 });

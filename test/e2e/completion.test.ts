@@ -5,7 +5,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { PROGRAM, useLoggedIn } from './psd2.ts';
 import * as shapes from './shapes.ts';
 
-// The scripts of `psd2 completion` in the real shells, in a terminal, with the Tab key.
+// These tests run the scripts of `psd2 completion` in the real shells, in a terminal, with the Tab key.
 
 const operator = useLoggedIn();
 const bin = join(operator.folder, 'bin');
@@ -18,7 +18,7 @@ beforeAll(async () => {
   ]);
   flow = transfer.flow;
   mkdirSync(bin);
-  // Completes as psd2 does, and tells what it was called with instead of doing it.
+  // Completes as psd2 does. Instead of running a command, it prints the arguments.
   writeFileSync(
     join(bin, 'psd2'),
     `#!/bin/sh
@@ -45,7 +45,7 @@ const SET_UP: Record<string, string> = {
   fish: "psd2 completion fish | source; function fish_prompt; printf 'READ''Y> '; end",
 };
 
-/** Types lines, each ended with Enter, and gives what was run and all that the screen showed. */
+/** Types lines, each ended with Enter. Returns what was run, and everything on the screen. */
 async function type(shell: string, lines: string[]): Promise<{ ran: string[]; screen: string }> {
   const { program, args } = RC[shell] ?? { program: '', args: [] };
   const command = `stty cols 200 rows 50 -echo; exec ${[program, ...args].join(' ')}`;
@@ -63,48 +63,48 @@ async function type(shell: string, lines: string[]): Promise<{ ran: string[]; sc
   return { ran: [...screen.matchAll(/RAN(<.*>)\./g)].map(([, words = '']) => words), screen };
 }
 
-describe.each(Object.keys(RC))('%s completes', (shell) => {
+describe.each(Object.keys(RC))('completion in %s', (shell) => {
   it.each([
     ['a command and its subcommand', 'psd2 acc\tbal\t', '<accounts><balance>'],
     ['an option', 'psd2 accounts transactions --pen\t', '<accounts><transactions><--pending>'],
-    ['an option of the command that stands for the group', 'psd2 transfer --inst\t', '<transfer><--instant>'],
-    ['a global option behind a command', 'psd2 accounts list --cust\t', '<accounts><list><--customer>'],
-    ['one of some values', 'psd2 --grant cl\t', '<--grant><client_credentials>'],
-    ['the value behind an equals sign', 'psd2 --grant=cl\t', '<--grant=client_credentials>'],
+    ['an option of the default command of a group', 'psd2 transfer --inst\t', '<transfer><--instant>'],
+    ['a global option after a command', 'psd2 accounts list --cust\t', '<accounts><list><--customer>'],
+    ['a fixed value', 'psd2 --grant cl\t', '<--grant><client_credentials>'],
+    ['the value after an equals sign', 'psd2 --grant=cl\t', '<--grant=client_credentials>'],
     ['a category', 'psd2 consent request --category ACC\t', '<consent><request><--category><ACCOUNT_INFO>'],
     ['a profile', 'psd2 --profile sa\t', '<--profile><sandbox>'],
-    ['a profile to choose', 'psd2 profile use s\t', '<profile><use><sandbox>'],
+    ['the argument of profile use', 'psd2 profile use s\t', '<profile><use><sandbox>'],
     [
       'a product',
       'psd2 --profile sandbox accounts balance 001048262\t',
       '<--profile><sandbox><accounts><balance><0010482620>',
     ],
     [
-      'a file with a blank in its name',
+      'a file name with a space',
       'psd2 transfer receipt x --file rec\t',
       '<transfer><receipt><x><--file><receipt of May.pdf>',
     ],
     ['a topic', 'psd2 help exit\t', '<help><exit-codes>'],
-    ['a command to be helped with', 'psd2 help transfer rec\t', '<help><transfer><receipt>'],
+    ['a command after help', 'psd2 help transfer rec\t', '<help><transfer><receipt>'],
     ['data from a file', 'psd2 operation run x --data @order.\t', '<operation><run><x><--data><@order.json>'],
-    ['data behind an equals sign', 'psd2 api --data=@order.\t', '<api><--data=@order.json>'],
-  ])('%s', async (_, line, words) => {
+    ['data after an equals sign', 'psd2 api --data=@order.\t', '<api><--data=@order.json>'],
+  ])('Tab completes %s', async (_, line, words) => {
     const { ran, screen } = await type(shell, [line]);
     expect(ran, screen).toEqual([words]);
   });
 
-  it('a flow, which it tells by what it is', async () => {
+  it('Tab completes the id of a flow', async () => {
     const { ran, screen } = await type(shell, ['psd2 --profile sandbox transfer show tr\t']);
     expect(ran, screen).toEqual([`<--profile><sandbox><transfer><show><${flow}>`]);
   });
 
-  it('what may stand in a place, where there are several', async () => {
+  it('Tab lists the choices if there are several', async () => {
     const { screen } = await type(shell, [shell === 'fish' ? "complete -C 'psd2 auth '" : 'psd2 auth \t\t']);
     for (const name of ['login', 'logout', 'status', 'token']) expect(screen).toContain(name);
     expect(screen).not.toContain('order.json');
   });
 
-  it('values that need no description by themselves', async () => {
+  it('Tab lists fixed values without descriptions', async () => {
     const line =
       shell === 'fish'
         ? "complete -C 'psd2 consent request --category '"
@@ -114,12 +114,12 @@ describe.each(Object.keys(RC))('%s completes', (shell) => {
     expect(screen).not.toMatch(/(?:ACCOUNT_INFO|FUNDS_AVAILABILITY|PAYMENTS) +--/);
   });
 
-  it('nothing where nothing is known, and no file names there', async () => {
+  it('Tab offers nothing, not even file names, where psd2 knows no values', async () => {
     const { ran, screen } = await type(shell, ['psd2 --profile sandbox transfer show ord\t']);
     expect(ran, screen).toEqual(['<--profile><sandbox><transfer><show><ord>']);
   });
 
-  it('without running what stands on the line', async () => {
+  it('Tab does not run anything that stands on the line', async () => {
     const { ran, screen } = await type(shell, [
       "psd2 --profile '$(touch hacked)`touch hacked`;touch hacked' acc\t",
     ]);
@@ -129,7 +129,7 @@ describe.each(Object.keys(RC))('%s completes', (shell) => {
   });
 });
 
-it('asks no bank: values come from what is kept on this machine', async () => {
+it('completion does not call the bank: its values come from this machine', async () => {
   expect((await operator.psd2(['sandbox', 'stop'])).code).toBe(0);
   const { stdout } = await operator.psd2(['__complete', 'words', 'accounts', 'balance', '']);
   expect(stdout).toBe('values\n0000093017\t\n0010482620\t\n0010482638\t\n');
@@ -141,7 +141,7 @@ it('asks no bank: values come from what is kept on this machine', async () => {
   );
 });
 
-it('answers in spite of a configuration folder that is damaged or missing', async () => {
+it('completion answers even if the configuration folder is damaged or missing', async () => {
   writeFileSync(join(operator.config, 'config.json'), 'damaged');
   for (const config of [operator.config, '/nowhere']) {
     const ended = await operator.psd2(['__complete', 'words', 'accounts', 'balance', ''], {

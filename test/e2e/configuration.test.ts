@@ -15,11 +15,11 @@ const TRANSFER = [
 ];
 const { operator, tap } = useTappedBank();
 
-describe('configuration that is wrong', () => {
+describe('wrong configuration', () => {
   const certificates = join(operator.config, 'sandbox', 'certificates');
   const own = (name: string) => join(operator.folder, name);
 
-  it('no profile', async () => {
+  it('psd2 reports a missing profile', async () => {
     const env = { PSD2_CONFIG_DIR: own('empty'), PSD2_PROFILE: undefined, PSD2_BASE_URL: undefined };
     const ended = await operator.psd2(['accounts', 'list', '--json'], { env });
     expect(readError(ended)).toMatchObject({
@@ -29,7 +29,7 @@ describe('configuration that is wrong', () => {
     });
   });
 
-  it('no home folder, as for a user of a container whom no file of the system knows', async () => {
+  it('psd2 reports a missing home folder, as for an unknown user in a container', async () => {
     const program = [process.execPath, PROGRAM, 'profile', 'list', '--json'];
     const env = { PSD2_CONFIG_DIR: undefined, HOME: undefined };
     const running = await operator.startProgram('unshare', ['--user', '--map-user=4711', ...program], env);
@@ -40,7 +40,7 @@ describe('configuration that is wrong', () => {
     });
   });
 
-  it('a profile that is not there', async () => {
+  it('psd2 reports a profile that does not exist', async () => {
     const ended = await operator.psd2(['accounts', 'list', '--profile', 'other', '--json']);
     expect(readError(ended)).toMatchObject({
       code: 'no_profile',
@@ -50,7 +50,7 @@ describe('configuration that is wrong', () => {
     });
   });
 
-  it('a callback port that another program has', async () => {
+  it('psd2 reports a callback port that another program uses', async () => {
     const port = await freePort();
     const other = createServer().listen(port, '127.0.0.1');
     try {
@@ -71,7 +71,7 @@ describe('configuration that is wrong', () => {
     }
   });
 
-  it('a key that others can read', async () => {
+  it('psd2 refuses a key that others can read', async () => {
     const key = own('readable-key.pem');
     cpSync(join(certificates, 'qwac-key.pem'), key);
     chmodSync(key, 0o644);
@@ -86,7 +86,7 @@ describe('configuration that is wrong', () => {
   it.each([
     ['QWAC', 'PSD2_QWAC_KEY', 'qseal-key.pem'],
     ['QSealC', 'PSD2_QSEAL_KEY', 'qwac-key.pem'],
-  ])('a key that does not belong to the %s', async (name, variable, file) => {
+  ])('psd2 refuses a key that does not belong to the %s', async (name, variable, file) => {
     const env = { [variable]: join(certificates, file) };
     const ended = await operator.psd2(['accounts', 'list', '--json'], { env });
     expect(readError(ended)).toMatchObject({
@@ -96,7 +96,7 @@ describe('configuration that is wrong', () => {
     });
   });
 
-  it('a certificate that has expired', async () => {
+  it('psd2 refuses an expired certificate', async () => {
     const old = await makeCertificateSet({ from: new Date('2020-01-01T00:00:00Z'), days: 30 });
     writeFileSync(own('old.pem'), old.qwac.certificate, { mode: 0o600 });
     writeFileSync(own('old-key.pem'), old.qwac.key, { mode: 0o600 });
@@ -111,7 +111,7 @@ describe('configuration that is wrong', () => {
     expect(tap.connections()).toBe(before);
   });
 
-  it('a certificate file that is not there', async () => {
+  it('psd2 reports a missing certificate file', async () => {
     const env = { PSD2_QWAC_CERT: own('missing.pem') };
     const ended = await operator.psd2(['accounts', 'list', '--json'], { env });
     expect(readError(ended)).toMatchObject({
@@ -120,7 +120,7 @@ describe('configuration that is wrong', () => {
     });
   });
 
-  it('a damaged token file', async () => {
+  it('psd2 reports a damaged token file', async () => {
     const config = own('damaged');
     cpSync(operator.config, config, { recursive: true });
     const file = tokensFile(config);
@@ -136,8 +136,8 @@ describe('configuration that is wrong', () => {
   });
 });
 
-describe('a bank that can not be used', () => {
-  it('only another customer is logged in', async () => {
+describe('a bank that cannot be used', () => {
+  it('psd2 names the logged-in customers if the chosen one is not logged in', async () => {
     const ended = await operator.psd2(['accounts', 'list', '--customer', '2073915', '--json']);
     expect(readError(ended)).toMatchObject({
       code: 'not_logged_in',
@@ -148,7 +148,7 @@ describe('a bank that can not be used', () => {
     });
   });
 
-  it('a bank whose certificate chains to another authority', async () => {
+  it('psd2 refuses a bank whose certificate chains to another authority', async () => {
     const other = await makeCertificateSet({ from: new Date(), days: 1 });
     const ca = join(operator.folder, 'other-ca.pem');
     writeFileSync(ca, other.ca);
@@ -171,20 +171,23 @@ describe('a bank that is down', () => {
     }
   });
 
-  it.each([[['accounts', 'list']], [['auth', 'login']], [TRANSFER]])('%j ends with 11', async (args) => {
-    const ended = await stopped.psd2([...args, '--json']);
-    expect(readError(ended)).toMatchObject({
-      code: 'bank_unreachable',
-      exitCode: 11,
-      message: 'The sandbox is not running',
-      hint: 'Start it with: psd2 sandbox start --detach',
-      next: [['psd2', 'sandbox', 'start', '--detach']],
-    });
-  });
+  it.each([[['accounts', 'list']], [['auth', 'login']], [TRANSFER]])(
+    'psd2 %j exits with 11 if the sandbox is not running',
+    async (args) => {
+      const ended = await stopped.psd2([...args, '--json']);
+      expect(readError(ended)).toMatchObject({
+        code: 'bank_unreachable',
+        exitCode: 11,
+        message: 'The sandbox is not running',
+        hint: 'Start it with: psd2 sandbox start --detach',
+        next: [['psd2', 'sandbox', 'start', '--detach']],
+      });
+    },
+  );
 });
 
-describe('a browser that can not be started', () => {
-  it('is told of, and the address is there to be opened by hand', async () => {
+describe('a browser that cannot be started', () => {
+  it('psd2 warns if the browser cannot be started, and shows the address to open by hand', async () => {
     const psd2 = await operator.start(['auth', 'login', '--json'], { PSD2_BROWSER: '/nonexistent/browser' });
     const [, address = ''] = await psd2.prints(ADDRESS);
     await psd2.prints(

@@ -6,7 +6,7 @@ import * as z from 'zod';
 import { freePort } from '../free-port.ts';
 import { CUSTOMER, useOperator } from './psd2.ts';
 
-// No telemetry: whom psd2 talks to on the way from login to a settled payment, in all of its processes.
+// No telemetry: this test records each connection of each psd2 process, from login to a settled payment.
 
 const RECORDER = fileURLToPath(new URL('record-connections.cjs', import.meta.url));
 const recorded = z.object({ command: z.array(z.string()), kind: z.string(), target: z.string() });
@@ -15,7 +15,7 @@ afterAll(async () => {
   await operator.psd2(['sandbox', 'stop']);
 });
 
-it('psd2 talks to the bank, and to nobody else', async () => {
+it('psd2 connects to the bank, and to nothing else', async () => {
   const file = join(operator.folder, 'connections.ndjson');
   const port = await freePort();
   const callback = `127.0.0.1:${await freePort()}`;
@@ -57,7 +57,7 @@ it('psd2 talks to the bank, and to nobody else', async () => {
     ),
   ];
   expect(targets((command) => !command.startsWith('sandbox'))).toEqual([`connect ${bank}`]);
-  // It plays the customer's browser.
+  // This process plays the customer's browser.
   expect(targets((command) => command.startsWith('sandbox customer')).sort()).toEqual(
     [`connect ${callback}`, `connect ${site}`].sort(),
   );

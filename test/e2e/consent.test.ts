@@ -11,7 +11,7 @@ const request = (...args: string[]) =>
   operator.start(['consent', 'request', '--json', ...args], { PSD2_BROWSER: 'none' });
 
 describe('psd2 consent request with a browser', () => {
-  it('confirms the consent that the customer approves', async () => {
+  it('psd2 consent request confirms the consent that the customer approves', async () => {
     const psd2 = await request('--category', 'ACCOUNT_INFO', '--category', 'PAYMENTS', '--all-products');
     const customer = await newCustomer();
     await customer.follow(psd2);
@@ -38,7 +38,7 @@ describe('psd2 consent request with a browser', () => {
     expect(await operator.json(shapes.consent, ['consent', 'show', consent.flow])).toEqual(consent);
   });
 
-  it('asks for the one product that was named', async () => {
+  it('psd2 consent request asks only for the named product', async () => {
     const psd2 = await request('--category', 'ACCOUNT_INFO', '--product', '0010482638');
     const customer = await newCustomer();
     await customer.follow(psd2);
@@ -50,7 +50,7 @@ describe('psd2 consent request with a browser', () => {
     expect(await psd2.ended).toMatchObject({ code: 0 });
   });
 
-  it('ends with 6 and the state rejected when the customer refuses', async () => {
+  it('if the customer refuses, psd2 consent request exits with 6 and the consent is rejected', async () => {
     const psd2 = await request('--category', 'ACCOUNT_INFO', '--all-products');
     const customer = await newCustomer();
     await customer.follow(psd2);

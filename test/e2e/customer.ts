@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect } from 'vitest';
 import { launchChromium } from '../chromium.ts';
 import { ADDRESS, type Running } from './psd2.ts';
 
-/** The bank's customer with a browser of their own, without cookies from before. */
+/** A customer of the bank with their own browser, without earlier cookies. */
 export interface Customer {
   page: Page;
   /** Opens the address that `psd2` shows on stderr. */
@@ -11,13 +11,13 @@ export interface Customer {
   /** Types the user and the password that the login page shows for a customer, and presses "Log in". */
   logInAs(name: string): Promise<void>;
   press(button: string): Promise<void>;
-  /** The heading of the page that is shown. */
+  /** The heading of the current page. */
   heading(): Promise<string>;
-  /** What stands beside a term of the page's list. */
+  /** The text beside a term in the page's list. */
   detail(term: string): Promise<string>;
 }
 
-/** A Chromium for the tests of this file. @returns what gives another customer at each call */
+/** Opens a Chromium for the tests of this file. @returns a function that gives another customer at each call */
 export function useChromium(): (options?: BrowserContextOptions) => Promise<Customer> {
   let chromium: Browser | undefined;
   beforeAll(async () => {

@@ -24,7 +24,7 @@ const ORDER = [
 const transfer = (...options: string[]) => operator.json(shapes.transfer, [...ORDER, ...options]);
 
 let copies = 0;
-/** A configuration folder like the operator's, to be damaged. */
+/** A copy of the operator's configuration folder, for a test to damage. */
 function copyConfig(): string {
   copies += 1;
   const config = join(operator.folder, `copy-${copies}`);
@@ -49,7 +49,7 @@ const DAMAGES: [string, RegExp, (path: string) => void][] = [
   ['empty', /is damaged: it is not JSON/, (path) => truncateSync(path)],
   ['garbage', /is damaged: it is not JSON/, (path) => writeFileSync(path, '\0\u{1}garbage')],
   [
-    'of a newer psd2',
+    'from a newer psd2',
     /was written by a newer psd2 \(format 9\)/,
     (path) => writeFileSync(path, '{"version":9}'),
   ],
@@ -76,7 +76,7 @@ describe.each(FILES)('%s', (_what, pathIn) => {
     expect(await operator.psd2(['profile', 'use', 'sandbox'])).toMatchObject({ code: 0 });
   });
 
-  it.each(DAMAGES)('that is %s is named, exit code 3', async (_how, message, damage) => {
+  it.each(DAMAGES)('psd2 names the file if it is %s, and exits with 3', async (_how, message, damage) => {
     const config = copyConfig();
     const path = pathIn(config);
     damage(path);
@@ -86,7 +86,7 @@ describe.each(FILES)('%s', (_what, pathIn) => {
     expect(error.hint).toMatch(/mv |Update psd2/);
   });
 
-  it('that is a link to a file elsewhere is followed', async () => {
+  it('psd2 follows a link to a file elsewhere', async () => {
     const config = copyConfig();
     const path = pathIn(config);
     const elsewhere = join(operator.folder, `elsewhere-${copies}.json`);
@@ -96,12 +96,12 @@ describe.each(FILES)('%s', (_what, pathIn) => {
   });
 });
 
-describe('a command that writes where a damaged file stands', () => {
+describe('a command that has to overwrite a damaged file', () => {
   it.each<[string, string[], (config: string) => string]>([
     ['auth login', ['auth', 'login'], tokensFile],
     ['auth login', ['auth', 'login'], (config) => join(config, 'tokens', 'sandbox', 'last-login.json')],
     ['profile use', ['profile', 'use', 'sandbox'], (config) => join(config, 'config.json')],
-  ])('%s keeps it, and says where', async (_, args, pathIn) => {
+  ])('psd2 %s keeps the damaged file, and says where', async (_, args, pathIn) => {
     const config = copyConfig();
     const path = pathIn(config);
     const whole = readFileSync(path, 'utf8');
@@ -120,7 +120,7 @@ describe('the count of calls with client credentials', () => {
   it.each([
     ['a folder', (path: string) => mkdirSync(path)],
     ['a named pipe', (path: string) => execFileSync('mkfifo', ['-m', '600', path])],
-  ])('that is %s is in no call’s way', async (_, make) => {
+  ])('a call works even if the count of calls is %s', async (_, make) => {
     const config = copyConfig();
     const env = { PSD2_CONFIG_DIR: config };
     expect(await operator.psd2(['auth', 'login', '--client-credentials'], { env })).toMatchObject({
@@ -147,7 +147,7 @@ describe('one damaged journal', () => {
     Object.assign(flows, { damaged: first.flow, resource: first.resourceId, other: second.flow });
   });
 
-  /** A copy in which one line of the flow's journal is no longer what it was. */
+  /** A copy in which one line of the flow's journal is damaged. */
   function damageLine(number: number): string {
     const config = copyConfig();
     const path = journal(flows.damaged, config);
@@ -157,7 +157,7 @@ describe('one damaged journal', () => {
     return config;
   }
 
-  it('is named with its line, and the other flows are listed, shown and paid', async () => {
+  it('psd2 names the damaged journal and its line, and lists, shows and pays the other flows', async () => {
     const config = damageLine(3);
     const path = journal(flows.damaged, config);
     const listed = await read(config, ['transfer', 'list']);
@@ -183,32 +183,36 @@ describe('one damaged journal', () => {
   it.each([
     ['asks for its outcome', /"executed"/],
     ['waits for its customer', /"(?:executed|execute-sent|authorization|sca-returned)"/],
-  ])('that lacks the line of its resource is not taken up where it %s', async (_, later) => {
-    const config = copyConfig();
-    const path = journal(flows.damaged, config);
-    const whole = readFileSync(path, 'utf8').split('\n');
-    const lines = whole.filter((line) => !later.test(line) && !line.includes('"verified"'));
-    const resume = async () => readError(await read(config, ['transfer', 'resume', flows.damaged, '--yes']));
-    writeFileSync(path, lines.join('\n'));
-    expect(await resume()).toMatchObject({
-      code: 'config',
-      exitCode: 3,
-      message: `The journal ${path} is damaged at line 3`,
-    });
-    // The lines of psd2 0.1 have no numbers.
-    writeFileSync(path, lines.map((line) => line.replace(/"n":\d+,"by":"\w+",/, '')).join('\n'));
-    expect(await resume()).toMatchObject({
-      code: 'config',
-      exitCode: 3,
-      message: `The journal of ${flows.damaged} does not have the line with its resource at the bank`,
-    });
-  });
+  ])(
+    'psd2 does not resume a journal without the line of its resource, where the flow %s',
+    async (_, later) => {
+      const config = copyConfig();
+      const path = journal(flows.damaged, config);
+      const whole = readFileSync(path, 'utf8').split('\n');
+      const lines = whole.filter((line) => !later.test(line) && !line.includes('"verified"'));
+      const resume = async () =>
+        readError(await read(config, ['transfer', 'resume', flows.damaged, '--yes']));
+      writeFileSync(path, lines.join('\n'));
+      expect(await resume()).toMatchObject({
+        code: 'config',
+        exitCode: 3,
+        message: `The journal ${path} is damaged at line 3`,
+      });
+      // The journal lines of psd2 0.1 have no numbers.
+      writeFileSync(path, lines.map((line) => line.replace(/"n":\d+,"by":"\w+",/, '')).join('\n'));
+      expect(await resume()).toMatchObject({
+        code: 'config',
+        exitCode: 3,
+        message: `The journal of ${flows.damaged} does not have the line with its resource at the bank`,
+      });
+    },
+  );
 
   it.each([
     ['in its middle', 3, true],
     ['in its middle, without the index', 3, false],
     ['at its beginning', 1, true],
-  ])('%s keeps its reference', async (_, line, indexed) => {
+  ])('a journal that is damaged %s keeps its reference', async (_, line, indexed) => {
     const config = damageLine(line);
     if (!indexed) rmSync(join(config, 'flows', 'sandbox', 'index'));
     expect(readError(await read(config, [...ORDER, '--reference', 'INV-1']))).toMatchObject({
@@ -218,7 +222,7 @@ describe('one damaged journal', () => {
     });
   });
 
-  it('that can not tell its reference keeps every reference, and no transfer without one', async () => {
+  it('a journal whose reference cannot be read blocks every reference, but no transfer without one', async () => {
     const config = damageLine(1);
     rmSync(join(config, 'flows', 'sandbox', 'index'));
     expect(readError(await read(config, [...ORDER, '--reference', 'INV-4']))).toMatchObject({
@@ -234,7 +238,7 @@ describe('one damaged journal', () => {
     ['a folder', (path: string) => replace(path, () => mkdirSync(path))],
     ['a named pipe', (path: string) => replace(path, () => execFileSync('mkfifo', ['-m', '600', path]))],
     ['a link to nothing', (path: string) => replace(path, () => symlinkSync('away', path))],
-  ])('that is %s is not taken for a flow that never was', async (_, damage) => {
+  ])('psd2 does not forget the flow of a journal that is %s', async (_, damage) => {
     const config = copyConfig();
     const path = journal(flows.damaged, config);
     damage(path);
@@ -246,7 +250,7 @@ describe('one damaged journal', () => {
     expect(error.message).toContain(path);
   });
 
-  it('is no matter for an index that is damaged or gone', async () => {
+  it('psd2 finds references and flows even if the index is damaged or missing', async () => {
     const config = copyConfig();
     const index = join(config, 'flows', 'sandbox', 'index');
     for (const damage of [

@@ -3,15 +3,15 @@ import { describe, expect, it, vi } from 'vitest';
 import * as z from 'zod';
 import { type Operator, PROGRAM, useOperator } from './psd2.ts';
 
-/** Where a demo is interrupted. */
+/** The steps at which the tests interrupt a demo. */
 const STEPS = ['sandbox start', 'auth login', 'transfer'];
 
-// Each has a folder of its own, and they wait for the bank most of the time.
+// Each demo has its own folder, and mostly waits for the bank.
 describe.concurrent('psd2 demo', () => {
   const [plain, json, closed] = [useOperator(), useOperator(), useOperator()];
   const interrupted = new Map(STEPS.map((step) => [step, useOperator()]));
 
-  it('shows the whole way to a settled transfer, and leaves nothing behind', async () => {
+  it('psd2 demo shows every step to a settled transfer, and leaves nothing behind', async () => {
     const { code, stdout, stderr } = await plain.psd2(['demo']);
     expect(code, stderr).toBe(0);
     const steps = [...stderr.matchAll(/^\$ psd2 (\w+(?: [a-z]+)?)/gm)].map(([, step]) => step);
@@ -32,7 +32,7 @@ describe.concurrent('psd2 demo', () => {
     await expectNothingLeft(plain);
   });
 
-  it('prints one document with --json, and the steps on stderr', async () => {
+  it('psd2 demo --json prints one document, and the steps on stderr', async () => {
     const shape = z.strictObject({
       state: z.literal('settled'),
       cro: z.string(),
@@ -43,23 +43,26 @@ describe.concurrent('psd2 demo', () => {
     await expectNothingLeft(json);
   });
 
-  it.each([...interrupted])('leaves nothing behind when it is interrupted at %s', async (step, operator) => {
-    const demo = await operator.start(['demo']);
-    await demo.prints(new RegExp(`^\\$ psd2 ${step}`, 'm'));
-    demo.kill('SIGINT');
-    const { code, stderr } = await demo.ended;
-    expect(code, stderr).toBe(130);
-    expect(stderr).not.toContain('bug');
-    await expectNothingLeft(operator);
-  });
+  it.each([...interrupted])(
+    'psd2 demo leaves nothing behind if it is interrupted at %s',
+    async (step, operator) => {
+      const demo = await operator.start(['demo']);
+      await demo.prints(new RegExp(`^\\$ psd2 ${step}`, 'm'));
+      demo.kill('SIGINT');
+      const { code, stderr } = await demo.ended;
+      expect(code, stderr).toBe(130);
+      expect(stderr).not.toContain('bug');
+      await expectNothingLeft(operator);
+    },
+  );
 
-  it('leaves nothing behind when its terminal closes', async () => {
+  it('psd2 demo leaves nothing behind if its terminal closes', async () => {
     const command = `exec '${process.execPath}' '${PROGRAM}' demo`;
     const terminal = await closed.startProgram('script', ['-qefc', command, '/dev/null'], {
       TERM: 'xterm-256color',
     });
     await terminal.prints(/\$ psd2 auth login/);
-    // What holds the terminal is gone, and with it the terminal.
+    // Killing `script`, which holds the terminal, closes it.
     terminal.kill('SIGKILL');
     await terminal.ended;
     await vi.waitFor(() => expect(processesWith(closed.folder)).toEqual([]), { timeout: 20_000 });
@@ -67,20 +70,20 @@ describe.concurrent('psd2 demo', () => {
   });
 });
 
-/** No file and no process. A customer who was still walking when it was interrupted may take a moment to end. */
+/** Checks that no file and no process is left. The process of an interrupted customer may need a moment to end. */
 async function expectNothingLeft({ folder, temporary, home }: Operator): Promise<void> {
   expect(readdirSync(temporary)).toEqual([]);
   expect(readdirSync(home)).toEqual([]);
   await vi.waitFor(() => expect(processesWith(folder)).toEqual([]), { timeout: 10_000 });
 }
 
-/** The processes that have a text in their environment (proc(5)). */
+/** The processes whose environment contains a text (proc(5)). */
 function processesWith(text: string): string[] {
   return readdirSync('/proc').filter((pid) => {
     try {
       return /^\d+$/.test(pid) && readFileSync(`/proc/${pid}/environ`, 'utf8').includes(text);
     } catch {
-      // It ended in the meantime, or is another user's.
+      // The process has ended in the meantime, or belongs to another user.
       return false;
     }
   });

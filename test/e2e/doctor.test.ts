@@ -23,7 +23,7 @@ const { operator, tap } = useTappedBank();
 const own = (name: string) => join(operator.folder, name);
 const NETWORK = ['proxy', 'DNS', 'TLS', 'clock', 'authorize'];
 
-/** What `psd2 doctor` finds: the status of each check, and its end. */
+/** Runs `psd2 doctor`. Returns the status of each check, and how the command ended. */
 async function examine(env: Record<string, string | undefined> = {}, ...args: string[]) {
   const ended = await operator.psd2(['doctor', '--json', '--verbose', ...args], { env });
   const { ok, checks } = shapes.checks.parse(JSON.parse(ended.stdout));
@@ -32,7 +32,7 @@ async function examine(env: Record<string, string | undefined> = {}, ...args: st
 }
 
 describe('psd2 doctor', () => {
-  it('finds nothing wrong where nothing is, with one call and no token spent', async () => {
+  it('psd2 doctor passes for a correct setup, with one call and without spending a token', async () => {
     const tokens = tokensFile(operator.config);
     const before = readFileSync(tokens, 'utf8');
     const found = await examine();
@@ -62,7 +62,7 @@ describe('psd2 doctor', () => {
     expect(readFileSync(tokens, 'utf8')).toBe(before);
   });
 
-  it('says what to do where there is no profile, and connects to nobody', async () => {
+  it('without a profile, psd2 doctor says what to do and connects to nothing', async () => {
     const before = tap.connections();
     const found = await examine({
       PSD2_CONFIG_DIR: own('empty'),
@@ -78,7 +78,7 @@ describe('psd2 doctor', () => {
     expect(tap.connections()).toBe(before);
   });
 
-  it('finds files that others can read, and warns of folders that they can list', async () => {
+  it('psd2 doctor fails for files that others can read, and warns about folders that they can list', async () => {
     const config = own('open-config');
     cpSync(operator.config, config, { recursive: true });
     chmodSync(join(config, 'flows'), 0o755);
@@ -99,7 +99,7 @@ describe('psd2 doctor', () => {
     expect(readError(found.ended)).toMatchObject({ code: 'config', exitCode: 3 });
   });
 
-  it('says of a folder that others can write to what every command says, and reads nothing in it', async () => {
+  it('psd2 doctor refuses a folder that others can write to, as every command does, and reads nothing in it', async () => {
     const config = own('writable-config');
     cpSync(operator.config, config, { recursive: true });
     chmodSync(config, 0o777);
@@ -119,7 +119,7 @@ describe('psd2 doctor', () => {
     expect(readError(found.ended)).toMatchObject({ code: 'config', exitCode: 3 });
   });
 
-  it('does not look at the modes of what a link in the folder leads to', async () => {
+  it('psd2 doctor ignores the modes of files behind a link in the folder', async () => {
     const config = own('linked-config');
     cpSync(operator.config, config, { recursive: true });
     const elsewhere = own('elsewhere');
@@ -130,7 +130,7 @@ describe('psd2 doctor', () => {
     expect(found.of('file modes')).toMatchObject({ status: 'ok' });
   });
 
-  it('finds a port that is taken', async () => {
+  it('psd2 doctor detects a port that is in use', async () => {
     const port = await freePort();
     const other = createServer().listen(port, '127.0.0.1');
     try {
@@ -142,7 +142,7 @@ describe('psd2 doctor', () => {
     }
   });
 
-  it('passes over the port of a redirect URI elsewhere, and names the port to forward over ssh', async () => {
+  it('psd2 doctor skips the port of a redirect URI elsewhere, and names the port to forward over ssh', async () => {
     const away = await examine({ PSD2_REDIRECT_URI: 'https://tpp.example/callback' });
     expect(away.of('redirect port')).toMatchObject({
       status: 'skip',
@@ -173,7 +173,7 @@ describe('psd2 doctor', () => {
       writeFileSync(own('other-key.pem'), other.qwac.key, mode);
     });
 
-    it('finds one that has expired', async () => {
+    it('psd2 doctor detects an expired certificate', async () => {
       const found = await examine({ PSD2_QSEAL_CERT: own('old.pem'), PSD2_QSEAL_KEY: own('old-key.pem') });
       expect(found.of('QSealC')).toMatchObject({
         status: 'fail',
@@ -182,7 +182,7 @@ describe('psd2 doctor', () => {
       expect(readError(found.ended)).toMatchObject({ code: 'certificate', exitCode: 3 });
     });
 
-    it('finds a chain that is none, and one that ends soon', async () => {
+    it('psd2 doctor detects a broken certificate chain, and a certificate that expires soon', async () => {
       const env = { PSD2_QWAC_CERT: own('unordered.pem'), PSD2_QWAC_KEY: own('other-key.pem') };
       const found = await examine(env);
       expect(found.of('chain')).toMatchObject({
@@ -192,12 +192,12 @@ describe('psd2 doctor', () => {
       expect(found.of('QWAC')).toMatchObject({
         status: 'warn',
         detail: expect.stringMatching(
-          /days left; ends before a consent that rests on it \(customer \d+, until/,
+          /days left; ends before a consent that depends on it \(customer \d+, until/,
         ),
       });
     });
 
-    it('finds a bank that is not trusted', async () => {
+    it('psd2 doctor detects a bank whose certificate is not trusted', async () => {
       const found = await examine({ PSD2_CA: own('other-ca.pem') });
       expect(found.of('TLS')).toMatchObject({
         status: 'fail',
@@ -207,21 +207,21 @@ describe('psd2 doctor', () => {
     });
   });
 
-  it('finds a signer that signs wrong', async () => {
+  it('psd2 doctor detects a signer whose signature is wrong', async () => {
     const found = await examine({ PSD2_SIGNER: 'echo AAAA' });
     expect(found.of('signer')).toMatchObject({
       status: 'fail',
-      detail: expect.stringContaining('does not fit the signing certificate'),
+      detail: expect.stringContaining('does not match the signing certificate'),
     });
   });
 
-  it('finds a bank that does not know the application', async () => {
+  it('psd2 doctor detects a bank that does not know the application', async () => {
     const found = await examine({ PSD2_CLIENT_ID: 'not-this-one' });
     expect(NETWORK.map(found.statusOf)).toEqual(['ok', 'skip', 'ok', 'ok', 'fail']);
     expect(readError(found.ended)).toMatchObject({ code: 'bank_refused', exitCode: 7 });
   });
 
-  it('finds a bank that is not there, and does not try again', async () => {
+  it('psd2 doctor detects a bank that is not running, and does not retry', async () => {
     const found = await examine({ PSD2_BASE_URL: `https://127.0.0.1:${await freePort()}` });
     expect(NETWORK.map(found.statusOf)).toEqual(['ok', 'skip', 'fail', 'skip', 'skip']);
     expect(callsOf(found)).toHaveLength(1);
@@ -229,13 +229,13 @@ describe('psd2 doctor', () => {
     expect(readError(found.ended)).toMatchObject({ code: 'bank_unreachable', exitCode: 11 });
   });
 
-  it('finds a host name that is not known', async () => {
+  it('psd2 doctor detects an unknown host name', async () => {
     const found = await examine({ PSD2_BASE_URL: 'https://no-such-bank.invalid' }, '--timeout', '5');
     expect(NETWORK.map(found.statusOf)).toEqual(['ok', 'fail', 'skip', 'skip', 'skip']);
     expect(found.code).toBe(11);
   });
 
-  it('waits no longer than --timeout', async () => {
+  it('psd2 doctor waits no longer than --timeout', async () => {
     const open = tap.hold();
     try {
       const found = await examine({}, '--timeout', '0.5');
@@ -248,12 +248,12 @@ describe('psd2 doctor', () => {
   it.each([
     ['2', 'behind'],
     ['-2', 'ahead of'],
-  ])("finds a clock that is far from the bank's: %s minutes", async (minutes, side) => {
+  ])("psd2 doctor detects a clock that differs from the bank's by %s minutes", async (minutes, side) => {
     const fault = await operator.psd2(['sandbox', 'fault', 'add', `clock=${minutes}`]);
     expect(fault, fault.stderr).toMatchObject({ code: 0 });
     try {
       const found = await examine();
-      // The bank takes a Date that is up to five minutes off.
+      // The bank accepts a Date that is up to five minutes off.
       expect(NETWORK.map(found.statusOf)).toEqual(['ok', 'skip', 'ok', 'fail', 'ok']);
       expect(found.of('clock')).toMatchObject({
         detail: expect.stringMatching(new RegExp(`^1[12]\\d s ${side} the bank$`)),
@@ -265,7 +265,7 @@ describe('psd2 doctor', () => {
     }
   });
 
-  it('names a proxy without what it is opened with', async () => {
+  it('psd2 doctor names a proxy without its credentials', async () => {
     const port = await freePort();
     const found = await examine({ HTTPS_PROXY: `http://someone:hush@127.0.0.1:${port}` });
     expect(found.of('proxy')).toMatchObject({
@@ -276,7 +276,7 @@ describe('psd2 doctor', () => {
     expect(found.stdout + found.stderr).not.toContain('hush');
   });
 
-  it('finds a login that has ended, and consents that have grown old', async () => {
+  it('psd2 doctor detects a login that has ended, and consents that are too old', async () => {
     const config = own('old-login');
     cpSync(operator.config, config, { recursive: true });
     const tokens = tokensFile(config);
@@ -293,7 +293,7 @@ describe('psd2 doctor', () => {
       writeFileSync(journal, readFileSync(journal, 'utf8').replace(/"at":"\d{4}-/g, '"at":"2020-'));
     }
     const found = await examine({ PSD2_CONFIG_DIR: config });
-    expect(found.of('token')).toMatchObject({ status: 'fail', fix: 'psd2 --profile sandbox auth login' });
+    expect(found.of('token')).toMatchObject({ status: 'fail', fix: 'Run: psd2 auth login' });
     expect(found.of('consents')).toMatchObject({
       status: 'warn',
       detail: expect.stringContaining('ACCOUNT_INFO is older than 180 days'),

@@ -22,11 +22,11 @@ const status = z.looseObject({
 });
 const authStatus = () => operator.json(status, ['auth', 'status']);
 
-it('psd2 expiring ends with 0 when nothing ends soon', async () => {
+it('psd2 expiring exits with 0 if nothing ends soon', async () => {
   expect(await operator.json(endings, ['expiring'])).toEqual([]);
 });
 
-it('psd2 expiring lists what ends soon, soonest first, with the command that renews it, and ends with 12', async () => {
+it('psd2 expiring lists what ends soon, soonest first, with the command that renews it, and exits with 12', async () => {
   const ended = await operator.psd2(['expiring', '--within', '400d', '--json']);
   expect(readError(ended)).toMatchObject({ code: 'ends_soon', exitCode: 12 });
   const found = endings.parse(JSON.parse(ended.stdout));
@@ -48,7 +48,7 @@ it.each(['14', '2w', '-1d', ''])('psd2 expiring refuses --within %j', async (wit
   expect(error).toMatchObject({ code: 'usage', exitCode: 2 });
 });
 
-it('PSD2_NOTIFY gets each ending once, and again when it ends at another time', async () => {
+it('PSD2_NOTIFY gets each ending once, and again if its date changes', async () => {
   const told = join(operator.folder, 'told');
   const script = join(operator.folder, 'tell.mjs');
   writeFileSync(
@@ -89,7 +89,7 @@ it('auth status and doctor remember a renewal that the bank refused, until the n
   expect((await authStatus()).refused).toBeUndefined();
 });
 
-it('auth status remembers a call that lacked consent, until one is allowed', async () => {
+it('auth status remembers a call without consent until the bank allows one', async () => {
   const balance = () => operator.psd2(['accounts', 'balance', ACCOUNT]);
   expect((await balance()).code).toBe(5);
   expect(await authStatus()).toMatchObject({
@@ -101,7 +101,7 @@ it('auth status remembers a call that lacked consent, until one is allowed', asy
   expect((await authStatus()).refused).toBeUndefined();
 });
 
-it('psd2 consent show says granted of what was confirmed alone', async () => {
+it('psd2 consent show says "granted" only for what was confirmed', async () => {
   const category = ['--category', 'PAYMENTS', '--product', ACCOUNT];
   const refused = await operator.psd2(['consent', 'request', ...category], {
     env: { PSD2_BROWSER: `${operator.env.PSD2_BROWSER} --refuse` },

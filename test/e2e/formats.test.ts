@@ -8,7 +8,7 @@ const ACCOUNT = '0010482620';
 const operator = useLoggedIn();
 
 describe('--query', () => {
-  it('filters what --json would print, and needs no --json', async () => {
+  it('--query filters the output of --json, and does not need --json', async () => {
     const accounts = await operator.json(shapes.accounts, ['accounts', 'list']);
     const ids = await operator.psd2(['accounts', 'list', '--query', '[].productId']);
     expect(ids).toMatchObject({ code: 0, stderr: '' });
@@ -17,7 +17,7 @@ describe('--query', () => {
     expect(first.stdout).toBe(`"${accounts[0]?.productId}"\n`);
   });
 
-  it('prints strings bare with -r, for a shell', async () => {
+  it('-r prints strings without quotes, for a shell', async () => {
     const accounts = await operator.json(shapes.accounts, ['accounts', 'list']);
     const ibans = await operator.psd2(['accounts', 'list', '--query', '[].iban', '-r']);
     expect(ibans).toMatchObject({ code: 0, stderr: '' });
@@ -26,7 +26,7 @@ describe('--query', () => {
     expect(readError(alone)).toMatchObject({ code: 'usage', exitCode: 2 });
   });
 
-  it('works with lists that come in pages, with one object, and with any call', async () => {
+  it('--query works with paged lists, with one object, and with any call', async () => {
     const count = await operator.psd2([
       ...['accounts', 'transactions', ACCOUNT, '--limit', '25', '-o', 'ndjson', '--query', 'length(@)'],
     ]);
@@ -42,7 +42,7 @@ describe('--query', () => {
     expect(transfers.stdout).toBe('[]\n');
   });
 
-  it('that is not JMESPath stops a payment before anything is sent', async () => {
+  it('an invalid --query stops a payment before psd2 sends anything', async () => {
     const ended = await operator.psd2([
       ...[
         'transfer',
@@ -63,7 +63,7 @@ describe('--query', () => {
     expect(await operator.json(shapes.transfers, ['transfer', 'list'])).toEqual([]);
   });
 
-  it('that does not fit leaves the error of the command as it is', async () => {
+  it('a --query that does not match leaves the error of the command as it is', async () => {
     const args = ['transfer', 'create', '--from', ACCOUNT, '--to', 'DE89370400440532013000', '--yes'];
     const ended = await operator.psd2(
       [...args, '--name', 'Ada Lovelace', '--amount', '1.00', '--query', 'length(cro)'],
@@ -73,7 +73,7 @@ describe('--query', () => {
     expect(ended.stdout).toBe('');
   });
 
-  it.each([[['-o', 'table']], [['--raw']]])('does not go with %j', async (args) => {
+  it.each([[['-o', 'table']], [['--raw']]])('--query cannot be combined with %j', async (args) => {
     const ended = await operator.psd2(['accounts', 'list', '--query', '[0]', ...args]);
     expect(ended).toMatchObject({ code: 2, stdout: '' });
   });
@@ -86,7 +86,7 @@ describe('-o csv', () => {
     return parseCsv(ended.stdout, { columns: true });
   };
 
-  it('has the values of --json under their names', async () => {
+  it('-o csv prints the values of --json under the same names', async () => {
     const [accounts, balance] = [
       await operator.json(shapes.accounts, ['accounts', 'list']),
       await operator.json(shapes.balance, ['accounts', 'balance', ACCOUNT]),
@@ -107,7 +107,7 @@ describe('-o csv', () => {
     );
   });
 
-  it('has its heading even without rows', async () => {
+  it('-o csv prints the heading even without rows', async () => {
     const ended = await operator.psd2([
       'accounts',
       'transactions',
@@ -125,7 +125,7 @@ describe('-o csv', () => {
     );
   });
 
-  it('tells of consents how long they are good', async () => {
+  it('-o csv shows how many days a consent is still valid', async () => {
     expect(await read('consent', 'list')).toMatchObject([{ state: 'confirmed', daysLeft: '180' }]);
   });
 });

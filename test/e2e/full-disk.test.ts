@@ -14,7 +14,7 @@ const ORDER = [
 ];
 const tokens = (config = operator.config) => tokensFile(config);
 
-/** Runs `psd2` where no file can grow by a byte, as on a disk that is full. */
+/** Runs `psd2` where no file can grow, as on a full disk. */
 async function onFullDisk(args: string[]): Promise<Ended> {
   const { ended } = await operator.startProgram('bash', [
     ...['-c', 'ulimit -f 0; exec "$@"', 'full', process.execPath, PROGRAM, ...args, '--json'],
@@ -22,7 +22,7 @@ async function onFullDisk(args: string[]): Promise<Ended> {
   return ended;
 }
 
-/** Runs `psd2` where nothing in the configuration folder can be written. */
+/** Runs `psd2` where it cannot write anything in the configuration folder. */
 async function inReadOnlyFolder(args: string[]): Promise<Ended> {
   const config = operator.config;
   const { ended } = await operator.startProgram('unshare', [
@@ -32,7 +32,7 @@ async function inReadOnlyFolder(args: string[]): Promise<Ended> {
   return ended;
 }
 
-/** All files of the configuration folder with what is in them. */
+/** All files of the configuration folder, with their content. */
 function contents(): Record<string, string> {
   const names = readdirSync(operator.config, { recursive: true, withFileTypes: true });
   return Object.fromEntries(
@@ -60,16 +60,19 @@ describe.each([
     ['a transfer', ORDER],
     ['a transfer with a reference', [...ORDER, '--reference', 'INV-1']],
     ['an operation', ['operation', 'run', 'standingOrder', '--yes', '--product', '0010482620']],
-  ])('ends %s before the bank is called, and changes nothing', async (_what, args) => {
-    const before = contents();
-    const called = tap.connections();
-    const error = readError(await run(args));
-    expect(error).toMatchObject({ code: 'config', exitCode: 3, message: expect.stringContaining(reason) });
-    expect(tap.connections()).toBe(called);
-    expect(contents()).toEqual(before);
-  });
+  ])(
+    'if psd2 cannot write, it stops %s before it calls the bank, and changes nothing',
+    async (_what, args) => {
+      const before = contents();
+      const called = tap.connections();
+      const error = readError(await run(args));
+      expect(error).toMatchObject({ code: 'config', exitCode: 3, message: expect.stringContaining(reason) });
+      expect(tap.connections()).toBe(called);
+      expect(contents()).toEqual(before);
+    },
+  );
 
-  it('does not spend a refresh token whose successor could not be kept', async () => {
+  it('psd2 does not spend a refresh token if it cannot store the next one', async () => {
     const fresh = readFileSync(tokens(), 'utf8');
     expire();
     const before = contents();
@@ -78,7 +81,7 @@ describe.each([
     expect(error).toMatchObject({ code: 'config', exitCode: 3, message: expect.stringContaining(reason) });
     expect(tap.connections()).toBe(called);
     expect(contents()).toEqual(before);
-    // With room again it is renewed with the very token that was not spent.
+    // With space again, psd2 renews with the same token, since it was not spent.
     const after = await operator.psd2(['accounts', 'list']);
     expect(after.code, after.stderr).toBe(0);
     expect(readFileSync(tokens(), 'utf8')).not.toBe(fresh);
@@ -90,18 +93,18 @@ describe.each([
     [['transfer', 'list']],
     [['auth', 'status']],
     [['profile', 'list']],
-  ])('is in no way of %j', async (args) => {
+  ])('psd2 %j works even if psd2 cannot write', async (args) => {
     const ended = await run(args);
     expect(ended.code, ended.stderr).toBe(0);
   });
 });
 
-describe('a disk that has room for the beginning of a payment only', () => {
-  // The beginning of a journal needs 2 KiB, and the space for the outcome of an execution 8.
+describe('a disk with room only for the beginning of a payment', () => {
+  // The beginning of a journal needs 2 KiB. The space reserved for the outcome of an execution needs 8 KiB.
   it.each([
-    ...[2, 3, 4, 5, 6, 7].map((blocks) => [blocks, 'pays nothing, and can be taken up', 3, 0] as const),
+    ...[2, 3, 4, 5, 6, 7].map((blocks) => [blocks, 'pays nothing, and can resume', 3, 0] as const),
     [8, 'pays once', 0, 1] as const,
-  ])('with files of %i KiB at most %s', async (blocks, _, exitCode, payments) => {
+  ])('with files of at most %i KiB psd2 %s', async (blocks, _, exitCode, payments) => {
     const config = join(operator.folder, `limited-${blocks}`);
     cpSync(operator.config, config, { recursive: true });
     const description = 'x'.repeat(140);
@@ -119,7 +122,7 @@ describe('a disk that has room for the beginning of a payment only', () => {
     const flows = join(config, 'flows', 'sandbox');
     const [file = ''] = readdirSync(flows).filter((name) => name.startsWith('tr-'));
     expect({ code, payments: executions(limited) }, stderr).toEqual({ code: exitCode, payments });
-    // It is not announced either: then nothing is in doubt.
+    // The journal does not announce the execute either, so the outcome is not in doubt.
     const announced = readFileSync(join(flows, file), 'utf8').includes('"execute-sent"');
     expect(announced).toBe(payments === 1);
     if (payments === 1) return;

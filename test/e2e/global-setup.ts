@@ -9,24 +9,24 @@ import { chromiumPath } from '../chromium.ts';
 import { makeCamtSchemaIfMissing } from '../statements/camt-schema.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
-/** What the bundle is made of. */
+/** The inputs of the build. */
 const SOURCES = ['src', 'scripts', 'package.json', 'package-lock.json'];
-/** What it makes. */
+/** Its outputs. */
 const BUILT = ['dist/main.js', 'THIRD-PARTY-NOTICES.txt', 'sbom.cdx.json'];
 
 declare module 'vitest' {
   interface ProvidedContext {
-    /** A folder with the keys of a sandbox and of its TPP, to copy: making them takes longer than most tests. */
+    /** A folder with the keys of a sandbox and of its TPP, to copy. Making keys takes longer than most tests. */
     registration: string;
-    /** A folder for compiled code, which Node.js keeps between processes (22 and newer). */
+    /** A folder in which Node.js 22 and newer keeps compiled code between processes. */
     compiledCode: string;
   }
 }
 
 /**
- * Makes what the end-to-end tests run with: the built program, a Chromium, shells, readers, and what all files share.
+ * Prepares what the end-to-end tests need: the built program, a Chromium, shells, readers, and shared files.
  *
- * @returns what takes it away
+ * @returns a function that removes the shared files
  */
 export default async function setUp({ provide }: TestProject): Promise<() => void> {
   buildIfStale();
@@ -46,42 +46,42 @@ function buildIfStale(): void {
   execFileSync(process.execPath, ['scripts/build.js'], { cwd: ROOT, stdio: 'inherit' });
 }
 
-/** When a file, or anything in a folder, was last changed, added or removed; 0 when there is no such path. */
+/** The time of the last change in a file or folder (an added or removed file counts); 0 if the path does not exist. */
 function newest(path: string): number {
   const stats = statSync(path, { throwIfNoEntry: false });
   if (!stats?.isDirectory()) return stats?.mtimeMs ?? 0;
   return Math.max(stats.mtimeMs, ...readdirSync(path).map((name) => newest(join(path, name))));
 }
 
-/** Debian packages that tests need, and how it shows that one is there. */
+/** Debian packages that the tests need, each with a check that finds it. */
 const PACKAGES: Record<string, () => unknown> = {
   chromium: chromiumPath,
   zsh: () => findProgram('zsh'),
   fish: () => findProgram('fish'),
   'bash-completion': () => existsSync('/usr/share/bash-completion/bash_completion'),
   'man-db': () => findProgram('man'),
-  // Readers of what psd2 wrote.
+  // Readers of the files that psd2 writes.
   'libxml2-utils': () => findProgram('xmllint'),
   ofx: () => findProgram('ofxdump'),
   unzip: () => findProgram('unzip'),
   'zbar-tools': () => findProgram('zbarimg'),
   less: () => findProgram('less'),
-  // Judges of the examples in docs/pipelines.md.
+  // Checkers for the examples in docs/pipelines.md.
   systemd: () => findProgram('systemd-analyze'),
   shellcheck: () => findProgram('shellcheck'),
   // An HSM, for the outside signer.
   softhsm2: () => findProgram('softhsm2-util'),
   opensc: () => findProgram('pkcs11-tool'),
-  // A keyring as a desktop has it.
+  // A keyring, as on a desktop.
   dbus: () => findProgram('dbus-daemon'),
   'gnome-keyring': () => findProgram('gnome-keyring-daemon'),
-  // A second home of the store.
+  // The other home of the store.
   postgresql: () => existsSync('/usr/lib/postgresql') || findProgram('initdb'),
 };
 
 function installWhatIsMissing(): void {
   const missing = () => Object.keys(PACKAGES).filter((name) => !isThere(name));
-  // One that was named and is not there is not made up for.
+  // If the environment names a Chromium that does not exist, the tests do not install another one.
   const wanted = missing().filter((name) => name !== 'chromium' || !process.env.CHROMIUM_PATH);
   const apt = process.getuid?.() === 0 && findProgram('apt-get');
   if (apt && wanted.length > 0) {
@@ -91,7 +91,9 @@ function installWhatIsMissing(): void {
   }
   const lacking = missing();
   if (lacking.length === 0) return;
-  throw new Error(`The tests need more than is here. On Debian: apt-get install ${lacking.join(' ')}`);
+  throw new Error(
+    `Programs that the tests need are missing. On Debian: apt-get install ${lacking.join(' ')}`,
+  );
 }
 
 function isThere(name: string): boolean {

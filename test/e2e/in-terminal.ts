@@ -1,6 +1,6 @@
 import { type Environment, type Operator, PROGRAM, type Running } from './psd2.ts';
 
-/** Gives an operator a terminal (script, util-linux): what `psd2` prints in it comes on stdout, whichever stream it took. */
+/** Gives an operator a terminal (`script` of util-linux). Everything that `psd2` prints in it arrives on stdout. */
 export function terminalOf(operator: Operator) {
   return (
     args: string[],

@@ -14,7 +14,7 @@ describe('a bank that checks roles and limits', () => {
   const operator = useLoggedIn(['--roles', 'AISP', '--daily-limit', '3', '--no-enforce-consents'], 'none');
   const status = () => operator.json(shapes.applicationLogin, ['auth', 'status', ...CC]);
 
-  it('counts the calls with client credentials, and psd2 warns before the limit and ends at it with 10', async () => {
+  it('the bank counts the calls with client credentials; psd2 warns before the limit, and exits with 10 when it is reached', async () => {
     const login = await operator.json(shapes.applicationLogin, ['auth', 'login', '--client-credentials']);
     expect(login).toMatchObject({
       callsToday: 0,
@@ -31,7 +31,7 @@ describe('a bank that checks roles and limits', () => {
       expect(ended.stderr).toBe('');
     }
     const refused = await call();
-    expect(refused.stderr).toContain('3 of the 3 calls a day with client credentials are made.');
+    expect(refused.stderr).toContain('psd2 has made 3 of the 3 calls a day with client credentials.');
     expect(readError(refused)).toMatchObject({
       exitCode: 10,
       httpStatus: 420,
@@ -41,7 +41,7 @@ describe('a bank that checks roles and limits', () => {
     expect(await operator.json(shapes.accounts, ['accounts', 'list'])).toHaveLength(3);
   });
 
-  it('lets an AISP read, and ends its transfer with 5', async () => {
+  it('psd2 lets an AISP read, and ends its transfer with 5', async () => {
     await operator.json(shapes.balance, ['accounts', 'balance', ACCOUNT]);
     const ended = await operator.psd2([
       ...['transfer', 'create', '--yes', '--json', '--verbose', '--from', ACCOUNT],
@@ -55,7 +55,7 @@ describe('a bank that checks roles and limits', () => {
     ['consent', 'request', '--category', 'ACCOUNT_INFO', '--all-products'],
     ['operation', 'verify', 'standingOrder', '--product', ACCOUNT],
   ])(
-    'asks for no SCA with client credentials, which have no customer online: psd2 %s %s',
+    'psd2 asks for no SCA with client credentials, which have no customer online: %s %s',
     async (...args) => {
       const ended = await operator.psd2([...args, ...CC, '--json', '--verbose']);
       expect(readError(ended).exitCode).toBe(2);
@@ -64,11 +64,11 @@ describe('a bank that checks roles and limits', () => {
   );
 });
 
-describe('a bank that enforces consents, and gives tokens that are always about to end', () => {
+describe('a bank that enforces consents, and gives tokens that are about to end', () => {
   // psd2 renews a token 30 seconds before its end.
   const operator = useLoggedIn(['--token-ttl', '30', '--no-rotation'], 'none');
 
-  it('refuses a balance without consent with 5, and shows it with one', async () => {
+  it('psd2 refuses a balance without consent with 5, and shows it after a consent', async () => {
     const before = await operator.psd2(['accounts', 'balance', ACCOUNT, '--json']);
     expect(readError(before)).toMatchObject({
       exitCode: 5,
@@ -88,7 +88,7 @@ describe('a bank that enforces consents, and gives tokens that are always about 
     expect(readError(other).exitCode).toBe(5);
   });
 
-  it('has every call begin with a refresh, for which the same refresh token stays good', async () => {
+  it('if tokens are about to end, every call begins with a refresh, and the refresh token stays the same', async () => {
     const token = async () => (await operator.json(shapes.token, ['auth', 'token'])).accessToken;
     const [first, refreshToken] = [await token(), refreshTokenIn(operator.config)];
     expect(await token()).not.toBe(first);
@@ -104,7 +104,7 @@ describe('a bank that enforces consents, and gives tokens that are always about 
 describe('tokens', () => {
   const operator = useLoggedIn();
 
-  it('are renewed by auth refresh, the refresh token with them, and listed by auth list', async () => {
+  it('both tokens are renewed by auth refresh, and listed by auth list', async () => {
     const before = await operator.json(shapes.login, ['auth', 'status']);
     const old = refreshTokenIn(operator.config);
     const renewed = await operator.json(shapes.login, ['auth', 'refresh']);
@@ -125,7 +125,7 @@ describe('tokens', () => {
     ]);
   });
 
-  /** Logs out with --revoke, and puts the tokens back as if they had been copied before. */
+  /** Logs out with --revoke, and then restores the tokens, as if they had been copied before. */
   async function revokeAndRestore(grant: string[]): Promise<unknown> {
     const [tokens, copy] = [join(operator.config, 'tokens'), join(operator.folder, 'copy')];
     cpSync(tokens, copy, { recursive: true });
@@ -141,7 +141,7 @@ describe('tokens', () => {
   const read = (...args: string[]) =>
     operator.psd2(['api', 'GET', '/private/customers/1048262/accounts', '--json', '--verbose', ...args]);
 
-  it('of client credentials that were revoked are good for nothing: a call gets another one', async () => {
+  it('after the tokens of client credentials are revoked, the next call gets a new one', async () => {
     expect(await revokeAndRestore(CC)).toEqual(['access_token']);
     const ended = await read(...CC);
     expect(callsOf(ended).map(({ path, outcome }) => `${path} ${outcome}`)).toEqual([
@@ -151,7 +151,7 @@ describe('tokens', () => {
     ]);
   });
 
-  it('of a customer that were revoked are good for nothing: neither for a call nor for a refresh', async () => {
+  it('revoked tokens of a customer work neither for a call nor for a refresh', async () => {
     expect(await revokeAndRestore([])).toEqual(['refresh_token', 'access_token']);
     const ended = await read();
     expect(readError(ended).exitCode).toBe(4);
@@ -162,7 +162,7 @@ describe('tokens', () => {
   });
 });
 
-/** The one refresh token that is stored. */
+/** The only stored refresh token. */
 function refreshTokenIn(config: string): string {
   const folder = join(config, 'tokens');
   const found = readdirSync(folder, { recursive: true, withFileTypes: true })

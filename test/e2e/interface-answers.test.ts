@@ -17,8 +17,8 @@ const SAVINGS = '0010482638';
 const operator = useLoggedIn(['--persona', 'lived-in']);
 const certificate = (name: string) => join(operator.config, 'sandbox/certificates', name);
 
-describe('a bank that answers in every odd shape', () => {
-  it('grants a consent, and lists accounts and balances', async () => {
+describe('a bank whose answers have every unusual shape', () => {
+  it('psd2 gets a consent, and lists accounts and balances', async () => {
     const consent = await operator.json(shapes.consent, [
       ...['consent', 'request', '--category', 'ACCOUNT_INFO', '--category', 'PAYMENTS', '--all-products'],
     ]);
@@ -34,7 +34,7 @@ describe('a bank that answers in every odd shape', () => {
   const totals = z.object({
     data: z.object({
       numberTransactionsAccounting: z.coerce.number(),
-      // Where the bank leaves their number out, they are all on the first page.
+      // If the bank leaves out their number, they are all on the first page.
       numberTransactionsNotAccounting: z.coerce.number().optional(),
       transactionsNotAccounting: z.array(z.unknown()),
       totalEnter: z.object({ amount: z.string() }),
@@ -45,7 +45,7 @@ describe('a bank that answers in every odd shape', () => {
   it.each([
     ['restarted cursors', ACCOUNT],
     ['_links.next', SAVINGS],
-  ])('has its transactions listed once each, through %s', async (_, account) => {
+  ])('psd2 lists each transaction once, through %s', async (_, account) => {
     const { data } = await operator.json(totals, [
       ...['api', 'GET', `/private/customers/1048262/products/${account}/transactions/retrieve`],
     ]);
@@ -65,7 +65,7 @@ describe('a bank that answers in every odd shape', () => {
     expect(booked.length).toBeGreaterThan(10);
   });
 
-  it('settles an instant transfer', async () => {
+  it('psd2 settles an instant transfer', async () => {
     const transfer = await operator.json(shapes.transfer, [
       ...['transfer', 'create', '--instant', '--payee-verified', '--yes', '--from', ACCOUNT],
       ...['--to', 'DE89370400440532013000', '--name', 'Ada Lovelace', '--amount', '5.55'],
@@ -77,7 +77,7 @@ describe('a bank that answers in every odd shape', () => {
     });
   });
 
-  it('wants SCA with a 401, which renews no token', async () => {
+  it('a 401 that asks for SCA renews no token', async () => {
     const ended = await operator.psd2([
       ...[
         'accounts',
@@ -100,7 +100,7 @@ describe('a bank that answers in every odd shape', () => {
     ]);
   });
 
-  it('keeps every digit of requestId', async () => {
+  it('psd2 keeps every digit of requestId', async () => {
     const ended = await operator.psd2([
       'api',
       'GET',
@@ -122,12 +122,12 @@ describe('answers that the bank signed', () => {
       },
     );
 
-  it("are used when they fit the bank's certificate", async () => {
+  it("psd2 uses signed answers that match the bank's certificate", async () => {
     const ended = await request('bank-signing.pem');
     expect(readDocument(shapes.consent, ended.stdout)).toMatchObject({ state: 'confirmed' });
   });
 
-  it('are refused with 11 when they do not, and nothing of them is stored', async () => {
+  it('signed answers are refused with 11 when they do not match, and psd2 stores nothing of them', async () => {
     const ended = await request('qseal.pem');
     expect(readError(ended)).toMatchObject({
       exitCode: 11,
@@ -148,7 +148,7 @@ describe('answers that the bank signed', () => {
 });
 
 describe('headers that the operator chooses', () => {
-  it('are sent as the bank takes them', async () => {
+  it('the headers of the operator are sent as the bank takes them', async () => {
     const ended = await operator.psd2([
       ...[
         'accounts',
@@ -165,7 +165,7 @@ describe('headers that the operator chooses', () => {
     expect(ended.code, ended.stderr).toBe(0);
   });
 
-  it('include TPP-Certificate, in the encoding of the profile', async () => {
+  it('the headers include TPP-Certificate, in the encoding of the profile', async () => {
     const shown = z.object({ headers: z.record(z.string(), z.string()) });
     const { headers } = await operator.json(shown, [
       'api',
@@ -177,7 +177,7 @@ describe('headers that the operator chooses', () => {
     expect(headers['tpp-certificate']).toBe(raw.toString('base64'));
   });
 
-  it('include the session id, which is kept from the first answer on', async () => {
+  it('the headers include the session id, which psd2 keeps from the first answer on', async () => {
     const ended = await operator.psd2(['accounts', 'transactions', ACCOUNT, '--limit', '25', '--verbose']);
     const again = await operator.psd2(['customer', 'id', '--verbose']);
     const tracks = [...callsOf(ended), ...callsOf(again)].map(({ track }) => track);
@@ -191,7 +191,7 @@ describe('the export of transactions', () => {
   it.each([
     ['pdf', /^%PDF-/],
     ['xls', /^<\?xml .*\n<\?mso-application progid="Excel\.Sheet"/],
-  ])("saves the bank's %s", async (format, content) => {
+  ])("psd2 saves the bank's %s", async (format, content) => {
     const file = join(operator.folder, `transactions.${format}`);
     const args = ['accounts', 'transactions', ACCOUNT, '--export', format, '--file'];
     const ended = await operator.psd2([...args, file]);
@@ -203,7 +203,7 @@ describe('the export of transactions', () => {
     expect(piped.stdout).toMatch(content);
   });
 
-  it('does not go to a terminal, nor without a file to anywhere', async () => {
+  it('the export does not go to a terminal, and needs a file', async () => {
     const args = ['accounts', 'transactions', ACCOUNT, '--export', 'pdf'];
     const command = [process.execPath, PROGRAM, ...args, '--file', '-'].map((word) => `'${word}'`).join(' ');
     const terminal = await operator.startProgram('script', ['-qefc', command, '/dev/null']);
@@ -227,7 +227,7 @@ describe('a proxy', () => {
   }
 
   it.each(['http', 'https'])(
-    'that is spoken to over %s carries the call, and sees neither token nor client certificate',
+    'a proxy reached over %s carries the call, and sees neither token nor client certificate',
     async (scheme) => {
       const tls = { cert: certificate('server.pem'), key: certificate('server-key.pem') };
       const proxy = await openForTest(scheme === 'https' ? { tls } : {});
@@ -248,14 +248,14 @@ describe('a proxy', () => {
     },
   );
 
-  it('that wants credentials ends the command with 11', async () => {
+  it('psd2 exits with 11 if the proxy needs credentials', async () => {
     const proxy = await openForTest({ status: 407 });
     const ended = await operator.psd2(['accounts', 'list', '--json'], { env: { HTTPS_PROXY: proxy.url } });
     expect(readError(ended)).toMatchObject({ exitCode: 11, message: expect.stringContaining('HTTP 407') });
     expect(proxy.asked).toHaveLength(1);
   });
 
-  it('is left out for the hosts of NO_PROXY', async () => {
+  it('the proxy is left out for the hosts of NO_PROXY', async () => {
     const proxy = await openForTest();
     const ended = await operator.psd2(['accounts', 'list'], {
       env: { HTTPS_PROXY: proxy.url, NO_PROXY: 'localhost,127.0.0.1' },

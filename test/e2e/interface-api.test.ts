@@ -20,7 +20,7 @@ const operator = useLoggedIn();
 const answer = z.object({ result: z.object({ outcome: z.string() }) });
 const withResource = answer.extend({ resources: z.object({ resourceId: z.uuid() }) });
 
-/** The TPP's own page to return to. */
+/** The page of the TPP to which the browser returns. */
 async function openCallback(): Promise<string> {
   const server = createServer((_, response) => response.end('Back'));
   await once(server.listen(0, '127.0.0.1'), 'listening');
@@ -34,7 +34,7 @@ async function openCallback(): Promise<string> {
 }
 
 describe('psd2 api', () => {
-  it('makes a whole consent: POST from a file, GET with a header, PUT from standard input', async () => {
+  it('psd2 api makes a whole consent: POST from a file, GET with a header, PUT from standard input', async () => {
     writeFileSync(join(operator.folder, 'consent.json'), REQUESTED);
     const transaction = '3f0a3c52-9d7b-4d2c-8a3e-5b6f0f7d9f10';
     const api = (...args: string[]) => ['api', ...args, '--transaction', transaction, '--verbose'];
@@ -60,7 +60,7 @@ describe('psd2 api', () => {
     ]);
   });
 
-  it('takes the data as text, and sends its bytes as they are', async () => {
+  it('psd2 api takes the data as text, and sends its bytes unchanged', async () => {
     const spaced = REQUESTED.replaceAll(':', ' : ');
     const ended = await operator.psd2([
       'api',
@@ -73,13 +73,13 @@ describe('psd2 api', () => {
     readDocument(withResource, ended.stdout);
   });
 
-  it("prints the bank's own bytes with --raw, as the inquiries do, and as no other command does", async () => {
+  it("psd2 api prints the bank's own bytes with --raw; so do the inquiries, but no other command", async () => {
     const path = '/private/customers/1048262/accounts';
     const document = await operator.psd2(['api', 'GET', path]);
     const raw = await operator.psd2(['api', 'GET', path, '--raw']);
     const inquiry = await operator.psd2(['accounts', 'list', '--raw']);
     const masked = (text: string) => text.replace(/"requestId":"\d+"/, '');
-    // The bank ends its answers without a line feed, and a document has one.
+    // The bank's answer ends without a line feed; a document ends with one.
     expect(raw.stdout.endsWith('}')).toBe(true);
     expect(document.stdout.endsWith('}\n')).toBe(true);
     expect(masked(inquiry.stdout)).toBe(masked(raw.stdout));
@@ -97,7 +97,7 @@ describe('psd2 api', () => {
     }
   });
 
-  it('prints a refusal to stdout too, and ends with its exit code', async () => {
+  it('psd2 api prints a refusal to stdout too, and exits with its exit code', async () => {
     const ended = await operator.psd2([
       'api',
       'GET',
@@ -111,15 +111,19 @@ describe('psd2 api', () => {
 
   it.each([
     ['a method that the interface does not have', ['PATCH', '/private/x'], /PATCH/],
-    ['a path with a blank', ['GET', '/private/a b'], /percent-encoded/],
+    ['a path with a space', ['GET', '/private/a b'], /percent-encoded/],
     ['a header without a colon', ['GET', '/private/x', '--header', 'nope'], /name:value/],
-    ['a header that psd2 makes', ['GET', '/private/x', '--header', 'Date: now'], /made by psd2/],
+    [
+      'a header that psd2 sets itself',
+      ['GET', '/private/x', '--header', 'Date: now'],
+      /psd2 sets the header Date/,
+    ],
     ['a header with a line feed', ['GET', '/private/x', '--header', 'x-a: b\r\nx-c: d'], /name:value/],
     ['data that is not JSON', ['POST', '/private/x', '--data', '{'], /not JSON/],
-    ['a file that is not there', ['POST', '/private/x', '--data', '@nowhere.json'], /nowhere\.json/],
+    ['a missing file', ['POST', '/private/x', '--data', '@nowhere.json'], /nowhere\.json/],
     ['a transaction that is not a UUID', ['GET', '/private/x', '--transaction', '7'], /UUID/],
     ['--dry-run and --curl together', ['GET', '/private/x', '--dry-run', '--curl'], /exclude/],
-  ])('refuses %s before anything is sent', async (_, args, message) => {
+  ])('psd2 api refuses %s before it sends anything', async (_, args, message) => {
     const ended = await operator.psd2(['api', ...args, '--json', '--verbose']);
     expect(readError(ended)).toMatchObject({ exitCode: 2, message: expect.stringMatching(message) });
     expect(callsOf(ended)).toEqual([]);
@@ -140,7 +144,7 @@ describe('psd2 api --dry-run', () => {
     ['GET', '/private/customers/1048262/accounts?a=%2F', undefined, ['tpp-request-id', 'date']],
     ['POST', CONSENT, REQUESTED, ['digest', 'tpp-request-id', 'date']],
   ])(
-    'shows of a %s the exact signing string, which its signature fits',
+    'psd2 api --dry-run shows the exact signing string of a %s, and a signature that matches it',
     async (method, path, body, names) => {
       const args = ['api', method, path, ...(body ? ['--data', body] : []), '--dry-run'];
       const ended = await operator.psd2([...args, '--json', '--verbose']);
@@ -173,7 +177,7 @@ describe('psd2 api --dry-run', () => {
     String.raw`{"client_secret":"a\"hush"}`,
     String.raw`{"client\u005fsecret":"hush"}`,
     '{ "more": { "code": ["hush"], "refresh_token" : "hush" } }',
-  ])('shows no secret of a token call in %s', async (body) => {
+  ])('psd2 api --dry-run hides the secrets of a token call: %s', async (body) => {
     const args = ['api', 'POST', '/auth/oauth/v2/token', '--no-token', '--data', body, '--dry-run', '--json'];
     const { stdout, code } = await operator.psd2(args);
     expect(code).toBe(0);
@@ -182,7 +186,7 @@ describe('psd2 api --dry-run', () => {
   });
 
   it.each(['hush-hush-hush-hush', '[1,2,3,hush-hush-hush]', '{"token":hush}'])(
-    'quotes nothing of data that is not JSON: %s',
+    'psd2 api does not quote data that is not JSON: %s',
     async (secret) => {
       const path = join(operator.folder, 'data.json');
       writeFileSync(path, secret);
@@ -191,7 +195,7 @@ describe('psd2 api --dry-run', () => {
     },
   );
 
-  it('has the headers that the options ask for', async () => {
+  it('psd2 api --dry-run has the headers that the options ask for', async () => {
     const { headers } = await operator.json(composed, [
       ...['api', 'GET', '/private/customers/customerid-info', '--dry-run'],
       ...['--psu-ip', '198.51.100.7', '--lang', 'it-IT', '--trace', 'balances', '--header', 'X-Own: 1'],
@@ -207,12 +211,12 @@ describe('psd2 api --dry-run', () => {
 });
 
 describe('psd2 api --curl', () => {
-  /** Runs the printed command in a shell that has psd2, and gives what curl got: the body and the status. */
+  /** Runs the printed command in a shell that has psd2. Returns what curl got: the body and the status. */
   async function curl(...args: string[]): Promise<[body: string, status: string]> {
     const folder = join(operator.folder, 'bin');
     mkdirSync(folder, { recursive: true });
     writeFileSync(join(folder, 'psd2'), `#!/bin/sh\nexec '${process.execPath}' '${PROGRAM}' "$@"\n`);
-    // All that curl is called with is kept in a file, which is searched for secrets as every file is.
+    // Keeps the arguments of curl in a file, which is searched for secrets as every file is.
     const kept = join(folder, 'curl-arguments');
     const script = ['#!/bin/sh', `printf '%s\\n' "$@" >>'${kept}'`, `export PATH='${operator.env.PATH}'`];
     writeFileSync(join(folder, 'curl'), [...script, 'exec curl "$@"', ''].join('\n'));
@@ -231,25 +235,25 @@ describe('psd2 api --curl', () => {
     return [body, status];
   }
 
-  it('prints a command that makes the call', async () => {
+  it('psd2 api --curl prints a command that makes the call', async () => {
     const [body, status] = await curl('GET', '/private/customers/1048262/accounts');
     expect(status).toBe('200');
     expect(body).toContain(ACCOUNT);
   });
 
-  it('prints one that sends the body, quotes and all', async () => {
+  it('psd2 api --curl prints a command that sends the body exactly, quotes included', async () => {
     const body = JSON.stringify({ data: { categories: [{ name: "it's", products: ['$HOME'] }] } });
     const [refusal, status] = await curl('POST', CONSENT, '--data', body);
-    // The bank judged the content: digest and signature were those of the bytes that curl sent.
+    // The bank judged the content, so digest and signature matched the bytes that curl sent.
     expect([status, JSON.parse(refusal).result.messages[0].code]).toEqual(['417', 'FIELD_INVALID']);
   });
 
-  it('prints one that leaves the path as it was signed', async () => {
+  it('psd2 api --curl prints a command that leaves the path as it was signed', async () => {
     const [refusal, status] = await curl('GET', '/private/./{a,b}[1-2]');
     expect([status, JSON.parse(refusal).result.messages[0].code]).toEqual(['404', 'ENDPOINT_UNKNOWN']);
   });
 
-  it('takes the token of the grant that the call is signed for', async () => {
+  it('psd2 api --curl uses the token of the grant that the call is signed for', async () => {
     const login = await operator.psd2(['auth', 'login', '--client-credentials']);
     expect(login.code, login.stderr).toBe(0);
     const [, status] = await curl(
@@ -259,7 +263,7 @@ describe('psd2 api --curl', () => {
   });
 });
 
-describe('what the specification shows no shape of', () => {
+describe('data whose shape the specification does not show', () => {
   it.each([
     [['customer', 'show'], { customerid: '1048262', name: 'Anna' }],
     [
@@ -286,12 +290,12 @@ describe('the execution of a bank transfer by psd2 api', () => {
   };
 
   it.each([
-    ['as it is written', `${TRANSFERS}/r1/execute`],
+    ['in its plain form', `${TRANSFERS}/r1/execute`],
     [
-      'with the customer in its place',
+      'with a placeholder for the customer',
       `/private/customers/{customerId}/products/${ACCOUNT}/moneyTransfer/r1/execute`,
     ],
-    ['without the slash before it', `${TRANSFERS}/r1/execute`.slice(1)],
+    ['without its leading slash', `${TRANSFERS}/r1/execute`.slice(1)],
     ['in another case', `${TRANSFERS}/r1/EXECUTE`.replace('moneyTransfer', 'MONEYtransfer')],
     ['percent-encoded', `${TRANSFERS}/r1/%65xecute`.replace('money', 'mone%79')],
     ['percent-encoded twice', `${TRANSFERS}/r1/%2565xecute`],
@@ -300,30 +304,33 @@ describe('the execution of a bank transfer by psd2 api', () => {
     ['with an encoded query', `${TRANSFERS}/r1/execute%3fa=b`],
     ['with a fragment', `${TRANSFERS}/r1/execute#a`],
     ['with a prefix', `/psd2/v1${TRANSFERS}/r1/execute`],
-    ['with a slash at its end', `${TRANSFERS}/r1//execute/`],
+    ['with a trailing slash', `${TRANSFERS}/r1//execute/`],
     ['with dots', `${TRANSFERS}/r1/x/.%2e/./execute`],
     ['with a backslash', `${TRANSFERS}\\r1\\execute`],
     ['with matrix parameters', `${TRANSFERS};a=b/r1/execute;c=d`],
-    ['with a character that is not seen', `${TRANSFERS}/r1/execute%00%20`],
-  ])('is refused before anything is opened or sent: %s', async (_, path) => {
-    const ended = await operator.psd2(['api', 'put', path, '--data', '{}', '--json', '--verbose']);
-    expect(readError(ended)).toMatchObject(refused);
-    expect(callsOf(ended)).toEqual([]);
-    expect(ended.stdout).toBe('');
-    const nowhere = await operator.psd2(['api', 'PUT', path, '--json'], {
-      env: { PSD2_PROFILE: 'there-is-none' },
-    });
-    expect(readError(nowhere)).toMatchObject(refused);
-  });
+    ['with invisible characters', `${TRANSFERS}/r1/execute%00%20`],
+  ])(
+    'psd2 api refuses the execution of a bank transfer before it opens or sends anything: %s',
+    async (_, path) => {
+      const ended = await operator.psd2(['api', 'put', path, '--data', '{}', '--json', '--verbose']);
+      expect(readError(ended)).toMatchObject(refused);
+      expect(callsOf(ended)).toEqual([]);
+      expect(ended.stdout).toBe('');
+      const nowhere = await operator.psd2(['api', 'PUT', path, '--json'], {
+        env: { PSD2_PROFILE: 'there-is-none' },
+      });
+      expect(readError(nowhere)).toMatchObject(refused);
+    },
+  );
 
-  it('is refused where the name of a customer makes it one', async () => {
+  it("psd2 api refuses a path that the customer's name turns into an execution", async () => {
     const ended = await operator.psd2([
       ...['api', 'PUT', '/private/{customerId}', '--customer', 'moneyTransfer/r1/execute', '--json'],
     ]);
     expect(readError(ended)).toMatchObject(refused);
   });
 
-  it('is shown by --dry-run and --curl, which send nothing', async () => {
+  it('--dry-run and --curl show the execution of a bank transfer, and send nothing', async () => {
     for (const option of ['--dry-run', '--curl']) {
       const ended = await operator.psd2(['api', 'PUT', `${TRANSFERS}/r1/execute`, '--data', '{}', option]);
       expect(ended.code, ended.stderr).toBe(0);
@@ -336,7 +343,7 @@ describe('the execution of a bank transfer by psd2 api', () => {
     ['GET', `${TRANSFERS}/r1/execution/status`, '417'],
     ['POST', `${TRANSFERS}/verify`, '417'],
     ['PUT', `/private/customers/1048262/products/${ACCOUNT}/standingOrder/r1/execute`, '417'],
-  ])('is not %s %s, which is sent', async (method, path, outcome) => {
+  ])('psd2 api sends %s %s, which does not execute a bank transfer', async (method, path, outcome) => {
     const data = method === 'GET' ? [] : ['--data', '{}'];
     const ended = await operator.psd2(['api', method, path, ...data, '--json', '--verbose']);
     expect(callsOf(ended).map((call) => [call.path, call.outcome])).toEqual([[path, outcome]]);

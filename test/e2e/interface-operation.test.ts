@@ -24,7 +24,7 @@ const standingOrder = (frequency = 'WEEKLY') =>
   });
 const TERM = JSON.stringify({ numberOfExecutions: 12 });
 
-/** All calls are of one transaction, and each has an id of its own. */
+/** Checks that all calls belong to one transaction, and that each has its own id. */
 function expectOneTransaction(transactionId: string, ...runs: Ended[]): void {
   const calls = runs.flatMap(callsOf);
   expect(calls.length).toBeGreaterThan(runs.length - 1);
@@ -35,7 +35,7 @@ function expectOneTransaction(transactionId: string, ...runs: Ended[]): void {
 const run = (...args: string[]) => operator.psd2(['operation', ...args, '--json', '--verbose']);
 
 describe('psd2 operation run', () => {
-  it("sends a standingOrder's verify2 before SCA, and saves the bank's document", async () => {
+  it("psd2 operation run sends a standingOrder's verify2 before SCA, and saves the bank's document", async () => {
     const file = join(operator.folder, 'order.pdf');
     const ended = await run(
       ...['run', 'standingOrder', '--product', ACCOUNT, '--yes', '--receipt', file],
@@ -57,7 +57,7 @@ describe('psd2 operation run', () => {
     expect(pdf).toMatch(/%%EOF\s*$/);
   });
 
-  it('stops at a step whose data it was not given, and resume goes on in the same transaction', async () => {
+  it('psd2 operation run stops at a step whose data it was not given, and resume goes on in the same transaction', async () => {
     const began = await run(
       'run',
       'standingOrder',
@@ -84,13 +84,13 @@ describe('psd2 operation run', () => {
     expect((await operator.json(z.array(operation), ['operation', 'list']))[0]).toEqual(done);
   });
 
-  it('needs a yes: without a terminal and without --yes nothing is sent', async () => {
+  it('without a terminal and without --yes, psd2 operation run sends nothing', async () => {
     const ended = await run('run', 'standingOrder', '--product', ACCOUNT, '--data', standingOrder());
     expect(readError(ended)).toMatchObject({ code: 'confirmation_needed', exitCode: 2 });
     expect(stepsOf(ended)).toEqual([]);
   });
 
-  it("shows the bank's message when its data is refused", async () => {
+  it("psd2 operation run shows the bank's message when its data is refused", async () => {
     const ended = await run(
       'run',
       'standingOrder',
@@ -110,7 +110,7 @@ describe('psd2 operation run', () => {
 });
 
 describe('psd2 operation, step by step', () => {
-  it('is prepare, verify, verify with the resource, sca, status, execute: one transaction', async () => {
+  it('an operation is prepare, verify, verify with the resource, sca, status, execute: one transaction', async () => {
     const name = ['standingOrder', '--product', ACCOUNT];
     const prepared = await run('prepare', ...name);
     expect(JSON.parse(prepared.stdout)).toMatchObject({ frequencies: ['WEEKLY', 'MONTHLY'] });
@@ -141,7 +141,7 @@ describe('psd2 operation, step by step', () => {
     expect(stepsOf(tooSoon)).toEqual(['status']);
     const sca = await run('sca', ...resource);
     expect(readDocument(operation, sca.stdout)).toMatchObject({ state: 'authorized', nextStep: null });
-    // Its own steps interrupt nothing.
+    // The steps of a flow do not report that flow as interrupted.
     expect([further, pending, tooSoon, sca].map(({ stderr }) => stderr).join('')).not.toContain(
       'Interrupted:',
     );
@@ -154,7 +154,7 @@ describe('psd2 operation, step by step', () => {
     });
     const executed = await run('execute', ...resource);
     expect(readDocument(operation, executed.stdout)).toMatchObject({ state: 'executed' });
-    // A step that is taken up in another process asks the bank first.
+    // If a step continues in another process, psd2 asks the bank first.
     expect(stepsOf(executed)).toEqual(['status', 'execute']);
     expectOneTransaction(transactionId, verified, further, pending, sca, status, executed);
 
@@ -182,7 +182,7 @@ describe('a bank transfer', () => {
     ['status', [...at, '--resource', 'r1']],
     ['execute', [...at, '--resource', 'r1']],
   ])(
-    'is not made with psd2 operation %s, in whatever case: nothing is opened or sent',
+    'psd2 operation %s refuses a bank transfer in upper and lower case, and opens and sends nothing',
     async (step, args) => {
       const before = await operator.json(z.array(operation), ['operation', 'list']);
       for (const name of NAMES) {
@@ -198,7 +198,7 @@ describe('a bank transfer', () => {
     },
   );
 
-  /** Leaves a bank transfer behind as an older psd2 did: the same journal, of another operation. */
+  /** Leaves a bank transfer as an older psd2 did: the same journal, with another operation. */
   async function olderTransfer(until: 'sca-started' | 'execute-sent'): Promise<string> {
     const ended = await run(
       ...['run', 'standingOrder', '--product', ACCOUNT, '--yes'],
@@ -212,7 +212,7 @@ describe('a bank transfer', () => {
     return flow;
   }
 
-  it('that an older psd2 began is shown, not gone on with, and can be ended', async () => {
+  it('a bank transfer that an older psd2 began is shown, is not continued, and can be ended', async () => {
     const flow = await olderTransfer('sca-started');
     const shown = await operator.json(operation, ['operation', 'show', flow]);
     expect(shown).toMatchObject({ operation: 'moneyTransfer', state: 'authorizing' });
@@ -238,7 +238,7 @@ describe('a bank transfer', () => {
       expect(readError(ended)).toMatchObject({ exitCode: 2 });
       expect(stepsOf(ended)).toEqual([]);
     }
-    // What the bank made of it is the bank's word: it was executed before its journal was cut.
+    // The bank's answer decides: the transfer was executed before the test cut its journal.
     const contrary = await run('resolve', flow, '--not-executed', '--yes');
     expect(readError(contrary)).toMatchObject({
       exitCode: 2,
@@ -246,14 +246,14 @@ describe('a bank transfer', () => {
     });
     expect(stepsOf(contrary)).toEqual(['status']);
     expect(readDocument(operation, contrary.stdout)).toMatchObject({ state: 'executed', resolution: null });
-    // Of this one the bank says that nobody has authorised it.
+    // The bank says that nobody has authorised this one.
     const file = join(operator.config, 'flows', 'sandbox', `${order}.ndjson`);
     writeFileSync(file, readFileSync(file, 'utf8').replace('"standingOrder"', '"moneyTransfer"'));
     const ended = await operator.json(operation, ['operation', 'resolve', order, '--not-executed', '--yes']);
     expect(ended).toMatchObject({ state: 'failed', resolution: { outcome: 'not-executed' } });
   });
 
-  it('whose execute an older psd2 sent is asked about by resume, and nothing else is sent', async () => {
+  it('if an older psd2 sent execute for a bank transfer, resume asks for the outcome and sends nothing else', async () => {
     const flow = await olderTransfer('execute-sent');
     const resumed = await run('resume', flow);
     expect(readDocument(operation, resumed.stdout)).toMatchObject({ flow, state: 'executed' });
@@ -268,7 +268,7 @@ describe('psd2 transfer', () => {
       ...['--yes', '--json', '--verbose', ...args],
     ]);
 
-  it('is never executed past a verify2 without its data, and resume goes on with it', async () => {
+  it('a transfer is never executed past a verify2 without its data, and resume goes on with the data', async () => {
     const began = await create('Verify second step');
     const { flow, transactionId } = readDocument(shapes.transfer, began.stdout);
     expect(readError(began)).toMatchObject({
@@ -289,13 +289,13 @@ describe('psd2 transfer', () => {
     expectOneTransaction(transactionId, began, resumed);
   });
 
-  it('takes the data of verify2 with create', async () => {
+  it('psd2 transfer create takes the data of verify2', async () => {
     const ended = await create('Verify second step', '--verify-data', '{"payeeAccepted":true}');
     expect(readDocument(shapes.transfer, ended.stdout)).toMatchObject({ state: 'executed' });
     expect(stepsOf(ended)).toEqual(['verify', 'verify2', 'approach', 'status', 'execute']);
   });
 
-  it('has a prepare, a status and a receipt, in the transaction of the transfer', async () => {
+  it('psd2 transfer has a prepare, a status and a receipt, in the transaction of the transfer', async () => {
     const prepared = await operator.psd2(['transfer', 'prepare', ACCOUNT, '--json']);
     expect(JSON.parse(prepared.stdout)).toMatchObject({
       sepa: true,

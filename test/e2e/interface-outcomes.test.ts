@@ -10,7 +10,7 @@ const operator = useLoggedIn();
 
 const INSTANT = ['--instant', '--payee-verified'];
 
-/** The arguments of a transfer whose beneficiary is a magic value of the sandbox. */
+/** The arguments of a transfer whose payee is a magic value of the sandbox. */
 const order = (name: string, amount: string, more: string[] = []) => [
   ...['transfer', 'create', '--yes', '--json', '--verbose', '--from', ACCOUNT],
   ...['--to', 'DE89370400440532013000', '--name', name, '--amount', amount, ...more],
@@ -18,7 +18,7 @@ const order = (name: string, amount: string, more: string[] = []) => [
 
 const resume = (flow: string) => operator.psd2(['transfer', 'resume', flow, '--yes', '--json', '--verbose']);
 
-/** How often an amount has left the account. */
+/** How many times an amount has left the account. */
 async function timesPaid(amount: string): Promise<number> {
   const rows = await operator.json(shapes.transactions, [
     ...['accounts', 'transactions', ACCOUNT, '--from', bankDay(-2)],
@@ -26,20 +26,20 @@ async function timesPaid(amount: string): Promise<number> {
   return rows.filter((row) => row.amount === `-${amount}0`).length;
 }
 
-// It takes 15 seconds, which it spends beside the other tests.
+// This transfer takes 15 seconds, so it runs beside the other tests.
 let late: Running;
 beforeAll(async () => {
   late = await operator.start(order('INSTANT PENDING', '1.09', INSTANT));
 });
 
-describe('a transfer that comes to nothing', () => {
+describe('a transfer that fails', () => {
   it.each([
     ['SCA REFUSED', [], 6, 'not_authorised', 'rejected', 'status'],
     ['SCA EXPIRED', [], 6, 'authorisation_expired', 'expired', 'status'],
     ['SCA PENDING', ['--sca-timeout', '2'], 6, 'authorisation_timeout', 'authorizing', 'status'],
     ['STATUS EMPTY', [], 11, 'bank_answer', 'authorizing', 'status'],
     ['EXECUTE REFUSED', [], 7, 'bank_refused', 'failed', 'execute'],
-    // A firewall's page is no word of the bank's, and its status does not decide.
+    // A firewall's page is not the bank's answer, so its status does not decide.
     ['EXECUTE 403', [], 9, 'outcome_unknown', 'unknown', 'status'],
     ['EXECUTE 420', [], 10, 'too_many_calls', 'authorized', 'execute'],
     ['VERIFY 403', [], 5, 'forbidden', 'created', 'verify'],
@@ -68,15 +68,15 @@ describe('a transfer that comes to nothing', () => {
     expect(await timesPaid('2.01')).toBe(0);
   });
 
-  it('names the kind of page that a firewall answered with', async () => {
+  it('psd2 names the kind of page that a firewall answered with', async () => {
     const ended = await operator.psd2(order('VERIFY 403', '2.02'));
     expect(readError(ended).message).toContain('text/html');
   });
 });
 
-describe('an execute without a plain answer', () => {
+describe('an execute without a clear answer', () => {
   it.each(['EXECUTE LOST', 'EXECUTE EMPTY', 'EXECUTE 204'])(
-    '%s was done: the bank is asked, and not paid twice',
+    '%s was done: psd2 asks the bank, and does not pay twice',
     async (name) => {
       const amount = `3.${10 + name.length}`;
       const ended = await operator.psd2(order(name, amount));
@@ -87,7 +87,7 @@ describe('an execute without a plain answer', () => {
     },
   );
 
-  it('EXECUTE 500 leaves the outcome unknown: resume asks, and does not pay on a guess', async () => {
+  it('EXECUTE 500 leaves the outcome unknown: resume asks the bank, and does not pay again', async () => {
     const ended = await operator.psd2(order('EXECUTE 500 ONCE', '3.01'));
     expect(readError(ended)).toMatchObject({ code: 'outcome_unknown', exitCode: 9 });
     const { flow, state } = readDocument(shapes.transfer, ended.stdout);
@@ -99,7 +99,7 @@ describe('an execute without a plain answer', () => {
     expect(await timesPaid('3.01')).toBe(0);
   });
 
-  it('a GET that was one too many is made again when the bank says', async () => {
+  it('psd2 repeats a rate-limited GET when the bank says', async () => {
     const ended = await operator.psd2(order('STATUS 420 ONCE', '3.02'));
     expect(ended.code, ended.stderr).toBe(0);
     const asked = callsOf(ended).filter(({ step }) => step === 'status');
@@ -107,12 +107,10 @@ describe('an execute without a plain answer', () => {
   });
 });
 
-it("shows the bank's warning on stderr, and goes on", async () => {
+it("psd2 shows the bank's warning on stderr, and goes on", async () => {
   const ended = await operator.psd2(order('VERIFY WARNING', '3.03'));
   expect(ended.code, ended.stderr).toBe(0);
-  expect(ended.stderr).toContain(
-    'The bank says: This is the first transfer to this beneficiary [BENEFICIARY_NEW]',
-  );
+  expect(ended.stderr).toContain('The bank says: This is the first transfer to this payee [BENEFICIARY_NEW]');
   expect(readDocument(shapes.transfer, ended.stdout)).toMatchObject({ state: 'executed' });
 });
 
@@ -123,7 +121,7 @@ describe('a consent that the bank grants in part', () => {
       ...['--all-products', '--json', ...args],
     ]);
 
-  it('is shown and recorded as it is, and ends with exit code 7', async () => {
+  it('a partial consent is shown and recorded as it is, and ends with exit code 7', async () => {
     const ended = await request();
     expect(readError(ended)).toMatchObject({
       exitCode: 7,
@@ -138,7 +136,7 @@ describe('a consent that the bank grants in part', () => {
     expect(await operator.json(shapes.consent, ['consent', 'show', consent.flow])).toEqual(consent);
   });
 
-  it('is enough with --allow-partial', async () => {
+  it('a partial consent is enough with --allow-partial', async () => {
     const ended = await request('--allow-partial');
     expect(ended.code, ended.stderr).toBe(0);
   });
@@ -147,7 +145,7 @@ describe('a consent that the bank grants in part', () => {
 describe('PSD2_SCA_REQUIRED', () => {
   const older = ['accounts', 'transactions', ACCOUNT, '--from', bankDay(-200), '--limit', '1', '--json'];
 
-  it('ends with exit code 6 and the way on, where nobody can be asked', async () => {
+  it('without a terminal, PSD2_SCA_REQUIRED gives exit code 6 and the next command', async () => {
     const ended = await operator.psd2([...older, '--verbose']);
     expect(readError(ended)).toMatchObject({
       exitCode: 6,
@@ -159,7 +157,7 @@ describe('PSD2_SCA_REQUIRED', () => {
     expect(ended.stdout).toBe('');
   });
 
-  it('of psd2 api says which call starts SCA', async () => {
+  it('after PSD2_SCA_REQUIRED psd2 api says which call starts SCA', async () => {
     const from = encodeURIComponent(bankDate(-200));
     const path = `/private/customers/1048262/products/${ACCOUNT}/transactions/retrieve`;
     const ended = await operator.psd2([...['api', 'GET', `${path}?dateFrom=${from}`, '--json']]);
@@ -170,7 +168,7 @@ describe('PSD2_SCA_REQUIRED', () => {
     });
   });
 
-  it('is no loop: a customer who refuses is sent once', async () => {
+  it('psd2 sends a customer who refuses SCA only once', async () => {
     const ended = await operator.psd2([...older, '--yes', '--verbose'], {
       env: { PSD2_BROWSER: REFUSING_CUSTOMER },
     });
@@ -178,7 +176,7 @@ describe('PSD2_SCA_REQUIRED', () => {
     expect(stepsOf(ended)).toEqual(['retrieve', 'approach', 'retrieve']);
   });
 
-  it('with --yes sends the customer once, and the same call brings the rows', async () => {
+  it('with --yes psd2 sends the customer once, and the same call returns the rows', async () => {
     const ended = await operator.psd2([...older, '--yes', '--verbose']);
     expect(ended.code, ended.stderr).toBe(0);
     expect(readDocument(shapes.transactions, ended.stdout)).toHaveLength(1);
@@ -190,7 +188,7 @@ describe('PSD2_SCA_REQUIRED', () => {
 });
 
 describe('an instant transfer that is PENDING past 15 seconds', () => {
-  it('ends with exit code 9; resume asks again and executes nothing', async () => {
+  it('an instant transfer that stays PENDING ends with exit code 9; resume asks again and executes nothing', async () => {
     const ended = await late.ended;
     expect(readError(ended)).toMatchObject({ exitCode: 9, code: 'outcome_unknown' });
     const { flow, state, executionStatus } = readDocument(shapes.transfer, ended.stdout);

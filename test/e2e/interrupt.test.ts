@@ -28,7 +28,7 @@ async function untilCustomer(args: string[]): Promise<{ psd2: Running; address: 
   return { psd2, address, port };
 }
 
-/** Ctrl-C while the customer has not come back, and a browser holds a connection that it does not end by itself. */
+/** Sends Ctrl-C while the customer has not come back and a browser holds a connection open. */
 async function interrupt({ psd2, port }: { psd2: Running; port: number }): Promise<Ended> {
   const browser = connect(port, '127.0.0.1').resume();
   browser.on('error', () => undefined);
@@ -47,8 +47,8 @@ async function balance(): Promise<Big> {
 const bookings = async () =>
   (await operator.json(shapes.transactions, ['accounts', 'transactions', ACCOUNT])).length;
 
-describe('Ctrl-C while the customer is waited for, and a browser is connected', () => {
-  it('ends a login and leaves the login from before as it was', async () => {
+describe('Ctrl-C while psd2 waits for the customer and a browser is connected', () => {
+  it('Ctrl-C ends a login, and the earlier login stays as it was', async () => {
     const file = tokensFile(operator.config);
     const tokens = readFileSync(file, 'utf8');
     const waiting = await untilCustomer(['auth', 'login']);
@@ -59,7 +59,7 @@ describe('Ctrl-C while the customer is waited for, and a browser is connected', 
     expect(readFileSync(file, 'utf8')).toBe(tokens);
   });
 
-  it('ends a consent, names it, and resume takes it to its end', async () => {
+  it('Ctrl-C ends a consent request and names the consent, which resume completes', async () => {
     const waiting = await untilCustomer([
       ...['consent', 'request', '--category', 'ACCOUNT_INFO', '--all-products'],
     ]);
@@ -83,7 +83,7 @@ describe('Ctrl-C while the customer is waited for, and a browser is connected', 
   it.each([
     ['an instant transfer', ['--instant', '--payee-verified'], 'settled'],
     ['a transfer', [], 'executed'],
-  ])('ends %s, names it, and resume pays once', async (_kind, options, end) => {
+  ])('Ctrl-C ends %s and names it, and resume pays once', async (_kind, options, end) => {
     const [before, booked] = [await balance(), await bookings()];
     const waiting = await untilCustomer(['transfer', 'create', ...ORDER, ...options]);
     const ended = await interrupt(waiting);
@@ -108,7 +108,7 @@ describe('Ctrl-C while the customer is waited for, and a browser is connected', 
     expect({ balance: await balance(), bookings: await bookings() }).toEqual(after);
   });
 
-  it('after execute says that the payment was executed and must not be made again', async () => {
+  it('Ctrl-C after execute says that the payment was executed and must not be made again', async () => {
     const psd2 = await operator.start([
       ...['transfer', 'create', ...ORDER, '--name', 'INSTANT PENDING', '--instant', '--payee-verified'],
       ...['--verbose', '--json'],
@@ -122,11 +122,11 @@ describe('Ctrl-C while the customer is waited for, and a browser is connected', 
       code: 'interrupted',
       exitCode: 130,
       message: `Interrupted. The payment of ${amount} EUR to INSTANT PENDING was executed: do not make it again`,
-      hint: `Go on with: psd2 transfer resume ${flow}`,
+      hint: `Continue with: psd2 transfer resume ${flow}`,
     });
   });
 
-  it('a terminal that closes ends it likewise, however often it says so', async () => {
+  it('a terminal that closes ends psd2 in the same way, however many signals it sends', async () => {
     const { psd2, port } = await untilCustomer(['transfer', 'create', ...ORDER]);
     psd2.kill('SIGHUP');
     psd2.kill('SIGHUP');
@@ -136,7 +136,7 @@ describe('Ctrl-C while the customer is waited for, and a browser is connected', 
     expect(await isFree(port)).toBe(true);
   });
 
-  it('tells how to go on without --json too', async () => {
+  it('Ctrl-C names the command that continues, also without --json', async () => {
     const psd2 = await operator.start(['transfer', 'create', ...ORDER], { PSD2_BROWSER: 'none' });
     await psd2.prints(ADDRESS);
     psd2.kill('SIGINT');
@@ -144,26 +144,26 @@ describe('Ctrl-C while the customer is waited for, and a browser is connected', 
     expect(code).toBe(130);
     const [, flow = ''] = /^Transfer\t(\S+)$/m.exec(stdout) ?? [];
     expect(stderr).toMatch(
-      new RegExp(`^psd2: Interrupted\\.\\n {2}Go on with: psd2 transfer resume ${flow}$`, 'm'),
+      new RegExp(`^psd2: Interrupted\\.\\n {2}Continue with: psd2 transfer resume ${flow}$`, 'm'),
     );
   });
 });
 
-describe('nobody who reads', () => {
-  /** Runs psd2 in bash, which gives it files and pipes as `redirect` says. */
+describe('output that nobody reads', () => {
+  /** Runs psd2 in bash, with the redirections in `redirect`. */
   const run = async (args: string[], redirect: string) => {
     const command = `"$0" "$@" ${redirect}`;
     const program = [process.execPath, PROGRAM, ...args];
     return (await operator.startProgram('bash', ['-c', command, ...program])).ended;
   };
 
-  it('of messages keeps a transfer from its end no more than --quiet would', async () => {
+  it('a transfer completes even if nobody reads its messages', async () => {
     const ended = await run(['transfer', 'create', ...ORDER, '--json', '--verbose'], '2> >(exec 0<&-)');
     expect(ended).toMatchObject({ code: 0, stderr: '' });
     expect(readDocument(shapes.transfer, ended.stdout)).toMatchObject({ state: 'executed' });
   });
 
-  it('of data, where the disk is full, is told apart from what became of the payment', async () => {
+  it('psd2 reports a full disk for its output apart from the outcome of the payment', async () => {
     const paid = await run(['transfer', 'create', ...ORDER, '--json'], '> /dev/full');
     expect(readError(paid)).toMatchObject({
       code: 'config',
@@ -175,7 +175,7 @@ describe('nobody who reads', () => {
     expect(newest?.state).toBe('executed');
   });
 
-  it('of data hides no exit code', async () => {
+  it('output that nobody reads does not hide the exit code', async () => {
     const refused = ['transfer', 'create', ...ORDER, '--name', 'SCA REFUSED', '--json'];
     const ended = await run(refused, '> >(exec 0<&-)');
     expect(ended.stdout).toBe('');
@@ -183,7 +183,7 @@ describe('nobody who reads', () => {
   });
 });
 
-it('Ctrl-C while standard input is read ends it before anything is begun', async () => {
+it('Ctrl-C while psd2 reads standard input ends it before it begins anything', async () => {
   const before = await operator.json(shapes.transfers, ['transfer', 'list']);
   const psd2 = await operator.start(['transfer', 'create', ...ORDER, '--verify-data', '-', '--json']);
   await psd2.write(' '.repeat(1024 * 1024));
@@ -194,7 +194,7 @@ it('Ctrl-C while standard input is read ends it before anything is begun', async
 
 describe('SIGKILL while the customer is at SCA', () => {
   const flows = { undecided: '', approved: '' };
-  // Both at first: the lock of a killed process is taken over after some seconds.
+  // Both transfers start first, since psd2 takes over the lock of a killed process only after some seconds.
   beforeAll(async () => {
     for (const name of ['undecided', 'approved'] as const) {
       const { psd2, address } = await untilCustomer(['transfer', 'create', ...ORDER, '--reference', name]);
@@ -204,7 +204,7 @@ describe('SIGKILL while the customer is at SCA', () => {
       expect(killed).toMatchObject({ reference: name, state: 'authorizing' });
       flows[name] = killed?.flow ?? '';
       if (name === 'undecided') continue;
-      // The customer approves all the same; nobody is there when their browser comes back.
+      // The customer approves all the same, but nothing listens when the browser comes back.
       const walk = await operator.psd2(['sandbox', 'customer', address, '--json']);
       expect(readError(walk).message).toContain('/callback does not answer');
     }
@@ -213,7 +213,7 @@ describe('SIGKILL while the customer is at SCA', () => {
   it.each([
     ['loses nothing: resume sends the customer again', 'undecided', true],
     ['loses no approval: resume executes without another SCA', 'approved', false],
-  ] as const)('%s', async (_what, name, again) => {
+  ] as const)('SIGKILL at SCA %s', async (_what, name, again) => {
     const before = await balance();
     const ended = await operator.psd2(['transfer', 'resume', flows[name], '--json', '--verbose']);
     expect(ended.code, ended.stderr).toBe(0);

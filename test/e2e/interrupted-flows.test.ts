@@ -16,7 +16,7 @@ const operator = useLoggedIn();
 
 const terminal = terminalOf(operator);
 
-/** What a command that somebody runs at a terminal says of interrupted flows. */
+/** The lines about interrupted flows that a command at a terminal prints. */
 async function linesOf(args: string[], env: Environment = {}): Promise<string[]> {
   const { stdout } = await (await terminal(args, { env })).ended;
   return stdout.split(/\r?\n/).filter((line) => line.startsWith('Interrupted: '));
@@ -35,29 +35,31 @@ async function newest(): Promise<string> {
   return flow?.flow ?? '';
 }
 
-it('a flow that was killed is named by each command at a terminal until it is taken up', async () => {
+it('each command at a terminal names a killed flow until someone resumes it', async () => {
   const psd2 = await untilCustomer(ORDER);
   const flow = await newest();
-  expect(await next(), 'a process works on it').toEqual([]);
+  expect(await next(), 'a process still works on it').toEqual([]);
 
   psd2.kill('SIGKILL');
   await psd2.ended;
-  const line = `Interrupted: transfer ${flow} (authorizing). Go on with: psd2 transfer resume ${flow}`;
+  const line = `Interrupted: transfer ${flow} (authorizing). Continue with: psd2 transfer resume ${flow}`;
   expect(await next()).toEqual([line]);
   expect(await linesOf(['transfer', 'show', flow])).toEqual([line]);
-  // It is for a person.
+  // The line is for a person.
   expect(await next('--quiet')).toEqual([]);
   expect(await next('--json')).toEqual([]);
   expect((await operator.psd2(['accounts', 'list'])).stderr).toBe('');
 
-  expect(await linesOf(['transfer', 'resume', flow, '--yes']), 'its own flow is not named').toEqual([]);
+  expect(await linesOf(['transfer', 'resume', flow, '--yes']), 'resume does not name its own flow').toEqual(
+    [],
+  );
   expect(await operator.json(shapes.transfer, ['transfer', 'show', flow])).toMatchObject({
     state: 'executed',
   });
   expect(await next()).toEqual([]);
 });
 
-it('several are named in one line, each with its command, the newest first', async () => {
+it('one line names several interrupted flows, each with its command, newest first', async () => {
   const consent = ['consent', 'request', '--json', '--category', 'PAYMENTS', '--product', ACCOUNT];
   const flows: string[] = [];
   for (const args of [ORDER, consent, ORDER, ORDER]) {
@@ -69,17 +71,17 @@ it('several are named in one line, each with its command, the newest first', asy
   }
   const [a, b, c] = flows;
   expect(await next()).toEqual([
-    `Interrupted: 4 flows. Go on with: psd2 transfer resume ${a}; psd2 transfer resume ${b}; psd2 consent resume ${c}; ` +
+    `Interrupted: 4 flows. Continue with: psd2 transfer resume ${a}; psd2 transfer resume ${b}; psd2 consent resume ${c}; ` +
       'and 1 more: see psd2 transfer, consent and operation list',
   ]);
 
   const folder = join(operator.config, 'flows', 'sandbox', 'open');
   const weekAgo = Date.now() / 1000 - 7 * 24 * 60 * 60 - 60;
   for (const file of readdirSync(folder)) utimesSync(join(folder, file), weekAgo, weekAgo);
-  expect(await next(), 'nobody took them up for a week').toEqual([]);
+  expect(await next(), 'nobody resumed them for a week').toEqual([]);
 });
 
-it('one that ended otherwise than well is at its end, and not named', async () => {
+it('a flow that failed is finished, and psd2 does not name it', async () => {
   const refused = await operator.psd2([...ORDER, '--name', 'SCA REFUSED']);
   expect(refused.code).toBe(6);
   expect(await next()).toEqual([]);
@@ -94,9 +96,9 @@ describe('two transfers with one reference at the same time', () => {
       ({ reference }) => reference === wanted,
     );
 
-  it('make one payment, since the second looks for the reference when the first has it', async () => {
+  it('two transfers with one reference make one payment: the second finds the reference taken', async () => {
     const first = await begin('TWICE');
-    // It has looked for the reference, and found it free.
+    // The first transfer has found that the reference is free.
     await first.prints(/^stopped before its journal$/m);
     const second = await begin('TWICE');
     const [what] = await second.prints(/^(?:stopped before its journal|waits for another)$/m);
@@ -111,10 +113,10 @@ describe('two transfers with one reference at the same time', () => {
     expect(await withReference('TWICE')).toHaveLength(1);
   });
 
-  it('make one payment also where the first stood still so long that it has lost its lock', async () => {
+  it('two transfers with one reference make one payment even if the first was stopped until it lost its lock', async () => {
     const first = await begin('LATE');
     await first.prints(/^stopped before its journal$/m);
-    // As the second does that watches it for five seconds.
+    // The second transfer does the same after it has watched the lock for five seconds.
     rmSync(join(operator.config, 'flows', 'sandbox', 'journal.lock'));
     const paid = await operator.json(shapes.transfer, [...ORDER, '--reference', 'LATE']);
     expect(paid.state).toBe('executed');
@@ -126,7 +128,7 @@ describe('two transfers with one reference at the same time', () => {
   });
 });
 
-it('nothing is left under way by flows that ended', async () => {
+it('finished flows leave no lock and no sign of work', async () => {
   expect(await next()).toEqual([]);
   const folder = join(operator.config, 'flows', 'sandbox');
   expect(readdirSync(join(folder, 'open'))).toEqual([]);
@@ -136,16 +138,16 @@ it('nothing is left under way by flows that ended', async () => {
   }
 });
 
-it('what is named to go on with repeats a --profile that was given, and works without the variable', async () => {
+it('the suggested command repeats a given --profile, and works without the variable', async () => {
   const psd2 = await untilCustomer([...ORDER, '--profile', 'sandbox']);
   psd2.kill('SIGINT');
   const ended = await psd2.ended;
   const { flow } = readDocument(shapes.transfer, ended.stdout);
-  const wayOn = ['--profile', 'sandbox', 'transfer', 'resume', flow];
-  expect(readError(ended).hint).toContain(`psd2 ${wayOn.join(' ')}`);
+  const resumeCommand = ['--profile', 'sandbox', 'transfer', 'resume', flow];
+  expect(readError(ended).hint).toContain(`psd2 ${resumeCommand.join(' ')}`);
   expect(await next('--profile', 'sandbox')).toEqual([
-    `Interrupted: transfer ${flow} (authorizing). Go on with: psd2 ${wayOn.join(' ')}`,
+    `Interrupted: transfer ${flow} (authorizing). Continue with: psd2 ${resumeCommand.join(' ')}`,
   ]);
-  const resumed = await operator.psd2([...wayOn, '--yes'], { env: { PSD2_PROFILE: undefined } });
+  const resumed = await operator.psd2([...resumeCommand, '--yes'], { env: { PSD2_PROFILE: undefined } });
   expect(resumed.code, resumed.stderr).toBe(0);
 });

@@ -53,7 +53,7 @@ const jsonSchema = z.looseObject({ $schema: z.literal('https://json-schema.org/d
 /** Data of the bank whose shape the interface does not show. */
 const bankData = z.json();
 
-/** Commands with the shape of their one document, in an order in which they can be run. */
+/** Commands with the shape of their one document, in an order that works. */
 const COMMANDS: [args: string[], shape: z.ZodType][] = [
   [['schema'], z.array(z.strictObject({ command: z.string(), what: z.string(), schema: jsonSchema }))],
   [['schema', 'accounts', 'transactions', '--chart'], jsonSchema],
@@ -101,7 +101,7 @@ const COMMANDS: [args: string[], shape: z.ZodType][] = [
   [['cert', 'generate', '--out', 'made'], shapes.generated],
   [['doctor'], shapes.checks],
 ];
-/** Commands whose document is read by tests of their own, below or in the file named. */
+/** Commands whose document other tests read: below, or in the named file. */
 const ELSEWHERE = [
   ...['prepare', 'verify', 'sca', 'status', 'execute', 'resume', 'run'].map((step) => `operation ${step}`),
   ...['operation list', 'operation show'], // interface-operation.test.ts
@@ -132,7 +132,7 @@ const ELSEWHERE = [
 ];
 
 describe('with --json stdout is one document', () => {
-  it.each(COMMANDS)('psd2 %j', async (args, shape) => {
+  it.each(COMMANDS)('psd2 %j --json prints one document of its shape', async (args, shape) => {
     const words = args.map((word) =>
       word === '<transfer>' ? flows.transfer : word === '<consent>' ? flows.consent : word,
     );
@@ -142,7 +142,7 @@ describe('with --json stdout is one document', () => {
     expect(ended.stdout + ended.stderr).not.toMatch(ESCAPES);
   });
 
-  it('psd2 operation, step by step and whole', async () => {
+  it('psd2 operation --json prints one document for each step, and for a whole run', async () => {
     const at = ['standingOrder', '--product', ACCOUNT];
     await operator.json(z.looseObject({ today: z.string() }), ['operation', 'prepare', ...at]);
     const data = JSON.stringify({
@@ -179,7 +179,7 @@ describe('with --json stdout is one document', () => {
     expect(whole.state).toBe('executed');
   });
 
-  it('psd2 auth logout', async () => {
+  it('psd2 auth logout --json prints one document', async () => {
     await operator.json(shapes.login, ['auth', 'login']);
     const told = await operator.json(shapes.logout, ['auth', 'logout', '--revoke', '--verbose']);
     expect(told).toEqual({ profile: 'sandbox', revoked: ['refresh_token', 'access_token'] });
@@ -190,7 +190,7 @@ describe('with --json stdout is one document', () => {
     await operator.json(shapes.login, ['auth', 'login']);
   });
 
-  it('psd2 profile add and remove', async () => {
+  it('psd2 profile add and remove --json print one document each', async () => {
     const added = await operator.json(
       profile,
       [
@@ -209,7 +209,7 @@ describe('with --json stdout is one document', () => {
     await operator.json(removedProfile, ['profile', 'remove', 'second', '--yes']);
   });
 
-  it('psd2 sandbox customer', async () => {
+  it('psd2 sandbox customer --json prints one document', async () => {
     const login = await operator.start(['auth', 'login', '--json'], { PSD2_BROWSER: 'none' });
     const [, address = ''] = await login.prints(ADDRESS);
     const walk = z.strictObject({ pages: z.array(z.string()).min(3), finalUrl: z.url() });
@@ -217,7 +217,7 @@ describe('with --json stdout is one document', () => {
     expect(await login.ended).toMatchObject({ code: 0 });
   });
 
-  it('psd2 sandbox fault and reset', async () => {
+  it('psd2 sandbox fault and reset --json print one document each', async () => {
     const fault = z.strictObject({
       id: z.int(),
       fault: z.literal('delay=1'),
@@ -240,13 +240,13 @@ describe('with --json stdout is one document', () => {
     await operator.json(shapes.consent, ['consent', 'request', ...CONSENT]);
   });
 
-  it('psd2 sandbox env', async () => {
+  it('psd2 sandbox env --json prints one document', async () => {
     const variables = z.record(z.string().startsWith('PSD2_'), z.string());
     const { PSD2_CA } = await operator.json(variables, ['sandbox', 'env']);
     expect(PSD2_CA).toBe(certificate('ca.pem'));
   });
 
-  it('covers every command', async () => {
+  it('these tests cover every command', async () => {
     const tested = COMMANDS.map(([args]) => args.join(' ')).concat(ELSEWHERE);
     const untested = leaves(await buildProgram('0.0.0')).filter(
       (name) => name !== 'help' && !tested.some((each) => each === name || each.startsWith(`${name} `)),
@@ -258,7 +258,7 @@ describe('with --json stdout is one document', () => {
 describe('psd2 sandbox start and stop with --json', () => {
   const other = useOperator();
 
-  it('print one document each', async () => {
+  it('psd2 sandbox start and stop print one document each', async () => {
     const started = await other.json(running, ['sandbox', 'start', '--detach', '--port', '0']);
     const [again, elsewhere] = await Promise.all([
       other.json(running, ['sandbox', 'status']),
@@ -276,7 +276,7 @@ describe('psd2 sandbox start and stop with --json', () => {
 describe('an error with --json', () => {
   const verbose = (args: string[], env = {}) => operator.psd2([...args, '--json', '--verbose'], { env });
 
-  it('that the bank reports carries what its support asks for', async () => {
+  it('an error from the bank carries what its support asks for', async () => {
     const error = readError(await verbose(['accounts', 'balance', '9999999999']));
     expect(error).toMatchObject({
       code: 'bank_refused',
@@ -289,12 +289,12 @@ describe('an error with --json', () => {
     });
   });
 
-  it('about a wrong client secret does not repeat it', async () => {
+  it('an error about a wrong client secret does not repeat it', async () => {
     const ended = await verbose(['auth', 'login'], { PSD2_CLIENT_SECRET: 'a-wrong-client-secret' });
     expect(readError(ended)).toMatchObject({ code: 'bank_refused', exitCode: 7 });
   });
 
-  it('about a wrong passphrase does not repeat it; the right one opens the key', async () => {
+  it('an error about a wrong passphrase does not repeat it, and the right one opens the key', async () => {
     const passphrase = 'correct horse battery staple';
     const key = createPrivateKey(readFileSync(certificate('qseal-key.pem')));
     const encrypted = join(operator.folder, 'encrypted-key.pem');
@@ -315,7 +315,7 @@ describe('an error with --json', () => {
     [['--output=json'], {}],
     [[], { PSD2_OUTPUT: 'json' }],
     [[], { PSD2_OUTPUT: 'ndjson' }],
-  ])('is JSON with %j and %j too, even when the command is not known', async (args, env) => {
+  ])('an error is JSON with %j and %j too, even for an unknown command', async (args, env) => {
     for (const command of [
       ['accounts', 'balance', '1'],
       ['accounts', 'lst'],
@@ -335,7 +335,7 @@ describe('in a pipe without --json', () => {
     [['transfer', 'list'], 8],
     [['profile', 'list'], 3],
     [['auth', 'status'], 2],
-  ])('psd2 %j prints rows of tab-separated columns, and nothing for a terminal', async (args, columns) => {
+  ])('psd2 %j prints rows of tab-separated columns, without terminal codes', async (args, columns) => {
     const ended = await operator.psd2([...args, '--verbose']);
     expect(ended.code, ended.stderr).toBe(0);
     const rows = ended.stdout.split('\n');
@@ -346,14 +346,14 @@ describe('in a pipe without --json', () => {
     expect(ended.stdout + ended.stderr).not.toMatch(SPINNER_OR_BOX);
   });
 
-  it('says what is wrong in a sentence on stderr', async () => {
+  it('in a pipe psd2 explains an error in a sentence on stderr', async () => {
     const ended = await operator.psd2(['accounts', 'balance', '9999999999']);
     expect(ended).toMatchObject({ code: 7, stdout: '' });
     expect(ended.stderr).toMatch(/^psd2: .+\.\n/m);
     expect(ended.stderr).not.toMatch(ESCAPES);
   });
 
-  it('ends quietly when the reader has had enough', async () => {
+  it('psd2 ends quietly if its reader stops reading', async () => {
     const script = 'set -o pipefail; "$0" "$1" accounts transactions 0010482620 -o ndjson | head -n 1';
     const bash = await operator.startProgram('bash', ['-c', script, process.execPath, PROGRAM]);
     const ended = await bash.ended;
@@ -363,25 +363,25 @@ describe('in a pipe without --json', () => {
 });
 
 describe('secrets', () => {
-  it('are printed by auth token', async () => {
+  it('psd2 auth token prints secrets', async () => {
     const { accessToken } = await operator.json(shapes.token, ['auth', 'token']);
     const bare = await operator.psd2(['auth', 'token']);
     expect(bare.stdout).toBe(`${accessToken}\n`);
   });
 
-  it('are printed by nothing else', () => {
-    // Two applications, a profile, an own profile, passphrases, tokens of several logins, and the lines of keys.
+  it('no other command prints secrets', () => {
+    // There are those of two applications, two profiles, passphrases, tokens of several logins, and the lines of keys.
     expect(operator.secrets().length).toBeGreaterThan(100);
     expect(operator.history.length).toBeGreaterThan(60);
     expect(operator.leaks()).toEqual([]);
   });
 
-  it('are in files that only their owner can read', async () => {
+  it('secrets are in files that only their owner can read', async () => {
     const listed = await operator.startProgram('find', [operator.config, '-perm', '/077']);
     expect(await listed.ended).toMatchObject({ code: 0, stdout: '' });
   });
 });
 
-// biome-ignore lint/suspicious/noControlCharactersInRegex: these are what must not be there
+// biome-ignore lint/suspicious/noControlCharactersInRegex: these must not be there
 const ESCAPES = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/;
 const SPINNER_OR_BOX = /[\u2500-\u257f\u2800-\u28ff]/;

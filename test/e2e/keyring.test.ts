@@ -36,7 +36,7 @@ async function openSession(options: string[], password: string): Promise<Environ
   return env;
 }
 
-/** What a method of a bus, or of the Secret Service on it, answers. */
+/** Calls a method of a bus, or of the Secret Service on it. */
 async function askBus(
   env: Environment,
   service: 'DBus' | 'secrets',
@@ -56,7 +56,7 @@ async function askBus(
   return stdout;
 }
 
-/** A desktop whose user is logged in, so that the keyring is open. */
+/** A desktop with a logged-in user, whose keyring is therefore open. */
 let desktop: Environment;
 beforeAll(async () => {
   desktop = await openSession(['--unlock'], 'the password of the session');
@@ -66,7 +66,7 @@ const onDesktop = (...args: string[]) => operator.psd2(args, { env: desktop });
 const onServer = (...args: string[]) => operator.psd2(args);
 
 describe('a profile whose key is in the keyring', () => {
-  it('is protected by it when nothing else is said, and works without a passphrase', async () => {
+  it('psd2 protects a profile with the keyring by default, and then works without a passphrase', async () => {
     const secrets = [...tokensInClear(), ...secretsIn(join(operator.config, 'profiles'))];
     expect(secrets.length).toBeGreaterThan(3);
     const ended = await onDesktop('profile', 'protect', '--json');
@@ -91,7 +91,7 @@ describe('a profile whose key is in the keyring', () => {
     expect(tokensInClear()).toEqual([]);
   });
 
-  it('ends with 3 where there is no keyring, says what to do, and leaves everything as it was', async () => {
+  it('without a keyring psd2 exits with 3, says what to do, and changes nothing', async () => {
     const before = contentOf(operator.config);
     for (const args of [
       ['accounts', 'list'],
@@ -112,7 +112,7 @@ describe('a profile whose key is in the keyring', () => {
     expect(await onServer('profile', 'show')).toMatchObject({ code: 0 });
   });
 
-  it('can be taken along to a server with a passphrase, and come back', async () => {
+  it('a profile can move to a server with a passphrase, and back', async () => {
     const PSD2_CONFIG_PASSPHRASE = 'correct horse battery staple';
     const rewrap = await operator.psd2(['profile', 'protect', '--passphrase'], {
       env: { ...desktop, PSD2_CONFIG_PASSPHRASE },
@@ -129,7 +129,7 @@ describe('a profile whose key is in the keyring', () => {
     expect(await list({ PSD2_CONFIG_PASSPHRASE })).toMatchObject({ code: 3 });
   });
 
-  it('is written in clear again, and the keyring forgets its key', async () => {
+  it('psd2 profile unprotect writes the profile in clear, and the keyring forgets its key', async () => {
     const { id } = z
       .object({ id: z.string() })
       .parse(JSON.parse(readFileSync(join(operator.config, 'protection', 'sandbox.json'), 'utf8')));
@@ -144,7 +144,7 @@ describe('a profile whose key is in the keyring', () => {
 
 describe('without a keyring', () => {
   it.each([[[]], [['--keyring']]])(
-    'profile protect %j ends with 3, names the choices and changes nothing',
+    'psd2 profile protect %j exits with 3, names the choices and changes nothing',
     async (options) => {
       const before = contentOf(operator.config);
       expect(readError(await onServer('profile', 'protect', ...options, '--json'))).toMatchObject({
@@ -163,7 +163,7 @@ describe('without a keyring', () => {
 });
 
 describe('a keyring that is locked', () => {
-  it('ends profile protect with 3 where nobody can open it', async () => {
+  it('with a locked keyring psd2 profile protect exits with 3 where nobody can unlock it', async () => {
     const env = await openSession([], '');
     const ended = await operator.psd2(['profile', 'protect', '--json'], { env });
     expect(readError(ended)).toMatchObject({ code: 'config', exitCode: 3 });
@@ -335,7 +335,7 @@ describe('a store in PostgreSQL whose passphrase is in the keyring', () => {
   });
 });
 
-/** How many entries of the keyring have this account. */
+/** The number of entries in the keyring with this account. */
 async function entriesOf(name: string): Promise<number> {
   const search = `dict:string:string:username,${name}`;
   return (await askBus(desktop, 'secrets', 'SearchItems', search)).match(/object path/g)?.length ?? 0;

@@ -1,4 +1,4 @@
-// Loaded before psd2: kills the process as the n-th file is about to be put in its place, by a rename or a link.
+// Loaded before psd2: kills the process just before it puts its n-th file in place, by a rename or a link.
 import fs from 'node:fs';
 
 let left = Number(process.env.KILL_AT_RENAME);

@@ -20,7 +20,7 @@ const read = (...options: string[]) => operator.json(shapes.log, ['log', ...opti
 const newest = async (count: number) => (await read('--limit', String(count))).slice(0, count);
 
 describe('psd2 log', () => {
-  it('has every call, newest first, with the ids of both sides', async () => {
+  it('psd2 log lists every call, newest first, with the ids of both sides', async () => {
     const { productId } = (await operator.json(shapes.accounts, ['accounts', 'list']))[0] ?? {
       productId: '',
     };
@@ -42,7 +42,7 @@ describe('psd2 log', () => {
     expect((accounts?.at ?? '') < (balance?.at ?? '')).toBe(true);
   });
 
-  it("has the bank's request id, every digit, also of a refusal", async () => {
+  it("psd2 log has the bank's request id with every digit, also for a refusal", async () => {
     const refused = readError(await operator.psd2(['api', 'GET', '/nowhere', '--json']));
     expect(refused.requestId).toMatch(/^\d{24}$/);
     expect(await newest(1)).toMatchObject([
@@ -54,7 +54,7 @@ describe('psd2 log', () => {
     ]);
   });
 
-  it('has the calls of a login, whose secrets are in none of its files', async () => {
+  it('psd2 log has the calls of a login, but none of their secrets', async () => {
     expect((await operator.psd2(['auth', 'login'])).code).toBe(0);
     expect((await operator.psd2(['auth', 'refresh'])).code).toBe(0);
     const [, , , authorize] = (await newest(4)).map(({ method, path }) => `${method} ${path}`);
@@ -69,12 +69,12 @@ describe('psd2 log', () => {
     expect(log).not.toMatch(/[?&](code|state)=|Bearer/);
   });
 
-  it('has each attempt of a call that is made again, with what went wrong', async () => {
+  it('psd2 log has each attempt of a repeated call, with the reason for its failure', async () => {
     const url = `https://127.0.0.1:${await freePort()}`;
     const ended = await operator.psd2(['accounts', 'list', '--timeout', '5'], {
       env: { PSD2_BASE_URL: url },
     });
-    // The tokens are another bank's.
+    // The tokens belong to another bank.
     expect(ended.code).toBe(4);
     const api = ['api', 'GET', '/anywhere', '--no-token'];
     expect((await operator.psd2(api, { env: { PSD2_BASE_URL: url } })).code).toBe(11);
@@ -92,7 +92,7 @@ describe('psd2 log', () => {
     }
   });
 
-  it('is kept for its owner alone, in the configuration folder or else with the state of the user', async () => {
+  it('only its owner can read the log, in the configuration folder or with the state of the user', async () => {
     const folder = join(operator.config, 'log');
     expect(statSync(folder).mode & 0o777).toBe(0o700);
     expect(statSync(join(folder, 'calls.ndjson')).mode & 0o777).toBe(0o600);
@@ -103,7 +103,7 @@ describe('psd2 log', () => {
     expect(statSync(join(state, 'psd2', 'calls.ndjson')).mode & 0o777).toBe(0o600);
   });
 
-  it('that can not be written is one warning, and no failure', async () => {
+  it('a log that cannot be written gives one warning, and no failure', async () => {
     const config = join(operator.folder, 'blocked');
     mkdirSync(config, { mode: 0o700 });
     writeFileSync(join(config, 'log'), '');
@@ -114,7 +114,7 @@ describe('psd2 log', () => {
     expect(stderr.match(/The log of calls in \S+ cannot be written/g)).toHaveLength(1);
   });
 
-  it('can be cut to a time and to a profile', async () => {
+  it('psd2 log can be limited to a time and to a profile', async () => {
     expect((await read('--since', '1h')).length).toBeGreaterThan(5);
     expect(await read('--since', '2099-01-01')).toEqual([]);
     expect(await read('--since', '2020-01-01T00:00:00Z', '--profile', 'other')).toEqual([]);
@@ -126,7 +126,7 @@ describe('psd2 log', () => {
     [['--limit', '0'], '--limit "0" is not a whole number from 1'],
     [['--request', ''], 'The value of --request is empty'],
     [['--transaction', ''], 'The value of --transaction is empty'],
-  ])('refuses %j', async (options, message) => {
+  ])('psd2 log refuses %j', async (options, message) => {
     expect(readError(await operator.psd2(['log', '--json', ...options]))).toMatchObject({
       code: 'usage',
       message,
@@ -135,7 +135,7 @@ describe('psd2 log', () => {
 });
 
 describe('psd2 log --transaction', () => {
-  it('shows a flow from its beginning, with what its journal says between the calls', async () => {
+  it('psd2 log --transaction shows a flow from its beginning, with the journal events between the calls', async () => {
     const transfer = await operator.json(shapes.transfer, [...TRANSFER, '--instant', '--payee-verified']);
     const byFlow = await operator.psd2(['log', '--transaction', transfer.flow]);
     expect(byFlow).toMatchObject({ code: 0 });
@@ -164,7 +164,7 @@ describe('psd2 log --transaction', () => {
       expect(call).toMatchObject({ flow: transfer.flow, transactionId: transfer.transactionId });
   });
 
-  it('has what a later command asked for the same flow', async () => {
+  it('psd2 log --transaction includes the calls of later commands for the same flow', async () => {
     const ended = await operator.psd2([...TRANSFER, '--json'], { env: { PSD2_BROWSER: REFUSING_CUSTOMER } });
     expect(ended.code).toBe(6);
     const { flow } = shapes.transfer.parse(JSON.parse(ended.stdout));
@@ -173,7 +173,7 @@ describe('psd2 log --transaction', () => {
     expect(await read('--transaction', flow)).toHaveLength(before.length + 1);
   });
 
-  it('shows the calls of a reading, which has no flow', async () => {
+  it('psd2 log --transaction also shows calls without a flow', async () => {
     await operator.json(shapes.accounts, ['accounts', 'list']);
     const [call] = await newest(1);
     const { stdout } = await operator.psd2(['log', '--transaction', call?.transactionId ?? '']);
@@ -183,15 +183,15 @@ describe('psd2 log --transaction', () => {
     ]);
   });
 
-  it('does not guess between two', async () => {
+  it('psd2 log --transaction does not guess between two matches', async () => {
     const { code, stderr } = await operator.psd2(['log', '--transaction', 'tr-']);
     expect([code, stderr]).toEqual([
       2,
-      expect.stringMatching(/"tr-" fits 2 transactions\.\n {2}Give more of it: \S+, /),
+      expect.stringMatching(/"tr-" matches 2 transactions\.\n {2}Give more characters: \S+, /),
     ]);
   });
 
-  it('says where there is none', async () => {
+  it('psd2 log --transaction says if nothing matches', async () => {
     const { code, stderr } = await operator.psd2(['log', '--transaction', 'tr-nothing']);
     expect([code, stderr]).toEqual([2, expect.stringContaining('has no transaction "tr-nothing"')]);
   });
@@ -208,14 +208,14 @@ describe('psd2 log bundle', () => {
     calls: z.array(shapes.loggedCall.omit({ profile: true })),
   });
 
-  it('has what the support asks for, and nobody who could be recognised', async () => {
+  it('psd2 log bundle has what the support asks for, and identifies nobody', async () => {
     const transfer = await operator.json(shapes.transfer, TRANSFER);
     await operator.psd2(['api', 'GET', `/private/x/DE89370400440532013000/${ACCOUNT}`]);
     const { customerId } = await operator.json(shapes.customer, ['customer', 'id']);
     const file = join(operator.folder, 'bundle.json');
     const ended = await operator.psd2(['log', 'bundle', '--since', '1h', '--file', file]);
     expect(ended).toMatchObject({ code: 0, stdout: '' });
-    expect(ended.stderr).toMatch(/In it: \d+ calls to 127\.0\.0\.1:\d+/);
+    expect(ended.stderr).toMatch(/The file contains \d+ calls to 127\.0\.0\.1:\d+/);
     expect(ended.stderr).toContain('Replaced: 1 customer, 1 product, 1 IBAN.');
     expect(statSync(file).mode & 0o777).toBe(0o600);
     const content = readFileSync(file, 'utf8');
@@ -235,7 +235,7 @@ describe('psd2 log bundle', () => {
     expect(calls.map(({ path }) => path)).toContain('/private/customers/customerid-info');
   });
 
-  it('has a name of its own, in the folder where it is made', async () => {
+  it('psd2 log bundle has a default name, in the current folder', async () => {
     const made = await operator.json(shapes.logBundle, ['log', 'bundle', '--limit', '1']);
     expect(made.file).toMatch(/^psd2-log-\d{8}-\d{6}\.json$/);
     const file = join(operator.folder, made.file);
@@ -243,7 +243,7 @@ describe('psd2 log bundle', () => {
     rmSync(file);
   });
 
-  it('is not made of nothing', async () => {
+  it('psd2 log bundle makes no file if there are no calls', async () => {
     const ended = await operator.psd2(['log', 'bundle', '--since', '2099-01-01', '--json']);
     expect(readError(ended)).toMatchObject({ code: 'usage', exitCode: 2 });
   });

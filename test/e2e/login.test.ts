@@ -23,7 +23,7 @@ function storedTokens(): Record<string, string> {
 }
 
 describe('psd2 auth login with a browser', () => {
-  it('logs in the customer who types user and password and allows the access', async () => {
+  it('psd2 auth login logs in the customer who types user and password and allows the access', async () => {
     const psd2 = await login();
     const customer = await newCustomer();
     await customer.follow(psd2);
@@ -49,7 +49,7 @@ describe('psd2 auth login with a browser', () => {
     expect(await operator.json(shapes.customer, ['customer', 'id'])).toEqual({ customerId: '1048262' });
   });
 
-  it('takes the right password after a wrong one, without scripts in the browser', async () => {
+  it('psd2 auth login takes the right password after a wrong one, in a browser without scripts', async () => {
     const psd2 = await login();
     const customer = await newCustomer({ javaScriptEnabled: false });
     await customer.follow(psd2);
@@ -63,7 +63,7 @@ describe('psd2 auth login with a browser', () => {
     expect(await psd2.ended).toMatchObject({ code: 0 });
   });
 
-  it('keeps the logins of two customers apart', async () => {
+  it('psd2 keeps the logins of two customers apart', async () => {
     for (const name of ['Anna Esposito', 'Bruno Conti']) {
       const psd2 = await login();
       const customer = await newCustomer();
@@ -78,7 +78,7 @@ describe('psd2 auth login with a browser', () => {
     expect(await ids('--customer', '1048262')).toEqual(['0010482620', '0010482638', '0000093017']);
   });
 
-  it('does not take a callback that brings another state, and goes on waiting', async () => {
+  it('psd2 auth login refuses a callback with another state, and continues to wait', async () => {
     const callback = `http://127.0.0.1:${await freePort()}/callback`;
     const psd2 = await login({ PSD2_REDIRECT_URI: callback });
     const customer = await newCustomer();
@@ -95,7 +95,7 @@ describe('psd2 auth login with a browser', () => {
   it.each([
     ['at the login page', 'Cancel', false],
     ['at the access page', 'Refuse', true],
-  ])('ends with 6 when the customer refuses %s', async (_page, button, loggedIn) => {
+  ])('psd2 auth login exits with 6 if the customer refuses %s', async (_page, button, loggedIn) => {
     const before = storedTokens();
     const psd2 = await login();
     const customer = await newCustomer();

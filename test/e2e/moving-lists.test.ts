@@ -8,12 +8,12 @@ import { readError } from './errors.ts';
 import { useLoggedIn } from './psd2.ts';
 import * as shapes from './shapes.ts';
 
-// Something is booked before a page is given, for each command that reads pages.
+// The bank books something before it gives a page, for each command that reads pages.
 
 const ACCOUNT = '0010482620';
 const DAYS = ['--from', bankDay(-80)];
 const operator = useLoggedIn();
-/** For what is not under test: a run costs milliseconds. */
+/** Runs commands that are not under test: a run costs milliseconds. */
 const resident = useResident(operator);
 const aside = async (...args: string[]) => {
   const ended = await resident.run(args);
@@ -35,7 +35,7 @@ const ndjson = (text: string): unknown[] =>
     .split('\n')
     .slice(0, -1)
     .map((line) => JSON.parse(line));
-/** What is booked now. */
+/** All rows that are booked now. */
 const rowsNow = async (args: string[]) =>
   shapes.transactions.parse(JSON.parse(await aside(...args, '--json')));
 const listed = async () => textsOf(await rowsNow(LIST));
@@ -52,7 +52,7 @@ describe.each([1, 2, 3])('with a booking before page %i + 1', (page) => {
     expect(ended.stderr).toContain('2 transactions booked while psd2 read the list: not included.');
   });
 
-  it('psd2 accounts transactions --json prints the list with it', async () => {
+  it('psd2 accounts transactions --json prints the list with the new row', async () => {
     const start = await listed();
     await move('booking=1', ...before);
     const texts = await listed();
@@ -81,7 +81,7 @@ describe.each([1, 2, 3])('with a booking before page %i + 1', (page) => {
     expect(sum(chart.months.map(({ net }) => net))).toBe(sum(rows.map(({ amount }) => amount)));
   });
 
-  it('psd2 accounts report is written', async () => {
+  it('psd2 accounts report writes its page', async () => {
     await move('booking=1', ...before);
     const report = await operator.psd2([
       ...['accounts', 'report', ACCOUNT, '--file', file(`report-${page}.html`), ...DAYS],
@@ -126,7 +126,7 @@ describe('with a booking before each page', () => {
     expect(ended.stderr).toContain('Run the command again');
   });
 
-  it('psd2 sync writes nothing of that product, all of the others, and is whole the next time', async () => {
+  it('psd2 sync writes nothing of that product and everything of the others, and is complete the next time', async () => {
     await move('booking=1');
     const sync = [
       'sync',
@@ -160,7 +160,7 @@ describe('with a booking before each page', () => {
   });
 });
 
-it('a pending transaction that is booked meanwhile comes once', async () => {
+it('a pending transaction that is booked meanwhile is listed once', async () => {
   await move('settling=1', '--after', '1', '--times', '1');
   const all = ['accounts', 'transactions', ACCOUNT, ...DAYS];
   const rows = await operator.json(shapes.transactions, all);

@@ -46,17 +46,17 @@ describe('an outside signer', () => {
         PKCS11_MODULE: MODULES.find((path) => existsSync(path)) ?? '',
         HSM_PIN: PIN,
         PSD2_SIGNER: own('psd2-sign'),
-        // No key of the QSealC is at hand.
+        // The key of the QSealC is not available to psd2.
         PSD2_QSEAL_KEY: own('no-such-key.pem'),
       };
     });
 
-    it('pays', async () => {
+    it('an outside signer with a key in an HSM signs a payment', async () => {
       const transfer = await operator.json(shapes.transfer, TRANSFER, { env });
       expect(transfer.state).toBe('executed');
     });
 
-    it('and a wrong PIN, ends with 3 and what the command said', async () => {
+    it('with a wrong PIN psd2 exits with 3, and shows what the signer said', async () => {
       const ended = await operator.psd2(['accounts', 'list', '--json'], { env: { ...env, HSM_PIN: '1' } });
       expect(readError(ended)).toMatchObject({
         code: 'config',
@@ -67,7 +67,7 @@ describe('an outside signer', () => {
     });
   });
 
-  it('gets the signing string exactly, and none of the secrets', async () => {
+  it('an outside signer gets exactly the signing string, and none of the secrets', async () => {
     const sign = script(
       'record',
       `tee -a "${own('signed')}" | openssl dgst -sha256 -sign "$1" | openssl base64`,
@@ -89,8 +89,8 @@ describe('an outside signer', () => {
     [
       'signs with another key',
       ['openssl dgst -sha256 -sign "$QWAC_KEY" | openssl base64 -A'],
-      /does not fit the signing certificate/,
-      /Nothing was sent/,
+      /does not match the signing certificate/,
+      /psd2 has sent nothing/,
     ],
     ['prints no base64', ['echo "no signature!"'], /did not print a signature in base64/, /base64/],
     ['prints nothing', ['true'], /did not print a signature in base64/, /base64/],
@@ -101,7 +101,7 @@ describe('an outside signer', () => {
       /It says: no\uFFFD\[31m token/,
     ],
     ['takes too long', ['sleep 60'], /did not answer within 0\.5 s/, /PSD2_SIGNER/],
-  ])('that %s ends with 3, and nothing is sent', async (what, lines, message, hint) => {
+  ])('psd2 exits with 3 and sends nothing if the signer %s', async (what, lines, message, hint) => {
     const env = {
       PSD2_SIGNER: script(what.replaceAll(' ', '-'), ...lines),
       QWAC_KEY: sandbox('qwac-key.pem'),
@@ -117,7 +117,7 @@ describe('an outside signer', () => {
     expect(callsOf(ended)).toEqual([]);
   });
 
-  it('that is not there is named', async () => {
+  it('psd2 names an outside signer that does not exist', async () => {
     const env = { PSD2_SIGNER: '/nonexistent/signer' };
     expect(readError(await operator.psd2(['accounts', 'list', '--json'], { env }))).toMatchObject({
       exitCode: 3,

@@ -9,20 +9,20 @@ import * as shapes from './shapes.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
-/** Pages that begin on a fresh computer, with a sandbox that they start and stop themselves. */
+/** Pages that begin on a fresh computer: they start and stop their own sandbox. */
 const FRESH = ['README.md', 'docs/install.md', 'docs/first-day.md', 'docs/pipelines.md'];
-/** Pages for who has a bank's certificates and credentials. */
+/** Pages for readers who have a bank's certificates and credentials. */
 const WITH_BANK = ['docs/production.md', 'docs/certificates.md', 'docs/protection.md'];
-/** What happened before a reader came to a page: a transfer whose outcome is not known. */
+/** What happened before a reader opens a page: a transfer whose outcome is unknown. */
 const UNKNOWN = `
   psd2 sandbox fault add cut-before-effect --on execute --times 1 >&2
   FLOW=$(psd2 transfer --yes --from 0010482620 --to DE89370400440532013000 --name 'Ada Lovelace' --amount 7.00 \\
     --query flow --raw-output) || [ $? = 9 ]`;
 const BEFORE: Record<string, string> = { 'docs/troubleshooting.md': UNKNOWN, 'docs/reliability.md': UNKNOWN };
-/** Every other page that has something to run: its reader has a sandbox, and a customer who is logged in. */
+/** Every other page with commands: its reader has a sandbox and a logged-in customer. */
 const OTHERS = PAGES.filter((page) => ![...FRESH, ...WITH_BANK].includes(page) && shellOf(page).length > 0);
 
-/** `psd2` and `npm` of a fresh computer: npm installs nothing but psd2, and only there. */
+/** `psd2` and `npm` of a fresh computer. npm installs nothing but psd2, and only there. */
 const INSTALLED = `
   npm() (
     case $1 in
@@ -36,7 +36,7 @@ const INSTALLED = `
   # Another bank may have the port that it would take.
   psd2() { if [ "\${1-} \${2-}" = 'sandbox start' ]; then command psd2 "$@" --port 0; else command psd2 "$@"; fi; }`;
 
-/** Runs blocks of a page as they stand, one after the other in one shell. */
+/** Runs the blocks of a page unchanged, one after the other in one shell. */
 async function runBlocks(
   operator: Operator,
   blocks: Pick<Block, 'at' | 'text'>[],
@@ -44,7 +44,7 @@ async function runBlocks(
 ): Promise<Ended> {
   const prefix = join(operator.folder, 'prefix');
   mkdirSync(join(prefix, 'bin'), { recursive: true });
-  // Each line that fails is named by its page.
+  // A line that fails is reported with its page.
   const texts = blocks.map(({ at, text }) => `trap 'echo "failed: ${at}" >&2' ERR\n${text}`);
   const script = ['set -Eeuo pipefail', INSTALLED, ...texts].join('\n');
   const bash = await operator.startProgram('bash', ['-c', script], {
@@ -63,7 +63,7 @@ async function runBlocks(
   return ended;
 }
 
-/** What `npm link` makes, without npm. */
+/** Makes the same as `npm link`, without npm. */
 function putOnPath(operator: Operator): void {
   const folder = join(operator.folder, 'prefix', 'bin');
   mkdirSync(folder, { recursive: true });
@@ -71,7 +71,7 @@ function putOnPath(operator: Operator): void {
   writeFileSync(join(folder, 'psd2'), script, { mode: 0o755 });
 }
 
-/** Where an operator begins who has never run psd2: nothing is set. */
+/** The environment of an operator who has never run psd2: nothing is set. */
 const FRESH_COMPUTER = { PSD2_CONFIG_DIR: undefined, PSD2_PROFILE: undefined };
 
 function stopAtTheEnd(operator: Operator, env: Environment): void {
@@ -81,7 +81,7 @@ function stopAtTheEnd(operator: Operator, env: Environment): void {
 }
 
 describe('the shell commands of the pages', () => {
-  it('are all run by the tests below, or by npm itself', () => {
+  it('every shell command of the pages is run by a test below, or by npm itself', () => {
     for (const page of [...FRESH, ...WITH_BANK]) expect(shellOf(page), page).not.toEqual([]);
     const marked = blocksOf('README.md').filter(({ notRun }) => notRun !== undefined);
     expect(marked.map(({ text }) => text.trim())).toEqual(['npm ci && npm run demo', 'npm ci && npm test']);
@@ -93,7 +93,7 @@ describe('the shell commands of the pages', () => {
     for (const command of ['npm ci', 'npm test', 'npm run demo']) expect(ci).toContain(command);
   });
 
-  it('stand on pages without a link that leads nowhere', () => {
+  it('the pages have no broken links', () => {
     const broken = PAGES.flatMap((page) =>
       [...readPage(page).matchAll(/\]\((?!https?:)([^)#\s]*)(?:#([^)\s]+))?\)/g)]
         .filter(([, path = '', anchor]) => !leadsSomewhere(page, path, anchor))
@@ -119,12 +119,12 @@ function anchorOf(heading: string): string {
     .replaceAll(' ', '-');
 }
 
-// They wait for their own bank most of the time.
+// These tests mostly wait for their own bank.
 describe.concurrent('the quick start', () => {
   const operator = useOperator();
   stopAtTheEnd(operator, FRESH_COMPUTER);
 
-  it('leads to two settled transfers', async () => {
+  it('the quick start leads to two settled transfers', async () => {
     const { stdout, stderr } = await runBlocks(operator, shellOf('README.md'), FRESH_COMPUTER);
     expect(stderr).toContain('The sandbox is ready.');
     expect(stdout).toMatch(/^0010482620\tIT89F0999001600000010482620\tEUR\t/m);
@@ -133,7 +133,7 @@ describe.concurrent('the quick start', () => {
       JSON.parse(readFileSync(join(operator.folder, 'transfer.json'), 'utf8')),
     );
     expect(second).toMatchObject({ state: 'settled', reference: expect.stringMatching(/^INV-\d+$/) });
-    expect(stderr).toMatch(/^The sandbox at \S+ has ended\.$/m);
+    expect(stderr).toMatch(/^The sandbox at \S+ has stopped\.$/m);
     expect(readdirSync(join(operator.home, '.config', 'psd2')).sort()).toContain('profiles');
     const pages = join(operator.folder, 'prefix/share/man');
     const man = await operator.startProgram('man', ['-M', pages, 'psd2-transfer']);
@@ -144,7 +144,7 @@ describe.concurrent('the quick start', () => {
 describe.concurrent('the page about installing', () => {
   const operator = useOperator();
 
-  it('installs psd2 from a clone and from a package file, runs two side by side, and takes it away', async () => {
+  it('the page about installing installs psd2 from a clone and from a package, runs two versions, and removes both', async () => {
     const { stdout } = await runBlocks(operator, shellOf('docs/install.md'), FRESH_COMPUTER);
     const { version } = z.object({ version: z.string() }).parse(JSON.parse(readPage('package.json')));
     expect(stdout.split('\n').filter((line) => line === version).length).toBeGreaterThan(2);
@@ -157,7 +157,7 @@ describe.concurrent('the first day', () => {
   beforeAll(() => putOnPath(operator));
   stopAtTheEnd(operator, FRESH_COMPUTER);
 
-  it('goes as the guide says', async () => {
+  it('the commands of the first-day guide work as it says', async () => {
     const { stdout, stderr } = await runBlocks(operator, shellOf('docs/first-day.md'), FRESH_COMPUTER);
     expect(stdout.match(/^State\t\w+$/gm)).toEqual(
       ['confirmed', 'executed', 'settled', 'rejected'].map((state) => `State\t${state}`),
@@ -165,7 +165,7 @@ describe.concurrent('the first day', () => {
     expect(stdout).toMatch(/^refused with exit code 2$/m);
     expect(stdout).toMatch(/^ended with exit code 6$/m);
     expect(stdout).toMatch(/\tauthorization \(NOT_AUTHORIZED\)\t/);
-    expect(stderr).toMatch(/^The sandbox at \S+ has ended\.$/m);
+    expect(stderr).toMatch(/^The sandbox at \S+ has stopped\.$/m);
   });
 });
 
@@ -175,7 +175,7 @@ describe.concurrent('a pipeline', () => {
   beforeAll(() => putOnPath(operator));
   stopAtTheEnd(operator, env);
 
-  it('goes as the guide says', async () => {
+  it('the commands of the pipelines guide work as it says', async () => {
     const { stdout } = await runBlocks(operator, shellOf('docs/pipelines.md'), env);
     expect(stdout).toMatch(/^paid$/m);
     const read = (file: string): unknown => JSON.parse(readFileSync(join(operator.folder, file), 'utf8'));
@@ -195,14 +195,14 @@ describe('with a bank', () => {
     given = await realBank(operator);
   });
 
-  it('the production set-up goes as the guide says', async () => {
+  it('the production setup works as its guide says', async () => {
     const { stdout } = await runBlocks(operator, shellOf('docs/production.md'), given);
     expect(stdout).toMatch(/^\(request-target\): get \/private\/customers\/customerid-info$/m);
     expect(stdout).toMatch(/^0010482620\tIT89F/m);
   });
 
   it('certificates are inspected, checked, replaced and made as their page says', async () => {
-    // It makes keys, and says where.
+    // The page makes keys, in the folder that it names.
     operator.called(['cert', 'generate', '--out', join(operator.folder, 'test-certificates')]);
     const { stdout } = await runBlocks(operator, shellOf('docs/certificates.md'), given);
     expect(stdout).toContain('PSP_AI');
@@ -220,7 +220,7 @@ describe('with a bank', () => {
   });
 });
 
-/** The environment of a fresh computer whose operator was given a bank's settings: they are those of the sandbox. */
+/** The environment of a fresh computer whose operator has a bank's settings: those of the sandbox. */
 async function realBank(operator: Operator): Promise<Environment> {
   const settings = await operator.json(z.record(z.string(), z.string()), ['sandbox', 'env']);
   const own = (name: string, content: string) => {

@@ -17,7 +17,7 @@ const pay = (args: string[], env: Record<string, string>) =>
   operator.psd2([...ORDER, '--json', '--verbose', ...args], { env });
 const newest = async () => (await operator.json(shapes.transfers, ['transfer', 'list']))[0];
 
-/** A payee check that keeps what it is asked and says this. */
+/** A payee check that records its input and prints this. */
 function checker(name: string, ...lines: string[]): { PSD2_PAYEE_CHECK: string } {
   const path = join(operator.folder, name);
   writeFileSync(path, ['#!/bin/sh', `cat > '${path}.asked'`, ...lines, ''].join('\n'), { mode: 0o700 });
@@ -26,7 +26,7 @@ function checker(name: string, ...lines: string[]): { PSD2_PAYEE_CHECK: string }
 const saying = (name: string, answer: object) => checker(name, `echo '${JSON.stringify(answer)}'`);
 
 describe('a payee check in a pipeline', () => {
-  it('that finds a match lets an instant transfer go, and is kept', async () => {
+  it('a payee check that finds a match lets an instant transfer continue, and psd2 keeps its result', async () => {
     const ended = await pay(
       ['--instant', '--yes'],
       saying('match', { result: 'match', name: 'ADA LOVELACE' }),
@@ -56,35 +56,38 @@ describe('a payee check in a pipeline', () => {
     ['nonsense', ['echo yes'], 'unavailable', /not possible: .*did not print/],
     ['failing', [`echo '{"result":"match"}'; exit 1`], 'unavailable', /not possible: .*exit code 1/],
     ['slow', ['sleep 60'], 'unavailable', /not possible: .*did not answer within 1 s/],
-  ])('that is %s sends nobody to SCA with --yes alone', async (name, lines, result, said) => {
-    for (const kind of [['--instant'], []]) {
-      const limit = name === 'slow' ? ['--timeout', '1'] : [];
-      const ended = await pay([...kind, '--yes', ...limit], checker(name, ...lines));
-      expect(readError(ended)).toMatchObject({
-        code: 'confirmation_needed',
-        exitCode: 2,
-        message: expect.stringMatching(said),
-      });
-      expect(stepsOf(ended)).not.toContain('approach');
-      const { flow, state, payeeCheck } = readDocument(shapes.transfer, ended.stdout);
-      expect(state).toBe('verified');
-      expect(payeeCheck?.result).toBe(result);
-      if (name !== 'none') continue;
-      expect(readError(ended).hint).toContain(`psd2 transfer resume ${flow} --payee-verified --yes`);
-      const resume = ['transfer', 'resume', flow, '--payee-verified', '--yes'];
-      const resumed = await operator.json(shapes.transfer, resume);
-      expect(resumed.state).toBe(kind.length > 0 ? 'settled' : 'executed');
-      expect(resumed.payeeCheck).toEqual(payeeCheck);
-    }
-  });
+  ])(
+    'with --yes alone, a payee check with the outcome "%s" sends nobody to SCA',
+    async (name, lines, result, said) => {
+      for (const kind of [['--instant'], []]) {
+        const limit = name === 'slow' ? ['--timeout', '1'] : [];
+        const ended = await pay([...kind, '--yes', ...limit], checker(name, ...lines));
+        expect(readError(ended)).toMatchObject({
+          code: 'confirmation_needed',
+          exitCode: 2,
+          message: expect.stringMatching(said),
+        });
+        expect(stepsOf(ended)).not.toContain('approach');
+        const { flow, state, payeeCheck } = readDocument(shapes.transfer, ended.stdout);
+        expect(state).toBe('verified');
+        expect(payeeCheck?.result).toBe(result);
+        if (name !== 'none') continue;
+        expect(readError(ended).hint).toContain(`psd2 transfer resume ${flow} --payee-verified --yes`);
+        const resume = ['transfer', 'resume', flow, '--payee-verified', '--yes'];
+        const resumed = await operator.json(shapes.transfer, resume);
+        expect(resumed.state).toBe(kind.length > 0 ? 'settled' : 'executed');
+        expect(resumed.payeeCheck).toEqual(payeeCheck);
+      }
+    },
+  );
 
-  it('is not asked when the operator has verified the payee', async () => {
+  it('the payee check does not run if the operator has verified the payee', async () => {
     const ended = await pay(['--instant', '--yes', '--payee-verified'], checker('unused', 'exit 1'));
     expect(ended.code, ended.stderr).toBe(0);
     expect(readDocument(shapes.transfer, ended.stdout).payeeCheck).toBeNull();
   });
 
-  it('does not take the place of --yes', async () => {
+  it('a payee check does not replace --yes', async () => {
     const before = await newest();
     const ended = await pay(['--instant'], saying('match', { result: 'match' }));
     expect(readError(ended)).toMatchObject({ code: 'confirmation_needed', exitCode: 2 });
@@ -96,19 +99,22 @@ describe('a payee check at a terminal', () => {
   it.each([
     ['y\r', 0, 'settled'],
     ['n\r', 2, 'cancelled'],
-  ])('that finds no match is for the operator to overrule: %j', async (answer, code, state) => {
-    const env = saying('terminal', { result: 'none' });
-    const psd2 = await inTerminal([...ORDER, '--instant', '--yes'], { env });
-    await psd2.prints(/The payee check says: no match\. Is Ada Lovelace the right payee after all\?/);
-    await psd2.write(answer);
-    const ended = await psd2.ended;
-    expect(ended.code, ended.stdout).toBe(code);
-    expect(await newest()).toMatchObject({ state, payeeCheck: { result: 'none' } });
-  });
+  ])(
+    'at a terminal the operator can overrule a payee check without a match: %j',
+    async (answer, code, state) => {
+      const env = saying('terminal', { result: 'none' });
+      const psd2 = await inTerminal([...ORDER, '--instant', '--yes'], { env });
+      await psd2.prints(/The payee check says: no match\. Is Ada Lovelace the right payee after all\?/);
+      await psd2.write(answer);
+      const ended = await psd2.ended;
+      expect(ended.code, ended.stdout).toBe(code);
+      expect(await newest()).toMatchObject({ state, payeeCheck: { result: 'none' } });
+    },
+  );
 });
 
-describe('the largest amount of a profile', () => {
-  it('is not passed, and nothing is sent', async () => {
+describe('the maximum amount of a profile', () => {
+  it('psd2 sends nothing if the amount is above the maximum', async () => {
     const before = await newest();
     const ended = await pay(['--yes'], { PSD2_MAX_AMOUNT: '5.99' });
     expect(readError(ended)).toMatchObject({
@@ -120,11 +126,11 @@ describe('the largest amount of a profile', () => {
     expect((await newest())?.flow).toBe(before?.flow);
   });
 
-  it.each(['6', '6.0', '6.00', '1000'])('%s may be reached', async (limit) => {
+  it.each(['6', '6.0', '6.00', '1000'])('an amount is allowed up to the maximum of %s', async (limit) => {
     expect(await pay(['--yes'], { PSD2_MAX_AMOUNT: limit })).toMatchObject({ code: 0 });
   });
 
-  it.each(['a lot', '-1', '6,00'])('is not %j', async (limit) => {
+  it.each(['a lot', '-1', '6,00'])('the maximum amount cannot be %j', async (limit) => {
     const error = readError(await pay(['--yes'], { PSD2_MAX_AMOUNT: limit }));
     expect(error).toMatchObject({ code: 'config', exitCode: 3 });
   });
@@ -133,7 +139,7 @@ describe('the largest amount of a profile', () => {
 describe('a production profile', () => {
   const MARK = '[PRODUCTION sandbox]';
 
-  it('is marked in what is shown and asked', async () => {
+  it('psd2 marks a production profile in its output and its questions', async () => {
     const env = { PSD2_ENVIRONMENT: 'production', NO_COLOR: '1' };
     const psd2 = await inTerminal([...ORDER, '--instant'], { env });
     await psd2.prints(/\[PRODUCTION sandbox\] Is Ada Lovelace verified as the payee/);
@@ -146,10 +152,10 @@ describe('a production profile', () => {
     expect(stdout).toContain(`${MARK} Opening in the browser`);
   });
 
-  it('is marked in a pipeline too, and no other is', async () => {
+  it('psd2 marks a production profile in a pipeline too, and no other profile', async () => {
     const production = { env: { PSD2_ENVIRONMENT: 'production' } };
     expect((await operator.psd2([...ORDER, '--yes'], production)).stderr).toContain(`${MARK} Opening`);
-    // What a program is told too.
+    // The mark is in the events for programs too.
     expect(saidBy(await pay(['--yes'], production.env))).toContain(
       `${MARK} The bank has verified this transfer`,
     );

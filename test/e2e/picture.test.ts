@@ -16,20 +16,20 @@ function linesOf(file: string): string[] {
     .map((text) => text.textContent);
 }
 
-/** What is another thing at each run. */
+/** Replaces what differs at each run. */
 const steady = (line: string) =>
   line.replace(
     /\b(tr-\w+|[0-9a-f]{8}-[0-9a-f-]{27}|\d{11}|[\d.]+ EUR|\d{4}-\d\d-\d\d\S*|\d\d:\d\d|127\.0\.0\.1:\d+)/g,
     '…',
   );
 
-/** The steps, and all from the transfer on. How the tables before it are laid out depends on the days they show. */
+/** The steps, and everything from the transfer on. The layout of the tables before it depends on the days they show. */
 function story(lines: string[]): string[] {
   const transfer = lines.findIndex((line) => line.startsWith('$ psd2 transfer'));
   return lines.filter((line, index) => index >= transfer || line.startsWith('$ '));
 }
 
-it('npm run picture draws the picture of the README from the demo as it is', async () => {
+it('npm run picture draws the picture of the README from the current demo', async () => {
   const file = join(operator.folder, 'demo.svg');
   const script = await operator.startProgram(process.execPath, [join(ROOT, 'scripts', 'picture.js'), file]);
   const { code, stderr } = await script.ended;

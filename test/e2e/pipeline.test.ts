@@ -24,7 +24,7 @@ const transactions = (...args: string[]) =>
   operator.json(shapes.transactions, ['accounts', 'transactions', ACCOUNT, ...args]);
 
 describe('reading accounts in a pipeline', () => {
-  it('takes the whole way to the balances after a consent', async () => {
+  it('after a consent psd2 reads the accounts and their balances', async () => {
     const consent = await operator.json(shapes.consent, [
       ...['consent', 'request', '--category', 'ACCOUNT_INFO', '--category', 'PAYMENTS', '--all-products'],
     ]);
@@ -45,7 +45,7 @@ describe('reading accounts in a pipeline', () => {
       all = await transactions();
     });
 
-    it('older than 90 days are shown after SCA, for which --yes sends the customer', async () => {
+    it('transactions older than 90 days are shown after SCA, to which --yes sends the customer', async () => {
       const from = booked().at(-1)?.bookingDate ?? '';
       const asked = ['accounts', 'transactions', ACCOUNT, '--from', from, '--limit', '1', '--json'];
       const refused = readError(await operator.psd2(asked));
@@ -57,7 +57,7 @@ describe('reading accounts in a pipeline', () => {
       expect((await operator.psd2(asked)).stdout).toBe(ended.stdout);
     });
 
-    it('are printed once each, whichever way they are asked for', async () => {
+    it('transactions are printed once each, whichever way they are asked for', async () => {
       const pending = all.filter(({ status }) => status === 'pending');
       expect(booked().length).toBeGreaterThan(100);
       expect(pending.length).toBeGreaterThan(0);
@@ -69,7 +69,7 @@ describe('reading accounts in a pipeline', () => {
       const { stdout: rows } = await operator.psd2(['accounts', 'transactions', ACCOUNT]);
       expect(rows.split('\n')).toHaveLength(all.length + 1);
 
-      // The longer way: range by range, each with pages of its own.
+      // The longer way: range by range, each with its own pages.
       const days = all.flatMap(({ bookingDate, valueDate }) => bookingDate ?? valueDate ?? []).sort();
       const ranged: Transaction[] = [];
       for (const [from, to] of quarters(days.at(0), days.at(-1))) {
@@ -78,7 +78,7 @@ describe('reading accounts in a pipeline', () => {
       expect(ranged.map(withoutIndex).sort()).toEqual(all.map(withoutIndex).sort());
     });
 
-    it('keep to --from and --to, both days included', async () => {
+    it('transactions keep to --from and --to, both days included', async () => {
       const [to, from] = [booked()[20]?.bookingDate ?? '', booked()[80]?.bookingDate ?? ''];
       const within = booked().filter(
         ({ bookingDate }) => from <= (bookingDate ?? '') && (bookingDate ?? '') <= to,
@@ -88,11 +88,11 @@ describe('reading accounts in a pipeline', () => {
       expect(asked.map(withoutIndex)).toEqual(within.map(withoutIndex));
     });
 
-    it.each([1, 10, 11, 100_000])('stop at --limit %i', async (limit) => {
+    it.each([1, 10, 11, 100_000])('transactions stop at --limit %i', async (limit) => {
       expect(await transactions('--limit', String(limit))).toEqual(all.slice(0, limit));
     });
 
-    it('are asked for in no more pages than --limit needs', async () => {
+    it('psd2 asks for no more pages of transactions than --limit needs', async () => {
       const pagesFor = async (limit: string) =>
         callsOf(
           await operator.psd2([
@@ -106,7 +106,7 @@ describe('reading accounts in a pipeline', () => {
 });
 
 describe('paying in a pipeline', () => {
-  it('settles an instant transfer, which moves the balance by its total to the cent', async () => {
+  it('psd2 settles an instant transfer, and the balance changes by its total to the cent', async () => {
     const before = await availableBalance();
     const ended = await operator.psd2([
       ...['transfer', '--instant', '--payee-verified', '--yes', '--json', '--verbose', ...ORDER],
@@ -132,7 +132,7 @@ describe('paying in a pipeline', () => {
     expect(newest.map(({ amount }) => amount)).toEqual(['-0.500', '-12.340']);
   });
 
-  it('executes a transfer without asking for an execution status', async () => {
+  it('psd2 executes a transfer without asking for an execution status', async () => {
     const before = await availableBalance();
     const ended = await operator.psd2([
       ...['transfer', 'create', '--yes', '--json', '--verbose', ...ORDER, '--amount', '7'],
@@ -152,7 +152,7 @@ describe('paying in a pipeline', () => {
     );
   });
 
-  it('executes a future-dated transfer on its day, and does not ask for an execution status either', async () => {
+  it('psd2 executes a future-dated transfer on its day, and does not ask for an execution status', async () => {
     const later = bankDay(untilWorkday());
     const ended = await operator.psd2([
       ...['transfer', 'create', '--yes', '--json', '--verbose', ...ORDER, '--amount', '1', '--date', later],
@@ -170,13 +170,13 @@ describe('paying in a pipeline', () => {
 describe('a customer who refuses in a pipeline', () => {
   const refusing = { PSD2_BROWSER: REFUSING_CUSTOMER };
 
-  it('is not logged in', async () => {
+  it('a customer who refuses is not logged in', async () => {
     const ended = await operator.psd2(['auth', 'login', '--json'], { env: refusing });
     expect(readError(ended)).toMatchObject({ code: 'login_refused', exitCode: 6 });
     expect(ended.stdout).toBe('');
   });
 
-  it('gives no consent', async () => {
+  it('a customer who refuses gives no consent', async () => {
     const ended = await operator.psd2(
       ['consent', 'request', '--category', 'ACCOUNT_INFO', '--all-products', '--json'],
       { env: refusing },
@@ -185,23 +185,26 @@ describe('a customer who refuses in a pipeline', () => {
     expect(readDocument(shapes.consent, ended.stdout).state).toBe('rejected');
   });
 
-  it.each([[[]], [['--instant', '--payee-verified']]])('pays nothing (%j)', async (kind) => {
-    const before = await availableBalance();
-    const args = ['transfer', 'create', '--yes', '--json', ...kind, ...ORDER, '--amount', '5'];
-    const ended = await operator.psd2([...args, '--reference', `NO${kind.length}`], { env: refusing });
-    expect(readError(ended)).toMatchObject({ code: 'not_authorised', exitCode: 6 });
-    expect(readDocument(shapes.transfer, ended.stdout).state).toBe('rejected');
-    expect((await availableBalance()).eq(before)).toBe(true);
-    // A transfer that plainly failed leaves its reference free.
-    const again = await operator.json(shapes.transfer, [
-      ...['transfer', 'create', '--yes', ...ORDER, '--amount', '5', '--reference', `NO${kind.length}`],
-    ]);
-    expect(again.state).toBe('executed');
-  });
+  it.each([[[]], [['--instant', '--payee-verified']]])(
+    'a customer who refuses pays nothing (%j)',
+    async (kind) => {
+      const before = await availableBalance();
+      const args = ['transfer', 'create', '--yes', '--json', ...kind, ...ORDER, '--amount', '5'];
+      const ended = await operator.psd2([...args, '--reference', `NO${kind.length}`], { env: refusing });
+      expect(readError(ended)).toMatchObject({ code: 'not_authorised', exitCode: 6 });
+      expect(readDocument(shapes.transfer, ended.stdout).state).toBe('rejected');
+      expect((await availableBalance()).eq(before)).toBe(true);
+      // A transfer that definitely failed leaves its reference free.
+      const again = await operator.json(shapes.transfer, [
+        ...['transfer', 'create', '--yes', ...ORDER, '--amount', '5', '--reference', `NO${kind.length}`],
+      ]);
+      expect(again.state).toBe('executed');
+    },
+  );
 });
 
 describe('the environment alone', () => {
-  it('makes up the profile "env", which is stored nowhere', async () => {
+  it('the environment alone makes the profile "env", which psd2 does not store', async () => {
     const config = join(operator.folder, 'env-config');
     const script = `
       set -euo pipefail
@@ -242,12 +245,12 @@ function parseLine(line: string): Transaction {
   return shapes.transaction.parse(JSON.parse(line));
 }
 
-/** A row without its index, which restarts with every query; as text, to be sorted. */
+/** A row as text, to be sorted, without its index, which restarts with every query. */
 function withoutIndex({ index: _index, ...row }: Transaction): string {
   return JSON.stringify(row);
 }
 
-/** Ranges of three months from the first day's month to the last day's. */
+/** Ranges of three months, from the month of the first day to the month of the last. */
 function quarters(first = '', last = ''): [from: string, to: string][] {
   const ranges: [string, string][] = [];
   const start = new Date(`${first.slice(0, 7)}-01T00:00:00Z`);

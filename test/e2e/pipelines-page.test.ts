@@ -14,7 +14,7 @@ const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const PAGE = readFileSync(join(ROOT, 'docs/pipelines.md'), 'utf8');
 const folder = temporaryFolder();
 
-/** The example that stands under a heading. @param n which of them, where there are several */
+/** The example under a heading. @param n its number, if there are several */
 function example(heading: string, language: string, n = 0): string {
   const [, section = ''] = PAGE.split(`\n## ${heading}\n`);
   const [inside = ''] = section.split('\n## ');
@@ -28,7 +28,7 @@ function shellcheck(script: string): string {
   return spawnSync('shellcheck', ['--shell=sh', '-'], { input: script, encoding: 'utf8' }).stdout;
 }
 
-/** The words of each psd2 command in a script: what `psd2 help` has to know. */
+/** The words of each psd2 command in a script, which `psd2 help` must know. */
 function commandsIn(script: string): string[] {
   return [...script.matchAll(/\bpsd2((?: --?[a-z-]+(?= [a-z]))* [a-z]+(?: [a-z]+)?)/g)].map(
     ([, words = '']) => words,
@@ -36,16 +36,16 @@ function commandsIn(script: string): string[] {
 }
 
 describe('the page about pipelines', () => {
-  it('has a workflow that GitHub Actions takes', async () => {
+  it('GitHub Actions accepts the workflow on the page', async () => {
     const lint = await createLinter();
     const workflow = example('GitHub Actions', 'yaml');
     expect(lint(workflow, '.github/workflows/psd2.yml')).toEqual([]);
-    // What was wrong with it once: the check does find that.
+    // The check finds a mistake that the page once had.
     const broken = workflow.replace('PSD2_PROFILE: sandbox', `PSD2_PROFILE: ${'$'}{{ runner.temp }}`);
     expect(lint(broken, '.github/workflows/psd2.yml')).toMatchObject([{ kind: 'expression' }]);
   });
 
-  it('has a job for GitLab that makes the same calls', () => {
+  it('the GitLab job on the page makes the same calls', () => {
     const gitlab = z
       .object({ 'psd2-smoke': z.object({ script: z.array(z.string()), after_script: z.array(z.string()) }) })
       .parse(parse(example('GitLab CI', 'yaml')))['psd2-smoke'];
@@ -59,7 +59,7 @@ describe('the page about pipelines', () => {
     expect(shellcheck([...gitlab.script, ...gitlab.after_script].join('\n'))).toBe('');
   });
 
-  it('has an image that a builder takes, whose user is not root', () => {
+  it('a builder accepts the image on the page, whose user is not root', () => {
     const dockerfile = example('A container image', 'dockerfile');
     expect(validate(dockerfile)).toEqual([]);
     const instructions = dockerfile.split('\n').filter((line) => /^[A-Z]/.test(line));
@@ -70,7 +70,7 @@ describe('the page about pipelines', () => {
     expect(dockerfile).toContain('PSD2_CONFIG_DIR=/state/');
   });
 
-  it('has a service and a timer that systemd takes', () => {
+  it('systemd accepts the service and the timer on the page', () => {
     mkdirSync(join(folder, 'units'), { recursive: true });
     const unit = (name: string) => join(folder, 'units', name);
     const service = example('systemd', 'ini').replace('/usr/local/bin/psd2', process.execPath);
@@ -92,7 +92,7 @@ describe('the page about pipelines', () => {
     expect([...next.matchAll(/\d\d:15:00 UTC/g)].length).toBeGreaterThanOrEqual(4);
   });
 
-  it('has a crontab whose commands a shell takes', () => {
+  it('a shell accepts the commands of the crontab on the page', () => {
     const lines = example('cron', 'crontab')
       .split('\n')
       .filter((line) => /^[\d*]/.test(line));
@@ -101,12 +101,12 @@ describe('the page about pipelines', () => {
       const [, times = '', command = ''] = /^((?:\S+ +){5})(.*)$/.exec(line) ?? [];
       expect(times.trim().split(/ +/)).toHaveLength(5);
       expect(shellcheck(`${command}\n`)).toBe('');
-      // In a crontab a percent sign ends the command.
+      // In a crontab, a percent sign ends the command.
       expect(command).not.toContain('%');
     }
   });
 
-  it('names only commands that there are', async () => {
+  it('the page names only commands that exist', async () => {
     const scripts = ['GitHub Actions', 'GitLab CI'].map((heading) => example(heading, 'yaml'));
     const words = commandsIn([...scripts, example('systemd', 'ini'), example('cron', 'crontab')].join('\n'));
     expect(words.length).toBeGreaterThan(10);

@@ -34,7 +34,7 @@ beforeAll(async () => {
   execFileSync('openssl', ['pkcs12', '-export', ...pair, '-out', qwac], { stdio: 'pipe' });
 });
 
-/** Runs the wizard and answers its questions in their order. */
+/** Runs the wizard and answers its questions in order. */
 async function wizard(
   name: string,
   answers: [question: RegExp, answer: string][],
@@ -46,7 +46,7 @@ async function wizard(
     env: { PSD2_REDIRECT_URI: redirectUri },
   });
   for (const [answered, [question, answer]] of answers.entries()) {
-    // Each question that has its answer is ticked off.
+    // The wizard ticks off each answered question.
     await psd2.prints(new RegExp(`^(?:[^✔]*✔){${answered}}[^✔]*${question.source}`));
     await psd2.write(answer);
   }
@@ -59,7 +59,7 @@ const beginning = (): [RegExp, string][] => [
   [/Client id/, `${bank.clientId}\r`],
   [/Client secret/, `${bank.clientSecret}\r`],
   [/Application name/, `${bank.applicationName}\r`],
-  [/client credentials too\?/, 'n\r'],
+  [/application for client credentials\?/, 'n\r'],
 ];
 const certificates = (): [RegExp, string][] => [
   [/QWAC certificate/, `${qwac}\r`],
@@ -74,7 +74,7 @@ const certificates = (): [RegExp, string][] => [
 ];
 
 describe('psd2 profile add without options', () => {
-  it('asks for all of a profile, checks certificates as they are entered, and tries the connection', async () => {
+  it('psd2 profile add asks for every setting, checks certificates as they are entered, and tries the connection', async () => {
     const { code, screen } = await wizard(
       'mybank',
       [
@@ -111,7 +111,7 @@ describe('psd2 profile add without options', () => {
     ['y\r', 0],
     ['\r', 2],
   ])(
-    'leaves it to the operator whether a profile is stored that could not connect: %j',
+    'psd2 profile add lets the operator decide whether to store a profile that could not connect: %j',
     async (answer, code) => {
       const name = `unconnected-${code}`;
       const ended = await wizard(name, [
@@ -123,7 +123,7 @@ describe('psd2 profile add without options', () => {
         [/Signing certificate of the bank/, '\r'],
         [/Redirect URI/, '\r'],
         [/Largest amount/, '\r'],
-        [/fail +TLS[^✔]*Store the profile all the same\?/, answer],
+        [/fail +TLS[^✔]*Store the profile anyway\?/, answer],
       ]);
       expect(ended.code, ended.screen).toBe(code);
       expect(existsSync(stored(name))).toBe(code === 0);
@@ -131,13 +131,13 @@ describe('psd2 profile add without options', () => {
     },
   );
 
-  it('takes the settings of the sandbox that runs', async () => {
+  it('psd2 profile add takes the settings of the running sandbox', async () => {
     const { code, screen } = await wizard('own', [[/Which bank is it\?/, `${DOWN}${DOWN}\r`]]);
     expect(code, screen).toBe(0);
     expect(read('own')).toEqual(read('sandbox'));
   });
 
-  it('stores nothing when it is interrupted', async () => {
+  it('psd2 profile add stores nothing if it is interrupted', async () => {
     const { code } = await wizard('interrupted', [
       [/Which bank is it\?/, '\r'],
       [/Base URL of the bank/, `${bank.baseUrl}\r`],
@@ -147,7 +147,7 @@ describe('psd2 profile add without options', () => {
     expect(existsSync(stored('interrupted'))).toBe(false);
   });
 
-  it('names what is missing where nobody can be asked', async () => {
+  it('psd2 profile add names what is missing where it cannot ask', async () => {
     const ended = await operator.psd2(['profile', 'add', 'piped']);
     expect(ended).toMatchObject({ code: 2, stderr: expect.stringContaining('--base-url is missing') });
     const nameless = await operator.psd2(['profile', 'add']);
@@ -163,13 +163,13 @@ describe('psd2 profile edit', () => {
     [/Which bank is it\?/, '\r'],
     [/Base URL of the bank/, '\r'],
     [/Client id/, '\r'],
-    [/Client secret \(empty: the one that is stored\)/, '\r'],
+    [/Client secret \(empty: keep the stored one\)/, '\r'],
     [/Application name/, '\r'],
-    [/client credentials too\?/, '\r'],
+    [/application for client credentials\?/, '\r'],
     ...changes,
   ];
 
-  it('offers what the profile has, and keeps secrets that are not entered anew', async () => {
+  it('psd2 profile edit offers the current settings, and keeps secrets that are not entered again', async () => {
     const { ccClientId, ccClientSecret, ccApplicationName, ...before } = read('sandbox');
     const more = { payeeCheck: 'check', redirectUri };
     writeFileSync(stored('edited'), JSON.stringify({ ...before, ...more }), { mode: 0o600 });
@@ -177,7 +177,7 @@ describe('psd2 profile edit', () => {
       [/Keep the QWAC certificate and its key\?/, '\r'],
       [/Does a QSealC sign\?/, '\r'],
       [/Keep the QSealC certificate and its key\?/, 'n\r'],
-      // The Tab key completes what is sure.
+      // The Tab key completes a path as far as it is unique.
       [/QSealC certificate: a PEM/, `${sandbox('qse')}\t.pem\r`],
       [/Is its key elsewhere/, '\r'],
       [/QSealC key: a PEM/, `${sandbox('qseal-')}\t\r`],
@@ -188,7 +188,7 @@ describe('psd2 profile edit', () => {
     ]);
     const { code, screen } = await wizard('edited', answers, 120, 'edit');
     expect(code, screen).toBe(0);
-    expect(screen).toMatch(/The profile edited is changed\.\r\n.*maxAmount: not set → 75\.00/s);
+    expect(screen).toMatch(/The profile edited has changed:\r\n.*maxAmount: not set → 75\.00/s);
     expect(read('edited')).toEqual({
       ...before,
       ...more,
@@ -199,7 +199,7 @@ describe('psd2 profile edit', () => {
     });
   });
 
-  it('names psd2 profile set where nobody can be asked', async () => {
+  it('psd2 profile edit names psd2 profile set where it cannot ask', async () => {
     expect(await operator.psd2(['profile', 'edit', 'sandbox'])).toMatchObject({
       code: 2,
       stderr: expect.stringContaining('psd2 profile set sandbox --max-amount 500.00'),
@@ -213,7 +213,7 @@ describe('psd2 profile set', () => {
     operator.psd2(['profile', 'set', 'changed', ...args], options);
   const copy = () => writeFileSync(stored('changed'), JSON.stringify(read('sandbox')), { mode: 0o600 });
 
-  it('changes what it is told and nothing else, and says what', async () => {
+  it('psd2 profile set changes only the given settings, and lists the changes', async () => {
     copy();
     const before = read('changed');
     const args = ['--max-amount', '500.00', '--payee-check', 'check --key 1', '--client-secret-stdin'];
@@ -221,7 +221,7 @@ describe('psd2 profile set', () => {
     expect(ended, ended.stderr).toMatchObject({ code: 0, stdout: '' });
     expect(ended.stderr).toContain('maxAmount: not set → 500.00');
     expect(ended.stderr).toContain('payeeCheck: not set → check …');
-    expect(ended.stderr).toContain('clientSecret: another one');
+    expect(ended.stderr).toContain('clientSecret: changed');
     expect(ended.stderr).not.toContain('another-secret');
     const changes = { maxAmount: '500.00', payeeCheck: 'check --key 1', clientSecret: 'another-secret' };
     expect(read('changed')).toEqual({ ...before, ...changes });
@@ -233,7 +233,7 @@ describe('psd2 profile set', () => {
     expect(read('changed')).toEqual({ ...before, clientSecret: 'another-secret' });
   });
 
-  it('changes a protected profile, and writes no secret in clear', async () => {
+  it('psd2 profile set changes a protected profile, and writes no secret in clear', async () => {
     copy();
     await operator.psd2(['profile', 'protect', 'changed'], PROTECTED);
     const ended = await set(['--max-amount', '7', '--client-secret-env'], {
@@ -253,12 +253,16 @@ describe('psd2 profile set', () => {
     [[], 2, 'No setting is given'],
     [['--max-amount', '5,00'], 3, 'is not an amount'],
     [['--max-amount', ''], 2, '--unset max-amount'],
-    [['--max-amount', '5', '--unset', 'max-amount'], 2, '--unset max-amount too'],
+    [
+      ['--max-amount', '5', '--unset', 'max-amount'],
+      2,
+      '--max-amount and --unset max-amount exclude each other',
+    ],
     [['--unset', 'max-amont'], 2, 'Did you mean max-amount?'],
     [['--unset', 'client-id'], 2, 'A profile needs the setting client-id'],
     [['--qwac-key', sandbox('qseal-key.pem')], 3, 'The QWAC key does not belong'],
     [['--client-secret-env'], 2, 'PSD2_CLIENT_SECRET is not set'],
-  ])('of %j changes nothing', async (args, code, message) => {
+  ])('psd2 profile set %j changes nothing', async (args, code, message) => {
     copy();
     const before = read('changed');
     const ended = await set(args);
@@ -266,7 +270,7 @@ describe('psd2 profile set', () => {
     expect(read('changed')).toEqual(before);
   });
 
-  it('names the profile that was meant', async () => {
+  it('psd2 profile set suggests the profile that was meant', async () => {
     const ended = await operator.psd2(['profile', 'set', 'sandbx', '--max-amount', '5']);
     expect(ended).toMatchObject({ code: 3, stderr: expect.stringContaining('Did you mean sandbox?') });
   });
@@ -278,7 +282,7 @@ describe('psd2 profile show', () => {
     settings: z.record(z.string(), z.object({ value: z.string(), source: z.string() })),
   });
 
-  it('names the source of each value', async () => {
+  it('psd2 profile show names the source of each value', async () => {
     const env = { PSD2_CLIENT_ID: 'from-the-environment', PSD2_LANG: 'it', PSD2_SIGNER: 'sign --pin 1234' };
     const args = ['profile', 'show', '--timeout', '7'];
     const { source, settings } = await operator.json(shape, args, {

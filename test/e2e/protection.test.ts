@@ -21,7 +21,7 @@ const place = (config: string, ...names: string[]) => join(config, ...names);
 const customerFile = (config: string, profile = 'bank') => tokensFile(config, profile);
 
 let settings: Record<string, string>;
-/** A configuration folder with the profile `bank`, which holds its keys itself and has two logins. */
+/** A configuration folder with the profile `bank`, which holds its own keys and has two logins. */
 let original: string;
 beforeAll(async () => {
   settings = await operator.json(z.record(z.string(), z.string()), ['sandbox', 'env']);
@@ -37,7 +37,7 @@ beforeAll(async () => {
   expect(secretsIn(original).length).toBeGreaterThan(20);
 });
 
-/** What a command runs with whose operator knows the profile and perhaps the passphrase, and nothing else. */
+/** The environment of an operator who knows only the profile and perhaps the passphrase. */
 const own = (config: string, passphrase?: string): Environment => ({
   PSD2_CONFIG_DIR: config,
   PSD2_PROFILE: 'bank',
@@ -74,7 +74,7 @@ function expectNoSecretIn(config: string, secrets: string[]): void {
 }
 
 describe('a profile that is protected by a passphrase', () => {
-  it('has no token, secret or key on the disk, and works as before', async () => {
+  it('a protected profile has no token, secret or key in clear on the disk, and works as before', async () => {
     const config = copy();
     const secrets = secretsIn(config);
     await protect(config);
@@ -83,7 +83,7 @@ describe('a profile that is protected by a passphrase', () => {
     expect(ended.code, ended.stderr).toBe(0);
     expect(readDocument(shapes.accounts, ended.stdout)).toHaveLength(3);
     expect(await token(config)).toBe(await token(original));
-    // What is new is encrypted too.
+    // New secrets are encrypted too.
     for (const args of [
       ['auth', 'refresh'],
       ['auth', 'login'],
@@ -94,7 +94,7 @@ describe('a profile that is protected by a passphrase', () => {
     expect(await token(config)).not.toBe(await token(original));
   });
 
-  it('is told of, and shows without the passphrase what is no secret', async () => {
+  it('psd2 says that a profile is protected, and shows what is not secret without the passphrase', async () => {
     const config = copy();
     const shown = z.looseObject({ protected: z.string() });
     const show = async () => readDocument(shown, (await run(config, ['profile', 'show', '--json'])).stdout);
@@ -109,14 +109,14 @@ describe('a profile that is protected by a passphrase', () => {
   });
 
   it.each([[['cert', 'check']], [['cert', 'inspect']], [['doctor']]])(
-    'is looked at by psd2 %j',
+    'psd2 %j works with a protected profile',
     async (args) => {
       const config = copy();
       const before = await run(config, args);
       await protect(config);
       const { code, stdout, stderr } = await run(config, args, PASSPHRASE);
       expect(code, stderr).toBe(before.code);
-      // Milliseconds and days apart, and on which side of the bank's clock ours is.
+      // The outputs differ in milliseconds, in days, and in which clock is ahead.
       const steady = (text: string) => text.replaceAll(/\d+|(ahead of|behind)(?= the bank)/g, '');
       expect(steady(stdout)).toBe(steady(before.stdout));
       expect(await run(config, args)).toMatchObject({ code: 3 });
@@ -126,12 +126,12 @@ describe('a profile that is protected by a passphrase', () => {
   it.each([
     ['without the passphrase', undefined, 'is protected by a passphrase', 'PSD2_CONFIG_PASSPHRASE'],
     [
-      'with another one',
+      'with a wrong passphrase',
       'guessed',
       'The passphrase does not open the profile bank',
       'PSD2_CONFIG_PASSPHRASE',
     ],
-  ])('ends with 3 %s, before anything is sent or stored', async (_how, passphrase, message, hint) => {
+  ])('psd2 exits with 3 %s, before it sends or stores anything', async (_how, passphrase, message, hint) => {
     const config = copy();
     await protect(config);
     expire(config);
@@ -153,7 +153,7 @@ describe('a profile that is protected by a passphrase', () => {
     expect(everything(config)).toBe(before);
   });
 
-  it('is refused with the name of the file when something was changed in it', async () => {
+  it('psd2 refuses a protected profile if one of its files was changed, and names the file', async () => {
     const config = copy();
     await protect(config);
     const changed = JSON.parse(readFileSync(customerFile(config), 'utf8'));
@@ -166,7 +166,7 @@ describe('a profile that is protected by a passphrase', () => {
     });
   });
 
-  it('renews a token once for ten commands at the same time', async () => {
+  it('ten commands at the same time renew the token of a protected profile once', async () => {
     const config = copy();
     await logInAnew(config);
     await protect(config);
@@ -182,7 +182,7 @@ describe('a profile that is protected by a passphrase', () => {
     expect(secretsIn(config)).toEqual([]);
   });
 
-  it('is written in clear again only when that is confirmed', async () => {
+  it('psd2 profile unprotect writes the profile in clear only after a confirmation', async () => {
     const config = copy();
     await protect(config);
     expect(readError(await run(config, ['profile', 'unprotect', '--json'], PASSPHRASE))).toMatchObject({
@@ -200,7 +200,7 @@ describe('a profile that is protected by a passphrase', () => {
     expect(await run(config, ['accounts', 'list'])).toMatchObject({ code: 0 });
   });
 
-  it('is asked for its passphrase at a terminal, without echo', async () => {
+  it('at a terminal psd2 asks for the passphrase of the profile without echo', async () => {
     const config = copy();
     const inTerminal = (...args: string[]) =>
       operator.startProgram(
@@ -229,7 +229,7 @@ describe('a profile that is protected by a passphrase', () => {
       expect(stripVTControlCharacters(stdout)).not.toMatch(/typed|hand/);
   });
 
-  it('takes a new passphrase from standard input', async () => {
+  it('psd2 profile protect takes a new passphrase from standard input', async () => {
     const config = copy();
     await protect(config);
     const changed = await operator.psd2(['profile', 'protect', '--passphrase-stdin'], {
@@ -241,7 +241,7 @@ describe('a profile that is protected by a passphrase', () => {
     expect(await run(config, ['accounts', 'list'], 'another one')).toMatchObject({ code: 0 });
   });
 
-  it('stays protected when it is added again, and is not when it was removed', async () => {
+  it('a profile stays protected if it is added again, but not after it was removed', async () => {
     const config = copy();
     await protect(config);
     const add = (passphrase?: string) =>
@@ -258,7 +258,7 @@ describe('a profile that is protected by a passphrase', () => {
 });
 
 describe('protection from the start', () => {
-  it('never writes a secret in clear', async () => {
+  it('psd2 profile add --protect never writes a secret in clear', async () => {
     const config = place(operator.folder, 'from-the-start');
     const env = { ...settings, ...own(config, PASSPHRASE) };
     for (const args of [
@@ -272,7 +272,7 @@ describe('protection from the start', () => {
     expect(await run(config, ['accounts', 'list'], PASSPHRASE)).toMatchObject({ code: 0 });
   });
 
-  it('stores nothing when the key can not be kept', async () => {
+  it('psd2 profile add --protect stores nothing if it cannot keep the key', async () => {
     const config = place(operator.folder, 'nothing-kept');
     const env = { ...settings, ...own(config) };
     const ended = await operator.psd2(['profile', 'add', 'bank', '--protect', '--json'], { env });
@@ -281,7 +281,7 @@ describe('protection from the start', () => {
     expect(await run(config, ['profile', 'show'])).toMatchObject({ code: 3 });
   });
 
-  it('is there for the tokens of the profile that the environment makes up', async () => {
+  it('psd2 profile protect also protects the tokens of the profile "env"', async () => {
     const config = place(operator.folder, 'environment');
     const env = { ...settings, ...own(config, PASSPHRASE), PSD2_PROFILE: 'env' };
     for (const args of [
@@ -299,7 +299,7 @@ describe('protection from the start', () => {
 
 describe('killed at any point', () => {
   const KILLER = fileURLToPath(new URL('kill-at-rename.mjs', import.meta.url));
-  /** Runs a command that is killed as it puts its n-th file in place. @returns whether it came that far */
+  /** Runs a command that is killed just before it puts its n-th file in place. @returns whether it got that far */
   const killedAt = async (config: string, n: number, args: string[]) => {
     const { signal, code, stderr } = await operator.psd2(args, {
       env: { ...own(config, PASSPHRASE), NODE_OPTIONS: `--import=${KILLER}`, KILL_AT_RENAME: String(n) },
@@ -312,14 +312,14 @@ describe('killed at any point', () => {
     expect(await run(config, ['api', 'GET', '/x', '--dry-run'], PASSPHRASE)).toMatchObject({ code: 0 });
   };
 
-  // Each has a folder of its own, and waits for the locks of who was killed.
+  // Each test has its own folder, and waits for the locks of killed processes.
   describe.concurrent.each([
     ['the key', 1],
     ['the settings', 2],
     ['a login', 3],
     ['the other login', 4],
-  ])('as %s is put in place', (_file, n) => {
-    it('protect leaves everything readable, and comes to its end when it is run again', async () => {
+  ])('when psd2 puts %s in place', (_file, n) => {
+    it('a killed psd2 profile protect leaves everything readable, and completes when it runs again', async () => {
       const config = copy();
       const secrets = secretsIn(config);
       expect(await killedAt(config, n, ['profile', 'protect'])).toBe(true);
@@ -329,7 +329,7 @@ describe('killed at any point', () => {
       await expectReadable(config);
     });
 
-    it('unprotect leaves everything readable, and comes to its end when it is run again', async () => {
+    it('a killed psd2 profile unprotect leaves everything readable, and completes when it runs again', async () => {
       const config = copy();
       await protect(config);
       expect(await killedAt(config, n, ['profile', 'unprotect', '--yes'])).toBe(true);
@@ -339,13 +339,13 @@ describe('killed at any point', () => {
     });
   });
 
-  it('there is no other point', async () => {
+  it('psd2 profile protect and unprotect put no other file in place', async () => {
     const config = copy();
     expect(await killedAt(config, 5, ['profile', 'protect'])).toBe(false);
     expect(await killedAt(config, 5, ['profile', 'unprotect', '--yes'])).toBe(false);
   });
 
-  it('unprotect can be taken back by protect', async () => {
+  it('psd2 profile protect undoes a killed psd2 profile unprotect', async () => {
     const config = copy();
     await protect(config);
     expect(await killedAt(config, 3, ['profile', 'unprotect', '--yes'])).toBe(true);
@@ -355,13 +355,13 @@ describe('killed at any point', () => {
   });
 });
 
-/** A login of this folder's own: the copies have one refresh token among them. */
+/** A separate login for this folder, since all copies share one refresh token. */
 async function logInAnew(config: string): Promise<void> {
   const ended = await run(config, ['auth', 'login']);
   expect(ended, ended.stderr).toMatchObject({ code: 0 });
 }
 
-/** Lets the access token end a minute ago: when it ends is no secret. */
+/** Makes the access token end a minute ago. Its end is not secret, so it is not encrypted. */
 function expire(config: string): void {
   const stored = JSON.parse(readFileSync(customerFile(config), 'utf8'));
   const accessTokenExpiresAt = new Date(Date.now() - 60_000).toISOString();

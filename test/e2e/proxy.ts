@@ -5,22 +5,22 @@ import { createServer as createTlsServer } from 'node:https';
 import { connect, type Socket } from 'node:net';
 import { TLSSocket } from 'node:tls';
 
-/** A CONNECT proxy that keeps what it sees. */
+/** A CONNECT proxy that records what it sees. */
 export interface ConnectProxy {
   url: string;
-  /** What was asked of it, with the headers, one text for each CONNECT. */
+  /** Each CONNECT that it received, with the headers, as one text. */
   asked: string[];
   /** What clients sent through its tunnels, byte for byte. */
   passed(): Buffer;
-  /** The certificates that clients showed to it. */
+  /** The certificates that clients presented. */
   certificates: Buffer[];
   close(): Promise<void>;
 }
 
 export interface ProxyOptions {
-  /** PEM files of a proxy that is itself spoken to over TLS, and asks for a client certificate. */
+  /** PEM files of a proxy that clients reach over TLS, and that asks for a client certificate. */
   tls?: { cert: string; key: string };
-  /** The status of its answer to CONNECT; anything but 200 opens no tunnel. */
+  /** The status of its answer to CONNECT. Only 200 opens a tunnel. */
   status?: number;
 }
 

@@ -15,17 +15,17 @@ import type { Secret } from './secret-search.ts';
 
 /** The built program. */
 export const PROGRAM = fileURLToPath(new URL('../../bin/psd2.js', import.meta.url));
-/** A `PSD2_BROWSER` that plays the customer who says yes, in a process of its own. */
+/** A `PSD2_BROWSER` that plays a customer who approves, in its own process. */
 export const CUSTOMER = `"${process.execPath}" "${PROGRAM}" sandbox customer`;
-/** A `PSD2_BROWSER` that plays the customer who says no, in a process of its own. */
+/** A `PSD2_BROWSER` that plays a customer who refuses, in its own process. */
 export const REFUSING_CUSTOMER = `${CUSTOMER} --refuse`;
 
-/** The address for the customer, as a person and as a program is told of it. */
+/** The address for the customer, as psd2 prints it for a person and for a program. */
 export const ADDRESS = /(?:^ {2}|"event":"open","url":")(http[^\s"]+)(?:\n|")/m;
 
 const PATIENCE_MS = 60_000;
 
-/** Variables to set, or to take away. */
+/** Variables to set; `undefined` removes one. */
 export type Environment = Record<string, string | undefined>;
 
 /** How a process ended, and what it printed. */
@@ -39,18 +39,18 @@ export interface Ended {
 /** A call of `psd2` that has ended. */
 export interface Called extends Ended {
   args: string[];
-  /** `PSD2_OUTPUT`, where that was set. */
+  /** The value of `PSD2_OUTPUT`, if it was set. */
   output: string | undefined;
 }
 
-/** A process that is still to end. */
+/** A process that has been started. */
 export interface Running {
   pid: number;
-  /** Waits until what was printed to either stream matches; fails after a minute, or when the process ends before. */
+  /** Waits until the output on either stream matches; fails after a minute, or if the process ends first. */
   prints(pattern: RegExp): Promise<RegExpExecArray>;
-  /** Resolves when it was taken: what is larger than a pipe holds, when the process reads. */
+  /** Resolves when the text was taken. A text that is larger than a pipe is taken when the process reads. */
   write(text: string): Promise<void>;
-  /** Ends its standard input. */
+  /** Closes its standard input. */
   closeInput(): void;
   kill(signal: NodeJS.Signals): void;
   ended: Promise<Ended>;
@@ -58,45 +58,45 @@ export interface Running {
 
 export interface RunOptions {
   env?: Environment;
-  /** Standard input; without it there is none. */
+  /** The content of standard input; without it there is none. */
   input?: string;
 }
 
-/** Someone with `psd2` on a computer of their own: no variable, file or port of this one is in the way. */
+/** Someone with `psd2` on their own computer: no variable, file or port of this computer interferes. */
 export interface Operator {
-  /** Holds all of it; removed at the end. */
+  /** Holds everything of the operator; removed at the end. */
   folder: string;
-  /** For files that the operator makes without psd2, keys among them: no search for secrets looks in here. */
+  /** For files that the operator makes without psd2, such as keys. The search for secrets skips this folder. */
   ownHands: string;
   home: string;
-  /** `TMPDIR` of everything that runs. */
+  /** `TMPDIR` of every process. */
   temporary: string;
   config: string;
-  /** What everything runs with; a test file may add to it. Its `PSD2_BROWSER` plays the customer who says yes. */
+  /** The environment of every process; a test file may add to it. Its `PSD2_BROWSER` plays a customer who approves. */
   env: Environment;
-  /** All that was run so far, with what it printed. */
+  /** All calls so far, with their output. */
   history: Called[];
-  /** Runs `psd2` to its end. */
+  /** Runs `psd2` and waits for its end. */
   psd2(args: string[], options?: RunOptions): Promise<Ended>;
-  /** Runs `psd2 … --json`, which must end well, and reads the one document on stdout. */
+  /** Runs `psd2 … --json`, which must succeed, and reads the one document on stdout. */
   json<T>(shape: z.ZodType<T>, args: string[], options?: RunOptions): Promise<T>;
-  /** Starts `psd2`, for what has to be watched or stopped. Its standard input stays open. */
+  /** Starts `psd2`, for tests that watch or stop it. Its standard input stays open. */
   start(args: string[], env?: Environment): Promise<Running>;
-  /** Takes note of what a process that stays was called with: keys may be put where that says. */
+  /** Records the arguments of a process that keeps running, since they may name a place for keys. */
   called(args: string[]): void;
   /** Starts any program. */
   startProgram(program: string, args: string[], env?: Environment): Promise<Running>;
-  /** Every secret that there was so far: tokens, codes, client secrets, passphrases and keys. */
+  /** Every secret so far: tokens, codes, client secrets, passphrases and keys. */
   secrets(): Secret[];
-  /** Where secrets are in what was printed, given as an argument or stored so far, and do not belong. */
+  /** The places so far with secrets that do not belong there: output, arguments and files. */
   leaks(): string[];
 }
 
 /**
- * An operator for the tests of this file. What they leave running is ended after the tests, and all that was
- * printed and stored is searched for secrets.
+ * An operator for the tests of this file. After the tests, it ends the processes that still run, and searches
+ * everything that was printed and stored for secrets.
  *
- * @param searchMs how long that may take, where thousands of processes ran
+ * @param searchMs how long the search may take, for files that run thousands of processes
  */
 export function useOperator(searchMs?: number): Operator {
   const operator = newOperator();
@@ -105,7 +105,7 @@ export function useOperator(searchMs?: number): Operator {
   const checkNew = async () => {
     const ended = operator.history.slice(checked);
     checked = operator.history.length;
-    expect(await departures(ended), 'what was printed is not as psd2 schema says').toEqual([]);
+    expect(await departures(ended), 'the output does not match psd2 schema').toEqual([]);
   };
   beforeAll(operator.open);
   beforeEach(() => {
@@ -122,7 +122,7 @@ export function useOperator(searchMs?: number): Operator {
     try {
       await operator.endAll();
       await checkNew();
-      expect(operator.leaks(), 'secrets are where they do not belong').toEqual([]);
+      expect(operator.leaks(), 'secrets are in places where they do not belong').toEqual([]);
     } finally {
       await operator.close();
     }
@@ -131,8 +131,8 @@ export function useOperator(searchMs?: number): Operator {
 }
 
 /**
- * An operator whose sandbox bank runs with these rules, with the profile that it wrote. It is not the first start there: the
- * keys are those that were made for all tests.
+ * An operator whose sandbox bank runs with these rules, and who uses the profile that it wrote. The keys exist already: they
+ * were made once for all tests.
  */
 export function useSandbox(rules: string[] = []): Operator {
   const operator = useOperator();
@@ -150,14 +150,14 @@ export function useSandbox(rules: string[] = []): Operator {
   return operator;
 }
 
-/** An operator whose sandbox bank runs, and whose customer is logged in. */
+/** An operator with a running sandbox bank and a logged-in customer. */
 export function useLoggedIn(rules: string[] = [], consents: 'given' | 'none' = 'given'): Operator {
   const operator = useSandbox(rules);
   beforeAll(() => logIn(operator, consents));
   return operator;
 }
 
-/** Logs the customer in, who consents to everything or to nothing. */
+/** Logs in the customer, who consents to everything or to nothing. */
 export async function logIn(operator: Operator, consents: 'given' | 'none' = 'given'): Promise<void> {
   const login = await operator.psd2(['auth', 'login']);
   expect(login, login.stderr).toMatchObject({ code: 0 });
@@ -167,7 +167,7 @@ export async function logIn(operator: Operator, consents: 'given' | 'none' = 'gi
   expect(consent, consent.stderr).toMatchObject({ code: 0 });
 }
 
-/** An operator who is to be opened and closed by the caller. */
+/** An operator that the caller opens and closes. */
 export function newOperator(): Operator & {
   open(): Promise<void>;
   endAll(): Promise<void>;
@@ -190,7 +190,7 @@ export function newOperator(): Operator & {
     LANG: 'C.UTF-8',
     HOME: places.home,
     TMPDIR: places.temporary,
-    // Node's own (22 and newer), which would be in TMPDIR.
+    // The default of Node.js 22 and newer would be in TMPDIR.
     NODE_COMPILE_CACHE: inject('compiledCode'),
     PSD2_CONFIG_DIR: places.config,
     PSD2_BROWSER: customer.browser,
@@ -259,7 +259,7 @@ export function newOperator(): Operator & {
   return operator;
 }
 
-/** Reads stdout that is exactly one JSON document of the given shape, on one line. */
+/** Reads stdout, which must be exactly one JSON document of this shape, on one line. */
 export function readDocument<T>(shape: z.ZodType<T>, stdout: string): T {
   expect(stdout).toMatch(/^[^\n]+\n$/);
   return shape.parse(JSON.parse(stdout));
@@ -281,7 +281,7 @@ function watch(child: ChildProcess, typed: (text: string, before: string) => voi
     stderr += text;
     changed();
   });
-  // What is written to a process that has ended is of no interest.
+  // Errors from writing to a process that has ended do not matter.
   child.stdin?.on('error', () => {});
   const ended = once(child, 'close').then(([code, signal]): Ended => {
     over = true;

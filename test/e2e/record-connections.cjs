@@ -1,4 +1,4 @@
-// Loaded into every Node.js process of a test (NODE_OPTIONS): writes down whom it talks to, and goes on as always.
+// Loaded into every Node.js process of a test (NODE_OPTIONS): records its connections, and changes nothing else.
 const { appendFileSync } = require('node:fs');
 const dgram = require('node:dgram');
 const dns = require('node:dns');

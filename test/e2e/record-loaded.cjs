@@ -1,4 +1,4 @@
-// Loaded into psd2 with --require: writes down at its end which chunks and which of Node's own modules it has loaded.
+// Loaded into psd2 with --require: at the end, records which chunks and which of Node's own modules psd2 has loaded.
 const { writeFileSync } = require('node:fs');
 
 const before = new Set(process.moduleLoadList);

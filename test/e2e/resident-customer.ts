@@ -3,7 +3,7 @@ import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { parseArgs } from 'node:util';
 import { playCustomer } from '../../src/sandbox/player/play-customer.ts';
 
-/** The customer of the sandbox in the tests' own process: a browser that costs no further Node.js process. */
+/** The sandbox's customer in the tests' own process: a browser that needs no other Node.js process. */
 export interface ResidentCustomer {
   /** A `PSD2_BROWSER`. It takes the options of `psd2 sandbox customer`: `--refuse` and `--user`. */
   browser: string;
@@ -11,7 +11,7 @@ export interface ResidentCustomer {
   close(): void;
 }
 
-/** @param script where the program of the browser is put */
+/** @param script where to put the program of the browser */
 export function residentCustomer(script: string): ResidentCustomer {
   const sockets = new Set<Socket>();
   const server = createServer((socket) => {
@@ -40,7 +40,7 @@ export function residentCustomer(script: string): ResidentCustomer {
   };
 }
 
-/** A program that gives its arguments to a port and waits until the customer is where they were sent back to. */
+/** A program that sends its arguments to a port and waits until the customer has come back from the bank. */
 function handingOverTo(address: string | AddressInfo | null): string {
   if (address === null || typeof address === 'string') throw new TypeError('no port');
   return `IFS=$'\\t'

@@ -20,7 +20,7 @@ const resolve = (kind: string, flow: string, ...args: string[]) =>
   operator.psd2([kind, 'resolve', flow, '--json', '--verbose', ...args]);
 const show = (flow: string) => operator.json(shapes.transfer, ['transfer', 'show', flow]);
 
-/** A transfer whose `execute` the bank has not done and not answered plainly. */
+/** A transfer whose `execute` the bank did not do, and did not answer clearly. */
 async function unknownTransfer(amount: string, ...more: string[]): Promise<string> {
   const ended = await operator.psd2(order('EXECUTE 500 ONCE', amount, more));
   expect(readError(ended)).toMatchObject({ exitCode: 9 });
@@ -32,7 +32,7 @@ async function fault(...args: string[]): Promise<void> {
   expect(added.code, added.stderr).toBe(0);
 }
 
-/** How often an amount has left the account. */
+/** How many times an amount has left the account. */
 async function timesPaid(amount: string): Promise<number> {
   const rows = await operator.json(shapes.transactions, [
     ...['accounts', 'transactions', ACCOUNT, '--from', bankDay(-2)],
@@ -45,14 +45,14 @@ afterEach(async () => {
   expect(cleared.code, cleared.stderr).toBe(0);
 });
 
-// It takes 15 seconds, which it spends beside the other tests.
+// This transfer takes 15 seconds, so it runs beside the other tests.
 let late: Running;
 beforeAll(async () => {
   late = await operator.start(order('INSTANT PENDING', '5.90', ['--instant', '--payee-verified']));
 });
 
 describe('psd2 transfer resolve', () => {
-  it('as not executed frees the reference, and says who ended it, when and why', async () => {
+  it('resolving a transfer as not executed frees the reference, and records who ended it, when and why', async () => {
     const flow = await unknownTransfer('5.01', '--reference', 'FREED');
     const taken = await operator.psd2(order('Ada Lovelace', '5.01', ['--reference', 'FREED']));
     expect(readError(taken)).toMatchObject({ code: 'duplicate_reference', exitCode: 2 });
@@ -66,12 +66,12 @@ describe('psd2 transfer resolve', () => {
       'Support,\ncase \u001b[31m4711',
     );
     expect(ended.code, ended.stderr).toBe(0);
-    // Nothing but a question to the bank.
+    // psd2 only asked the bank a question.
     expect(callsOf(ended).map(({ method, step }) => [method, step])).toEqual([['GET', 'status']]);
     expect(saidBy(ended)).toContain(
       'At the bank its authorization is AUTHORIZED, and its execution is PENDING.',
     );
-    expect(saidBy(ended)).toMatch(/Beneficiary +EXECUTE 500 ONCE\n +IBAN +DE89 3704.*\n +Amount +5.01 EUR\n/);
+    expect(saidBy(ended)).toMatch(/Payee +EXECUTE 500 ONCE\n +IBAN +DE89 3704.*\n +Amount +5.01 EUR\n/);
     expect(saidBy(ended)).toContain('You can use the reference "FREED" again.');
     const transfer = readDocument(shapes.transfer, ended.stdout);
     expect(transfer).toMatchObject({
@@ -99,7 +99,7 @@ describe('psd2 transfer resolve', () => {
     expect(await timesPaid('5.01')).toBe(1);
   });
 
-  it('as executed keeps the reference, and resume has nothing left to do', async () => {
+  it('resolving a transfer as executed keeps the reference, and leaves nothing for resume to do', async () => {
     const flow = await unknownTransfer('5.02', '--reference', 'KEPT');
     const ended = await resolve('transfer', flow, '--executed', '--yes');
     expect(readDocument(shapes.transfer, ended.stdout)).toMatchObject({
@@ -114,7 +114,7 @@ describe('psd2 transfer resolve', () => {
     expect(await timesPaid('5.02')).toBe(0);
   });
 
-  it('is in the timeline of its transaction, and in CSV', async () => {
+  it('the resolution is in the timeline of its transaction, and in CSV', async () => {
     const flow = await unknownTransfer('5.03');
     const ended = await resolve('transfer', flow, '--not-executed', '--yes', '--note', 'Case 4711');
     const { resolution } = readDocument(shapes.transfer, ended.stdout);
@@ -127,8 +127,8 @@ describe('psd2 transfer resolve', () => {
     expect(csv.stdout).toContain(`not-executed,${resolution?.by},${resolution?.at},Case 4711`);
   });
 
-  it("where the bank's answer decides, that counts, and what contradicts it is refused", async () => {
-    // The bank does it, and neither says so nor can be asked, until later.
+  it("the bank's clear answer counts, and psd2 refuses a resolution that contradicts it", async () => {
+    // The bank executes the transfer, but until later it neither says so nor can be asked.
     const lost = async (amount: string) => {
       await fault('status=500', '--on', 'status', '--after', '1', '--times', '4');
       const ended = await operator.psd2(order('EXECUTE LOST', amount, ['--reference', `LOST ${amount}`]));
@@ -155,7 +155,7 @@ describe('psd2 transfer resolve', () => {
     expect([await timesPaid('5.04'), await timesPaid('5.05')]).toEqual([1, 1]);
   });
 
-  it('goes on where the bank can not be asked, and says so', async () => {
+  it('psd2 resolves a transfer even if it cannot ask the bank, and says so', async () => {
     const [failing, gone] = [await unknownTransfer('5.06'), await unknownTransfer('5.07')];
     await fault('status=503', '--on', 'status');
     const ended = await resolve('transfer', failing, '--executed', '--yes');
@@ -169,7 +169,7 @@ describe('psd2 transfer resolve', () => {
     expect(readDocument(shapes.transfer, nowhere.stdout)).toMatchObject({ state: 'executed' });
   });
 
-  it('without a terminal needs --yes: nothing is asked or written', async () => {
+  it('without a terminal and without --yes, psd2 asks the bank nothing and writes nothing', async () => {
     const flow = await unknownTransfer('5.08');
     const before = await show(flow);
     const ended = await resolve('transfer', flow, '--not-executed');
@@ -178,7 +178,7 @@ describe('psd2 transfer resolve', () => {
     expect(await show(flow)).toEqual(before);
   });
 
-  it('at a terminal asks, and takes Enter for a no', async () => {
+  it('at a terminal psd2 asks, and takes Enter for no', async () => {
     const flow = await unknownTransfer('5.09', '--reference', 'ASKED');
     const before = await show(flow);
     for (const [answer, code, state] of [
@@ -191,7 +191,7 @@ describe('psd2 transfer resolve', () => {
       const ended = await psd2.ended;
       expect(ended.code, ended.stdout).toBe(code);
       const screen = stripVTControlCharacters(ended.stdout);
-      expect(screen).toMatch(/Beneficiary +EXECUTE 500 ONCE/);
+      expect(screen).toMatch(/Payee +EXECUTE 500 ONCE/);
       expect((await show(flow)).state).toBe(state);
       if (state === 'unknown') expect(await show(flow)).toEqual(before);
     }
@@ -202,12 +202,12 @@ describe('psd2 transfer resolve', () => {
     ['both outcomes', ['--executed', '--not-executed'], 'Add --executed or --not-executed.'],
     ['an empty note', ['--executed', '--note', ' \n'], 'Leave it out.'],
     ['a note of 501 characters', ['--executed', '--note', 'é'.repeat(501)], null],
-  ])('refuses %s', async (_, args, hint) => {
+  ])('psd2 transfer resolve refuses %s', async (_, args, hint) => {
     const ended = await resolve('transfer', 'tr-whatever', ...args, '--yes');
     expect(readError(ended)).toMatchObject({ exitCode: 2, hint });
   });
 
-  it('takes a note of 500 characters, whatever they are', async () => {
+  it('psd2 transfer resolve takes a note of 500 characters of any kind', async () => {
     const flow = await unknownTransfer('5.10');
     const note = '\u{1F4B6}'.repeat(500);
     const ended = await resolve('transfer', flow, '--executed', '--yes', '--note', note);
@@ -215,7 +215,7 @@ describe('psd2 transfer resolve', () => {
     expect((await operator.psd2(['transfer', 'show', flow])).stdout).toContain(note);
   });
 
-  it('refuses a transfer of which nothing is unknown, with what to do instead', async () => {
+  it('psd2 transfer resolve refuses a transfer whose outcome is known, and says what to do instead', async () => {
     const executed = await operator.json(shapes.transfer, order('Ada Lovelace', '5.11'));
     const ended = await resolve('transfer', executed.flow, '--not-executed', '--yes');
     expect(readError(ended)).toMatchObject({
@@ -229,12 +229,12 @@ describe('psd2 transfer resolve', () => {
     expect(readError(early)).toMatchObject({
       exitCode: 2,
       message: `The transfer ${flow} is authorized, so its outcome is not unknown`,
-      hint: `Go on with: psd2 transfer resume ${flow}`,
+      hint: `Continue with: psd2 transfer resume ${flow}`,
     });
     expect([...stepsOf(ended), ...stepsOf(early)]).toEqual([]);
   });
 
-  it('leaves a flow alone that another psd2 works on', async () => {
+  it('psd2 transfer resolve leaves a flow alone while another psd2 works on it', async () => {
     const flow = await unknownTransfer('5.13');
     const first = await inTerminal(['transfer', 'resolve', flow, '--executed']);
     await first.prints(/that the transfer was executed\?/);
@@ -251,7 +251,7 @@ describe('psd2 consent resolve', () => {
   it.each([
     ['--executed', 'confirmed'],
     ['--not-executed', 'failed'],
-  ])('%s: it is %s, though the bank does not tell', async (option, state) => {
+  ])('psd2 consent resolve %s makes the consent %s, even if the bank does not say', async (option, state) => {
     await fault('status=500', '--on', 'consent-confirm', '--times', '1');
     const began = await operator.psd2([
       ...['consent', 'request', '--category', 'PAYMENTS', '--product', ACCOUNT, '--json'],
@@ -279,33 +279,36 @@ describe('psd2 operation resolve', () => {
   it.each([
     ['--executed', 'executed'],
     ['--not-executed', 'failed'],
-  ])('%s: it is %s, though the bank does not tell', async (option, state) => {
-    const data = JSON.stringify({
-      ...{ ibanBeneficiary: 'DE89370400440532013000', beneficiaryName: 'Ada Lovelace', description: '' },
-      amount: { currency: 'EUR', amount: '2.00' },
-      frequency: 'WEEKLY',
-      firstExecutionDate: bankDate(untilWorkday()),
-    });
-    await fault('status=500', '--on', 'execute', '--times', '1');
-    const began = await operator.psd2([
-      ...['operation', 'run', 'standingOrder', '--product', ACCOUNT, '--yes', '--json'],
-      ...['--data', data, '--verify-data', JSON.stringify({ numberOfExecutions: 12 })],
-    ]);
-    const { flow } = readDocument(shapes.operation, began.stdout);
-    expect(readError(began).hint).toContain(
-      `psd2 operation resolve ${flow} --executed; psd2 operation resolve ${flow} --not-executed`,
-    );
-    const ended = await resolve('operation', flow, option, '--yes');
-    expect(saidBy(ended)).toContain('Ada Lovelace');
-    expect(stepsOf(ended)).toEqual(['status']);
-    const operation = readDocument(shapes.operation, ended.stdout);
-    expect(operation).toMatchObject({ state, resolution: { outcome: option.slice(2), note: null } });
-    expect((await operator.json(z.array(shapes.operation), ['operation', 'list']))[0]).toEqual(operation);
-  });
+  ])(
+    'psd2 operation resolve %s makes the operation %s, even if the bank does not say',
+    async (option, state) => {
+      const data = JSON.stringify({
+        ...{ ibanBeneficiary: 'DE89370400440532013000', beneficiaryName: 'Ada Lovelace', description: '' },
+        amount: { currency: 'EUR', amount: '2.00' },
+        frequency: 'WEEKLY',
+        firstExecutionDate: bankDate(untilWorkday()),
+      });
+      await fault('status=500', '--on', 'execute', '--times', '1');
+      const began = await operator.psd2([
+        ...['operation', 'run', 'standingOrder', '--product', ACCOUNT, '--yes', '--json'],
+        ...['--data', data, '--verify-data', JSON.stringify({ numberOfExecutions: 12 })],
+      ]);
+      const { flow } = readDocument(shapes.operation, began.stdout);
+      expect(readError(began).hint).toContain(
+        `psd2 operation resolve ${flow} --executed; psd2 operation resolve ${flow} --not-executed`,
+      );
+      const ended = await resolve('operation', flow, option, '--yes');
+      expect(saidBy(ended)).toContain('Ada Lovelace');
+      expect(stepsOf(ended)).toEqual(['status']);
+      const operation = readDocument(shapes.operation, ended.stdout);
+      expect(operation).toMatchObject({ state, resolution: { outcome: option.slice(2), note: null } });
+      expect((await operator.json(z.array(shapes.operation), ['operation', 'list']))[0]).toEqual(operation);
+    },
+  );
 });
 
 describe('an instant transfer that stays PENDING', () => {
-  it('is settled when a person says that it was executed', async () => {
+  it('a PENDING instant transfer is settled when a person says that it was executed', async () => {
     const { stdout, stderr } = await late.ended;
     const { flow, state, cro } = readDocument(shapes.transfer, stdout);
     expect(state).toBe('executed');

@@ -18,14 +18,14 @@ const PAY = [
   ...['--amount', '12.50', '--payee-verified', '--yes'],
 ];
 
-describe('a sandbox that runs', () => {
+describe('a running sandbox', () => {
   const operator = useLoggedIn();
   const { psd2, json } = operator;
   afterEach(async () => {
     await psd2(['sandbox', 'fault', 'clear']);
   });
 
-  test('fails as it was told to, and psd2 finds out what became of the payment', async () => {
+  test('the sandbox fails on request, and psd2 finds out the outcome of the payment', async () => {
     const before = (await json(balance, ['accounts', 'balance', CURRENT])).availableBalance.amount;
     const added = ['sandbox', 'fault', 'add', 'cut-after-effect', '--on', 'execute', '--times', '1'];
     expect(await json(faultRecord, added)).toMatchObject({
@@ -45,14 +45,14 @@ describe('a sandbox that runs', () => {
     ]);
   });
 
-  test('fails by the header of one call', async () => {
+  test('a header makes one call fail', async () => {
     const call = ['api', 'GET', '/private/customers/customerid-info', '--header', 'X-Sandbox-Fault:firewall'];
     expect((await psd2(call)).code).toBe(5);
     expect((await psd2(call.slice(0, 3))).code).toBe(0);
   });
 
-  test('lists and clears its faults', async () => {
-    expect((await psd2(['sandbox', 'fault', 'list'])).stderr).toContain('No call goes wrong.');
+  test('the sandbox lists and clears its faults', async () => {
+    expect((await psd2(['sandbox', 'fault', 'list'])).stderr).toContain('There are no faults.');
     await psd2(['sandbox', 'fault', 'add', 'delay=5', '--on', 'GET /private/*', '--after', '2']);
     const { stdout } = await psd2(['sandbox', 'fault', 'list']);
     expect(stdout.split('\t').slice(1)).toEqual(['delay=5', 'GET /private/*', 'after 2, always', '0', '0\n']);
@@ -74,7 +74,7 @@ describe('a sandbox that runs', () => {
     [['empty', '--after', '-1'], /--after "-1" is not a whole number from 0/],
     [['empty', '--probability', '1.5'], /--probability "1.5" is not a decimal/],
     [['empty', '--seed', 'x'], /--seed needs --probability/],
-  ])('fault add %j is wrong use', async (words, message) => {
+  ])('sandbox fault add %j is a usage error', async (words, message) => {
     expect(await psd2(['sandbox', 'fault', 'add', ...words])).toMatchObject({
       code: 2,
       stdout: '',
@@ -82,7 +82,7 @@ describe('a sandbox that runs', () => {
     });
   });
 
-  test('reset gives the money back and ends the logins', async () => {
+  test('a reset gives the money back and ends the logins', async () => {
     const amount = async () =>
       (await json(balance, ['accounts', 'balance', CURRENT])).availableBalance.amount;
     await psd2(['sandbox', 'reset']);
@@ -93,7 +93,7 @@ describe('a sandbox that runs', () => {
     expect(await psd2(['sandbox', 'reset'])).toMatchObject({
       code: 0,
       stdout: '',
-      stderr: expect.stringMatching(/is as it was when it started[\s\S]*auth login/),
+      stderr: expect.stringMatching(/is reset to its start[\s\S]*auth login/),
     });
     expect((await psd2(['accounts', 'list'])).code).toBe(4);
     await logIn(operator);
@@ -102,7 +102,7 @@ describe('a sandbox that runs', () => {
     await logIn(operator);
   });
 
-  test('keeps its control token to its user', async () => {
+  test('only its user can read the control token of the sandbox', async () => {
     const path = join(operator.config, 'sandbox', 'running.json');
     expect(statSync(path).mode & 0o777).toBe(0o600);
     const { controlToken } = z
@@ -112,14 +112,14 @@ describe('a sandbox that runs', () => {
   });
 });
 
-describe('a sandbox that was started where no profile was chosen', () => {
+describe('a sandbox that is started when no profile is chosen', () => {
   const operator = useOperator();
   const { psd2, json } = operator;
 
-  test('is the one that commands talk to, and they say so when it has ended', async () => {
+  test('commands talk to that sandbox, and say so when it has ended', async () => {
     expect(await psd2(['sandbox', 'start', '--detach', '--port', '0'])).toMatchObject({
       code: 0,
-      stderr: expect.stringMatching(/profile sandbox is now the one [\s\S]*Try: psd2 auth login\./),
+      stderr: expect.stringMatching(/now uses the profile sandbox by default\.[\s\S]*Try: psd2 auth login\./),
     });
     expect(await psd2(['auth', 'login'])).toMatchObject({
       code: 0,
@@ -146,7 +146,7 @@ describe('a sandbox that was started where no profile was chosen', () => {
       ),
     });
 
-    // Somebody who has chosen another profile keeps it.
+    // An operator who has chosen another profile keeps it.
     const keep = (path: string, content: object) =>
       writeFileSync(join(operator.config, path), JSON.stringify(content), { mode: 0o600 });
     keep('profiles/mybank.json', { baseUrl: 'https://bank.example' });
@@ -159,10 +159,10 @@ describe('a sandbox that was started where no profile was chosen', () => {
   });
 });
 
-describe('one that does not run', () => {
+describe('a sandbox that is not running', () => {
   const { psd2, json } = useOperator();
 
-  test('has nothing to reset, as stop has nothing to end', async () => {
+  test('a sandbox that is not running has nothing to reset or stop', async () => {
     expect(await psd2(['sandbox', 'reset'])).toMatchObject({
       code: 0,
       stderr: 'The sandbox is not running.\n',
@@ -171,7 +171,7 @@ describe('one that does not run', () => {
   });
 
   test.each([['fault', 'add', 'empty'], ['fault', 'list'], ['fault', 'clear'], ['console']])(
-    'has nothing to show or to order: %s %s',
+    'sandbox %s %s needs a running sandbox',
     async (...words) => {
       expect(await psd2(['sandbox', ...words])).toMatchObject({
         code: 3,
@@ -181,11 +181,11 @@ describe('one that does not run', () => {
   );
 });
 
-describe('a sandbox with made up customers', () => {
+describe('a sandbox with generated customers', () => {
   const operator = useSandbox(['--customers', '200', '--transactions', '2500', '--page-size', '500']);
   const { psd2, json } = operator;
 
-  test('any of them logs in, and their transactions add up', async () => {
+  test('each generated customer can log in, and their transactions add up', async () => {
     const env = { PSD2_BROWSER: `${operator.env.PSD2_BROWSER} --user customer-000123` };
     expect((await psd2(['auth', 'login'], { env })).code).toBe(0);
     expect((await json(z.object({ customerId: z.string() }), ['customer', 'id'])).customerId).toBe('5000123');
@@ -197,7 +197,7 @@ describe('a sandbox with made up customers', () => {
     expect(rows.filter(({ status }) => status === 'booked')).toHaveLength(2500);
   });
 
-  test('one who is not there can not log in', async () => {
+  test('a customer who does not exist cannot log in', async () => {
     const env = { PSD2_BROWSER: `${CUSTOMER} --user customer-000201` };
     const { code, stderr } = await psd2(['auth', 'login', '--sca-timeout', '1'], { env });
     expect(code, stderr).not.toBe(0);
@@ -209,7 +209,7 @@ describe('a sandbox with made up customers', () => {
     ['--customers', '1000000'],
     ['--transactions', 'many'],
     ['--page-size', '10001'],
-  ])('%s %s is wrong use', async (option, value) => {
+  ])('sandbox start %s %s is a usage error', async (option, value) => {
     expect(await psd2(['sandbox', 'start', option, value])).toMatchObject({
       code: 2,
       stderr: expect.stringContaining(`${option} "${value}" is not a whole number from 1 to`),

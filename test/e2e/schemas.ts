@@ -3,21 +3,21 @@ import type { ErrorObject, ValidateFunction } from 'ajv';
 import * as z from 'zod';
 import type { Called } from './psd2.ts';
 
-// Everything that the built program prints for programs is as `psd2 schema` says, and has no field that it does not name.
+// Everything that the built program prints for programs must match `psd2 schema`, without any further field.
 
 const written = new URL('../../node_modules/.cache/psd2-schemas.json', import.meta.url);
 const printed = z.array(z.object({ command: z.string(), schema: z.record(z.string(), z.unknown()) }));
 
 /** Global options that take a value. */
 const VALUED = /^(-o|--(profile|customer|grant|output|query|timeout|sca-timeout|psu-ip|lang|trace))$/;
-/** What groups mean by themselves. */
+/** The default commands of groups. */
 const MEANT: Readonly<Record<string, string>> = {
   transfer: 'transfer create',
   log: 'log list',
   sync: 'sync run',
 };
 
-/** What each call printed that is not as its schema says. */
+/** Everything in the output of calls that does not match its schema. */
 export async function departures(calls: readonly Called[]): Promise<string[]> {
   const found: string[] = [];
   for (const call of calls) {
@@ -33,10 +33,10 @@ export async function departures(calls: readonly Called[]): Promise<string[]> {
 
 /** The documents that a call printed, each with the name of its schema. */
 function dataOf({ args: [program, ...args], output, code, stdout, stderr }: Called): [string, unknown][] {
-  // An operator starts other programs too.
+  // Operators start other programs too.
   if (program === undefined || !program.endsWith('/bin/psd2.js')) return [];
   const format = formatOf(args, output);
-  // Who was killed may have ended within a line.
+  // A killed process may have ended in the middle of a line.
   if (code === null || (format !== 'json' && format !== 'ndjson')) return [];
   const lines = stderr.split('\n').flatMap((line): [string, unknown][] => {
     const said = line.startsWith('{') ? parse(line) : undefined;
@@ -53,7 +53,7 @@ function dataOf({ args: [program, ...args], output, code, stdout, stderr }: Call
       ...(code === 0 || parse(stdout) ? ([[name, parse(stdout)]] satisfies [string, unknown][]) : []),
     ];
   const rows = stdout.trimEnd().split('\n').map(parse);
-  // An element a line, where the document is a list.
+  // If the document is a list, each line has one element.
   return [
     ...lines,
     ...(isList(name)
@@ -69,7 +69,7 @@ function formatOf(args: string[], output: string | undefined): string | undefine
   return args.find((word) => word.startsWith('--output='))?.slice('--output='.length) ?? output;
 }
 
-/** The name of the command that was called, with the option that changes what it prints. */
+/** The name of the command, with the option that changes its output. */
 function nameOf(args: string[]): string {
   const words = args.filter((word, index) => !VALUED.test(word) && !VALUED.test(args[index - 1] ?? ''));
   const isGlobal = (word: string) =>
@@ -115,7 +115,7 @@ async function validatorOf(name: string): Promise<ValidateFunction | undefined> 
   return validate;
 }
 
-/** The same schema, in which an object has no field but those that are named. */
+/** The same schema, whose objects have no fields but the named ones. */
 function closed(part: Record<string, unknown>): Record<string, unknown> {
   const inner = Object.entries(part).map(([name, value]) => [name, closedValue(value)]);
   const isNamed = part.properties !== undefined && part.additionalProperties === undefined;

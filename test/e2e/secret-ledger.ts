@@ -6,7 +6,7 @@ import { entriesBelow } from '../../src/store/disk/files.ts';
 import { findSecrets, keysIn, type Secret, secretOf, type Trace } from './secret-search.ts';
 
 type Environment = Record<string, string | undefined>;
-/** A line of what secrets-recorder.cjs writes. */
+/** A line that secrets-recorder.cjs writes. */
 const noted = z.union([
   z.object({ kind: z.string(), value: z.string() }),
   z.object({ argv: z.array(z.string()), config: z.optional(z.string()) }),
@@ -18,30 +18,30 @@ interface Printed {
   stderr: string;
 }
 
-/** Loaded by everything that runs with Node, to know of the secrets that there were; `--import` would load more than psd2 does. */
+/** Loaded by every Node.js process, to record its secrets. `--import` would load more than psd2 does. */
 const RECORDER = fileURLToPath(new URL('secrets-recorder.cjs', import.meta.url));
 
-/** The folder of what the operator wrote by hand: keys of every odd kind. Nothing in it is looked at. */
+/** The folder of files that the operator made by hand, such as unusual keys. It is not searched. */
 export const OWN_HANDS = 'own-hands';
 
-/** The folders of a configuration folder that secrets belong in. */
+/** The folders of a configuration folder in which secrets belong. */
 const SECRET_FOLDERS = ['profiles', 'tokens', 'sandbox'];
-/** Commands that are asked for a secret, and print it. */
+/** Commands whose output is a secret. */
 const TELLING = /\b(auth token|sandbox env)\b/;
 
-/** Knows of all secrets of one operator, and where they belong. */
+/** Records all secrets of one operator, and where they belong. */
 export interface SecretLedger {
-  /** Takes note of what a process is started with. @returns the environment in which it tells of its secrets */
+  /** Records the arguments and variables of a process. @returns the environment in which it reports its secrets */
   watched(args: string[], env: Environment): Environment;
-  /** Takes note of what is typed after `before` was printed. */
+  /** Records what is typed after `before` was printed. */
   typed(args: string[], text: string, before: string): void;
   secrets(): Secret[];
-  /** Where secrets do not belong in what was printed and in all files of the operator, and are. */
+  /** The places, in what was printed and in all files of the operator, with secrets that do not belong there. */
   leaks(history: readonly Printed[]): string[];
   close(): void;
 }
 
-/** @param folder of the operator, with all that is stored. @param config the configuration folder in it */
+/** @param folder of the operator, with everything that is stored. @param config the configuration folder in it */
 export function openLedger(folder: string, config: string): SecretLedger {
   const record = `${folder}.secrets`;
   // A test may run psd2 as another user.
@@ -49,20 +49,20 @@ export function openLedger(folder: string, config: string): SecretLedger {
   chmodSync(record, 0o666);
   const given: Secret[] = [];
   const secretFiles = new Set<string>();
-  /** Where `cert generate` was told to put keys, or puts them by itself. */
+  /** The folders into which `cert generate` put keys, by option or by default. */
   const madeFolders = new Set<string>();
   const configFolders = new Set([config, join(folder, 'home', '.config', 'psd2')]);
 
   const recorded = () =>
     (existsSync(record) ? readFileSync(record, 'utf8').split('\n') : []).flatMap((line) =>
-      // One without its end was cut short, where a test lets files grow so far only.
+      // A line without its end was cut short by a test that limits the size of files.
       line.endsWith('}') ? [noted.parse(JSON.parse(line))] : [],
     );
   const files = () =>
     entriesBelow(folder)
       .filter((entry) => entry.isFile())
       .map(({ parentPath, name }) => join(parentPath, name));
-  /** Where psd2 keeps secrets, by itself or because it was told so. */
+  /** The places where psd2 keeps secrets, by default or because a variable says so. */
   const secretPlaces = () => {
     const told = recorded().flatMap((line) => ('argv' in line && line.config ? [line.config] : []));
     return [...configFolders, ...told].flatMap((each) => SECRET_FOLDERS.map((name) => join(each, name, sep)));
@@ -126,7 +126,7 @@ export function openLedger(folder: string, config: string): SecretLedger {
   };
 }
 
-/** Where the links among some folders below `root` lead. */
+/** The targets of the links in some folders below `root`. */
 function linkedFrom(root: string, places: string[]): string[] {
   return entriesBelow(root)
     .filter((entry) => entry.isSymbolicLink())

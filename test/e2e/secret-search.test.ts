@@ -5,11 +5,11 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { newOperator, type Operator, useLoggedIn } from './psd2.ts';
 
 const loggedIn = useLoggedIn();
-// With it, most is printed.
+// This makes psd2 print the most.
 loggedIn.env.PSD2_DEBUG = '1';
 
 describe('the search for secrets', () => {
-  it('knows the tokens, codes, secrets and keys that there were, though no file has them any more', async () => {
+  it('the search knows the tokens, codes, secrets and keys of earlier calls, even if no file has them any more', async () => {
     const { stdout: token } = await loggedIn.psd2(['auth', 'token']);
     expect(await loggedIn.psd2(['auth', 'refresh'])).toMatchObject({ code: 0 });
     expect(await loggedIn.psd2(['auth', 'logout', '--revoke'])).toMatchObject({ code: 0 });
@@ -27,7 +27,7 @@ describe('the search for secrets', () => {
   });
 });
 
-/** A program that does something with `secret`, which is in its environment. */
+/** The leaks of a program that does something with `secret`, which is in its environment. */
 async function leaksOf(program: string, prepare: (operator: Operator) => void = () => {}): Promise<string[]> {
   const operator = newOperator();
   onTestFinished(operator.close);
@@ -46,7 +46,7 @@ async function leaksOf(program: string, prepare: (operator: Operator) => void = 
 
 describe('a secret is found', () => {
   it.each([
-    ['as it is', 'secret'],
+    ['in plain text', 'secret'],
     ['in the middle of a line', '"x" + secret + "y"'],
     ['percent-encoded', 'encodeURIComponent(secret)'],
     ['in hex', 'Buffer.from(secret).toString("hex")'],
@@ -57,7 +57,7 @@ describe('a secret is found', () => {
     ['in base64 after two letters', 'Buffer.from("ab" + secret + "c").toString("base64")'],
     ['in base64url', 'Buffer.from(secret).toString("base64url")'],
     ['broken by a narrow terminal', 'secret.slice(0, 9) + "\\u001b[0m\\r\\n" + secret.slice(9)'],
-  ])('%s', async (_form, expression) => {
+  ])('the search finds a secret %s', async (_form, expression) => {
     expect(await leaksOf(`console.log(${expression})`)).toEqual([
       expect.stringMatching(/^value of PSD2_CLIENT_SECRET in stdout of --eval/),
     ]);
@@ -77,19 +77,19 @@ describe('a secret is found', () => {
       'require("node:child_process").execFileSync(process.execPath, ["--eval", "0", secret])',
       /in the arguments of a process$/,
     ],
-  ])('on %s', async (_place, program, where) => {
+  ])('the search finds a secret in %s', async (_place, program, where) => {
     expect(await leaksOf(program)).toEqual([expect.stringMatching(where)]);
   });
 
-  it('that is a token, which went through no file', async () => {
+  it('the search finds a token that went through no file', async () => {
     const leaks = await leaksOf(
-      // Joined when it runs: V8 folds a sum of texts, and newer versions of Node keep the compiled code in a file.
+      // Joined at run time: V8 joins constant strings, and newer versions of Node keep the compiled code in a file.
       'const access_token = ["0123", "456789"].join(""); JSON.parse(JSON.stringify({ data: { access_token } })); console.error(access_token)',
     );
     expect(leaks).toEqual([expect.stringMatching(/^access token in stderr/)]);
   });
 
-  it('that is a part of a key', async () => {
+  it('the search finds a part of a key', async () => {
     const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
     const pem = privateKey.export({ type: 'pkcs8', format: 'pem' });
     const der = createPrivateKey(pem).export({ type: 'pkcs8', format: 'der' });
@@ -103,13 +103,13 @@ describe('a secret is found', () => {
 });
 
 describe('a secret may be', () => {
-  it('in profiles, tokens and the files of the sandbox', async () => {
+  it('a secret may be in profiles, tokens and the files of the sandbox', async () => {
     const folders = '["profiles", "tokens/mybank", "sandbox"].map((name) => process.env.CONFIG + "/" + name)';
     const write = `for (const folder of ${folders}) { fs.mkdirSync(folder, { recursive: true }); fs.writeFileSync(folder + "/file", secret); }`;
     expect(await leaksOf(write)).toEqual([]);
   });
 
-  it('in the key file that a setting names', async () => {
+  it('a secret may be in the key file that a setting names', async () => {
     const operator = newOperator();
     onTestFinished(operator.close);
     await operator.open();

@@ -1,21 +1,21 @@
 import { createPrivateKey, createPublicKey } from 'node:crypto';
 import { stripVTControlCharacters } from 'node:util';
 
-/** What must be found nowhere but where it belongs. */
+/** A value that must be found only where it belongs. */
 export interface Secret {
-  /** What it is called when it is found: `access token`. */
+  /** Its name in a finding: `access token`. */
   kind: string;
   bytes: Buffer;
 }
 
 /** Something that was printed, given as an argument, or stored. */
 export interface Trace {
-  /** How it is called when a secret is found there. */
+  /** The name of the place in a finding. */
   where: string;
   content: Buffer;
 }
 
-/** Shorter ones would be found in any text. */
+/** Shorter values would be found in any text. */
 const SHORTEST = 8;
 
 export function secretOf(kind: string, text: string): Secret[] {
@@ -23,7 +23,7 @@ export function secretOf(kind: string, text: string): Secret[] {
   return bytes.length < SHORTEST ? [] : [{ kind, bytes }];
 }
 
-/** The lines of all private keys in a text, but those that stand in the public key too. */
+/** The lines of all private keys in a text, without those that are in the public key too. */
 export function keysIn(text: string): Secret[] {
   return [...text.matchAll(PRIVATE_KEY)].flatMap(([pem, lines = '']) => {
     const published = publicPartOf(pem.replaceAll('\\n', '\n'));
@@ -42,12 +42,12 @@ function publicPartOf(pem: string): Buffer {
   try {
     return createPublicKey(createPrivateKey(pem)).export({ type: 'spki', format: 'der' });
   } catch {
-    // It is encrypted, or no whole key: all of it is secret.
+    // The key is encrypted or not whole: all of it is secret.
     return Buffer.alloc(0);
   }
 }
 
-/** Where secrets are found, in plain, in base64, in hex, percent-encoded or as JSON; never what they are. */
+/** The places with secrets in plain text, base64, hex, percent-encoding or JSON; never the secrets themselves. */
 export function findSecrets(secrets: readonly Secret[], traces: readonly Trace[]): string[] {
   const kinds = new Map(
     secrets.flatMap(({ kind, bytes }) => [...formsOf(bytes)].map((form) => [form, kind] as const)),
@@ -61,7 +61,7 @@ export function findSecrets(secrets: readonly Secret[], traces: readonly Trace[]
   });
 }
 
-/** How bytes may be written, as Latin-1 text. */
+/** The ways to write bytes, as Latin-1 text. */
 function formsOf(bytes: Buffer): Set<string> {
   const text = bytes.toString('utf8');
   const base64 = [0, 1, 2].map((shift) => base64Of(bytes, shift));
@@ -77,7 +77,7 @@ function formsOf(bytes: Buffer): Set<string> {
   ]);
 }
 
-/** The letters of base64 that the bytes alone decide when `shift` others stand before them. */
+/** The base64 letters that depend only on these bytes, if `shift` other bytes come before them. */
 function base64Of(bytes: Buffer, shift: number): string {
   const whole = Buffer.concat([Buffer.alloc(shift), bytes]);
   return whole.toString('base64').slice(Math.ceil((shift * 8) / 6), Math.floor((whole.length * 8) / 6));

@@ -1,5 +1,5 @@
-// Loaded before everything that the end-to-end tests run with Node: writes down the secrets that pass through it,
-// and what it was called with and where it stores. A token may live for less than a command, so that no file tells of it afterwards.
+// Loaded before everything that the end-to-end tests run with Node: records the secrets that pass through it, its
+// arguments and where it stores. A token may live for less than a command, so that afterwards no file has it.
 'use strict';
 const { appendFileSync } = require('node:fs');
 const { resolve } = require('node:path');
@@ -24,10 +24,10 @@ function record(kind, value) {
 
 function note(line) {
   try {
-    // A process before may have been cut short by the limit for the size of a file.
+    // The limit for the size of a file may have cut short the line of an earlier process.
     appendFileSync(file, `\n${stringify(line)}\n`, { mode: 0o600 });
   } catch (error) {
-    // A test may let no file grow.
+    // Some tests let no file grow.
     if (error.code !== 'EFBIG') throw error;
   }
 }

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 const SECRET_FIELDS = /"(?:clientSecret|ccClientSecret|accessToken|refreshToken)":\s*"([^"]+)"/g;
 const PRIVATE_KEY = /-----BEGIN (?:\w+ )*PRIVATE KEY-----([^-]+)-----END/g;
 
-/** Every secret that the files of a configuration folder hold: tokens, client secrets and each line of a key. */
+/** Every secret in the files of a configuration folder: tokens, client secrets and each line of a key. */
 export function secretsIn(folder: string): string[] {
   if (!existsSync(folder)) return [];
   const files = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) =>

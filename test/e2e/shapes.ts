@@ -6,7 +6,7 @@ const decimal = z.string().regex(/^-?\d+\.\d{2,}$/);
 const day = z.iso.date();
 const time = z.iso.datetime({ offset: true });
 const money = z.strictObject({ amount: decimal, currency: z.literal('EUR') });
-/** How a person ended a flow; null for all others. */
+/** How a person ended a flow; null if nobody did. */
 export const resolution = z
   .strictObject({
     outcome: z.enum(['executed', 'not-executed']),
@@ -26,7 +26,7 @@ export const login = z.strictObject({
   refreshTokenExpiresAt: time.nullable(),
 });
 
-/** With client credentials the calls are counted, since a bank allows only so many a day. */
+/** Calls with client credentials are counted, since a bank limits them per day. */
 export const applicationLogin = login.extend({ callsToday: z.int(), dailyLimit: z.int().nullable() });
 
 export const token = z.strictObject({ accessToken: z.uuid(), expiresAt: time });
@@ -88,7 +88,7 @@ export const consent = z.strictObject({
   resolution,
   ...flowTimes,
 });
-/** The list also has how long a consent is good. */
+/** The list also says how long a consent is valid. */
 export const consents = z.array(
   consent.extend({ expiresAt: time.nullable(), daysLeft: z.int().min(0).max(180).nullable() }),
 );
@@ -188,7 +188,7 @@ export const generated = z.strictObject({
   }),
 });
 
-/** A document of the bank that was saved. */
+/** A document of the bank, saved to a file. */
 export const saved = z.strictObject({ file: z.string(), bytes: z.int().positive() });
 
 export const error = z.strictObject({
@@ -272,7 +272,7 @@ export const loggedCall = z.strictObject({
 
 export const log = z.array(loggedCall);
 
-/** What `psd2 log bundle` says of its file. */
+/** What `psd2 log bundle` says about its file. */
 export const logBundle = z.strictObject({
   file: z.string(),
   calls: z.int(),

@@ -16,7 +16,7 @@ const ORDER = [
   ...['--name', 'Ada Lovelace', '--amount', '1.00'],
 ];
 const tokens = join(operator.config, 'tokens', 'sandbox');
-/** What is beside the tokens and the counts of reads, so a lock or a file that was half written. */
+/** The files beside the tokens and the counts of reads: a lock, or a half-written file. */
 const leftovers = () =>
   readdirSync(tokens, { recursive: true }).filter(
     (name) => !/\d$|\.json$|^unattended-reads$/.test(String(name)),
@@ -32,10 +32,10 @@ async function startLogin(port: number) {
   return { psd2, address };
 }
 
-it('three payments and a consent with one redirect port all come to their end', async () => {
+it('three payments and a consent with one redirect port all complete', async () => {
   const port = await freePort();
   const env = { PSD2_REDIRECT_URI: `http://127.0.0.1:${port}/callback` };
-  // Somebody else waits for the browser there.
+  // Another psd2 waits for the browser at this port.
   const first = await startLogin(port);
   const all = await Promise.all([
     ...['7.01', '7.02', '7.03'].map((amount) =>
@@ -52,7 +52,7 @@ it('three payments and a consent with one redirect port all come to their end', 
 });
 
 describe('two logins at the same time', () => {
-  it('with one redirect port: the second waits its turn, says so, and both come to their end', async () => {
+  it('with one redirect port the second of two logins waits and says so, and both complete', async () => {
     const port = await freePort();
     const first = await startLogin(port);
     const second = await operator.start(['auth', 'login', '--json'], {
@@ -64,7 +64,7 @@ describe('two logins at the same time', () => {
     expect(await second.ended).toMatchObject({ code: 0 });
   });
 
-  it('of two customers: both are kept', async () => {
+  it('two customers can log in at the same time, and both logins are kept', async () => {
     const names = ['Anna Esposito', 'Bruno Conti'];
     const logins = await Promise.all(
       names.map(async (name) => {
@@ -92,7 +92,7 @@ describe('two logins at the same time', () => {
   });
 });
 
-it('a login while another command reads: neither is disturbed', async () => {
+it('a login and a command that reads do not disturb each other', async () => {
   let reading = true;
   const readings: Promise<void> = (async () => {
     while (reading) {
@@ -112,7 +112,7 @@ it('a login while another command reads: neither is disturbed', async () => {
   await readings;
 });
 
-it('logins while a sync reads: no row twice, no corrupt file', async () => {
+it('logins during a sync duplicate no row and corrupt no file', async () => {
   const folder = join(operator.folder, 'synced');
   const sync = () =>
     operator.psd2(['sync', '--unattended-reads', '9999', '--out', folder, '--customer', '1048262', '--json']);
@@ -132,7 +132,7 @@ it('logins while a sync reads: no row twice, no corrupt file', async () => {
   }
 });
 
-it('ten commands find an ended token and the lock of a killed process: one renewal, ten successes', async () => {
+it('ten commands that find an ended token and the lock of a killed process renew once, and all succeed', async () => {
   const file = tokensFile(operator.config);
   const before = JSON.parse(readFileSync(file, 'utf8'));
   const ended = { ...before, accessTokenExpiresAt: '2020-01-01T00:00:00.000Z' };
@@ -150,7 +150,7 @@ it('ten commands find an ended token and the lock of a killed process: one renew
 });
 
 describe('profile remove', () => {
-  it('while a transfer waits for the customer: refused, and the transfer comes to its end', async () => {
+  it('profile remove is refused while a transfer waits for the customer, and the transfer completes', async () => {
     const psd2 = await operator.start([...ORDER, '--json'], { PSD2_BROWSER: 'none' });
     const [, address = ''] = await psd2.prints(ADDRESS);
     const [running] = await operator.json(shapes.transfers, ['transfer', 'list', '--limit', '1']);
@@ -159,7 +159,7 @@ describe('profile remove', () => {
       code: 'config',
       exitCode: 3,
       message: expect.stringMatching(
-        new RegExp(`at work on ${running?.flow} of the profile sandbox: process ${psd2.pid} on `),
+        new RegExp(`works on ${running?.flow} of the profile sandbox: process ${psd2.pid} on `),
       ),
     });
     const resumed = await operator.psd2(['transfer', 'resume', running?.flow ?? '', '--yes', '--json']);
@@ -173,11 +173,11 @@ describe('profile remove', () => {
     expect(readDocument(shapes.transfer, stdout)).toMatchObject({ flow: running?.flow, state: 'executed' });
   });
 
-  it('with a payment in doubt: refused, naming it', async () => {
+  it('profile remove is refused while a payment is in doubt, and names the payment', async () => {
     const { flow } = await operator.json(shapes.transfer, ORDER);
     const journal = join(operator.config, 'flows', 'sandbox', `${flow}.ndjson`);
     const whole = readFileSync(journal, 'utf8');
-    // As after a crash between the request and its answer.
+    // The state after a crash between the request and its answer.
     writeFileSync(journal, whole.split('\n').slice(0, -2).join('\n').concat('\n'));
     const refused = readError(await operator.psd2(['profile', 'remove', 'sandbox', '--yes', '--json']));
     expect(refused).toMatchObject({
@@ -189,7 +189,7 @@ describe('profile remove', () => {
     expect(await operator.psd2(['transfer', 'resume', flow, '--yes'])).toMatchObject({ code: 0 });
   });
 
-  it('with a transfer that was begun and left: says so, and keeps its journal', async () => {
+  it('profile remove names a transfer that was begun and left, and keeps its journal', async () => {
     const psd2 = await operator.start([...ORDER, '--json'], { PSD2_BROWSER: 'none' });
     await psd2.prints(ADDRESS);
     psd2.kill('SIGKILL');

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# The way of a payment as an operator scripts it, against a sandbox bank of its own:
+# Makes a payment as an operator would script it, against its own sandbox bank:
 #   bash test/e2e/smoke.sh                                   with the psd2 on the path
 #   PSD2="/path/to/node bin/psd2.js" bash test/e2e/smoke.sh  with another
-# Words in $PSD2 are separated by blanks. It ends with 0 and the line "smoke: settled …", or with the first failure.
+# Spaces separate the words in $PSD2. It exits with 0 and the line "smoke: settled …", or at the first failure.
 set -euo pipefail
 
 read -ra command <<<"${PSD2:-psd2}"
@@ -37,7 +37,7 @@ transfer=$(psd2 transfer --instant --payee-verified --yes --json --from "$accoun
 
 after=$(psd2 accounts balance "$account" --json | field .availableBalance.amount)
 total=$(field .totalAmount.amount <<<"$transfer")
-# In thousandths, since the bank gives three decimals: no floats with money.
+# In thousandths, since the bank gives three decimals: no floats for money.
 [ $((${before/./} - ${after/./})) -eq "${total/./}" ]
 
 # The same reference does not pay twice.

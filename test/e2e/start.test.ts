@@ -15,7 +15,7 @@ import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import { PROGRAM, useOperator } from './psd2.ts';
 
-// What a command loads is what it takes to start. How long that is, `npm run bench -- start` measures.
+// The time to start depends on what a command loads. `npm run bench -- start` measures the time.
 const dist = join(PROGRAM, '../../dist');
 const recorder = fileURLToPath(new URL('record-loaded.cjs', import.meta.url));
 const written = new URL('../../node_modules/.cache/psd2-chunks.json', import.meta.url);
@@ -34,7 +34,7 @@ const COMMAND_TREE = [
   'src/cli/root-help.ts',
   'src/cli/topics.ts',
 ];
-/** Of Node's own modules, those that take their time. */
+/** Those of Node's own modules that take long to load. */
 const HEAVY =
   /^NativeModule (child_process|crypto|dgram|fs\/promises|https?|net|os|readline|stream|tls|zlib)$/;
 
@@ -47,7 +47,7 @@ describe('the folder of compiled code', () => {
     execFileSync(process.execPath, [PROGRAM, 'consent', '--help'], { env, encoding: 'utf8' });
   const place = (name: string) => join(operator.folder, name);
 
-  it('is in the home of the user, who alone can enter it, and not in a folder of all users', () => {
+  it('the folder of compiled code is in the home of the user, who alone can enter it, not in a shared folder', () => {
     mkdirSync(place('user'));
     mkdirSync(place('shared'));
     run({ HOME: place('user'), TMPDIR: place('shared') });
@@ -58,7 +58,7 @@ describe('the folder of compiled code', () => {
     expect(readdirSync(place('shared'))).toEqual([]);
   });
 
-  it('is not used where others may write to it, or where it is a link', () => {
+  it('psd2 does not use the folder of compiled code if others may write to it, or if it is a link', () => {
     for (const name of ['open', 'linked']) mkdirSync(join(place(name), '.cache'), { recursive: true });
     mkdirSync(join(place('open'), '.cache', 'psd2'));
     chmodSync(join(place('open'), '.cache', 'psd2'), 0o777);
@@ -70,7 +70,7 @@ describe('the folder of compiled code', () => {
     expect(readdirSync(place('elsewhere'))).toEqual([]);
   });
 
-  it('may be missing: without a home, or where it can not be made, psd2 works the same', () => {
+  it('psd2 works the same without the folder of compiled code, which needs a usable home', () => {
     writeFileSync(place('file'), '');
     for (const env of [{}, { HOME: place('nowhere') }, { HOME: place('file') }])
       expect(run({ ...env, TMPDIR: place('shared') })).toContain('Usage: psd2 consent');
@@ -102,35 +102,35 @@ describe('what is loaded', () => {
     };
   }
 
-  it('by psd2 --version', () => {
+  it('psd2 --version loads only what any command loads', () => {
     expect(loadedBy('--version')).toMatchObject({ sources: ANY_COMMAND, heavy: [] });
   });
 
-  it('by psd2 --help, where there is no terminal: a text that the build has made', () => {
+  it('psd2 --help without a terminal loads no more: it prints a text that the build made', () => {
     expect(loadedBy('--help')).toMatchObject({ sources: ANY_COMMAND, heavy: [] });
     const print = (...words: string[]) =>
       execFileSync(process.execPath, [PROGRAM, ...words], { encoding: 'utf8' });
     expect(print('--help')).toBe(print('help'));
   });
 
-  it('by psd2 completion bash', () => {
+  it('psd2 completion bash loads only the scripts', () => {
     const sources = ['src/cli/completion/scripts.ts', ...ANY_COMMAND].sort();
     expect(loadedBy('completion', 'bash')).toMatchObject({ sources, heavy: [] });
   });
 
-  it('by the help of one command: what that takes, and not what others take', () => {
+  it('the help of one command loads what this command needs, and nothing of the others', () => {
     const declarations = ['src/commands/consent/declare.ts', 'src/commands/declare.ts'];
     const sources = [...COMMAND_TREE, ...ANY_COMMAND, ...declarations].sort();
     expect(loadedBy('consent', '--help')).toMatchObject({ sources, heavy: [] });
   });
 
-  it('by psd2 profile list: nothing of the bank, and no cryptography', () => {
+  it('psd2 profile list loads nothing of the bank, and no cryptography', () => {
     const { sources, heavy, bytes } = loadedBy('profile', 'list');
     expect(sources.filter((source) => /^src\/(bank|flows|signature|certificates)\//.test(source))).toEqual(
       [],
     );
     expect(heavy).toEqual(['net', 'stream']);
-    // zod with all of its languages is 400 kB more.
+    // zod with all of its languages adds 400 kB.
     expect(bytes).toBeLessThan(350_000);
   });
 });

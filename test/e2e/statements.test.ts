@@ -13,7 +13,7 @@ import { useLoggedIn } from './psd2.ts';
 import * as shapes from './shapes.ts';
 
 const ACCOUNT = '0010482620';
-/** Not older than what a bank shows without SCA. */
+/** As far back as a bank shows transactions without SCA. */
 const DAYS = ['--from', bankDay(-80)];
 const operator = useLoggedIn(['--persona', 'lived-in']);
 const newCustomer = useChromium();
@@ -39,7 +39,7 @@ describe('psd2 accounts export', () => {
     ]);
   });
 
-  it('writes what is booked and nothing that is pending, oldest first', async () => {
+  it('psd2 accounts export writes booked transactions and no pending ones, oldest first', async () => {
     const rows = rowsOf(await exported('csv', ...DAYS));
     expect(rows.length).toBe(booked.length);
     expect(rows.length).toBeGreaterThan(20);
@@ -51,7 +51,7 @@ describe('psd2 accounts export', () => {
     expect(sum(rows.map(({ amount }) => amount))).toBe(sum(booked.map(({ amount }) => amount)));
   });
 
-  it('gives a transaction the same id in every format and range', async () => {
+  it('a transaction has the same id in every format and range', async () => {
     const ids = rowsOf(await exported('csv', ...DAYS)).map(({ id }) => id);
     expect(new Set(ids).size).toBe(ids.length);
     const middle = bankDay(-40);
@@ -59,7 +59,7 @@ describe('psd2 accounts export', () => {
       rowsOf(await exported('csv', ...DAYS, '--to', middle)),
       rowsOf(await exported('csv', '--from', middle)),
     ];
-    // The day in the middle is in both.
+    // Both ranges include the day in the middle.
     expect(early.length + late.length).toBeGreaterThanOrEqual(ids.length);
     expect(new Set([...early, ...late].map(({ id }) => id))).toEqual(new Set(ids));
     const found = (text: string, element: string) =>
@@ -68,8 +68,8 @@ describe('psd2 accounts export', () => {
     expect(found(await exported('camt053', ...DAYS), 'NtryRef')).toEqual(ids);
   });
 
-  it('gives a transaction the id that psd2 sync gives it', async () => {
-    // The exports before it have used up the account's reads of a day.
+  it('an exported transaction has the id that psd2 sync gives it', async () => {
+    // The exports before have used up the account's reads for the day.
     const ended = await operator.psd2([
       ...['sync', '--unattended-reads', '9999', '--out', file('synced'), '--since', bankDay(-80)],
     ]);
@@ -86,7 +86,7 @@ describe('psd2 accounts export', () => {
     );
   });
 
-  it('writes a camt.053 that is valid, and whose balances follow from each other', async () => {
+  it('psd2 accounts export writes a valid camt.053, whose balances follow from each other', async () => {
     const path = file('statement.xml');
     const to = bankDay(-10);
     const ended = await operator.psd2([
@@ -130,14 +130,14 @@ describe('psd2 accounts export', () => {
     [['--format', 'csv', '--from', bankDay(2)], 'invalid_date'],
     [['--format', 'qif'], 'usage'],
     [[], 'usage'],
-  ])('is refused with %j', async (args, code) => {
+  ])('psd2 accounts export refuses %j', async (args, code) => {
     const path = file('never');
     const ended = await operator.psd2(['accounts', 'export', ACCOUNT, '--file', path, '--json', ...args]);
     expect(readError(ended)).toMatchObject({ code, exitCode: 2 });
     expect(statSync(path, { throwIfNoEntry: false })).toBeUndefined();
   });
 
-  it('takes the place of no pipe and no folder', async () => {
+  it('psd2 accounts export does not overwrite a pipe or a folder', async () => {
     const pipe = file('pipe');
     execFileSync('mkfifo', [pipe]);
     for (const [path, what] of [
@@ -160,7 +160,7 @@ describe('psd2 accounts export', () => {
     expect(statSync(pipe).isFIFO()).toBe(true);
   });
 
-  it('is refused for a product that the customer does not have', async () => {
+  it('psd2 accounts export refuses a product that the customer does not have', async () => {
     const args = ['accounts', 'export', '0010482629', '--format', 'csv', '--file', file('never'), '--json'];
     expect(readError(await operator.psd2(args))).toMatchObject({ code: 'usage', exitCode: 2 });
   });
@@ -178,7 +178,7 @@ describe('psd2 accounts transactions --chart', () => {
     months: z.array(z.strictObject({ month: z.string(), in: z.string(), out: z.string(), net: z.string() })),
   });
 
-  it('draws in plain ASCII where stdout is no terminal', async () => {
+  it('--chart draws in plain ASCII if stdout is not a terminal', async () => {
     const ended = await operator.psd2(['accounts', 'transactions', ACCOUNT, '--chart', ...DAYS]);
     expect(ended.code, ended.stderr).toBe(0);
     expect(ended.stdout).toMatch(/^[ -~\n]+$/);
@@ -186,7 +186,7 @@ describe('psd2 accounts transactions --chart', () => {
     expect(ended.stdout).toMatch(/^\d{4}-\d{2} +\+\d+\.\d{2} +\++$/m);
   });
 
-  it('gives its numbers as JSON, the last of which is the balance', async () => {
+  it('--chart --json prints the numbers, and the last one is the balance', async () => {
     const { closing, balances, months } = await operator.json(chart, [
       ...['accounts', 'transactions', ACCOUNT, '--chart', ...DAYS],
     ]);
@@ -197,7 +197,7 @@ describe('psd2 accounts transactions --chart', () => {
   });
 
   it.each([['--limit=3'], ['--pending'], ['--export=pdf'], ['--raw']])(
-    'does not go with %s',
+    '--chart cannot be combined with %s',
     async (option) => {
       const ended = await operator.psd2(['accounts', 'transactions', ACCOUNT, '--chart', option, '--json']);
       expect(readError(ended)).toMatchObject({ code: 'usage', exitCode: 2 });
@@ -209,27 +209,30 @@ describe('psd2 accounts report', () => {
   it.each([
     [375, 'dark' as const],
     [1200, 'light' as const],
-  ])('is one page that loads nothing and fits %i pixels, %s', async (width, colorScheme) => {
-    const path = file(`report-${width}.html`);
-    const ended = await operator.psd2(['accounts', 'report', ACCOUNT, '--file', path, ...DAYS]);
-    expect(ended.code, ended.stderr).toBe(0);
-    expect(ended.stdout).toBe('');
+  ])(
+    'psd2 accounts report is one page that loads nothing and fits %i pixels, %s',
+    async (width, colorScheme) => {
+      const path = file(`report-${width}.html`);
+      const ended = await operator.psd2(['accounts', 'report', ACCOUNT, '--file', path, ...DAYS]);
+      expect(ended.code, ended.stderr).toBe(0);
+      expect(ended.stdout).toBe('');
 
-    const { page } = await newCustomer({ viewport: { width, height: 900 }, colorScheme });
-    const told: string[] = [];
-    page.on('console', (message) => told.push(message.text()));
-    page.on('request', (request) => told.push(request.url()));
-    await page.goto(`file://${path}`);
-    expect(told).toEqual([`file://${path}`]);
-    expect(await page.getByRole('heading', { level: 1 }).textContent()).toBe('Conto di casa');
-    expect(await page.getByRole('img', { name: /^Balance from / }).count()).toBe(1);
-    expect(await page.getByRole('rowheader').first().textContent()).toMatch(/^\d{4}-\d{2}$/);
-    const counterparties = page.getByRole('region', { name: 'Largest counterparties' });
-    expect(await counterparties.getByRole('row').count()).toBeGreaterThan(4);
-    expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(width);
-    // The style is the page's own, which its policy has to let through.
-    expect(await page.evaluate("getComputedStyle(document.querySelector('.amount')).textAlign")).toBe(
-      'right',
-    );
-  });
+      const { page } = await newCustomer({ viewport: { width, height: 900 }, colorScheme });
+      const told: string[] = [];
+      page.on('console', (message) => told.push(message.text()));
+      page.on('request', (request) => told.push(request.url()));
+      await page.goto(`file://${path}`);
+      expect(told).toEqual([`file://${path}`]);
+      expect(await page.getByRole('heading', { level: 1 }).textContent()).toBe('Conto di casa');
+      expect(await page.getByRole('img', { name: /^Balance from / }).count()).toBe(1);
+      expect(await page.getByRole('rowheader').first().textContent()).toMatch(/^\d{4}-\d{2}$/);
+      const counterparties = page.getByRole('region', { name: 'Largest counterparties' });
+      expect(await counterparties.getByRole('row').count()).toBeGreaterThan(4);
+      expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(width);
+      // The page has its own style, which its policy must allow.
+      expect(await page.evaluate("getComputedStyle(document.querySelector('.amount')).textAlign")).toBe(
+        'right',
+      );
+    },
+  );
 });

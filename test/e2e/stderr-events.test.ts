@@ -11,7 +11,7 @@ const operator = useLoggedIn();
 
 const said = z.union([z.object({ event: z.string() }), z.object({ error: z.object({ code: z.string() }) })]);
 
-/** What was said on stderr, a word for each line; every line has to be an object. */
+/** The kind of each line on stderr, one word a line; every line must be an object. */
 function linesOf({ stderr }: Ended): string[] {
   const lines = stderr === '' ? [] : stderr.replace(/\n$/, '').split('\n');
   return lines.map((line) => {
@@ -21,7 +21,7 @@ function linesOf({ stderr }: Ended): string[] {
 }
 
 describe('with --json and no terminal on stderr, every line of it is an object', () => {
-  it('of a transfer that is made, with what it asks the customer and each call', async () => {
+  it('a transfer reports what it asks the customer, and each call, as objects', async () => {
     const ended = await operator.psd2(['transfer', 'create', ...ORDER, '--yes', '--json', '--verbose']);
     expect(ended.code, ended.stderr).toBe(0);
     const lines = linesOf(ended);
@@ -35,12 +35,12 @@ describe('with --json and no terminal on stderr, every line of it is an object',
     [['transfer', 'create', ...ORDER, '--amount', 'x'], 'error invalid_amount'],
     [['transfer', 'show', 'tr-none'], 'error flow_not_found'],
     [['accounts', 'list', '--profile', 'none'], 'error no_profile'],
-  ])('of psd2 %j, which fails', async (args, error) => {
+  ])('psd2 %j reports its error as an object', async (args, error) => {
     for (const format of [['--json'], ['-o', 'ndjson']])
       expect(linesOf(await operator.psd2([...args, ...format]))).toEqual([error]);
   });
 
-  it('of one that is interrupted: the error is last, with its flow and the commands that go on', async () => {
+  it('the last object of an interrupted command is the error, with its flow and the commands that continue', async () => {
     const psd2 = await operator.start(['transfer', 'create', ...ORDER, '--yes', '--json'], {
       PSD2_BROWSER: 'none',
     });
@@ -55,7 +55,7 @@ describe('with --json and no terminal on stderr, every line of it is an object',
     expect((await operator.psd2([...args, '--yes'])).code).toBe(0);
   });
 
-  it('of warnings that Node gives by itself', async () => {
+  it('the warnings of Node.js are objects too', async () => {
     const env = { NODE_OPTIONS: '--pending-deprecation --trace-warnings', NODE_TLS_REJECT_UNAUTHORIZED: '0' };
     const ended = await operator.psd2(['accounts', 'list', '--json'], { env });
     expect(ended.code, ended.stderr).toBe(0);
@@ -63,7 +63,7 @@ describe('with --json and no terminal on stderr, every line of it is an object',
   });
 });
 
-it('-q leaves the error alone', async () => {
+it('-q prints only the error', async () => {
   const quiet = ['--json', '--quiet', '--verbose'];
   expect((await operator.psd2(['transfer', 'create', ...ORDER, '--yes', ...quiet])).stderr).toBe('');
   const refused = await operator.psd2([

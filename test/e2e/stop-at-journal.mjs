@@ -1,5 +1,5 @@
-// Loaded before psd2: stops it where it is about to begin the journal of a transfer, until a line comes on standard input, and
-// says so; says also when it waits for another psd2 that looks for a reference.
+// Loaded before psd2: stops it just before it begins the journal of a transfer, until a line arrives on standard input,
+// and says so. It also says when psd2 waits for another psd2 that looks for a reference.
 import fs from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
 
@@ -13,7 +13,7 @@ function awaitLine() {
       fs.readSync(0, Buffer.alloc(1));
       return;
     } catch (error) {
-      // Standard input does not wait by itself.
+      // A read of standard input does not wait.
       if (error.code !== 'EAGAIN') throw error;
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 10);
     }

@@ -31,7 +31,7 @@ beforeAll(async () => {
 });
 
 let copies = 0;
-/** A configuration folder like the operator's, whose modes are to be spoilt. */
+/** A copy of the operator's configuration folder, for a test to change its modes. */
 function copyConfig(): string {
   copies += 1;
   const config = join(operator.folder, `copy-${copies}`);
@@ -43,7 +43,7 @@ function copyConfig(): string {
 const run = (config: string, args: string[]) =>
   operator.psd2([...args, '--json'], { env: { PSD2_CONFIG_DIR: config, PSD2_PROFILE: undefined } });
 
-/** Each kind of file that psd2 believes, with a command that reads it. */
+/** Each kind of file that psd2 trusts, with a command that reads it. */
 const FILES: [string, () => string, string[]][] = [
   ['the chosen profile', () => 'config.json', ['accounts', 'list']],
   ['the settings', () => 'profiles/sandbox.json', ['accounts', 'list']],
@@ -55,12 +55,12 @@ const FILES: [string, () => string, string[]][] = [
   ['the log of calls', () => 'log/calls.ndjson', ['log', 'list']],
 ];
 
-describe('what others could have written is refused, with the chmod that mends it', () => {
+describe('psd2 refuses what others can change, and names the chmod that fixes it', () => {
   beforeAll(async () => {
     expect((await run(operator.config, ['profile', 'use', 'sandbox'])).code).toBe(0);
   });
 
-  it.each(FILES)('%s', async (_, nameOf, words) => {
+  it.each(FILES)('psd2 refuses a file that others can change: %s', async (_, nameOf, words) => {
     const args = words.map(
       (word) => ({ RESOURCE: resource, FLOW: basename(journal, '.ndjson') })[word] ?? word,
     );
@@ -85,21 +85,24 @@ describe('what others could have written is refused, with the chmod that mends i
     expect(await run(config, args)).toMatchObject({ code: 0 });
   });
 
-  it.each(['.', 'tokens/sandbox', 'flows/sandbox/open', 'profiles'])('the folder %s', async (name) => {
-    const config = copyConfig();
-    const path = join(config, name);
-    chmodSync(path, 0o775);
-    const error = readError(await run(config, ['accounts', 'list']));
-    expect(error).toMatchObject({
-      exitCode: 3,
-      message: `${path} can be changed by others (mode 0775)`,
-      hint: `Run: chmod 700 ${path}`,
-    });
-    execFileSync('sh', ['-c', error.hint?.replace('Run: ', '') ?? 'false']);
-    expect(await run(config, ['accounts', 'list'])).toMatchObject({ code: 0 });
-  });
+  it.each(['.', 'tokens/sandbox', 'flows/sandbox/open', 'profiles'])(
+    'psd2 refuses the folder %s if others can change it',
+    async (name) => {
+      const config = copyConfig();
+      const path = join(config, name);
+      chmodSync(path, 0o775);
+      const error = readError(await run(config, ['accounts', 'list']));
+      expect(error).toMatchObject({
+        exitCode: 3,
+        message: `${path} can be changed by others (mode 0775)`,
+        hint: `Run: chmod 700 ${path}`,
+      });
+      execFileSync('sh', ['-c', error.hint?.replace('Run: ', '') ?? 'false']);
+      expect(await run(config, ['accounts', 'list'])).toMatchObject({ code: 0 });
+    },
+  );
 
-  it('a key and a certificate that are named by their paths', async () => {
+  it('psd2 refuses a key and a certificate that others can change, by their paths', async () => {
     const config = copyConfig();
     const made = join(operator.config, 'sandbox/certificates');
     const folder = join(operator.ownHands, 'keys');
@@ -134,21 +137,21 @@ describe('what others could have written is refused, with the chmod that mends i
   });
 });
 
-it('a folder that others can list is used', async () => {
+it('psd2 uses a folder that others can list', async () => {
   const config = copyConfig();
   for (const name of ['.', 'tokens', 'tokens/sandbox', 'profiles']) chmodSync(join(config, name), 0o755);
   expect(await run(config, ['accounts', 'list'])).toMatchObject({ code: 0 });
 });
 
 /** Only root can give files away. */
-describe.runIf(process.getuid?.() === 0)('what belongs to another user', () => {
+describe.runIf(process.getuid?.() === 0)('a file of another user', () => {
   const NOBODY = 65_534;
   const ANOTHER = 4711;
   const give = (path: string, uid: number): void => {
     chownSync(path, uid, uid);
     if (lstatSync(path).isDirectory()) for (const name of readdirSync(path)) give(join(path, name), uid);
   };
-  /** As an unprivileged user, to whom the configuration folder belongs. */
+  /** Runs psd2 as an unprivileged user who owns the configuration folder. */
   const runAsNobody = async (config: string, args: string[]) => {
     const started = await operator.startProgram(
       'setpriv',
@@ -159,22 +162,25 @@ describe.runIf(process.getuid?.() === 0)('what belongs to another user', () => {
     return started.ended;
   };
 
-  it.each(['config.json', 'profiles/sandbox.json'])('is refused: %s', async (name) => {
-    const config = copyConfig();
-    give(config, NOBODY);
-    expect(await runAsNobody(config, ['profile', 'list'])).toMatchObject({ code: 0 });
-    const path = join(config, name);
-    chownSync(path, ANOTHER, ANOTHER);
-    chmodSync(path, 0o666);
-    expect(readError(await runAsNobody(config, ['profile', 'show']))).toMatchObject({
-      code: 'config',
-      exitCode: 3,
-      message: `${path} belongs to another user (${ANOTHER})`,
-      hint: `If you trust what it holds, run: sudo chown ${NOBODY} ${path} && chmod 600 ${path}`,
-    });
-  });
+  it.each(['config.json', 'profiles/sandbox.json'])(
+    'psd2 refuses a file of another user: %s',
+    async (name) => {
+      const config = copyConfig();
+      give(config, NOBODY);
+      expect(await runAsNobody(config, ['profile', 'list'])).toMatchObject({ code: 0 });
+      const path = join(config, name);
+      chownSync(path, ANOTHER, ANOTHER);
+      chmodSync(path, 0o666);
+      expect(readError(await runAsNobody(config, ['profile', 'show']))).toMatchObject({
+        code: 'config',
+        exitCode: 3,
+        message: `${path} belongs to another user (${ANOTHER})`,
+        hint: `If you trust what it holds, run: sudo chown ${NOBODY} ${path} && chmod 600 ${path}`,
+      });
+    },
+  );
 
-  it('is refused when it is a folder', async () => {
+  it('psd2 refuses a folder of another user', async () => {
     const config = copyConfig();
     give(config, NOBODY);
     chownSync(join(config, 'tokens/sandbox'), ANOTHER, ANOTHER);
@@ -184,7 +190,7 @@ describe.runIf(process.getuid?.() === 0)('what belongs to another user', () => {
     });
   });
 
-  it('is refused by root too, but in the folder of that user, where root is warned', async () => {
+  it('psd2 as root refuses a file of another user too, and only warns in the folder of that user', async () => {
     const tokens = relative(operator.config, tokensFile(operator.config));
     const config = copyConfig();
     chownSync(join(config, tokens), ANOTHER, ANOTHER);
@@ -198,13 +204,13 @@ describe.runIf(process.getuid?.() === 0)('what belongs to another user', () => {
     expect(ended.stderr).toContain(`belongs to another user (${ANOTHER}), and psd2 runs as root`);
   });
 
-  it('is used when root has put it there and nobody else can change it', async () => {
+  it('psd2 uses a file that root put there and that nobody else can change', async () => {
     const config = copyConfig();
     give(config, NOBODY);
     const path = join(config, 'profiles/sandbox.json');
     const content = readFileSync(path);
     rmSync(path);
-    // Written anew: where root copies a file, Node 26 keeps its owner.
+    // Written again: if root copies a file, Node 26 keeps its owner.
     writeFileSync(path, content);
     chmodSync(path, 0o444);
     expect(statSync(path).uid).toBe(0);

@@ -28,7 +28,7 @@ const ORDER = [
 const operator = useSandbox();
 let server: Server;
 let port: number;
-/** What a worker is given. */
+/** The environment of a worker. */
 let worker: Environment;
 
 beforeAll(async () => {
@@ -46,7 +46,7 @@ beforeAll(() => {
 });
 
 describe('psd2 store', () => {
-  it('init prints the SQL first, then makes the tables and the roles, once', async () => {
+  it('psd2 store init --dry-run prints the SQL, and psd2 store init makes the tables and roles once', async () => {
     const dry = await operator.psd2(['store', 'init', '--dry-run', '--roles'], { env: asOwner });
     expect(dry.stdout).toContain('create table psd2.flow_events');
     expect(server.sql('bank', `select to_regclass('psd2.store') is null`)).toBe('t');
@@ -57,7 +57,7 @@ describe('psd2 store', () => {
     server.sql('bank', 'grant psd2_worker to worker');
   });
 
-  it('copy brings a logged-in customer to the database, where the worker goes on, and files refuse', async () => {
+  it('psd2 store copy brings a login to the database, where the worker continues, and the files then refuse', async () => {
     await logIn(operator);
     const status = z.looseObject({
       home: z.string(),
@@ -75,7 +75,7 @@ describe('psd2 store', () => {
     expect(readError(refused)).toMatchObject({
       exitCode: 3,
       message: expect.stringMatching(
-        /^The store in .+ was copied to PostgreSQL at .+, and is not used any more$/,
+        /^The store in .+ was copied to PostgreSQL at .+, and is no longer used$/,
       ),
     });
   });
@@ -100,7 +100,7 @@ describe('psd2 store', () => {
     expect(rowsInFiles(out)).toEqual(after);
   });
 
-  it("a service of libpq's files is the whole address, with the password in a file that nobody else reads", async () => {
+  it("a service of libpq's files is the whole address, with the password in a file that only its owner can read", async () => {
     mkdirSync(operator.ownHands, { recursive: true });
     const PGSERVICEFILE = join(operator.ownHands, 'pg_service.conf');
     const service = { host: '127.0.0.1', port, dbname: 'bank', user: 'worker', password: PASSWORD };
@@ -112,12 +112,12 @@ describe('psd2 store', () => {
     const refused = await operator.psd2(['accounts', 'list', '--json'], { env });
     expect(readError(refused)).toMatchObject({
       exitCode: 3,
-      message: `${PGSERVICEFILE} holds a password, and can be read by others`,
+      message: `${PGSERVICEFILE} contains a password, and can be read by others`,
     });
     expect(refused.stderr).not.toContain(PASSWORD);
   });
 
-  it('copy refuses an address with a password, and does not repeat it', async () => {
+  it('psd2 store copy refuses an address with a password, and does not repeat it', async () => {
     for (const address of [
       `postgres://worker:${PASSWORD}@127.0.0.1/bank`,
       `postgres://127.0.0.1/bank?password=${PASSWORD}`,
@@ -153,16 +153,16 @@ function rowsInFiles(out: string): string[] {
     .sort();
 }
 
-/** Calls to the bank until now, whatever they were. */
+/** The number of calls to the bank so far. */
 async function calls(): Promise<number> {
   return (await operator.json(shapes.log, ['log'], { env: worker })).length;
 }
 
-/** What a command that would call the bank says of a bad store. */
+/** What a command that would call the bank says about a store that it cannot use. */
 async function refusalOf(env: Environment) {
   const before = await calls();
   const ended = await operator.psd2(['auth', 'refresh', '--json'], { env: { ...worker, ...env } });
-  expect(await calls(), 'nothing was sent').toBe(before);
+  expect(await calls(), 'psd2 sends nothing').toBe(before);
   expect(ended.stdout + ended.stderr).not.toContain(PASSWORD);
   const error = readError(ended);
   expect(error).toMatchObject({ code: 'config', exitCode: 3 });
@@ -172,7 +172,7 @@ async function refusalOf(env: Environment) {
 describe('a store that cannot be used ends a command before anything is sent', () => {
   const here = () => `PostgreSQL at 127.0.0.1:${port}/bank`;
 
-  it('where nothing listens', async () => {
+  it('psd2 reports that nothing listens at the address', async () => {
     const nowhere = await freePort();
     expect(await refusalOf({ PSD2_STORE: `postgres://worker@127.0.0.1:${nowhere}/bank` })).toEqual({
       message: `PostgreSQL at 127.0.0.1:${nowhere}/bank cannot be reached: nothing listens there`,
@@ -180,13 +180,13 @@ describe('a store that cannot be used ends a command before anything is sent', (
     });
   });
 
-  it('where the password is wrong', async () => {
+  it('psd2 reports a wrong password', async () => {
     const { message, hint } = await refusalOf({ PGPASSWORD: 'a-wrong-one' });
     expect(message).toBe(`${here()} refuses the password`);
     expect(hint).toContain('PGPASSWORD');
   });
 
-  it('where the address is none', async () => {
+  it('psd2 reports an address that is not one', async () => {
     for (const address of ['localhost:5432', 'mysql://worker@localhost/bank', 'postgres://[']) {
       const { message, hint } = await refusalOf({ PSD2_STORE: address });
       expect(message).toBe('PSD2_STORE is not the address of a database');
@@ -197,7 +197,7 @@ describe('a store that cannot be used ends a command before anything is sent', (
   it.each([
     [0, 'has schema 0, and this psd2 needs schema 1', 'psd2 store init'],
     [2, 'has schema 2, and this psd2 knows schema 1', 'Update psd2'],
-  ])('where the schema is %i', async (version, what, fix) => {
+  ])('psd2 reports a store with schema %i', async (version, what, fix) => {
     server.sql('bank', `update psd2.store set version = ${version}`);
     const { message, hint } = await refusalOf({});
     server.sql('bank', 'update psd2.store set version = 1');
@@ -205,7 +205,7 @@ describe('a store that cannot be used ends a command before anything is sent', (
     expect(hint).toContain(fix);
   });
 
-  it('where the user lacks the rights', async () => {
+  it('psd2 reports a user without the rights', async () => {
     server.sql('bank', 'revoke psd2_worker from worker');
     const { message, hint } = await refusalOf({});
     server.sql('bank', 'grant psd2_worker to worker');
@@ -213,15 +213,15 @@ describe('a store that cannot be used ends a command before anything is sent', (
     expect(hint).toContain('psd2_worker');
   });
 
-  it('where the server can only be read', async () => {
+  it('psd2 reports a server that can only be read', async () => {
     server.sql('bank', 'alter role worker set default_transaction_read_only = on');
     const { message, hint } = await refusalOf({});
     server.sql('bank', 'alter role worker reset default_transaction_read_only');
-    expect(message).toBe(`${here()} is a replica that can only be read`);
+    expect(message).toBe(`${here()} is a read-only replica`);
     expect(hint).toContain('primary');
   });
 
-  it('where the server takes no more connections', async () => {
+  it('psd2 reports a server that takes no more connections', async () => {
     const clients: pg.Client[] = [];
     const connect = async () => {
       const connectionString = server.tcp('bank', `worker:${PASSWORD}`);
@@ -236,12 +236,12 @@ describe('a store that cannot be used ends a command before anything is sent', (
     expect(full).toBe('53300');
     const { message, hint } = await refusalOf({});
     await Promise.all(clients.map((client) => client.end()));
-    expect(message).toBe(`${here()} takes no more connections`);
+    expect(message).toBe(`${here()} accepts no more connections`);
     expect(hint).toContain('max_connections');
   });
 
-  it('where the disk of the server is full', async () => {
-    // A disk of its own for the claims, which is small and then full.
+  it('psd2 reports a server whose disk is full', async () => {
+    // A small disk for the claims alone, which the test fills.
     const disk = mkdtempSync(join(tmpdir(), 'psd2-small-'));
     execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=1m,mode=0777', 'tmpfs', disk]);
     try {
@@ -254,7 +254,7 @@ describe('a store that cannot be used ends a command before anything is sent', (
       expect(() => writeFileSync(join(disk, 'rest'), Buffer.alloc(1_000_000))).toThrow('ENOSPC');
       const { message, hint } = await refusalOf({});
       expect(message).toBe(`${here()} has a full disk`);
-      expect(hint).toContain('Make room');
+      expect(hint).toContain('Free some space');
     } finally {
       server.sql('bank', 'alter table psd2.claims set tablespace pg_default');
       server.sql('bank', 'drop tablespace small');
@@ -263,7 +263,7 @@ describe('a store that cannot be used ends a command before anything is sent', (
     }
   });
 
-  it('where the certificate of the server is self-signed, or has expired', async () => {
+  it('psd2 reports a server certificate that is self-signed, or has expired', async () => {
     const [own, keys] = await Promise.all([generateRsaKeys(), generateRsaKeys()]);
     const now = { from: new Date(), days: 1 };
     const authority = await makeCertificateAuthority('Own CA', own, now);
@@ -288,11 +288,11 @@ describe('a store that cannot be used ends a command before anything is sent', (
   });
 });
 
-/** psd2 gives up by itself never: what ends it is Ctrl-C. */
+/** psd2 never gives up on its own: only Ctrl-C ends the wait. */
 const WITHOUT_LIMITS = 'connect_timeout=0&statement_timeout=0';
 
 describe('Ctrl-C ends the wait for a database', () => {
-  /** A server that does with each connection what it is told; none is closed by it but in `serve`. */
+  /** A server that handles each connection with `serve`, and closes none otherwise. */
   async function listening(serve: (socket: Socket) => void): Promise<{ port: number; sockets: Socket[] }> {
     const sockets: Socket[] = [];
     const listener = createServer((socket) => {
@@ -318,7 +318,7 @@ describe('Ctrl-C ends the wait for a database', () => {
       PSD2_STORE: `postgres://worker@127.0.0.1:${at}/bank?${WITHOUT_LIMITS}`,
     });
 
-  it('that has taken the connection and says nothing', async () => {
+  it('Ctrl-C ends the wait for a database that takes the connection and says nothing', async () => {
     const { port: at, sockets } = await listening(() => {});
     const psd2 = await start(at);
     await vi.waitUntil(() => sockets.length > 0, { timeout: 60_000 });
@@ -327,7 +327,7 @@ describe('Ctrl-C ends the wait for a database', () => {
     expect(sockets.every(({ writableEnded }) => !writableEnded)).toBe(true);
   });
 
-  it('that turns each connection away', async () => {
+  it('Ctrl-C ends the wait for a database that refuses each connection', async () => {
     const refusal = Buffer.from('SFATAL\0C53300\0Mtoo many clients\0\0');
     const head = Buffer.alloc(5);
     head.write('E');
@@ -341,7 +341,7 @@ describe('Ctrl-C ends the wait for a database', () => {
     expect(await psd2.ended).toMatchObject({ code: 130 });
   });
 
-  it('that another holds up', async () => {
+  it('Ctrl-C ends the wait for a table that another session has locked', async () => {
     const holder = new pg.Client({ connectionString: server.url('bank') });
     await holder.connect();
     await holder.query('begin; lock table psd2.store in access exclusive mode');
@@ -360,7 +360,7 @@ describe('Ctrl-C ends the wait for a database', () => {
     );
 });
 
-it('ends with 9 where the database went away while the bank executes, and resume finds out without paying again', async () => {
+it('psd2 exits with 9 if the database goes away during an execute, and resume finds out without paying again', async () => {
   const fault = z.looseObject({ id: z.union([z.string(), z.number()]) });
   await operator.json(fault, ['sandbox', 'fault', 'add', 'delay=3000', '--on', 'execute', '--times', '1']);
   const psd2 = await operator.start(ORDER, worker);

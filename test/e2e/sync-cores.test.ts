@@ -6,7 +6,7 @@ import { readError } from './errors.ts';
 import { useSandbox } from './psd2.ts';
 import * as shapes from './shapes.ts';
 
-/** So many make two threads worth their start. */
+/** Enough customers to make the start of two threads worthwhile. */
 const CUSTOMERS = 220;
 const operator = useSandbox([
   ...['--customers', String(CUSTOMERS), '--transactions', '20'],
@@ -17,7 +17,7 @@ const IDS = Array.from({ length: CUSTOMERS }, (_, index) => String(5_000_001 + i
 const running = z.object({ baseUrl: z.string(), customerSiteUrl: z.string(), controlToken: z.string() });
 const granted = z.object({ accessToken: z.string() });
 
-/** Puts tokens into the store, as a login of each customer would. */
+/** Puts the tokens into the store that a login of each customer would put there. */
 beforeAll(async () => {
   const bank = running.parse(
     JSON.parse(readFileSync(join(operator.config, 'sandbox', 'running.json'), 'utf8')),
@@ -72,7 +72,7 @@ const wholeReport = async (folder: string, cores: number) => {
 
 describe('psd2 sync on two cores', () => {
   it(
-    'writes the same files and the same report as on one',
+    'psd2 sync on two cores writes the same files and the same report as on one',
     async () => {
       const one = await wholeReport(out('one-core'), 1);
       const two = await wholeReport(out('two-cores'), 2);
@@ -80,14 +80,14 @@ describe('psd2 sync on two cores', () => {
       expect(two.totals).toEqual(one.totals);
       expect(two.customers.map(({ customerId }) => customerId)).toEqual(IDS);
       expect(rowsOf(out('two-cores'))).toEqual(rowsOf(out('one-core')));
-      // The locks of their runs are gone.
+      // The runs have removed their locks.
       expect(readdirSync(out('two-cores')).sort()).toEqual(IDS);
     },
     PATIENCE_MS,
   );
 
   it.each(['SIGINT', 'SIGTERM'] as const)(
-    'told to stop by %s, takes no new customer, stores what was read, and ends with 130',
+    'after %s psd2 sync starts no new customer, stores what it has read, and exits with 130',
     async (signal) => {
       const folder = out(`stopped-${signal}`);
       const begun = await operator.start([...words(folder, 2), '--verbose']);
@@ -98,7 +98,7 @@ describe('psd2 sync on two cores', () => {
       expect(error).toMatchObject({ code: 'interrupted', exitCode: 130 });
       expect(error.message).toMatch(/^Interrupted: \d+ of 220 customers were done$/);
       expect(ended.stdout).toBe('');
-      // No lock of a run is left, and each folder that was begun was ended.
+      // No lock of a run is left, and each customer that the run began is complete.
       const left = readdirSync(folder);
       expect(left.filter((name) => name.startsWith('sync-'))).toEqual([]);
       expect(left.length).toBeLessThan(CUSTOMERS);
@@ -116,7 +116,7 @@ describe('psd2 sync on two cores', () => {
   );
 
   it(
-    'leaves no thread behind when it is killed',
+    'a killed psd2 sync leaves no thread behind',
     async () => {
       const folder = out('killed');
       const begun = await operator.start([...words(folder, 2), '--verbose']);
@@ -129,7 +129,7 @@ describe('psd2 sync on two cores', () => {
   );
 
   it(
-    'holds up all threads when the bank says that these are too many calls, and still reads everything',
+    'psd2 sync holds all threads when the bank limits the calls, and still reads everything',
     async () => {
       const fault = ['sandbox', 'fault', 'add', 'status=420', '--times', '3', '--after', '100'];
       expect(await operator.psd2(fault)).toMatchObject({ code: 0 });
@@ -141,7 +141,7 @@ describe('psd2 sync on two cores', () => {
     PATIENCE_MS,
   );
 
-  it.each(['0', 'two', '-1', '1.5', ''])('refuses --cores %j', async (cores) => {
+  it.each(['0', 'two', '-1', '1.5', ''])('psd2 sync refuses --cores %j', async (cores) => {
     const ended = await operator.psd2([
       'sync',
       '--unattended-reads',

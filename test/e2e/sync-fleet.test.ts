@@ -19,7 +19,7 @@ let server: Server;
 let count = 0;
 let database: string;
 let tokens: string;
-/** What the bank was asked for before the test. */
+/** The number of calls that the bank had received before the test. */
 let heard = 0;
 
 const running = z.object({ baseUrl: z.string(), customerSiteUrl: z.string(), controlToken: z.string() });
@@ -73,7 +73,7 @@ beforeEach(async () => {
 });
 
 const linesOfBank = () => readFileSync(log, 'utf8').split('\n').slice(0, -1);
-/** How often the bank was asked for the accounts of each customer, which is how a sync of them begins. */
+/** How often each customer was synced. A sync begins with a call for the accounts. */
 const timesSynced = () => {
   const times = new Map(IDS.map((id) => [id, 0]));
   for (const line of linesOfBank().slice(heard)) {
@@ -97,7 +97,7 @@ const begins = (worker: Running) => worker.prints(/"event":"call"/);
 
 describe('psd2 sync --all-customers with PostgreSQL', () => {
   it(
-    'is shared by workers: each customer is synced by one of them, and both end when all are done',
+    'workers share a sync: one of them syncs each customer, and both end when all are done',
     async () => {
       const slow = await operator.psd2(['sandbox', 'fault', 'add', 'delay=150']);
       expect(slow, slow.stderr).toMatchObject({ code: 0 });
@@ -122,7 +122,7 @@ describe('psd2 sync --all-customers with PostgreSQL', () => {
   );
 
   it.each(['SIGKILL', 'SIGSTOP'] as const)(
-    'goes on after %s with what a worker had, within the time of a claim',
+    'after %s another worker syncs the customers of the lost one, within the time of a claim',
     async (signal) => {
       const worker = await startSync('--concurrency', '2');
       await begins(worker);
@@ -134,26 +134,26 @@ describe('psd2 sync --all-customers with PostgreSQL', () => {
         const whole = rows();
         worker.kill('SIGCONT');
         const ended = await worker.ended;
-        // What it had begun is another's now: it is refused and adds nothing, and for it that is no failure.
+        // Another worker now has the customers that this one began: it is refused and adds nothing, which is no failure.
         const late = reportOf(ended);
-        expect(ended.stderr).toMatch(/Another psd2 sync has gone on with customer \d+/);
+        expect(ended.stderr).toMatch(/Another psd2 sync has taken over customer \d+/);
         expect(late.customers).toEqual([]);
         expect(totals.customers + late.totals.customers).toBe(CUSTOMERS);
         expect(rows()).toBe(whole);
       }
-      // Whom the worker had begun, and nobody else, is asked for twice.
+      // Only the customers that the worker had begun are synced twice.
       expect([...timesSynced().values()].filter((times) => times > 1).length).toBeLessThanOrEqual(2);
     },
     PATIENCE_MS,
   );
 
   it(
-    'waits for a database that is gone, and goes on when it is back',
+    'a worker waits for a database that is gone, and continues when it is back',
     async () => {
       const worker = await startSync('--concurrency', '2');
       await begins(worker);
       server.crash();
-      await worker.prints(/The sync goes on when it is back/);
+      await worker.prints(/The sync continues when the store is back/);
       server.start();
       const ended = await worker.ended;
       expect(reportOf(ended).totals).toMatchObject({ customers: CUSTOMERS, synced: CUSTOMERS });
@@ -164,7 +164,7 @@ describe('psd2 sync --all-customers with PostgreSQL', () => {
   );
 
   it(
-    'with --every goes round again, and at SIGTERM finishes the customers at hand and ends with 0',
+    'psd2 sync --every starts a new round, and at SIGTERM finishes its current customers and exits with 0',
     async () => {
       const worker = await startSync('--every', '1s');
       await worker.prints(/A round has ended: 16 of 16/);
@@ -173,7 +173,7 @@ describe('psd2 sync --all-customers with PostgreSQL', () => {
       const { totals } = reportOf(await worker.ended);
       expect(totals.synced).toBe(totals.customers);
       expect(totals.customers).toBeGreaterThanOrEqual(2 * CUSTOMERS);
-      // Nobody was left in the middle.
+      // Every customer that was begun is complete.
       const times = [...timesSynced().values()].reduce((a, b) => a + b);
       expect(times).toBe(totals.customers);
       expect((await status()).workers).toEqual([]);

@@ -35,7 +35,7 @@ const lines = (path: string): unknown[] =>
     .map((line) => JSON.parse(line));
 const booked = (folder: string, customer: string, product: string) =>
   z.array(shapes.syncedRow).parse(lines(join(folder, customer, 'transactions', `${product}.ndjson`)));
-/** Of the first customer alone. */
+/** The files of the first customer alone. */
 const contentOf1 = (folder: string) =>
   ['transactions/0050000010.ndjson', 'transactions/0050000018.ndjson', 'current.ndjson'].map((name) =>
     lines(join(folder, '5000001', name)),
@@ -60,7 +60,7 @@ const progress = z.looseObject({ products: z.record(z.string(), z.record(z.strin
 const readReport = ({ stdout }: Ended) => shapes.syncReport.parse(JSON.parse(stdout));
 
 describe('psd2 sync', () => {
-  it('writes what the bank has, for all customers', async () => {
+  it('psd2 sync writes what the bank has, for all customers', async () => {
     const folder = out('whole');
     const ended = await sync(folder, '--all-customers');
     expect(ended, ended.stderr).toMatchObject({ code: 0 });
@@ -91,7 +91,7 @@ describe('psd2 sync', () => {
     expect(report.totals).toMatchObject({ synced: 3, accounts: 9 });
   });
 
-  it('adds nothing the second time, and asks for the last days only', async () => {
+  it('a second psd2 sync adds nothing, and asks only for the last days', async () => {
     const folder = out('twice');
     const first = readReport(await sync(folder, '--all-customers'));
     const content = contentOf(folder);
@@ -102,7 +102,7 @@ describe('psd2 sync', () => {
     expect(contentOf(folder)).toEqual(content);
   });
 
-  it('without --all-customers takes the customer that is meant', async () => {
+  it('psd2 sync without --all-customers takes the chosen customer', async () => {
     const folder = out('one');
     const ended = await sync(folder, '--customer', '5000002');
     expect(ended, ended.stderr).toMatchObject({ code: 0 });
@@ -110,7 +110,7 @@ describe('psd2 sync', () => {
   });
 
   it.concurrent.each([1, 3, 5, 7, 9])(
-    'killed after %i calls, is gone on with without a loss or a double',
+    'psd2 sync continues after it was killed at call %i, without a lost or a double row',
     async (calls) => {
       const folder = out(`killed-${calls}`);
       const killed = await operator.start([
@@ -133,7 +133,7 @@ describe('psd2 sync', () => {
     },
   );
 
-  it('goes on with the other customers when one fails, and says so', async () => {
+  it('psd2 sync continues with the other customers if one fails, and says so', async () => {
     const fault = ['sandbox', 'fault', 'add', 'status=403', '--on', 'GET /private/customers/5000002/*'];
     expect(await operator.psd2(fault)).toMatchObject({ code: 0 });
     const folder = out('one-fails');
@@ -146,7 +146,7 @@ describe('psd2 sync', () => {
     expect(booked(folder, '5000003', '0050000038').length).toBeGreaterThan(0);
   });
 
-  it('goes on with the other products of a customer when one fails', async () => {
+  it('psd2 sync continues with the other products of a customer if one fails', async () => {
     const pattern = 'GET /private/customers/5000001/products/0050000010/transactions/*';
     expect(await operator.psd2(['sandbox', 'fault', 'add', 'status=412', '--on', pattern])).toMatchObject({
       code: 0,
@@ -161,7 +161,7 @@ describe('psd2 sync', () => {
     expect(booked(folder, '5000001', '0050000018').length).toBeGreaterThan(0);
   });
 
-  it('waits when the bank says that these are too many calls, and still reads everything', async () => {
+  it('psd2 sync waits when the bank limits the calls, and still reads everything', async () => {
     const fault = ['sandbox', 'fault', 'add', 'status=420', '--times', '6', '--after', '3'];
     expect(await operator.psd2(fault)).toMatchObject({ code: 0 });
     const ended = await sync(out('too-many'), '--all-customers');
@@ -169,7 +169,7 @@ describe('psd2 sync', () => {
     expect(ended, ended.stderr).toMatchObject({ code: 0 });
   });
 
-  it('does not work in a folder that another sync works in at the same time, or waits for it', async () => {
+  it('two syncs of one folder at the same time write each row once', async () => {
     const folder = out('both');
     const both = await Promise.all([
       sync(folder, '--customer', '5000001'),
@@ -183,7 +183,7 @@ describe('psd2 sync', () => {
   });
 
   it.concurrent.each([2, 3, 5])(
-    'stopped after %i calls until another one has taken its folder over, undoes nothing when it goes on',
+    'a sync that is stopped at call %i until another takes over its folder undoes nothing when it continues',
     async (calls) => {
       const folder = out(`stalled-${calls}`);
       const stalled = await operator.start([
@@ -198,7 +198,7 @@ describe('psd2 sync', () => {
       ]);
       await stalled.prints(new RegExp(`(GET [^\\n]*\\n[\\s\\S]*?){${calls}}`));
       stalled.kill('SIGSTOP');
-      // With the real time that it takes until one that stands still is taken for dead.
+      // This takes the real time after which a stopped sync counts as dead.
       const taken = await sync(folder, '--customer', '5000001');
       expect(taken, taken.stderr).toMatchObject({ code: 0 });
       const whole = contentOf1(folder);
@@ -212,7 +212,7 @@ describe('psd2 sync', () => {
     },
   );
 
-  it('after a sync under a clock that was far ahead, still finds what was booked since', async () => {
+  it('after a sync with a clock that was far ahead, psd2 sync still finds what was booked since', async () => {
     const folder = out('ahead');
     await sync(folder, '--customer', '5000001');
     const path = join(folder, '5000001', 'transactions', '0050000010.ndjson');
@@ -231,7 +231,7 @@ describe('psd2 sync', () => {
     expect(JSON.stringify(lines(join(folder, '5000001', 'sync-2.ndjson')).at(-1))).not.toContain('2999');
   });
 
-  it('goes on with a folder as psd2 before 0.2 left it', async () => {
+  it('psd2 sync continues with a folder from psd2 before 0.2', async () => {
     const folder = out('old');
     await sync(folder, '--customer', '5000001');
     const whole = contentOf1(folder);
@@ -259,7 +259,7 @@ describe('psd2 sync', () => {
     ]);
   });
 
-  it('fetches the rows of a file again that was moved away', async () => {
+  it('psd2 sync fetches the rows of a file again if the file was moved away', async () => {
     const folder = out('moved');
     await sync(folder, '--customer', '5000001');
     const path = join(folder, '5000001', 'transactions', '0050000010.ndjson');
@@ -269,7 +269,7 @@ describe('psd2 sync', () => {
     expect(readFileSync(path, 'utf8')).toBe(whole);
   });
 
-  it('with --every goes round again, and at SIGTERM ends with 0; sync status tells of the last round', async () => {
+  it('psd2 sync --every starts a new round, and at SIGTERM exits with 0; sync status shows the last round', async () => {
     const folder = out('every');
     const worker = await operator.start([
       ...[
@@ -292,7 +292,7 @@ describe('psd2 sync', () => {
       begun.push(Date.parse(round.parse(JSON.parse(last)).begunAt));
     }
     const [first = Number.NaN, second = Number.NaN] = begun;
-    // On a slow machine the second round may have begun before the file was read: both are that one then.
+    // On a slow machine the second round may have begun before the file was read: then both times are that round's.
     expect(second === first || second >= first + 1000, `${second - first} ms`).toBe(true);
     worker.kill('SIGTERM');
     const ended = await worker.ended;
@@ -308,7 +308,7 @@ describe('psd2 sync', () => {
     expect(booked(folder, '5000001', '0050000010').length).toBeGreaterThan(0);
   });
 
-  it('says where a file is damaged, and leaves it as it is', async () => {
+  it('psd2 sync says where a file is damaged, and leaves it as it is', async () => {
     const folder = out('damaged');
     await sync(folder, '--customer', '5000001');
     const path = join(folder, '5000001', 'transactions', '0050000010.ndjson');
@@ -320,7 +320,7 @@ describe('psd2 sync', () => {
     expect(readFileSync(path, 'utf8')).toBe(damaged);
   });
 
-  it('skips what was read as often as it may be today, and says when it goes on', async () => {
+  it('psd2 sync skips a customer who has no reads left today, and says when it continues', async () => {
     const folder = out('budget');
     const customer = ['--customer', '5000003'];
     expect((await sync(folder, ...customer)).code).toBe(0);
@@ -339,19 +339,24 @@ describe('psd2 sync', () => {
 
   it.each<[string, string[], number, RegExp]>([
     ['no --out', [], 2, /--out/],
-    ['an empty --out', ['--out', ''], 2, /--out names no folder/],
+    ['an empty --out', ['--out', ''], 2, /--out is empty/],
     [
       'a concurrency of 0',
       ['--out', 'x', '--concurrency', '0'],
       2,
       /--concurrency "0" is not a whole number/,
     ],
-    ['a day that is none', ['--out', 'x', '--since', '2026-02-30'], 2, /--since "2026-02-30"/],
+    ['a day that does not exist', ['--out', 'x', '--since', '2026-02-30'], 2, /--since "2026-02-30"/],
     ['a day to come', ['--out', 'x', '--since', '2999-01-01'], 2, /is in the future/],
-    ['both kinds of customers', ['--out', 'x', '--customer', '5000001', '--all-customers'], 2, /contradict/],
+    [
+      'both kinds of customers',
+      ['--out', 'x', '--customer', '5000001', '--all-customers'],
+      2,
+      /exclude each other/,
+    ],
     ['no reads at all', ['--out', 'x', '--unattended-reads', '0'], 2, /"0" is not a whole number from 1/],
     ['a file in place of the folder', ['--out', 'file'], 3, /cannot be made/],
-  ])('refuses %s', async (_what, args, code, message) => {
+  ])('psd2 sync refuses %s', async (_what, args, code, message) => {
     writeFileSync(join(operator.folder, 'file'), '');
     const error = readError(await operator.psd2(['sync', ...args, '--json']));
     expect(error.exitCode).toBe(code);

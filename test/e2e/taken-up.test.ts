@@ -5,7 +5,7 @@ import { readError } from './errors.ts';
 import { type Environment, useLoggedIn } from './psd2.ts';
 import * as shapes from './shapes.ts';
 
-// What guards a new transfer guards one too that was killed right after its beginning, and is taken up.
+// The checks of a new transfer also apply to one that was killed right after its beginning and is resumed.
 
 const operator = useLoggedIn();
 const ORDER = [
@@ -16,7 +16,7 @@ const flows = join(operator.config, 'flows', 'sandbox');
 const journal = (flow: string) => join(flows, `${flow}.ndjson`);
 const eventsOf = (flow: string) => readFileSync(journal(flow), 'utf8').match(/"type":"[a-z-]+"/g) ?? [];
 
-/** A transfer that was killed right after the event that its journal ends with now. */
+/** A transfer that was killed right after the event that is now the last in its journal. */
 async function killedAfter(event: string, args: string[]): Promise<string> {
   const { flow } = await operator.json(shapes.transfer, [...ORDER, ...args]);
   const lines = readFileSync(journal(flow), 'utf8').split('\n');
@@ -29,7 +29,7 @@ const resume = (flow: string, args: string[] = [], env: Environment = {}) =>
   operator.psd2(['transfer', 'resume', flow, '--yes', '--json', '--verbose', ...args], { env });
 const calls = (stderr: string) => stderr.match(/^[A-Z]+ \/\S+ → /gm) ?? [];
 
-it('a transfer above the largest amount is not gone on with', async () => {
+it('psd2 does not resume a transfer above the maximum amount', async () => {
   const flow = await killedAfter('created', []);
   const refused = await resume(flow, [], { PSD2_MAX_AMOUNT: '4.99' });
   expect(readError(refused)).toMatchObject({
@@ -51,7 +51,7 @@ function change(flow: string, from: string, to: string): void {
   writeFileSync(journal(flow), before.replace(from, to));
 }
 
-it('an instant transfer whose payee nobody has checked is not gone on with', async () => {
+it('psd2 does not resume an instant transfer whose payee nobody has verified', async () => {
   const flow = await killedAfter('created', []);
   change(flow, '"instant":false,"type":null', '"instant":true,"type":"INSTANT"');
   const refused = await resume(flow);
@@ -64,11 +64,11 @@ it('an instant transfer whose payee nobody has checked is not gone on with', asy
   expect(eventsOf(flow)).toEqual(['"type":"created"']);
 });
 
-/** Gives a transfer another reference, as of one that stood still before it had taken it. */
+/** Gives a transfer another reference, as if it had stopped before it took the reference. */
 const giveReference = (flow: string, from: string, to: string) =>
   change(flow, `"reference":"${from}"`, `"reference":"${to}"`);
 
-it('a transfer whose reference another has taken in the meantime is cancelled', async () => {
+it('psd2 cancels a transfer whose reference another transfer has taken in the meantime', async () => {
   const { flow: paid } = await operator.json(shapes.transfer, [...ORDER, '--reference', 'INV-1']);
   const flow = await killedAfter('created', ['--reference', 'LATE-1']);
   giveReference(flow, 'LATE-1', 'INV-1');
@@ -82,7 +82,7 @@ it('a transfer whose reference another has taken in the meantime is cancelled', 
   expect(eventsOf(flow)).toEqual(['"type":"created"', '"type":"cancelled"']);
 });
 
-it('a transfer that may be paid is asked about, whoever has its reference', async () => {
+it('psd2 asks the bank about a transfer that may be paid, whichever transfer has its reference', async () => {
   await operator.json(shapes.transfer, [...ORDER, '--reference', 'INV-2']);
   const flow = await killedAfter('execute-sent', ['--reference', 'LATE-2']);
   giveReference(flow, 'LATE-2', 'INV-2');

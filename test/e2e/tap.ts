@@ -4,18 +4,18 @@ import { afterAll, beforeAll } from 'vitest';
 import * as z from 'zod';
 import { logIn, type Operator, useSandbox } from './psd2.ts';
 
-/** Stands before a bank and passes on what comes, byte for byte. */
+/** Stands before a bank and passes on all bytes. */
 interface Tap {
-  /** The base URL that leads to the bank by way of this. */
+  /** The base URL that leads to the bank through the tap. */
   baseUrl: string;
-  /** How often the bank was connected to so far. */
+  /** The number of connections to the bank so far. */
   connections(): number;
-  /** Lets those who come from now on wait, until what it returns is called. */
+  /** Makes new connections wait until the returned function is called. */
   hold(): () => void;
   close(): Promise<void>;
 }
 
-/** An operator who reaches the sandbox bank by way of a tap, and whose customer is logged in. */
+/** An operator who reaches the sandbox bank through a tap, and whose customer is logged in. */
 export function useTappedBank(): { operator: Operator; tap: Pick<Tap, 'connections' | 'hold'> } {
   const operator = useSandbox();
   let tap: Tap | undefined;
@@ -33,7 +33,7 @@ export function useTappedBank(): { operator: Operator; tap: Pick<Tap, 'connectio
   return { operator, tap: { connections: () => opened().connections(), hold: () => opened().hold() } };
 }
 
-/** The bank's certificate holds for the tap too, since it names the same host. */
+/** Opens a tap. The bank's certificate is valid for it too, since it names the same host. */
 async function tapBank(bank: string): Promise<Tap> {
   const { hostname, port } = new URL(bank);
   const sockets = new Set<Socket>();

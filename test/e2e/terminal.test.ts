@@ -24,7 +24,7 @@ const inTerminal = terminalOf(operator);
 const newest = async () => (await operator.json(shapes.transfers, ['transfer', 'list']))[0];
 
 describe('questions at a terminal', () => {
-  it('show what the bank verified, and a yes sends the customer', async () => {
+  it('questions show what the bank verified, and a yes sends the customer', async () => {
     const psd2 = await inTerminal(ORDER);
     await psd2.prints(CONFIRM);
     await psd2.write('y\r');
@@ -32,21 +32,21 @@ describe('questions at a terminal', () => {
     const screen = stripVTControlCharacters(stdout);
     expect(code, screen).toBe(0);
     expect(screen).toMatch(
-      /The bank has verified this transfer:\s+From +0010482620\s+Beneficiary +Ada Lovelace\s+IBAN +DE89 3704/,
+      /The bank has verified this transfer:\s+From +0010482620\s+Payee +Ada Lovelace\s+IBAN +DE89 3704/,
     );
     expect(screen).toMatch(/Amount +6.00 EUR\s+Commission +0.50 EUR\s+Total +6.50 EUR/);
     expect(screen).toMatch(/^State +executed\r$/m);
     expect(await newest()).toMatchObject({ state: 'executed' });
   });
 
-  it('ask for what is missing of a transfer, and check it as it is typed', async () => {
+  it('psd2 asks for the missing parts of a transfer, and checks each as it is typed', async () => {
     const psd2 = await inTerminal(['transfer', '--reference', 'ASKED-1', '--payee-source', 'payee']);
     await psd2.prints(/Which account do you want to debit\?/);
     await psd2.prints(/0010482620 {2}Conto di casa +\d+\.\d\d EUR {2}IT89 F099/);
     await psd2.write('\r');
-    await psd2.prints(/Beneficiary's name:/);
+    await psd2.prints(/Payee's name:/);
     await psd2.write('Ada Lovelace\r');
-    await psd2.prints(/Beneficiary's IBAN:/);
+    await psd2.prints(/Payee's IBAN:/);
     await psd2.write('DE00\r');
     await psd2.prints(/The IBAN "DE00" has 4 characters/);
     await psd2.write('\u0015DE89 3704 0044 0532 0130 00\r');
@@ -54,7 +54,7 @@ describe('questions at a terminal', () => {
     await psd2.write('6,00\r');
     await psd2.prints(/has a decimal comma/);
     await psd2.write('\u00156.00\r');
-    await psd2.prints(/Description for the beneficiary/);
+    await psd2.prints(/Description for the payee/);
     await psd2.write('\r');
     await psd2.prints(CONFIRM);
     await psd2.write('y\r');
@@ -72,7 +72,7 @@ describe('questions at a terminal', () => {
     });
   });
 
-  it('are asked where the terminal does not know its width', async () => {
+  it('psd2 also asks if the terminal does not know its width', async () => {
     const psd2 = await inTerminal(ORDER, { columns: 0 });
     await psd2.prints(CONFIRM);
     await psd2.write('y\r');
@@ -81,7 +81,7 @@ describe('questions at a terminal', () => {
   });
 
   it.each([['n\r'], ['\r']])(
-    'take %j for a no, which cancels before the customer is asked',
+    'psd2 takes %j for no, and cancels before it asks the customer',
     async (answer) => {
       const psd2 = await inTerminal([...ORDER, '--verbose']);
       await psd2.prints(CONFIRM);
@@ -94,7 +94,7 @@ describe('questions at a terminal', () => {
     },
   );
 
-  it('ask for the payee of an instant transfer first, even with --yes', async () => {
+  it('questions ask for the payee of an instant transfer first, even with --yes', async () => {
     const env = { PSD2_BROWSER: REFUSING_CUSTOMER };
     const psd2 = await inTerminal([...ORDER, '--instant', '--yes'], { env });
     await psd2.prints(PAYEE);
@@ -105,7 +105,7 @@ describe('questions at a terminal', () => {
     expect(await newest()).toMatchObject({ state: 'rejected', instant: true });
   });
 
-  it('pay no payee that is not verified', async () => {
+  it('psd2 pays no payee that is not verified', async () => {
     const psd2 = await inTerminal([...ORDER, '--instant']);
     await psd2.prints(PAYEE);
     await psd2.write('n\r');
@@ -115,7 +115,7 @@ describe('questions at a terminal', () => {
     expect(await newest()).toMatchObject({ state: 'cancelled' });
   });
 
-  it('are on the terminal while stdout goes to a file', async () => {
+  it('questions are on the terminal while stdout goes to a file', async () => {
     const file = join(operator.folder, 'transfer.json');
     const psd2 = await inTerminal([...ORDER, '--json'], { to: file });
     await psd2.prints(CONFIRM);
@@ -126,14 +126,14 @@ describe('questions at a terminal', () => {
     expect(written).toEqual(await newest());
   });
 
-  it('are not asked with --no-input', async () => {
+  it('psd2 asks nothing with --no-input', async () => {
     const psd2 = await inTerminal([...ORDER, '--no-input']);
     const { code, stdout } = await psd2.ended;
     expect(code).toBe(2);
     expect(stdout).toContain('there is no terminal to ask at');
   });
 
-  it('do not echo a secret', async () => {
+  it('psd2 does not echo a secret', async () => {
     const certificate = (name: string) => join(operator.config, 'sandbox', 'certificates', name);
     const psd2 = await inTerminal([
       ...['profile', 'add', 'asked', '--qwac-cert', certificate('qwac.pem')],
@@ -151,7 +151,7 @@ describe('questions at a terminal', () => {
     const { code, stdout } = await psd2.ended;
     expect(code, stdout).toBe(0);
     expect(stdout).toContain('the-client-id');
-    // Not in one piece, nor one letter after the other.
+    // The secret is there neither in one piece nor letter by letter.
     expect(stripVTControlCharacters(stdout)).not.toMatch(/what-|nobody|-sees/);
     expect(stdout).not.toContain('toggle');
     const stored = JSON.parse(readFileSync(join(operator.config, 'profiles', 'asked.json'), 'utf8'));
@@ -165,7 +165,7 @@ describe('questions at a terminal', () => {
 });
 
 describe('Ctrl-C at a terminal', () => {
-  it('at a question ends with 130 and says how to go on', async () => {
+  it('Ctrl-C at a question exits with 130 and says how to continue', async () => {
     const psd2 = await inTerminal(ORDER);
     await psd2.prints(CONFIRM);
     await psd2.write(CTRL_C);
@@ -173,10 +173,10 @@ describe('Ctrl-C at a terminal', () => {
     expect(code).toBe(130);
     const flow = await newest();
     expect(flow?.state).toBe('verified');
-    expect(stdout).toContain(`Go on with: psd2 transfer resume ${flow?.flow}`);
+    expect(stdout).toContain(`Continue with: psd2 transfer resume ${flow?.flow}`);
   });
 
-  it('is what Ctrl-D at a question is, too', async () => {
+  it('Ctrl-D at a question does the same as Ctrl-C', async () => {
     const psd2 = await inTerminal(ORDER);
     await psd2.prints(CONFIRM);
     await psd2.write('\u0004');
@@ -184,11 +184,11 @@ describe('Ctrl-C at a terminal', () => {
     expect(code, stdout).toBe(130);
     const flow = await newest();
     expect(flow?.state).toBe('verified');
-    expect(stdout).toContain(`Go on with: psd2 transfer resume ${flow?.flow}`);
+    expect(stdout).toContain(`Continue with: psd2 transfer resume ${flow?.flow}`);
     expect(stdout).not.toContain('bug');
   });
 
-  it('while the customer is waited for ends with 130, and leaves the cursor visible', async () => {
+  it('Ctrl-C while psd2 waits for the customer exits with 130, and leaves the cursor visible', async () => {
     const psd2 = await inTerminal([...ORDER, '--yes'], { env: { PSD2_BROWSER: 'none' } });
     await psd2.prints(/Waiting for the customer to authorise the transfer/);
     await psd2.write(CTRL_C);
@@ -196,7 +196,7 @@ describe('Ctrl-C at a terminal', () => {
     expect(code).toBe(130);
     const flow = await newest();
     expect(flow?.state).toBe('authorizing');
-    expect(stdout).toContain(`Go on with: psd2 transfer resume ${flow?.flow}`);
+    expect(stdout).toContain(`Continue with: psd2 transfer resume ${flow?.flow}`);
     expect(stdout).toContain(HIDE_CURSOR);
     expect(stdout.lastIndexOf(SHOW_CURSOR)).toBeGreaterThan(stdout.lastIndexOf(HIDE_CURSOR));
   });
@@ -205,14 +205,14 @@ describe('Ctrl-C at a terminal', () => {
 describe('the wait for the customer', () => {
   const waiting = (args: string[], env: Environment = {}, columns = 120) =>
     inTerminal(args, { columns, env: { PSD2_BROWSER: 'none', ...env } });
-  /** What the terminal shows until the wait is stopped. */
+  /** Stops the wait. @returns what the terminal showed until then */
   const stop = async (psd2: Running) => {
     await psd2.write(CTRL_C);
     const { stdout } = await psd2.ended;
     return stripVTControlCharacters(stdout).replaceAll('\r', '');
   };
 
-  it('counts down', async () => {
+  it('the wait counts down', async () => {
     const psd2 = await waiting(['auth', 'login', '--sca-timeout', '62']);
     await psd2.prints(/log in \(1:0[12] left\)/);
     await psd2.prints(/log in \(0:59 left\)/);
@@ -221,14 +221,14 @@ describe('the wait for the customer', () => {
     );
   });
 
-  it('is said once, and ends, where the terminal does not know its width', async () => {
+  it('the wait is announced once, and ends, if the terminal does not know its width', async () => {
     const psd2 = await waiting(['auth', 'login', '--sca-timeout', '2'], {}, 0);
     const { code, stdout } = await psd2.ended;
     expect(code, stdout).toBe(6);
     expect(stripVTControlCharacters(stdout).match(/Waiting for the customer to log in/g)).toHaveLength(1);
   });
 
-  it('over ssh says how the browser comes back', async () => {
+  it('over ssh the wait says how the browser comes back', async () => {
     const port = await freePort();
     const env = { PSD2_REDIRECT_URI: `http://127.0.0.1:${port}/callback` };
     const psd2 = await waiting(['auth', 'login'], { ...env, SSH_CONNECTION: '192.0.2.1 1 192.0.2.2 22' });
@@ -239,7 +239,7 @@ describe('the wait for the customer', () => {
     expect(await stop(local)).not.toContain('ssh -');
   });
 
-  it('with --qr shows a code for a phone, asks the bank for the decision, and opens nothing', async () => {
+  it('--qr shows a code for a phone, asks the bank for the decision, and opens nothing', async () => {
     const psd2 = await inTerminal([...ORDER, '--yes', '--qr']);
     await psd2.prints(/Waiting for the customer's decision/);
     const [, address = ''] = await psd2.prints(/customer's browser:\s+(\S+)/);
@@ -251,7 +251,7 @@ describe('the wait for the customer', () => {
     expect(await newest()).toMatchObject({ state: 'executed' });
   });
 
-  it('with --paste asks for the address that the browser ended at, again where it is another one', async () => {
+  it('--paste asks for the address at which the browser ended, and asks again if it is another one', async () => {
     const port = await freePort();
     const redirect = `http://127.0.0.1:${port}/callback`;
     const psd2 = await inTerminal(['auth', 'login', '--paste', '--no-browser'], {
@@ -259,7 +259,7 @@ describe('the wait for the customer', () => {
     });
     const [, address = ''] = await psd2.prints(/customer's browser:\s+(\S+)/);
     await psd2.prints(/The address that the browser ended at/);
-    // Another machine, where the browser ends; psd2 does not listen.
+    // The browser ends on another machine. psd2 does not listen there.
     const visited: string[] = [];
     const elsewhere = createServer(({ url = '' }, response) => {
       visited.push(url);
@@ -277,7 +277,7 @@ describe('the wait for the customer', () => {
     expect(stdout).toContain('Next:\r\n  psd2 accounts list\r\n  psd2 consent request ');
   });
 
-  it('with --paste and a browser that does not open says so on a line of its own, and asks again', async () => {
+  it('--paste says on its own line that the browser did not open, and asks again', async () => {
     const go = join(operator.folder, 'browser-may-fail');
     const psd2 = await inTerminal(['auth', 'login', '--paste'], {
       env: { PSD2_BROWSER: `sh -c 'until [ -e "${go}" ]; do sleep 0.05; done; exit 3'` },
@@ -289,7 +289,7 @@ describe('the wait for the customer', () => {
     expect(screen).toMatch(/\n[^?\n]*ended with the exit code 3\. Open the address above by hand\.\n/);
   });
 
-  it('with --no-browser opens nothing for SCA either', async () => {
+  it('--no-browser opens nothing for SCA either', async () => {
     const psd2 = await inTerminal([...ORDER, '--yes', '--no-browser']);
     const [, address = ''] = await psd2.prints(/customer's browser:\s+(\S+)/);
     await psd2.prints(/Waiting for the customer to authorise the transfer \(/);
@@ -297,7 +297,7 @@ describe('the wait for the customer', () => {
     expect(await psd2.ended).toMatchObject({ code: 0 });
   });
 
-  it('with --qr in a terminal that is too small shows the address alone', async () => {
+  it('--qr shows only the address if the terminal is too small', async () => {
     const psd2 = await waiting(['auth', 'login', '--qr'], {}, 30);
     await psd2.prints(/Waiting for the customer/);
     const screen = await stop(psd2);
@@ -310,7 +310,7 @@ describe('a pager', () => {
   const list = (limit: string, env: Environment) =>
     inTerminal(['accounts', 'transactions', ACCOUNT, '--limit', limit], { env });
 
-  it('shows a list that is longer than the terminal, and is quit without harm', async () => {
+  it('a pager shows a list that is longer than the terminal, and can be left at any time', async () => {
     const psd2 = await list('100', { PAGER: 'less' });
     await psd2.prints(/\n:/);
     await psd2.write('q');
@@ -319,7 +319,7 @@ describe('a pager', () => {
     expect(stripVTControlCharacters(stdout).match(/^\S+ +\d{4}-/gm)?.length).toBeLessThan(60);
   });
 
-  it('has Ctrl-C for itself', async () => {
+  it('a pager has Ctrl-C for itself', async () => {
     const pager = `trap 'echo caught; exit' INT; cat > /dev/null; echo ready; while :; do sleep 0.1; done`;
     const psd2 = await list('100', { PAGER: `sh -c "${pager}"` });
     await psd2.prints(/ready/);
@@ -333,13 +333,13 @@ describe('a pager', () => {
     ['100', { PAGER: 'cat' }],
     ['100', { PAGER: 'false', PSD2_PAGER: '' }],
     ['100', { PAGER: 'no-such-pager' }],
-  ])('is left out for %s rows with %j', async (limit, env) => {
+  ])('psd2 uses no pager for %s rows with %j', async (limit, env) => {
     const { code, stdout } = await (await list(limit, env)).ended;
     expect(code).toBe(0);
     expect(stripVTControlCharacters(stdout).match(/^\S+ +\d{4}-/gm)).toHaveLength(Number(limit));
   });
 
-  it('gets no secret', async () => {
+  it('a pager gets no secret', async () => {
     const file = join(operator.folder, 'pager-environment');
     const env = { PAGER: `sh -c 'env > "${file}"; cat > /dev/null'`, PSD2_CLIENT_SECRET: 'not-for-pagers' };
     await (await list('100', env)).ended;
@@ -350,14 +350,14 @@ describe('a pager', () => {
 });
 
 describe('tables on a terminal', () => {
-  /** The lines of what a command shows. */
+  /** The lines that a command shows. */
   const shown = async (args: string[], options?: { columns?: number; env?: Environment }) => {
     const { code, stdout } = await (await inTerminal([...args, '--quiet'], options)).ended;
     expect(code, stdout).toBe(0);
     return stdout.replaceAll('\r\n', '\n').trimEnd().split('\n');
   };
 
-  it('have a heading, and columns that stand below it', async () => {
+  it('tables have a heading, with the columns below it', async () => {
     const [heading = '', ...rows] = (await shown(['accounts', 'list'])).map(stripVTControlCharacters);
     expect(heading.split(/ {2,}/)).toEqual(['PRODUCT ID', 'IBAN', 'CURRENCY', 'NAME', 'TYPE']);
     expect(rows).toHaveLength(3);
@@ -369,7 +369,7 @@ describe('tables on a terminal', () => {
     }
   });
 
-  it('align amounts to the right', async () => {
+  it('tables align amounts to the right', async () => {
     const [heading = '', ...rows] = (await shown(['accounts', 'transactions', ACCOUNT, '--limit', '20'])).map(
       stripVTControlCharacters,
     );
@@ -381,7 +381,7 @@ describe('tables on a terminal', () => {
     }
   });
 
-  it.each([[60], [80]])('fit into %i columns, amounts whole', async (columns) => {
+  it.each([[60], [80]])('tables fit into %i columns, with whole amounts', async (columns) => {
     const wide = await shown(['accounts', 'transactions', ACCOUNT, '--limit', '20'], { columns: 200 });
     const lines = await shown(['accounts', 'transactions', ACCOUNT, '--limit', '20'], { columns });
     expect(Math.max(...wide.map((line) => line.length))).toBeGreaterThan(columns);
@@ -390,12 +390,12 @@ describe('tables on a terminal', () => {
     for (const line of lines) expect(stripVTControlCharacters(line).length).toBeLessThanOrEqual(columns);
   });
 
-  it('are readable where the terminal does not know its width', async () => {
+  it('tables are readable if the terminal does not know its width', async () => {
     const lines = await shown(['accounts', 'list'], { columns: 0 });
     expect(lines.join('\n')).toContain('IT89F0999001600000010482620');
   });
 
-  it('that are too narrow for columns are records', async () => {
+  it('tables become records if the terminal is too narrow', async () => {
     const lines = await shown(['accounts', 'list'], { columns: 40 });
     expect(lines.slice(0, 3).map(stripVTControlCharacters)).toEqual([
       'PRODUCT ID  0010482620',
@@ -404,7 +404,7 @@ describe('tables on a terminal', () => {
     ]);
   });
 
-  it('have times in one form, without a zone', async () => {
+  it('tables show times in one form, without a zone', async () => {
     for (const args of [
       ['consent', 'list'],
       ['auth', 'list'],
@@ -419,13 +419,13 @@ describe('tables on a terminal', () => {
     }
   });
 
-  it('mark who is chosen also as records', async () => {
+  it('records mark the chosen customer too', async () => {
     const lines = (await shown(['auth', 'list'], { columns: 30 })).map(stripVTControlCharacters);
     expect(lines[0]).toMatch(/^CUSTOMER +1048262 \*$/);
     expect(lines[1]).toMatch(/^GRANT /);
   });
 
-  it('tell how long a consent and a login are good', async () => {
+  it('tables show how long a consent and a login are valid', async () => {
     const screen = async (args: string[]) =>
       stripVTControlCharacters((await shown(args, { columns: 200 })).join('\n'));
     expect(await screen(['consent', 'list'])).toMatch(
@@ -434,14 +434,14 @@ describe('tables on a terminal', () => {
     expect(await screen(['auth', 'list'])).toMatch(/1048262 +authorization_code +good /);
   });
 
-  it('of JSON are indented documents', async () => {
+  it('JSON on a terminal is an indented document', async () => {
     const lines = await shown(['accounts', 'list', '--json']);
     expect(lines[0]).toBe('[');
     expect(shapes.accounts.parse(JSON.parse(lines.join('\n')))).toHaveLength(3);
   });
 });
 
-describe('what is no table', () => {
+describe('output that is not a table', () => {
   const screen = async (args: string[], env: Environment = {}) => {
     const { stdout } = await (await inTerminal([...args, '--quiet'], { columns: 60, env })).ended;
     return stripVTControlCharacters(stdout).replaceAll('\r', '').trimEnd().split('\n');
@@ -454,15 +454,15 @@ describe('what is no table', () => {
     [['help', 'exit-codes']],
     [['doctor']],
     [['cert', 'check']],
-  ])('fits into a narrow terminal, word by word: %j', async (args) => {
+  ])('psd2 %j fits into a narrow terminal, broken between words', async (args) => {
     const lines = await screen(args);
     expect(lines.length).toBeGreaterThan(5);
-    // A command, an address and a path are there to be copied.
+    // Commands, addresses and paths stay whole, so that they can be copied.
     const broken = lines.filter((line) => line.length > 60 && !/^ *\$ |^ *\S+$/.test(line));
     expect(broken).toEqual([]);
   });
 
-  it('shows checks one below the other', async () => {
+  it('psd2 cert check shows its checks one below the other', async () => {
     const lines = await screen(['cert', 'check']);
     expect(lines[0]).toBe('ok    QWAC');
     expect(lines[1]).toMatch(/^ {6}valid until /);
@@ -470,7 +470,7 @@ describe('what is no table', () => {
 });
 
 describe('colour on a terminal', () => {
-  it('is there', async () => {
+  it('tables have colour on a terminal', async () => {
     const { stdout } = await (await inTerminal(['accounts', 'list'])).ended;
     expect(stdout).toMatch(COLOUR);
   });
@@ -479,7 +479,7 @@ describe('colour on a terminal', () => {
     [[], { NO_COLOR: '1' }],
     [['--no-color'], {}],
     [['--no-color'], { FORCE_COLOR: '1' }],
-  ])('is not there with %j and %j', async (args, env) => {
+  ])('there is no colour with %j and %j', async (args, env) => {
     const table = await (await inTerminal(['accounts', 'list', ...args], { env })).ended;
     expect(table.code).toBe(0);
     expect(table.stdout).not.toMatch(COLOUR);
@@ -498,7 +498,7 @@ describe('colour on a terminal', () => {
     [['--json'], { FORCE_COLOR: '1' }, false],
     [['-o', 'csv'], { FORCE_COLOR: '1' }, false],
     [[], {}, false],
-  ])('is in a pipe with %j and %j: the amounts of a table alone', async (format, env, isThere) => {
+  ])('in a pipe with %j and %j, the amounts of a table have colour: %j', async (format, env, isThere) => {
     const rows = ['accounts', 'transactions', ACCOUNT, '--limit', '3', ...format];
     const plain = await operator.psd2(rows);
     const { code, stdout } = await operator.psd2(rows, { env });
@@ -510,5 +510,5 @@ describe('colour on a terminal', () => {
 
 const HIDE_CURSOR = '\u001b[?25l';
 const SHOW_CURSOR = '\u001b[?25h';
-// biome-ignore lint/suspicious/noControlCharactersInRegex: that is how colours begin
+// biome-ignore lint/suspicious/noControlCharactersInRegex: colours begin with it
 const COLOUR = /\u001b\[[\d;]*m/;

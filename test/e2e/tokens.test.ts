@@ -9,13 +9,13 @@ import { saidBy } from './verbose.ts';
 
 const { operator, tap } = useTappedBank();
 
-/** The token calls that the bank answered well, as `--verbose` tells of them. */
+/** The successful token calls that `--verbose` reports. */
 const refreshes = (stderr: string) =>
   saidBy({ stderr }).match(/^POST \/auth\/oauth\/v2\/token → 200/gm)?.length ?? 0;
 const listAccounts = () => operator.psd2(['accounts', 'list', '--json', '--verbose']);
 
 describe('an access token that has ended', () => {
-  it('is renewed by the next call', async () => {
+  it('the next call renews an access token that has ended', async () => {
     const before = expire();
     const { code, stderr } = await listAccounts();
     expect(code, stderr).toBe(0);
@@ -26,13 +26,13 @@ describe('an access token that has ended', () => {
     expect(Date.parse(after.accessTokenExpiresAt)).toBeGreaterThan(Date.now());
   });
 
-  it('is renewed once by ten commands at the same time, and all succeed', async () => {
+  it('ten commands at the same time renew an access token once, and all succeed', async () => {
     const before = expire();
     const connected = tap.connections();
     const goOn = tap.hold();
     const commands = Array.from({ length: 10 }, listAccounts);
     await vi.waitFor(() => expect(tap.connections()).toBe(connected + 1), { timeout: 20_000 });
-    // While the bank has not answered the first, no other one asks it.
+    // Until the bank has answered the first command, no other command asks it.
     const asked = vi.waitUntil(() => tap.connections() > connected + 1, { timeout: 2_000 });
     await expect(asked).rejects.toThrow();
     goOn();
@@ -46,7 +46,7 @@ describe('an access token that has ended', () => {
     expect(existsSync(`${file()}.lock`)).toBe(false);
   });
 
-  it('is renewed when the bank refuses it before its time', async () => {
+  it('psd2 renews an access token that the bank refuses before its end', async () => {
     const before = readTokens();
     writeTokens({ ...before, accessToken: '00000000-0000-4000-8000-000000000000' });
     const { code, stderr } = await listAccounts();
@@ -59,7 +59,7 @@ describe('an access token that has ended', () => {
     ['is failing', 'status=503', 'bank_failing', 11],
     ['allows no more calls', 'status=420', 'too_many_calls', 10],
     ['cuts the connection', 'cut-before-effect', 'bank_unreachable', 11],
-  ])('keeps its refresh token when the bank %s', async (_, fault, code, exitCode) => {
+  ])('psd2 keeps its refresh token when the bank %s', async (_, fault, code, exitCode) => {
     const before = expire();
     expect(await operator.psd2(['sandbox', 'fault', 'add', fault, '--on', 'token'])).toMatchObject({
       code: 0,
@@ -72,7 +72,7 @@ describe('an access token that has ended', () => {
     expect(refreshes(stderr)).toBe(1);
   });
 
-  it('means a new login, exit code 4, when the refresh token is refused too', async () => {
+  it('psd2 needs a new login, exit code 4, if the bank refuses the refresh token too', async () => {
     writeTokens({ ...expire(), refreshToken: '00000000-0000-4000-8000-000000000000' });
     const error = readError(await listAccounts());
     expect(error).toMatchObject({ code: 'not_logged_in', exitCode: 4 });
@@ -88,7 +88,7 @@ interface Tokens {
   refreshToken: string;
 }
 
-/** Where the customer's tokens are. */
+/** The file with the customer's tokens. */
 function file(): string {
   return tokensFile(operator.config);
 }
@@ -101,7 +101,7 @@ function writeTokens(tokens: Tokens): void {
   writeFileSync(file(), JSON.stringify(tokens));
 }
 
-/** Lets the access token end a minute ago. */
+/** Makes the access token end a minute ago. */
 function expire(): Tokens {
   const tokens = { ...readTokens(), accessTokenExpiresAt: new Date(Date.now() - 60_000).toISOString() };
   writeTokens(tokens);

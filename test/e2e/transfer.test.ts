@@ -20,7 +20,7 @@ async function availableBalance(): Promise<Big> {
 }
 
 describe('psd2 transfer with a browser', () => {
-  it('shows the customer what is paid, and settles the instant transfer that they approve', async () => {
+  it('the customer sees what is paid, and psd2 settles the instant transfer that they approve', async () => {
     const before = await availableBalance();
     const psd2 = await create(
       '--instant',
@@ -30,7 +30,7 @@ describe('psd2 transfer with a browser', () => {
     const customer = await newCustomer();
     await customer.follow(psd2);
     expect(await customer.heading()).toBe('Authorise an instant payment');
-    expect(await customer.detail('Beneficiary')).toBe('Ada Lovelace');
+    expect(await customer.detail('Payee')).toBe('Ada Lovelace');
     expect(await customer.detail('IBAN')).toBe('DE89 3704 0044 0532 0130 00');
     expect(await customer.detail('Amount')).toBe('1,250.00 EUR');
     expect(await customer.detail('Description')).toBe('Invoice 7, second half');
@@ -50,14 +50,14 @@ describe('psd2 transfer with a browser', () => {
       executionStatus: 'OK',
       cro: expect.stringMatching(/\S/),
     });
-    expect(ended.stderr).toMatch(/Beneficiary +Ada Lovelace/);
+    expect(ended.stderr).toMatch(/Payee +Ada Lovelace/);
     expect(ended.stderr).toMatch(/IBAN +DE89 3704 0044 0532 0130 00/);
     expect(before.minus(await availableBalance()).toFixed(2)).toBe(
       new Big(transfer.totalAmount?.amount ?? '').toFixed(2),
     );
   });
 
-  it('pays nothing, ends with 6 and the state rejected when the customer refuses', async () => {
+  it('psd2 pays nothing, exits with 6 and rejects the transfer if the customer refuses', async () => {
     const before = await availableBalance();
     const psd2 = await create('--amount', '20.00', '--verbose');
     const customer = await newCustomer();
@@ -77,7 +77,7 @@ describe('psd2 transfer with a browser', () => {
     expect((await availableBalance()).eq(before)).toBe(true);
   });
 
-  it('waits for the customer only so long', async () => {
+  it('psd2 waits for the customer until --sca-timeout', async () => {
     const psd2 = await create('--amount', '1.00', '--sca-timeout', '0.5');
     const ended = await psd2.ended;
     const { flow, state } = readDocument(shapes.transfer, ended.stdout);

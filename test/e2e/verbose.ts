@@ -1,12 +1,12 @@
 import * as z from 'zod';
 import type { Ended } from './psd2.ts';
 
-/** A call that `--verbose` tells of. */
+/** A call that `--verbose` reports. */
 export interface ShownCall {
   method: string;
-  /** Without the query. */
+  /** The path without its query. */
   path: string;
-  /** The last part of the path, two for `execution/status`. */
+  /** The last part of the path; the last two for `execution/status`. */
   step: string;
   /** The HTTP status, or why there was no answer. */
   outcome: string;
@@ -26,7 +26,7 @@ const toldCall = z.object({
 });
 const toldMessage = z.object({ event: z.enum(['note', 'warning']), message: z.string() });
 
-/** What was said on stderr as a person reads it, also where a program was told. */
+/** The messages on stderr as a person reads them, also if they were printed for a program. */
 export function saidBy({ stderr }: Pick<Ended, 'stderr'>): string {
   const lines = stderr.split('\n').map((line) => {
     if (!line.startsWith('{"event"')) return line;
@@ -42,7 +42,7 @@ export function saidBy({ stderr }: Pick<Ended, 'stderr'>): string {
   return lines.join('\n');
 }
 
-/** The calls that a command with `--verbose` made, in their order. */
+/** The calls that a command with `--verbose` made, in order. */
 export function callsOf(ended: Pick<Ended, 'stderr'>): ShownCall[] {
   return [...saidBy(ended).matchAll(CALL)].map(
     ([, method = '', path = '', outcome = '', request = '', transaction = '', track]) => ({

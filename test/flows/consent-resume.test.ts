@@ -23,7 +23,7 @@ const CALLS = {
   confirmed: () => script.status(operationStatus('AUTHORIZED', 'OK')),
 };
 
-/** The calls that a consent still needs whose journal ends with an event of this type. */
+/** The calls that a consent still needs if its journal ends with an event of this type. */
 const CALLS_LEFT: Record<string, (keyof typeof CALLS)[]> = {
   created: ['request', 'approach', 'confirm'],
   'request-sent': ['request', 'approach', 'confirm'],
@@ -32,7 +32,7 @@ const CALLS_LEFT: Record<string, (keyof typeof CALLS)[]> = {
   // The customer may have decided already.
   'sca-started': ['decided', 'confirm'],
   'sca-returned': ['decided', 'confirm'],
-  // From here on the bank may have it: it is asked, and never told again.
+  // From here on the bank may have the confirmation: psd2 asks about it, and never sends it again.
   'confirm-sent': ['confirmed'],
   confirmed: [],
 };
@@ -45,7 +45,7 @@ async function resume(lines: string[]): Promise<string[]> {
   const world = fakeWorld();
   const { bank } = openClient({ now: world.now });
   const ports = { bank, world, customer: fakeCustomer() };
-  // Every way to its end is on disk.
+  // The error does not matter: the journal shows how each run ended.
   await flowsIn(folder, world)
     .resume('consent', flow, (open) => runConsent(open, ports))
     .catch(() => {});
@@ -60,7 +60,7 @@ async function wholeJournal(): Promise<string[]> {
   return readLines(folder, consent.open.current.flow);
 }
 
-it('killed after any event, it is taken up to its end, and confirmed once', async () => {
+it('a consent that is killed after any event is resumed to its end, and confirmed once', async () => {
   const whole = await wholeJournal();
   expect(whole).toHaveLength(8);
   for (let killedAfter = 1; killedAfter <= whole.length; killedAfter += 1) {
@@ -77,9 +77,9 @@ it('killed after any event, it is taken up to its end, and confirmed once', asyn
 });
 
 it.each([
-  ['confirms it', 'AUTHORIZED', 'confirmed'],
-  ['ends it', 'NOT_AUTHORIZED', 'authorization'],
-])('a decision that comes just before the customer is sent to SCA again %s', async (_, status, end) => {
+  ['confirms the consent', 'AUTHORIZED', 'confirmed'],
+  ['ends the consent', 'NOT_AUTHORIZED', 'authorization'],
+])('if the customer decides just before psd2 sends them to SCA again, psd2 %s', async (_, status, end) => {
   const whole = await wholeJournal();
   script.status(operationStatus('PENDING'));
   script.approach(refusal(400, 'SCA_FINISHED'));
@@ -89,7 +89,7 @@ it.each([
   expect(JSON.parse(resumed.at(-1) ?? '').event.type).toBe(end);
 });
 
-it('a bank that does not tell how far it is decides with its confirmation', async () => {
+it('if the bank does not tell the status of a consent, psd2 confirms it and the bank decides', async () => {
   const whole = await wholeJournal();
   script.status(refusal(404));
   CALLS.confirm();
@@ -97,7 +97,7 @@ it('a bank that does not tell how far it is decides with its confirmation', asyn
   expect(JSON.parse(resumed.at(-1) ?? '').event.type).toBe('confirmed');
 });
 
-it('left behind at SCA that is still open, the customer is sent there again', async () => {
+it('if a consent was left behind while SCA is open, psd2 sends the customer to SCA again', async () => {
   const whole = await wholeJournal();
   script.status(operationStatus('PENDING'));
   CALLS.approach();

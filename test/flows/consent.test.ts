@@ -23,8 +23,8 @@ function confirmations(): number {
   return recorded.received.filter(({ target }) => target.endsWith('/confirm')).length;
 }
 
-describe('the whole way of a consent', () => {
-  it('is request, SCA, confirm, each in the journal before and after', async () => {
+describe('a consent from request to confirmation', () => {
+  it('a consent goes through request, SCA and confirm, each in the journal before and after the call', async () => {
     script.request();
     script.approach();
     script.confirm();
@@ -51,7 +51,7 @@ describe('the whole way of a consent', () => {
     expect(new Set(ids)).toEqual(new Set([consent.open.current.transactionId]));
   });
 
-  it('where the customer returns to another machine asks for the status before it confirms', async () => {
+  it('if the customer returns to another machine, psd2 asks for the status before it confirms', async () => {
     script.request();
     script.approach();
     script.status(operationStatus('PENDING'));
@@ -64,19 +64,22 @@ describe('the whole way of a consent', () => {
   it.each([
     ['NOT_AUTHORIZED', 'not_authorised', 'rejected'],
     ['EXPIRED', 'authorisation_expired', 'expired'],
-  ])('there ends with %s', async (status, code, state) => {
-    script.request();
-    script.approach();
-    script.status(operationStatus(status));
-    const { run, stateOf } = await openConsent(customerElsewhere());
-    await expect(run()).rejects.toMatchObject({ code });
-    expect(await stateOf()).toBe(state);
-    expect(confirmations()).toBe(0);
-  });
+  ])(
+    'if the customer returns to another machine and the bank says %s, the consent ends',
+    async (status, code, state) => {
+      script.request();
+      script.approach();
+      script.status(operationStatus(status));
+      const { run, stateOf } = await openConsent(customerElsewhere());
+      await expect(run()).rejects.toMatchObject({ code });
+      expect(await stateOf()).toBe(state);
+      expect(confirmations()).toBe(0);
+    },
+  );
 });
 
-describe('the request', () => {
-  it('granted in part goes on', async () => {
+describe('the consent request', () => {
+  it('a consent that the bank grants in part continues', async () => {
     script.request(requested(true, false));
     script.approach();
     script.confirm();
@@ -84,7 +87,7 @@ describe('the request', () => {
     expect((await run()).categories.map(({ outcome }) => outcome)).toEqual([true, false]);
   });
 
-  it('granted in nothing ends before SCA', async () => {
+  it('a consent that the bank grants for no category ends before SCA', async () => {
     script.request(requested(false, false));
     const { consent, run, stateOf } = await openConsent();
     await expect(run()).rejects.toMatchObject({
@@ -95,7 +98,7 @@ describe('the request', () => {
     expect(consent.customer.visited).toEqual([]);
   });
 
-  it('that the bank refuses has failed; one without an answer can be made again', async () => {
+  it('a consent request that the bank refuses has failed; one without an answer can be repeated', async () => {
     const { run, stateOf } = await openConsent();
     script.request('cut before the answer');
     await expect(run()).rejects.toMatchObject({ code: 'bank_unreachable' });
@@ -106,8 +109,8 @@ describe('the request', () => {
   });
 });
 
-describe('the confirmation', () => {
-  it('that the bank refuses, since the customer did, is the customer’s no', async () => {
+describe('the confirmation of a consent', () => {
+  it('if the bank refuses the confirmation because the customer declined, psd2 says that the customer did not authorise', async () => {
     script.request();
     script.approach();
     script.confirm(refusal(412));
@@ -117,7 +120,7 @@ describe('the confirmation', () => {
     expect(await stateOf()).toBe('rejected');
   });
 
-  it('that the bank refuses while the customer has not decided is made once more when they have', async () => {
+  it('if the bank refuses the confirmation before the customer decided, psd2 repeats it after the decision', async () => {
     script.request();
     script.approach();
     script.confirm(refusal(412));
@@ -129,7 +132,7 @@ describe('the confirmation', () => {
     expect(await run()).toMatchObject({ state: 'confirmed' });
   });
 
-  it('that the bank refuses while the customer has not decided fails when it is refused again', async () => {
+  it('if the bank refuses the repeated confirmation as well, the consent has failed', async () => {
     script.request();
     script.approach();
     for (let time = 0; time < 2; time += 1) {
@@ -143,7 +146,7 @@ describe('the confirmation', () => {
     await expect(run()).rejects.toMatchObject({ message: expect.stringContaining('refused to confirm') });
   });
 
-  it('that the bank refuses for another reason has failed', async () => {
+  it('if the bank refuses the confirmation for another reason, the consent has failed', async () => {
     script.request();
     script.approach();
     script.confirm(refusal(412, 'PSD2_E1'));
@@ -157,22 +160,25 @@ describe('the confirmation', () => {
     ['HTTP 500', refusal(500)],
     ['a cut connection', 'cut before the answer'],
     ['no envelope', { status: 200, body: '{}' }],
-  ])('answered with %s is not sent again: the bank is asked', async (_, answer) => {
-    script.request();
-    script.approach();
-    script.confirm(answer);
-    script.status(operationStatus('AUTHORIZED'));
-    const { run, stateOf } = await openConsent();
-    await expect(run()).rejects.toMatchObject({ code: 'outcome_unknown' });
-    expect(await stateOf()).toBe('unknown');
-    script.status(refusal(412));
-    await expect(run()).rejects.toMatchObject({ code: 'outcome_unknown' });
-    script.status(operationStatus('AUTHORIZED', 'OK'));
-    expect(await run()).toMatchObject({ state: 'confirmed' });
-    expect(confirmations()).toBe(1);
-  });
+  ])(
+    'after %s in answer to the confirmation, psd2 does not send it again but asks the bank',
+    async (_, answer) => {
+      script.request();
+      script.approach();
+      script.confirm(answer);
+      script.status(operationStatus('AUTHORIZED'));
+      const { run, stateOf } = await openConsent();
+      await expect(run()).rejects.toMatchObject({ code: 'outcome_unknown' });
+      expect(await stateOf()).toBe('unknown');
+      script.status(refusal(412));
+      await expect(run()).rejects.toMatchObject({ code: 'outcome_unknown' });
+      script.status(operationStatus('AUTHORIZED', 'OK'));
+      expect(await run()).toMatchObject({ state: 'confirmed' });
+      expect(confirmations()).toBe(1);
+    },
+  );
 
-  it('that the bank turned away can be sent when it is taken up', async () => {
+  it('a confirmation that the bank rate-limited can be sent when the consent is resumed', async () => {
     script.request();
     script.approach();
     script.confirm(refusal(420));
@@ -184,7 +190,7 @@ describe('the confirmation', () => {
     expect(await run()).toMatchObject({ state: 'confirmed' });
   });
 
-  it('that was not even announced, since no token could be had, is not unknown', async () => {
+  it('a confirmation that psd2 never announced, because it got no token, is not unknown', async () => {
     const failing = new Psd2Error('bank_failing', 'The bank failed');
     const tokens: TokenSource = {
       async current() {

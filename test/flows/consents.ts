@@ -12,7 +12,7 @@ import { flowsIn, readLines, SCA_STARTED } from './transfers.ts';
 
 const PATH = '/private/customers/1234567/consent/request';
 
-/** What the bank says to a consent request, by category. */
+/** The bank's answer to a consent request, by category. */
 export function requested(accountInfo: boolean, payments: boolean): ScriptedAnswer {
   return success(
     `{"categoriesOutcome":[{"name":"ACCOUNT_INFO","outcome":${accountInfo}},{"name":"PAYMENTS","outcome":${payments}}]}`,
@@ -32,17 +32,17 @@ export function consentScriptOf(recorded: RecordedBank) {
   };
 }
 
-/** A consent in a journal of its own, with the world and the customer around it. */
+/** A consent with its own journal, world and customer. */
 export interface ConsentSetting {
   world: FakeWorld;
   customer: FakeCustomer;
   flows: Flows;
   open: Open<'consent'>;
-  /** The consent as it stands on the disk. */
+  /** The consent as stored on disk. */
   stored(): Promise<Consent>;
-  /** Goes on with the consent, from the journal as it is now. */
+  /** Continues the consent from its current journal. */
   run(bank: Bank): Promise<Consent>;
-  /** The types of the events that the journal holds. */
+  /** The types of the events in the journal. */
   events(): string[];
 }
 

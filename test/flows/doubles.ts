@@ -13,7 +13,7 @@ export interface FakeWorld extends WorldPorts {
 }
 
 export function fakeWorld(): FakeWorld {
-  // A signed request has to be of about now.
+  // The bank accepts only requests that were signed just now.
   const start = Math.floor(Date.now() / 1000) * 1000;
   let elapsed = 0;
   const sleeps: number[] = [];
@@ -46,7 +46,7 @@ export interface FakeCustomer extends CustomerPorts {
 }
 
 /**
- * @param comesBack what the browser brings back besides the state; null when it never comes back
+ * @param comesBack what the browser brings back in addition to the state; null if it never comes back
  */
 export function fakeCustomer(
   settings: Partial<CustomerPorts> = {},

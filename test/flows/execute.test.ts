@@ -32,7 +32,7 @@ const LOST = new Psd2Error('bank_unreachable', 'The bank could not be reached', 
   cause: new CallFailed('the connection was lost', { neverSent: false, passing: true, cause: undefined }),
 });
 
-/** A transfer that the customer has authorised, and whose bank may be asked for its status once more. */
+/** A transfer that the customer has authorised. The bank may be asked once for its status. */
 async function authorised(order: Partial<TransferOrder> = {}, options: ClientOptions = {}) {
   const transfer = await newTransfer(newConfigFolder(temporary), { order });
   const { bank } = openClient({ now: transfer.world.now, signal: transfer.world.signal, ...options });
@@ -48,40 +48,43 @@ async function stateOf(transfer: TransferSetting) {
   return (await transfer.stored()).state;
 }
 
-describe('an outcome that can not be written down', () => {
+describe('an outcome that psd2 cannot record', () => {
   it.each<[string, ScriptedAnswer | undefined, RegExp]>([
     ['yes', undefined, /^The bank has executed it, but the journal could not be written: The disk is full$/],
     ['no', refusal(422), /^psd2 has sent execute, but the journal could not be written: The disk is full$/],
-  ])('is unknown to psd2 after a %s; resume asks, and does not pay again', async (_, answer, message) => {
-    const { transfer, bank, run } = await authorised(SCT);
-    script.execute(answer);
-    const open = await transfer.opened();
-    const full: Open<'transfer'> = {
-      ...open,
-      get current() {
-        return open.current;
-      },
-      record: async (event) => {
-        if (open.current.state === 'executing') throw new Psd2Error('config', 'The disk is full');
-        return open.record(event);
-      },
-    };
-    const { world, customer } = transfer;
-    const ports = { bank, world, customer, accept: async () => true };
-    await expect(runOperation(full, transferCalls(bank, open.current), ports)).rejects.toMatchObject({
-      code: 'outcome_unknown',
-      message: expect.stringMatching(message),
-      next: expect.arrayContaining([['transfer', 'resume', open.current.flow]]),
-    });
-    expect(await stateOf(transfer)).toBe('executing');
+  ])(
+    'if psd2 cannot record a %s, the outcome is unknown, and resume asks the bank and does not pay again',
+    async (_, answer, message) => {
+      const { transfer, bank, run } = await authorised(SCT);
+      script.execute(answer);
+      const open = await transfer.opened();
+      const full: Open<'transfer'> = {
+        ...open,
+        get current() {
+          return open.current;
+        },
+        record: async (event) => {
+          if (open.current.state === 'executing') throw new Psd2Error('config', 'The disk is full');
+          return open.record(event);
+        },
+      };
+      const { world, customer } = transfer;
+      const ports = { bank, world, customer, accept: async () => true };
+      await expect(runOperation(full, transferCalls(bank, open.current), ports)).rejects.toMatchObject({
+        code: 'outcome_unknown',
+        message: expect.stringMatching(message),
+        next: expect.arrayContaining([['transfer', 'resume', open.current.flow]]),
+      });
+      expect(await stateOf(transfer)).toBe('executing');
 
-    script.status(operationStatus('AUTHORIZED', 'EXECUTED'));
-    expect(await run()).toMatchObject({ state: 'executed' });
-    expect(executions(recorded)).toBe(1);
-  });
+      script.status(operationStatus('AUTHORIZED', 'EXECUTED'));
+      expect(await run()).toMatchObject({ state: 'executed' });
+      expect(executions(recorded)).toBe(1);
+    },
+  );
 });
 
-describe('a clear no', () => {
+describe('a definite refusal', () => {
   it.each<[string, ScriptedAnswer]>([
     ['400', refusal(400, 'PSD2_FUNDS', 'No funds')],
     ['403', refusal(403)],
@@ -90,7 +93,7 @@ describe('a clear no', () => {
     ['404', refusal(404)],
     ['409 and ERROR without a code', { status: 409, body: '{"result":{"outcome":"ERROR"}}' }],
     ['200 and ERROR', refusal(200, 'PSD2_FUNDS', 'No funds')],
-  ])('of HTTP %s is a failed transfer', async (_, answer) => {
+  ])('after HTTP %s the transfer has failed', async (_, answer) => {
     const { transfer, run } = await authorised();
     script.execute(answer);
     await expect(run()).rejects.toMatchObject({ code: expect.stringMatching(/^(bank_refused|forbidden)$/) });
@@ -100,7 +103,7 @@ describe('a clear no', () => {
   });
 });
 
-/** After each of these the bank may have executed the transfer or not. */
+/** After each of these answers the bank may or may not have executed the transfer. */
 const NO_CLEAR_ANSWER: [string, ScriptedAnswer][] = [
   ['HTTP 500', refusal(500)],
   ['HTTP 503 with Retry-After', { status: 503, headers: { 'retry-after': '1' } }],
@@ -111,13 +114,16 @@ const NO_CLEAR_ANSWER: [string, ScriptedAnswer][] = [
     { status: 403, headers: { 'content-type': 'text/html' }, body: '<html>' },
   ],
   ["HTTP 403 and a gateway's JSON", { status: 403, body: '{"error":"forbidden"}' }],
-  ['HTTP 400 without a word', { status: 400 }],
-  ['HTTP 401 of something on the way', { status: 401, body: '{"error":"invalid_token"}' }],
-  ['HTTP 429 of something on the way', { status: 429, body: '<html>' }],
-  ['HTTP 410 of who knows whom', { status: 410, headers: { 'content-type': 'text/html' }, body: '<html>' }],
-  ['HTTP 404 without a word', { status: 404 }],
-  ['a page', { status: 200, headers: { 'content-type': 'text/html' }, body: '<html>' }],
-  ['nothing in it', { status: 200 }],
+  ['HTTP 400 with an empty body', { status: 400 }],
+  ['HTTP 401 from a gateway', { status: 401, body: '{"error":"invalid_token"}' }],
+  ['HTTP 429 from a gateway', { status: 429, body: '<html>' }],
+  [
+    'HTTP 410 with a page of unknown origin',
+    { status: 410, headers: { 'content-type': 'text/html' }, body: '<html>' },
+  ],
+  ['HTTP 404 with an empty body', { status: 404 }],
+  ['a web page', { status: 200, headers: { 'content-type': 'text/html' }, body: '<html>' }],
+  ['an empty body', { status: 200 }],
   ['no outcome', { status: 200, body: '{"result":{},"data":{"cro":"1"}}' }],
   ['no envelope', { status: 200, body: '{"data":{"cro":"1"}}' }],
   ['a cut connection', 'cut before the answer'],
@@ -128,18 +134,18 @@ const NO_CLEAR_ANSWER: [string, ScriptedAnswer][] = [
 const timeoutFor = (answer: ScriptedAnswer): ClientOptions =>
   answer === 'no answer' ? { timeoutMs: 1000 } : {};
 
-describe.each(NO_CLEAR_ANSWER)('after %s the bank is asked what happened:', (_, answer) => {
-  it('an instant transfer that it calls OK is settled', async () => {
+describe.each(NO_CLEAR_ANSWER)('execute ends with %s', (_, answer) => {
+  it('an instant transfer is settled if the bank then says OK', async () => {
     const { transfer, run } = await authorised({}, timeoutFor(answer));
     script.execute(answer);
     script.executionStatus(executionStatus('OK'));
     expect(await run()).toMatchObject({ state: 'settled', cro: null });
-    // The status is not asked for in the first second after execute ended.
+    // psd2 does not ask for the status in the first second after execute ended.
     expect(transfer.world.sleeps).toEqual([1000]);
     expect(executions(recorded)).toBe(1);
   });
 
-  it('an SCT that it does not tell of is unknown, and stays so when it is taken up', async () => {
+  it('an SCT is unknown if the bank then does not tell its status, and stays unknown when it is resumed', async () => {
     const { transfer, run } = await authorised(SCT, timeoutFor(answer));
     script.execute(answer);
     script.status(AUTHORIZED);
@@ -164,10 +170,10 @@ describe.each(NO_CLEAR_ANSWER)('after %s the bank is asked what happened:', (_, 
   });
 });
 
-describe('when the answer to execute was lost,', () => {
+describe('the answer to execute was lost', () => {
   const lost: ScriptedAnswer = 'cut before the answer';
 
-  it('KO is a failed payment', async () => {
+  it('if the bank then says KO, the payment failed', async () => {
     const { transfer, run } = await authorised();
     script.execute(lost);
     script.executionStatus(executionStatus('KO', 'Account closed'));
@@ -175,7 +181,7 @@ describe('when the answer to execute was lost,', () => {
     expect(await stateOf(transfer)).toBe('failed');
   });
 
-  it('PENDING is waited for, and may still become OK', async () => {
+  it('if the bank then says PENDING, psd2 waits for the final status', async () => {
     const { transfer, run } = await authorised();
     script.execute(lost);
     script.executionStatus(PENDING);
@@ -185,7 +191,7 @@ describe('when the answer to execute was lost,', () => {
     expect(transfer.world.elapsed()).toBe(8000);
   });
 
-  it('PENDING to the end is unknown, not executed: it is no yes', async () => {
+  it('if the bank then says PENDING to the end, the outcome is unknown: PENDING does not confirm execution', async () => {
     const { transfer, run } = await authorised();
     script.execute(lost);
     for (let polls = 0; polls < 5; polls += 1) script.executionStatus(PENDING);
@@ -198,14 +204,14 @@ describe('when the answer to execute was lost,', () => {
   it.each([
     ['OK', 'executed'],
     ['EXECUTED', 'executed'],
-  ])('the execution status %s of the operation is a yes', async (status, state) => {
+  ])('the execution status %s of an operation confirms its execution', async (status, state) => {
     const { run } = await authorised(SCT);
     script.execute(lost);
     script.status(operationStatus('AUTHORIZED', status));
     expect(await run()).toMatchObject({ state, cro: null });
   });
 
-  it('the execution status KO of the operation is a no', async () => {
+  it('the execution status KO of an operation means that the payment failed', async () => {
     const { transfer, run } = await authorised(SCT);
     script.execute(lost);
     script.status(operationStatus('AUTHORIZED', 'KO'));
@@ -213,7 +219,7 @@ describe('when the answer to execute was lost,', () => {
     expect(await stateOf(transfer)).toBe('failed');
   });
 
-  it('a customer who did not authorise it is a no too', async () => {
+  it('a transfer that the customer did not authorise was not executed', async () => {
     const { transfer, run } = await authorised(SCT);
     script.execute(lost);
     script.status(operationStatus('NOT_AUTHORIZED'));
@@ -222,9 +228,9 @@ describe('when the answer to execute was lost,', () => {
   });
 
   it.each<[string, ScriptedAnswer]>([
-    ['knows no such resource', refusal(412)],
+    ['does not know the resource', refusal(412)],
     ['does not answer', { status: 501 }],
-  ])('a bank that %s leaves it unknown', async (_, answer) => {
+  ])('if the bank %s, the outcome stays unknown', async (_, answer) => {
     const { transfer, run } = await authorised();
     script.execute(lost);
     script.executionStatus(answer);
@@ -234,23 +240,26 @@ describe('when the answer to execute was lost,', () => {
   });
 });
 
-describe('execute that was not begun', () => {
+describe('an execute that the bank did not begin', () => {
   it.each<[string, ScriptedAnswer]>([
     ['420', refusal(420)],
     ['429', refusal(429)],
-  ])('since the bank turned it away with HTTP %s can be sent when it is taken up', async (_, answer) => {
-    const { transfer, run } = await authorised(SCT);
-    script.execute(answer);
-    await expect(run()).rejects.toMatchObject({ code: 'too_many_calls' });
-    expect(await stateOf(transfer)).toBe('authorized');
-    expect(transfer.events().slice(-2)).toEqual(['execute-sent', 'execute-not-begun']);
+  ])(
+    'if the bank rate-limits execute with HTTP %s, psd2 can send it when the transfer is resumed',
+    async (_, answer) => {
+      const { transfer, run } = await authorised(SCT);
+      script.execute(answer);
+      await expect(run()).rejects.toMatchObject({ code: 'too_many_calls' });
+      expect(await stateOf(transfer)).toBe('authorized');
+      expect(transfer.events().slice(-2)).toEqual(['execute-sent', 'execute-not-begun']);
 
-    script.status(AUTHORIZED);
-    script.execute();
-    expect(await run()).toMatchObject({ state: 'executed' });
-  });
+      script.status(AUTHORIZED);
+      script.execute();
+      expect(await run()).toMatchObject({ state: 'executed' });
+    },
+  );
 
-  it('since the token was refused goes out again with a renewed one', async () => {
+  it('if the bank refuses the token at execute, psd2 renews it and sends execute again', async () => {
     const tokens: TokenSource = { current: async () => 'old', renewed: async () => 'new' };
     const { transfer, run } = await authorised(SCT, { tokens });
     script.execute(refusal(401));
@@ -264,7 +273,7 @@ describe('execute that was not begun', () => {
     ]);
   });
 
-  it('since the renewed token was refused too waits for a login', async () => {
+  it('if the bank refuses the renewed token as well, the transfer waits for a login', async () => {
     const tokens: TokenSource = { current: async () => 'old', renewed: async () => 'new' };
     const { transfer, run } = await authorised(SCT, { tokens });
     script.execute(refusal(401));
@@ -278,12 +287,12 @@ describe('execute that was not begun', () => {
     ['the bank failed', new Psd2Error('bank_failing', 'The bank failed on POST /auth/oauth/v2/token')],
     ['the operator interrupted it', new Psd2Error('interrupted', 'Interrupted')],
   ])(
-    'since the token was refused, and not renewed as %s, can be sent when it is taken up',
+    'if the bank refuses the token at execute and psd2 cannot renew it because %s, execute can be sent on resume',
     async (_, why) => {
       const tokens: TokenSource = {
         current: async () => 'old',
         renewed: async () => {
-          // Whatever happens now, also to this process: the bank turned the call away.
+          // From here on, whatever happens to this process: the bank refused the call.
           expect(await stateOf(transfer)).toBe('authorized');
           throw why;
         },
@@ -301,7 +310,7 @@ describe('execute that was not begun', () => {
     },
   );
 
-  it('and not even announced, since no token could be had, is not unknown', async () => {
+  it('an execute that psd2 never announced, because it got no token, is not unknown', async () => {
     let calls = 0;
     const tokens: TokenSource = {
       async current() {
@@ -320,7 +329,7 @@ describe('execute that was not begun', () => {
 });
 
 describe('an interruption', () => {
-  it('while execute is under way concludes nothing: the bank is asked when it is taken up', async () => {
+  it('if the operator interrupts execute, psd2 draws no conclusion and asks the bank on resume', async () => {
     const { transfer, run } = await authorised(SCT);
     script.execute('no answer');
     const ended = expect(run()).rejects.toMatchObject({ code: 'interrupted' });
@@ -337,21 +346,24 @@ describe('an interruption', () => {
   });
 
   it.each([
-    ['what became of it is asked for', SCT, 'cut before the answer', 'unknown'],
-    ['it is to settle', {}, EXECUTED, 'executed'],
-  ] as const)('while %s ends that, and the flow is where it was', async (_, order, answer, state) => {
-    const { transfer, run } = await authorised(order);
-    script.execute(answer);
-    if (state === 'unknown') script.status('no answer');
-    else script.executionStatus('no answer');
-    const ended = expect(run()).rejects.toMatchObject({ code: 'interrupted' });
-    for (let requests = 0; requests < 3; requests += 1) await recorded.nextRequest();
-    transfer.world.interrupt.abort(new Psd2Error('interrupted', 'Interrupted'));
-    await ended;
-    expect(await stateOf(transfer)).toBe(state);
-  });
+    ['psd2 asks for the outcome', SCT, 'cut before the answer', 'unknown'],
+    ['psd2 waits for the settlement', {}, EXECUTED, 'executed'],
+  ] as const)(
+    'an interruption while %s stops the waiting and leaves the state of the flow unchanged',
+    async (_, order, answer, state) => {
+      const { transfer, run } = await authorised(order);
+      script.execute(answer);
+      if (state === 'unknown') script.status('no answer');
+      else script.executionStatus('no answer');
+      const ended = expect(run()).rejects.toMatchObject({ code: 'interrupted' });
+      for (let requests = 0; requests < 3; requests += 1) await recorded.nextRequest();
+      transfer.world.interrupt.abort(new Psd2Error('interrupted', 'Interrupted'));
+      await ended;
+      expect(await stateOf(transfer)).toBe(state);
+    },
+  );
 
-  it('before execute leaves does not announce it', async () => {
+  it('if the operator interrupts before execute is sent, psd2 does not announce it', async () => {
     const { transfer, run } = await authorised(SCT, {
       tokens: {
         async current() {
@@ -368,14 +380,14 @@ describe('an interruption', () => {
   });
 });
 
-it('a yes without a cro, or with warnings, is a yes', async () => {
+it('an execution without a cro, or with warnings, counts as executed', async () => {
   const { run } = await authorised(SCT);
   script.execute(success('{}', { message: '{"code":"W1","message":"Late","type":"WARNING"}' }));
   expect(await run()).toMatchObject({ state: 'executed', cro: null });
 });
 
-describe('a process that stood still while another took its transfer up', () => {
-  /** The transfer as this process has it, which stands still right before it does `what`; another records `theirs` then. */
+describe('a process that stood still while another resumed its transfer', () => {
+  /** Opens the transfer as a process that stands still right before `what`. Another process then records `theirs`. */
   async function standsStill(
     transfer: TransferSetting,
     what: TransferEvent['type'] | 'the first byte',
@@ -415,15 +427,18 @@ describe('a process that stood still while another took its transfer up', () => 
     ['execute-sent', [SENT], 'executing'],
     ['execute-sent', [{ type: 'cancelled' }], 'cancelled'],
     ['the first byte', [UNANSWERED], 'unknown'],
-  ])('before %s sends nothing, and leaves the other’s work alone', async (what, theirs, state) => {
-    const { transfer, bank } = await authorised(SCT);
-    const open = await standsStill(transfer, what, ...theirs);
-    await expect(runAs(transfer, open, bank)).rejects.toMatchObject({ code: 'overtaken' });
-    expect(executions(recorded)).toBe(0);
-    expect(await stateOf(transfer)).toBe(state);
-  });
+  ])(
+    'a process that stood still before %s sends nothing, and leaves the other’s work alone',
+    async (what, theirs, state) => {
+      const { transfer, bank } = await authorised(SCT);
+      const open = await standsStill(transfer, what, ...theirs);
+      await expect(runAs(transfer, open, bank)).rejects.toMatchObject({ code: 'overtaken' });
+      expect(executions(recorded)).toBe(0);
+      expect(await stateOf(transfer)).toBe(state);
+    },
+  );
 
-  it('until after the bank has executed it writes down what the other could not tell', async () => {
+  it('a process that stood still until the bank had executed records what the other could not learn', async () => {
     const { transfer, bank } = await authorised(SCT);
     script.execute();
     const open = await standsStill(transfer, 'executed', UNANSWERED);
@@ -432,7 +447,7 @@ describe('a process that stood still while another took its transfer up', () => 
     expect(executions(recorded)).toBe(1);
   });
 
-  it('until a person said that it was not executed writes down that it was', async () => {
+  it('a process that stood still until a person said "not executed" records that the bank executed it', async () => {
     const { transfer, bank } = await authorised(SCT);
     script.execute();
     const resolved = { type: 'resolved', outcome: 'not-executed', by: 'ada@pisp-1', note: null } as const;
@@ -441,7 +456,7 @@ describe('a process that stood still while another took its transfer up', () => 
     expect(await stateOf(transfer)).toBe('executed');
   });
 
-  it('until after the bank has refused it writes that down, too', async () => {
+  it('a process that stood still until the bank had refused records the refusal', async () => {
     const { transfer, bank } = await authorised(SCT);
     script.execute(refusal(422));
     const open = await standsStill(transfer, 'execute-refused', UNANSWERED);
@@ -449,7 +464,7 @@ describe('a process that stood still while another took its transfer up', () => 
     expect(await stateOf(transfer)).toBe('failed');
   });
 
-  it('until the other has been given data, and no more, writes down that it was executed', async () => {
+  it('a process that stood still while the other only got further data records the execution', async () => {
     const { transfer, bank } = await authorised(SCT);
     script.execute();
     const open = await standsStill(transfer, 'executed', { type: 'further-data', data: ['{}'] });
@@ -457,7 +472,7 @@ describe('a process that stood still while another took its transfer up', () => 
     expect(await stateOf(transfer)).toBe('executed');
   });
 
-  it('leaves what the other has found out as it is', async () => {
+  it('a process that stood still leaves the other’s findings unchanged', async () => {
     const { transfer, bank } = await authorised();
     script.execute();
     const settled = { type: 'settlement', status: 'OK', description: null } as const;
@@ -467,7 +482,7 @@ describe('a process that stood still while another took its transfer up', () => 
   });
 
   it.each([UNANSWERED, { type: 'resolved', outcome: 'not-executed', by: 'ada', note: null } as const])(
-    'leaves it so where its own execute had no answer, and the other wrote %j',
+    'a process whose execute had no answer changes nothing if the other recorded %j',
     async (theirs) => {
       const { transfer, bank } = await authorised(SCT);
       script.execute('cut before the answer');
@@ -482,7 +497,7 @@ describe('a process that stood still while another took its transfer up', () => 
     },
   );
 
-  it('while it asks what became of it goes on from what the other has found out', async () => {
+  it('a process that stood still while it asked for the outcome continues from what the other found out', async () => {
     const { transfer, bank } = await authorised(SCT);
     script.execute('cut before the answer');
     script.status(operationStatus('AUTHORIZED', 'OK'));
@@ -490,14 +505,14 @@ describe('a process that stood still while another took its transfer up', () => 
     expect(await runAs(transfer, open, bank)).toMatchObject({ state: 'executed', cro: 'theirs' });
   });
 
-  it('while it is not told what became of it goes on from what the other has been told', async () => {
+  it('a process that gets no outcome from the bank continues from the outcome that the other got', async () => {
     const { transfer, bank } = await authorised(SCT);
     await transfer.open.record(SENT);
     const open = await standsStill(transfer, 'execute-unanswered', { type: 'executed', cro: 'theirs' });
     expect(await runAs(transfer, open, bank)).toMatchObject({ state: 'executed', cro: 'theirs' });
   });
 
-  it('while the bank calls its settlement open goes on from what the other has found out', async () => {
+  it('a process that sees the settlement as pending continues from what the other found out', async () => {
     const { transfer, bank } = await authorised();
     script.execute();
     for (let polls = 0; polls < 5; polls += 1) script.executionStatus(PENDING);
@@ -506,7 +521,7 @@ describe('a process that stood still while another took its transfer up', () => 
     expect(await runAs(transfer, open, bank)).toMatchObject({ state: 'settled' });
   });
 
-  it('where nothing can be written any more, says so, and asks no more', async () => {
+  it('a process that can no longer write to the journal says so, and asks the bank no more', async () => {
     const { transfer, bank } = await authorised();
     script.execute();
     script.executionStatus(executionStatus('OK'));
@@ -520,7 +535,7 @@ describe('a process that stood still while another took its transfer up', () => 
     expect(await stateOf(transfer)).toBe('executed');
   });
 
-  it('while it asks for the settlement goes on from what the other has found out', async () => {
+  it('a process that stood still while it asked for the settlement continues from what the other found out', async () => {
     const { transfer, bank } = await authorised();
     script.execute();
     script.executionStatus(executionStatus('OK'));

@@ -27,7 +27,7 @@ function openBank(customer: FakeCustomer, maySendCustomer = true) {
 }
 
 describe.each([200, 401, 403, 412])('PSD2_SCA_REQUIRED with HTTP %i', (status) => {
-  it('sends the customer to SCA with its resource, and the call is made again with the same token', async () => {
+  it('psd2 sends the customer to SCA with the resource of the answer, and repeats the call with the same token', async () => {
     recorded.expect('GET', ACCOUNTS, scaRequired(status, 'r1'));
     script.approach();
     recorded.expect('GET', ACCOUNTS, none);
@@ -40,7 +40,7 @@ describe.each([200, 401, 403, 412])('PSD2_SCA_REQUIRED with HTTP %i', (status) =
   });
 });
 
-it('a customer who returns to another machine is waited for by the status', async () => {
+it('if the customer returns to another machine, psd2 waits until the status shows the decision', async () => {
   recorded.expect('GET', ACCOUNTS, scaRequired(412, 'r1'));
   script.approach();
   script.status(operationStatus('PENDING'));
@@ -49,7 +49,7 @@ it('a customer who returns to another machine is waited for by the status', asyn
   expect(await fetchAccounts(openBank(customerElsewhere()).bank, '1234567', transactionId)).toEqual([]);
 });
 
-it('a second one is the end', async () => {
+it('if the bank requires SCA a second time, psd2 gives up', async () => {
   recorded.expect('GET', ACCOUNTS, scaRequired(412, 'r1'));
   script.approach();
   recorded.expect('GET', ACCOUNTS, scaRequired(412, 'r1'));
@@ -59,11 +59,11 @@ it('a second one is the end', async () => {
   });
 });
 
-describe('the customer is not sent to SCA', () => {
+describe('when psd2 does not send the customer to SCA', () => {
   it.each([
-    ['who may not be sent', scaRequired(412, 'r1'), false, 'with --yes'],
-    ['without a resource', refusal(412, 'PSD2_SCA_REQUIRED'), true, 'must log in again:'],
-  ])('%s', async (_, answer, maySend, hint) => {
+    ['if psd2 may not send the customer', scaRequired(412, 'r1'), false, 'with --yes'],
+    ['if the answer names no resource', refusal(412, 'PSD2_SCA_REQUIRED'), true, 'must log in again:'],
+  ])('%s, psd2 reports that SCA is required and opens no browser', async (_, answer, maySend, hint) => {
     recorded.expect('GET', ACCOUNTS, answer);
     const customer = fakeCustomer();
     const { bank } = openBank(customer, maySend);
@@ -74,7 +74,7 @@ describe('the customer is not sent to SCA', () => {
     expect(customer.visited).toEqual([]);
   });
 
-  it('by a PUT, which is not made again', async () => {
+  it('psd2 does not repeat a PUT, and does not send the customer to SCA for it', async () => {
     recorded.expect('PUT', '/private/customers/1234567/consent/request/r1/confirm', scaRequired(412, 'r1'));
     const customer = fakeCustomer();
     const consent = {
@@ -89,7 +89,7 @@ describe('the customer is not sent to SCA', () => {
     expect(customer.visited).toEqual([]);
   });
 
-  it('by any other refusal', async () => {
+  it('psd2 does not send the customer to SCA after any other refusal', async () => {
     recorded.expect('GET', ACCOUNTS, refusal(412, 'PSD2_OTHER'));
     await expect(
       fetchAccounts(openBank(fakeCustomer()).bank, '1234567', transactionId),

@@ -43,7 +43,7 @@ function expectTokens(): void {
 }
 
 describe('a login', () => {
-  it('goes through the browser and the callback to tokens, and learns whose they are', async () => {
+  it('a login goes through the browser and the callback to tokens, and psd2 learns whose they are', async () => {
     expectAuthorize(LOCAL);
     expectTokens();
     const customer = fakeCustomer({}, { code: 'code-1' });
@@ -78,14 +78,14 @@ describe('a login', () => {
     [{ error: '', code: 'code-1' }, 'login_refused', 'The customer was not logged in: '],
     [{}, 'bank_answer', 'The bank sent the customer back without exactly one code'],
     [{ code: '' }, 'bank_answer', 'The bank sent the customer back without exactly one code'],
-  ])('that comes back with %j is none', async (comesBack, code, message) => {
+  ])('a login whose callback brings %j fails', async (comesBack, code, message) => {
     expectAuthorize(LOCAL);
     const customer = fakeCustomer({}, { ...comesBack });
     await expect(logIn(portsWith(customer))).rejects.toMatchObject({ code, message });
     expect(customer.listeners).toMatchObject([{ closed: true }]);
   });
 
-  it('is waited for as long as the customer may take', async () => {
+  it('psd2 waits for a login as long as the customer may take', async () => {
     expectAuthorize(LOCAL);
     const customer = fakeCustomer({ scaTimeoutMs: 20 }, null);
     await expect(logIn(portsWith(customer))).rejects.toMatchObject({
@@ -96,7 +96,7 @@ describe('a login', () => {
     expect(customer.listeners).toMatchObject([{ closed: true }]);
   });
 
-  it('whose code the bank does not take says so', async () => {
+  it('if the bank does not accept the code, psd2 says so and does not print the code', async () => {
     expectAuthorize(LOCAL);
     recorded.expect('POST', '/auth/oauth/v2/token', { status: 400, body: '{"error":"invalid_grant"}' });
     await expect(logIn(portsWith(fakeCustomer({}, { code: 'hush' })))).rejects.toThrow(
@@ -104,7 +104,7 @@ describe('a login', () => {
     );
   });
 
-  it('that the bank does not begin opens no browser', async () => {
+  it('a login that the bank does not begin opens no browser', async () => {
     const query = `response_type=code&client_id=client-1&redirect_uri=${LOCAL}&state=${STATE}`;
     recorded.expect('GET', `/auth/oauth/v2/authorize?${query}`, refusal(403));
     const customer = fakeCustomer();
@@ -112,7 +112,7 @@ describe('a login', () => {
     expect(customer).toMatchObject({ visited: [], listeners: [{ closed: true }] });
   });
 
-  it('whose port is busy sends nothing', async () => {
+  it('a login whose port is busy sends nothing', async () => {
     const busy = new Psd2Error('callback_port_busy', 'Port 8910 is taken');
     const customer = fakeCustomer({
       listen: async () => {
@@ -127,7 +127,7 @@ describe('a login', () => {
 describe('a redirect URI on another machine', () => {
   const ELSEWHERE = 'https%3A%2F%2Ftpp.example%2Fback%3Fto%3Dpsd2';
 
-  it('needs --paste', async () => {
+  it('a login with a redirect URI on another machine needs --paste', async () => {
     await expect(logIn(portsWith(customerElsewhere()))).rejects.toMatchObject({
       code: 'usage',
       next: [['auth', 'login', '--paste']],
@@ -135,7 +135,7 @@ describe('a redirect URI on another machine', () => {
     expect(recorded.received).toEqual([]);
   });
 
-  it('has its code pasted', async () => {
+  it('a login with a redirect URI on another machine takes the pasted address', async () => {
     expectAuthorize(ELSEWHERE);
     expectTokens();
     const pasted = ` https://tpp.example/back?to=psd2&code=code-1&state=${STATE}\n`;
@@ -151,7 +151,7 @@ describe('a redirect URI on another machine', () => {
     ['https://tpp.example/back?code=c&state=other', 'does not have the state of this login'],
     [`https://tpp.example/back?code=c&state=${STATE.slice(0, -1)}x`, 'does not have the state of this login'],
     [`https://tpp.example/back?code=c&state=${STATE}&state=other`, 'does not have the state of this login'],
-  ])('and %s pasted is no login', async (pasted, what) => {
+  ])('pasting %j is refused', async (pasted, what) => {
     expectAuthorize(ELSEWHERE);
     await expect(logIn(portsWith(customerElsewhere(), pasted))).rejects.toMatchObject({
       code: 'usage',
@@ -164,7 +164,7 @@ describe('a redirect URI on another machine', () => {
     [`state=${STATE}`, 'bank_answer'],
     [`error=access_denied&code=a&state=${STATE}`, 'login_refused'],
     [`code=a&error=access_denied&error=&state=${STATE}`, 'login_refused'],
-  ])('and ?%s pasted is no login either', async (query, code) => {
+  ])('pasting an address with ?%s is refused', async (query, code) => {
     expectAuthorize(ELSEWHERE);
     await expect(
       logIn(portsWith(customerElsewhere(), `https://tpp.example/back?${query}`)),

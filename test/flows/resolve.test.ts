@@ -31,7 +31,7 @@ const EXECUTED: StepEvent[] = [
 const SAID = { by: 'ada@pisp-1', note: 'Case 4711' };
 const UNDECIDED = 'This does not show whether it was executed.';
 
-/** A transfer whose `execute` was sent, what then happened to it, and the means to end it. */
+/** A transfer whose `execute` was sent, what happened to it then, and the means to end it. */
 async function sent(order: Partial<TransferOrder>, then: StepEvent[] = UNKNOWN) {
   const transfer = await newTransfer(newConfigFolder(temporary), { order });
   const { open, world } = transfer;
@@ -66,7 +66,7 @@ async function sent(order: Partial<TransferOrder>, then: StepEvent[] = UNKNOWN) 
   return { open, told, asked, resolve, written: () => transfer.events().slice(before) };
 }
 
-describe('where the bank does not tell', () => {
+describe('the bank does not tell the outcome', () => {
   it.each([
     ['executed', SCT, UNKNOWN, 'executed', false],
     ['not-executed', SCT, UNKNOWN, 'failed', true],
@@ -74,25 +74,32 @@ describe('where the bank does not tell', () => {
     ['executed', {}, UNKNOWN, 'settled', false],
     ['not-executed', {}, EXECUTED, 'failed', true],
     ['executed', {}, EXECUTED, 'settled', false],
-  ] as const)('what a person says counts: %s', async (outcome, order, then, state, isFree) => {
-    const transfer = await sent(order, [...then]);
-    const gets = recorded.received.length;
-    if (order !== SCT) script.executionStatus(executionStatus('PENDING'));
-    script.status(operationStatus('AUTHORIZED', 'PENDING'));
-    await transfer.resolve(outcome);
-    expect(transfer.open.current).toMatchObject({ state, resolution: { outcome, ...SAID } });
-    expect(isPlainlyFailed(transfer.open.current)).toBe(isFree);
-    expect(transfer.written()).toEqual(['resolved']);
-    expect(transfer.told.at(-1)).toBe(UNDECIDED);
-    expect(recorded.received.slice(gets).map(({ method }) => method)).toEqual(
-      order === SCT ? ['GET'] : ['GET', 'GET'],
-    );
-  });
+  ] as const)(
+    'if the bank does not tell the outcome, the word of a person counts: %s',
+    async (outcome, order, then, state, isFree) => {
+      const transfer = await sent(order, [...then]);
+      const gets = recorded.received.length;
+      if (order !== SCT) script.executionStatus(executionStatus('PENDING'));
+      script.status(operationStatus('AUTHORIZED', 'PENDING'));
+      await transfer.resolve(outcome);
+      expect(transfer.open.current).toMatchObject({ state, resolution: { outcome, ...SAID } });
+      expect(isPlainlyFailed(transfer.open.current)).toBe(isFree);
+      expect(transfer.written()).toEqual(['resolved']);
+      expect(transfer.told.at(-1)).toBe(UNDECIDED);
+      expect(recorded.received.slice(gets).map(({ method }) => method)).toEqual(
+        order === SCT ? ['GET'] : ['GET', 'GET'],
+      );
+    },
+  );
 
   it.each([
     ['the resource is gone', () => script.status(refusal(404)), 'The bank does not tell its status: '],
-    ['it is failing', () => [1, 2, 3, 4].map(() => script.status({ status: 503 })), 'The bank does not tell'],
-  ])('because %s, a person can say it all the same', async (_, answers, sentence) => {
+    [
+      'the bank is failing',
+      () => [1, 2, 3, 4].map(() => script.status({ status: 503 })),
+      'The bank does not tell',
+    ],
+  ])('if %s, a person can still resolve the transfer', async (_, answers, sentence) => {
     const transfer = await sent(SCT);
     answers();
     await transfer.resolve('not-executed');
@@ -100,7 +107,7 @@ describe('where the bank does not tell', () => {
     expect(transfer.written()).toEqual(['resolved']);
   });
 
-  it('because nobody is logged in, a person can say it all the same', async () => {
+  it('if nobody is logged in, a person can still resolve the transfer', async () => {
     const transfer = await sent({});
     const openBank = () => Promise.reject(new Psd2Error('not_logged_in', 'Nobody is logged in'));
     await transfer.resolve('executed', { openBank });
@@ -108,7 +115,7 @@ describe('where the bank does not tell', () => {
     expect(transfer.open.current.state).toBe('settled');
   });
 
-  it('nothing is written down after a no', async () => {
+  it('psd2 records nothing if the operator does not confirm', async () => {
     const transfer = await sent(SCT);
     script.status(operationStatus('AUTHORIZED', 'PENDING'));
     await expect(transfer.resolve('not-executed', { yes: false })).rejects.toMatchObject({
@@ -117,7 +124,7 @@ describe('where the bank does not tell', () => {
     expect(transfer.written()).toEqual([]);
   });
 
-  it('an interruption is no answer: nothing is written down', async () => {
+  it('psd2 records nothing if the operator interrupts it', async () => {
     const transfer = await sent(SCT);
     const openBank = () => Promise.reject(new Psd2Error('interrupted', 'Interrupted'));
     await expect(transfer.resolve('executed', { openBank })).rejects.toMatchObject({ code: 'interrupted' });
@@ -125,52 +132,58 @@ describe('where the bank does not tell', () => {
   });
 });
 
-describe('where the bank tells, its answer counts', () => {
+describe('the bank tells the outcome', () => {
   it.each([
     ['OK', 'executed', 'not-executed', ['executed'], 'executed'],
     ['KO', 'not-executed', 'executed', ['settlement'], 'failed'],
-  ] as const)('%s of an SCT', async (status, agreed, contrary, events, state) => {
-    for (const outcome of [agreed, contrary]) {
-      const transfer = await sent(SCT);
-      script.status(operationStatus('AUTHORIZED', status));
-      const ended = transfer.resolve(outcome);
-      if (outcome === agreed) await ended;
-      else
-        await expect(ended).rejects.toMatchObject({
-          code: 'usage',
-          message: expect.stringMatching(/^The bank says that the transfer tr-\w+ was (not )?executed$/),
-        });
-      expect(transfer.open.current).toMatchObject({ state, resolution: null });
-      expect(transfer.written()).toEqual(events);
-      expect(transfer.asked).toEqual([]);
-    }
-  });
+  ] as const)(
+    'the bank’s answer %s for an SCT counts, whatever a person says',
+    async (status, agreed, contrary, events, state) => {
+      for (const outcome of [agreed, contrary]) {
+        const transfer = await sent(SCT);
+        script.status(operationStatus('AUTHORIZED', status));
+        const ended = transfer.resolve(outcome);
+        if (outcome === agreed) await ended;
+        else
+          await expect(ended).rejects.toMatchObject({
+            code: 'usage',
+            message: expect.stringMatching(/^The bank says that the transfer tr-\w+ was (not )?executed$/),
+          });
+        expect(transfer.open.current).toMatchObject({ state, resolution: null });
+        expect(transfer.written()).toEqual(events);
+        expect(transfer.asked).toEqual([]);
+      }
+    },
+  );
 
   it.each([
     ['OK', 'executed', UNKNOWN, ['executed', 'settlement'], 'settled'],
     ['KO', 'not-executed', UNKNOWN, ['executed', 'settlement'], 'failed'],
     ['OK', 'executed', EXECUTED, ['settlement'], 'settled'],
     ['KO', 'not-executed', EXECUTED, ['settlement'], 'failed'],
-  ] as const)('%s of an instant transfer', async (status, agreed, then, events, state) => {
-    for (const outcome of ['executed', 'not-executed'] as const) {
-      const transfer = await sent({}, [...then]);
-      script.executionStatus(executionStatus(status));
-      const ended = transfer.resolve(outcome);
-      if (outcome === agreed) await ended;
-      else await expect(ended).rejects.toMatchObject({ code: 'usage' });
-      expect(transfer.open.current).toMatchObject({ state, resolution: null });
-      expect(transfer.written()).toEqual(events);
-    }
-  });
+  ] as const)(
+    'the bank’s answer %s for an instant transfer counts, whatever a person says',
+    async (status, agreed, then, events, state) => {
+      for (const outcome of ['executed', 'not-executed'] as const) {
+        const transfer = await sent({}, [...then]);
+        script.executionStatus(executionStatus(status));
+        const ended = transfer.resolve(outcome);
+        if (outcome === agreed) await ended;
+        else await expect(ended).rejects.toMatchObject({ code: 'usage' });
+        expect(transfer.open.current).toMatchObject({ state, resolution: null });
+        expect(transfer.written()).toEqual(events);
+      }
+    },
+  );
 
-  it('a customer who did not authorise it is a no', async () => {
+  it('a transfer that the customer did not authorise was not executed', async () => {
     const transfer = await sent(SCT);
     script.status(operationStatus('NOT_AUTHORIZED'));
     await expect(transfer.resolve('executed')).rejects.toMatchObject({ code: 'usage' });
     expect(transfer.open.current.state).toBe('rejected');
   });
 
-  it('an instant transfer that was executed, and whose settlement is not told, is settled by a person, but not undone', async () => {
+  it('if an instant transfer is executed and its settlement unknown, a person can settle it but not undo it', async () => {
     const pending = () => {
       script.executionStatus(executionStatus('PENDING'));
       script.status(operationStatus('AUTHORIZED', 'EXECUTED'));
@@ -189,7 +202,7 @@ describe('where the bank tells, its answer counts', () => {
   });
 });
 
-describe('a consent', () => {
+describe('resolving a consent', () => {
   async function confirming() {
     const consent = await newConsent(newConfigFolder(temporary));
     const { open, world } = consent;
@@ -218,37 +231,43 @@ describe('a consent', () => {
   it.each([
     ['executed', 'confirmed'],
     ['not-executed', 'failed'],
-  ] as const)('that the bank does not tell of is what a person says: %s', async (outcome, state) => {
-    const { consent, open, resolve } = await confirming();
-    script.status(operationStatus('AUTHORIZED'));
-    await resolve(outcome);
-    expect(open.current).toMatchObject({ state, resolution: { outcome, ...SAID } });
-    // It has ended: the bank is not asked again.
-    const { bank } = openClient({ now: consent.world.now });
-    if (outcome === 'executed') expect((await consent.run(bank)).state).toBe('confirmed');
-    else
-      await expect(consent.run(bank)).rejects.toMatchObject({
-        code: 'bank_refused',
-        message: expect.stringContaining('ada@pisp-1 said that it was not confirmed: Case 4711'),
-      });
-  });
+  ] as const)(
+    'if the bank does not tell the outcome of a consent, the word of a person counts: %s',
+    async (outcome, state) => {
+      const { consent, open, resolve } = await confirming();
+      script.status(operationStatus('AUTHORIZED'));
+      await resolve(outcome);
+      expect(open.current).toMatchObject({ state, resolution: { outcome, ...SAID } });
+      // The consent has ended, so psd2 does not ask the bank again.
+      const { bank } = openClient({ now: consent.world.now });
+      if (outcome === 'executed') expect((await consent.run(bank)).state).toBe('confirmed');
+      else
+        await expect(consent.run(bank)).rejects.toMatchObject({
+          code: 'bank_refused',
+          message: expect.stringContaining('ada@pisp-1 said that it was not confirmed: Case 4711'),
+        });
+    },
+  );
 
   it.each([
     ['confirmed', operationStatus('AUTHORIZED', 'OK'), 'not-executed', 'confirmed'],
     ['not authorised', operationStatus('NOT_AUTHORIZED'), 'executed', 'rejected'],
     ['expired', operationStatus('EXPIRED'), 'executed', 'expired'],
-  ] as const)('that the bank calls %s is that', async (_, answer, said, state) => {
-    const { open, resolve } = await confirming();
-    script.status(answer);
-    await expect(resolve(said)).rejects.toMatchObject({
-      code: 'usage',
-      message: expect.stringContaining('The bank says that the consent'),
-    });
-    expect(open.current).toMatchObject({ state, resolution: null });
-  });
+  ] as const)(
+    'a consent is what the bank calls it, %s, whatever a person says',
+    async (_, answer, said, state) => {
+      const { open, resolve } = await confirming();
+      script.status(answer);
+      await expect(resolve(said)).rejects.toMatchObject({
+        code: 'usage',
+        message: expect.stringContaining('The bank says that the consent'),
+      });
+      expect(open.current).toMatchObject({ state, resolution: null });
+    },
+  );
 });
 
-it('a transfer that was resolved is done when it is taken up, and says who ended it', async () => {
+it('a resolved transfer is done when it is resumed, and psd2 says who ended it', async () => {
   for (const [outcome, order] of [
     ['executed', {}],
     ['not-executed', SCT],

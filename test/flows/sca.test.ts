@@ -31,8 +31,8 @@ function portsWith(customer: FakeCustomer) {
   return { world, ports, steps, record };
 }
 
-describe('the customer', () => {
-  it('is not waited for at the redirect URI while at another device', async () => {
+describe('sending the customer to SCA', () => {
+  it('psd2 does not wait at the redirect URI if the customer is at another device', async () => {
     script.approach();
     const customer = fakeCustomer({ atAnotherDevice: true });
     const { ports, steps, record } = portsWith(customer);
@@ -42,7 +42,7 @@ describe('the customer', () => {
     expect(customer.listeners).toEqual([]);
   });
 
-  it('is sent to the bank, and comes back to the redirect URI with the state of this SCA', async () => {
+  it('the customer goes to the bank, and comes back to the redirect URI with the state of this SCA', async () => {
     script.approach();
     const customer = fakeCustomer();
     const { ports, steps, record } = portsWith(customer);
@@ -56,7 +56,7 @@ describe('the customer', () => {
     );
   });
 
-  it('who comes back to another machine is not waited for', async () => {
+  it('psd2 does not wait at the redirect URI if the customer comes back to another machine', async () => {
     script.approach();
     const customer = customerElsewhere();
     const { ports, steps, record } = portsWith(customer);
@@ -67,7 +67,7 @@ describe('the customer', () => {
     );
   });
 
-  it('who does not come back in time is no longer listened for', async () => {
+  it('psd2 closes the listener if the customer does not come back in time', async () => {
     script.approach();
     const customer = fakeCustomer({ scaTimeoutMs: 20 }, null);
     const { ports, steps, record } = portsWith(customer);
@@ -81,7 +81,7 @@ describe('the customer', () => {
     expect(customer.listeners).toMatchObject([{ closed: true }]);
   });
 
-  it('is no longer listened for when the operator interrupts', async () => {
+  it('psd2 closes the listener if the operator interrupts', async () => {
     script.approach();
     const interrupted = new Psd2Error('interrupted', 'Interrupted');
     const customer = fakeCustomer({}, null);
@@ -97,7 +97,7 @@ describe('the customer', () => {
   it.each([
     [refusal(412), 'bank_refused'],
     [success('{"chosenScaApproach":"DECOUPLED"}'), 'bank_answer'],
-  ])('is not sent anywhere when the bank does not start SCA', async (answer, code) => {
+  ])('psd2 sends the customer nowhere if the bank does not start SCA', async (answer, code) => {
     script.approach(answer);
     const customer = fakeCustomer();
     const { ports, steps, record } = portsWith(customer);
@@ -106,7 +106,7 @@ describe('the customer', () => {
     expect(customer).toMatchObject({ visited: [], listeners: [{ closed: true }] });
   });
 
-  it('is not sent to an address that must not be opened', async () => {
+  it('psd2 does not send the customer to an address that must not be opened', async () => {
     script.approach(SCA_STARTED);
     const odd = new Psd2Error('bank_answer', 'The address is not https');
     const customer = fakeCustomer({
@@ -120,8 +120,8 @@ describe('the customer', () => {
   });
 });
 
-describe('the authorization', () => {
-  it.each(['AUTHORIZED', 'NOT_AUTHORIZED', 'EXPIRED'])('%s is told at once', async (status) => {
+describe('the decision of the customer', () => {
+  it.each(['AUTHORIZED', 'NOT_AUTHORIZED', 'EXPIRED'])('psd2 reports %s at once', async (status) => {
     script.status(operationStatus(status));
     const { ports, world } = portsWith(fakeCustomer());
     expect(await awaitAuthorization(ports, subject)).toEqual({
@@ -132,14 +132,14 @@ describe('the authorization', () => {
     expect(world.sleeps).toEqual([]);
   });
 
-  it('is asked for soon at first, then every 3 s, up to the time that the customer has', async () => {
+  it('psd2 asks for the decision soon at first, then every 3 s, as long as the customer may take', async () => {
     for (let asked = 0; asked < 6; asked += 1) script.status(operationStatus('PENDING'));
     const { ports, world } = portsWith(fakeCustomer({ scaTimeoutMs: 10_000 }));
     await expect(awaitAuthorization(ports, subject)).rejects.toMatchObject({ code: 'authorisation_timeout' });
     expect(world.sleeps).toEqual([500, 1000, 2000, 3000, 3000]);
   });
 
-  it('is waited for no longer when the clock is put back meanwhile', async () => {
+  it('psd2 does not wait longer if the clock is set back meanwhile', async () => {
     for (let asked = 0; asked < 6; asked += 1) script.status(operationStatus('PENDING'));
     const { ports, world } = portsWith(fakeCustomer({ scaTimeoutMs: 10_000 }));
     const { sleep } = ports.world;

@@ -19,7 +19,7 @@ const temporary = temporaryFolder();
 const TOKEN_PATH = '/auth/oauth/v2/token';
 const HOUR = 3_600_000;
 
-/** A customer's login whose access token has so much time left, or none was ever made. */
+/** A login whose access token expires after `left` milliseconds, or no login at all. */
 async function login(left: number | 'no login', stored: Partial<StoredTokens> = {}) {
   const world = fakeWorld();
   const folder = newConfigFolder(temporary);
@@ -47,7 +47,7 @@ function sessionOf(
   return sessionWith(world, keeperOf(store, holder), grantType);
 }
 
-/** The session of whoever's tokens the keeper has. */
+/** Opens a session that uses the tokens of the keeper. */
 function sessionWith(
   world: SessionSettings['world'],
   keeper: TokenKeeper,
@@ -67,7 +67,7 @@ function write(store: Tokens, holder: Holder, tokens: StoredTokens): Promise<voi
   return store.change(holder, (slot) => slot.write(tokens));
 }
 
-/** @param changed what of a slot is otherwise */
+/** @param changed overrides parts of the slot */
 function keeperOf(
   store: Tokens,
   holder: Holder = '1234567',
@@ -81,7 +81,7 @@ function keeperOf(
   };
 }
 
-/** What another process writes that has no claim any more. */
+/** A slot for writes of another process, which has lost its claim. */
 function lateSlot(store: Tokens, holder: Holder = '1234567'): Promise<TokenSlot> {
   return store.change(holder, async (slot) => slot);
 }
@@ -98,18 +98,18 @@ const spend = (refreshToken: string) => ({
 });
 
 describe('an access token', () => {
-  it.each([HOUR, 31_000])('with %i ms left is used as it is', async (left) => {
+  it.each([HOUR, 31_000])('an access token with %i ms left is used as is', async (left) => {
     const { session } = await login(left);
     expect(await session.current()).toBe('access-0');
   });
 
-  it('whose end is not known is used as it is', async () => {
+  it('an access token whose expiry is unknown is used as is', async () => {
     const { session } = await login(0, { accessTokenExpiresAt: null });
     expect(await session.current()).toBe('access-0');
   });
 
   it.each([30_000, 0, -HOUR])(
-    'with %i ms left is renewed first, and both new tokens are kept',
+    'an access token with %i ms left is renewed first, and both new tokens are stored',
     async (left) => {
       recorded.expect('POST', TOKEN_PATH, tokens('access-1', 'refresh-1'));
       const { session, store, world } = await login(left);
@@ -126,7 +126,7 @@ describe('an access token', () => {
     },
   );
 
-  it('is read once, and used again as long as it has time left', async () => {
+  it('an access token is read once, and reused while it has time left', async () => {
     const { world, store } = await login(HOUR);
     let reads = 0;
     const session = sessionWith(world, {
@@ -140,19 +140,19 @@ describe('an access token', () => {
     expect(reads).toBe(1);
   });
 
-  it('that the bank gives for less than 30 s is used all the same', async () => {
+  it('an access token that the bank issues for less than 30 s is still used', async () => {
     recorded.expect('POST', TOKEN_PATH, tokens('access-1', 'refresh-1', 20));
     const { session } = await login(0);
     expect(await session.current()).toBe('access-1');
   });
 
-  it('that the bank refused is renewed, whatever time it has left', async () => {
+  it('an access token that the bank refused is renewed, whatever time it has left', async () => {
     recorded.expect('POST', TOKEN_PATH, tokens('access-1', 'refresh-1'));
     const { session } = await login(HOUR);
     expect(await session.renewed('access-0')).toBe('access-1');
   });
 
-  it('that was renewed by another in the meantime is taken from the store', async () => {
+  it('an access token that another process has renewed is taken from the store', async () => {
     const { session, store } = await login(HOUR);
     await write(store, '1234567', { ...(await loaded(store)), accessToken: 'access-of-another' });
     expect(await session.renewed('access-0')).toBe('access-of-another');
@@ -166,7 +166,7 @@ async function loaded(store: Tokens): Promise<StoredTokens> {
 }
 
 describe('a refresh token', () => {
-  it('that the answer leaves out stays', async () => {
+  it('a refresh token stays if the answer has no new one', async () => {
     recorded.expect('POST', TOKEN_PATH, tokens('access-1', null));
     recorded.expect('POST', TOKEN_PATH, tokens('access-2', 'refresh-2'));
     const { session, store } = await login(0);
@@ -181,7 +181,7 @@ describe('a refresh token', () => {
     expect((await loaded(store)).refreshToken).toBe('refresh-2');
   });
 
-  it('that is refused ends the login; the access token that has time left stays', async () => {
+  it('a refused refresh token ends the login, and the access token is used until it expires', async () => {
     recorded.expect('POST', TOKEN_PATH, {
       status: 400,
       body: '{"error":"invalid_grant","error_description":"The refresh token was used"}',
@@ -200,16 +200,16 @@ describe('a refresh token', () => {
       refreshTokenExpiresAt: null,
     });
     expect(await session.current()).toBe('access-0');
-    // It is not spent again.
+    // psd2 does not spend the refresh token again.
     await expect(session.renewed('access-0')).rejects.toMatchObject({ code: 'not_logged_in' });
     expect(recorded.received).toHaveLength(1);
   });
 
-  describe('that another process spends, too, since one of the two was stopped', () => {
+  describe('two processes spend the same refresh token, because one of them stood still', () => {
     const INVALID = { status: 400, body: '{"error":"invalid_grant"}' };
     const ODD = { status: 403, body: '{"error":"token_reuse"}' };
 
-    /** A renewal around which another process stores what it was given. */
+    /** A renewal during which another process stores its new tokens. */
     async function overtaken(when: 'before it is sent' | 'once it has left') {
       const { world, store, folder } = await login(0);
       const newer = {
@@ -223,7 +223,7 @@ describe('a refresh token', () => {
       };
       let stored: Promise<void> | undefined;
       const keeper = keeperOf(store, '1234567', (slot) => ({
-        // The last look before the call leaves.
+        // The last check before the call leaves.
         async isOurs(read) {
           const isOurs = await slot.isOurs(read);
           stored ??= another();
@@ -254,7 +254,7 @@ describe('a refresh token', () => {
     }
 
     it.each([INVALID, ODD])(
-      'is refused with %j, and the tokens of the other are gone on with',
+      'if the bank answers %j, psd2 uses the tokens of the other process',
       async (answer) => {
         recorded.expect('POST', TOKEN_PATH, answer);
         const { session, store } = await overtaken('once it has left');
@@ -266,20 +266,20 @@ describe('a refresh token', () => {
       },
     );
 
-    it('is good for both, and the tokens that were stored first stay', async () => {
+    it('if the bank accepts the token from both, the tokens that were stored first stay', async () => {
       recorded.expect('POST', TOKEN_PATH, tokens('access-late', 'refresh-late'));
       const { session, store } = await overtaken('once it has left');
       expect(await session.current()).toBe('access-of-another');
       expect(await loaded(store)).toMatchObject({ accessToken: 'access-of-another', refreshToken: 'theirs' });
     });
 
-    it('is not sent by a process that finds newer tokens stored', async () => {
+    it('a process that finds newer tokens in the store does not send the refresh token', async () => {
       const { session } = await overtaken('before it is sent');
       expect(await session.current()).toBe('access-of-another');
       expect(recorded.received).toEqual([]);
     });
 
-    it('is refused, and who had the lock before is named: it may stand still and store what it was given', async () => {
+    it('if the bank refuses the token, the error names the earlier holder of the lock, who may still store new tokens', async () => {
       recorded.expect('POST', TOKEN_PATH, INVALID);
       const { world, store } = await login(0);
       const takenOverFrom = 'process 4711 on host-1';
@@ -294,7 +294,7 @@ describe('a refresh token', () => {
       });
     });
 
-    it('says nothing of who had the lock before where the bank allows no more calls', async () => {
+    it('if the bank allows no more calls, the error does not mention the earlier holder of the lock', async () => {
       recorded.expect('POST', TOKEN_PATH, { status: 420 });
       const { world, store } = await login(0);
       const takenOverFrom = 'process 4711 on host-1';
@@ -308,7 +308,7 @@ describe('a refresh token', () => {
       });
     });
 
-    it('is not sent by a process that has lost the lock', async () => {
+    it('a process that has lost the lock does not send the refresh token', async () => {
       recorded.expect('POST', TOKEN_PATH, tokens('access-1', 'refresh-1'));
       const { world, store } = await login(0);
       const answers = [false];
@@ -322,7 +322,7 @@ describe('a refresh token', () => {
       expect(recorded.received).toHaveLength(1);
     });
 
-    it('was refused to the other, which says nothing against what this one was given', async () => {
+    it('a refusal that the other process got does not affect the tokens that this one got', async () => {
       recorded.expect('POST', TOKEN_PATH, tokens('access-1', 'refresh-1'));
       const { world, store } = await login(0);
       const theirs = await lateSlot(store);
@@ -339,13 +339,13 @@ describe('a refresh token', () => {
       expect(await loaded(store)).toMatchObject({ accessToken: 'access-1', refreshToken: 'refresh-1' });
     });
 
-    it('is of no use any more where the operator has logged out in the meantime', async () => {
+    it('renewed tokens are dropped if the operator has logged out in the meantime', async () => {
       recorded.expect('POST', TOKEN_PATH, tokens('access-1', 'refresh-1'));
       const { world, store } = await login(0);
       const keeper = keeperOf(store);
       const session = sessionWith(world, {
         ...keeper,
-        // Its claim is lost before the bank has answered.
+        // The claim is lost before the bank has answered.
         async change(work) {
           const slot = await lateSlot(store);
           return work({
@@ -363,7 +363,7 @@ describe('a refresh token', () => {
     });
   });
 
-  it('is not gone on with after Ctrl-C, whatever another process has stored', async () => {
+  it('after Ctrl-C psd2 does not continue, even if another process has stored new tokens', async () => {
     const { world, store } = await login(0);
     const theirs = await lateSlot(store);
     const session = sessionWith(
@@ -384,9 +384,9 @@ describe('a refresh token', () => {
   });
 
   it.each([
-    ['before its successor is written', tokens('access-1', 'refresh-1')],
-    ['when the bank gives none', refusal(400, 'E1')],
-  ])('holds space, and gives it back %s', async (_, answer) => {
+    ['before it writes the new token', tokens('access-1', 'refresh-1')],
+    ['if the bank issues no token', refusal(400, 'E1')],
+  ])('psd2 reserves disk space for a renewal, and frees it %s', async (_, answer) => {
     recorded.expect('POST', TOKEN_PATH, answer);
     const { world, store } = await login(0);
     const steps: string[] = [];
@@ -407,7 +407,7 @@ describe('a refresh token', () => {
     expect(steps.includes('write')).toBe(answer.status === 200);
   });
 
-  it('is not spent when there is no room for the next one', async () => {
+  it('psd2 does not spend the refresh token if there is no space for the next one', async () => {
     const { world, store } = await login(0);
     const session = sessionWith(world, {
       ...keeperOf(store),
@@ -420,30 +420,33 @@ describe('a refresh token', () => {
   it.each([
     [400, undefined, [['auth', 'login']]],
     [401, 'Check the client id and the client secret of the profile.', undefined],
-  ])('that is refused for another reason with %i is not lost', async (status, hint, next) => {
-    recorded.expect('POST', TOKEN_PATH, { status, body: '{"error":"invalid_client"}' });
-    const { session, store } = await login(0);
-    await expect(session.current()).rejects.toMatchObject({
-      code: 'not_logged_in',
-      message: expect.stringContaining('could not be renewed'),
-      hint,
-      next,
-    });
-    expect((await loaded(store)).refreshToken).toBe('refresh-0');
-  });
+  ])(
+    'a refresh token that the bank refuses for another reason, with %i, is kept',
+    async (status, hint, next) => {
+      recorded.expect('POST', TOKEN_PATH, { status, body: '{"error":"invalid_client"}' });
+      const { session, store } = await login(0);
+      await expect(session.current()).rejects.toMatchObject({
+        code: 'not_logged_in',
+        message: expect.stringContaining('could not be renewed'),
+        hint,
+        next,
+      });
+      expect((await loaded(store)).refreshToken).toBe('refresh-0');
+    },
+  );
 
   it.each([
     ['is failing', refusal(503), 'bank_failing', 4],
     ['allows no more calls', { status: 420 }, 'too_many_calls', 1],
     ['does not answer', 'cut before the answer', 'bank_unreachable', 1],
-  ] as const)('stays when the bank %s', async (_, answer, code, calls) => {
+  ] as const)('a refresh token is kept if the bank %s', async (_, answer, code, calls) => {
     for (let call = 0; call < calls; call += 1) recorded.expect('POST', TOKEN_PATH, answer);
     const { session, store } = await login(0);
     await expect(session.current()).rejects.toMatchObject({ code });
     expect((await loaded(store)).refreshToken).toBe('refresh-0');
   });
 
-  it('is spent once by sessions that need a token at the same time', async () => {
+  it('sessions that need a token at the same time spend the refresh token once', async () => {
     recorded.expect('POST', TOKEN_PATH, tokens('access-1', 'refresh-1'));
     const world = fakeWorld();
     const folder = newConfigFolder(temporary);
@@ -464,7 +467,7 @@ describe('a refresh token', () => {
   });
 });
 
-it('what a renewal does not say again stays: the scope, and the session at the bank', async () => {
+it('what a renewal does not repeat stays: the scope, and the session at the bank', async () => {
   const answer = { status: 200, body: '{"access_token":"access-1","token_type":"Bearer","expires_in":3600}' };
   recorded.expect('POST', TOKEN_PATH, answer);
   const { session, store } = await login(0, { apiTrackId: '0123456789' });
@@ -477,7 +480,7 @@ it('what a renewal does not say again stays: the scope, and the session at the b
   });
 });
 
-it('a first login that the bank gives no scope and no end of its refresh token has neither', () => {
+it('a first login without a scope and without the expiry of its refresh token is stored without them', () => {
   const granted = {
     accessToken: 'access-1',
     expiresIn: 3600,
@@ -495,7 +498,7 @@ it('a first login that the bank gives no scope and no end of its refresh token h
   });
 });
 
-it('a token that was refused is not used again, also where it could not be renewed at once', async () => {
+it('psd2 does not use a refused token again, even if it could not be renewed at once', async () => {
   recorded.expect('POST', TOKEN_PATH, refusal(400, 'E1'));
   const { session, store } = await login(HOUR);
   expect(await session.current()).toBe('access-0');
@@ -504,7 +507,7 @@ it('a token that was refused is not used again, also where it could not be renew
   expect(await session.current()).toBe('access-of-another');
 });
 
-describe('tokens that can not be stored', () => {
+describe('tokens that cannot be stored', () => {
   const lost = new Psd2Error('config', 'The disk is full', { hint: 'Check the free space.' });
   const sessionThatLoses = (
     world: SessionSettings['world'],
@@ -518,7 +521,7 @@ describe('tokens that can not be stored', () => {
       holder === null ? 'client_credentials' : 'authorization_code',
     );
 
-  it('of a customer mean a new login, which is said', async () => {
+  it('if a customer’s tokens cannot be stored, the error asks for a new login', async () => {
     recorded.expect('POST', TOKEN_PATH, tokens('access-1', 'refresh-1'));
     const { world, store } = await login(0);
     await expect(sessionThatLoses(world, store, '1234567').current()).rejects.toMatchObject({
@@ -531,7 +534,7 @@ describe('tokens that can not be stored', () => {
     });
   });
 
-  it('mean a new login also where nothing else can be advised', async () => {
+  it('if tokens cannot be stored and there is no other advice, the error still asks for a new login', async () => {
     recorded.expect('POST', TOKEN_PATH, tokens('access-1', 'refresh-1'));
     const { world, store } = await login(0);
     const error = new Psd2Error('config', 'The disk is full');
@@ -541,7 +544,7 @@ describe('tokens that can not be stored', () => {
     });
   });
 
-  it('of the application mean no more than that', async () => {
+  it('if the application’s token cannot be stored, the error asks for nothing else', async () => {
     recorded.expect('POST', TOKEN_PATH, tokens('access-1', null));
     const { world, store } = await login('no login');
     await write(store, null, {
@@ -555,8 +558,8 @@ describe('tokens that can not be stored', () => {
   });
 });
 
-describe('nobody', () => {
-  it('is logged in without tokens, or without a way to new ones', async () => {
+describe('nobody is logged in', () => {
+  it('without tokens, or without a way to new ones, psd2 asks for a login', async () => {
     const message = 'Nobody is logged in with this profile';
     const nobody = { code: 'not_logged_in', message, next: [['auth', 'login']] };
     await expect((await login('no login')).session.current()).rejects.toMatchObject(nobody);
@@ -568,7 +571,7 @@ describe('nobody', () => {
     expect(recorded.received).toEqual([]);
   });
 
-  it('needs to log in where another process has just done it', async () => {
+  it('nobody needs to log in if another process has just done so', async () => {
     const { world, store } = await login('no login');
     const theirs = await lateSlot(store);
     const session = sessionWith(world, {
@@ -588,8 +591,8 @@ describe('nobody', () => {
   });
 });
 
-describe('the application by itself', () => {
-  it('gets a new token with its own credentials, and no refresh token', async () => {
+describe('the application alone', () => {
+  it('the application gets a new token with its own credentials, and no refresh token', async () => {
     recorded.expect('POST', TOKEN_PATH, tokens('access-1', null));
     const world = fakeWorld();
     const folder = newConfigFolder(temporary);
@@ -608,7 +611,7 @@ describe('the application by itself', () => {
     expect(await store.read(null)).toMatchObject({ accessToken: 'access-1', refreshToken: null });
   });
 
-  it('is told how to log in', async () => {
+  it('the error of an application without a token says how to log in', async () => {
     const session = sessionOf(newConfigFolder(temporary), fakeWorld(), 'client_credentials');
     await expect(session.current()).rejects.toMatchObject({
       code: 'not_logged_in',

@@ -11,12 +11,12 @@ const openClient = useClients(recorded);
 const script = scriptOf(recorded);
 const temporary = temporaryFolder();
 
-/** An instant transfer that the bank has executed just now. */
+/** An instant transfer that the bank executed just now. */
 async function executed() {
   const transfer = await newTransfer(newConfigFolder(temporary));
   await transfer.open.record(VERIFIED);
   await transfer.open.record({ type: 'executed', cro: '1' });
-  /** When each status call was made, in milliseconds after execute ended; each takes `slow` to be answered. */
+  /** When psd2 made each status call, in milliseconds after execute ended. Each answer takes `slow`. */
   const asked: number[] = [];
   const run = (slow: (poll: number) => number = () => 0) => {
     const { bank } = openClient({
@@ -43,7 +43,7 @@ const stillPending = {
 };
 
 describe('the status of an instant transfer', () => {
-  it('is asked for first after 1 s, every 3 to 5 s, last after 15 s', async () => {
+  it('psd2 asks for the status after 1 s, then every 3 to 5 s, and last after 15 s', async () => {
     const { transfer, asked, run } = await executed();
     for (let polls = 0; polls < 5; polls += 1) script.executionStatus(executionStatus('PENDING'));
     await expect(run()).rejects.toMatchObject(stillPending);
@@ -57,7 +57,7 @@ describe('the status of an instant transfer', () => {
     expect([await transfer.stored()]).toMatchObject([{ state: 'executed', executionStatus: 'PENDING' }]);
   });
 
-  it.each([1, 2, 5])('is not asked for again once it is final, at poll %i', async (final) => {
+  it.each([1, 2, 5])('psd2 stops asking for the status once it is final, at poll %i', async (final) => {
     const { asked, run } = await executed();
     for (let polls = 1; polls < final; polls += 1) script.executionStatus(executionStatus('PENDING'));
     script.executionStatus(executionStatus('OK'));
@@ -65,29 +65,29 @@ describe('the status of an instant transfer', () => {
     expect(asked).toHaveLength(final);
   });
 
-  it('of a word that only the bank knows counts as pending', async () => {
+  it('a status that psd2 does not know counts as pending', async () => {
     const { run } = await executed();
     script.executionStatus(executionStatus('WORKING'));
     script.executionStatus(executionStatus('OK'));
     expect(await run()).toMatchObject({ state: 'settled' });
   });
 
-  it('is not asked for in a burst after an answer that was slow', async () => {
+  it('psd2 does not catch up on missed polls after a slow answer', async () => {
     const { asked, run } = await executed();
     for (let polls = 0; polls < 3; polls += 1) script.executionStatus(executionStatus('PENDING'));
-    // The first answer comes at 8.5 s: the polls at 4 and 8 s are past.
+    // The first answer comes at 8.5 s, after the polls planned for 4 and 8 s.
     await expect(run((poll) => (poll === 1 ? 7500 : 0))).rejects.toMatchObject(stillPending);
     expect(asked).toEqual([1000, 12_000, 15_000]);
   });
 
-  it('is not asked for after 15 s when the first answer took longer', async () => {
+  it('psd2 does not ask after 15 s if the first answer took longer', async () => {
     const { asked, run } = await executed();
     script.executionStatus(executionStatus('PENDING'));
     await expect(run(() => 20_000)).rejects.toMatchObject(stillPending);
     expect(asked).toEqual([1000]);
   });
 
-  it('that cannot be asked for leaves the transfer executed', async () => {
+  it('if the status cannot be read, the transfer stays executed', async () => {
     const { transfer, run } = await executed();
     script.executionStatus(refusal(412, 'PSD2_E1', 'Not now'));
     await expect(run()).rejects.toMatchObject({
@@ -98,8 +98,8 @@ describe('the status of an instant transfer', () => {
   });
 });
 
-describe('taken up later', () => {
-  it('it is asked for at once', async () => {
+describe('an instant transfer that is resumed later', () => {
+  it('psd2 asks for the status at once if the transfer is resumed after the 15 s', async () => {
     const { transfer, asked, run } = await executed();
     transfer.world.pass(100_000);
     script.executionStatus(executionStatus('OK'));
@@ -107,7 +107,7 @@ describe('taken up later', () => {
     expect(asked).toEqual([100_000]);
   });
 
-  it('within the 15 s it is asked for at the times that are left', async () => {
+  it('psd2 asks for the status at the remaining times if the transfer is resumed within the 15 s', async () => {
     const { transfer, asked, run } = await executed();
     transfer.world.pass(5000);
     for (let polls = 0; polls < 3; polls += 1) script.executionStatus(executionStatus('PENDING'));

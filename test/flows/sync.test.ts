@@ -17,7 +17,7 @@ const day = (text: string): IsoDate => {
 const TODAY = day('2026-11-21');
 const money = { amount: '-1.00', currency: 'EUR' };
 
-/** Of each day so many booked rows, and one pending row of four days ago; what was asked for is kept. */
+/** A bank with `rowsOn(day)` booked rows for each day and one pending row of four days ago. It keeps the requests. */
 function bankWith(
   rowsOn: (day: IsoDate) => number,
   bankToday: IsoDate = TODAY,
@@ -89,9 +89,9 @@ describe('the transactions of a product', () => {
   it.each<[string, (at: IsoDate) => number]>([
     ['few rows', () => 3],
     ['many rows', () => 300],
-    ['days that have more than are held at once', (at) => (at.endsWith('-15') ? 5_000 : 1)],
-    ['many rows at last', (at) => (at > '2026-11-18' ? 1_500 : 2)],
-  ])('%s: each once, oldest first, and all pending ones', async (_what, rowsOn) => {
+    ['days with more rows than psd2 holds in memory', (at) => (at.endsWith('-15') ? 5_000 : 1)],
+    ['many rows in the last days', (at) => (at > '2026-11-18' ? 1_500 : 2)],
+  ])('sync with %s writes each row once, oldest first, and all pending rows', async (_what, rowsOn) => {
     const { bank, asked } = bankWith(rowsOn);
     const expected: string[] = [];
     for (let at = since; at <= TODAY; at = addDays(at, 1))
@@ -104,14 +104,14 @@ describe('the transactions of a product', () => {
     const rows = details('transactions');
     expect(rows.map((text) => text.slice(0, 10))).toEqual(expected.map((text) => text.slice(0, 10)));
     expect([...rows].sort()).toEqual([...expected].sort());
-    // Pages are asked for in vain where there is too much, but not many times as many as there are.
+    // Some pages are requested in vain if there are too many rows, but not many times as many as there are.
     expect(asked.length).toBeLessThan(20 + (expected.length / PAGE) * 4);
 
     expect(await sync(bank, since)).toMatchObject({ newTransactions: 0, pending: 1 });
     expect(details('transactions')).toEqual(rows);
   });
 
-  it('a product that is not to be read now keeps its balance, and no call asks for it', async () => {
+  it('a product that is not due keeps its balance, and psd2 makes no call for it', async () => {
     const { bank, asked } = bankWith(() => 1);
     await sync(bank, since);
     const before = linesOf('current.ndjson');
@@ -130,7 +130,7 @@ describe('the transactions of a product', () => {
   });
 
   const folder = () => join(out, '1048262');
-  /** Of a folder that one run after the other has worked in there is one. */
+  /** The folder has one such file, because the runs work in it one after the other. */
   const progressFile = () =>
     join(folder(), readdirSync(folder()).find((name) => /^sync-\d+\.ndjson$/.test(name)) ?? '');
   const progress = () => JSON.parse(linesOfFile(progressFile()).at(-1) ?? '').products[PRODUCT];
@@ -145,7 +145,7 @@ describe('the transactions of a product', () => {
   const synced = () => details('transactions').toSorted();
 
   it.each([1, 20, 60, 120])(
-    'are all there after some syncs under a clock that is %i days ahead',
+    'sync has all rows after several runs with a clock that is %i days ahead',
     async (ahead) => {
       for (const days of [0, 1, 2]) {
         const now = addDays(TODAY, days);
@@ -164,7 +164,7 @@ describe('the transactions of a product', () => {
     },
   );
 
-  it('that an earlier psd2 left out, since the clock was ahead, are found', async () => {
+  it('sync finds rows that an earlier psd2 left out because the clock was ahead', async () => {
     await sync(bankWith(() => 1).bank, since);
     const { checked: _new, size: _newToo, ...old } = progress();
     const ahead = { ...old, through: addDays(TODAY, 20) };
@@ -177,7 +177,7 @@ describe('the transactions of a product', () => {
     expect(synced()).toEqual(everyDay(since, now));
   });
 
-  it('of the overlap alone are asked for again without --since', async () => {
+  it('without --since, sync asks again only for the days of the overlap', async () => {
     const { bank, asked } = bankWith(() => 1, TODAY, noon(TODAY));
     await sync(bank, undefined);
     asked.length = 0;
@@ -186,7 +186,7 @@ describe('the transactions of a product', () => {
     expect(days).toEqual(['11/11/2026']);
   });
 
-  it('of days that are known are read again with --since, and what is missing is added', async () => {
+  it('with --since, sync reads known days again, and adds what is missing', async () => {
     const booked = new Map<string, number>();
     const rowsOn = (at: IsoDate) => booked.get(at) ?? 1;
     await sync(bankWith(rowsOn).bank, undefined);
@@ -202,7 +202,7 @@ describe('the transactions of a product', () => {
     expect(through()).toBe(TODAY);
   });
 
-  it('that move while they are read are not written, and the other products are synced', async () => {
+  it('sync does not write rows that change while it reads them, and syncs the other products', async () => {
     const { bank } = bankWith(() => 30);
     let call = 0;
     const moving: Bank = {

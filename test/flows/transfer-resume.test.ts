@@ -28,7 +28,7 @@ const CALLS = {
   settled: () => script.executionStatus(executionStatus('OK')),
 };
 
-/** The calls that a transfer still needs whose journal ends with an event of this type, at a bank where all goes well. */
+/** The calls that a transfer still needs if its journal ends with an event of this type and every call succeeds. */
 const CALLS_LEFT: Record<string, (keyof typeof CALLS)[]> = {
   created: ['verify', 'approach', 'authorized', 'execute', 'settled'],
   'verify-sent': ['verify', 'approach', 'authorized', 'execute', 'settled'],
@@ -39,14 +39,14 @@ const CALLS_LEFT: Record<string, (keyof typeof CALLS)[]> = {
   'sca-returned': ['authorized', 'execute', 'settled'],
   authorization: ['authorized', 'execute', 'settled'],
   'execute-not-begun': ['authorized', 'execute', 'settled'],
-  // From here on the bank may have executed it: it is asked, and never told again.
+  // From here on the bank may have executed it: psd2 asks the bank, and never sends execute again.
   'execute-sent': ['settled'],
   'execute-unanswered': ['settled'],
   executed: ['settled'],
   settlement: [],
 };
 
-/** A folder whose journal holds these lines of a transfer: what a process that was killed left behind. */
+/** A folder whose journal has these lines of a transfer, as a killed process left them behind. */
 function leftBehind(lines: string[]): StoreFolder {
   const folder = newConfigFolder(temporary);
   const flow: string = JSON.parse(lines[0] ?? '').event.flow;
@@ -65,7 +65,7 @@ function mayHaveExecuted(lines: string[]): boolean {
   return types.lastIndexOf('execute-sent') > types.lastIndexOf('execute-not-begun');
 }
 
-/** Takes up what was left behind. @returns the lines of the journal after that */
+/** Resumes what was left behind. @returns the lines of the journal after that */
 async function resume(lines: string[]): Promise<string[]> {
   const folder = leftBehind(lines);
   const world = fakeWorld();
@@ -79,7 +79,7 @@ async function resume(lines: string[]): Promise<string[]> {
   return readLines(folder, flow);
 }
 
-/** Takes up what was left behind at a bank where all goes well. */
+/** Resumes what was left behind at a bank where every call succeeds. */
 async function resumeWell(lines: string[]): Promise<string[]> {
   const before = executions(recorded);
   for (const call of CALLS_LEFT[typesOf(lines).at(-1) ?? ''] ?? []) CALLS[call]();
@@ -89,8 +89,8 @@ async function resumeWell(lines: string[]): Promise<string[]> {
   return after;
 }
 
-/** The journal of a whole instant transfer. */
-async function journalOf(events: { execute: 'answered' | 'lost' | 'turned away' }): Promise<string[]> {
+/** The journal of a complete instant transfer. */
+async function journalOf(events: { execute: 'answered' | 'lost' | 'rate-limited' }): Promise<string[]> {
   const folder = newConfigFolder(temporary);
   const transfer = await newTransfer(folder);
   const { bank } = openClient({ now: transfer.world.now });
@@ -99,7 +99,7 @@ async function journalOf(events: { execute: 'answered' | 'lost' | 'turned away' 
   CALLS.authorized();
   if (events.execute === 'answered') CALLS.execute();
   if (events.execute === 'lost') script.execute('cut before the answer');
-  if (events.execute === 'turned away') {
+  if (events.execute === 'rate-limited') {
     script.execute(refusal(420));
     await transfer.run(bank).catch(() => {});
     CALLS.authorized();
@@ -113,9 +113,9 @@ async function journalOf(events: { execute: 'answered' | 'lost' | 'turned away' 
 it.each([
   ['answered', 11],
   ['lost', 12],
-  ['turned away', 14],
+  ['rate-limited', 14],
 ] as const)(
-  'whose execute was %s, killed after any event and again after any later one, is executed once',
+  'a transfer whose execute was %s is executed once, even if killed after any event and again after any later one',
   async (execute, events) => {
     const whole = await journalOf({ execute });
     expect(whole).toHaveLength(events);
@@ -146,7 +146,7 @@ async function executing(order: Partial<TransferOrder>): Promise<string[]> {
   return lines.slice(0, typesOf(lines).indexOf('execute-sent') + 1);
 }
 
-it('left behind while it was executed, of which the bank does not tell, is asked about ever again and not executed', async () => {
+it('if the bank does not tell the outcome of a transfer left behind at execute, each resume asks again and none executes it', async () => {
   let lines = await executing(SCT);
   const before = executions(recorded);
   for (const status of ['AUTHORIZED', 'AUTHORIZED', 'PENDING', 'EXPIRED']) {
@@ -164,15 +164,18 @@ it.each([
   ['OK', 'executed'],
   ['EXECUTED', 'executed'],
   ['KO', 'settlement'],
-])('authorised, of which the bank says %s in the meantime, is not executed', async (status, event) => {
-  const lines = (await executing(SCT)).slice(0, -1);
-  const before = executions(recorded);
-  script.status(operationStatus('AUTHORIZED', status));
-  expect(typesOf(await resume(lines)).at(-1)).toBe(event);
-  expect(executions(recorded)).toBe(before);
-});
+])(
+  'psd2 does not execute an authorised transfer for which the bank already says %s',
+  async (status, event) => {
+    const lines = (await executing(SCT)).slice(0, -1);
+    const before = executions(recorded);
+    script.status(operationStatus('AUTHORIZED', status));
+    expect(typesOf(await resume(lines)).at(-1)).toBe(event);
+    expect(executions(recorded)).toBe(before);
+  },
+);
 
-it('left behind at SCA that is still open sends the customer there again', async () => {
+it('if a transfer was left behind while SCA is open, psd2 sends the customer to SCA again', async () => {
   const lines = await executing(SCT);
   script.status(operationStatus('PENDING'));
   for (const call of ['approach', 'authorized', 'execute'] as const) CALLS[call]();
@@ -188,7 +191,7 @@ it('left behind at SCA that is still open sends the customer there again', async
   ]);
 });
 
-it('an approval that comes just before the customer is sent to SCA again is not lost', async () => {
+it('an approval that comes just before psd2 sends the customer to SCA again is not lost', async () => {
   const lines = await executing(SCT);
   script.status(operationStatus('PENDING'));
   script.approach(refusal(400, 'SCA_FINISHED'));
@@ -205,7 +208,7 @@ it('an approval that comes just before the customer is sent to SCA again is not 
 });
 
 it.each(['NOT_AUTHORIZED', 'EXPIRED'])(
-  'authorised, and %s when it is taken up, is not executed',
+  'an authorised transfer that is %s when it is resumed is not executed',
   async (status) => {
     const lines = (await executing(SCT)).slice(0, -1);
     const before = executions(recorded);
@@ -213,7 +216,7 @@ it.each(['NOT_AUTHORIZED', 'EXPIRED'])(
     const resumed = await resume(lines);
     expect(typesOf(resumed).at(-1)).toBe('authorization');
     expect(executions(recorded)).toBe(before);
-    // It has ended: nothing is asked any more.
+    // The transfer has ended: psd2 asks nothing any more.
     expect(await resume(resumed)).toEqual(resumed);
   },
 );
@@ -223,7 +226,7 @@ it.each([
   ['EXECUTED', 'executed'],
   ['KO', 'settlement'],
 ])(
-  'left behind at SCA, of which the bank says %s in the meantime, is not executed',
+  'psd2 does not execute a transfer left behind at SCA for which the bank already says %s',
   async (status, event) => {
     const lines = await executing(SCT);
     const before = executions(recorded);

@@ -18,8 +18,8 @@ const folder = () => newConfigFolder(temporary);
 
 const SCT = { instant: false, type: null };
 
-describe('the whole way', () => {
-  it('of an instant transfer ends settled, each step in the journal before and after', async () => {
+describe('a transfer from verify to its end', () => {
+  it('an instant transfer ends settled, with each step in the journal before and after its call', async () => {
     script.verify();
     script.approach();
     script.status(operationStatus('AUTHORIZED'));
@@ -62,7 +62,7 @@ describe('the whole way', () => {
     expect(new Set(ids)).toEqual(new Set([end.transactionId]));
   });
 
-  it('of an SCT ends executed, and no execution status is asked for', async () => {
+  it('an SCT ends executed, and psd2 does not ask for an execution status', async () => {
     script.verify();
     script.approach();
     script.status(operationStatus('AUTHORIZED'));
@@ -76,7 +76,7 @@ describe('the whole way', () => {
     expect(JSON.parse(recorded.received[0]?.body.toString() ?? '')).not.toHaveProperty('data.type');
   });
 
-  it('of an instant transfer for a later day is that of an SCT', async () => {
+  it('an instant transfer for a later day is handled like an SCT', async () => {
     script.verify();
     script.approach();
     script.status(operationStatus('AUTHORIZED'));
@@ -88,8 +88,8 @@ describe('the whole way', () => {
   });
 });
 
-describe('the execution status', () => {
-  it('KO is a failed payment, with what the bank says', async () => {
+describe('the execution status of an instant transfer', () => {
+  it('the execution status KO means that the payment failed, and psd2 says what the bank says', async () => {
     script.verify();
     script.approach();
     script.status(operationStatus('AUTHORIZED'));
@@ -105,11 +105,11 @@ describe('the execution status', () => {
   });
 });
 
-describe('the authorization', () => {
+describe('the authorisation of a transfer', () => {
   it.each([
     ['NOT_AUTHORIZED', 'not_authorised', 'rejected'],
     ['EXPIRED', 'authorisation_expired', 'expired'],
-  ])('%s ends the transfer, and nothing is executed', async (status, code, state) => {
+  ])('the authorization %s ends the transfer, and psd2 executes nothing', async (status, code, state) => {
     script.verify();
     script.approach();
     script.status(operationStatus(status));
@@ -119,7 +119,7 @@ describe('the authorization', () => {
     expect(executions(recorded)).toBe(0);
   });
 
-  it('is waited for while its status is PENDING, or a word that only the bank knows', async () => {
+  it('psd2 waits while the authorization is PENDING or has a status that psd2 does not know', async () => {
     script.verify();
     script.approach();
     for (const status of ['PENDING', 'STARTED', 'PENDING', 'authorized', '0'])
@@ -131,7 +131,7 @@ describe('the authorization', () => {
     expect(transfer.world.sleeps).toEqual([500, 1000, 2000, 3000, 3000]);
   });
 
-  it('is waited for no longer than the customer may take; then it can be resumed', async () => {
+  it('psd2 waits no longer than the customer may take, and the transfer can be resumed', async () => {
     script.verify();
     script.approach();
     for (let asked = 0; asked < 4; asked += 1) script.status(operationStatus('PENDING'));
@@ -139,7 +139,7 @@ describe('the authorization', () => {
     await expect(transfer.run(openClient({ now: transfer.world.now }).bank)).rejects.toMatchObject({
       code: 'authorisation_timeout',
       message: 'The customer did not authorise the transfer within 5 s',
-      hint: 'Go on with:',
+      hint: 'Continue with:',
       next: [['transfer', 'resume', transfer.open.current.flow]],
     });
     expect(transfer.world.elapsed()).toBeLessThanOrEqual(5000);
@@ -147,7 +147,7 @@ describe('the authorization', () => {
   });
 });
 
-it('a verify that the bank turns away has not begun, and the journal says so', async () => {
+it('a verify that the bank rate-limits has not begun, and the journal says so', async () => {
   script.verify(refusal(429));
   const transfer = await newTransfer(folder());
   const run = transfer.run(openClient({ now: transfer.world.now }).bank);
@@ -156,7 +156,7 @@ it('a verify that the bank turns away has not begun, and the journal says so', a
   expect(await transfer.stored()).toMatchObject({ state: 'created', reached: false });
 });
 
-it('an operator who goes step by step is stopped before the step, but not before the first', async () => {
+it('if the operator goes step by step, psd2 stops before the step, but not before the first', async () => {
   script.verify();
   const { flows, open, world, customer, events } = await newTransfer(folder());
   const { bank } = openClient({ now: world.now });
@@ -174,7 +174,7 @@ it('an operator who goes step by step is stopped before the step, but not before
 it.each<[ScriptedAnswer, string]>([
   [EXECUTED, 'Waiting for the instant transfer to settle'],
   ['cut before the answer', 'Asking the bank for the outcome of the transfer'],
-])('the operator reads what psd2 waits for', async (executed, next) => {
+])('psd2 tells the operator what it waits for', async (executed, next) => {
   script.verify();
   script.approach();
   script.status(operationStatus('AUTHORIZED'));
@@ -190,7 +190,7 @@ it.each<[ScriptedAnswer, string]>([
   expect(waits.slice(-2)).toEqual(['Executing the transfer', next]);
 });
 
-it('what the operator does not accept is cancelled before SCA', async () => {
+it('a transfer that the operator does not accept is cancelled before SCA', async () => {
   script.verify();
   const transfer = await newTransfer(folder());
   const run = transfer.run(openClient({ now: transfer.world.now }).bank, { accept: async () => false });
@@ -203,14 +203,14 @@ it.each([
   [refusal(417, 'PSD2_IBAN', 'wrong IBAN'), 'bank_refused'],
   [refusal(200, 'PSD2_IBAN', 'wrong IBAN'), 'bank_refused'],
   [refusal(403), 'forbidden'],
-])('what the bank does not verify has failed', async (answer, code) => {
+])('a transfer that the bank does not verify has failed', async (answer, code) => {
   script.verify(answer);
   const transfer = await newTransfer(folder());
   const { bank } = openClient({ now: transfer.world.now });
   const failure = await transfer.run(bank).catch((error) => error);
   expect(failure).toMatchObject({ code });
   expect([await transfer.stored()]).toMatchObject([{ state: 'failed' }]);
-  // The reason is there for who takes it up later.
+  // A later resume also shows the reason.
   await expect(transfer.run(bank)).rejects.toMatchObject({
     message: expect.stringContaining(failure.message),
   });
@@ -218,8 +218,8 @@ it.each([
 
 it.each<[string, ScriptedAnswer, string]>([
   ['without an answer', 'cut before the answer', 'bank_unreachable'],
-  ['that something on the way refused', { status: 403, body: '<html>' }, 'forbidden'],
-])('a verify %s can be made again: no money moves by it', async (_, answer, code) => {
+  ['that a gateway refused', { status: 403, body: '<html>' }, 'forbidden'],
+])('a verify %s can be repeated, because it moves no money', async (_, answer, code) => {
   script.verify(answer);
   const transfer = await newTransfer(folder());
   const { bank } = openClient({ now: transfer.world.now });
@@ -232,7 +232,7 @@ it.each<[string, ScriptedAnswer, string]>([
   });
 });
 
-it('a bank that fails to send the customer to SCA is asked nothing more', async () => {
+it('if the bank fails to start SCA, psd2 asks it nothing more', async () => {
   script.verify();
   for (let attempts = 0; attempts < 4; attempts += 1) script.approach(refusal(503));
   const transfer = await newTransfer(folder());
@@ -247,7 +247,7 @@ describe('a further step that the bank names', () => {
     next: { method: 'PUT', href: 'r1/verify2' },
   });
 
-  it('is not jumped over: without its data nothing is accepted, authorised or executed', async () => {
+  it('if the bank requires further data, psd2 accepts, authorises and executes nothing without it', async () => {
     script.verify(WANTS_MORE);
     const transfer = await newTransfer(folder());
     const { bank } = openClient({ now: transfer.world.now });
@@ -257,7 +257,7 @@ describe('a further step that the bank names', () => {
     const wanted = {
       code: 'further_data_needed',
       message: 'The bank requires further data before SCA, in the step verify2',
-      hint: 'Give it as JSON: as text, as @file, or as - for standard input. Go on with:',
+      hint: 'Give it as JSON: as text, as @file, or as - for standard input. Continue with:',
       next: [['transfer', 'resume', transfer.open.current.flow, '--verify-data', '-']],
     };
     await expect(transfer.run(bank, { accept })).rejects.toMatchObject(wanted);
@@ -266,7 +266,7 @@ describe('a further step that the bank names', () => {
     expect(recorded.received).toHaveLength(1);
   });
 
-  it('is done with the data as it was given, and then the transfer goes on', async () => {
+  it('psd2 sends the further data unchanged, and then the transfer continues', async () => {
     script.verify(WANTS_MORE);
     script.verify2(success('{}', { resourceId: 'r1', next: { method: 'PUT', href: 'r1/execute' } }));
     script.approach();
@@ -292,22 +292,25 @@ describe('a further step that the bank names', () => {
 
   it.each<[string, ScriptedAnswer, string]>([
     ['whose answer was lost', 'cut before the answer', 'bank_unreachable'],
-    ['that something on the way refused', { status: 403, body: '<html>' }, 'forbidden'],
-  ])('and %s is not sent again: the order is verified anew when it is taken up', async (_, answer, code) => {
-    const next = { method: 'PUT', href: 'r1/execute' };
-    script.verify(WANTS_MORE);
-    script.verify2(answer);
-    const transfer = await newTransfer(folder(), { order: SCT, furtherData: ['{}'] });
-    const { bank } = openClient({ now: transfer.world.now });
-    await expect(transfer.run(bank)).rejects.toMatchObject({ code });
-    expect((await transfer.stored()).state).toBe('verified');
+    ['that a gateway refused', { status: 403, body: '<html>' }, 'forbidden'],
+  ])(
+    'a further step %s is not sent again: psd2 verifies the order anew on resume',
+    async (_, answer, code) => {
+      const next = { method: 'PUT', href: 'r1/execute' };
+      script.verify(WANTS_MORE);
+      script.verify2(answer);
+      const transfer = await newTransfer(folder(), { order: SCT, furtherData: ['{}'] });
+      const { bank } = openClient({ now: transfer.world.now });
+      await expect(transfer.run(bank)).rejects.toMatchObject({ code });
+      expect((await transfer.stored()).state).toBe('verified');
 
-    script.verify(WANTS_MORE);
-    script.verify2(success('{}', { resourceId: 'r1', next }));
-    script.approach();
-    script.status(operationStatus('AUTHORIZED'));
-    script.execute();
-    expect(await transfer.run(bank)).toMatchObject({ state: 'executed' });
-    expect(transfer.events().slice(3, 6)).toEqual(['further-verify-sent', 'verify-again', 'verify-sent']);
-  });
+      script.verify(WANTS_MORE);
+      script.verify2(success('{}', { resourceId: 'r1', next }));
+      script.approach();
+      script.status(operationStatus('AUTHORIZED'));
+      script.execute();
+      expect(await transfer.run(bank)).toMatchObject({ state: 'executed' });
+      expect(transfer.events().slice(3, 6)).toEqual(['further-verify-sent', 'verify-again', 'verify-sent']);
+    },
+  );
 });

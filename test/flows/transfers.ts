@@ -48,19 +48,19 @@ export function executions(recorded: RecordedBank): number {
   return recorded.received.filter(({ target }) => target.endsWith('/execute')).length;
 }
 
-/** A transfer in a journal of its own, with the world and the customer around it. */
+/** A transfer with its own journal, world and customer. */
 export interface TransferSetting {
   world: FakeWorld;
   customer: FakeCustomer;
   flows: Flows;
   open: Open<'transfer'>;
-  /** The transfer as it stands on the disk. */
+  /** The transfer as stored on disk. */
   stored(): Promise<Transfer>;
-  /** The transfer as another process takes it up. */
+  /** The transfer, opened again as another process does on resume. */
   opened(): Promise<Open<'transfer'>>;
-  /** Goes on with the transfer, from the journal as it is now. */
+  /** Continues the transfer from its current journal. */
   run(bank: Bank, ports?: Partial<OperationPorts<TransferOrder>>): Promise<Transfer>;
-  /** The types of the events that the journal holds. */
+  /** The types of the events in the journal. */
   events(): string[];
 }
 
@@ -96,7 +96,7 @@ export async function newTransfer(
   };
 }
 
-/** The flows of the profile `sandbox` on the disk. */
+/** The flows of the profile `sandbox` on disk. */
 export function flowsIn(folder: StoreFolder, { now }: Pick<FakeWorld, 'now'>): FileFlows {
   return new FileFlows(folder.flows('sandbox'), { now, random: () => 0.5 });
 }

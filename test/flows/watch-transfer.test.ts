@@ -22,7 +22,7 @@ const EXECUTED: TransferEvent[] = [
   { type: 'executed', cro: '0012345678' },
 ];
 
-/** A transfer to which this happened, and what watches it. */
+/** A transfer with these events, and the function that watches it. */
 async function watched(order: Partial<TransferOrder>, events: TransferEvent[], isAtWork = async () => false) {
   const { world, stored, open } = await newTransfer(newConfigFolder(temporary), { order });
   for (const event of events) await open.record(event);
@@ -41,21 +41,24 @@ async function watched(order: Partial<TransferOrder>, events: TransferEvent[], i
 
 const SCT = { instant: false, type: null };
 
-describe('a transfer that is watched', () => {
+describe('watching a transfer', () => {
   it.each<[string, Partial<TransferOrder>, TransferEvent[]]>([
     ['was executed', SCT, EXECUTED],
     ['was cancelled', SCT, [VERIFIED, { type: 'cancelled' }]],
     ['waits for the operator', SCT, [VERIFIED]],
-    ['is not at the bank', SCT, []],
-  ])('and %s is told of at once, and the bank is not asked', async (_, order, events) => {
-    const { watch, world, written } = await watched(order, events);
-    expect(await watch()).toEqual(written);
-    expect(world.sleeps).toEqual([]);
-    expect(recorded.received).toEqual([]);
-  });
+    ['has not reached the bank', SCT, []],
+  ])(
+    'a watched transfer that %s is reported at once, without a call to the bank',
+    async (_, order, events) => {
+      const { watch, world, written } = await watched(order, events);
+      expect(await watch()).toEqual(written);
+      expect(world.sleeps).toEqual([]);
+      expect(recorded.received).toEqual([]);
+    },
+  );
 
   it.each(['AUTHORIZED', 'NOT_AUTHORIZED', 'EXPIRED'])(
-    'at SCA is asked for with pauses that grow, until the bank says %s; nothing is written down',
+    'a transfer at SCA is polled with growing pauses until the bank says %s, and nothing is recorded',
     async (decision) => {
       const { watch, world, written, now } = await watched(SCT, AT_SCA);
       for (let pending = 0; pending < 9; pending += 1) script.status(operationStatus('PENDING'));
@@ -68,7 +71,7 @@ describe('a transfer that is watched', () => {
     },
   );
 
-  it('while another psd2 works on it follows its journal, and leaves the bank alone', async () => {
+  it('while another psd2 works on the transfer, the watcher follows its journal and does not call the bank', async () => {
     let looks = 0;
     const { watch, open } = await watched({}, AT_SCA, async () => {
       looks += 1;
@@ -80,7 +83,7 @@ describe('a transfer that is watched', () => {
     expect(recorded.received).toEqual([]);
   });
 
-  it('and is instant is asked for by the rule for that, until it is settled', async () => {
+  it('an instant transfer is polled at the times for instant transfers until it is settled', async () => {
     const { watch, world, written, now } = await watched({}, EXECUTED);
     for (const status of ['PENDING', 'PENDING', 'OK']) script.executionStatus(executionStatus(status));
     expect(await watch()).toMatchObject({ state: 'executed', executionStatus: 'OK' });
@@ -88,7 +91,7 @@ describe('a transfer that is watched', () => {
     expect(await now()).toEqual(written);
   });
 
-  it('and is still PENDING 15 s after execute ends with what can be done', async () => {
+  it('watching a transfer that is PENDING 15 s after execute ends with the commands to continue', async () => {
     const { watch, world, written } = await watched({}, EXECUTED);
     for (let polls = 0; polls < 5; polls += 1) script.executionStatus(executionStatus('PENDING'));
     await expect(watch()).rejects.toMatchObject({
@@ -98,7 +101,7 @@ describe('a transfer that is watched', () => {
     expect(world.elapsed()).toBe(15_000);
   });
 
-  it('whose execute had no answer is not over because the bank calls it authorised', async () => {
+  it('a transfer whose execute had no answer is not over when the bank calls it authorised', async () => {
     const { watch } = await watched(SCT, [...EXECUTED.slice(0, -1), { type: 'execute-unanswered' }]);
     script.status(operationStatus('AUTHORIZED'));
     script.status(operationStatus('AUTHORIZED', 'EXECUTED'));

@@ -10,7 +10,7 @@ const bank = useHostileBank();
 const { operator } = bank;
 const resident = useResident(operator);
 
-/** Commands, and the end of the path of the call whose answer is damaged. */
+/** Commands, with the end of the path of the call whose answer the test damages. */
 const CALLS: [args: string[], end: string][] = [
   [['accounts', 'list'], '/accounts'],
   [['accounts', 'list', '--json'], '/accounts'],
@@ -47,10 +47,10 @@ beforeAll(() => {
   });
 });
 
-/** After how many runs the folder is emptied: what thousands of flows cost in it is a matter of its own. */
+/** After this many runs the test empties the folder, so that thousands of flows do not slow it down. */
 const RUNS_OF_A_FOLDER = 250;
 
-/** None that is tried again after a pause. */
+/** Without those after which psd2 waits and tries again. */
 const status = fc.oneof(
   { weight: 4, arbitrary: fc.constant(200) },
   {
@@ -59,7 +59,9 @@ const status = fc.oneof(
   },
 );
 
-it('any answer ends well, or with an error of the table', { timeout: FUZZ_TIMEOUT_MS }, async () => {
+it('whatever the bank answers, psd2 succeeds or exits with a documented error', {
+  timeout: FUZZ_TIMEOUT_MS,
+}, async () => {
   const input = fc.constantFrom(...CALLS).chain(([args, end]) =>
     fc.record({
       args: fc.constant(args),
@@ -77,7 +79,7 @@ it('any answer ends well, or with an error of the table', { timeout: FUZZ_TIMEOU
     bank.behave((socket, heard) => {
       const path = heard.target.split('?', 1)[0] ?? '';
       calls += 1;
-      // A bank whose pages always go on is a matter of its own.
+      // This test is not about a bank whose pages never end.
       if (path.endsWith(end) && calls < 20) {
         write(socket, status === 204 ? { status, headers: { 'content-length': '0' } } : { status, body });
       } else write(socket, { body: JSON.stringify(plausibleAnswer(heard)) });

@@ -16,7 +16,7 @@ beforeEach(async () => {
 });
 afterEach(() => listener.close());
 
-/** What the listener says to these bytes until the connection ends. */
+/** What the listener answers to these bytes until the connection ends. */
 function say(bytes: Uint8Array): Promise<string> {
   return new Promise((resolve) => {
     let said = '';

@@ -11,7 +11,7 @@ const bank = useHostileBank();
 const { operator } = bank;
 const resident = useResident(operator);
 
-/** They serve until they are stopped, or visit pages. */
+/** Commands that run until they are stopped, or that visit pages. */
 const UNSUITED = /^(demo|sandbox (start|customer))$/;
 
 interface Word {
@@ -19,7 +19,7 @@ interface Word {
   options: { flag: string; takes: boolean; writes: boolean }[];
 }
 
-/** The commands there are, with their options. */
+/** The other commands, with their options. */
 function* wordsOf(command: CommandUnknownOpts, path: string[] = []): Generator<Word> {
   const options = command.options.map(({ flags, long, short, required, optional }) => ({
     flag: long ?? short ?? '',
@@ -66,7 +66,7 @@ const value: fc.Arbitrary<string> = fc.oneof(
   { weight: 3, arbitrary: sensible },
   { weight: 1, arbitrary: junk },
 );
-/** Where a command may write: beneath the folder of the test. */
+/** Where a command may write: below the folder of the test. */
 const place = fc.stringMatching(/^[a-z]{1,4}$/);
 
 const oneWord: fc.Arbitrary<string[]> = value.map((word) => [word]);
@@ -99,12 +99,14 @@ const anyArguments: fc.Arbitrary<string[]> = fc.oneof(
   { weight: 1, arbitrary: fc.array(value) },
 );
 
-/** How each kind of run ended, to see that not all of them were refused at the door. */
+/** How often each exit code occurred, to check that psd2 did not refuse all arguments at once. */
 const ends = new Map<number, number>();
 
-it('any arguments end well, or with an error of the table', { timeout: FUZZ_TIMEOUT_MS }, async () => {
+it('whatever its arguments, psd2 succeeds or exits with a documented error', {
+  timeout: FUZZ_TIMEOUT_MS,
+}, async () => {
   await fuzz(anyArguments, async (args) => {
-    // A junk word may name one of them too.
+    // A random word may also name an unsuited command.
     if (args.some((word) => /^(demo|start|customer)$/.test(word)) && !args.includes('id')) return;
     writeTokens(operator.config, bank.baseUrl);
     const ended = await resident.run(args);
@@ -154,7 +156,7 @@ const VARIABLES = [
   ],
   ...['TERM', 'COLUMNS', 'LANG', 'LC_ALL', 'TZ', 'HOME', 'XDG_CONFIG_HOME', 'CI', 'NODE_ENV', 'DEBUG'],
 ];
-/** No other host is called, and no other folder written to. */
+/** With these values psd2 calls no other host, and writes to no other folder. */
 const URLS = [
   '',
   ' ',
@@ -178,7 +180,9 @@ const environment = fc
   )
   .map(({ variables, ...rest }) => ({ ...variables, ...rest }));
 
-it('any environment ends well, or with an error of the table', { timeout: FUZZ_TIMEOUT_MS }, async () => {
+it('whatever its environment, psd2 succeeds or exits with a documented error', {
+  timeout: FUZZ_TIMEOUT_MS,
+}, async () => {
   const command = fc.constantFrom<string[][]>(
     ['accounts', 'list'],
     ['auth', 'login', '--client-credentials'],

@@ -41,7 +41,7 @@ const DATA: [path: RegExp, data: object][] = [
   [/\/request$/, { categoriesOutcome: [{ name: 'ACCOUNT_INFO', outcome: true }] }],
 ];
 
-/** What a bank that works answers to a call: an envelope, as a value. */
+/** What a working bank answers to a call: an envelope, as a value. */
 export function plausibleAnswer({ target }: Pick<Heard, 'target'>): object {
   const path = target.split('?', 1)[0] ?? '';
   return {

@@ -3,7 +3,7 @@ import { expect } from 'vitest';
 import { EXIT_CODES } from '../../src/cli/exit-codes.ts';
 import { ACTED_UPON, type ResidentRun } from '../hostile/resident.ts';
 
-/** In CI few, and always the same; `npm run fuzz` sets many, of a new seed each night. */
+/** In CI a few runs, always the same; `npm run fuzz` sets many, with a new seed each night. */
 const RUNS = Number(process.env.PSD2_FUZZ_RUNS ?? 150);
 const SEED = process.env.PSD2_FUZZ_RUNS
   ? Number(process.env.PSD2_FUZZ_SEED ?? Math.floor(Math.random() * 2 ** 31))
@@ -12,7 +12,7 @@ const SEED = process.env.PSD2_FUZZ_RUNS
 /** How long a test of that many runs may take, in milliseconds. */
 export const FUZZ_TIMEOUT_MS = 60_000 + RUNS * 500;
 
-/** Tries a property as often as asked for; the seed repeats it: `PSD2_FUZZ_SEED=<seed> npm run fuzz`. */
+/** Tries a property that many times. To repeat the inputs, set the seed: `PSD2_FUZZ_SEED=<seed> npm run fuzz`. */
 export async function fuzz<T>(input: fc.Arbitrary<T>, holds: (value: T) => Promise<void>): Promise<void> {
   if (process.env.PSD2_FUZZ_RUNS) {
     process.stderr.write(`${expect.getState().currentTestName}: ${RUNS} runs, PSD2_FUZZ_SEED=${SEED}\n`);
@@ -24,7 +24,7 @@ export async function fuzz<T>(input: fc.Arbitrary<T>, holds: (value: T) => Promi
   });
 }
 
-/** A run ended as the table of exit codes says, with no bug and nothing that a terminal acts on. */
+/** Checks that a run ended with a documented exit code, with no bug, and printed nothing that a terminal acts on. */
 export function expectSoundEnd({ code, stdout, stderr, crash }: ResidentRun): void {
   expect(crash).toBeUndefined();
   expect(Object.keys(EXIT_CODES), stderr).toContain(String(code));
@@ -33,7 +33,7 @@ export function expectSoundEnd({ code, stdout, stderr, crash }: ResidentRun): vo
   expect(stdout + stderr).not.toMatch(ACTED_UPON);
 }
 
-/** Text as an operator, a script or an enemy may give it, where no NUL can be. */
+/** Text that an operator, a script or an attacker may give where no NUL is possible. */
 export const junk = fc.oneof(
   fc.string({ maxLength: 20 }),
   fc.string({ unit: 'binary', maxLength: 20 }).map((text) => text.replaceAll('\0', '')),
@@ -68,7 +68,7 @@ export const junk = fc.oneof(
   ),
 );
 
-/** Replaces, removes or doubles one part of a JSON value, of all its parts; arbitrary bytes now and then. */
+/** Replaces or removes one part of a JSON value, or cuts it short; sometimes gives arbitrary text instead. */
 export function damaged(value: unknown): fc.Arbitrary<string> {
   const parts = countParts(value);
   return fc.oneof(

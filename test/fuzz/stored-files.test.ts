@@ -38,7 +38,7 @@ beforeAll(async () => {
     ca,
   ];
   expect(await resident.run(add)).toMatchObject({ code: 0 });
-  // The profile that was added is now the one that is used without --profile.
+  // The added profile is now the default, which psd2 uses without --profile.
   operator.env.PSD2_PROFILE = 'env';
   const transfer = JSON.parse((await resident.run(TRANSFER)).stdout).flow;
   const consent = JSON.parse((await resident.run(CONSENT)).stdout).flow;
@@ -54,7 +54,7 @@ beforeAll(async () => {
     whole[path] = readFileSync(join(operator.config, path), 'utf8');
 });
 
-/** A file, and what is in it instead: a damaged line, of a journal any one, with what stands before it. */
+/** A file and its new content, with one damaged line. The lines of a journal before it stay; those after it may be missing. */
 const damage = fc.constantFrom(0, 1, 2, 3, 4, 5).chain((index) => {
   const [path = '', content = ''] = Object.entries(whole)[index] ?? [];
   const lines = path.endsWith('.json') ? [content] : content.trimEnd().split('\n');
@@ -70,7 +70,7 @@ const damage = fc.constantFrom(0, 1, 2, 3, 4, 5).chain((index) => {
   );
 });
 
-it('any content of a stored file ends well, or with an error of the table', {
+it('whatever a stored file contains, psd2 succeeds or exits with a documented error', {
   timeout: FUZZ_TIMEOUT_MS,
 }, async () => {
   const command = fc.constantFrom<(() => string[])[]>(
@@ -96,7 +96,7 @@ it('any content of a stored file ends well, or with an error of the table', {
   await fuzz(input, async ([{ path, content }, args]) => {
     for (const [name, right] of Object.entries(whole)) place(name, name === path ? content : right);
     expectSoundEnd(await resident.run(args()));
-    // Whatever a command made of it, the others work again with the file restored.
+    // A command may move a damaged file away. Every command works again with the file restored.
     if (!existsSync(join(operator.config, path))) place(path, whole[path] ?? '');
   });
   rmSync(operator.config, { recursive: true });

@@ -19,10 +19,10 @@ import {
 const bank = useHostileBank();
 const { operator } = bank;
 const MIB = 1024 * 1024;
-/** One call that is not made again, so that its limit is the command's. */
+/** One call that psd2 does not retry, so that its time limit is the command's. */
 const CALL = ['api', 'PUT', '/x', '--data', '{}', '--json'];
 
-/** Sends a piece again and again, as fast as it is taken, or every so often. */
+/** Sends a piece again and again: as fast as it is taken, or at an interval. */
 function endless(socket: Socket, piece: string | Buffer, everyMs?: number): void {
   if (everyMs !== undefined) {
     const timer = setInterval(() => socket.write(piece), everyMs);
@@ -36,7 +36,7 @@ function endless(socket: Socket, piece: string | Buffer, everyMs?: number): void
   more();
 }
 
-/** A day as the bank writes it. */
+/** A day in the bank's format. */
 const bankDayOf = (day: Date) => `${day.toISOString().slice(0, 10).replaceAll('-', '')}T00:00:00`;
 
 describe('a call ends within --timeout', () => {
@@ -63,8 +63,11 @@ describe('a call ends within --timeout', () => {
         endless(socket, '1\r\n \r\n', 100);
       },
     ],
-    ['that is told to wait for ever', (socket) => endless(socket, 'HTTP/1.1 102 Processing\r\n\r\n', 100)],
-  ])('%s', async (_, behaviour) => {
+    [
+      'that the bank tells to wait for ever',
+      (socket) => endless(socket, 'HTTP/1.1 102 Processing\r\n\r\n', 100),
+    ],
+  ])('a call %s ends within --timeout', async (_, behaviour) => {
     const baseUrl = await bank.listenTls({}, behaviour);
     const ended = await operator.psd2([...CALL, '--no-token', '--timeout', '0.7'], {
       env: { PSD2_BASE_URL: baseUrl },
@@ -76,10 +79,10 @@ describe('a call ends within --timeout', () => {
     });
   });
 
-  it.concurrent('that waits for a handshake', async () => {
+  it.concurrent('a call that waits for a handshake ends within --timeout', async () => {
     const silent = await bank.listenTcp(() => {});
     const env = { PSD2_BASE_URL: `https://${silent}` };
-    // Nothing has left, so that it is made again three times.
+    // psd2 has sent nothing yet, so it tries three more times.
     const ended = await operator.psd2([...CALL, '--no-token', '--timeout', '0.3'], { env });
     expect(readError(ended).message).toBe('The bank could not be reached: it did not answer within 0.3 s');
   });
@@ -101,7 +104,7 @@ describe('a call ends within --timeout', () => {
       (socket) => socket.end('HTTP/1.1 407 No\r\n\r\n'),
       /the proxy .* refused the connection \(HTTP 407\)/,
     ],
-  ])('through a proxy that %s', async (_, behaviour, said) => {
+  ])('a call through a proxy that %s ends within --timeout', async (_, behaviour, said) => {
     const proxy = await bank.listenTcp(behaviour);
     const ended = await operator.psd2([...CALL, '--timeout', '0.3'], {
       env: { HTTPS_PROXY: `http://${proxy}` },
@@ -111,12 +114,12 @@ describe('a call ends within --timeout', () => {
 });
 
 describe('a call takes bounded memory', () => {
-  // psd2 itself takes some 60 MiB, and an answer may have 32.
+  // psd2 itself takes about 60 MiB, and an answer may have 32 MiB.
   const MOST_MIB = 250;
 
   it.concurrent.each<[what: string, said: RegExp, behaviour: Behaviour]>([
     [
-      'an answer that says it has 100 MB',
+      'an answer that announces 100 MB',
       /is larger than 32 MiB/,
       (socket) => {
         socket.write(`HTTP/1.1 200 OK\r\nContent-Length: ${100 * MIB}\r\n\r\n`);
@@ -148,7 +151,7 @@ describe('a call takes bounded memory', () => {
       },
     ],
     [
-      'an answer under gzip, which nobody asked for',
+      'a gzip answer, which psd2 did not ask for',
       /has the encoding gzip, which psd2 did not ask for/,
       (socket) =>
         write(socket, {
@@ -156,7 +159,7 @@ describe('a call takes bounded memory', () => {
           body: gzipSync(Buffer.alloc(16 * MIB, ' ')),
         }),
     ],
-  ])('%s', async (_, said, behaviour) => {
+  ])('psd2 refuses %s, in bounded memory', async (_, said, behaviour) => {
     const { env, peakMiB } = measuringMemory(operator);
     const baseUrl = await bank.listenTls({}, behaviour);
     const ended = await operator.psd2([...CALL, '--no-token'], { env: { ...env, PSD2_BASE_URL: baseUrl } });
@@ -176,7 +179,7 @@ describe('a call takes bounded memory', () => {
   });
 });
 
-describe('an answer that is no proper HTTP', () => {
+describe('an answer that is not valid HTTP', () => {
   it.each<[what: string, bytes: string, said: RegExp]>([
     [
       'a length and chunks',
@@ -189,7 +192,7 @@ describe('an answer that is no proper HTTP', () => {
       /its answer is not valid HTTP/,
     ],
     [
-      'a chunk of no size',
+      'a chunk without a size',
       'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n{}',
       /its answer is not valid HTTP/,
     ],
@@ -199,8 +202,8 @@ describe('an answer that is no proper HTTP', () => {
       /its answer is not valid HTTP/,
     ],
     ['another protocol', 'SSH-2.0-OpenSSH_9.2\r\n', /its answer is not valid HTTP/],
-    ['less than it promised', 'HTTP/1.1 200 OK\r\nContent-Length: 50\r\n\r\n{}', /the connection was lost/],
-  ])('%s', async (_, bytes, said) => {
+    ['less than it announced', 'HTTP/1.1 200 OK\r\nContent-Length: 50\r\n\r\n{}', /the connection was lost/],
+  ])('psd2 refuses an answer with invalid HTTP: %s', async (_, bytes, said) => {
     bank.behave((socket) => socket.end(bytes));
     const ended = await operator.psd2(CALL);
     expect(readError(ended)).toMatchObject({
@@ -212,30 +215,30 @@ describe('an answer that is no proper HTTP', () => {
     expect(ended.stdout).toBe('');
   });
 
-  it('is not asked for again, unless the connection was lost', async () => {
+  it('psd2 does not repeat a call after an answer that is not valid HTTP', async () => {
     bank.behave((socket) => socket.end('nonsense\r\n\r\n'));
     expect(readError(await operator.psd2(['customer', 'id', '--json'])).exitCode).toBe(11);
     expect(bank.heard).toHaveLength(1);
   });
 });
 
-describe('JSON that is odd', () => {
+describe('unusual JSON', () => {
   const deep = (open: string, close: string) => `${open.repeat(100_000)}1${close.repeat(100_000)}`;
 
   it.each([
-    ['100 000 arrays', deep('[', ']')],
-    ['100 000 objects', deep('{"a":', '}')],
+    ['100 000 nested arrays', deep('[', ']')],
+    ['100 000 nested objects', deep('{"a":', '}')],
     [
-      '100 000 arrays and a decimal',
+      '100 000 nested arrays and a decimal',
       `{"result":{"outcome":"SUCCESS"},"data":{"b":1.50,"a":${deep('[', ']')}}}`,
     ],
-    ['100 000 results in each other', deep('{"result":', '}')],
+    ['100 000 nested results', deep('{"result":', '}')],
     ['100 000 arrays that do not end', '['.repeat(100_000)],
     ['nothing', ''],
     ['a NUL byte', '\0'],
     ['UTF-16', Buffer.from('{"result":{}}', 'utf16le')],
     ['a web page', '<!doctype html><script>alert(1)</script>'],
-  ])('%s', async (_, body) => {
+  ])('psd2 reports an answer that is not JSON: %s', async (_, body) => {
     bank.behave((socket) => write(socket, { body }));
     for (const args of [
       ['accounts', 'list'],
@@ -259,25 +262,22 @@ describe('JSON that is odd', () => {
       success('{"__proto__":{"customerid":"2"},"customerid":"1","constructor":{"x":1.50}}').body ?? '',
     ],
     [
-      'bytes that are no UTF-8',
+      'bytes that are not UTF-8',
       Buffer.concat([
         Buffer.from('{"result":{"outcome":"SUCCESS"},"data":{"x":"'),
         Buffer.from([0xff, 0xc0, 0x80]),
         Buffer.from('","customerid":"1"}}'),
       ]),
     ],
-    ['half of a character', success('{"x":"\\ud800","customerid":"1"}').body ?? ''],
-    [
-      'numbers of any size',
-      success(`{"x":1e999999,"y":-0.0,"z":${'9'.repeat(5000)},"customerid":1}`).body ?? '',
-    ],
-  ])('%s is read over', async (_, body) => {
+    ['half of a surrogate pair', success('{"x":"\\ud800","customerid":"1"}').body ?? ''],
+    ['huge numbers', success(`{"x":1e999999,"y":-0.0,"z":${'9'.repeat(5000)},"customerid":1}`).body ?? ''],
+  ])('psd2 reads an answer with %s', async (_, body) => {
     bank.behave((socket) => write(socket, { body }));
     const ended = await operator.psd2(['customer', 'id']);
     expect(ended).toMatchObject({ code: 0, stdout: '1\n' });
   });
 
-  it('a resource whose id is half of a character is asked for all the same', async () => {
+  it('psd2 asks for a resource even if its id has half of a surrogate pair', async () => {
     bank.behave((socket, { method }) =>
       write(
         socket,
@@ -294,7 +294,7 @@ describe('JSON that is odd', () => {
     expect(bank.heard.at(-1)?.target).toBe('/private/auth/security/sca/%EF%BF%BD%2F..%2Fx/approach');
   });
 
-  it('an amount or a date of any size is an error that names the field', async () => {
+  it('a huge amount or an impossible date is an error that names the field', async () => {
     for (const [field, value] of [
       ['accountBalance', '{"amount":1e999999,"currency":"EUR"}'],
       ['date', '"99/99/9999"'],
@@ -309,10 +309,10 @@ describe('JSON that is odd', () => {
   });
 });
 
-describe('a text that is made to be slow to look through', () => {
+describe('a text that is built to be slow to parse', () => {
   const zeros = `0.${'0'.repeat(1_000_000)}1`;
 
-  it('as an amount is no amount', async () => {
+  it('psd2 refuses a text that is slow to parse as an amount', async () => {
     bank.behave((socket, { target }) =>
       write(
         socket,
@@ -332,7 +332,7 @@ describe('a text that is made to be slow to look through', () => {
     }
   });
 
-  it('as the next step is that step', async () => {
+  it('psd2 takes a text that is slow to parse as the next step', async () => {
     const href = `r1/${'/'.repeat(1_000_000)}verify2`;
     bank.behave((socket, { method }) =>
       method === 'POST'
@@ -350,7 +350,7 @@ describe('a text that is made to be slow to look through', () => {
     expect(ended, ended.stderr).toMatchObject({ code: 0, stdout: expect.stringContaining('"verify2"') });
   });
 
-  it('in an error is cut to what a person reads', async () => {
+  it('psd2 shortens a text that is slow to parse in an error', async () => {
     const message = ': psd2 x'.repeat(200_000);
     const refusal = { result: { outcome: 'ERROR', messages: [{ code: 'E', type: 'ERROR', message }] } };
     bank.behave((socket) => write(socket, { status: 400, body: JSON.stringify(refusal) }));
@@ -363,7 +363,7 @@ describe('a text that is made to be slow to look through', () => {
   });
 });
 
-it('a log bundle names nobody, also where a failure names the call', async () => {
+it('a log bundle names nobody, even if a failure names the call', async () => {
   bank.behave((socket) => write(socket, { ...success(), headers: { digest: 'SHA-256=wrong' } }));
   const failed = readError(await operator.psd2(['accounts', 'balance', PRODUCT, '--json']));
   expect(failed.message).toContain(`/customers/${CUSTOMER_ID}/products/${PRODUCT}/`);
@@ -374,7 +374,7 @@ it('a log bundle names nobody, also where a failure names the call', async () =>
   );
 });
 
-it('a booking of the year 1 is named, and no chart of 2000 years is drawn', async () => {
+it('psd2 names a booking of the year 1, and draws no chart of 2000 years', async () => {
   const row = {
     index: 'A7',
     amountTransaction: { amount: '-1.00' },
@@ -405,7 +405,7 @@ it('a booking of the year 1 is named, and no chart of 2000 years is drawn', asyn
   }
 });
 
-it('a page of any length is listed and synced', async () => {
+it('psd2 lists and syncs a page of any length', async () => {
   const row = (index: number) => ({
     index: `A${index}`,
     shortDescription: 'POS',
@@ -440,7 +440,7 @@ it('a page of any length is listed and synced', async () => {
   expect(JSON.parse(synced.stdout)).toMatchObject({ totals: { newTransactions: 130_000 } });
 });
 
-it('pages without a row that always name another one are given up', async () => {
+it('psd2 gives up on pages without rows that always name another page', async () => {
   const baseUrl = await bank.listenTls({}, (socket, { target }) => {
     const at = Number(/nextAccounting=(\d+)/.exec(target)?.[1] ?? 1);
     write(socket, success(`{"transactionsAccounting":[],"nextAccounting":${at + 1}}`));
@@ -453,7 +453,7 @@ it('pages without a row that always name another one are given up', async () => 
   expect(readError(ended)).toMatchObject({ exitCode: 11, message: expect.stringMatching(/do not advance/) });
 });
 
-it('an account that is named like a part of JavaScript, or of a path, is no way out of a folder', async () => {
+it('an account that is named like a part of JavaScript, or of a path, does not leave the folder', async () => {
   for (const [accountId, exitCode] of [
     ['constructor', 0],
     ['toString', 0],
@@ -483,7 +483,7 @@ it('an account that is named like a part of JavaScript, or of a path, is no way 
 });
 
 describe('a redirect is not followed', () => {
-  it.each([301, 302, 303, 307, 308])('HTTP %i to a call of the interface', async (status) => {
+  it.each([301, 302, 303, 307, 308])('psd2 does not follow a redirect with HTTP %i', async (status) => {
     const elsewhere: string[] = [];
     const other = await bank.listenTls({}, (_, { target }) => elsewhere.push(target));
     bank.behave((socket) => write(socket, { status, headers: { location: `${other}/stolen` } }));
@@ -500,7 +500,7 @@ describe('a redirect is not followed', () => {
   });
 });
 
-describe('an execute that is answered oddly', () => {
+describe('an execute with an unusual answer', () => {
   const verified = success(
     '{"totalAmount":{"amount":"6.50","currency":"EUR"}}',
     ',"resources":{"resourceId":"r1"}',
@@ -510,7 +510,7 @@ describe('an execute that is answered oddly', () => {
     ...['--name', 'Ada Lovelace', '--amount', '6.00', '--verbose', '--timeout', '2', '--json'],
   ];
 
-  /** A bank that plays its part until `execute`, and then knows nothing of it. */
+  /** A bank that works until `execute`, and afterwards does not know the transfer. */
   const until =
     (execute: Behaviour): Behaviour =>
     (socket, heard) => {
@@ -532,7 +532,7 @@ describe('an execute that is answered oddly', () => {
       'a redirect',
       (socket) => write(socket, { status: 307, headers: { location: 'https://elsewhere.example/' } }),
     ],
-    ['less than it promised', (socket) => socket.end('HTTP/1.1 200 OK\r\nContent-Length: 50\r\n\r\n{}')],
+    ['less than it announced', (socket) => socket.end('HTTP/1.1 200 OK\r\nContent-Length: 50\r\n\r\n{}')],
     [
       'two lengths',
       (socket) => socket.end('HTTP/1.1 200 OK\r\nContent-Length: 2\r\nContent-Length: 4\r\n\r\n{}{}'),
@@ -542,7 +542,7 @@ describe('an execute that is answered oddly', () => {
       'a web page',
       (socket) => write(socket, { headers: { 'content-type': 'text/html' }, body: '<p>Welcome</p>' }),
     ],
-    ['JSON of 100 000 levels', (socket) => write(socket, { body: '['.repeat(100_000) })],
+    ['JSON with 100 000 levels', (socket) => write(socket, { body: '['.repeat(100_000) })],
     [
       'an endless body',
       (socket) => {
@@ -550,22 +550,25 @@ describe('an execute that is answered oddly', () => {
         endless(socket, Buffer.alloc(MIB, ' '));
       },
     ],
-  ])('%s: the outcome is unknown, and it is not sent again', async (_, execute) => {
-    bank.behave(until(execute));
-    const env = { PSD2_REDIRECT_URI: 'https://tpp.example/callback' };
-    const ended = await operator.psd2(TRANSFER, { env });
-    expect(readError(ended)).toMatchObject({ code: 'outcome_unknown', exitCode: 9 });
-    const resumed = await operator.psd2(
-      ['transfer', 'resume', JSON.parse(ended.stdout).flow, '--yes', '--json'],
-      { env },
-    );
-    expect(readError(resumed)).toMatchObject({ code: 'outcome_unknown', exitCode: 9 });
-    expect(JSON.parse(resumed.stdout)).toMatchObject({ state: 'unknown' });
-    expect(bank.heard.filter(({ target }) => target.endsWith('/execute'))).toHaveLength(1);
-  });
+  ])(
+    'after an execute with %s the outcome is unknown, and psd2 does not send execute again',
+    async (_, execute) => {
+      bank.behave(until(execute));
+      const env = { PSD2_REDIRECT_URI: 'https://tpp.example/callback' };
+      const ended = await operator.psd2(TRANSFER, { env });
+      expect(readError(ended)).toMatchObject({ code: 'outcome_unknown', exitCode: 9 });
+      const resumed = await operator.psd2(
+        ['transfer', 'resume', JSON.parse(ended.stdout).flow, '--yes', '--json'],
+        { env },
+      );
+      expect(readError(resumed)).toMatchObject({ code: 'outcome_unknown', exitCode: 9 });
+      expect(JSON.parse(resumed.stdout)).toMatchObject({ state: 'unknown' });
+      expect(bank.heard.filter(({ target }) => target.endsWith('/execute'))).toHaveLength(1);
+    },
+  );
 });
 
-it('no secret is shown or kept of all this', () => {
+it('psd2 showed and kept no secret in any of these tests', () => {
   const shown = operator.history.map(({ stdout, stderr }) => stdout + stderr).join('\n');
   const flows = join(operator.config, 'flows', 'env');
   const kept = readdirSync(flows)

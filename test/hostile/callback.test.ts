@@ -11,7 +11,7 @@ import { ACTED_UPON } from './resident.ts';
 const bank = useHostileBank();
 const { operator } = bank;
 
-/** What the bank said to the browser: where it is to come back to, and with which state. */
+/** The address to which the bank was told to send the browser back, with its state. */
 function returnAddress(): URL {
   for (const { target, headers } of bank.heard.toReversed()) {
     const query = new URL(target, 'https://bank.example').searchParams;
@@ -24,7 +24,7 @@ function returnAddress(): URL {
   throw new Error('The bank was not told where to send the browser back to');
 }
 
-/** One request as any program on this computer may send it. */
+/** Sends one request, as any program on this computer may send it. */
 function ask(url: URL, options: { method?: string; headers?: Record<string, string> } = {}) {
   return new Promise<{ status: number; body: string }>((resolve, reject) => {
     request(url, { ...options, agent: false }, (response) => {
@@ -35,7 +35,7 @@ function ask(url: URL, options: { method?: string; headers?: Record<string, stri
   });
 }
 
-/** Attacks the listener in every way that must neither end nor fool what it waits for. */
+/** Attacks the listener in every way that must neither end nor fool its wait. */
 async function attack(right: URL): Promise<Socket[]> {
   const mark = '<img src=x onerror=alert(1)>"\'';
   const changed = (change: (query: URLSearchParams) => void, path = right.pathname) => {
@@ -125,7 +125,7 @@ it('a login under attack takes the right answer and no other', async () => {
   for (const socket of held) socket.destroy();
 });
 
-it('a refusal with the right state is told in words that no terminal acts on', async () => {
+it('psd2 shows a refusal with the right state in words that no terminal acts on', async () => {
   const env = { PSD2_REDIRECT_URI: `http://127.0.0.1:${await freePort()}/callback` };
   bank.behave((socket) =>
     write(socket, { status: 302, headers: { location: 'https://bank.example/login' } }),
@@ -142,7 +142,7 @@ it('a refusal with the right state is told in words that no terminal acts on', a
   expect(stderr).not.toMatch(ACTED_UPON);
 });
 
-it('a transfer under attack waits for its customer, and asks the bank rather than believe the browser', async () => {
+it('a transfer under attack waits for its customer, and asks the bank instead of believing the browser', async () => {
   const env = { PSD2_REDIRECT_URI: `http://127.0.0.1:${await freePort()}/callback` };
   let asked = 0;
   bank.behave((socket, { target }) => {

@@ -10,10 +10,10 @@ const run = async (args: string[], env: Environment = {}) => ({
   ...(await resident.run([...args, '--json'], { env })),
   signal: null,
 });
-/** A call that shows in what the bank hears all that the environment says. */
+/** A call in which the bank sees every value of the environment. */
 const CALL = ['api', 'GET', '/x', '--no-token'];
 
-describe('a value of the environment that is wrong is refused before anything is sent', () => {
+describe('psd2 refuses a wrong value of the environment before it sends anything', () => {
   const long = 'a'.repeat(100_000);
   it.each<[variable: string, value: string, exitCode: number, said: RegExp]>([
     ['PSD2_BASE_URL', 'http://bank.example', 3, /is not https/],
@@ -54,9 +54,9 @@ describe('a value of the environment that is wrong is refused before anything is
     ['HTTPS_PROXY', 'socks5://127.0.0.1:1', 3, /The proxy that the environment names/],
     ['HTTPS_PROXY', 'javascript:alert(1)', 3, /The proxy that the environment names/],
     ['https_proxy', 'http://[::1', 3, /The proxy that the environment names/],
-  ])('%s=%j', async (variable, value, exitCode, said) => {
+  ])('psd2 refuses %s=%j before it sends anything', async (variable, value, exitCode, said) => {
     bank.behave((socket) => write(socket, success()));
-    // A login needs all of them.
+    // A login needs all of the settings.
     const reads = ['PSD2_CUSTOMER', 'PSD2_PROFILE', 'PSD2_CONFIG_DIR'];
     const args = reads.includes(variable) ? ['accounts', 'list'] : ['auth', 'login'];
     const env = variable === 'PSD2_PROFILE' && value === '' ? { PSD2_BASE_URL: `${bank.baseUrl}/other` } : {};
@@ -85,7 +85,7 @@ describe('a value of the environment that is wrong is refused before anything is
     'Expect: 100-continue',
     'TE: trailers',
     'Upgrade: h2c',
-  ])('--header %j', async (header) => {
+  ])('psd2 refuses --header %j before it sends anything', async (header) => {
     bank.behave((socket) => write(socket, success()));
     const ended = await run([...CALL, '--header', header]);
     expect(readError(ended)).toMatchObject({ exitCode: 2 });
@@ -93,8 +93,8 @@ describe('a value of the environment that is wrong is refused before anything is
   });
 });
 
-describe('a value of the environment that is odd is taken for what it is', () => {
-  it('with the line break that a mounted file ends with', async () => {
+describe('unusual values of the environment', () => {
+  it('psd2 ignores the line break at the end of a mounted file', async () => {
     bank.behave((socket) => write(socket, success('{"access_token":"abc","expires_in":600}')));
     const ended = await run(['auth', 'login', '--client-credentials'], {
       PSD2_BASE_URL: `${bank.baseUrl}\n`,
@@ -112,7 +112,7 @@ describe('a value of the environment that is odd is taken for what it is', () =>
   it.each<[variable: string, value: string]>([
     ['PSD2_BASE_URL', ' '],
     ['PSD2_CLIENT_ID', '\n'],
-  ])('%s=%j is not set', async (variable, value) => {
+  ])('psd2 takes %s=%j as not set', async (variable, value) => {
     const ended = await run(['auth', 'login'], {
       [variable]: value,
       PSD2_REDIRECT_URI: 'http://127.0.0.1:1/',
@@ -123,7 +123,7 @@ describe('a value of the environment that is odd is taken for what it is', () =>
     });
   });
 
-  it('with names that mean something to JavaScript, and nothing to psd2', async () => {
+  it('psd2 ignores names that mean something only to JavaScript', async () => {
     bank.behave((socket) => write(socket, success()));
     const odd = {
       __proto__x: '1',
@@ -138,9 +138,9 @@ describe('a value of the environment that is odd is taken for what it is', () =>
   });
 
   it.each([
-    ['a user name that is no percent-encoding', 'http://%zz:%zz@127.0.0.1:1'],
+    ['a user name that is not percent-encoded', 'http://%zz:%zz@127.0.0.1:1'],
     ['no scheme', '127.0.0.1:1'],
-  ])('a proxy with %s', async (_, proxy) => {
+  ])('psd2 uses a proxy with %s', async (_, proxy) => {
     const ended = await run(['api', 'GET', '/x'], { HTTPS_PROXY: proxy, PSD2_TIMEOUT: '0.5' });
     expect(readError(ended)).toMatchObject({
       exitCode: 11,
@@ -150,7 +150,7 @@ describe('a value of the environment that is odd is taken for what it is', () =>
   });
 });
 
-it('a clock that is put back again and again holds up no call', async () => {
+it('a clock that is set back again and again delays no call', async () => {
   bank.behave((socket, { target }) =>
     write(
       socket,
@@ -171,7 +171,7 @@ it('a clock that is put back again and again holds up no call', async () => {
   expect(bank.heard).toHaveLength(4);
 });
 
-it('a product id or a path can not leave its place', async () => {
+it('a product id or a path cannot leave its place', async () => {
   bank.behave((socket) => write(socket, success()));
   for (const [args, exitCode] of [
     [['accounts', 'show', '../../../x'], 2],

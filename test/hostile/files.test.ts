@@ -47,7 +47,7 @@ const made = withOpenssl((openssl) => {
   };
 });
 
-describe('a certificate or key that can not be used is refused before anything is sent', () => {
+describe('psd2 refuses a certificate or key that it cannot use before it sends anything', () => {
   let early: { certificate: string; key: string };
   beforeAll(async () => {
     symlinkSync('loop', place('loop'));
@@ -62,7 +62,7 @@ describe('a certificate or key that can not be used is refused before anything i
     ['an endless device', () => ({ PSD2_QWAC_CERT: '/dev/zero' }), /is a pipe or a device/, /path of a file/],
     ['standard input', () => ({ PSD2_QWAC_CERT: '/dev/stdin' }), /is a pipe or a device/, /path of a file/],
     ['a loop of links', () => ({ PSD2_QWAC_CERT: place('loop') }), /cannot be read/, /PSD2_QWAC_CERT/],
-    ['nothing of that name', () => ({ PSD2_QWAC_KEY: place('gone') }), /does not exist/, /PSD2_QWAC_KEY/],
+    ['a missing file', () => ({ PSD2_QWAC_KEY: place('gone') }), /does not exist/, /PSD2_QWAC_KEY/],
     ['a name that is too long', () => ({ PSD2_CA: 'a'.repeat(5000) }), /cannot be read/, /PSD2_CA/],
     [
       'an empty certificate',
@@ -95,20 +95,25 @@ describe('a certificate or key that can not be used is refused before anything i
       /openssl pkey -inform der/,
     ],
     [
-      'a key for a certificate',
+      'a key in place of a certificate',
       () => ({ PSD2_QWAC_CERT: operator.env.PSD2_QWAC_KEY }),
       /is not a PEM certificate/,
       /./,
     ],
     [
-      'a certificate for a key',
+      'a certificate in place of a key',
       () => ({ PSD2_QWAC_KEY: file('c', certificates.client.cert) }),
       /is not a PEM private/,
       /./,
     ],
     ['a public key', () => ({ PSD2_QWAC_KEY: file('p', made.publicKey) }), /is not a PEM private key/, /./],
     ['an EC key', () => ({ PSD2_QWAC_KEY: file('ec', made.ec.key) }), /has the type ec/, /RSA/],
-    ['the key of another', () => ({ PSD2_QWAC_KEY: file('o', made.other.key) }), /does not belong to/, /./],
+    [
+      'the key of another certificate',
+      () => ({ PSD2_QWAC_KEY: file('o', made.other.key) }),
+      /does not belong to/,
+      /./,
+    ],
     [
       'an encrypted key',
       () => ({ PSD2_QWAC_KEY: file('x', made.encrypted) }),
@@ -166,7 +171,7 @@ describe('a certificate or key that can not be used is refused before anything i
       /can be read by others \(mode 0604\)/,
       /chmod 600/,
     ],
-  ])('%s', async (_, env, said, hint) => {
+  ])('psd2 refuses %s before it sends anything', async (_, env, said, hint) => {
     bank.behave((socket) => write(socket, success()));
     const ended = await run(env());
     const error = readError(ended);
@@ -177,7 +182,7 @@ describe('a certificate or key that can not be used is refused before anything i
   });
 
   it.each(['PSD2_QWAC_CERT', 'PSD2_QWAC_KEY', 'PSD2_CA', 'PSD2_BANK_SIGNING_CERT'])(
-    'a pipe that nobody writes to, as %s',
+    'psd2 refuses a pipe that nobody writes to, as %s',
     async (variable) => {
       expect(readError(await run({ [variable]: place('fifo') }))).toMatchObject({
         exitCode: 3,
@@ -186,7 +191,7 @@ describe('a certificate or key that can not be used is refused before anything i
     },
   );
 
-  it('an endless device takes no memory', async () => {
+  it('psd2 does not read an endless device into memory', async () => {
     const { env, peakMiB } = measuringMemory(operator);
     for (const variable of ['PSD2_QWAC_KEY', 'PSD2_CA']) {
       const ended = await operator.psd2(CALL, { env: { ...env, [variable]: '/dev/zero' } });
@@ -195,7 +200,7 @@ describe('a certificate or key that can not be used is refused before anything i
     }
   });
 
-  it('a link to a file that is right is followed, and so is the passphrase of a key', async () => {
+  it('psd2 follows a link to a correct file, and uses the passphrase of a key', async () => {
     bank.behave((socket) => write(socket, success()));
     symlinkSync(operator.env.PSD2_QWAC_CERT ?? '', place('link-to-certificate'));
     const env = {
@@ -207,8 +212,8 @@ describe('a certificate or key that can not be used is refused before anything i
   });
 });
 
-/** To whom modes matter: root may read all. */
-describe.runIf(process.getuid?.() === 0)('a user who may not read', () => {
+/** Modes do not limit root, so these tests run psd2 as another user. */
+describe.runIf(process.getuid?.() === 0)('a user who may not read every file', () => {
   const NOBODY = 65_534;
   const home = () => place('home-of-nobody');
   const asNobody = async (env: Environment, args: string[]) => {
@@ -237,25 +242,28 @@ describe.runIf(process.getuid?.() === 0)('a user who may not read', () => {
     PSD2_CA: join(home(), 'ca.pem'),
   });
 
-  it('calls the bank with what is its own', async () => {
+  it("psd2 calls the bank with the user's own files", async () => {
     bank.behave((socket) => write(socket, success()));
     const ended = await asNobody(own(), CALL);
     expect(ended, ended.stderr).toMatchObject({ code: 0 });
   });
 
-  it.each(['PSD2_QWAC_CERT', 'PSD2_QWAC_KEY', 'PSD2_CA'])('%s', async (variable) => {
-    const of = { PSD2_QWAC_CERT: 'client.pem', PSD2_QWAC_KEY: 'client-key.pem', PSD2_CA: 'ca.pem' };
-    const path = place(Object.entries(of).find(([name]) => name === variable)?.[1] ?? '');
-    const ended = await asNobody({ ...own(), [variable]: path }, CALL);
-    expect(readError(ended)).toMatchObject({
-      code: 'certificate',
-      exitCode: 3,
-      message: expect.stringContaining(`${path} cannot be read`),
-      hint: expect.stringContaining(variable),
-    });
-  });
+  it.each(['PSD2_QWAC_CERT', 'PSD2_QWAC_KEY', 'PSD2_CA'])(
+    'psd2 names the file of %s if the user may not read it',
+    async (variable) => {
+      const of = { PSD2_QWAC_CERT: 'client.pem', PSD2_QWAC_KEY: 'client-key.pem', PSD2_CA: 'ca.pem' };
+      const path = place(Object.entries(of).find(([name]) => name === variable)?.[1] ?? '');
+      const ended = await asNobody({ ...own(), [variable]: path }, CALL);
+      expect(readError(ended)).toMatchObject({
+        code: 'certificate',
+        exitCode: 3,
+        message: expect.stringContaining(`${path} cannot be read`),
+        hint: expect.stringContaining(variable),
+      });
+    },
+  );
 
-  it('a store of another user', async () => {
+  it('psd2 refuses a store that belongs to another user', async () => {
     writeTokens(place('of-root'), bank.baseUrl);
     chmodSync(place('of-root'), 0o700);
     const ended = await asNobody({ ...own(), PSD2_CONFIG_DIR: place('of-root') }, [
@@ -272,7 +280,7 @@ describe.runIf(process.getuid?.() === 0)('a user who may not read', () => {
 
 describe('a stored text that goes into a header', () => {
   it.each([{ accessToken: 'a\r\nX-Evil: 1' }, { accessToken: '\u20ac' }, { apiTrackId: '1\nX-Evil: 1' }])(
-    '%j',
+    'psd2 refuses the stored text %j before it sends anything',
     async (changed) => {
       const config = place('odd-tokens');
       writeTokens(config, bank.baseUrl, changed);
@@ -297,7 +305,7 @@ describe('links in the store', () => {
   };
   const LOGIN = ['auth', 'login', '--client-credentials', '--json'];
 
-  it('a store that is itself a link is used', async () => {
+  it('psd2 uses a store that is itself a link', async () => {
     answerLogin();
     mkdirSync(place('real-store'), { mode: 0o700 });
     symlinkSync('real-store', place('linked-store'));
@@ -307,7 +315,7 @@ describe('links in the store', () => {
     expect(written).toContain('abc');
   });
 
-  it('a file that is a link to elsewhere is replaced, and what it led to stays as it is', async () => {
+  it('psd2 replaces a file that is a link to elsewhere, and leaves the target as it is', async () => {
     answerLogin();
     const folder = join(place('store-with-link'), 'tokens', 'env', 'client-credentials');
     mkdirSync(folder, { recursive: true, mode: 0o700 });
@@ -321,7 +329,7 @@ describe('links in the store', () => {
     expect([stats.isFile(), stats.mode & 0o777]).toEqual([true, 0o600]);
   });
 
-  it('a journal that is a link is not written to, and nothing is sent', async () => {
+  it('psd2 does not write to a journal that is a link, and sends nothing', async () => {
     const config = place('store-with-journal');
     writeTokens(config, bank.baseUrl);
     bank.behave((socket) => write(socket, { status: 400, body: '{}' }));

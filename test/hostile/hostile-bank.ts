@@ -9,22 +9,22 @@ import { EC, type PemPair, RSA, withOpenssl } from '../certificates/openssl.ts';
 import { type Operator, useOperator } from '../e2e/psd2.ts';
 
 export const CUSTOMER_ID = '1048262';
-/** The product that the commands are asked about. */
+/** The product that the commands ask about. */
 export const PRODUCT = '0010482620';
-/** Whom the customer's tokens are for; none of it may be shown. */
+/** The customer's access token, which psd2 must not show. */
 export const ACCESS_TOKEN = '11111111-2222-4333-8444-555555555555';
 
-/** A request as it came; hostile banks do not check it. */
+/** A request as it arrived; hostile banks do not check it. */
 export interface Heard {
   method: string;
   /** Path and query. */
   target: string;
-  /** Names in lower case. */
+  /** Header names are in lower case. */
   headers: Record<string, string>;
   body: string;
 }
 
-/** Does to a request's connection whatever it likes. */
+/** Does what it likes to the connection of a request. */
 export type Behaviour = (socket: TLSSocket, heard: Heard) => void;
 
 export interface HostileCertificates {
@@ -33,23 +33,23 @@ export interface HostileCertificates {
   client: PemPair;
 }
 
-/** A bank that answers with raw bytes behind mutual TLS, and a logged-in operator whose profile is the environment. */
+/** A bank that answers with raw bytes over mutual TLS, and a logged-in operator whose profile is the environment. */
 export interface HostileBank {
   operator: Operator;
   certificates: HostileCertificates;
   /** `https://127.0.0.1:<port>` */
   readonly baseUrl: string;
-  /** What was asked since `behave` was last called. */
+  /** The requests since the last call of `behave`. */
   heard: Heard[];
-  /** From now on every request is answered like this. */
+  /** Sets the answer to every request from now on. */
   behave(behaviour: Behaviour): void;
-  /** Starts a further TLS server, with an answer of its own or that of `behave`; @returns its base URL. */
+  /** Starts another TLS server, with its own answer or that of `behave`. @returns its base URL */
   listenTls(options: TlsOptions, behaviour?: Behaviour): Promise<string>;
-  /** Starts a server that does to a connection what it likes; @returns its host and port. */
+  /** Starts a server that does what it likes to a connection. @returns its host and port */
   listenTcp(onConnection: (socket: Socket) => void): Promise<string>;
 }
 
-/** Everything of an answer but its framing. */
+/** An answer without its framing. */
 export interface PlainAnswer {
   status?: number;
   headers?: Record<string, string>;
@@ -159,7 +159,7 @@ export function useHostileBank(): HostileBank {
   return bank;
 }
 
-/** What a login at `baseUrl` with the profile of the environment leaves behind. */
+/** The files that a login at `baseUrl` leaves for the profile of the environment. */
 export function writeTokens(config: string, baseUrl: string, changed: object = {}): void {
   const folder = join(config, 'tokens', 'env');
   mkdirSync(folder, { recursive: true, mode: 0o700 });
@@ -179,7 +179,7 @@ export function writeTokens(config: string, baseUrl: string, changed: object = {
   file('last-login.json', { customerId: CUSTOMER_ID });
 }
 
-/** A preload for `NODE_OPTIONS` that leaves the process's peak memory in a file when it ends. */
+/** A preload for `NODE_OPTIONS` that writes the peak memory of the process to a file at its end. */
 export function measuringMemory(operator: Operator): {
   env: { NODE_OPTIONS: string };
   peakMiB: () => number;
@@ -196,7 +196,7 @@ export function measuringMemory(operator: Operator): {
   };
 }
 
-/** Reads requests off a connection: enough of HTTP for what psd2 sends. */
+/** Reads requests from a connection: enough of HTTP for what psd2 sends. */
 function hear(socket: TLSSocket, onRequest: (heard: Heard) => void): void {
   let bytes = Buffer.alloc(0);
   socket.on('data', (chunk) => {

@@ -57,28 +57,28 @@ const BAD: [what: string, address: string, inAHeader?: false][] = [
   ['no scheme', '//bank.example/login'],
   ['9000 characters', `https://bank.example/${'a'.repeat(9000)}`],
   ['a tab', 'https://bank.example/\tx'],
-  // These end a header, or make it no header.
+  // These end a header, or make it invalid.
   ['a line break', 'https://bank.example/\nSet-Cookie: x', false],
   ['a NUL', 'https://bank.example/\0', false],
   ['an escape sequence', 'https://bank.example/\u001b[2J', false],
 ];
 
-describe('an address of the bank that is no web page of its own is not opened', () => {
-  it.each(BAD)('%s, for SCA', async (_, address) => {
+describe('psd2 opens only addresses of the bank that are web pages', () => {
+  it.each(BAD)('psd2 does not open a wrong address for SCA: %s', async (_, address) => {
     operator.env.PSD2_REDIRECT_URI = `http://127.0.0.1:${await freePort()}/callback`;
     bank.behave(withSite(address));
     const ended = { ...(await resident.run(TRANSFER)), signal: null };
     expect(readError(ended)).toMatchObject({
       code: 'bank_answer',
       exitCode: 11,
-      message: expect.stringContaining('The bank gave an address that is not opened in a browser'),
+      message: expect.stringContaining('psd2 does not open the address from the bank in a browser'),
       hint: expect.stringContaining('transfer resume'),
     });
     expect(ended.stderr).not.toContain(address);
     expect(existsSync(opened)).toBe(false);
   });
 
-  it('and the flow can be resumed when the bank gives a right one', async () => {
+  it('the flow can be resumed when the bank gives a correct address', async () => {
     const { stdout } = await resident.run(['transfer', 'list', '--json']);
     const [{ flow, state }] = JSON.parse(stdout);
     expect(state).toBe('authorizing');
@@ -92,16 +92,19 @@ describe('an address of the bank that is no web page of its own is not opened', 
     expect(readFileSync(opened, 'utf8')).toBe('https://bank.example/sca?request=1\n');
   });
 
-  it.each(BAD.filter(([, , inAHeader]) => inAHeader !== false))('%s, for a login', async (_, address) => {
-    operator.env.PSD2_REDIRECT_URI = `http://127.0.0.1:${await freePort()}/callback`;
-    bank.behave(withSite(address));
-    const ended = { ...(await resident.run(['auth', 'login', '--json'])), signal: null };
-    expect(readError(ended)).toMatchObject({ code: 'bank_answer', exitCode: 11 });
-    expect(ended.stderr).not.toContain(address);
-    expect(existsSync(opened)).toBe(false);
-  });
+  it.each(BAD.filter(([, , inAHeader]) => inAHeader !== false))(
+    'psd2 does not open a wrong address for a login: %s',
+    async (_, address) => {
+      operator.env.PSD2_REDIRECT_URI = `http://127.0.0.1:${await freePort()}/callback`;
+      bank.behave(withSite(address));
+      const ended = { ...(await resident.run(['auth', 'login', '--json'])), signal: null };
+      expect(readError(ended)).toMatchObject({ code: 'bank_answer', exitCode: 11 });
+      expect(ended.stderr).not.toContain(address);
+      expect(existsSync(opened)).toBe(false);
+    },
+  );
 
-  it('a login that the bank answers with no address, or two', async () => {
+  it('a login fails if the bank gives no address, or two', async () => {
     for (const headers of ['', 'Location: https://a.example/\r\nLocation: https://b.example/\r\n']) {
       bank.behave((socket) => socket.write(`HTTP/1.1 302 Found\r\n${headers}Content-Length: 0\r\n\r\n`));
       const ended = { ...(await resident.run(['auth', 'login', '--json'])), signal: null };
@@ -114,7 +117,7 @@ describe('an address of the bank that is no web page of its own is not opened', 
     ['https://аpple.example/', 'https://xn--pple-43d.example/'],
     ['https://bank.example/a b"\u202e', 'https://bank.example/a%20b%22%E2%80%AE'],
     ['HTTPS://BANK.example:443/%0a', 'https://bank.example/%0a'],
-  ])('%s is shown and opened in plain characters', async (address, plain) => {
+  ])('psd2 shows and opens %s in plain characters', async (address, plain) => {
     operator.env.PSD2_REDIRECT_URI = `http://127.0.0.1:${await freePort()}/callback`;
     bank.behave(withSite(address));
     const ended = await resident.run(TRANSFER);
@@ -125,7 +128,7 @@ describe('an address of the bank that is no web page of its own is not opened', 
   });
 });
 
-/** The browser is a process of its own, which may take its time. */
+/** Waits for the browser, which is a separate process. */
 async function whenOpened(): Promise<void> {
   while (!existsSync(opened)) await delay(10);
 }
@@ -140,7 +143,7 @@ describe('links of the bank never choose the host', () => {
     '\\\\evil.example\\x',
     'r1/../../../x',
     '\u001b[2J\ud800',
-  ])('a next page at %j', async (href) => {
+  ])("psd2 stays at the bank's host if the next page is at %j", async (href) => {
     const page = success(
       '{"transactionsAccounting":[]}',
       `,"_links":{"next":{"href":${JSON.stringify(href)}}}`,
@@ -155,7 +158,7 @@ describe('links of the bank never choose the host', () => {
     }
   });
 
-  it('a next step of an operation is one word of a path', async () => {
+  it('psd2 takes only one part of a path as the next step of an operation', async () => {
     const href = 'https://evil.example/a/verify9?x#y';
     const next = `,"resources":{"resourceId":"r1/../x?y"},"_links":{"next":{"href":"${href}","method":"PUT"}}`;
     bank.behave((socket) => write(socket, bank.heard.length > 1 ? { status: 404 } : success('{}', next)));

@@ -6,7 +6,7 @@ import { type Running, readDocument } from '../e2e/psd2.ts';
 import { plausibleAnswer } from '../fuzz/plausible-bank.ts';
 import { type Behaviour, PRODUCT, useHostileBank, write } from './hostile-bank.ts';
 
-// Answers that a bank, or something before it, may give, and that are easily taken for something else.
+// Answers that a bank, or a system in front of it, may give, and that are easy to misread.
 
 const bank = useHostileBank();
 const { operator } = bank;
@@ -19,7 +19,7 @@ const ORDER = [
 const transfer = z.looseObject({ flow: z.string().startsWith('tr-'), state: z.string() });
 const NO_WAIT = { PSD2_REDIRECT_URI: 'https://tpp.example/callback' };
 
-/** A bank that works, but for the calls whose path ends so. */
+/** A bank that works, except for the calls whose path ends like this. */
 function odd(answers: Record<string, (socket: Socket) => void>): Behaviour {
   return (socket, heard) => {
     const path = heard.target.split('?', 1)[0] ?? '';
@@ -39,12 +39,12 @@ beforeAll(() => {
   Object.assign(operator.env, NO_WAIT);
 });
 
-describe('what is not there is said, and not taken for nothing', () => {
+describe('psd2 reports missing data, and does not take it for an empty result', () => {
   it.each([
     ['no balance', ['accounts', 'balance', PRODUCT], '/balance/retrieve', empty, /balance.* is empty/],
     ['no rows', ['accounts', 'transactions', PRODUCT], '/transactions/retrieve', empty, /is empty/],
     [
-      'rows that are counted only',
+      'a count of rows without the rows',
       ['accounts', 'transactions', PRODUCT, '-o', 'ndjson'],
       '/transactions/retrieve',
       says({ numberTransactionsAccounting: 3, transactionsNotAccounting: [] }),
@@ -64,7 +64,7 @@ describe('what is not there is said, and not taken for nothing', () => {
       (socket: Socket) => write(socket, page),
       /without a document/,
     ],
-  ])('%s', async (_, args, end, answer, message) => {
+  ])('psd2 reports an answer with %s', async (_, args, end, answer, message) => {
     bank.behave(odd({ [end]: answer }));
     const ended = await operator.psd2([...args, '--json']);
     expect(ended.stdout).toBe('');
@@ -72,7 +72,7 @@ describe('what is not there is said, and not taken for nothing', () => {
   });
 });
 
-it('api prints what is no JSON as a JSON text where JSON is wanted, and as it is without', async () => {
+it('psd2 api prints an answer that is not JSON unchanged, and as a JSON text with --json', async () => {
   bank.behave(odd({ '/x': (socket) => write(socket, { ...page, status: 403 }) }));
   const asJson = await operator.psd2(['api', 'GET', '/private/x', '--json']);
   expect(JSON.parse(asJson.stdout)).toBe(page.body);
@@ -80,9 +80,9 @@ it('api prints what is no JSON as a JSON text where JSON is wanted, and as it is
   expect((await operator.psd2(['api', 'GET', '/private/x'])).stdout).toBe(`${page.body}\n`);
 });
 
-describe('an execute that is answered by who knows whom', () => {
+describe('an execute with an answer of unknown origin', () => {
   it.each([404, 409, 410, 451, 499])(
-    'with HTTP %i is asked about, and its reference stays taken',
+    'after HTTP %i to execute psd2 asks the bank, and the reference stays taken',
     async (status) => {
       let executions = 0;
       bank.behave(
@@ -114,7 +114,7 @@ describe('transfer status', () => {
     return readDocument(transfer, ended.stdout).flow;
   };
 
-  it('of an instant transfer that the bank still calls pending asks how far the execution is', async () => {
+  it('transfer status asks for the execution status of an instant transfer that is still pending', async () => {
     const ended = await new Promise<Running>((resolve, reject) => {
       const pending = says({ executionStatus: 'PENDING' });
       const psd2 = operator.start(instant);
@@ -138,7 +138,7 @@ describe('transfer status', () => {
     expect(readError(resumed).exitCode).toBe(8);
   });
 
-  it('of one whose resource the bank has put away prints what is known', async () => {
+  it('transfer status prints the local record if the bank no longer has the resource', async () => {
     bank.behave(odd({}));
     const flow = await started();
     bank.behave(odd({ '/status': (socket) => write(socket, { status: 404, body: '{}' }) }));
@@ -151,7 +151,7 @@ describe('transfer status', () => {
   });
 });
 
-it('what is to be given again with a resume is named', async () => {
+it('the hint names what the operator must give again with resume', async () => {
   const next = { _links: { next: { href: 'r1/verify2', method: 'PUT' } }, resources: { resourceId: 'r1' } };
   bank.behave(
     odd({
@@ -164,7 +164,7 @@ it('what is to be given again with a resume is named', async () => {
   const command = ['transfer', 'resume', flow, '--verify-data', '-', '--payee-verified', '--yes'];
   expect(readError(began)).toMatchObject({
     code: 'further_data_needed',
-    hint: `Give it as JSON: as text, as @file, or as - for standard input. Go on with: psd2 ${command.join(' ')}`,
+    hint: `Give it as JSON: as text, as @file, or as - for standard input. Continue with: psd2 ${command.join(' ')}`,
     next: [['psd2', ...command]],
     flow,
   });
@@ -174,8 +174,8 @@ it('what is to be given again with a resume is named', async () => {
 
 it.each([
   [['accounts', 'transactions', PRODUCT, '--export', 'pdf', '--file', 'x.pdf', '--limit', '3'], /--export/],
-  [['api', 'GET', 'https://bank.example/x'], /whole address/],
-])('%j is refused before anything is sent', async (args, message) => {
+  [['api', 'GET', 'https://bank.example/x'], /complete URL/],
+])('psd2 refuses %j before it sends anything', async (args, message) => {
   bank.behave(odd({}));
   expect(readError(await operator.psd2([...args, '--json']))).toMatchObject({
     exitCode: 2,
@@ -184,7 +184,7 @@ it.each([
   expect(bank.heard).toEqual([]);
 });
 
-it('transfer prepare is an inquiry, whose answer can be had as it came', async () => {
+it('transfer prepare is an inquiry, and --raw prints its answer unchanged', async () => {
   bank.behave(odd({}));
   const ended = await operator.psd2(['transfer', 'prepare', PRODUCT, '--raw']);
   expect(JSON.parse(ended.stdout)).toMatchObject({ data: { today: '30/06/2024' } });

@@ -1,11 +1,11 @@
-// Runs the built psd2 again and again in one process, each time with its own arguments, environment and streams:
-// what thousands of runs are tried with. Its parent sends what to run and gets how it ended.
+// Runs the built psd2 again and again in one process, each time with its own arguments, environment and streams, for
+// tests that need thousands of runs. Its parent sends what to run, and gets how it ended.
 import { Readable } from 'node:stream';
 import { main } from '../../dist/main.js';
 
-/** What the run that is under way has printed. */
+/** The output of the current run. */
 let printed = { stdout: '', stderr: '' };
-/** What it threw where nobody caught it. */
+/** What the run threw and nothing caught. */
 let crash;
 
 for (const name of ['stdout', 'stderr']) {

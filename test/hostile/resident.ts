@@ -6,7 +6,7 @@ import * as z from 'zod';
 import type { Environment, Operator } from '../e2e/psd2.ts';
 
 const PROGRAM = fileURLToPath(new URL('./resident-psd2.js', import.meta.url));
-/** What a terminal acts on or does not show, but for the ends of lines and the tabs between columns. */
+/** What a terminal acts on or does not show, except the ends of lines and the tabs between columns. */
 export const ACTED_UPON = /(?![\n\t])[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u;
 
 /** Longer than any run of these tests may take. */
@@ -18,16 +18,16 @@ const ended = z.object({
   stderr: z.string(),
   crash: z.string().optional(),
 });
-/** How a run ended: its exit code, what it printed, and what it threw, if nobody caught it. */
+/** How a run ended: its exit code, what it printed, and what it threw, if nothing caught it. */
 export type ResidentRun = z.infer<typeof ended>;
 
-/** The built psd2 in a process that stays: a run costs milliseconds. */
+/** The built psd2 in a process that keeps running: a run costs milliseconds. */
 export interface Resident {
   /**
    * Runs `psd2` to its end, one run at a time.
    *
-   * @param columns width of the terminal that stdout is; without it stdout is a pipe
-   * @throws Error when it does not end
+   * @param columns width of the terminal on stdout; without it, stdout is a pipe
+   * @throws Error if the run does not end
    */
   run(args: string[], options?: { env?: Environment; columns?: number }): Promise<ResidentRun>;
 }

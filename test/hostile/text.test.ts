@@ -6,7 +6,7 @@ import { ACTED_UPON, useResident } from './resident.ts';
 const bank = useHostileBank();
 const resident = useResident(bank.operator);
 
-/** One of each: what moves the cursor, sets the title or the clipboard, forges a link, a column or a line, or hides. */
+/** One of each: text that moves the cursor, sets the title or the clipboard, forges a link, a column or a line, or hides. */
 const ATTACK = [
   ...[
     '\u001b[2J',
@@ -69,11 +69,11 @@ const transfer = [
 
 interface Case {
   args: string[];
-  /** The answers, by the end of the path that they belong to. */
+  /** The answers, by the end of their path. */
   answers: Record<string, { status?: number; body: object }>;
-  /** Those of them that are attacked, where the others are like in another case. */
+  /** The answers to attack, if the others are the same as in another case. */
   attacked?: string[];
-  /** It takes long (each event is synced to the disk), so each text is attacked in one form only, in turn. */
+  /** The case takes long (each event is synced to the disk), so the test attacks each text in one form only, in turn. */
   slow?: true;
 }
 
@@ -212,7 +212,7 @@ const cases: Record<string, Case> = {
   api: { args: ['api', 'GET', '/private/x'], answers: { '/x': ok(envelope({ name: 'Mine' }, resources)) } },
 };
 
-/** The ways to each text of a JSON value, and to each name where `names` are attacked. */
+/** The paths to each text of a JSON value, and to each name if `names` are attacked. */
 function* leaves(value: Json, way: (string | number)[] = []): Generator<(string | number)[]> {
   if (typeof value === 'string') yield way;
   else if (Array.isArray(value))
@@ -221,7 +221,7 @@ function* leaves(value: Json, way: (string | number)[] = []): Generator<(string 
     for (const [name, item] of Object.entries(value)) yield* leaves(item, [...way, name]);
 }
 
-/** The value with what is at the end of a way replaced by `change`. */
+/** The value, with what is at the end of a path replaced by `change`. */
 function changed(value: Json, [step, ...way]: (string | number)[], change: (text: string) => string): Json {
   if (typeof value === 'string') return change(value);
   if (Array.isArray(value)) return value.map((item, at) => (at === step ? changed(item, way, change) : item));
@@ -246,12 +246,12 @@ const FORMS: [string[], { columns?: number }][] = [
   [['--json'], { columns: 120 }],
 ];
 
-/** How many columns each line of plain output has. */
+/** The number of columns in each line of plain output. */
 const columnsOf = (stdout: string) => stdout.split('\n').map((line) => line.split('\t').length);
 
-describe('no text of the bank is acted upon by a terminal, or forges a line or a column', () => {
+describe('no text of the bank acts on a terminal, or forges a line or a column', () => {
   it.each(Object.entries(cases))(
-    '%s',
+    'no text of the bank acts on a terminal or forges a column: %s',
     async (_, { args, answers, attacked = Object.keys(answers), slow }) => {
       let attacks = 0;
       for (const [end, { body }] of Object.entries(answers).filter(([name]) => attacked.includes(name))) {
@@ -289,7 +289,7 @@ describe('no text of the bank is acted upon by a terminal, or forges a line or a
     },
   );
 
-  it('nor a name of a field', async () => {
+  it('no field name of the bank acts on a terminal or forges a column', async () => {
     const body = JSON.stringify(envelope({ [`name${ATTACK}`]: { [ATTACK]: 'value' }, other: '1' }));
     bank.behave(playing({ [PRODUCT]: { body } }));
     for (const [more, terminal] of FORMS) {
@@ -304,7 +304,7 @@ describe('no text of the bank is acted upon by a terminal, or forges a line or a
     }
   });
 
-  it('nor a header', async () => {
+  it('no header of the bank acts on a terminal', async () => {
     const odd = 'text/\u009b31m\u0085\u00ad';
     for (const status of [200, 302, 400, 401, 420]) {
       const headers = { 'content-type': odd, 'cb-apitrack-id': odd, 'retry-after': odd, location: odd };
@@ -320,7 +320,7 @@ describe('no text of the bank is acted upon by a terminal, or forges a line or a
     }
   });
 
-  it('--raw gives a pipe the very bytes, and a terminal none that it acts on', async () => {
+  it('--raw gives a pipe the exact bytes, and a terminal nothing that it acts on', async () => {
     const body = JSON.stringify({ x: '\u009b31m' }).concat('\u001b[2J\r\n');
     bank.behave(playing({ '/x': { body } }));
     const raw = ['api', 'GET', '/x', '--raw'];

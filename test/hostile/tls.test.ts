@@ -21,7 +21,7 @@ const made = withOpenssl((openssl) => {
     selfSigned: openssl.authority('Nobody'),
     unknown: openssl.issued(stranger, 'unknown', EC, names),
     rsa: openssl.issued(ca, 'rsa', RSA, names),
-    /** Issued by a certificate that may issue none. */
+    /** Issued by a certificate that may not issue any. */
     byLeaf: openssl.issued(certificates.server, 'by a leaf', EC, names),
     stranger,
   };
@@ -37,7 +37,7 @@ const early = await pairFrom(aroundNow(2));
 
 const CALL = ['api', 'PUT', '/x', '--data', '{}', '--no-token', '--json'];
 
-describe('a bank whose TLS can not be trusted gets no request', () => {
+describe('psd2 sends no request to a bank whose TLS it cannot trust', () => {
   it.concurrent.each<[what: string, options: TlsOptions, said: RegExp]>([
     ['a certificate for another name', made.elsewhere, /its certificate is not for 127\.0\.0\.1$/],
     ['an expired certificate', expired, /its certificate has expired$/],
@@ -45,26 +45,26 @@ describe('a bank whose TLS can not be trusted gets no request', () => {
     ['a self-signed certificate', made.selfSigned, /does not chain to a trusted authority/],
     ['a certificate of an unknown authority', made.unknown, /does not chain to a trusted authority/],
     [
-      'a certificate that a server has issued',
+      'a certificate issued by a server certificate',
       { ...made.byLeaf, cert: made.byLeaf.cert + certificates.server.cert },
       /its certificate is not acceptable|does not chain/,
     ],
     [
-      'TLS 1.1 only',
+      'only TLS 1.1',
       { ...made.rsa, minVersion: 'TLSv1', maxVersion: 'TLSv1.1', ciphers: 'ALL:@SECLEVEL=0' },
       /supports only unsafe versions of TLS, but psd2 needs TLS 1\.2 or newer/,
     ],
     [
-      'ciphers without secrecy only',
+      'only ciphers without encryption',
       { ...made.rsa, maxVersion: 'TLSv1.2', ciphers: 'NULL-SHA256:@SECLEVEL=0' },
       /there is no common cipher/,
     ],
     [
-      'ciphers without a certificate only',
+      'only ciphers without a certificate',
       { ...made.rsa, maxVersion: 'TLSv1.2', ciphers: 'AECDH-AES256-SHA:@SECLEVEL=0' },
       /there is no common cipher/,
     ],
-  ])('%s', async (_, options, said) => {
+  ])('psd2 sends no request to a bank with %s', async (_, options, said) => {
     const asked: string[] = [];
     const ca = join(operator.folder, `${randomUUID()}.pem`);
     writeFileSync(ca, String(options.ca ?? certificates.ca.cert));
@@ -72,7 +72,7 @@ describe('a bank whose TLS can not be trusted gets no request', () => {
       asked.push(target);
       write(socket, success());
     });
-    // What Node and OpenSSL would be told by these does not count.
+    // These settings for Node.js and OpenSSL must have no effect.
     for (const env of [
       {},
       { NODE_TLS_REJECT_UNAUTHORIZED: '0', NODE_OPTIONS: '--tls-min-v1.0 --insecure-http-parser' },
@@ -88,7 +88,7 @@ describe('a bank whose TLS can not be trusted gets no request', () => {
     expect(asked).toEqual([]);
   });
 
-  it('an extra authority of Node is no authority for the bank where a CA bundle is set', async () => {
+  it('if a CA bundle is set, psd2 does not trust the extra authority of Node.js', async () => {
     const extra = join(operator.folder, 'extra.pem');
     writeFileSync(extra, made.stranger.cert);
     const baseUrl = await bank.listenTls({ ...made.unknown }, (socket) => write(socket, success()));
@@ -109,8 +109,8 @@ describe('a handshake that breaks off', () => {
       Buffer.from([21, 3, 3, 0, 2, 2, 48]),
       /refused the TLS handshake with our QWAC/,
     ],
-    ['an alert of the version', Buffer.from([21, 3, 3, 0, 2, 2, 70]), /needs TLS 1\.2 or newer/],
-  ])('%s is not asked again', async (_, bytes, said) => {
+    ['an alert about the version', Buffer.from([21, 3, 3, 0, 2, 2, 70]), /needs TLS 1\.2 or newer/],
+  ])('psd2 does not retry after %s', async (_, bytes, said) => {
     let connections = 0;
     const host = await bank.listenTcp((socket) => {
       connections += 1;
@@ -121,7 +121,7 @@ describe('a handshake that breaks off', () => {
     expect(connections).toBe(1);
   });
 
-  it('a server that hangs up is asked again, since nothing has left', async () => {
+  it('psd2 retries with a server that hangs up, since it has sent nothing yet', async () => {
     let connections = 0;
     const host = await bank.listenTcp((socket) => {
       connections += 1;
@@ -135,17 +135,20 @@ describe('a handshake that breaks off', () => {
     expect(connections).toBe(4);
   });
 
-  it.each(['TLSv1.2', 'TLSv1.3'] as const)('a bank that does not know our QWAC, by %s', async (version) => {
-    const asked: string[] = [];
-    const options = { ca: made.stranger.cert, minVersion: version, maxVersion: version };
-    const baseUrl = await bank.listenTls(options, (_, { target }) => asked.push(target));
-    const ended = await operator.psd2(CALL, { env: { PSD2_BASE_URL: baseUrl } });
-    expect(readError(ended)).toMatchObject({
-      exitCode: 11,
-      message: expect.stringMatching(
-        /it refused the TLS handshake with our QWAC|the connection (was lost|could not be made)/,
-      ),
-    });
-    expect(asked).toEqual([]);
-  });
+  it.each(['TLSv1.2', 'TLSv1.3'] as const)(
+    'psd2 reports a bank that does not accept its QWAC, with %s',
+    async (version) => {
+      const asked: string[] = [];
+      const options = { ca: made.stranger.cert, minVersion: version, maxVersion: version };
+      const baseUrl = await bank.listenTls(options, (_, { target }) => asked.push(target));
+      const ended = await operator.psd2(CALL, { env: { PSD2_BASE_URL: baseUrl } });
+      expect(readError(ended)).toMatchObject({
+        exitCode: 11,
+        message: expect.stringMatching(
+          /it refused the TLS handshake with our QWAC|the connection (was lost|could not be made)/,
+        ),
+      });
+      expect(asked).toEqual([]);
+    },
+  );
 });

@@ -9,7 +9,7 @@ const { operator } = bank;
 const LIMIT = 'ulimit -v 8000000; exec';
 const CALL = ['api', 'PUT', '/x', '--data', '{}', '--json'];
 
-it('a proxy that hangs up is asked as often as a call is retried, and no more', async () => {
+it('psd2 asks a proxy that hangs up as often as it retries a call, and no more', async () => {
   let connections = 0;
   const proxy = await bank.listenTcp((socket) => {
     connections += 1;
@@ -23,7 +23,7 @@ it('a proxy that hangs up is asked as often as a call is retried, and no more', 
   expect(connections).toBe(4);
 });
 
-it('an answer that begins with 100 Continue, which nobody asked for, is named', async () => {
+it('psd2 names an answer that begins with 100 Continue, which it did not ask for', async () => {
   bank.behave((socket) => {
     socket.write('HTTP/1.1 100 Continue\r\n\r\n');
     write(socket, success());
@@ -34,7 +34,7 @@ it('an answer that begins with 100 Continue, which nobody asked for, is named', 
   expect(bank.heard).toHaveLength(1);
 });
 
-describe('a limit on virtual memory that WebAssembly does not fit in', () => {
+describe('a limit on virtual memory that is too small for WebAssembly', () => {
   const limited = async (env: Record<string, string>) => {
     const words = ['-c', `${LIMIT} "$0" "$@"`, process.execPath, PROGRAM, ...CALL];
     const running = await operator.startProgram('bash', words, env);
@@ -42,7 +42,7 @@ describe('a limit on virtual memory that WebAssembly does not fit in', () => {
     return running.ended;
   };
 
-  it('is named before anything is sent, with the way round it; newer Node.js makes do with less', async () => {
+  it('psd2 names the limit and its remedy before it sends anything; newer Node.js needs less memory', async () => {
     bank.behave((socket) => write(socket, success()));
     const probe = ['-c', `${LIMIT} "$0" -e 'new WebAssembly.Memory({ initial: 1 })'`, process.execPath];
     const fits = spawnSync('bash', probe).status === 0;
@@ -58,7 +58,7 @@ describe('a limit on virtual memory that WebAssembly does not fit in', () => {
     expect(bank.heard).toHaveLength(fits ? 1 : 0);
   });
 
-  it('is gone round in the way that the error names', async () => {
+  it('the remedy that the error names works', async () => {
     bank.behave((socket) => write(socket, success()));
     const ended = await limited({ NODE_OPTIONS: '--disable-wasm-trap-handler' });
     expect(ended, ended.stderr).toMatchObject({ code: 0 });

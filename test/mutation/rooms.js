@@ -1,7 +1,6 @@
 /**
- * The rooms whose mutants the tests have to notice, each with the score that it must reach (percent), the sources, and the
- * tests beside them. What moves money is a room of its own: there more is asked. A source that two rooms name is the first
- * one's.
+ * The rooms of the mutation tests. Each has the score that it must reach (percent), its sources, and its tests. What
+ * moves money is a room of its own and must reach more. If two rooms name a source, it belongs to the first one.
  *
  * @type {Record<string, { least: number, mutate: string[], tests: string[] }>}
  */
@@ -58,10 +57,10 @@ export const ROOMS = {
   strict: { least: 90, mutate: ['src/sandbox/strict/**'], tests: ['test/sandbox'] },
 };
 
-/** Sources that are not measured: what they do shows in a server of PostgreSQL, which is another process. */
+/** Sources that are not measured: their effects show in a PostgreSQL server, which is another process. */
 const LEFT_OUT = ['src/store/postgres/**'];
 
-/** Tests of what other processes do. No mutant is on there. */
+/** Tests that run other processes. No mutant is switched on there. */
 const TESTS_LEFT_OUT = [
   'test/store/lock-processes.test.ts',
   'test/store/sync-stall.test.ts',
@@ -80,7 +79,7 @@ export function roomOf(file) {
 /**
  * @param {string} name a room
  * @param {string[]} files every file of the tests
- * @returns {string[]} those with tests of the room
+ * @returns {string[]} the files with tests of the room
  */
 export function testsOf(name, files) {
   return files.filter(
@@ -88,7 +87,7 @@ export function testsOf(name, files) {
   );
 }
 
-/** Whether a file is one of these, or in one of these folders. */
+/** Whether a file is in the list, or in one of the folders of the list. */
 function isAmong(paths, file) {
   return paths.some((path) => file === path || file.startsWith(`${path.replace(/\/\*\*$/, '')}/`));
 }

@@ -3,12 +3,12 @@ import { expect, it } from 'vitest';
 import * as z from 'zod';
 import { ROOMS, roomOf } from './rooms.js';
 
-it.each(Object.entries(ROOMS))('the sources and the tests that the room %s names are there', (_, room) => {
+it.each(Object.entries(ROOMS))('the sources and the tests that the room %s names exist', (_, room) => {
   const paths = [...room.mutate, ...room.tests].map((glob) => glob.replace('/**', ''));
   expect(paths.filter((path) => !existsSync(path))).toEqual([]);
 });
 
-it('what changes nothing is a place that is there, in a room, with a reason', () => {
+it('each mutant that is known to be equivalent exists in a room, and has a reason', () => {
   const known = z.strictObject({
     file: z.string(),
     line: z.optional(z.string()),
@@ -19,8 +19,8 @@ it('what changes nothing is a place that is there, in a room, with a reason', ()
   const equivalent = z.array(known).parse(JSON.parse(readFileSync('test/mutation/equivalent.json', 'utf8')));
   for (const { file, line = '', before } of equivalent) {
     const source = readFileSync(file, 'utf8');
-    expect(source, `${file} has this place`).toContain(before);
-    expect(source, `${file} has this line`).toContain(line);
+    expect(source, `${file} contains this text`).toContain(before);
+    expect(source, `${file} contains this line`).toContain(line);
     expect(roomOf(file), `${file} is in a room`).toBeDefined();
   }
 });

@@ -2,9 +2,9 @@
 // npm run mutation -- money journal     some rooms, or some sources (src/store/disk/lock.ts)
 // npm run mutation -- --changed main    what was changed since a commit
 //
-// Stryker changes one place of the sources after the other, and warm-worker.js runs the tests that reach it. What no test
-// notices is printed. What came of each source goes into test/mutation/results.json; `npm run figures` makes the table of
-// docs/reliability.md of it.
+// Stryker changes one place of the sources at a time, and warm-worker.js runs the tests that reach it. This script prints
+// the mutants that no test notices. The results go into test/mutation/results.json, and `npm run figures` writes the table
+// of docs/reliability.md from them.
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -36,7 +36,7 @@ for (const [name, sources] of rooms) {
   const score = scoreOf(Object.values(results));
   const { least } = ROOMS[name];
   const seconds = Math.round((Date.now() - began) / 1000);
-  say(`${name}: ${score.toFixed(1)} % of the mutants noticed, ${least} % are wanted (${seconds} s)`);
+  say(`${name}: ${score.toFixed(1)} % of the mutants noticed, ${least} % required (${seconds} s)`);
   for (const [file, { mutants, noticed, survivors }] of Object.entries(results)) {
     say(`  ${file}: ${noticed} of ${mutants}`);
     for (const survivor of survivors) say(`    not noticed: ${survivor}`);
@@ -70,7 +70,7 @@ function chosenSources() {
   });
 }
 
-/** Every file in a folder and below. */
+/** Every file in a folder and its subfolders. */
 function filesIn(folder) {
   return readdirSync(folder, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
@@ -78,7 +78,7 @@ function filesIn(folder) {
     .sort();
 }
 
-/** @returns what Stryker says of each mutant, by file */
+/** @returns Stryker's result for each mutant, by file */
 async function mutants(sources, tests) {
   const folder = mkdtempSync(join(tmpdir(), 'psd2-mutation-'));
   const fileName = join(folder, 'report.json');
@@ -91,12 +91,12 @@ async function mutants(sources, tests) {
       plugins: [fileURLToPath(new URL('./warm-runner.js', import.meta.url))],
       coverageAnalysis: 'perTest',
       concurrency: Number(values.concurrency),
-      // The thread sets a limit for each test by itself. This one is for a loop without an end.
+      // warm-worker.js sets a limit for each test. This limit stops an endless loop.
       timeoutMS: 20_000,
       dryRunTimeoutMinutes: 30,
       tempDirName: join(folder, 'copy'),
       ignorePatterns: ['dist', 'bench', 'man', 'docs'],
-      // TypeScript 7 has no interface for programs, by which Stryker would rewrite the file.
+      // TypeScript 7 has no programming interface, which Stryker would need to rewrite the file.
       tsconfigFile: 'none.json',
       reporters: ['json', process.stdout.isTTY ? 'progress' : 'progress-append-only'],
       jsonReporter: { fileName },

@@ -1,12 +1,12 @@
 /**
- * What came of the mutants of each source.
+ * The results of the mutants of each source.
  *
  * @param {Record<string, { source: string, mutants: { status: string, location: { start: Place, end: Place }, replacement?: string }[] }>} files
  *   the report of Stryker (mutation-testing-report-schema), by file
- * @param {Known[]} equivalent mutants that change nothing a test could see
+ * @param {Known[]} equivalent mutants without an effect that a test could see
  * @typedef {{ line: number, column: number }} Place lines and columns count from 1
  * @typedef {{ file: string, line?: string, before: string, after: string, why: string }} Known `line` is the text of the line
- *   where the mutant begins, for what stands in a file more than once
+ *   where the mutant begins, needed if `before` occurs more than once in the file
  * @typedef {{ mutants: number, noticed: number, equivalent: number, survivors: string[] }} Result `mutants` without the
  *   equivalent ones
  * @returns {Record<string, Result>}
@@ -27,7 +27,7 @@ export function judge(files, equivalent) {
 function judgeOne(source, mutants, equivalent) {
   const result = { mutants: 0, noticed: 0, equivalent: 0, survivors: [] };
   for (const { status, location, replacement = '' } of mutants) {
-    // A mutant that does not run at all, or that was set aside, says nothing of the tests.
+    // A mutant that does not run, or that was ignored, says nothing about the tests.
     const survived = status === 'Survived' || status === 'NoCoverage';
     if (!survived && status !== 'Killed' && status !== 'Timeout') continue;
     const before = textAt(source, location);
@@ -55,7 +55,7 @@ function judgeOne(source, mutants, equivalent) {
 
 /**
  * @param {Result[]} results
- * @returns {number} percent of the mutants that are not equivalent; 100 where there are none
+ * @returns {number} percent of the mutants that are not equivalent, or 100 if there are none
  */
 export function scoreOf(results) {
   const sum = (count) => results.reduce((total, result) => total + count(result), 0);

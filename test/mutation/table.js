@@ -2,11 +2,11 @@ import { ROOMS, roomOf } from './rooms.js';
 import { scoreOf } from './score.js';
 
 /**
- * What came of the mutants, in Markdown: a table by room, and each mutant that changes nothing.
+ * The results of the mutants in Markdown: a table by room, and each equivalent mutant.
  *
  * @param {Record<string, { commit: string } & import('./score.js').Result>} results test/mutation/results.json, by source
  * @param {import('./score.js').Known[]} equivalent test/mutation/equivalent.json
- * @param {string[]} sources every source that there is
+ * @param {string[]} sources all sources
  */
 export function mutantsPage(results, equivalent, sources) {
   const rows = Object.keys(ROOMS).map((name) => {
@@ -19,7 +19,16 @@ export function mutantsPage(results, equivalent, sources) {
     sources.filter((file) => roomOf(file) !== undefined),
     results,
   );
-  const head = ['Room', 'Sources', 'Mutants', 'Noticed', 'Score', 'Wanted', 'Change nothing', 'Measured at'];
+  const head = [
+    'Room',
+    'Sources',
+    'Mutants',
+    'Noticed',
+    'Score',
+    'Required',
+    'Change nothing',
+    'Measured at',
+  ];
   const table = [head, Array(head.length).fill('---'), ...rows, all].map(
     (cells) => `| ${cells.join(' | ')} |\n`,
   );

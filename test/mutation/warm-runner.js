@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { createVitest } from 'vitest/node';
 
-/** How long a worker that can't be trusted any more may take to end, in milliseconds. */
+/** How long a worker that can no longer be trusted may take to end, in milliseconds. */
 const LAST_WORDS = 5_000;
 
 /**
- * Runs tests for Stryker in one thread that stays: the program, its packages and Vitest are loaded once, and each mutant
- * costs the tests that reach it, not a start of Vitest. What the thread does is in warm-worker.js.
+ * Runs tests for Stryker in one thread that stays alive. The program, its packages and Vitest are loaded once, so a mutant
+ * costs only the tests that reach it, not a start of Vitest. warm-worker.js is what runs in the thread.
  */
 export class WarmRunner {
   #vitest;
@@ -28,7 +28,7 @@ export class WarmRunner {
       reporters: [{}],
       onConsoleLog: () => false,
     });
-    // It ends when the runner is disposed of.
+    // The promise resolves when the runner is disposed of.
     this.#vitest.start().catch((error) => this.#refuse(error));
     await ready;
   }
@@ -44,7 +44,7 @@ export class WarmRunner {
     const wanted = { task: 'try', mutant, tests: testFilter, hitLimit };
     const first = await this.#ask(wanted);
     if (!first.spoiled) return first.result;
-    // Tests fail in this thread without a mutant too: something stayed behind. A new thread decides.
+    // Tests fail in this thread even without a mutant, because something was left behind. A new thread decides.
     await this.dispose();
     await this.init();
     const second = await this.#ask(wanted);

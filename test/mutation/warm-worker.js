@@ -3,39 +3,39 @@ import { startTests } from '@vitest/runner';
 import fc from 'fast-check';
 import { TestRunner, vi } from 'vitest';
 
-/** What the sources with mutants in them look at: which mutant is on, and what is reached. */
+/** The sources with mutants in them read this object. It says which mutant is on, and collects what is reached. */
 const switches = globalThis;
 switches.__stryker__ ??= {};
 const state = switches.__stryker__;
 
-/** What takes long, in milliseconds. */
+/** A test is slow if it takes longer than this, in milliseconds. */
 const LONG = 300;
 
-/** How many tests that have noticed a mutant are tried first with the next one: those of places beside each other are often the same. */
+/** How many recent killers are tried first with the next mutant: neighbouring mutants often have the same killer. */
 const MEMORY = 8;
 
-/** A test that takes so much longer than it took without a mutant has not ended, in milliseconds and times. */
+/** A test has timed out after this many times its normal duration, but not before `least` milliseconds. */
 const PATIENCE = { least: 1_000, times: 5 };
-/** While a test is waited for, this thread looks at the clock so often, in milliseconds, to know whether the machine lets it. */
+/** While a test runs, this thread ticks at this interval, in milliseconds, to find out if the machine starved it. */
 const TICK = 20;
 
 /**
- * The thread of warm-runner.js: it runs no test files by itself, but those that it is told to, again and again.
+ * The thread of warm-runner.js. It does not run test files on its own, but the tests it is told to, again and again.
  *
- * A test file is loaded anew each time, the source of the mutant only when it keeps something from call to call, or when the
- * mutant is in what runs at its loading. A mutant counts as noticed when a test fails with it that passes without it right afterwards, so that nothing which an earlier mutant left
- * behind, and no moment of a busy machine, is taken for a test that notices.
+ * It reloads a test file each time. It reloads the source of the mutant only if the source keeps state between calls, or if
+ * the mutant is in code that runs at loading. A mutant counts as noticed if a test fails with it and passes right afterwards
+ * without it. So neither what an earlier mutant left behind nor a busy machine counts as a test that notices.
  */
 export default class Driver extends TestRunner {
   #tests = new Map();
   #reachedAtLoading = new Map();
   /** The mutant that was on when its source was loaded. */
   #loadedWith;
-  /** Ids of tests, the latest first. */
+  /** The ids of tests that noticed mutants, the latest first. */
   #noticers = [];
 
   async onBeforeCollect() {
-    // The same inputs each time: that a mutant is noticed is no matter of luck.
+    // The same inputs each time, so whether a test notices a mutant does not depend on luck.
     fc.configureGlobal({ ...fc.readConfigureGlobal(), seed: 20261122 });
     if (existsSync(process.env.MUTATION_MEASURED)) this.#recall();
     const channel = new BroadcastChannel(process.env.MUTATION_CHANNEL);
@@ -53,7 +53,7 @@ export default class Driver extends TestRunner {
     channel.close();
   }
 
-  /** Every test once, without a mutant: which there are, how long they take, and which mutants they reach. */
+  /** Runs every test once without a mutant, to learn which tests exist, how long they take, and which mutants they reach. */
   async #measure() {
     const failed = [];
     const coverage = {};
@@ -85,7 +85,7 @@ export default class Driver extends TestRunner {
     return { failed, tests, coverage };
   }
 
-  /** A thread that takes the place of another knows what that has measured. */
+  /** A thread that replaces another one reads what that one measured. */
   #recall() {
     const { tests, atLoading } = JSON.parse(readFileSync(process.env.MUTATION_MEASURED, 'utf8'));
     for (const test of tests) this.#tests.set(test.id, test);
@@ -107,7 +107,7 @@ export default class Driver extends TestRunner {
       if (without.failure !== undefined || without.tests.some(({ failure }) => failure !== undefined))
         return { spoiled: true, nrOfTests };
       if (first.timedOut || first.hitLimitReached) {
-        // On a machine that had no time for this thread, slow once is no proof.
+        // If the machine starved this thread, one timeout proves nothing.
         const second = first.timedOut && first.wasStarved ? await with_() : first;
         if (!second.timedOut && !second.hitLimitReached && second.failure === undefined) {
           if (second.tests.every(({ failure }) => failure === undefined)) continue;
@@ -128,7 +128,7 @@ export default class Driver extends TestRunner {
     return { result: { status: 'survived', nrOfTests } };
   }
 
-  /** The tests in groups of a file each: first those that have noticed mutants lately, then what takes little time. */
+  /** Groups the tests by file. Tests that noticed mutants lately come first, then the fast ones. */
   #inOrder(tests) {
     const lately = tests.filter(({ id }) => this.#noticers.includes(id));
     const others = tests.filter(({ id }) => !this.#noticers.includes(id));
@@ -136,7 +136,7 @@ export default class Driver extends TestRunner {
     const cost = (group) => group.reduce((total, { duration }) => total + duration, 0);
     return [
       ...groupsOf(lately, ({ path }) => path).sort((a, b) => rank(a) - rank(b)),
-      // Of a file, what takes long comes apart: it is not needed where the rest notices.
+      // The slow tests of a file are a group of their own, because they are not needed if the rest notices.
       ...groupsOf(others, ({ path, duration }) => `${path} ${duration > LONG}`).sort(
         (a, b) => cost(a) - cost(b),
       ),
@@ -170,7 +170,7 @@ export default class Driver extends TestRunner {
   /**
    * Runs tests of a file. With `ids` only those, until one fails.
    *
-   * @returns what came of each test that ran, and what failed outside of them
+   * @returns the result of each test that ran, and an error from outside of the tests
    */
   async #run(path, { ids, onTest }) {
     this.#loadAnew((id) => id.includes('/test/'));
@@ -202,7 +202,7 @@ export default class Driver extends TestRunner {
         [{ filepath: `${this.config.root}/${path}`, testIds: ids && [...ids] }],
         runner,
       );
-      // What was left pending says so now.
+      // Let pending promises report their errors now.
       await new Promise((resolve) => setImmediate(resolve));
       return {
         tests: testsIn(file).flatMap(({ test, failure }) =>
@@ -230,17 +230,17 @@ export default class Driver extends TestRunner {
     }
   }
 
-  /** Whether a module is a source, or imports it in the end. */
+  /** Returns a test for modules that are a source, or import it directly or indirectly. */
   #importersOf(source) {
     const { idToModuleMap } = this.workerState.evaluatedModules;
     const found = new Set([source]);
-    // A set grows while it is gone through.
+    // The loop also visits what is added to the set meanwhile.
     for (const id of found)
       for (const importer of idToModuleMap.get(id)?.importers ?? []) found.add(importer);
     return (id) => found.has(id);
   }
 
-  /** Modules that match are loaded from the beginning when they are wanted next. */
+  /** Makes matching modules load again at their next use. */
   #loadAnew(matches) {
     for (const [id, node] of this.workerState.evaluatedModules.idToModuleMap) {
       if (id.includes('/node_modules/') || id.includes('warm-worker') || !matches(id)) continue;
@@ -253,7 +253,7 @@ export default class Driver extends TestRunner {
   }
 }
 
-/** Runs tests and tells nobody. */
+/** Runs tests without reporting them. */
 class Bare extends TestRunner {
   #options;
 
@@ -300,7 +300,7 @@ class Bare extends TestRunner {
   }
 }
 
-// A test may put a clock of its own in the place of these.
+// Keep the real ones: a test may replace them with its own clock.
 const { setTimeout, clearTimeout, setInterval, clearInterval } = globalThis;
 
 function groupsOf(tests, keyOf) {
@@ -311,7 +311,7 @@ function groupsOf(tests, keyOf) {
 
 const keeping = new Map();
 
-/** Whether a source keeps something from call to call, which it may have made without its mutant. */
+/** Whether a source keeps state between calls, which may have been made without its mutant. */
 function keepsState(source) {
   if (!keeping.has(source)) {
     keeping.set(
@@ -322,7 +322,7 @@ function keepsState(source) {
   return keeping.get(source);
 }
 
-/** Each test of a file or suite, and why it failed. */
+/** Each test of a file or suite, with the reason of its failure. */
 function testsIn(suite) {
   const failedBefore = messageOf(suite);
   return suite.tasks.flatMap((task) => {

@@ -13,7 +13,7 @@ function get(path: string): Promise<Reply> {
   return bank.tpp.send({ path, token });
 }
 
-/** Cents of an amount with three decimals, whose last one is 0. */
+/** Returns an amount of three decimals in cents. The last decimal must be 0. */
 function cents(amount: Json | undefined): number {
   const text = String(amount?.amount);
   expect(text).toMatch(/^-?\d+\.\d\d0$/);
@@ -26,7 +26,7 @@ interface Rows {
   pages: Json[];
 }
 
-/** Pages through with both cursors, as a client that does not know the bank's habit of starting again. */
+/** Reads all pages with both cursors, like a client that does not know how the bank restarts a finished list. */
 async function readAll(product: string, query = ''): Promise<Rows> {
   const rows: Rows = { booked: [], pending: [], pages: [] };
   let next: Json | undefined;
@@ -61,7 +61,7 @@ test("customerid-info has the customer's id, an extra result, and no links", asy
   });
 });
 
-test('accounts are a current account, a savings account, and a card with the IBAN of the current account', async () => {
+test('the accounts are a current account, a savings account, and a card with the IBAN of the current account', async () => {
   const { json } = await get(`${CUSTOMER}/accounts`);
   expect(json.data).toEqual({
     accounts: [
@@ -94,7 +94,7 @@ test('accounts are a current account, a savings account, and a card with the IBA
   });
 });
 
-test('products are the same list, and one of them is the same record', async () => {
+test('the products endpoint gives the same list, and a single product is the same record', async () => {
   const accounts = (await get(`${CUSTOMER}/accounts`)).json.data?.accounts;
   expect((await get(`${CUSTOMER}/products`)).json.data).toEqual({ products: accounts });
   const one = await get(SAVINGS);
@@ -102,7 +102,7 @@ test('products are the same list, and one of them is the same record', async () 
   expect(one.json._links?.self).toEqual({ href: '0010482638', method: 'GET' });
 });
 
-test('customer details name the customer', async () => {
+test("the customer details have the customer's name", async () => {
   expect((await get(CUSTOMER)).json.data).toEqual({
     customerid: '1048262',
     name: 'Anna',
@@ -111,7 +111,7 @@ test('customer details name the customer', async () => {
 });
 
 describe('the balance', () => {
-  test('of an account has no credit, of a card it has', async () => {
+  test('only the balance of a card has an available credit', async () => {
     const account = (await get(`${CURRENT}/balance/retrieve`)).json;
     expect(Object.keys(account.data ?? {})).toEqual([
       'accountBalance',
@@ -132,7 +132,7 @@ describe('the balance', () => {
     ['current account', CURRENT, 4_250_00],
     ['savings account', SAVINGS, 9_800_00],
     ['card', CARD, 0],
-  ])('of the %s is what its transactions come to', async (_name, product, opening) => {
+  ])('the balance of the %s is the sum of its transactions', async (_name, product, opening) => {
     const balance = (await get(`${product}/balance/retrieve`)).json.data;
     const { booked, pending } = await readAll(product);
     const total = (rows: Json[]): number => rows.reduce((sum, row) => sum + cents(row.amountTransaction), 0);
@@ -142,7 +142,7 @@ describe('the balance', () => {
 });
 
 describe('transactions', () => {
-  test('come ten booked rows a page, each row once, with cursors 11, 21, ... and none on the last page', async () => {
+  test('a page has ten booked rows, each row comes once, and the cursors are 11, 21, ... with none on the last page', async () => {
     const { booked, pages } = await readAll(CURRENT);
     const count = Number(pages[0]?.numberTransactionsAccounting);
     expect(booked).toHaveLength(count);
@@ -156,44 +156,47 @@ describe('transactions', () => {
     });
     const dates = booked.map((one) => String(one.dateAccountingCurrency));
     expect(dates).toEqual(dates.toSorted().toReversed());
-    // Two rows may be the same in all they say; as many as there are cannot.
+    // A few rows may look the same, but not more than that.
     const distinct = new Set(booked.map(({ index: _index, ...rest }) => JSON.stringify(rest)));
     expect(distinct.size).toBeGreaterThan(count - 5);
   });
 
-  test.each([0, 1])('have as many pages as ten rows each need, with %d over full pages', async (over) => {
-    const { booked: all } = await readAll(CURRENT);
-    const days = all.map(({ dateAccountingCurrency: date }) => String(date).slice(0, 8));
-    // The latest day from which on there are 10, 20, ... rows, or one more.
-    const count =
-      days.findIndex((day, index) => (index + 1) % 10 === over && index > 9 && day !== days[index + 1]) + 1;
-    const [, year, month, day] = /^(....)(..)(..)$/.exec(days[count - 1] ?? '') ?? [];
-    const { booked, pages } = await readAll(CURRENT, `dateFrom=${day}%2F${month}%2F${year}`);
-    expect(count).toBeGreaterThan(0);
-    expect(booked).toHaveLength(count);
-    expect(pages).toHaveLength(Math.ceil(count / 10));
-  });
+  test.each([0, 1])(
+    'the bank gives exactly as many pages as the rows need, with %d rows over full pages',
+    async (over) => {
+      const { booked: all } = await readAll(CURRENT);
+      const days = all.map(({ dateAccountingCurrency: date }) => String(date).slice(0, 8));
+      // Finds the latest day since which there are 10, 20, ... rows (or one more).
+      const count =
+        days.findIndex((day, index) => (index + 1) % 10 === over && index > 9 && day !== days[index + 1]) + 1;
+      const [, year, month, day] = /^(....)(..)(..)$/.exec(days[count - 1] ?? '') ?? [];
+      const { booked, pages } = await readAll(CURRENT, `dateFrom=${day}%2F${month}%2F${year}`);
+      expect(count).toBeGreaterThan(0);
+      expect(booked).toHaveLength(count);
+      expect(pages).toHaveLength(Math.ceil(count / 10));
+    },
+  );
 
-  test('send the pending list again from its start with every page of the booked one', async () => {
+  test('every page of booked rows has the pending list again from its start', async () => {
     const { pages } = await readAll(CURRENT);
     expect(array(pages[0]?.transactionsNotAccounting)).toHaveLength(3);
     for (const page of pages)
       expect(page.transactionsNotAccounting).toEqual(pages[0]?.transactionsNotAccounting);
   });
 
-  test('number the rows of each answer from 1: the index is not an id', async () => {
+  test('the index numbers the rows of each answer from 1, so it is not an id', async () => {
     const { pages } = await readAll(CURRENT);
     for (const page of pages) expect(array(page.transactionsAccounting)[0]?.index).toBe('A1');
     expect(array(pages[0]?.transactionsNotAccounting).map(({ index }) => index)).toEqual(['N1', 'N2', 'N3']);
   });
 
-  test('cover 14 months up to yesterday', async () => {
+  test('the transactions cover 14 months up to yesterday', async () => {
     const { booked } = await readAll(CURRENT);
     expect(String(booked[0]?.dateAccountingCurrency) <= '20261119T00:00:00').toBe(true);
     expect(String(booked.at(-1)?.dateAccountingCurrency)).toMatch(/^202509(?:2\d|30)T00:00:00$/);
   });
 
-  test('have all fields of a booked and of a pending row', async () => {
+  test('a booked row and a pending row have all their fields', async () => {
     const { data } = (await get(`${CURRENT}/transactions/retrieve?dateFrom=01%2F11%2F2026`)).json;
     const rent = array(data?.transactionsAccounting).find((row) =>
       String(row.extendedDescription).startsWith('AFFITTO'),
@@ -226,7 +229,7 @@ describe('transactions', () => {
     });
   });
 
-  test('of a range are those of its days, both included, with the totals of the range', async () => {
+  test('a range has the rows of its days, first and last included, with the totals of the range', async () => {
     const all = await readAll(CURRENT);
     const wanted = all.booked.filter(({ dateAccountingCurrency: date }) => String(date).startsWith('202610'));
     const { booked, pages } = await readAll(CURRENT, 'dateFrom=01%2F10%2F2026&dateTo=31%2F10%2F2026');
@@ -240,7 +243,7 @@ describe('transactions', () => {
     expect(pages[0]?.numberTransactionsNotAccounting).toBe(0);
   });
 
-  test('of an empty range are 200 with zero counts', async () => {
+  test('an empty range answers 200 with counts of zero', async () => {
     const { status, json } = await get(
       `${CURRENT}/transactions/retrieve?dateFrom=01%2F01%2F2030&dateTo=31%2F01%2F2030`,
     );
@@ -255,13 +258,13 @@ describe('transactions', () => {
     });
   });
 
-  test('are empty past the last one', async () => {
+  test('a page past the last one is empty', async () => {
     const { json } = await get(`${CURRENT}/transactions/retrieve?nextAccounting=100001`);
     expect(json.data?.transactionsAccounting).toEqual([]);
     expect(json.data?.nextAccounting).toBeUndefined();
   });
 
-  test('name the exports of the same range', async () => {
+  test('each page links to the exports of the same range', async () => {
     const { json } = await get(`${CURRENT}/transactions/retrieve?dateTo=29%2F04%2F2026`);
     expect(json._embedded?.['transactions:generatePdf']).toEqual({
       href: `${bank.sandbox.baseUrl}${CURRENT}/transactions/retrieve?text=&dateFrom=&dateTo=29%2F04%2F2026&exportType=pdf`,
@@ -280,13 +283,13 @@ describe('transactions', () => {
       'text=rent',
       'Expected: dateFrom, dateTo, nextAccounting, nextNotAccounting, exportType. Received: text.',
     ],
-  ])('with ?%s are refused', async (query, detail) => {
+  ])('the bank refuses transactions with ?%s', async (query, detail) => {
     const reply = await get(`${CURRENT}/transactions/retrieve?${query}`);
     expect([reply.status, codeOf(reply), detailOf(reply)]).toEqual([417, 'FIELD_INVALID', detail]);
   });
 });
 
-describe('what the path names', () => {
+describe('the customer and product in the path', () => {
   test.each([
     ['a customer of another token', '/private/customers/2073915/accounts', 403, 'NOT_ALLOWED'],
     ['a customer id of another form', '/private/customers/12345/accounts', 417, 'FIELD_INVALID'],
@@ -297,18 +300,18 @@ describe('what the path names', () => {
       'PRODUCT_UNKNOWN',
     ],
     [
-      'a product id without its zeros',
+      'a product id without its leading zeros',
       `${CUSTOMER}/products/10482620/balance/retrieve`,
       417,
       'FIELD_INVALID',
     ],
-    ['a product that is not there', `${CUSTOMER}/products/0010482621`, 412, 'PRODUCT_UNKNOWN'],
-  ])('%s is refused', async (_name, path, status, code) => {
+    ['an unknown product', `${CUSTOMER}/products/0010482621`, 412, 'PRODUCT_UNKNOWN'],
+  ])('the bank refuses %s', async (_name, path, status, code) => {
     const reply = await get(path);
     expect([reply.status, codeOf(reply)]).toEqual([status, code]);
   });
 
-  test('an unknown customer is refused to a token without a customer', async () => {
+  test('the bank refuses an unknown customer to a token without a customer', async () => {
     const reply = await bank.tpp.send({
       path: '/private/customers/7777777/accounts',
       ...(await bank.tpp.clientCredentials()),
@@ -317,7 +320,7 @@ describe('what the path names', () => {
   });
 });
 
-test('the same day gives the same history in another sandbox', async () => {
+test('another sandbox started on the same day has the same history', async () => {
   const other = await openTestBank();
   try {
     const { accessToken } = await other.tpp.login();

@@ -17,14 +17,14 @@ describe("the bank's clock", () => {
     ['2026-03-29T00:59:59Z', '2026-03-29T01:59:59'],
     ['2026-03-29T01:00:00Z', '2026-03-29T03:00:00'],
     ['2026-10-25T01:00:00Z', '2026-10-25T02:00:00'],
-  ])('shows %s as %s', (instant, expected) => {
+  ])('the clock shows %s as %s', (instant, expected) => {
     expect(bankTimestamp(new Date(instant))).toBe(expected);
     expect(bankDay(new Date(instant))).toBe(expected.slice(0, 10));
   });
 });
 
 describe('dates', () => {
-  test('are written and read as DD/MM/YYYY', () => {
+  test('psd2 writes and reads a bank date as DD/MM/YYYY', () => {
     expect(writeBankDate('2026-11-30')).toBe('30/11/2026');
     expect(readBankDate('30/11/2026')).toBe('2026-11-30');
     expect(readBankDate('29/02/2028')).toBe('2028-02-29');
@@ -39,11 +39,11 @@ describe('dates', () => {
     '2026-11-30',
     '',
     '30/11/2026 ',
-  ])('"%s" is none', (text) => {
+  ])('"%s" is not a bank date', (text) => {
     expect(readBankDate(text)).toBeUndefined();
   });
 
-  test('move by days and months', () => {
+  test('dates move by days and months', () => {
     expect(addDays('2026-12-31', 1)).toBe('2027-01-01');
     expect(addDays('2028-03-01', -1)).toBe('2028-02-29');
     expect(addMonths('2026-11-20', -14)).toBe('2025-09-20');
@@ -57,7 +57,7 @@ describe('TARGET', () => {
     [2026, '2026-04-03', '2026-04-06'],
     [2027, '2027-03-26', '2027-03-29'],
     [2028, '2028-04-14', '2028-04-17'],
-  ])('is closed at Easter of %d', (year, friday, monday) => {
+  ])('TARGET is closed at Easter of %d', (year, friday, monday) => {
     expect(targetHolidays(year)).toEqual([
       `${year}-01-01`,
       friday,
@@ -74,7 +74,7 @@ describe('TARGET', () => {
     ['2026-04-02', '2026-04-07'],
     ['2026-12-24', '2026-12-28'],
     ['2026-12-31', '2027-01-04'],
-  ])('opens after %s on %s', (day, next) => {
+  ])('the business day after %s is %s', (day, next) => {
     expect(nextBusinessDay(day)).toBe(next);
   });
 });

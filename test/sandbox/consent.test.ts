@@ -40,7 +40,7 @@ function status(id: string): Promise<Reply> {
 }
 
 describe('a consent', () => {
-  test('is requested, authorised and confirmed', async () => {
+  test('the TPP requests a consent, the customer authorises it, and the TPP confirms it', async () => {
     const reply = await request([
       { name: 'ACCOUNT_INFO', products: ['0010482620', '0010482638', '0000093017'] },
       { name: 'PAYMENTS', products: ['0010482620'] },
@@ -123,7 +123,7 @@ describe('a consent', () => {
     });
   });
 
-  test('is confirmed once', async () => {
+  test('the bank confirms a consent only once', async () => {
     const id = await requested();
     await approach(id);
     bank.sandbox.customers.approveSca(id);
@@ -132,7 +132,7 @@ describe('a consent', () => {
     expect([again.status, codeOf(again)]).toEqual([400, 'ALREADY_CONFIRMED']);
   });
 
-  test('is confirmed with an empty object', async () => {
+  test('the body that confirms a consent is an empty object', async () => {
     const id = await requested();
     expect(codeOf(await confirm(id, '{"data":{}}'))).toBe('FIELD_INVALID');
   });
@@ -152,12 +152,12 @@ describe('a consent', () => {
       417,
       'FIELD_INVALID',
     ],
-  ])('for %j is refused', async (categories, httpStatus, code) => {
+  ])('the bank refuses a consent for %j', async (categories, httpStatus, code) => {
     const reply = await request(categories);
     expect([reply.status, codeOf(reply)]).toEqual([httpStatus, code]);
   });
 
-  test('is not asked for with client credentials', async () => {
+  test('the bank refuses a consent request with client credentials', async () => {
     const reply = await bank.tpp.send({
       method: 'POST',
       path: `${CUSTOMER}/consent/request`,
@@ -169,7 +169,7 @@ describe('a consent', () => {
 });
 
 describe('SCA', () => {
-  test('is pending until the customer decides', async () => {
+  test('SCA is pending until the customer decides', async () => {
     const id = await requested();
     expect(bank.sandbox.customers.scaRequest(id)).toBeUndefined();
     await approach(id);
@@ -187,7 +187,7 @@ describe('SCA', () => {
     expect(detailOf(early)).toBe('Expected: authorizationStatus AUTHORIZED. It is PENDING.');
   });
 
-  test('that the customer refuses stays refused', async () => {
+  test('SCA stays refused after the customer refused it', async () => {
     const id = await requested();
     await approach(id);
     expect(bank.sandbox.customers.refuseSca(id).href).toBe(RETURN);
@@ -198,7 +198,7 @@ describe('SCA', () => {
     expect([again.status, codeOf(again)]).toEqual([400, 'SCA_FINISHED']);
   });
 
-  test('ends after ten minutes, and an approval after that changes nothing', async () => {
+  test('SCA expires after ten minutes, and a later approval changes nothing', async () => {
     const id = await requested();
     await approach(id);
     bank.clock.advance(10 * MINUTE);
@@ -211,7 +211,7 @@ describe('SCA', () => {
     expect(codeOf(await confirm(id))).toBe('NOT_AUTHORIZED');
   });
 
-  test('may be started again while it is pending, and the customer then returns to the newer address', async () => {
+  test('a TPP may start pending SCA again, and the customer then returns to the newer address', async () => {
     const id = await requested();
     await approach(id, 'https://tpp.example/first');
     bank.clock.advance(9 * MINUTE);
@@ -221,7 +221,7 @@ describe('SCA', () => {
     expect((await status(id)).json.data?.authorizationStatus).toBe('AUTHORIZED');
   });
 
-  test('needs the address to return to', async () => {
+  test('the bank does not start SCA without a valid address to return to', async () => {
     const id = await requested();
     expect(codeOf(await approach(id, null))).toBe('HEADER_MISSING');
     expect(codeOf(await approach(id, 'http://tpp.example/callback'))).toBe('REDIRECT_URI_INVALID');
@@ -230,15 +230,15 @@ describe('SCA', () => {
 
 describe('a resource', () => {
   test.each([
-    ['that is not there', randomUUID(), 412, 'RESOURCE_UNKNOWN'],
-    ['without the form of one', 'latest', 417, 'FIELD_INVALID'],
-  ])('%s is refused', async (_name, id, httpStatus, code) => {
+    ['an unknown id', randomUUID(), 412, 'RESOURCE_UNKNOWN'],
+    ['an id of the wrong form', 'latest', 417, 'FIELD_INVALID'],
+  ])('the bank refuses a resource with %s', async (_name, id, httpStatus, code) => {
     for (const reply of [await status(id), await approach(id), await confirm(id)]) {
       expect([reply.status, codeOf(reply)]).toEqual([httpStatus, code]);
     }
   });
 
-  test('of another customer is not told from one that is not there', async () => {
+  test("the bank answers for another customer's resource as for an unknown one", async () => {
     const id = await requested();
     const other = (await bank.tpp.login('bruno')).accessToken;
     const reply = await bank.tpp.send({ path: `/private/operations/${id}/status`, token: other });

@@ -14,7 +14,7 @@ const HOSTILE = '<img src=x onerror=alert(1)>';
 
 let bank: TestBank;
 let token: string;
-/** Its certificates are made once. */
+/** Keeps the certificates, so the sandbox makes them only once. */
 const folder = mkdtempSync(join(tmpdir(), 'psd2-console-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 beforeEach(async () => {
@@ -35,7 +35,7 @@ async function scaState(id: string): Promise<unknown> {
   return json.data?.authorizationStatus;
 }
 
-describe('in Chromium', () => {
+describe('the console in Chromium', () => {
   const pages = useQuietPages();
   let page: Page;
 
@@ -49,7 +49,7 @@ describe('in Chromium', () => {
   const rows = () => page.getByRole('option');
   const detail = () => page.getByRole('article', { name: 'The selected call' });
 
-  test('shows what came before it was opened, and what comes, without a reload', async () => {
+  test('the console shows earlier calls and new ones without a reload', async () => {
     expect(await rows().count()).toBe(2);
     await bank.tpp.send({ path: '/private/customers/1048262/accounts', token });
     await rows().nth(2).waitFor();
@@ -61,7 +61,7 @@ describe('in Chromium', () => {
     expect(await rows().first().innerText()).toMatch(/cut[\s\S]*ENDPOINT_UNKNOWN/);
   });
 
-  test('marks where a signing string differs first, and names the mistake', async () => {
+  test('the console marks where a signing string first differs, and names the mistake', async () => {
     const path = `${CURRENT}/transactions/retrieve?dateFrom=01%2F11%2F2026`;
     await bank.tpp.send({ path, token, signedTarget: `get ${decodeURIComponent(path)}` });
     await rows().nth(2).waitFor();
@@ -70,7 +70,7 @@ describe('in Chromium', () => {
     await detail().getByText('(request-target) is percent-decoded.').waitFor();
     expect(await detail().getByLabel('first difference').allInnerTexts()).toEqual(['%', '/']);
     const computed = await detail().getByLabel('What the bank computed').innerText();
-    // Why it failed and the bodies come before the strings.
+    // The reason and the bodies come before the signing strings.
     const text = await detail().innerText();
     const places = ['percent-decoded', 'Request', 'Answer', 'Signing string'].map((part) =>
       text.indexOf(part),
@@ -79,7 +79,7 @@ describe('in Chromium', () => {
     expect(computed).toContain(`(request-target): get ${path}\ntpp-request-id: `);
   });
 
-  test('shows certificates, digest, request and answer, and of tokens the beginning alone', async () => {
+  test('a call shows certificates, digest, request and answer, but only the beginning of tokens', async () => {
     await verifyTransfer();
     await rows().nth(2).waitFor();
     await page.keyboard.press('j');
@@ -103,7 +103,7 @@ describe('in Chromium', () => {
     for (const secret of [token, clientSecret]) expect(seen).not.toContain(secret);
   });
 
-  test('names each call for what it is, at a time of 24 hours', async () => {
+  test('the console names each call by what it does and shows a 24-hour time', async () => {
     await verifyTransfer();
     await bank.tpp.send({ path: `${CURRENT}/transactions/retrieve?nextAccounting=31`, token });
     await bank.tpp.send({ path: '/nowhere', token });
@@ -119,7 +119,7 @@ describe('in Chromium', () => {
       expect(time).toMatch(/^\d\d:\d\d:\d\d$/);
   });
 
-  test('shows hostile bytes as text', async () => {
+  test('the console shows hostile bytes as text', async () => {
     await bank.tpp.send({
       method: 'POST',
       path: `/private/%3Cscript%3E?x=${encodeURIComponent(HOSTILE)}`,
@@ -133,7 +133,7 @@ describe('in Chromium', () => {
     expect(await page.locator('main img').count()).toBe(0);
   });
 
-  test('is used by keyboard: list, filter, views', async () => {
+  test('the list, the filter and the views work with the keyboard', async () => {
     for (let call = 0; call < 3; call += 1) await bank.tpp.send({ path: `/x${call}`, token });
     await rows().nth(4).waitFor();
     await page.keyboard.press('j');
@@ -166,7 +166,7 @@ describe('in Chromium', () => {
     ['Approve', 'AUTHORIZED'],
     ['Refuse', 'NOT_AUTHORIZED'],
     ['Expire', 'EXPIRED'],
-  ])('plays the customer: %s', async (button, state) => {
+  ])('the console plays the customer: %s', async (button, state) => {
     await page.keyboard.press('2');
     await page.getByText('None yet.').waitFor();
     const id = await verifyTransfer();
@@ -178,11 +178,11 @@ describe('in Chromium', () => {
     await page.getByRole('cell', { name: state, exact: true }).waitFor();
     await page.getByText(`${button}: done.`).waitFor();
     expect(await scaState(id)).toBe(state);
-    // Back at the provider, which is not there in this test.
+    // The browser went back to the provider, which does not exist in this test.
     expect(page.context().pages()).toHaveLength(button === 'Expire' ? 1 : 2);
   });
 
-  /** Where the browser of a played customer goes back to, which is not there in this test. */
+  /** The address to which a played customer's browser returns. Nothing listens there in this test. */
   async function returnOf(button: string): Promise<URL> {
     const opened = page.context().waitForEvent('page');
     await page.getByRole('button', { name: button, exact: true }).focus();
@@ -193,7 +193,7 @@ describe('in Chromium', () => {
     return new URL(request.url());
   }
 
-  test('plays the customer who logs in, and the code is good', async () => {
+  test('the console logs a customer in, and the code is valid', async () => {
     await page.keyboard.press('2');
     await bank.tpp.send({ path: bank.tpp.authorizePath() });
     const link = page.getByRole('link', { name: 'Open the login page' });
@@ -207,14 +207,14 @@ describe('in Chromium', () => {
     expect(json.data).toEqual({ customerid: '2073915' });
   });
 
-  test('plays the customer who does not log in', async () => {
+  test('the console plays a customer who does not log in', async () => {
     await page.keyboard.press('2');
     await bank.tpp.send({ path: bank.tpp.authorizePath() });
     const { searchParams } = await returnOf('Refuse');
     expect(searchParams.get('error')).toBe('access_denied');
   });
 
-  test('lists a body that was refused for its size, with its beginning and its digest', async () => {
+  test('the list has a body that was refused for its size, with its beginning and its digest', async () => {
     const body = `{"data":"${'a'.repeat(1024 * 1024)}"}`;
     await bank.tpp.send({ method: 'POST', path: `${CURRENT}/moneyTransfer/verify`, token, body });
     await rows().nth(2).waitFor();
@@ -226,7 +226,7 @@ describe('in Chromium', () => {
     expect(text.length).toBeLessThan(40_000);
   });
 
-  test('shows accounts and their ledger, as money moves', async () => {
+  test('the accounts view shows the ledger and follows each movement', async () => {
     await page.keyboard.press('3');
     await page.getByRole('button', { name: 'Show the ledger of 0010482620' }).click();
     await page.getByRole('table', { name: /Ledger of 0010482620/ }).waitFor();
@@ -239,7 +239,7 @@ describe('in Chromium', () => {
     await page.getByText('There is no customer nobody.').waitFor();
   });
 
-  test('orders and clears faults, and resets', async () => {
+  test('the faults view adds and clears faults, and resets the sandbox', async () => {
     await page.keyboard.press('4');
     await page.getByRole('radio', { name: /^status/ }).check();
     await page.getByRole('combobox', { name: 'On' }).fill('accounts');
@@ -258,17 +258,17 @@ describe('in Chromium', () => {
     await press('Reset the sandbox');
     await page.getByText('The sandbox is reset.').waitFor();
     expect((await bank.tpp.send({ path, token })).status).toBe(401);
-    // Chromium itself writes about the answer 400.
+    // Chromium itself logs the 400 answer.
     pages.forgive('400 (Bad Request)');
   });
 
-  test('says when the sandbox has ended', async () => {
+  test('the console says when the sandbox has ended', async () => {
     await bank.sandbox.close();
     await page.getByText('the sandbox does not answer').waitFor();
     pages.forgive('ERR_');
   });
 
-  test('fits a narrow window', async () => {
+  test('the console fits a narrow window', async () => {
     await page.setViewportSize({ width: 390, height: 800 });
     await bank.tpp.startSca(token, await verifyTransfer());
     await bank.tpp.send({ path: bank.tpp.authorizePath() });
@@ -296,7 +296,7 @@ describe('in Chromium', () => {
   });
 });
 
-test('a client without a certificate is shown too', async () => {
+test('the console also shows a client without a certificate', async () => {
   const { hostname, port } = new URL(bank.sandbox.baseUrl);
   const socket = tlsConnect({ host: hostname, port: Number(port), ca: bank.tpp.read('caFile') });
   socket.on('error', () => undefined);
@@ -308,7 +308,7 @@ test('a client without a certificate is shown too', async () => {
   expect(first).toContain('"method":"TLS","target":"peer did not return a certificate"');
 });
 
-describe('is for its own page alone', () => {
+describe('access to the console', () => {
   async function send(
     path: string,
     { method = 'GET', headers = {} }: { method?: string; headers?: Record<string, string> } = {},
@@ -321,7 +321,7 @@ describe('is for its own page alone', () => {
   }
 
   test.each(['', '/console.js', '/events', '/flows', '/accounts', '/calls/1', '/faults'])(
-    'GET %s under another name is refused (DNS rebinding)',
+    'the console refuses GET %s under another name (DNS rebinding)',
     async (path) => {
       expect(await send(path, { headers: { host: 'evil.example' } })).toBe(403);
       expect(await send(path, { headers: { origin: 'http://evil.example' } })).toBe(403);
@@ -332,7 +332,7 @@ describe('is for its own page alone', () => {
     },
   );
 
-  test('a link to it works from anywhere', async () => {
+  test('a link from anywhere opens the console', async () => {
     expect(
       await send('', { headers: { 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'navigate' } }),
     ).toBe(200);
@@ -346,14 +346,14 @@ describe('is for its own page alone', () => {
     ['DELETE', '/faults'],
     ['DELETE', '/faults/1'],
     ['POST', '/reset'],
-  ])('%s %s needs the token that the page was given', async (method, path) => {
+  ])("%s %s needs the token of the console's page", async (method, path) => {
     expect(await send(path, { method })).toBe(403);
     expect(
       await send(path, { method, headers: { 'x-console-token': bank.sandbox.running.controlToken } }),
     ).toBe(403);
   });
 
-  test('its answers allow no other origin, no frame and no script of others', async () => {
+  test("the console's answers allow no other origin, no framing and no foreign script", async () => {
     const { headers } = await fetch(consoleUrl());
     expect(headers.get('access-control-allow-origin')).toBeNull();
     expect(headers.get('content-security-policy')).toMatch(
@@ -363,7 +363,7 @@ describe('is for its own page alone', () => {
   });
 });
 
-test('remembers the last 500 calls, and of a body the beginning', async () => {
+test('the call log keeps the last 500 calls and the beginning of each body', async () => {
   const { CallLog } = await import('../../src/sandbox/console/call-log.ts');
   const log = new CallLog();
   const body = Buffer.alloc(100_000, 'a');
@@ -381,7 +381,7 @@ test('remembers the last 500 calls, and of a body the beginning', async () => {
   expect(log.list()).toHaveLength(500);
   expect(log.find(100)).toBeUndefined();
   const last = log.find(600);
-  if (!last || !('answer' in last)) throw new Error('The last call is gone');
+  if (!last || !('answer' in last)) throw new Error('The last call is missing from the log');
   expect([last.request.body.length, last.body.length]).toEqual([16_384, 100_000]);
   expect(last.answer.body.bytes.buffer.byteLength).toBeLessThan(50_000);
 });

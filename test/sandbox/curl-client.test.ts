@@ -11,7 +11,7 @@ const SCRIPT = fileURLToPath(new URL('curl-client.sh', import.meta.url));
 
 test('curl and openssl log a customer in on the customer site, and read the accounts', async () => {
   const work = await mkdtemp(join(tmpdir(), 'psd2-curl-'));
-  // curl tells the time by the system's clock, and so must the bank.
+  // curl uses the system's clock, so the bank must use it too.
   const bank = await openTestBank({ now: () => new Date() });
   try {
     const { registration } = bank.tpp;

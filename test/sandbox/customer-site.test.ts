@@ -48,7 +48,7 @@ describe('the customer site in Chromium, without scripts', () => {
 
   const press = (name: string) => page.getByRole('button', { name, exact: true }).click();
 
-  it('logs in by typing, allows, and returns to the provider without telling where from', async () => {
+  it('a customer who types the password and allows access returns to the provider without a referrer', async () => {
     await page.goto(loginUrl());
     expect(await page.title()).toBe('Log in · Sandbox Bank');
     await page.getByLabel('User').fill('bruno');
@@ -63,7 +63,7 @@ describe('the customer site in Chromium, without scripts', () => {
     expect(callbacks).toEqual(['/callback?code=the-code&state=the-state -']);
   });
 
-  it("ends at psd2's own page", async () => {
+  it("the login ends at psd2's own page", async () => {
     const redirectUri = new URL(`http://127.0.0.1:${await freePort()}/callback`);
     const listener = await listenForCallback({ redirectUri, state: 'the-state', purpose: 'login' });
     bank = fakeBank(redirectUri.href);
@@ -78,7 +78,7 @@ describe('the customer site in Chromium, without scripts', () => {
     expect(await page.title()).toBe('Thank you, your answer has arrived · psd2');
   });
 
-  it('logs in with one click', async () => {
+  it('a customer can log in with one click', async () => {
     await page.goto(loginUrl());
     await press('Continue as Anna Esposito');
     await press('Allow access');
@@ -86,7 +86,7 @@ describe('the customer site in Chromium, without scripts', () => {
     expect(bank.decisions).toEqual(['allow L1 1048262']);
   });
 
-  it('has the cursor in the field that comes next', async () => {
+  it('the cursor is in the field to fill in next', async () => {
     const focused = () => page.evaluate('document.activeElement.id');
     await page.goto(loginUrl());
     expect(await focused()).toBe('user');
@@ -98,7 +98,7 @@ describe('the customer site in Chromium, without scripts', () => {
     pages.forgive('422 (');
   });
 
-  it('leads from the front page to the console and to the customers', async () => {
+  it('the front page links to the console and to the customers', async () => {
     await page.goto(site.origin);
     expect(await page.title()).toBe('Welcome · Sandbox Bank');
     await page.getByText('User bruno, password bruno-sandbox, customer 2073915').waitFor();
@@ -110,14 +110,14 @@ describe('the customer site in Chromium, without scripts', () => {
     pages.forgive('404 (');
   });
 
-  it('cancels at the login page without a user or a password', async () => {
+  it('a customer can cancel on the login page without user or password', async () => {
     await page.goto(loginUrl());
     await press('Cancel');
     await page.waitForURL(`${callback.origin}/callback?error=access_denied&state=the-state`);
     expect(bank.decisions).toEqual(['refuse L1']);
   });
 
-  it('refuses access', async () => {
+  it('a customer can refuse access', async () => {
     await page.goto(loginUrl());
     await press('Continue as Anna Esposito');
     await press('Refuse');
@@ -125,12 +125,12 @@ describe('the customer site in Chromium, without scripts', () => {
     expect(bank.decisions).toEqual(['refuse L1']);
   });
 
-  it('shows a payment in full, and approves it', async () => {
+  it('the page shows a payment in full, and the customer approves it', async () => {
     await page.goto(scaUrl());
     const terms = await page.locator('dt').allTextContents();
     const values = await page.locator('dd').allInnerTexts();
     expect(Object.fromEntries(terms.map((term, at) => [term, values[at]]))).toEqual({
-      Beneficiary: 'Officina Bianchi & Figli',
+      Payee: 'Officina Bianchi & Figli',
       IBAN: 'IT60 X054 2811 1010 0000 0123 456',
       Amount: '1,250.40 EUR',
       Fee: '1.50 EUR',
@@ -145,7 +145,7 @@ describe('the customer site in Chromium, without scripts', () => {
     expect(bank.decisions).toEqual([`approve ${RESOURCE}`]);
   });
 
-  it('refuses a payment that is not instant', async () => {
+  it('a customer can refuse a payment that is not instant', async () => {
     bank.sca = { state: 'PENDING', request: { ...payment, instant: false, description: '' } };
     await page.goto(scaUrl());
     expect(await page.locator('dl').textContent()).not.toMatch(/instant|at once/i);
@@ -155,7 +155,7 @@ describe('the customer site in Chromium, without scripts', () => {
     expect(bank.decisions).toEqual([`refuse ${RESOURCE}`]);
   });
 
-  it('shows a consent in plain words, and approves it', async () => {
+  it('the page shows a consent in plain words, and the customer approves it', async () => {
     bank.sca = { state: 'PENDING', request: consent };
     await page.goto(scaUrl());
     const text = await page.getByRole('main').textContent();
@@ -169,7 +169,7 @@ describe('the customer site in Chromium, without scripts', () => {
     expect(bank.decisions).toEqual([`approve ${RESOURCE}`]);
   });
 
-  it('fits a narrow phone, and follows the colour scheme', async () => {
+  it('the pages fit a narrow phone and follow the colour scheme', async () => {
     bank.sca.request = { ...payment, beneficiaryName: 'W'.repeat(70), description: 'x'.repeat(140) };
     for (const url of [site.origin, loginUrl(), scaUrl()]) {
       await page.goto(url);
@@ -214,7 +214,7 @@ function tokenOf({ html }: Answer): string {
 
 const anna = { user: 'anna', password: 'anna-sandbox', decision: 'login', request: 'L1' };
 
-/** A browser session that has logged Anna in and sees the access page. */
+/** Logs Anna in and returns her browser session at the access page. */
 async function loggedIn(): Promise<Answer> {
   const login = await send('/login?request=L1');
   const { cookie } = login;
@@ -223,7 +223,7 @@ async function loggedIn(): Promise<Answer> {
 }
 
 describe('the customer site over HTTP', () => {
-  it('sends every page with headers that allow no script, frame, cache or referrer', async () => {
+  it('every page has headers that forbid scripts, frames, caching and the referrer', async () => {
     const answers = await Promise.all(
       [
         '/login?request=L1',
@@ -257,7 +257,7 @@ describe('the customer site over HTTP', () => {
     expect(new Set(answers.map(({ html }) => parse(html).querySelector('title')?.text)).size).toBe(7);
   });
 
-  it('shows an inquiry for older transactions, and a standing order, in plain words', async () => {
+  it('the pages show an inquiry for older transactions, and a standing order, in plain words', async () => {
     const text = async (): Promise<string> => {
       const { html } = await send(`/sca-authorize/?resourceId=${RESOURCE}`);
       expect(html).not.toContain('<account>');
@@ -288,7 +288,7 @@ describe('the customer site over HTTP', () => {
     expect(order).toContain('ScheduleMONTHLY, 3 times');
   });
 
-  it('keeps the session in a cookie that scripts and other sites do not get', async () => {
+  it('the session cookie is hidden from scripts and from other sites', async () => {
     const first = await send('/login?request=L1');
     expect(first.headers.get('set-cookie')).toMatch(
       /^psd2_sandbox_session=[\w-]{32}; Path=\/; HttpOnly; SameSite=Lax$/,
@@ -300,7 +300,7 @@ describe('the customer site over HTTP', () => {
     expect(strange.headers.get('set-cookie')).not.toBeNull();
   });
 
-  it('redirects with 303 after a decision', async () => {
+  it('the site redirects with 303 after a decision', async () => {
     const { cookie, ...access } = await loggedIn();
     const form = { request: 'L1', decision: 'allow', token: tokenOf({ cookie, ...access }) };
     const { status, headers } = await send('/login/access', { cookie, form });
@@ -310,7 +310,7 @@ describe('the customer site over HTTP', () => {
     expect(headers.get('referrer-policy')).toBe('no-referrer');
   });
 
-  it('escapes everything from outside', async () => {
+  it('the pages escape all text from outside', async () => {
     const hostile = `</style><script>alert(1)</script>"'><img src=x onerror=alert(1)>&lt;`;
     bank.login = { id: hostile, tppName: `${hostile}1`, applicationName: `${hostile}2` };
     bank.logins = () => [
@@ -359,7 +359,7 @@ describe('the customer site over HTTP', () => {
     expect(parse(wrong.html).querySelector('#user')?.getAttribute('value')).toBe(`${hostile}7`);
   });
 
-  it('says that user and password do not match, to assistive technology too', async () => {
+  it('the page announces a wrong user or password to assistive technology too', async () => {
     const login = await send('/login?request=L1');
     const form = { ...anna, password: 'bruno-sandbox', token: tokenOf(login) };
     const { status, html } = await send('/login', { cookie: login.cookie, form });
@@ -372,8 +372,8 @@ describe('the customer site over HTTP', () => {
     expect((await send('/login?request=L1', { cookie: login.cookie })).html).toContain('Log in to your bank');
   });
 
-  describe('takes a form only from its own page in the same browser', () => {
-    it.each(['', 'x', 'A'.repeat(43)])('refuses the token %j', async (token) => {
+  describe("the customer site's forms", () => {
+    it.each(['', 'x', 'A'.repeat(43)])('the site refuses the form token %j', async (token) => {
       const { cookie } = await loggedIn();
       const sca = { resourceId: RESOURCE, token };
       const answers = [
@@ -388,7 +388,7 @@ describe('the customer site over HTTP', () => {
       expect(bank.decisions).toEqual([]);
     });
 
-    it('refuses a token of another session, or without one', async () => {
+    it("the site refuses a form with another session's token or without a session", async () => {
       const sca = await send(`/sca-authorize/?resourceId=${RESOURCE}`);
       const other = await send(`/sca-authorize/?resourceId=${RESOURCE}`);
       const form = { resourceId: RESOURCE, decision: 'approve', token: tokenOf(sca) };
@@ -398,7 +398,7 @@ describe('the customer site over HTTP', () => {
       expect((await send('/sca-authorize/', { cookie: sca.cookie, form })).status).toBe(303);
     });
 
-    it('refuses a token that was issued for something else', async () => {
+    it('the site refuses a form token that was issued for something else', async () => {
       const { cookie, ...access } = await loggedIn();
       const token = tokenOf({ cookie, ...access });
       const form = { resourceId: RESOURCE, decision: 'approve', token };
@@ -407,7 +407,7 @@ describe('the customer site over HTTP', () => {
       expect(bank.decisions).toEqual([]);
     });
 
-    it('shows the access page only to the browser that logged in', async () => {
+    it('only the browser that logged in sees the access page', async () => {
       const { cookie, ...access } = await loggedIn();
       expect(access.html).toContain('Anna Esposito');
       const other = await send('/login?request=L1');
@@ -418,7 +418,7 @@ describe('the customer site over HTTP', () => {
     });
   });
 
-  it('answers 404 to what it does not know, and to a login that was decided', async () => {
+  it('the site answers 404 to unknown requests and to a login that is already decided', async () => {
     const { cookie, ...access } = await loggedIn();
     const form = { request: 'L1', decision: 'allow', token: tokenOf({ cookie, ...access }) };
     await send('/login/access', { cookie, form });
@@ -441,7 +441,7 @@ describe('the customer site over HTTP', () => {
     ['AUTHORIZED', 'You already decided this'],
     ['NOT_AUTHORIZED', 'You already decided this'],
     ['EXPIRED', 'This request has expired'],
-  ] as const)('answers 410 to an SCA that is %s, and decides nothing', async (state, title) => {
+  ] as const)('the site answers 410 to an SCA that is %s, and records no decision', async (state, title) => {
     const sca = await send(`/sca-authorize/?resourceId=${RESOURCE}`);
     bank.sca.state = state;
     const again = await send(`/sca-authorize/?resourceId=${RESOURCE}`);
@@ -451,7 +451,7 @@ describe('the customer site over HTTP', () => {
     expect(bank.decisions).toEqual([]);
   });
 
-  it('answers 400 to addresses and forms that lack something or decide nothing', async () => {
+  it('the site answers 400 to addresses and forms that are incomplete or contain no decision', async () => {
     const { cookie, ...access } = await loggedIn();
     const token = tokenOf({ cookie, ...access });
     const answers = [
@@ -467,13 +467,13 @@ describe('the customer site over HTTP', () => {
     expect(bank.decisions).toEqual([]);
   });
 
-  it('does not take a large form', async () => {
+  it('the site rejects a large form', async () => {
     const { cookie } = await loggedIn();
     const form = { ...anna, token: 'x'.repeat(20_000) };
     expect((await send('/login', { cookie, form })).status).toBe(413);
   });
 
-  it('answers to names of this computer only', async () => {
+  it('the site answers only to names of this computer', async () => {
     const statusFor = (host: string) =>
       new Promise<number | undefined>((resolve, reject) => {
         httpRequest(loginUrl(), { headers: { host }, agent: false }, (response) => {

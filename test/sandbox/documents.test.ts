@@ -9,7 +9,7 @@ const CURRENT = '/private/customers/1048262/products/0010482620';
 const bank = await useTestBank();
 const { accessToken: token } = await bank.tpp.login();
 
-/** Follows a PDF from its end to the lines on its pages, as a reader does. */
+/** Reads a PDF like a viewer: from the end of the file to the lines on its pages. */
 function pdfLines(bytes: Buffer): string[][] {
   const file = bytes.toString('latin1');
   expect(file).toMatch(/^%PDF-1\.4\n/);
@@ -34,18 +34,18 @@ function pdfLines(bytes: Buffer): string[][] {
 }
 
 describe('a PDF', () => {
-  test('has the lines, with parentheses, and with a question mark for what its font lacks', () => {
+  test('a PDF shows its lines, with parentheses, and with a question mark for characters that its font lacks', () => {
     expect(pdfLines(textPdf('T', ['a (b) \\c', 'più', '€ 😀']))).toEqual([['a (b) \\c', 'più', '? ?']]);
   });
 
-  test('has as many pages as it needs', () => {
+  test('a PDF has as many pages as its lines need', () => {
     const lines = Array.from({ length: 65 }, (_, index) => String(index));
     expect(pdfLines(textPdf('T', lines))).toEqual([lines.slice(0, 64), ['64']]);
     expect(pdfLines(textPdf('T', []))).toEqual([[]]);
   });
 });
 
-test('a sheet is XML to a reader that is not ours, texts as texts and decimals as numbers', async () => {
+test('an independent XML reader finds texts as texts and decimals as numbers in a sheet', async () => {
   const texts = ['<x> & "y"', "it's", 'più 😀', ''];
   const xml = workbook('A & B', [texts, [{ decimal: '-12.30' }]]).toString('utf8');
   const browser = await launchChromium();
@@ -76,7 +76,7 @@ describe('the export of transactions', () => {
   const get = (query: string): Promise<Reply> =>
     bank.tpp.send({ path: `${CURRENT}/transactions/retrieve?${query}`, token });
 
-  test('as PDF has every booked transaction of the range, not a page of them', async () => {
+  test('the PDF export has every booked transaction of the range, not only one page of them', async () => {
     const count = Number((await get(range)).json.data?.numberTransactionsAccounting);
     expect(count).toBeGreaterThan(10);
     const reply = await get(`text=&${range}&exportType=pdf`);
@@ -86,7 +86,7 @@ describe('the export of transactions', () => {
     expect(lines.filter((line) => /^\d\d\/10\/2026 +-?\d+\.\d\d /.test(line))).toHaveLength(count);
   });
 
-  test('as XLS has a row for each', async () => {
+  test('the XLS export has one row per transaction', async () => {
     const { json } = await get(range);
     const reply = await get(`${range}&exportType=xls`);
     expect(reply.headers['content-type']).toBe('application/vnd.ms-excel');
@@ -94,7 +94,7 @@ describe('the export of transactions', () => {
     expect(reply.text).toMatch(/<Data ss:Type="Number">-\d+\.\d\d<\/Data>/);
   });
 
-  test('has the two forms only', async () => {
+  test('the bank exports only PDF and XLS', async () => {
     const reply = await get('exportType=csv');
     expect([reply.status, codeOf(reply)]).toEqual([417, 'FIELD_INVALID']);
   });
@@ -107,7 +107,7 @@ describe('the printer document', () => {
     return String(json.resources?.resourceId);
   }
 
-  test('of an executed transfer is its receipt', async () => {
+  test('the printer document of an executed transfer is its receipt', async () => {
     const id = await verified();
     const early = await bank.tpp.send({ path: `${CURRENT}/common/printer/${id}/retrieve`, token });
     expect([early.status, codeOf(early)]).toEqual([400, 'NOT_EXECUTED']);
@@ -127,7 +127,7 @@ describe('the printer document', () => {
     expect(lines).toContain('Description:      invoice (7)');
   });
 
-  test('is of the product that the path names', async () => {
+  test('the bank gives the printer document only under its own product', async () => {
     const id = await verified();
     const path = `/private/customers/1048262/products/0010482638/common/printer/${id}/retrieve`;
     expect(codeOf(await bank.tpp.send({ path, token }))).toBe('RESOURCE_UNKNOWN');

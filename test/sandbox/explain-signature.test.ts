@@ -18,7 +18,7 @@ const BODY = '{"a":1}';
 interface Signing {
   method?: string;
   body?: string;
-  /** What is signed, of what the bank computes. */
+  /** Makes the text to sign from the text that the bank computes. */
   text?: (computed: string) => string | Buffer;
   key?: string;
   algorithm?: string;
@@ -58,20 +58,23 @@ function explain({ method = 'GET', body = '', text = (t) => t, ...call }: Signin
     clientCertificate: undefined,
   };
   const finding = explainSignature(request, createHash('sha256').update(body).digest(), registered);
-  if (!finding) throw new Error('A signature came');
+  if (!finding) throw new Error('The request must have a signature');
   expect(finding.computed).toBe(computed);
   return finding;
 }
 
-test.each([{}, { method: 'POST', body: BODY }])('a right signature fits: %j', (signing) => {
-  expect(explain(signing)).toMatchObject({
-    verdict: 'right',
-    differsAt: undefined,
-    says: ['The signature is valid.'],
-  });
-});
+test.each([{}, { method: 'POST', body: BODY }])(
+  'the explanation of a right signature says that it is valid: %j',
+  (signing) => {
+    expect(explain(signing)).toMatchObject({
+      verdict: 'right',
+      differsAt: undefined,
+      says: ['The signature is valid.'],
+    });
+  },
+);
 
-describe('one mistake is found, and where the two texts differ first', () => {
+describe('the explanation names one mistake and where the two texts first differ', () => {
   const swap = (text: string, one: number, other: number) => {
     const lines = text.split('\n');
     [lines[one], lines[other]] = [lines[other] ?? '', lines[one] ?? ''];
@@ -88,7 +91,7 @@ describe('one mistake is found, and where the two texts differ first', () => {
     ['line break at the end', { text: (t) => `${t}\n` }, /line break follows/],
     ['CR LF', { text: (t) => t.replaceAll('\n', '\r\n') }, /CR LF/],
     ['names as sent', { text: (t) => t.replace('tpp-request-id', 'TPP-Request-ID') }, /not in lower case/],
-    ['no blank', { text: (t) => t.replaceAll(': ', ':') }, /no space follows/i],
+    ['no space', { text: (t) => t.replaceAll(': ', ':') }, /no space follows/i],
     ['order', { method: 'POST', body: BODY, text: (t) => swap(t, 1, 3) }, /lines are .* not/],
     [
       'no digest',
@@ -122,7 +125,7 @@ describe('one mistake is found, and where the two texts differ first', () => {
       { text: (t) => `${t}\nhost: 127.0.0.1:8443`, declared: '(request-target) tpp-request-id date host' },
       /host/,
     ],
-  ])('%s', (_name, signing, says) => {
+  ])('the explanation names the mistake: %s', (_name, signing, says) => {
     const { verdict, says: said, computed, received, differsAt } = explain(signing);
     expect([verdict, said]).toEqual(['found', [expect.stringMatching(says)]]);
     const text = signing.text?.(computed);
@@ -133,7 +136,7 @@ describe('one mistake is found, and where the two texts differ first', () => {
   });
 });
 
-test('three mistakes together are found', () => {
+test('the explanation names three mistakes made together', () => {
   const { verdict, says } = explain({
     text: (text) => `${text.replace('get /', 'GET /').replaceAll('\n', '\r\n')}\r\n`,
   });
@@ -141,21 +144,21 @@ test('three mistakes together are found', () => {
   expect(says).toHaveLength(3);
 });
 
-test('a text that was hashed before it was signed is told from another text', () => {
+test('the explanation recognises a text that was hashed before it was signed', () => {
   const { verdict, says, differsAt } = explain({
     text: (text) => createHash('sha256').update(text).digest(),
   });
   expect([verdict, says, differsAt]).toEqual(['found', [expect.stringContaining('hashed twice')], undefined]);
 });
 
-test('another text is said to be one, with both hashes, and how to show it', () => {
+test('for an unknown text, the explanation gives both hashes and how to show the text', () => {
   const { verdict, says, received } = explain({ text: () => 'something else' });
   expect([verdict, received]).toEqual(['unknown', undefined]);
   expect(says.join(' ')).toContain(createHash('sha256').update('something else').digest('hex'));
   expect(says.join(' ')).toContain('X-Sandbox-Signing-String');
 });
 
-test('what the client says that it signed is believed if the signature is over it', () => {
+test("the explanation trusts the client's own signing string only if the signature matches it", () => {
   const header = (text: string): [string, string][] => [
     ['X-Sandbox-Signing-String', Buffer.from(text).toString('base64')],
   ];
@@ -169,7 +172,7 @@ test('what the client says that it signed is believed if the signature is over i
   expect(lie.says.join(' ')).toContain('is not the text that was signed');
 });
 
-test('the wrong key is named', () => {
+test('the explanation names the wrong key', () => {
   expect(explain({ key: set.qwac.key }).says).toEqual([
     "The signature was made with the QWAC's key, but must be made with the QSealC's key.",
   ]);
@@ -181,7 +184,7 @@ test('the wrong key is named', () => {
   });
 });
 
-test('the wrong algorithm is named', () => {
+test('the explanation names the wrong algorithm', () => {
   expect(explain({ algorithm: 'sha512' }).says).toEqual([
     'The text was hashed with SHA512, but must be hashed with SHA-256.',
   ]);
@@ -190,7 +193,7 @@ test('the wrong algorithm is named', () => {
   ]);
 });
 
-test('any text that was signed is explained or said to be unknown, and never mistaken for the right one', () => {
+test('for any signed text, the explanation names the mistake or says that the text is unknown', () => {
   fc.assert(
     fc.property(fc.string(), (text) => {
       expect(['found', 'unknown']).toContain(explain({ text: () => text }).verdict);

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { getRequestListener } from '@hono/node-server';
-// The sandbox's answers need it too, and it is to be made of the `Response` that is there before the listener brings its own.
+// The sandbox's answers import this too. It must load before the listener replaces the global `Response`.
 import '@hono/node-server/utils/response';
 import type {
   BankSide,
@@ -53,7 +53,7 @@ export const consent: Extract<ScaRequest, { kind: 'consent' }> = {
   ],
 };
 
-/** A bank in memory: one login request `L1` and one SCA, and a record of what was decided. */
+/** A bank in memory. It has one login request, `L1`, and one SCA, and records what was decided. */
 export interface FakeBank extends BankSide {
   login: LoginRequest;
   sca: { request: ScaRequest; state: ScaState };
@@ -120,7 +120,7 @@ export async function serve(listener: Parameters<typeof createServer>[1]): Promi
   const server = createServer(listener).listen(0, '127.0.0.1');
   await once(server, 'listening');
   const address = server.address();
-  if (address === null || typeof address === 'string') throw new Error('no port');
+  if (address === null || typeof address === 'string') throw new Error('The server has no port');
   return {
     origin: `http://127.0.0.1:${address.port}`,
     close: async () => {

@@ -20,7 +20,7 @@ afterEach(async () => {
   await order('DELETE', '/faults');
 });
 
-/** Calls the control of the sandbox. */
+/** Calls the sandbox's control interface. */
 async function order(
   method: string,
   path: string,
@@ -40,7 +40,7 @@ async function add(fault: FaultOrder): Promise<void> {
   expect(await order('POST', '/faults', fault)).toMatchObject({ status: 201 });
 }
 
-/** `(path, with these faults of its own)` */
+/** Gets the customer id, with the given faults in the request's header. */
 function me(fault?: string): Promise<Reply> {
   return bank.tpp.send({ path: ME, token, ...(fault && { headers: { 'X-Sandbox-Fault': fault } }) });
 }
@@ -70,7 +70,7 @@ async function available(): Promise<number> {
   return Number(json.data?.availableBalance?.amount);
 }
 
-/** Which of digest and signature fit. */
+/** Returns whether the digest and the signature of an answer are right. */
 function sealOf(reply: Reply, request: string): { digest: boolean; signature: boolean } {
   const signature = String(reply.headers.signature);
   const list = /headers="([^"]+)"/.exec(signature)?.[1]?.split(' ') ?? [];
@@ -90,20 +90,23 @@ function sealOf(reply: Reply, request: string): { digest: boolean; signature: bo
   };
 }
 
-describe('by the header of a request', () => {
-  test('cut-before-effect makes nothing', async () => {
+describe("faults in a request's header", () => {
+  test('cut-before-effect cuts the connection before the call has an effect', async () => {
     const path = await authorised();
     const before = await available();
     await expect(execute(path, 'cut-before-effect')).rejects.toThrow();
     expect(await available()).toBe(before);
   });
 
-  test.each(['cut-after-effect', 'cut-in-the-middle'])('%s makes the call, once', async (fault) => {
-    const path = await authorised();
-    const before = await available();
-    await expect(execute(path, fault)).rejects.toThrow();
-    expect(await available()).toBeCloseTo(before - 1.5, 2);
-  });
+  test.each(['cut-after-effect', 'cut-in-the-middle'])(
+    '%s carries out the call exactly once',
+    async (fault) => {
+      const path = await authorised();
+      const before = await available();
+      await expect(execute(path, fault)).rejects.toThrow();
+      expect(await available()).toBeCloseTo(before - 1.5, 2);
+    },
+  );
 
   test('cut-in-the-middle sends the head and half of the body', async () => {
     const { hostname, port } = new URL(bank.sandbox.baseUrl);
@@ -129,7 +132,7 @@ describe('by the header of a request', () => {
     expect(received).toBeGreaterThan(50);
   });
 
-  test('wrong-signature and wrong-digest spoil one of the two', async () => {
+  test('wrong-signature and wrong-digest each spoil only one of the two', async () => {
     const request = `post ${CURRENT}/moneyTransfer/verify`;
     expect(sealOf(await verifyTransfer(), request)).toEqual({ digest: true, signature: true });
     expect(sealOf(await verifyTransfer('wrong-signature'), request)).toEqual({
@@ -139,12 +142,12 @@ describe('by the header of a request', () => {
     expect(sealOf(await verifyTransfer('wrong-digest'), request)).toEqual({ digest: false, signature: true });
   });
 
-  test('wrong-signature signs the answer to a GET, which has none otherwise', async () => {
+  test('wrong-signature signs the answer to a GET, which is otherwise unsigned', async () => {
     expect((await me()).headers.signature).toBeUndefined();
     expect(sealOf(await me('wrong-signature'), `get ${ME}`)).toEqual({ digest: true, signature: false });
   });
 
-  test('stale-token ends the access token, and not the refresh token', async () => {
+  test('stale-token ends the access token but not the refresh token', async () => {
     const { accessToken, refreshToken } = await bank.tpp.login();
     token = accessToken;
     expect(codeOf(await me('stale-token'))).toBe('TOKEN_EXPIRED');
@@ -152,12 +155,15 @@ describe('by the header of a request', () => {
     expect((await bank.tpp.refresh(refreshToken)).status).toBe(200);
   });
 
-  test.each([7, -7])('clock=%i has the bank refuse our Date and give its own', async (minutes) => {
-    const reply = await me(`clock=${minutes}`);
-    expect(codeOf(reply)).toBe('DATE_OUT_OF_RANGE');
-    expect(reply.headers.date).toBe(new Date(bank.clock.now().getTime() + minutes * 60_000).toUTCString());
-    expect((await me(`clock=${Math.sign(minutes) * 4}`)).status).toBe(200);
-  });
+  test.each([7, -7])(
+    "with clock=%i the bank refuses the client's Date and sends its own",
+    async (minutes) => {
+      const reply = await me(`clock=${minutes}`);
+      expect(codeOf(reply)).toBe('DATE_OUT_OF_RANGE');
+      expect(reply.headers.date).toBe(new Date(bank.clock.now().getTime() + minutes * 60_000).toUTCString());
+      expect((await me(`clock=${Math.sign(minutes) * 4}`)).status).toBe(200);
+    },
+  );
 
   test.each([
     [400, 'PLANNED_FAILURE', undefined],
@@ -165,7 +171,7 @@ describe('by the header of a request', () => {
     [420, 'TOO_MANY_CALLS', '1'],
     [503, 'PLANNED_FAILURE', '1'],
     [504, 'PLANNED_FAILURE', undefined],
-  ])('status=%i makes nothing', async (status, code, retryAfter) => {
+  ])('status=%i answers without carrying out the call', async (status, code, retryAfter) => {
     const path = await authorised();
     const before = await available();
     const reply = await execute(path, `status=${status}`);
@@ -173,7 +179,7 @@ describe('by the header of a request', () => {
     expect(await available()).toBe(before);
   });
 
-  test('truncated-json is whole for HTTP, and ends in the middle of its JSON', async () => {
+  test('truncated-json is complete for HTTP but ends in the middle of its JSON', async () => {
     const whole = (await me()).bytes.length;
     const reply = await me('truncated-json');
     expect([reply.status, Number(reply.headers['content-length'])]).toEqual([200, Math.floor(whole / 2)]);
@@ -181,7 +187,7 @@ describe('by the header of a request', () => {
     expect(reply.text).toMatch(/^\{"result":\{"outcome":"SUCCESS"/);
   });
 
-  test('empty, no-content and firewall have no JSON', async () => {
+  test('the answers to empty, no-content and firewall have no JSON', async () => {
     const [empty, none, firewall] = [await me('empty'), await me('no-content'), await me('firewall')];
     expect([empty.status, empty.text]).toEqual([200, '']);
     expect([none.status, none.text]).toEqual([204, '']);
@@ -189,30 +195,30 @@ describe('by the header of a request', () => {
     expect(firewall.text).toContain('<html>');
   });
 
-  test('a refusal is not hidden behind an empty answer', async () => {
+  test('an empty answer does not hide a refusal', async () => {
     expect(codeOf(await verifyTransfer('empty', '0'))).toBe('FIELD_INVALID');
   });
 
-  test('delay answers late, and then as ever', async () => {
+  test('delay answers late but correctly', async () => {
     const begun = performance.now();
     expect((await me('delay=120')).status).toBe(200);
     expect(performance.now() - begun).toBeGreaterThanOrEqual(119);
   });
 
-  test('several faults go together', async () => {
+  test('several faults work together', async () => {
     const begun = performance.now();
     expect((await me('delay=60, status=503')).status).toBe(503);
     expect(performance.now() - begun).toBeGreaterThanOrEqual(59);
   });
 
-  test('an unknown one is refused, and the faults are named', async () => {
+  test('the bank refuses an unknown fault and lists the known ones', async () => {
     const reply = await me('explode');
     expect([reply.status, codeOf(reply)]).toEqual([400, 'HEADER_MALFORMED']);
     expect(reply.text).toContain('X-Sandbox-Fault: There is no fault');
     expect(reply.text).toContain('cut-after-effect');
   });
 
-  test('the bank stays strict: a request that is wrong is refused before a status is planned', async () => {
+  test('the bank stays strict: it refuses a wrong request before it plays a planned status', async () => {
     const reply = await bank.tpp.send({
       path: ME,
       token,
@@ -223,8 +229,8 @@ describe('by the header of a request', () => {
   });
 });
 
-describe('by order', () => {
-  test('a fault is for the calls that it names, after so many, so many times', async () => {
+describe('faults added through the control', () => {
+  test('a fault applies to the calls that it names, skips the first `after` calls and fires `times` times', async () => {
     await add({ fault: 'status=503', on: 'customerid', after: 1, times: 2 });
     const statuses = [];
     for (let call = 0; call < 5; call += 1) {
@@ -247,7 +253,7 @@ describe('by order', () => {
     ]);
   });
 
-  test('one of several is cleared by its id', async () => {
+  test('one of several faults is cleared by its id', async () => {
     await add({ fault: 'status=500', on: 'balance' });
     await add({ fault: 'status=503', on: 'customerid' });
     const { json } = await order('GET', '/faults');
@@ -257,7 +263,7 @@ describe('by order', () => {
     expect((await order('DELETE', '/faults')).json).toEqual({ cleared: 1 });
   });
 
-  test('reset ends logins, consents, operations and faults, and gives the money back', async () => {
+  test('a reset ends logins, consents, operations and faults, and restores the balances', async () => {
     await order('POST', '/reset');
     token = (await bank.tpp.login()).accessToken;
     const before = await available();
@@ -273,7 +279,7 @@ describe('by order', () => {
     expect((await order('GET', '/faults')).json).toEqual([]);
   });
 
-  test('tokens are given for a customer', async () => {
+  test('the control gives tokens for a customer', async () => {
     const { json } = await order('POST', '/tokens', { customerId: '2073915' });
     expect(json).toEqual({
       customerId: '2073915',
@@ -288,7 +294,7 @@ describe('by order', () => {
   });
 });
 
-describe('the control is for its user alone', () => {
+describe('access to the control', () => {
   const fault = { fault: 'status=503' };
 
   test.each([
@@ -297,12 +303,12 @@ describe('the control is for its user alone', () => {
     ['from a page of another origin', { origin: 'http://evil.example' }, 403],
     ['from a page without an origin', { origin: 'null' }, 403],
     ['from a page of another site', { 'sec-fetch-site': 'cross-site' }, 403],
-  ])('%s it is refused', async (_name, headers, status) => {
+  ])('the control refuses an order %s', async (_name, headers, status) => {
     expect((await order('POST', '/faults', fault, headers)).status).toBe(status);
     expect((await me()).status).toBe(200);
   });
 
-  test('under another name it is refused (DNS rebinding)', async () => {
+  test('the control refuses an order under another name (DNS rebinding)', async () => {
     const { customerSiteUrl, controlToken } = bank.sandbox.running;
     const { request } = await import('node:http');
     const call = request(`${customerSiteUrl}/control/faults`, {
@@ -322,14 +328,14 @@ describe('the control is for its user alone', () => {
     [{ fault: 'empty', probability: 0 }, /probability/],
     [{ fault: 'empty', other: 1 }, /other/],
     [{}, /fault/],
-  ])('%j is refused', async (body, message) => {
+  ])('the control refuses %j', async (body, message) => {
     const { status, json } = await order('POST', '/faults', body);
     expect([status, String(Object(json).error)]).toEqual([400, expect.stringMatching(message)]);
   });
 });
 
-describe('the grammar', () => {
-  test('what is read is written the same', () => {
+describe('the syntax of faults', () => {
+  test('a fault that was read is written the same', () => {
     for (const [kind, { value }] of faultKinds) {
       const text = value ? `${kind}=${value.to}` : kind;
       expect(faultText(parseFault(` ${text} `))).toBe(text);
@@ -341,7 +347,7 @@ describe('the grammar', () => {
     }
   });
 
-  test('any text is a fault or a clear no', () => {
+  test('any text is either a fault or a BadFault error', () => {
     fc.assert(
       fc.property(fc.string(), (text) => {
         try {
@@ -353,7 +359,7 @@ describe('the grammar', () => {
     );
   });
 
-  test('a path is matched as a whole, without its query, and * is anything', () => {
+  test('a path matches as a whole, without its query, and * matches any segment', () => {
     const matches = (pattern: string, method: string, target: string) =>
       parseTarget(pattern).matches({ method, target });
     expect(matches('get /private/customers/*/accounts', 'GET', '/private/customers/1/accounts?x=1')).toBe(
@@ -377,7 +383,7 @@ describe('chance', () => {
     return Array.from({ length: 400 }, () => book.due(call).length);
   };
 
-  test('is the same for the same seed, another for another, and about as often as said', () => {
+  test('chance repeats with the same seed, changes with another, and fires about as often as ordered', () => {
     expect(run('a')).toEqual(run('a'));
     expect(run('a')).not.toEqual(run('b'));
     const share = run('a').reduce((sum, one) => sum + one, 0) / 400;

@@ -10,12 +10,12 @@ import { openTestBank, type Reply, type TestBank } from './tpp.ts';
 const today = new Date('2026-11-20T11:00:00Z');
 const whole = { from: undefined, to: undefined };
 
-describe('a customer of a number', () => {
+describe('a generated customer', () => {
   const customers = new Customers({ customers: 999_999, transactions: undefined });
   const anyNumber = fc.integer({ min: 1, max: 999_999 });
   const userOf = (number: number) => `customer-${String(number).padStart(6, '0')}`;
 
-  test('is found by name, id, product and IBAN, and is always the same', () => {
+  test('a generated customer is always the same, and is found by user, id, product and IBAN', () => {
     fc.assert(
       fc.property(anyNumber, (number) => {
         const customer = customers.byUser(userOf(number));
@@ -33,7 +33,7 @@ describe('a customer of a number', () => {
     );
   });
 
-  test('shares no id with another one', () => {
+  test('no two customers share an id', () => {
     fc.assert(
       fc.property(fc.uniqueArray(anyNumber, { minLength: 2, maxLength: 5 }), (numbers) => {
         const all = [...seedCustomers, ...numbers.map((number) => customers.byUser(userOf(number)))];
@@ -43,7 +43,7 @@ describe('a customer of a number', () => {
     );
   });
 
-  test('is not there beyond the number that the start gave', () => {
+  test('customers beyond the configured number do not exist', () => {
     const few = new Customers({ customers: 3, transactions: undefined });
     expect(few.byUser('customer-000003')?.customerId).toBe('5000003');
     for (const user of ['customer-000004', 'customer-000000', 'customer-3', 'nobody'])
@@ -61,13 +61,13 @@ describe('a customer of a number', () => {
   });
 });
 
-describe('a history that is a formula', () => {
+describe('a generated history', () => {
   const [product] = seedCustomers[0]?.products ?? [];
-  if (!product) throw new Error('anna has no account');
+  if (!product) throw new Error('anna must have an account');
   const anyCount = fc.integer({ min: 1, max: 3000 });
   const anyDay = fc.integer({ min: -450, max: 10 }).map((days) => addDays('2026-11-20', days));
 
-  test('says of a range what its entries, one by one, say', () => {
+  test('the count, rows and sums of a range are those of its entries', () => {
     fc.assert(
       fc.property(anyCount, anyDay, anyDay, (count, from, to) => {
         const history = new GeneratedHistory(product, count, today);
@@ -85,7 +85,7 @@ describe('a history that is a formula', () => {
     );
   });
 
-  test('adds up, is booked up to yesterday, newest first, each entry with its own number', () => {
+  test('the entries add up to the total, go from newest to oldest, end yesterday at the latest, and are all different', () => {
     fc.assert(
       fc.property(anyCount, (count) => {
         const history = new GeneratedHistory(product, count, today);
@@ -105,7 +105,7 @@ describe('a history that is a formula', () => {
     );
   });
 
-  test('never takes an account far below where it began', () => {
+  test('the history never takes an account far below its opening balance', () => {
     const entries = new GeneratedHistory(product, 5000, today).rows(whole).slice(0, 5000).toReversed();
     let balance = 0;
     let lowest = 0;
@@ -118,7 +118,7 @@ describe('a history that is a formula', () => {
   });
 });
 
-describe('a sandbox with many', () => {
+describe('a sandbox with many customers and transactions', () => {
   let bank: TestBank;
   let token: string;
   beforeAll(async () => {
@@ -143,7 +143,7 @@ describe('a sandbox with many', () => {
       token,
     });
 
-  test('serves any page of a million', async () => {
+  test('the bank serves any page of a million transactions', async () => {
     const first = await retrieve('');
     expect(first.json.data).toMatchObject({
       numberTransactionsAccounting: 1_000_000,
@@ -157,7 +157,7 @@ describe('a sandbox with many', () => {
     expect(last.json.data?.nextAccounting).toBeUndefined();
   });
 
-  test('a transfer comes before them, and the balance is their sum', async () => {
+  test('a new transfer comes before the generated transactions, and lowers the balance by its total cost', async () => {
     const balance = async () => {
       const path = '/private/customers/5007777/products/0050077770/balance/retrieve';
       return Number((await bank.tpp.send({ path, token })).json.data?.accountBalance?.amount);
@@ -188,7 +188,7 @@ describe('a sandbox with many', () => {
     expect(arrived.json.data?.transactionsAccounting?.[0]?.extendedDescription).toContain('to a neighbour');
   });
 
-  test("anna's current account has as many too", async () => {
+  test("anna's current account also has a million transactions", async () => {
     token = await tokenOf('1048262');
     const { json } = await retrieve('', '0010482620', '1048262');
     expect(json.data?.numberTransactionsAccounting).toBe(1_000_000);

@@ -7,7 +7,7 @@ const CURRENT = '/private/customers/1048262/products/0010482620';
 const bank = await useTestBank();
 let token: string;
 beforeEach(async () => {
-  // The clock is moved past the lifetime of a token.
+  // Each test logs in again, because the tests move the clock past the lifetime of a token.
   token = (await bank.tpp.login()).accessToken;
 });
 
@@ -38,7 +38,7 @@ async function available(): Promise<string> {
   return String(json.data?.availableBalance?.amount);
 }
 
-test('a name is magic in any case and with any blanks, and only as a whole', () => {
+test('a magic name works in any case and with extra spaces, but only as the whole name', () => {
   expect(planOf(' sca  Refused ')).toEqual({ sca: 'NOT_AUTHORIZED' });
   expect(planOf('execution status 500 once')).toEqual({
     fault: { call: 'EXECUTION STATUS', kind: '500', once: true },
@@ -53,14 +53,14 @@ describe('SCA', () => {
     ['SCA REFUSED', 'NOT_AUTHORIZED'],
     ['SCA EXPIRED', 'EXPIRED'],
     ['SCA PENDING', 'PENDING'],
-  ])('of %s ends in %s, though the customer approves', async (name, state) => {
+  ])('with the name %s, SCA is %s even if the customer approves', async (name, state) => {
     const id = await verified(name);
     await bank.tpp.authorise(token, id);
     expect(await status(id)).toEqual([state, 'PENDING']);
     expect(codeOf(await put(id, 'execute'))).toBe('NOT_AUTHORIZED');
   });
 
-  test('of SCA PENDING never ends', async () => {
+  test('with the name SCA PENDING, SCA never ends', async () => {
     const id = await verified('SCA PENDING');
     await bank.tpp.startSca(token, id);
     bank.clock.advance(30 * 60_000);
@@ -69,7 +69,7 @@ describe('SCA', () => {
 });
 
 describe('execute', () => {
-  test('of EXECUTE REFUSED is refused, and nothing moves', async () => {
+  test('with the name EXECUTE REFUSED, the bank refuses execute and no money moves', async () => {
     const before = await available();
     const id = await verified('EXECUTE REFUSED');
     await bank.tpp.authorise(token, id);
@@ -79,7 +79,7 @@ describe('execute', () => {
     expect(await available()).toBe(before);
   });
 
-  test('of INSTANT KO is followed by KO, says why, and nothing moves', async () => {
+  test('with the name INSTANT KO, a transfer ends in KO with a reason, and no money moves', async () => {
     const before = await available();
     const id = await verified('INSTANT KO');
     await bank.tpp.authorise(token, id);
@@ -89,14 +89,14 @@ describe('execute', () => {
     bank.clock.advance(500);
     expect(await result(id)).toEqual({
       executionStatus: 'KO',
-      executionStatusDescription: 'The bank of the beneficiary refused the instant transfer',
+      executionStatusDescription: "The payee's bank refused the instant transfer",
     });
     expect(await status(id)).toEqual(['AUTHORIZED', 'KO']);
     expect(await available()).toBe(before);
     expect(codeOf(await put(id, 'execute'))).toBe('ALREADY_EXECUTED');
   });
 
-  test('of INSTANT NOW is settled at once', async () => {
+  test('with the name INSTANT NOW, a transfer settles at once', async () => {
     const id = await verified('INSTANT NOW');
     await bank.tpp.authorise(token, id);
     await put(id, 'execute');
@@ -106,7 +106,7 @@ describe('execute', () => {
   test.each([
     ['INSTANT SLOW', 1500],
     ['INSTANT PENDING', 30_000],
-  ])('of %s is settled after %i milliseconds', async (name, milliseconds) => {
+  ])('with the name %s, a transfer settles after %i milliseconds', async (name, milliseconds) => {
     const id = await verified(name);
     await bank.tpp.authorise(token, id);
     await put(id, 'execute');
@@ -118,17 +118,17 @@ describe('execute', () => {
 });
 
 describe('verify', () => {
-  test('of VERIFY WARNING has a warning, and goes on', async () => {
+  test('with the name VERIFY WARNING, verify gives a warning and the transfer can go on', async () => {
     const reply = await verify('VERIFY WARNING');
     expect(reply.json.result).toMatchObject({
       outcome: 'SUCCESS',
       messages: [{ code: 'BENEFICIARY_NEW', type: 'WARNING' }],
     });
-    expect(reply.json.data?.additionalChecks).toEqual(['This is the first transfer to this beneficiary']);
+    expect(reply.json.data?.additionalChecks).toEqual(['This is the first transfer to this payee']);
     expect(reply.json.resources?.resourceId).toMatch(/^[0-9a-f-]{36}$/);
   });
 
-  test('of VERIFY SECOND STEP names verify2, without which nothing goes on', async () => {
+  test('with the name VERIFY SECOND STEP, verify names verify2, and the bank refuses other steps before it', async () => {
     const reply = await verify('VERIFY SECOND STEP');
     const id = String(reply.json.resources?.resourceId);
     expect(reply.json._links?.next).toEqual({ href: `${id}/verify2`, method: 'PUT' });
@@ -141,32 +141,35 @@ describe('verify', () => {
     expect((await put(id, 'execute')).status).toBe(200);
   });
 
-  test('has no second step otherwise', async () => {
+  test('with any other name, the bank refuses verify2', async () => {
     const id = await verified('Mario Rossi');
     expect(codeOf(await put(id, 'verify2', { data: { payeeAccepted: true } }))).toBe('STEP_MISSING');
   });
 });
 
-describe('a fault of a call', () => {
+describe('a fault of one call', () => {
   test.each([
     ['401', 401, 'TOKEN_INVALID'],
     ['420', 420, 'TOO_MANY_CALLS'],
     ['500', 500, 'PLANNED_FAILURE'],
-  ])('EXECUTE %s answers so, and nothing was executed', async (kind, httpStatus, code) => {
-    const id = await verified(`EXECUTE ${kind}`);
-    await bank.tpp.authorise(token, id);
-    const reply = await put(id, 'execute');
-    expect([reply.status, codeOf(reply)]).toEqual([httpStatus, code]);
-    expect(await status(id)).toEqual(['AUTHORIZED', 'PENDING']);
-    expect((await put(id, 'execute')).status).toBe(httpStatus);
-  });
+  ])(
+    'with the name EXECUTE %s, the bank answers that status and executes nothing',
+    async (kind, httpStatus, code) => {
+      const id = await verified(`EXECUTE ${kind}`);
+      await bank.tpp.authorise(token, id);
+      const reply = await put(id, 'execute');
+      expect([reply.status, codeOf(reply)]).toEqual([httpStatus, code]);
+      expect(await status(id)).toEqual(['AUTHORIZED', 'PENDING']);
+      expect((await put(id, 'execute')).status).toBe(httpStatus);
+    },
+  );
 
-  test('420 says when to try again', async () => {
+  test('with the name VERIFY 420, the answer says when to try again', async () => {
     const reply = await verify('VERIFY 420');
     expect([reply.status, reply.headers['retry-after']]).toEqual([420, '1']);
   });
 
-  test('403 is the HTML page of a firewall', async () => {
+  test("with the name VERIFY 403, the answer is a firewall's HTML page", async () => {
     const reply = await verify('VERIFY 403');
     expect([reply.status, reply.headers['content-type']]).toEqual([403, 'text/html']);
     expect(reply.text).toContain('Request rejected');
@@ -175,7 +178,7 @@ describe('a fault of a call', () => {
   test.each([
     ['EMPTY', 200],
     ['204', 204],
-  ])('EXECUTE %s executes, and answers without a body', async (kind, httpStatus) => {
+  ])('with the name EXECUTE %s, the bank executes and answers without a body', async (kind, httpStatus) => {
     const id = await verified(`EXECUTE ${kind}`);
     await bank.tpp.authorise(token, id);
     const reply = await put(id, 'execute');
@@ -183,19 +186,19 @@ describe('a fault of a call', () => {
     expect(await status(id)).toEqual(['AUTHORIZED', 'OK']);
   });
 
-  test('EXECUTE LOST executes, and cuts the connection', async () => {
+  test('with the name EXECUTE LOST, the bank executes and cuts the connection', async () => {
     const id = await verified('EXECUTE LOST');
     await bank.tpp.authorise(token, id);
     await expect(put(id, 'execute')).rejects.toThrow('socket hang up');
     expect(await status(id)).toEqual(['AUTHORIZED', 'OK']);
   });
 
-  test('does not hide why a call is refused', async () => {
+  test('a magic name does not hide why the bank refuses a call', async () => {
     const id = await verified('EXECUTE EMPTY');
     expect(codeOf(await put(id, 'execute'))).toBe('NOT_AUTHORIZED');
   });
 
-  test('ONCE is one call of each flow', async () => {
+  test('ONCE applies to one call of each flow', async () => {
     const [first, second] = [await verified('STATUS 500 ONCE'), await verified('STATUS 500 ONCE')];
     const call = (id: string): Promise<Reply> =>
       bank.tpp.send({ path: `/private/operations/${id}/status`, token });
@@ -203,7 +206,7 @@ describe('a fault of a call', () => {
     expect((await call(second)).status).toBe(500);
   });
 
-  test.each(['APPROACH', 'EXECUTION STATUS'])('%s 500 is for that call alone', async (name) => {
+  test.each(['APPROACH', 'EXECUTION STATUS'])('with the name %s 500, only that call fails', async (name) => {
     const id = await verified(`${name} 500`);
     const paths = {
       APPROACH: `/private/auth/security/sca/${id}/approach`,
@@ -223,7 +226,7 @@ describe('a fault of a call', () => {
 describe("carla's accounts", () => {
   const ANSWERS = { 401: 401, 403: 403, 420: 420, 500: 500, 204: 204, EMPTY: 200, LOST: undefined };
 
-  test('there is one for each fault, and one without', async () => {
+  test('carla has one account for each fault and one without a fault', async () => {
     const { accessToken } = await bank.tpp.login('carla');
     const { json } = await bank.tpp.send({
       path: '/private/customers/3098127/accounts',
@@ -235,18 +238,21 @@ describe("carla's accounts", () => {
     expect((await bank.tpp.send({ path: sound, token: accessToken })).status).toBe(200);
   });
 
-  test.each(magicFaultKinds)('%s goes wrong for balance and transactions, not for details', async (kind) => {
-    const { accessToken } = await bank.tpp.login('carla');
-    const product = `/private/customers/3098127/products/${'0030981000'.slice(0, -kind.length)}${kind}`;
-    const get = (path: string): Promise<Reply | undefined> =>
-      bank.tpp.send({ path: `${product}${path}`, token: accessToken }).catch(() => undefined);
-    expect((await get(''))?.status).toBe(200);
-    for (const path of ['/balance/retrieve', '/transactions/retrieve?nextAccounting=1']) {
-      const reply = await get(path);
-      expect(reply?.status).toBe(ANSWERS[kind]);
-      expect(reply?.json.data).toBeUndefined();
-    }
-  });
+  test.each(magicFaultKinds)(
+    'the account for %s breaks balance and transactions, but not the product details',
+    async (kind) => {
+      const { accessToken } = await bank.tpp.login('carla');
+      const product = `/private/customers/3098127/products/${'0030981000'.slice(0, -kind.length)}${kind}`;
+      const get = (path: string): Promise<Reply | undefined> =>
+        bank.tpp.send({ path: `${product}${path}`, token: accessToken }).catch(() => undefined);
+      expect((await get(''))?.status).toBe(200);
+      for (const path of ['/balance/retrieve', '/transactions/retrieve?nextAccounting=1']) {
+        const reply = await get(path);
+        expect(reply?.status).toBe(ANSWERS[kind]);
+        expect(reply?.json.data).toBeUndefined();
+      }
+    },
+  );
 });
 
 describe('transactions older than 90 days', () => {
@@ -255,7 +261,7 @@ describe('transactions older than 90 days', () => {
     `${CURRENT}/transactions/retrieve?dateFrom=${encodeURIComponent(dateFrom)}`;
   const get = (path: string, as = token): Promise<Reply> => bank.tpp.send({ path, token: as });
 
-  test('want SCA, which lifts the login that asked; then the same call is served', async () => {
+  test('older transactions need SCA, which then unlocks them for the login that asked', async () => {
     expect((await get(transactions('22/08/2026'))).status).toBe(200);
     expect((await get(`${CURRENT}/transactions/retrieve`)).status).toBe(200);
     const refused = await get(transactions('21/08/2026'));
@@ -288,14 +294,14 @@ describe('transactions older than 90 days', () => {
     expect(codeOf(await get(transactions('21/08/2026'), other))).toBe('PSD2_SCA_REQUIRED');
   });
 
-  test('are not lifted by a refusal', async () => {
+  test('a refused SCA does not unlock older transactions', async () => {
     const id = String((await get(transactions('01/01/2026'))).json.resources?.resourceId);
     await bank.tpp.startSca(token, id);
     bank.sandbox.customers.refuseSca(id);
     expect(codeOf(await get(transactions('01/01/2026')))).toBe('PSD2_SCA_REQUIRED');
   });
 
-  test('come with no resource for client credentials, which have no customer to send', async () => {
+  test('client credentials get no resource for older transactions, because there is no customer to send to SCA', async () => {
     const credentials = await bank.tpp.clientCredentials();
     const reply = await bank.tpp.send({ path: transactions('01/01/2026'), ...credentials });
     expect([reply.status, codeOf(reply), reply.json.resources]).toEqual([

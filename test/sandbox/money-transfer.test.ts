@@ -70,7 +70,7 @@ async function rows(product = CURRENT, as = token): Promise<{ booked: Json[]; pe
 }
 
 describe('prepare', () => {
-  test('has every field of the interface', async () => {
+  test('prepare answers with every field of the interface', async () => {
     const { json } = await get(`${CURRENT}/moneyTransfer/prepare`);
     expect(json.data).toEqual({
       abi: '09990',
@@ -115,14 +115,14 @@ describe('prepare', () => {
     });
   });
 
-  test('is not for cards', async () => {
+  test('the bank does not prepare a transfer from a card', async () => {
     const reply = await get(`${CARD}/moneyTransfer/prepare`);
     expect([reply.status, codeOf(reply)]).toEqual([412, 'PRODUCT_NOT_ENABLED']);
   });
 });
 
 describe('verify', () => {
-  test('answers with what the transfer comes to, and names execute as the next step', async () => {
+  test('verify answers with the total cost of the transfer, and names execute as the next step', async () => {
     const { json } = await verify(order);
     const id = String(json.resources?.resourceId);
     expect(json).toEqual({
@@ -150,28 +150,28 @@ describe('verify', () => {
   const amount = (text: string, currency = 'EUR') => ({ moneyTransferAmount: { currency, amount: text } });
 
   test.each([
-    ['one cent', amount('0.01')],
-    ['one decimal', amount('1.5')],
-    ['no decimals', amount('1')],
-    ['the last day', { moneyTransferExecutionDate: '20/11/2027' }],
+    ['an amount of one cent', amount('0.01')],
+    ['an amount with one decimal', amount('1.5')],
+    ['an amount without decimals', amount('1')],
+    ['the last allowed day', { moneyTransferExecutionDate: '20/11/2027' }],
     ['the longest texts', { beneficiaryName: 'A'.repeat(70), description: "a/-?:().,'+ Z9".repeat(10) }],
-    ['no description', { description: '' }],
-    ['an IBAN of a country that joined SEPA lately', { ibanBeneficiary: 'RS35260005601001611379' }],
+    ['an empty description', { description: '' }],
+    ['an IBAN of a country that joined SEPA recently', { ibanBeneficiary: 'RS35260005601001611379' }],
     ['the savings account of the same customer', { ibanBeneficiary: 'IT31P0999001600000010482638' }],
-  ])('takes %s', async (_name, changes) => {
+  ])('verify accepts %s', async (_name, changes) => {
     expect(await verify({ ...order, ...changes })).toMatchObject({ status: 200 });
   });
 
   test.each([
-    ['no amount', amount('0'), 'moneyTransferAmount.amount'],
-    ['no amount with decimals', amount('0.00'), 'moneyTransferAmount.amount'],
+    ['an amount of zero', amount('0'), 'moneyTransferAmount.amount'],
+    ['an amount of zero with decimals', amount('0.00'), 'moneyTransferAmount.amount'],
     ['a negative amount', amount('-1'), 'moneyTransferAmount.amount'],
-    ['three decimals', amount('1.000'), 'moneyTransferAmount.amount'],
-    ['a comma', amount('1,50'), 'moneyTransferAmount.amount'],
-    ['a power of ten', amount('1e2'), 'moneyTransferAmount.amount'],
-    ['a leading zero', amount('01.00'), 'moneyTransferAmount.amount'],
-    ['no digits before the point', amount('.50'), 'moneyTransferAmount.amount'],
-    ['too much for SEPA', amount('1000000000.00'), 'moneyTransferAmount.amount'],
+    ['an amount with three decimals', amount('1.000'), 'moneyTransferAmount.amount'],
+    ['an amount with a comma', amount('1,50'), 'moneyTransferAmount.amount'],
+    ['an amount with an exponent', amount('1e2'), 'moneyTransferAmount.amount'],
+    ['an amount with a leading zero', amount('01.00'), 'moneyTransferAmount.amount'],
+    ['an amount without digits before the point', amount('.50'), 'moneyTransferAmount.amount'],
+    ['an amount above the SEPA limit', amount('1000000000.00'), 'moneyTransferAmount.amount'],
     ['dollars', amount('1.00', 'USD'), 'moneyTransferAmount.currency'],
     ['yesterday', { moneyTransferExecutionDate: '19/11/2026' }, 'moneyTransferExecutionDate'],
     ['a day after the limit', { moneyTransferExecutionDate: '21/11/2027' }, 'moneyTransferExecutionDate'],
@@ -184,15 +184,19 @@ describe('verify', () => {
       'moneyTransferExecutionDate',
     ],
     ['an unknown type', { type: 'URGENT' }, 'type'],
-    ['wrong check digits', { ibanBeneficiary: 'IT61X0542811101000000123456' }, 'ibanBeneficiary'],
-    ['an IBAN with blanks', { ibanBeneficiary: 'IT60 X054 2811 1010 0000 0123 456' }, 'ibanBeneficiary'],
-    ['an IBAN in small letters', { ibanBeneficiary: BENEFICIARY.toLowerCase() }, 'ibanBeneficiary'],
+    [
+      'an IBAN with wrong check digits',
+      { ibanBeneficiary: 'IT61X0542811101000000123456' },
+      'ibanBeneficiary',
+    ],
+    ['an IBAN with spaces', { ibanBeneficiary: 'IT60 X054 2811 1010 0000 0123 456' }, 'ibanBeneficiary'],
+    ['an IBAN in lower case', { ibanBeneficiary: BENEFICIARY.toLowerCase() }, 'ibanBeneficiary'],
     ['an IBAN outside SEPA', { ibanBeneficiary: 'SA0380000000608010167519' }, 'ibanBeneficiary'],
     ['the debited account itself', { ibanBeneficiary: 'IT89F0999001600000010482620' }, 'ibanBeneficiary'],
-    ['a name of blanks', { beneficiaryName: '  ' }, 'beneficiaryName'],
+    ['a name of spaces only', { beneficiaryName: '  ' }, 'beneficiaryName'],
     ['a name that is too long', { beneficiaryName: 'A'.repeat(71) }, 'beneficiaryName'],
     ['a description that is too long', { description: 'A'.repeat(141) }, 'description'],
-  ])('refuses %s', async (_name, changes, field) => {
+  ])('verify refuses %s', async (_name, changes, field) => {
     const reply = await verify({ ...order, ...changes });
     expect([reply.status, codeOf(reply)]).toEqual([417, 'FIELD_INVALID']);
     expect(reply.json.result?.messages?.[0]?.message).toBe(`data.${field} is not valid`);
@@ -204,7 +208,7 @@ describe('verify', () => {
     [{ description: 'rent & more' }, 'description', '"&" (U+0026)'],
     [{ description: 'thanks 😀' }, 'description', '"😀" (U+1F600)'],
     [{ description: 'two\nlines' }, 'description', '"\n" (U+000A)'],
-  ])('refuses the characters of %j, naming the first one', async (changes, field, received) => {
+  ])('verify refuses the characters of %j and names the first one', async (changes, field, received) => {
     const reply = await verify({ ...order, ...changes });
     expect([reply.status, codeOf(reply)]).toEqual([422, 'CHARACTER_NOT_ALLOWED']);
     expect(reply.json.result?.messages?.[0]?.message).toBe(
@@ -221,7 +225,7 @@ describe('verify', () => {
     'ibanBeneficiary',
     'beneficiaryName',
     'description',
-  ] as const)('needs %s', async (field) => {
+  ] as const)('verify needs %s', async (field) => {
     const { [field]: _, ...rest } = order;
     const reply = await verify(rest);
     expect([reply.status, codeOf(reply), detailOf(reply)]).toEqual([
@@ -231,12 +235,12 @@ describe('verify', () => {
     ]);
   });
 
-  test('refuses an amount that is a number, which can be inexact', async () => {
+  test('verify refuses an amount that is a JSON number, because it could be inexact', async () => {
     const reply = await verify({ ...order, moneyTransferAmount: { currency: 'EUR', amount: 12.34 } });
     expect(detailOf(reply)).toBe('data.moneyTransferAmount.amount: Expected: string. Received: number.');
   });
 
-  test('says what is available when it is not enough, to the cent', async () => {
+  test('when the funds fall short by a cent, verify says what is available', async () => {
     const { available } = await balance();
     const text = (value: number): string => `${String(value).slice(0, -2)}.${String(value).slice(-2)}`;
     const exactly = { moneyTransferAmount: { currency: 'EUR', amount: text(available - 50) } };
@@ -249,12 +253,12 @@ describe('verify', () => {
     );
   });
 
-  test('is not for cards', async () => {
+  test('the bank does not verify a transfer from a card', async () => {
     expect(codeOf(await verify(order, CARD))).toBe('PRODUCT_NOT_ENABLED');
   });
 });
 
-test('the customer is shown what they authorise', async () => {
+test('the customer sees what they authorise', async () => {
   const id = await verified(instant);
   await startSca(id);
   expect(bank.sandbox.customers.scaRequest(id)?.request).toEqual({
@@ -277,7 +281,7 @@ test('the customer is shown what they authorise', async () => {
 
 describe('execute', () => {
   test.each([
-    ['nobody started SCA', async (_id: string) => undefined, 'PENDING'],
+    ['nobody has started SCA', async (_id: string) => undefined, 'PENDING'],
     ['the customer has not decided', startSca, 'PENDING'],
     [
       'the customer refused',
@@ -287,7 +291,7 @@ describe('execute', () => {
       },
       'NOT_AUTHORIZED',
     ],
-  ])('is refused when %s, and nothing moves', async (_when, prepare, state) => {
+  ])('the bank refuses execute when %s, and no money moves', async (_when, prepare, state) => {
     const before = await balance();
     const id = await verified(instant);
     await prepare(id);
@@ -299,7 +303,7 @@ describe('execute', () => {
     expect((await get(`/private/operations/${id}/status`)).json.data?.executionStatus).toBe('PENDING');
   });
 
-  test('of an instant transfer books it when it settles, with its commissions', async () => {
+  test('the bank books an instant transfer, with its commissions, when it settles', async () => {
     const before = await balance();
     const id = await authorised(instant);
     const reply = await execute(id);
@@ -377,7 +381,7 @@ describe('execute', () => {
     });
   });
 
-  test('happens once, however often and however many at a time it is asked for', async () => {
+  test('the bank executes a transfer once, even if execute comes several times or at the same time', async () => {
     const id = await authorised(instant);
     const before = await balance();
     const replies = await Promise.all([execute(id), execute(id), execute(id)]);
@@ -389,7 +393,7 @@ describe('execute', () => {
     expect((await balance()).available).toBe(before.available - 12_84);
   });
 
-  test('of a transfer that is not instant is pending until the next business day', async () => {
+  test('a transfer that is not instant is pending until the next business day', async () => {
     const own = await openTestBank();
     try {
       const { accessToken } = await own.tpp.login();
@@ -413,7 +417,7 @@ describe('execute', () => {
       expect([poll.status, codeOf(poll)]).toEqual([400, 'NOT_INSTANT']);
 
       const listed = async (part: string): Promise<Json[]> => {
-        // The token of the start ends in the meantime.
+        // The first token expires in the meantime.
         const { accessToken: fresh } = await own.tpp.login();
         const reply = await own.tpp.send({ path: `${CURRENT}/transactions/retrieve`, token: fresh });
         return list(reply.json.data?.[part]).filter((row) => row.idMoneyTransfer === cro);
@@ -429,7 +433,7 @@ describe('execute', () => {
         }),
       ]);
 
-      // 20 November 2026 is a Friday; it is booked on Monday.
+      // 20 November 2026 is a Friday, so the bank books the transfer on Monday.
       own.clock.advance(2 * DAY);
       expect(await listed('transactionsNotAccounting')).toHaveLength(2);
       own.clock.advance(DAY);
@@ -443,7 +447,7 @@ describe('execute', () => {
     }
   });
 
-  test('credits an account of this bank', async () => {
+  test('a transfer to an account of this bank credits that account', async () => {
     const bruno = (await bank.tpp.login('bruno')).accessToken;
     const account = '/private/customers/2073915/products/0020739150';
     const card = '/private/customers/2073915/products/0000093025';
@@ -461,11 +465,11 @@ describe('execute', () => {
       extendedDescription: 'DA Anna Esposito invoice 7',
       amountTransaction: { amount: '12.340', currency: 'EUR' },
     });
-    // The card with the same IBAN is not the account.
+    // The card with the same IBAN gets nothing.
     expect(await balance(card, bruno)).toEqual(cardBefore);
   });
 
-  test('looks at the funds again: two that were verified apart may not be covered together', async () => {
+  test('execute checks the funds again, since two verified transfers together may exceed them', async () => {
     const { available } = await balance(SAVINGS);
     const most = String(available - 50);
     const all = {
@@ -484,7 +488,7 @@ describe('execute', () => {
     expect((await balance(SAVINGS)).available).toBe(0);
   });
 
-  test('is of the product and the operation that the path names', async () => {
+  test('the bank executes a transfer only under its own product and operation', async () => {
     const id = await authorised(instant);
     const before = await balance();
     expect(codeOf(await execute(id, SAVINGS))).toBe('RESOURCE_UNKNOWN');
@@ -499,7 +503,7 @@ describe('execute', () => {
     expect(await balance()).toEqual(before);
   });
 
-  test('has an execution status only afterwards', async () => {
+  test('a transfer has no execution status before it is executed', async () => {
     const id = await authorised(instant);
     const reply = await executionStatus(id);
     expect([reply.status, codeOf(reply)]).toEqual([400, 'NOT_EXECUTED']);

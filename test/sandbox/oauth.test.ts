@@ -6,7 +6,7 @@ const UUID_FORM = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 const bank = await useTestBank();
 
-/** Goes to the login page and back; returns the code. */
+/** Goes to the login page and back. Returns the code. */
 async function authorize(changes: Record<string, string> = {}): Promise<string> {
   const back = bank.sandbox.customers.allowLogin(await startLogin(changes), '1048262');
   return back.searchParams.get('code') ?? '';
@@ -37,7 +37,7 @@ async function isAccepted(token: string): Promise<boolean> {
 }
 
 describe('authorize', () => {
-  test('answers 302 without a body, to the login page of the customer site', async () => {
+  test('authorize answers 302 without a body, and redirects to the login page of the customer site', async () => {
     const reply = await bank.tpp.send({ path: bank.tpp.authorizePath() });
     expect(reply.status).toBe(302);
     expect(reply.text).toBe('');
@@ -52,7 +52,7 @@ describe('authorize', () => {
     });
   });
 
-  test('needs no bearer and no digest, and is signed as a GET', async () => {
+  test('authorize needs no bearer token and no digest, and is signed like a GET', async () => {
     const reply = await bank.tpp.send({
       path: bank.tpp.authorizePath(),
       signedTarget: 'get /auth/oauth/v2/authorize',
@@ -66,7 +66,7 @@ describe('authorize', () => {
     'http://[::1]:8910/callback',
     'http://localhost/callback',
     'https://tpp.example/callback',
-  ])('takes the redirect URI %s', async (redirectUri) => {
+  ])('authorize accepts the redirect URI %s', async (redirectUri) => {
     const reply = await bank.tpp.send({ path: bank.tpp.authorizePath({ redirect_uri: redirectUri }) });
     expect(reply.status).toBe(302);
   });
@@ -79,7 +79,7 @@ describe('authorize', () => {
     'app:callback',
     'javascript:alert(1)',
     '/callback',
-  ])('refuses the redirect URI %s', async (redirectUri) => {
+  ])('authorize refuses the redirect URI %s', async (redirectUri) => {
     const reply = await bank.tpp.send({ path: bank.tpp.authorizePath({ redirect_uri: redirectUri }) });
     expect([reply.status, codeOf(reply)]).toEqual([400, 'REDIRECT_URI_INVALID']);
     expect(detailOf(reply)).toContain(`Received: ${redirectUri}.`);
@@ -90,17 +90,17 @@ describe('authorize', () => {
     [{ response_type: '' }, 400, 'PARAMETER_INVALID'],
     [{ redirect_uri: '' }, 400, 'PARAMETER_INVALID'],
     [{ client_id: 'unknown' }, 400, 'CLIENT_INVALID'],
-  ])('refuses %o', async (changes, status, code) => {
+  ])('authorize refuses %o', async (changes, status, code) => {
     const reply = await bank.tpp.send({ path: bank.tpp.authorizePath(changes) });
     expect([reply.status, codeOf(reply)]).toEqual([status, code]);
   });
 
-  test('refuses a parameter that comes twice', async () => {
+  test('authorize refuses a repeated parameter', async () => {
     const reply = await bank.tpp.send({ path: `${bank.tpp.authorizePath()}&client_id=other` });
     expect(codeOf(reply)).toBe('PARAMETER_INVALID');
   });
 
-  test('is not for the client_credentials application', async () => {
+  test('authorize refuses the client_credentials application', async () => {
     const application = bank.tpp.registration.applications.clientCredentials;
     const reply = await bank.tpp.send({
       path: bank.tpp.authorizePath({ client_id: application.clientId }),
@@ -109,7 +109,7 @@ describe('authorize', () => {
     expect([reply.status, codeOf(reply)]).toEqual([403, 'NOT_ALLOWED']);
   });
 
-  test("is signed under the application's own name", async () => {
+  test("authorize must be signed under the application's own name", async () => {
     const { clientCredentials: other } = bank.tpp.registration.applications;
     expect(codeOf(await bank.tpp.send({ path: bank.tpp.authorizePath(), application: other }))).toBe(
       'SIGNATURE_KEY_ID',
@@ -117,8 +117,8 @@ describe('authorize', () => {
   });
 });
 
-describe('the way back from the login page', () => {
-  test('keeps the query of the redirect URI, and adds code and state', async () => {
+describe('the return from the login page', () => {
+  test('the return keeps the query of the redirect URI, and adds code and state', async () => {
     const id = await startLogin({
       redirect_uri: 'http://127.0.0.1:8910/callback?profile=a',
       state: 's t&a=te',
@@ -132,26 +132,26 @@ describe('the way back from the login page', () => {
     });
   });
 
-  test('has no state where none was sent', async () => {
+  test('the return has no state if the client sent none', async () => {
     const path = bank.tpp.authorizePath().replace('&state=abc', '');
     const reply = await bank.tpp.send({ path });
     const id = new URL(String(reply.headers.location)).searchParams.get('request') ?? '';
     expect([...bank.sandbox.customers.allowLogin(id, '1048262').searchParams.keys()]).toEqual(['code']);
   });
 
-  test('has the error after a refusal', async () => {
+  test('the return has the error after the customer refused', async () => {
     const url = bank.sandbox.customers.refuseLogin(await startLogin());
     expect(Object.fromEntries(url.searchParams)).toEqual({ error: 'access_denied', state: 'abc' });
   });
 
-  test('is taken once', async () => {
+  test('a customer can decide a login only once', async () => {
     const id = await startLogin();
     bank.sandbox.customers.allowLogin(id, '1048262');
     expect(bank.sandbox.customers.loginRequest(id)).toBeUndefined();
     expect(() => bank.sandbox.customers.allowLogin(id, '1048262')).toThrow('no pending login');
   });
 
-  test('is open for ten minutes', async () => {
+  test('a login stays open for ten minutes', async () => {
     const id = await startLogin();
     bank.clock.advance(10 * MINUTE);
     expect(bank.sandbox.customers.loginRequest(id)).toBeDefined();
@@ -160,7 +160,7 @@ describe('the way back from the login page', () => {
   });
 });
 
-test('the login page knows the customers and their passwords', () => {
+test("the login page accepts the customers' passwords only", () => {
   const { customers } = bank.sandbox;
   expect(customers.logins().map(({ user, customerId }) => [user, customerId])).toEqual([
     ['anna', '1048262'],
@@ -173,7 +173,7 @@ test('the login page knows the customers and their passwords', () => {
 });
 
 describe('the token call for a code', () => {
-  test('gives tokens and their lifetimes, and is not to be stored', async () => {
+  test('the token call gives tokens with their lifetimes, and forbids caching', async () => {
     const reply = await bank.tpp.send(bank.tpp.codeCall(await authorize()));
     expect(reply.status).toBe(200);
     expect(reply.json).toEqual({
@@ -196,7 +196,7 @@ describe('the token call for a code', () => {
     expect(reply.headers.pragma).toBe('no-cache');
   });
 
-  test('takes a form as well', async () => {
+  test('the token call accepts a form as well', async () => {
     const { body, ...call } = bank.tpp.codeCall(await authorize());
     const reply = await bank.tpp.send({
       ...call,
@@ -206,7 +206,7 @@ describe('the token call for a code', () => {
     expect(reply.json.data?.access_token).toMatch(UUID_FORM);
   });
 
-  test('refuses a form with a field twice', async () => {
+  test('the token call refuses a form with a repeated field', async () => {
     const reply = await bank.tpp.send({
       method: 'POST',
       path: '/auth/oauth/v2/token',
@@ -216,7 +216,7 @@ describe('the token call for a code', () => {
     expect([reply.status, codeOf(reply)]).toEqual([400, 'BODY_MALFORMED']);
   });
 
-  test('is good once; the second time ends the tokens of the first', async () => {
+  test('a code works once, and its second use ends the tokens of the first', async () => {
     const code = await authorize();
     const first = await bank.tpp.send(bank.tpp.codeCall(code));
     const token = String(first.json.data?.access_token);
@@ -227,7 +227,7 @@ describe('the token call for a code', () => {
     expect(second.text).not.toContain(code);
   });
 
-  test('is good for five minutes', async () => {
+  test('a code is valid for five minutes', async () => {
     const [early, late] = [await authorize(), await authorize()];
     bank.clock.advance(5 * MINUTE);
     expect((await bank.tpp.send(bank.tpp.codeCall(early))).status).toBe(200);
@@ -235,7 +235,7 @@ describe('the token call for a code', () => {
     expect(codeOf(await bank.tpp.send(bank.tpp.codeCall(late)))).toBe('GRANT_INVALID');
   });
 
-  test('repeats the redirect URI exactly', async () => {
+  test('the token call must repeat the redirect URI exactly', async () => {
     const code = await authorize();
     const other = await bank.tpp.send(
       bank.tpp.codeCall(code, { redirect_uri: 'http://127.0.0.1:8910/callback/' }),
@@ -249,14 +249,14 @@ describe('the token call for a code', () => {
     [{ client_id: 'wrong' }, 400, 'CLIENT_INVALID'],
     [{ code: 'wrong' }, 400, 'GRANT_INVALID'],
     [{ grant_type: 'password' }, 400, 'PARAMETER_INVALID'],
-  ])('refuses %o, and repeats no secret', async (changes, status, code) => {
+  ])('the token call refuses %o, and repeats no secret', async (changes, status, code) => {
     const call = bank.tpp.codeCall(await authorize(), changes);
     const reply = await bank.tpp.send(call);
     expect([reply.status, codeOf(reply)]).toEqual([status, code]);
     expect(reply.text).not.toContain(bank.tpp.registration.applications.authorizationCode.clientSecret);
   });
 
-  test('names a field that is missing', async () => {
+  test('the token call names a missing field', async () => {
     const reply = await tokenCall({ grant_type: 'authorization_code', code: 'x' });
     expect([reply.status, codeOf(reply), detailOf(reply)]).toEqual([
       417,
@@ -267,7 +267,7 @@ describe('the token call for a code', () => {
 });
 
 describe('the access token', () => {
-  test('is good for 3500 seconds', async () => {
+  test('an access token is valid for 3500 seconds', async () => {
     const { accessToken } = await bank.tpp.login();
     bank.clock.advance(3_499_999);
     expect(await isAccepted(accessToken)).toBe(true);
@@ -278,7 +278,7 @@ describe('the access token', () => {
 });
 
 describe('refresh', () => {
-  test('gives new tokens; the old refresh token is spent, the old access token stays', async () => {
+  test('a refresh gives new tokens, ends the old refresh token, and keeps the old access token', async () => {
     const old = await bank.tpp.login();
     const reply = await tokenCall({ grant_type: 'refresh_token', refresh_token: old.refreshToken });
     const { access_token: access, refresh_token: refresh } = reply.json.data ?? {};
@@ -291,7 +291,7 @@ describe('refresh', () => {
     expect(again.text).not.toContain(old.refreshToken);
   });
 
-  test('is open for 30 days', async () => {
+  test('a refresh token is valid for 30 days', async () => {
     const { refreshToken } = await bank.tpp.login();
     bank.clock.advance(2_592_000_000);
     expect(codeOf(await tokenCall({ grant_type: 'refresh_token', refresh_token: refreshToken }))).toBe(
@@ -299,7 +299,7 @@ describe('refresh', () => {
     );
   });
 
-  test('does not take an access token', async () => {
+  test('a refresh needs a refresh token, not an access token', async () => {
     const { accessToken } = await bank.tpp.login();
     expect(codeOf(await tokenCall({ grant_type: 'refresh_token', refresh_token: accessToken }))).toBe(
       'GRANT_INVALID',
@@ -308,7 +308,7 @@ describe('refresh', () => {
 });
 
 describe('client credentials', () => {
-  test('give an access token only', async () => {
+  test('client credentials give only an access token', async () => {
     const reply = await clientCredentials();
     expect(reply.json.data).toEqual({
       access_token: expect.stringMatching(UUID_FORM),
@@ -318,7 +318,7 @@ describe('client credentials', () => {
     });
   });
 
-  test('read accounts under their own application name, and have no customer of their own', async () => {
+  test('client credentials read accounts under their own application name, and have no customer', async () => {
     const token = String((await clientCredentials()).json.data?.access_token);
     const application = bank.tpp.registration.applications.clientCredentials;
     const accounts = await bank.tpp.send({ path: '/private/customers/2073915/accounts', token, application });
@@ -330,7 +330,7 @@ describe('client credentials', () => {
     );
   });
 
-  test('are not for the authorization_code application', async () => {
+  test('the authorization_code application cannot use client credentials', async () => {
     const reply = await tokenCall({ grant_type: 'client_credentials' });
     expect([reply.status, codeOf(reply)]).toEqual([403, 'NOT_ALLOWED']);
   });
@@ -341,7 +341,7 @@ describe('revoke', () => {
     return tokenCall({ token, token_type_hint: hint }, { path: '/auth/oauth/v2/token/revoke' });
   }
 
-  test('of the access token leaves the refresh token', async () => {
+  test('revoking the access token leaves the refresh token', async () => {
     const { accessToken, refreshToken } = await bank.tpp.login();
     const reply = await revoke(accessToken, 'access_token');
     expect(reply.json.data).toEqual({ tokenType: 'access_token', operationOutcome: 'revoked' });
@@ -349,7 +349,7 @@ describe('revoke', () => {
     expect((await tokenCall({ grant_type: 'refresh_token', refresh_token: refreshToken })).status).toBe(200);
   });
 
-  test('of the refresh token ends the access token too', async () => {
+  test('revoking the refresh token also ends the access token', async () => {
     const { accessToken, refreshToken } = await bank.tpp.login();
     const reply = await revoke(refreshToken, 'refresh_token');
     expect(reply.json.data).toEqual({ tokenType: 'refresh_token', operationOutcome: 'revoked' });
@@ -359,25 +359,25 @@ describe('revoke', () => {
     );
   });
 
-  test('leaves the tokens of another login alone', async () => {
+  test('revoking a token leaves the tokens of other logins alone', async () => {
     const [one, other] = [await bank.tpp.login(), await bank.tpp.login()];
     await revoke(one.refreshToken, 'refresh_token');
     expect(await isAccepted(other.accessToken)).toBe(true);
   });
 
-  test('of an unknown token is no error (RFC 7009)', async () => {
+  test('revoking an unknown token is not an error (RFC 7009)', async () => {
     const reply = await revoke('8d3f7f4e-0000-4000-8000-000000000000', 'refresh_token');
     expect(reply.json.data).toEqual({ tokenType: 'refresh_token', operationOutcome: 'revoked' });
   });
 
-  test("of another application's token is refused", async () => {
+  test("the bank refuses to revoke another application's token", async () => {
     const token = String((await clientCredentials()).json.data?.access_token);
     const reply = await revoke(token, 'access_token');
     expect([reply.status, codeOf(reply)]).toEqual([400, 'GRANT_INVALID']);
     expect(reply.text).not.toContain(token);
   });
 
-  test('knows two kinds of tokens', async () => {
+  test('the bank revokes only access tokens and refresh tokens', async () => {
     expect(codeOf(await revoke('x', 'id_token'))).toBe('FIELD_INVALID');
   });
 });

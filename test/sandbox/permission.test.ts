@@ -15,7 +15,7 @@ async function answersOf(bank: TestBank, token: string, paths: readonly string[]
   return replies.map((reply) => (reply.status === 200 ? 'OK' : `${reply.status} ${codeOf(reply)}`));
 }
 
-describe('where consents are enforced', () => {
+describe('enforced consents', () => {
   let bank: TestBank;
   let token: string;
   beforeAll(async () => {
@@ -24,19 +24,19 @@ describe('where consents are enforced', () => {
   });
   afterAll(() => bank.close());
 
-  test('the customer id and the list of accounts are open, the rest is not', async () => {
+  test('without a consent, only the customer id and the lists of accounts and products are open', async () => {
     expect(await answersOf(bank, token, OPEN)).toEqual(['OK', 'OK', 'OK']);
     const refused = [...INQUIRIES, ...PAYMENTS].map(() => '403 CONSENT_MISSING');
     expect(await answersOf(bank, token, [...INQUIRIES, ...PAYMENTS])).toEqual(refused);
   });
 
-  test('client credentials may not even list the accounts of a customer who gave none', async () => {
+  test("without a consent, client credentials cannot even list a customer's accounts", async () => {
     const credentials = await bank.tpp.clientCredentials();
     const reply = await bank.tpp.send({ path: `${CUSTOMER}/accounts`, ...credentials });
     expect([reply.status, codeOf(reply)]).toEqual([403, 'CONSENT_MISSING']);
   });
 
-  test('a refusal names category, product and the command that gets the consent', async () => {
+  test('a refusal names the category, the product and the command that requests the consent', async () => {
     const reply = await bank.tpp.send({ path: `${CURRENT}/moneyTransfer/prepare`, token });
     expect(reply.json.result?.messages?.[0]?.message).toBe(
       'The customer 1048262 has given no consent PAYMENTS for the product 0010482620',
@@ -46,7 +46,7 @@ describe('where consents are enforced', () => {
     );
   });
 
-  test('a consent holds for its category and product alone, and for client credentials too', async () => {
+  test('a consent covers only its category and product, for client credentials too', async () => {
     await bank.tpp.giveConsent(token, '1048262', [{ name: 'ACCOUNT_INFO', products: ['0010482620'] }]);
     expect(await answersOf(bank, token, INQUIRIES)).toEqual(['OK', 'OK', 'OK']);
     expect(await answersOf(bank, token, [`${SAVINGS}/balance/retrieve`, ...PAYMENTS])).toEqual(
@@ -59,7 +59,7 @@ describe('where consents are enforced', () => {
     expect(codeOf(other)).toBe('CONSENT_MISSING');
   });
 
-  test('a consent that was authorised and not confirmed does not count', async () => {
+  test('a consent counts only after it is confirmed', async () => {
     const path = `${CUSTOMER}/consent/request`;
     const body = { data: { categories: [{ name: 'PAYMENTS', products: ['0010482620'] }] } };
     const { json } = await bank.tpp.send({ method: 'POST', path, token, body });
@@ -71,7 +71,7 @@ describe('where consents are enforced', () => {
   });
 });
 
-test('a consent holds for 180 days', async () => {
+test('a consent lasts 180 days', async () => {
   const day = 24 * 60 * 60;
   const bank = await openTestBank({ consents: 'enforced', tokenTtlSeconds: 200 * day });
   try {
@@ -86,7 +86,7 @@ test('a consent holds for 180 days', async () => {
   }
 });
 
-test('FUNDS_AVAILABILITY is not offered for a card, and the rest of the request is', async () => {
+test('the bank declines FUNDS_AVAILABILITY for a card and accepts the rest of the request', async () => {
   const bank = await openTestBank({ consents: 'enforced' });
   try {
     const { accessToken } = await bank.tpp.login();
@@ -108,7 +108,7 @@ describe.each<[TppRole, readonly string[], readonly string[], readonly string[]]
   ['AISP', INQUIRIES, PAYMENTS, ['ACCOUNT_INFO']],
   ['PISP', PAYMENTS, INQUIRIES, ['PAYMENTS', 'FUNDS_AVAILABILITY']],
   ['PIISP', OPEN, [...INQUIRIES, ...PAYMENTS], ['FUNDS_AVAILABILITY']],
-])('a TPP that is %s alone', (role, allowed, refused, categories) => {
+])('a TPP with only the role %s', (role, allowed, refused, categories) => {
   let bank: TestBank;
   let token: string;
   beforeAll(async () => {
@@ -117,14 +117,14 @@ describe.each<[TppRole, readonly string[], readonly string[], readonly string[]]
   });
   afterAll(() => bank.close());
 
-  test('makes the calls of its role, and no other', async () => {
+  test('a TPP can make only the calls of its role', async () => {
     expect(await answersOf(bank, token, [...OPEN, ...allowed])).toEqual(
       [...OPEN, ...allowed].map(() => 'OK'),
     );
     expect(await answersOf(bank, token, refused)).toEqual(refused.map(() => '403 ROLE_MISSING'));
   });
 
-  test('asks for the categories of its role, and no other', async () => {
+  test('a TPP can request only the categories of its role', async () => {
     for (const name of ['ACCOUNT_INFO', 'PAYMENTS', 'FUNDS_AVAILABILITY']) {
       const reply = await bank.tpp.send({
         method: 'POST',

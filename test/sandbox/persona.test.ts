@@ -24,7 +24,7 @@ function verify(name: string): Promise<Reply> {
 }
 
 describe('the envelope', () => {
-  test('has a requestId that is a bare number of 24 digits, or a string where it begins with 0', async () => {
+  test('requestId is a bare number of 24 digits, or a string if it begins with 0', async () => {
     const forms = new Set<string>();
     for (let call = 0; call < 40 && forms.size < 2; call += 1) {
       const [, digits = ''] = /"requestId":("0\d{23}"|1\d{23})[,}]/.exec((await get(CURRENT)).text) ?? [];
@@ -34,7 +34,7 @@ describe('the envelope', () => {
     expect(forms).toEqual(new Set(['string', 'number']));
   });
 
-  test('has a blank self, and curies on another host, without {rel}, or a path alone', async () => {
+  test('the links have a blank self, and curies on another host, without {rel}, or with only a path', async () => {
     const balance = (await get(`${CURRENT}/balance/retrieve`)).json._links;
     expect(balance).toEqual({
       self: { href: ' ', method: 'GET' },
@@ -44,11 +44,11 @@ describe('the envelope', () => {
     expect(transactions?.curies).toEqual([{ href: `${CURRENT}/transactions/{rel}`, name: 'transactions' }]);
   });
 
-  test('has no flushMessages and no empty messages', async () => {
+  test('a success has no flushMessages and no empty messages', async () => {
     expect((await get(CURRENT)).json.result).toEqual({ outcome: 'SUCCESS', requestId: expect.anything() });
   });
 
-  test('of an error has no detail, and a plain string among its messages', async () => {
+  test('an error has no detail, and has a plain string among its messages', async () => {
     const reply = await get(`${CUSTOMER}/products/0010482621`);
     expect([reply.status, codeOf(reply)]).toEqual([412, 'PRODUCT_UNKNOWN']);
     expect(reply.json.result?.messages).toEqual([
@@ -58,14 +58,14 @@ describe('the envelope', () => {
   });
 });
 
-test('the address of the login page is over a kilobyte long, and still leads there', async () => {
+test('the address of the login page is longer than a kilobyte, and still leads there', async () => {
   const { headers } = await bank.tpp.send({ path: bank.tpp.authorizePath() });
   const location = new URL(String(headers.location));
   expect(location.href.length).toBeGreaterThan(1200);
   expect(bank.sandbox.customers.loginRequest(location.searchParams.get('request') ?? '')).toBeDefined();
 });
 
-test('the token answer is padded with blank lines, signed as it is, and has lifetimes as strings', async () => {
+test('the token answer is padded with blank lines, signed with them, and has lifetimes as strings', async () => {
   const credentials = bank.tpp.registration.applications.clientCredentials;
   const reply = await bank.tpp.send({
     method: 'POST',
@@ -82,12 +82,12 @@ test('the token answer is padded with blank lines, signed as it is, and has life
   expect(reply.json.data).toEqual({ access_token: expect.any(String), expires_in: '3500', scope: 'oob' });
 });
 
-test('an account without a name lacks it', async () => {
+test('an account without a name has no name field', async () => {
   const { data } = (await get(`${CUSTOMER}/accounts`)).json;
   expect(list(data?.accounts).map((account) => Object.hasOwn(account, 'name'))).toEqual([true, true, false]);
 });
 
-test('the balance has an ISO date, and of a card no available credit', async () => {
+test("the balance has an ISO date, and a card's balance has no available credit", async () => {
   expect((await get(`${CARD}/balance/retrieve`)).json.data).toEqual({
     accountBalance: { amount: expect.stringMatching(/^-\d+\.\d{3}$/), currency: 'EUR' },
     availableBalance: expect.any(Object),
@@ -98,7 +98,7 @@ test('the balance has an ISO date, and of a card no available credit', async () 
 });
 
 describe('transactions', () => {
-  test('have string cursors, which end with 0 and null, and relative exports that are not encoded', async () => {
+  test('transactions have string cursors that end with 0 and null, and relative, unencoded export links', async () => {
     const path = `${CURRENT}/transactions/retrieve?dateFrom=01%2F10%2F2026&dateTo=31%2F10%2F2026`;
     const { json } = await get(path);
     expect(json.data).toMatchObject({ nextAccounting: '11', nextNotAccounting: null });
@@ -111,7 +111,7 @@ describe('transactions', () => {
     expect(last.json.data).toMatchObject({ nextAccounting: 0, nextNotAccounting: null });
   });
 
-  test('of the savings account page by _links.next, with ISO dates, and no row is lost or twice', async () => {
+  test('the savings account pages by _links.next with ISO dates, and each row comes exactly once', async () => {
     const { accessToken } = await clean.tpp.login();
     const rows: Json[] = [];
     const expected: Json[] = [];
@@ -135,14 +135,14 @@ describe('transactions', () => {
     expect(rows[0]?.dateAccountingCurrency).toMatch(/^\d{4}-\d\d-\d\dT00:00:00$/);
   });
 
-  test('that want SCA are refused with 401', async () => {
+  test('the bank answers 401 for transactions that need SCA', async () => {
     const reply = await get(`${CURRENT}/transactions/retrieve?dateFrom=01%2F01%2F2026`);
     expect([reply.status, codeOf(reply)]).toEqual([401, 'PSD2_SCA_REQUIRED']);
     expect(reply.json.resources?.resourceId).toMatch(/^[0-9a-f-]{36}$/);
   });
 });
 
-test('a consent request names a call on another host, and the approach nests a second result', async () => {
+test('a consent request names a call on another host, and its approach nests a second result', async () => {
   const reply = await bank.tpp.send({
     method: 'POST',
     path: `${CUSTOMER}/consent/request`,
@@ -173,7 +173,7 @@ test('a consent request names a call on another host, and the approach nests a s
   });
 });
 
-test('a transfer is authenticated by another name, and lacks what a client can do without', async () => {
+test('authentication of a transfer has another name, and the answer lacks optional fields', async () => {
   const verified = await verify('Mario Rossi');
   const id = String(verified.json.resources?.resourceId);
   expect(Object.keys(verified.json.data ?? {})).toEqual([
@@ -204,13 +204,13 @@ test('a transfer is authenticated by another name, and lacks what a client can d
   });
 });
 
-test('warnings stay objects', async () => {
+test('warnings are still objects', async () => {
   expect((await verify('VERIFY WARNING')).json.result?.messages).toEqual([
     expect.objectContaining({ code: 'BENEFICIARY_NEW', type: 'WARNING' }),
   ]);
 });
 
-test('documents and pages stay as they are', async () => {
+test('documents and pages do not change', async () => {
   const pdf = await get(`${CURRENT}/transactions/retrieve?exportType=pdf`);
   expect(pdf.bytes.subarray(0, 5).toString()).toBe('%PDF-');
   expect((await verify('VERIFY 403')).headers['content-type']).toBe('text/html');

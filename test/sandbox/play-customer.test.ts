@@ -40,7 +40,7 @@ afterEach(async () => {
 });
 
 describe('playCustomer on the customer site', () => {
-  it('logs in as the first customer shown, allows, and delivers the callback once', async () => {
+  it('playCustomer logs in as the first customer shown, allows access, and delivers the callback once', async () => {
     const walk = await playCustomer(loginUrl);
     expect(walk).toEqual({
       finalUrl: `${callback.origin}/callback`,
@@ -50,7 +50,7 @@ describe('playCustomer on the customer site', () => {
     expect(callbacks).toEqual(['/callback?code=the-code&state=the-state']);
   });
 
-  it("delivers to psd2's own listener", async () => {
+  it("playCustomer delivers to psd2's own listener", async () => {
     const redirectUri = new URL(`http://127.0.0.1:${await freePort()}/callback`);
     const listener = await listenForCallback({ redirectUri, state: 'the-state', purpose: 'login' });
     bank = fakeBank(redirectUri.href);
@@ -61,17 +61,17 @@ describe('playCustomer on the customer site', () => {
     expect((await listener.received(new AbortController().signal)).get('code')).toBe('the-code');
   });
 
-  it('logs in as the customer that is asked for, with the password shown for them', async () => {
+  it('playCustomer logs in as the given customer, with the password that the page shows', async () => {
     await playCustomer(loginUrl, { user: 'bruno' });
     expect(bank.decisions).toEqual(['allow L1 2073915']);
   });
 
-  it('logs in with a given password', async () => {
+  it('playCustomer logs in with a given password', async () => {
     await playCustomer(loginUrl, { user: 'bruno', password: 'bruno-sandbox' });
     expect(bank.decisions).toEqual(['allow L1 2073915']);
   });
 
-  it('approves a payment', async () => {
+  it('playCustomer approves a payment', async () => {
     expect(await playCustomer(scaUrl)).toEqual({
       finalUrl: `${callback.origin}/callback`,
       pages: ['Authorise an instant payment · Sandbox Bank', 'Back'],
@@ -79,25 +79,25 @@ describe('playCustomer on the customer site', () => {
     expect(bank.decisions).toEqual([`approve ${RESOURCE}`]);
   });
 
-  it('approves a consent', async () => {
+  it('playCustomer approves a consent', async () => {
     bank.sca = { request: consent, state: 'PENDING' };
     await playCustomer(scaUrl);
     expect(bank.decisions).toEqual([`approve ${RESOURCE}`]);
   });
 
-  it('refuses a login at the first page', async () => {
+  it('playCustomer refuses a login on the first page', async () => {
     const walk = await playCustomer(loginUrl, { refuse: true });
     expect(walk.pages).toEqual(['Log in · Sandbox Bank', 'Back']);
     expect(bank.decisions).toEqual(['refuse L1']);
     expect(callbacks).toEqual(['/callback?error=access_denied&state=the-state']);
   });
 
-  it('refuses a payment', async () => {
+  it('playCustomer refuses a payment', async () => {
     await playCustomer(scaUrl, { refuse: true });
     expect(bank.decisions).toEqual([`refuse ${RESOURCE}`]);
   });
 
-  it('says what the site says to a wrong password, and does not repeat the password', async () => {
+  it('playCustomer reports what the site says about a wrong password, without the password', async () => {
     const walk = playCustomer(loginUrl, { user: 'anna', password: 'wrong-secret' });
     const error = await walk.catch((thrown: unknown) => thrown);
     expect(error).toMatchObject({
@@ -107,7 +107,7 @@ describe('playCustomer on the customer site', () => {
     expect(String(error)).not.toContain('wrong-secret');
   });
 
-  it('says which customers there are', async () => {
+  it('playCustomer lists the customers when the given one does not exist', async () => {
     await expect(playCustomer(loginUrl, { user: 'nobody' })).rejects.toMatchObject({
       code: 'sandbox',
       message: 'The login page shows no password for nobody',
@@ -115,7 +115,7 @@ describe('playCustomer on the customer site', () => {
     });
   });
 
-  it('ends at an unknown, and at a decided request', async () => {
+  it('playCustomer fails on an unknown request and on one that is already decided', async () => {
     await expect(playCustomer(`${site.origin}/login?request=other`)).rejects.toMatchObject({
       code: 'sandbox',
       message: `${site.origin}/login answered 404: This login is not open`,
@@ -140,11 +140,11 @@ describe('playCustomer elsewhere', () => {
     'javascript:alert(1)',
     'login',
     '',
-  ])('does not open %j', async (url) => {
+  ])('playCustomer does not open %j', async (url) => {
     await expect(playCustomer(url)).rejects.toMatchObject({ code: 'sandbox' });
   });
 
-  it('is not led to another computer, and shows nothing of the query', async () => {
+  it('playCustomer does not follow a redirect to another computer, and shows nothing of its query', async () => {
     const { origin } = await served((_, response) =>
       response.writeHead(302, { Location: 'https://tpp.example/callback?code=secret' }).end(),
     );
@@ -153,7 +153,7 @@ describe('playCustomer elsewhere', () => {
     expect(String(error)).not.toContain('secret');
   });
 
-  it('ends at a page without a form', async () => {
+  it('playCustomer fails on a page without a form', async () => {
     const { origin } = await served(page('<h1>Closed &amp; gone</h1>'));
     await expect(playCustomer(origin)).rejects.toMatchObject({
       code: 'sandbox',
@@ -161,7 +161,7 @@ describe('playCustomer elsewhere', () => {
     });
   });
 
-  it('ends a loop of redirects, and one of forms', async () => {
+  it('playCustomer stops in a loop of redirects or of forms', async () => {
     const asked: string[] = [];
     const redirects = await served((request, response) => {
       asked.push(request.url ?? '');
@@ -180,7 +180,7 @@ describe('playCustomer elsewhere', () => {
     });
   });
 
-  it('submits what the form holds: entities decoded, query kept, GET forms too', async () => {
+  it('playCustomer submits what the form holds: decoded entities, the query, and GET forms too', async () => {
     const asked: string[] = [];
     const { origin } = await served((request, response) => {
       asked.push(`${request.method} ${request.url}`);
@@ -197,7 +197,7 @@ describe('playCustomer elsewhere', () => {
     expect(callbacks).toEqual(['/cb']);
   });
 
-  it('sends the cookies of a host to that host only', async () => {
+  it("playCustomer sends a host's cookies to that host only", async () => {
     const cookies: (string | undefined)[] = [];
     const { origin } = await served((request, response) => {
       cookies.push(request.headers.cookie);
@@ -215,7 +215,7 @@ describe('playCustomer elsewhere', () => {
     expect(cookies).toEqual([undefined, 'a=1; b="2"', undefined]);
   });
 
-  it('delivers a callback over TLS with a self-signed certificate', async () => {
+  it('playCustomer delivers a callback over TLS with a self-signed certificate', async () => {
     const server = createTlsServer(await makeLoopbackCertificate(['127.0.0.1']), (request, response) => {
       callbacks.push(request.url ?? '');
       response.end('<title>Back</title>');
@@ -232,7 +232,7 @@ describe('playCustomer elsewhere', () => {
     server.close();
   });
 
-  it('fails when the callback fails, and when nobody answers', async () => {
+  it('playCustomer fails if the callback is refused or nobody answers', async () => {
     const failing = await served((_, response) => response.writeHead(400).end('<h1>Wrong state</h1>'));
     const leads = await served((_, response) =>
       response.writeHead(303, { Location: `${failing.origin}/cb?code=secret` }).end(),
@@ -249,7 +249,7 @@ describe('playCustomer elsewhere', () => {
     });
   });
 
-  it('refuses a page without an end', async () => {
+  it('playCustomer refuses an endless page', async () => {
     const { origin } = await served((_, response) => {
       const more = () => {
         while (response.write('x'.repeat(65_536)));
@@ -260,7 +260,7 @@ describe('playCustomer elsewhere', () => {
     await expect(playCustomer(origin)).rejects.toMatchObject({ message: expect.stringContaining('1 MiB') });
   });
 
-  it('stops with the reason of the signal', async () => {
+  it("playCustomer stops with the signal's reason", async () => {
     const stop = new AbortController();
     const reason = new Error('interrupted');
     const { origin } = await served(() => stop.abort(reason));

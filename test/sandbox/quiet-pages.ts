@@ -2,15 +2,15 @@ import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playw
 import { afterAll, afterEach, beforeAll, expect } from 'vitest';
 import { launchChromium } from '../chromium.ts';
 
-/** Pages in Chromium of which the browser has nothing to complain: what it writes to its console fails the test. */
+/** Opens pages in Chromium. Everything that the browser writes to its console fails the test. */
 export interface QuietPages {
-  /** A page in a context of its own. */
+  /** Opens a page in its own browser context. */
   open(options: BrowserContextOptions): Promise<Page>;
-  /** What holds `text` and was written until now is no complaint. */
+  /** Ignores console messages with `text` that were written until now. */
   forgive(text: string): void;
 }
 
-/** A Chromium for the tests of the `describe` that this is called in. */
+/** Starts a Chromium for the tests of the surrounding `describe`. */
 export function useQuietPages(): QuietPages {
   let browser: Browser;
   let contexts: BrowserContext[] = [];

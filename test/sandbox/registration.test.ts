@@ -22,7 +22,7 @@ function pem(file: string): string {
 }
 
 describe('the first start', () => {
-  test('makes certificates that chain to the authority and fit their keys', () => {
+  test('a first start makes certificates that chain to the authority and match their keys', () => {
     const ca = new X509Certificate(pem(first.caFile));
     const pairs = [
       [first.serverCertFile, first.serverKeyFile],
@@ -38,7 +38,7 @@ describe('the first start', () => {
     expect(new Set(pairs.map(([file]) => new X509Certificate(pem(file)).fingerprint256)).size).toBe(4);
   });
 
-  test("makes the TPP's certificates qualified ones with the PSD2 roles", () => {
+  test('a first start makes qualified certificates for the TPP, with the PSD2 roles', () => {
     const common = {
       organizationIdentifier: 'PSDIT-BI-12345',
       roles: ['PSP_AI', 'PSP_PI', 'PSP_IC'],
@@ -48,7 +48,7 @@ describe('the first start', () => {
     expect(readEidasCertificate(pem(first.qsealCertFile))).toMatchObject({ ...common, qcType: 'eseal' });
   });
 
-  test('makes certificates that OpenSSL takes for what they are', () => {
+  test('OpenSSL reads the new certificates as what they should be', () => {
     const verify = (file: string, ...purpose: string[]): string =>
       execFileSync('openssl', ['verify', '-CAfile', first.caFile, ...purpose, file], { encoding: 'utf8' });
     expect(verify(first.qwacCertFile, '-purpose', 'sslclient')).toContain('OK');
@@ -58,7 +58,7 @@ describe('the first start', () => {
     );
   });
 
-  test('registers two applications that have nothing in common', () => {
+  test('a first start registers two applications with different credentials', () => {
     const { authorizationCode, clientCredentials } = first.applications;
     for (const key of ['clientId', 'clientSecret', 'applicationName'] as const) {
       expect(authorizationCode[key]).not.toBe('');
@@ -66,7 +66,7 @@ describe('the first start', () => {
     }
   });
 
-  test('keeps it from other users', async () => {
+  test('only the user can read the registration', async () => {
     expect((await stat(folder)).mode & 0o777).toBe(0o700);
     const files = await readdir(folder, { recursive: true });
     expect(files).toContain('registration.json');
@@ -83,13 +83,13 @@ describe('a second start', () => {
     vi.resetModules();
   });
 
-  test('gives the same registration', async () => {
+  test('a second start gives the same registration', async () => {
     const files = readFileSync(first.qwacCertFile);
     expect(await loadOrCreateRegistration(folder)).toEqual(first);
     expect(readFileSync(first.qwacCertFile)).toEqual(files);
   });
 
-  test('does not load the certificate library', async () => {
+  test('a second start does not load the certificate library', async () => {
     vi.resetModules();
     vi.doMock('../../src/certificates/eidas.ts', () => {
       throw new Error('the certificate library was loaded');
@@ -100,7 +100,7 @@ describe('a second start', () => {
   });
 });
 
-describe('certificates are made anew, and the applications stay,', () => {
+describe('renewal of the certificates', () => {
   let own: string;
   let before: Registration;
   let oldQwac: string;
@@ -120,7 +120,7 @@ describe('certificates are made anew, and the applications stay,', () => {
     expect((await readdir(own)).sort()).toEqual(['certificates', 'registration.json']);
   }
 
-  test('within a day of their end, not before', async () => {
+  test('the sandbox renews its certificates on their last day, not before, and keeps the applications', async () => {
     oldQwac = pem(before.qwacCertFile);
     const end = Date.parse(new X509Certificate(oldQwac).validTo);
     const hour = 60 * 60 * 1000;
@@ -129,51 +129,51 @@ describe('certificates are made anew, and the applications stay,', () => {
     await expectNewCertificates(new Date(end - 23 * hour));
   });
 
-  test('when a file is missing', async () => {
+  test('the sandbox renews its certificates if a file is missing', async () => {
     oldQwac = pem(before.qwacCertFile);
     await rm(before.serverKeyFile);
     await expectNewCertificates();
   });
 
-  test('when a file was cut off', async () => {
+  test('the sandbox renews its certificates if a file is truncated', async () => {
     oldQwac = pem(before.qwacCertFile);
     writeFileSync(before.qsealCertFile, pem(before.qsealCertFile).slice(0, 400));
     await expectNewCertificates();
   });
 
-  test("when a key is not its certificate's", async () => {
+  test('the sandbox renews its certificates if a key does not match its certificate', async () => {
     oldQwac = pem(before.qwacCertFile);
     writeFileSync(before.qwacKeyFile, pem(before.qsealKeyFile));
     await expectNewCertificates();
   });
 });
 
-describe('a start that was killed in the middle', () => {
-  // The highest process id of Linux is 2^22; this one can't be a process.
+describe('a start that was killed halfway', () => {
+  // Process ids on Linux end at 2^22, so no process has this one.
   const dead = 2 ** 22 + 1;
 
   test.each([
     [
-      'while it wrote the certificates',
+      'while writing the certificates',
       async (own: string) => {
         await mkdir(join(own, `.certificates.${dead}.0123abcd`));
         writeFileSync(join(own, `.certificates.${dead}.0123abcd`, 'ca.pem'), '');
       },
     ],
     [
-      'while it wrote the applications',
+      'while writing the applications',
       async (own: string) => {
         writeFileSync(join(own, `.registration.json.${dead}.0123abcd`), '{"authorizationCode":');
       },
     ],
     [
-      'between moving the old certificates away and the new ones in',
+      'between moving the old certificates out and the new ones in',
       async (own: string) => {
         const made = await loadOrCreateRegistration(own);
         await rename(join(made.caFile, '..'), join(own, `.certificates.${dead}.0123abcd`));
       },
     ],
-  ])('%s leaves nothing that the next one trips over', async (_when, kill) => {
+  ])('after a start killed %s, the next start works and cleans up', async (_when, kill) => {
     const own = await mkdtemp(join(folder, '..', 'killed-'));
     await kill(own);
     const registration = await loadOrCreateRegistration(own);
@@ -181,7 +181,7 @@ describe('a start that was killed in the middle', () => {
     expect((await readdir(own)).sort()).toEqual(['certificates', 'registration.json']);
   });
 
-  test('is not taken for one that is still writing', async () => {
+  test('a start leaves the files of one that is still writing', async () => {
     const own = await mkdtemp(join(folder, '..', 'writing-'));
     const writing = `.certificates.${process.pid}.0123abcd`;
     await mkdir(join(own, writing));
@@ -190,7 +190,7 @@ describe('a start that was killed in the middle', () => {
   });
 });
 
-test('two first starts at the same time agree', async () => {
+test('two first starts at the same time agree on one registration', async () => {
   const own = join(folder, '..', 'race');
   const [one, other] = await Promise.all([loadOrCreateRegistration(own), loadOrCreateRegistration(own)]);
   expect(one).toEqual(other);
@@ -198,7 +198,7 @@ test('two first starts at the same time agree', async () => {
   expect((await readdir(own)).sort()).toEqual(['certificates', 'registration.json']);
 });
 
-test('a registration.json that is not one is named, and kept', async () => {
+test('a broken registration.json stays as it is, and the error names it', async () => {
   const own = await mkdtemp(join(folder, '..', 'broken-'));
   writeFileSync(join(own, 'registration.json'), '{"authorizationCode": 1}');
   await expect(loadOrCreateRegistration(own)).rejects.toMatchObject({
@@ -209,7 +209,7 @@ test('a registration.json that is not one is named, and kept', async () => {
   expect(pem(join(own, 'registration.json'))).toBe('{"authorizationCode": 1}');
 });
 
-test('a folder that is a file is a clear error', async () => {
+test('a file in place of the folder is a clear error', async () => {
   const own = join(folder, '..', 'file');
   writeFileSync(own, '');
   await expect(loadOrCreateRegistration(own)).rejects.toMatchObject({ name: 'Psd2Error', code: 'sandbox' });

@@ -21,7 +21,7 @@ function whoAmI(bank: TestBank, token: string): Promise<Reply> {
   return bank.tpp.send({ path: '/private/customers/customerid-info', token });
 }
 
-test('tokenTtlSeconds is how long an access token is good, and what the answer says', async () => {
+test('tokenTtlSeconds sets the lifetime of an access token, and the answer states it', async () => {
   await withBank({ tokenTtlSeconds: 5 }, async (bank) => {
     const { accessToken, refreshToken } = await bank.tpp.login();
     bank.clock.advance(4999);
@@ -33,7 +33,7 @@ test('tokenTtlSeconds is how long an access token is good, and what the answer s
   });
 });
 
-test('without rotation a refresh brings no refresh token, and the old one stays', async () => {
+test('without rotation, a refresh gives no refresh token and the old one stays valid', async () => {
   await withBank({ rotateRefreshTokens: false }, async (bank) => {
     const { refreshToken } = await bank.tpp.login();
     for (const reply of [await bank.tpp.refresh(refreshToken), await bank.tpp.refresh(refreshToken)]) {
@@ -50,9 +50,9 @@ test('without rotation a refresh brings no refresh token, and the old one stays'
 });
 
 describe('callsPerMinute', () => {
-  test('turns away what is over it with 420 and Retry-After, for that application alone', async () => {
+  test('above callsPerMinute the bank answers 420 with Retry-After, to that application alone', async () => {
     await withBank({ callsPerMinute: 5 }, async (bank) => {
-      const { accessToken } = await bank.tpp.login(); // two calls
+      const { accessToken } = await bank.tpp.login(); // makes two calls
       bank.clock.advance(20_000);
       for (let call = 3; call <= 5; call += 1) expect((await whoAmI(bank, accessToken)).status).toBe(200);
       const reply = await whoAmI(bank, accessToken);
@@ -71,7 +71,7 @@ describe('callsPerMinute', () => {
 });
 
 describe('clientCredentialsCallsPerDay', () => {
-  test('ends at midnight in Rome, and does not touch calls of a customer', async () => {
+  test("the daily limit of client credentials resets at midnight in Rome, and does not affect customers' calls", async () => {
     await withBank({ clientCredentialsCallsPerDay: 2 }, async (bank) => {
       const path = '/private/customers/1048262/accounts';
       const credentials = await bank.tpp.clientCredentials();
@@ -80,7 +80,7 @@ describe('clientCredentialsCallsPerDay', () => {
       bank.clock.advance(MINUTE);
       const reply = await call();
       expect([reply.status, codeOf(reply)]).toEqual([420, 'TOO_MANY_CALLS']);
-      // At 12:01 it is 11 hours and 59 minutes to midnight.
+      // At 12:01 midnight is 11 hours and 59 minutes away.
       expect(reply.headers['retry-after']).toBe(String((11 * 60 + 59) * 60));
       const { accessToken } = await bank.tpp.login();
       expect((await bank.tpp.send({ path, token: accessToken })).status).toBe(200);
@@ -92,7 +92,7 @@ describe('clientCredentialsCallsPerDay', () => {
   });
 });
 
-test('a finished operation is known for 15 minutes, one that is not for a day', async () => {
+test('the bank knows a finished operation for 15 minutes, and an unfinished one for a day', async () => {
   await withBank({ tokenTtlSeconds: 100_000 }, async (bank) => {
     const token = (await bank.tpp.login()).accessToken;
     const verified = async (): Promise<string> => {
@@ -114,7 +114,7 @@ test('a finished operation is known for 15 minutes, one that is not for a day', 
       `${CURRENT}/moneyTransfer/${finished}/execution/status`,
       `${CURRENT}/common/printer/${finished}/retrieve`,
     ];
-    // It is finished when it has settled, half a second after execute.
+    // The operation is finished when it has settled, half a second after execute.
     bank.clock.advance(15 * MINUTE + 500);
     for (const path of calls) expect((await bank.tpp.send({ path, token })).status).toBe(200);
     expect(codeOf(await execute())).toBe('ALREADY_EXECUTED');

@@ -13,7 +13,7 @@ import {
   stopSandbox,
 } from '../../src/sandbox/folder/running.ts';
 
-/** A process that answers as a sandbox does; what it says of itself and how it takes SIGTERM can be chosen. */
+/** A process that answers like a sandbox. The test chooses what it reports and how it reacts to SIGTERM. */
 const program = `
   const [startedAt, pid, onTerminate] = process.argv.slice(1);
   const server = require('node:http').createServer((request, response) => {
@@ -55,8 +55,8 @@ async function startProcess(says: { pid?: number; onTerminate?: 'ignore' } = {})
   };
 }
 
-describe('a sandbox that runs', () => {
-  test('is found by what was recorded, in a file of its own user', async () => {
+describe('a running sandbox', () => {
+  test('psd2 finds a running sandbox by its record, a file that belongs to the user', async () => {
     const running = await startProcess();
     await recordRunning(folder, running);
     expect(await runningSandbox(folder)).toEqual(running);
@@ -64,7 +64,7 @@ describe('a sandbox that runs', () => {
     expect(JSON.parse(await readFile(join(folder, 'running.json'), 'utf8'))).toEqual(running);
   });
 
-  test('keeps another one from being recorded', async () => {
+  test('psd2 does not record a second sandbox while one is running', async () => {
     await recordRunning(folder, await startProcess());
     await expect(recordRunning(folder, await startProcess())).rejects.toMatchObject({
       name: 'Psd2Error',
@@ -73,7 +73,7 @@ describe('a sandbox that runs', () => {
     });
   });
 
-  test('is forgotten by its own record only', async () => {
+  test('a sandbox removes only its own record', async () => {
     const [first, second] = [await startProcess(), await startProcess()];
     await recordRunning(folder, second);
     await forgetRunning(folder, first);
@@ -83,8 +83,8 @@ describe('a sandbox that runs', () => {
   });
 });
 
-describe('what an ended sandbox left behind is removed', () => {
-  test('when its process has ended', async () => {
+describe('the record of an ended sandbox', () => {
+  test('psd2 removes a record whose process has ended', async () => {
     const running = await startProcess();
     await recordRunning(folder, running);
     children[0]?.kill('SIGKILL');
@@ -93,20 +93,20 @@ describe('what an ended sandbox left behind is removed', () => {
     expect(await readdir(folder)).toEqual([]);
   });
 
-  test('when another process has its id', async () => {
+  test('psd2 removes a record if another process now has its process id', async () => {
     const running = await startProcess();
     await recordRunning(folder, { ...running, customerSiteUrl: 'http://127.0.0.1:9' });
     expect(await runningSandbox(folder)).toBeUndefined();
     expect(await readdir(folder)).toEqual([]);
   });
 
-  test('when another sandbox has its address', async () => {
+  test('psd2 ignores a record if another sandbox now has its address', async () => {
     const running = await startProcess({ pid: 1 });
     await recordRunning(folder, running);
     expect(await runningSandbox(folder)).toBeUndefined();
   });
 
-  test('when it is not readable', async () => {
+  test('psd2 replaces an unreadable record', async () => {
     await writeFile(join(folder, 'running.json'), '{"pid":');
     const running = await startProcess();
     await recordRunning(folder, running);
@@ -115,7 +115,7 @@ describe('what an ended sandbox left behind is removed', () => {
 });
 
 describe('stop', () => {
-  test('ends the process and removes the record', async () => {
+  test('stop ends the process and removes the record', async () => {
     const running = await startProcess();
     await recordRunning(folder, running);
     const exit = once(children[0] ?? process, 'exit');
@@ -124,7 +124,7 @@ describe('stop', () => {
     expect(await readdir(folder)).toEqual([]);
   });
 
-  test('kills a process that does not end by itself', { timeout: 15_000 }, async () => {
+  test('stop kills a process that ignores SIGTERM', { timeout: 15_000 }, async () => {
     const running = await startProcess({ onTerminate: 'ignore' });
     await recordRunning(folder, running);
     const exit = once(children[0] ?? process, 'exit');
@@ -132,7 +132,7 @@ describe('stop', () => {
     expect(await exit).toEqual([null, 'SIGKILL']);
   });
 
-  test('of nothing is no error', async () => {
+  test('stop succeeds if no sandbox is running', async () => {
     expect(await stopSandbox(folder)).toBeUndefined();
   });
 });

@@ -19,7 +19,7 @@ test('docs/sandbox.md explains every code of the bank, with its status, and no o
   expect(documented.toSorted()).toEqual(expected.toSorted());
 });
 
-test('docs/sandbox.md explains every magic name and every fault', () => {
+test('docs/sandbox.md explains every magic name, with its calls and faults', () => {
   for (const name of [...plannedOutcomes, ...magicFaultKinds]) expect(page).toContain(`\n| \`${name}\` | `);
   for (const call of faultyCalls) expect(page).toContain(`\`${call}\``);
 });

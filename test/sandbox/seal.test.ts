@@ -7,7 +7,7 @@ const CUSTOMER = '/private/customers/1048262';
 const bank = await useTestBank();
 const { accessToken: token } = await bank.tpp.login();
 
-/** The parts of an answer's Signature, and whether it verifies with the bank's signing certificate. */
+/** Returns the parts of an answer's Signature, and whether the bank's signing certificate verifies it. */
 function signatureOf(reply: Reply, requestLine: string): { keyId: string; headers: string; valid: boolean } {
   const parts = new Map(
     [...String(reply.headers.signature).matchAll(/(\w+)="([^"]*)"/g)].map(([, name, value]) => [name, value]),
@@ -41,7 +41,7 @@ async function requestConsent(products: string[]): Promise<Reply> {
 }
 
 describe('an answer to POST or PUT is signed over request-target, digest, cb-response-id and date', () => {
-  test('the token answer', async () => {
+  test('the bank signs its token answer', async () => {
     const reply = await bank.tpp.send(bank.tpp.codeCall('no-such-code'));
     expect(reply.status).toBe(400);
     expect(signatureOf(reply, 'post /auth/oauth/v2/token')).toEqual({
@@ -51,7 +51,7 @@ describe('an answer to POST or PUT is signed over request-target, digest, cb-res
     });
   });
 
-  test('the consent request and its confirm', async () => {
+  test('the bank signs its answers to a consent request and to confirm', async () => {
     const reply = await requestConsent(['0010482620']);
     expect(signatureOf(reply, `post ${CUSTOMER}/consent/request`).valid).toBe(true);
     expect(reply.headers.digest).toBe(digestOf(reply));
@@ -73,7 +73,7 @@ describe('an answer to POST or PUT is signed over request-target, digest, cb-res
     expect(confirmed.headers['cb-response-id']).not.toBe(reply.headers['cb-response-id']);
   });
 
-  test('a refusal, with the query as it was sent', async () => {
+  test('the bank signs a refusal, over the query as it was sent', async () => {
     const path = `${CUSTOMER}/consent/request?a=%2F%20b`;
     const reply = await bank.tpp.send({ method: 'POST', path, token, body: '{}' });
     expect(reply.status).toBe(417);
@@ -82,7 +82,7 @@ describe('an answer to POST or PUT is signed over request-target, digest, cb-res
   });
 });
 
-test('the redirect to the login page is signed without a digest', async () => {
+test('the bank signs the redirect to the login page without a digest', async () => {
   const path = bank.tpp.authorizePath();
   const reply = await bank.tpp.send({ path });
   expect(reply.status).toBe(302);
@@ -94,7 +94,7 @@ test('the redirect to the login page is signed without a digest', async () => {
   });
 });
 
-test('an answer to GET is not signed', async () => {
+test('the bank does not sign an answer to GET', async () => {
   const reply = await bank.tpp.send({ path: `${CUSTOMER}/accounts`, token });
   expect(reply.status).toBe(200);
   for (const name of ['signature', 'digest', 'cb-response-id']) expect(reply.headers[name]).toBeUndefined();

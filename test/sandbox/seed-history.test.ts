@@ -26,20 +26,20 @@ function booked(entries: readonly Entry[], from: string, to: string): Entry[] {
 }
 
 describe.each(products())('the history of %s', (_name, customer, product) => {
-  test('is the same at every start', () => {
+  test('the history is the same at every start', () => {
     expect(seedHistory(customer, product, today)).toEqual(seedHistory(customer, product, today));
   });
 
-  test('made on another day agrees where the two overlap', () => {
+  test('two histories made on different days agree where they overlap', () => {
     const later = new Date('2026-12-28T20:00:00Z');
     const [one, other] = [seedHistory(customer, product, today), seedHistory(customer, product, later)];
-    // The first card settlement of a history covers only what was bought within it.
+    // The first card settlement of a history covers only the purchases within it.
     const [from, to] = ['2025-12-01', '2026-11-19'];
     expect(booked(one, from, to).length).toBeGreaterThan(5);
     expect(booked(other, from, to)).toEqual(booked(one, from, to));
   });
 
-  test('is booked up to yesterday, and pending from the last two days', () => {
+  test('the history is booked up to yesterday, and its pending rows are from the last two days', () => {
     const ledger = new Ledger(customers, today);
     const { booked: rows, pending } = ledger.entries(product, whole, today);
     const past = rows.slice(0, rows.count);
@@ -52,7 +52,7 @@ describe.each(products())('the history of %s', (_name, customer, product) => {
     }
   });
 
-  test('starts right after midnight and at the turn of the year as well', () => {
+  test('a history can start right after midnight and at the turn of the year', () => {
     for (const now of ['2026-11-19T23:00:30Z', '2026-12-31T23:30:00Z', '2028-02-29T10:00:00Z'].map(
       (at) => new Date(at),
     )) {
@@ -64,7 +64,7 @@ describe.each(products())('the history of %s', (_name, customer, product) => {
     }
   });
 
-  test('leaves money to try things with, and a card within its limit', () => {
+  test('the history leaves enough money for tests, and keeps the card within its limit', () => {
     for (const now of [today, new Date('2027-08-03T08:00:00Z')]) {
       const { available } = new Ledger(customers, now).balance(product, now);
       if (product.kind === 'card') expect(-available).toBeLessThan(product.creditLimit);
@@ -73,7 +73,7 @@ describe.each(products())('the history of %s', (_name, customer, product) => {
   });
 });
 
-test('what leaves the current account for savings and card arrives there', () => {
+test('money that leaves the current account for savings and card arrives there', () => {
   for (const customer of seedCustomers) {
     const history = (kind: Product['kind']): Entry[] =>
       customer.products
@@ -91,7 +91,7 @@ test('what leaves the current account for savings and card arrives there', () =>
   }
 });
 
-test('the customers have ids and products of the right form, none twice', () => {
+test('the customers have well-formed ids, and no two products share one', () => {
   expect(seedCustomers).toHaveLength(3);
   const productIds = seedCustomers.flatMap(({ products: own }) => own.map(({ productId }) => productId));
   expect(new Set(productIds).size).toBe(14);

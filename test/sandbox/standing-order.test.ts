@@ -82,7 +82,7 @@ test('the flow is prepare, verify, verify2, SCA, execute, printer', async () => 
 });
 
 describe('verify2', () => {
-  test('comes before SCA and before execute', async () => {
+  test('the bank refuses SCA and execute before verify2', async () => {
     const id = await verified();
     for (const reply of [await bank.tpp.startSca(token, id), await put(id, 'execute')]) {
       expect([reply.status, codeOf(reply)]).toEqual([400, 'STEP_MISSING']);
@@ -90,18 +90,21 @@ describe('verify2', () => {
     }
   });
 
-  test('is made once', async () => {
+  test('the bank refuses a second verify2', async () => {
     const id = await verified();
     expect((await term(id, 1)).status).toBe(200);
     expect(codeOf(await term(id, 2))).toBe('STEP_MISSING');
   });
 
-  test.each([0, -1, 121, 1.5])('takes no %d executions, and may be made again', async (count) => {
-    const id = await verified();
-    const reply = await term(id, count);
-    expect([reply.status, codeOf(reply)]).toEqual([417, 'FIELD_INVALID']);
-    expect((await term(id, 120)).status).toBe(200);
-  });
+  test.each([0, -1, 121, 1.5])(
+    'verify2 refuses %d executions, and can then be called again',
+    async (count) => {
+      const id = await verified();
+      const reply = await term(id, count);
+      expect([reply.status, codeOf(reply)]).toEqual([417, 'FIELD_INVALID']);
+      expect((await term(id, 120)).status).toBe(200);
+    },
+  );
 });
 
 test.each([
@@ -117,13 +120,13 @@ test.each([
   expect([reply.status, codeOf(reply)]).toEqual([417, 'FIELD_INVALID']);
 });
 
-test('a transfer is not executed under the name of another operation', async () => {
+test("the bank does not execute a transfer under another operation's name", async () => {
   const id = await verified();
   const path = `${ACCOUNT}/moneyTransfer/${id}/execute`;
   expect(codeOf(await bank.tpp.send({ method: 'PUT', path, token, body: '{}' }))).toBe('RESOURCE_UNKNOWN');
 });
 
-test('execute is refused until the customer has authorised', async () => {
+test('the bank refuses execute until the customer has authorised', async () => {
   const id = await verified();
   await term(id, 3);
   const reply = await put(id, 'execute');

@@ -11,11 +11,11 @@ import type { Application, Registration } from '../../src/sandbox/folder/registr
 import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/server/server.ts';
 
 /**
- * A third-party provider for tests, written with Node's own modules alone: it signs with `node:crypto` and speaks
- * `node:https`, so it shares no code with the client or with the sandbox. Every part of a request can be spoilt.
+ * A third-party provider for tests. It uses only Node's own modules: it signs with `node:crypto` and speaks
+ * `node:https`, so it shares no code with the client or the sandbox. A test can spoil every part of a request.
  */
 
-/** The certificate and key that a connection is made with. */
+/** The certificate and key of a connection. */
 export interface Transport {
   cert?: string;
   key?: string;
@@ -24,20 +24,20 @@ export interface Transport {
 export interface Call {
   method?: 'GET' | 'POST' | 'PUT' | 'DELETE' | 'HEAD';
   path: string;
-  /** An object is sent as JSON, a string as it is. */
+  /** An object is sent as JSON, a string unchanged. */
   body?: object | string;
   token?: string;
-  /** Default: the application of the authorization code. */
+  /** Default: the authorization_code application. */
   application?: Application;
-  /** Replaces headers after signing; `null` takes one away, an array sends it several times. */
+  /** Replaces headers after signing. `null` removes one, an array sends it several times. */
   headers?: Record<string, string | string[] | null>;
-  /** Replaces headers before signing, so that the signature is right for the wrong value. */
+  /** Replaces headers before signing, so the signature is right for the wrong value. */
   signedValues?: Partial<Record<'date' | 'tpp-request-id' | 'digest', string>>;
-  /** The list of signed headers, instead of the prescribed one. */
+  /** The list of signed headers. Default: the prescribed one. */
   signedHeaders?: string;
-  /** The PEM of the key that signs, instead of the QSealC's. */
+  /** The PEM of the signing key. Default: the QSealC's. */
   signingKey?: string;
-  /** The `(request-target)` that is signed, instead of the real one. */
+  /** The `(request-target)` to sign. Default: the real one. */
   signedTarget?: string;
   transport?: Transport;
   tlsVersion?: SecureVersion;
@@ -48,11 +48,11 @@ export interface Reply {
   headers: Record<string, string | string[] | undefined>;
   bytes: Buffer;
   text: string;
-  // The tests look into answers of many shapes.
+  // Tests read answers of many shapes.
   json: Json;
 }
 
-/** A JSON value whose parts are reached without ceremony: a part that is not there is `undefined`. */
+/** A JSON value for tests to read without type checks. A missing part is `undefined`. */
 export interface Json {
   readonly [part: string]: Json;
 }
@@ -75,13 +75,13 @@ export class Tpp {
     return readFileSync(this.registration[file], 'utf8');
   }
 
-  /** Sends a request that is right, but for what `call` spoils. */
+  /** Sends a correct request, except for what `call` spoils. */
   send(call: Call): Promise<Reply> {
     const body = typeof call.body === 'object' ? JSON.stringify(call.body) : call.body;
     return this.#exchange(call, this.#headers(call, body), body);
   }
 
-  /** Logs a customer in, with the code grant, and returns the tokens. */
+  /** Logs a customer in with the authorization code and returns the tokens. */
   async login(
     user: 'anna' | 'bruno' | 'carla' = 'anna',
   ): Promise<{ accessToken: string; refreshToken: string }> {
@@ -111,7 +111,7 @@ export class Tpp {
     });
   }
 
-  /** Gets a token with the client credentials, which calls under their own application name. */
+  /** Gets a token with client credentials, for calls under that application's own name. */
   async clientCredentials(): Promise<Pick<Call, 'token' | 'application'>> {
     const application = this.registration.applications.clientCredentials;
     const { json } = await this.send({
@@ -127,7 +127,7 @@ export class Tpp {
     return { token: String(json.data?.access_token), application };
   }
 
-  /** Orders a transfer of today, by default an instant one from anna's current account. */
+  /** Verifies a transfer for today. The default is an instant transfer from anna's current account. */
   verifyTransfer(
     token: string,
     order: {
@@ -172,13 +172,13 @@ export class Tpp {
     });
   }
 
-  /** Starts SCA and has the customer approve. */
+  /** Starts SCA and approves it as the customer. */
   async authorise(token: string, resourceId: string): Promise<void> {
     await this.startSca(token, resourceId);
     this.#sandbox.customers.approveSca(resourceId);
   }
 
-  /** The whole consent flow. @returns the answer to the request */
+  /** Runs the whole consent flow. @returns the answer to the request */
   async giveConsent(
     token: string,
     customerId: string,
@@ -281,7 +281,7 @@ export class Tpp {
         const values = headers.filter(([other]) => other === name).map(([, value]) => value);
         request.setHeader(name, values.length === 1 ? String(values[0]) : values);
       }
-      // Node sends the body of a GET without announcing it.
+      // Node sends the body of a GET without a header that announces it.
       if (body !== undefined) request.setHeader('content-length', Buffer.byteLength(body));
       request.end(body);
     });
@@ -304,7 +304,7 @@ export class Tpp {
   }
 }
 
-/** An empty object where the text is no JSON object. */
+/** Returns an empty object if the text is not a JSON object. */
 function readJson(text: string): Json {
   try {
     return text.trimStart().startsWith('{') ? JSON.parse(text) : {};
@@ -317,17 +317,17 @@ export function digestOf(body: string): string {
   return `SHA-256=${createHash('sha256').update(body).digest('base64')}`;
 }
 
-/** The code of the first message. */
+/** Returns the code of the first message. */
 export function codeOf({ json }: Reply): string {
   return String(json.result?.messages?.[0]?.code);
 }
 
-/** The detail of the first message. */
+/** Returns the detail of the first message. */
 export function detailOf({ json }: Reply): string {
   return String(json.result?.messages?.[0]?.detail);
 }
 
-/** A clock that stands still until it is moved. */
+/** A clock that only moves when a test moves it. */
 export class TestClock {
   #at: Date;
 
@@ -349,19 +349,19 @@ export interface TestBank {
   close(): Promise<void>;
 }
 
-/** A test bank for the tests of this file. */
+/** Starts a test bank for the tests of this file. */
 export async function useTestBank(options?: Partial<SandboxOptions>): Promise<TestBank> {
   const bank = await openTestBank(options);
   afterAll(() => bank.close());
   return bank;
 }
 
-/** A sandbox on free ports in a folder of its own, at noon of 20 November 2026 (a Friday) in Rome. */
+/** Starts a sandbox on free ports in its own folder, at noon on 20 November 2026 (a Friday) in Rome. */
 export async function openTestBank(options: Partial<SandboxOptions> = {}): Promise<TestBank> {
   const folder = await mkdtemp(join(tmpdir(), 'psd2-sandbox-'));
   await cp(inject('registration'), folder, { recursive: true });
   const clock = new TestClock('2026-11-20T11:00:00Z');
-  // Most tests are about other rules; permission.test.ts has those of consents.
+  // Most tests are about other rules. permission.test.ts tests consents.
   const sandbox = await startSandbox({ folder, port: 0, now: clock.now, consents: 'recorded', ...options });
   const tpp = new Tpp(sandbox, clock.now);
   return {

@@ -25,7 +25,7 @@ function sha256(pem: string): string {
 describe.each(['TLSv1.2', 'TLSv1.3'] as const)('over %s', (tlsVersion) => {
   const path = '/private/customers/customerid-info';
 
-  test('the QWAC is served, on a resumed session too', async () => {
+  test('the bank serves the QWAC, also in a resumed session', async () => {
     const { accessToken: token } = await bank.tpp.login();
     const { hostname, port } = new URL(bank.sandbox.baseUrl);
     const options = {
@@ -37,7 +37,7 @@ describe.each(['TLSv1.2', 'TLSv1.3'] as const)('over %s', (tlsVersion) => {
       maxVersion: tlsVersion,
     };
     expect((await bank.tpp.send({ path, token, tlsVersion })).status).toBe(200);
-    // A request line that the bank refuses tells as much about the certificate as one that it serves.
+    // A refused request line shows as much about the certificate as a served one.
     const probe = 'GET / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n';
     const exchange = (
       session: Buffer | undefined,
@@ -67,7 +67,7 @@ describe.each(['TLSv1.2', 'TLSv1.3'] as const)('over %s', (tlsVersion) => {
     expect(second.answer).not.toContain('QWAC_NOT_REGISTERED');
   });
 
-  test('a client without a certificate gets no service', async () => {
+  test('the bank does not serve a client without a certificate', async () => {
     await expect(bank.tpp.send({ path, transport: {}, tlsVersion })).rejects.toMatchObject({
       code: expect.stringMatching(
         /^(?:ERR_SSL_.*(?:CERTIFICATE_REQUIRED|HANDSHAKE_FAILURE)|EPROTO|ECONNRESET|EPIPE)$/,
@@ -75,7 +75,7 @@ describe.each(['TLSv1.2', 'TLSv1.3'] as const)('over %s', (tlsVersion) => {
     });
   });
 
-  test('a certificate of another authority gets no service', async () => {
+  test('the bank does not serve a certificate of another authority', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'psd2-stranger-'));
     try {
       const [cert, key] = [join(folder, 'cert.pem'), join(folder, 'key.pem')];
@@ -109,7 +109,7 @@ describe.each(['TLSv1.2', 'TLSv1.3'] as const)('over %s', (tlsVersion) => {
     ['qseal', 'The TLS client certificate is the QSealC, but must be the QWAC'],
     ['bankSigning', 'The TLS client certificate is not the registered QWAC'],
   ] as const)(
-    'the %s certificate, which the authority issued too, gets a 403 that says so',
+    'the bank refuses the %s certificate, although its authority issued it, with a 403 that says why',
     async (name, message) => {
       const { accessToken: token } = await bank.tpp.login();
       const transport = pair(name);
@@ -123,7 +123,7 @@ describe.each(['TLSv1.2', 'TLSv1.3'] as const)('over %s', (tlsVersion) => {
   );
 });
 
-test('TLS 1.1 is not spoken', async () => {
+test('the bank does not speak TLS 1.1', async () => {
   const { host } = new URL(bank.sandbox.baseUrl);
   const client = spawn('openssl', ['s_client', '-connect', host, '-tls1_1', '-cipher', 'ALL:@SECLEVEL=0']);
   client.stdin.end();
@@ -143,7 +143,7 @@ describe('start and end', () => {
     expect(bank.sandbox.customerSiteUrl).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
   });
 
-  test('a port that is taken is a clear error with a way out, and leaves nothing open', async () => {
+  test('the error for a busy port says what to do, and nothing stays open', async () => {
     const port = Number(new URL(bank.sandbox.baseUrl).port);
     await expect(startSandbox({ folder, port })).rejects.toMatchObject({
       name: 'Psd2Error',
@@ -155,7 +155,7 @@ describe('start and end', () => {
     await sandbox.close();
   });
 
-  test("the customer site has the API's port + 1, or any where that is taken", async () => {
+  test("the customer site uses the port after the API's, and a busy customerPort is an error", async () => {
     const probe = await startSandbox({ folder, port: 0 });
     const port = Number(new URL(probe.baseUrl).port);
     await probe.close();
@@ -185,7 +185,7 @@ describe('start and end', () => {
     await again.close();
   });
 
-  test('of two starts for the same folder at the same time one gets through', async () => {
+  test('of two simultaneous starts for the same folder, one succeeds', async () => {
     const starts = await Promise.allSettled([
       startSandbox({ folder, port: 0 }),
       startSandbox({ folder, port: 0 }),
@@ -198,7 +198,7 @@ describe('start and end', () => {
     await Promise.all(started.map((sandbox) => sandbox.close()));
   });
 
-  test('the end does not wait for connections that are open, be they quiet, half made or kept alive', async () => {
+  test('the sandbox ends without waiting for open connections, idle or kept alive', async () => {
     const sandbox = await startSandbox({ folder, port: 0 });
     const { hostname, port } = new URL(sandbox.baseUrl);
     const quiet = netConnect(Number(port), hostname);
@@ -213,12 +213,12 @@ describe('start and end', () => {
       request.end();
     });
     const ended = new Promise((resolve) => quiet.once('close', resolve));
-    // This side ends none of them: it would wait for longer than a test may take.
+    // This side closes none of them. Waiting for them would take longer than a test may.
     await sandbox.close();
     await ended;
   });
 
-  test('what is in the folder does not grow', async () => {
+  test('the sandbox replaces a broken record, and removes its own at the end', async () => {
     await writeFile(join(folder, 'running.json'), 'left behind by a power cut');
     const sandbox = await startSandbox({ folder, port: 0 });
     expect(JSON.parse(await readFile(join(folder, 'running.json'), 'utf8'))).toEqual({

@@ -25,7 +25,7 @@ const sign = keySigner(privateKey);
 
 describe('the vectors of draft-cavage-http-signatures-09', () => {
   it.each(named(vectors.cases))(
-    'the signature of case %s is that of the draft',
+    'the signature of case %s is the one in the draft',
     async (_name, { method, headers, signature }) => {
       const names = headers.split(' ');
       const request = { ...vectors.request, method: method ?? vectors.request.method };
@@ -36,18 +36,18 @@ describe('the vectors of draft-cavage-http-signatures-09', () => {
     },
   );
 
-  it('has the digest of its body', () => {
+  it('the digest of the body is the one in the draft', () => {
     expect(digestHeader(Buffer.from(vectors.request.body))).toBe(vectors.request.headers.digest);
   });
 });
 
-it('signs for the bank in its order, with and without a body', () => {
+it("psd2 signs the headers in the bank's order, with and without a body", () => {
   const of = (names: string) => vectors.cases.find(({ name }) => name === names)?.headers.split(' ');
   expect(SIGNED_WITH_BODY).toEqual(of('bank, with a body'));
   expect(SIGNED_WITHOUT_BODY).toEqual(of('bank, GET of the same target'));
 });
 
-it('the signing string is one line a header, the target as sent, no newline at its end', () => {
+it('the signing string has one line per header, the target as sent, and no final newline', () => {
   const request = {
     method: 'GET',
     target: '/private/x?dateFrom=30%2F06%2F2024&a=b c',
@@ -58,23 +58,23 @@ it('the signing string is one line a header, the target as sent, no newline at i
   );
 });
 
-it('a header that is to be signed has to be there', () => {
+it('a header that must be signed cannot be missing', () => {
   expect(() => signingString({ method: 'GET', target: '/', headers: {} }, ['date'])).toThrow(
     'The header date must be signed but is missing',
   );
 });
 
-it('the digest of nothing is the published one', () => {
+it('the digest of an empty body is the published one', () => {
   expect(digestHeader(Buffer.alloc(0))).toBe('SHA-256=47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=');
 });
 
-describe('an independent verifier accepts', () => {
+describe('an independent verifier', () => {
   const target = fc
     .tuple(fc.webPath(), fc.option(fc.webQueryParameters(), { nil: null }))
     .map(([path, query]) => `/private${path}${query === null ? '' : `?${query}`}`);
   const keyId = fc.stringMatching(/^[A-Za-z0-9 ._-]{1,30}$/);
 
-  it('every request with a body, and its digest', async () => {
+  it('an independent verifier accepts every request with a body, and its digest', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.constantFrom('POST', 'PUT', 'DELETE'),
@@ -104,7 +104,7 @@ describe('an independent verifier accepts', () => {
     );
   });
 
-  it('every GET, and no other target with its signature', async () => {
+  it('an independent verifier accepts every GET, and refuses its signature for another target', async () => {
     await fc.assert(
       fc.asyncProperty(target, fc.uuid(), keyId, async (url, requestId, name) => {
         const headers: Record<string, string> = {

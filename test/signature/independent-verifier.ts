@@ -1,25 +1,25 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import httpSignature from 'http-signature';
 
-/** A request as a server receives it: header names in lower case. */
+/** A request as a server receives it. Header names are in lower case. */
 export interface ReceivedRequest {
   method: string;
-  /** The request-target, path and query exactly as received. */
+  /** The target of the request: path and query exactly as received. */
   url: string;
   headers: Readonly<Record<string, string>>;
 }
 
 declare module 'http-signature/lib/parser.js' {
-  // The types know the client's side of a request only; the library reads these three.
+  // The types describe only a client's request. The library reads only these three fields.
   export function parseRequest(request: ReceivedRequest, options?: ParseOptions): ParseResponse;
 }
 
 /**
  * Checks a request's `Signature` with the package http-signature, which shares no code with psd2.
  *
- * @param signed the headers that have to be signed, in their order
+ * @param signed the headers that must be signed, in order
  * @param publicKey SPKI PEM
- * @returns what is wrong with it, or null
+ * @returns what is wrong with the signature, or null
  */
 export function signatureProblem(
   request: ReceivedRequest,
@@ -27,7 +27,7 @@ export function signatureProblem(
   keyId: string,
   publicKey: string,
 ): string | null {
-  // The library prefers an Authorization header; here that is the bearer token.
+  // The library prefers an Authorization header, but here that is the bearer token.
   const { authorization: _bearer, ...headers } = request.headers;
   try {
     const parsed = httpSignature.parseRequest(
@@ -43,7 +43,7 @@ export function signatureProblem(
   }
 }
 
-/** What is wrong with a request's `Digest` header as the SHA-256 of its body, or null. */
+/** Returns what is wrong with a request's `Digest` header as the SHA-256 of its body, or null. */
 export function digestProblem(digest: string | undefined, body: Buffer): string | null {
   const expected = Buffer.from(`SHA-256=${createHash('sha256').update(body).digest('base64')}`);
   const given = Buffer.from(digest ?? '');

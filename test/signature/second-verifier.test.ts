@@ -15,7 +15,7 @@ import {
   signatureHeader,
 } from '../../src/signature/http-signature.ts';
 
-// A second verifier, on Web Crypto, that shares no code with psd2 or with the first.
+// A second verifier, on Web Crypto. It shares no code with psd2 or the first verifier.
 
 const privateKey = createPrivateKey(readFileSync('test/vectors/cavage-test-key.pem'));
 const publicKey = createPublicKey(privateKey).export({ type: 'spki', format: 'pem' }).toString();
@@ -32,11 +32,11 @@ async function verify(
     requiredComponents: { draft: signed },
     clockSkew: { now: new Date(), delay: 300_000, forward: 300_000 },
   });
-  if (parsed.version !== 'draft') throw new TypeError('The signature was not taken for one of the draft');
+  if (parsed.version !== 'draft') throw new TypeError("The library did not recognise the draft's signature");
   return verifyDraftSignature(parsed.value, publicKey);
 }
 
-it('accepts every request with a body and its digest, and no other body', async () => {
+it('a second verifier accepts every request with a body and its digest, and no other body', async () => {
   await fc.assert(
     fc.asyncProperty(
       target,
@@ -64,7 +64,7 @@ it('accepts every request with a body and its digest, and no other body', async 
   );
 });
 
-it('accepts every GET, and no other target with its signature', async () => {
+it('a second verifier accepts every GET, and refuses its signature for another target', async () => {
   await fc.assert(
     fc.asyncProperty(target, fc.uuid(), async (url, id) => {
       const headers: Record<string, string> = { 'tpp-request-id': id, date: new Date().toUTCString() };

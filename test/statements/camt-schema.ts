@@ -17,14 +17,14 @@ export const CAMT_SCHEMA = fileURLToPath(
   new URL('../../node_modules/.cache/psd2-tests/camt.053.001.08.xsd', import.meta.url),
 );
 
-/** What has it beside it, as the Debian package holds it. */
+/** The Debian package with the schema of camt.052, which is almost the same. */
 const PACKAGE = 'libhbci4j-core-java';
 const SIBLING = 'camt.052.001.08.xsd';
 
 /**
- * Makes the schema of camt.053.001.08 of that of camt.052.001.08, which a Debian package brings. Both are of ISO 20022
- * and one version: they have the same types, and differ in the names of what holds the entries, and in that a statement
- * has to have balances.
+ * Makes the schema of camt.053.001.08 from that of camt.052.001.08, which a Debian package contains. Both belong to
+ * the same version of ISO 20022 and have the same types. They differ in the names of the elements around the entries,
+ * and a statement must have balances.
  */
 export function makeCamtSchemaIfMissing(): void {
   if (existsSync(CAMT_SCHEMA)) return;
@@ -39,7 +39,7 @@ export function makeCamtSchemaIfMissing(): void {
     mkdirSync(dirname(CAMT_SCHEMA), { recursive: true });
     writeFileSync(CAMT_SCHEMA, toStatementSchema(readFileSync(join(folder, SIBLING), 'utf8')));
   } catch (cause) {
-    throw new Error(`The schema of camt.053 could not be taken from the Debian package ${PACKAGE}`, {
+    throw new Error(`Could not make the schema of camt.053 from the Debian package ${PACKAGE}`, {
       cause,
     });
   } finally {
@@ -47,7 +47,7 @@ export function makeCamtSchemaIfMissing(): void {
   }
 }
 
-/** A machine that has installed nothing yet knows no package. */
+/** A new machine must first update its list of packages. */
 function download(folder: string): void {
   const options: ExecFileSyncOptions = { cwd: folder, stdio: ['ignore', 'inherit', 'pipe'] };
   try {
@@ -73,6 +73,6 @@ function toStatementSchema(reportSchema: string): string {
     return schema.replaceAll(from, to);
   }, reportSchema);
   const optional = /<xs:element ([^>]*)minOccurs="0"([^>]*name="Bal"[^>]*)>/;
-  if (!optional.test(renamed)) throw new Error(`${SIBLING} does not have the balances that were expected`);
+  if (!optional.test(renamed)) throw new Error(`${SIBLING} does not have the expected balances`);
   return renamed.replace(optional, '<xs:element $1minOccurs="1"$2>');
 }

@@ -16,7 +16,7 @@ import { CAMT_SCHEMA } from './camt-schema.ts';
 import { balancesOf, statementOf } from './statements.ts';
 
 const folder = temporaryFolder();
-/** A process for each: so many are enough to meet every text, and to find the shortest that fails would take minutes. */
+/** Each run starts a process. 20 runs are enough to try every text. Shrinking a failure would take minutes. */
 const SOME = { numRuns: 20, endOnFailure: true };
 
 const ROWS = [
@@ -24,7 +24,7 @@ const ROWS = [
   booking('2026-01-31', '20.00', '=HYPERLINK("x")', ''),
 ];
 
-/** What `xmllint` says of a document; throws when it is not valid. */
+/** Runs `xmllint` on a document and returns its output. Throws if the document is not valid. */
 function lint(document: string, ...options: string[]): string {
   const file = join(folder, 'document.xml');
   writeFileSync(file, document);
@@ -35,7 +35,7 @@ function lint(document: string, ...options: string[]): string {
   return stdout;
 }
 
-/** Cells as a spreadsheet reads them that is set to this separator: quotes count at the start of a cell only. */
+/** Splits cells like a spreadsheet with this separator: quotes count only at the start of a cell. */
 function cellsOf(text: string, separator: string): string[] {
   const cell = new RegExp(`(?:"(?:[^"]|"")*(?:"|$))?[^${separator}\r\n]*`, 'g');
   return text.match(cell) ?? [];
@@ -44,7 +44,7 @@ function cellsOf(text: string, separator: string): string[] {
 const camt = (statement: Statement) => writeCamt053Statement(statement, balancesOf(statement));
 const ofx = (statement: Statement) => writeOfxStatement(statement, balancesOf(statement).closing);
 
-/** OFX 2.0.1's document type, which comes with libofx. */
+/** The document type of OFX 2.0.1, which comes with libofx. */
 function ofxDtd(): string {
   const [found = ''] = readdirSync('/usr/share').filter((name) => name.startsWith('libofx'));
   return join('/usr/share', found, 'libofx/dtd/ofx201.dtd');
@@ -53,7 +53,7 @@ function ofxDtd(): string {
 describe('camt.053', () => {
   const validate = (statement: Statement) => lint(camt(statement), '--noout', '--schema', CAMT_SCHEMA);
 
-  it('is valid against its schema, whatever the bank wrote', () => {
+  it('a camt.053 statement is valid against its schema, whatever the bank wrote', () => {
     fc.assert(
       fc.property(bookings, (rows) => {
         validate(statementOf(rows));
@@ -67,7 +67,7 @@ describe('camt.053', () => {
       validate(statementOf(ROWS, undefined, { iban }));
   });
 
-  it('has a schema that finds errors', () => {
+  it('the schema of camt.053 finds errors', () => {
     const wrong = camt(statementOf(ROWS)).replace('<CdtDbtInd>DBIT', '<CdtDbtInd>DEBIT');
     expect(() => lint(wrong, '--noout', '--schema', CAMT_SCHEMA)).toThrow(/CdtDbtInd/);
   });
@@ -75,7 +75,7 @@ describe('camt.053', () => {
   const read = (statement: Statement, path: string) =>
     lint(camt(statement), '--xpath', path.replace(/\/(\w+)(?![\w(])/g, `/*[local-name()='$1']`)).trim();
 
-  it('says what was booked, and the balances around it', () => {
+  it('a camt.053 statement has the bookings and the balances before and after them', () => {
     const statement = statementOf(ROWS);
     const texts = (path: string) => read(statement, `${path}/text()`).split('\n');
     expect(texts('//Bal/Amt')).toEqual(['2214.50', '1000.00']);
@@ -88,7 +88,7 @@ describe('camt.053', () => {
     expect(read(statement, '//Ntry/NtryDtls/TxDtls/RmtInf/Ustrd')).toContain("L'ARTE &amp; CO &lt;1&gt;");
   });
 
-  it('has room for so much of a text as its message takes, and no more', () => {
+  it('a camt.053 statement cuts a text at the length that its message allows', () => {
     const long = {
       ...booking('2026-02-03', '-1.00', 'x'.repeat(1_500), ''),
       transferReference: 'r'.repeat(36),
@@ -100,7 +100,7 @@ describe('camt.053', () => {
     expect(read(statement, '//Refs/TxId/text()')).toBe('r'.repeat(35));
   });
 
-  it('names an account by its IBAN as the schema has it, else by its product', () => {
+  it("a camt.053 statement names an account by its IBAN in the schema's form, or by its product", () => {
     const grouped = statementOf(ROWS, undefined, { iban: 'it89 F099 9001 6000 0001 0482 620' });
     expect(read(grouped, '//Acct/Id/IBAN/text()')).toBe('IT89F0999001600000010482620');
     expect(read(statementOf(ROWS, undefined, { iban: 'none' }), '//Acct/Id/Othr/Id/text()')).toBe(
@@ -108,7 +108,7 @@ describe('camt.053', () => {
     );
   });
 
-  it('names a card by its product, since it has the IBAN of another account', () => {
+  it('a camt.053 statement names a card by its product, since the IBAN belongs to another account', () => {
     const card = statementOf(ROWS, undefined, { productCode: 'CA30' });
     expect(read(card, '//Acct/Id/Othr/Id/text()')).toBe('0010482620');
     expect(camt(card)).not.toContain('<IBAN>');
@@ -116,7 +116,7 @@ describe('camt.053', () => {
 });
 
 describe('OFX', () => {
-  it('is valid against the document type of OFX 2, whatever the bank wrote', () => {
+  it('an OFX statement is valid against the document type of OFX 2, whatever the bank wrote', () => {
     const validate = (statement: Statement) => lint(ofx(statement), '--noout', '--dtdvalid', ofxDtd());
     fc.assert(
       fc.property(bookings, (rows) => {
@@ -130,7 +130,7 @@ describe('OFX', () => {
     ).toThrow();
   });
 
-  it('is read by libofx', () => {
+  it('libofx reads an OFX statement', () => {
     const file = join(folder, 'statement.ofx');
     const statement = statementOf(ROWS);
     writeFileSync(file, ofx(statement));
@@ -147,14 +147,14 @@ describe('OFX', () => {
 
 describe('CSV', () => {
   const FORMULA = /^[=+\-@\uff1d\uff0b\uff0d\uff20]/;
-  /** What separates cells, quotes them and begins a formula, in every order. */
+  /** Characters that separate or quote cells or begin a formula, in any order. */
   const spreadsheetText = fc
     .array(fc.constantFrom(...',;\t"\r\n =+-@\uff1d\u00a0\'1a'), { maxLength: 12 })
     .map((characters) => characters.join(''));
   const columns =
     'id,productId,bookingDate,valueDate,amount,currency,description,details,code,transferReference,feeCharge';
 
-  it('is rows and columns to a reader, and nothing that a spreadsheet calculates', () => {
+  it('a CSV statement has rows and columns, and no cell that a spreadsheet calculates', () => {
     const rows = parseCsv(writeCsvStatement(statementOf(ROWS)), { columns: true, record_delimiter: '\r\n' });
     expect(rows).toMatchObject([
       { amount: '20.00', description: `'=HYPERLINK("x")`, bookingDate: '2026-01-31' },
@@ -166,7 +166,7 @@ describe('CSV', () => {
     expect(row).toMatchObject({ description: "'\uff1dA1", currency: "'=A1" });
   });
 
-  it('holds no formula, wherever a spreadsheet splits its lines', () => {
+  it('a CSV statement has no formula, wherever a spreadsheet splits its lines', () => {
     fc.assert(
       fc.property(spreadsheetText, spreadsheetText, (description, details) => {
         const row = { ...booking('2026-01-31', '-1.50', description, details), code: description };
@@ -176,7 +176,7 @@ describe('CSV', () => {
         for (const delimiter of [',', ';', '\t']) {
           const split = written.split('\r\n').flatMap((line) => line.split(delimiter));
           for (const piece of [...split, ...cellsOf(written, delimiter)]) {
-            // As a reader that takes the quotes off does, and one that passes over blanks.
+            // Some readers remove quotes, others skip blanks.
             if (piece !== '-1.50') expect(piece.replace(/^[\s"]+/, '')).not.toMatch(FORMULA);
           }
         }
@@ -187,7 +187,7 @@ describe('CSV', () => {
     expect(read).toMatchObject({ amount: '-1.50', description: "ok;'=1+1", details: "50% - SALDO, '+39 06" });
   });
 
-  it('keeps every row and column, whatever the bank wrote', () => {
+  it('a CSV statement keeps every row and column, whatever the bank wrote', () => {
     fc.assert(
       fc.property(bookings, (some) => {
         const statement = statementOf(some);
@@ -202,12 +202,12 @@ describe('CSV', () => {
 });
 
 describe('the report', () => {
-  it('is well-formed, and runs and loads nothing, whatever the bank wrote', () => {
+  it('the report is well-formed, and runs and loads nothing, whatever the bank wrote', () => {
     fc.assert(
       fc.property(bookings, (rows) => {
         const page = writeReport(statementOf(rows));
         expect(page).not.toMatch(/<script|javascript:|https?:|[ \n]on\w+=/i);
-        // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is looked for
+        // biome-ignore lint/suspicious/noControlCharactersInRegex: the test looks for these
         expect(page).not.toMatch(/[\u0000-\u0009\u000b-\u001f]/);
       }),
     );
@@ -217,7 +217,7 @@ describe('the report', () => {
     expect(page).toContain('&lt;IMG SRC=X ONERROR=ALERT(1)&gt;');
   });
 
-  it('is whole without bookings, without a balance, and at zero', () => {
+  it('the report is complete without bookings, without a balance, and at zero', () => {
     const empty = statementOf([]);
     const zero = accountHistory([], decimalOf(0), range('2026-01-01', '2026-01-01'));
     const unknown = accountHistory(ROWS, null, range('2026-01-01', '2026-03-31'));
@@ -231,7 +231,7 @@ describe('the report', () => {
     );
   });
 
-  it('has dates along its axis: the first and the last day, and what has room between them', () => {
+  it('the axis of the report shows the first and last day, and the dates that fit between them', () => {
     const labels = (from: string, to: string) => {
       const history = accountHistory(ROWS, decimalOf(0), range(from, to));
       const page = writeReport({ ...statementOf(ROWS), history });
@@ -247,7 +247,7 @@ describe('the report', () => {
     expect(labels('2026-01-10', '2026-01-10')).toEqual(['2026-01-10']);
   });
 
-  it('says sums exactly', () => {
+  it('the report shows exact sums', () => {
     const page = writeReport(statementOf(ROWS));
     for (const amount of ['2\u202f214.50', '+20.00', '\u22121\u202f234.50', '1\u202f000.00']) {
       expect(page).toContain(amount);

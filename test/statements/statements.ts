@@ -2,7 +2,7 @@ import { accountHistory, type Booking } from '../../src/domain/account-history.t
 import type { Statement } from '../../src/statements/statement.ts';
 import { decimalOf, range } from '../domain/bookings.ts';
 
-/** A statement of an account whose balance is 1000.00 now. */
+/** Returns a statement of an account whose current balance is 1000.00. */
 export function statementOf(
   bookings: Booking[],
   [from, to]: [string, string] = ['2026-01-01', '2026-03-31'],
@@ -20,8 +20,8 @@ export function statementOf(
   };
 }
 
-/** The statement's balances, which it has. */
+/** Returns the balances of a statement that has them. */
 export function balancesOf({ history: { opening, closing } }: Statement) {
-  if (opening === null || closing === null) throw new TypeError('There are no balances');
+  if (opening === null || closing === null) throw new TypeError('The statement has no balances');
   return { opening, closing };
 }

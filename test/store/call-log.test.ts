@@ -41,7 +41,7 @@ const idsIn = (folder: string, mention?: string) =>
   [...readCalls(folder, mention)].map(({ tppRequestId }) => tppRequestId);
 
 describe('the log of calls', () => {
-  it('gives back what was written, the newest first', () => {
+  it('the log of calls returns what was written, newest first', () => {
     const folder = newLogFolder();
     const log = new CallLog(folder);
     const calls = [
@@ -53,11 +53,11 @@ describe('the log of calls', () => {
     expect([...readCalls(folder)]).toEqual(calls.reverse());
   });
 
-  it('is empty before the first call', () => {
+  it('the log of calls is empty before the first call', () => {
     expect(idsIn(newLogFolder())).toEqual([]);
   });
 
-  it('is kept for its owner alone, also where it was opened to others', () => {
+  it('only the owner can read the log of calls, even if its file was opened to others', () => {
     const folder = newLogFolder();
     const log = new CallLog(folder);
     log.append(call());
@@ -68,7 +68,7 @@ describe('the log of calls', () => {
     expect(statSync(file).mode & 0o777).toBe(0o600);
   });
 
-  it('is read whole, whatever the length of its lines, over the borders of blocks', () => {
+  it('the log of calls is read completely, whatever the length of its lines, even across blocks', () => {
     const text = fc.oneof(
       fc.string({ unit: 'grapheme', maxLength: 30 }),
       fc.nat(70_000).map((length) => 'é'.repeat(length)),
@@ -85,7 +85,7 @@ describe('the log of calls', () => {
     );
   });
 
-  it('passes over a line that was cut short, and no other', () => {
+  it('the log of calls skips a line that was cut short, and no other', () => {
     const folder = newLogFolder();
     const log = new CallLog(folder);
     log.append(call({ tppRequestId: 'before' }));
@@ -96,19 +96,19 @@ describe('the log of calls', () => {
     expect(idsIn(folder)).toEqual(['last', 'after', 'before']);
   });
 
-  it('can be searched for a text', () => {
+  it('the log of calls can be searched for a text', () => {
     const folder = newLogFolder();
     const log = new CallLog(folder);
     for (const flow of ['tr-1', 'tr-2', 'tr-1']) log.append(call({ flow, tppRequestId: `of ${flow}` }));
     expect(idsIn(folder, 'tr-2')).toEqual(['of tr-2']);
   });
 
-  it('is read no further than it is asked for: a file too large to be read gives its last lines', () => {
+  it('the log of calls is read only as far as needed, so even a huge file gives its last lines', () => {
     const folder = newLogFolder();
     new CallLog(folder).append(call());
     const path = join(folder, 'calls-2026-11-20T093000.000Z-1.ndjson');
     writeFileSync(path, '');
-    // A hole of 64 GiB, which takes no room on the disk.
+    // A hole of 64 GiB, which takes no space on disk.
     ftruncateSync(openSync(path, 'r+'), 64 * 1024 ** 3);
     appendFileSync(path, `\n${JSON.stringify(call({ tppRequestId: 'older' }))}\n`);
     const reading = readCalls(folder);
@@ -130,7 +130,7 @@ describe('a log that is full', () => {
     }
   };
 
-  it('is put aside and goes on, in the same order', () => {
+  it('a log that is full moves on to a new file and keeps the order', () => {
     const folder = newLogFolder();
     fill(new CallLog(folder), 25);
     expect(readdirSync(folder)).toHaveLength(3);
@@ -138,7 +138,7 @@ describe('a log that is full', () => {
     for (const file of readdirSync(folder)) expect(statSync(join(folder, file)).mode & 0o777).toBe(0o600);
   });
 
-  it('keeps the newest, and about 50 MiB', () => {
+  it('a log that is full keeps the newest calls, about 50 MiB', () => {
     const folder = newLogFolder();
     fill(new CallLog(folder), 80);
     const kept = idsIn(folder).map(Number);
@@ -149,7 +149,7 @@ describe('a log that is full', () => {
     expect(size).toBeLessThan(53 * 1024 ** 2);
   });
 
-  it('loses no line of processes that write side by side, also while it is put aside', async () => {
+  it('processes that write to the log at the same time lose no line, even while it moves to a new file', async () => {
     const folder = newLogFolder();
     const program = `
       import { CallLog } from '../../src/store/machine/call-log.ts';

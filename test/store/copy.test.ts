@@ -22,7 +22,7 @@ import { BANK, fillStore, foundIn, login, refusal } from './whole-store.ts';
 const temporary = temporaryFolder();
 const PASSPHRASE = 'correct horse';
 
-/** A home, empty at first, with the store of a worker and the side of a copy. */
+/** An empty home that can open a worker's store and the side of a copy. */
 interface Home {
   worker(): Store;
   side(): CopySide;
@@ -101,7 +101,7 @@ const copy = (from: Home, to: Home) => copyStore(from.side(), to.side(), world);
 const fill = (home: Home) => fillStore(home.worker());
 const found = (home: Home) => foundIn(home.worker());
 
-/** What a worker that comes now finds; a home that takes none says so at once, or when it is asked. */
+/** What a new worker finds. A home that takes no workers refuses at once, or at the first read. */
 async function lastLogin(home: Home): Promise<string | undefined> {
   return home.worker().open('bank', BANK).tokens.last();
 }
@@ -111,7 +111,7 @@ const HOMES = [
   { name: 'PostgreSQL', from: databaseHome, to: filesHome },
 ];
 
-it('tokens are encrypted for the home that they are copied to, and copied back', async () => {
+it('tokens are encrypted for the home that they are copied to, and can be copied back', async () => {
   const [source, target] = [await filesHome(true), await databaseHome(true)];
   await source
     .worker()
@@ -138,7 +138,7 @@ describe.each(named(HOMES))('a store copied from %s', (_name, { from, to }) => {
     left = await fill(source);
   });
 
-  it('is the same in the other home, with flows that are left behind, references and logouts', async () => {
+  it('a copied store is complete in the other home, with interrupted flows, references and logouts', async () => {
     const before = await found(source);
     const result = await copy(source, target);
     expect(result).toMatchObject({ profiles: 1, logins: 2, flows: 2, events: 4, newer: 0 });
@@ -151,7 +151,7 @@ describe.each(named(HOMES))('a store copied from %s', (_name, { from, to }) => {
     });
   });
 
-  it('refuses workers from then on, also one that was there before', async () => {
+  it('after a copy the old home refuses workers, even those that were there before', async () => {
     const worker = source.worker().open('bank', BANK);
     expect(await worker.tokens.last()).toBe('42');
     await copy(source, target);
@@ -165,7 +165,7 @@ describe.each(named(HOMES))('a store copied from %s', (_name, { from, to }) => {
     await expect(lastLogin(source)).rejects.toMatchObject(refused);
   });
 
-  it('refuses a worker that stood still in the middle of a flow while it was copied', async () => {
+  it('after a copy the old home refuses a worker that stood still in the middle of a flow', async () => {
     const stopped = await begun(
       source.worker().open('bank', BANK).flows,
       'transfer',
@@ -176,11 +176,11 @@ describe.each(named(HOMES))('a store copied from %s', (_name, { from, to }) => {
     await expect(stopped.assertOurs()).rejects.toMatchObject(refused);
     await expect(stopped.record({ type: 'cancelled' })).rejects.toMatchObject(refused);
     expect(stopped.current.state).toBe('created');
-    // The source is as it was, so another copy finds nothing that differs.
+    // The source is unchanged, so another copy finds no difference.
     expect(await copy(source, target)).toMatchObject({ written: 0, newer: 0 });
   });
 
-  it('can be stopped at every record, and goes on; until then neither home takes a worker', async () => {
+  it('a copy can be stopped at every record and continued, and until then neither home takes a worker', async () => {
     for (let stop = 1; ; stop += 1) {
       const stopped = new AbortController();
       let looked = 0;
@@ -198,13 +198,13 @@ describe.each(named(HOMES))('a store copied from %s', (_name, { from, to }) => {
         break;
       }
       expect(ended).toBe('stopped');
-      await expect(lastLogin(target)).rejects.toThrow('has not ended');
+      await expect(lastLogin(target)).rejects.toThrow('is not complete');
       await expect(lastLogin(source)).rejects.toThrow('was copied to');
     }
     expect((await found(target)).login).toMatchObject(login);
   });
 
-  it('can be copied again, which changes nothing and keeps what went on since', async () => {
+  it('a second copy changes nothing, and keeps what has happened since', async () => {
     await copy(source, target);
     const { tokens, flows } = target.worker().open('bank', BANK);
     await tokens.change('42', async (slot) =>
@@ -215,7 +215,7 @@ describe.each(named(HOMES))('a store copied from %s', (_name, { from, to }) => {
     expect((await found(target)).login).toMatchObject({ accessToken: 'secret-2' });
   });
 
-  it('comes back by a copy in the other direction, with what went on, and takes workers again', async () => {
+  it('a copy in the other direction brings back the store with all changes, and its home takes workers again', async () => {
     await copy(source, target);
     const { tokens, flows, notes } = target.worker().open('bank', BANK);
     await tokens.change('42', async (slot) =>
@@ -233,16 +233,16 @@ describe.each(named(HOMES))('a store copied from %s', (_name, { from, to }) => {
     expect(await copy(source, target)).toMatchObject({ flows: 3, newer: 0 });
   });
 
-  it('is not mixed with another store, and does not go on from elsewhere', async () => {
+  it('a copy does not mix two stores, and does not continue into another place', async () => {
     await fill(target);
-    await expect(copy(source, target)).rejects.toThrow('holds something that is not of');
+    await expect(copy(source, target)).rejects.toThrow('contains data that is not from');
     await expect(copy(source, source)).rejects.toMatchObject({ code: 'usage' });
     const third = await to();
     await copy(source, third);
     await expect(copy(source, await to())).rejects.toThrow('was copied to');
   });
 
-  it('waits for a worker that is at work, whose tokens it then takes', async () => {
+  it('a copy waits for a busy worker, and copies the tokens that it stores', async () => {
     const worker = source.worker().open('bank', BANK);
     const waited: string[] = [];
     let copied: Promise<unknown> | undefined;

@@ -4,8 +4,8 @@ import { basename } from 'node:path';
 import { onTestFinished, vi } from 'vitest';
 
 /**
- * What the store hands to the disk from now on, in its order: `write <name>`, `fsync <name>`, `link <name>`, and
- * `give back <name>` for the end of a file that reserves space. Names are those in their folder; one that no other has is `*`.
+ * Records what the store asks of the disk from now on, in order: `write <name>`, `fsync <name>`, `link <name>`, and
+ * `give back <name>` at the end of a file that reserves space. Names are without their folder; a random name is `*`.
  */
 export function recordDisk(): string[] {
   const calls: string[] = [];
@@ -23,7 +23,7 @@ export function recordDisk(): string[] {
   });
   vi.spyOn(fs, 'appendFileSync').mockImplementation((file, ...rest) => {
     calls.push(`write ${nameOf(file)}`);
-    // Node's own calls writeFileSync.
+    // Node's appendFileSync calls writeFileSync.
     isAppending = true;
     try {
       appendFileSync(file, ...rest);

@@ -12,8 +12,8 @@ import { recordDisk } from './disk.ts';
 import { begun } from './flows.ts';
 import { newConfigFolder, temporaryFolder } from './temporary-folder.ts';
 
-// What was not made durable (fsync) when its writer goes on may be gone after a power cut: the tests see no such cut, so
-// they look at what the disk is asked for, and in which order.
+// A power cut can lose what was not synced to disk (fsync) before the writer continues. Tests cannot cause a power cut, so
+// they check what the store asks of the disk, and in which order.
 
 const temporary = temporaryFolder();
 let folder: StoreFolder;
@@ -22,7 +22,7 @@ beforeEach(() => {
   folder = newConfigFolder(temporary);
 });
 
-describe('a flow', () => {
+describe('the durable writes of a flow', () => {
   let journal: FileFlows;
   beforeEach(() => {
     journal = new FileFlows(folder.flows('sandbox'), { now: () => new Date(), random: Math.random });
@@ -30,7 +30,7 @@ describe('a flow', () => {
   const begin = () => begun(journal, 'transfer', { transactionId: 't1', order: transferOrder() });
   const sent = { requestId: 'q1', digest: null };
 
-  it('is durable with its first event, and so is its name, before anyone goes on with it', async () => {
+  it('a flow and its name are durable with the first event, before anyone continues with it', async () => {
     const calls = recordDisk();
     const file = `${(await begin()).current.flow}.ndjson`;
     expect(calls.slice(calls.indexOf(`write ${file}.new`))).toEqual([
@@ -41,7 +41,7 @@ describe('a flow', () => {
     ]);
   });
 
-  it('is durable with each further event before anyone acts on it', async () => {
+  it('each further event of a flow is durable before anyone acts on it', async () => {
     const open = await begin();
     const calls = recordDisk();
     await open.record({ type: 'verify-sent', ...sent });
@@ -49,7 +49,7 @@ describe('a flow', () => {
     expect(calls).toEqual([`write ${file}`, `fsync ${file}`]);
   });
 
-  /** A transfer that is about to be executed. */
+  /** A transfer that is ready to execute. */
   async function authorised() {
     const open = await begin();
     await open.record({ type: 'verify-sent', ...sent });
@@ -60,7 +60,7 @@ describe('a flow', () => {
     return open;
   }
 
-  it('has space for its outcome before it says that it is executed, and gives it back for the outcome', async () => {
+  it('a flow reserves space for its outcome before it announces execute, and frees it for the outcome', async () => {
     const open = await authorised();
     const file = `${open.current.flow}.ndjson`;
     const calls = recordDisk();
@@ -71,7 +71,7 @@ describe('a flow', () => {
     expect(calls).toEqual(['give back .space-*', `write ${file}`, `fsync ${file}`]);
   });
 
-  it('without space for its outcome is not executed', async () => {
+  it('a flow without space for its outcome is not executed', async () => {
     const open = await authorised();
     const path = join(folder.flows('sandbox'), `${open.current.flow}.ndjson`);
     const before = readFileSync(path, 'utf8');
@@ -91,7 +91,7 @@ describe('a flow', () => {
   });
 });
 
-it('a generation is durable before it counts, and its name before the one before it is removed', async () => {
+it('a generation is durable before it counts, and its name before the previous one is removed', async () => {
   const place = join(folder.root, 'login');
   mkdirSync(place, { recursive: true });
   const generations = new Generations(place);
@@ -109,7 +109,7 @@ it('a generation is durable before it counts, and its name before the one before
   ]);
 });
 
-it('the first tokens of a customer are durable with the folder that they are in', async () => {
+it("a customer's first tokens are durable, together with their folder", async () => {
   const store = new FileTokens(folder, 'sandbox', new URL('https://bank.example'));
   const calls = recordDisk();
   await store.change('1234567', (slot) =>
@@ -124,7 +124,7 @@ it('the first tokens of a customer are durable with the folder that they are in'
   expect(calls).toEqual(['write .*', 'fsync .*', 'link 1.json', 'fsync customer-1234567', 'fsync sandbox']);
 });
 
-it('a reference that is taken is durable before anything is paid with it', async () => {
+it('a reference is durable before anything is paid with it', async () => {
   const flows = folder.flows('sandbox');
   mkdirSync(flows, { recursive: true, mode: 0o700 });
   const calls = recordDisk();

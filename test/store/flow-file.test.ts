@@ -26,7 +26,7 @@ beforeEach(() => {
 });
 
 const schema = z.object({ type: z.string() });
-/** A flow is the names of its events. `last` can follow nothing but another event, and nothing follows it. */
+/** A flow is the list of its event names. `last` must follow another event, and nothing may follow it. */
 function fold(types: string[] | undefined, { type }: { type: string }): string[] {
   if (types?.at(-1) === 'last') throw new TypeError('nothing follows');
   return [...(types ?? []), type];
@@ -48,7 +48,7 @@ function twoEvents(): KnownFile {
   return appendToFlowFile(path, createFlowFile(path, event('first')), event('second'));
 }
 
-/** How the next read of a file goes. */
+/** Replaces the next read of a file. */
 function nextRead(...work: Parameters<ReturnType<typeof spyOnRead>['mockImplementationOnce']>): void {
   spyOnRead().mockImplementationOnce(...work);
   syncBuiltinESMExports();
@@ -62,40 +62,40 @@ function restore(): void {
   syncBuiltinESMExports();
 }
 
-describe('the file of a flow is damaged', () => {
-  it('where there is nothing in it', () => {
+describe('a damaged file of a flow', () => {
+  it('a file of a flow is damaged if it is empty', () => {
     writeFileSync(path, '', { mode: 0o600 });
     expect(read).toThrow(damagedAt(1));
   });
 
-  it('where a line cannot follow the one before it, and why is kept', () => {
+  it('a file of a flow is damaged if a line cannot follow the one before it, and the error keeps the reason', () => {
     twoEvents();
     appendFileSync(path, line('last', 3) + line('more', 4));
     expect(read).toThrow(damagedAt(4));
     expect(read).toThrow(expect.objectContaining({ cause: new TypeError('nothing follows') }));
   });
 
-  it('where a line is JSON and no event, and not only cut short', () => {
+  it('a file of a flow is damaged if a line is JSON but not an event', () => {
     twoEvents();
     appendFileSync(path, `{"at":"${AT}"}\n`);
     expect(read).toThrow(damagedAt(3));
   });
 
-  it('where a line has a character too few, and why is kept', () => {
+  it('a file of a flow is damaged if a line lacks a character, and the error keeps the reason', () => {
     twoEvents();
     appendFileSync(path, line('third', 3).replace('"by"', '"by'));
     expect(read).toThrow(damagedAt(3));
     expect(read).toThrow(expect.objectContaining({ cause: expect.any(SyntaxError) }));
   });
 
-  it('where somebody appends what is no event while a process works on it', () => {
+  it('a file of a flow is damaged if somebody appends something else while a process works on it', () => {
     const known = twoEvents();
     appendFileSync(path, '{"event":1}\n');
     expect(() => assertNotOvertaken(path, known)).toThrow(damagedAt(3));
     expect(() => appendToFlowFile(path, known, event('third'))).toThrow(damagedAt(3));
   });
 
-  it('where less can be read of it than there was', () => {
+  it('a file of a flow is damaged if it has become shorter', () => {
     const known = twoEvents();
     appendFileSync(path, line('third', 3));
     nextRead(() => 0);
@@ -103,12 +103,12 @@ describe('the file of a flow is damaged', () => {
   });
 });
 
-it('a time may have any offset, as that of a journal which was mended by hand', () => {
+it('a time may have any offset, for a journal that was repaired by hand', () => {
   writeFileSync(path, line('first', 1).replace(AT, '2026-11-21T11:00:00+01:00'), { mode: 0o600 });
   expect(read()?.current).toEqual(['first']);
 });
 
-it('what begins a flow is read also where the rest is damaged, and is nothing without a file', () => {
+it('the first event of a flow is readable even if the rest is damaged, and undefined without a file', () => {
   expect(readFirstEvent(path, schema)).toBeUndefined();
   twoEvents();
   appendFileSync(path, 'garbage\n');
@@ -117,7 +117,7 @@ it('what begins a flow is read also where the rest is damaged, and is nothing wi
   expect(() => readFirstEvent(path, schema)).toThrow(damagedAt(1));
 });
 
-it('a flow that cannot be written is an error that says what to do', () => {
+it('if a flow cannot be written, the error says what to do', () => {
   path = join(temporary, 'missing', 'tr-1.ndjson');
   expect(() => createFlowFile(path, event('first'))).toThrow(
     expect.objectContaining({
@@ -128,17 +128,17 @@ it('a flow that cannot be written is an error that says what to do', () => {
   );
 });
 
-it('who goes on after a line that a crash has cut short leaves no empty line', () => {
+it('a process that continues after a line that a crash cut short leaves no empty line', () => {
   twoEvents();
   appendFileSync(path, line('third', 3).slice(0, 30));
-  const { current, ...known } = read() ?? expect.fail('there is a file');
+  const { current, ...known } = read() ?? expect.fail('there is no file');
   expect(current).toEqual(['first', 'second']);
   appendToFlowFile(path, appendToFlowFile(path, known, event('third')), event('fourth'));
   expect(read()?.current).toEqual(['first', 'second', 'third', 'fourth']);
   expect(readFileSync(path, 'utf8')).not.toContain('\n\n');
 });
 
-it('what is appended is read whole where the disk gives it in pieces', () => {
+it('new lines are read completely even if the disk returns them in pieces', () => {
   const known = twoEvents();
   appendFileSync(path, line('third', 3));
   const { readSync } = fs;
@@ -146,7 +146,7 @@ it('what is appended is read whole where the disk gives it in pieces', () => {
   expect(() => assertNotOvertaken(path, known)).toThrow(overtaken);
 });
 
-it('leaves no file open', () => {
+it('psd2 leaves no file of a flow open', () => {
   const known = createFlowFile(path, event('first'));
   const opening = vi.spyOn(fs, 'openSync');
   const closing = vi.spyOn(fs, 'closeSync');
@@ -158,13 +158,13 @@ it('leaves no file open', () => {
   expect(closing.mock.calls.map(([file]) => file)).toEqual(opened);
 });
 
-describe('a process learns that another has gone on with the flow', () => {
+describe('another process has continued the flow', () => {
   it.each([
-    ['also after a line that came too late', line('late', 1) + line('third', 3)],
-    ['also before a line that came too late', line('third', 3) + line('late', 1)],
-    ['by a line of psd2 0.1, which has no number', line('third')],
-    ['by such a line after one that came too late', line('late', 1) + line('third')],
-  ])('%s', (_, added) => {
+    ['a newer line after one that came too late', line('late', 1) + line('third', 3)],
+    ['a newer line before one that came too late', line('third', 3) + line('late', 1)],
+    ['a line of psd2 0.1, which has no number', line('third')],
+    ['a line of psd2 0.1 after one that came too late', line('late', 1) + line('third')],
+  ])('a process learns that another has continued the flow from %s', (_, added) => {
     const known = twoEvents();
     appendFileSync(path, added);
     expect(() => assertNotOvertaken(path, known)).toThrow(overtaken);
@@ -173,7 +173,7 @@ describe('a process learns that another has gone on with the flow', () => {
     expect(readFileSync(path, 'utf8')).toBe(before);
   });
 
-  it('by a line of psd2 0.1 that follows its own', () => {
+  it('a process learns that another has continued the flow from a line of psd2 0.1 that follows its own', () => {
     const known = twoEvents();
     const { fsyncSync } = fs;
     vi.spyOn(fs, 'fsyncSync').mockImplementationOnce((file) => {
@@ -186,7 +186,7 @@ describe('a process learns that another has gone on with the flow', () => {
     expect(read()?.current).toEqual(['first', 'second', 'third', 'fourth']);
   });
 
-  it('and not by a line that came too late', () => {
+  it('a line that came too late does not mean that another process has continued the flow', () => {
     const known = twoEvents();
     appendFileSync(path, line('late', 1) + line('late', 2));
     assertNotOvertaken(path, known);

@@ -1,13 +1,13 @@
 import type { Begin, FlowOf, Flows, Kind, Open } from '../../src/store/ports/flows.ts';
 
-// Flows as tests handle them, a step at a time. Nobody holds a claim meanwhile: what keeps two of them apart is the store.
+// Lets tests handle flows a step at a time. Nobody holds a claim meanwhile, so only the store keeps two workers apart.
 
-/** Begins a flow, and gives it for who goes on with it. */
+/** Begins a flow, and returns it to continue with. */
 export function begun<K extends Kind>(flows: Flows, kind: K, begin: Begin<K>): Promise<Open<K>> {
   return flows.begin(kind, begin, async (open) => open);
 }
 
-/** A flow as another process takes it up. */
+/** Opens a flow as another process does on resume. */
 export function opened<K extends Kind>(flows: Flows, kind: K, flow: string): Promise<Open<K>> {
   return flows.resume(kind, flow, async (open) => open);
 }

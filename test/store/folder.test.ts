@@ -13,7 +13,7 @@ beforeEach(() => {
   warnings = [];
 });
 
-it('is used by the one whom it belongs to, and where there is none yet', () => {
+it('a configuration folder is used if it belongs to the user or does not exist yet', () => {
   const folder = storeFolder(join(temporary, 'own'));
   checkStore(folder, warn);
   mkdirSync(folder.root);
@@ -21,7 +21,7 @@ it('is used by the one whom it belongs to, and where there is none yet', () => {
   expect(warnings).toEqual([]);
 });
 
-it('is refused when it belongs to another user', () => {
+it('a configuration folder that belongs to another user is refused', () => {
   expect(() => checkStore(storeFolder('/usr'), warn, 65534)).toThrow(
     expect.objectContaining({
       code: 'config',
@@ -31,7 +31,7 @@ it('is refused when it belongs to another user', () => {
   );
 });
 
-it('is used by root with a warning', () => {
+it('root uses the configuration folder of another user, with a warning', () => {
   const folder = storeFolder(join(temporary, 'of-another'));
   mkdirSync(folder.root);
   if (process.getuid?.() === 0) chownSync(folder.root, 12345, 12345);
@@ -41,13 +41,13 @@ it('is used by root with a warning', () => {
   ]);
 });
 
-it('has its places below one root', () => {
+it('all places of the store are below one root', () => {
   const folder = storeFolder('/somewhere');
   expect(folder.tokens('bank')).toBe('/somewhere/tokens/bank');
   expect(folder.flows('bank')).toBe('/somewhere/flows/bank');
 });
 
-describe('as ssh judges its files', () => {
+describe('file permissions, judged as ssh judges them', () => {
   const SELF = process.getuid?.() ?? 0;
   const stats = (mode: number, uid = SELF) => ({ uid, mode });
 
@@ -57,7 +57,7 @@ describe('as ssh judges its files', () => {
     ['secret', 0o600],
     ['secret', 0o400],
     ['public', 0o644],
-  ] as const)('a %s of the mode %i (decimal) is used', (judged, mode) => {
+  ] as const)('a path judged as %s, with the mode %i (decimal), is used', (judged, mode) => {
     expect(faultOf('/some/where', stats(mode), judged)).toBeUndefined();
   });
 
@@ -69,22 +69,25 @@ describe('as ssh judges its files', () => {
     ['secret', 0o602, 'changed', '0602', 'chmod 600'],
     ['secret', 0o640, 'read', '0640', 'chmod 600'],
     ['public', 0o664, 'changed', '0664', 'chmod go-w'],
-  ] as const)('a %s of the mode %i (decimal) is refused', (judged, mode, what, octal, chmod) => {
-    expect(faultOf("/it's/here", stats(mode), judged)).toMatchObject({
-      code: 'config',
-      message: `/it's/here can be ${what} by others (mode ${octal})`,
-      hint: `Run: ${chmod} '/it'\\''s/here'`,
-    });
-  });
+  ] as const)(
+    'a path judged as %s, with the mode %i (decimal), is refused',
+    (judged, mode, what, octal, chmod) => {
+      expect(faultOf("/it's/here", stats(mode), judged)).toMatchObject({
+        code: 'config',
+        message: `/it's/here can be ${what} by others (mode ${octal})`,
+        hint: `Run: ${chmod} '/it'\\''s/here'`,
+      });
+    },
+  );
 
-  it('what belongs to root is used, and may be read by those whom root lets read it', () => {
+  it('a file of root is used, and root decides who may read it', () => {
     expect(faultOf('/some/secret', stats(0o440, 0), 'secret', 1000)).toBeUndefined();
     expect(faultOf('/some/secret', stats(0o664, 0), 'secret', 1000)).toMatchObject({
       message: '/some/secret can be changed by others (mode 0664)',
     });
   });
 
-  it('what belongs to another user is refused, with what makes it safe', () => {
+  it('a file of another user is refused, with the command that makes it safe', () => {
     expect(faultOf('/some/secret', stats(0o666, 4711), 'secret', 1000)).toMatchObject({
       code: 'config',
       message: '/some/secret belongs to another user (4711)',
@@ -95,7 +98,7 @@ describe('as ssh judges its files', () => {
     );
   });
 
-  it('root uses the files of the user in whose folder they are, and of no other', () => {
+  it('root uses the files of the user in whose folder they are, and of nobody else', () => {
     const home = join(temporary, 'home');
     mkdirSync(home);
     if (SELF === 0) chownSync(home, 4711, 4711);
@@ -120,7 +123,7 @@ describe('as ssh judges its files', () => {
     'sandbox',
     'sandbox/certificates',
     'log',
-  ])('no folder of the store is used that others can write to: %s', (name) => {
+  ])('psd2 refuses a folder of the store that others can write to: %s', (name) => {
     const folder = storeFolder(mkdtempSync(join(temporary, 'store-')));
     const path = join(folder.root, name);
     mkdirSync(path, { recursive: true });

@@ -15,7 +15,7 @@ beforeEach(() => {
   generations = new Generations(folder);
 });
 
-it('the newest generation counts, and those before it are removed', () => {
+it('the newest generation counts, and earlier ones are removed', () => {
   expect(generations.newest()).toBe(0);
   expect(generations.add(1, 'one')).toBe(true);
   expect(generations.add(2, 'two')).toBe(true);
@@ -24,40 +24,40 @@ it('the newest generation counts, and those before it are removed', () => {
   expect(readdirSync(folder)).toEqual(['2.json']);
 });
 
-it('ten comes after nine', () => {
+it('generation 10 comes after generation 9', () => {
   writeFileSync(generations.pathOf(9), '');
   expect(generations.add(10, 'ten')).toBe(true);
   expect(generations.newest()).toBe(10);
 });
 
-it('a generation is written once: who comes second changes nothing', () => {
+it('a generation is written once, and a second writer changes nothing', () => {
   generations.add(1, 'first');
   expect(generations.add(1, 'second')).toBe(false);
   expect(readFileSync(generations.pathOf(1), 'utf8')).toBe('first');
   expect(readdirSync(folder)).toEqual(['1.json']);
 });
 
-it('a process that was stopped while others went on can not bring back an older generation', () => {
+it('a process that stood still while others continued cannot bring back an older generation', () => {
   for (const generation of [1, 2, 3]) generations.add(generation, String(generation));
   expect(generations.add(2, 'late')).toBe(false);
   expect(generations.newest()).toBe(3);
   expect(readdirSync(folder)).toEqual(['3.json']);
 });
 
-it('what killed processes left half written is removed, and what was damaged is kept', () => {
+it('files that killed processes left half written are removed, and damaged files are kept', () => {
   writeFileSync(join(folder, '.11111111-1111-4111-8111-111111111111'), 'half');
   writeFileSync(join(folder, '1.json.damaged-20261121T100000000Z'), 'damaged');
   generations.add(2, 'two');
   expect(readdirSync(folder).sort()).toEqual(['1.json.damaged-20261121T100000000Z', '2.json']);
 });
 
-it('a login that was removed does not come back by a process that was stopped', () => {
+it('a process that stood still cannot bring back a login that was removed', () => {
   const gone = new Generations(join(folder, 'gone'));
   expect(gone.add(5, 'late')).toBe(false);
   expect(readdirSync(folder)).toEqual([]);
 });
 
-it('of processes that write the same generation at the same time one wins', async () => {
+it('if several processes write the same generation at the same time, one of them wins', async () => {
   const program = `
     import { Generations } from '../../src/store/files/generations.ts';
     const [folder, name] = process.argv.slice(2);

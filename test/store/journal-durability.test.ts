@@ -17,7 +17,7 @@ function openJournal(folder: StoreFolder): FileFlows {
   });
 }
 
-/** A transfer up to its execution, with characters of several bytes in it. */
+/** A transfer up to its execution. Its journal has multi-byte characters. */
 async function writeTransfer(): Promise<{
   folder: StoreFolder;
   flow: string;
@@ -49,7 +49,7 @@ async function writeTransfer(): Promise<{
   return { folder, flow, content: readFileSync(join(folder.flows('sandbox'), `${flow}.ndjson`)), states };
 }
 
-it('a journal cut at any byte is the fold of its whole lines, and goes on from there', async () => {
+it('a journal that is cut at any byte is the result of its whole lines, and can be continued', async () => {
   const { flow, content, states } = await writeTransfer();
   const folder = newConfigFolder(temporary);
   mkdirSync(folder.flows('sandbox'), { recursive: true, mode: 0o700 });
@@ -60,9 +60,9 @@ it('a journal cut at any byte is the fold of its whole lines, and goes on from t
   for (let length = 0; length <= content.length; length += 1) {
     const cut = content.subarray(0, length);
     writeFileSync(path, cut, { mode: 0o600 });
-    // A line that lacks its line break only is whole.
+    // A line that lacks only its line break is whole.
     const whole = cut.filter((byte) => byte === 0x0a).length + (content[length] === 0x0a ? 1 : 0);
-    // A flow's file appears with its first line, so that one without it is damaged.
+    // A flow's file appears together with its first line, so a file without that line is damaged.
     if (length < beginning) {
       await expect(allOf(journal, 'transfer')).rejects.toThrow(`The journal ${path} is damaged at line 1`);
       continue;
@@ -80,7 +80,7 @@ it('a journal cut at any byte is the fold of its whole lines, and goes on from t
   }
 });
 
-it('an event that the disk takes only in part has not happened', async () => {
+it('an event that the disk stores only in part has not happened', async () => {
   const folder = newConfigFolder(temporary);
   const program = `
     import { storeFolder } from '../../src/store/machine/folder.ts';
@@ -101,14 +101,14 @@ it('an event that the disk takes only in part has not happened', async () => {
 
   const [file = ''] = readdirSync(folder.flows('sandbox')).filter((name) => name.endsWith('.ndjson'));
   const content = readFileSync(join(folder.flows('sandbox'), file), 'utf8');
-  // The limit falls inside a line: part of it was taken.
+  // The limit falls inside a line, so a part of the line was written.
   expect(content.length).toBe(1024);
   expect(content.endsWith('\n')).toBe(false);
   expect(content.split('\n')).toHaveLength(Number(recorded) + 2);
   expect(await allOf(openJournal(folder), 'transfer')).toHaveLength(1);
 }, 20_000);
 
-it('a flow that finds no room leaves nothing behind, and says why', async () => {
+it('a flow that cannot be written leaves nothing behind, and the error says why', async () => {
   const folder = newConfigFolder(temporary);
   const program = `
     import { storeFolder } from '../../src/store/machine/folder.ts';
@@ -127,7 +127,7 @@ it('a flow that finds no room leaves nothing behind, and says why', async () => 
   expect(left.filter((entry) => entry.isFile()).map(({ name }) => name)).toEqual([]);
 }, 20_000);
 
-it('leaves no file behind but the journal and its index', async () => {
+it('a flow leaves behind only its journal and the index', async () => {
   const { folder, flow } = await writeTransfer();
   await openJournal(folder).resume('transfer', flow, async () => {
     expect(existsSync(join(folder.flows('sandbox'), `${flow}.ndjson.lock`))).toBe(true);

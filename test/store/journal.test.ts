@@ -61,7 +61,7 @@ const intent = { requestId: 'q1', digest: 'SHA-256=x' };
 const { customerId, from } = transferOrder();
 const transferTarget = { customerId, from };
 
-it('writes an event a line, with its time, and folds them again', async () => {
+it('the journal has one line for each event, with its time, and reads back the same flow', async () => {
   const open = await begun(journal, 'transfer', { transactionId: 't1', order: transferOrder() });
   expect(await open.record({ type: 'verify-sent', ...intent })).toBe(open.current);
   await open.record(verified);
@@ -89,7 +89,7 @@ it('writes an event a line, with its time, and folds them again', async () => {
   });
 });
 
-it('keeps other operations beside them, with their data as it was given', async () => {
+it('the journal keeps other operations apart from transfers, with their data unchanged', async () => {
   const operation = await begun(journal, 'operation', {
     transactionId: 't3',
     order: { ...transferTarget, operation: 'standingOrder', data: '{"amount":1.50}' },
@@ -110,7 +110,7 @@ it('keeps other operations beside them, with their data as it was given', async 
   expect(await allOf(journal, 'transfer')).toEqual([]);
 });
 
-it('reads the journals of earlier versions, which know of no further data', async () => {
+it('the journal reads files of earlier versions, which have no further data', async () => {
   const { flow } = (await begun(journal, 'transfer', { transactionId: 't1', order: transferOrder() }))
     .current;
   expect(linesOf(flow)).toEqual([
@@ -119,7 +119,7 @@ it('reads the journals of earlier versions, which know of no further data', asyn
   expect((await journal.find('transfer', flow)).furtherData).toEqual([]);
 });
 
-it('is readable by its owner alone: folders 0700, files 0600', async () => {
+it('only the owner can read the journal: folders 0700, files 0600', async () => {
   const { flow } = (await begun(journal, 'transfer', { transactionId: 't1', order: transferOrder() }))
     .current;
   expect(statSync(pathOf(flow)).mode & 0o777).toBe(0o600);
@@ -128,7 +128,7 @@ it('is readable by its owner alone: folders 0700, files 0600', async () => {
   }
 });
 
-it('is refused when others can read it', async () => {
+it('a journal that others can read is refused', async () => {
   const { flow } = (await begun(journal, 'transfer', { transactionId: 't1', order: transferOrder() }))
     .current;
   chmodSync(pathOf(flow), 0o644);
@@ -141,7 +141,7 @@ it('is refused when others can read it', async () => {
   );
 });
 
-it('is not passed over in a list when others can write to it', async () => {
+it('a list does not skip a journal that others can write to', async () => {
   const { flow } = (await begun(journal, 'transfer', { transactionId: 't1', order: transferOrder() }))
     .current;
   chmodSync(pathOf(flow), 0o666);
@@ -153,17 +153,17 @@ it('is not passed over in a list when others can write to it', async () => {
   expect(told).toEqual([]);
 });
 
-describe('among many flows', () => {
+describe('finding one of many flows', () => {
   const damage = (flow: string) => writeFileSync(pathOf(flow), 'garbage');
   const begin = (transactionId: string, reference: string | null = null) =>
     begun(journal, 'transfer', { transactionId, order: { ...transferOrder(), reference } });
 
-  it('an id, its prefix and a resource id open no file but the one they name', async () => {
+  it('an id, its prefix and a resource id open only the file that they name', async () => {
     const open = await begin('t1');
     await open.record(verified);
     const other = await begin('t2');
     await other.record({ ...verified, resourceId: 'other' });
-    // To read it would be an error.
+    // Reading this file would be an error.
     chmodSync(pathOf(other.current.flow), 0o644);
     const { flow } = open.current;
     for (const reference of [flow, flow.slice(0, -1), verified.resourceId, '3f2b']) {
@@ -171,7 +171,7 @@ describe('among many flows', () => {
     }
   });
 
-  it('a resource of flows that the index does not know is found, and known from then on', async () => {
+  it('a resource that the index does not know is found, and indexed from then on', async () => {
     const open = await begin('t1');
     await open.record(verified);
     const other = await begin('t2');
@@ -185,7 +185,7 @@ describe('among many flows', () => {
     );
   });
 
-  it('what a damaged journal may hold is said where nothing is found', async () => {
+  it('if nothing is found, the hint names the damaged journals', async () => {
     const { flow } = (await begin('t1')).current;
     damage(flow);
     await expect(journal.find('transfer', '3f2b')).rejects.toThrow(
@@ -196,7 +196,7 @@ describe('among many flows', () => {
     );
   });
 
-  it('a resource that the index has and the journal has not, as after a crash, is none of the flow', async () => {
+  it('a resource that is in the index but not in the journal, as after a crash, does not belong to the flow', async () => {
     const open = await begin('t1');
     const before = readFileSync(pathOf(open.current.flow));
     await open.record(verified);
@@ -206,7 +206,7 @@ describe('among many flows', () => {
     );
   });
 
-  it('a reference is looked for without reading the others', async () => {
+  it('a reference is found without reading other flows', async () => {
     const { flow: other } = (await begin('t1', 'INV-2')).current;
     const { flow: without } = (await begin('t2')).current;
     const { flow } = (await begin('t3', 'INV-1')).current;
@@ -217,7 +217,7 @@ describe('among many flows', () => {
     });
   });
 
-  it('are in the order of their creation, also when the clock was put back', async () => {
+  it('flows are listed in the order of their creation, even if the clock was set back', async () => {
     const first = (await begin('t1')).current.flow;
     clock -= 86_400_000;
     const second = (await begin('t2')).current.flow;
@@ -227,7 +227,7 @@ describe('among many flows', () => {
     expect((await journal.find('transfer', second)).createdAt).toBe('2026-11-20T10:00:02.000Z');
   });
 
-  it('none is read that was created before the time that is asked for', async () => {
+  it('a list since a time reads no flow that was created earlier', async () => {
     const first = (await begin('t1')).current.flow;
     clock += 3_600_000;
     const second = (await begin('t2')).current.flow;
@@ -236,7 +236,7 @@ describe('among many flows', () => {
     expect((await allOf(journal, 'transfer', { since })).map(({ flow }) => flow)).toEqual([second]);
   });
 
-  it('one is read that was created at the time that is asked for', async () => {
+  it('a list since a time includes a flow that was created at that time', async () => {
     const { flow, createdAt } = (await begin('t1')).current;
     const found = await allOf(journal, 'transfer', { since: new Date(createdAt) });
     expect(found.map((each) => each.flow)).toEqual([flow]);
@@ -254,21 +254,18 @@ it('a flow whose file was removed does not come back without its beginning', asy
 
 describe('a damaged journal', () => {
   const damages: [string, (line: string, first?: string) => string][] = [
-    ['is no JSON', () => 'garbage'],
+    ['is not JSON', () => 'garbage'],
     ['lacks a character inside', (line) => line.replace('"event"', '"event')],
     ['holds an unknown event', (line) => line.replace('verify-sent', 'verify-seen')],
     ['lacks a field', (line) => line.replace('"requestId":"q1",', '')],
     ['has no time', (line) => line.replace(/"at":"[^"]*"/, '"at":"__proto__"')],
-    [
-      'has a time that no calendar has',
-      (line) => line.replace(/"at":"[^"]*"/, '"at":"2026-02-31T00:00:00Z"'),
-    ],
+    ['has a time that does not exist', (line) => line.replace(/"at":"[^"]*"/, '"at":"2026-02-31T00:00:00Z"')],
     ['is empty', () => ''],
     ['is the first one again', (_, first = '') => first],
     ['is overwritten with zeros', (line) => '\0'.repeat(line.length)],
   ];
 
-  it.each(damages)('is refused when a line in its middle %s', async (_, damage) => {
+  it.each(damages)('a journal is refused if a line in its middle %s', async (_, damage) => {
     const open = await begun(journal, 'transfer', { transactionId: 't1', order: transferOrder() });
     await open.record({ type: 'verify-sent', ...intent });
     await open.record(verified);
@@ -283,7 +280,7 @@ describe('a damaged journal', () => {
   it.each([
     ['is empty', ''],
     ['is missing', undefined],
-  ])('is refused when its first line %s', async (_, first) => {
+  ])('a journal is refused if its first line %s', async (_, first) => {
     const open = await begun(journal, 'transfer', { transactionId: 't1', order: transferOrder() });
     await open.record({ type: 'verify-sent', ...intent });
     const path = pathOf(open.current.flow);
@@ -295,7 +292,7 @@ describe('a damaged journal', () => {
   });
 });
 
-it('says so when there is no place for it', async () => {
+it("if the journal's folder cannot be made, the error says so", async () => {
   const flows = folder.flows('sandbox');
   mkdirSync(dirname(flows), { recursive: true, mode: 0o700 });
   writeFileSync(flows, '');
@@ -307,7 +304,7 @@ it('says so when there is no place for it', async () => {
   );
 });
 
-it('does not go on with a flow that another process has gone on with', async () => {
+it('a process does not continue a flow that another process has continued', async () => {
   const open = await begun(journal, 'transfer', { transactionId: 't1', order: transferOrder() });
   const { flow } = open.current;
   const other = await opened(openJournal('sandbox'), 'transfer', flow);
@@ -329,13 +326,13 @@ it('does not go on with a flow that another process has gone on with', async () 
   expect((await open.record({ type: 'cancelled' })).state).toBe('cancelled');
 });
 
-describe('a process that was stopped in the middle of a write', () => {
-  /** A transfer that one process writes the second event of, while another writes it first. */
+describe('a process that is stopped in the middle of a write', () => {
+  /** A transfer for which two processes write the second event, and the other one writes it first. */
   async function overtakenInWriting(more: (other: Open<'transfer'>) => void = () => {}) {
     const open = await begun(journal, 'transfer', { transactionId: 't1', order: transferOrder() });
     const { flow } = open.current;
     const other = await opened(openJournal('sandbox'), 'transfer', flow);
-    // What the second process wrote is there before the line of the first, which has looked already.
+    // The other process writes after the first has checked the file, and before the first writes its line.
     beforeNextAppend(() => {
       void other.record({ type: 'verify-sent', ...intent });
       more(other);
@@ -343,7 +340,7 @@ describe('a process that was stopped in the middle of a write', () => {
     return { open, other, flow };
   }
 
-  /** Runs `work` when the next append is about to be handed to the system, as if the process were stopped there. */
+  /** Runs `work` right before the system gets the next append, as if the process were stopped there. */
   function beforeNextAppend(work: () => void): void {
     const { appendFileSync: append } = fs;
     vi.spyOn(fs, 'appendFileSync').mockImplementationOnce((file, data) => {
@@ -358,7 +355,7 @@ describe('a process that was stopped in the middle of a write', () => {
     });
   }
 
-  it('learns after its write that the line of another came first, and its own holds for nobody', async () => {
+  it("a process learns after its write that another's line came first, and its own line does not count", async () => {
     const { open, other, flow } = await overtakenInWriting();
     await expect(open.record({ type: 'cancelled' })).rejects.toThrow(
       expect.objectContaining({ code: 'overtaken' }),
@@ -369,7 +366,7 @@ describe('a process that was stopped in the middle of a write', () => {
     expect(await openJournal('sandbox').find('transfer', flow)).toEqual(other.current);
   });
 
-  it('is told apart also where both write the same at the same time', async () => {
+  it('two processes are told apart even if both write the same event at the same time', async () => {
     const { open, flow } = await overtakenInWriting();
     clock -= 1000;
     await expect(open.record({ type: 'verify-sent', ...intent })).rejects.toThrow(
@@ -380,7 +377,7 @@ describe('a process that was stopped in the middle of a write', () => {
     expect(second).not.toEqual(first);
   });
 
-  it('has lost where another has gone further, too', async () => {
+  it('a process has also lost if the other has written more lines', async () => {
     const { open, other, flow } = await overtakenInWriting((another) => void another.record(verified));
     await expect(open.record({ type: 'cancelled' })).rejects.toThrow(
       expect.objectContaining({ code: 'overtaken' }),
@@ -389,7 +386,7 @@ describe('a process that was stopped in the middle of a write', () => {
     expect(await openJournal('sandbox').find('transfer', flow)).toEqual(other.current);
   });
 
-  /** Runs `work` when the next event is on the disk, before its writer has looked what else is there. */
+  /** Runs `work` when the next event is on disk, before its writer checks what else is there. */
   function afterNextFsync(work: () => void): void {
     const { fsyncSync: sync } = fs;
     vi.spyOn(fs, 'fsyncSync').mockImplementationOnce((file) => {
@@ -403,7 +400,7 @@ describe('a process that was stopped in the middle of a write', () => {
     });
   }
 
-  it('has lost where another has gone on from its own line already', async () => {
+  it('a process has lost if another has already continued from its line', async () => {
     const open = await begun(journal, 'transfer', { transactionId: 't1', order: transferOrder() });
     const { flow } = open.current;
     const other = await opened(openJournal('sandbox'), 'transfer', flow);
@@ -419,7 +416,7 @@ describe('a process that was stopped in the middle of a write', () => {
     expect((await openJournal('sandbox').find('transfer', flow)).state).toBe('verified');
   });
 
-  it('goes on where another was killed in the middle of a line after its own', async () => {
+  it('a process continues if another was killed in the middle of a line after its own', async () => {
     const open = await begun(journal, 'transfer', { transactionId: 't1', order: transferOrder() });
     const { flow } = open.current;
     afterNextFsync(() => appendFileSync(pathOf(flow), '{"at":"2026-11-21T10:00:0'));
@@ -429,7 +426,7 @@ describe('a process that was stopped in the middle of a write', () => {
     expect(open.current.state).toBe('verified');
   });
 
-  it('has lost where a line that it took for one cut short by a crash has come to its end', async () => {
+  it('a process has lost if a line that seemed cut short by a crash is completed', async () => {
     const { flow } = (await begun(journal, 'transfer', { transactionId: 't1', order: transferOrder() }))
       .current;
     const line = JSON.stringify({
@@ -447,7 +444,7 @@ describe('a process that was stopped in the middle of a write', () => {
     expect(linesOf(flow)).toHaveLength(2);
   });
 
-  it('goes on where what another wrote came after its own', async () => {
+  it("a process continues if another's line came after its own", async () => {
     const open = await begun(journal, 'transfer', { transactionId: 't1', order: transferOrder() });
     const { flow } = open.current;
     const late = JSON.stringify({
@@ -464,7 +461,7 @@ describe('a process that was stopped in the middle of a write', () => {
   });
 });
 
-it('a line that psd2 0.1 wrote, without a number, is the next one', async () => {
+it('a line of psd2 0.1, which has no number, counts as the next one', async () => {
   const open = await begun(journal, 'transfer', { transactionId: 't1', order: transferOrder() });
   const { flow } = open.current;
   const old = JSON.stringify({ at: '2026-11-21T10:00:02.000Z', event: { type: 'verify-sent', ...intent } });
@@ -475,7 +472,7 @@ it('a line that psd2 0.1 wrote, without a number, is the next one', async () => 
   expect(linesOf(flow)[2]).toMatchObject({ n: 3 });
 });
 
-it('never takes the place of another flow of the same id', async () => {
+it('a new flow never replaces another flow with the same id', async () => {
   const { flow } = (await begun(journal, 'transfer', { transactionId: 't1', order: transferOrder() }))
     .current;
   const before = readFileSync(pathOf(flow), 'utf8');
@@ -485,7 +482,7 @@ it('never takes the place of another flow of the same id', async () => {
   expect(readFileSync(pathOf(flow), 'utf8')).toBe(before);
 });
 
-it('a flow whose file has lost what was written is damaged, and nothing is added to it', async () => {
+it('a flow whose file has lost events is damaged, and psd2 adds nothing to it', async () => {
   const open = await begun(journal, 'transfer', { transactionId: 't1', order: transferOrder() });
   const path = pathOf(open.current.flow);
   const beginning = readFileSync(path, 'utf8');
@@ -500,7 +497,7 @@ it('a flow whose file has lost what was written is damaged, and nothing is added
   expect(readFileSync(path, 'utf8')).toBe(beginning);
 });
 
-it('what is written does not follow a link that has taken the place of the file', async () => {
+it('psd2 does not write through a link that has replaced the file', async () => {
   const open = await begun(journal, 'transfer', { transactionId: 't1', order: transferOrder() });
   const path = pathOf(open.current.flow);
   const elsewhere = join(temporary, 'elsewhere.ndjson');

@@ -37,7 +37,7 @@ function place(content: string, mode = 0o600): void {
   chmodSync(path, mode);
 }
 
-it('reads what it wrote, and there is nothing before', async () => {
+it('readJsonFile returns what writeJsonFile wrote, and nothing before', async () => {
   expect(readJsonFile(path, schema)).toBeUndefined();
   await write({ name: 'Caffè', depth: { 'a.b': 1 } });
   expect(readJsonFile(path, schema)).toEqual({ name: 'Caffè', depth: { 'a.b': 1 } });
@@ -45,7 +45,7 @@ it('reads what it wrote, and there is nothing before', async () => {
   expect(readJsonFile(path, schema)).toEqual({ name: 'other' });
 });
 
-it('writes for its owner alone, and leaves nothing else behind', async () => {
+it('only the owner can read the written file, and no other file is left behind', async () => {
   await write({ name: 'x' });
   expect(statSync(path).mode & 0o777).toBe(0o600);
   expect(statSync(dirname(path)).mode & 0o777).toBe(0o700);
@@ -53,7 +53,7 @@ it('writes for its owner alone, and leaves nothing else behind', async () => {
   expect(readdirSync(dirname(path))).toEqual(['name.of.it.json']);
 });
 
-it('a file that others could read is closed when it is written anew', async () => {
+it('a file that others could read is private after the next write', async () => {
   place('{"name":"x"}', 0o644);
   await write({ name: 'y' });
   expect(statSync(path).mode & 0o777).toBe(0o600);
@@ -61,7 +61,7 @@ it('a file that others could read is closed when it is written anew', async () =
 
 describe('a damaged file', () => {
   it.each(['', '{', 'null', '[]', '{"name":7}', '{}'])(
-    '%j is refused, and how to go on is said',
+    'the damaged file %j is refused, and the hint says how to continue',
     (content) => {
       place(content);
       expect(() => readJsonFile(path, schema)).toThrow(
@@ -74,13 +74,13 @@ describe('a damaged file', () => {
     },
   );
 
-  it('names the field that is wrong', () => {
+  it('the error of a damaged file names the wrong field', () => {
     place('{"name":"x","depth":{"a.b":"1"}}');
     expect(() => readJsonFile(path, schema)).toThrow('is damaged: depth.a.b is not as psd2 wrote it');
   });
 
   it.each(['{"name":', '', '{"name":7}', '{"name":"x","version":2}'])(
-    '%j is kept beside the one that takes its place',
+    'the damaged file %j is kept when a new one replaces it',
     async (content) => {
       place(content);
       await write({ name: 'whole' });
@@ -95,7 +95,7 @@ describe('a damaged file', () => {
   );
 });
 
-it('a file of a newer version is refused as such', () => {
+it('a file of a newer psd2 is refused, and the error says so', () => {
   place('{"name":"x","version":2}');
   expect(() => readJsonFile(path, schema)).toThrow(
     expect.objectContaining({
@@ -106,7 +106,7 @@ it('a file of a newer version is refused as such', () => {
   );
 });
 
-it.each([0o640, 0o604, 0o666, 0o620])('a file of the mode %i (decimal) is refused', (mode) => {
+it.each([0o640, 0o604, 0o666, 0o620])('a file with the mode %i (decimal) is refused', (mode) => {
   place('{"name":"x"}', mode);
   expect(() => readJsonFile(path, schema)).toThrow(
     expect.objectContaining({
@@ -117,7 +117,7 @@ it.each([0o640, 0o604, 0o666, 0o620])('a file of the mode %i (decimal) is refuse
   );
 });
 
-describe('what is no file', () => {
+describe('a place that is not a file', () => {
   const places: [string, string, () => void][] = [
     ['a folder', 'is a folder, not a file', () => mkdirSync(path)],
     ['a named pipe', 'is a named pipe, not a file', () => execFileSync('mkfifo', ['-m', '600', path])],
@@ -129,7 +129,7 @@ describe('what is no file', () => {
     ['a link to itself', 'cannot be read: the links lead in a circle', () => symlinkSync(path, path)],
   ];
 
-  it.each(places)('%s is refused at once, and kept where a file takes its place', async (_, what, make) => {
+  it.each(places)('%s is refused at once, and kept when a file replaces it', async (_, what, make) => {
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
     make();
     expect(() => readJsonFile(path, schema)).toThrow(
@@ -151,7 +151,7 @@ describe('a link to a file elsewhere', () => {
     symlinkSync(target, path);
   });
 
-  it('is followed by what reads, and gives way to what writes', async () => {
+  it('a link to a file is followed for reading, and replaced by writing', async () => {
     expect(readJsonFile(path, schema)).toEqual({ name: 'before' });
     await write({ name: 'after' });
     expect(lstatSync(path).isFile()).toBe(true);
@@ -160,7 +160,7 @@ describe('a link to a file elsewhere', () => {
     expect(notices).toEqual([]);
   });
 
-  it('stays when what is to be written finds no room', async () => {
+  it('a link to a file stays if the new content cannot be written', async () => {
     const program = `
       import * as z from 'zod/mini';
       import { writeJsonFile } from '../../src/store/disk/json-file.ts';
@@ -176,7 +176,7 @@ describe('a link to a file elsewhere', () => {
   });
 });
 
-it('a place that is no folder cannot be written', async () => {
+it('a file cannot be written if its folder is not a folder', async () => {
   mkdirSync(dirname(dirname(path)), { recursive: true, mode: 0o700 });
   writeFileSync(dirname(path), '');
   await expect(write({ name: 'x' })).rejects.toMatchObject({

@@ -12,7 +12,7 @@ import { begun, opened } from './flows.ts';
 import { newConfigFolder, temporaryFolder } from './temporary-folder.ts';
 
 const temporary = temporaryFolder();
-/** No process has this id: the highest that Linux gives is 4194304. */
+/** No process has this id. The highest id on Linux is 4194304. */
 const DEAD = `4194305 ${hostname()}`;
 const intent = { requestId: 'q1', digest: 'SHA-256=x' };
 let folder: StoreFolder;
@@ -23,7 +23,7 @@ beforeEach(() => {
   now = Date.parse('2026-11-21T10:00:00.000Z');
 });
 
-/** The flows as another process has them. */
+/** The flows, opened as another process does. */
 function flowsOf(setting: Partial<FlowsSetting> = {}): FileFlows {
   return new FileFlows(folder.flows('p'), {
     now: () => {
@@ -38,7 +38,7 @@ function flowsOf(setting: Partial<FlowsSetting> = {}): FileFlows {
 const marker = (flow: string) => join(folder.flows('p'), 'open', flow);
 const journalOf = (flow: string) => join(folder.flows('p'), `${flow}.ndjson`);
 
-/** A transfer whose process was killed: not sent yet, or verified as the resource. */
+/** A transfer whose process was killed, either before anything was sent or after it was verified as the resource. */
 async function killed(resourceId?: string): Promise<string> {
   const open = await begun(flowsOf(), 'transfer', { transactionId: 't1', order: transferOrder() });
   if (resourceId !== undefined) {
@@ -50,8 +50,8 @@ async function killed(resourceId?: string): Promise<string> {
   return flow;
 }
 
-describe('a flow that was interrupted', () => {
-  it('is named with its kind, its state and the resource at the bank, the newest first', async () => {
+describe('an interrupted flow', () => {
+  it('interrupted flows are named with their kind, state and resource at the bank, newest first', async () => {
     const transfer = await killed('r1');
     const consent = await begun(flowsOf(), 'consent', {
       transactionId: 't2',
@@ -69,7 +69,7 @@ describe('a flow that was interrupted', () => {
     });
   });
 
-  it('is counted where there are more than are read', async () => {
+  it('interrupted flows beyond the limit are counted', async () => {
     const flows = [await killed('r1'), await killed('r2'), await killed('r3')];
     const { flows: named, more } = await flowsOf().leftBehind(1);
     expect(named.map(({ flow }) => flow)).toEqual([flows[2]]);
@@ -78,10 +78,10 @@ describe('a flow that was interrupted', () => {
 
   it.each([
     ['the id of the flow', (flow: string) => flow],
-    ['the beginning of it', (flow: string) => flow.slice(0, -1)],
+    ['the beginning of that id', (flow: string) => flow.slice(0, -1)],
     ['the id of its resource', () => 'resource-1'],
-    ['the beginning of that', () => 'resource'],
-  ])('is not named by a command that is about it, said as %s', async (_, said) => {
+    ['the beginning of the resource id', () => 'resource'],
+  ])('a command about an interrupted flow, given as %s, does not name that flow', async (_, said) => {
     const flow = await killed('resource-1');
     const other = await killed('r2');
     const { flows, more } = await flowsOf().leftBehind(5, said(flow));
@@ -89,7 +89,7 @@ describe('a flow that was interrupted', () => {
     expect(more).toBe(0);
   });
 
-  it('is not counted by a command that is about it either', async () => {
+  it('a command about an interrupted flow does not count that flow', async () => {
     const flow = await killed('r1');
     const newest = await killed('r2');
     const { flows, more } = await flowsOf().leftBehind(1, flow.slice(0, -1));
@@ -97,7 +97,7 @@ describe('a flow that was interrupted', () => {
     expect(more).toBe(0);
   });
 
-  it('is named by a command that is about another, also before it has a resource', async () => {
+  it('a command about another flow names an interrupted flow, even before it has a resource', async () => {
     const flow = await killed();
     const open = await opened(flowsOf(), 'transfer', flow);
     await open.record({ type: 'verify-sent', ...intent });
@@ -105,7 +105,7 @@ describe('a flow that was interrupted', () => {
     expect((await flowsOf().leftBehind(5, 'r2')).flows.map((each) => each.flow)).toEqual([flow]);
   });
 
-  it('is not named while a process works on it', async () => {
+  it('a flow is not named as interrupted while a process works on it', async () => {
     const flow = await killed('r1');
     let during: unknown;
     await flowsOf().resume('transfer', flow, async () => {
@@ -114,7 +114,7 @@ describe('a flow that was interrupted', () => {
     expect(during).toEqual({ flows: [], more: 0 });
   });
 
-  it('is named after its work has failed, and not after it was done', async () => {
+  it('a flow is named as interrupted after its work failed, and not after it was done', async () => {
     const flow = await killed('r1');
     const failing = flowsOf();
     await expect(
@@ -127,7 +127,7 @@ describe('a flow that was interrupted', () => {
     expect((await flowsOf().leftBehind(5)).flows).toEqual([]);
   });
 
-  it('is not named any more after a week', async () => {
+  it('an interrupted flow is not named any more after a week', async () => {
     const flow = await killed('r1');
     const older = new Date(Date.now() - 7 * 86_400_000 - 60_000);
     const younger = new Date(Date.now() - 7 * 86_400_000 + 60_000);
@@ -138,7 +138,7 @@ describe('a flow that was interrupted', () => {
     expect(existsSync(marker(flow))).toBe(false);
   });
 
-  it('is not named when its journal has come to its end', async () => {
+  it('a flow whose journal has ended is not named as interrupted', async () => {
     const flow = await killed('r1');
     const open = await opened(flowsOf(), 'transfer', flow);
     await open.record({ type: 'cancelled' });
@@ -147,7 +147,7 @@ describe('a flow that was interrupted', () => {
     expect(existsSync(marker(flow))).toBe(false);
   });
 
-  it('is left to the command that reads it, where its journal is damaged', async () => {
+  it('an interrupted flow with a damaged journal is not named, and its marker stays', async () => {
     const flow = await killed('r1');
     const other = await killed('r2');
     writeFileSync(journalOf(flow), 'garbage');
@@ -155,15 +155,15 @@ describe('a flow that was interrupted', () => {
     expect(existsSync(marker(flow))).toBe(true);
   });
 
-  it('is none where its journal is gone, or the name is no flow', async () => {
+  it('a marker whose journal is gone, or whose name is not a flow, counts for nothing', async () => {
     mkdirSync(join(folder.flows('p'), 'open'), { recursive: true, mode: 0o700 });
     for (const name of ['tr-0mi7x7x8x00000', 'something']) writeFileSync(marker(name), DEAD, { mode: 0o600 });
     expect(await flowsOf().leftBehind(5)).toEqual({ flows: [], more: 0 });
   });
 });
 
-describe('a flow of which nothing ever reached the bank', () => {
-  it('is ended as cancelled when it is found', async () => {
+describe('an interrupted flow that sent nothing to the bank', () => {
+  it('an interrupted flow that sent nothing is cancelled when it is found', async () => {
     const flow = await killed();
     const flows = flowsOf();
     expect(await flows.leftBehind(5)).toEqual({ flows: [], more: 0 });
@@ -172,7 +172,7 @@ describe('a flow of which nothing ever reached the bank', () => {
     expect(readdirSync(folder.flows('p')).filter((file) => file.endsWith('.lock'))).toEqual([]);
   });
 
-  it('is not ended where a request of it may have reached the bank', async () => {
+  it('an interrupted flow is not cancelled if one of its requests may have reached the bank', async () => {
     const flow = await killed();
     const open = await opened(flowsOf(), 'transfer', flow);
     await open.record({ type: 'verify-sent', ...intent });
@@ -183,7 +183,7 @@ describe('a flow of which nothing ever reached the bank', () => {
     expect((await flowsOf().find('transfer', flow)).state).toBe('created');
   });
 
-  it('is left alone and named where another process has it, and the operator does not wait', async () => {
+  it('a flow that another process holds is left alone and named if the operator does not wait', async () => {
     const flow = await killed();
     const interrupted = AbortSignal.abort(new Psd2Error('interrupted', 'Interrupted'));
     await withLock(
@@ -200,8 +200,8 @@ describe('a flow of which nothing ever reached the bank', () => {
   });
 });
 
-describe('a flow that looked as if nothing of it had reached the bank', () => {
-  it('goes on where another process takes it up in the same moment', async () => {
+describe('a flow that seemed to have sent nothing', () => {
+  it('a flow continues if another process resumes it at the same moment', async () => {
     const flow = await killed();
     const other = await opened(flowsOf(), 'transfer', flow);
     writeFileSync(marker(flow), DEAD, { mode: 0o600 });
@@ -220,7 +220,7 @@ describe('a flow that looked as if nothing of it had reached the bank', () => {
   });
 });
 
-/** What `performance.now` says: a second later at each look, which `look` is told of. */
+/** Makes `performance.now` advance one second with each call, and calls `look` each time. */
 function aSecondLaterAtEachLook(look: () => void = () => {}): void {
   let at = 0;
   vi.spyOn(performance, 'now').mockImplementation(() => {
@@ -233,7 +233,7 @@ function aSecondLaterAtEachLook(look: () => void = () => {}): void {
 
 const HOLDER = '{"pid":1,"host":"h","since":"2020-01-01T00:00:00.000Z"}';
 
-it('no flow begins while another process is at the journal, which is said after ten seconds', async () => {
+it('no flow begins while another process holds the journal, and the error comes after ten seconds', async () => {
   makePrivateFolder(folder.flows('p'));
   const lock = join(folder.flows('p'), 'journal.lock');
   writeFileSync(lock, HOLDER);
@@ -247,14 +247,14 @@ it('no flow begins while another process is at the journal, which is said after 
 });
 
 describe('the flows that processes work on', () => {
-  it('are not those whose process shows no sign of life', async () => {
+  it('a flow whose process shows no sign of life is not at work', async () => {
     const flow = await killed('r1');
     writeFileSync(`${journalOf(flow)}.lock`, HOLDER);
     aSecondLaterAtEachLook();
     expect(await flowsOf().atWork()).toEqual([]);
   });
 
-  it('are named with who does', async () => {
+  it('a flow at work is named with its process', async () => {
     const flow = await killed('r1');
     await killed('r2');
     let during: unknown;
@@ -267,13 +267,13 @@ describe('the flows that processes work on', () => {
     expect(await flowsOf().atWork()).toEqual([]);
   });
 
-  it('are none where no flow was ever begun', async () => {
+  it('no flow is at work if no flow was ever begun', async () => {
     expect(await flowsOf().atWork()).toEqual([]);
   });
 });
 
-describe('what happened to a flow', () => {
-  it('is told event by event, with what the bank said', async () => {
+describe('the history of a flow', () => {
+  it('the history of a flow has each event, with what the bank said', async () => {
     const open = await begun(flowsOf(), 'transfer', { transactionId: 't1', order: transferOrder() });
     await open.record({ type: 'verify-sent', ...intent });
     expect(await flowsOf().history(open.current.flow)).toEqual([
@@ -282,23 +282,23 @@ describe('what happened to a flow', () => {
     ]);
   });
 
-  it('is nothing of a flow that is not there, nor of what is no id', async () => {
+  it('a flow that does not exist has no history, and neither has something that is not an id', async () => {
     expect(await flowsOf().history('tr-0mi7x7x8x00000')).toBeNull();
     const flow = await killed();
     expect(await flowsOf().history(`../p/${flow}`)).toBeNull();
   });
 });
 
-describe('where flows are recorded', () => {
-  it('is told once there is a record', async () => {
+describe('the place of the records', () => {
+  it('the place of the records is known after the first record', async () => {
     expect(await flowsOf().recordedIn()).toBeUndefined();
     await killed();
     expect(await flowsOf().recordedIn()).toBe(folder.flows('p'));
   });
 });
 
-describe('a flow that could not be begun', () => {
-  it('is not under way', async () => {
+describe('beginning a flow fails', () => {
+  it('a flow that could not be begun is not under way', async () => {
     mkdirSync(join(folder.flows('p'), 'index'), { recursive: true, mode: 0o700 });
     await expect(
       begun(flowsOf(), 'transfer', { transactionId: 't1', order: transferOrder() }),
@@ -307,7 +307,7 @@ describe('a flow that could not be begun', () => {
   });
 });
 
-it('each transaction that is begun or looked at is told of with its flow', async () => {
+it('onFlow gets each transaction that is begun or read, with its flow', async () => {
   const told: string[] = [];
   const onFlow = (transactionId: string, flow: string) => void told.push(`${transactionId} ${flow}`);
   const open = await begun(flowsOf({ onFlow }), 'transfer', { transactionId: 't1', order: transferOrder() });

@@ -8,7 +8,7 @@ import { newConfigFolder, temporaryFolder } from './temporary-folder.ts';
 
 const temporary = temporaryFolder();
 
-/** Adds to a counter in a file, again and again, with a pause between reading and writing it. */
+/** Increments a counter in a file again and again, with a pause between reading and writing it. */
 const COUNTING = `
   import { readFileSync, writeFileSync } from 'node:fs';
   import { withLock } from '../../src/store/disk/lock.ts';
@@ -21,7 +21,7 @@ const COUNTING = `
     }, 10_000);
   }`;
 
-it('holds between processes: no step of one is lost to another', async () => {
+it('a lock holds between processes, so no step of one overwrites a step of another', async () => {
   const path = join(newConfigFolder(temporary).root, 'tokens', 'customer-1.json');
   const counter = join(temporary, 'counter');
   writeFileSync(counter, '0');
@@ -32,7 +32,7 @@ it('holds between processes: no step of one is lost to another', async () => {
   expect(readFileSync(counter, 'utf8')).toBe('30');
 });
 
-/** Holds a lock until it is told to end. */
+/** Holds a lock until it gets input. */
 const HOLDING = `
   import { withLock } from '../../src/store/disk/lock.ts';
   await withLock(process.argv[2], 'It', async () => {
@@ -46,12 +46,12 @@ async function startHolder(path: string): Promise<{ holder: ChildProcess; ended:
   return { holder, ended: output };
 }
 
-describe('the lock of a process that was killed with it', () => {
+describe('the lock of a killed process', () => {
   it.each([
     ['some time ago', -3_600_000],
-    ['before the clock was put back', 3_600_000],
+    ['before the clock was set back', 3_600_000],
   ])(
-    '%s is taken over',
+    'the lock of a process that was killed %s is taken over',
     async (_, offset) => {
       const path = join(newConfigFolder(temporary).root, 'flow');
       const { holder, ended } = await startHolder(path);
@@ -65,7 +65,7 @@ describe('the lock of a process that was killed with it', () => {
     20_000,
   );
 
-  it('is taken over by one of those that wait for it at a time', async () => {
+  it('only one of the waiting processes at a time takes over the lock of a killed process', async () => {
     const path = join(newConfigFolder(temporary).root, 'flow');
     const { holder, ended } = await startHolder(path);
     holder.kill('SIGKILL');
@@ -80,8 +80,8 @@ describe('the lock of a process that was killed with it', () => {
   }, 30_000);
 });
 
-describe('a process that lives', () => {
-  it('keeps its lock, whatever the time of day is said to be, and is named', async () => {
+describe('a running process', () => {
+  it('a running process keeps its lock, whatever the clock says, and is named', async () => {
     const path = join(newConfigFolder(temporary).root, 'flow');
     const { holder, ended } = await startHolder(path);
     const then = new Date(Date.now() - 3_600_000);
@@ -106,12 +106,12 @@ it('a process that does nothing but wait for its disk keeps its lock', async () 
     import { withLock } from '../../src/store/disk/lock.ts';
     await withLock(process.argv[2], 'It', async () => {
       writeSync(1, 'held');
-      // No turn of the event loop until the test says so.
+      // Blocks the event loop until the test lets it continue.
       readSync(0, Buffer.alloc(1));
     }, 10_000);`;
   const { process: holder, output } = await startProgram(blocked, temporary, { arguments: [path] });
   await new Promise((resolve) => holder.stdout?.once('data', resolve));
-  // Tells who holds it as soon as it has seen a sign of life, and nobody after five seconds without one.
+  // holderOf returns the holder at the first sign of life, or nothing after five seconds without one.
   expect(await holderOf(path)).toMatch(new RegExp(`^process ${holder.pid} on `));
   holder.stdin?.end('.');
   await output;

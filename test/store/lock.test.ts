@@ -19,13 +19,13 @@ import { newConfigFolder, temporaryFolder } from './temporary-folder.ts';
 const temporary = temporaryFolder();
 
 describe('a process whose lock another has taken over', () => {
-  /** As another process does that finds the lock dead. */
+  /** Does what another process does that finds the lock dead. */
   const takeOver = (path: string) => {
     rmSync(`${path}.lock`);
     writeFileSync(`${path}.lock`, 'theirs');
   };
 
-  it('knows it, and leaves the lock to the other when it ends', async () => {
+  it('a process whose lock another took over knows it, and leaves the lock to the other at its end', async () => {
     const path = join(newConfigFolder(temporary).root, 'flow');
     const work = async (lock: HeldLock) => {
       expect(lock.isOurs()).toBe(true);
@@ -36,7 +36,7 @@ describe('a process whose lock another has taken over', () => {
     expect(readFileSync(`${path}.lock`, 'utf8')).toBe('theirs');
   });
 
-  it('knows it also when the other has ended', async () => {
+  it('a process whose lock another took over knows it even after the other has ended', async () => {
     const path = join(newConfigFolder(temporary).root, 'flow');
     const isOurs = await withLock(
       path,
@@ -52,7 +52,7 @@ describe('a process whose lock another has taken over', () => {
 });
 
 describe('a lock that shows no sign of life', () => {
-  /** What `performance.now` says: at each look the next of these, in milliseconds after the one before. */
+  /** Makes `performance.now` advance by the next of these steps, in milliseconds, with each call. */
   function clock(...steps: (() => number)[]): void {
     let now = 0;
     vi.spyOn(performance, 'now').mockImplementation(() => {
@@ -66,7 +66,7 @@ describe('a lock that shows no sign of life', () => {
   }
   const second = () => 1_000;
 
-  /** The lock of a process that is gone. */
+  /** Makes the lock of a process that is gone. */
   function deadLock(): { path: string; lock: string } {
     const folder = newConfigFolder(temporary).root;
     fs.mkdirSync(folder, { recursive: true, mode: 0o700 });
@@ -75,21 +75,21 @@ describe('a lock that shows no sign of life', () => {
     return { path, lock: `${path}.lock` };
   }
 
-  /** A sign of life of the holder, so many milliseconds after the look before. */
+  /** A sign of life of the holder, `after` milliseconds after the previous look. */
   const beat = (lock: string, after: number) => () => {
     utimesSync(lock, new Date(), new Date());
     return after;
   };
 
-  it('is dead after five seconds, and taken away', async () => {
+  it('a lock without a sign of life is dead after five seconds, and is removed', async () => {
     const { path, lock } = deadLock();
-    // The seventh look would be too late for its holder.
+    // The seventh look would be too late for the holder.
     clock(second, second, second, second, second, second, beat(lock, 1_000));
     expect(await holderOf(path)).toBeUndefined();
     expect(existsSync(lock)).toBe(false);
   });
 
-  it('is not dead since it was looked at often', async () => {
+  it('a lock is not dead just because it was checked often', async () => {
     const { path, lock } = deadLock();
     const anHour = () => 3_600_000;
     const soon = () => 10;
@@ -97,15 +97,15 @@ describe('a lock that shows no sign of life', () => {
     expect(await holderOf(path)).toBe('process 1 on h since 2020-01-01T00:00:00.000Z');
   });
 
-  it('is not dead since the process that watches it was stopped itself, for however long', async () => {
+  it('a lock is not dead because the watching process itself was stopped, for however long', async () => {
     const { path, lock } = deadLock();
     const anHour = () => 3_600_000;
-    // Four looks are four seconds at most.
+    // Four looks count as four seconds at most.
     clock(anHour, anHour, anHour, anHour, beat(lock, 3_600_000));
     expect(await holderOf(path)).toBe('process 1 on h since 2020-01-01T00:00:00.000Z');
   });
 
-  it('has no holder once it was given back', async () => {
+  it('a released lock has no holder', async () => {
     const { path, lock } = deadLock();
     clock(second, () => {
       rmSync(lock);
@@ -114,7 +114,7 @@ describe('a lock that shows no sign of life', () => {
     expect(await holderOf(path)).toBeUndefined();
   });
 
-  it('is taken over by who waits for it, who is told whose it was and is named in it', async () => {
+  it('a waiting process takes over a dead lock, learns the earlier holder, and is named in the lock', async () => {
     const { path, lock } = deadLock();
     clock(second);
     const work = async ({ takenOverFrom }: HeldLock) => [
@@ -127,7 +127,7 @@ describe('a lock that shows no sign of life', () => {
     expect(readdirSync(dirname(lock))).toEqual([]);
   });
 
-  it('is taken over also where it is a folder', async () => {
+  it('a dead lock is taken over even if it is a folder', async () => {
     const { path, lock } = deadLock();
     rmSync(lock);
     fs.mkdirSync(join(lock, 'inside'), { recursive: true });
@@ -138,13 +138,13 @@ describe('a lock that shows no sign of life', () => {
     expect(readdirSync(dirname(lock))).toEqual([]);
   });
 
-  /** Runs `work` instead of the next `renameSync`, which takes a dead lock away. */
+  /** Runs `work` instead of the next `renameSync`, which would remove a dead lock. */
   function insteadOfTakingAway(work: typeof fs.renameSync): void {
     vi.spyOn(fs, 'renameSync').mockImplementationOnce(work);
     syncBuiltinESMExports();
   }
 
-  it('is taken over also where another was quicker to take it away', async () => {
+  it('a dead lock is taken over even if another process removes it first', async () => {
     const { path, lock } = deadLock();
     clock(second);
     const { renameSync } = fs;
@@ -155,7 +155,7 @@ describe('a lock that shows no sign of life', () => {
     expect(await withLock(path, 'It', async () => 'taken', 60_000)).toBe('taken');
   });
 
-  it('is an error that says what to do where it cannot be taken away', async () => {
+  it('if a dead lock cannot be removed, the error says what to do', async () => {
     const { path, lock } = deadLock();
     clock(second);
     insteadOfTakingAway(() => {
@@ -168,7 +168,7 @@ describe('a lock that shows no sign of life', () => {
     });
   });
 
-  it('is not touched any more where another has made it anew since the last look', async () => {
+  it('psd2 does not touch a lock that another process has made anew since the last look', async () => {
     const { path, lock } = deadLock();
     const anew = () => {
       rmSync(lock);
@@ -183,7 +183,7 @@ describe('a lock that shows no sign of life', () => {
     expect(readFileSync(lock, 'utf8')).toBe('theirs');
   });
 
-  it('is left to a process that has made it anew in the same moment', async () => {
+  it('a lock that another process makes anew at the same moment stays with that process', async () => {
     const { path, lock } = deadLock();
     const end = new AbortController();
     clock(second);
@@ -209,25 +209,28 @@ describe('a lock that its holder keeps', () => {
       '{"pid":1,"host":"h","since":"2020-01-01T00:00:00.000Z"}',
       'process 1 on h since 2020-01-01T00:00:00.000Z',
     ],
-    ['could not be written into it', '', 'an unknown process'],
-  ])('is an error after the time that there is, and who has it %s', async (_, content, holder) => {
-    const path = join(newConfigFolder(temporary).root, 'flow');
-    makePrivateFolder(dirname(path));
-    const lock = `${path}.lock`;
-    writeFileSync(lock, content);
-    const end = new AbortController();
-    const patient = withLock(path, 'The flow', async () => 'never', 300, end.signal);
-    const beating = setInterval(() => utimesSync(lock, new Date(), new Date()), 20);
-    onTestFinished(() => clearInterval(beating));
-    await expect(patient).rejects.toMatchObject({
-      code: 'config',
-      message: `The flow is in use by another psd2: ${holder}`,
-      hint: `Wait for it to end. If there is no such process: rm -r ${lock}`,
-    });
-    expect(readFileSync(lock, 'utf8')).toBe(content);
-  });
+    ['is unknown', '', 'an unknown process'],
+  ])(
+    'if a lock stays held until the time is up, the error says so, and its holder %s',
+    async (_, content, holder) => {
+      const path = join(newConfigFolder(temporary).root, 'flow');
+      makePrivateFolder(dirname(path));
+      const lock = `${path}.lock`;
+      writeFileSync(lock, content);
+      const end = new AbortController();
+      const patient = withLock(path, 'The flow', async () => 'never', 300, end.signal);
+      const beating = setInterval(() => utimesSync(lock, new Date(), new Date()), 20);
+      onTestFinished(() => clearInterval(beating));
+      await expect(patient).rejects.toMatchObject({
+        code: 'config',
+        message: `The flow is in use by another psd2: ${holder}`,
+        hint: `Wait for it to end. If there is no such process: rm -r ${lock}`,
+      });
+      expect(readFileSync(lock, 'utf8')).toBe(content);
+    },
+  );
 
-  it('shows signs of life, also where a process holds two of each for 99 customers', async () => {
+  it('a lock shows signs of life, even if a process holds two for each of 99 customers', async () => {
     const folder = newConfigFolder(temporary).root;
     const paths = Array.from({ length: 198 }, (_, index) => join(folder, `lock-${index}`));
     let letGo = () => {};
@@ -242,7 +245,7 @@ describe('a lock that its holder keeps', () => {
   }, 20_000);
 });
 
-it('is given back where the process ends while it works, once for all that it holds', async () => {
+it('if the process ends during its work, one exit handler releases all its locks', async () => {
   const folder = newConfigFolder(temporary).root;
   const [one, two] = [join(folder, 'one'), join(folder, 'two')];
   const before = process.listeners('exit');
@@ -252,7 +255,7 @@ it('is given back where the process ends while it works, once for all that it ho
     'It',
     async () => {
       await withLock(two, 'It', async () => expect(added()).toHaveLength(1), 10_000);
-      // One is still held.
+      // The first lock is still held.
       expect(added()).toHaveLength(1);
       expect(readdirSync(folder)).toEqual(['one.lock']);
       added()[0]?.(0);
@@ -263,7 +266,7 @@ it('is given back where the process ends while it works, once for all that it ho
   expect(added()).toEqual([]);
 });
 
-it('that is given back in the moment in which another looks at it is taken', async () => {
+it('a lock that is released just when another process looks at it is taken', async () => {
   const path = join(newConfigFolder(temporary).root, 'flow');
   const lock = `${path}.lock`;
   makePrivateFolder(dirname(path));
@@ -283,7 +286,7 @@ it('that is given back in the moment in which another looks at it is taken', asy
   );
 });
 
-it('that another has taken away in the moment of its release is no error', async () => {
+it('a lock that another process removed just when it was released is not an error', async () => {
   const path = join(newConfigFolder(temporary).root, 'flow');
   const { lstatSync } = fs;
   onTestFinished(() => {
@@ -307,7 +310,7 @@ it('that another has taken away in the moment of its release is no error', async
   expect(readdirSync(dirname(path))).toEqual([]);
 });
 
-it('is released when the work fails, and its error is passed on', async () => {
+it('a lock is released if the work fails, and the error is passed on', async () => {
   const path = join(newConfigFolder(temporary).root, 'flow');
   const failing = withLock(
     path,
@@ -321,7 +324,7 @@ it('is released when the work fails, and its error is passed on', async () => {
   expect(await withLock(path, 'It', async () => 'next', 10_000)).toBe('next');
 });
 
-it('that cannot be taken is an error of the configuration', async () => {
+it('a lock that cannot be taken is a configuration error', async () => {
   const blocked = join(temporary, 'a-file');
   writeFileSync(blocked, '');
   const path = join(blocked, 'flow');
@@ -331,7 +334,7 @@ it('that cannot be taken is an error of the configuration', async () => {
   });
 });
 
-it('whose name no disk takes is an error that names it', async () => {
+it('a lock whose name the disk does not accept is an error that names it', async () => {
   const path = join(newConfigFolder(temporary).root, 'n'.repeat(300));
   await expect(withLock(path, 'It', async () => 'never', 10_000)).rejects.toMatchObject({
     code: 'config',
@@ -349,7 +352,7 @@ describe('an operator who interrupts', () => {
       interrupted: folder.interrupted,
     });
   const FLOW = 'tr-0mi7x7x8x00000';
-  /** The file of a transfer that was begun. */
+  /** The file of a transfer that has begun. */
   const flowOf = (folder: StoreFolder) => {
     const path = join(folder.flows('p'), `${FLOW}.ndjson`);
     makePrivateFolder(dirname(path));
@@ -386,7 +389,7 @@ describe('an operator who interrupts', () => {
           nothing,
         ),
     ],
-  ])('waits for %s no longer', async (_, path, wait) => {
+  ])('an operator who interrupts no longer waits for %s', async (_, path, wait) => {
     const folder = newConfigFolder(temporary);
     const interrupt = new AbortController();
     await withLock(
@@ -401,7 +404,7 @@ describe('an operator who interrupts', () => {
     );
   });
 
-  it('waits for a folder of sync no longer', async () => {
+  it('an operator who interrupts no longer waits for a folder of sync', async () => {
     const { root } = newConfigFolder(temporary);
     const interrupt = new AbortController();
     const never = new AbortController().signal;

@@ -11,7 +11,7 @@ import { newConfigFolder, temporaryFolder } from './temporary-folder.ts';
 
 const temporary = temporaryFolder();
 
-/** As on a file system without hard links, such as exFAT. */
+/** Makes the file system behave like one without hard links, such as exFAT. */
 beforeEach(() => {
   vi.spyOn(fs, 'linkSync').mockImplementation(() => {
     throw Object.assign(new Error('EPERM: operation not permitted, link'), { code: 'EPERM' });
@@ -38,13 +38,13 @@ it('without hard links a generation is still written once', async () => {
   expect(readdirSync(place)).toEqual(['1.json']);
 });
 
-it('without hard links a reference is still one flow’s', async () => {
+it('without hard links a reference still belongs to one flow', async () => {
   const claims = new ReferenceClaims(folder());
   expect(claims.take('INV-1', 'tr-1', () => false)).toBe('tr-1');
   expect(claims.take('INV-1', 'tr-2', () => false)).toBe('tr-1');
 });
 
-it('without hard links a transfer is begun and gone on with', async () => {
+it('without hard links a transfer can be begun and continued', async () => {
   const place = newConfigFolder(temporary);
   const journal = new FileFlows(place.flows('sandbox'), { now: () => new Date(), random: Math.random });
   const open = await begun(journal, 'transfer', { transactionId: 't1', order: transferOrder() });

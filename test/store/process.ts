@@ -5,10 +5,10 @@ import { text } from 'node:stream/consumers';
 import { build } from 'esbuild';
 
 /**
- * Starts a program in a process of its own.
+ * Starts a program in a separate process.
  *
- * @param program TypeScript that imports from `../../src`, as a test in this folder would
- * @param folder where the built program is put
+ * @param program TypeScript source that imports from `../../src`, as a test in this folder does
+ * @param folder receives the built program
  * @param blocks the largest file that the process may write, in blocks of 1024 bytes
  */
 export async function startProgram(
@@ -24,7 +24,7 @@ export async function startProgram(
     platform: 'node',
     format: 'esm',
     logLevel: 'warning',
-    // CommonJS packages inside the bundle ask for Node's own modules with require().
+    // CommonJS packages inside the bundle load Node's own modules with require().
     banner: { js: "import { createRequire as r } from 'node:module'; const require = r(import.meta.url);" },
   });
   const node = [process.execPath, outfile, ...(options.arguments ?? [])];

@@ -24,27 +24,27 @@ beforeEach(() => {
 });
 
 describe('the configuration folder', () => {
-  it('is the one that PSD2_CONFIG_DIR names, or one of its own', async () => {
+  it('the configuration folder is the one in PSD2_CONFIG_DIR, or a default', async () => {
     expect(storeFolder('/somewhere').root).toBe('/somewhere');
     expect(storeFolder(undefined).root).toMatch(/psd2$/);
     expect(storeFolder('').root).toBe(storeFolder(undefined).root);
   });
 });
 
-it('there is none at first', async () => {
+it('there is no profile at first', async () => {
   expect(store.list()).toEqual([]);
   expect(store.read('bank')).toBeUndefined();
   expect(store.current()).toBeUndefined();
 });
 
-it('keeps the settings as they were given', async () => {
+it('a profile keeps its settings unchanged', async () => {
   await store.write('bank', settings);
   expect(store.read('bank')).toEqual(settings);
   await store.write('bank', { baseUrl: 'https://other.example' });
   expect(store.read('bank')).toEqual({ baseUrl: 'https://other.example' });
 });
 
-it('replaces settings only while they are as they were read', async () => {
+it('settings are replaced only if they have not changed since they were read', async () => {
   await store.write('bank', settings);
   const read = store.read('bank') ?? settings;
   const [first, second] = ['https://first.example', 'https://second.example'];
@@ -53,20 +53,20 @@ it('replaces settings only while they are as they were read', async () => {
   expect(store.read('bank')).toEqual({ ...settings, baseUrl: first });
 });
 
-it('keeps them for their owner alone', async () => {
+it('only the owner can read the profiles', async () => {
   await store.write('bank', settings);
   await store.use('bank');
   for (const file of [folder.profile('bank'), folder.config]) expect(statSync(file).mode & 0o777).toBe(0o600);
   for (const place of [folder.root, folder.profiles]) expect(statSync(place).mode & 0o777).toBe(0o700);
 });
 
-it('lists their names in order, and nothing else that lies there', async () => {
+it('profiles are listed in order, and other files in the folder are ignored', async () => {
   for (const name of ['zeta', 'alpha', 'a.b']) await store.write(name, settings);
   writeFileSync(join(folder.profiles, 'notes.txt'), '');
   expect(store.list()).toEqual(['a.b', 'alpha', 'zeta']);
 });
 
-it('has one current profile, as long as that is there', async () => {
+it('a profile is the current one as long as it exists', async () => {
   await store.write('bank', settings);
   await store.use('bank');
   expect(store.current()).toBe('bank');
@@ -74,14 +74,14 @@ it('has one current profile, as long as that is there', async () => {
   expect(store.current()).toBeUndefined();
 });
 
-it('removes the settings', async () => {
+it('a removed profile has no settings', async () => {
   await store.write('bank', settings);
   store.remove('bank');
   store.remove('bank');
   expect(store.read('bank')).toBeUndefined();
 });
 
-it('refuses settings that are damaged', async () => {
+it('damaged settings are refused', async () => {
   mkdirSync(folder.profiles, { recursive: true, mode: 0o700 });
   writeFileSync(folder.profile('bank'), '{"baseUrl":1}', { mode: 0o600 });
   expect(() => store.read('bank')).toThrow(
@@ -92,13 +92,13 @@ it('refuses settings that are damaged', async () => {
   );
 });
 
-describe('a name', () => {
-  it.each(['bank', 'Bank-1', 'a', '0.x_y', 'n'.repeat(64)])('may be %s', async (name) => {
+describe('a profile name', () => {
+  it.each(['bank', 'Bank-1', 'a', '0.x_y', 'n'.repeat(64)])('a profile name may be %s', async (name) => {
     expect(parseProfileName(name)).toBe(name);
   });
 
   it.each(['', '.', '..', '../x', 'a/b', '-a', '.a', 'a b', 'è', 'n'.repeat(65), 'a\n'])(
-    'is not %j',
+    'the profile name %j is refused',
     async (name) => {
       expect(() => parseProfileName(name)).toThrow(expect.objectContaining({ code: 'usage' }));
       expect(() => store.read(name)).toThrow('is not usable');
@@ -107,7 +107,7 @@ describe('a name', () => {
     },
   );
 
-  it('is not env, which the environment makes up', async () => {
+  it('the profile name env is reserved for the settings of the environment', async () => {
     expect(() => parseProfileName('env')).toThrow(
       'The profile name "env" is reserved for the settings of the environment',
     );

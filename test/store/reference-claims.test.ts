@@ -16,24 +16,27 @@ beforeEach(() => {
   claims = new ReferenceClaims(folder);
 });
 
-it('a reference is the flow’s that took it first, however often it is asked for', () => {
+it('a reference belongs to the flow that took it first, however often others ask for it', () => {
   expect(claims.take('INV-1', 'tr-1', isNotFree)).toBe('tr-1');
   expect(claims.take('INV-1', 'tr-2', isNotFree)).toBe('tr-1');
   expect(claims.take('INV-1', 'tr-1', isNotFree)).toBe('tr-1');
   expect(claims.take('INV-2', 'tr-2', isNotFree)).toBe('tr-2');
 });
 
-it.each([' INV 1', 'INV 1 ', 'INV  1', 'inv 1', 'Inv\t1'])('%j is the reference "INV 1"', (reference) => {
-  claims.take('INV 1', 'tr-1', isNotFree);
-  expect(claims.take(reference, 'tr-2', isNotFree)).toBe('tr-1');
-});
+it.each([' INV 1', 'INV 1 ', 'INV  1', 'inv 1', 'Inv\t1'])(
+  '%j is the same reference as "INV 1"',
+  (reference) => {
+    claims.take('INV 1', 'tr-1', isNotFree);
+    expect(claims.take(reference, 'tr-2', isNotFree)).toBe('tr-1');
+  },
+);
 
 it('a letter with an accent is the same however it is composed', () => {
   claims.take('caf\u00e9', 'tr-1', isNotFree);
   expect(claims.take('CAFE\u0301', 'tr-2', isNotFree)).toBe('tr-1');
 });
 
-it('is free again once the flow that has it has plainly failed, for one flow', () => {
+it('once its flow has definitely failed, one other flow can take a reference', () => {
   claims.take('INV-1', 'tr-1', isNotFree);
   const isFree = (flow: string) => flow === 'tr-1';
   expect(claims.take('INV-1', 'tr-2', isFree)).toBe('tr-2');
@@ -41,7 +44,7 @@ it('is free again once the flow that has it has plainly failed, for one flow', (
   expect(claims.take('INV-1', 'tr-1', isNotFree)).toBe('tr-1');
 });
 
-it('stays with a flow that takes it again, also after that has failed', () => {
+it('a reference stays with a flow that takes it again, even if that flow has failed', () => {
   const isFree = (flow: string) => {
     throw new TypeError(`${flow} is not to be asked about`);
   };
@@ -49,7 +52,7 @@ it('stays with a flow that takes it again, also after that has failed', () => {
   expect(readdirSync(join(folder, 'references'))).toHaveLength(1);
 });
 
-it('is taken also where a run of the same flow was killed while it took it', () => {
+it('a flow gets its reference even if an earlier run was killed while it took it', () => {
   claims.take('INV-1', 'tr-1', isNotFree);
   const [claim = ''] = readdirSync(join(folder, 'references'));
   const path = join(folder, 'references', claim);
@@ -59,13 +62,13 @@ it('is taken also where a run of the same flow was killed while it took it', () 
   expect(readdirSync(join(folder, 'references'))).toEqual([claim]);
 });
 
-it('leaves nothing behind but the claim', () => {
+it('taking a reference leaves behind only the claim', () => {
   claims.take('INV-1', 'tr-1', isNotFree);
   claims.take('INV-1', 'tr-2', isNotFree);
   expect(readdirSync(join(folder, 'references'))).toHaveLength(1);
 });
 
-it('of processes that take it at the same time one gets it, and the others learn which', async () => {
+it('if several processes take a reference at the same time, one gets it and the others learn which', async () => {
   const program = `
     import { ReferenceClaims } from '../../src/store/files/flows/reference-claims.ts';
     const [folder, flow] = process.argv.slice(2);

@@ -16,7 +16,7 @@ beforeEach(() => {
   folder = newConfigFolder(temporary);
 });
 
-/** The flows of a profile as one more process has them. */
+/** The flows of a profile, opened as another process does. */
 const flowsOf = (profile = 'p') =>
   new FileFlows(folder.flows(profile), { now: () => new Date(), random: Math.random });
 
@@ -29,20 +29,20 @@ const begin = (reference: string | null = null, profile = 'p') =>
 const idsOf = async () => (await allOf(flowsOf(), 'transfer')).map(({ flow }) => flow);
 const duplicate = (message: string) => expect.objectContaining({ code: 'duplicate_reference', message });
 
-/** Makes a reference another flow's on the disk, as where that was quicker. */
+/** Gives a reference to another flow on disk, as if that flow had taken it first. */
 function claim(reference: string, flow: string): void {
   rmSync(join(folder.flows('p'), 'references'), { recursive: true, force: true });
   new ReferenceClaims(folder.flows('p')).take(reference, flow, () => false);
 }
 
-/** A transfer with a reference that another process has begun since this one looked. */
+/** A transfer with a reference that another process began after this one checked. */
 async function begunElsewhere(reference: string): Promise<string> {
   const { flow } = (await begin(reference, 'q')).current;
   copyFileSync(join(folder.flows('q'), `${flow}.ndjson`), join(folder.flows('p'), `${flow}.ndjson`));
   return flow;
 }
 
-it('with a reference that is used nothing is begun', async () => {
+it('psd2 begins nothing with a reference that is already used', async () => {
   const { flow } = (await begin('INV-1')).current;
   await expect(begin('INV-1')).rejects.toThrow(
     duplicate(`The reference "INV-1" was used by transfer ${flow}, which is created`),
@@ -51,8 +51,8 @@ it('with a reference that is used nothing is begun', async () => {
   expect(readdirSync(join(folder.flows('p'), 'open'))).toEqual([]);
 });
 
-describe('a transfer that was stopped before it had its reference', () => {
-  it('is cancelled when it is taken up after another has got it, which is named with its state', async () => {
+describe('a transfer that was stopped before it took its reference', () => {
+  it('if another transfer took the reference meanwhile, resume cancels this one and names the other with its state', async () => {
     const { flow } = (await begin('INV-1')).current;
     const other = await begunElsewhere('INV-1');
     claim('INV-1', other);
@@ -63,7 +63,7 @@ describe('a transfer that was stopped before it had its reference', () => {
     expect((await flowsOf().find('transfer', other)).state).toBe('created');
   });
 
-  it('is cancelled also where what has the reference can tell no more of it', async () => {
+  it('resume cancels it even if the state of the other transfer is unknown', async () => {
     const { flow } = (await begin('INV-1')).current;
     const other = (await begin()).current.flow;
     claim('INV-1', other);
@@ -72,7 +72,7 @@ describe('a transfer that was stopped before it had its reference', () => {
     );
   });
 
-  it('goes on where it was executed: its money may have moved', async () => {
+  it('a transfer that was executed continues without its reference, because its money may have moved', async () => {
     const open = await begin('INV-1');
     await open.record({ type: 'verify-sent', ...intent });
     await open.record(VERIFIED);
@@ -86,14 +86,14 @@ describe('a transfer that was stopped before it had its reference', () => {
   });
 });
 
-describe('a reference on the disk', () => {
-  it('is free where the flow that has it is not there', async () => {
+describe('a reference on disk', () => {
+  it('a reference is free if its flow does not exist', async () => {
     await begin();
     claim('INV-1', 'tr-0mi7x7x8x00000');
     expect((await begin('INV-1')).current.order.reference).toBe('INV-1');
   });
 
-  it('is not free where the flow that has it may still be paid', async () => {
+  it('a reference is not free while its flow may still be paid', async () => {
     const other = (await begin()).current.flow;
     claim('INV-1', other);
     await expect(begin('INV-1')).rejects.toThrow(
@@ -101,7 +101,7 @@ describe('a reference on the disk', () => {
     );
   });
 
-  it('is not free where the journal of the flow that has it is damaged: it may have been paid', async () => {
+  it('a reference is not free if the journal of its flow is damaged, because it may have been paid', async () => {
     const other = (await begin()).current.flow;
     claim('INV-1', other);
     writeFileSync(join(folder.flows('p'), `${other}.ndjson`), 'garbage');

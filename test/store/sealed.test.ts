@@ -8,7 +8,7 @@ const place = fc.array(fc.string({ unit: 'grapheme' }), { maxLength: 4 });
 const text = fc.string({ unit: 'grapheme', maxLength: 3_000, size: 'max' });
 
 describe('a sealed text', () => {
-  it('opens with its key at its place, byte for byte', () => {
+  it('a sealed text opens with its key at its place, byte for byte', () => {
     fc.assert(
       fc.property(text, place, (content, where) => {
         const stored = sealed.parse(JSON.parse(JSON.stringify(seal(key, where, content))));
@@ -17,7 +17,7 @@ describe('a sealed text', () => {
     );
   });
 
-  it('opens at no other place, and with no other key', () => {
+  it('a sealed text opens at no other place, and with no other key', () => {
     fc.assert(
       fc.property(text, place, place, (content, where, other) => {
         fc.pre(JSON.stringify(where) !== JSON.stringify(other));
@@ -28,7 +28,7 @@ describe('a sealed text', () => {
     );
   });
 
-  it('does not open when a single bit of it was changed', () => {
+  it('a sealed text does not open if one of its bits was changed', () => {
     const parts = fc.constantFrom('nonce', 'tag', 'data');
     fc.assert(
       fc.property(fc.string({ minLength: 1 }), parts, fc.nat(), (content, part, where) => {
@@ -41,14 +41,14 @@ describe('a sealed text', () => {
     );
   });
 
-  it('is never the same twice, and holds nothing of the text', () => {
+  it('a sealed text is never the same twice, and contains nothing of the text', () => {
     const [one, two] = [seal(key, [], 'the secret'), seal(key, [], 'the secret')];
     expect(one.nonce).not.toBe(two.nonce);
     expect(one.data).not.toBe(two.data);
     expect(Buffer.from(one.data, 'base64').toString('latin1')).not.toContain('secret');
   });
 
-  it('with a tag that was cut short is damaged', () => {
+  it('a sealed text with a shortened tag is damaged', () => {
     const stored = seal(key, [], 'text');
     const tag = Buffer.from(stored.tag, 'base64').subarray(0, 4).toString('base64');
     expect(sealed.safeParse({ ...stored, tag }).success).toBe(false);

@@ -24,14 +24,14 @@ beforeEach(() => {
 
 const bank = { baseUrl: 'https://bank.example', clientId: 'stored', applicationName: 'Stored App' };
 
-describe('the profile', () => {
+describe('choosing a profile', () => {
   beforeEach(async () => {
     await store.write('bank', bank);
     await store.write('other', { ...bank, baseUrl: 'https://other.example' });
     await store.use('bank');
   });
 
-  it('is the one that was named, else the one in use', () => {
+  it('psd2 uses the named profile, or else the current one', () => {
     expect(openProfile(store, 'other', {})).toMatchObject({
       name: 'other',
       settings: { baseUrl: 'https://other.example' },
@@ -39,7 +39,7 @@ describe('the profile', () => {
     expect(openProfile(store, undefined, {})).toEqual({ name: 'bank', settings: bank });
   });
 
-  it('has the environment laid over it; an empty variable counts as not set', () => {
+  it('environment variables override the settings of a profile; an empty one counts as not set', () => {
     const env = { PSD2_CLIENT_ID: 'environment', PSD2_APP_NAME: '', PSD2_QWAC_CERT: '/qwac.pem' };
     expect(openProfile(store, undefined, env)).toEqual({
       name: 'bank',
@@ -47,7 +47,7 @@ describe('the profile', () => {
     });
   });
 
-  it('that is not there is named, with those that are', () => {
+  it('the error for a profile that does not exist lists the existing ones', () => {
     expect(() => openProfile(store, 'gone', {})).toThrow(
       expect.objectContaining({
         code: 'no_profile',
@@ -61,7 +61,7 @@ describe('the profile', () => {
     );
   });
 
-  it('env is what the environment alone makes up', () => {
+  it('the profile env consists of environment variables only', () => {
     const env = { PSD2_BASE_URL: 'https://env.example' };
     expect(openProfile(store, 'env', env)).toEqual({
       name: 'env',
@@ -73,14 +73,14 @@ describe('the profile', () => {
   });
 });
 
-it('without a stored profile the environment makes one up', () => {
+it('without a stored profile, environment variables define one', () => {
   expect(openProfile(store, undefined, { PSD2_BASE_URL: 'https://env.example' })).toEqual({
     name: 'env',
     settings: { baseUrl: 'https://env.example' },
   });
 });
 
-it('without any, what to run is said', () => {
+it('without any profile, the error says what to run', () => {
   expect(() => openProfile(store, undefined, { PSD2_CLIENT_ID: 'x' })).toThrow(
     expect.objectContaining({
       code: 'no_profile',
@@ -95,7 +95,7 @@ it('without any, what to run is said', () => {
   );
 });
 
-it('every setting has its variable', () => {
+it('every setting has an environment variable', () => {
   expect(
     environmentSettings({
       PSD2_BASE_URL: 'a',
@@ -132,10 +132,10 @@ it('every setting has its variable', () => {
   });
 });
 
-describe('a setting that is needed', () => {
+describe('a required setting', () => {
   const profile = (name: string): Profile => ({ name, settings: { clientId: 'x' } });
 
-  it('is given, or named with its variable', () => {
+  it('a missing setting is named with its environment variable', () => {
     expect(requireSetting(profile('bank'), 'clientId')).toBe('x');
     expect(() => requireSetting(profile('bank'), 'applicationName')).toThrow(
       expect.objectContaining({
@@ -157,7 +157,7 @@ describe('a PEM setting', () => {
     settings: { qwacKey: { path }, qwacCertificate: { path }, ca: { pem: 'stored PEM' } },
   });
 
-  it('is the stored text, or that of the file now', () => {
+  it('a PEM setting is the stored text, or the current text of its file', () => {
     const path = join(temporary, 'now.pem');
     writeFileSync(path, 'first', { mode: 0o600 });
     expect(readPem(profileWith(path), 'ca')).toBe('stored PEM');
@@ -167,7 +167,7 @@ describe('a PEM setting', () => {
     expect(readPem(profileWith(path), 'qsealKey')).toBeUndefined();
   });
 
-  it('names the file that is not there, or cannot be read', () => {
+  it('the error for a PEM setting names a file that does not exist or cannot be read', () => {
     const gone = join(temporary, 'gone.pem');
     expect(() => readPem(profileWith(gone), 'qwacKey')).toThrow(
       expect.objectContaining({ code: 'certificate', message: `The QWAC key ${gone} does not exist` }),
@@ -177,7 +177,7 @@ describe('a PEM setting', () => {
     );
   });
 
-  it('may be read by others only where it is no key', () => {
+  it('others may read the file of a PEM setting only if it is not a key', () => {
     const path = join(temporary, 'open.pem');
     writeFileSync(path, 'PEM');
     chmodSync(path, 0o644);
@@ -194,7 +194,7 @@ describe('the base URL', () => {
     ['https://bank.example/', 'https://bank.example/'],
     ['https://bank.example:8443/psd2/v1/', 'https://bank.example:8443/psd2/v1'],
     ['https://[::1]:8443', 'https://[::1]:8443/'],
-  ])('%s is taken as %s', (text, href) => {
+  ])('the base URL %s is read as %s', (text, href) => {
     expect(parseBaseUrl(text).href).toBe(href);
   });
 
@@ -207,7 +207,7 @@ describe('the base URL', () => {
     ['https://bank.example/#', 'The base URL "https://bank.example/#" holds a query or a fragment'],
     ['https://me:hush@bank.example', 'The base URL holds a user name or password'],
     ['http://me:hush@bank.example', 'The base URL holds a user name or password'],
-  ])('%s is refused', (text, message) => {
+  ])('the base URL %s is refused', (text, message) => {
     expect(() => parseBaseUrl(text)).toThrow(expect.objectContaining({ code: 'config', message }));
   });
 });
@@ -215,12 +215,12 @@ describe('the base URL', () => {
 describe('the daily limit', () => {
   const of = (ccDailyLimit: string) => dailyLimitOf({ name: 'bank', settings: { ccDailyLimit } });
 
-  it('is a whole number, or not known', () => {
+  it('the daily limit is a whole number, or unknown', () => {
     expect(dailyLimitOf({ name: 'bank', settings: {} })).toBeNull();
     expect([of('1'), of('400')]).toEqual([1, 400]);
   });
 
-  it.each(['0', '-1', '4.5', 'many', ''])('is not %j', (limit) => {
+  it.each(['0', '-1', '4.5', 'many', ''])('the daily limit %j is refused', (limit) => {
     expect(() => of(limit)).toThrow(
       expect.objectContaining({
         code: 'config',
@@ -234,7 +234,7 @@ describe('the redirect URI', () => {
   const of = (redirectUri?: string) =>
     redirectUriOf({ name: 'bank', settings: redirectUri === undefined ? {} : { redirectUri } });
 
-  it('has a default, and is kept exactly as it is registered', () => {
+  it('the redirect URI has a default, and is kept exactly as registered', () => {
     expect(of()).toBe('http://127.0.0.1:8910/callback');
     expect(of('https://tpp.example/back?to=psd2')).toBe('https://tpp.example/back?to=psd2');
     expect(of('http://localhost:80/cb')).toBe('http://localhost:80/cb');
@@ -246,7 +246,7 @@ describe('the redirect URI', () => {
     'myapp://callback',
     'https://tpp.example/#x',
     'https://tpp.example/back#',
-  ])('is not %s', (uri) => {
+  ])('the redirect URI %s is refused', (uri) => {
     expect(() => of(uri)).toThrow(expect.objectContaining({ code: 'config' }));
   });
 });

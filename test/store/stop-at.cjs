@@ -1,6 +1,6 @@
-// For node --require: counts what a process does in the folder STOP_FOLDER (calls of node:fs, before and after each), prints
-// the points to stderr, and stops the process with a signal at the one named STOP_AT. STOP_HASTE makes its clock of
-// waiting go faster by so much, so that a process which stands still is taken for dead sooner.
+// For node --require: watches the calls of node:fs in the folder STOP_FOLDER, prints a point before and after each to
+// stderr, and sends the process the signal STOP_HOW at the point STOP_AT. STOP_HASTE is how many times faster the
+// monotonic clock runs, so a process that stands still counts as dead sooner.
 'use strict';
 const fs = require('node:fs');
 const { relative } = require('node:path');
@@ -24,7 +24,7 @@ function fileOf(target) {
   const path = typeof target === 'number' ? opened.get(target) : String(target);
   if (path === undefined) return undefined;
   const inside = relative(STOP_FOLDER, path);
-  // A run's lock is touched whenever its time comes.
+  // A run touches its lock by the clock, so its points differ from run to run.
   return inside.startsWith('..') || inside.endsWith('.lock') ? undefined : inside || '.';
 }
 

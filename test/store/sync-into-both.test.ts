@@ -19,7 +19,7 @@ const idsIn = (out: string) =>
     .split('\n')
     .map((line): unknown => JSON.parse(line).id);
 
-/** As a sync does: from where it has come to, less some days, to a day. */
+/** Reads like a sync does: from its progress, minus the overlap, to a day. */
 async function readThrough(to: SyncTarget, last: IsoDate): Promise<number> {
   const before = await to.progress('A1');
   const booked = await to.booked('A1', false);
@@ -33,19 +33,19 @@ async function readThrough(to: SyncTarget, last: IsoDate): Promise<number> {
 it.each([
   ['the first place', 0],
   ['the second place', 1],
-])('has each row once in both places, also where %s is ahead', async (_, ahead) => {
+])('a sync into two places writes each row once in both, even if %s is ahead', async (_, ahead) => {
   const outs = [join(folder, `one-${ahead}`), join(folder, `other-${ahead}`)] as const;
   const places = [syncIntoFolder(outs[0]), syncIntoFolder(outs[1])] as const;
   const both = syncIntoBoth(...places);
   await within(both, (to) => readThrough(to, addDays(day, 3)));
-  // As if it had been killed between the two.
+  // As if the process had been killed between the two places.
   await within(places[ahead === 0 ? 0 : 1], (to) => readThrough(to, addDays(day, 9)));
   await within(both, (to) => readThrough(to, addDays(day, 12)));
   const all = Array.from({ length: 13 }, (_unused, index) => `of-${addDays(day, index)}`);
   for (const out of outs) expect(idsIn(out)).toEqual(all);
 });
 
-it('reads all again where a place has nothing yet', async () => {
+it('a sync into two places reads everything again if one of them is empty', async () => {
   const outs = [join(folder, 'old'), join(folder, 'new')] as const;
   const places = [syncIntoFolder(outs[0]), syncIntoFolder(outs[1])] as const;
   await within(places[0], (to) => readThrough(to, addDays(day, 3)));

@@ -1,5 +1,5 @@
-// What a sync of one customer does with the store, against a bank that is a list of rows: argv[2] is the folder. Bundled and
-// started by sync-stall.test.ts.
+// Syncs one customer into a folder, with a list of rows in place of a bank. argv[2] is the folder. sync-stall.test.ts
+// bundles and starts this program.
 import { addDays, type IsoDate, isIsoDate } from '../../src/domain/calendar.ts';
 import { Psd2Error } from '../../src/errors.ts';
 import { type SyncFolder, SyncRun } from '../../src/store/files/sync/folder.ts';
@@ -28,7 +28,7 @@ async function syncProduct(folder: SyncFolder, productId: string): Promise<void>
       through: before && before.through > at ? before.through : at,
       settled: rows.settle(addDays(at, -4)),
     });
-    // As in the middle of an account that is too long for one window.
+    // A commit in the middle of an account, as for one that is too long for one window.
     if (isFirst) await folder.commit();
     isFirst = false;
   }

@@ -11,11 +11,11 @@ import { temporaryFolder } from './temporary-folder.ts';
 const folder = temporaryFolder();
 const PROGRAM = join(folder, 'sync-once.mjs');
 const PRELOAD = fileURLToPath(new URL('stop-at.cjs', import.meta.url));
-/** A process that stands still is taken for dead after a quarter of a second, not five. */
+/** A process that stands still counts as dead after a quarter of a second instead of five seconds. */
 const HASTE = '20';
 const [EARLIER, YESTERDAY, TODAY] = ['2026-11-03', '2026-11-05', '2026-11-06'];
 const PATIENCE_MS = 300_000;
-/** So many at once: most of the time they wait for a process that stands still. */
+/** How many tries run at once. Most of the time they wait for a process that stands still. */
 const AT_ONCE = 12;
 
 interface Ended {
@@ -44,7 +44,7 @@ function start(out: string, through: string, env: Record<string, string> = {}) {
       points: trace.split('\n').filter((line) => /^(?:before|after) .* #\d+$/.test(line)),
     }),
   );
-  /** Resolves when it stands still at the point, or has ended before. */
+  /** Resolves when the process stands still at the point, or has already ended. */
   const stands = (point: string) =>
     Promise.race([
       ended,
@@ -57,14 +57,14 @@ function start(out: string, through: string, env: Record<string, string> = {}) {
 }
 
 const newFolder = () => join(folder, randomUUID());
-/** A folder as others left it. */
+/** A copy of a folder in the state that others left it in. */
 function copyOf(left: string): string {
   const out = newFolder();
   cpSync(left, out, { recursive: true });
   return out;
 }
 
-/** The ids that stand in the rows file of a product. */
+/** The ids in the rows file of a product. */
 function idsIn(out: string, productId: string): string[] {
   return readFileSync(join(out, '7', 'transactions', `${productId}.ndjson`), 'utf8')
     .split('\n')
@@ -77,7 +77,7 @@ const expected = (productId: string) =>
     [1, 2].map((number) => `${productId} 2026-11-0${at} ${number}`),
   );
 
-/** What is not as it should be after all of them have ended. */
+/** Everything that is wrong after all processes have ended. */
 function problemsIn(out: string): string[] {
   const problems: string[] = [];
   for (const productId of ['A1', 'B2']) {
@@ -99,7 +99,7 @@ function problemsIn(out: string): string[] {
   return problems;
 }
 
-/** Stops a sync at a point, lets another one do the same work, and lets the first one go on. */
+/** Stops a sync at a point, lets another one do the same work, and then lets the first one continue. */
 async function stallAt(left: string, point: string): Promise<string[]> {
   const out = copyOf(left);
   const first = start(out, YESTERDAY, { STOP_AT: point });
@@ -107,13 +107,13 @@ async function stallAt(left: string, point: string): Promise<string[]> {
   const second = await start(out, TODAY).ended;
   const problems = second.code === 0 ? [] : [`the second ended with ${second.code}: ${second.said}`];
   if (second.code === 0)
-    problems.push(...problemsIn(out).map((problem) => `before the first goes on: ${problem}`));
+    problems.push(...problemsIn(out).map((problem) => `before the first continues: ${problem}`));
   first.goOn();
   const { code, said } = await first.ended;
   if (code !== 0 && !/^Another psd2 sync has taken over the folder/.test(said))
     problems.push(`the first ended with ${code}: ${said}`);
   problems.push(...problemsIn(out));
-  // One that had not begun when it was stopped comes after the second; any other one may not undo what that wrote.
+  // If the first had not begun when it was stopped, it syncs after the second. Otherwise it may not undo what the second wrote.
   if (code !== 0 && readFileSync(join(out, '7', 'current.ndjson'), 'utf8').includes(YESTERDAY))
     problems.push('current.ndjson is the older one');
   return problems.map((problem) => `${point}: ${problem}`);
@@ -130,7 +130,7 @@ async function stallAtAll(left: string, points: readonly string[]): Promise<stri
   return problems;
 }
 
-describe('a sync that stands still while another one takes its folder over, and then goes on', () => {
+describe('a sync stands still while another takes over its folder, and then continues', () => {
   const [empty, synced, killed] = [newFolder(), newFolder(), newFolder()];
   const old = newFolder();
 
@@ -149,7 +149,7 @@ describe('a sync that stands still while another one takes its folder over, and 
     const stopAt = 'after writeFile transactions/B2.ndjson #1';
     const died = start(killed, TODAY, { STOP_AT: stopAt, STOP_HOW: 'SIGKILL' });
     expect((await died.ended).points).toContain(stopAt);
-    // As psd2 before 0.2 left a folder.
+    // A folder as psd2 before 0.2 left it.
     cpSync(synced, old, { recursive: true });
     const claim = join(old, '7', 'sync-1.ndjson');
     const { products } = JSON.parse(readFileSync(claim, 'utf8').split('\n').at(-2) ?? '');
@@ -162,12 +162,12 @@ describe('a sync that stands still while another one takes its folder over, and 
     ['in a folder that was synced before', synced],
     ['while it takes over from one that was killed', killed],
   ])(
-    '%s: at every point, each row is there once, and the newest progress counts',
+    '%s: wherever a sync stood still, each row is there once, and the newest progress counts',
     async (_what, left) => {
       const { code, points } = await start(copyOf(left), YESTERDAY).ended;
       expect(code).toBe(0);
       expect(points.length).toBeGreaterThan(30);
-      // After one step is before the next.
+      // The point after one step is the point before the next.
       const stops = points.filter((point, index) => /^before/.test(point) || index === points.length - 1);
       expect(await stallAtAll(left, stops)).toEqual([]);
     },
@@ -178,7 +178,7 @@ describe('a sync that stands still while another one takes its folder over, and 
     ['was killed', killed, 'sync-3.ndjson', /^after fdatasync transactions\/A1\.ndjson(?:\.new-3)? #/],
     ['may not have waited for the disk', old, 'sync-1.ndjson', /^after fdatasync transactions\/A1\.ndjson #/],
   ])(
-    'rows of a sync that %s are on the disk before progress is stored past them',
+    'rows of a sync that %s are on disk before progress is stored beyond them',
     async (_what, left, claim, flushed) => {
       const { code, points } = await start(copyOf(left), EARLIER).ended;
       expect(code).toBe(0);
@@ -190,7 +190,7 @@ describe('a sync that stands still while another one takes its folder over, and 
     PATIENCE_MS,
   );
 
-  it('a new run that finds a healthy folder makes no copy and waits for the disk only for new rows', async () => {
+  it('a new run in a healthy folder makes no copy, and waits for the disk only for new rows', async () => {
     const { points } = await start(copyOf(synced), EARLIER).ended;
     expect(points.filter((point) => /copyFile|fdatasync/.test(point))).toEqual([]);
     expect(points).toContain('after link sync-1.ndjson #1');

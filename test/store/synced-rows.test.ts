@@ -24,7 +24,7 @@ const idsIn = (path: string) =>
 const on = (day: number, id: string) => ({ id, bookingDate: `2026-11-${String(day).padStart(2, '0')}` });
 
 describe('a file of synced rows', () => {
-  it('takes each row once, and is only appended to', () => {
+  it('a file of synced rows takes each row once, and is only appended to', () => {
     const path = newFile();
     expect(new SyncedRows(path, 0).append([on(1, 'a'), on(2, 'b')])).toBe(2);
     const before = readFileSync(path, 'utf8');
@@ -34,7 +34,7 @@ describe('a file of synced rows', () => {
     expect(statSync(path).mode & 0o777).toBe(0o600);
   });
 
-  it('is not read where its rows are settled', () => {
+  it('settled rows of a file are not read again', () => {
     const path = newFile();
     const rows = new SyncedRows(path, 0);
     rows.append([on(1, 'a'), on(2, 'b'), on(3, 'c')]);
@@ -44,14 +44,14 @@ describe('a file of synced rows', () => {
     expect(() => new SyncedRows(path, 0)).toThrow(`${path} is damaged at byte 0`);
   });
 
-  it('looks rows without a day up for ever', () => {
+  it('rows without a booking date are always looked up', () => {
     const path = newFile();
     const rows = new SyncedRows(path, 0);
     rows.append([on(1, 'a'), { id: 'b', bookingDate: null }, on(3, 'c')]);
     expect(new SyncedRows(path, rows.settle('2026-11-04')).append([{ id: 'b', bookingDate: null }])).toBe(0);
   });
 
-  it('is read anew when someone has shortened it', () => {
+  it('a file of synced rows is read again if somebody shortened it', () => {
     const path = newFile();
     const rows = new SyncedRows(path, 0);
     rows.append([on(1, 'a'), on(2, 'b')]);
@@ -61,7 +61,7 @@ describe('a file of synced rows', () => {
     expect(idsIn(path)).toEqual(['a', 'b']);
   });
 
-  it('loses a last line that a crash cut short, and no other', () => {
+  it('a file of synced rows loses only a last line that a crash cut short', () => {
     const path = newFile();
     new SyncedRows(path, 0).append([on(1, 'a')]);
     appendFileSync(path, '{"id":"b","bookingDa');
@@ -71,14 +71,14 @@ describe('a file of synced rows', () => {
     expect(idsIn(path)).toEqual(['a', 'b']);
   });
 
-  it('is left as it is where it is something else, a line or not', () => {
+  it('a file that has other content stays unchanged', () => {
     const path = newFile();
     writeFileSync(path, 'a letter without an end of line');
     expect(() => new SyncedRows(path, 0)).toThrow(`${path} is damaged at byte 0`);
     expect(readFileSync(path, 'utf8')).toBe('a letter without an end of line');
   });
 
-  it('is to be flushed where a killed sync may have left rows, before progress is stored past them', () => {
+  it('rows that a killed sync may have left must be flushed before progress is stored beyond them', () => {
     const path = newFile();
     new SyncedRows(path, 0).append([on(1, 'a'), on(2, 'b')]);
     const claim = { assertHeld: () => {} };
@@ -88,7 +88,7 @@ describe('a file of synced rows', () => {
     expect(new SyncedRows(path, 0, { claim, isFlushed: true }).takeUnflushed()).toBeUndefined();
   });
 
-  it('is written to only by who holds the folder, also where it is open already', () => {
+  it('only the holder of the folder writes to a file of synced rows, even if the file is already open', () => {
     const path = newFile();
     new SyncedRows(path, 0).append([on(1, 'a')]);
     const before = readFileSync(path, 'utf8');
@@ -102,7 +102,7 @@ describe('a file of synced rows', () => {
     expect(readFileSync(path, 'utf8')).toBe(`${before}{"id":"c","book`);
   });
 
-  it('is not written to where another program has changed it', () => {
+  it('psd2 does not write to a file of synced rows that another program has changed', () => {
     const path = newFile();
     new SyncedRows(path, 0).append([on(1, 'a')]);
     const rows = new SyncedRows(path, 0);
@@ -110,14 +110,14 @@ describe('a file of synced rows', () => {
     expect(() => rows.append([on(2, 'b')])).toThrow(`${path} was changed by another program`);
   });
 
-  it('names the file and the place where it is damaged', () => {
+  it('the error for a damaged file of synced rows names the file and the place', () => {
     const path = newFile();
     new SyncedRows(path, 0).append([on(1, 'a')]);
     appendFileSync(path, 'junk\n');
     expect(() => new SyncedRows(path, 0)).toThrow(/rows-.*\.ndjson is damaged at byte \d+/);
   });
 
-  it('holds every row once and in order, whatever overlaps and wherever it was cut off', () => {
+  it('a file of synced rows has every row once and in order, whatever overlaps and wherever it was cut off', () => {
     const days = fc.integer({ min: 1, max: 28 });
     fc.assert(
       fc.property(
@@ -143,7 +143,7 @@ describe('a file of synced rows', () => {
               all.filter((_, number) => number / 2 + 1 > from && Math.floor(number / 2) + 1 <= until),
             );
             if (sync.cut !== null) {
-              // Killed before the progress was written, with a part of what was appended on the disk.
+              // Killed before the progress was written, with only a part of the appended rows on disk.
               truncateSync(path, size + Math.floor((sizeOf(path) - size) * sync.cut));
               continue;
             }

@@ -30,12 +30,12 @@ function write(store: Tokens, holder: Holder, login: StoredTokens): Promise<void
   return store.change(holder, (slot) => slot.write(login));
 }
 
-/** What another process writes that has no claim any more. */
+/** A slot for writes of another process, which has lost its claim. */
 function lateSlot(store: Tokens): Promise<TokenSlot> {
   return store.change('1234567', async (slot) => slot);
 }
 
-it('is readable by its owner alone', async () => {
+it('only the owner can read tokens', async () => {
   await write(store, '1234567', tokens);
   await store.remember('1234567');
   const place = folder.tokens('sandbox');
@@ -46,7 +46,7 @@ it('is readable by its owner alone', async () => {
     expect(statSync(join(entry.parentPath, entry.name)).mode & 0o777).toBe(entry.isFile() ? 0o600 : 0o700);
 });
 
-it('does not believe a login in a folder that others can write to', async () => {
+it('psd2 does not trust a login in a folder that others can write to', async () => {
   await write(store, '1234567', tokens);
   const login = join(folder.tokens('sandbox'), 'customer-1234567');
   chmodSync(login, 0o777);
@@ -57,19 +57,19 @@ it('does not believe a login in a folder that others can write to', async () => 
   });
 });
 
-it('lists the customers whose tokens are kept', async () => {
+it('the store lists the customers with stored tokens', async () => {
   expect(await store.customers()).toEqual([]);
   await write(store, '7654321', tokens);
   await write(store, '1234567', tokens);
   await write(store, null, tokens);
   await store.remember('1234567');
-  // These would name folders of psd2 sync.
+  // psd2 sync would use these names for folders.
   for (const name of ['customer-...json', 'customer-1234567 (copy).json'])
     writeFileSync(join(folder.tokens('sandbox'), name), '{}', { mode: 0o600 });
   expect(await store.customers()).toEqual(['1234567', '7654321']);
 });
 
-it('refuses a damaged file without showing what is in it', async () => {
+it('a damaged file of tokens is refused without showing its content', async () => {
   await write(store, '1234567', tokens);
   const file = join(folder.tokens('sandbox'), 'customer-1234567', '1.json');
   writeFileSync(file, '{"accessToken":"access-1","refreshToken":"refr');
@@ -86,7 +86,7 @@ describe('tokens that the bank gave for a refresh token', () => {
     return stored;
   };
 
-  it('do not bring back what was removed with its folder', async () => {
+  it('late tokens do not bring back a login that was removed with its folder', async () => {
     await write(store, '1234567', tokens);
     const spent = await read();
     const place = join(folder.tokens('sandbox'), 'customer-1234567');
@@ -101,7 +101,7 @@ describe('tokens that the bank gave for a refresh token', () => {
     expect(existsSync(place)).toBe(false);
   });
 
-  it('take the place of the file that psd2 0.1 kept', async () => {
+  it('renewed tokens replace the file that psd2 0.1 wrote', async () => {
     const place = folder.tokens('sandbox');
     mkdirSync(place, { recursive: true, mode: 0o700 });
     const old = join(place, 'customer-1234567.json');

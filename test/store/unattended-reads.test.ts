@@ -10,7 +10,7 @@ const newFolder = () => newConfigFolder(temporary);
 const TODAY = parseDate('today', '2026-11-21');
 const read = (productId: string | null, day: IsoDate = TODAY) => ({ day, customerId: '1048262', productId });
 
-/** As many runs as are given read the same account, each with a process of its own. */
+/** Lets `count` runs, each with its own process, read the same account. */
 async function runs(folder: ReturnType<typeof newFolder>, count: number, budget: number): Promise<boolean[]> {
   const taken: boolean[] = [];
   for (let run = 0; run < count; run += 1)
@@ -18,18 +18,18 @@ async function runs(folder: ReturnType<typeof newFolder>, count: number, budget:
   return taken;
 }
 
-test('an account is read as often a day as the budget says', async () => {
+test('an account is read at most as often a day as the budget allows', async () => {
   expect(await runs(newFolder(), 6, 4)).toEqual([true, true, true, true, false, false]);
 });
 
-test('the calls of one reading are one read, and those of the next run another', async () => {
+test('the calls of one run are one read, and those of the next run are another', async () => {
   const reads = new FileUnattendedReads(newFolder(), 'bank');
   for (const _call of [1, 2, 3]) expect(await reads.take(read('0010482620'), 1)).toBe(true);
   reads.begin();
   expect(await reads.take(read('0010482620'), 1)).toBe(false);
 });
 
-test('accounts, customers and profiles are counted each for itself', async () => {
+test('accounts, customers and profiles are counted separately', async () => {
   const folder = newFolder();
   await runs(folder, 1, 1);
   const reads = new FileUnattendedReads(folder, 'bank');
@@ -40,7 +40,7 @@ test('accounts, customers and profiles are counted each for itself', async () =>
   expect(await new FileUnattendedReads(folder, 'other').take(read('0010482620'), 1)).toBe(true);
 });
 
-test('what another process counts meanwhile counts', async () => {
+test('reads of another process in the meantime count too', async () => {
   const folder = newFolder();
   const reads = new FileUnattendedReads(folder, 'bank');
   expect(await reads.take(read('0010482620'), 3)).toBe(true);
@@ -49,7 +49,7 @@ test('what another process counts meanwhile counts', async () => {
   expect(await reads.take(read('0010482620'), 3)).toBe(false);
 });
 
-test('the next day counts anew, and the file of the day before goes', async () => {
+test('the next day is counted from zero, and the file of the day before is removed', async () => {
   const folder = newFolder();
   await runs(folder, 4, 4);
   const reads = new FileUnattendedReads(folder, 'bank');
@@ -65,7 +65,7 @@ test('a read without a budget is counted and never refused', async () => {
   expect(readFileSync(file, 'utf8')).toBe('1048262 0010482620\n'.repeat(2));
 });
 
-test('a line that a power cut has left unfinished counts for nothing', async () => {
+test('a line that a power cut left incomplete does not count', async () => {
   const folder = newFolder();
   await runs(folder, 1, 9);
   const file = join(folder.tokens('bank'), 'unattended-reads', TODAY);

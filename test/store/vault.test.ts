@@ -33,7 +33,7 @@ beforeEach(() => {
   folder = newConfigFolder(temporary);
 });
 
-/** The stores as a process has them whose operator knows the passphrase, or another one, or none. */
+/** Opens the stores of a process whose operator knows this passphrase, or none. */
 function open(passphrase: string | undefined = PROTECTOR.passphrase) {
   const sources: KeySources = { passphrase: async () => passphrase, signal: new AbortController().signal };
   const profiles = new ProfileStore(folder, () => {}, sources);
@@ -55,7 +55,7 @@ async function protect(protector: typeof PROTECTOR | undefined = PROTECTOR): Pro
   await stores.tokens.rewrite();
 }
 
-/** Every file of the profile with its text. */
+/** Every file of the profile, with its content. */
 const files = () =>
   Object.fromEntries(
     readdirSync(folder.root, { recursive: true, withFileTypes: true })
@@ -71,7 +71,7 @@ function write(store: Tokens, holder: Holder, login: StoredTokens): Promise<void
 }
 
 describe('a profile that is protected by a passphrase', () => {
-  it('has no secret on the disk, and gives all of them to who knows it', async () => {
+  it('a protected profile has no secret on disk, and gives all of them to an operator with the passphrase', async () => {
     await store();
     expect(everything()).toContain('secret-refresh');
     await protect();
@@ -87,7 +87,7 @@ describe('a profile that is protected by a passphrase', () => {
     });
   });
 
-  it('has the files that hold a key besides the certificate encrypted too, and the command that signs', async () => {
+  it('files with a key beside the certificate are encrypted too, and so is the command that signs', async () => {
     const withKeys: ProfileSettings = {
       baseUrl: bank.href,
       qwacCertificate: { pkcs12: 'secret-of-the-container' },
@@ -105,7 +105,7 @@ describe('a profile that is protected by a passphrase', () => {
     expect(stores.profiles.read('bank')).toMatchObject({ payeeCheck: 'check-payee' });
   });
 
-  it('tells without it what is no secret', async () => {
+  it('a protected profile shows without the passphrase what is not secret', async () => {
     await store();
     await protect();
     const stores = open('');
@@ -121,32 +121,35 @@ describe('a profile that is protected by a passphrase', () => {
   it.each([
     ['another passphrase', 'correct horses', 'does not open the profile bank'],
     ['no passphrase', '', 'is protected by a passphrase'],
-  ])('gives nothing to %s, and nothing is written in clear', async (_what, passphrase, message) => {
-    await store();
-    await protect();
-    const before = files();
-    const stores = open(passphrase);
-    const refusal = { code: 'config', message: expect.stringContaining(message) };
-    await expect(stores.tokens.read('1234567')).rejects.toMatchObject(refusal);
-    await expect(stores.profiles.readSealed('bank')).rejects.toMatchObject(refusal);
-    await expect(write(stores.tokens, '7654321', tokens)).rejects.toMatchObject(refusal);
-    await expect(stores.profiles.write('bank', settings)).rejects.toMatchObject(refusal);
-    let begun = false;
-    const spend = async () => {
-      begun = true;
-    };
-    await expect(stores.tokens.change('1234567', spend)).rejects.toMatchObject(refusal);
-    expect(begun).toBe(false);
-    expect(files()).toEqual(before);
-  });
+  ])(
+    'with %s, psd2 gets nothing from a protected profile, and writes nothing in plain text',
+    async (_what, passphrase, message) => {
+      await store();
+      await protect();
+      const before = files();
+      const stores = open(passphrase);
+      const refusal = { code: 'config', message: expect.stringContaining(message) };
+      await expect(stores.tokens.read('1234567')).rejects.toMatchObject(refusal);
+      await expect(stores.profiles.readSealed('bank')).rejects.toMatchObject(refusal);
+      await expect(write(stores.tokens, '7654321', tokens)).rejects.toMatchObject(refusal);
+      await expect(stores.profiles.write('bank', settings)).rejects.toMatchObject(refusal);
+      let begun = false;
+      const spend = async () => {
+        begun = true;
+      };
+      await expect(stores.tokens.change('1234567', spend)).rejects.toMatchObject(refusal);
+      expect(begun).toBe(false);
+      expect(files()).toEqual(before);
+    },
+  );
 
-  it('is opened by the letters of the passphrase, however they were composed', async () => {
+  it('a passphrase opens a profile however its letters are composed', async () => {
     await store();
     await open().vault.protect({ kind: 'passphrase', passphrase: 'perch\u00e9' });
     expect(await open('perche\u0301').vault.key()).toBeDefined();
   });
 
-  it('writes all that is new encrypted', async () => {
+  it('a protected profile encrypts everything new', async () => {
     await store();
     await protect();
     const stores = open();
@@ -157,7 +160,7 @@ describe('a profile that is protected by a passphrase', () => {
     expect(await open().profiles.readSealed('bank')).toMatchObject({ clientSecret: 'secret-renewed' });
   });
 
-  it('takes a new passphrase without writing the files again', async () => {
+  it('a new passphrase does not rewrite the files', async () => {
     await store();
     await protect();
     const path = folder.protection('bank');
@@ -171,7 +174,7 @@ describe('a profile that is protected by a passphrase', () => {
     });
   });
 
-  it('waits for a refresh that began before, and encrypts what it wrote', async () => {
+  it('protection waits for a refresh that began earlier, and encrypts what it wrote', async () => {
     await store();
     const [refresher, protector] = [open(''), open()];
     let finish = () => {};
@@ -197,10 +200,10 @@ describe('a profile that is protected by a passphrase', () => {
     expect((await open().tokens.read('1234567'))?.accessToken).toBe('secret-late');
   });
 
-  it('comes out of its protection with the bytes that went in', async () => {
+  it('after protection and its removal, a profile has the same bytes as before', async () => {
     const secret = fc.string({ unit: 'grapheme', minLength: 1 });
     await fc.assert(
-      // A token goes into a header.
+      // Tokens are visible characters only, because they go into a header.
       fc.asyncProperty(
         secret,
         secret,
@@ -208,14 +211,14 @@ describe('a profile that is protected by a passphrase', () => {
         async (clientSecret, pem, accessToken) => {
           folder = newConfigFolder(temporary);
           await store({ ...settings, clientSecret, qwacKey: { pem } }, { ...tokens, accessToken });
-          // Tokens are written as another generation.
+          // Rewriting tokens writes another generation.
           const parsed = () =>
             Object.entries(files()).map(([path, text]) => {
               const { origin: _, ...content } = JSON.parse(text);
               return [path.replace(/\d+\.json$/, 'n.json'), content];
             });
           const before = parsed();
-          // One store for all of it: a passphrase takes its time each time that it is asked for.
+          // One store for all steps, because each use of a passphrase takes time.
           const stores = open();
           const rewrite = async () => {
             await stores.profiles.rewrite('bank');
@@ -235,14 +238,14 @@ describe('a profile that is protected by a passphrase', () => {
   });
 });
 
-describe('without the file of its key', () => {
+describe('the file of the key is gone', () => {
   beforeEach(async () => {
     await store();
     await protect();
     rmSync(folder.protection('bank'));
   });
 
-  it('a profile gives nothing, and is not written in clear', async () => {
+  it('a profile without the file of its key gives nothing, and writes nothing in plain text', async () => {
     const before = files();
     const { profiles, tokens: store } = open();
     const gone = { code: 'config', message: expect.stringMatching(/ is encrypted, and .* key .*is gone$/) };
@@ -254,7 +257,7 @@ describe('without the file of its key', () => {
   });
 });
 
-describe('what was changed on the disk does not open', () => {
+describe('encrypted data that was changed on disk', () => {
   const file = () => {
     const login = join(folder.tokens('bank'), 'customer-1234567');
     return join(login, readdirSync(login)[0] ?? '');
@@ -270,21 +273,21 @@ describe('what was changed on the disk does not open', () => {
     await protect();
   });
 
-  it('another byte', async () => {
+  it('data with a changed byte does not open', async () => {
     change(file(), (text) =>
       text.replace(/"data": "(.)/, (_, first) => `"data": "${first === 'A' ? 'B' : 'A'}`),
     );
     await expect(open().tokens.read('1234567')).rejects.toMatchObject(damaged(file()));
   });
 
-  it('the tokens of another customer', async () => {
+  it('the tokens of another customer do not open', async () => {
     writeFileSync(join(folder.tokens('bank'), 'customer-7654321.json'), readFileSync(file()), {
       mode: 0o600,
     });
     await expect(open().tokens.read('7654321')).rejects.toMatchObject({ code: 'config' });
   });
 
-  it('secrets that are led to another bank', async () => {
+  it('secrets that are redirected to another bank do not open', async () => {
     change(folder.profile('bank'), (text) => text.replace('bank.example', 'evil.example'));
     await expect(open().profiles.readSealed('bank')).rejects.toMatchObject(damaged(folder.profile('bank')));
     change(file(), (text) => text.replace('bank.example', 'evil.example'));
@@ -298,7 +301,7 @@ describe('what was changed on the disk does not open', () => {
     await expect(elsewhere.read('1234567')).rejects.toMatchObject(damaged(file()));
   });
 
-  it('a key of another profile', async () => {
+  it('a key of another profile does not open', async () => {
     writeFileSync(folder.protection('other'), readFileSync(folder.protection('bank')), { mode: 0o600 });
     const { profiles } = open();
     await expect(profiles.vault('other').key()).rejects.toMatchObject({ code: 'config' });

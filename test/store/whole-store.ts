@@ -14,7 +14,7 @@ export const login = {
 };
 export const refusal = { at: '2026-11-21T10:00:00.000Z', message: 'The bank said no' };
 
-/** Fills a store with something of each kind. @returns the flow that is under way */
+/** Fills a store with data of each kind. @returns the flow that is under way */
 export async function fillStore(store: Store): Promise<string> {
   const { tokens, flows, calls, notes, reads } = store.open('bank', BANK);
   await tokens.change('42', (slot) => slot.write(login));
@@ -36,7 +36,7 @@ export async function fillStore(store: Store): Promise<string> {
   return failing.catch((error: Error) => error.message);
 }
 
-/** The tokens and their generation; what else a home says of them is its own. */
+/** The tokens and their generation, without what differs between homes. */
 function shown(tokens: ReadTokens | undefined) {
   if (!tokens) return undefined;
   const { accessToken, refreshToken, accessTokenExpiresAt, refreshTokenExpiresAt, scope, generation } =

@@ -17,7 +17,7 @@ let failures: string[];
 let failed: Promise<void>;
 let onFailure: (message: string) => void;
 
-/** The browser is a real program: it posts how it was started to a server of the test. */
+/** The browser is a real program. It posts its arguments and environment to a server of the test. */
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'psd2-browser-'));
   script = join(folder, 'the browser.mjs');
@@ -56,19 +56,19 @@ afterEach(async () => {
 });
 
 describe('openInBrowser', () => {
-  it('runs the command with the address as its last argument, as one argument', async () => {
+  it('openInBrowser passes the address as the last argument of the command, and as one argument', async () => {
     await openInBrowser(URL_OF_BANK, `"${script}" --new 'a b' c\\ d`, onFailure);
     expect((await report).argv).toEqual(['--new', 'a b', 'c d', URL_OF_BANK]);
     expect(failures).toEqual([]);
   });
 
-  it('uses no shell', async () => {
+  it('openInBrowser uses no shell', async () => {
     const url = 'https://bank.example/$(id)?a=1;touch&b=`id`|x';
     await openInBrowser(url, `'${script}' $HOME ;`, onFailure);
     expect((await report).argv).toEqual(['$HOME', ';', new URL(url).href]);
   });
 
-  it('keeps the secrets to itself', async () => {
+  it('openInBrowser keeps the secrets from the browser', async () => {
     for (const name of ['CLIENT_SECRET', 'KEY_PASSPHRASE', 'SIGNER', 'PAYEE_CHECK', 'PAGER']) {
       vi.stubEnv(`PSD2_${name}`, 'hush');
     }
@@ -81,27 +81,30 @@ describe('openInBrowser', () => {
     expect(process.env).toHaveProperty('PSD2_CLIENT_SECRET', 'hush');
   });
 
-  it('gives the browser a session of its own, out of reach of Ctrl-C', async () => {
+  it('openInBrowser starts the browser in its own process group, so Ctrl-C does not reach it', async () => {
     await openInBrowser(URL_OF_BANK, `'${script}'`, onFailure);
     const { pid, group } = await report;
     expect(group).toBe(pid);
   });
 
-  it.runIf(process.platform === 'linux')("keeps the secrets from the system's browser too", async () => {
-    // The system's opener runs the program that BROWSER names.
-    vi.stubEnv('PSD2_CLIENT_SECRET', 'hush');
-    vi.stubEnv('PSD2_PAYEE_CHECK', 'hush');
-    vi.stubEnv('BROWSER', join(folder, 'link'));
-    await writeFile(join(folder, 'link'), `#!/bin/sh\nexec '${script}' "$@"\n`, { mode: 0o755 });
-    vi.stubEnv('DISPLAY', '');
-    await openInBrowser(URL_OF_BANK, undefined, onFailure);
-    const { argv, env } = await report;
-    expect(argv).toEqual([URL_OF_BANK]);
-    expect(Object.values(env)).not.toContain('hush');
-    expect(process.env).toHaveProperty('PSD2_CLIENT_SECRET', 'hush');
-  });
+  it.runIf(process.platform === 'linux')(
+    "openInBrowser keeps the secrets from the system's browser too",
+    async () => {
+      // The system's opener runs the program in BROWSER.
+      vi.stubEnv('PSD2_CLIENT_SECRET', 'hush');
+      vi.stubEnv('PSD2_PAYEE_CHECK', 'hush');
+      vi.stubEnv('BROWSER', join(folder, 'link'));
+      await writeFile(join(folder, 'link'), `#!/bin/sh\nexec '${script}' "$@"\n`, { mode: 0o755 });
+      vi.stubEnv('DISPLAY', '');
+      await openInBrowser(URL_OF_BANK, undefined, onFailure);
+      const { argv, env } = await report;
+      expect(argv).toEqual([URL_OF_BANK]);
+      expect(Object.values(env)).not.toContain('hush');
+      expect(process.env).toHaveProperty('PSD2_CLIENT_SECRET', 'hush');
+    },
+  );
 
-  it("opens nothing for 'none', but still refuses a bad address", async () => {
+  it("openInBrowser opens nothing for 'none', but still refuses a bad address", async () => {
     await openInBrowser(URL_OF_BANK, 'none', onFailure);
     expect(failures).toEqual([]);
     await expect(openInBrowser('file:///etc/passwd', 'none', onFailure)).rejects.toMatchObject({
@@ -109,7 +112,7 @@ describe('openInBrowser', () => {
     });
   });
 
-  it('reports a program that does not exist or is not executable', async () => {
+  it('openInBrowser reports a program that does not exist or is not executable', async () => {
     await openInBrowser(URL_OF_BANK, '/nowhere/browser', onFailure);
     await writeFile(join(folder, 'text'), 'text', { mode: 0o644 });
     await openInBrowser(URL_OF_BANK, `'${join(folder, 'text')}'`, onFailure);
@@ -122,7 +125,7 @@ describe('openInBrowser', () => {
   it.each([
     ['process.exit(3)', 'ended with the exit code 3.'],
     ['process.kill(process.pid, "SIGTERM"); setInterval(() => {}, 1000)', 'was ended by SIGTERM.'],
-  ])('reports a browser that fails: %s', async (program, words) => {
+  ])('openInBrowser reports a browser that fails: %s', async (program, words) => {
     await writeFile(script, `#!${process.execPath}\n${program}\n`);
     await openInBrowser(URL_OF_BANK, `'${script}'`, onFailure);
     await failed;
@@ -130,7 +133,7 @@ describe('openInBrowser', () => {
     expect(failures[0]).not.toContain('state');
   });
 
-  it('refuses a command with an open quote', async () => {
+  it('openInBrowser refuses a command with an open quote', async () => {
     await expect(openInBrowser(URL_OF_BANK, "firefox 'x", onFailure)).rejects.toMatchObject({
       code: 'config',
     });
@@ -143,11 +146,11 @@ describe('assertOpenable', () => {
     'http://127.0.0.1:8080/login',
     'http://localhost/',
     'https://[::1]:1/',
-  ])('lets %s pass', (url) => {
+  ])('assertOpenable allows %s', (url) => {
     expect(assertOpenable(url).href).toBe(url);
   });
 
-  it('gives an address in ASCII, without quotes or blanks', () => {
+  it('assertOpenable returns an address in ASCII, without quotes or spaces', () => {
     expect(assertOpenable('https://bank.example/a b"\u202e?c="d').href).toBe(
       'https://bank.example/a%20b%22%E2%80%AE?c=%22d',
     );
@@ -176,7 +179,7 @@ describe('assertOpenable', () => {
     '//bank.example/login',
     '--version',
     '',
-  ])('refuses %j without repeating it', (url) => {
+  ])('assertOpenable refuses %j without repeating it', (url) => {
     let error: unknown;
     try {
       assertOpenable(url);
@@ -185,7 +188,7 @@ describe('assertOpenable', () => {
     }
     expect(error).toMatchObject({
       code: 'bank_answer',
-      message: expect.stringContaining('not opened in a browser'),
+      message: expect.stringContaining('does not open the address from the bank in a browser'),
     });
     if (url.length > 10) expect(String(error)).not.toContain(url.slice(6));
   });

@@ -6,7 +6,7 @@ import { drawAccountChart } from '../../src/terminal/output/chart.ts';
 import { booking, bookings, decimalOf, range } from '../domain/bookings.ts';
 
 describe('the chart of an account', () => {
-  it('fits the width, in blocks or in ASCII, whatever was booked', () => {
+  it('the chart of an account fits the width, in blocks or in ASCII, whatever was booked', () => {
     fc.assert(
       fc.property(
         bookings,
@@ -23,7 +23,7 @@ describe('the chart of an account', () => {
     );
   });
 
-  it('draws the balance day by day, and money in and out by month', () => {
+  it('the chart of an account shows the balance by day, and money in and out by month', () => {
     const history = accountHistory(
       [booking('2026-02-01', '-40.00'), booking('2026-01-30', '80.00')],
       decimalOf(8000),
@@ -50,7 +50,7 @@ describe('the chart of an account', () => {
     ]);
   });
 
-  it('goes below zero, and says where there is no balance', () => {
+  it('the chart of an account goes below zero, and says if the bank gives no balance', () => {
     const below = accountHistory([], decimalOf(-500), range('2026-01-01', '2026-01-03'));
     const lines = drawAccountChart(below, 'EUR', { width: 60, blocks: true });
     expect(lines[2]).toBe(' 0 │████████████');

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { cleanJson, cleanText } from '../../src/terminal/clean.ts';
 
-/** Characters that a terminal acts on, or that turn the direction of writing. */
+/** Characters that a terminal acts on, or that change the direction of text. */
 const DANGEROUS = [
   ...Array.from({ length: 0x20 }, (_, code) => String.fromCharCode(code)),
   ...Array.from({ length: 0x21 }, (_, code) => String.fromCharCode(0x7f + code)),
@@ -16,7 +16,7 @@ const text = fc
   .map((parts) => parts.join(''));
 
 describe('text for a terminal', () => {
-  it('holds nothing that a terminal acts on, whatever a bank sends', () => {
+  it('text for a terminal contains nothing that a terminal acts on, whatever a bank sends', () => {
     fc.assert(
       fc.property(text, (sent) => {
         expect(cleanText(sent)).not.toMatch(anyOf(DANGEROUS));
@@ -34,13 +34,13 @@ describe('text for a terminal', () => {
     ['half \ud800 of a character', 'half \u{FFFD} of a character'],
     ['Caffè 50 € 😀 – “x”', 'Caffè 50 € 😀 – “x”'],
     ['', ''],
-  ])('%j becomes %j', (sent, shown) => {
+  ])('cleanText turns %j into %j', (sent, shown) => {
     expect(cleanText(sent)).toBe(shown);
   });
 });
 
 describe('JSON for a terminal', () => {
-  it('holds nothing that a terminal acts on, and says the same', () => {
+  it('JSON for a terminal contains nothing that a terminal acts on, and keeps its value', () => {
     fc.assert(
       fc.property(text, (sent) => {
         const json = cleanJson(JSON.stringify({ name: sent, list: [sent] }));
@@ -50,11 +50,11 @@ describe('JSON for a terminal', () => {
     );
   });
 
-  it('writes what separates lines so that it separates none', () => {
+  it('JSON for a terminal escapes the Unicode line separators', () => {
     expect(cleanJson('"a\u2028b\u2029c"')).toBe('"a\\u2028b\\u2029c"');
   });
 
-  it('keeps the line breaks between its parts', () => {
+  it('JSON for a terminal keeps its own line breaks', () => {
     expect(cleanJson(JSON.stringify({ a: '\u009b' }, null, 2))).toBe('{\n  "a": "\\u009b"\n}');
   });
 });

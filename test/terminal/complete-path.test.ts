@@ -23,16 +23,16 @@ describe('the Tab key', () => {
     ['b', 'b', []],
     ['nowhere/q', 'nowhere/q', []],
     ['seal.p12/', 'seal.p12/', []],
-  ])('makes of %j %j', (begun, completed, choices) => {
+  ])('the Tab key turns %j into %j', (begun, completed, choices) => {
     expect(completePath(at('').concat('/', begun))).toEqual({ text: `${folder}/${completed}`, choices });
   });
 
-  it('offers all names of a folder that do not begin with a dot', () => {
+  it('the Tab key offers all names in a folder that do not begin with a dot', () => {
     const names = ['keys/', 'qwac-key.pem', 'qwac.pem', 'seal.p12'];
     expect(completePath(`${folder}/`)).toEqual({ text: `${folder}/`, choices: names });
   });
 
-  it('takes nothing away of what was typed, and offers only what goes on from it', () => {
+  it('the Tab key removes nothing that was typed, and offers only names that continue it', () => {
     fc.assert(
       fc.property(fc.stringMatching(/^[a-z./~-]{0,12}$/), (typed) => {
         const begun = typed === '~' ? typed : `${folder}/${typed}`;

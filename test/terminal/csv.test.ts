@@ -10,7 +10,7 @@ const cell = fc.oneof(
 );
 
 describe('CSV', () => {
-  it('is read back as it was by another program', () => {
+  it('another program reads CSV back with the same values', () => {
     fc.assert(
       fc.property(fc.array(fc.record({ one: cell, two: cell }), { minLength: 1 }), (rows) => {
         expect(parse(writeCsv(rows), { columns: true, skip_empty_lines: false })).toEqual(
@@ -20,7 +20,7 @@ describe('CSV', () => {
     );
   });
 
-  it('names what is inside by its path, and lists as JSON', () => {
+  it('CSV names nested fields by their path, and writes lists as JSON', () => {
     const rows = [
       { flow: 'a', total: null, list: [1, 'x'], ok: true },
       { flow: 'b', total: { amount: '-1.50', currency: 'EUR' }, list: [], ok: null },
@@ -30,14 +30,14 @@ describe('CSV', () => {
     );
   });
 
-  it('has the columns that were asked for, whatever the rows have', () => {
+  it('CSV has the requested columns, whatever the rows have', () => {
     const columns = ['total.amount', 'flow'];
     expect(writeCsv([{ flow: 'a', total: null }], columns)).toBe('total.amount,flow\n,a');
     expect(writeCsv([], columns)).toBe('total.amount,flow');
     expect(writeCsv([{ flow: 'a' }], columns, false)).toBe(',a');
   });
 
-  it.each([[[1]], ['text'], [null], [[['a']]], [[null]]])('can not be made of %j', (data) => {
+  it.each([[[1]], ['text'], [null], [[['a']]], [[null]]])('CSV of %j is refused', (data) => {
     expect(() => writeCsv(data)).toThrow(expect.objectContaining({ code: 'usage' }));
   });
 });

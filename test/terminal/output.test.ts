@@ -46,19 +46,19 @@ async function* pagesOf(...pages: Row[][]): AsyncGenerator<Row[]> {
 }
 
 describe('a list', () => {
-  it('is tab-separated lines without a heading where stdout is no terminal', async () => {
+  it('a list is tab-separated lines without a heading if stdout is not a terminal', async () => {
     const { output, written } = open('table');
     await output.table(rows, columns, 'None.');
     expect(written()).toBe('Caffè\t1.50\nRent\t\n');
   });
 
-  it('is a table with a heading on a terminal', async () => {
+  it('a list is a table with a heading on a terminal', async () => {
     const { output, written } = open('table', { columns: 80 });
     await output.table(rows, columns, 'None.');
     expect(written()).toBe('NAME   AMOUNT\nCaffè    1.50\nRent\n');
   });
 
-  it('is one JSON array on one line, indented on a terminal', async () => {
+  it('a list as json is one array on one line, indented on a terminal', async () => {
     const piped = open('json');
     await piped.output.table(rows, columns, 'None.');
     expect(piped.written()).toBe('[{"name":"Caffè","amount":"1.50"},{"name":"Rent","amount":null}]\n');
@@ -67,7 +67,7 @@ describe('a list', () => {
     expect(shown.written()).toBe(`${JSON.stringify(rows, null, 2)}\n`);
   });
 
-  it('is a JSON document a line with ndjson', async () => {
+  it('a list as ndjson is one JSON document a line', async () => {
     const { output, written } = open('ndjson', { columns: 80 });
     await output.table(rows, columns, 'None.');
     expect(written()).toBe('{"name":"Caffè","amount":"1.50"}\n{"name":"Rent","amount":null}\n');
@@ -78,7 +78,7 @@ describe('a list', () => {
     ['json', '[]\n', []],
     ['ndjson', '', []],
     ['csv', 'name,amount\n', []],
-  ])('that is empty is, as %s, %j', async (format, written, said) => {
+  ])('an empty list as %s is %j', async (format, written, said) => {
     const list = open(format);
     await list.output.table([], columns, 'None.', CSV);
     expect({ written: list.written(), said: list.said }).toEqual({ written, said });
@@ -90,7 +90,7 @@ describe('a list', () => {
 
 describe('pages', () => {
   it.each<[OutputFormat]>([['table'], ['json'], ['ndjson'], ['csv']])(
-    'as %s are one list',
+    'pages as %s are one list',
     async (format) => {
       const whole = open(format, { columns: 80 });
       await whole.output.table(rows, columns, 'None.', CSV);
@@ -109,7 +109,7 @@ describe('pages', () => {
     ['ndjson', '{"name":"Caffè","amount":"1.50"}\n'],
     ['table', 'Caffè\t1.50\n'],
     ['csv', 'name,amount\nCaffè,1.50\n'],
-  ])('as %s in a pipeline are written as they come', async (format, first) => {
+  ])('pages as %s in a pipeline are written as they arrive', async (format, first) => {
     const { output, written } = open(format);
     const seen: string[] = [];
     async function* watched(): AsyncGenerator<Row[]> {
@@ -125,43 +125,43 @@ describe('pages', () => {
 describe('one object', () => {
   const row: Row = { name: 'Rent', amount: null };
 
-  it('is its fields, tab-separated where stdout is no terminal', () => {
+  it('one object is its fields, tab-separated if stdout is not a terminal', () => {
     const { output, written } = open('table');
     output.record(row, columns);
     expect(written()).toBe('NAME\tRent\nAMOUNT\t\n');
   });
 
-  it('is its filled fields below each other on a terminal', () => {
+  it('one object is its filled fields, one a line, on a terminal', () => {
     const { output, written } = open('table', { columns: 80 });
     output.record(row, columns);
     expect(written()).toBe('NAME    Rent\n');
   });
 
-  it.each<[OutputFormat]>([['json'], ['ndjson']])('is a document as %s', (format) => {
+  it.each<[OutputFormat]>([['json'], ['ndjson']])('one object as %s is a document', (format) => {
     const { output, written } = open(format);
     output.record(row, columns);
     expect(written()).toBe('{"name":"Rent","amount":null}\n');
   });
 });
 
-describe('what a bank wrote', () => {
+describe('text from a bank', () => {
   const evil = { name: '\u001b[2Jgone\tx\ny', amount: '1\u202e' };
 
   it.each([['no terminal' as const], [{ columns: 80 }]])(
-    'does not reach a terminal as it is: %j',
+    'control characters from a bank do not reach a terminal: %j',
     async (terminal) => {
       for (const format of ['table', 'json', 'ndjson', 'csv'] as const) {
         const { output, written } = open(format, terminal);
         await output.table([evil], columns, 'None.');
         output.record(evil, columns);
         output.text(evil.name);
-        // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is looked for
+        // biome-ignore lint/suspicious/noControlCharactersInRegex: the test looks for these
         expect(written()).not.toMatch(/[\u001b\u202e]/);
       }
     },
   );
 
-  it('does not break a line or a column in two', async () => {
+  it('text from a bank does not split a line or a column', async () => {
     const { output, written } = open('table');
     await output.table([evil], columns, 'None.');
     expect(written()).toBe('\u{FFFD}[2Jgone x y\t1\u{FFFD}\n');
@@ -169,12 +169,12 @@ describe('what a bank wrote', () => {
 });
 
 describe('an output format', () => {
-  it('is known by its name', () => {
+  it('an output format is known by its name', () => {
     const formats = ['table', 'json', 'ndjson', 'csv'];
     expect(formats.map(parseOutputFormat)).toEqual(formats);
   });
 
-  it.each(['', 'xml', 'JSON', 'toString'])('is not %j', (text) => {
+  it.each(['', 'xml', 'JSON', 'toString'])('the output format %j is refused', (text) => {
     expect(() => parseOutputFormat(text)).toThrow(
       expect.objectContaining({
         code: 'usage',
@@ -190,7 +190,7 @@ describe('a query', () => {
   it.each<[OutputFormat, string]>([
     ['json', '["Caffè","Rent"]\n'],
     ['ndjson', '"Caffè"\n"Rent"\n'],
-  ])('filters the whole document, as %s', async (format, expected) => {
+  ])('a query filters the whole document, as %s', async (format, expected) => {
     for (const way of ['table', 'pages'] as const) {
       const { output, written } = openWith({ format, query: names });
       await (way === 'table'
@@ -201,7 +201,7 @@ describe('a query', () => {
     }
   });
 
-  it('filters one object too, and gives CSV columns of its own', () => {
+  it('a query filters one object too, and its result decides the CSV columns', () => {
     const { output, written } = openWith({ format: 'csv', query: (data) => ({ only: data }) });
     output.record({ name: 'Rent', amount: null }, columns, CSV);
     expect(written()).toBe('only.name,only.amount\nRent,\n');
@@ -213,13 +213,13 @@ describe('a query', () => {
     [['Rent', 5, null, { a: 'b' }], 'Rent\n5\nnull\n{"a":"b"}\n'],
     [5, '5\n'],
     ['\u{1b}[31mred', '\u{FFFD}[31mred\n'],
-  ])('that gives %j has its strings printed bare, where they are wanted so', (result, expected) => {
+  ])("the strings in a query's result %j are printed bare if asked for", (result, expected) => {
     const { output, written } = openWith({ format: 'json', query: () => result, bareStrings: true });
     output.record({ name: 'Rent', amount: null }, columns);
     expect(written()).toBe(expected);
   });
 
-  it('that fails is told at the end, once the work is done', () => {
+  it('a query that fails is reported at the end, after the work is done', () => {
     const failure = new Psd2Error('usage', 'no');
     const { output, written } = openWith({
       query: () => {
@@ -231,7 +231,7 @@ describe('a query', () => {
     expect(() => output.finish()).toThrow(failure);
   });
 
-  it('that leaves no rows and columns is no CSV', () => {
+  it('a query whose result has no rows and columns cannot be written as CSV', () => {
     const { output } = openWith({ format: 'csv', query: () => ['Rent'] });
     output.record({ name: 'Rent', amount: null }, columns);
     expect(() => output.finish()).toThrow(expect.objectContaining({ code: 'usage' }));
@@ -242,7 +242,7 @@ describe('a pager', () => {
   const many = Array.from({ length: 30 }, (_, index) => ({ name: `row ${index}`, amount: '1.00' }));
 
   it.each<[OutputFormat]>([['table'], ['json'], ['csv']])(
-    'shows what is longer than the terminal, as %s',
+    'a pager shows output that is longer than the terminal, as %s',
     async (format) => {
       const paged: string[] = [];
       const page = async (text: string) => {
@@ -264,7 +264,7 @@ describe('a time', () => {
   const when: Column<{ at: string }>[] = [{ title: 'AT', value: ({ at }) => at, kind: 'time' }];
   const row = { at: '2026-11-21T10:05:59.123Z' };
 
-  it('is local and short on a terminal, and exact elsewhere', async () => {
+  it('a time is local and short on a terminal, and exact elsewhere', async () => {
     const shown = open('table', { columns: 80 });
     await shown.output.table([row], when, '');
     const local = new Date(row.at);
@@ -290,7 +290,7 @@ describe('a state', () => {
   ];
   const paintState = (state: string) => `<${state}>`;
 
-  it('is painted in one object and at the beginning of a line, and nothing else is', () => {
+  it('a state has its colour in one object and at the beginning of a line, and nothing else has', () => {
     const { output, written } = openWith({ format: 'table', paintState }, { columns: 80 });
     output.record(flow, fields);
     output.lines(['ok    settled', '      settled'], 'state first');
@@ -300,7 +300,7 @@ describe('a state', () => {
     );
   });
 
-  it('is never painted in JSON', () => {
+  it('a state never has a colour in JSON', () => {
     const { output, written } = openWith({ format: 'json', paintState });
     output.record(flow, fields);
     expect(JSON.parse(written())).toEqual(flow);
@@ -314,7 +314,7 @@ describe('a time within a text', () => {
     ['table', { columns: 80 }, writeLocalTime(time)],
     ['table', 'no terminal', time],
     ['json', { columns: 80 }, time],
-  ])('is as %s on %j %s', (format, terminal, expected) => {
+  ])('a time within a text as %s on %j is %s', (format, terminal, expected) => {
     expect(open(format, terminal).output.writeTime(time)).toBe(expected);
   });
 });

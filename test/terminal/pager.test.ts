@@ -11,11 +11,11 @@ describe('the pager', () => {
     [{ PAGER: '"/opt/my less" -S' }, ['/opt/my less', '-S']],
     [{ PAGER: 'less', PSD2_PAGER: 'more' }, ['more']],
     [{ PAGER: 'less', PSD2_PAGER: '' }, undefined],
-  ])('of %j is %j', (env, words) => {
+  ])('with %j the pager is %j', (env, words) => {
     expect(pagerOf(env)).toEqual(words);
   });
 
-  it('whose command has an open quote is an error of configuration', () => {
+  it('a pager command with an open quote is a configuration error', () => {
     expect(() => pagerOf({ PAGER: 'less "' })).toThrow(expect.objectContaining({ code: 'config' }));
   });
 });

@@ -14,7 +14,7 @@ const KINDS: Record<ProgramKind, string[]> = {
   demo: [],
 };
 
-/** Every variable of psd2's that its sources name. */
+/** Every environment variable of psd2 in its sources. */
 const OWN = new Set(
   readdirSync('src', { recursive: true, encoding: 'utf8' })
     .filter((name) => name.endsWith('.ts'))
@@ -25,7 +25,7 @@ afterEach(() => {
   vi.unstubAllEnvs();
 });
 
-it('all variables of settings are known here, secrets and commands among them', () => {
+it('this test knows all variables of settings, including secrets and commands', () => {
   expect([...OWN]).toEqual(
     expect.arrayContaining([
       ...Object.values(TEXT_VARIABLES),
@@ -38,7 +38,7 @@ it('all variables of settings are known here, secrets and commands among them', 
 describe.each(Object.entries(KINDS))('the environment of a program: %s', (name, needed) => {
   const kind = Object.keys(KINDS).find((each): each is ProgramKind => each === name) ?? 'demo';
 
-  it("has of psd2's variables what it needs, and no other, known or to come", () => {
+  it('a program gets only the psd2 variables that it needs, whatever other variables exist now or later', () => {
     for (const variable of [...OWN, 'PSD2_SECRET_TO_COME', 'psd2_client_secret'])
       vi.stubEnv(variable, 'hush');
     expect(
@@ -48,7 +48,7 @@ describe.each(Object.entries(KINDS))('the environment of a program: %s', (name, 
     ).toEqual(needed);
   });
 
-  it("has everything that is not psd2's", () => {
+  it("a program gets all variables that are not psd2's", () => {
     const others = { DISPLAY: ':7', XDG_RUNTIME_DIR: '/run', HSM_PIN: '1234', NODE_OPTIONS: '--no-warnings' };
     for (const [variable, value] of Object.entries(others)) vi.stubEnv(variable, value);
     expect(environmentFor(kind)).toMatchObject({ ...others, PATH: process.env.PATH });

@@ -11,7 +11,7 @@ const SCA = 'https://bank.example/sca-authorize/?resourceId=5f0c2f9e-6f7e-4f8e-9
 const LARGE = { columns: 300, rows: 300 };
 const PIXELS = 4;
 
-/** What a scanner reads in the code, as a terminal shows it: a picture of its cells, read by zbarimg. */
+/** What a scanner reads: zbarimg reads a picture of the cells as a terminal shows them. */
 function scan(drawn: string, ink: 'dark' | 'light'): string {
   const rows = stripVTControlCharacters(drawn)
     .split('\n')
@@ -34,21 +34,21 @@ function scan(drawn: string, ink: 'dark' | 'light'): string {
 
 describe('a QR code', () => {
   it.each([SCA, 'http://127.0.0.1:8910/', `${SCA}&next=${'x'.repeat(1400)}`])(
-    'is read by a scanner: %.40s',
+    'a scanner reads the QR code of an address (%#)',
     (address) => {
       expect(scan(drawQrCode(address, LARGE, true) ?? '', 'dark')).toBe(address);
       expect(scan(drawQrCode(address, LARGE, false) ?? '', 'light')).toBe(address);
     },
   );
 
-  it('is black on white with colour, whatever the terminal has', () => {
+  it("a QR code with colour is black on white, whatever the terminal's colours are", () => {
     const lines = (drawQrCode(SCA, LARGE, true) ?? '').split('\n');
     for (const line of lines) expect(line.startsWith('\u001b[38;5;16;48;5;231m')).toBe(true);
     for (const line of lines) expect(line.endsWith('\u001b[0m')).toBe(true);
     expect(drawQrCode(SCA, LARGE, false)).not.toContain('\u001b');
   });
 
-  it('of an address for SCA fits into 80 columns and 24 rows; a long one does not, and is not drawn', () => {
+  it('the QR code of an address for SCA fits into 80 columns and 24 rows; a longer one is not drawn', () => {
     expect(drawQrCode(SCA, { columns: 80, rows: 24 }, true)).toBeDefined();
     const long = `${SCA}${'x'.repeat(1400)}`;
     expect(drawQrCode(long, { columns: 80, rows: 24 }, true)).toBeUndefined();

@@ -15,7 +15,7 @@ describe('a query', () => {
     ['[0].{id: productId}', { id: '0012345678' }],
     ['length(@)', 2],
     ['[0].nothing', null],
-  ])('%s gives what JMESPath says', (expression, expected) => {
+  ])('the query %s gives what JMESPath defines', (expression, expected) => {
     expect(compileQuery(expression)(data)).toEqual(expected);
   });
 
@@ -32,25 +32,25 @@ describe('a query', () => {
     ['[?amount == `1', 'at character 13'],
     [']', 'at character 1'],
     ['[0].{a b}', 'at character 8'],
-  ])('%s is refused with where it goes wrong: %s', (expression, where) => {
+  ])('the query %s is refused, and the error says where it is wrong: %s', (expression, where) => {
     expect(() => compileQuery(expression)).toThrow(
       expect.objectContaining({ code: 'usage', message: expect.stringMatching(new RegExp(`${where}$`)) }),
     );
   });
 
-  it('with an unknown function is refused before anything is done', () => {
+  it('a query with an unknown function is refused before psd2 does anything', () => {
     expect(() => compileQuery('[].productId | count(@)')).toThrow(
       expect.objectContaining({ message: expect.stringContaining('count() at character 16') }),
     );
   });
 
-  it('that does not fit the data is an error of use', () => {
+  it('a query that does not fit the data is a usage error', () => {
     expect(() => compileQuery('length([0].nothing)')(data)).toThrow(
       expect.objectContaining({ code: 'usage', message: expect.stringContaining('length()') }),
     );
   });
 
-  it('works, or is an error of use, whatever it is', () => {
+  it('any query works or is a usage error', () => {
     const pieces = fc.constantFrom(
       '[',
       ']',

@@ -18,27 +18,27 @@ const commands = [
 ];
 
 describe('shellWords', () => {
-  it.each(commands)('splits %j as sh does', (command) => {
+  it.each(commands)('shellWords splits %j as sh does', (command) => {
     const shell = execFileSync('sh', ['-c', `for word in ${command}\ndo printf '%s\\0' "$word"; done`], {
       encoding: 'utf8',
     });
     expect(shellWords(command, 'X', 'linux')).toEqual(shell.split('\0').slice(0, -1));
   });
 
-  it('expands nothing', () => {
+  it('shellWords expands nothing', () => {
     expect(shellWords('a $HOME `id` ~ * ; | > #x', 'X', 'linux')).toEqual(
       'a $HOME `id` ~ * ; | > #x'.split(' '),
     );
   });
 
-  it('keeps the backslashes of a Windows path', () => {
+  it('shellWords keeps the backslashes of a Windows path', () => {
     expect(shellWords(String.raw`"C:\Program Files\b.exe" C:\x`, 'X', 'win32')).toEqual([
       String.raw`C:\Program Files\b.exe`,
       String.raw`C:\x`,
     ]);
   });
 
-  it.each([`a 'b`, 'a "b', `"a\\"`])('refuses the open quote in %j', (command) => {
+  it.each([`a 'b`, 'a "b', `"a\\"`])('shellWords refuses the open quote in %j', (command) => {
     expect(() => shellWords(command, 'PSD2_BROWSER', 'linux')).toThrow(
       'A quote is not closed in PSD2_BROWSER',
     );

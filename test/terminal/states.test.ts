@@ -38,7 +38,7 @@ it.each([
     ],
   ],
   [RED, ['failed', 'rejected', 'expired', 'refused', 'renewal refused', 'call refused', 'fail']],
-])('a state has the colour %j of what it means: %j', (colour, states) => {
+])('the colour %j stands for the states %j', (colour, states) => {
   expect(states.map(paintState)).toEqual(states.map((state) => `${colour}${state}${END}`));
 });
 
@@ -46,28 +46,28 @@ it.each(['cancelled', 'skip', '2026-11-21', '', 'constructor'])('%j has no colou
   expect(paintState(text)).toBe(text);
 });
 
-describe('in a list', () => {
+describe('states in a list', () => {
   const columns = [{ title: 'STATE', kind: 'state' }, { title: 'NAME' }] as const;
   const rows = [
     ['settled', 'settled'],
     ['failed', 'Ada'],
   ];
 
-  it('only the column that is one has its colour, which takes no cells', () => {
+  it('in a list only the state column has colours, and they take no width', () => {
     const drawn = drawTerminalTable([...columns], rows, { width: 80, colour: true }).split('\n');
     expect(drawn.slice(1)).toEqual([`${GREEN}settled${END}  settled`, `${RED}failed${END}   Ada`]);
   });
 
-  it('that is a record a row it has its colour too', () => {
+  it('in a list that is drawn as one record a row, a state has its colour too', () => {
     const drawn = drawTerminalTable([...columns], rows, { width: 12, colour: true });
     expect(drawn).toContain(`${GREEN}settled${END}`);
   });
 
-  it('without colours it has none', () => {
+  it('in a list without colours, a state has none', () => {
     expect(drawTerminalTable([...columns], rows, { width: 80, colour: false })).not.toContain('\u001b');
   });
 
-  it('in a pipe with FORCE_COLOR it has its colour', () => {
+  it('in a pipe with FORCE_COLOR, a state has its colour', () => {
     expect(drawColouredCells([...columns], rows)).toBe(
       `${GREEN}settled${END}\tsettled\n${RED}failed${END}\tAda`,
     );

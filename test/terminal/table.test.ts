@@ -9,7 +9,7 @@ function draw(rows: string[][], width = 80, colour = false): string[] {
   return drawTerminalTable(columns, rows, { width, colour }).split('\n');
 }
 
-it('stands in columns two blanks apart, amounts to the right, nothing at the ends of lines', () => {
+it('a table has two spaces between columns, amounts to the right, and no trailing spaces', () => {
   expect(
     draw([
       ['Rent', '-1200.000', 'to the landlord'],
@@ -18,11 +18,11 @@ it('stands in columns two blanks apart, amounts to the right, nothing at the end
   ).toEqual(['NAME       AMOUNT  DETAILS', 'Rent    -1200.000  to the landlord', 'Coffee     -1.500']);
 });
 
-it('without rows is its heading', () => {
+it('a table without rows is its heading', () => {
   expect(draw([])).toEqual(['NAME  AMOUNT  DETAILS']);
 });
 
-it('counts the cells that characters take, not the characters', () => {
+it('the width of a column counts terminal cells, not characters', () => {
   const [heading = '', wide = '', narrow = ''] = draw([
     ['日本語', '1.00', 'x'],
     ['Caffè', '1.00', 'x'],
@@ -33,25 +33,28 @@ it('counts the cells that characters take, not the characters', () => {
   expect(heading.startsWith('NAME')).toBe(true);
 });
 
-describe('that is wider than the terminal', () => {
+describe('a table that is wider than the terminal', () => {
   const rows = [
     ['A name that is rather long', '-999999999.990', 'details that are longer still, and go on and on'],
     ['short', '1.000', ''],
   ];
 
-  it.each([100, 80, 60, 44])('is cut to %i cells in its texts, never in its amounts', (width) => {
-    const lines = draw(rows, width);
-    for (const line of lines) expect(stringWidth(line)).toBeLessThanOrEqual(width);
-    expect(lines[1]).toContain('-999999999.990');
-    expect(lines).toHaveLength(3);
-  });
+  it.each([100, 80, 60, 44])(
+    'a table that is too wide is cut to %i cells in its texts, never in its amounts',
+    (width) => {
+      const lines = draw(rows, width);
+      for (const line of lines) expect(stringWidth(line)).toBeLessThanOrEqual(width);
+      expect(lines[1]).toContain('-999999999.990');
+      expect(lines).toHaveLength(3);
+    },
+  );
 
-  it('shows where something was cut', () => {
+  it('a table shows where it cut a text', () => {
     expect(draw(rows, 60)[1]).toContain('…');
     expect(draw(rows, 100)[1]).not.toContain('…');
   });
 
-  it('where that is not enough is its fields below each other, none cut', () => {
+  it('if cutting is not enough, a table becomes records that list all fields uncut', () => {
     const lines = draw(rows, 30);
     for (const line of lines) expect(stringWidth(line)).toBeLessThanOrEqual(30);
     expect(lines.slice(-3)).toEqual(['', 'NAME     short', 'AMOUNT   1.000']);
@@ -59,7 +62,7 @@ describe('that is wider than the terminal', () => {
     expect(lines.join('').replace(/\s+/g, '')).toContain('detailsthatarelongerstill,andgoonandon');
   });
 
-  it('then puts what has no title beside what is before it', () => {
+  it('in a record, a field without a title follows the field before it', () => {
     const money = [{ title: 'AMOUNT', kind: 'amount' }, { title: '' }, { title: 'ID', whole: true }] as const;
     const drawn = drawTerminalTable([...money], [['12.00', 'EUR', '0012345678']], {
       width: 20,
@@ -88,11 +91,11 @@ describe('a list of payments', () => {
   const at = (width: number) => drawTerminalTable([...payments], [row], { width, colour: false }).split('\n');
   const cellsAt = (width: number) => at(width).map((line) => line.split(/ {2,}/));
 
-  it('has all columns where there is room for them', () => {
+  it('a list of payments has all columns if they fit', () => {
     expect(cellsAt(160)).toEqual([titles, row]);
   });
 
-  it('leaves out the most dispensable column first, and no more than need be', () => {
+  it('a list of payments leaves out the most dispensable columns first, and only as many as needed', () => {
     const without = (...left: string[]) => titles.filter((title) => !left.includes(title));
     expect(cellsAt(140)[0]).toEqual(titles);
     expect(cellsAt(120)[0]).toEqual(without('FROM'));
@@ -103,13 +106,13 @@ describe('a list of payments', () => {
     ]);
   });
 
-  it('is all its fields below each other where that is not enough', () => {
+  it('a list of payments becomes records with all fields if leaving out columns is not enough', () => {
     const lines = at(60);
     expect(lines.map((line) => line.split(/ +/)[0])).toEqual(titles);
     expect(lines.map((line) => line.slice(line.indexOf(' ')).trim())).toEqual(row);
   });
 
-  it('leaves out a column before a text is cut so short that it says nothing', () => {
+  it('a table leaves out a column before it cuts a text too short to be useful', () => {
     const columns = [{ title: 'DETAILS' }, { title: 'WHEN', whole: true, dispensable: 1 }] as const;
     const rows = [['details that go on', '2026-11-21']];
     const drawn = (width: number) => drawTerminalTable([...columns], rows, { width, colour: false });
@@ -124,7 +127,7 @@ describe('the heading', () => {
     chalk.level = level;
   });
 
-  it('is bold only with colour', () => {
+  it('the heading is bold only with colour', () => {
     chalk.level = 1;
     const plain = draw([['a', '1', 'b']]);
     expect(plain.join('')).not.toContain('\u001b');
@@ -142,12 +145,12 @@ describe('money in and out', () => {
     chalk.level = level;
   });
 
-  it('has its sign, and stands right', () => {
+  it('an amount has its sign, and is aligned to the right', () => {
     const drawn = drawTerminalTable([...money], rows, { width: 80, colour: false });
     expect(drawn.split('\n')).toEqual(['  AMOUNT', '+2150.00', '  -19.44', '    0.00', '  +0.005', '']);
   });
 
-  it('has colours besides, where there are some', () => {
+  it('an amount also has a colour if colours are on', () => {
     chalk.level = 1;
     const drawn = drawTerminalTable([...money], rows, { width: 80, colour: true });
     expect(drawn).toContain('\u001b[32m+2150.00\u001b[39m');

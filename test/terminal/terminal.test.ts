@@ -12,7 +12,7 @@ it.each([
   [-5, '0:00'],
   [3_600_000, '1:00:00'],
   [3_661_000, '1:01:01'],
-])('%i ms are left as %s', (milliseconds, text) => {
+])('%i ms left are shown as %s', (milliseconds, text) => {
   expect(writeTimeLeft(milliseconds)).toBe(text);
 });
 

@@ -10,7 +10,7 @@ import {
 import { tokenAnswer } from '../../src/wire/oauth.ts';
 
 describe('a token answer', () => {
-  it('takes its lifetimes as numbers or as strings, in seconds', () => {
+  it('a token answer has its lifetimes as numbers or as strings, in seconds', () => {
     expect(tokenAnswer.parse({ access_token: 't', expires_in: 3500, rt_expires_in: 2592000 })).toMatchObject({
       expires_in: 3500,
       rt_expires_in: 2592000,
@@ -28,19 +28,19 @@ describe('a token answer', () => {
     ['no lifetime', { access_token: 't' }],
     ['a lifetime in words', { access_token: 't', expires_in: 'long' }],
     ['a lifetime before now', { access_token: 't', expires_in: -1 }],
-    ['a lifetime beyond every calendar', { access_token: 't', expires_in: 9_007_199_254_740_991 }],
-  ])('is none with %s', (_, answer) => {
+    ['a lifetime beyond the largest date', { access_token: 't', expires_in: 9_007_199_254_740_991 }],
+  ])('a token answer with %s is refused', (_, answer) => {
     expect(tokenAnswer.safeParse(answer).success).toBe(false);
   });
 });
 
 describe('a customer id', () => {
-  it.each(['1234567', '0012345', 1234567])('may be %j', (customerid) => {
+  it.each(['1234567', '0012345', 1234567])('a customer id may be %j', (customerid) => {
     expect(customerIdAnswer.parse({ customerid })).toEqual({ customerid: String(customerid) });
   });
 
   it.each(['', '../../env/customer-1', '12a', null])(
-    'is not %j, which would name another file',
+    'the customer id %j is refused, because it would name another file',
     (customerid) => {
       expect(customerIdAnswer.safeParse({ customerid }).success).toBe(false);
     },
@@ -56,16 +56,16 @@ describe('the cursors of a transactions page', () => {
     ['', null],
     [null, null],
     [undefined, null],
-  ])('%j is %j', (wire, cursor) => {
+  ])('the cursor %j of a transactions page is read as %j', (wire, cursor) => {
     const page = transactionsAnswer.parse({ nextAccounting: wire, nextNotAccounting: wire });
     expect(page).toMatchObject({ nextAccounting: cursor, nextNotAccounting: cursor });
   });
 
-  it.each(['next', '-1', {}])('are not %j', (wire) => {
+  it.each(['next', '-1', {}])('the cursor %j of a transactions page is refused', (wire) => {
     expect(transactionsAnswer.safeParse({ nextAccounting: wire }).success).toBe(false);
   });
 
-  it('come with lists that may be missing', () => {
+  it('a transactions page may lack its lists', () => {
     const page = transactionsAnswer.parse({
       transactionsAccounting: null,
       numberTransactionsAccounting: 'x',
@@ -112,15 +112,18 @@ describe('an operation status', () => {
     [{ authorizationStatus: null, authenticationState: 'EXPIRED' }, 'EXPIRED', null],
     [{ authorizationStatus: '', authenticationState: 'AUTHORIZED' }, 'AUTHORIZED', null],
     [{ authorizationStatus: 'STARTED', authenticationState: 'AUTHORIZED' }, 'STARTED', null],
-  ])('%j is %s', (wire, authorizationStatus, executionStatus) => {
+  ])('the operation status %j has the authorization %s', (wire, authorizationStatus, executionStatus) => {
     expect(operationStatusAnswer.parse(wire)).toEqual({ authorizationStatus, executionStatus });
   });
 
-  it.each([{}, { executionStatus: 'OK' }, { authorizationStatus: '' }])('is none in %j', (wire) => {
-    expect(operationStatusAnswer.safeParse(wire).error?.issues).toMatchObject([
-      { path: ['authorizationStatus'] },
-    ]);
-  });
+  it.each([{}, { executionStatus: 'OK' }, { authorizationStatus: '' }])(
+    'the operation status %j is refused, because it has no authorization',
+    (wire) => {
+      expect(operationStatusAnswer.safeParse(wire).error?.issues).toMatchObject([
+        { path: ['authorizationStatus'] },
+      ]);
+    },
+  );
 });
 
 it('an approach may be without a redirect address', () => {
@@ -130,7 +133,7 @@ it('an approach may be without a redirect address', () => {
 });
 
 describe('a verify answer', () => {
-  it('finds the fee in the field that is named as the one around it', () => {
+  it('a verify answer has its fee in a field with the same name as the object around it', () => {
     expect(
       verifyAnswer.parse({
         totalAmount: { amount: '10.500', currency: 'EUR' },
@@ -146,7 +149,7 @@ describe('a verify answer', () => {
     });
   });
 
-  it('may lack all of it', () => {
+  it('a verify answer may lack all fields', () => {
     expect(verifyAnswer.parse({ commissions: { commissions: '', currency: '' } })).toEqual({
       totalAmount: null,
       commissions: null,
@@ -163,12 +166,15 @@ describe('an execute answer', () => {
     [{}, null],
     ['odd', null],
     [null, null],
-  ])('%j has the cro %j: money may have moved, so no form of it is an error', (wire, cro) => {
-    expect(executeAnswer.parse(wire)).toEqual({ cro });
-  });
+  ])(
+    'the execute answer %j has the cro %j, and no form of it is an error because money may have moved',
+    (wire, cro) => {
+      expect(executeAnswer.parse(wire)).toEqual({ cro });
+    },
+  );
 });
 
-it('what the journal keeps of an outcome is cut, so that it fits into the space that is taken for it', () => {
+it('long texts of an outcome are cut, so the journal fits into the space reserved for it', () => {
   const long = '\u0000'.repeat(100_000);
   const cut = '\u0000'.repeat(1000);
   expect(executeAnswer.parse({ cro: long })).toEqual({ cro: cut });

@@ -8,7 +8,7 @@ async function open(body: string) {
   return readEnvelope(await parseJson(body));
 }
 
-it('reads every part of an answer', () => {
+it('readEnvelope reads every part of an answer', () => {
   const envelope = readEnvelope({
     result: {
       ...SUCCESS,
@@ -45,7 +45,7 @@ describe('requestId', () => {
     ['{"result":{"outcome":"SUCCESS","requestId":null}}', null],
     ['{"result":{"outcome":"SUCCESS","requestId":{"id":1}}}', null],
     [`{"result":{"outcome":"SUCCESS","requestId":"${'1'.repeat(201)}"}}`, null],
-  ])('of %s is %s', async (body, requestId) => {
+  ])('the requestId of %s is %s', async (body, requestId) => {
     expect((await open(body))?.requestId).toBe(requestId);
   });
 });
@@ -63,11 +63,11 @@ describe('outcome', () => {
     [{ result: { result: true, outcome: 'SUCCESS' } }, 'SUCCESS'],
     [{ data: { cro: '1' } }, null],
     [{}, null],
-  ])('of %j is %s', (body, outcome) => {
+  ])('the outcome of %j is %s', (body, outcome) => {
     expect(readEnvelope(body)?.outcome).toBe(outcome);
   });
 
-  it.each([null, [], 'text', 5, true])('%j is no answer at all', (body) => {
+  it.each([null, [], 'text', 5, true])('the answer %j has no envelope', (body) => {
     expect(readEnvelope(body)).toBeNull();
   });
 });
@@ -85,7 +85,7 @@ describe('a nested result', () => {
     },
   };
 
-  it('has its parts read as if they stood outside', () => {
+  it('the parts of a nested result are read as if they were outside of it', () => {
     expect(readEnvelope(nested)).toMatchObject({
       outcome: 'SUCCESS',
       data: { scaRedirectURL: 'https://bank.example/sca-authorize/?resourceId=r1' },
@@ -95,13 +95,13 @@ describe('a nested result', () => {
     });
   });
 
-  it('gives way to what is filled outside, and only to that', () => {
+  it('a filled part outside takes precedence over the nested result, an empty one does not', () => {
     expect(readEnvelope({ ...nested, data: { a: 1 } })?.data).toEqual({ a: 1 });
     expect(readEnvelope({ ...nested, data: {} })?.data).toEqual(nested.result.result.data);
     expect(readEnvelope({ ...nested, data: null })?.data).toEqual(nested.result.result.data);
   });
 
-  it('may be a bare true, as customerid-info has it', () => {
+  it('a nested result may be a bare true, as in customerid-info', () => {
     expect(readEnvelope({ result: { ...SUCCESS, result: true }, data: { customerid: '1' } })).toMatchObject({
       outcome: 'SUCCESS',
       data: { customerid: '1' },
@@ -113,7 +113,7 @@ describe('messages', () => {
   const messagesOf = (messages: unknown) =>
     readEnvelope({ result: { outcome: 'ERROR', messages } })?.messages;
 
-  it('may be plain strings, and incomplete', () => {
+  it('messages may be plain strings, and incomplete', () => {
     expect(messagesOf(['Something went wrong', { code: 'E1' }, { message: 7, type: null }])).toEqual([
       { code: null, text: 'Something went wrong', type: null, detail: null },
       { code: 'E1', text: '', type: null, detail: null },
@@ -122,7 +122,7 @@ describe('messages', () => {
   });
 
   it.each([[undefined], [null], ['text'], [{}], [[null, 5, [], true]]])(
-    'in the form %j are none',
+    'messages in the form %j count as none',
     (messages) => {
       expect(messagesOf(messages)).toEqual([]);
     },
@@ -132,7 +132,7 @@ describe('messages', () => {
 describe('links', () => {
   const nextOf = (_links: unknown) => readEnvelope({ result: SUCCESS, _links })?.next;
 
-  it('may be missing, blank, or without a method', () => {
+  it('links may be missing, blank, or without a method', () => {
     expect(nextOf(undefined)).toBeNull();
     expect(nextOf({ self: { href: ' ' } })).toBeNull();
     expect(nextOf({ next: { href: ' ', method: 'PUT' } })).toEqual({ href: ' ', method: 'PUT' });
@@ -140,7 +140,7 @@ describe('links', () => {
   });
 
   it.each([[[]], ['verify'], [{ next: null }], [{ next: 'verify2' }], [{ next: { method: 'PUT' } }]])(
-    'in the form %j name no next step',
+    'links in the form %j name no next step',
     (links) => {
       expect(nextOf(links)).toBeNull();
     },
@@ -155,18 +155,18 @@ describe('resources', () => {
     [null, null],
     [['r1'], null],
     ['r1', null],
-  ])('%j hold the id %j', (resources, resourceId) => {
+  ])('the resources %j have the id %j', (resources, resourceId) => {
     expect(readEnvelope({ result: SUCCESS, resources })?.resourceId).toBe(resourceId);
   });
 });
 
 describe('a plain OAuth answer (RFC 6749, section 5)', () => {
-  it('is its own data when it grants', () => {
+  it('a plain OAuth answer that grants is its own data', () => {
     const tokens = { access_token: 't', expires_in: 600 };
     expect(readEnvelope(tokens)).toMatchObject({ outcome: null, data: tokens, messages: [] });
   });
 
-  it('is an error with its code and description when it refuses', () => {
+  it('a plain OAuth answer that refuses is an error with its code and description', () => {
     expect(readEnvelope({ error: 'invalid_grant', error_description: 'spent' })).toMatchObject({
       outcome: 'ERROR',
       messages: [{ code: 'invalid_grant', text: 'spent', type: 'ERROR', detail: null }],
@@ -175,7 +175,7 @@ describe('a plain OAuth answer (RFC 6749, section 5)', () => {
   });
 
   it.each([{ error: { code: 1 } }, { error: true }, { error: ['x'] }])(
-    'is an error in the form %j too',
+    'a plain OAuth answer in the form %j is an error too',
     (body) => {
       expect(readEnvelope(body)?.outcome).toBe('ERROR');
     },

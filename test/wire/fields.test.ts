@@ -16,20 +16,20 @@ describe('a date of the bank', () => {
     ['30.06.2024', null],
     ['2024063', null],
     ['yesterday', null],
-  ])('%s is %s', (text, day) => {
+  ])("the bank's date %s is read as %s", (text, day) => {
     expect(readBankDate(text)).toBe(day);
   });
 
-  it.each([null, undefined, '', '  '])('that is %j is absent', (value) => {
+  it.each([null, undefined, '', '  '])('a date that is %j is absent', (value) => {
     expect(bankDate.parse(value)).toBeNull();
   });
 
-  it('in an unknown form is an error', () => {
+  it('a date in an unknown form is an error', () => {
     expect(bankDate.safeParse('30.06.2024').error?.issues).toMatchObject([{ message: 'expected a date' }]);
     expect(bankDate.safeParse(20240630).success).toBe(false);
   });
 
-  it('is read back as it is written', () => {
+  it('a written date is read back as the same day', () => {
     const anyDay = fc.date({ min: new Date(0), max: new Date(Date.UTC(2199, 11, 31)), noInvalidDate: true });
     fc.assert(
       fc.property(anyDay, (date) => {
@@ -64,12 +64,12 @@ describe('money', () => {
     [{ amount: ' ', currency: 'EUR' }, null],
     [null, null],
     [undefined, null],
-  ])('%j is %j', (wire, expected) => {
+  ])('the money %j is read as %j', (wire, expected) => {
     expect(money.parse(wire)).toEqual(expected);
   });
 
   it.each(['1.234,56', '1e3', 'NaN', 'EUR 5', '1,000.00', '--1', `0.${'0'.repeat(63)}`])(
-    'of the amount %j is an error',
+    'money with the amount %j is an error',
     (amount) => {
       expect(money.safeParse({ amount, currency: 'EUR' }).error?.issues).toMatchObject([
         { path: ['amount'], message: 'expected a decimal number' },
@@ -77,7 +77,7 @@ describe('money', () => {
     },
   );
 
-  it('keeps every decimal as it is written', () => {
+  it('every decimal keeps its digits as written', () => {
     fc.assert(
       fc.property(fc.stringMatching(/^[+-]?\d{1,30}(\.\d{1,30})?$/), (amount) => {
         expect(isDecimal(amount)).toBe(true);
@@ -93,11 +93,11 @@ describe('a whole number', () => {
     ['600', 600],
     [' 600 ', 600],
     ['0', 0],
-  ])('%j is %i', (wire, expected) => {
+  ])('the whole number %j is read as %i', (wire, expected) => {
     expect(wholeNumber.parse(wire)).toBe(expected);
   });
 
-  it.each(['', '6.5', '-1', 'soon', null])('is not %j', (wire) => {
+  it.each(['', '6.5', '-1', 'soon', null])('%j is not a whole number', (wire) => {
     expect(wholeNumber.safeParse(wire).success).toBe(false);
   });
 });

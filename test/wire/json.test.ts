@@ -12,7 +12,7 @@ it.each([
   '{"a":123456789012345678901234',
   '{"a":123456789012345678901234,}',
   '',
-])('%j is no JSON', async (text) => {
+])('%j is not JSON', async (text) => {
   await expect(parseJson(text)).rejects.toThrow(SyntaxError);
 });
 
@@ -40,11 +40,11 @@ describe('a number', () => {
     ['{"n":1e2}', { n: '1e2' }],
     ['{"n":3500,"s":"0123"}', { n: 3500, s: '0123' }],
     ['{"n":-0.005,"m":{"k":[1.0]}}', { n: '-0.005', m: { k: ['1.0'] } }],
-  ])('in %s keeps every digit', async (text, expected) => {
+  ])('parseJson keeps every digit in %s', async (text, expected) => {
     expect(await parseJson(text)).toEqual(expected);
   });
 
-  it('of any length keeps every digit, wherever it stands', async () => {
+  it('parseJson keeps every digit of a number of any length, wherever it is', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.stringMatching(/^-?[1-9]\d{15,40}$/),
@@ -77,7 +77,7 @@ const text = fc
   )
   .map((parts) => parts.join(''));
 
-/** JSON texts with all kinds of numbers, and with texts that look like some. */
+/** JSON texts with all kinds of numbers, and with strings that look like numbers. */
 const { json } = fc.letrec<{ json: string }>((tie) => ({
   json: fc.oneof(
     { depthSize: 'small', withCrossShrink: true },
@@ -93,12 +93,12 @@ const { json } = fc.letrec<{ json: string }>((tie) => ({
   ),
 }));
 
-it('is what a parser that keeps all numbers as texts reads', async () => {
+it('parseJson reads what a parser that keeps all numbers as strings reads', async () => {
   await fc.assert(
     fc.asyncProperty(json, async (value) => {
       const kept = (digits: string) => (/^-?\d{1,15}$/.test(digits) ? Number(digits) : digits);
       const text = `{"requestId": 123456789012345678901234,"data":${value}}`;
-      // Between 2^53 and 10^16 either is right.
+      // Between 2^53 and 10^16 both are right.
       fc.pre(!/\d{16}/.test(value.replaceAll(/\d{17,}/g, '')));
       expect(await parseJson(text)).toEqual(parse(text, null, kept));
     }),
@@ -106,7 +106,7 @@ it('is what a parser that keeps all numbers as texts reads', async () => {
   );
 });
 
-it('is JSON.parse for everything that a double holds', async () => {
+it('parseJson equals JSON.parse for every number that a double holds', async () => {
   const whole = fc.jsonValue().filter((value) => !/\d[.eE]|-0|\d{16}/.test(JSON.stringify(value)));
   await fc.assert(
     fc.asyncProperty(whole, fc.constantFrom(undefined, 2), async (value, indent) => {

@@ -27,7 +27,7 @@ const row = {
   isFeeCharge: false,
 };
 
-/** A right `data` for each schema. */
+/** A valid `data` for each schema. */
 const answers: [name: string, schema: z.ZodMiniType, data: object][] = [
   ['token', tokenAnswer, { access_token: 't', expires_in: '600', rt_expires_in: 9, refresh_token: 'r' }],
   ['customer id', customerIdAnswer, { customerid: '1234567' }],
@@ -64,7 +64,7 @@ const answers: [name: string, schema: z.ZodMiniType, data: object][] = [
 ];
 
 const mutation = fc.record({
-  /** Which part of the answer, of all there are. */
+  /** Which part of the answer to change, counted from the first. */
   part: fc.nat(),
   replacement: fc.oneof(
     fc.jsonValue(),
@@ -73,7 +73,7 @@ const mutation = fc.record({
   removed: fc.boolean(),
 });
 
-/** Replaces or removes the part of a JSON value that has the number `part`, counted through all of it. */
+/** Replaces or removes one part of a JSON value. `part` is its number, counted through the whole value. */
 function mutate(
   value: unknown,
   { part, replacement, removed }: { part: number; replacement: unknown; removed: boolean },
@@ -130,7 +130,7 @@ it.each(answers)('a mutated %s answer is read, or refused with a Psd2Error', asy
   );
 });
 
-it('so is an answer cut short, or of any bytes', async () => {
+it('an answer that is cut short, or of any bytes, is read or refused with a Psd2Error', async () => {
   const text = JSON.stringify({ result: { outcome: 'SUCCESS' }, data: { customerid: '1' } });
   await fc.assert(
     fc.asyncProperty(

@@ -83,7 +83,7 @@ function refuseContradictions(options: TransactionsOptions): void {
   }
 }
 
-/** If psd2 prints the rows together, they show one moment. */
+/** If psd2 prints all rows together, they are the list as of one moment. */
 async function* inOnePage(bank: Bank, query: TransactionQuery, limit: number): AsyncGenerator<Transaction[]> {
   yield await collectTransactions(bank, query, (rows) => rows.length >= limit);
 }

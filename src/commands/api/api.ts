@@ -21,8 +21,8 @@ export interface ApiOptions {
 const METHODS = ['GET', 'POST', 'PUT', 'DELETE'] as const;
 
 /**
- * `psd2 api <METHOD> <path>`: any call of the interface, as psd2 itself makes them. The bank's JSON goes to
- * stdout, whatever the status; any status but a success is also an error.
+ * `psd2 api <METHOD> <path>`: makes any call of the interface as psd2 itself would. The bank's JSON goes to stdout,
+ * whatever the status. Any status other than a success is also an error.
  */
 export async function api(
   context: Context,
@@ -45,7 +45,7 @@ export async function api(
     headers: Object.fromEntries(options.header.map(readHeader)),
     ...(options.data !== undefined && { body: await readJsonOption(context, '--data', options.data) }),
   };
-  // `{customerId}` stands in its place now.
+  // The path is complete now, with the customer's id.
   if (isSent) refuseExecution(method, call.path);
   if (options.dryRun && options.curl) throw new Psd2Error('usage', '--dry-run and --curl exclude each other');
 
@@ -68,8 +68,8 @@ export async function api(
 }
 
 /**
- * A bank transfer is executed by `psd2 transfer` alone (command contract, "One set of rules"). The path is judged as a
- * lenient server would read it.
+ * Refuses to execute a bank transfer: only `psd2 transfer` does that (command contract, "One set of rules"). It reads the
+ * path as a lenient server would.
  *
  * @throws Psd2Error `usage`
  */
@@ -82,12 +82,12 @@ function refuseExecution(method: string, path: string): void {
 
 function executesTransfer(path: string): boolean {
   let text = path.split(/[?#]/, 1)[0] ?? '';
-  // A proxy may decode before the bank does.
+  // A proxy may decode the path before the bank does.
   for (let before = ''; before !== text; ) {
     before = text;
     text = text.replace(/%([0-9a-f]{2})/gi, (_, hex) => String.fromCharCode(Number.parseInt(hex, 16)));
   }
-  // Without matrix parameters, a query that was encoded, and what is not seen.
+  // Drop matrix parameters, an encoded query and invisible characters.
   const names = text
     .split(/[/\\]/)
     .map((name) => (name.split(/[;?#]/, 1)[0] ?? '').replace(/[^\x21-\x7e]/g, '').toLowerCase())
@@ -100,17 +100,17 @@ function executesTransfer(path: string): boolean {
   return parts.at(-1) === 'execute' && names.some(isMoneyTransfer);
 }
 
-/** What was asked for is what is sent: SCA is for the operator to start, with the resource that came along. */
+/** psd2 sends only this one call, so the operator starts SCA, with the resource that the bank named. */
 function withWayToSca(error: unknown, redirectUri: string): unknown {
   if (!(error instanceof Psd2Error) || error.code !== 'sca_required' || !error.resourceId) return error;
   const path = `/private/auth/security/sca/${pathSegment(error.resourceId)}/approach`;
   return error.with({
-    hint: 'Then make the call again. The customer is sent to SCA, and back to your callback, with:',
+    hint: 'The customer must authorise first and then returns to your callback. After that, make the call again. Start with:',
     next: [['api', 'GET', path, '--header', `TPP-Redirect-URI: ${redirectUri}`]],
   });
 }
 
-/** Stands where the token would: it is never printed. */
+/** psd2 prints this in place of the token. */
 const TOKEN_PLACE = '<access token>';
 
 async function printAnswer({ output }: Context, answer: Answer): Promise<void> {
@@ -121,14 +121,14 @@ async function printAnswer({ output }: Context, answer: Answer): Promise<void> {
   else if (text !== '') output.lines([text]);
 }
 
-/** `{customerId}` stands for the customer; the rest is sent as it is given. @throws Psd2Error `usage` */
+/** Replaces `{customerId}` in the path; the rest stays as given. @throws Psd2Error `usage` */
 async function readPath(context: Context, path: string): Promise<string> {
   if (/^[a-z][a-z0-9+.-]*:\/\//i.test(path)) {
     throw new Psd2Error(
       'usage',
-      `${JSON.stringify(path)} is a whole address, and every call goes to the base URL`,
+      `${JSON.stringify(path)} is a complete URL, but psd2 sends every call to the base URL`,
       {
-        hint: 'Give the path that follows the base URL, for example /private/customerid-info.',
+        hint: 'Give the path that follows the base URL, for example /private/customers/customerid-info.',
       },
     );
   }
@@ -136,14 +136,14 @@ async function readPath(context: Context, path: string): Promise<string> {
   if (/[^\x21-\x7e]/.test(absolute)) {
     throw new Psd2Error(
       'usage',
-      'The path holds a blank or another character that has to be percent-encoded',
+      'The path contains a space or another character that must be percent-encoded',
     );
   }
   if (!absolute.includes('{customerId}')) return absolute;
   const { tokens } = await context.store();
   const customerId = context.globals.customer ?? (await tokens.last());
   if (customerId === undefined) {
-    throw new Psd2Error('not_logged_in', 'Nobody is logged in, so psd2 cannot replace {customerId}', {
+    throw new Psd2Error('not_logged_in', 'No customer is logged in, so psd2 cannot replace {customerId}', {
       next: [['auth', 'login']],
     });
   }
@@ -155,7 +155,7 @@ function readUuid(text: string): string {
   throw new Psd2Error('usage', `--transaction ${JSON.stringify(text)} is not a UUID`);
 }
 
-/** Headers that psd2 makes itself, since they are signed, secret, or about the connection. */
+/** Headers that psd2 sets itself, because they are signed, secret, or part of the connection. */
 const OWN_HEADERS = [
   'authorization',
   'digest',
@@ -178,7 +178,7 @@ function readHeader(text: string): [string, string] {
   const [, name = '', value = ''] = match ?? [];
   if (!match) throw new Psd2Error('usage', `--header ${JSON.stringify(text)} is not of the form name:value`);
   if (OWN_HEADERS.includes(name.toLowerCase())) {
-    throw new Psd2Error('usage', `The header ${name} is made by psd2 itself`, { hint: 'Leave it out.' });
+    throw new Psd2Error('usage', `psd2 sets the header ${name} itself`, { hint: 'Leave it out.' });
   }
   return [name.toLowerCase(), value];
 }

@@ -1,15 +1,15 @@
 import * as z from 'zod/mini';
 import { orNull, text } from '../shared/fields.ts';
 
-/** The bank's JSON, whatever it is. */
-export const bankAnswer = () => z.unknown().check(z.describe("the body of the bank's answer, as it came"));
+/** The bank's JSON, of any shape. */
+export const bankAnswer = () => z.unknown().check(z.describe("the body of the bank's answer, unchanged"));
 
-/** A request that was not sent; secrets are left out. */
+/** A request that psd2 did not send, without secrets. */
 export const composedRequest = () =>
   z.object({
     method: text('GET, POST, PUT or DELETE'),
-    url: text('whole'),
-    headers: z.record(z.string(), z.string()).check(z.describe('in the order in which they would be sent')),
-    body: orNull(text('as it would be sent')),
-    signingString: text('what was signed'),
+    url: text('complete URL'),
+    headers: z.record(z.string(), z.string()).check(z.describe('headers, in the order of sending')),
+    body: orNull(text('body, without secrets')),
+    signingString: text('exact string that was signed'),
   });

@@ -6,7 +6,7 @@ import type { PemSetting } from '../../store/machine/settings.ts';
 import type { Context } from '../context.ts';
 import type { ApplicationBank } from '../open/bank.ts';
 
-/** Prints the request that would be sent, secrets left out, and the exact string that was signed. */
+/** Prints the request that psd2 would send, without secrets, and the exact string that it signed. */
 export function printRequest(
   { output }: Context,
   baseUrl: URL,
@@ -31,18 +31,18 @@ export function printRequest(
 }
 
 /**
- * Prints a curl command that makes the call. The token is not in it: the shell gets it from `psd2 auth token`
- * when the command runs, and curl reads it from standard input, since its arguments can be seen by others. Its
- * signature is good for some minutes.
+ * Prints a curl command that makes the call. The command does not contain the token: when it runs, the shell gets the
+ * token from `psd2 auth token`. curl reads it from standard input, because other users can see curl's arguments. The
+ * signature is valid for a few minutes.
  *
- * @throws Psd2Error `config` when the profile has no paths that curl could read
+ * @throws Psd2Error `config` if the profile has no paths for curl to read
  */
 export function printCurl(context: Context, bank: ApplicationBank, { request }: ComposedRequest): void {
   const { method, target, headers, body } = request;
   const token = `printf 'authorization: Bearer %s\\n' "$(${tokenCommand(context, bank)})"`;
   const lines = [
     ...('authorization' in headers ? [`${token} |`] : []),
-    // What was signed is what is sent: curl is to expand and shorten nothing.
+    // curl must send exactly what psd2 signed, so it must not expand or shorten the URL.
     `curl --globoff --path-as-is --request ${method} ${quoteForShell(`${bank.baseUrl.origin}${target}`)}`,
     `--cert ${quoteForShell(pathOfPem(bank, 'qwacCertificate'))} --key ${quoteForShell(pathOfPem(bank, 'qwacKey'))}`,
     ...(bank.profile.settings.ca ? [`--cacert ${quoteForShell(pathOfPem(bank, 'ca'))}`] : []),
@@ -54,7 +54,7 @@ export function printCurl(context: Context, bank: ApplicationBank, { request }: 
   context.output.lines([lines.join(' \\\n  ')]);
 }
 
-/** The command that prints the token which the call is made with. */
+/** The command that prints the token of the call. */
 function tokenCommand({ globals }: Context, { profile }: ApplicationBank): string {
   const { grant, customer } = globals;
   return [
@@ -67,7 +67,7 @@ function tokenCommand({ globals }: Context, { profile }: ApplicationBank): strin
 
 const SECRET_FIELDS = ['client_secret', 'code', 'token', 'refresh_token', 'access_token', 'password'];
 
-/** The body of a token call holds the client's secret. It is read as JSON, since a text can be written in many ways. */
+/** Removes the secrets from a token call. It parses the JSON, because a text search misses escaped names. */
 function redactBody(target: string, body: Buffer): string {
   const text = body.toString('utf8');
   if (!/\/oauth\//.test(pathOf({ target }))) return text;
@@ -79,7 +79,7 @@ function redactBody(target: string, body: Buffer): string {
 function pathOfPem({ profile }: ApplicationBank, key: PemSetting): string {
   const source = profile.settings[key];
   if (source && 'path' in source) return source.path;
-  throw new Psd2Error('config', 'The profile holds its certificates itself, and curl reads them from files', {
+  throw new Psd2Error('config', 'The profile contains its certificates, but curl needs files', {
     hint: 'Add the profile with --reference, or set PSD2_QWAC_CERT and PSD2_QWAC_KEY.',
   });
 }

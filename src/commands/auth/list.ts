@@ -2,7 +2,7 @@ import type { Context } from '../context.ts';
 import { logins } from './shape.ts';
 import { describeLogin, type LoginStatus } from './stored-login.ts';
 
-/** `psd2 auth list`: whose tokens are kept. */
+/** `psd2 auth list`: the customers with stored tokens. */
 export async function authList(context: Context): Promise<void> {
   const { tokens } = await context.store();
   const last = await tokens.last();

@@ -1,3 +1,4 @@
+import { writeCommands } from '../../advice.ts';
 import { requestTokens } from '../../bank/endpoints/oauth.ts';
 import { Psd2Error } from '../../errors.ts';
 import { logIn } from '../../flows/login.ts';
@@ -5,6 +6,7 @@ import { toStoredTokens } from '../../flows/session.ts';
 import type { Context } from '../context.ts';
 import { customerPortsOf } from '../flow/customer-ports.ts';
 import { openAccessNotes } from '../open/access-notes.ts';
+import { givenProfile } from '../shared/given-profile.ts';
 import { describeLogin, type LoginStatus, printLogin } from './stored-login.ts';
 
 export interface LoginOptions {
@@ -26,13 +28,12 @@ export async function authLogin(context: Context, options: LoginOptions): Promis
 }
 
 /** Prints the next commands, for a person only. */
-function sayNext({ globals, sourceOf, terminal }: Context, { clientCredentials }: LoginOptions): void {
-  const psd2 = sourceOf('profile') === 'option' ? `psd2 --profile ${globals.profile}` : 'psd2';
-  const grant = clientCredentials ? ' --grant client_credentials' : '';
-  const next = [`  ${psd2} accounts list${grant}`];
+function sayNext(context: Context, { clientCredentials }: LoginOptions): void {
+  const next = [['accounts', 'list', ...(clientCredentials ? ['--grant', 'client_credentials'] : [])]];
   // Balances and transactions need the customer's consent, which only the customer's own login can ask for.
-  if (!clientCredentials) next.push(`  ${psd2} consent request --category ACCOUNT_INFO --all-products`);
-  terminal.say(['Next:', ...next].join('\n'));
+  if (!clientCredentials) next.push(['consent', 'request', '--category', 'ACCOUNT_INFO', '--all-products']);
+  const commands = next.map((words) => `  ${writeCommands([words], givenProfile(context))}`);
+  context.terminal.say(['Next:', ...commands].join('\n'));
 }
 
 async function logApplicationIn(context: Context): Promise<LoginStatus> {
@@ -82,7 +83,7 @@ async function logCustomerIn(context: Context, paste: boolean): Promise<LoginSta
       : undefined,
     async keep(customerId, tokens) {
       await giveBack();
-      // A renewal of the login from before that is under way is waited for, also after Ctrl-C.
+      // If a renewal of the earlier login is running, wait for it, even after Ctrl-C.
       const kept = { ...tokens, apiTrackId: bank.session.apiTrackId };
       await store.change(customerId, (slot) => slot.write(kept), NEVER);
       await store.remember(customerId);

@@ -4,7 +4,7 @@ import type { Context } from '../context.ts';
 import { logout } from './shape.ts';
 import { storedLogin } from './stored-login.ts';
 
-/** `psd2 auth logout`: forgets the tokens; with `revoke` the bank forgets them first. */
+/** `psd2 auth logout`: deletes the stored tokens. With `revoke`, first asks the bank to revoke them. */
 export async function authLogout(context: Context, options: { revoke: boolean }): Promise<void> {
   const { world, output, terminal } = context;
   const { tokens: store, holder } = await storedLogin(context);

@@ -1,7 +1,7 @@
 import type { Context } from '../context.ts';
 import { printStoredLogin, storedLogin } from './stored-login.ts';
 
-/** `psd2 auth refresh`: a new access token now, whatever time the old one has left. */
+/** `psd2 auth refresh`: a new access token now, even if the old one is still valid. */
 export async function authRefresh(context: Context): Promise<void> {
   const { tokens: store, holder, login } = await storedLogin(context);
   const bank = await context.bank();

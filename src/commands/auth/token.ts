@@ -1,7 +1,7 @@
 import type { Context } from '../context.ts';
 import { accessToken } from './shape.ts';
 
-/** `psd2 auth token`: a good access token, renewed first when it is about to end. */
+/** `psd2 auth token`: a valid access token. psd2 renews it first if it is about to end. */
 export async function authToken(context: Context): Promise<void> {
   const bank = await context.bank();
   const token = await bank.accessTokens.current();

@@ -6,15 +6,15 @@ import type { Check } from '../shared/checks.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
-/** What a certificate is used for, and what speaks for it. */
+/** What a certificate is used for, and whether its key fits. */
 export interface CertificateUse {
-  /** How the check is called: `qwac`, or a file's path. */
+  /** Name of the check: `QWAC`, or the certificate's common name. */
   name: string;
-  /** The kind of certificate that this use wants; undefined: any. */
+  /** The kind of certificate that this use needs; undefined: any. */
   qcType: QcType | undefined;
-  /** The roles of a TPP are wanted. */
+  /** Whether this use needs the roles of a TPP. */
   isTpp: boolean;
-  /** Whether its key fits; null when the key is not known. */
+  /** Whether its key fits; null if the key is not known. */
   keyMatches: boolean | null;
 }
 
@@ -23,30 +23,30 @@ export interface CertificateCheck extends Check {
   sha256: string;
   /** ISO 8601. */
   notAfter: string;
-  /** Whole days until then; negative when it has expired. */
+  /** Whole days until then; negative if the certificate has expired. */
   daysLeft: number;
 }
 
-/** What each role of a provider is for here (ETSI TS 119 495, section 5.1). */
-const ROLES_WANTED = { PSP_AI: 'reading accounts', PSP_PI: 'making transfers' } as const;
+/** The roles that a TPP needs here, and what for (ETSI TS 119 495, section 5.1). */
+const NEEDED_ROLES = { PSP_AI: 'reading accounts', PSP_PI: 'making transfers' } as const;
 const KINDS: Readonly<Record<QcType, string>> = {
   web: 'a QWAC',
   eseal: 'a QSealC',
-  esign: 'for signatures of a person',
+  esign: "a certificate for a person's signatures",
 };
 
-/** What a certificate is held against. */
+/** What a certificate is checked against. */
 export interface Limits {
   now: Date;
-  /** With fewer days left it is `soon`. */
+  /** With fewer days left, the status is `soon`. */
   days: number;
-  /** Whether a certificate that expires soon has failed, or is worth a warning. */
+  /** The status of a certificate that expires soon. */
   soon: 'warn' | 'fail';
-  /** The last to end of the consents that rest on the TPP's certificates. */
+  /** The last consent to end, of those that depend on the TPP's certificates. */
   lastConsent?: LastingConsent | undefined;
 }
 
-/** Until when a customer's consent holds. */
+/** A consent in force, with its end. */
 export interface LastingConsent {
   customerId: string | null;
   /** ISO 8601. */
@@ -94,23 +94,27 @@ function validity(
     return {
       status: 'fail',
       detail: `expired on ${until}`,
-      fix: 'Install its successor in the profile and register it at the bank.',
+      fix: { hint: 'Register a new certificate at the bank and store it in the profile.' },
     };
   }
   if (notBefore > now) {
     return {
       status: 'fail',
       detail: `valid only from ${notBefore.toISOString()}`,
-      fix: "Check this computer's clock.",
+      fix: { hint: "Check this computer's clock." },
     };
   }
   const detail = `valid until ${until}, ${daysLeft} ${daysLeft === 1 ? 'day' : 'days'} left`;
   if (daysLeft < days)
-    return { status: soon, detail, fix: 'Order its successor and register it at the bank in time.' };
+    return {
+      status: soon,
+      detail,
+      fix: { hint: 'Order a new certificate and register it at the bank in time.' },
+    };
   return { status: 'ok', detail, fix: null };
 }
 
-/** A consent is of no use from when the certificates end that the calls are made with. */
+/** Without valid certificates, psd2 cannot use a consent. */
 function endOfConsents({ notAfter }: EidasCertificate, { now, lastConsent }: Limits): Finding[] {
   if (!lastConsent || notAfter < now || Date.parse(lastConsent.expiresAt) <= notAfter.getTime()) return [];
   const { customerId, expiresAt } = lastConsent;
@@ -118,42 +122,49 @@ function endOfConsents({ notAfter }: EidasCertificate, { now, lastConsent }: Lim
   return [
     {
       status: 'warn',
-      detail: `ends before a consent that rests on it (${whose}until ${expiresAt.slice(0, 10)})`,
-      fix: 'Register its successor at the bank and put it in place before that: psd2 profile set.',
+      detail: `ends before a consent that depends on it (${whose}until ${expiresAt.slice(0, 10)})`,
+      fix: {
+        hint: 'Before that, register a new certificate at the bank and store it with:',
+        next: [['profile', 'set']],
+      },
     },
   ];
 }
 
 function suitability(eidas: EidasCertificate, { qcType, isTpp, keyMatches }: CertificateUse): Finding[] {
   const findings: Finding[] = [];
-  const add = (status: Finding['status'], detail: string, fix: string | null = null) =>
-    findings.push({ status, detail, fix });
+  const add = (status: Finding['status'], detail: string, hint?: string) =>
+    findings.push({ status, detail, fix: hint === undefined ? null : { hint } });
   if (keyMatches === true) add('ok', 'its key fits');
   else if (keyMatches === false)
-    add('fail', 'the key does not belong to it', 'Give the key that the certificate was requested with.');
+    add('fail', 'the key does not belong to it', 'Use the key that the certificate was requested with.');
   if (qcType === undefined) return findings;
 
   if (eidas.qcType === undefined)
-    add('warn', 'no qualified certificate: it has no QcType', 'A bank takes it in its sandbox at most.');
+    add('warn', 'not a qualified certificate: it has no QcType', 'Banks accept it at most in a sandbox.');
   else if (eidas.qcType !== qcType)
-    add('fail', `it is ${KINDS[eidas.qcType]}, not ${KINDS[qcType]}`, 'Give each certificate its own place.');
+    add(
+      'fail',
+      `it is ${KINDS[eidas.qcType]}, not ${KINDS[qcType]}`,
+      'Use each certificate for its own setting.',
+    );
   else add('ok', `it is ${KINDS[qcType]}`);
 
   if (!isTpp) return findings;
   if (qcType === 'web' && !eidas.isForClients) {
     add(
       'fail',
-      'no TLS client may use it: its extended key usage lacks clientAuth',
-      'Have it issued again with clientAuth. Public authorities leave that out since June 2026: ask yours for a QWAC for PSD2, from a hierarchy that browsers do not use.',
+      'TLS clients must not use it: its extended key usage lacks clientAuth',
+      'Request a new one with clientAuth. Public authorities have left it out since June 2026. Ask yours for a QWAC for PSD2, from a hierarchy that browsers do not use.',
     );
   }
   if (eidas.roles.length > 0) add('ok', `roles ${eidas.roles.join(' ')}`);
-  const missing = Object.entries(ROLES_WANTED).filter(([role]) => !eidas.roles.some((each) => each === role));
+  const missing = Object.entries(NEEDED_ROLES).filter(([role]) => !eidas.roles.some((each) => each === role));
   if (missing.length > 0) {
     add(
       'warn',
-      missing.map(([role, purpose]) => `without ${role}, which ${purpose} needs`).join(', '),
-      'The bank refuses what the licence does not cover.',
+      missing.map(([role, purpose]) => `without the role ${role}, needed for ${purpose}`).join(', '),
+      'The bank refuses calls that the roles do not cover.',
     );
   }
   const { organizationIdentifier, ncaName, ncaId } = eidas;
@@ -168,8 +179,8 @@ function suitability(eidas: EidasCertificate, { qcType, isTpp, keyMatches }: Cer
  * Whether a key belongs to a certificate.
  *
  * @param name of the certificate, for messages
- * @param key PEM; undefined when there is none
- * @returns null when there is no key, or it is encrypted and the passphrase does not open it
+ * @param key PEM; undefined if there is none
+ * @returns null if there is no key, or it is encrypted and the passphrase does not open it
  * @throws Psd2Error `certificate` if it is not a key
  */
 export function keyMatches(

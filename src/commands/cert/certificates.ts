@@ -9,19 +9,19 @@ import type { Context } from '../context.ts';
 import { type KeyRing, openKeyRing, PAIR_SETTINGS } from '../open/keys.ts';
 import { keyMatches } from './certificate-checks.ts';
 
-/** The pairs of a profile, with the kind of certificate that each wants. */
+/** The pairs of a profile, with the kind of certificate that each needs. */
 export const PAIRS = [
   ['QWAC', 'web'],
   ['QSealC', 'eseal'],
 ] as const;
 
-/** A certificate, and whether its key fits; null when the key is not known. */
+/** A certificate, and whether its key fits; null if the key is not known. */
 interface Found {
   certificate: X509Certificate;
   keyMatches: boolean | null;
 }
 
-/** The QWAC and the QSealC of the profile. @throws Psd2Error `config` when it has none */
+/** The QWAC and the QSealC of the profile. @throws Psd2Error `config` if it has none */
 export async function certificatesOfProfile(context: Context): Promise<Found[]> {
   const profile = await context.unsealed();
   const keys = await context.keys();
@@ -34,7 +34,7 @@ export async function certificatesOfProfile(context: Context): Promise<Found[]> 
   return found;
 }
 
-/** A certificate of the profile with what is known of its key; undefined when the profile has none. */
+/** A certificate of the profile, checked against its key; undefined if the profile has none. */
 export async function pairOf(
   { env }: Context,
   profile: Profile,
@@ -45,14 +45,14 @@ export async function pairOf(
   const { certificate: pem, key } = await keys.read(pair);
   const { certificates } = await readCertificateFile(Buffer.from(pem), undefined, `The ${pair} certificate`);
   const [certificate] = certificates;
-  // The key of an outside signer is out of reach; psd2 doctor has it make a signature.
+  // psd2 cannot read the key of an outside signer. psd2 doctor asks the signer for a signature.
   const isOutside = pair === 'QSealC' && profile.settings.signer !== undefined;
   const fits =
     certificate && (isOutside ? null : keyMatches(pair, certificate, key(), env.PSD2_KEY_PASSPHRASE));
   return certificate && { certificate, keyMatches: fits ?? null };
 }
 
-/** The certificates of a file, each with whether its key is known: from the file, the option, or the profile. */
+/** The certificates of a file, each checked against its key, which is in the file, the option or the profile. */
 export async function certificatesOfFile(
   context: Context,
   file: string,
@@ -68,14 +68,14 @@ export async function certificatesOfFile(
   const known = given === undefined ? await keysOfProfile(context) : [given];
   return certificates.map((certificate) => {
     const matches = known.map((each) => keyMatches(file, certificate, each, env.PSD2_KEY_PASSPHRASE));
-    // An issuer beside the certificate has its key elsewhere, of course.
+    // The file may contain the issuer's certificate too. Its key is not expected here.
     const expected = !certificate.ca || keyFile !== undefined;
     const fits = matches.includes(true) || (expected && matches.includes(false) ? false : null);
     return { certificate, keyMatches: fits };
   });
 }
 
-/** The keys of the profile, if there is one: what can't be read says nothing about another file. */
+/** The keys of the profile, if there is one. It skips unreadable keys, because the check is about another file. */
 async function keysOfProfile(context: Context): Promise<string[]> {
   const known: string[] = [];
   for (const [pair] of PAIRS) {
@@ -97,7 +97,7 @@ function readBytes(path: string): Buffer {
   } catch (cause) {
     throw new Psd2Error(
       'certificate',
-      `The file ${path} ${isMissing(cause) ? 'is not there' : 'cannot be read'}`,
+      `The file ${path} ${isMissing(cause) ? 'does not exist' : 'cannot be read'}`,
       {
         cause,
       },

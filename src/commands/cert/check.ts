@@ -10,10 +10,10 @@ import { lastConsentOf } from './last-consent.ts';
 import { checkProfileCertificates } from './profile-certificates.ts';
 
 /**
- * `psd2 cert check [file]`: whether certificates suit their use and for how long; without a file all of the
+ * `psd2 cert check [file]`: checks that certificates suit their use and do not expire soon; without a file, those of the
  * profile.
  *
- * @throws Psd2Error `certificate` when one is wrong, or ends within these days
+ * @throws Psd2Error `certificate` if one is wrong, or expires within `days`
  */
 export async function certCheck(context: Context, file: string | undefined, days: string): Promise<void> {
   const limits = {
@@ -38,7 +38,7 @@ export async function certCheck(context: Context, file: string | undefined, days
   throw new Psd2Error(
     'certificate',
     `${failed.length} of ${checks.length} certificates ${failed.length === 1 ? 'needs' : 'need'} attention: ${failed.map(({ name }) => name).join(', ')}`,
-    fix ? { hint: fix } : {},
+    fix ?? {},
   );
 }
 

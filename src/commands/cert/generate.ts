@@ -9,9 +9,9 @@ import { readWholeNumber } from '../shared/whole-number.ts';
 import { generated } from './shape.ts';
 
 export interface GenerateOptions {
-  /** The folder that the files go to. */
+  /** The folder for the files. */
   out: string;
-  /** `PSP_AI`, or `AISP`; separated by commas. */
+  /** For example `PSP_AI` or `AISP`; separated by commas. */
   roles: string;
   organizationIdentifier: string;
   name: string;
@@ -30,8 +30,8 @@ const ROLES: Readonly<Record<string, Psd2Role>> = {
 };
 
 /**
- * `psd2 cert generate`: a QWAC and a QSealC for tests, with the authority that issued them. The authority's key is
- * thrown away: nobody can issue more.
+ * `psd2 cert generate`: makes a QWAC and a QSealC for tests, and the authority that issues them. psd2 does not keep the
+ * authority's key, so the authority cannot issue more.
  */
 export async function certGenerate(context: Context, options: GenerateOptions): Promise<void> {
   const roles = [...new Set(options.roles.split(',').map(parseRole))];
@@ -47,7 +47,7 @@ export async function certGenerate(context: Context, options: GenerateOptions): 
   };
   const existing = Object.values(files).find((file) => existsSync(file));
   if (existing !== undefined) {
-    throw new Psd2Error('usage', `${existing} is there already, and nothing is overwritten`, {
+    throw new Psd2Error('usage', `${existing} already exists, and psd2 does not overwrite it`, {
       hint: 'Choose another folder with --out.',
     });
   }
@@ -77,7 +77,7 @@ export async function certGenerate(context: Context, options: GenerateOptions): 
     ],
     generated,
   );
-  context.terminal.say('These are for tests: no bank takes them in production.');
+  context.terminal.say('These certificates are for tests. No bank accepts them in production.');
 }
 
 async function makeTestCertificates(
@@ -108,7 +108,7 @@ function writeFiles(out: string, contents: [file: string, content: string][]): v
     mkdirSync(out, { recursive: true, mode: 0o700 });
     for (const [file, content] of contents) writeFileSync(file, content, { mode: 0o600, flag: 'wx' });
   } catch (cause) {
-    throw new Psd2Error('config', `The certificates can not be written to ${out}`, {
+    throw new Psd2Error('config', `psd2 cannot write the certificates to ${out}`, {
       hint: 'Check the folder and the free space.',
       cause,
     });
@@ -124,11 +124,11 @@ function readIdentity({ organizationIdentifier, name, days }: GenerateOptions) {
       { hint: 'For example PSDIT-BI-12345.' },
     );
   }
-  // A name of an X.520 attribute has at most 64 characters, and the mark has to fit in.
+  // An X.520 attribute has at most 64 characters, and psd2 adds words such as TEST to the name.
   if (!/^[\p{L}\p{N}][\p{L}\p{N} .&'-]{0,29}$/u.test(name)) {
     throw new Psd2Error(
       'usage',
-      `--name ${JSON.stringify(name)} is not a name of 1 to 30 letters, digits and blanks`,
+      `--name ${JSON.stringify(name)} is not a name of 1 to 30 letters, digits and spaces`,
     );
   }
   return { organizationIdentifier, days: readWholeNumber('--days', days, 1, 3650) };
@@ -137,7 +137,7 @@ function readIdentity({ organizationIdentifier, name, days }: GenerateOptions) {
 function parseRole(text: string): Psd2Role {
   const role = ROLES[text.trim().toUpperCase()];
   if (role) return role;
-  throw new Psd2Error('usage', `The role ${JSON.stringify(text)} is not known`, {
-    hint: 'Use some of PSP_AI, PSP_PI, PSP_IC and PSP_AS (or AISP, PISP, PIISP, ASPSP), separated by commas.',
+  throw new Psd2Error('usage', `Unknown role ${JSON.stringify(text)}`, {
+    hint: 'Use one or more of PSP_AI, PSP_PI, PSP_IC and PSP_AS (or AISP, PISP, PIISP, ASPSP), separated by commas.',
   });
 }

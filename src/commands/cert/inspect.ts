@@ -6,10 +6,10 @@ import type { Context } from '../context.ts';
 import { certificatesOfFile, certificatesOfProfile } from './certificates.ts';
 import { certificate, certificates } from './shape.ts';
 
-/** What `cert inspect` tells of a certificate. */
+/** What `cert inspect` shows of a certificate. */
 type InspectedCertificate = Printed<typeof certificate>;
 
-/** `psd2 cert inspect [file]`: what certificates say, also expired ones; without a file those of the profile. */
+/** `psd2 cert inspect [file]`: shows certificates, also expired ones; without a file, those of the profile. */
 export async function certInspect(
   context: Context,
   file: string | undefined,

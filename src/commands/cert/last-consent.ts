@@ -4,7 +4,7 @@ import type { Context } from '../context.ts';
 import { collect } from '../flow/rules.ts';
 import type { LastingConsent } from './certificate-checks.ts';
 
-/** The consent of the profile that holds longest; undefined where none holds, or the journals can't be read. */
+/** The last consent of the profile to end; undefined if none is in force or psd2 cannot read the journals. */
 export async function lastConsentOf(context: Context): Promise<LastingConsent | undefined> {
   try {
     const { flows } = await context.store();
@@ -15,11 +15,11 @@ export async function lastConsentOf(context: Context): Promise<LastingConsent | 
   }
 }
 
-/** Of the consents that hold `now`, the one that does so longest. */
+/** Of the consents in force at `now`, the last one to end. */
 export function lastToEnd(consents: Iterable<Consent>, now: Date): LastingConsent | undefined {
-  const holding = [...consents].flatMap((consent): LastingConsent[] => {
+  const inForce = [...consents].flatMap((consent): LastingConsent[] => {
     const end = consentEnd(consent, now);
     return end && end.daysLeft > 0 ? [{ customerId: consent.customerId, expiresAt: end.expiresAt }] : [];
   });
-  return holding.sort((a, b) => (a.expiresAt < b.expiresAt ? 1 : -1))[0];
+  return inForce.sort((a, b) => (a.expiresAt < b.expiresAt ? 1 : -1))[0];
 }

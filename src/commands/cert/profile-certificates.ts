@@ -5,7 +5,7 @@ import { type KeyRing, openKeyRing } from '../open/keys.ts';
 import { type CertificateCheck, checkCertificate, type Limits } from './certificate-checks.ts';
 import { PAIRS, pairOf } from './certificates.ts';
 
-/** The certificates of a profile, each with its use: QWAC, QSealC, the bank's signing certificate, the CA bundle. */
+/** Checks the certificates of a profile: QWAC, QSealC, the bank's signing certificate and the CA bundle. */
 export async function checkProfileCertificates(
   context: Context,
   profile: Profile,
@@ -28,7 +28,7 @@ export async function checkProfileCertificates(
     const each = certificates.map((certificate) =>
       checkCertificate(certificate, { name, qcType, isTpp: false, keyMatches: null }, limits),
     );
-    // Of several the one that ends last decides: an old one beside its successor does no harm.
+    // Of several certificates, the last one to expire decides: an old one beside a new one does no harm.
     const [last] = each.sort((a, b) => b.daysLeft - a.daysLeft);
     if (last) checks.push(last);
   }

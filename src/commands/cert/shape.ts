@@ -13,23 +13,23 @@ export const certificate = () =>
     organizationIdentifier: orNull(text('PSD<country>-<authority>-<number>')),
     qcType: orNull(oneOf(['web', 'eseal', 'esign'], 'web: a QWAC; eseal: a QSealC')),
     roles: list(z.string(), 'PSP_AI, PSP_PI, PSP_IC, PSP_AS'),
-    ncaName: orNull(text('the competent authority')),
-    ncaId: orNull(text('its id')),
-    keyMatches: orNull(flag('whether the key fits; null where it is not known')),
+    ncaName: orNull(text('name of the competent authority')),
+    ncaId: orNull(text('id of the competent authority')),
+    keyMatches: orNull(flag('true if the key fits; null if the key is not known')),
   });
 
 export const certificates = () => list(certificate());
 
 export const certificateChecks = () =>
   z.object({
-    ok: flag('whether none has failed'),
+    ok: flag('true if no check failed'),
     checks: list(
       z.object({
         ...checkFields(),
         subject: text('distinguished name'),
         sha256: text('fingerprint, hexadecimal'),
         notAfter: time('valid until'),
-        daysLeft: whole('whole days until then; negative when it has expired'),
+        daysLeft: whole('whole days until notAfter; negative if it has passed'),
       }),
       'one for each certificate',
     ),
@@ -42,10 +42,10 @@ export const generated = () =>
     roles: list(z.string(), 'PSP_AI, PSP_PI, PSP_IC, PSP_AS'),
     notAfter: time('valid until'),
     files: z.object({
-      ca: text('the authority that issued them'),
-      qwacCertificate: text('for mutual TLS'),
-      qwacKey: text('its key'),
-      qsealCertificate: text('for signatures'),
-      qsealKey: text('its key'),
+      ca: text('certificate of the authority'),
+      qwacCertificate: text('QWAC, for mutual TLS'),
+      qwacKey: text('key of the QWAC'),
+      qsealCertificate: text('QSealC, for signatures'),
+      qsealKey: text('key of the QSealC'),
     }),
   });

@@ -64,7 +64,7 @@ function writeOutcome(consent: Consent, outcome: boolean | null, daysLeft: numbe
     case 'sent':
       return 'not known to be granted';
     case 'done':
-      return daysLeft === 0 ? 'granted once, and over,' : 'granted';
+      return daysLeft === 0 ? 'granted, but expired,' : 'granted';
     case 'refused':
       return `not granted (${consent.state})`;
   }

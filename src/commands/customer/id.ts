@@ -2,7 +2,7 @@ import { fetchCustomerId } from '../../bank/endpoints/customers.ts';
 import type { Context } from '../context.ts';
 import { customerId } from './shape.ts';
 
-/** `psd2 customer id`: whose token it is, asked of the bank. */
+/** `psd2 customer id`: asks the bank whose token it is. */
 export async function showCustomerId(context: Context): Promise<void> {
   const { bank } = await context.bank();
   const id = await fetchCustomerId(bank, context.world.newId());

@@ -12,14 +12,14 @@ import type { Context } from '../context.ts';
 import { demoTransfer } from './shape.ts';
 
 const IBAN = 'DE89370400440532013000';
-/** Where the steps print when stdout is for one document. */
+/** Where the steps print if stdout is for one document. */
 const STDERR = 2;
 
 /**
- * `psd2 demo`: the whole way against a sandbox bank of its own in a temporary folder. Each step is the real
- * command in a process of its own, shown with what it prints.
+ * `psd2 demo`: shows login, consent, accounts and a transfer against its own sandbox bank in a temporary folder. Each step
+ * is the real command in its own process, shown with its output.
  *
- * @throws Psd2Error `sandbox` when a step fails
+ * @throws Psd2Error `sandbox` if a step fails
  */
 export async function demo(context: Context): Promise<void> {
   const { terminal, output } = context;
@@ -44,7 +44,7 @@ export async function demo(context: Context): Promise<void> {
 
 const withBalance = z.object({ availableBalance: z.object({ amount: z.string() }) });
 
-/** An instant transfer, and whether the balance moved by what it cost. */
+/** Makes an instant transfer, and checks that the balance changed by its cost. */
 async function payInFull({ show, read }: Steps, productId: string) {
   const before = await read(withBalance, 'accounts', 'balance', productId);
   await show('accounts', 'balance', productId);
@@ -57,21 +57,21 @@ async function payInFull({ show, read }: Steps, productId: string) {
   await show('accounts', 'balance', productId);
   const after = await read(withBalance, 'accounts', 'balance', productId);
   if (transfer?.state !== 'settled' || !transfer.cro) {
-    throw new Psd2Error('sandbox', `The transfer is ${transfer?.state ?? 'not there'} instead of settled`);
+    throw new Psd2Error('sandbox', `The transfer is ${transfer?.state ?? 'missing'} instead of settled`);
   }
   const { default: Big } = await import('big.js');
   const expected = new Big(before.availableBalance.amount).minus(transfer.totalAmount.amount);
   if (!expected.eq(after.availableBalance.amount)) {
-    throw new Psd2Error('sandbox', 'The balance did not move by what the transfer cost');
+    throw new Psd2Error('sandbox', 'The balance did not change by the cost of the transfer');
   }
   return transfer;
 }
 
-/** Commands of psd2 in processes of their own, with a folder of their own. */
+/** Runs psd2 commands in their own processes, with their own folder. */
 interface Steps {
-  /** Runs a step in front of the reader's eyes. */
+  /** Runs a step, and shows its command and output. */
   show(...words: string[]): Promise<void>;
-  /** What a command says, for the demo itself to check. */
+  /** Runs a command for the demo itself, and gives its JSON. */
   read<T>(schema: z.ZodMiniType<T>, ...words: string[]): Promise<T>;
   stopSandbox(): Promise<void>;
 }
@@ -87,7 +87,7 @@ async function openSteps({ terminal, world, output }: Context, folder: string): 
   };
   const start = (words: string[], stdout: 'inherit' | 'pipe' | typeof STDERR) =>
     spawn(process.execPath, [program, ...words], { env, stdio: ['ignore', stdout, 'inherit'] });
-  /** Waits for a step, which ends with the demo when that is interrupted. @returns its exit code */
+  /** Waits for a step, and stops it if the demo is interrupted. @returns its exit code */
   const end = async (child: ChildProcess): Promise<unknown> => {
     const stop = () => child.kill();
     world.signal.addEventListener('abort', stop);

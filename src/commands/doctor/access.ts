@@ -14,7 +14,7 @@ export async function checkToken(context: Context): Promise<Finding> {
   const { tokens } = await context.store();
   const customerId = globals.customer ?? (await tokens.last());
   const kept = customerId === undefined ? undefined : await tokens.read(customerId);
-  const fix = `psd2 --profile ${context.profile().name} auth login`;
+  const fix = { next: [['auth', 'login']] };
   if (!kept) return { status: 'warn', detail: 'nobody is logged in', fix };
   const now = world.now().getTime();
   const holds = (until: string | null) => until === null || Date.parse(until) > now;
@@ -31,7 +31,7 @@ export async function checkToken(context: Context): Promise<Finding> {
   }
   if (refused.call) {
     const detail = `${who}: the bank did not allow a call at ${writeTime(refused.call.at)}: ${refused.call.message}`;
-    return { status: 'warn', detail, fix: `psd2 --profile ${context.profile().name} consent request` };
+    return { status: 'warn', detail, fix: { next: [['consent', 'request']] } };
   }
   if (refresh) {
     const until = kept.refreshTokenExpiresAt;
@@ -48,7 +48,7 @@ export async function checkEndings(context: Context): Promise<Finding> {
   const endings = await allEndings(context);
   const soon = describeSoon(endings, context.world.now(), SOON_DAYS, context.output.writeTime);
   return soon
-    ? { status: 'warn', detail: soon, fix: 'psd2 expiring' }
+    ? { status: 'warn', detail: soon, fix: { next: [['expiring']] } }
     : { status: 'ok', detail: `nothing ends within ${SOON_DAYS} days`, fix: null };
 }
 
@@ -72,14 +72,15 @@ export async function checkConsents(context: Context): Promise<Finding> {
       detail: 'no consent of this customer was requested with this profile',
       fix: null,
     };
+  const ending = [...daysLeft].filter(([, days]) => days <= SOON_DAYS).map(([name]) => ['--category', name]);
   const detail = [...daysLeft].map(([name, days]) =>
     days > 0 ? `${name} for ${days} more days` : `${name} is older than ${CONSENT_DAYS} days`,
   );
-  return Math.min(...daysLeft.values()) > SOON_DAYS
+  return ending.length === 0
     ? { status: 'ok', detail: detail.join(', '), fix: null }
     : {
         status: 'warn',
         detail: detail.join(', '),
-        fix: `psd2 --profile ${context.profile().name} consent request --category <NAME> --all-products`,
+        fix: { next: [['consent', 'request', '--all-products', ...ending.flat()]] },
       };
 }

@@ -120,7 +120,7 @@ export function compareClocks(now: Date, date: string | undefined): Finding {
   const ahead = now.getTime() - (bankTime + 500);
   const seconds = Math.round(Math.abs(ahead) / 1000);
   const detail = `${seconds} s ${ahead < 0 ? 'behind' : 'ahead of'} the bank`;
-  const fix = 'Set the clock, best by NTP: timedatectl set-ntp true';
+  const fix = { hint: 'Set the clock, best by NTP: timedatectl set-ntp true' };
   if (Math.abs(ahead) > CLOCK_FAIL_MS) return { status: 'fail', code: 'config', detail, fix };
   return Math.abs(ahead) > CLOCK_WARN_MS
     ? { status: 'warn', detail, fix }

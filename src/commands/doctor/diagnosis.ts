@@ -1,5 +1,4 @@
-import { adviceOf } from '../../advice.ts';
-import { type ErrorCode, Psd2Error } from '../../errors.ts';
+import { adviceIn, type ErrorCode, Psd2Error } from '../../errors.ts';
 import type { Check } from '../shared/checks.ts';
 
 /** What a check found, with the kind of error that a failure is. */
@@ -33,7 +32,7 @@ export class Diagnosis {
       }
     } catch (error) {
       if (!(error instanceof Psd2Error) || error.code === 'interrupted') throw error;
-      this.checks.push({ name, status: 'fail', detail: error.message, fix: adviceOf(error) ?? null });
+      this.checks.push({ name, status: 'fail', detail: error.message, fix: adviceIn(error) });
       this.#codes.push(error.code);
     }
   }
@@ -53,7 +52,7 @@ export class Diagnosis {
     throw new Psd2Error(
       this.#codes[0] ?? 'config',
       `${failed.length} of ${this.checks.length} checks failed: ${failed.map(({ name }) => name).join(', ')}`,
-      first?.fix ? { hint: first.fix } : {},
+      first?.fix ?? {},
     );
   }
 }

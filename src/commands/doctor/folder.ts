@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { Psd2Error } from '../../errors.ts';
+import { adviceIn, Psd2Error } from '../../errors.ts';
 import { checkStore, inspectStore } from '../../store/machine/folder.ts';
 import type { Context } from '../context.ts';
 import type { Finding } from './diagnosis.ts';
@@ -30,15 +30,15 @@ export function checkModes({ folder, terminal }: Context): Finding {
       detail: more.length === 0 ? first.message : `${first.message}, and so it is with ${more.length} more`,
       fix:
         more.length === 0
-          ? (first.hint ?? null)
-          : `${first.hint} (all of them at once: chmod -R go= ${root})`,
+          ? adviceIn(first)
+          : { hint: `${first.hint} All of them at once: chmod -R go= ${root}` },
     };
   }
   if (listable.length > 0) {
     return {
       status: 'warn',
       detail: `others can list ${listable.slice(0, 3).join(', ')}${listable.length > 3 ? ` and ${listable.length - 3} more` : ''}`,
-      fix: `Run: chmod 700 ${listable.join(' ')}`,
+      fix: { hint: `Run: chmod 700 ${listable.join(' ')}` },
     };
   }
   return {

@@ -37,7 +37,7 @@ export async function checkChains(profile: Profile, keys: KeyRing): Promise<Find
         status: 'fail',
         code: 'certificate',
         detail: `in the file of the ${name} certificate ${broken + 2} did not issue certificate ${broken + 1}`,
-        fix: 'Put the certificate first, then its issuer, then the issuer of that.',
+        fix: { hint: 'Put the certificate first, then its issuer, then the issuer of that.' },
       };
     }
     lengths.push(`${name}: ${chain.length === 1 ? 'no issuers' : `${chain.length - 1} issuers`} in the file`);

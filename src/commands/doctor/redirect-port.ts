@@ -26,7 +26,7 @@ export async function checkRedirectPort({ env }: Context, profile: Profile): Pro
     status: 'ok',
     detail: `psd2 can listen at ${uri.href}`,
     fix: env.SSH_CONNECTION
-      ? `For a browser on your own computer: ssh -L ${port}:127.0.0.1:${port} <this computer>`
+      ? { hint: `For a browser on your own computer: ssh -L ${port}:127.0.0.1:${port} <this computer>` }
       : null,
   };
 }

@@ -13,7 +13,7 @@ export type Ending = Printed<typeof ending>;
 
 export const DAY_MS = 24 * 60 * 60 * 1000;
 
-/** What ends before a time, soonest first; what has ended is in it. */
+/** What ends before a time, soonest first. This includes what has already ended. */
 export function endingBefore(endings: readonly Ending[], time: Date): Ending[] {
   return endings
     .filter(({ endsAt }) => Date.parse(endsAt) < time.getTime())
@@ -21,9 +21,9 @@ export function endingBefore(endings: readonly Ending[], time: Date): Ending[] {
 }
 
 /**
- * All that ends of the profile: certificates, the logins of all customers, and the consents of those who are logged in.
+ * Everything of the profile that ends: certificates, the logins of all customers, and the consents of logged-in customers.
  *
- * @throws Psd2Error `config`, `certificate` when something of it can't be read
+ * @throws Psd2Error `config`, `certificate` if psd2 cannot read one of them
  */
 export async function allEndings(context: Context): Promise<Ending[]> {
   return [
@@ -33,7 +33,7 @@ export async function allEndings(context: Context): Promise<Ending[]> {
   ];
 }
 
-/** The certificates of the profile. Of several in one file the one that ends last decides. */
+/** The certificates of the profile. If a file has several, the last one to expire decides. */
 export async function certificateEndings(context: Context): Promise<Ending[]> {
   const profile = await context.unsealed();
   const keys = await context.keys();
@@ -93,7 +93,7 @@ async function loginEndings(context: Context): Promise<Ending[]> {
   return endings;
 }
 
-/** The confirmed consents of customers who are logged in: of each category and product the newest. */
+/** The newest confirmed consent for each category and product of each logged-in customer. */
 async function consentEndings(context: Context): Promise<Ending[]> {
   const { tokens, flows } = await context.store();
   const customers = new Set(await tokens.customers());
@@ -114,7 +114,7 @@ async function consentEndings(context: Context): Promise<Ending[]> {
   return endings;
 }
 
-/** Newest first: an older one of the same category and product was replaced. */
+/** Consents come newest first, and a newer one replaces an older one for the same category and product. */
 function isNew(known: Set<string>, { customerId }: Consent, category: string, product: string): boolean {
   const key = `${customerId} ${category} ${product}`;
   if (known.has(key)) return false;

@@ -16,7 +16,7 @@ const COLUMNS: Column<Ending>[] = [
 /**
  * `psd2 expiring`: certificates, logins and consents that end soon, soonest first, each with the command that renews it.
  *
- * @throws Psd2Error `ends_soon` when there are some
+ * @throws Psd2Error `ends_soon` if there are any
  */
 export async function expiring(context: Context, options: { within: string }): Promise<void> {
   const days = parseDays(options.within);
@@ -27,11 +27,15 @@ export async function expiring(context: Context, options: { within: string }): P
   await context.output.table(soon, COLUMNS, `Nothing ends within ${span}.`, endingsShape);
   const [first] = soon;
   if (!first) return;
-  throw new Psd2Error('ends_soon', `${soon.length} of ${all.length} end within ${span}`, {
-    hint: 'First:',
-    // Without its first word, the name of psd2.
-    next: [first.next.slice(1)],
-  });
+  throw new Psd2Error(
+    'ends_soon',
+    `${soon.length} of ${all.length} certificates, logins and consents end within ${span}`,
+    {
+      hint: 'Renew the first one with:',
+      // `next` leaves out psd2, the first word.
+      next: [first.next.slice(1)],
+    },
+  );
 }
 
 /** @throws Psd2Error `usage` */

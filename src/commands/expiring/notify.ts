@@ -6,14 +6,14 @@ import type { Context } from '../context.ts';
 import { runOutsideCommand } from '../shared/outside-command.ts';
 import type { Ending } from './endings.ts';
 
-/** The end of each item that the command has already got, by its name. */
-const told = z.record(z.string(), z.string());
+/** The end of each item that the command has already got, by the key of the item. */
+const notified = z.record(z.string(), z.string());
 
 /**
- * Gives each ending to the operator's command (`PSD2_NOTIFY`) as JSON on its standard input, once: again when it ends at
- * another time. What the command does not take is given to it the next time.
+ * Gives each ending to the operator's command (`PSD2_NOTIFY`) as JSON on its standard input: once, and again if its end
+ * changes. If the command fails, it gets the ending again the next time.
  *
- * @param all that ends, also later: of what is gone nothing is remembered
+ * @param all everything that ends, also later. psd2 forgets what is no longer in it
  */
 export async function notify(
   context: Context,
@@ -27,7 +27,7 @@ export async function notify(
   const place = join(folder.root, 'notified');
   const path = join(place, `${profile}.json`);
   const keys = new Set(all.map(keyOf));
-  const before = Object.entries(readJsonFile(path, told) ?? {});
+  const before = Object.entries(readJsonFile(path, notified) ?? {});
   const known = new Map(before.filter(([key]) => keys.has(key)));
   for (const ending of soon) {
     if (known.get(keyOf(ending)) === ending.endsAt) continue;
@@ -40,11 +40,11 @@ export async function notify(
     }
     known.set(keyOf(ending), ending.endsAt);
     makePrivateFolder(place);
-    await writeJsonFile(path, Object.fromEntries(known), told, terminal.warn);
+    await writeJsonFile(path, Object.fromEntries(known), notified, terminal.warn);
   }
 }
 
-/** Of consents, those of other products are other ones. */
+/** What identifies an ending. Consents for different products are different ones. */
 function keyOf({ kind, name, customerId, next }: Ending): string {
   const products = kind === 'consent' ? next.filter((_word, at) => next[at - 1] === '--product') : [];
   return [kind, name, customerId ?? '', ...products].join(' ');

@@ -5,10 +5,10 @@ import { list, oneOf, orNull, text, time } from '../shared/fields.ts';
 export const ending = () =>
   z.object({
     kind: oneOf(['certificate', 'login', 'consent'], 'what ends'),
-    name: text('which: QWAC, QSealC, ...; refresh token; the category of the consent'),
-    customerId: orNull(text('whose it is; null for a certificate')),
-    endsAt: time('when it ends; in the past where it has'),
-    next: list(z.string(), 'the command that renews it, word for word'),
+    name: text('QWAC, QSealC, ...; refresh token; or the category of the consent'),
+    customerId: orNull(text('customer of the login or consent; null for a certificate')),
+    endsAt: time('its end; in the past if it has already ended'),
+    next: list(z.string(), 'words of the command that renews it'),
   });
 
 export const endings = () => list(ending());

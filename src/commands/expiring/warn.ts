@@ -3,12 +3,12 @@ import { cleanText } from '../../terminal/clean.ts';
 import type { Context } from '../context.ts';
 import { allEndings, certificateEndings, DAY_MS, type Ending, endingBefore } from './endings.ts';
 
-/** With fewer days left it is worth a warning. */
+/** With fewer days left, psd2 warns. */
 export const SOON_DAYS = 14;
-/** With more customers only certificates are looked at: their logins and consents are many files. */
+/** With more customers, psd2 checks only certificates: logins and consents are too many files. */
 export const MOST_CUSTOMERS = 100;
 
-/** What ends soon in words; undefined where nothing does. @param writeTime of ISO 8601, for where the words go */
+/** Says what ends soon; undefined if nothing does. @param writeTime formats an ISO 8601 time */
 export function describeSoon(
   endings: readonly Ending[],
   now: Date,
@@ -32,7 +32,7 @@ function nameOf({ kind, name, customerId }: Ending): string {
 /**
  * Warns of what ends soon, in one line. If psd2 can't read something, it stays silent, since the command is about something else.
  *
- * @param customers that the command is about; `many` where these are more than are looked at
+ * @param customers of the command; `many` if there are more than {@link MOST_CUSTOMERS}
  */
 export async function warnOfEndings(context: Context, customers: readonly string[] | 'many'): Promise<void> {
   try {
@@ -44,7 +44,7 @@ export async function warnOfEndings(context: Context, customers: readonly string
           );
     const { terminal, world } = context;
     const soon = describeSoon(endings, world.now(), SOON_DAYS, terminal.writeTime);
-    if (soon) terminal.warn(cleanText(`Soon over: ${soon}. See: psd2 expiring`));
+    if (soon) terminal.warn(cleanText(`Expiring soon: ${soon}. See: psd2 expiring`));
   } catch (error) {
     if (!(error instanceof Psd2Error) || error.code === 'interrupted') throw error;
   }

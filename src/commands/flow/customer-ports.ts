@@ -8,7 +8,7 @@ import { writeTimeLeft } from '../../terminal/terminal.ts';
 import type { Context } from '../context.ts';
 import { browserOf } from '../shared/browser.ts';
 
-/** The way to the customer's browser and back (command contract, "The callback listener"). */
+/** Opens the customer's browser and waits for its return (command contract, "The callback listener"). */
 export function customerPortsOf(context: Context, profile: Profile): CustomerPorts {
   const { globals, terminal, world } = context;
   const redirectUri = redirectUriOf(profile);

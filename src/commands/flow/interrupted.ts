@@ -1,5 +1,7 @@
+import { writeCommands } from '../../advice.ts';
 import type { Flows } from '../../store/ports/flows.ts';
 import type { ProfileContext } from '../context.ts';
+import { givenProfile } from '../shared/given-profile.ts';
 
 const MOST_NAMED = 3;
 
@@ -14,15 +16,16 @@ export async function nameInterruptedFlows(
   flows: Flows,
   own?: string,
 ): Promise<void> {
-  const { globals, sourceOf, terminal } = context;
   if (!context.isForPerson) return;
   const { flows: interrupted, more } = await flows.leftBehind(MOST_NAMED, own);
   const [first] = interrupted;
   if (!first) return;
   const count = interrupted.length + more;
   const what = count === 1 ? `${first.kind} ${first.flow} (${first.state})` : `${count} flows`;
-  const psd2 = sourceOf('profile') === 'option' ? `psd2 --profile ${globals.profile}` : 'psd2';
-  const commands = interrupted.map(({ kind, flow }) => `${psd2} ${kind} resume ${flow}`);
-  if (more > 0) commands.push(`and ${more} more: see psd2 transfer, consent and operation list`);
-  terminal.say(`Interrupted: ${what}. Go on with: ${commands.join('; ')}`);
+  const commands = writeCommands(
+    interrupted.map(({ kind, flow }) => [kind, 'resume', flow]),
+    givenProfile(context),
+  );
+  const others = more > 0 ? `; and ${more} more: see psd2 transfer, consent and operation list` : '';
+  context.terminal.say(`Interrupted: ${what}. Continue with: ${commands}${others}`);
 }

@@ -143,7 +143,7 @@ function refuseUnlessOpen<Flow extends AnyFlow, Event>(
     );
   }
   throw new Psd2Error('usage', `The ${name} ${flow} is ${state}, so its outcome is not unknown`, {
-    ...(kind.isEnded(current) ? see : { hint: 'Go on with:', next: [[name, 'resume', flow]], flow }),
+    ...(kind.isEnded(current) ? see : { hint: 'Continue with:', next: [[name, 'resume', flow]], flow }),
     transactionId,
   });
 }

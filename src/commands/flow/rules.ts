@@ -4,6 +4,7 @@ import { Psd2Error } from '../../errors.ts';
 import type { Filter, OpenFlow } from '../../store/ports/flows.ts';
 import { cleanText } from '../../terminal/clean.ts';
 import type { Context } from '../context.ts';
+import { givenProfile } from '../shared/given-profile.ts';
 
 /** @throws Psd2Error `usage`: SCA needs the customer, and client credentials have none */
 export function refuseClientCredentials({ globals }: Context): void {
@@ -58,7 +59,7 @@ export function withNext(
     const again = (words: string[]) => [...words, ...confirmed.filter((word) => !words.includes(word))];
     return error.with({ flow, next: known.map((words) => (words[1] === 'resume' ? again(words) : words)) });
   }
-  const hint = known.length > 0 ? error.hint : `${error.hint ?? ''} Go on with:`.trimStart();
+  const hint = known.length > 0 ? error.hint : `${error.hint ?? ''} Continue with:`.trimStart();
   const next = [...known, [kind, 'resume', flow, ...confirmed]];
   return error.with({ flow, next, transactionId, ...(hint !== undefined && { hint }) });
 }
@@ -98,11 +99,11 @@ export async function endIfUntouched<Flow extends { state: FlowState; reached: b
 }
 
 /** Warns about a damaged journal. The other flows are still listed. */
-export function warnOfDamaged({ terminal }: Context): NonNullable<Filter['onDamaged']> {
-  return (damage, flow) =>
-    terminal.warn(
-      cleanText(`psd2 cannot show ${flow}. ${damage.message}. ${adviceOf(damage) ?? ''}`.trimEnd()),
-    );
+export function warnOfDamaged(context: Context): NonNullable<Filter['onDamaged']> {
+  return (damage, flow) => {
+    const advice = adviceOf(damage, givenProfile(context)) ?? '';
+    context.terminal.warn(cleanText(`psd2 cannot show ${flow}. ${damage.message}. ${advice}`.trimEnd()));
+  };
 }
 
 /** Collects a list. */

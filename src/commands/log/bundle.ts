@@ -6,15 +6,16 @@ import { type LogOptions, selectCalls } from './select-calls.ts';
 import { bundle } from './shape.ts';
 
 const ABOUT =
-  "Calls to the bank's PSD2 interface, for its support, oldest first. Customers, products and IBANs are replaced by " +
-  'names: the same name is the same one throughout this file. There are no queries, headers, bodies, tokens, keys or ' +
-  'certificates in it. tppRequestId and transactionId are the TPP-Request-ID and TPP-Transaction-ID that were sent, ' +
-  'requestId is result.requestId of the answer, apiTrackId is cb-apitrack-id. Times are UTC.';
+  "Calls to the bank's PSD2 interface, oldest first, for the bank's support. Names such as customer-1 replace " +
+  'customers, products and IBANs; the same name means the same one throughout this file. The file contains no ' +
+  'queries, headers, bodies, tokens, keys or certificates. tppRequestId and transactionId are the TPP-Request-ID and ' +
+  "TPP-Transaction-ID that psd2 sent, requestId is result.requestId of the bank's answer, apiTrackId is " +
+  'cb-apitrack-id. Times are UTC.';
 
 /**
- * `psd2 log bundle`: a file about some calls that can be sent to the bank's support, for a person to read first.
+ * `psd2 log bundle`: saves calls in a file for the bank's support. A person can read the file before sending it.
  *
- * @throws Psd2Error `usage` when there are no such calls, `config` when the file can't be written
+ * @throws Psd2Error `usage` if no call matches, `config` if psd2 cannot write the file
  */
 export async function logBundle(
   context: Context,
@@ -26,8 +27,8 @@ export async function logBundle(
   const [first] = calls;
   const last = calls.at(-1);
   if (!first || !last) {
-    throw new Psd2Error('usage', 'The log has no such calls, so there is nothing to put into a file', {
-      hint: 'See what it has with:',
+    throw new Psd2Error('usage', 'No call in the log matches, so psd2 saved no file', {
+      hint: 'See the calls in the log with:',
       next: [['log']],
     });
   }
@@ -50,11 +51,11 @@ export async function logBundle(
   await saveDocument(context, file, Buffer.from(`${JSON.stringify(content, null, 2)}\n`));
   terminal.say(
     [
-      `In it: ${calls.length} call${calls.length === 1 ? '' : 's'} to ${content.hosts.join(', ')} from ${terminal.writeTime(first.at)} to ${terminal.writeTime(last.at)}:`,
+      `The file contains ${calls.length} call${calls.length === 1 ? '' : 's'} to ${content.hosts.join(', ')} from ${terminal.writeTime(first.at)} to ${terminal.writeTime(last.at)}:`,
       '  times, methods, paths, statuses, durations, the ids of requests, transactions, resources and flows,',
       '  and the versions of psd2 and Node.js.',
       `Replaced: ${pseudonyms.summary}.`,
-      'Not in it: queries, headers, bodies, tokens, keys, certificates, the name of the profile.',
+      'Left out: queries, headers, bodies, tokens, keys, certificates, the name of the profile.',
       'Read it before you send it.',
     ].join('\n'),
   );
@@ -62,10 +63,10 @@ export async function logBundle(
     output.record({ file, calls: calls.length, from: first.at, to: last.at }, [], bundle);
 }
 
-/** The shape of an IBAN, whether or not its check digits are right. */
+/** The form of an IBAN, with right or wrong check digits. */
 const IBAN = /^[A-Z]{2}\d{2}[A-Z0-9]{10,30}$/i;
 
-/** Stands `customer-1`, `product-1`, ... in the place of what identifies a customer, the same for the same. */
+/** Replaces what identifies a customer with `customer-1`, `product-1`, ...: the same value gets the same name. */
 class Pseudonyms {
   readonly #known = new Map<string, string>();
   readonly #counts = { customer: 0, product: 0, iban: 0 };
@@ -82,7 +83,7 @@ class Pseudonyms {
       .join('/');
   }
 
-  /** A sentence may name the call that it is about. */
+  /** Replaces ids in the paths that a sentence contains. */
   inText(text: string): string {
     return text.replace(/\/\S+/g, (path) => this.inPath(path));
   }

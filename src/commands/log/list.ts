@@ -18,7 +18,7 @@ const COLUMNS: Column<LoggedCall>[] = [
   { title: 'PROFILE', value: ({ profile }) => profile, whole: true },
 ];
 
-/** For a terminal: all ids would need 230 cells. `--transaction` takes what the last column has, and shows them. */
+/** For a terminal: all ids would need 230 cells. `--transaction` takes a value of the last column and shows all ids. */
 const NARROW_COLUMNS: Column<LoggedCall>[] = [
   { title: 'TIME', value: ({ at }) => at, kind: 'second' },
   { title: 'STATUS', value: ({ status }) => (status === null ? 'none' : String(status)), whole: true },
@@ -31,10 +31,10 @@ const NARROW_COLUMNS: Column<LoggedCall>[] = [
   },
 ];
 
-/** Rows that are shown together; more would only wait. */
+/** Number of rows that psd2 prints at a time. */
 const PAGE = 100;
 
-/** `psd2 log`: the calls to the bank, the newest first; with `--transaction` on a terminal, as a timeline. */
+/** `psd2 log`: lists the calls to the bank, newest first. With `--transaction`, the table is a timeline. */
 export async function logList(context: Context, options: LogOptions): Promise<void> {
   const { output, stdoutIsTerminal } = context;
   if (options.transaction !== undefined && output.format === 'table') {
@@ -44,7 +44,7 @@ export async function logList(context: Context, options: LogOptions): Promise<vo
   await output.pages(
     pagesOf(selectCalls(context, options)),
     columns,
-    'There is no such call in the log.',
+    'No call in the log matches.',
     loggedCalls,
   );
 }

@@ -12,15 +12,15 @@ export interface LogOptions {
   limit?: string | undefined;
 }
 
-/** How many are shown where nothing says which. */
+/** The limit if there is no filter. */
 const USUAL_LIMIT = 100;
-/** Processes side by side write their lines when a call has ended, and clocks are set. */
+/** The log is not quite in order: several processes each write a call when it ends, and clocks change. */
 const SLACK_MS = 60_000;
 
 /**
- * The calls that the options ask for, the newest first, read as far as they are wanted.
+ * The calls that match the options, newest first. It reads the log only as far as the caller does.
  *
- * @throws Psd2Error `usage`; `config` when the log can't be read
+ * @throws Psd2Error `usage`; `config` if psd2 cannot read the log
  */
 export function* selectCalls(
   { folder, globals, world }: Context,
@@ -32,7 +32,7 @@ export function* selectCalls(
   const limit = readLimit(options.limit, filtered ? Number.POSITIVE_INFINITY : USUAL_LIMIT);
   refuseEmpty('--transaction', transaction);
   refuseEmpty('--request', request);
-  const begins = (id: string | null, wanted: string) => id?.startsWith(wanted) === true;
+  const begins = (id: string | null, prefix: string) => id?.startsWith(prefix) === true;
 
   let found = 0;
   for (const call of readCalls(folder.log, transaction ?? request)) {
@@ -57,11 +57,11 @@ export function* selectCalls(
 
 const UNITS: Record<string, number> = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 
-/** A time, a day (from its midnight, here), or how long ago: `2h`, `30m`, `1d`. @throws Psd2Error `usage` */
+/** Reads a time, a day (from local midnight), or an age: `2h`, `30m`, `1d`. @throws Psd2Error `usage` */
 function readSince(text: string, now: Date): number {
   const [, count, unit = ''] = /^(\d{1,6})([smhd])$/.exec(text) ?? [];
   if (count !== undefined) return now.getTime() - Number(count) * (UNITS[unit] ?? 0);
-  // JavaScript takes a day alone for one of UTC, and a time without zone for one of this machine.
+  // JavaScript reads a day without a time as UTC, but a time without a zone as local time.
   const time = /^\d{4}-\d{2}-\d{2}(T[\d:.]+(Z|[+-]\d{2}:?\d{2})?)?$/.test(text)
     ? Date.parse(text.includes('T') ? text : `${text}T00:00`)
     : Number.NaN;
@@ -71,12 +71,12 @@ function readSince(text: string, now: Date): number {
   });
 }
 
-/** An empty variable of a script would fit every call. @throws Psd2Error `usage` */
+/** An empty value, perhaps from an empty variable in a script, would match every call. @throws Psd2Error `usage` */
 function refuseEmpty(option: string, text: string | undefined): void {
   if (text === '') throw new Psd2Error('usage', `The value of ${option} is empty`);
 }
 
-/** Method and path as an operator reads them: what stands before the product is the same in most, ids are long. */
+/** Method and shortened path: the part before the product is almost always the same, and ids are long. */
 export function nameOf({ method, path }: Pick<LoggedCall, 'method' | 'path'>): string {
   const short = path
     .replace(/^.*\/private(?=\/)(\/customers\/\d+(\/products(?=\/))?(?=\/|$))?/, '…')

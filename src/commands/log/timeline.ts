@@ -7,7 +7,7 @@ import type { Column } from '../../terminal/output/output.ts';
 import type { Context } from '../context.ts';
 import { type LogOptions, nameOf, selectCalls } from './select-calls.ts';
 
-/** What happened to a flow, or a call that was made for it. */
+/** An event of a flow, or a call for it. */
 type Moment = { at: string; call: LoggedCall } | { at: string; event: FlowMoment };
 
 const COLUMNS: Column<Moment>[] = [
@@ -32,10 +32,10 @@ const COLUMNS: Column<Moment>[] = [
 ];
 
 /**
- * Prints one transaction from its beginning: its calls, and between them what the journal says of its flow.
+ * Prints one transaction from its beginning: its calls, and between them the events of its flow.
  *
  * @param reference the transaction's id, the flow's local id, or the beginning of either
- * @throws Psd2Error `flow_not_found` when nothing fits, or more than one
+ * @throws Psd2Error `flow_not_found` if none or several match
  */
 export async function printTimeline(context: Context, options: LogOptions, reference: string): Promise<void> {
   const { output, stdoutIsTerminal } = context;
@@ -44,22 +44,22 @@ export async function printTimeline(context: Context, options: LogOptions, refer
   if (transactions.length > 1) {
     throw new Psd2Error(
       'flow_not_found',
-      `${JSON.stringify(reference)} fits ${transactions.length} transactions`,
+      `${JSON.stringify(reference)} matches ${transactions.length} transactions`,
       {
-        hint: `Give more of it: ${transactions.slice(0, 5).join(', ')}.`,
+        hint: `Give more characters: ${transactions.slice(0, 5).join(', ')}.`,
       },
     );
   }
   const [newest] = calls;
   const history = await historyOf(context, newest, reference);
-  // What is announced in the journal comes before the call, which may begin in the same millisecond.
+  // The journal announces a call before it begins, perhaps in the same millisecond: events go first.
   const moments: Moment[] = [
     ...(history ?? []).map((event): Moment => ({ at: event.at, event })),
     ...calls.reverse().map((call): Moment => ({ at: call.at, call })),
   ].sort((one, other) => (one.at < other.at ? -1 : one.at > other.at ? 1 : 0));
   if (moments.length === 0) {
     throw new Psd2Error('flow_not_found', `The log has no transaction ${JSON.stringify(reference)}`, {
-      hint: 'See the calls that were made with:',
+      hint: 'See the calls in the log with:',
       next: [['log']],
     });
   }
@@ -72,7 +72,7 @@ export async function printTimeline(context: Context, options: LogOptions, refer
   ]);
 }
 
-/** A transaction without a flow (a reading) has no journal; the profile of a flow may be gone. */
+/** The events of the flow. An inquiry has no flow and no journal, and the profile of a flow may be removed by now. */
 async function historyOf(context: Context, newest: LoggedCall | undefined, reference: string) {
   if (newest?.flow === null) return null;
   const { globals, profiles } = context;

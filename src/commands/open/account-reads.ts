@@ -4,21 +4,23 @@ import { bankDay } from '../../domain/calendar.ts';
 import { Psd2Error } from '../../errors.ts';
 import type { ProfileContext } from '../context.ts';
 
-/** The count of reads that are made while the customer is not there. */
+/** Counts the reads of accounts that psd2 makes while the customer is absent. */
 export interface AccountReads {
-  /** A new run: the same accounts count anew. */
+  /** Begins a run. All calls of one run to the same account are one read. */
   begin(): void;
   /**
-   * Counts a read that is about to be made; the calls of one account count once a run.
+   * Counts a read before it is made, once per run.
    *
    * @param productId null for the list of accounts
-   * @param budget how many may be made a day
-   * @returns false where that many are made already
+   * @param budget maximum number of reads a day
+   * @returns false if the budget is used up. The caller must not read then
    */
   take(customerId: string, productId: string | null, budget?: number): Promise<boolean>;
 }
 
-/** Where `--psu-ip` says that the customer is there nothing is counted. What can't be counted is said once, and the read is made. */
+/**
+ * With `--psu-ip` the customer is present, so psd2 counts nothing. If it cannot count, it warns once and reads anyway.
+ */
 export async function openAccountReads(context: ProfileContext): Promise<AccountReads> {
   const { globals, terminal, world } = context;
   const { reads } = (await context.home()).open(context.profile().name);
@@ -39,7 +41,7 @@ export async function openAccountReads(context: ProfileContext): Promise<Account
   };
 }
 
-/** The same bank, whose calls that read an account are counted. */
+/** Wraps a bank: counts the calls that read an account. */
 export function countingReads(bank: Bank, reads: AccountReads, customerId: string): Bank {
   const count = async ({ method, path }: { method: string; path: string }) => {
     const productId = method === 'GET' ? readBy(path) : undefined;
@@ -57,7 +59,7 @@ export function countingReads(bank: Bank, reads: AccountReads, customerId: strin
   };
 }
 
-/** @returns the product that a call reads, null for the list of accounts, undefined where it reads no account */
+/** @returns the product that a call reads, null for the list of accounts, undefined if it reads no account */
 function readBy(path: string): string | null | undefined {
   const asked = pathOf({ target: path });
   if (/\/private\/customers\/[^/]+\/(?:accounts|products)$/.test(asked)) return null;

@@ -34,55 +34,55 @@ import { openSigner } from './keys.ts';
 import { namingSandbox } from './sandbox-down.ts';
 import { customerOf, notLoggedIn } from './store.ts';
 
-/** What the calls of an application share, whoever the customer is. */
+/** What all calls of an application share, for any customer. */
 export interface Transport {
   grant: GrantType;
   connection: BankConnection;
-  /** What all workers of the store keep together. */
+  /** The pace that all workers of the store share. */
   pace: Turns;
-  /** What this process does of it. */
+  /** The pace of this process. */
   ownPace: Pace;
   tally: CallTally;
   identity: Identity;
-  /** The application's id and secret. @throws Psd2Error `config` when one is not set */
+  /** The application's id and secret. @throws Psd2Error `config` if one is not set */
   client(): ClientCredentials;
   checkAnswer: ExchangeSettings['checkAnswer'];
   observe: ExchangeSettings['observe'];
 }
 
-/** The bank of a profile, as an application reaches it. */
+/** The bank of a profile, for the calls of an application. */
 export interface ApplicationBank {
   profile: Profile;
   baseUrl: URL;
-  /** The bank's session id, once an answer has brought it. */
+  /** The bank's session id, once an answer has contained one. */
   session: { apiTrackId: string | undefined };
-  /** Without tokens for the OAuth calls; with a source of tokens for the private ones. */
+  /** OAuth calls need no tokens. Private calls need a source of tokens. */
   connect(tokens?: TokenSource): Bank;
   client(): ClientCredentials;
-  /** The request that a call would be sent as. */
+  /** The request that psd2 would send for a call. */
   compose(call: BankCall): Promise<ComposedRequest>;
 }
 
-/** The bank as one customer's token opens it. */
+/** The bank of a profile, for calls about one customer. */
 export interface CustomerBank extends ApplicationBank, Pick<ProfileData, 'tokens' | 'flows'> {
   bank: Bank;
   accessTokens: TokenSource;
   customerId: string;
-  /** Whose tokens the calls are made with: the customer's, or null for the application's own. */
+  /** The owner of the tokens that the calls use: the customer, or null for the application. */
   holder: Holder;
-  /** How often accounts are read while the customer is not there. */
+  /** Counts the reads of accounts while the customer is absent. */
   reads: AccountReads;
 }
 
 /**
- * Opens the bank for calls on a customer's behalf, with the grant that the operator chose. Inquiries that need
- * SCA send the customer there.
+ * Opens the bank for calls on a customer's behalf, with the grant that the operator chose. If an inquiry needs SCA, psd2
+ * sends the customer to the bank.
  *
- * @throws Psd2Error `not_logged_in` when no customer is known, and what {@link openTransport} throws
+ * @throws Psd2Error `not_logged_in` if no customer is known, and what {@link openTransport} throws
  */
 export async function openCustomerBank(context: Context): Promise<CustomerBank> {
-  // Since Node.js 24 another thread then reads the authorities that Node trusts. The first connection waits for that, so
-  // it is begun before all else.
+  // From Node.js 24 on, this starts a thread that reads the authorities that Node trusts. The first connection waits for
+  // that thread, so start it first.
   process.getBuiltinModule('node:tls');
   const { globals, terminal, world } = context;
   const customerId = await customerOf(context);
@@ -102,7 +102,7 @@ export async function openCustomerBank(context: Context): Promise<CustomerBank> 
   return { ...unattended, bank };
 }
 
-/** Opens the bank for calls on a customer's behalf, while the customer is not there. */
+/** Opens the bank for calls on a customer's behalf, while the customer is absent. */
 export async function openUnattendedBank(context: Context): Promise<CustomerBank> {
   const customerId = await customerOf(context);
   const transport = await context.transport();
@@ -130,7 +130,7 @@ export async function openUnattendedBank(context: Context): Promise<CustomerBank
   return { ...application, tokens, flows, bank, accessTokens, customerId, holder, reads };
 }
 
-/** @param apiTrackId the bank's session id of the calls before */
+/** @param apiTrackId the bank's session id from earlier calls */
 export function openApplicationBank(
   context: ProfileContext,
   transport: Transport,
@@ -164,7 +164,7 @@ export function openApplicationBank(
   };
 }
 
-/** With `--raw` the answers themselves are the command's output. */
+/** With `--raw`, the command's output is the bank's answers. */
 function printIfRaw({ globals, printBytes }: ProfileContext): ((answer: Answer) => void) | undefined {
   return globals.raw ? ({ body }) => printBytes(body) : undefined;
 }
@@ -180,14 +180,10 @@ const CC_KEYS = {
   applicationName: 'ccApplicationName',
 } as const;
 
-/**
- * Reads and checks the profile's certificates and keys; nothing is sent yet.
- *
- * @throws Psd2Error `config`, `certificate`
- */
+/** Reads and checks the profile's certificates and keys. Sends nothing. @throws Psd2Error `config`, `certificate` */
 export async function openTransport(context: ProfileContext, grant: GrantType): Promise<Transport> {
   const baseUrl = baseUrlOf(context.profile());
-  // Of a protected profile it is in hand before the bank grants tokens, which have to be kept.
+  // psd2 needs the key of a protected profile before the bank grants tokens, because it must store them.
   await context.profiles.vault(context.profile().name).key();
   const profile = await context.unsealed();
   const keys = await context.keys();
@@ -221,7 +217,7 @@ export async function openTransport(context: ProfileContext, grant: GrantType): 
 }
 
 function openPace({ world, pace }: ProfileContext): Pace {
-  // Not the time of day: a clock that is put back would hold up the next call as long. The same for all threads.
+  // Not the time of day: if that clock is set back, the next call would wait that long. All threads share this clock.
   const clock = () => {
     const [seconds, nanoseconds] = process.hrtime();
     return seconds * 1e3 + nanoseconds / 1e6;

@@ -8,8 +8,8 @@ import { cleanText } from '../../terminal/clean.ts';
 import type { ProfileContext } from '../context.ts';
 
 /**
- * Keeps what is observed of the calls of an application: in the log, in the count of those with client credentials, and
- * with `--verbose` on stderr. It is a help, not a duty: where it can't be kept, a warning says so, once.
+ * Records the calls of an application: in the log, in the count of calls with client credentials, and with `--verbose` on
+ * stderr. If it cannot record a call, it warns once, and the command continues.
  */
 export async function callRecorder(
   context: ProfileContext,
@@ -24,9 +24,9 @@ export async function callRecorder(
     if (call.isPrivate) await count();
     if (!globals.verbose) return;
     const ids = `request ${call.tppRequestId} transaction ${call.transactionId}${call.apiTrackId ? ` track ${call.apiTrackId}` : ''}`;
-    const { at: _at, isPrivate: _isPrivate, apiTrackId = null, ...told } = call;
+    const { at: _at, isPrivate: _isPrivate, apiTrackId = null, ...fields } = call;
     terminal.tell(
-      { event: 'call', ...told, apiTrackId },
+      { event: 'call', ...fields, apiTrackId },
       cleanText(`${call.method} ${call.path} → ${call.outcome} in ${call.milliseconds} ms (${ids})`),
     );
   };
@@ -62,7 +62,7 @@ function callLogger(context: ProfileContext, host: string): (call: Observation) 
   };
 }
 
-/** Counts calls with client credentials, and warns before the bank's daily limit, where the operator has set it. */
+/** Counts calls with client credentials. Warns before the bank's daily limit is reached, if the operator has set it. */
 async function callCounter(context: ProfileContext): Promise<() => Promise<void>> {
   const { terminal, world } = context;
   const profile = context.profile();
@@ -70,7 +70,7 @@ async function callCounter(context: ProfileContext): Promise<() => Promise<void>
   const limit = dailyLimitOf(profile);
   const calls = await counted.on(bankDay(world.now()));
   if (limit !== null && calls >= limit * 0.8)
-    terminal.warn(`${calls} of the ${limit} calls a day with client credentials are made.`);
+    terminal.warn(`psd2 has made ${calls} of the ${limit} calls a day with client credentials.`);
   let failed = false;
   return async () => {
     try {

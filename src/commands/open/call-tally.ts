@@ -1,9 +1,9 @@
 import type { Turns } from '../../store/ports/calls.ts';
 import type { TokenSlot } from '../../store/ports/tokens.ts';
 
-/** What is counted of the calls of an application; threads share it. */
+/** Counts what the calls of an application do. Threads share the counters. */
 export class CallTally {
-  /** For other threads. */
+  /** The counters, for other threads. */
   readonly state: SharedArrayBuffer;
   readonly #counts: BigInt64Array<SharedArrayBuffer>;
 
@@ -17,12 +17,12 @@ export class CallTally {
     return Number(Atomics.load(this.#counts, RENEWALS));
   }
 
-  /** How many seconds calls have waited for their turn, one added to the other. */
+  /** The total time that calls have waited for their turn, in seconds. */
   get secondsWaited(): number {
     return Number(Atomics.load(this.#counts, WAITED)) / 1e6;
   }
 
-  /** The same slot; what it stores in the place of spent tokens is counted. */
+  /** Wraps a slot: counts the renewed tokens that it stores. */
   countingRenewals(slot: TokenSlot): TokenSlot {
     return {
       takenOverFrom: slot.takenOverFrom,
@@ -38,7 +38,7 @@ export class CallTally {
     };
   }
 
-  /** The same turns; the time that is waited for them is counted. @param clock gives milliseconds */
+  /** Wraps turns: counts the time that calls wait for them. @param clock gives milliseconds */
   timing(turns: Turns, clock: () => number): Turns {
     return {
       turn: async () => {
@@ -55,5 +55,5 @@ export class CallTally {
   }
 }
 
-/** Where in the state is what; microseconds were waited. */
+/** The indexes of the counters. `WAITED` is in microseconds. */
 const [RENEWALS, WAITED] = [0, 1];

@@ -21,33 +21,33 @@ import {
 } from '../../store/machine/settings.ts';
 import type { Surroundings } from '../context.ts';
 
-/** The settings that a pair is made of. */
+/** The settings of each pair. */
 export const PAIR_SETTINGS = {
   QWAC: { certificate: 'qwacCertificate', key: 'qwacKey' },
   QSealC: { certificate: 'qsealCertificate', key: 'qsealKey' },
 } as const;
 
-/** How often a passphrase is asked for. */
+/** How often psd2 asks for a passphrase. */
 const TRIES = 3;
 
 /**
- * The certificates and keys of a profile. A passphrase that the environment does not give is asked for at a
- * terminal, once for both pairs if it opens both.
+ * The certificates and keys of a profile. If a passphrase is not in the environment, psd2 asks for it at a terminal, once
+ * for both pairs if it opens both.
  *
- * All throw Psd2Error `config` or `certificate`.
+ * All methods throw Psd2Error `config` or `certificate`.
  */
 export interface KeyRing {
   /** A certificate and its key, checked. */
   pair(name: PairName): Promise<KeyPair>;
   /** A certificate alone, checked. */
   certificate(name: PairName): Promise<X509Certificate>;
-  /** Certificates and key as they are given, PEM, unchecked; the key is undefined when there is none. */
+  /** Certificates and key as PEM, unchecked. The key is undefined if there is none. */
   read(name: PairName): Promise<{ certificate: string; key: () => string | undefined }>;
-  /** Runs `open` with the passphrase that is known, and asks for it when `open` throws WrongPassphrase. */
+  /** Runs `open` with the known passphrase. If `open` throws WrongPassphrase, asks for the passphrase. */
   opening<T>(what: string, open: (passphrase: string | undefined) => T | Promise<T>): Promise<T>;
 }
 
-/** The certificates and keys of a profile; each is read when it is asked for. */
+/** The certificates and keys of a profile. It reads each on demand. */
 export function openKeyRing(surroundings: Surroundings, profile: Profile): KeyRing {
   const { world } = surroundings;
   const opening = openPassphrases(surroundings);
@@ -87,7 +87,7 @@ export function openKeyRing(surroundings: Surroundings, profile: Profile): KeyRi
   };
 }
 
-/** The passphrase that is known, or is asked for: one for all that is opened with it. */
+/** Uses one passphrase for everything: the one in the environment, or the one that the operator enters. */
 function openPassphrases({ env, terminal }: Surroundings): KeyRing['opening'] {
   let passphrase = env.PSD2_KEY_PASSPHRASE || undefined;
   return async (what, open) => {
@@ -125,7 +125,7 @@ function refuseKeyFile(source: PemSource): void {
   if ('path' in source) refuseUnsafe(source.path, 'secret');
 }
 
-/** Who makes the signatures: the QSealC's key, or the QWAC's where there is no QSealC, or the operator's command. */
+/** The signer: the operator's command if one is set, else the key of the QSealC, else the key of the QWAC. */
 export async function openSigner(
   context: Surroundings,
   { settings }: Profile,

@@ -5,7 +5,10 @@ import type { Profile } from '../../store/machine/settings.ts';
 import type { ProfileContext } from '../context.ts';
 import { isOwnSandbox } from '../sandbox/profile.ts';
 
-/** The calls of the sandbox's profile, which say so when the sandbox is not running. Those of any other stay as they are. */
+/**
+ * Wraps the calls of the sandbox's profile: if the sandbox is not running, the error says so. Other profiles' calls stay
+ * as they are.
+ */
 export function namingSandbox(
   context: Pick<ProfileContext, 'folder'>,
   { settings }: Profile,

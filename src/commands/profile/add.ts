@@ -9,17 +9,17 @@ import { readSettingOptions, requireSecret } from './settings/read-options.ts';
 import type { SettingOptions } from './settings/setting-options.ts';
 import { profile } from './shape.ts';
 
-/** How `profile add` stores what its other options say. */
+/** The options of `profile add` that are not settings. */
 export interface AddOptions {
   /** Store paths instead of the contents of certificates and keys. */
   reference: boolean;
-  /** Nothing secret is written before it can be encrypted. */
+  /** Encrypt the profile from the start. psd2 writes no secret before it can encrypt it. */
   protect: boolean;
 }
 
 /**
- * `psd2 profile add <name>`: settings from options, else from the environment, else asked for; without options at a
- * terminal all are asked for. They are checked before anything is stored.
+ * `psd2 profile add <name>`: takes settings from options, then from the environment, and asks for the rest. At a terminal
+ * and without options, it asks for all of them. psd2 checks the settings before it stores anything.
  */
 export async function profileAdd(
   context: Context,
@@ -30,8 +30,8 @@ export async function profileAdd(
   const name = parseProfileName(givenName ?? (await askName(context)));
   if (profiles.list().includes(name)) {
     await confirmed(context, {
-      text: `There is a profile ${name} already. Replace it?`,
-      unasked: `There is a profile ${name} already`,
+      text: `The profile ${name} already exists. Replace it?`,
+      unasked: `The profile ${name} already exists`,
       hint: 'Add --yes to replace it, or choose another name.',
       declined: 'Nothing was stored',
     });
@@ -46,7 +46,7 @@ export async function profileAdd(
   if (protect) await protectNew(context, name);
   await profiles.write(name, settings);
   if (protect) {
-    // Of a profile that was replaced.
+    // A replaced profile may have left tokens.
     const baseUrl = new URL(settings.baseUrl);
     await (await context.home()).open(name, baseUrl).tokens.rewrite();
   }
@@ -59,13 +59,13 @@ export async function profileAdd(
 async function askName({ terminal }: Context): Promise<string> {
   if (terminal.canAsk)
     return terminal.ask('Name of the profile', { check: (text) => void parseProfileName(text) });
-  throw new Psd2Error('usage', 'The name of the profile is missing, and there is no terminal to ask for it', {
-    hint: 'Give one, and the settings. See which there are with:',
+  throw new Psd2Error('usage', 'The name of the profile is missing, and psd2 cannot ask for it', {
+    hint: 'Give a name and the settings. See the options with:',
     next: [['profile', 'add', '--help']],
   });
 }
 
-/** The key is there before the first secret is written. */
+/** Makes and stores the key, before psd2 writes the first secret. */
 async function protectNew(context: Context, name: string): Promise<void> {
   const { chooseProtector } = await import('./protector.ts');
   const vault = context.profiles.vault(name);
@@ -77,7 +77,7 @@ async function protectNew(context: Context, name: string): Promise<void> {
   await vault.exclusively(() => vault.protect(protector));
 }
 
-/** Settings from options, else from the environment; those that are needed and missing are asked for. */
+/** Reads settings from options, then from the environment, and asks for required ones that are missing. */
 async function readSettings(
   context: Context,
   name: string,
@@ -89,7 +89,7 @@ async function readSettings(
   const required = async (value: string | undefined, question: string, option: string) => {
     if (value !== undefined && value !== '') return value;
     if (terminal.canAsk) return terminal.ask(question);
-    throw new Psd2Error('usage', `${option} is missing, and there is no terminal to ask for it`, {
+    throw new Psd2Error('usage', `${option} is missing, and psd2 cannot ask for it`, {
       hint: `Add ${option}, or set it in the environment.`,
     });
   };
@@ -110,7 +110,7 @@ async function readSettings(
 
 async function askSecret({ terminal }: Context): Promise<string> {
   if (terminal.canAsk) return requireSecret(await terminal.askSecret('Client secret'), 'the prompt');
-  throw new Psd2Error('usage', 'The client secret is missing, and there is no terminal to ask for it', {
+  throw new Psd2Error('usage', 'The client secret is missing, and psd2 cannot ask for it', {
     hint: 'Use --client-secret-stdin, --client-secret-file <file> or PSD2_CLIENT_SECRET.',
   });
 }

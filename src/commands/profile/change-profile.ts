@@ -9,15 +9,15 @@ import type { Context } from '../context.ts';
 import { noSuchProfile } from './no-such-profile.ts';
 import { describeSetting, profileShow, SHOWN_SETTINGS } from './show.ts';
 
-/** A stored profile that is about to be changed. */
+/** A stored profile before a change. */
 export interface StoredSettings {
-  /** As its file has it. */
+  /** The contents of its file. */
   stored: StoredProfile;
-  /** With what is encrypted of it. */
+  /** All settings, also the encrypted ones. */
   settings: ProfileSettings;
 }
 
-/** @throws Psd2Error `no_profile`, `config` when it can't be read or its key can't be had */
+/** @throws Psd2Error `no_profile`, `config` if psd2 cannot read it or get its key */
 export async function readStored({ profiles }: Context, name: string): Promise<StoredSettings> {
   const stored = profiles.read(name);
   if (!stored) throw noSuchProfile(name, profiles.list());
@@ -26,9 +26,9 @@ export async function readStored({ profiles }: Context, name: string): Promise<S
 }
 
 /**
- * Stores the settings that a profile is to have, and says what of it has changed.
+ * Stores the new settings of a profile and reports what has changed.
  *
- * @returns whether they are stored: not when another process has changed the profile meanwhile
+ * @returns false if another process has changed the profile meanwhile: nothing is stored then
  * @throws Psd2Error `config`
  */
 export async function storeChange(
@@ -41,7 +41,7 @@ export async function storeChange(
   const settings = { ...wanted, ...(sameBank && { baseUrl: before.baseUrl }) };
   const changes = changesBetween(before, settings);
   if (changes.length > 0 && !(await context.profiles.replace(name, stored, settings))) return false;
-  if (context.output.format === 'table') tell(context, name, changes, !sameBank);
+  if (context.output.format === 'table') reportChanges(context, name, changes, !sameBank);
   else await profileShow(context, name);
   return true;
 }
@@ -51,36 +51,36 @@ interface Change {
   text: string;
 }
 
-/** What differs, each as `maxAmount: 250.00 → 500.00`; of a secret only that it does. */
+/** The differences, each as `maxAmount: 250.00 → 500.00`. For a secret it says only that it has changed. */
 function changesBetween(before: ProfileSettings, after: ProfileSettings): Change[] {
   return SHOWN_SETTINGS.flatMap((key): Change[] => {
     const [was, is] = [before[key], after[key]];
     if (JSON.stringify(was) === JSON.stringify(is)) return [];
     const shown = is === undefined ? 'not set' : describeSetting(key, is);
     const shownBefore = was === undefined ? 'not set' : describeSetting(key, was);
-    return [
-      { key, text: shown === shownBefore ? `${key}: another one` : `${key}: ${shownBefore} → ${shown}` },
-    ];
+    return [{ key, text: shown === shownBefore ? `${key}: changed` : `${key}: ${shownBefore} → ${shown}` }];
   });
 }
 
-function tell(
+function reportChanges(
   { terminal, env }: Context,
   name: string,
   changes: readonly Change[],
   hasOtherBank: boolean,
 ): void {
   if (changes.length === 0) {
-    terminal.say(`The profile ${name} is as it was.`);
+    terminal.say(`The profile ${name} is unchanged.`);
     return;
   }
-  terminal.say([`The profile ${name} is changed.`, ...changes.map(({ text }) => `  ${text}`)].join('\n'));
+  terminal.say([`The profile ${name} has changed:`, ...changes.map(({ text }) => `  ${text}`)].join('\n'));
   const variables: Partial<Record<string, string>> = { ...TEXT_VARIABLES, ...PEM_VARIABLES };
   const given = environmentSettings(env);
   for (const { key } of changes) {
     if (key in given)
-      terminal.warn(`${variables[key] ?? 'PSD2_ENVIRONMENT'} is set, and goes before what is stored.`);
+      terminal.warn(`${variables[key] ?? 'PSD2_ENVIRONMENT'} is set and overrides the stored value.`);
   }
   if (hasOtherBank)
-    terminal.say(`A login holds for the base URL that granted it: psd2 --profile ${name} auth login`);
+    terminal.say(
+      `A login is valid only for its own base URL. Log in again: psd2 --profile ${name} auth login`,
+    );
 }

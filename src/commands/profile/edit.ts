@@ -5,10 +5,10 @@ import { readStored, storeChange } from './change-profile.ts';
 import { keeping } from './settings/kept-files.ts';
 
 /**
- * `psd2 profile edit [name]`: the questions of `profile add` with what the profile has as their answers; without a name for
- * the profile that is used. Secrets stay unless others are entered.
+ * `psd2 profile edit [name]`: asks the questions of `profile add`, with the present settings as default answers. Without a
+ * name, it edits the profile in use. Secrets stay unless the operator enters new ones.
  *
- * @throws Psd2Error `usage` where there is no terminal, `no_profile`, `config`, `cancelled`
+ * @throws Psd2Error `usage` without a terminal, `no_profile`, `config`, `cancelled`
  */
 export async function profileEdit(
   context: Context,
@@ -35,9 +35,9 @@ export async function profileEdit(
   if (await storeChange(context, name, before, settings)) return;
   throw new Psd2Error(
     'config',
-    `Another psd2 has changed the profile ${name} meanwhile, and nothing was stored`,
+    `Another psd2 has changed the profile ${name} meanwhile, so nothing was stored`,
     {
-      hint: 'Edit it again. Look at it with:',
+      hint: 'Look at the profile, then edit it again:',
       next: [['profile', 'show', name]],
     },
   );

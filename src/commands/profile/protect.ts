@@ -1,13 +1,13 @@
 import type { Context } from '../context.ts';
 import { chooseProtector, type ProtectOptions } from './protector.ts';
-import { type NamedProfile, openNamed, rewriteSecrets, tellProtection } from './rewrite-secrets.ts';
+import { type NamedProfile, openNamed, reportProtection, rewriteSecrets } from './rewrite-secrets.ts';
 
 /**
- * `psd2 profile protect [name]`: from now on the secrets of a profile are written encrypted, and those that are
- * there are rewritten. Killed at any point it leaves everything readable, and run again it comes to its end: the
- * key is kept first, then what says that the profile is protected, then each file is replaced.
+ * `psd2 profile protect [name]`: encrypts the stored secrets of a profile, now and from now on. psd2 stores the key first,
+ * then marks the profile as protected, then replaces each file. If psd2 is killed at any point, everything stays readable,
+ * and the next run finishes the work.
  *
- * @throws Psd2Error `config` when the key can't be kept: nothing is changed then
+ * @throws Psd2Error `config` if psd2 cannot store the key: it has changed nothing then
  */
 export async function profileProtect(
   context: Context,
@@ -21,15 +21,15 @@ export async function profileProtect(
     await rewriteSecrets(context, opened);
   });
   await warnOfDamaged(context, opened);
-  tellProtection(context, opened, 'is encrypted');
+  reportProtection(context, opened, 'is encrypted');
 }
 
-/** What was damaged is kept beside what replaced it, as it was. */
+/** psd2 keeps a damaged file unchanged beside its replacement, so its secrets are not encrypted. */
 async function warnOfDamaged(
   { profiles, terminal }: Context,
   { profile, tokens }: NamedProfile,
 ): Promise<void> {
   const kept = [...profiles.damaged(profile.name), ...(await tokens.damaged())];
   if (kept.length > 0)
-    terminal.warn(`Damaged files that may hold secrets in clear are left: rm ${kept.join(' ')}`);
+    terminal.warn(`Damaged files may contain unencrypted secrets. Remove them: rm ${kept.join(' ')}`);
 }

@@ -10,11 +10,11 @@ export interface ProtectOptions {
 }
 
 /**
- * What the profile is to be protected by. Without an option: what protects it already, else the passphrase that
- * is set, else the keyring.
+ * Chooses what protects the profile. Without an option: its present protection, else the passphrase in the environment,
+ * else the keyring.
  *
- * @returns undefined when it stays as it is
- * @throws Psd2Error `usage` when a passphrase is to be used and is missing
+ * @returns undefined if the protection stays as it is
+ * @throws Psd2Error `usage` if a required passphrase is missing
  */
 export async function chooseProtector(
   context: Context,
@@ -33,7 +33,7 @@ export async function chooseProtector(
   if (before !== undefined && (kind ?? before) === before) return undefined;
   if (kind !== 'keyring' && fromEnvironment) return byPassphrase(fromEnvironment);
   if (kind === 'passphrase') {
-    throw new Psd2Error('usage', 'The passphrase is missing, and there is no terminal to ask for it', {
+    throw new Psd2Error('usage', 'The passphrase is missing, and psd2 cannot ask for it', {
       hint: 'Set PSD2_CONFIG_PASSPHRASE, or use --passphrase-stdin.',
     });
   }

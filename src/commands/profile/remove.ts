@@ -10,21 +10,21 @@ import { confirmed } from '../shared/confirmed.ts';
 import { noSuchProfile } from './no-such-profile.ts';
 import { removed } from './shape.ts';
 
-/** `psd2 profile remove <name>`: its settings and tokens, after asking; the record of its payments stays. */
+/** `psd2 profile remove <name>`: removes settings and tokens after a confirmation. The record of payments stays. */
 export async function profileRemove(context: Context, name: string): Promise<void> {
   const { profiles, terminal, output } = context;
   if (!profiles.list().includes(parseProfileName(name))) throw noSuchProfile(name, profiles.list());
   const { flows, tokens } = (await context.home()).open(name);
-  // With what is open no new transfer begins between the look and the removal.
+  // No new transfer can begin between the check and the removal.
   await flows.exclusively(async () => {
     const [working] = await flows.atWork();
     if (working) {
       const { flow, holder } = working;
-      throw new Psd2Error('config', `psd2 is at work on ${flow} of the profile ${name}: ${holder}`, {
+      throw new Psd2Error('config', `Another psd2 works on ${flow} of the profile ${name}: ${holder}`, {
         hint: 'Wait for it to end, or interrupt it. Nothing was removed.',
       });
     }
-    // A damaged journal ends this: its payment may be in doubt.
+    // A damaged journal stops the removal, because the outcome of its payment may be unknown.
     const operations = [
       ...(await collect(flows.list('transfer'))),
       ...(await collect(flows.list('operation'))),
@@ -45,17 +45,17 @@ export async function profileRemove(context: Context, name: string): Promise<voi
   else output.record({ name, removed: true }, [], removed);
 }
 
-/** The profile is gone, whether the keyring lets go of its key or not. */
+/** Removes the key. The profile is gone by now, so a failure is only a warning. */
 async function forgetKey({ profiles, terminal }: Context, name: string): Promise<void> {
   try {
     await profiles.vault(name).forget();
   } catch (error) {
     if (!(error instanceof Psd2Error) || error.code !== 'config') throw error;
-    terminal.warn(`Its key, which opens nothing any more, stays where it was: ${error.message}.`);
+    terminal.warn(`psd2 could not remove the profile's key, which is useless now: ${error.message}.`);
   }
 }
 
-/** @throws Psd2Error `config` when it is open whether money moved, or it is about to */
+/** @throws Psd2Error `config` if a payment is authorised but not executed, or its outcome is unknown */
 function refuseInDoubt(operations: (Transfer | GenericOperation)[], name: string): void {
   const inDoubt = operations.filter(
     (operation) =>
@@ -64,7 +64,7 @@ function refuseInDoubt(operations: (Transfer | GenericOperation)[], name: string
   );
   if (inDoubt.length === 0) return;
   throw new Psd2Error('config', `The profile ${name} has unfinished payments: ${nameFlows(inDoubt)}`, {
-    hint: 'First:',
+    hint: 'Finish them first:',
     next: inDoubt.slice(0, 3).map(({ kind, flow }) => ['--profile', name, kind, 'resume', flow]),
   });
 }
@@ -78,9 +78,7 @@ async function confirmRemoval(
   const { terminal, globals, profiles } = context;
   const begun = operations.filter(isOpen);
   if (begun.length > 0) {
-    terminal.warn(
-      `Begun and not executed, and without the profile they can't be resumed: ${nameFlows(begun)}.`,
-    );
+    terminal.warn(`Unfinished flows, which psd2 cannot resume without the profile: ${nameFlows(begun)}.`);
   }
   if (terminal.canAsk && !globals.yes && isProduction(profiles, name)) terminal.mark(`PRODUCTION ${name}`);
   await confirmed(context, {
@@ -96,7 +94,7 @@ function nameFlows(flows: { flow: string; state: string }[]): string {
   return named.concat(flows.length > 5 ? [`and ${flows.length - 5} more`] : []).join(', ');
 }
 
-/** A profile whose file is damaged can be removed all the same. */
+/** A profile with a damaged file can be removed too. */
 function isProduction(profiles: ProfileStore, name: string): boolean {
   try {
     return profiles.read(name)?.environment === 'production';

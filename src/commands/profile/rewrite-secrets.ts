@@ -7,19 +7,19 @@ import { protection } from './shape.ts';
 
 export type NamedProfile = Pick<ProfileData, 'tokens'> & { profile: Profile; vault: Vault };
 
-/** The profile with what protects it. @throws Psd2Error `config` when what it has encrypted can't be read */
+/** Opens a profile and its vault. @throws Psd2Error `config` if psd2 cannot decrypt its settings */
 export async function openNamed(context: Context, name: string | undefined): Promise<NamedProfile> {
   const { profiles } = context;
   const named = name === undefined ? context : context.forProfile(name);
   const { tokens } = await named.store();
   const profile = named.profile();
   const vault = profiles.vault(profile.name);
-  // What was encrypted before can't be, where the key is gone.
+  // The profile is encrypted but its key is gone: this read throws the error that says so.
   if (vault.kind === undefined && profile.settings.sealed) await profiles.readSealed(profile.name);
   return { tokens, profile, vault };
 }
 
-/** Writes what is stored of a profile anew, as its protection wants it now. */
+/** Rewrites the stored settings and tokens of a profile, encrypted or in clear as its protection now requires. */
 export async function rewriteSecrets(
   { profiles }: Context,
   { profile, tokens }: NamedProfile,
@@ -28,15 +28,18 @@ export async function rewriteSecrets(
   await tokens.rewrite();
 }
 
-/** Says how the profile is stored now. @param what `is encrypted` */
-export function tellProtection(
+/** Reports how the profile is stored now. @param what for example `is encrypted` */
+export function reportProtection(
   { output, terminal }: Context,
   { profile, vault }: NamedProfile,
   what: string,
 ): void {
   const { kind } = vault;
-  const by = { keyring: "the system's keyring has its key", passphrase: 'the passphrase opens it' };
+  const by = {
+    keyring: "The system's keyring holds the key.",
+    passphrase: 'The key comes from the passphrase.',
+  };
   if (output.format === 'table')
-    terminal.say(`What is stored of the profile ${profile.name} ${what}${kind ? `; ${by[kind]}` : ''}.`);
+    terminal.say(`The stored data of the profile ${profile.name} ${what}.${kind ? ` ${by[kind]}` : ''}`);
   else output.record({ name: profile.name, protected: kind ?? 'no' }, [], protection);
 }

@@ -22,22 +22,22 @@ import { SHOWN_SETTINGS } from './show.ts';
 export interface SetOptions {
   /** Store paths instead of the contents of certificates and keys. */
   reference: boolean;
-  /** Settings that are to be removed, by the names of their options. */
+  /** Settings to remove, by the names of their options. */
   unset: string[];
-  /** Take the client secret from `PSD2_CLIENT_SECRET`. */
+  /** Read the client secret from `PSD2_CLIENT_SECRET`. */
   clientSecretEnv: boolean;
-  /** Take the other application's from `PSD2_CC_CLIENT_SECRET`. */
+  /** Read the secret of the client_credentials application from `PSD2_CC_CLIENT_SECRET`. */
   ccClientSecretEnv: boolean;
 }
 
-/** The settings that a call is signed and connected with: a change of one has all of them opened. */
+/** The settings for TLS and signatures. If one changes, psd2 opens all certificates and keys again. */
 const OF_KEYS = ['qwacCertificate', 'qwacKey', 'qsealCertificate', 'qsealKey', 'signer'] as const;
 
 /**
- * `psd2 profile set <name>`: changes single settings of a stored profile. They are checked as `profile add` checks them,
- * and stored all at once or not at all.
+ * `psd2 profile set <name>`: changes single settings of a stored profile. psd2 checks them as `profile add` does, and
+ * stores all of them or none.
  *
- * @throws Psd2Error `usage` when nothing is to be changed or a setting is not right, `no_profile`, `config`, `certificate`
+ * @throws Psd2Error `usage` if no setting is given or one is invalid, `no_profile`, `config`, `certificate`
  */
 export async function profileSet(
   context: Context,
@@ -70,31 +70,31 @@ export async function profileSet(
 function secretIn({ env }: Context, variable: string): string {
   const secret = env[variable]?.trim();
   if (secret) return secret;
-  throw new Psd2Error('usage', `${variable} is not set, and the secret is to be taken from it`);
+  throw new Psd2Error('usage', `${variable} is not set, so psd2 cannot read the secret from it`);
 }
 
-/** The settings that `--unset <name>` removes: with a certificate goes its key. @throws Psd2Error `usage` */
+/** The settings that `--unset <name>` removes: a certificate and its key go together. @throws Psd2Error `usage` */
 function parseUnset(name: string): Removable[] {
   const setting = SHOWN_SETTINGS.find((key) => SETTING_OPTIONS[key] === name || key === name);
   if (setting === undefined) {
-    throw new Psd2Error('usage', `There is no setting ${JSON.stringify(name)}`, {
+    throw new Psd2Error('usage', `Unknown setting ${JSON.stringify(name)}`, {
       hint: `${didYouMean(name, UNSETTABLE)}Settings that can be removed: ${UNSETTABLE.join(', ')}.`,
     });
   }
   if (!isRemovable(setting)) {
     throw new Psd2Error('usage', `A profile needs the setting ${SETTING_OPTIONS[setting]}`, {
-      hint: 'Give it another value, or remove the whole profile with profile remove.',
+      hint: 'Give it another value, or remove the whole profile with psd2 profile remove.',
     });
   }
   return setting === 'qsealCertificate' ? [setting, 'qsealKey'] : [setting];
 }
 
-/** @throws Psd2Error `usage` when nothing is to be changed, a value is empty, or one is given and removed */
+/** @throws Psd2Error `usage` if no setting is given, a value is empty, or a setting is both given and removed */
 function refuseUnclear(name: string, given: Partial<ProfileSettings>, removed: ReadonlySet<Removable>): void {
   const keys = SHOWN_SETTINGS.filter((key) => key in given);
   if (keys.length === 0 && removed.size === 0) {
     throw new Psd2Error('usage', 'No setting is given', {
-      hint: 'Give some, or be asked for each:',
+      hint: 'Give at least one, or let psd2 ask for each:',
       next: [
         ['profile', 'set', name, '--max-amount', '500.00'],
         ['profile', 'edit', name],
@@ -104,7 +104,7 @@ function refuseUnclear(name: string, given: Partial<ProfileSettings>, removed: R
   for (const key of keys) {
     const option = SETTING_OPTIONS[key];
     if (isRemovable(key) && removed.has(key))
-      throw new Psd2Error('usage', `--${option} is given, and --unset ${option} too`);
+      throw new Psd2Error('usage', `--${option} and --unset ${option} exclude each other`);
     if (given[key] === '') {
       throw new Psd2Error('usage', `The value of --${option} is empty`, {
         ...(isRemovable(key) && { hint: `To remove the setting: --unset ${option}.` }),
@@ -113,7 +113,7 @@ function refuseUnclear(name: string, given: Partial<ProfileSettings>, removed: R
   }
 }
 
-/** The stored keys that go because a certificate comes whose file has its own. */
+/** The stored keys to remove, because the new certificate's file has its own key. */
 function replacedKeys(given: Partial<ProfileSettings>): Removable[] {
   return Object.values(PAIR_SETTINGS).flatMap(({ certificate, key }) => {
     const source = given[certificate];

@@ -15,8 +15,8 @@ interface ShownValue {
 }
 
 /**
- * `psd2 profile show [name]`: every value that a command of this profile would use, with its source: option,
- * environment, profile or default; never a secret or a key.
+ * `psd2 profile show [name]`: shows every value that a command would use, with its source: option, environment, profile
+ * or default. It shows no secrets and no keys.
  */
 export async function profileShow(context: Context, name: string | undefined): Promise<void> {
   const { profiles, env, globals, output, sourceOf } = context;
@@ -66,7 +66,7 @@ export async function profileShow(context: Context, name: string | undefined): P
   );
 }
 
-/** All settings, in the order in which they are shown. */
+/** All settings, in the order of display. */
 export const SHOWN_SETTINGS = [
   'baseUrl',
   'clientId',
@@ -90,7 +90,7 @@ export const SHOWN_SETTINGS = [
   'bankSigningCertificate',
 ] as const satisfies (keyof ProfileSettings)[];
 
-/** What holds where nothing is set. */
+/** The values of settings that are not set. */
 const DEFAULTS: Partial<Record<(typeof SHOWN_SETTINGS)[number], string>> = {
   redirectUri: DEFAULT_REDIRECT_URI,
   tppCertificate: DEFAULT_TPP_CERTIFICATE,
@@ -98,7 +98,7 @@ const DEFAULTS: Partial<Record<(typeof SHOWN_SETTINGS)[number], string>> = {
   ca: "the system's",
 };
 
-/** A setting as it may be shown: of a secret only that it is set. */
+/** Writes a setting for display. For a secret it says only that it is set. */
 export function describeSetting(
   key: (typeof SHOWN_SETTINGS)[number],
   value: NonNullable<ProfileSettings[keyof ProfileSettings]>,

@@ -1,18 +1,18 @@
 import type { Context } from '../context.ts';
 import { confirmed } from '../shared/confirmed.ts';
-import { openNamed, rewriteSecrets, tellProtection } from './rewrite-secrets.ts';
+import { openNamed, reportProtection, rewriteSecrets } from './rewrite-secrets.ts';
 
 /**
- * `psd2 profile unprotect [name]`: writes the secrets of a profile in clear, and forgets the key last.
+ * `psd2 profile unprotect [name]`: stores the secrets of a profile without encryption, and removes the key last.
  *
- * @throws Psd2Error `config` when the key can't be had
+ * @throws Psd2Error `config` if psd2 cannot get the key
  */
 export async function profileUnprotect(context: Context, name: string | undefined): Promise<void> {
   const opened = await openNamed(context, name);
   const { vault, profile } = opened;
-  if (vault.kind === undefined) return tellProtection(context, opened, 'was not encrypted');
+  if (vault.kind === undefined) return reportProtection(context, opened, 'was not encrypted');
   await confirmed(context, {
-    text: `Write the tokens, secrets and keys of ${profile.name} to the disk in clear?`,
+    text: `Store the tokens, secrets and keys of ${profile.name} without encryption?`,
     unasked: 'Storing secrets without encryption needs a confirmation',
     hint: 'Add --yes.',
     declined: 'Nothing was changed',
@@ -22,5 +22,5 @@ export async function profileUnprotect(context: Context, name: string | undefine
     await rewriteSecrets(context, opened);
     await vault.forget();
   });
-  tellProtection(context, opened, 'is no longer encrypted');
+  reportProtection(context, opened, 'is no longer encrypted');
 }

@@ -7,7 +7,6 @@ export async function profileUse({ profiles, terminal, output }: Context, name: 
   const chosen = profiles.read(name);
   if (!chosen) throw noSuchProfile(name, profiles.list());
   await profiles.use(name);
-  if (output.format === 'table')
-    terminal.say(`The profile ${name} is now the one that is used without --profile.`);
+  if (output.format === 'table') terminal.say(`psd2 now uses the profile ${name} by default.`);
   else output.record({ name, baseUrl: chosen.baseUrl, current: true }, [], profile);
 }

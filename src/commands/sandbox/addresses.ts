@@ -2,7 +2,7 @@ import type { RunningSandbox } from '../../sandbox/folder/running.ts';
 import type { Column } from '../../terminal/output/output.ts';
 import { SANDBOX_PROFILE } from './profile.ts';
 
-/** Where a sandbox is reached. */
+/** The addresses of a sandbox. */
 export interface SandboxAddresses {
   baseUrl: string;
   customerSiteUrl: string;
@@ -19,7 +19,7 @@ export const SANDBOX_FIELDS: Column<SandboxAddresses>[] = [
   { title: 'Profile', value: ({ profile }) => profile },
 ];
 
-/** Where a sandbox that runs is reached. */
+/** The addresses of a running sandbox. */
 export function addressesOf({ baseUrl, customerSiteUrl, pid }: RunningSandbox): SandboxAddresses {
   const consoleUrl = `${customerSiteUrl}/console`;
   return { baseUrl, customerSiteUrl, consoleUrl, pid, profile: SANDBOX_PROFILE };

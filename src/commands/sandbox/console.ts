@@ -5,9 +5,9 @@ import { requireRunning } from './running.ts';
 import { consoleUrl } from './shape.ts';
 
 /**
- * `psd2 sandbox console`: opens the console in the browser, or prints its address where nothing is to be opened.
+ * `psd2 sandbox console`: opens the console in the browser, or prints its address if there is no browser to open.
  *
- * @throws Psd2Error `sandbox` when it does not run
+ * @throws Psd2Error `sandbox` if it is not running
  */
 export async function sandboxConsole(context: Context): Promise<void> {
   const { output, terminal } = context;

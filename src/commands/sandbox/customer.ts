@@ -1,7 +1,7 @@
 import type { Context } from '../context.ts';
 import { playedCustomer } from './shape.ts';
 
-/** `psd2 sandbox customer <url>`: plays the customer, so that a whole flow runs in a pipeline. */
+/** `psd2 sandbox customer <url>`: plays the customer, so that a whole flow can run in a pipeline. */
 export async function sandboxCustomer(
   { terminal, world, output }: Context,
   url: string,

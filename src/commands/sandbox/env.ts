@@ -5,10 +5,10 @@ import { requireRunning } from './running.ts';
 import { variables as variablesShape } from './shape.ts';
 
 /**
- * `psd2 sandbox env`: export lines for `eval`, or the variables as one object. The secrets among them open
- * nothing but this sandbox.
+ * `psd2 sandbox env`: prints export lines for `eval`, or the variables as one object. Their secrets are valid for this
+ * sandbox only.
  *
- * @throws Psd2Error `sandbox` when it does not run
+ * @throws Psd2Error `sandbox` if it is not running
  */
 export async function sandboxEnv(context: Context): Promise<void> {
   const { baseUrl } = await requireRunning(context);

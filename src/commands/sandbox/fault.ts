@@ -10,7 +10,7 @@ import { readWholeNumber } from '../shared/whole-number.ts';
 import { requireRunning } from './running.ts';
 import { cleared as clearedShape, fault as faultShape } from './shape.ts';
 
-/** As they were typed. */
+/** The options as typed. */
 export interface FaultOptions {
   on?: string | undefined;
   times?: string | undefined;
@@ -25,33 +25,33 @@ const COLUMNS: Column<FaultRecord>[] = [
   { title: 'On', value: ({ on }) => on ?? 'every call' },
   { title: 'When', value: conditionsOf },
   { title: 'Calls', value: ({ seen }) => String(seen), right: true },
-  { title: 'Spoilt', value: ({ fired }) => String(fired), right: true },
+  { title: 'Applied', value: ({ fired }) => String(fired), right: true },
 ];
 
-/** `psd2 sandbox fault add`. @throws Psd2Error `usage`, `sandbox` when it does not run */
+/** `psd2 sandbox fault add`. @throws Psd2Error `usage`, `sandbox` if it is not running */
 export async function addFault(context: Context, fault: string, options: FaultOptions): Promise<void> {
   const order = readOrder(fault, options);
   const running = await requireRunning(context);
   const added = await control(running, { method: 'POST', path: '/faults', body: order }, faultRecord);
   context.output.record(added, COLUMNS, faultShape);
-  context.terminal.say('Calls go well again after: psd2 sandbox fault clear');
+  context.terminal.say('Calls succeed again after: psd2 sandbox fault clear');
 }
 
-/** `psd2 sandbox fault list`. @throws Psd2Error `sandbox` when it does not run */
+/** `psd2 sandbox fault list`. @throws Psd2Error `sandbox` if it is not running */
 export async function listFaults(context: Context): Promise<void> {
   const running = await requireRunning(context);
   const faults = await control(running, { method: 'GET', path: '/faults' }, z.array(faultRecord));
-  await context.output.table(faults, COLUMNS, 'No call goes wrong.');
+  await context.output.table(faults, COLUMNS, 'There are no faults.');
 }
 
-/** `psd2 sandbox fault clear [id]`. @throws Psd2Error `usage`, `sandbox` when it does not run */
+/** `psd2 sandbox fault clear [id]`. @throws Psd2Error `usage`, `sandbox` if it is not running */
 export async function clearFaults(context: Context, id: string | undefined): Promise<void> {
   const path = id === undefined ? '/faults' : `/faults/${readWholeNumber('The id', id, 1)}`;
   const running = await requireRunning(context);
   const { cleared } = await control(running, { method: 'DELETE', path }, z.object({ cleared: z.int() }));
   if (id !== undefined && cleared === 0) {
     throw new Psd2Error('usage', `There is no fault ${id}`, {
-      hint: 'See:',
+      hint: 'See the faults with:',
       next: [['sandbox', 'fault', 'list']],
     });
   }

@@ -3,10 +3,10 @@ import { refuseUnsafeFilesIn } from '../../store/disk/permissions.ts';
 import type { Context } from '../context.ts';
 
 /**
- * Where the sandbox keeps its registration, its certificates and how it is reached. They are judged here: the sandbox is
- * a world of its own, and reads what it finds.
+ * The folder of the sandbox's registration, certificates and addresses. This function checks the files, because the
+ * sandbox itself does not.
  *
- * @throws Psd2Error `config` when a file in it is another user's, or others can read or change it
+ * @throws Psd2Error `config` if a file in it belongs to another user, or others can read or change it
  */
 export function sandboxFolderOf({ folder }: Pick<Context, 'folder'>): string {
   refuseUnsafeFilesIn(folder.sandbox);

@@ -3,10 +3,10 @@ import type { Registration } from '../../sandbox/folder/registration.ts';
 import type { ProfileSettings } from '../../store/machine/profiles.ts';
 import type { Context } from '../context.ts';
 
-/** The name that `sandbox start` stores its settings under. */
+/** The profile that `sandbox start` stores. */
 export const SANDBOX_PROFILE = 'sandbox';
 
-/** Whether a profile is that of this configuration's sandbox, which has its certificates in a folder of its own. */
+/** Whether a profile belongs to the sandbox of this configuration: its certificates are in the sandbox's folder. */
 export function isOwnSandbox(
   { qwacCertificate }: Pick<ProfileSettings, 'qwacCertificate'>,
   { folder }: Pick<Context, 'folder'>,
@@ -19,8 +19,8 @@ export function isOwnSandbox(
 }
 
 /**
- * Stores how the sandbox is reached, unless the user keeps another bank under that name, and chooses that profile where
- * none is chosen.
+ * Stores the sandbox's profile, unless the user has another bank under that name. If no profile is chosen, it chooses this
+ * one.
  */
 export async function storeProfile(
   context: Context,
@@ -31,12 +31,12 @@ export async function storeProfile(
   const known = profiles.read(SANDBOX_PROFILE);
   if (known && !isOwnSandbox(known, context)) return;
   const profile = sandboxSettings(baseUrl, registration);
-  // To write costs more than all else here, and at most starts nothing has changed.
+  // Writing is the slowest step here, and usually nothing has changed.
   if (!isDeepStrictEqual(known, profile)) await profiles.write(SANDBOX_PROFILE, profile);
   if (profiles.current() === undefined) await profiles.use(SANDBOX_PROFILE);
 }
 
-/** How the sandbox is reached, as a profile. */
+/** The settings of the sandbox's profile. */
 export function sandboxSettings(baseUrl: string, registration: Registration): ProfileSettings {
   const { authorizationCode, clientCredentials } = registration.applications;
   return {

@@ -4,8 +4,8 @@ import { SANDBOX_PROFILE } from './profile.ts';
 import { reset } from './shape.ts';
 
 /**
- * `psd2 sandbox reset`: the ledger as it was at the start, and nothing of what came after. One that does not run is
- * no error: there is nothing to take back.
+ * `psd2 sandbox reset`: resets the bank to its start. It is not an error if the bank does not run: there is nothing to
+ * reset.
  */
 export async function sandboxReset(context: Context): Promise<void> {
   const { terminal, output } = context;
@@ -19,8 +19,8 @@ export async function sandboxReset(context: Context): Promise<void> {
   else {
     terminal.say(
       [
-        `The sandbox at ${running.baseUrl} is as it was when it started.`,
-        `The logins that psd2 stored for it have ended: psd2 --profile ${SANDBOX_PROFILE} auth login`,
+        `The sandbox at ${running.baseUrl} is reset to its start.`,
+        `The stored logins have ended. Log in again: psd2 --profile ${SANDBOX_PROFILE} auth login`,
       ].join('\n'),
     );
   }

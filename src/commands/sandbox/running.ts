@@ -3,7 +3,7 @@ import type { RunningSandbox } from '../../sandbox/folder/running.ts';
 import type { Context } from '../context.ts';
 import { sandboxFolderOf } from './folder.ts';
 
-/** @throws Psd2Error `sandbox` when it does not run */
+/** @throws Psd2Error `sandbox` if it is not running */
 export async function requireRunning(context: Context): Promise<RunningSandbox> {
   const { runningSandbox } = await import('../../sandbox/folder/running.ts');
   const running = await runningSandbox(sandboxFolderOf(context));

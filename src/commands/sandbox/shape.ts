@@ -1,24 +1,24 @@
 import * as z from 'zod/mini';
 import { flag, list, orNull, text, whole } from '../shared/fields.ts';
 
-/** Where the sandbox is. */
+/** The addresses of a sandbox. */
 export const sandbox = () =>
   z.object({
-    baseUrl: text("of the bank's interface"),
-    customerSiteUrl: text('where its customers log in'),
-    consoleUrl: text('where its calls can be watched'),
-    pid: whole('of its process'),
-    profile: text('the profile that was written for it'),
+    baseUrl: text("base URL of the bank's interface"),
+    customerSiteUrl: text('site where the customers log in'),
+    consoleUrl: text('console that shows the calls'),
+    pid: whole('process id'),
+    profile: text('profile that psd2 stores for the sandbox'),
   });
 
-export const stopped = () => z.object({ stopped: flag('false where none was running') });
+export const stopped = () => z.object({ stopped: flag('false if no sandbox was running') });
 
-export const reset = () => z.object({ reset: flag('false where none was running') });
+export const reset = () => z.object({ reset: flag('false if no sandbox was running') });
 
 export const variables = () =>
   z
     .record(z.string(), z.string())
-    .check(z.describe('environment variables by their name; secrets that open nothing but this sandbox'));
+    .check(z.describe('environment variables by name; their secrets are valid for this sandbox only'));
 
 export const playedCustomer = () =>
   z.object({
@@ -28,19 +28,19 @@ export const playedCustomer = () =>
 
 export const fault = () =>
   z.object({
-    id: whole('its number, for fault clear'),
-    fault: text('what goes wrong'),
-    on: orNull(text('the calls that it is for; null: every call')),
-    times: orNull(whole('how many calls it spoils; null: all of them')),
-    after: whole('how many calls go well first'),
-    probability: z.number().check(z.describe('of each call to be spoilt, 0 to 1')),
-    seed: text('of the dice'),
-    seen: whole('how many calls it was for'),
-    fired: whole('how many of them went wrong'),
+    id: whole('id for fault clear'),
+    fault: text('for example status=503'),
+    on: orNull(text('calls that the fault matches; null: every call')),
+    times: orNull(whole('number of calls that it changes; null: all')),
+    after: whole('number of calls that succeed first'),
+    probability: z.number().check(z.describe('share of the calls that it changes, 0 to 1')),
+    seed: text('seed of the random choice'),
+    seen: whole('number of calls that it matched'),
+    fired: whole('number of calls that it changed'),
   });
 
 export const faults = () => list(fault());
 
-export const consoleUrl = () => z.object({ url: text('of the console') });
+export const consoleUrl = () => z.object({ url: text('address of the console') });
 
-export const cleared = () => z.object({ cleared: whole('how many faults') });
+export const cleared = () => z.object({ cleared: whole('number of removed faults') });

@@ -47,7 +47,7 @@ function parseRole(text: string): (typeof ROLES)[number] {
   const role = ROLES.find((known) => known === text.trim().toUpperCase());
   if (role) return role;
   throw new Psd2Error('usage', `Unknown role ${JSON.stringify(text)}`, {
-    hint: `Use some of ${ROLES.join(',')}.`,
+    hint: `Use one or more of ${ROLES.join(',')}.`,
   });
 }
 

@@ -11,7 +11,7 @@ import { sandboxFolderOf } from './folder.ts';
 import { isOwnSandbox, SANDBOX_PROFILE, storeProfile } from './profile.ts';
 import { parsePort, readRules, type SandboxStartOptions } from './start-options.ts';
 
-/** `psd2 sandbox start`: in the foreground until it is interrupted, or detached. */
+/** `psd2 sandbox start`: runs the bank in the foreground until it is interrupted, or in the background. */
 export async function sandboxStart(context: Context, options: SandboxStartOptions): Promise<void> {
   const port = parsePort(options.port);
   const rules = readRules(options);
@@ -24,12 +24,12 @@ export async function sandboxStart(context: Context, options: SandboxStartOption
   try {
     await storeProfile(context, sandbox.baseUrl, sandbox.registration);
     output.record(addressesOf(sandbox.running), SANDBOX_FIELDS);
-    sayReady(context, chosen, 'Ctrl-C ends it.');
+    sayReady(context, chosen, 'Stop it with Ctrl-C.');
     await new Promise<void>((resolve) => {
       if (world.signal.aborted) resolve();
       world.signal.addEventListener('abort', () => resolve(), { once: true });
     });
-    terminal.say('The sandbox has ended.');
+    terminal.say('The sandbox has stopped.');
   } finally {
     await sandbox.close();
   }
@@ -59,7 +59,7 @@ async function startDetached(context: Context): Promise<void> {
     if (started) {
       child.unref();
       output.record(started, SANDBOX_FIELDS);
-      sayReady(context, chosen, 'End it with: psd2 sandbox stop');
+      sayReady(context, chosen, 'Stop it with: psd2 sandbox stop');
       return;
     }
     try {
@@ -69,33 +69,33 @@ async function startDetached(context: Context): Promise<void> {
       throw interrupted;
     }
   }
-  throw new Psd2Error('sandbox', `The sandbox could not be started: ${lastWords(logPath)}`, {
+  throw new Psd2Error('sandbox', `The sandbox did not start: ${lastLine(logPath)}`, {
     hint: `See ${logPath}, or choose another --port.`,
   });
 }
 
 /**
- * Says how to go on.
+ * Says what to run next.
  *
  * @param chosenBefore the profile that was chosen before the start
- * @param howToEnd a sentence
+ * @param howToStop a sentence
  */
-function sayReady(context: Context, chosenBefore: string | undefined, howToEnd: string): void {
+function sayReady(context: Context, chosenBefore: string | undefined, howToStop: string): void {
   const { profiles, terminal, globals } = context;
   const stored = profiles.read(SANDBOX_PROFILE);
   if (!stored || !isOwnSandbox(stored, context)) {
     terminal.warn(
-      `The profile ${SANDBOX_PROFILE} is not of this sandbox and stays as it is; use: eval "$(psd2 sandbox env)"`,
+      `The profile ${SANDBOX_PROFILE} belongs to another bank, so psd2 does not change it. Use: eval "$(psd2 sandbox env)"`,
     );
-    terminal.say(`The sandbox is ready. ${howToEnd}`);
+    terminal.say(`The sandbox is ready. ${howToStop}`);
     return;
   }
   const chosen = profiles.current() === SANDBOX_PROFILE;
   if (chosen && chosenBefore !== SANDBOX_PROFILE)
-    terminal.say(`The profile ${SANDBOX_PROFILE} is now the one that is used without --profile.`);
+    terminal.say(`psd2 now uses the profile ${SANDBOX_PROFILE} by default.`);
   const isDefault = chosen && (globals.profile ?? SANDBOX_PROFILE) === SANDBOX_PROFILE;
   const login = isDefault ? 'psd2 auth login' : `psd2 --profile ${SANDBOX_PROFILE} auth login`;
-  terminal.say(`The sandbox is ready. Try: ${login}. ${howToEnd}`);
+  terminal.say(`The sandbox is ready. Try: ${login}. ${howToStop}`);
 }
 
 const sandboxAddresses = z.object({
@@ -106,9 +106,9 @@ const sandboxAddresses = z.object({
   profile: z.string(),
 });
 
-/** What the sandbox in the background printed once it was ready and its profile written. */
+/** What the sandbox in the background prints when it is ready; undefined until then. */
 function readStarted(logPath: string): SandboxAddresses | undefined {
-  // What comes after the last line end may be half a line.
+  // The text after the last line end may be half a line.
   const lines = readFileSync(logPath, 'utf8').split('\n').slice(0, -1);
   for (const line of lines.filter((text) => text.startsWith('{'))) {
     const { data } = sandboxAddresses.safeParse(JSON.parse(line));
@@ -117,11 +117,11 @@ function readStarted(logPath: string): SandboxAddresses | undefined {
   return undefined;
 }
 
-function lastWords(logPath: string): string {
+function lastLine(logPath: string): string {
   const last = readFileSync(logPath, 'utf8').trim().split('\n').at(-1) ?? '';
   try {
     return z.object({ error: z.object({ message: z.string() }) }).parse(JSON.parse(last)).error.message;
   } catch {
-    return last || 'it said nothing';
+    return last || 'it printed nothing';
   }
 }

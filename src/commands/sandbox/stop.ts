@@ -7,6 +7,6 @@ export async function sandboxStop(context: Context): Promise<void> {
   const { stopSandbox } = await import('../../sandbox/folder/running.ts');
   const stopped = await stopSandbox(sandboxFolderOf(context));
   if (output.format === 'table')
-    terminal.say(stopped ? `The sandbox at ${stopped.baseUrl} has ended.` : 'The sandbox is not running.');
+    terminal.say(stopped ? `The sandbox at ${stopped.baseUrl} has stopped.` : 'The sandbox is not running.');
   else output.record({ stopped: stopped !== undefined }, []);
 }

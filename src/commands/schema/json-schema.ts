@@ -5,16 +5,16 @@ import type { Shape } from '../../terminal/output/shape.ts';
 export type JsonSchema = Record<string, unknown>;
 
 /**
- * The JSON Schema (2020-12) of what has a shape. Further fields are allowed, since a later psd2 may print more.
+ * Converts a shape to JSON Schema (2020-12). The schema allows further fields, because a later psd2 may print more.
  *
- * @param title what it is the schema of
+ * @param title of the schema
  */
 export function toJsonSchema(shape: Shape, title: string): JsonSchema {
   const { $schema, ...schema } = z.toJSONSchema(shape(), { io: 'input', target: 'draft-2020-12' });
   return { $schema, title, ...tidy(schema) };
 }
 
-/** Says the same in fewer words: formats without their pattern, no limits that every whole number of JavaScript has. */
+/** Shortens a schema: drops the pattern of a format, and the limits that every JavaScript integer has. */
 function tidy(part: JsonSchema): JsonSchema {
   const { pattern, minimum, maximum, propertyNames, anyOf, ...rest } = part;
   const tidied: JsonSchema = Object.fromEntries(
@@ -33,13 +33,13 @@ function tidyValue(name: string, value: JsonSchema): JsonSchema {
   );
 }
 
-/** What may be null says so in its type, where it has one. */
+/** Puts null into the type if there is one: `type: ['string', 'null']`. */
 function eitherOf(parts: JsonSchema[]): JsonSchema {
   const [part, nothing] = parts;
   const isPlain = typeof part?.type === 'string' && part.enum === undefined && part.const === undefined;
   if (parts.length === 2 && part && nothing?.type === 'null') {
     if (isPlain) return { ...part, type: [part.type, 'null'] };
-    // Of something that is described, the description stands outside.
+    // The description is for both alternatives.
     const { description, ...described } = part;
     return { anyOf: [described, nothing], ...(description !== undefined && { description }) };
   }

@@ -31,11 +31,11 @@ const saved = { what: 'the file that was saved', shape: async () => (await share
 const aConsent = { what: 'a consent', shape: async () => (await consent()).consent };
 const aTransfer = { what: 'a transfer', shape: async () => (await transfer()).transfer };
 const anOperation = { what: 'an operation', shape: async () => (await operation()).operation };
-const aSandbox = { what: 'where the sandbox is', shape: async () => (await sandbox()).sandbox };
+const aSandbox = { what: 'addresses of the sandbox', shape: async () => (await sandbox()).sandbox };
 
 /**
- * What each command prints with `--json`, under its name; where an option changes that, with the option behind it. `error` and
- * `event` are lines of stderr. Commands that print no data are not in it.
+ * What each command prints with `--json`, by the name of the command. If an option changes the output, the name includes the
+ * option. `error` and `event` are lines of stderr. Commands that print no data are left out.
  */
 export const PRINTED: Readonly<Record<string, PrintedData>> = {
   'auth login': login,
@@ -72,7 +72,7 @@ export const PRINTED: Readonly<Record<string, PrintedData>> = {
   'accounts export': saved,
   'sync run': { what: 'what was synced', shape: async () => (await import('../sync/shape.ts')).syncReport },
   'sync status': {
-    what: 'how far a round over all customers is',
+    what: 'progress of a round over all customers',
     shape: async () => (await import('../sync/shape.ts')).syncStatus,
   },
   'consent request': aConsent,
@@ -101,7 +101,7 @@ export const PRINTED: Readonly<Record<string, PrintedData>> = {
   'operation sca': anOperation,
   'operation execute': anOperation,
   'operation status': {
-    what: 'how far the bank is',
+    what: "the bank's status of an operation",
     shape: async () => (await operation()).operationStatus,
   },
   api: { what: "the bank's answer", shape: async () => (await import('../api/shape.ts')).bankAnswer },
@@ -121,20 +121,20 @@ export const PRINTED: Readonly<Record<string, PrintedData>> = {
   },
   'store init': { what: 'the schema of a database', shape: async () => (await store()).initialised },
   'store copy': { what: 'what was copied and compared', shape: async () => (await store()).storeCopied },
-  'store status': { what: 'how much is kept', shape: async () => (await store()).storeStatus },
+  'store status': { what: 'contents of the store', shape: async () => (await store()).storeStatus },
   'sandbox start': aSandbox,
   'sandbox status': aSandbox,
-  'sandbox stop': { what: 'whether it ran', shape: async () => (await sandbox()).stopped },
-  'sandbox reset': { what: 'whether it ran', shape: async () => (await sandbox()).reset },
-  'sandbox env': { what: 'variables', shape: async () => (await sandbox()).variables },
-  'sandbox console': { what: 'where the console is', shape: async () => (await sandbox()).consoleUrl },
+  'sandbox stop': { what: 'whether the sandbox was running', shape: async () => (await sandbox()).stopped },
+  'sandbox reset': { what: 'whether the sandbox was running', shape: async () => (await sandbox()).reset },
+  'sandbox env': { what: 'environment variables', shape: async () => (await sandbox()).variables },
+  'sandbox console': { what: 'address of the console', shape: async () => (await sandbox()).consoleUrl },
   'sandbox customer': { what: 'what the customer did', shape: async () => (await sandbox()).playedCustomer },
   'sandbox fault add': { what: 'a fault', shape: async () => (await sandbox()).fault },
   'sandbox fault list': { what: 'faults', shape: async () => (await sandbox()).faults },
-  'sandbox fault clear': { what: 'how many were cleared', shape: async () => (await sandbox()).cleared },
+  'sandbox fault clear': { what: 'number of removed faults', shape: async () => (await sandbox()).cleared },
   schema: { what: 'schemas', shape: async () => (await schema()).schemas },
   demo: {
-    what: 'what became of the transfer',
+    what: 'the transfer of the demo',
     shape: async () => (await import('../demo/shape.ts')).demoTransfer,
   },
   error: {

@@ -5,13 +5,13 @@ import { type JsonSchema, toJsonSchema } from './json-schema.ts';
 import { PRINTED } from './printed.ts';
 import { schemas } from './shape.ts';
 
-/** `psd2 schema`: what there are schemas of; for programs all of them. */
+/** `psd2 schema`: lists the schemas. With `--json`, it prints all of them. */
 export async function schemaList({ output }: Context): Promise<void> {
   const all = await Promise.all(
     Object.entries(PRINTED).map(async ([command, { what }]) => ({
       command,
       what,
-      // A table does not show it.
+      // A table does not show the schema.
       schema: output.format === 'table' ? {} : await schemaOf(command),
     })),
   );
@@ -52,8 +52,8 @@ function isOfStderr(name: string): boolean {
   return name === 'error' || name === 'event';
 }
 
-/** What these groups of commands mean by themselves. */
-const MEANT: Readonly<Record<string, string>> = {
+/** The commands that these words mean without a subcommand. */
+const DEFAULT_COMMANDS: Readonly<Record<string, string>> = {
   transfer: 'transfer create',
   log: 'log list',
   sync: 'sync run',
@@ -62,12 +62,12 @@ const MEANT: Readonly<Record<string, string>> = {
 /** @throws Psd2Error `usage` */
 function findCommand(name: string): string {
   const names = Object.keys(PRINTED);
-  const meant = MEANT[name] ?? name;
+  const meant = DEFAULT_COMMANDS[name] ?? name;
   if (names.includes(meant)) return meant;
   const inGroup = names.filter((each) => each.startsWith(`${name} `));
-  throw new Psd2Error('usage', `There is no schema of ${JSON.stringify(name)}`, {
+  throw new Psd2Error('usage', `There is no schema for ${JSON.stringify(name)}`, {
     ...(inGroup.length > 0
-      ? { hint: `There are: ${inGroup.join(', ')}.` }
-      : { hint: `${didYouMean(name, names)}See which there are with:`, next: [['schema']] }),
+      ? { hint: `There are schemas for: ${inGroup.join(', ')}.` }
+      : { hint: `${didYouMean(name, names)}See all schemas with:`, next: [['schema']] }),
   });
 }

@@ -4,7 +4,7 @@ import { list, text } from '../shared/fields.ts';
 export const schemas = () =>
   list(
     z.object({
-      command: text('what psd2 schema takes'),
+      command: text('argument of psd2 schema'),
       what: text('what the command prints'),
       schema: z.record(z.string(), z.unknown()).check(z.describe('JSON Schema, 2020-12')),
     }),
@@ -16,19 +16,19 @@ export const schema = () => z.record(z.string(), z.unknown()).check(z.describe('
 export const event = () =>
   z
     .union([
-      z.object({ event: z.enum(['note', 'warning']), message: text('what a person would read') }),
+      z.object({ event: z.enum(['note', 'warning']), message: text('the message') }),
       z.object({
         event: z.literal('flow'),
-        flow: text('the local id of a flow that was begun or taken up'),
+        flow: text('local id of a flow that psd2 has begun or resumed'),
         kind: z.enum(['transfer', 'consent', 'operation']),
-        state: text('its state then'),
+        state: text('state of the flow at that time'),
       }),
-      z.object({ event: z.literal('open'), url: text('the address that the customer has to open') }),
+      z.object({ event: z.literal('open'), url: text('address for the customer to open') }),
       z.object({
         event: z.literal('call'),
         method: text('GET, POST, PUT or DELETE'),
-        path: text('with its query'),
-        outcome: z.union([z.int(), z.string()]).check(z.describe('HTTP status, or why there was none')),
+        path: text('path with its query'),
+        outcome: z.union([z.int(), z.string()]).check(z.describe('HTTP status, or why there was no answer')),
         milliseconds: z.number(),
         tppRequestId: text('TPP-Request-ID'),
         transactionId: text('TPP-Transaction-ID'),
@@ -43,17 +43,15 @@ export const error = () => {
   const known = (what: string) => z.nullable(text(what));
   return z.object({
     error: z.object({
-      code: text('which error: a word of a closed list'),
+      code: text('kind of error, from a closed list'),
       message: text('what happened'),
-      exitCode: z.int().check(z.describe('as the process ends with')),
-      hint: known('what to do about it, in words'),
+      exitCode: z.int().check(z.describe('exit code of the process')),
+      hint: known('what to do about it'),
       next: z
         .array(z.array(z.string()))
-        .check(
-          z.describe('the commands that go on from here, each as it can be run: psd2 and its arguments'),
-        ),
-      flow: known('the local id of the flow that it is about'),
-      httpStatus: z.nullable(z.int()).check(z.describe("of the bank's answer")),
+        .check(z.describe('commands to run next, each as a list of words: psd2 and its arguments')),
+      flow: known('local id of the flow'),
+      httpStatus: z.nullable(z.int()).check(z.describe("HTTP status of the bank's answer")),
       bankCode: known("result.messages[].code of the bank's answer"),
       requestId: known("result.requestId of the bank's answer, every digit"),
       tppRequestId: known('TPP-Request-ID of the call'),

@@ -1,4 +1,7 @@
+import { adviceOf } from '../../advice.ts';
+import type { Advice } from '../../errors.ts';
 import type { Context } from '../context.ts';
+import { givenProfile } from './given-profile.ts';
 import { checks as checksShape } from './shapes.ts';
 
 /** The result of one check. */
@@ -7,7 +10,7 @@ export interface Check {
   status: 'ok' | 'warn' | 'fail' | 'skip';
   detail: string;
   /** What to do; null if there is nothing to do. */
-  fix: string | null;
+  fix: Advice | null;
 }
 
 /**
@@ -18,7 +21,8 @@ export interface Check {
 export async function printChecks<Kind extends Check>(context: Context, checks: Kind[]): Promise<boolean> {
   const { output, stdoutIsTerminal, stdoutColumns } = context;
   const ok = checks.every(({ status }) => status !== 'fail');
-  if (output.format !== 'table') output.record({ ok, checks }, [], checksShape);
+  const written = checks.map((check) => ({ ...check, fix: writeFix(check, context) }));
+  if (output.format !== 'table') output.record({ ok, checks: written }, [], checksShape);
   else if (stdoutIsTerminal) {
     const { widthOf, wrapWords } = await import('../../terminal/cells.ts');
     const columns = stdoutColumns || 80;
@@ -27,7 +31,7 @@ export async function printChecks<Kind extends Check>(context: Context, checks: 
     const isNarrow = columns - beside < LEAST_WIDTH;
     const indent = isNarrow ? STATUS_WIDTH : beside;
     output.lines(
-      checks.flatMap(({ name, status, detail, fix }) => {
+      written.flatMap(({ name, status, detail, fix }) => {
         const title = `${status.padEnd(STATUS_WIDTH)}${isNarrow ? name : name.padEnd(indent - STATUS_WIDTH)}`;
         const texts = [detail, ...(fix === null ? [] : [`→ ${fix}`])]
           .flatMap((text) => wrapWords(text, columns - indent))
@@ -39,7 +43,7 @@ export async function printChecks<Kind extends Check>(context: Context, checks: 
     );
   } else {
     await output.table(
-      checks,
+      written,
       [
         { title: 'STATUS', value: ({ status }) => status, kind: 'state' },
         { title: 'CHECK', value: ({ name }) => name },
@@ -50,6 +54,14 @@ export async function printChecks<Kind extends Check>(context: Context, checks: 
     );
   }
   return ok;
+}
+
+/** What to do about a finding, as text. */
+export function writeFix(
+  { fix }: Pick<Check, 'fix'>,
+  context: Pick<Context, 'globals' | 'sourceOf'>,
+): string | null {
+  return fix === null ? null : (adviceOf(fix, givenProfile(context)) ?? null);
 }
 
 const STATUS_WIDTH = 6;

@@ -5,7 +5,7 @@ import { systemCode } from '../../store/disk/system-error.ts';
 import type { Context } from '../context.ts';
 import { saved } from './shapes.ts';
 
-/** Checks where a document goes, before psd2 asks the bank for it. Binary never goes to a terminal. @throws Psd2Error `usage` */
+/** Checks where a document goes, before psd2 asks the bank for it. Binary data never goes to a terminal. @throws Psd2Error `usage` */
 export function requireFile(
   { stdoutIsTerminal }: Context,
   file: string | undefined,

@@ -40,9 +40,11 @@ export async function storeCopy(context: Context, options: StoreCopyOptions): Pr
     ],
     storeCopied,
   );
-  terminal.say(`Work with ${to.place} from now on: ${from.place} is as it was, and refuses workers.`);
+  terminal.say(`Use ${to.place} from now on. ${from.place} is unchanged, and refuses workers.`);
 }
 
 function writeCompared(newer: number): string {
-  return newer === 0 ? 'the same on both sides' : `the same on both sides, but ${newer} that went on since`;
+  return newer === 0
+    ? 'the same on both sides'
+    : `the same on both sides, except ${newer} that are newer in the destination`;
 }

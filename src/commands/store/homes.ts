@@ -10,9 +10,11 @@ import type { Context } from '../context.ts';
 const NAMES = 'files, a folder, postgres (the database of PSD2_STORE), or postgres://user@host:5432/database';
 
 /**
- * Opens the home that `--from` or `--to` names: `files` is the configuration folder, `postgres` the database of `PSD2_STORE`.
+ * Opens the home that `--from` or `--to` names: `files` is the configuration folder, `postgres` the database of
+ * `PSD2_STORE`.
  *
- * @throws Psd2Error `usage` when it names none, or holds a password, which others could read in the list of processes; `config`
+ * @throws Psd2Error `usage` if it names no home, or contains a password, which others could read in the list of
+ *   processes; `config`
  */
 export async function openSide(context: Context, option: '--from' | '--to', name: string): Promise<CopySide> {
   if (/^postgres(ql)?:/i.test(name)) {
@@ -21,23 +23,35 @@ export async function openSide(context: Context, option: '--from' | '--to', name
   }
   if (name === 'postgres') {
     if (context.env.PSD2_STORE) return openDatabase(context, context.env.PSD2_STORE);
-    throw new Psd2Error('usage', `${option} postgres is the database of PSD2_STORE, which is not set`, {
-      hint: `Set it, or give postgres://user@host:5432/database.`,
-    });
+    throw new Psd2Error(
+      'usage',
+      `${option} postgres means the database of PSD2_STORE, but PSD2_STORE is not set`,
+      {
+        hint: `Set it, or give postgres://user@host:5432/database.`,
+      },
+    );
   }
   if (name === 'files') return openFolder(context, context.folder.root, option);
-  // Not repeated: it may hold what was meant for an address.
-  if (!/[\\/]|^\.\.?$/.test(name)) throw new Psd2Error('usage', `${option} names no home: give ${NAMES}`);
+  // Do not repeat the value: it may contain a password.
+  if (!/[\\/]|^\.\.?$/.test(name))
+    throw new Psd2Error('usage', `${option} does not name a home. Use ${NAMES}`);
   return openFolder(context, resolve(name), option);
 }
 
-/** The password of an address is after the first colon before the last @, whatever else is in it. */
+/**
+ * The user and password of an address end at its last @. The password begins after the first colon, and may contain
+ * anything.
+ */
 function refusePassword(option: string, address: string): void {
   const [, user = ''] = /^[^:]*:\/\/(.*)@/s.exec(address) ?? [];
   if (!user.includes(':') && !/[?&](?:password|sslpassword)=/i.test(address)) return;
-  throw new Psd2Error('usage', `${option} holds a password, which others can read in the list of processes`, {
-    hint: 'Leave it out: set PGPASSWORD, or name a file in PGPASSFILE. Or give the address in PSD2_STORE, and the word postgres here.',
-  });
+  throw new Psd2Error(
+    'usage',
+    `${option} contains a password, which others can read in the list of processes`,
+    {
+      hint: 'Leave it out, and set PGPASSWORD or PGPASSFILE. Or set the address in PSD2_STORE, and use the word postgres here.',
+    },
+  );
 }
 
 async function openDatabase({ env, world, profiles, onEnd }: Context, address: string): Promise<CopySide> {
@@ -54,7 +68,7 @@ async function openFolder(
 ): Promise<CopySide> {
   if (option === '--to') makePrivateFolder(path);
   else if (!statSync(path, { throwIfNoEntry: false })?.isDirectory())
-    throw new Psd2Error('config', `There is no folder ${path}`, { hint: 'Check what --from names.' });
+    throw new Psd2Error('config', `There is no folder ${path}`, { hint: 'Check --from.' });
   const { folderSide } = await import('../../store/files/copy/side.ts');
   if (path === ownFolder.root) return folderSide(ownFolder, (profile) => own.vault(profile));
   const folder = storeFolder(path, world.signal);

@@ -7,11 +7,11 @@ export interface StoreInitOptions {
   dryRun: boolean;
   roles: boolean;
   plainTokens: boolean;
-  /** Whether to keep the passphrase in this machine's keyring, or to remove it there. Undefined leaves it as it is. */
+  /** True stores the passphrase in this machine's keyring, false removes it. Undefined leaves the keyring as it is. */
   keyring: boolean | undefined;
 }
 
-/** `psd2 store init`: makes the schema (store page, "Commands"). @throws Psd2Error `config`, `usage` */
+/** `psd2 store init`: creates or updates the schema (store page, "Commands"). @throws Psd2Error `config`, `usage` */
 export async function storeInit(
   context: Context,
   { dryRun, keyring, ...how }: StoreInitOptions,
@@ -19,7 +19,7 @@ export async function storeInit(
   const { env, output, terminal, world } = context;
   if (!env.PSD2_STORE) {
     throw new Psd2Error('config', 'The store is the configuration folder, which needs no preparation', {
-      hint: 'For a database set PSD2_STORE=postgres://user@host:5432/database.',
+      hint: 'To use a database, set PSD2_STORE=postgres://user@host:5432/database.',
     });
   }
   if (keyring && how.plainTokens)
@@ -51,10 +51,10 @@ export async function storeInit(
     initialised,
   );
   if (how.plainTokens)
-    terminal.warn('Tokens are kept in clear text: whoever reads the database can use them.');
+    terminal.warn('Tokens are stored in clear text: anyone who can read the database can use them.');
 }
 
-/** @returns takes the change back, if it is one that must not stay without the tables */
+/** @returns undoes the change, if it must not stay without the tables */
 async function changeKeyring(
   context: Context,
   database: Database,

@@ -5,10 +5,10 @@ import type { KeyringEntry } from '../../store/secrets/keyring.ts';
 import type { Context } from '../context.ts';
 
 /**
- * Keeps the passphrase of a store in this machine's keyring: the one that is set, else the operator's. It has to open the
- * tokens that the database has.
+ * Stores the passphrase of a store in this machine's keyring: the one that is set, else the operator's. If the database has
+ * keys, the passphrase must open one of them.
  *
- * @returns takes it back: the keyring is then as before
+ * @returns undoes it: restores what the keyring had before
  * @throws Psd2Error `usage` if the passphrase is missing; `config` if it is wrong, or the keyring cannot be used. Nothing has
  *   changed then
  */
@@ -35,7 +35,7 @@ export async function keepPassphrase(context: Context, database: Database): Prom
       hint: INSTEAD,
     });
   }
-  context.terminal.say('The keyring of this machine has the passphrase of the store.');
+  context.terminal.say('The passphrase of the store is now in the keyring of this machine.');
   return () => restore(entry, before);
 }
 
@@ -46,13 +46,13 @@ export async function forgetPassphrase({ terminal, world }: Context, database: D
   if (wasThere) await entry.remove();
   terminal.say(
     wasThere
-      ? 'The keyring of this machine has the passphrase of the store no more.'
+      ? 'The passphrase of the store was removed from the keyring of this machine.'
       : 'The keyring of this machine has no passphrase of the store.',
   );
 }
 
 const INSTEAD =
-  'Nothing was changed. On a machine without a keyring that can be used, set PSD2_CONFIG_PASSPHRASE instead.';
+  'Nothing was changed. If this machine has no usable keyring, set PSD2_CONFIG_PASSPHRASE instead.';
 
 async function usable<T>(use: Promise<T>): Promise<T> {
   return use.catch((error: unknown) => {
@@ -60,12 +60,12 @@ async function usable<T>(use: Promise<T>): Promise<T> {
   });
 }
 
-/** What failed is told of; that this fails too is not. */
+/** Ignores its own failure, because the caller throws an error already. */
 async function restore(entry: KeyringEntry, before: string | null): Promise<void> {
   await (before === null ? entry.remove() : entry.write(before)).catch(() => {});
 }
 
-/** @param isNew whether the database has no tokens that would show a mistake */
+/** @param isNew whether the database has no key yet that could show a mistake */
 async function askPassphrase({ terminal }: Context, isNew: boolean): Promise<string> {
   if (!terminal.canAsk) {
     throw new Psd2Error('usage', 'The passphrase is missing, and there is no terminal to ask for it', {

@@ -2,7 +2,7 @@ import type { StoreStatus } from '../../store/ports/store.ts';
 import type { Context } from '../context.ts';
 import { storeStatus as shape } from './shape.ts';
 
-/** `psd2 store status`: which home, how much it holds, who is at work (store page, "Commands"). */
+/** `psd2 store status`: shows the home, what it contains and which workers use it (store page, "Commands"). */
 export async function storeStatus(context: Context): Promise<void> {
   const status = await (await context.home()).status();
   context.output.record(

@@ -8,35 +8,35 @@ import type { Context } from '../context.ts';
 /** What a sync did for one customer. */
 export interface CustomerReport {
   customerId: string;
-  /** `waiting`: it was read as often as it may be today. */
+  /** `waiting`: the customer's reads for today are used up. */
   status: 'synced' | 'partly' | 'waiting' | 'failed';
   accounts: number;
   newTransactions: number;
   pending: number;
-  /** Products that were read as often as they may be today. */
+  /** Products whose reads for today are used up. */
   skipped: string[];
-  /** With `productId` null it is the customer as a whole that could not be synced. */
+  /** With `productId` null, psd2 could not sync the customer at all. */
   errors: { productId: string | null; code: string; message: string }[];
 }
 
-/** What a thread is to do of a round. */
+/** A thread's part of a round. */
 export interface SyncJob {
-  /** Undefined where the store needs no folder. */
+  /** Undefined if the store needs no folder. */
   out: string | undefined;
-  /** How far back the operator wants it; undefined when that was not said. */
+  /** The operator's `--since`; undefined if it was not given. */
   since: IsoDate | undefined;
   today: IsoDate;
-  /** How often an account may be read a day while the customer is not there. */
+  /** How often psd2 may read an account a day while the customer is absent. */
   unattendedReads: number;
-  /** Customers at a time. */
+  /** How many customers to sync at a time. */
   concurrency: number;
   stop: SharedStop;
 }
 
-/** Is told of each customer that had their turn, and of the first thing that went wrong with them. */
-export type Tell = (report: CustomerReport, failure: Psd2Error | undefined) => void;
+/** Called after each customer's turn, with the customer's first failure. */
+export type OnReport = (report: CustomerReport, failure: Psd2Error | undefined) => void;
 
-/** That no further customer is to be begun, for all threads. */
+/** Tells all threads to begin no further customer. */
 export class SharedStop {
   readonly state: Int32Array<SharedArrayBuffer>;
 
@@ -53,23 +53,28 @@ export class SharedStop {
   }
 }
 
-/** Before the rest of a round is asked for again, which others have. */
+/** The pause before psd2 asks again for the rest of a round, which other workers have. */
 const PAUSE_MS = 250;
-/** Before a store that is away is asked again; a home has some patience of its own. */
+/** The pause before psd2 tries again to reach the store. The home itself has already tried for some seconds. */
 const AWAY_MS = 1_000;
 const MOST_REFUSALS = 3;
 
 /**
- * Syncs customers until the round is over. What goes wrong with one stops no other. When the operator interrupts, no further
- * one is begun, and what was read of those at hand is stored before this returns. While the store is away no customer is
- * begun, and those at hand have their turn again.
+ * Syncs customers until the round is over. A failure of one customer does not stop the others. If the operator
+ * interrupts, psd2 begins no further customer, and stores what it has read before this returns. While the store cannot be
+ * reached, psd2 begins no customer, and those in progress get another turn.
  */
-export async function syncCustomers(context: Context, job: SyncJob, round: Round, tell: Tell): Promise<void> {
+export async function syncCustomers(
+  context: Context,
+  job: SyncJob,
+  round: Round,
+  onReport: OnReport,
+): Promise<void> {
   const { signal, sleep } = context.world;
   const { sync, rounds: open } = await context.store();
   const rounds = await open();
   const outage = outageOf(context);
-  const syncOne = customerSync(context, job, rounds.isAway, tell);
+  const syncOne = customerSync(context, job, rounds.isAway, onReport);
   let isBroken = false;
   (await context.reads()).begin();
 
@@ -95,7 +100,7 @@ export async function syncCustomers(context: Context, job: SyncJob, round: Round
   const slots = Math.min(job.concurrency, round.size);
   try {
     const ended = await sync(job.out).run(signal, (run) =>
-      // All of them, before the process may end: what they have read is stored.
+      // Wait for all of them, so that they store what they have read before the process ends.
       Promise.allSettled(Array.from({ length: slots }, () => work(run))),
     );
     for (const outcome of ended) {
@@ -106,17 +111,17 @@ export async function syncCustomers(context: Context, job: SyncJob, round: Round
   }
 }
 
-/** @returns what syncs one customer and says what became of them; one who can't be synced now has their turn again */
+/** @returns syncs one customer and reports the result. A customer who cannot be synced now gets another turn */
 function customerSync(
   context: Context,
   job: SyncJob,
   isAway: (error: unknown) => boolean,
-  tell: Tell,
+  onReport: OnReport,
 ): (run: SyncRun, dealt: Dealt) => Promise<void> {
   const turnedAway = new Map<string, number>();
   const finish = async (dealt: Dealt, report: CustomerReport, failure?: Psd2Error) => {
     const [first] = report.errors;
-    tell(report, failure);
+    onReport(report, failure);
     await dealt.finish({
       status: report.status,
       code: first?.code ?? null,
@@ -130,10 +135,10 @@ function customerSync(
       synced = await syncWhole(context, job, run, customerId);
     } catch (error) {
       if (isAway(error)) dealt.again();
-      // The operator's Ctrl-C and bugs of ours are no matter of one customer.
+      // Ctrl-C and bugs concern the whole sync, not one customer.
       if (!(error instanceof Psd2Error) || isInterruption(error) || isAway(error)) throw error;
       if (error.code === 'overtaken') {
-        // Another worker has done the customer, or is at it: for this one they are neither done nor failed.
+        // Another worker has synced the customer, or is doing so. For this one, that is not a failure.
         context.terminal.say(error.message);
         dealt.again();
         return;
@@ -152,7 +157,7 @@ function customerSync(
   };
 }
 
-/** @throws Psd2Error when the customer as a whole can't be synced */
+/** @throws Psd2Error if the customer cannot be synced at all */
 async function syncWhole(
   context: Context,
   { since, today, unattendedReads: budget }: SyncJob,
@@ -170,17 +175,17 @@ async function syncWhole(
   return { report: { customerId, status, ...counts, errors }, failure: failures[0]?.error };
 }
 
-/** Says once that the store is away, and once that it is back. */
+/** Tells the operator once that the store cannot be reached, and once that it is back. */
 function outageOf({ terminal }: Context) {
   let isAway = false;
   return {
     tell(error: unknown) {
       if (!isAway && error instanceof Psd2Error)
-        terminal.warn(`${error.message}. The sync goes on when it is back.`);
+        terminal.warn(`${error.message}. The sync continues when the store is back.`);
       isAway = true;
     },
     isOver() {
-      if (isAway) terminal.say('The store is back; the sync goes on.');
+      if (isAway) terminal.say('The store is back. The sync continues.');
       isAway = false;
     },
   };

@@ -18,27 +18,30 @@ Examples:
 
   const all = sync
     .command('run', { isDefault: true })
-    .description('bring accounts, balances and transactions of customers up to date')
-    .option('--out <folder>', 'where to, a folder in it for each customer; can be left out with PostgreSQL')
-    .option('--all-customers', 'all customers who are logged in with the profile')
+    .description('bring a local copy of accounts, balances and transactions up to date')
+    .option(
+      '--out <folder>',
+      'folder for the files, with a subfolder for each customer; optional with PostgreSQL',
+    )
+    .option('--all-customers', 'sync all customers who are logged in with the profile')
     .option(
       '--since <date>',
-      'read from this day on, even if synced before, YYYY-MM-DD; default: 89 days at first, then what is new',
+      'first day to read (YYYY-MM-DD), even if synced before; default: 89 days ago at first, then only what is new',
     )
-    .option('--concurrency <n>', 'how many customers at once', '8')
-    .option('--cores <n>', 'how many cores to use; default: all')
+    .option('--concurrency <n>', 'maximum number of customers to sync at once', '8')
+    .option('--cores <n>', 'number of cores to use; default: all')
     .option(
       '--unattended-reads <n>',
-      'how often a day to read an account while the customer is not there (no --psu-ip)',
+      'maximum reads of an account a day while the customer is absent (no --psu-ip)',
       '4',
     )
     .option(
       '--every <duration>',
-      'stay, and go round again so long after the last round began: 30s, 15m, 6h, 1d',
+      'keep running; begin a round this long after the last one began: 30s, 15m, 6h, 1d',
     )
     .option(
       '--metrics-file <path>',
-      "write Prometheus metrics there every 5 s, for node_exporter's textfile collector",
+      "file for Prometheus metrics, written every 5 s for node_exporter's textfile collector",
     )
     .addHelpText('after', `${FILES}\n${HOW}\n${EXAMPLES}`)
     .action(({ allCustomers, ...options }) =>
@@ -53,11 +56,11 @@ Examples:
 
   sync
     .command('status')
-    .description('show how far a sync of all customers is')
+    .description('show the progress of a sync of all customers')
     .addHelpText(
       'after',
       `
-With PostgreSQL it tells of all workers, on any machine; with files of the last sync of this configuration folder.
+With PostgreSQL it shows all workers, on any machine. With files it shows the last sync of this configuration folder.
 It makes no call to the bank.
 
 Examples:
@@ -76,29 +79,30 @@ const UNSAID = {
 };
 
 const FILES = `
-In the folder of a customer:
-  transactions/<productId>.ndjson  booked transactions: only ever appended, each once, with an id of its own
+Files in a customer's folder:
+  transactions/<productId>.ndjson  booked transactions: append-only, each once, with its own id
   current.ndjson                   accounts, balances and pending transactions as they are now ("kind" says which)
   sync-<n>.ndjson                  the progress of psd2 sync itself
 
-With a store in PostgreSQL the rows are in its tables (docs/store.md). With --out the files are written besides.`;
+With a store in PostgreSQL, the rows are in its tables (docs/store.md). With --out, psd2 writes the files too.`;
 
 const HOW = `
-The next sync goes on where an interrupted one stopped. Ctrl-C or SIGTERM takes no new customer, stores what
-was read, and ends with exit code 130; a second one ends at once. With --every the customers at hand are
-finished first, and SIGTERM ends with exit code 0; a second one interrupts.
+If a sync is interrupted, the next one continues where it stopped. After Ctrl-C or SIGTERM, psd2 begins no new
+customer, stores what it has read, and ends with exit code 130. A second signal ends it at once. With --every, psd2
+finishes the customers in progress first, and ends with exit code 0 after SIGTERM. A second signal interrupts it.
 
-With PostgreSQL, --all-customers takes part in the round that other workers are at: each customer is synced
-once. All of them stay until the round is over, and take over what a worker had that died.
+With PostgreSQL, --all-customers joins the round that other workers have begun, so each customer is synced once.
+Every worker stays until the round is over, and takes over the customers of a worker that died.
 
-With hundreds of customers all cores are used: --cores says how many. --concurrency counts over all of them.
+With hundreds of customers, psd2 uses all cores; --cores limits them. --concurrency is for all cores together.
 
-A bank may allow four reads of an account a day while the customer is not there (RTS (EU) 2018/389, article 36
-(5) (b)). psd2 counts them by the bank's day, also those of other commands. What was read --unattended-reads times is
-skipped, and a warning says when it may be read again; that is no failure. With --psu-ip nothing is counted.
+A bank may allow only four reads of an account a day while the customer is absent (RTS (EU) 2018/389, article 36
+(5) (b)). psd2 counts them by the bank's day, including those of other commands. After --unattended-reads reads it
+skips the account, and a warning says when it can be read again. This is not a failure. With --psu-ip psd2 does not
+count.
 
-What goes wrong with one customer stops no other; the exit code is then that of the first failure. A customer
-whose SCA the bank wants (exit code 6) reads the transactions once with psd2 accounts transactions.`;
+A failure of one customer does not stop the others. The exit code is that of the first failure. If the bank requires
+a customer's SCA (exit code 6), run psd2 accounts transactions once with that customer present.`;
 
 const EXAMPLES = `
 Examples:

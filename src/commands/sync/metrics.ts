@@ -2,20 +2,20 @@ import { chmodSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { Psd2Error } from '../../errors.ts';
 
-/** What the metrics of a sync are made of. */
+/** The values of a sync's metrics. */
 export interface SyncMetrics {
   profile: string;
   calls: number;
-  /** By the code of the error. */
+  /** The number of errors by error code. */
   errors: ReadonlyMap<string, number>;
-  /** Customers who had their turn, by what became of them. */
+  /** The number of customers who had their turn, by result. */
   done: Readonly<Record<string, number>>;
-  /** Customers who have not had their turn in this round; null before it is known. */
+  /** Customers of the round who had no turn yet. Null if psd2 has not counted them yet. */
   due: number | null;
   secondsWaited: number;
   renewals: number;
   startedAt: Date;
-  /** When this process has last finished a round. */
+  /** When this process last finished a round. */
   roundEndedAt: Date | null;
 }
 
@@ -37,19 +37,19 @@ export function writeMetrics(metrics: SyncMetrics): string {
     family(
       'psd2_sync_errors_total',
       'counter',
-      'Customers and accounts that could not be synced, by the code of the error.',
+      'Customers and accounts that could not be synced, by error code.',
       by('code', errors),
     ),
     family(
       'psd2_sync_customers_done_total',
       'counter',
-      'Customers who had their turn, by what became of them.',
+      'Customers who had their turn, by result.',
       by('status', Object.entries(done)),
     ),
     family(
       'psd2_sync_customers_due',
       'gauge',
-      'Customers of the round who have not had their turn.',
+      'Customers of the round who had no turn yet.',
       due === null ? [] : one(due),
     ),
     family(
@@ -67,13 +67,13 @@ export function writeMetrics(metrics: SyncMetrics): string {
     family(
       'psd2_sync_start_time_seconds',
       'gauge',
-      'When this sync was started, in seconds since 1970.',
+      'When this sync started, in seconds since 1970.',
       one(startedAt.getTime() / 1000),
     ),
     family(
       'psd2_sync_round_end_time_seconds',
       'gauge',
-      'When a round ended last, in seconds since 1970.',
+      'When the last round ended, in seconds since 1970.',
       roundEndedAt ? one(roundEndedAt.getTime() / 1000) : [],
     ),
   ].join('');
@@ -92,8 +92,8 @@ function escapeLabel(text: string): string {
 }
 
 /**
- * Puts a text in the place of a file, at once: who reads it has the old one or the new one. It can be read by others, since
- * the collector is another user. The temporary file does not end in `.prom`, so that no collector takes it.
+ * Replaces a file atomically: a reader finds the old text or the new one. Others may read it, since the collector is
+ * another user. The temporary file does not end in `.prom`, so no collector reads it.
  *
  * @throws Psd2Error `config`
  */
@@ -101,14 +101,14 @@ export function replaceMetricsFile(path: string, text: string): void {
   const beside = join(dirname(path), `.${basename(path)}.${process.pid}.tmp`);
   try {
     writeFileSync(beside, text, { mode: 0o644 });
-    // Whatever the mask is.
+    // The umask may have removed these bits.
     chmodSync(beside, 0o644);
     renameSync(beside, path);
   } catch (cause) {
     rmSync(beside, { force: true });
     const reason = cause instanceof Error && 'code' in cause ? String(cause.code) : 'unknown';
     throw new Psd2Error('config', `The metrics file ${path} cannot be written (${reason})`, {
-      hint: 'Name a file in a folder that is there and that this user may write to.',
+      hint: 'Give a file in an existing folder that this user can write to.',
       cause,
     });
   }

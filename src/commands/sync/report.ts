@@ -7,12 +7,12 @@ import type { CustomerReport } from './customers.ts';
 import { syncReport } from './shape.ts';
 import type { SyncTally } from './tally.ts';
 
-/** What a sync did. */
+/** The result of a sync. */
 interface SyncReport {
-  /** Null where the rows are in the database alone. */
+  /** Null if the rows are only in the database. */
   out: string | null;
   since: IsoDate;
-  /** ISO 8601; null where nothing was skipped. */
+  /** ISO 8601; null if psd2 skipped nothing. */
   nextReadsAt: string | null;
   totals: SyncTally['totals'] & { calls: number };
   customers: CustomerReport[];
@@ -28,7 +28,7 @@ const TOTAL_FIELDS: Column<SyncReport>[] = [
   { title: 'Calls', value: ({ totals }) => String(totals.calls) },
 ];
 
-/** Prints what a sync did, and warns of what went wrong. @param calls made to the bank */
+/** Prints the result of a sync, and warns about failures. @param calls number of calls to the bank */
 export function report(
   context: Context,
   plan: { out: string | undefined; since: IsoDate; today: IsoDate; unattendedReads: number },
@@ -43,7 +43,7 @@ export function report(
   context.output.record({ out, since, customers, nextReadsAt, totals }, TOTAL_FIELDS, syncReport);
 }
 
-/** Says on stderr what went wrong. */
+/** Warns about each failure. */
 export function warnOfErrors({ terminal }: Context, customers: readonly CustomerReport[]): void {
   for (const { customerId, errors } of customers) {
     for (const { productId, message } of errors) {
@@ -54,7 +54,7 @@ export function warnOfErrors({ terminal }: Context, customers: readonly Customer
   }
 }
 
-/** @returns when what was skipped may be read again, ISO 8601; null where nothing was */
+/** Warns about what psd2 skipped. @returns when psd2 may read it again, ISO 8601; null if it skipped nothing */
 export function warnOfSkipped(
   { terminal }: Context,
   { skipped: { customers, accounts } }: SyncTally,
@@ -72,11 +72,11 @@ export function warnOfSkipped(
   return at;
 }
 
-const RUN_AGAIN = 'What was written is good. Run the same psd2 sync again to go on.';
+const RUN_AGAIN = 'The data that was written is valid. Run the same psd2 sync again to continue.';
 const SCA_FIRST =
-  'What was written is good. The customer has to be there once: psd2 accounts transactions <productId> sends them to the bank (--customer says whom). Then run the same psd2 sync again.';
+  'The data that was written is valid. The customer must be present once: psd2 accounts transactions <productId> sends them to the bank (name the customer with --customer). Then run the same psd2 sync again.';
 
-/** That not all was synced; undefined where it was. */
+/** The error for an incomplete sync; undefined if everything was synced. */
 export function incomplete({
   firstFailure: first,
   incomplete: count,
@@ -85,16 +85,16 @@ export function incomplete({
   if (!first) return undefined;
   return new Psd2Error(
     first.code,
-    `${count} of ${totals.customers} customers could not be synced completely; the first failure: ${first.message}`,
+    `${count} of ${totals.customers} customers could not be synced completely. First failure: ${first.message}`,
     { ...first.context, hint: first.code === 'sca_required' ? SCA_FIRST : RUN_AGAIN },
   );
 }
 
-/** What an operator is told who has stopped a sync. @param all how many customers were to be synced */
+/** The error for a sync that the operator has stopped. @param all number of customers to sync */
 export function stopped({ totals, firstFailure }: SyncTally, all: number): Psd2Error {
-  const failed = firstFailure ? ` The first failure until then: ${firstFailure.message}.` : '';
+  const failed = firstFailure ? ` First failure: ${firstFailure.message}.` : '';
   return new Psd2Error('interrupted', `Interrupted: ${totals.customers} of ${all} customers were done`, {
-    hint: `What was read is stored. Run the same psd2 sync again to go on.${failed}`,
+    hint: `What was read is stored. Run the same psd2 sync again to continue.${failed}`,
   });
 }
 

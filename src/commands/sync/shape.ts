@@ -1,74 +1,77 @@
 import * as z from 'zod/mini';
 import { day, list, number, oneOf, orNull, text, time, whole } from '../shared/fields.ts';
 
-/** What a sync did. */
+/** The result of a sync. */
 export const syncReport = () =>
   z.object({
-    out: orNull(text('the folder; null where the rows are in the database alone')),
-    since: day('the first day that was asked for'),
+    out: orNull(text('the folder; null if the rows are only in the database')),
+    since: day('first day that psd2 asked for'),
     customers: list(
       z.object({
-        customerId: text('whose folder it is'),
+        customerId: text('id of the customer'),
         status: oneOf(
           ['synced', 'partly', 'waiting', 'failed'],
-          'how far psd2 came; waiting: all accounts were read as often as they may be today',
+          'result for the customer; waiting: their reads for today are used up',
         ),
-        accounts: whole('how many there are'),
-        newTransactions: whole('how many were added'),
-        pending: whole('how many there are now'),
-        skipped: list(z.string(), 'productId of each account that was read as often as it may be today'),
+        accounts: whole('number of accounts'),
+        newTransactions: whole('number of transactions that were added'),
+        pending: whole('number of pending transactions now'),
+        skipped: list(z.string(), 'productId of each account whose reads for today are used up'),
         errors: list(
           z.object({
-            productId: orNull(text('null: the customer as a whole could not be synced')),
-            code: text('as in an error'),
-            message: text('in words'),
+            productId: orNull(text('null if the customer could not be synced at all')),
+            code: text('error code'),
+            message: text('error message'),
           }),
-          'what went wrong',
+          'failures',
         ),
       }),
-      'one for each; with PostgreSQL and all customers, or --every, those of the last round that were not synced completely, at most 1000',
+      'one for each customer. With --every, or with PostgreSQL and --all-customers: only those of the last round that were not synced completely, at most 1000',
     ),
-    nextReadsAt: orNull(time('when what was skipped may be read again; null where nothing was')),
+    nextReadsAt: orNull(time('when psd2 may read again what it skipped; null if it skipped nothing')),
     totals: z.object({
-      customers: whole('that had their turn'),
-      synced: whole('customers that were synced completely'),
-      accounts: whole('over all customers'),
-      newTransactions: whole('over all customers'),
-      pending: whole('over all customers'),
-      calls: whole('made to the bank'),
+      customers: whole('customers who had their turn'),
+      synced: whole('customers who were synced completely'),
+      accounts: whole('accounts of all customers'),
+      newTransactions: whole('new transactions of all customers'),
+      pending: whole('pending transactions of all customers'),
+      calls: whole('calls to the bank'),
     }),
   });
 
-/** How far the round over all customers is. */
+/** The progress of the round over all customers. */
 export const syncStatus = () =>
   z.object({
     begunAt: time('when the round began'),
-    endedAt: orNull(time('when all customers had had their turn; null while some have not')),
-    due: whole('customers whose turn is to come'),
-    atWork: whole('customers that workers have'),
+    endedAt: orNull(time('when the last customer had their turn; null while the round is open')),
+    due: whole('customers who had no turn yet'),
+    atWork: whole('customers that workers have taken'),
     done: z.object({
-      synced: whole('customers that were synced completely'),
-      partly: whole('customers with accounts that were not'),
-      waiting: whole('customers who were read as often as they may be today'),
+      synced: whole('customers who were synced completely'),
+      partly: whole('customers with accounts that were not synced'),
+      waiting: whole('customers whose reads for today are used up'),
       failed: whole('customers who could not be synced'),
     }),
     failures: list(
       z.object({
-        code: text('as in an error'),
-        customers: whole('how many it happened to'),
-        customerId: text('one of them'),
-        message: text('what happened to that one'),
+        code: text('error code'),
+        customers: whole('number of customers with this failure'),
+        customerId: text('one of these customers'),
+        message: text('error message for that customer'),
       }),
-      'what went wrong, most often first',
+      'failures, the most frequent first',
     ),
-    needSca: list(z.string(), 'customerId of those whose SCA the bank wants, at most 100'),
+    needSca: list(z.string(), 'customerId of customers whose SCA the bank requires, at most 100'),
     workers: list(
-      z.object({ worker: text('process and machine'), customers: whole('how many it has') }),
-      'who takes part now',
+      z.object({
+        worker: text('process and machine'),
+        customers: whole('number of customers that it has taken'),
+      }),
+      'workers that take part now',
     ),
-    callsPerSecond: orNull(
-      number('made to the bank by all workers, over the last minutes; null after the end'),
+    callsPerSecond: orNull(number('calls of all workers, over the last minutes; null after the end')),
+    customersPerSecond: orNull(
+      number('customers who had their turn, over the last minutes; null after the end'),
     ),
-    customersPerSecond: orNull(number('that had their turn, over the last minutes; null after the end')),
-    doneAt: orNull(time('when it will be done if it goes on like this')),
+    doneAt: orNull(time('when the round will end at the current rate')),
   });

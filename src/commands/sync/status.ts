@@ -9,12 +9,12 @@ type SyncStatus = RoundStatus & { doneAt: string | null };
 
 const count = (of: (status: SyncStatus) => number) => (status: SyncStatus) => String(of(status));
 
-/** `psd2 sync status`: how far the round over all customers is (store page, "Commands"). */
+/** `psd2 sync status`: shows the progress of the round over all customers (store page, "Commands"). */
 export async function syncStatus(context: Context): Promise<void> {
   const { output, terminal, world } = context;
   const status = await (await (await context.store()).rounds()).status();
   if (!status) {
-    throw new Psd2Error('usage', 'There was no round over all customers yet', {
+    throw new Psd2Error('usage', 'No round over all customers has begun yet', {
       next: [['sync', '--all-customers']],
     });
   }
@@ -36,7 +36,7 @@ export async function syncStatus(context: Context): Promise<void> {
   output.record({ ...status, doneAt: doneAt(status, world.now()) }, columns, shape);
 }
 
-/** When the last customer will have had their turn, if it goes on like this. */
+/** When the round will end at the current rate. */
 function doneAt({ endedAt, due, atWork, customersPerSecond }: RoundStatus, now: Date): string | null {
   if (endedAt !== null || !customersPerSecond) return null;
   return new Date(now.getTime() + ((due + atWork) / customersPerSecond) * 1000).toISOString();

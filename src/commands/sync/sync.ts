@@ -9,7 +9,7 @@ import { customerOf } from '../open/store.ts';
 import { readDuration } from '../shared/duration.ts';
 import { keepHeapSmall } from '../shared/keep-heap-small.ts';
 import { readWholeNumber } from '../shared/whole-number.ts';
-import { SharedStop, type SyncJob, syncCustomers, type Tell } from './customers.ts';
+import { type OnReport, SharedStop, type SyncJob, syncCustomers } from './customers.ts';
 import { incomplete, progressLine, report, stopped, warnOfErrors, warnOfSkipped } from './report.ts';
 import { SyncTally } from './tally.ts';
 import type { Shared } from './threads.ts';
@@ -20,18 +20,18 @@ export interface SyncOptions {
   allCustomers: boolean;
   since: string | undefined;
   concurrency: string;
-  /** Undefined: all that there are. */
+  /** Undefined means all cores. */
   cores: string | undefined;
   unattendedReads: string;
   every: string | undefined;
   metricsFile: string | undefined;
 }
 
-/** The options, read. */
+/** The parsed options. */
 interface Plan {
   out: string | undefined;
   allCustomers: boolean;
-  /** What `--since` says, or undefined. */
+  /** The operator's `--since`; undefined if it was not given. */
   since: IsoDate | undefined;
   concurrency: number;
   cores: number;
@@ -40,31 +40,33 @@ interface Plan {
   every: number | undefined;
 }
 
-/** What one run of the command goes with. */
+/** What one run of the command works with. */
 interface Run {
   context: Context;
   plan: Plan;
   tally: SyncTally;
   watch: SyncWatch;
-  /** Aborted when no further customer is to be begun, and those at hand are to be finished. */
+  /** When it is aborted, psd2 begins no further customer, and finishes those in progress. */
   gentle: AbortSignal;
 }
 
-/** Signatures and waits for the disk; Node has four by itself. */
+/** Threads for signatures and for waits for the disk. Node's default is four. */
 const POOL_THREADS = 16;
 const LONGEST_EVERY_MS = 7 * 86_400_000;
-/** A round may be begun by others meanwhile, and a database be back: so often is looked. */
+/** How often psd2 checks whether another worker has begun a round, or the database is back. */
 const LOOK_MS = 15_000;
 
 /**
- * `psd2 sync`: brings what is kept of each customer up to date. What goes wrong with one customer stops no other.
+ * `psd2 sync`: brings the local copy of each customer's data up to date. A failure of one customer does not stop the
+ * others.
  *
- * @throws Psd2Error of the first failure, once all customers had their turn
+ * @throws Psd2Error the first failure, after all customers had their turn
  */
 export async function sync(context: Context, options: SyncOptions): Promise<void> {
   const { needsFolder } = await context.home();
   const plan = readPlan(context, options, needsFolder);
-  // Read when the pool is first used, which is later: four threads that wait for the disk would keep signatures waiting.
+  // Node reads this when it first uses the pool, which is later. With four threads, waits for the disk would delay
+  // signatures.
   process.env.UV_THREADPOOL_SIZE ??= String(POOL_THREADS);
   const one = plan.allCustomers ? undefined : await customerOf(context);
   const { ownPace: pace, tally: calls } = await context.transport();
@@ -97,16 +99,16 @@ function readPlan(context: Context, options: SyncOptions, needsFolder: boolean):
   const since = options.since === undefined ? undefined : parseDate('--since', options.since);
   if (since !== undefined && since > bankDay(context.world.now()))
     throw new Psd2Error('invalid_date', `--since ${since} is in the future`);
-  if (out === '') throw new Psd2Error('usage', '--out names no folder');
+  if (out === '') throw new Psd2Error('usage', '--out is empty');
   if (out === undefined && needsFolder) {
-    throw new Psd2Error('usage', '--out is missing: the folder that the files are written to', {
-      hint: 'Add --out <folder>. With a store in PostgreSQL it can be left out.',
+    throw new Psd2Error('usage', '--out is missing: psd2 needs a folder for the files', {
+      hint: 'Add --out <folder>. With a store in PostgreSQL it is optional.',
       next: [['store', '--help']],
     });
   }
-  if (options.metricsFile === '') throw new Psd2Error('usage', '--metrics-file names no file');
+  if (options.metricsFile === '') throw new Psd2Error('usage', '--metrics-file is empty');
   if (allCustomers && context.globals.customer !== undefined) {
-    throw new Psd2Error('usage', '--customer and --all-customers contradict each other', {
+    throw new Psd2Error('usage', '--customer and --all-customers exclude each other', {
       hint: 'Leave one of them out.',
     });
   }
@@ -122,12 +124,12 @@ function readPlan(context: Context, options: SyncOptions, needsFolder: boolean):
   };
 }
 
-/** The rounds of a run, one after the other. @param one the customer, where it is not about all of them */
+/** The rounds of a run, one after the other. @param one the customer of a sync without `--all-customers` */
 function roundsOf({ context, plan: { every }, gentle }: Run, one: string | undefined) {
   const { world } = context;
   let begun: number | undefined;
   let open: Promise<Rounds> | undefined;
-  /** Opened once: a home in files knows by it when the last round began. */
+  /** Opened once, because the file home remembers in it when the last round began. */
   const opened = () => {
     open ??= context.store().then((store) => store.rounds());
     return open;
@@ -142,18 +144,18 @@ function roundsOf({ context, plan: { every }, gentle }: Run, one: string | undef
   };
   let isFirst = true;
   return {
-    /** @returns undefined when the operator has ended it */
+    /** @returns undefined if the operator has ended the sync */
     async next(): Promise<Round | undefined> {
       for (;;) {
         if (gentle.aborted) return undefined;
         const joined = await join().catch(async (error: unknown) => {
           const rounds = await opened();
-          // What was never reached is told of at once.
+          // If psd2 has never reached the store, report that at once.
           if (isFirst || !rounds.isAway(error)) throw error;
           return { dueIn: LOOK_MS };
         });
         if (!('dueIn' in joined)) {
-          if (joined.size === 0 && isFirst) throw await nobody(context);
+          if (joined.size === 0 && isFirst) throw await nobodyLoggedIn(context);
           isFirst = false;
           return joined;
         }
@@ -168,22 +170,24 @@ function roundsOf({ context, plan: { every }, gentle }: Run, one: string | undef
 
 function saySoon({ terminal, world }: Context, dueIn: number): void {
   const at = new Date(world.now().getTime() + dueIn).toISOString();
-  terminal.say(`The last round is not older than --every: the next one begins at ${terminal.writeTime(at)}.`);
+  terminal.say(
+    `The last round began less than --every ago. The next one begins at ${terminal.writeTime(at)}.`,
+  );
 }
 
-/** Ends early, and well, where one of the signals is aborted. */
+/** Waits. Ends early, without an error, if one of the signals is aborted. */
 async function pause(milliseconds: number, signals: AbortSignal[]): Promise<void> {
   await delay(milliseconds, undefined, { signal: AbortSignal.any(signals) }).catch(() => {});
 }
 
-async function nobody(context: Context): Promise<Psd2Error> {
+async function nobodyLoggedIn(context: Context): Promise<Psd2Error> {
   const { name } = context.profile();
   return new Psd2Error('not_logged_in', `Nobody is logged in with the profile ${name}`, {
     next: [['--profile', name, 'auth', 'login']],
   });
 }
 
-/** With fewer customers a thread, its start takes longer than it saves. */
+/** With fewer customers per thread, a thread costs more time than it saves. */
 const LEAST_CUSTOMERS = 100;
 
 async function goRound(run: Run, round: Round, today: IsoDate): Promise<void> {
@@ -199,7 +203,8 @@ async function goRound(run: Run, round: Round, today: IsoDate): Promise<void> {
   const jobs = shares(plan.concurrency, threads).map(
     (concurrency): SyncJob => ({ out, since, today, unattendedReads, stop, concurrency }),
   );
-  // A few may have accounts of a million rows. Of many, each is soon done, and looking for garbage often takes a twentieth.
+  // A few customers may have accounts with a million rows. With many customers, each is soon done, and frequent garbage
+  // collection would cost a twentieth of the time.
   if (due < LEAST_CUSTOMERS) keepHeapSmall();
   const start = context.world.now().getTime();
   const before = { customers: tally.totals.customers, calls: pace.turns };
@@ -209,33 +214,33 @@ async function goRound(run: Run, round: Round, today: IsoDate): Promise<void> {
     return progressLine(round.size, done, pace.turns - before.calls, context.world.now().getTime() - start);
   };
   const shared = { round: round.share, pace: pace.state, tally: calls.state };
-  const tell: Tell = (each, failure) => tally.add(each, failure);
+  const onReport: OnReport = (each, failure) => tally.add(each, failure);
   await watch.during(round, plan.allCustomers, () =>
-    context.terminal.whileWaiting(line, syncInThreads(context, round, jobs, shared, tell)),
+    context.terminal.whileWaiting(line, syncInThreads(context, round, jobs, shared, onReport)),
   );
   gentle.removeEventListener('abort', end);
 }
 
-/** A number in `count` parts that differ by at most one. */
+/** Splits a number into `count` parts that differ by at most one. */
 function shares(whole: number, count: number): number[] {
   return Array.from({ length: count }, (_, index) => Math.floor((whole + index) / count));
 }
 
-/** The first share on this thread, each other one on a thread of its own. */
+/** Runs the first job on this thread, and each other job on its own thread. */
 async function syncInThreads(
   context: Context,
   round: Round,
   [own, ...others]: SyncJob[],
   shared: Shared,
-  tell: Tell,
+  onReport: OnReport,
 ): Promise<void> {
   if (own === undefined) return;
-  const work = [syncCustomers(context, own, round, tell)];
+  const work = [syncCustomers(context, own, round, onReport)];
   if (others.length > 0) {
     const { syncInThread } = await import('./threads.ts');
-    work.push(...others.map((job) => syncInThread(context, job, shared, tell)));
+    work.push(...others.map((job) => syncInThread(context, job, shared, onReport)));
   }
-  // All of them, before one that failed ends the command: what they have read is stored.
+  // Wait for all of them before a failure ends the command, so that they store what they have read.
   for (const outcome of await Promise.allSettled(work))
     if (outcome.status === 'rejected') throw outcome.reason;
 }
@@ -246,7 +251,7 @@ async function warnOfEndings(context: Context, { share, size }: Round): Promise<
   else await warn(context, size > MOST_CUSTOMERS ? 'many' : await (await context.store()).tokens.customers());
 }
 
-/** Says what a round did, before the next one. */
+/** Reports the result of a round before the next one begins. */
 function endOfRound({ context, plan, tally }: Run, today: IsoDate): void {
   warnOfSkipped(context, tally, { ...plan, today });
   warnOfErrors(context, tally.reports);
@@ -255,8 +260,8 @@ function endOfRound({ context, plan, tally }: Run, today: IsoDate): void {
   tally.endRound();
 }
 
-/** SIGTERM is how a service is ended; Ctrl-C is an interruption. */
+/** SIGTERM is the normal end of a service. Ctrl-C is an interruption. */
 function interruptedBy(gentle: AbortSignal): Psd2Error | undefined {
   if (!gentle.aborted || gentle.reason === 'SIGTERM') return undefined;
-  return new Psd2Error('interrupted', 'Interrupted: the customers at hand were finished');
+  return new Psd2Error('interrupted', 'Interrupted: psd2 has finished the customers in progress');
 }

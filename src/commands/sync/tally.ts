@@ -2,26 +2,26 @@ import type { Psd2Error } from '../../errors.ts';
 import type { CustomerEnd } from '../../store/ports/rounds.ts';
 import type { CustomerReport } from './customers.ts';
 
-/** Of customers that were not synced completely: so many are told of, where not all customers are. */
+/** The maximum number of incomplete customers to report, if psd2 does not report all customers. */
 const MOST_INCOMPLETE = 1_000;
 
-/** What a sync did, over all threads and rounds. */
+/** The result of a sync, over all threads and rounds. */
 export class SyncTally {
-  /** Of all customers; or of the first ones that were not synced completely. */
+  /** The reports of all customers, or only of the first ones that were not synced completely. */
   readonly reports: CustomerReport[] = [];
   readonly totals = { customers: 0, synced: 0, accounts: 0, newTransactions: 0, pending: 0 };
   readonly byStatus = { synced: 0, partly: 0, waiting: 0, failed: 0 };
-  /** Errors by their code. */
+  /** The number of errors by error code. */
   readonly byCode = new Map<string, number>();
-  /** Customers with an error. */
+  /** The number of customers with an error. */
   incomplete = 0;
-  /** What was read as often as it may be today. */
+  /** Customers and accounts whose reads for today are used up. */
   readonly skipped = { customers: 0, accounts: 0 };
   firstFailure: Psd2Error | undefined;
   readonly #keepsAll: boolean;
   #ends: (CustomerEnd & { customerId: string })[] = [];
 
-  /** @param keepsAll a report of each customer is kept; otherwise memory stays small */
+  /** @param keepsAll whether to keep the reports of all customers, which takes memory */
   constructor(keepsAll: boolean) {
     this.#keepsAll = keepsAll;
   }
@@ -45,13 +45,13 @@ export class SyncTally {
     this.#ends.push({ customerId, status, code: first?.code ?? null, message: first?.message ?? null });
   }
 
-  /** What was told of a round is told of no more; the totals go on. */
+  /** Forgets what was reported of this round. The totals keep counting. */
   endRound(): void {
     this.reports.length = 0;
     Object.assign(this.skipped, { customers: 0, accounts: 0 });
   }
 
-  /** What became of the customers since this was asked before. */
+  /** The results of customers since the last call. */
   takeEnds(): (CustomerEnd & { customerId: string })[] {
     const ends = this.#ends;
     this.#ends = [];

@@ -4,9 +4,9 @@ import { type ErrorCode, type ErrorContext, Psd2Error } from '../../errors.ts';
 import type { RoundShare } from '../../store/ports/rounds.ts';
 import { cleanText } from '../../terminal/clean.ts';
 import type { Context, Globals } from '../context.ts';
-import type { CustomerReport, SharedStop, SyncJob, Tell } from './customers.ts';
+import type { CustomerReport, OnReport, SharedStop, SyncJob } from './customers.ts';
 
-/** What a further thread of `psd2 sync` is started with. */
+/** What a further thread of `psd2 sync` starts with. */
 export interface ThreadStart {
   globals: Globals;
   sources: Record<Parameters<Context['sourceOf']>[0], ReturnType<Context['sourceOf']>>;
@@ -17,25 +17,25 @@ export interface ThreadStart {
   tally: SharedArrayBuffer;
 }
 
-/** What a thread says to the one that started it. */
+/** A message from a further thread to the one that started it. */
 export type ThreadMessage =
   | { say: string }
   | { warn: string }
-  /** A token call is on its way, which the command must not end before. */
+  /** The thread makes a token call. The command must not end before it has finished. */
   | { begun: string; atStake: string }
   | { finished: string }
-  /** It could not begin, and has taken no customer. */
+  /** The thread could not start, and has taken no customer. */
   | { unable: string }
   | { report: CustomerReport; failure: ThreadFailure | undefined };
 
-/** A Psd2Error, as it goes from thread to thread. */
+/** A Psd2Error in a form that a thread can send to another one. */
 export interface ThreadFailure {
   code: ErrorCode;
   message: string;
   context: Omit<ErrorContext, 'cause'>;
 }
 
-/** What the thread that was started is told: the operator has interrupted. */
+/** The message to a further thread: the operator has interrupted. */
 export const STOP = 'stop';
 
 export function toThreadFailure({ code, message, context }: Psd2Error): ThreadFailure {
@@ -51,16 +51,16 @@ export interface Shared {
 }
 
 /**
- * Starts a further thread for customers that no other one has begun. It makes calls over connections of its own. Resolves
- * when it has ended, also when the operator interrupts.
+ * Starts a further thread, which syncs customers that no other thread has begun, over its own connections. Resolves when
+ * the thread has ended, also after an interruption.
  *
- * @throws Error that it ended with: a bug of ours
+ * @throws Error if the thread ended with a bug of psd2
  */
 export async function syncInThread(
   context: Context,
   { stop, ...job }: SyncJob,
   shared: Shared,
-  tell: Tell,
+  onReport: OnReport,
 ): Promise<void> {
   const { Worker } = await import('node:worker_threads');
   const start: ThreadStart = {
@@ -82,18 +82,18 @@ export async function syncInThread(
   const interrupt = () => worker.postMessage(STOP);
   signal.addEventListener('abort', interrupt);
   try {
-    await endOf(worker, context, tell);
+    await endOf(worker, context, onReport);
   } finally {
     signal.removeEventListener('abort', interrupt);
   }
 }
 
-function endOf(worker: Worker, { terminal, world }: Context, tell: Tell): Promise<void> {
+function endOf(worker: Worker, { terminal, world }: Context, onReport: OnReport): Promise<void> {
   return new Promise((resolve, reject) => {
     const unfinished = new Map<string, () => void>();
     const begin = (id: string, atStake: string) => {
       const work = () => new Promise<void>((finished) => unfinished.set(id, finished));
-      // That the operator has interrupted is no matter of who waits here.
+      // Nobody uses the result, so an interruption does not matter here.
       world.finish(atStake, work).catch(() => {});
     };
     worker.on('message', (message: ThreadMessage) => {
@@ -105,7 +105,7 @@ function endOf(worker: Worker, { terminal, world }: Context, tell: Tell): Promis
         terminal.warn(cleanText(`A further core could not be used: ${message.unable}`));
       else {
         const { report, failure } = message;
-        tell(report, failure && new Psd2Error(failure.code, failure.message, failure.context));
+        onReport(report, failure && new Psd2Error(failure.code, failure.message, failure.context));
       }
     });
     worker.once('error', reject);

@@ -6,12 +6,12 @@ import type { CallTally } from '../open/call-tally.ts';
 import { replaceMetricsFile, writeMetrics } from './metrics.ts';
 import type { SyncTally } from './tally.ts';
 
-/** How often the metrics are written and what was done is noted. */
+/** How often psd2 writes the metrics and notes the progress. */
 const TICK_MS = 5_000;
-/** Customers are counted with every third of these: in a database that takes time with a million. */
+/** psd2 counts customers only every third time, because counting a million takes a database some time. */
 const COUNT_EVERY = 3;
 
-/** Keeps what is told of a running sync up to date: the metrics file, and what `psd2 sync status` shows. */
+/** Keeps the metrics file and the data of `psd2 sync status` up to date while a sync runs. */
 export class SyncWatch {
   readonly #context: Context;
   readonly #tally: SyncTally;
@@ -40,12 +40,12 @@ export class SyncWatch {
     this.#startedAt = context.world.now();
   }
 
-  /** Customers of the round who have not had their turn, as they were counted last. */
+  /** Customers of the round who had no turn yet, at the last count. */
   get due(): number | null {
     return this.#due;
   }
 
-  /** @param isNoted what is done is kept for `psd2 sync status` */
+  /** @param isNoted whether to note the progress for `psd2 sync status` */
   async during<T>(round: Round, isNoted: boolean, work: () => Promise<T>): Promise<T> {
     this.#round = isNoted ? round : undefined;
     this.#ticks = 0;
@@ -66,7 +66,7 @@ export class SyncWatch {
     }
   }
 
-  /** Writes the metrics as they are. @throws Psd2Error `config` when they can't be written */
+  /** Writes the current metrics. @throws Psd2Error `config` if they cannot be written */
   write(): void {
     if (this.#metricsFile === undefined) return;
     const { byCode: errors, byStatus: done } = this.#tally;
@@ -96,7 +96,7 @@ export class SyncWatch {
       await this.#round?.note({ calls: calls - this.#noted, ends, isOver });
       this.#noted = calls;
     } catch {
-      // It helps who looks. A store that is away is told of by who needs it.
+      // The progress is only for information. Commands that need the store report its failure.
     }
     try {
       this.write();

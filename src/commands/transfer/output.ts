@@ -59,7 +59,7 @@ export function printTransfer({ output }: Context, transfer: Transfer): void {
 export function describeTransfer({ order }: Transfer): [title: string, value: string | null][] {
   return [
     ['From', writeDebited({ order })],
-    ['Beneficiary', order.name],
+    ['Payee', order.name],
     ['IBAN', spacedIban(order.to)],
     ['Amount', writeMoney(order)],
     ['Execution', `${order.executionDate}${order.instant ? ', instant' : ''}`],
@@ -89,7 +89,7 @@ export function sayPaid({ order, state, cro }: Transfer): string {
 export function showVerified({ order, verification, payeeCheck }: Transfer): string {
   const lines: [string, string | null][] = [
     ['From', writeDebited({ order })],
-    ['Beneficiary', order.name],
+    ['Payee', order.name],
     ['IBAN', spacedIban(order.to)],
     ['Name given by', order.payeeSource ? `the ${order.payeeSource}` : null],
     ['Payee check', payeeCheck && describePayeeCheck(payeeCheck)],

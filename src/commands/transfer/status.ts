@@ -74,7 +74,7 @@ async function watchUntilEnd(context: Context, flows: Flows, transfer: Transfer)
   }
   printTransfer(context, last);
   if (nextOperationStep(last, needsSettlement(order)) !== 'done')
-    terminal.say(`psd2 has not recorded this yet. Go on with: psd2 transfer resume ${flow}`);
+    terminal.say(`psd2 has not recorded this yet. Continue with: psd2 transfer resume ${flow}`);
 }
 
 /** Whether the end is known, so that the bank may have forgotten the resource. An instant transfer may still fail. */

@@ -20,14 +20,14 @@ function isIban(compact: string): compact is Iban {
 }
 
 /**
- * Reads the IBAN of a SEPA transfer's beneficiary. Spaces between groups and lower case are allowed.
+ * Reads the IBAN of a SEPA transfer's payee. Spaces between groups and lower case are allowed.
  *
  * @throws Psd2Error `invalid_iban`. The message says what is wrong: a character, the country, the length or the check digits.
  */
 export function parseSepaIban(text: string): Iban {
   const refuse = (what: string): never => {
     throw new Psd2Error('invalid_iban', `The IBAN ${JSON.stringify(text)} ${what}`, {
-      hint: 'Check it against the invoice or ask the beneficiary for it again.',
+      hint: 'Check it against the invoice or ask the payee for it again.',
     });
   };
   if (text.trim() === '') return refuse('is empty');

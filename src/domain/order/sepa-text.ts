@@ -26,8 +26,8 @@ function parseSepaText(option: string, text: string, maximum: number): string {
   return text;
 }
 
-/** The beneficiary's name: 1 to 70 characters. @throws Psd2Error `invalid_text` */
-export function parseBeneficiaryName(text: string): string {
+/** The payee's name: 1 to 70 characters. @throws Psd2Error `invalid_text` */
+export function parsePayeeName(text: string): string {
   if (text.trim() === '') throw new Psd2Error('invalid_text', '--name is empty');
   return parseSepaText('--name', text, 70);
 }

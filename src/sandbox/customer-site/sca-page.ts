@@ -54,7 +54,7 @@ function payment(request: Payment): Content {
     details: html`
 <p class="sum"><strong>${moneyText(request.amount)}</strong> <span>to <bdi>${request.beneficiaryName}</bdi></span></p>
 <dl>
-${row('Beneficiary', html`<bdi>${request.beneficiaryName}</bdi>`)}
+${row('Payee', html`<bdi>${request.beneficiaryName}</bdi>`)}
 ${row('IBAN', html`<span class="digits">${ibanText(request.beneficiaryIban)}</span>`)}
 ${row('Amount', moneyText(request.amount))}
 ${row('Fee', moneyText(request.commissions))}

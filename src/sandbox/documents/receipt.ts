@@ -14,7 +14,7 @@ export function receiptPdf(operation: OperationResource): Buffer | undefined {
     ...details,
     ['Ordered by', `${customer.firstName} ${customer.lastName}`],
     ['From', product.iban],
-    ['Beneficiary', order.beneficiaryName],
+    ['Payee', order.beneficiaryName],
     ['IBAN', order.beneficiaryIban],
     ['Amount', `${decimal(order.amount)} EUR`],
     ['Commissions', `${decimal(order.commissions)} EUR`],

@@ -29,8 +29,8 @@ const faults: Record<MagicFault, Fault> = {
 };
 
 /**
- * Applies the faults of magic values: a beneficiary's name for the calls of its flow, an account's number for its balance
- * and transactions.
+ * Applies the faults of magic values: a payee's name for the calls of its flow, an account's number for its balance and
+ * transactions.
  */
 export function magicFaults(bank: Bank): MiddlewareHandler<BankEnv> {
   return async (c, next) => {

@@ -1,5 +1,5 @@
 /**
- * The outcome that an order gets from the name of its beneficiary, like a test card from its number (`docs/sandbox.md`,
+ * The outcome that an order gets from the name of its payee, like a test card from its number (`docs/sandbox.md`,
  * "Magic values").
  */
 export interface Plan {
@@ -47,7 +47,7 @@ const outcomes: ReadonlyMap<string, Plan> = new Map<string, Plan>([
   ['INSTANT PENDING', { settlement: 'late' }],
 ]);
 
-/** The plan of a beneficiary's name. Empty if the name is not magic. Case and extra spaces are ignored. */
+/** The plan of a payee's name. Empty if the name is not magic. Case and extra spaces are ignored. */
 export function planOf(beneficiaryName: string): Plan {
   const name = beneficiaryName.trim().replace(/ +/g, ' ').toUpperCase();
   const fault = faultOf(name);

@@ -136,7 +136,7 @@ export class Resources {
     throw new Refusal(
       'EXECUTION_REFUSED',
       'The bank does not execute this operation',
-      'The name of the beneficiary plans this. Nothing was paid.',
+      "The payee's name causes this. Nothing was paid.",
     );
   }
 

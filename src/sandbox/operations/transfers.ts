@@ -6,8 +6,8 @@ import type { Execution, TransferResource } from './resource.ts';
 import { requireFunds, type TransferOrder } from './transfer-order.ts';
 
 /**
- * Executes an authorised transfer, once. Debits the amount and the commissions, and credits the beneficiary if the
- * account is at this bank. The money is no longer available from now on. An instant transfer is booked when it settles.
+ * Executes an authorised transfer, once. Debits the amount and the commissions, and credits the payee if the account is at
+ * this bank. From now on, the money is not available any more. An instant transfer is booked when it settles.
  * Any other transfer is booked on its execution date if that is a later business day, or else on the next business day.
  *
  * An instant transfer with a planned failure moves nothing.

@@ -27,9 +27,9 @@ const payeeAcceptedBody = z.strictObject({ data: z.strictObject({ payeeAccepted:
 
 const verifyWarning = {
   code: 'BENEFICIARY_NEW',
-  message: 'This is the first transfer to this beneficiary',
+  message: 'This is the first transfer to this payee',
   type: 'WARNING',
-  detail: 'The name of the beneficiary plans this warning.',
+  detail: "The payee's name causes this warning.",
 } as const;
 
 /** Bank transfers, SCT and SCT Instant (interface specification, "Bank transfer endpoints"). */
@@ -100,8 +100,7 @@ function executionStatus({ execution }: TransferResource, now: Date): Record<str
   const status = now < settlement.at ? 'PENDING' : settlement.status;
   return {
     executionStatus: status,
-    executionStatusDescription:
-      status === 'KO' ? 'The bank of the beneficiary refused the instant transfer' : '',
+    executionStatusDescription: status === 'KO' ? "The payee's bank refused the instant transfer" : '',
   };
 }
 
@@ -136,7 +135,7 @@ function preparation(now: Date): Record<string, unknown> {
   };
 }
 
-/** The beneficiary's bank. An Italian IBAN contains the bank and the branch. */
+/** The payee's bank. An Italian IBAN contains the bank and the branch. */
 function beneficiaryBank(iban: string): { bankName: string; branchName: string; address: string } {
   return iban.startsWith('IT')
     ? {

@@ -2,12 +2,12 @@ import { isDeepStrictEqual } from 'node:util';
 import type { FlowRecord, LoginRecord, NoteRecord, StoredRecord } from '../ports/copy.ts';
 
 /**
- * How what the other home holds stands to a record: it is `missing` there, is the `same`, is `older` or `newer` than the
- * record, or `differs` so that neither can follow the other.
+ * How the other home's version compares with a record: it is `missing`, the `same`, `older` or `newer`, or it `differs`,
+ * so that neither continues the other.
  */
 export type Comparison = 'missing' | 'same' | 'older' | 'newer' | 'differs';
 
-/** @param other what the other home holds in its place */
+/** @param other the other home's version of the record */
 export function compareRecords(record: StoredRecord, other: StoredRecord | undefined): Comparison {
   if (!other) return 'missing';
   if (record.kind === 'login' && other.kind === 'login') return compareLogins(record, other);
@@ -19,7 +19,7 @@ export function compareRecords(record: StoredRecord, other: StoredRecord | undef
 
 function compareLogins(record: LoginRecord, other: LoginRecord): Comparison {
   if (record.generation !== other.generation) return byOrder(record.generation, other.generation);
-  // After a logout no bank is kept everywhere.
+  // After a logout, not every home stores the bank.
   if (record.tokens === null && other.tokens === null) return 'same';
   return isDeepStrictEqual(record, other) ? 'same' : 'differs';
 }

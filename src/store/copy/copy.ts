@@ -2,22 +2,22 @@ import { Psd2Error } from '../../errors.ts';
 import type { CopySide, Mark, StoredRecord } from '../ports/copy.ts';
 import { type Comparison, compareRecords } from './compare.ts';
 
-/** How long workers that were at work when the copy began may take to end: a token call is waited for. */
+/** How long to wait for workers that were busy when the copy began. A token call must finish. */
 const PATIENCE_MS = 150_000;
 const LOOK_MS = 250;
 
-/** What a copy needs of its surroundings. */
+/** What a copy needs from the program. */
 export interface CopyWorld {
-  /** Ends the copy between two records; its reason is thrown. */
+  /** Ends the copy between two records. Its reason is thrown. */
   signal: AbortSignal;
   sleep(milliseconds: number): Promise<void>;
-  /** Is told who is waited for. */
+  /** Tells the operator which worker psd2 waits for. */
   say(text: string): void;
-  /** Is told after each record how many were looked at. */
+  /** Called after each record, with the number of records so far. */
   onRecord(count: number): void;
 }
 
-/** What a copy did, and what it found on both sides in the end. */
+/** The result of a copy. */
 export interface CopyResult {
   profiles: number;
   logins: number;
@@ -25,19 +25,20 @@ export interface CopyResult {
   events: number;
   /** Counts of calls and reads, notes of refusals, and who logged in last. */
   others: number;
-  /** Records that were written now. */
+  /** Records that this copy wrote. */
   written: number;
-  /** Records that the destination has newer: it was used since an earlier copy. */
+  /** Records that are newer in the destination, because it was used after an earlier copy. */
   newer: number;
 }
 
 /**
- * Copies what a store holds to another home (store page, `store copy`). Both are marked first, so that no worker begins
- * anything in either of them; who is at work is waited for. Then each record is written that the destination lacks, and all
- * of them are read again on both sides and compared. Only then workers may use the destination. It can be stopped at any
- * point, and run again.
+ * Copies a store to another home (store page, `store copy`). First psd2 marks both, so that no worker begins anything in
+ * either of them, and waits for busy workers. Then it writes each record that the destination lacks, reads all of them
+ * again on both sides, and compares them. Only then may workers use the destination. The copy can be stopped at any point
+ * and run again.
  *
- * @throws Psd2Error `config` when the destination holds another store, workers do not end, or what is on both sides differs
+ * @throws Psd2Error `config` if the destination contains another store, workers do not end, or a record differs on both
+ *   sides
  */
 export async function copyStore(from: CopySide, to: CopySide, world: CopyWorld): Promise<CopyResult> {
   const source = await from.mark();
@@ -55,15 +56,19 @@ export async function copyStore(from: CopySide, to: CopySide, world: CopyWorld):
   const { written } = await pass(from, to, world, { isAgain: relation === 'again', writes: true });
   const compared = await pass(from, to, world, { isAgain: relation === 'again', writes: false });
   if (compared.written > 0) {
-    throw new Psd2Error('config', `${compared.written} records in ${to.place} are not as in ${from.place}`, {
-      hint: 'Nothing was lost. Look whether another program writes to one of them, then run the same psd2 store copy again.',
-    });
+    throw new Psd2Error(
+      'config',
+      `${compared.written} records in ${to.place} differ from those in ${from.place}`,
+      {
+        hint: 'Nothing is lost. Check whether another program writes to one of them, then run the same psd2 store copy again.',
+      },
+    );
   }
   await to.setMark({ copiedFrom: { ...copied, isComplete: true } });
   return { ...compared, written };
 }
 
-/** A destination that holds something has to come from this store: what is newer could not be told otherwise. */
+/** If the destination contains data, it must be a copy of this store. Otherwise psd2 cannot tell which record is newer. */
 async function relationOf(
   from: string,
   source: Mark,
@@ -73,9 +78,13 @@ async function relationOf(
   if (source.id === target.id) throw new Psd2Error('usage', '--from and --to name the same store');
   const { copiedFrom } = source;
   if (copiedFrom && !copiedFrom.isComplete && copiedFrom.id !== target.id) {
-    throw new Psd2Error('config', `The copy of the store in ${copiedFrom.place} into ${from} has not ended`, {
-      hint: 'Run that psd2 store copy again first: it goes on where it stopped.',
-    });
+    throw new Psd2Error(
+      'config',
+      `The copy of the store in ${copiedFrom.place} into ${from} is not complete`,
+      {
+        hint: 'Run that psd2 store copy again first. It continues where it stopped.',
+      },
+    );
   }
   if (source.movedTo && source.movedTo.id !== target.id) {
     throw new Psd2Error('config', `The store in ${from} was copied to ${source.movedTo.place}`, {
@@ -86,35 +95,35 @@ async function relationOf(
   if (target.copiedFrom?.id === source.id) return 'again';
   if (target.movedTo === null && target.copiedFrom === null && (await to.profiles()).length === 0)
     return 'empty';
-  throw new Psd2Error('config', `The store in ${to.place} holds something that is not of ${from}`, {
-    hint: 'Copy to an empty folder, or to a new database that psd2 store init has made its tables in.',
+  throw new Psd2Error('config', `The store in ${to.place} contains data that is not from ${from}`, {
+    hint: 'Copy to an empty folder, or to a new database after psd2 store init.',
   });
 }
 
-/** Nobody begins anything any more: those who were at it come to their end. */
+/** Waits until no worker is busy. Because of the marks, none can begin anything. */
 async function untilNobodyWorks(sides: readonly CopySide[], world: CopyWorld): Promise<void> {
-  let told = '';
+  let announced = '';
   for (let waited = 0; ; waited += LOOK_MS) {
     const working = (await Promise.all(sides.map((side) => side.atWork()))).flat();
     const [first] = working;
     if (first === undefined) return;
     if (waited >= PATIENCE_MS) {
       throw new Psd2Error('config', `Still at work: ${working.slice(0, 3).join(', ')}`, {
-        hint: 'Wait until it has ended, then run the same psd2 store copy again.',
+        hint: 'Wait for it to end, then run the same psd2 store copy again.',
       });
     }
-    if (first !== told) world.say(`Waiting for ${first}`);
-    told = first;
+    if (first !== announced) world.say(`Waiting for ${first}`);
+    announced = first;
     world.signal.throwIfAborted();
     await world.sleep(LOOK_MS);
   }
 }
 
 /**
- * Looks at every record of the source and at what the destination has in its place.
+ * Compares every record of the source with the destination's version.
  *
- * @param writes whether what is missing or older is written
- * @returns how many there are; `written` counts those that were written, or would have to be
+ * @param writes whether to write the records that are missing or older
+ * @returns the counts; `written` counts the records that were written, or would have to be
  */
 async function pass(
   from: CopySide,
@@ -146,7 +155,7 @@ async function pass(
   return result;
 }
 
-/** Where the destination was used since an earlier copy, who logged in last there is newer. */
+/** If the destination was used after an earlier copy, its last login is newer. */
 function judged(record: StoredRecord, comparison: Comparison, isAgain: boolean): Comparison {
   return isAgain && record.kind === 'last-login' && comparison === 'older' ? 'newer' : comparison;
 }
@@ -167,6 +176,6 @@ function differing(record: StoredRecord, profile: string, from: CopySide, to: Co
         ? `The login of customer ${record.holder}`
         : 'The login of the application';
   return new Psd2Error('config', `${what} of ${profile} differs in ${from.place} and in ${to.place}`, {
-    hint: 'Both went on with it. Nothing was overwritten: look at both, and restore the one that is wrong from a backup.',
+    hint: 'It was changed in both. psd2 has overwritten nothing. Compare both, and restore the wrong one from a backup.',
   });
 }

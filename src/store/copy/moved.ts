@@ -2,7 +2,7 @@ import { Psd2Error } from '../../errors.ts';
 import type { Mark } from '../ports/copy.ts';
 
 /**
- * Refuses a worker where the store was copied to another home, or a copy into it has not ended (store page, `store copy`).
+ * Refuses a worker if the store was copied to another home, or a copy into it is not complete (store page, `store copy`).
  *
  * @param place of the store
  * @throws Psd2Error `config`
@@ -12,16 +12,16 @@ export function refuseMoved(place: string, { movedTo, copiedFrom }: Omit<Mark, '
   if (copiedFrom && !copiedFrom.isComplete) throw halfCopied(place, copiedFrom.place);
 }
 
-/** The error for a worker that still uses a store that was copied. */
+/** The error for a worker that still uses a store after it was copied. */
 export function movedAway(place: string, to: string): Psd2Error {
-  return new Psd2Error('config', `The store in ${place} was copied to ${to}, and is not used any more`, {
-    hint: 'Work with that one: PSD2_STORE says which store is used. psd2 store copy from there to here brings it back.',
+  return new Psd2Error('config', `The store in ${place} was copied to ${to}, and is no longer used`, {
+    hint: 'Use that one: PSD2_STORE chooses the store. To come back, run psd2 store copy in the other direction.',
   });
 }
 
-/** The error for a worker that uses a store before the copy into it has ended. */
+/** The error for a worker that uses a store before a copy into it is complete. */
 export function halfCopied(place: string, from: string): Psd2Error {
-  return new Psd2Error('config', `The copy of the store in ${from} into ${place} has not ended`, {
-    hint: 'Wait for it, or run the same psd2 store copy again: it goes on where it stopped.',
+  return new Psd2Error('config', `The copy of the store in ${from} into ${place} is not complete`, {
+    hint: 'Wait for it, or run the same psd2 store copy again. It continues where it stopped.',
   });
 }

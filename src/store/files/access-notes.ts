@@ -9,7 +9,7 @@ import type { StoredLogin } from '../ports/tokens.ts';
 
 const note = z.object({ at: z.string(), message: z.string() });
 const accessNotes = z.object({
-  /** `of`: when the access token expires whose renewal the bank refused. It identifies the generation of tokens. */
+  /** `of`: the expiry time of the access token whose renewal the bank refused. It identifies the generation of tokens. */
   refresh: z.optional(z.object({ at: z.string(), message: z.string(), of: z.nullable(z.string()) })),
   call: z.optional(note),
 });

@@ -3,18 +3,19 @@ import { join } from 'node:path';
 import type { StoreFolder } from '../machine/folder.ts';
 import type { Kind } from '../ports/flows.ts';
 import type { ProfileData, StoreStatus } from '../ports/store.ts';
+import { profilesIn } from './profiles.ts';
 
 const FLOW_KINDS: readonly Kind[] = ['transfer', 'operation', 'consent'];
 
-/** What `psd2 store status` says of the home on disk. @param open what is kept of a profile */
+/** What `psd2 store status` shows for the home on disk. @param open gives the data of a profile */
 export async function statusOfFolder(
-  { root, flows, tokens }: StoreFolder,
+  folder: StoreFolder,
   open: (profile: string) => ProfileData,
 ): Promise<StoreStatus> {
-  const names = new Set([...foldersIn(join(tokens('x'), '..')), ...foldersIn(join(flows('x'), '..'))]);
+  const { root } = folder;
   const profiles: StoreStatus['profiles'] = [];
   const claims: StoreStatus['claims'] = [];
-  for (const profile of [...names].sort()) {
+  for (const profile of profilesIn(folder)) {
     const data = open(profile);
     const customers = (await data.tokens.customers()).length;
     profiles.push({ profile, customers, flows: await countFlows(data) });
@@ -40,18 +41,7 @@ async function countFlows({ flows }: ProfileData): Promise<StoreStatus['profiles
   return counted;
 }
 
-function foldersIn(path: string): string[] {
-  try {
-    return readdirSync(path, { withFileTypes: true }).flatMap((entry) =>
-      entry.isDirectory() ? [entry.name] : [],
-    );
-  } catch {
-    // There is none yet.
-    return [];
-  }
-}
-
-/** Bytes of a file, or of all files below a folder; 0 where there is none. */
+/** The size of a file, or of all files below a folder, in bytes. 0 if it does not exist. */
 function sizeOf(path: string): number {
   const stats = lstatSync(path, { throwIfNoEntry: false });
   if (!stats) return 0;

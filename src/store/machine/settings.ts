@@ -183,7 +183,7 @@ export function maxAmountOf({ settings }: Profile): Decimal | null {
   });
 }
 
-/** How many calls with client credentials the bank allows a day; null if the operator has not said. @throws Psd2Error `config` */
+/** How many calls with client credentials the bank allows a day; null if the operator has not set it. @throws Psd2Error `config` */
 export function dailyLimitOf({ settings }: Profile): number | null {
   const text = settings.ccDailyLimit;
   if (text === undefined) return null;

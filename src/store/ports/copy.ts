@@ -1,53 +1,53 @@
 import type { StoredTokens } from './tokens.ts';
 
-// What `psd2 store copy` knows of a home: the records of what it holds, and the mark that says where they went.
+// What `psd2 store copy` knows about a home: its records, and the mark that says where they were copied to or from.
 
-/** Another store, by its id and where it is. */
+/** Another store: its id and where it is. */
 export interface OtherStore {
   id: string;
   /** For the operator: a folder; or host, port and database, never a password. */
   place: string;
 }
 
-/** What a store says of itself. Workers are refused while it has moved away, and while a copy into it has not ended. */
+/** The mark of a store. Workers are refused after it was copied to another store, and until a copy into it is complete. */
 export interface Mark {
-  /** Made at random with the store. */
+  /** Random, created with the store. */
   id: string;
   movedTo: OtherStore | null;
   copiedFrom: (OtherStore & { isComplete: boolean }) | null;
 }
 
-/** The tokens of a holder as they stand; null where the operator has logged out. Times are ISO 8601 in UTC. */
+/** The tokens of a holder; null after a logout. Times are ISO 8601 in UTC. */
 export interface LoginRecord {
   kind: 'login';
-  /** Empty for the application's own. */
+  /** Empty for the application. */
   holder: string;
   generation: number;
-  /** The generation that the refresh token came with. */
+  /** The generation in which the bank gave the refresh token. */
   origin: number;
   baseUrl: string;
   tokens: StoredTokens | null;
 }
 
-/** A flow with what happened to it. */
+/** A flow with its events. */
 export interface FlowRecord {
   kind: 'flow';
   flow: string;
   underWay: boolean;
-  /** In their order, as they were written; `at` is ISO 8601 in UTC. */
+  /** The events in their order, as they were written. `at` is ISO 8601 in UTC. */
   events: { at: string; event: unknown }[];
 }
 
-/** How often something was done on a day, `YYYY-MM-DD`: calls with client credentials, or reads of an account. */
+/** A count of one day, `YYYY-MM-DD`: of calls with client credentials, or of reads of an account. */
 export interface CountRecord {
   kind: 'count';
   day: string;
-  /** Null for the calls; else what was read, without its customer: an empty product is the list of accounts. */
+  /** Null for calls. For reads: the customer and the product, which is empty for the list of accounts. */
   read: { customerId: string; productId: string } | null;
   count: number;
 }
 
-/** What the bank refused a holder. Times are ISO 8601 in UTC. */
+/** What the bank refused to a holder. Times are ISO 8601 in UTC. */
 export interface NoteRecord {
   kind: 'note';
   holder: string;
@@ -55,7 +55,7 @@ export interface NoteRecord {
   call: { at: string; message: string } | null;
 }
 
-/** Who logged in last. */
+/** The customer who logged in last. */
 export interface LastLoginRecord {
   kind: 'last-login';
   customerId: string;
@@ -63,31 +63,34 @@ export interface LastLoginRecord {
 
 export type StoredRecord = LoginRecord | FlowRecord | CountRecord | NoteRecord | LastLoginRecord;
 
-/** What a home holds of one profile. */
+/** The data of one profile in a home. */
 export interface Holdings {
-  /** All of it. @throws Psd2Error `config` for what is damaged, or can't be decrypted */
+  /** All records. @throws Psd2Error `config` if one is damaged or cannot be decrypted */
   records(): AsyncIterable<StoredRecord>;
-  /** What is held in the place of such a record; undefined where there is none. @throws Psd2Error `config` */
+  /** This home's version of a record; undefined if it has none. @throws Psd2Error `config` */
   counterpart(record: StoredRecord): Promise<StoredRecord | undefined>;
   /**
-   * Holds a record from now on, durably. Older tokens never replace newer ones, and of a flow the events that are missing are
-   * added.
+   * Stores a record, durably. Older tokens never replace newer ones. Of a flow, it adds the missing events.
    *
    * @throws Psd2Error `config`
    */
   put(record: StoredRecord): Promise<void>;
 }
 
-/** A home as the copy sees it. */
+/** A home as a side of the copy. */
 export interface CopySide {
-  /** A folder; or host, port and database, never a password. */
+  /** A folder; or host, port and database. Never contains a password. */
   readonly place: string;
   mark(): Promise<Mark>;
-  /** Changes the mark, durably: what was claimed before can be seen by {@link atWork} after it. @throws Psd2Error `config` */
+  /**
+   * Changes the mark, durably. After that, {@link atWork} sees everything that was claimed before.
+   *
+   * @throws Psd2Error `config`
+   */
   setMark(change: Partial<Omit<Mark, 'id'>>): Promise<void>;
-  /** Who works on something at this moment. */
+  /** The workers that work on something now. */
   atWork(): Promise<string[]>;
-  /** Whose records are held. */
+  /** The profiles with data. */
   profiles(): Promise<string[]>;
   open(profile: string): Holdings;
 }

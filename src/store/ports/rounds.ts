@@ -1,68 +1,72 @@
-/** How `psd2 sync --all-customers` goes over the customers of a profile, whichever workers take part. */
+/** The rounds of `psd2 sync --all-customers` over the customers of a profile. All workers share them. */
 export interface Rounds {
-  /** A round over these customers, for this process alone. */
+  /** A round over these customers, for this process only. */
   over(customers: readonly string[]): Round;
   /**
-   * Takes part in the round that workers are at, or that was left unfinished not long ago. Where there is none, begins one:
-   * all customers whose tokens are kept are due in it.
+   * Joins the open round, if workers take part in it or it began not long ago. Otherwise begins a round, in which all
+   * customers with stored tokens are due.
    *
-   * @param every milliseconds from the beginning of one round to the beginning of the next; without it the next one begins now
-   * @returns the round; or in how many milliseconds the next one begins
+   * @param every milliseconds from the beginning of one round to the beginning of the next. Without it, the next one
+   *   begins now
+   * @returns the round, or the milliseconds until the next one begins
    * @throws Psd2Error `config`
    */
   join(every?: number): Promise<Round | { dueIn: number }>;
-  /** The round that another thread of this process takes part in. */
+  /** Joins the round of another thread of this process. */
   rejoin(share: RoundShare): Round;
-  /** How far the last round is; undefined where there was none. @throws Psd2Error `config` */
+  /** The progress of the last round; undefined if there was none. @throws Psd2Error `config` */
   status(): Promise<RoundStatus | undefined>;
-  /** Whether the store can't be reached now, and the same may go well when it is back. */
+  /** Whether the error means that the store cannot be reached now, so that the same call may succeed later. */
   isAway(error: unknown): boolean;
 }
 
-/** What another thread is given to take part in a round. */
+/** What another thread needs to join a round. */
 export type RoundShare =
   | { customers: readonly string[]; taken: Int32Array<SharedArrayBuffer> }
   | { round: number; begunAt: string; size: number };
 
-/** A worker's part in a round. A customer is dealt to one worker; one that dies gives back what it had within seconds. */
+/**
+ * A worker's part in a round. Each customer is dealt to one worker. Customers of a dead worker are due again within
+ * seconds.
+ */
 export interface Round {
   readonly share: RoundShare;
-  /** How many customers it is over. */
+  /** The number of customers in the round. */
   readonly size: number;
   /**
-   * The next customer, whom no other worker has and who is not finished in this round. `later`: others have the rest, and
-   * may give some back. `over`: all are finished.
+   * Takes the next customer, one that no other worker has and that is not finished in this round. `later`: other workers
+   * have the rest, and may give some back. `over`: all are finished.
    *
-   * @param most how many may be dealt to this worker in advance
-   * @throws Psd2Error `config` when the store can't be reached: what was dealt before stays so
+   * @param most maximum number of customers to deal to this worker in advance
+   * @throws Psd2Error `config` if the store cannot be reached. What was dealt before stays dealt
    */
   next(most: number): Promise<Dealt | 'later' | 'over'>;
-  /** How many customers are to be dealt, and how many workers have. */
+  /** How many customers are due, and how many workers have taken. */
   counts(): Promise<{ due: number; atWork: number }>;
-  /** Adds to what `status` tells of the last minutes: what this process has done since it said so before. */
+  /** Adds what this process has done since its last note to the progress that `status` shows. */
   note(done: RoundNote): Promise<void>;
-  /** Gives back what was dealt and is not finished. What can't be given back now, comes back by itself. */
+  /** Gives back the customers that were dealt and are not finished. If that fails, they are due again some seconds later. */
   leave(): Promise<void>;
 }
 
-/** A customer who was dealt to this worker. */
+/** A customer that was dealt to this worker. */
 export interface Dealt {
   readonly customerId: string;
   /**
-   * The customer had their turn in this round. Where another worker has taken them over meanwhile, nothing is said.
+   * Records that the customer had their turn in this round. Does nothing if another worker has taken the customer over.
    *
-   * @throws Psd2Error `config` when the store can't be reached; it is said as soon as the store is back, by {@link Round.next}
+   * @throws Psd2Error `config` if the store cannot be reached. Once it is back, {@link Round.next} records it
    */
   finish(end: CustomerEnd): Promise<void>;
-  /** The customer has their turn again later, of this worker, unless another worker has taken them over meanwhile. */
+  /** Gives the customer another turn later, by this worker, unless another worker has taken the customer over. */
   again(): void;
 }
 
-/** What became of a customer in a round. */
+/** The result of a customer's turn. */
 export interface CustomerEnd {
-  /** `waiting`: they were read as often as they may be today. */
+  /** `waiting`: the customer's reads for today are used up. */
   status: 'synced' | 'partly' | 'waiting' | 'failed';
-  /** The first thing that went wrong; null where nothing did. */
+  /** The code of the first failure; null if there was none. */
   code: string | null;
   message: string | null;
 }
@@ -71,25 +75,25 @@ export interface CustomerEnd {
 export interface RoundNote {
   calls: number;
   ends: readonly (CustomerEnd & { customerId: string })[];
-  /** All customers had their turn. */
+  /** Whether all customers had their turn. */
   isOver: boolean;
 }
 
-/** What `psd2 sync status` says. Times are ISO 8601 with zone. */
+/** The data of `psd2 sync status`. Times are ISO 8601 with zone. */
 export interface RoundStatus {
   begunAt: string;
-  /** Null while it is open. */
+  /** Null while the round is open. */
   endedAt: string | null;
   due: number;
   atWork: number;
-  /** Customers by what became of them. */
+  /** The number of customers by result. */
   done: Record<CustomerEnd['status'], number>;
-  /** What went wrong, most often first, with the customer of one of them. */
+  /** The failures, the most frequent first, each with one of its customers. */
   failures: { code: string; customers: number; customerId: string; message: string }[];
-  /** Customers whose SCA the bank wants, at most a hundred. */
+  /** Customers whose SCA the bank requires, at most 100. */
   needSca: string[];
   workers: { worker: string; customers: number }[];
-  /** Over the last minutes; null where nothing was done. */
+  /** Over the last minutes; null if nothing was done. */
   callsPerSecond: number | null;
   customersPerSecond: number | null;
 }

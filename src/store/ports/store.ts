@@ -1,3 +1,4 @@
+import type { Advice } from '../../errors.ts';
 import type { AccessNotes, UnattendedReads } from './access.ts';
 import type { CallCount, Turns } from './calls.ts';
 import type { Flows, Kind } from './flows.ts';
@@ -54,7 +55,7 @@ export interface StoreCheck {
   status: 'ok' | 'warn' | 'fail';
   detail: string;
   /** What to do about it; null if there is nothing to do. */
-  fix: string | null;
+  fix: Advice | null;
 }
 
 /** What completion offers for a profile. It is quick, and offers nothing if data is damaged or missing. */

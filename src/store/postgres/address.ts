@@ -61,7 +61,7 @@ export function parseAddress(text: string, env: Environment): Address {
 
 const OF_THE_SERVER = new Set(['host', 'hostaddr', 'user', 'password', 'dbname']);
 
-/** The service, empty where none is named; those of its options that the URL leaves out become options of the URL. */
+/** Reads the service, which is empty if none is named. Adds its options to the URL, unless the URL has them. */
 function takeService(url: URL, env: Environment): Service {
   const name = url.searchParams.get('service') || env.PGSERVICE;
   url.searchParams.delete('service');
@@ -85,7 +85,7 @@ function configOf(url: URL): ClientConfig {
   }
 }
 
-/** Milliseconds; 0 is no limit, as with libpq. Undefined where none is given. */
+/** Converts seconds to milliseconds. 0 means no limit, as in libpq. Undefined if none are given. */
 function secondsOf(given: string | undefined): number | undefined {
   const seconds = Number(given || Number.NaN);
   return Number.isFinite(seconds) && seconds >= 0 ? seconds * 1000 : undefined;

@@ -190,7 +190,10 @@ export class Database {
     if (!found.copy_ended) throw halfCopied(`PostgreSQL at ${this.shown}`, found.copied_from ?? '');
   }
 
-  /** After Ctrl-C while the database was never reached, what is asked of it is not waited for: nothing was to be kept. */
+  /**
+   * Closes the connections. After Ctrl-C it does not wait for a database that was never reached: there is nothing to
+   * store.
+   */
   async close(): Promise<void> {
     if (this.#signal?.aborted && !this.#wasReached) for (const socket of this.#sockets) socket.destroy();
     await this.#pool.end();
@@ -218,8 +221,8 @@ export class Database {
     return rows.map((each) => {
       const { data } = row.safeParse(each);
       if (data !== undefined) return data;
-      throw new Psd2Error('config', `The store at ${this.shown} holds something that psd2 did not write`, {
-        hint: 'Look whether another program writes to its tables, or restore a backup.',
+      throw new Psd2Error('config', `The store at ${this.shown} contains data that psd2 did not write`, {
+        hint: 'Check whether another program writes to its tables, or restore a backup.',
       });
     });
   }

@@ -38,28 +38,28 @@ const KNOWN: Record<string, { what: string; hint: string; next?: string[][] }> =
   },
   '3D000': {
     what: 'has no such database',
-    hint: 'Check the name of the database in PSD2_STORE, or make it: createdb.',
+    hint: 'Check the name of the database in PSD2_STORE, or create it: createdb.',
   },
   '3F000': {
     what: 'has no tables of psd2',
-    hint: 'Make them with the rights of the owner:',
+    hint: 'Create them with the rights of the owner:',
     next: [['store', 'init']],
   },
   '42P01': {
     what: 'has no tables of psd2',
-    hint: 'Make them with the rights of the owner:',
+    hint: 'Create them with the rights of the owner:',
     next: [['store', 'init']],
   },
   '42501': {
     what: 'does not let this user do that',
-    hint: 'Give the user the role: grant psd2_worker to <user>. Make the role with:',
+    hint: 'Give the user the role: grant psd2_worker to <user>. Create the role with:',
     next: [['store', 'init', '--roles']],
   },
-  '25006': { what: 'is a replica that can only be read', hint: 'Name the primary server in PSD2_STORE.' },
-  '53100': { what: 'has a full disk', hint: 'Make room at the server, then run this again.' },
-  '53200': { what: 'is out of memory', hint: 'Look into the log of the server.' },
+  '25006': { what: 'is a read-only replica', hint: 'Name the primary server in PSD2_STORE.' },
+  '53100': { what: 'has a full disk', hint: 'Free some space on the server, then run this again.' },
+  '53200': { what: 'is out of memory', hint: 'Check the log of the server.' },
   '53300': {
-    what: 'takes no more connections',
+    what: 'accepts no more connections',
     hint: 'Raise max_connections at the server, run fewer workers, or put PgBouncer in front.',
   },
   '57P01': { what: 'is being stopped', hint: 'Run this again when it is back.' },
@@ -67,7 +67,7 @@ const KNOWN: Record<string, { what: string; hint: string; next?: string[][] }> =
   '57P03': { what: 'is starting', hint: 'Run this again in a moment.' },
   '57014': {
     what: 'took too long for a statement',
-    hint: 'Look into the log of the server for what holds it up.',
+    hint: 'Check the log of the server for the cause.',
   },
   CERT_HAS_EXPIRED: {
     what: 'has a TLS certificate that has expired',
@@ -78,7 +78,7 @@ const KNOWN: Record<string, { what: string; hint: string; next?: string[][] }> =
     hint: 'Name the certificate, or the CA that signed it, in the URL: ?sslmode=verify-full&sslrootcert=<file>.',
   },
   INVALID_PURPOSE: {
-    what: 'has a TLS certificate that is not one of a server',
+    what: 'has a TLS certificate that is not for a server',
     hint: 'Give the server a certificate with the extended key usage serverAuth.',
   },
   SELF_SIGNED_CERT_IN_CHAIN: {
@@ -134,7 +134,7 @@ export function isPassing(error: unknown): boolean {
   return PASSING.includes(codeOf(error));
 }
 
-/** Whether the same may go well in a moment, and nothing was sent: no connection was made. */
+/** Whether no connection was made, so that nothing was sent, and the same statement may succeed in a moment. */
 export function isUnsent(error: unknown): boolean {
   return isPassing(error) && !isLost(error);
 }
@@ -142,7 +142,7 @@ export function isUnsent(error: unknown): boolean {
 /** Failures that may be over in a moment. */
 const passing = new WeakSet<Psd2Error>();
 
-/** Whether it is a {@link storeFailure} after which the same may go well when the database is back. */
+/** Whether an error is a {@link storeFailure} that may be over when the database is back. */
 export function isAway(error: unknown): boolean {
   return error instanceof Psd2Error && passing.has(error);
 }
@@ -170,18 +170,18 @@ function describe(shown: string, error: unknown): Psd2Error {
   const text = error instanceof Error ? error.message : String(error);
   if (/does not support SSL/.test(text)) {
     return new Psd2Error('config', `PostgreSQL at ${shown} does not speak TLS`, {
-      hint: 'Turn ssl on at the server, or, where nobody can listen to the network, use ?sslmode=disable.',
+      hint: 'Turn on ssl at the server. On a network where nobody can listen, you can use ?sslmode=disable.',
       cause: error,
     });
   }
   if (/password must be a string|no password/i.test(text)) {
-    return new Psd2Error('config', `PostgreSQL at ${shown} wants a password`, {
+    return new Psd2Error('config', `PostgreSQL at ${shown} requires a password`, {
       hint: 'Set PGPASSWORD, or name a file with the line of this host in PGPASSFILE.',
       cause: error,
     });
   }
   return new Psd2Error('config', `PostgreSQL at ${shown} says: ${text}`, {
-    hint: 'Look into the log of the server.',
+    hint: 'Check the log of the server.',
     cause: error,
   });
 }

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { Psd2Error } from '../../errors.ts';
+import { adviceIn, Psd2Error } from '../../errors.ts';
 import type { StoreSettings } from '../open.ts';
 import type { ProfileData, Store, StoreCheck, StoreStatus } from '../ports/store.ts';
 import type { Sync } from '../ports/sync.ts';
@@ -65,7 +65,7 @@ export class PostgresStore implements Store {
       turns: (own) => new PostgresTurns(this.#database, profile, this.#world, own),
       sync: (out) => {
         const inDatabase = new PostgresSync(this.#database, profile, claims);
-        return out === undefined ? inDatabase : besides(inDatabase, out);
+        return out === undefined ? inDatabase : alsoInFiles(inDatabase, out);
       },
       rounds: async () => new (await import('./sync/rounds.ts')).PostgresRounds(this.#database, profile),
     };
@@ -77,7 +77,7 @@ export class PostgresStore implements Store {
       version = await currentVersion(this.#database);
     } catch (error) {
       if (!(error instanceof Psd2Error)) throw error;
-      yield { name: 'store', status: 'fail', detail: error.message, fix: error.hint ?? null };
+      yield { name: 'store', status: 'fail', detail: error.message, fix: adviceIn(error) };
       return;
     }
     yield { name: 'store', status: 'ok', detail: `reached PostgreSQL at ${this.#database.shown}`, fix: null };
@@ -115,7 +115,7 @@ export class PostgresStore implements Store {
           name: 'store TLS',
           status: 'warn',
           detail: 'the connection is not encrypted',
-          fix: 'Use sslmode=verify-full.',
+          fix: { hint: 'Use sslmode=verify-full.' },
         };
     const off = Math.abs(found.now.getTime() - this.#world.now().getTime());
     yield off <= MOST_CLOCK_DIFFERENCE_MS
@@ -124,7 +124,7 @@ export class PostgresStore implements Store {
           name: 'store clock',
           status: 'warn',
           detail: `differs by ${Math.round(off / 1000)} s from the clock of this machine`,
-          fix: 'Set both by NTP.',
+          fix: { hint: 'Set both by NTP.' },
         };
     yield found.writes
       ? { name: 'store rights', status: 'ok', detail: 'may write', fix: null }
@@ -132,21 +132,21 @@ export class PostgresStore implements Store {
           name: 'store rights',
           status: 'fail',
           detail: 'may not write',
-          fix: 'Name the primary server, and give its user the role psd2_worker.',
+          fix: { hint: 'Name the primary server, and give its user the role psd2_worker.' },
         };
     if (found.plain) {
       yield {
         name: 'store tokens',
         status: 'warn',
-        detail: 'tokens are kept in clear text',
-        fix: 'Set PSD2_CONFIG_PASSPHRASE, and make the store without --plain-tokens.',
+        detail: 'tokens are stored in clear text',
+        fix: { hint: 'Set PSD2_CONFIG_PASSPHRASE, and create the store without --plain-tokens.' },
       };
     }
   }
 }
 
-/** With `--out` files are written besides. */
-function besides(inDatabase: Sync, out: string): Sync {
+/** With `--out`, a sync also writes files. */
+function alsoInFiles(inDatabase: Sync, out: string): Sync {
   return {
     run: async (signal, work) => {
       const { syncIntoFolder } = await import('../files/sync/into-folder.ts');
@@ -164,12 +164,13 @@ function schemaCheck(version: number): StoreCheck {
         name: 'store schema',
         status: 'fail',
         detail: `version ${version}, and this psd2 knows ${SCHEMA_VERSION}`,
-        fix: 'Update psd2 on this machine.',
+        fix: { hint: 'Update psd2 on this machine.' },
       }
     : {
         name: 'store schema',
         status: 'fail',
-        detail: version === 0 ? 'there is none' : `version ${version}, and this psd2 needs ${SCHEMA_VERSION}`,
-        fix: 'Run psd2 store init with the rights of the owner.',
+        detail:
+          version === 0 ? 'there is no schema' : `version ${version}, and this psd2 needs ${SCHEMA_VERSION}`,
+        fix: { hint: 'With the rights of the owner:', next: [['store', 'init']] },
       };
 }

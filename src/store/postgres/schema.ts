@@ -1,7 +1,7 @@
-/** The schema that this program reads and writes. A change of it is a new version, with a step that leads there. */
+/** The schema that this program reads and writes. A change needs a new version, and a step that leads to it. */
 export const SCHEMA_VERSION = 1;
 
-/** What leads from each version to the next one: `psd2 store init` runs those that are missing, in one transaction. */
+/** The step from each version to the next one. `psd2 store init` runs the missing ones in one transaction. */
 export const STEPS: readonly string[] = [
   `
 create schema if not exists psd2;
@@ -18,13 +18,13 @@ create table psd2.store (
   copy_ended boolean not null default true
 );
 
--- The key of a profile's tokens, itself encrypted with a passphrase that the database never has.
+-- The key of a profile's tokens, encrypted with a passphrase that the database never gets.
 create table psd2.keys (
   profile text primary key,
   key json not null
 );
 
--- Who works on what: the number grows with each claim, and a worker that lost its claim is refused by it.
+-- Who works on what. The number grows with each claim, so the database refuses a worker that has lost its claim.
 create table psd2.claims (
   profile text not null,
   kind text not null,
@@ -35,8 +35,8 @@ create table psd2.claims (
   primary key (profile, kind, name)
 );
 
--- Refuses workers where the store was copied to another home (PD001), or a copy into it has not ended (PD002). Who copies
--- changes the mark under the same lock: what was begun before it can be seen then.
+-- Refuses workers if the store was copied to another home (PD001), or a copy into it is not complete (PD002). store copy
+-- changes the mark under the same lock, so that it then sees everything that was begun before.
 create function psd2.refuse_moved() returns trigger language plpgsql as $$
 declare
   mark psd2.store;
@@ -74,7 +74,7 @@ create table psd2.last_logins (
   customer_id text not null
 );
 
--- What the bank refused a login: its renewal (refresh_of: the end of the access token that was to be renewed), or a call.
+-- What the bank refused to a login: its renewal (refresh_of: the expiry time of the access token to renew), or a call.
 create table psd2.access_notes (
   profile text not null,
   holder text not null,
@@ -101,7 +101,7 @@ create table psd2.flows (
   primary key (profile, flow)
 );
 create trigger flows_here before insert on psd2.flows for each statement execute function psd2.refuse_moved();
--- A reference belongs to one flow that has not plainly failed.
+-- A reference belongs to one flow that has not definitely failed.
 create unique index flows_reference on psd2.flows (profile, reference) where reference is not null and standing <> 'refused';
 create index flows_resource on psd2.flows (profile, resource_id text_pattern_ops) where resource_id is not null;
 create index flows_under_way on psd2.flows (profile, updated_at) where under_way;
@@ -116,7 +116,7 @@ create table psd2.flow_events (
   primary key (profile, flow, n),
   foreign key (profile, flow) references psd2.flows
 );
--- A worker that stood still while the store was copied may still hold its claim.
+-- A worker that was stopped while the store was copied may still hold its claim.
 create trigger flow_events_here before insert on psd2.flow_events for each statement execute function psd2.refuse_moved();
 
 create table psd2.call_counts (
@@ -126,7 +126,7 @@ create table psd2.call_counts (
   primary key (profile, day)
 );
 
--- Reads of accounts while the customer was not there; an empty product_id is the list of accounts.
+-- Reads of accounts while the customer was absent. An empty product_id is the list of accounts.
 create table psd2.unattended_reads (
   profile text not null,
   day date not null,
@@ -136,7 +136,7 @@ create table psd2.unattended_reads (
   primary key (profile, day, customer_id, product_id)
 );
 
--- What the bank's 420 demands of all workers together. Times are of the database's clock.
+-- The pace that the bank's 420 demands from all workers together, by the database's clock.
 create table psd2.pace (
   profile text primary key,
   next_turn timestamptz not null,
@@ -170,7 +170,7 @@ create table psd2.balances (
   primary key (profile, customer_id, product_id, kind)
 );
 
--- month: the first day of the month of booking; '0001-01-01' where the bank gave no day of booking.
+-- month: the first day of the booking month; '0001-01-01' if the bank gave no booking date.
 create table psd2.transactions (
   profile text not null,
   customer_id text not null,
@@ -193,7 +193,8 @@ create table psd2.transactions (
 create index transactions_booking_date on psd2.transactions (profile, customer_id, product_id, booking_date);
 create table psd2.transactions_undated partition of psd2.transactions for values from ('0001-01-01') to ('0001-01-02');
 
--- Workers have no right to make tables: this function, which runs with the rights of the owner, makes those of a month.
+-- Workers have no right to create tables. This function has the rights of the owner, and creates the partition of a
+-- month.
 create function psd2.make_month(first_day date) returns void
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare
@@ -247,7 +248,7 @@ create table psd2.sync_rounds (
   primary key (profile, round)
 );
 
--- Who takes part. A worker whose time is over gives back what it had.
+-- Who takes part. A worker that does not extend its time gives back its customers.
 create table psd2.sync_workers (
   profile text not null,
   worker text not null,
@@ -257,7 +258,7 @@ create table psd2.sync_workers (
 );
 create trigger sync_workers_here before insert on psd2.sync_workers for each statement execute function psd2.refuse_moved();
 
--- Whose turn it is: who was finished before the round began is due. The number grows each time a customer is dealt.
+-- Whose turn it is. A customer who was finished before the round began is due. The number grows with each deal.
 create table psd2.sync_customers (
   profile text not null,
   customer_id text not null,
@@ -272,7 +273,7 @@ create table psd2.sync_customers (
 create index sync_customers_due on psd2.sync_customers (profile, finished_at, customer_id) where worker is null;
 create index sync_customers_dealt on psd2.sync_customers (profile, worker) where worker is not null;
 
--- What was done in the last minutes, by all workers.
+-- What all workers have done, by minute.
 create table psd2.sync_minutes (
   profile text not null,
   minute timestamptz not null,
@@ -283,7 +284,7 @@ create table psd2.sync_minutes (
 `,
 ];
 
-/** What `psd2 store init --roles` adds. */
+/** The SQL that `psd2 store init --roles` adds. */
 export const ROLES = `
 do $$ begin
   if not exists (select from pg_roles where rolname = 'psd2_worker') then create role psd2_worker nologin; end if;

@@ -9,19 +9,19 @@ import { isMissing, reasonOf } from '../disk/system-error.ts';
 /** Environment variables, as `process.env` has them. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Where Debian's libpq has the file of the machine. */
+/** The folder of the machine's service file in Debian's libpq. */
 const SYSTEM_FOLDER = '/etc/postgresql-common';
 
-/** What a service file says of one service: values by libpq's names, as `host` and `dbname`. */
+/** The options of a service, by libpq's names, for example `host` and `dbname`. */
 export type Service = ReadonlyMap<string, string>;
 
 /**
- * Reads a service as libpq does ("The Connection Service File" of its documentation): in the file that `PGSERVICEFILE`
- * names, else `~/.pg_service.conf`; what is not there is looked for in `pg_service.conf` of the folder `PGSYSCONFDIR`. A
- * parser of INI files would cut a password at `#` or `;`, which libpq does not.
+ * Reads a service as libpq does (see "The Connection Service File" in its documentation): from the file that
+ * `PGSERVICEFILE` names, else from `~/.pg_service.conf`. If the service is not there, from `pg_service.conf` in the
+ * folder `PGSYSCONFDIR`. A parser for INI files would cut a password at `#` or `;`, which libpq does not do.
  *
- * @throws Psd2Error `config` when no file has the service, or the file is damaged, another user's, can be changed by others,
- *   or holds the service's password and can be read by others
+ * @throws Psd2Error `config` if no file has the service, or the file is damaged, belongs to another user, can be changed
+ *   by others, or contains the service's password and can be read by others
  */
 export function readService(name: string, env: Environment): Service {
   const files = [
@@ -33,7 +33,7 @@ export function readService(name: string, env: Environment): Service {
     if (service) return service;
   }
   throw new Psd2Error('config', `There is no service ${JSON.stringify(name)} in ${files.join(' or ')}`, {
-    hint: 'Check PGSERVICE, or service= in PSD2_STORE; PGSERVICEFILE names another file.',
+    hint: 'Check PGSERVICE, or service= in PSD2_STORE. PGSERVICEFILE can name another file.',
   });
 }
 
@@ -43,7 +43,7 @@ function ownFile(env: Environment): string {
     : join(env.HOME || homedir(), '.pg_service.conf');
 }
 
-/** Undefined where there is no such file, or it does not have the service. */
+/** Undefined if the file does not exist or does not have the service. */
 function serviceIn(path: string, name: string): Service | undefined {
   let file: number;
   try {
@@ -59,7 +59,7 @@ function serviceIn(path: string, name: string): Service | undefined {
     if (fault) throw fault;
     const service = parseService(path, readFileSync(file, 'utf8'), name);
     if (service?.has('password') && faultOf(path, stats, 'secret')) {
-      throw new Psd2Error('config', `${path} holds a password, and can be read by others`, {
+      throw new Psd2Error('config', `${path} contains a password, and can be read by others`, {
         hint: `Run: chmod 600 ${quoteForShell(path)}`,
       });
     }
@@ -69,7 +69,7 @@ function serviceIn(path: string, name: string): Service | undefined {
   }
 }
 
-/** The first section of that name; of a value that is given twice, the first counts. */
+/** The first section with that name. If an option is given twice, the first one counts. */
 function parseService(path: string, content: string, name: string): Service | undefined {
   let service: Map<string, string> | undefined;
   for (const [index, whole] of content.split('\n').entries()) {
@@ -83,7 +83,10 @@ function parseService(path: string, content: string, name: string): Service | un
     if (!service) continue;
     const [, key, value] = /^([a-z_]+)=(.*)$/.exec(line) ?? [];
     if (key === undefined || value === undefined || key === 'service')
-      throw damaged(path, `is damaged: line ${index + 1} is not an option and its value, as host=db.example`);
+      throw damaged(
+        path,
+        `is damaged: line ${index + 1} is not an option and its value, for example host=db.example`,
+      );
     if (!service.has(key)) service.set(key, value);
   }
   return service;
@@ -91,6 +94,6 @@ function parseService(path: string, content: string, name: string): Service | un
 
 function damaged(path: string, what: string): Psd2Error {
   return new Psd2Error('config', `The service file ${path} ${what}`, {
-    hint: 'Mend it, or name another file in PGSERVICEFILE.',
+    hint: 'Repair it, or name another file in PGSERVICEFILE.',
   });
 }

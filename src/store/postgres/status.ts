@@ -14,7 +14,7 @@ const held = z.object({
   until: z.date(),
 });
 
-/** What `psd2 store status` says of a database. @throws Psd2Error `config` */
+/** What `psd2 store status` shows for a database. @throws Psd2Error `config` */
 export async function statusOfDatabase(database: Database): Promise<StoreStatus> {
   const version = await currentVersion(database);
   const status: StoreStatus = {

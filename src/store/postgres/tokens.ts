@@ -8,9 +8,9 @@ import { type Database, LostAnswer } from './database.ts';
 import { isAway } from './failure.ts';
 import type { Keys } from './keys.ts';
 
-/** A token call may take its whole time limit, several times over. */
+/** A worker may make several token calls, and each may take its whole time limit. */
 const LONGEST_RENEWAL_MS = 150_000;
-/** What the bank has given it gives once: a database that is away is waited for. */
+/** How long to wait for a database that is away: the bank gives tokens only once. */
 const LONGEST_OUTAGE_MS = 120_000;
 const PAUSE_MS = 500;
 
@@ -28,7 +28,7 @@ export const tokenRow = z.object({
   refresh_token_expires_at: time,
   scope: z.nullable(z.string()),
   api_track_id: z.nullable(z.string()),
-  /** Null where the operator has logged out. */
+  /** Null after a logout. */
   secrets: z.nullable(z.union([tokenSecrets, z.object({ sealed })])),
 });
 export type Row = z.infer<typeof tokenRow>;
@@ -36,13 +36,14 @@ export type Row = z.infer<typeof tokenRow>;
 export const TOKEN_COLUMNS = `generation, origin, base_url, access_token_expires_at, refresh_token_expires_at, scope, api_track_id, secrets`;
 
 /**
- * The tokens of one profile at one bank: a row for each holder, with a generation that grows with every change. Each
- * change demands the generation that was read, so older tokens never replace newer ones, however long a worker stood still.
+ * The tokens of one profile at one bank: a row for each holder, with a generation that grows with each change. A change
+ * requires the generation that was read, so older tokens never replace newer ones, no matter how long a worker was
+ * stopped.
  */
 export class PostgresTokens implements Tokens {
   readonly #database: Database;
   readonly #profile: string;
-  /** Null where none is known: then no login is found, and none can be written. */
+  /** Null if the bank is not known. Then psd2 finds no login and can write none. */
   readonly #baseUrl: string | null;
   readonly #claims: Claims;
   readonly #keys: Keys;
@@ -130,7 +131,7 @@ export class PostgresTokens implements Tokens {
     }
   }
 
-  /** Nothing is set aside: a row is whole, or it is not there. */
+  /** Always empty: a row is complete, or does not exist. */
   async damaged(): Promise<string[]> {
     return [];
   }
@@ -151,7 +152,7 @@ export class PostgresTokens implements Tokens {
         whenBack(async () => {
           for (;;) {
             const before = await this.#newest(holder);
-            // The claim is not asked for: what the bank has given for a refresh token would be lost with it.
+            // Do not require the claim. Without it, the tokens that the bank gave for a refresh token would be lost.
             const isSpent = before?.secrets && before.origin === (spent?.origin ?? spent?.generation);
             if (spent && !isSpent) return this.read(holder);
             if (await this.#put(holder, before?.generation ?? 0, tokens)) return tokens;
@@ -165,9 +166,9 @@ export class PostgresTokens implements Tokens {
   }
 
   /**
-   * Puts tokens in the place of those of a generation.
+   * Replaces the tokens of a generation.
    *
-   * @returns false where another generation is stored meanwhile: then nothing is written
+   * @returns false, and writes nothing, if the store has another generation in the meantime
    */
   async #put(
     holder: Holder,
@@ -204,7 +205,7 @@ export class PostgresTokens implements Tokens {
       return written.length > 0;
     } catch (error) {
       if (!(error instanceof LostAnswer)) throw error;
-      // They may have been written. Only this worker has these tokens, so what is stored tells.
+      // The tokens may have been written. Only this worker has them, so the stored tokens show it.
       const stored = await this.#newest(holder);
       if (stored?.generation === before + 1) {
         const found = await this.#open(holder, stored);
@@ -266,7 +267,7 @@ export class PostgresTokens implements Tokens {
   }
 }
 
-/** Repeats what failed since the database is away. What was written before its answer was lost is found written. */
+/** Repeats `work` while the database is away. If a write succeeded and only its answer was lost, the next try finds it. */
 async function whenBack<T>(work: () => Promise<T>): Promise<T> {
   const until = performance.now() + LONGEST_OUTAGE_MS;
   for (;;) {
@@ -279,7 +280,7 @@ async function whenBack<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Customers of a profile whose tokens are kept, sorted. */
+/** Customers of a profile with stored tokens, sorted. */
 export async function customersOf(database: Database, profile: string): Promise<string[]> {
   const found = await database.look(
     z.object({ holder: z.string() }),
@@ -298,12 +299,12 @@ export function loginOf(stored: Row): StoredLogin {
   };
 }
 
-/** The application, which has no customer of its own, has an empty name. */
+/** The holder's name in the database, which is empty for the application. */
 export function nameOfHolder(holder: Holder): string {
   return holder ?? '';
 }
 
-/** Tokens open only as those of this holder, at the bank that granted them. */
+/** The place that tokens are sealed for: this holder, at the bank that granted them. */
 export function placeOf(holder: Holder, baseUrl: string): Place {
   return ['tokens', holder === null ? 'client-credentials' : `customer-${holder}`, baseUrl];
 }

@@ -15,7 +15,7 @@ const SCRYPT_MEMORY = 64 * 1024 * 1024;
 const LONGEST_CHANGE_MS = 200_000;
 
 const CHOICES =
-  'Nothing was changed. Choose: a passphrase (set PSD2_CONFIG_PASSPHRASE, or add --passphrase to be asked, or --passphrase-stdin), or a keyring that can be opened here: on Linux a Secret Service such as gnome-keyring or KWallet, on D-Bus.';
+  'psd2 has changed nothing. Choose a passphrase (set PSD2_CONFIG_PASSPHRASE, or add --passphrase to be asked, or --passphrase-stdin), or a keyring that can be opened here, on Linux a Secret Service such as gnome-keyring or KWallet, on D-Bus.';
 
 const protection = z.lazy(() =>
   z.object({
@@ -50,8 +50,8 @@ export type Protector = { kind: 'keyring' } | { kind: 'passphrase'; passphrase: 
 /** Gives the passphrase, and the signal that ends the wait for a keyring. */
 export interface KeySources {
   /**
-   * @param kept gives the passphrase that is kept elsewhere. psd2 looks there if none is set, before it asks the operator
-   * @returns undefined if none is set or kept, and psd2 cannot ask for it
+   * @param kept reads the passphrase that is stored elsewhere. Called if none is set, before psd2 asks the operator
+   * @returns undefined if none is set or stored, and psd2 cannot ask for it
    */
   passphrase(profile: string, kept?: () => Promise<string | undefined>): Promise<string | undefined>;
   signal: AbortSignal;

@@ -1,29 +1,29 @@
 import type { AccountHistory } from '../../domain/account-history.ts';
 import { widthOf } from '../cells.ts';
 
-/** Where a chart is drawn. */
+/** The space for a chart. */
 export interface Canvas {
-  /** In cells. */
+  /** Width in cells. */
   width: number;
-  /** Block characters can be shown; otherwise ASCII. */
+  /** Whether the terminal can show block characters. Otherwise the chart uses ASCII. */
   blocks: boolean;
 }
 
 const CHART_ROWS = 10;
-/** In cells, where there are few days. */
+/** The width of a day in cells, if there are few days. */
 const WIDEST_DAY = 4;
 const EIGHTHS = [' ', '▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 const GAP = 2;
 
 /**
- * An account's balance over time, and money in and out by month, as lines of text. Signs tell in and out apart; there
- * is no colour.
+ * Draws an account's balance over time, and money in and out by month, as lines of text. Signs distinguish money in and
+ * out. It uses no colour.
  */
 export function drawAccountChart(history: AccountHistory, currency: string, canvas: Canvas): string[] {
   return [...drawBalances(history, currency, canvas), '', ...drawMonths(history, currency, canvas)];
 }
 
-/** A column shows the balance at the end of a day, the last one where it stands for several. */
+/** Each column shows the balance at the end of a day. If it stands for several days, it shows the last one. */
 function drawBalances({ balances }: AccountHistory, currency: string, { width, blocks }: Canvas): string[] {
   const [first, last] = [balances.at(0), balances.at(-1)];
   if (!first || !last) return ['The bank gives no balance of this product.'];
@@ -59,13 +59,13 @@ function drawBalances({ balances }: AccountHistory, currency: string, { width, b
   ];
 }
 
-/** What fills the cell between `floor` and `floor + 1` of a bar that goes from `zero` to `top`. */
+/** The character for the cell between `floor` and `floor + 1` of a bar from `zero` to `top`. */
 function cellOf(top: number, zero: number, floor: number, blocks: boolean): string {
   const [from, to] = [Math.min(top, zero), Math.max(top, zero)];
   const filled = Math.min(to, floor + 1) - Math.max(from, floor);
   if (filled <= 0) return ' ';
   if (!blocks) return filled >= 0.5 ? '#' : '.';
-  // Blocks grow from below; what hangs from above is rounded to whole cells.
+  // Block characters grow from below. A bar that hangs from above is rounded to whole cells.
   if (from > floor) return filled >= 0.5 ? '█' : '▔';
   return EIGHTHS[Math.max(1, Math.round(filled * 8))] ?? '█';
 }

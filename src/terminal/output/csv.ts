@@ -1,19 +1,19 @@
 import { Psd2Error } from '../../errors.ts';
 import { cleanText } from '../clean.ts';
 
-/** One row of CSV: its cells by the path of their field, `totalAmount.currency`. */
+/** One row of CSV: its cells by the path of their field, for example `totalAmount.currency`. */
 type Cells = Map<string, string>;
 
 /**
- * Data as CSV (RFC 4180, but lines end with a line feed, as pipelines want it). Columns are the JSON's fields, those
- * of objects within with their path; null is empty, a list within is its JSON. Cells hold the data exactly, save
- * control characters, which are replaced.
+ * Writes data as CSV (RFC 4180, but lines end with a line feed, as pipelines expect). The columns are the fields of the
+ * JSON. A field of a nested object has its path as name. Null is empty, and a nested list is JSON. Cells contain the
+ * exact data, except that control characters are replaced.
  *
  * @param data an object or a list of objects
- * @param columns what there is to be, in this order; without it, what the rows have
- * @param header whether the names of the columns come first
+ * @param columns the columns, in this order. Without it, the fields of the rows
+ * @param header whether the first line has the names of the columns
  * @returns lines without a break after the last one
- * @throws Psd2Error `usage` when `data` has no rows and columns
+ * @throws Psd2Error `usage` if `data` has no rows and columns
  */
 export function writeCsv(data: unknown, columns?: readonly string[], header = true): string {
   const rows = (Array.isArray(data) ? data : [data]).map(flatten);
@@ -24,7 +24,7 @@ export function writeCsv(data: unknown, columns?: readonly string[], header = tr
     .join('\n');
 }
 
-/** A cell in quotes where it needs them (RFC 4180, section 2). */
+/** A cell, in quotes if it needs them (RFC 4180, section 2). */
 function quoted(cell: string): string {
   return /[",\r\n]|^\s|\s$/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell;
 }
@@ -32,7 +32,7 @@ function quoted(cell: string): string {
 function flatten(row: unknown): Cells {
   if (typeof row !== 'object' || row === null || Array.isArray(row)) {
     throw new Psd2Error('usage', 'The result is not a list of objects, so it has no columns for CSV', {
-      hint: 'Use -o json, or a --query that gives objects, as [].{id: productId, currency: currency} does.',
+      hint: 'Use -o json, or a --query that gives objects, for example [].{id: productId, currency: currency}.',
     });
   }
   return new Map(cells(row, ''));

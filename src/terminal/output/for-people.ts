@@ -2,9 +2,9 @@ import { cleanText } from '../clean.ts';
 import { writeLocalTime } from '../local-time.ts';
 import type { Column, OutputOptions } from './output.ts';
 
-/** Data as fields and tables; in a pipeline, cells with tabs between them. */
+/** Writes data as fields and tables; in a pipe, as cells with tabs between them. */
 interface ForPeople {
-  /** One object: its fields one below the other. */
+  /** One object, one field per line. */
   fields<T>(data: T, fields: Column<T>[]): void;
   table<T>(rows: T[], columns: Column<T>[]): Promise<void>;
   writeTime(time: string): string;
@@ -12,7 +12,7 @@ interface ForPeople {
 
 /**
  * @param write prints a text that may be empty
- * @param show prints a list, page by page where it is longer than the terminal
+ * @param show prints a list, page by page if it is longer than the terminal
  */
 export function forPeople(
   stdout: Pick<NodeJS.WriteStream, 'isTTY' | 'columns'>,
@@ -38,7 +38,7 @@ export function forPeople(
   return {
     writeTime,
     fields(data, fields) {
-      // The titles of data of an unknown shape are the bank's own too.
+      // If the data has an unknown shape, its titles come from the bank too.
       const rows = fields.map((field) => ({ title: cleanText(field.title), cell: cell(field, data), field }));
       const width = rows.reduce((widest, { title }) => Math.max(widest, title.length), 0);
       for (const { title, cell, field } of rows) {

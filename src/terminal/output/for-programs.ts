@@ -4,13 +4,13 @@ import { writeCsv } from './csv.ts';
 import type { OutputOptions, Shaped } from './output.ts';
 import { columnsOf } from './shape.ts';
 
-/** Data as text in a format for programs. */
+/** Writes data as text in a format for programs. */
 interface ForPrograms {
-  /** What `--query` can't be applied to gives nothing, and is told by {@link finish}: the work goes on. */
+  /** If `--query` cannot be applied, returns an empty text. {@link finish} reports it, and the command continues. */
   write(data: unknown, shape?: Shaped): string;
-  /** How the pages of a list are written when each has come; undefined where they are one document. */
+  /** How to write the pages of a list as they arrive. Undefined if they form one document. */
   pageByPage(shape?: Shaped): { header: string; page: (rows: object[]) => string } | undefined;
-  /** @throws Psd2Error `usage` when `--query` could not be applied */
+  /** @throws Psd2Error `usage` if `--query` could not be applied */
   finish(): void;
 }
 

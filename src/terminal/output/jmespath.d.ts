@@ -1,8 +1,8 @@
 declare module 'jmespath' {
-  /** What an expression consists of; `start` counts from 0. @throws Error where a character fits nowhere */
+  /** The tokens of an expression. `start` counts from 0. @throws Error if a character belongs to no token */
   export function tokenize(expression: string): { type: string; start: number }[];
   /** The tree of an expression. @throws Error */
   export function compile(expression: string): object;
-  /** @throws Error when the expression does not fit the data */
+  /** @throws Error if the expression does not fit the data */
   export function search(data: unknown, expression: string): unknown;
 }

@@ -12,25 +12,25 @@ export type OutputFormat = (typeof OUTPUT_FORMATS)[number];
 /** A column of a table: its title and how a row fills it. */
 export interface Column<Row> {
   title: string;
-  /** @param writeTime writes an ISO 8601 time that is within a text as the column of a time would have it */
+  /** @param writeTime writes an ISO 8601 time within a text as a time column shows it */
   value: (row: Row, writeTime: (time: string) => string) => string | null | undefined;
-  /** Stands right, as amounts do; never cut. */
+  /** Aligned right, like amounts. Never cut. */
   right?: boolean;
-  /** Never cut where the terminal is narrow: an id is of no use in part. */
+  /** Never cut, even if the terminal is narrow: a part of an id is useless. */
   whole?: boolean;
   /**
-   * `amount`: money in or out, on a terminal with its sign and a colour. `time`: ISO 8601 with zone, on a terminal the
-   * operator's own local time, `2026-11-21 11:05`; `second`: likewise with the second. `state`: has a colour that says
-   * what it means, where there are colours.
+   * How a terminal shows the value. `amount`: money in or out, with its sign and a colour. `time`: ISO 8601 with zone, as
+   * the operator's local time, for example `2026-11-21 11:05`. `second`: the same with seconds. `state`: with a colour
+   * for its meaning.
    */
   kind?: 'amount' | 'time' | 'second' | 'state';
-  /** In a list on a terminal that is too narrow it is left out; 1 goes first. Never what a row is about: its id, state, amount. */
+  /** May be left out of a list if the terminal is too narrow, 1 first. Do not set it for a row's id, state or amount. */
   dispensable?: 1 | 2 | 3;
 }
 
 /**
- * What is printed for programs. Columns that are named one by one are for CSV alone, where the data alone doesn't tell them: see
- * {@link writeCsv}.
+ * The shape of data for programs. A list of column names serves CSV only, if the data alone does not show the columns:
+ * see {@link writeCsv}.
  */
 export type Shaped = Shape | readonly string[];
 type RecordOf<S extends Shaped> = S extends Shape ? Printed<S> : unknown;
@@ -40,44 +40,44 @@ type RowOf<S extends Shaped> = S extends Shape
     : never
   : unknown;
 
-/** How data reaches stdout. */
+/** Writes data to stdout. */
 export interface Output {
   readonly format: OutputFormat;
-  /** Whether {@link pages} writes nothing before all pages have come. */
+  /** Whether {@link pages} writes nothing until all pages have arrived. */
   readonly collectsPages: boolean;
-  /** One object: JSON, or its fields one below the other. */
+  /** One object: JSON, or one field per line. */
   record<T extends RecordOf<S> & object, S extends Shaped = Shape>(
     data: T,
     fields: Column<T>[],
     shape?: S,
   ): void;
-  /** A list: a JSON array, a line each, or a table. The shape is that of the array. */
+  /** A list: a JSON array, one line per row, or a table. The shape is that of the array. */
   table<T extends RowOf<S> & object, S extends Shaped = readonly string[]>(
     rows: T[],
     columns: Column<T>[],
     whenEmpty: string,
     shape?: S,
   ): Promise<void>;
-  /** A list that comes in pages; with `ndjson` and `csv` a page is written when it has come. */
+  /** A list that comes in pages. `ndjson` and `csv` write each page when it arrives. */
   pages<T extends RowOf<S> & object, S extends Shaped = readonly string[]>(
     pages: AsyncIterable<T[]>,
     columns: Column<T>[],
     whenEmpty: string,
     shape?: S,
   ): Promise<void>;
-  /** Text as it is, with a line break at its end. */
+  /** Text, unchanged, with a line break at its end. */
   text(text: string): void;
-  /** Lines of text. @param stateFirst each begins with a state, or a blank */
+  /** Lines of text. @param stateFirst each line begins with a state or a blank */
   lines(lines: string[], stateFirst?: 'state first'): void;
-  /** An ISO 8601 time within data of {@link lines}: local in a table on a terminal. */
+  /** Writes an ISO 8601 time within data of {@link lines}: local time in a table on a terminal. */
   writeTime(time: string): string;
-  /** A document for which there is no table: JSON, unless another format of data was chosen. */
+  /** A document that has no table: JSON, unless the operator chose another format for data. */
   json(data: unknown): void;
-  /** When the command has done its work. @throws Psd2Error `usage` when `--query` could not be applied */
+  /** Call it when the command has done its work. @throws Psd2Error `usage` if `--query` could not be applied */
   finish(): void;
 }
 
-/** Output of a command whose bank answers are printed as they came: nothing of its own. */
+/** The output of a command that prints the bank's answers unchanged. It writes nothing else. */
 export function silentOutput(format: OutputFormat): Output {
   return {
     format,
@@ -98,25 +98,25 @@ export function silentOutput(format: OutputFormat): Output {
 export interface OutputOptions {
   format: OutputFormat;
   colour: boolean;
-  /** Gives states their colours; undefined where there are none. */
+  /** Gives states their colours. Undefined if there are no colours. */
   paintState?: ((state: string) => string) | undefined;
-  /** For what is no data (an empty list's note), on stderr. */
+  /** Prints notes on stderr, for example that a list is empty. */
   say: (text: string) => void;
   query?: Query | undefined;
-  /** Strings that the query gives are printed without quotes, one a line. */
+  /** Whether to print strings from the query without quotes, one per line. */
   bareStrings?: boolean;
   /** Shows a list that is longer than the terminal. */
   page?: ((text: string) => Promise<void>) | undefined;
 }
 
-/** What a command's data is written with, in the format that the operator asked for. */
+/** Writes a command's data in the format that the operator chose. */
 export function openOutput(stdout: NodeJS.WriteStream, options: OutputOptions): Output {
   const { format, say, query, page } = options;
   const { paintState = (state: string) => state } = options;
   const write = (text: string) => {
     if (text !== '') stdout.write(`${text}\n`);
   };
-  /** A list: on a terminal that is too small for it, page by page. */
+  /** Prints a list, page by page if it is longer than the terminal. */
   const show = async (text: string) => {
     if (page && text.split('\n').length >= stdout.rows) await page(`${text}\n`);
     else write(text);
@@ -152,7 +152,7 @@ export function openOutput(stdout: NodeJS.WriteStream, options: OutputOptions): 
         if (empty) say(whenEmpty);
       } else {
         const rows = [];
-        // One by one: there may be more of them than a call takes arguments.
+        // Row by row: there may be more rows than a call can take arguments.
         for await (const some of pages) for (const row of some) rows.push(row);
         await this.table(rows, fields, whenEmpty, shape);
       }

@@ -1,7 +1,10 @@
 import { compile, search, tokenize } from 'jmespath';
 import { Psd2Error } from '../../errors.ts';
 
-/** The functions of JMESPath (https://jmespath.org/specification.html); the package knows an unknown one when it calls it. */
+/**
+ * The functions of JMESPath (https://jmespath.org/specification.html). The package reports an unknown one only when it
+ * calls it.
+ */
 const FUNCTIONS = new Set([
   'abs',
   'avg',
@@ -31,13 +34,13 @@ const FUNCTIONS = new Set([
   'values',
 ]);
 
-/** Takes what `--json` would print and gives what the expression makes of it. @throws Psd2Error `usage` */
+/** Applies the expression to what `--json` would print. @throws Psd2Error `usage` */
 export type Query = (data: unknown) => unknown;
 
 /**
- * Reads a JMESPath expression (https://jmespath.org), before anything is done whose output it filters.
+ * Parses a JMESPath expression (https://jmespath.org) before the command does anything.
  *
- * @throws Psd2Error `usage`, naming where the expression goes wrong
+ * @throws Psd2Error `usage` that names the position of the error
  */
 export function compileQuery(expression: string): Query {
   let tree: object;
@@ -60,13 +63,13 @@ export function compileQuery(expression: string): Query {
     );
   }
   return (data) => {
-    // What is undefined or has a toJSON is not what is printed.
+    // The printed JSON leaves out undefined fields and applies toJSON, so the query must too.
     const printed: unknown = JSON.parse(JSON.stringify(data));
     try {
       return search(printed, expression);
     } catch (error) {
       throw new Psd2Error('usage', `--query could not be applied to the data: ${reason(error)}`, {
-        hint: 'The command itself was carried out; only its output is missing. -o json shows the data.',
+        hint: 'The command has done its work. Only its output is missing. -o json shows the data.',
         cause: error,
       });
     }
@@ -74,8 +77,8 @@ export function compileQuery(expression: string): Query {
 }
 
 /**
- * Where the parser stopped, counted from 1; the package does not tell. It reads from left to right, so it is the first
- * token that can't follow those before it: cut off behind them, the expression is only unfinished.
+ * Where the parser stopped, counted from 1, which the package does not say. The parser reads from left to right, so the
+ * error is the first token after which even the expression up to there is wrong, and not only unfinished.
  */
 function positionOfError(expression: string): number {
   let starts: number[];
@@ -91,7 +94,7 @@ function positionOfError(expression: string): number {
   return expression.length + 1;
 }
 
-/** The package takes a last literal that is not closed for one that is. @throws Error */
+/** The package accepts a last literal that is not closed. This does not. @throws Error */
 function readTokens(expression: string): { start: number }[] {
   const tokens = tokenize(expression);
   const last = tokens.at(-1);
@@ -111,7 +114,7 @@ function isUnfinished(expression: string): boolean {
   }
 }
 
-/** How much of it can be split into tokens: up to a quote that is not closed, or a character that is none. */
+/** The length of the part that can be split into tokens: up to an unclosed quote, or a character that belongs to no token. */
 function lengthOfReadable(expression: string): number {
   for (let length = expression.length - 1; length > 0; length -= 1) {
     try {

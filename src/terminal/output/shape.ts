@@ -1,20 +1,20 @@
 import type * as z from 'zod/mini';
-// By their names: the namespace `z.core` would bring all of zod, with its texts in fifty languages, to every command.
+// Imported by name: the namespace `z.core` would load all of zod, with its texts in fifty languages, for every command.
 import { $ZodArray, $ZodNullable, $ZodObject, $ZodOptional, $ZodRecord } from 'zod/v4/core';
 
 /**
- * What a command prints for programs: the fields in their order, each with a description. The columns of CSV and the JSON Schema
- * of `psd2 schema` are read from it. A function, since it is made only where one of the two is wanted.
+ * What a command prints for programs: the fields in their order, each with a description. It gives the columns of CSV and
+ * the JSON Schema of `psd2 schema`. It is a function, so that it is built only if one of the two is needed.
  */
 export type Shape<Printed = unknown> = () => z.ZodMiniType<Printed>;
 
-/** What has a shape. */
+/** The type of the data that has a shape. */
 export type Printed<Of extends Shape> = z.output<ReturnType<Of>>;
 
 /**
- * The columns of CSV: the fields in their order, those of objects within with their path.
+ * The columns of CSV: the fields in their order. A field of a nested object has its path as name.
  *
- * @returns undefined where the shape does not tell them: the data does
+ * @returns undefined if the shape does not show the columns. The data does then
  */
 export function columnsOf(shape: Shape): string[] | undefined {
   const columns = [...paths(shape(), '')];

@@ -1,9 +1,9 @@
 import chalk from 'chalk';
 
-/** What a state means to whoever reads it. */
+/** What a state means to its reader. */
 type Meaning = 'good' | 'open' | 'bad';
 
-/** States of flows, of logins, of transactions and of checks, as psd2 writes them. What an operator ended has no colour. */
+/** The states of flows, logins, transactions and checks, as psd2 writes them. A flow that an operator ended has no colour. */
 const MEANINGS: Readonly<Record<string, Meaning>> = {
   settled: 'good',
   confirmed: 'good',
@@ -38,7 +38,10 @@ const COLOURS: Readonly<Record<Meaning, (text: string) => string>> = {
   bad: chalk.red,
 };
 
-/** A state in the colour of what it means: green for good, yellow while it may still change, red for bad; any other text as it is. */
+/**
+ * A state in the colour of its meaning: green for good, yellow if it may still change, red for bad. Any other text is
+ * unchanged.
+ */
 export function paintState(state: string): string {
   const meaning = Object.hasOwn(MEANINGS, state) ? MEANINGS[state] : undefined;
   return meaning === undefined ? state : COLOURS[meaning](state);

@@ -5,15 +5,15 @@ import { paintState } from './states.ts';
 
 const GAP = 2;
 const NARROWEST = 8;
-/** What a column of text is left before another is left out for it. */
+/** The least width of a text column. If the terminal has less space, another column is left out. */
 const LEGIBLE = 12;
 
 type DrawnColumn = Pick<Column<never>, 'title' | 'right' | 'whole' | 'kind' | 'dispensable'>;
 
 /**
- * A table for a terminal: no lines, a heading, columns two blanks apart; where it is wider than the
- * terminal the widest columns of text are cut, never amounts and ids; where they would be cut too short, dispensable columns
- * are left out first. Where that is not enough, each row is its fields one below the other, all of them.
+ * A table for a terminal: no lines, a heading, columns two blanks apart. If it is wider than the terminal, the widest
+ * text columns are cut, but never amounts and ids. If that would cut them too short, dispensable columns are left out
+ * first. If that is not enough, each row shows all of its fields, one per line.
  *
  * @param width of the terminal, in cells
  */
@@ -63,7 +63,11 @@ function isCuttable({ right, whole, kind }: DrawnColumn): boolean {
   return !right && !whole && !kind;
 }
 
-/** The columns that stay: dispensable ones go, one after the other, until what is left is legible. @param needed their widths */
+/**
+ * The columns that stay. Leaves out dispensable ones until the others are legible.
+ *
+ * @param needed the widths of the columns
+ */
 function columnsThatFit(columns: DrawnColumn[], needed: number[], width: number): number[] {
   const least = columns.map((column, index) => {
     const own = needed[index] ?? 0;
@@ -80,7 +84,7 @@ function columnsThatFit(columns: DrawnColumn[], needed: number[], width: number)
   return kept;
 }
 
-/** What goes into a pipe with FORCE_COLOR: a line for each row, tabs between its cells, amounts and states in their colour. */
+/** Rows for a pipe with FORCE_COLOR: a line per row, tabs between its cells, colours for amounts and states. */
 export function drawColouredCells(columns: DrawnColumn[], rows: string[][]): string {
   const paint = (cell: string, index: number) => {
     const column = columns[index];
@@ -89,7 +93,10 @@ export function drawColouredCells(columns: DrawnColumn[], rows: string[][]): str
   return rows.map((row) => row.map(paint).join('\t')).join('\n');
 }
 
-/** For a terminal that is too narrow for columns: a line for each that is filled. One without a title goes behind its neighbour. */
+/**
+ * For a terminal that is too narrow for columns: one line per filled field. A field without a title follows its
+ * neighbour.
+ */
 function drawRecords(
   columns: DrawnColumn[],
   rows: string[][],
@@ -98,7 +105,7 @@ function drawRecords(
   const titles = Math.max(...columns.map(({ title }) => widthOf(title)));
   const records = rows.map((row) => {
     const lines: string[] = [];
-    /** Of columns without a title before the first that has one. */
+    /** The fields without a title that come before the first one with a title. */
     let marks = '';
     for (const [at, column] of columns.entries()) {
       let cell = row[at] ?? '';
@@ -121,7 +128,7 @@ function drawRecords(
   return records.join('\n\n');
 }
 
-/** Money that came in and money that went out are told apart by the sign; colour only underlines it. */
+/** The sign distinguishes money in from money out. Colour only underlines it. */
 function withSign(amount: string): string {
   return /^\d/.test(amount) && /[1-9]/.test(amount) ? `+${amount}` : amount;
 }
@@ -132,7 +139,7 @@ function painted(cell: string, { kind }: DrawnColumn): string {
   return cell.startsWith('-') ? chalk.red(cell) : chalk.green(cell);
 }
 
-/** The text, or its beginning with a sign that something is missing. */
+/** The text, or its beginning with an ellipsis. */
 function cutTo(text: string, width: number): string {
   if (widthOf(text) <= width) return text;
   return `${cutIntoPieces(text, width - 1)[0] ?? ''}…`;

@@ -22,7 +22,7 @@ beforeAll(async () => {
   keys = await generateRsaKeys();
 });
 
-/** A QWAC that ends on 1 March 2027. @param usages undefined: without an extended key usage */
+/** Makes a QWAC that ends on 1 March 2027. @param usages undefined: without an extended key usage */
 async function qwacFor(usages: ExtendedKeyUsage[] | undefined): Promise<X509Certificate> {
   const statements = encodeQcStatements({
     qcCompliance: true,
@@ -48,31 +48,31 @@ const LIMITS = { now: NOW, days: 30, soon: 'warn' } as const;
 
 describe('the extended key usage of a QWAC', () => {
   it.each([
-    ['serverAuth alone', 'fail', [ExtendedKeyUsage.serverAuth]],
+    ['only serverAuth', 'fail', [ExtendedKeyUsage.serverAuth]],
     ['serverAuth and clientAuth', 'ok', [ExtendedKeyUsage.serverAuth, ExtendedKeyUsage.clientAuth]],
-    ['clientAuth alone', 'ok', [ExtendedKeyUsage.clientAuth]],
-  ])('with %s: %s', async (_, status, usages) => {
+    ['only clientAuth', 'ok', [ExtendedKeyUsage.clientAuth]],
+  ])('the check of a QWAC with %s is: %s', async (_, status, usages) => {
     expect(checkCertificate(await qwacFor(usages), USE, LIMITS)).toMatchObject({ status });
   });
 
-  it('that is missing forbids nothing', async () => {
+  it('a missing extended key usage allows everything', async () => {
     expect(checkCertificate(await qwacFor(undefined), USE, LIMITS)).toMatchObject({ status: 'ok' });
   });
 
-  it('without clientAuth says what to do', async () => {
+  it('the finding about a missing clientAuth says what to do', async () => {
     const { detail, fix } = checkCertificate(await qwacFor([ExtendedKeyUsage.serverAuth]), USE, LIMITS);
     expect(detail).toContain('lacks clientAuth');
-    expect(fix).toContain('Have it issued again with clientAuth');
+    expect(fix).toContain('Request a new one with clientAuth');
   });
 
-  it('is of no interest in what is no certificate of the TPP', async () => {
+  it("the extended key usage does not matter for a certificate that is not the TPP's", async () => {
     const certificate = await qwacFor([ExtendedKeyUsage.serverAuth]);
     const use = { name: 'CA', qcType: undefined, isTpp: false, keyMatches: null };
     expect(checkCertificate(certificate, use, LIMITS)).toMatchObject({ status: 'ok' });
   });
 });
 
-describe('a consent that rests on a certificate', () => {
+describe('a consent that depends on a certificate', () => {
   const check = async (expiresAt: string, now = NOW) =>
     checkCertificate(await qwacFor(undefined), USE, {
       ...LIMITS,
@@ -80,24 +80,24 @@ describe('a consent that rests on a certificate', () => {
       lastConsent: { customerId: '1234567', expiresAt },
     });
 
-  it('is worth a warning where it outlives the certificate', async () => {
+  it('psd2 warns if a consent outlasts its certificate', async () => {
     const { status, detail, fix } = await check('2027-03-01T00:00:01Z');
     expect(status).toBe('warn');
-    expect(detail).toContain('ends before a consent that rests on it (customer 1234567, until 2027-03-01)');
+    expect(detail).toContain('ends before a consent that depends on it (customer 1234567, until 2027-03-01)');
     expect(fix).toContain('psd2 profile set');
   });
 
-  it('is none where it does not', async () => {
+  it('psd2 does not warn if the certificate lasts as long as the consent', async () => {
     expect(await check('2027-03-01T00:00:00Z')).toMatchObject({ status: 'ok' });
   });
 
-  it('does not count beside the end of the certificate itself', async () => {
+  it('an expired certificate hides the warning about a consent', async () => {
     const { detail } = await check('2027-06-01T00:00:00Z', new Date('2027-04-01T00:00:00Z'));
     expect(detail).toContain('expired on 2027-03-01');
     expect(detail).not.toContain('consent');
   });
 
-  it('is the one that holds longest', () => {
+  it('the warning is about the consent that ends last', () => {
     const consent = (customerId: string, state: Consent['state'], updatedAt: string): Consent => ({
       ...CONSENT,
       customerId,

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { compareClocks } from '../../../src/commands/doctor/connection.ts';
 
-// The bank's Date has lost its milliseconds: half a second of them on average.
+// The bank's Date has no milliseconds, which is half a second on average.
 const DATE = 'Sat, 21 Nov 2026 10:05:00 GMT';
 const BANK_TIME = Date.parse(DATE) + 500;
 
@@ -17,7 +17,7 @@ describe("this clock against the bank's", () => {
     [-60_000, 'warn', '60 s behind the bank'],
     [-60_001, 'fail', '60 s behind the bank'],
     [-86_400_000, 'fail', '86400 s behind the bank'],
-  ])('is %i ms off: %s', (milliseconds, status, detail) => {
+  ])('for a clock that is %i ms off, the result is: %s', (milliseconds, status, detail) => {
     const finding = compareClocks(new Date(BANK_TIME + milliseconds), DATE);
     expect(finding).toMatchObject({ status, detail });
     if (status === 'ok') expect(finding.fix).toBeNull();
@@ -25,7 +25,7 @@ describe("this clock against the bank's", () => {
     expect(finding.code).toBe(status === 'fail' ? 'config' : undefined);
   });
 
-  it.each([undefined, '', 'soon'])('is not compared where the bank sends %j for its Date', (date) => {
+  it.each([undefined, '', 'soon'])("psd2 does not compare the clocks if the bank's Date is %j", (date) => {
     expect(compareClocks(new Date(BANK_TIME), date)).toEqual({
       status: 'skip',
       detail: 'the bank sent no Date',

@@ -30,7 +30,7 @@ const METRICS = {
   roundEndedAt: null,
 };
 
-it('metrics are what a parser of Prometheus reads, each with its help and type', () => {
+it('a Prometheus parser reads the metrics, each with its help and type', () => {
   const found = read(writeMetrics(METRICS));
   const valuesOf = (name: string) =>
     found.get(name)?.metrics.map(({ labels, value }) => [labels, Number(value)]);
@@ -47,7 +47,7 @@ it('metrics are what a parser of Prometheus reads, each with its help and type',
     expect(type, name).toBe(name.endsWith('_total') ? 'COUNTER' : 'GAUGE');
 });
 
-it('a name of a profile stays what it is, whatever is in it', () => {
+it('the profile name in the metrics is exact, whatever characters it contains', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'grapheme', minLength: 1 }), (profile) => {
       const [metric] =
@@ -57,7 +57,7 @@ it('a name of a profile stays what it is, whatever is in it', () => {
   );
 });
 
-it('the file is replaced at once, others can read it, and nothing is left beside it', () => {
+it('psd2 replaces the file atomically, others can read it, and no other file is left', () => {
   const place = join(folder, 'metrics');
   mkdirSync(place);
   const path = join(place, 'psd2.prom');
@@ -70,7 +70,7 @@ it('the file is replaced at once, others can read it, and nothing is left beside
   expect(readdirSync(place)).toEqual(['psd2.prom']);
 });
 
-it('a path that can not be written is an error of the configuration', () => {
+it('an unwritable path is a configuration error', () => {
   const place = join(folder, 'is-a-folder');
   mkdirSync(place);
   chmodSync(place, 0o755);

@@ -18,7 +18,7 @@ const refusal = { at: '2026-11-21T10:00:00.000Z', message: 'The bank said no' };
 describe.each(named(HOMES))('the notes on access in %s', (_name, { open }) => {
   let place: Place;
   let data: ProfileData;
-  /** The same, as another worker has it. */
+  /** The same data, as another worker sees it. */
   let others: ProfileData;
   beforeEach(async () => {
     place = await open(newConfigFolder(temporary).root);
@@ -28,7 +28,7 @@ describe.each(named(HOMES))('the notes on access in %s', (_name, { open }) => {
   const take = (of: ProfileData, budget?: number, productId: string | null = ACCOUNT, day: IsoDate = TODAY) =>
     of.reads.take({ day, customerId: '1048262', productId }, budget);
 
-  it('a refused renewal is known to all workers, for the login that it was made with alone', async () => {
+  it('all workers see a refused renewal, but only for the login that it was made with', async () => {
     await data.notes.refreshRefused('42', login, refusal);
     expect((await others.notes.read('42', login)).refresh).toEqual(refusal);
     expect((await others.notes.read(null, login)).refresh).toBeUndefined();
@@ -36,7 +36,7 @@ describe.each(named(HOMES))('the notes on access in %s', (_name, { open }) => {
     expect((await others.notes.read('42', next)).refresh).toBeUndefined();
   });
 
-  it('a refused call is noted until one is allowed, beside a refused renewal', async () => {
+  it('a refused call is noted until a call is allowed, separately from a refused renewal', async () => {
     await data.notes.refreshRefused(null, login, refusal);
     await data.notes.callRefused(null, refusal);
     expect(await others.notes.hasRefusedCall(null)).toBe(true);
@@ -46,7 +46,7 @@ describe.each(named(HOMES))('the notes on access in %s', (_name, { open }) => {
     expect(await data.notes.read(null, login)).toEqual({ refresh: refusal, call: undefined });
   });
 
-  it('a new login forgets what its holder was refused', async () => {
+  it('a new login clears the refused calls of its holder only', async () => {
     await data.notes.callRefused('42', refusal);
     await data.notes.callRefused('43', refusal);
     await others.notes.forget('42');
@@ -56,7 +56,7 @@ describe.each(named(HOMES))('the notes on access in %s', (_name, { open }) => {
     ]);
   });
 
-  it('an account is read as often a day as the budget says, whichever worker reads it', async () => {
+  it('all workers together read an account at most as often a day as the budget allows', async () => {
     expect([await take(data, 2), await take(others, 2)]).toEqual([true, true]);
     data.reads.begin();
     expect(await take(data, 2)).toBe(false);
@@ -64,14 +64,14 @@ describe.each(named(HOMES))('the notes on access in %s', (_name, { open }) => {
     expect(await take(data, 2, ACCOUNT, parseDate('--date', '2026-11-22'))).toBe(true);
   });
 
-  it('the calls of one run are one read, and a read without a budget is counted and made', async () => {
+  it('the calls of one run are one read, and a read without a budget is counted and always allowed', async () => {
     expect([await take(data, 1), await take(data, 1)]).toEqual([true, true]);
     expect(await take(others)).toBe(true);
     others.reads.begin();
     expect(await take(others, 2)).toBe(false);
   });
 
-  it('of workers that read at the same moment no more may read than the budget says', async () => {
+  it('workers that read at the same moment stay within the budget together', async () => {
     const workers = await Promise.all([1, 2, 3, 4, 5].map(() => place.worker()));
     const taken = await Promise.all(workers.map((worker) => take(worker.open('bank'), 3)));
     expect(taken.filter(Boolean)).toHaveLength(3);

@@ -18,7 +18,7 @@ const OVERTAKEN = { code: 'overtaken' };
 describe.each(named(HOMES))('the flows in %s', (_name, { open }) => {
   let place: Place;
   let flows: Flows;
-  /** The same flows, as another worker has them. */
+  /** The same flows, as another worker sees them. */
   let others: Flows;
   beforeEach(async () => {
     place = await open(newConfigFolder(temporary).root);
@@ -26,7 +26,7 @@ describe.each(named(HOMES))('the flows in %s', (_name, { open }) => {
     others = (await place.worker()).open('bank').flows;
   });
 
-  it('are the fold of their events, in their order, for every worker', async () => {
+  it('a flow is the result of its events, in order, for every worker', async () => {
     const transfer = await begun(flows, 'transfer', order());
     await transfer.record({ type: 'verify-sent', ...SENT });
     expect(await transfer.record({ ...VERIFIED, resourceId: 'r1' })).toBe(transfer.current);
@@ -38,7 +38,7 @@ describe.each(named(HOMES))('the flows in %s', (_name, { open }) => {
     expect((await (await place.worker()).open('other').flows.history(flow)) ?? 'none').toBe('none');
   });
 
-  it('are listed newest first, each kind by itself', async () => {
+  it('flows are listed newest first, each kind separately', async () => {
     const first = await begun(flows, 'transfer', order());
     const second = await begun(others, 'transfer', order());
     const consent = await begun(flows, 'consent', {
@@ -64,7 +64,7 @@ describe.each(named(HOMES))('the flows in %s', (_name, { open }) => {
     });
   });
 
-  it('are found by a whole id that is the beginning of another, and never by nothing', async () => {
+  it('a flow is found by a whole id even if another id begins with it, and never by an empty id', async () => {
     const short = await begun(flows, 'transfer', order());
     await expect(others.find('transfer', '')).rejects.toMatchObject({
       code: 'flow_not_found',
@@ -76,14 +76,14 @@ describe.each(named(HOMES))('the flows in %s', (_name, { open }) => {
     expect(await others.find('transfer', 'abc')).toEqual(short.current);
   });
 
-  it('are worked on by one worker at a time', async () => {
+  it('one worker at a time works on a flow', async () => {
     const { flow } = (await begun(flows, 'transfer', order())).current;
     const work = (store: Flows) => (atWork: () => Promise<void>) => store.resume('transfer', flow, atWork);
     const steps = await orderOf([work(flows), work(others)], () => others.find('transfer', flow));
     expect(steps).toEqual(['begins', 'ends', 'begins', 'ends']);
   });
 
-  it('let a worker that was stopped write nothing more once another has gone on', async () => {
+  it('a worker that stood still cannot write to a flow after another has continued it', async () => {
     const stopped = await begun(flows, 'transfer', order());
     const { flow } = stopped.current;
     await stopped.assertOurs();
@@ -98,7 +98,7 @@ describe.each(named(HOMES))('the flows in %s', (_name, { open }) => {
     await expect(other.record({ ...VERIFIED, resourceId: 'r1' })).rejects.toMatchObject(OVERTAKEN);
   });
 
-  it('let one of two workers that announce execute do it', async () => {
+  it('if two workers announce execute for a flow, one of them may do it', async () => {
     const transfer = await begun(flows, 'transfer', order());
     await transfer.record({ ...VERIFIED, resourceId: 'r1' });
     await transfer.record({ type: 'accepted' });
@@ -112,7 +112,7 @@ describe.each(named(HOMES))('the flows in %s', (_name, { open }) => {
     expect(moments?.filter(({ type }) => type === 'execute-sent')).toHaveLength(1);
   });
 
-  it('have a reference once, until the one that had it has plainly failed', async () => {
+  it('a reference belongs to one flow until that flow has definitely failed', async () => {
     const first = await begun(flows, 'transfer', order('INV-1'));
     const { flow } = first.current;
     let isSent = false;
@@ -130,7 +130,7 @@ describe.each(named(HOMES))('the flows in %s', (_name, { open }) => {
     expect(isSent).toBe(true);
   });
 
-  it('have a reference once, of workers that begin at the same time', async () => {
+  it('a reference belongs to one flow even if several workers begin at the same time', async () => {
     const tries = [flows, others, flows, others].map((store) =>
       store.begin('transfer', order('INV-1'), async (open) => open.current.flow),
     );
@@ -138,7 +138,7 @@ describe.each(named(HOMES))('the flows in %s', (_name, { open }) => {
     expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
   });
 
-  it('that are damaged are told of, keep their reference, and keep no other from being read', async () => {
+  it('a damaged flow is reported, keeps its reference, and does not stop others from being read', async () => {
     const whole = await begun(flows, 'transfer', order());
     const { flow } = (await begun(flows, 'transfer', order('INV-1'))).current;
     place.damage('bank', flow);

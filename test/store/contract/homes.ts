@@ -12,33 +12,33 @@ import { Database } from '../../../src/store/postgres/database.ts';
 import { initStore } from '../../../src/store/postgres/init.ts';
 import { type Server, startServer } from '../postgres/server.ts';
 
-/** A place where something is stored, empty at first, and workers that share it. */
+/** An empty place for a store, and workers that share it. */
 export interface Place {
-  /** The store as one more worker has it. @param passphrase of a profile that is protected */
+  /** Opens the store as another worker. @param passphrase of a protected profile */
   worker(passphrase?: string): Promise<Store>;
-  /** Protects what is kept of a profile from now on. */
+  /** Protects a profile's data from now on. */
   protect(profile: string, passphrase: string): Promise<void>;
-  /** All that is kept there, as whoever steals it reads it. */
+  /** All data in the place, as a thief would read it. */
   everything(): string;
-  /** Spoils what is kept of a flow. */
+  /** Damages the data of a flow. */
   damage(profile: string, flow: string): void;
-  /** Where the rows of a sync are to be kept. */
+  /** The folder for the rows of a sync. */
   out: string;
 }
 
-/** A home under test: `open` makes a place in the folder. */
+/** A home under test. `open` makes a place in the folder. */
 export interface Home {
   name: string;
   open(folder: string): Promise<Place>;
 }
 
-/** Every home that there is: what test/store/contract/ says is shown for each. */
+/** All homes. The tests in test/store/contract/ run for each. */
 export const HOMES: Home[] = [
   { name: 'a home on disk', open: openOnDisk },
   { name: 'a home in PostgreSQL', open: openInPostgres },
 ];
 
-/** What every worker is given. */
+/** The settings that every worker gets. */
 const ALONE = {
   notice: () => {},
   now: () => new Date(),

@@ -1,14 +1,14 @@
 /**
- * Begins the same work in several workers at once, and tells in which order it began and ended.
+ * Begins the same work in several workers at once. @returns the order in which the work began and ended
  *
- * @param workers each begins the work as it is to be done by one at a time
- * @param look asks the home for something: while one is at work, the others would get in if they may
+ * @param workers each function begins the work, which only one worker may do at a time
+ * @param look reads something from the home. While one worker is busy, this gives the others time to get in, if they may
  */
 export async function orderOf(
   workers: ((work: () => Promise<void>) => Promise<unknown>)[],
   look: () => Promise<unknown>,
 ): Promise<string[]> {
-  // A worker that has asked once need not connect first.
+  // After one look, no worker has to connect first.
   await look();
   const steps: string[] = [];
   const work = async () => {

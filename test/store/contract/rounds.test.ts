@@ -39,7 +39,7 @@ describe.each(HOMES)('$name', ({ open }) => {
     return customers;
   };
 
-  it('deals each customer once in a round, to threads that share it too, and all again in the next', async () => {
+  it('a round gives out each customer once, also to threads that share it, and the next round all of them again', async () => {
     const rounds = await data.rounds();
     const round = await joined(rounds);
     const shared = rounds.rejoin(structuredClone(round.share));
@@ -53,24 +53,24 @@ describe.each(HOMES)('$name', ({ open }) => {
     expect((await rest(await joined(rounds))).sort()).toEqual(['1', '2', '3']);
   });
 
-  it('deals a customer again who is to have their turn later', async () => {
+  it('a round gives out a customer again who is to be synced later', async () => {
     const round = await joined(await data.rounds());
     (await dealt(round)).again();
     expect((await rest(round)).sort()).toEqual(['1', '2', '3']);
   });
 
-  it('begins the next round only when it is time, and says when', async () => {
+  it('the next round begins only when it is due, and join says when that is', async () => {
     const rounds = await data.rounds();
     await rest(await joined(rounds));
     const next = await rounds.join(3_600_000);
     expect('dueIn' in next && next.dueIn > 3_500_000 && next.dueIn <= 3_600_000).toBe(true);
   });
 
-  it('goes over the customers that were named alone', async () => {
+  it('a round over named customers gives out only those', async () => {
     expect(await rest((await data.rounds()).over(['2']))).toEqual(['2']);
   });
 
-  it('tells how far the last round is, and why customers were not synced', async () => {
+  it('the status tells how far the last round is, and why customers were not synced', async () => {
     const rounds = await data.rounds();
     expect(await (await (await worker()).rounds()).status()).toBeUndefined();
     const round = await joined(rounds);

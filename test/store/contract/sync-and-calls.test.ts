@@ -14,7 +14,7 @@ const rowOf = (id: string) => ({ id, bookingDate: first, status: 'booked', amoun
 describe.each(named(HOMES))('%s', (_name, { open }) => {
   let place: Place;
   let data: ProfileData;
-  /** The same, as another worker has it. */
+  /** The same data, as another worker sees it. */
   let others: ProfileData;
   beforeEach(async () => {
     place = await open(newConfigFolder(temporary).root);
@@ -24,13 +24,13 @@ describe.each(named(HOMES))('%s', (_name, { open }) => {
   const sync = <T>(of: ProfileData, work: (to: SyncTarget) => Promise<T>) =>
     of.sync(place.out).run(new AbortController().signal, (run) => run.customer('7', work));
 
-  it('counts the calls of all workers, each day by itself', async () => {
+  it('the calls of all workers are counted together, each day separately', async () => {
     await data.calls.count(first);
     await others.calls.count(first);
     expect([await data.calls.on(first), await others.calls.on(second)]).toEqual([2, 0]);
   });
 
-  it('has each row of a sync once, whoever fetches it again', async () => {
+  it('a sync stores each row once, even if another worker fetches it again', async () => {
     const added = (of: ProfileData, ids: string[]) =>
       sync(of, async (to) => {
         const rows = await to.booked('A1', true);
@@ -46,8 +46,8 @@ describe.each(named(HOMES))('%s', (_name, { open }) => {
     });
   });
 
-  it('keeps what the work of a customer has said until it failed', async () => {
-    const failure = new Error('The bank can not be reached');
+  it('a sync that fails keeps what it stored for the customer before', async () => {
+    const failure = new Error('The bank cannot be reached');
     const failing = sync(data, async (to) => {
       await (await to.booked('A1', false)).append([rowOf('one')]);
       to.remember('A1', { from: first, through: first }, first);
@@ -60,7 +60,7 @@ describe.each(named(HOMES))('%s', (_name, { open }) => {
     });
   });
 
-  it('keeps the balances of one product, and leaves those of the others', async () => {
+  it('new balances of one product do not change those of the others', async () => {
     const balance = (amount: string) => ({ accountBalance: { amount, currency: 'EUR' }, asOf: '2026-11-21' });
     await sync(data, async (to) => {
       to.replace('balances', [
@@ -73,7 +73,7 @@ describe.each(named(HOMES))('%s', (_name, { open }) => {
     expect(['1.00', '2.00', '3.00'].map((amount) => kept.includes(amount))).toEqual([false, true, true]);
   });
 
-  it('lets one worker at a time work on a customer', async () => {
+  it('one worker at a time syncs a customer', async () => {
     const work = (of: ProfileData) => (atWork: () => Promise<void>) => sync(of, atWork);
     const steps = await orderOf([work(data), work(others)], () => others.calls.on(first));
     expect(steps).toEqual(['begins', 'ends', 'begins', 'ends']);

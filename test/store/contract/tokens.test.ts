@@ -21,7 +21,7 @@ const renewed: StoredTokens = { ...login, accessToken: 'secret-access-2', refres
 describe.each(named(HOMES))('the tokens in %s', (_name, { open }) => {
   let place: Place;
   let tokens: Tokens;
-  /** The same tokens, as another worker has them. */
+  /** The same tokens, as another worker sees them. */
   let others: Tokens;
   beforeEach(async () => {
     place = await open(newConfigFolder(temporary).root);
@@ -35,7 +35,7 @@ describe.each(named(HOMES))('the tokens in %s', (_name, { open }) => {
     return found;
   };
 
-  it('are found by other workers, for their own holder at their own bank alone', async () => {
+  it('other workers find tokens only for their holder at their bank', async () => {
     await write(tokens, login);
     expect(await others.read(CUSTOMER)).toMatchObject(login);
     expect(await others.read(null)).toBeUndefined();
@@ -49,7 +49,7 @@ describe.each(named(HOMES))('the tokens in %s', (_name, { open }) => {
     expect(await worker.open('other', BANK).tokens.read(CUSTOMER)).toBeUndefined();
   });
 
-  it('of each customer and of the application are kept and forgotten by themselves', async () => {
+  it('the tokens of each customer and of the application are stored and deleted separately', async () => {
     await write(tokens, login);
     await tokens.change('7654321', (slot) => slot.write({ ...login, accessToken: 'secret-access-2' }));
     await tokens.change(null, (slot) => slot.write({ ...login, accessToken: 'secret-application' }));
@@ -63,7 +63,7 @@ describe.each(named(HOMES))('the tokens in %s', (_name, { open }) => {
     expect(await kept()).toEqual([undefined, 'secret-access-2', 'secret-application']);
   });
 
-  it('are told with the customer who logged in last', async () => {
+  it('the store remembers the customer who logged in last', async () => {
     expect(await tokens.last()).toBeUndefined();
     await tokens.remember(CUSTOMER);
     await tokens.remember('7654321');
@@ -71,7 +71,7 @@ describe.each(named(HOMES))('the tokens in %s', (_name, { open }) => {
   });
 
   it.each([false, true])(
-    'take the place of the spent ones, which were encrypted anew since (and refused then: %s)',
+    'renewed tokens replace the spent ones, even if those were encrypted again meanwhile (and refused then: %s)',
     async (isRefused) => {
       await write(tokens, login);
       const spent = await read(tokens);
@@ -82,7 +82,7 @@ describe.each(named(HOMES))('the tokens in %s', (_name, { open }) => {
     },
   );
 
-  it('take the place of the spent ones, which were read after they were encrypted anew', async () => {
+  it('renewed tokens replace spent ones that were read after they were encrypted again', async () => {
     await write(tokens, login);
     await others.rewrite();
     const spent = await read(tokens);
@@ -90,13 +90,13 @@ describe.each(named(HOMES))('the tokens in %s', (_name, { open }) => {
     expect(await others.read(CUSTOMER)).toMatchObject(renewed);
   });
 
-  it('are changed by one worker at a time', async () => {
+  it('one worker at a time changes tokens', async () => {
     const work = (store: Tokens) => (atWork: () => Promise<void>) => store.change(CUSTOMER, atWork);
     const steps = await orderOf([work(tokens), work(others)], () => others.read(CUSTOMER));
     expect(steps).toEqual(['begins', 'ends', 'begins', 'ends']);
   });
 
-  it('of a worker that was stopped do not take the place of newer ones, which it is given instead', async () => {
+  it('the late tokens of a worker that stood still do not replace newer ones, which it gets instead', async () => {
     await write(tokens, login);
     const late = await tokens.change(CUSTOMER, async (slot) => ({ slot, spent: await slot.read() }));
     await write(others, { ...login, accessToken: 'secret-newer' });
@@ -104,7 +104,7 @@ describe.each(named(HOMES))('the tokens in %s', (_name, { open }) => {
     expect(await tokens.read(CUSTOMER)).toMatchObject({ accessToken: 'secret-newer' });
   });
 
-  it('of a worker that was stopped are not stored after the operator has logged out', async () => {
+  it('the late tokens of a worker that stood still are not stored after a logout', async () => {
     await write(tokens, login);
     const late = await tokens.change(CUSTOMER, async (slot) => ({ slot, spent: await slot.read() }));
     await others.forget(CUSTOMER);
@@ -112,7 +112,7 @@ describe.each(named(HOMES))('the tokens in %s', (_name, { open }) => {
     expect(await tokens.read(CUSTOMER)).toBeUndefined();
   });
 
-  it('that another worker has renewed are no longer those that were read', async () => {
+  it('after another worker renewed tokens, those read before are no longer current', async () => {
     await write(tokens, login);
     const before = await read(tokens);
     await others.change(CUSTOMER, async (slot) => {
@@ -123,7 +123,7 @@ describe.each(named(HOMES))('the tokens in %s', (_name, { open }) => {
     expect((await read(tokens)).generation).toBeGreaterThan(before.generation);
   });
 
-  it('keep what was given for a refresh token, though the bank refused that token to another worker', async () => {
+  it('renewed tokens are stored even if the bank refused the same refresh token to another worker', async () => {
     await write(tokens, login);
     const spent = await read(tokens);
     await others.change(CUSTOMER, (slot) => slot.refuse(spent));
@@ -132,14 +132,14 @@ describe.each(named(HOMES))('the tokens in %s', (_name, { open }) => {
     expect(await others.read(CUSTOMER)).toMatchObject(renewed);
   });
 
-  it('stay where what is done before they are forgotten fails', async () => {
+  it('tokens stay if the step before their deletion fails', async () => {
     await write(tokens, login);
-    const unreachable = new Error('The bank can not be reached');
+    const unreachable = new Error('The bank cannot be reached');
     await expect(tokens.forget(CUSTOMER, () => Promise.reject(unreachable))).rejects.toBe(unreachable);
     expect(await others.read(CUSTOMER)).toMatchObject(login);
   });
 
-  it('are all gone when all are forgotten', async () => {
+  it('deleting all tokens deletes those of every customer and of the application', async () => {
     await tokens.change('7654321', (slot) => slot.write(login));
     await write(tokens, login);
     await tokens.remember(CUSTOMER);
@@ -150,7 +150,7 @@ describe.each(named(HOMES))('the tokens in %s', (_name, { open }) => {
     expect([await tokens.read(CUSTOMER), await tokens.read(null)]).toEqual([undefined, undefined]);
   });
 
-  it('of a protected profile are encrypted, and open for who knows the passphrase', async () => {
+  it('the tokens of a protected profile are encrypted, and readable only with the passphrase', async () => {
     await place.protect('bank', 'correct horse');
     const knowing = (await place.worker('correct horse')).open('bank', BANK).tokens;
     await write(knowing, login);
@@ -158,7 +158,7 @@ describe.each(named(HOMES))('the tokens in %s', (_name, { open }) => {
     expect(await knowing.read(CUSTOMER)).toMatchObject(login);
     expect(await others.login(CUSTOMER)).toMatchObject({ scope: 'oob' });
     await expect(others.read(CUSTOMER)).rejects.toMatchObject({ code: 'config' });
-    // A refresh token is not spent where what comes of it could not be kept.
+    // psd2 must not spend a refresh token if it could not store the new tokens.
     await expect(write(others, renewed)).rejects.toMatchObject({ code: 'config' });
   });
 });

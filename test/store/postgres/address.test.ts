@@ -35,7 +35,7 @@ beforeEach(() => {
 const parsed = (text: string, env: Record<string, string> = {}) => parseAddress(text, { HOME: home, ...env });
 
 describe("a service of libpq's files", () => {
-  it('gives all that the address leaves out', () => {
+  it('a libpq service provides what the address leaves out', () => {
     const whole = {
       shown: 'db.example:6432/bank',
       config: {
@@ -47,7 +47,7 @@ describe("a service of libpq's files", () => {
     expect(parsed('postgres://?service=bank', { PGSERVICE: 'nothing' })).toMatchObject(whole);
   });
 
-  it('gives way to the address, and goes before the environment', () => {
+  it('a libpq service yields to the address, and takes precedence over the environment', () => {
     const env = {
       PGSERVICE: 'bank',
       PGUSER: 'eve',
@@ -66,7 +66,7 @@ describe("a service of libpq's files", () => {
     expect(parsed('postgres://127.0.0.1:5433', env).shown).toBe('127.0.0.1:5433/bank');
   });
 
-  it('is verified by its certificate where the service has no sslmode and is elsewhere', () => {
+  it('a service on another machine is verified by its certificate if it has no sslmode', () => {
     expect(parsed('postgres://', { PGSERVICE: 'other' }).config).toMatchObject({
       host: 'other.example',
       sslmode: 'verify-full',
@@ -74,7 +74,7 @@ describe("a service of libpq's files", () => {
     expect(parsed('postgres://', { PGSERVICE: 'socket' }).config.ssl).toBeUndefined();
   });
 
-  it('is looked for in the file that PGSERVICEFILE names, then in that of the machine', () => {
+  it('a service is looked up in the file in PGSERVICEFILE, then in that of the machine', () => {
     const PGSYSCONFDIR = join(home, 'etc');
     mkdirSync(PGSYSCONFDIR);
     const inMachine = join(PGSYSCONFDIR, 'pg_service.conf');
@@ -91,7 +91,7 @@ describe("a service of libpq's files", () => {
     );
   });
 
-  it('is refused where others may change the file, or read a password in it', () => {
+  it('a service is refused if others can change its file, or read a password in it', () => {
     const refused = { code: 'config', hint: expect.stringContaining('chmod') };
     const load = (name: string) => () => parsed('postgres://', { PGSERVICE: name });
     chmodSync(file, 0o664);
@@ -103,21 +103,24 @@ describe("a service of libpq's files", () => {
     expect(load('bank')).toThrow(
       expect.objectContaining({
         ...refused,
-        message: `${file} holds a password, and can be read by others`,
+        message: `${file} contains a password, and can be read by others`,
       }),
     );
   });
 
-  it.each(['host', ' host = x', 'service=other', '=x'])('is refused with the line %j', (line) => {
-    writeFileSync(file, `[bank]\n${line}\n`);
-    expect(() => parsed('postgres://', { PGSERVICE: 'bank' })).toThrow(
-      `The service file ${file} is damaged: line 2 is not an option and its value, as host=db.example`,
-    );
-  });
+  it.each(['host', ' host = x', 'service=other', '=x'])(
+    'a service file with the line %j is refused',
+    (line) => {
+      writeFileSync(file, `[bank]\n${line}\n`);
+      expect(() => parsed('postgres://', { PGSERVICE: 'bank' })).toThrow(
+        `The service file ${file} is damaged: line 2 is not an option and its value, for example host=db.example`,
+      );
+    },
+  );
 });
 
-describe('without a service', () => {
-  it('an address takes what it leaves out from the environment, and a server elsewhere is verified', () => {
+describe('an address without a service', () => {
+  it('an address takes what it leaves out from the environment, and verifies a server on another machine', () => {
     const env = { PGHOST: 'db.example', PGUSER: 'ada', PGPORT: '6000' };
     expect(parsed('postgres:///bank', env)).toMatchObject({
       shown: 'db.example:6000/bank',

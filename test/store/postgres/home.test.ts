@@ -43,7 +43,7 @@ beforeEach(async () => {
 });
 
 describe('flows in PostgreSQL', () => {
-  it('a flow that was begun is found by another worker, with what was recorded of it', async () => {
+  it('another worker finds a flow with all its events', async () => {
     const { flows } = store.open('p', BANK);
     const flow = await flows.begin('transfer', TRANSFER_BEGIN('a'), async (open) => {
       await open.record({ type: 'verify-sent', requestId: 'r', digest: null });
@@ -59,7 +59,7 @@ describe('flows in PostgreSQL', () => {
     await other.close();
   });
 
-  it('of two flows with one reference the second is refused and names the first', async () => {
+  it('the second of two flows with one reference is refused, and the error names the first', async () => {
     const { flows } = store.open('p', BANK);
     const first = await flows.begin(
       'transfer',
@@ -77,11 +77,11 @@ describe('flows in PostgreSQL', () => {
     expect(list).toEqual([first]);
   });
 
-  it('a worker that another has overtaken is refused by the database, and its event is not there', async () => {
+  it('the database refuses a worker that another has overtaken, and its event is not stored', async () => {
     const { flows } = store.open('p', BANK);
     const other = openStore();
     const flow = await flows.begin('transfer', TRANSFER_BEGIN('a'), async (open) => {
-      // As after an hour of standing still.
+      // Expires all claims, as if this worker had stood still for an hour.
       server.sql(database, `update psd2.claims set until = '-infinity'`);
       await other.open('p', BANK).flows.resume('transfer', open.current.flow, async (taken) => {
         await taken.record({ type: 'verify-sent', requestId: 'other', digest: null });
@@ -103,7 +103,7 @@ describe('flows in PostgreSQL', () => {
     await other.close();
   });
 
-  it('a flow whose work throws is left behind, and one whose work returns is not', async () => {
+  it('a flow whose work fails counts as interrupted, and one whose work succeeds does not', async () => {
     const { flows } = store.open('p', BANK);
     await flows.begin('transfer', TRANSFER_BEGIN('a'), async () => {});
     await expect(
@@ -128,7 +128,7 @@ describe('tokens in PostgreSQL', () => {
     apiTrackId: 'track',
   };
 
-  it('tokens are encrypted before they reach the database, and open on another machine', async () => {
+  it('tokens are encrypted before they reach the database, and another machine can open them', async () => {
     const { tokens } = store.open('p', BANK);
     await tokens.change('42', (slot) => slot.write(TOKENS));
     const other = openStore();
@@ -142,7 +142,7 @@ describe('tokens in PostgreSQL', () => {
     await other.close();
   });
 
-  it('a wrong passphrase opens nothing, and without one nothing is written in clear text', async () => {
+  it('a wrong passphrase opens nothing, and without a passphrase nothing is written in plain text', async () => {
     await store.open('p', BANK).tokens.change('42', (slot) => slot.write(TOKENS));
     const wrong = openStore('wrong');
     await expect(wrong.open('p', BANK).tokens.read('42')).rejects.toMatchObject({ code: 'config' });
@@ -154,7 +154,7 @@ describe('tokens in PostgreSQL', () => {
     await none.close();
   });
 
-  it('what a worker that stood still was given replaces the spent tokens, and never newer ones', async () => {
+  it('late tokens of a worker that stood still replace the spent ones, but never newer ones', async () => {
     const { tokens } = store.open('p', BANK);
     await tokens.change('42', (slot) => slot.write(TOKENS));
     await tokens.change('42', async (slot) => {
@@ -173,7 +173,7 @@ describe('tokens in PostgreSQL', () => {
     expect(await tokens.read('42')).toMatchObject({ accessToken: 'of a new login' });
   });
 
-  it('what the bank gave is stored after Ctrl-C too', async () => {
+  it('what the bank issued is stored even after Ctrl-C', async () => {
     const interrupted = new AbortController();
     const stopped = openStore(undefined, interrupted.signal);
     const { tokens } = stopped.open('p', BANK);
@@ -187,7 +187,7 @@ describe('tokens in PostgreSQL', () => {
     await stopped.close();
   });
 
-  it('after a logout nothing is stored that was asked for before', async () => {
+  it('after a logout, tokens that were requested before are not stored', async () => {
     const { tokens } = store.open('p', BANK);
     await tokens.change('42', (slot) => slot.write(TOKENS));
     await tokens.change('42', async (slot) => {
@@ -215,7 +215,7 @@ describe('a sync in PostgreSQL', () => {
     ...{ description: 'Rent', details: null, code: null, transferReference: null },
   });
 
-  it('rows and progress are one transaction, and a row that comes again is there once', async () => {
+  it('rows and progress are stored in one transaction, and a row that comes again is stored once', async () => {
     const { sync } = store.open('p', BANK);
     const run = (rows: ReturnType<typeof row>[]) =>
       sync(undefined).run(new AbortController().signal, ({ customer }) =>
@@ -271,7 +271,7 @@ describe('a sync in PostgreSQL', () => {
   });
 });
 
-it('workers keep the pace together that one of them was told of', async () => {
+it('all workers keep to the pace that one of them was given', async () => {
   const own = { turn: async () => {}, slowDown: async () => {}, goOn: async () => {} };
   const one = store.open('p', BANK).turns(own);
   await one.turn();
@@ -282,7 +282,7 @@ it('workers keep the pace together that one of them was told of', async () => {
   await other.close();
 });
 
-it('calls of a day are counted by all workers together', async () => {
+it('the calls of a day are counted for all workers together', async () => {
   const other = openStore();
   await store.open('p', BANK).calls.count(day('2026-11-22'));
   await other.open('p', BANK).calls.count(day('2026-11-22'));
@@ -299,7 +299,7 @@ it('a schema that a newer psd2 has updated is not set back', async () => {
   expect(server.sql(database, 'select version from psd2.store')).toBe('1000');
 });
 
-it('doctor says what is wrong with the store', async () => {
+it('doctor reports the state of the store', async () => {
   const checks = [];
   for await (const check of store.check()) checks.push([check.name, check.status]);
   expect(checks).toEqual([

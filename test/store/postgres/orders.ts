@@ -6,7 +6,7 @@ import type { Begin } from '../../../src/store/ports/flows.ts';
 
 const DAY = parseDate('--date', '2026-11-22');
 
-/** What a transfer with a reference begins with. */
+/** The beginning of a transfer with a reference. */
 export const TRANSFER_BEGIN = (reference: string): Begin<'transfer'> => ({
   transactionId: crypto.randomUUID(),
   order: {

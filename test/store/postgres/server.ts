@@ -3,19 +3,19 @@ import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** A real PostgreSQL in a folder of its own, reached over a Unix socket. */
+/** A real PostgreSQL server in a temporary folder, reached over a Unix socket. */
 export interface Server {
-  /** What `PSD2_STORE` is set to for a database of this server. */
+  /** The value of `PSD2_STORE` for a database of this server. */
   url(database: string): string;
   /** Makes an empty database. */
   create(database: string): void;
-  /** Runs SQL as the owner, and gives its rows, tab-separated. */
+  /** Runs SQL as the owner. @returns the rows, with columns separated by `|` */
   sql(database: string, sql: string): string;
-  /** As `url`, over TCP, where users need their password. */
+  /** Like `url`, but over TCP, where users need their password. */
   tcp(database: string, user: string): string;
-  /** Speaks TLS from now on, with this certificate and key, PEM. */
+  /** Turns TLS on, with this certificate and key in PEM. */
   useCertificate(certificate: string, key: string): void;
-  /** As a power cut does. */
+  /** Stops the server as a power cut does. */
   crash(): void;
   start(): void;
   stop(): void;
@@ -24,9 +24,9 @@ export interface Server {
 const DEBIAN = '/usr/lib/postgresql';
 
 /**
- * Starts a server. `initdb` refuses root, so the server belongs to the user `postgres` then.
+ * Starts a server. `initdb` refuses to run as root, so under root the server runs as the user `postgres`.
  *
- * @param port on 127.0.0.1, where it is to be reached over TCP too
+ * @param port makes the server also listen on this port of 127.0.0.1
  */
 export function startServer(port?: number, maxConnections = 60): Server {
   const bin = folderOfPrograms();
@@ -85,5 +85,5 @@ function folderOfPrograms(): string {
     .map((version) => join(DEBIAN, version, 'bin'))
     .find((bin) => existsSync(join(bin, 'initdb')));
   if (found) return found;
-  throw new Error('There is no PostgreSQL here: apt-get install postgresql');
+  throw new Error('PostgreSQL is not installed: apt-get install postgresql');
 }

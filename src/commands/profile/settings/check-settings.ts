@@ -12,9 +12,9 @@ import type { Context } from '../../context.ts';
 import { openKeyRing, PAIR_SETTINGS } from '../../open/keys.ts';
 
 /**
- * Checks the settings of a profile before they are stored: texts by their form, certificates and keys by opening them.
+ * Checks the settings of a profile before psd2 stores them: the format of texts, and that certificates and keys open.
  *
- * @throws Psd2Error `usage` when something is missing, `config` or `certificate` when it is not right
+ * @throws Psd2Error `usage` if something is missing, `config` or `certificate` if something is invalid
  */
 export async function checkSettings(context: Context, profile: Profile): Promise<void> {
   checkTexts(profile);

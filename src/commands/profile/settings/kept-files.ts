@@ -3,7 +3,7 @@ import { isPkcs12 } from '../../../certificates/key-pair.ts';
 import type { PemSource, ProfileSettings } from '../../../store/machine/profiles.ts';
 import { PEM_SETTINGS, type PemSetting, readSource } from '../../../store/machine/settings.ts';
 
-/** How a file becomes part of a profile: its contents, or its path. @throws Psd2Error `certificate`, `config` */
+/** Turns a file into a setting: its contents or its path. @throws Psd2Error `certificate`, `config` */
 export type PemSourceOf = (path: string, key: PemSetting) => PemSource;
 
 /** @param byReference store paths instead of the contents of certificates and keys */
@@ -15,7 +15,7 @@ export function keeping(byReference: boolean): PemSourceOf {
   };
 }
 
-/** The settings with what `keep` makes of the files that they name. @throws as {@link PemSourceOf} */
+/** Applies `keep` to all files that the settings name. @throws as {@link PemSourceOf} */
 export function keepFiles(settings: Partial<ProfileSettings>, keep: PemSourceOf): Partial<ProfileSettings> {
   const kept = { ...settings };
   for (const key of PEM_SETTINGS) {

@@ -7,7 +7,7 @@ import type { Context } from '../../context.ts';
 import type { SettingOptions } from './setting-options.ts';
 
 /**
- * The settings that options say, and no others: of certificates and keys the paths, of secrets the contents.
+ * Reads the settings that the options give: the paths of certificates and keys, and the contents of secrets.
  *
  * @throws Psd2Error `usage`, `config`
  */
@@ -42,7 +42,7 @@ export async function readSettingOptions(
   });
 }
 
-/** Only what has a value: laid over other settings, the rest leaves those as they are. */
+/** Leaves out settings without a value, so that they do not overwrite others when both are merged. */
 function withoutUnset(settings: Partial<ProfileSettings>): Partial<ProfileSettings> {
   return Object.fromEntries(
     Object.entries(settings).flatMap(([key, value]) => (value === undefined ? [] : [[key, value]])),
@@ -66,7 +66,7 @@ function readSecretFile(path: string): string {
   } catch (cause) {
     throw new Psd2Error(
       'config',
-      `The secret's file ${path} ${isMissing(cause) ? 'is not there' : 'cannot be read'}`,
+      `The secret file ${path} ${isMissing(cause) ? 'does not exist' : 'cannot be read'}`,
       { cause },
     );
   }
@@ -74,7 +74,7 @@ function readSecretFile(path: string): string {
   return requireSecret(secret, path);
 }
 
-/** @throws Psd2Error `usage` when it is empty */
+/** @throws Psd2Error `usage` if it is empty */
 export function requireSecret(secret: string, source: string): string {
   if (secret === '') throw new Psd2Error('usage', `The client secret from ${source} is empty`);
   return secret;

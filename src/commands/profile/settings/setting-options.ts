@@ -2,7 +2,7 @@ import { type Command, Option } from '@commander-js/extra-typings';
 import type { TppCertificateEncoding } from '../../../certificates/key-pair.ts';
 import type { BankEnvironment, ProfileSettings } from '../../../store/machine/profiles.ts';
 
-/** The options of `psd2 profile add` that set settings, as given. */
+/** The options of `psd2 profile add` that set settings, as typed. */
 export interface SettingOptions {
   baseUrl?: string | undefined;
   clientId?: string | undefined;
@@ -32,12 +32,15 @@ export function withSettingOptions<Args extends unknown[]>(command: Command<Args
   return command
     .option('--base-url <url>', 'base URL of the interface, https://host[:port][/prefix] (PSD2_BASE_URL)')
     .option('--client-id <id>', 'client id of the authorization_code application (PSD2_CLIENT_ID)')
-    .option('--client-secret-stdin', 'read its client secret from standard input')
-    .option('--client-secret-file <file>', 'read its client secret from a file (or PSD2_CLIENT_SECRET)')
-    .option('--app-name <name>', "its application name: the signature's keyId (PSD2_APP_NAME)")
+    .option('--client-secret-stdin', 'read the client secret from standard input')
+    .option('--client-secret-file <file>', 'read the client secret from a file (or PSD2_CLIENT_SECRET)')
+    .option('--app-name <name>', "application name: the signature's keyId (PSD2_APP_NAME)")
     .option('--cc-client-id <id>', 'client id of the client_credentials application (PSD2_CC_CLIENT_ID)')
-    .option('--cc-client-secret-file <file>', 'read its client secret from a file (or PSD2_CC_CLIENT_SECRET)')
-    .option('--cc-app-name <name>', 'its application name (PSD2_CC_APP_NAME)')
+    .option(
+      '--cc-client-secret-file <file>',
+      'read the secret of the client_credentials application from a file (or PSD2_CC_CLIENT_SECRET)',
+    )
+    .option('--cc-app-name <name>', 'name of the client_credentials application (PSD2_CC_APP_NAME)')
     .option(
       '--cc-daily-limit <n>',
       'calls a day with client credentials; psd2 warns before they run out (PSD2_CC_DAILY_LIMIT)',

@@ -10,25 +10,25 @@ import { type KeyRing, PAIR_SETTINGS } from '../../open/keys.ts';
 import { showChecks } from './try-connection.ts';
 import type { Wizard } from './wizard.ts';
 
-/** A certificate and its key, asked for until they are right or the operator takes them as they are. */
+/** Asks for a certificate and its key until they pass the checks or the operator accepts them anyway. */
 export async function askForPair(wizard: Wizard, keys: KeyRing, pair: PairName): Promise<void> {
   const { context, settings, today } = wizard;
   const { terminal } = context;
   const setting = PAIR_SETTINGS[pair];
   const kept = today[setting.certificate] !== undefined;
   if (kept && (await terminal.confirm(`Keep the ${pair} certificate and its key?`, true))) {
-    if (await isTaken(wizard, keys, pair, async () => {})) return;
+    if (await isAccepted(wizard, keys, pair, async () => {})) return;
   }
   for (;;) {
     if (pair === 'QSealC') delete settings.signer;
     delete settings[setting.key];
     await askForCertificate(wizard, pair);
-    if (await isTaken(wizard, keys, pair, () => askForKey(wizard, keys, pair))) return;
+    if (await isAccepted(wizard, keys, pair, () => askForKey(wizard, keys, pair))) return;
   }
 }
 
-/** Whether a pair is right, or the operator takes it as it is. @param complete what has to be done before it can be judged */
-async function isTaken(
+/** Whether a pair passes the checks or the operator accepts it anyway. @param complete runs before the checks */
+async function isAccepted(
   { context, settings }: Wizard,
   keys: KeyRing,
   pair: PairName,
@@ -45,7 +45,7 @@ async function isTaken(
     };
     const limits = { now: world.now(), days: 30, soon: 'warn' } as const;
     const checks = await checkProfileCertificates(context, { name: '', settings: only }, limits, keys);
-    return showChecks(context, checks) || (await terminal.confirm('Use it all the same?'));
+    return showChecks(context, checks) || (await terminal.confirm('Use it anyway?'));
   } catch (error) {
     if (!(error instanceof Psd2Error) || error.code === 'interrupted') throw error;
     terminal.warn([error.message, adviceOf(error)].filter(Boolean).join('. '));
@@ -68,7 +68,7 @@ async function askForCertificate(
   settings[certificate] = keep(pathOf(path), certificate);
 }
 
-/** The key of a certificate that was given: in its file, in one of its own, or elsewhere behind a command. */
+/** Finds or asks for the key of a certificate: in the same file, in another file, or behind a command. */
 async function askForKey(
   { context, settings, offered, keep }: Wizard,
   keys: KeyRing,
@@ -93,7 +93,7 @@ async function askForKey(
   await keys.pair(pair);
 }
 
-/** A file with certificates that a profile need not have. @param otherwise what holds without it */
+/** Asks for an optional file with certificates. @param otherwise what applies without it */
 export async function askForFile(
   { context, settings, offered, today, keep }: Wizard,
   key: 'ca' | 'bankSigningCertificate',
@@ -101,7 +101,7 @@ export async function askForFile(
   otherwise: string,
 ): Promise<void> {
   const { terminal } = context;
-  if (today[key] && (await terminal.confirm(`${question}: keep the one that is stored?`, true))) return;
+  if (today[key] && (await terminal.confirm(`${question}: keep the stored one?`, true))) return;
   const path = await terminal.askPath(`${question} (empty: ${otherwise})`, {
     initial: today[key] ? undefined : pathIn(offered[key]),
     check: async (text) => {

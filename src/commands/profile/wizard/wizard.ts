@@ -15,15 +15,15 @@ import type { PemSourceOf } from '../settings/kept-files.ts';
 import { askForFile, askForPair } from './ask-for-files.ts';
 import { tryConnection } from './try-connection.ts';
 
-/** What the wizard works on. */
+/** The state of the wizard. */
 export interface Wizard {
   context: Context;
   name: string;
-  /** What was answered so far, and what is not asked for. */
+  /** The answers so far, and the settings that the wizard does not ask for. */
   settings: ProfileSettings;
-  /** What is offered as the answer. */
+  /** The default answers. */
   offered: Partial<ProfileSettings>;
-  /** What the profile has today, where there is one. */
+  /** The stored settings of the profile; empty for a new one. */
   today: Partial<ProfileSettings>;
   keep: PemSourceOf;
 }
@@ -34,11 +34,10 @@ const BANKS = [
 ] as const;
 
 /**
- * `psd2 profile add <name>` without options: asks for all that a profile needs, checks certificates and keys as
- * they are entered, and tries the connection at the end. Nothing is stored here. What the environment gives is
- * offered as the answer.
+ * `psd2 profile add <name>` without options: asks for all settings of a profile, checks certificates and keys as the
+ * operator enters them, and tries the connection at the end. It stores nothing. The environment gives default answers.
  *
- * @throws Psd2Error `cancelled` when the operator does not want the profile after the connection failed
+ * @throws Psd2Error `cancelled` if the connection fails and the operator does not want to store the profile
  */
 export async function askForProfile(
   context: Context,
@@ -55,7 +54,7 @@ export async function askForProfile(
 }
 
 /**
- * `psd2 profile edit`: the same questions, with what the profile has as their answers. What is not asked for stays.
+ * `psd2 profile edit`: asks the same questions, with the stored settings as default answers. All other settings stay.
  *
  * @throws Psd2Error `cancelled`
  */
@@ -91,7 +90,7 @@ async function askForBank(
   const keys = await trial.keys();
   await askForPair(wizard, keys, 'QWAC');
   const sealed = today.baseUrl === undefined || today.qsealCertificate !== undefined;
-  if (await terminal.confirm('Does a QSealC sign? Without one the QWAC does', sealed))
+  if (await terminal.confirm('Does a QSealC sign? Without one, the QWAC signs', sealed))
     await askForPair(wizard, keys, 'QSealC');
   else for (const key of ['qsealCertificate', 'qsealKey', 'signer'] as const) delete settings[key];
   await askForFile(wizard, 'ca', "CA bundle of the bank's server", "the system's");
@@ -99,19 +98,19 @@ async function askForBank(
     wizard,
     'bankSigningCertificate',
     'Signing certificate of the bank',
-    'its signatures are not checked',
+    'psd2 does not check its signatures',
   );
   await askForRules(wizard);
   await tryConnection(trial);
   return settings;
 }
 
-/** What the bank knows the application by, and that for client credentials where there is one. */
+/** Asks for the ids, secrets and names of the applications; the one for client credentials is optional. */
 async function askForApplications(wizard: Wizard): Promise<void> {
   const { context, name, settings, offered, today } = wizard;
   const { terminal } = context;
   const needed = (text: string) => {
-    if (text.trim() === '') throw new Psd2Error('usage', 'It is needed');
+    if (text.trim() === '') throw new Psd2Error('usage', 'A value is required');
   };
   const askName = (question: string, key: 'applicationName' | 'ccApplicationName') =>
     terminal.ask(question, {
@@ -122,7 +121,7 @@ async function askForApplications(wizard: Wizard): Promise<void> {
   settings.clientSecret = await askSecret(wizard, 'clientSecret', 'Client secret');
   settings.applicationName = await askName('Application name (the keyId of signatures)', 'applicationName');
   const hasOther = today.ccClientId !== undefined;
-  if (await terminal.confirm('Is there an application for client credentials too?', hasOther)) {
+  if (await terminal.confirm('Is there also an application for client credentials?', hasOther)) {
     settings.ccClientId = await terminal.ask('Its client id', { initial: offered.ccClientId, check: needed });
     settings.ccClientSecret = await askSecret(wizard, 'ccClientSecret', 'Its client secret');
     settings.ccApplicationName = await askName('Its application name', 'ccApplicationName');
@@ -130,17 +129,17 @@ async function askForApplications(wizard: Wizard): Promise<void> {
     for (const key of ['ccClientId', 'ccClientSecret', 'ccApplicationName'] as const) delete settings[key];
 }
 
-/** Where the customer returns to, and how much may be paid. */
+/** Asks for the redirect URI and the largest amount of a transfer. */
 async function askForRules({ context, name, settings, offered, today }: Wizard): Promise<void> {
   const { terminal } = context;
-  const redirectUri = await terminal.ask('Redirect URI, as it is registered at the bank', {
+  const redirectUri = await terminal.ask('Redirect URI, as registered at the bank', {
     initial: offered.redirectUri ?? DEFAULT_REDIRECT_URI,
     check: (redirectUri) => void redirectUriOf({ name, settings: { redirectUri } }),
   });
   const isAsBefore =
     today.baseUrl !== undefined && redirectUri === (today.redirectUri ?? DEFAULT_REDIRECT_URI);
   if (!isAsBefore) settings.redirectUri = redirectUri;
-  // Where an answer is offered an empty one takes it.
+  // An empty answer means the default. So if there is one, the operator needs a word for no limit.
   const none = today.maxAmount === undefined ? '' : 'none';
   const isNone = (text: string) => text === '' || text === none;
   const question = `Largest amount of one transfer (${none || 'empty'}: no limit)`;
@@ -154,7 +153,7 @@ async function askForRules({ context, name, settings, offered, today }: Wizard):
   else settings.maxAmount = maxAmount;
 }
 
-/** A secret that the environment gives is taken; one that the profile has stays when nothing is entered. */
+/** Asks for a secret, unless the environment gives it. An empty answer keeps the stored one. */
 async function askSecret(
   { context, offered, today }: Wizard,
   key: 'clientSecret' | 'ccClientSecret',
@@ -162,14 +161,14 @@ async function askSecret(
 ): Promise<string> {
   const kept = today[key];
   if (kept === undefined && offered[key] !== undefined) return offered[key];
-  const asked = kept === undefined ? question : `${question} (empty: the one that is stored)`;
+  const asked = kept === undefined ? question : `${question} (empty: keep the stored one)`;
   for (;;) {
     const secret = (await context.terminal.askSecret(asked)).trim() || kept;
     if (secret) return secret;
   }
 }
 
-/** The settings of psd2's own sandbox, which has to run. */
+/** The settings of psd2's own sandbox, which must be running. */
 async function ownSandbox(context: Context): Promise<ProfileSettings> {
   const { runningSandbox } = await import('../../../sandbox/folder/running.ts');
   const { loadOrCreateRegistration } = await import('../../../sandbox/folder/registration.ts');
@@ -178,7 +177,7 @@ async function ownSandbox(context: Context): Promise<ProfileSettings> {
   const running = await runningSandbox(folder);
   if (running) return sandboxSettings(running.baseUrl, await loadOrCreateRegistration(folder));
   throw new Psd2Error('sandbox', 'The sandbox is not running', {
-    hint: 'Start it, which stores a profile of its own too:',
+    hint: 'Start it. This also stores a profile for it:',
     next: [['sandbox', 'start', '--detach']],
   });
 }

@@ -3,7 +3,7 @@ import { type Account, fetchAccounts, fetchBalance } from '../../../bank/endpoin
 import { parseProductId } from '../../../domain/identifiers.ts';
 import { parseSepaIban, spacedIban } from '../../../domain/order/iban.ts';
 import { parsePaymentAmount } from '../../../domain/order/payment-amount.ts';
-import { parseBeneficiaryName, parseDescription } from '../../../domain/order/sepa-text.ts';
+import { parseDescription, parsePayeeName } from '../../../domain/order/sepa-text.ts';
 import { Psd2Error } from '../../../errors.ts';
 import { cleanText } from '../../../terminal/clean.ts';
 import type { Context } from '../../context.ts';
@@ -33,10 +33,8 @@ export async function askForMissing<Options extends OrderOptions>(
 
   const account = from === undefined ? await chooseAccount(context) : { productId: from, iban: null };
   const asked = {
-    name:
-      name ??
-      (await terminal.ask("Beneficiary's name:", { check: (text) => void parseBeneficiaryName(text) })),
-    to: to ?? (await terminal.ask("Beneficiary's IBAN:", { check: (text) => void parseSepaIban(text) })),
+    name: name ?? (await terminal.ask("Payee's name:", { check: (text) => void parsePayeeName(text) })),
+    to: to ?? (await terminal.ask("Payee's IBAN:", { check: (text) => void parseSepaIban(text) })),
     amount:
       amount ??
       (await terminal.ask(`Amount in ${currency}, for example 12.50:`, {
@@ -44,7 +42,7 @@ export async function askForMissing<Options extends OrderOptions>(
       })),
     description:
       options.description ??
-      (await terminal.ask('Description for the beneficiary (Enter for none):', {
+      (await terminal.ask('Description for the payee (Enter for none):', {
         check: (text) => void parseDescription(text),
       })),
   };

@@ -3,7 +3,7 @@ import { parseProductId } from '../../../domain/identifiers.ts';
 import { parseSepaIban } from '../../../domain/order/iban.ts';
 import type { PayeeSource } from '../../../domain/order/payee-check.ts';
 import { parsePaymentAmount } from '../../../domain/order/payment-amount.ts';
-import { parseBeneficiaryName, parseDescription, parseReference } from '../../../domain/order/sepa-text.ts';
+import { parseDescription, parsePayeeName, parseReference } from '../../../domain/order/sepa-text.ts';
 import type { TransferOrder } from '../../../domain/transfer.ts';
 import { Psd2Error } from '../../../errors.ts';
 
@@ -32,7 +32,7 @@ export function readOrder(options: OrderOptions, now: Date): Omit<TransferOrder,
   return {
     from: parseProductId(needed.from),
     to: parseSepaIban(needed.to),
-    name: parseBeneficiaryName(needed.name),
+    name: parsePayeeName(needed.name),
     amount: parsePaymentAmount(needed.amount),
     ...readTerms(options, now),
   };
@@ -42,7 +42,7 @@ export function readOrder(options: OrderOptions, now: Date): Omit<TransferOrder,
 export function checkGiven({ from, to, name, amount, ...terms }: OrderOptions, now: Date): void {
   if (from !== undefined) parseProductId(from);
   if (to !== undefined) parseSepaIban(to);
-  if (name !== undefined) parseBeneficiaryName(name);
+  if (name !== undefined) parsePayeeName(name);
   if (amount !== undefined) parsePaymentAmount(amount);
   readTerms(terms, now);
 }
@@ -68,7 +68,7 @@ function readTerms(options: OrderOptions, now: Date) {
   }
   const type = options.instant ? 'INSTANT' : (options.type ?? null);
   if (type !== null && !/^[A-Za-z0-9_-]{1,35}$/.test(type)) {
-    throw new Psd2Error('usage', `--type ${JSON.stringify(type)} is not a word of letters, digits, - and _`);
+    throw new Psd2Error('usage', `--type ${JSON.stringify(type)} may have only letters, digits, - and _`);
   }
   return {
     currency: options.currency,

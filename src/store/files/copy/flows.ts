@@ -15,10 +15,10 @@ import { FlowFolder } from '../flows/folder.ts';
 import { ReferenceClaims } from '../flows/reference-claims.ts';
 import { FlowsUnderWay } from '../flows/under-way.ts';
 
-/** Whose lines these are. */
+/** The writer of copied lines. */
 const COPY = 'copy';
 
-/** The journals of a profile as they are copied: events are not looked into, so that none of them is changed. */
+/** The journals of one profile for `store copy`. It does not parse events, so it copies them unchanged. */
 export class FlowCopies {
   readonly #folder: string;
   readonly #flows: FlowFolder;
@@ -29,12 +29,15 @@ export class FlowCopies {
     this.#flows = new FlowFolder(folder);
   }
 
-  /** The ids of all flows, those of a kind in the order of creation: the first one had its reference first. */
+  /**
+   * The ids of all flows, by kind and in the order of creation. Of several with the same reference, the first one took it
+   * first.
+   */
   all(): string[] {
     return Object.values(KINDS).flatMap((kind) => this.#flows.newestFirst(kind).reverse());
   }
 
-  /** @throws Psd2Error `config` when it is damaged */
+  /** @throws Psd2Error `config` if the journal is damaged */
   read(flow: string): FlowRecord | undefined {
     if (!isFlowId(flow)) return undefined;
     const read = readFlowFile<FlowRecord['events'], unknown>(
@@ -46,7 +49,7 @@ export class FlowCopies {
     return read && { kind: 'flow', flow, underWay, events: read.current };
   }
 
-  /** Adds what is missing of a flow, durably, and takes its reference. @throws Psd2Error `config` */
+  /** Adds the missing events of a flow, durably, and takes its reference. @throws Psd2Error `config` */
   async add({ flow, underWay, events }: FlowRecord): Promise<void> {
     const path = this.#flows.pathOf(flow);
     makePrivateFolder(this.#folder);
@@ -62,7 +65,7 @@ export class FlowCopies {
     else new FlowsUnderWay(this.#folder).end(flow);
   }
 
-  /** Who works on a flow, or begins one, at this moment. */
+  /** The workers that work on a flow or begin one now. */
   async atWork(): Promise<string[]> {
     const locks = listFolder(this.#folder).filter((name) => name.endsWith('.lock'));
     const found = await Promise.all(
@@ -71,7 +74,7 @@ export class FlowCopies {
     return found.filter((worker) => worker !== undefined);
   }
 
-  /** It appears whole, or not at all. */
+  /** Creates a journal. It appears complete or not at all. */
   #make(path: string, events: FlowRecord['events']): void {
     const beginning = `${path}.new`;
     const lines = events.map(({ at, event }, index) => JSON.stringify({ at, n: index + 1, by: COPY, event }));

@@ -1,9 +1,8 @@
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { listFolder } from '../../disk/files.ts';
 import { makePrivateFolder } from '../../disk/json-file.ts';
 import type { StoreFolder } from '../../machine/folder.ts';
-import { isProfileName } from '../../machine/profiles.ts';
 import type {
   CopySide,
   CountRecord,
@@ -16,28 +15,25 @@ import type { Holder } from '../../ports/tokens.ts';
 import type { Vault } from '../../secrets/vault.ts';
 import { FileAccessNotes } from '../access-notes.ts';
 import { changeMark, markOf } from '../mark.ts';
+import { profilesIn } from '../profiles.ts';
 import { FileTokens } from '../tokens.ts';
 import { FlowCopies } from './flows.ts';
 
-/** A configuration folder, as it is copied. @param vaultOf the key of a profile's secrets in that folder */
+/** A configuration folder as a side of `store copy`. @param vaultOf gives the key of a profile's secrets in that folder */
 export function folderSide(folder: StoreFolder, vaultOf: (profile: string) => Vault): CopySide {
   const { root } = folder;
   const tokensOf = (profile: string) =>
     new FileTokens(folder, profile, undefined, undefined, vaultOf(profile));
-  const profiles = async () => {
-    const names = [folder.tokens('x'), folder.flows('x')].flatMap((path) => foldersIn(join(path, '..')));
-    return [...new Set(names)].filter(isProfileName).sort();
-  };
   return {
     place: root,
     mark: () => markOf(root),
     setMark: async (change) => {
       await changeMark(root, change);
     },
-    profiles,
+    profiles: async () => profilesIn(folder),
     atWork: async () => {
       const working: string[] = [];
-      for (const profile of await profiles()) {
+      for (const profile of profilesIn(folder)) {
         working.push(...(await tokensOf(profile).atWork()));
         working.push(...(await new FlowCopies(folder.flows(profile)).atWork()));
       }
@@ -47,20 +43,10 @@ export function folderSide(folder: StoreFolder, vaultOf: (profile: string) => Va
   };
 }
 
-function foldersIn(path: string): string[] {
-  try {
-    return readdirSync(path, { withFileTypes: true }).flatMap((entry) =>
-      entry.isDirectory() ? [entry.name] : [],
-    );
-  } catch {
-    return [];
-  }
-}
-
 const DAY = /^\d{4}-\d\d-\d\d$/;
 const READ = /^(\d{1,20}) (\*|[A-Za-z0-9]{1,35})$/;
 
-/** What a folder holds of one profile. */
+/** The data of one profile in a folder. */
 class FolderHoldings implements Holdings {
   readonly #tokens: FileTokens;
   readonly #flows: FlowCopies;
@@ -180,7 +166,7 @@ function daysIn(folder: string): string[] {
   return listFolder(folder).filter((name) => DAY.test(name));
 }
 
-/** Empty where there is no such file. */
+/** The content of a file. Empty if it does not exist. */
 function textOf(path: string): string {
   try {
     return readFileSync(path, 'latin1');

@@ -337,7 +337,7 @@ export class FileFlows implements Flows {
         if (resourceId !== kind.resourceIdOf(current)) this.#index.add({ flow, resourceId });
         // There must be space for the outcome of the execution.
         if (kind.isExecution(event)) giveBack = reserveSpace(this.#folder, OUTCOME_BYTES);
-        // This process may have stood still while the store was copied. A copy sets the mark before it reads, so either it has
+        // This process may have been stopped while the store was copied. A copy sets the mark before it reads, so either it has
         // copied this event, or the second look sees the mark.
         this.#setting.assertHere?.();
         known = appendToFlowFile(path, known, { at, by, event });

@@ -6,9 +6,9 @@ import { makePrivateFolder, readJsonFile } from '../../disk/json-file.ts';
 import { ListedRound } from '../../listed-round.ts';
 import type { Round, RoundNote, RoundShare, RoundStatus, Rounds } from '../../ports/rounds.ts';
 
-/** What is told of the last minutes is over so many milliseconds. */
+/** The period of the rates that `psd2 sync status` shows. */
 const RECENT_MS = 5 * 60_000;
-/** A process that has said nothing for this long is at work no more. */
+/** A process that has reported nothing for this long is no longer working. */
 const SILENT_MS = 30_000;
 const MOST_NEEDING_SCA = 100;
 
@@ -24,12 +24,12 @@ const stored = z.object({
     z.object({ code: z.string(), customers: count, customerId: z.string(), message: z.string() }),
   ),
   needSca: z.array(z.string()),
-  /** What was done by when: first the oldest. */
+  /** The totals at some moments, the oldest first. */
   samples: z.array(z.object({ at: z.string(), calls: count, customers: count })),
 });
 type Stored = z.infer<typeof stored>;
 
-/** Rounds over a list in memory, for one process. How far the last one is, is in a file that `psd2 sync status` reads. */
+/** Rounds over a list in memory, for one process. A file keeps the progress of the last one for `psd2 sync status`. */
 export class FileRounds implements Rounds {
   readonly #path: string;
   readonly #customers: () => Promise<string[]>;
@@ -73,7 +73,7 @@ export class FileRounds implements Rounds {
 
   rejoin(share: RoundShare): Round {
     if ('customers' in share) return new ListedRound(share.customers, share.taken);
-    throw new TypeError('A round of a database');
+    throw new TypeError('The round belongs to a database');
   }
 
   async status(): Promise<RoundStatus | undefined> {
@@ -84,7 +84,7 @@ export class FileRounds implements Rounds {
     const due = Math.max(0, size - sum(done));
     return {
       ...{ begunAt, endedAt, done, needSca, due },
-      // Which of them are at hand is known to the process alone.
+      // Only the process itself knows which customers are in progress.
       atWork: 0,
       failures: failures.toSorted((a, b) => b.customers - a.customers),
       workers: isAtWork ? [{ worker, customers: due }] : [],
@@ -96,7 +96,7 @@ export class FileRounds implements Rounds {
     return false;
   }
 
-  /** It helps who looks, and is no duty: where it can't be written, the sync goes on. */
+  /** Writes the progress. It is only for information: if it cannot be written, the sync continues. */
   #write(status: Stored): void {
     const beside = join(dirname(this.#path), `.${basename(this.#path)}.${process.pid}`);
     try {

@@ -60,7 +60,7 @@ export class FlowRows {
     return recordOf(rows)[0];
   }
 
-  /** Adds what is missing of a flow, in one transaction. @throws Psd2Error `config` */
+  /** Adds the missing events of a flow, in one transaction. @throws Psd2Error `config` */
   async put(record: FlowRecord): Promise<void> {
     const kind = kindOf(record.flow);
     if (kind === undefined) throw new TypeError(`${record.flow} is of no kind`);
@@ -111,12 +111,12 @@ function recordOf(rows: readonly RowOfEvent[]): FlowRecord[] {
   return [{ kind: 'flow', flow: first.flow, underWay: first.under_way, events }];
 }
 
-/** What the row of a flow says of its events. @throws Psd2Error `config` when they are damaged */
+/** The columns of a flow that its events determine. @throws Psd2Error `config` if they are damaged */
 function foldOf<K extends Kind>(name: K, { flow, events }: FlowRecord) {
   const { schema, apply, resourceIdOf, referenceOf }: KnownKind<K> = KINDS[name];
   const damaged = (n: number, cause?: unknown) =>
     new Psd2Error('config', `The journal of ${flow} is damaged at event ${n}`, {
-      hint: 'It is the record of a flow: restore it from a backup, then run the same psd2 store copy again.',
+      hint: 'It is the record of a flow. Restore it from a backup, then run the same psd2 store copy again.',
       cause,
     });
   const current = events.reduce<Parameters<typeof apply>[0]>((before, { at, event }, index) => {

@@ -17,10 +17,10 @@ const markRow = z.object({
   copied_from_id: text,
   copy_ended: z.boolean(),
 });
-/** A profile's name becomes that of a folder. */
+/** Checked strictly, since the name becomes the name of a folder. */
 const profileRow = z.object({ profile: z.string().check(z.regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/)) });
 
-/** A database, as it is copied: opened for copying, with the rights of the owner. */
+/** A database as a side of `store copy`. It must be opened for copying, with the rights of the owner. */
 export function databaseSide(database: Database, sources: KeySources): CopySide {
   const mark = async (): Promise<Mark> => {
     const row = await database.lookOne(
@@ -76,10 +76,10 @@ async function changeMark(
   );
   if (!right?.may) {
     throw new Psd2Error('config', `The user of PostgreSQL at ${database.shown} may not copy the store`, {
-      hint: 'Copy with the rights of the owner, as psd2 store init.',
+      hint: 'Use the rights of the owner, as for psd2 store init.',
     });
   }
-  // As an event that announces money: a power cut must not bring workers back to a store that has moved.
+  // Make it durable: a power cut must not bring workers back to a store that was copied.
   const values = [
     ...[movedTo?.place ?? null, movedTo?.id ?? null, copiedFrom?.place ?? null, copiedFrom?.id ?? null],
     copiedFrom?.isComplete ?? true,
@@ -95,7 +95,7 @@ async function changeMark(
   });
 }
 
-/** What a database holds of one profile. */
+/** The data of one profile in a database. */
 class DatabaseHoldings implements Holdings {
   readonly #logins: LoginRows;
   readonly #flows: FlowRows;

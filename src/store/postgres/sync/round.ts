@@ -5,21 +5,21 @@ import type { CustomerEnd, Dealt, Round, RoundNote, RoundShare } from '../../por
 import { type Database, LostAnswer, type Parameter } from '../database.ts';
 import { storeFailure } from '../failure.ts';
 
-/** A worker that shows no sign of life for this long gives back what it had, by the clock of the database. */
+/** If a worker shows no sign of life for this long, by the clock of the database, its customers are due again. */
 const CLAIM_MS = 10_000;
 const BEAT_MS = 2_000;
-/** A worker whose last sign of life is older makes sure that what was dealt to it is still its own. */
+/** If a worker's last sign of life is older, it asks the database which customers it still has. */
 const SURE_FOR_MS = 4_000;
-/** How often the rows are asked again that other workers have. */
+/** The pause before psd2 asks again for rows that other workers have. */
 const PAUSE_MS = 500;
 
 const dealt = z.object({ customer_id: z.string(), number: z.string(), finished_at: z.string() });
 type DealtRow = z.infer<typeof dealt>;
-/** Before the first one. */
+/** The cursor before the first row. */
 const START: [finishedAt: string, customerId: string] = ['-infinity', ''];
 
-/** Customers whose worker has shown no sign of life can be dealt again. @returns how many they are */
-export async function giveBackOfTheDead(
+/** Makes the customers of dead workers due again. @returns how many there are */
+export async function releaseOfDeadWorkers(
   query: <T>(row: z.ZodMiniType<T>, sql: string, values: readonly Parameter[]) => Promise<T[]>,
   profile: string,
 ): Promise<number> {
@@ -35,28 +35,31 @@ export async function giveBackOfTheDead(
   return back?.count ?? 0;
 }
 
-/** A worker's part in a round. The worker is a row; what was dealt to it are rows with its name and a number that grows. */
+/**
+ * A worker's part in a round. The worker is a row. A row of a customer has the name of the worker that it was dealt to,
+ * and a number that grows with each deal.
+ */
 export class PostgresRound implements Round {
   readonly share: Extract<RoundShare, { round: number }>;
   readonly #database: Database;
   readonly #profile: string;
   readonly #worker = randomUUID();
   readonly #name = `process ${process.pid} on ${hostname()}`;
-  /** What was dealt and not begun, or has its turn again. */
+  /** Customers that were dealt and not begun, or that get another turn. */
   #hand: Pick<DealtRow, 'customer_id' | 'number'>[] = [];
-  /** What is begun, until that it is finished has been said: the number by the customer. */
+  /** Customers that were begun and not yet reported as finished, with their numbers. */
   readonly #begun = new Map<string, string>();
-  /** What is finished and could not be said yet. */
-  #unsaid: { customerId: string; number: string; end: CustomerEnd }[] = [];
-  /** Up to where rows were dealt: who was finished earlier is not due any more, but for those that were given back. */
+  /** Customers that are finished and not yet reported. */
+  #unreported: { customerId: string; number: string; end: CustomerEnd }[] = [];
+  /** The last row that was dealt. Earlier rows are not due any more, except those that were given back. */
   #cursor = START;
-  /** When this worker last showed that it lives. */
+  /** The last sign of life of this worker. */
   #alive: Alive | undefined;
-  /** It has been too long since then: what is at hand may be another's. */
+  /** Whether the worker showed no sign of life for too long, so that other workers may have taken over its customers. */
   #mayHaveLost = false;
   #lookedForDead = Number.NEGATIVE_INFINITY;
   #foundNone: { at: number; what: 'later' | 'over' } | undefined;
-  /** More may have been dealt than is known: the answer was lost. */
+  /** Whether an answer was lost, so that more customers may have been dealt to this worker than it knows. */
   #mayHaveMore = false;
   #beat: NodeJS.Timeout | undefined;
   #asking: Promise<'later' | 'over' | undefined> | undefined;
@@ -73,13 +76,13 @@ export class PostgresRound implements Round {
 
   async next(most: number): Promise<Dealt | 'later' | 'over'> {
     for (;;) {
-      await this.#sayWhatIsFinished();
+      await this.#reportFinished();
       if (this.#hand.length > 0) await this.#makeSure();
       const row = this.#hand.shift();
       if (row) return this.#begin(row);
       const none = this.#foundNone;
       if (none && (none.what === 'over' || performance.now() - none.at < PAUSE_MS)) return none.what;
-      // Whoever asks meanwhile is given of the same.
+      // Concurrent callers share one statement.
       this.#asking ??= this.#deal(most).finally(() => {
         this.#asking = undefined;
       });
@@ -115,7 +118,7 @@ export class PostgresRound implements Round {
     clearInterval(this.#beat);
     if (this.#beat === undefined) return;
     try {
-      await this.#sayWhatIsFinished();
+      await this.#reportFinished();
       await this.#database.query(
         z.unknown(),
         `with gone as (delete from psd2.sync_workers where profile = $1 and worker = $2)
@@ -123,7 +126,7 @@ export class PostgresRound implements Round {
         this.#self,
       );
     } catch {
-      // It comes back by itself.
+      // The customers are due again when the worker's time is over.
     }
   }
 
@@ -136,8 +139,8 @@ export class PostgresRound implements Round {
     return {
       customerId,
       finish: async (end) => {
-        this.#unsaid.push({ customerId, number, end });
-        await this.#sayWhatIsFinished();
+        this.#unreported.push({ customerId, number, end });
+        await this.#reportFinished();
       },
       again: () => {
         this.#begun.delete(customerId);
@@ -146,14 +149,14 @@ export class PostgresRound implements Round {
     };
   }
 
-  /** @returns undefined where some were dealt */
+  /** @returns undefined if some were dealt */
   async #deal(most: number): Promise<'later' | 'over' | undefined> {
     this.#foundNone = undefined;
     if (this.#mayHaveMore) await this.#confirm();
     const now = performance.now();
     if (now - this.#lookedForDead > BEAT_MS) {
       this.#lookedForDead = now;
-      if ((await giveBackOfTheDead((row, sql, values) => this.#ask(row, sql, values), this.#profile)) > 0)
+      if ((await releaseOfDeadWorkers((row, sql, values) => this.#ask(row, sql, values), this.#profile)) > 0)
         this.#cursor = START;
     }
     for (const cursor of this.#cursor === START ? [START] : [this.#cursor, START]) {
@@ -169,14 +172,14 @@ export class PostgresRound implements Round {
     return what;
   }
 
-  /** The worker lives, and has these customers: one statement, so that none is dealt to a worker without a row. */
+  /** Shows a sign of life and deals customers in one statement, so that none is dealt to a worker without a row. */
   async #dealAfter([finishedAt, customerId]: typeof START, most: number): Promise<DealtRow[]> {
     this.#startBeating();
     this.#mayHaveMore = true;
     const alive = aliveNow();
     const rows = await this.#ask(
       dealt,
-      // What is lost of it in a crash of the server is dealt again.
+      // If the server crashes and loses this, the customers are dealt again.
       `with quick as materialized (select set_config('synchronous_commit', 'off', true)),
        alive as (${ALIVE}),
        due as materialized (
@@ -196,7 +199,7 @@ export class PostgresRound implements Round {
     return rows;
   }
 
-  /** Whether all are finished; then the round has ended. */
+  /** Whether all customers are finished. If so, ends the round. */
   async #isOver(): Promise<boolean> {
     const [left] = await this.#ask(
       z.object({ some: z.boolean() }),
@@ -216,10 +219,10 @@ export class PostgresRound implements Round {
     return true;
   }
 
-  async #sayWhatIsFinished(): Promise<void> {
-    while (this.#unsaid.length > 0) {
-      const some = this.#unsaid;
-      this.#unsaid = [];
+  async #reportFinished(): Promise<void> {
+    while (this.#unreported.length > 0) {
+      const some = this.#unreported;
+      this.#unreported = [];
       try {
         await this.#database.look(
           z.unknown(),
@@ -237,19 +240,19 @@ export class PostgresRound implements Round {
         );
         for (const { customerId } of some) this.#begun.delete(customerId);
       } catch (error) {
-        this.#unsaid = [...some, ...this.#unsaid];
+        this.#unreported = [...some, ...this.#unreported];
         throw error;
       }
     }
   }
 
-  /** After a while without a sign of life others may have taken over what is at hand. */
+  /** If the last sign of life is too old, asks the database which customers this worker still has. */
   async #makeSure(): Promise<void> {
     if (isLong(this.#alive, aliveNow())) await this.#showLife();
     if (this.#mayHaveLost) await this.#confirm();
   }
 
-  /** Goes by what the database says was dealt to this worker. */
+  /** Reads from the database which customers this worker has. */
   async #confirm(): Promise<void> {
     const begunBefore = new Map(this.#begun);
     const rows = await this.#ask(
@@ -281,12 +284,12 @@ export class PostgresRound implements Round {
 
   #startBeating(): void {
     this.#beat ??= setInterval(() => {
-      // One that fails is made up for by the next; who asks for a customer after too long makes sure.
+      // If one fails, the next one makes up for it. After too long, `next` asks which customers the worker still has.
       this.#showLife().catch(() => {});
     }, BEAT_MS).unref();
   }
 
-  /** As {@link Database.query}; that the answer was lost is a Psd2Error as well. */
+  /** As {@link Database.query}, but throws a Psd2Error if the answer was lost. */
   async #ask<T>(row: z.ZodMiniType<T>, sql: string, values: readonly Parameter[]): Promise<T[]> {
     try {
       return await this.#database.query(row, sql, values);
@@ -296,7 +299,7 @@ export class PostgresRound implements Round {
   }
 }
 
-/** A moment: by a clock that nobody puts back, and by one that runs while a machine sleeps. */
+/** A moment, by a clock that is never set back, and by one that also runs while the machine sleeps. */
 interface Alive {
   at: number;
   time: number;

@@ -3,11 +3,11 @@ import { ListedRound } from '../../listed-round.ts';
 import type { CustomerEnd, Round, RoundShare, RoundStatus, Rounds } from '../../ports/rounds.ts';
 import { type Database, LostAnswer, type Statements } from '../database.ts';
 import { isAway } from '../failure.ts';
-import { giveBackOfTheDead, PostgresRound } from './round.ts';
+import { PostgresRound, releaseOfDeadWorkers } from './round.ts';
 
-/** A round that is left unfinished is gone on with for so long; after that a new one begins. */
-const GONE_ON_WITH_MS = 12 * 3_600_000;
-/** What is told of the last minutes. */
+/** Workers continue an unfinished round until this long after it began. Then they begin a new one. */
+const CONTINUED_FOR_MS = 12 * 3_600_000;
+/** The period of the rates that `psd2 sync status` shows. */
 const RECENT = `interval '5 minutes'`;
 
 const lastRound = z.object({
@@ -40,7 +40,7 @@ export class PostgresRounds implements Rounds {
         const found = await this.#database.transaction((statements) => this.#joinOrBegin(statements, every));
         return 'dueIn' in found ? found : this.rejoin(found);
       } catch (error) {
-        // Had it been begun, it is found open.
+        // If the round was begun, the next try finds it open.
         if (!(error instanceof LostAnswer)) throw error;
       }
     }
@@ -77,10 +77,10 @@ export class PostgresRounds implements Rounds {
        from psd2.sync_rounds where profile = $1 order by round desc limit 1`,
       profile,
     );
-    const isGoneOnWith = last?.is_open && (last.has_workers || last.age_ms < GONE_ON_WITH_MS);
-    if (!isGoneOnWith && every !== undefined && last && last.age_ms < every)
+    const isContinued = last?.is_open && (last.has_workers || last.age_ms < CONTINUED_FOR_MS);
+    if (!isContinued && every !== undefined && last && last.age_ms < every)
       return { dueIn: every - last.age_ms };
-    const { round, begun_at } = last && isGoneOnWith ? last : await this.#begin(statements);
+    const { round, begun_at } = last && isContinued ? last : await this.#begin(statements);
     const [all] = await statements.query(
       size,
       'select count(*)::int as size from psd2.sync_customers where profile = $1',
@@ -89,11 +89,11 @@ export class PostgresRounds implements Rounds {
     return { round, begunAt: begun_at, size: all?.size ?? 0 };
   }
 
-  /** All customers who are logged in are due. Only who came or went since the last round is written. */
+  /** Begins a round in which all customers with a login are due. Writes only the rows that changed since the last round. */
   async #begin(statements: Statements): Promise<z.infer<typeof begun>> {
     const profile = [this.#profile];
     await statements.script('set local statement_timeout = 0');
-    await giveBackOfTheDead(statements.query, this.#profile);
+    await releaseOfDeadWorkers(statements.query, this.#profile);
     for (const sql of [
       `delete from psd2.sync_customers c where profile = $1 and not exists (
          select from psd2.tokens t where t.profile = $1 and t.holder = c.customer_id and t.secrets is not null)`,

@@ -5,7 +5,7 @@ import type { BookedRows, Progress, Sync, SyncedRow, SyncRun, SyncTarget } from 
 import type { Claim, Claims } from '../claims.ts';
 import { type Database, LostAnswer, type Statements } from '../database.ts';
 
-/** How long another run may be at work on a customer. */
+/** How long to wait for another run that works on the customer. */
 const CUSTOMER_PATIENCE_MS = 15_000;
 const UNDATED = '0001-01-01';
 
@@ -47,12 +47,12 @@ const BALANCE_KINDS = ['accountBalance', 'availableBalance', 'accountAvailabilit
 const money = z.nullish(z.object({ amount: z.string(), currency: z.string() }));
 const balanceRow = z.looseObject({ productId: z.string(), asOf: z.nullish(z.string()) });
 
-/** What `psd2 sync` keeps in the database: rows and progress of a customer are one transaction. */
+/** Stores what `psd2 sync` reads in the database. It writes rows and progress of a customer in one transaction. */
 export class PostgresSync implements Sync {
   readonly #database: Database;
   readonly #profile: string;
   readonly #claims: Claims;
-  /** Months of booking that have a table. */
+  /** Booking months that have a partition. */
   readonly #months = new Set<string>();
 
   constructor(database: Database, profile: string, claims: Claims) {
@@ -84,7 +84,7 @@ export class PostgresSync implements Sync {
   }
 }
 
-/** One customer's accounts, balances, transactions and progress. What is said is kept until {@link commit}. */
+/** The synced data of one customer. It collects changes until {@link commit}. */
 class CustomerTarget implements SyncTarget {
   readonly #database: Database;
   readonly #address: readonly [profile: string, customerId: string];
@@ -161,7 +161,7 @@ class CustomerTarget implements SyncTarget {
         await this.#database.transaction((statements) => this.#write(statements));
         break;
       } catch (error) {
-        // Each statement gives the same result a second time.
+        // Each statement can be repeated with the same result.
         if (!(error instanceof LostAnswer)) throw error;
       }
     }
@@ -201,8 +201,8 @@ class CustomerTarget implements SyncTarget {
       [profile, customerId, this.#claim.number],
     );
     if (mine?.count !== 1) {
-      throw new Psd2Error('overtaken', `Another psd2 sync has gone on with customer ${customerId}`, {
-        hint: 'This one leaves the customer to it. Nothing is lost.',
+      throw new Psd2Error('overtaken', `Another psd2 sync has taken over customer ${customerId}`, {
+        hint: 'This sync leaves the customer to that one. Nothing is lost.',
       });
     }
     for (const [product, rows] of this.#appended) await this.#insertBooked(statements, product, rows);
@@ -250,7 +250,7 @@ class CustomerTarget implements SyncTarget {
     } else await this.#replacePending(statements, name.slice('pending/'.length), rows);
   }
 
-  /** @param product of whom alone they are; null for all of the customer's */
+  /** @param product the only product to replace; null for all products of the customer */
   async #replaceBalances(
     statements: Statements,
     product: string | null,
@@ -314,7 +314,7 @@ function names(columns: Readonly<Record<string, string>>): string {
     .join(', ');
 }
 
-/** Rows as JSON with the names of the columns. Amounts stay texts, which the database reads as `numeric`. */
+/** Rows as JSON with column names. Amounts stay strings, which the database reads as `numeric`. */
 function asColumns(rows: readonly object[], columns: Readonly<Record<string, string>>): string {
   const named = new Map(
     Object.entries(columns).map(([field, column]) => [field, column.split(' ')[0] ?? field]),
