@@ -50,7 +50,7 @@ function linesOfReads(): string[] {
 const SOURCE = { source: true, target: false };
 const NEITHER = { source: false, target: false };
 
-/** Each is killed where the one before has come to, at the step that is named; of some, not at the first one. */
+/** Each copy continues where the one before was killed, and is killed at the n-th moment that fits. */
 const COPIES = [
   {
     from: 'files',
@@ -84,7 +84,7 @@ const COPIES = [
 ] as const;
 
 describe.each(COPIES)('psd2 store copy from $from to $to', ({ from, to, kills }) => {
-  it('goes on after SIGKILL at any step, loses nothing and has nothing twice; both homes refuse workers meanwhile', async () => {
+  it('the same command continues after SIGKILL at many steps: nothing is lost or doubled, and at most one home takes workers', async () => {
     const database = `from_${from}`;
     server.create(database);
     rmSync(operator.config, { recursive: true, force: true });

@@ -154,7 +154,7 @@ describe('without a keyring', () => {
           /^The system's keyring cannot be used: there is no D-Bus session here/,
         ),
         hint: expect.stringMatching(
-          /Nothing was changed\..*PSD2_CONFIG_PASSPHRASE.*--passphrase-stdin.*keyring/,
+          /psd2 has changed nothing\..*PSD2_CONFIG_PASSPHRASE.*--passphrase-stdin.*keyring/,
         ),
       });
       expect(contentOf(operator.config)).toBe(before);
@@ -201,7 +201,7 @@ describe('a store in PostgreSQL whose passphrase is in the keyring', () => {
   const list = (env: Environment) => operator.psd2(['accounts', 'list', '--json'], { env });
   const isMade = () => server.sql('fresh', `select to_regclass('psd2.store') is not null`) === 't';
 
-  it('is made and filled, and used by a worker, without the passphrase in the environment', async () => {
+  it('psd2 store init --keyring stores the passphrase, and copies and workers need no variable', async () => {
     const env = { ...owner, PSD2_CONFIG_PASSPHRASE };
     const made = await operator.psd2(['store', 'init', '--roles', '--keyring'], { env });
     expect(made, made.stderr).toMatchObject({ code: 0 });
@@ -215,7 +215,7 @@ describe('a store in PostgreSQL whose passphrase is in the keyring', () => {
     expect(await entriesOf(account)).toBe(1);
   });
 
-  it('needs PSD2_CONFIG_PASSPHRASE where there is no keyring, and one sentence names both', async () => {
+  it('without a keyring, a store in PostgreSQL needs PSD2_CONFIG_PASSPHRASE, and one sentence names both', async () => {
     const { DBUS_SESSION_BUS_ADDRESS: _, ...server } = worker;
     expect(readError(await list(server))).toMatchObject({
       code: 'config',
@@ -228,7 +228,7 @@ describe('a store in PostgreSQL whose passphrase is in the keyring', () => {
     expect(await list({ ...server, PSD2_CONFIG_PASSPHRASE })).toMatchObject({ code: 0 });
   });
 
-  it('is opened by PSD2_CONFIG_PASSPHRASE first, and the keyring is not even loaded then', async () => {
+  it('PSD2_CONFIG_PASSPHRASE comes before the keyring, and psd2 does not load the keyring then', async () => {
     const LOADED_FILE = join(operator.temporary, 'loaded.json');
     const loadsKeyring = async (env: Environment) => {
       const NODE_OPTIONS = `--require="${recorder}"`;
@@ -243,7 +243,7 @@ describe('a store in PostgreSQL whose passphrase is in the keyring', () => {
     });
   });
 
-  it('has its passphrase kept by a worker too, who may not change tables, but no wrong one', async () => {
+  it('a worker without rights to the tables can remove and store the passphrase, but not a wrong one', async () => {
     for (const wasThere of [1, 0]) {
       expect(await entriesOf(account)).toBe(wasThere);
       const removed = await operator.psd2(['store', 'init', '--no-keyring'], { env: worker });
@@ -261,7 +261,7 @@ describe('a store in PostgreSQL whose passphrase is in the keyring', () => {
     expect(await list(worker)).toMatchObject({ code: 0 });
   });
 
-  it('is told of where the passphrase in the keyring is not that of its tokens', async () => {
+  it('psd2 says if the passphrase in the keyring does not open the tokens', async () => {
     const key = server.sql('bank', 'select key from psd2.keys');
     server.sql('bank', 'create table kept as select * from psd2.keys; delete from psd2.keys');
     expect(await keep({ ...worker, ...WRONG })).toMatchObject({ code: 0 });
@@ -275,7 +275,7 @@ describe('a store in PostgreSQL whose passphrase is in the keyring', () => {
     expect(await list(worker)).toMatchObject({ code: 0 });
   });
 
-  it('has its passphrase asked for at a terminal: once where tokens can tell a mistake, else twice', async () => {
+  it('psd2 store init --keyring asks for the passphrase once if the database can check it, otherwise twice', async () => {
     const ask = async (env: Environment, answers: [RegExp, string][]) => {
       const psd2 = await inTerminal(['store', 'init', '--keyring'], { env });
       for (const [question, answer] of answers) {
@@ -302,14 +302,14 @@ describe('a store in PostgreSQL whose passphrase is in the keyring', () => {
   it.each([
     ['without a passphrase and a terminal', {}, [], 2, 'The passphrase is missing, and there is no terminal'],
     [
-      'where there is no keyring',
+      'without a keyring',
       { PSD2_CONFIG_PASSPHRASE, DBUS_SESSION_BUS_ADDRESS: undefined },
       [],
       3,
       "The system's keyring cannot be used",
     ],
     ['with --plain-tokens', { PSD2_CONFIG_PASSPHRASE }, ['--plain-tokens'], 2, 'contradict each other'],
-  ])('is not made %s', async (_when, env, options, exitCode, message) => {
+  ])('psd2 store init --keyring changes nothing %s', async (_when, env, options, exitCode, message) => {
     const ended = await operator.psd2(['store', 'init', '--keyring', '--json', ...options], {
       env: { ...fresh, ...env },
     });
@@ -318,7 +318,7 @@ describe('a store in PostgreSQL whose passphrase is in the keyring', () => {
     expect(await entriesOf(account.replace('bank', 'fresh'))).toBe(1);
   });
 
-  it('keeps the keyring as it was where its tables cannot be made, or its tokens are in clear text', async () => {
+  it('psd2 store init --keyring leaves the keyring as it was if the tables cannot be made, or for tokens in clear text', async () => {
     const env = { ...worker, PSD2_STORE: worker.PSD2_STORE?.replace('/bank', '/fresh'), ...WRONG };
     const before = await operator.psd2(['store', 'init', '--no-keyring'], { env: fresh });
     expect(before, before.stderr).toMatchObject({ code: 0 });

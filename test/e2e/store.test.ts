@@ -80,7 +80,7 @@ describe('psd2 store', () => {
     });
   });
 
-  it('sync --out writes files besides the tables: both have the same rows, and the next one adds what is new', async () => {
+  it('psd2 sync --out also writes files: they have the same rows as the tables, and the next sync adds what is new', async () => {
     const out = join(operator.folder, 'out');
     const args = ['sync', '--all-customers', '--unattended-reads', '9999', '--out', out];
     const sync = () => operator.json(shapes.syncReport, args, { env: worker });

@@ -127,7 +127,7 @@ describe('psd2 sync --all-customers with PostgreSQL', () => {
       const worker = await startSync('--concurrency', '2');
       await begins(worker);
       worker.kill(signal);
-      const { totals } = reportOf(await (await startSync()).ended);
+      reportOf(await (await startSync()).ended);
       expect(Math.min(...timesSynced().values())).toBe(1);
       expect(await status()).toMatchObject({ done: { synced: CUSTOMERS }, due: 0, atWork: 0 });
       if (signal === 'SIGSTOP') {
@@ -137,8 +137,8 @@ describe('psd2 sync --all-customers with PostgreSQL', () => {
         // Another worker now has the customers that this one began: it is refused and adds nothing, which is no failure.
         const late = reportOf(ended);
         expect(ended.stderr).toMatch(/Another psd2 sync has taken over customer \d+/);
-        expect(late.customers).toEqual([]);
-        expect(totals.customers + late.totals.customers).toBe(CUSTOMERS);
+        expect(late).toMatchObject({ customers: [], totals: { synced: late.totals.customers } });
+        expect(Math.max(...timesSynced().values()), 'it tried again').toBeLessThanOrEqual(2);
         expect(rows()).toBe(whole);
       }
       // Only the customers that the worker had begun are synced twice.

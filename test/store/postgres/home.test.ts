@@ -290,6 +290,25 @@ it('the calls of a day are counted for all workers together', async () => {
   await other.close();
 });
 
+it('a customer whom another worker has taken over is not dealt again to the first one', async () => {
+  const { tokens, rounds } = store.open('p', BANK);
+  const given = {
+    accessToken: 'a',
+    refreshToken: null,
+    accessTokenExpiresAt: null,
+    refreshTokenExpiresAt: null,
+  };
+  await tokens.change('1', (slot) => slot.write({ ...given, scope: null }));
+  const round = await (await rounds()).join();
+  if ('dueIn' in round) expect.unreachable();
+  const dealt = await round.next(1);
+  if (typeof dealt === 'string') expect.unreachable(dealt);
+  server.sql(database, `update psd2.sync_customers set worker = gen_random_uuid(), number = number + 1`);
+  dealt.again();
+  expect(await round.next(1)).not.toHaveProperty('customerId');
+  await round.leave();
+});
+
 it('a schema that a newer psd2 has updated is not set back', async () => {
   server.sql(database, 'update psd2.store set version = 1000');
   const admin = new Database(parseAddress(server.url(database), {}), undefined);
