@@ -1,7 +1,12 @@
 import { Psd2Error } from '../../errors.ts';
 import { passphraseIn } from '../../store/machine/settings.ts';
-import { type Database, opensOne, passphraseEntry, storedKeys } from '../../store/postgres/admin.ts';
-import type { KeyringEntry } from '../../store/secrets/keyring.ts';
+import {
+  type Database,
+  type KeyringEntry,
+  opensOne,
+  passphraseEntry,
+  storedKeys,
+} from '../../store/postgres/admin.ts';
 import type { Context } from '../context.ts';
 
 /**

@@ -1,4 +1,5 @@
 // What `psd2 store init` and `psd2 store copy` need from the home in PostgreSQL. Only they load it.
+export type { KeyringEntry } from '../secrets/keyring.ts';
 export { parseAddress } from './address.ts';
 export { databaseSide } from './copy/side.ts';
 export { Database } from './database.ts';
