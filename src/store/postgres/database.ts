@@ -5,7 +5,7 @@ import * as z from 'zod/mini';
 import { Psd2Error } from '../../errors.ts';
 import { halfCopied, movedAway } from '../copy/moved.ts';
 import type { Address } from './address.ts';
-import { codeOf, isLost, isPassing, isUnsent, newerSchema, storeFailure } from './failure.ts';
+import { codeOf, isLost, isPassing, isUnsent, storeFailure } from './failure.ts';
 import { SCHEMA_VERSION } from './schema.ts';
 
 /** How long a command waits for a database that does not answer. */
@@ -51,6 +51,8 @@ export class Taken extends Error {
  */
 export class Database {
   readonly shown: string;
+  /** As {@link Address.place}. */
+  readonly place: string;
   readonly #pool: pg.Pool;
   readonly #signal: AbortSignal | undefined;
   readonly #isForCopying: boolean;
@@ -63,8 +65,9 @@ export class Database {
    * @param signal the operator's Ctrl-C, which ends the wait. Its reason is thrown
    * @param isForCopying whether `store copy` opens the store, which other workers may not use meanwhile
    */
-  constructor({ config, shown }: Address, signal: AbortSignal | undefined, isForCopying = false) {
+  constructor({ config, shown, place }: Address, signal: AbortSignal | undefined, isForCopying = false) {
     this.shown = shown;
+    this.place = place;
     this.#isForCopying = isForCopying;
     this.#signal = signal;
     this.#pool = new pg.Pool({
@@ -270,6 +273,15 @@ export class Database {
       signal.removeEventListener('abort', stop);
     }
   }
+}
+
+/** The error for a store that a newer psd2 has updated. */
+export function newerSchema(shown: string, version: number): Psd2Error {
+  return new Psd2Error(
+    'config',
+    `The store at ${shown} has schema ${version}, and this psd2 knows schema ${SCHEMA_VERSION}`,
+    { hint: 'Update psd2 on this machine.' },
+  );
 }
 
 function ignore(): void {}

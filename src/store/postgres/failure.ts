@@ -1,7 +1,6 @@
 import { Psd2Error } from '../../errors.ts';
 import { halfCopied, movedAway } from '../copy/moved.ts';
 import { systemCode } from '../disk/system-error.ts';
-import { SCHEMA_VERSION } from './schema.ts';
 
 /** Errors of PostgreSQL and of the connection (PostgreSQL, appendix A, "Error Codes"; Node.js, `tls`), with hints. */
 const KNOWN: Record<string, { what: string; hint: string; next?: string[][] }> = {
@@ -153,15 +152,6 @@ export function storeFailure(shown: string, error: unknown): Psd2Error {
   const failure = describe(shown, error);
   if (isPassing(error)) passing.add(failure);
   return failure;
-}
-
-/** The error if a newer psd2 has made the schema. @param shown host, port and database */
-export function newerSchema(shown: string, version: number): Psd2Error {
-  return new Psd2Error(
-    'config',
-    `The store at ${shown} has schema ${version}, and this psd2 knows schema ${SCHEMA_VERSION}`,
-    { hint: 'Update psd2 on this machine.' },
-  );
 }
 
 function describe(shown: string, error: unknown): Psd2Error {

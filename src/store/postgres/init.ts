@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import { Psd2Error } from '../../errors.ts';
-import type { Database, Statements } from './database.ts';
-import { codeOf, newerSchema } from './failure.ts';
+import { type Database, newerSchema, type Statements } from './database.ts';
+import { codeOf } from './failure.ts';
 import { ROLES, SCHEMA_VERSION, STEPS } from './schema.ts';
 
 /** The options of `psd2 store init`. */
@@ -14,11 +14,12 @@ export interface Init {
 
 /** The SQL that `initStore` would run now, as `--dry-run` prints it. @throws Psd2Error `config` */
 export async function sqlFor(database: Database, how: Init): Promise<string> {
-  return initSql(database.shown, await currentVersion(database), how);
+  const version = await currentVersion(database);
+  if (version > SCHEMA_VERSION) throw newerSchema(database.shown, version);
+  return initSql(version, how);
 }
 
-function initSql(shown: string, version: number, { roles, plainTokens }: Init): string {
-  if (version > SCHEMA_VERSION) throw newerSchema(shown, version);
+function initSql(version: number, { roles, plainTokens }: Init): string {
   const steps = STEPS.slice(version).map((step) => step.trim());
   const row = `insert into psd2.store (version, plain_tokens) values (${SCHEMA_VERSION}, ${plainTokens})
 on conflict (one) do update set version = excluded.version, plain_tokens = psd2.store.plain_tokens or excluded.plain_tokens;`;
@@ -27,17 +28,19 @@ on conflict (one) do update set version = excluded.version, plain_tokens = psd2.
 
 /**
  * Creates the schema or updates an older one, in one transaction. Only one process can do so at a time (store page,
- * "Commands").
+ * "Commands"). If there is nothing to do, it needs no rights of the owner.
  *
  * @returns the version before; 0 if there was none
- * @throws Psd2Error `config`
+ * @throws Psd2Error `config`, also if a newer psd2 has updated the schema
  */
 export async function initStore(database: Database, how: Init): Promise<number> {
   return database.transaction(async (statements) => {
     await statements.query(z.unknown(), `select pg_advisory_xact_lock(hashtext('psd2.store'))`);
     const version = await versionIn(statements);
+    if (version > SCHEMA_VERSION) throw newerSchema(database.shown, version);
+    if (version === SCHEMA_VERSION && !how.roles && !how.plainTokens) return version;
     await statements
-      .script(initSql(database.shown, version, how))
+      .script(initSql(version, how))
       .catch((error: unknown) => Promise.reject(withoutRights(database.shown, how, error)));
     return version;
   }, false);
