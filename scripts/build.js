@@ -5,6 +5,7 @@ import { basename, dirname, join, relative } from 'node:path';
 import { bundle } from './bundle.js';
 import { asCommonJs, chunksForEffect } from './common-js.js';
 import { filesOfChunks, joinChunks } from './join-chunks.js';
+import { compileWithFile } from './modules-in-file.js';
 import { billOfMaterials, bundledPackages, notices } from './third-party.js';
 
 // The build writes beside dist/ and replaces it at the end, so a build that fails leaves the old one.
@@ -33,14 +34,14 @@ for (const { path, text } of outputFiles) {
   mkdirSync(dirname(path), { recursive: true });
   const file = files.get(relative('.', path));
   if (!path.endsWith('.js')) writeFileSync(path, text);
-  else if (file === undefined) writeFileSync(path, await asCommonJs(text, names));
+  else if (file === undefined) writeFileSync(path, await compileWithFile(await asCommonJs(text, names)));
   else {
     const others = new Map([...names].filter(([, other]) => other !== basename(file)));
     const chunks = joined.get(file) ?? new Map();
     joined.set(file, chunks.set(basename(path), await asCommonJs(text, others)));
   }
 }
-for (const [file, chunks] of joined) writeFileSync(file, await joinChunks(chunks));
+for (const [file, chunks] of joined) writeFileSync(file, await compileWithFile(await joinChunks(chunks)));
 writeFileSync(join(unfinished, 'package.json'), '{ "type": "commonjs" }\n');
 // The bundle of src/sandbox/console looks for the console's page here.
 cpSync('src/sandbox/console/public', `${unfinished}/chunks/public`, { recursive: true });

@@ -1,0 +1,1 @@
+export function compileWithFile(text: string): Promise<string>;
