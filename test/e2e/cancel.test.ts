@@ -7,10 +7,10 @@ import { freePort } from '../free-port.ts';
 import { bankDate, untilWorkday } from './bank-days.ts';
 import { readError } from './errors.ts';
 import { terminalOf } from './in-terminal.ts';
-import { useLoggedIn } from './psd2.ts';
+import { keepRunning, useLoggedIn } from './psd2.ts';
 import * as shapes from './shapes.ts';
 
-const operator = useLoggedIn();
+const operator = keepRunning(useLoggedIn());
 const terminal = terminalOf(operator);
 const ORDER = [
   ...['transfer', 'create', '--yes', '--from', '0010482620', '--to', 'DE89370400440532013000'],
@@ -36,7 +36,11 @@ const standingOrder = () =>
   });
 
 async function begun(args: string[] = ORDER): Promise<string> {
-  const ended = await operator.psd2(['--sca-timeout', '1', ...args, '--json'], { env: ABSENT });
+  // A flow is unfinished when the process that began it has ended.
+  const ended = await operator.psd2(['--sca-timeout', '1', ...args, '--json'], {
+    env: ABSENT,
+    ownProcess: true,
+  });
   expect(ended.code, ended.stderr).toBe(6);
   return JSON.parse(ended.stdout).flow;
 }

@@ -8,11 +8,11 @@ import * as z from 'zod';
 import { makeCertificateSet } from '../../src/sandbox/folder/certificate-set.ts';
 import { readError } from './errors.ts';
 import { terminalOf } from './in-terminal.ts';
-import { useLoggedIn } from './psd2.ts';
+import { keepRunning, useLoggedIn } from './psd2.ts';
 import * as shapes from './shapes.ts';
 
 const PASSPHRASE = 'correct horse battery staple';
-const operator = useLoggedIn();
+const operator = keepRunning(useLoggedIn());
 const inTerminal = terminalOf(operator);
 const own = (name: string) => join(operator.folder, name);
 const sandbox = (name: string) => join(operator.config, 'sandbox', 'certificates', name);

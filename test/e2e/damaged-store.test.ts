@@ -12,11 +12,11 @@ import {
 import { basename, dirname, join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { readError } from './errors.ts';
-import { readDocument, useLoggedIn } from './psd2.ts';
+import { keepRunning, readDocument, useLoggedIn } from './psd2.ts';
 import * as shapes from './shapes.ts';
 import { tokensFile } from './tokens-file.ts';
 
-const operator = useLoggedIn();
+const operator = keepRunning(useLoggedIn());
 const ORDER = [
   ...['transfer', 'create', '--yes', '--from', '0010482620', '--to', 'DE89370400440532013000'],
   ...['--name', 'Ada Lovelace', '--amount', '1.00'],

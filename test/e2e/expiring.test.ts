@@ -3,10 +3,10 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import * as z from 'zod';
 import { readError } from './errors.ts';
-import { logIn, useLoggedIn } from './psd2.ts';
+import { keepRunning, logIn, useLoggedIn } from './psd2.ts';
 
 const ACCOUNT = '0010482620';
-const operator = useLoggedIn();
+const operator = keepRunning(useLoggedIn());
 const endings = z.array(
   z.strictObject({
     kind: z.enum(['certificate', 'login', 'consent']),

@@ -1,11 +1,11 @@
 import { parse as parseCsv } from 'csv-parse/sync';
 import { describe, expect, it } from 'vitest';
 import { readError } from './errors.ts';
-import { useLoggedIn } from './psd2.ts';
+import { keepRunning, useLoggedIn } from './psd2.ts';
 import * as shapes from './shapes.ts';
 
 const ACCOUNT = '0010482620';
-const operator = useLoggedIn();
+const operator = keepRunning(useLoggedIn());
 
 describe('--query', () => {
   it('--query filters the output of --json, and does not need --json', async () => {

@@ -7,14 +7,14 @@ import * as z from 'zod';
 import { bankDay } from './bank-days.ts';
 import { readError } from './errors.ts';
 import { type ConnectProxy, openProxy, type ProxyOptions } from './proxy.ts';
-import { PROGRAM, readDocument, useLoggedIn } from './psd2.ts';
+import { keepRunning, PROGRAM, readDocument, useLoggedIn } from './psd2.ts';
 import { secretsIn } from './secrets.ts';
 import * as shapes from './shapes.ts';
 import { callsOf } from './verbose.ts';
 
 const ACCOUNT = '0010482620';
 const SAVINGS = '0010482638';
-const operator = useLoggedIn(['--persona', 'lived-in']);
+const operator = keepRunning(useLoggedIn(['--persona', 'lived-in']));
 const certificate = (name: string) => join(operator.config, 'sandbox/certificates', name);
 
 describe('a bank whose answers have every unusual shape', () => {

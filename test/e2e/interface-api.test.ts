@@ -6,7 +6,7 @@ import { delimiter, join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import * as z from 'zod';
 import { readError } from './errors.ts';
-import { PROGRAM, readDocument, useLoggedIn } from './psd2.ts';
+import { keepRunning, PROGRAM, readDocument, useLoggedIn } from './psd2.ts';
 import { secretsIn } from './secrets.ts';
 import { callsOf } from './verbose.ts';
 
@@ -15,7 +15,7 @@ const CONSENT = '/private/customers/1048262/consent/request';
 const REQUESTED = JSON.stringify({
   data: { categories: [{ name: 'ACCOUNT_INFO', products: [ACCOUNT] }] },
 });
-const operator = useLoggedIn();
+const operator = keepRunning(useLoggedIn());
 
 const answer = z.object({ result: z.object({ outcome: z.string() }) });
 const withResource = answer.extend({ resources: z.object({ resourceId: z.uuid() }) });

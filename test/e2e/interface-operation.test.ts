@@ -4,13 +4,13 @@ import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import { bankDate, untilWorkday } from './bank-days.ts';
 import { readError } from './errors.ts';
-import { ADDRESS, type Ended, readDocument, useLoggedIn } from './psd2.ts';
+import { ADDRESS, type Ended, keepRunning, readDocument, useLoggedIn } from './psd2.ts';
 import * as shapes from './shapes.ts';
 import { callsOf, stepsOf } from './verbose.ts';
 
 const ACCOUNT = '0010482620';
 const IBAN = 'DE89370400440532013000';
-const operator = useLoggedIn();
+const operator = keepRunning(useLoggedIn());
 
 const { operation } = shapes;
 

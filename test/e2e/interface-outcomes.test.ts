@@ -1,12 +1,12 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { bankDate, bankDay } from './bank-days.ts';
 import { readError } from './errors.ts';
-import { REFUSING_CUSTOMER, type Running, readDocument, useLoggedIn } from './psd2.ts';
+import { keepRunning, REFUSING_CUSTOMER, type Running, readDocument, useLoggedIn } from './psd2.ts';
 import * as shapes from './shapes.ts';
 import { callsOf, stepsOf } from './verbose.ts';
 
 const ACCOUNT = '0010482620';
-const operator = useLoggedIn();
+const operator = keepRunning(useLoggedIn());
 
 const INSTANT = ['--instant', '--payee-verified'];
 

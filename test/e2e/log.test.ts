@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import { freePort } from '../free-port.ts';
 import { readError } from './errors.ts';
-import { REFUSING_CUSTOMER, useLoggedIn } from './psd2.ts';
+import { keepRunning, REFUSING_CUSTOMER, useLoggedIn } from './psd2.ts';
 import { secretsIn } from './secrets.ts';
 import * as shapes from './shapes.ts';
 import { callsOf } from './verbose.ts';
@@ -14,7 +14,7 @@ const TRANSFER = [
   ...['transfer', '--yes', '--from', ACCOUNT, '--to', 'DE89370400440532013000'],
   ...['--name', 'Ada Lovelace', '--amount', '12.50'],
 ];
-const operator = useLoggedIn();
+const operator = keepRunning(useLoggedIn());
 
 const read = (...options: string[]) => operator.json(shapes.log, ['log', ...options]);
 const newest = async (count: number) => (await read('--limit', String(count))).slice(0, count);

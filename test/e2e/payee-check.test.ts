@@ -3,11 +3,11 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { readError } from './errors.ts';
 import { terminalOf } from './in-terminal.ts';
-import { readDocument, useLoggedIn } from './psd2.ts';
+import { keepRunning, readDocument, useLoggedIn } from './psd2.ts';
 import * as shapes from './shapes.ts';
 import { saidBy, stepsOf } from './verbose.ts';
 
-const operator = useLoggedIn();
+const operator = keepRunning(useLoggedIn());
 const inTerminal = terminalOf(operator);
 const ORDER = [
   ...['transfer', '--from', '0010482620', '--to', 'DE89370400440532013000', '--name', 'Ada Lovelace'],

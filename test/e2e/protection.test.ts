@@ -5,14 +5,14 @@ import { stripVTControlCharacters } from 'node:util';
 import { beforeAll, describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import { readError } from './errors.ts';
-import { type Environment, PROGRAM, readDocument, useLoggedIn } from './psd2.ts';
+import { type Environment, keepRunning, PROGRAM, readDocument, useLoggedIn } from './psd2.ts';
 import { secretsIn } from './secrets.ts';
 import * as shapes from './shapes.ts';
 import { tokensFile } from './tokens-file.ts';
 import { callsOf } from './verbose.ts';
 
 const PASSPHRASE = 'correct horse battery staple';
-const operator = useLoggedIn();
+const operator = keepRunning(useLoggedIn());
 const protectedProfile = z.strictObject({
   name: z.string(),
   protected: z.enum(['passphrase', 'keyring', 'no']),

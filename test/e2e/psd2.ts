@@ -9,6 +9,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, inject } from 'vite
 import type * as z from 'zod';
 import { freePort } from '../free-port.ts';
 import { residentCustomer } from './resident-customer.ts';
+import { isForResidents, openResidents } from './residents.ts';
 import { departures } from './schemas.ts';
 import { OWN_HANDS, openLedger } from './secret-ledger.ts';
 import type { Secret } from './secret-search.ts';
@@ -60,6 +61,8 @@ export interface RunOptions {
   env?: Environment;
   /** The content of standard input; without it there is none. */
   input?: string;
+  /** Runs in a new process, even if the operator keeps psd2 running. */
+  ownProcess?: true;
 }
 
 /** Someone with `psd2` on their own computer: no variable, file or port of this computer interferes. */
@@ -76,6 +79,8 @@ export interface Operator {
   env: Environment;
   /** All calls so far, with their output. */
   history: Called[];
+  /** Whether `psd2` and `json` use processes that keep running, for tests of what commands do and print. */
+  keepsRunning: boolean;
   /** Runs `psd2` and waits for its end. */
   psd2(args: string[], options?: RunOptions): Promise<Ended>;
   /** Runs `psd2 … --json`, which must succeed, and reads the one document on stdout. */
@@ -150,6 +155,12 @@ export function useSandbox(rules: string[] = []): Operator {
   return operator;
 }
 
+/** Lets the operator's commands run in processes that keep running, where that makes no difference to what they do. */
+export function keepRunning(operator: Operator): Operator {
+  operator.keepsRunning = true;
+  return operator;
+}
+
 /** An operator with a running sandbox bank and a logged-in customer. */
 export function useLoggedIn(rules: string[] = [], consents: 'given' | 'none' = 'given'): Operator {
   const operator = useSandbox(rules);
@@ -196,13 +207,17 @@ export function newOperator(): Operator & {
     PSD2_BROWSER: customer.browser,
   };
 
+  const residents = openResidents(folder, () => onlySet(ledger.watched([], {})));
+  const environmentOf = async (args: string[], added: Environment): Promise<Environment> => {
+    const redirect = { PSD2_REDIRECT_URI: `http://127.0.0.1:${await freePort()}/callback` };
+    return ledger.watched(args, { ...redirect, ...env, ...added });
+  };
   const launch = async (
     [program, ...args]: [string, ...string[]],
     stdin: 'ignore' | 'pipe',
     added: Environment = {},
   ): Promise<Running> => {
-    const redirect = { PSD2_REDIRECT_URI: `http://127.0.0.1:${await freePort()}/callback` };
-    const environment = ledger.watched(args, { ...redirect, ...env, ...added });
+    const environment = await environmentOf(args, added);
     const child = spawn(program, args, {
       cwd: folder,
       env: onlySet(environment),
@@ -218,12 +233,24 @@ export function newOperator(): Operator & {
   };
   const psd2 = (args: string[]): [string, ...string[]] => [process.execPath, PROGRAM, ...args];
 
+  const runInResident = async (words: string[], added: Environment, input: string | undefined) => {
+    const [, ...args] = psd2(words);
+    const environment = await environmentOf(args, added);
+    if (input !== undefined) ledger.typed(args, input, '');
+    const ended = await residents.run(words, onlySet(environment), input);
+    history.push({ args, output: environment.PSD2_OUTPUT, ...ended });
+    return ended;
+  };
+
   const operator = {
+    keepsRunning: false,
     folder,
     ...places,
     env,
     history,
-    psd2: async (args: string[], { env: added, input }: RunOptions = {}) => {
+    psd2: async (args: string[], { env: added, input, ownProcess }: RunOptions = {}) => {
+      if (operator.keepsRunning && !ownProcess && isForResidents(args, { ...env, ...added }))
+        return runInResident(args, added ?? {}, input);
       const process = await launch(psd2(args), input === undefined ? 'ignore' : 'pipe', added);
       if (input !== undefined) await process.write(input);
       process.closeInput();
@@ -246,6 +273,7 @@ export function newOperator(): Operator & {
     secrets: () => ledger.secrets(),
     leaks: () => ledger.leaks(history),
     endAll: async () => {
+      await residents.close();
       for (const process of running) process.kill('SIGKILL');
       await Promise.all([...running].map(({ ended }) => ended));
     },

@@ -4,12 +4,12 @@ import * as z from 'zod';
 import { bankDate, bankDay, untilWorkday } from './bank-days.ts';
 import { readError } from './errors.ts';
 import { terminalOf } from './in-terminal.ts';
-import { type Running, readDocument, useLoggedIn } from './psd2.ts';
+import { keepRunning, type Running, readDocument, useLoggedIn } from './psd2.ts';
 import * as shapes from './shapes.ts';
 import { callsOf, saidBy, stepsOf } from './verbose.ts';
 
 const ACCOUNT = '0010482620';
-const operator = useLoggedIn();
+const operator = keepRunning(useLoggedIn());
 const inTerminal = terminalOf(operator);
 
 const order = (name: string, amount: string, more: string[] = []) => [

@@ -9,13 +9,13 @@ import { CAMT_SCHEMA } from '../statements/camt-schema.ts';
 import { bankDay } from './bank-days.ts';
 import { useChromium } from './customer.ts';
 import { readError } from './errors.ts';
-import { useLoggedIn } from './psd2.ts';
+import { keepRunning, useLoggedIn } from './psd2.ts';
 import * as shapes from './shapes.ts';
 
 const ACCOUNT = '0010482620';
 /** As far back as a bank shows transactions without SCA. */
 const DAYS = ['--from', bankDay(-80)];
-const operator = useLoggedIn(['--persona', 'lived-in']);
+const operator = keepRunning(useLoggedIn(['--persona', 'lived-in']));
 const newCustomer = useChromium();
 
 const file = (name: string) => join(operator.folder, name);

@@ -2,12 +2,12 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { readError } from './errors.ts';
-import { type Environment, useLoggedIn } from './psd2.ts';
+import { type Environment, keepRunning, useLoggedIn } from './psd2.ts';
 import * as shapes from './shapes.ts';
 
 // The checks of a new transfer also apply to one that was killed right after its beginning and is resumed.
 
-const operator = useLoggedIn();
+const operator = keepRunning(useLoggedIn());
 const ORDER = [
   ...['transfer', 'create', '--yes', '--from', '0010482620', '--to', 'DE89370400440532013000'],
   ...['--name', 'Ada Lovelace', '--amount', '5.00'],

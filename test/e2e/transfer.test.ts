@@ -2,11 +2,11 @@ import Big from 'big.js';
 import { describe, expect, it } from 'vitest';
 import { useChromium } from './customer.ts';
 import { readError } from './errors.ts';
-import { readDocument, useLoggedIn } from './psd2.ts';
+import { keepRunning, readDocument, useLoggedIn } from './psd2.ts';
 import * as shapes from './shapes.ts';
 
 const ACCOUNT = '0010482620';
-const operator = useLoggedIn();
+const operator = keepRunning(useLoggedIn());
 const newCustomer = useChromium();
 
 const ORDER = ['--from', ACCOUNT, '--to', 'DE89 3704 0044 0532 0130 00', '--name', 'Ada Lovelace'];

@@ -24,14 +24,14 @@ const crashed = (error) => {
 };
 process.on('uncaughtException', crashed).on('unhandledRejection', crashed);
 
-async function run({ args, env, columns }) {
+async function run({ args, env, columns, input = '' }) {
   printed = { stdout: '', stderr: '' };
   crash = undefined;
   process.exitCode = undefined;
   process.argv = [process.execPath, 'psd2', ...args];
   for (const name of Object.keys(process.env)) delete process.env[name];
   Object.assign(process.env, env);
-  Object.defineProperty(process, 'stdin', { value: Readable.from(['']), configurable: true });
+  Object.defineProperty(process, 'stdin', { value: Readable.from([input]), configurable: true });
   process.stdout.isTTY = columns !== undefined;
   process.stdout.columns = columns;
   try {
