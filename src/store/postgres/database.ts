@@ -49,6 +49,8 @@ export class Taken extends Error {
  */
 export class Database {
   readonly shown: string;
+  /** As {@link Address.place}. */
+  readonly place: string;
   readonly #pool: pg.Pool;
   readonly #signal: AbortSignal | undefined;
   readonly #isForCopying: boolean;
@@ -61,8 +63,9 @@ export class Database {
    * @param signal the operator's Ctrl-C, which ends the wait. Its reason is thrown
    * @param isForCopying whether `store copy` opens the store, which other workers may not use meanwhile
    */
-  constructor({ config, shown }: Address, signal: AbortSignal | undefined, isForCopying = false) {
+  constructor({ config, shown, place }: Address, signal: AbortSignal | undefined, isForCopying = false) {
     this.shown = shown;
+    this.place = place;
     this.#isForCopying = isForCopying;
     this.#signal = signal;
     this.#pool = new pg.Pool({
@@ -174,13 +177,7 @@ export class Database {
     const [found] = await this.#again(() => this.#run(this.#pool, row, 'select * from psd2.store', []));
     this.#wasReached = true;
     const version = found?.version ?? 0;
-    if (version > SCHEMA_VERSION) {
-      throw new Psd2Error(
-        'config',
-        `The store at ${this.shown} has schema ${version}, and this psd2 knows schema ${SCHEMA_VERSION}`,
-        { hint: 'Update psd2 on this machine.' },
-      );
-    }
+    if (version > SCHEMA_VERSION) throw newerSchema(this.shown, version);
     if (version < SCHEMA_VERSION) {
       throw new Psd2Error(
         'config',
@@ -271,6 +268,15 @@ export class Database {
       signal.removeEventListener('abort', stop);
     }
   }
+}
+
+/** The error for a store that a newer psd2 has updated. */
+export function newerSchema(shown: string, version: number): Psd2Error {
+  return new Psd2Error(
+    'config',
+    `The store at ${shown} has schema ${version}, and this psd2 knows schema ${SCHEMA_VERSION}`,
+    { hint: 'Update psd2 on this machine.' },
+  );
 }
 
 function ignore(): void {}

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import type { Database, Statements } from './database.ts';
+import { type Database, newerSchema, type Statements } from './database.ts';
 import { ROLES, SCHEMA_VERSION, STEPS } from './schema.ts';
 
 /** The options of `psd2 store init`. */
@@ -20,15 +20,17 @@ on conflict (one) do update set version = excluded.version, plain_tokens = psd2.
 
 /**
  * Creates the schema or updates an older one, in one transaction. Only one process can do so at a time (store page,
- * "Commands").
+ * "Commands"). If there is nothing to do, it needs no rights of the owner.
  *
  * @returns the version before; 0 if there was none
- * @throws Psd2Error `config`
+ * @throws Psd2Error `config`, also if a newer psd2 has updated the schema
  */
 export async function initStore(database: Database, how: Init): Promise<number> {
   return database.transaction(async (statements) => {
     await statements.query(z.unknown(), `select pg_advisory_xact_lock(hashtext('psd2.store'))`);
     const version = await versionIn(statements);
+    if (version > SCHEMA_VERSION) throw newerSchema(database.shown, version);
+    if (version === SCHEMA_VERSION && !how.roles && !how.plainTokens) return version;
     await statements.script(initSql(version, how));
     return version;
   }, false);
