@@ -4,7 +4,7 @@ import type { ClientConfig } from 'pg';
 import { parse, toClientConfig } from 'pg-connection-string';
 import { isLoopback } from '../../domain/loopback.ts';
 import { Psd2Error } from '../../errors.ts';
-import { reasonOf } from '../disk/system-error.ts';
+import { isMissing, reasonOf } from '../disk/system-error.ts';
 import { type Environment, readService, type Service } from './service.ts';
 
 /** The address of a database in `PSD2_STORE`. */
@@ -36,6 +36,7 @@ export function parseAddress(text: string, env: Environment): Address {
   const named = given || service.get('host') || service.get('hostaddr') || env.PGHOST || '';
   const isLocal = named === '' || isThisMachine(named);
   if (!isLocal && !url.searchParams.has('sslmode')) url.searchParams.set('sslmode', 'verify-full');
+  refuseUnknownTls(url);
   const config = configOf(url);
   const host = named.replace(/^\[(.+)\]$/, '$1') || config.host || '/var/run/postgresql';
   const port = config.port ?? Number(env.PGPORT || 5432);
@@ -74,11 +75,35 @@ function takeService(url: URL, env: Environment): Service {
   return service;
 }
 
+const SSL_MODES = ['disable', 'prefer', 'require', 'verify-ca', 'verify-full'];
+
+/** With a wrong word the driver would choose for itself how far to trust the server. */
+function refuseUnknownTls({ searchParams }: URL): void {
+  const mode = searchParams.get('sslmode');
+  if (mode !== null && !SSL_MODES.includes(mode)) {
+    throw new Psd2Error('config', `sslmode=${mode} in PSD2_STORE is none that psd2 knows`, {
+      hint: `Use ${SSL_MODES.slice(0, -1).join(', ')} or ${SSL_MODES.at(-1)}.`,
+    });
+  }
+  if (mode === 'verify-ca' && !searchParams.get('sslrootcert')) {
+    throw new Psd2Error('config', 'sslmode=verify-ca in PSD2_STORE needs the certificate of the authority', {
+      hint: 'Name its file with sslrootcert=<file>, or use sslmode=verify-full.',
+    });
+  }
+}
+
 function configOf(url: URL): ClientConfig {
   try {
     return toClientConfig(parse(url.href, { useLibpqCompat: true }));
   } catch (cause) {
-    throw new Psd2Error('config', `PSD2_STORE cannot be used: ${reasonOf(cause)}`, {
+    const file = ['sslrootcert', 'sslcert', 'sslkey'].find((name) => {
+      const path = url.searchParams.get(name);
+      return cause instanceof Error && 'path' in cause && path !== null && cause.path === path;
+    });
+    const what =
+      file === undefined ? 'PSD2_STORE' : `The file ${url.searchParams.get(file)} of ${file} in PSD2_STORE`;
+    const why = isMissing(cause) ? 'it does not exist' : reasonOf(cause);
+    throw new Psd2Error('config', `${what} cannot be used: ${why}`, {
       hint: 'Check the files that sslrootcert, sslcert and sslkey name.',
       cause,
     });

@@ -131,12 +131,16 @@ export class Keys {
 
   #wrongPassphrase(isKept: boolean): Psd2Error {
     const what = isKept ? "The passphrase in this machine's keyring" : 'The passphrase';
-    return new Psd2Error('config', `${what} does not open the tokens of ${this.#profile} in the database`, {
-      hint: isKept
-        ? 'Set PSD2_CONFIG_PASSPHRASE to the one that the other machines have, and replace that of the keyring:'
-        : 'Check PSD2_CONFIG_PASSPHRASE. It must be the same on all machines that share the store.',
-      ...(isKept && { next: [['store', 'init', '--keyring']] }),
-    });
+    return new Psd2Error(
+      'config',
+      `${what} does not open the tokens of ${this.#profile} at ${this.#database.shown}`,
+      {
+        hint: isKept
+          ? 'Set PSD2_CONFIG_PASSPHRASE to the one that the other machines have, and replace that of the keyring:'
+          : 'Check PSD2_CONFIG_PASSPHRASE. It must be the same on all machines that share the store.',
+        ...(isKept && { next: [['store', 'init', '--keyring']] }),
+      },
+    );
   }
 
   /** Creates the key. If several workers do so at once, the database keeps one. */

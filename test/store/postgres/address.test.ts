@@ -139,3 +139,31 @@ describe('an address without a service', () => {
     expect(parsed('postgres://ada@[::1]/bank').place).toBe('[::1]:5432/bank');
   });
 });
+
+describe('TLS in the address', () => {
+  it.each(['verify_full', 'Require', 'allow', 'yes', ''])(
+    'the sslmode %j is refused, with those that there are',
+    (mode) => {
+      expect(() => parseAddress(`postgres://ada@db.example/bank?sslmode=${mode}`, {})).toThrow(
+        expect.objectContaining({
+          code: 'config',
+          message: `sslmode=${mode} in PSD2_STORE is none that psd2 knows`,
+          hint: 'Use disable, prefer, require, verify-ca or verify-full.',
+        }),
+      );
+    },
+  );
+
+  it.each(['sslrootcert', 'sslcert', 'sslkey'])('a file of %s that does not exist is named', (option) => {
+    const path = join(temporary, 'nowhere.pem');
+    expect(() => parseAddress(`postgres://ada@db.example/bank?${option}=${path}`, {})).toThrow(
+      `The file ${path} of ${option} in PSD2_STORE cannot be used: it does not exist`,
+    );
+  });
+
+  it('verify-ca without the certificate of an authority is refused', () => {
+    expect(() => parseAddress('postgres://ada@db.example/bank?sslmode=verify-ca', {})).toThrow(
+      'sslmode=verify-ca in PSD2_STORE needs the certificate of the authority',
+    );
+  });
+});
