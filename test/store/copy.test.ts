@@ -111,6 +111,23 @@ const HOMES = [
   { name: 'PostgreSQL', from: databaseHome, to: filesHome },
 ];
 
+it('a copy that its user may not make leaves the other home as it was', async () => {
+  const files = await filesHome();
+  const database = `copy_${randomBytes(6).toString('hex')}`;
+  server.create(database);
+  const admin = new Database(parseAddress(server.url(database), {}), undefined);
+  await initStore(admin, { roles: true, plainTokens: true });
+  server.sql(database, 'create role clerk login in role psd2_worker');
+  const url = server.url(database).replace('psd2@', 'clerk@');
+  const clerk = new Database(parseAddress(url, {}), undefined, true);
+  opened.push(admin, clerk);
+  const before = await files.side().mark();
+  await expect(copyStore(databaseSide(clerk, keySources), files.side(), world)).rejects.toThrow(
+    'may not copy the store',
+  );
+  expect(await files.side().mark()).toEqual(before);
+});
+
 it('tokens are encrypted for the home that they are copied to, and can be copied back', async () => {
   const [source, target] = [await filesHome(true), await databaseHome(true)];
   await source

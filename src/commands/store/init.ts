@@ -26,13 +26,13 @@ export async function storeInit(
     throw new Psd2Error('usage', '--keyring and --plain-tokens contradict each other', {
       hint: 'Tokens in clear text need no passphrase. Leave one of them out.',
     });
-  const { currentVersion, Database, initSql, initStore, parseAddress } = await import(
+  const { currentVersion, Database, initStore, parseAddress, sqlFor } = await import(
     '../../store/postgres/admin.ts'
   );
   const database = new Database(parseAddress(env.PSD2_STORE, env), world.signal);
   context.onEnd(() => database.close());
   if (dryRun) {
-    output.text(initSql(await currentVersion(database), how).trimEnd());
+    output.text((await sqlFor(database, how)).trimEnd());
     return;
   }
   const undo = keyring === undefined ? undefined : await changeKeyring(context, database, keyring);

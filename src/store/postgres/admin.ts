@@ -3,5 +3,5 @@ export type { KeyringEntry } from '../secrets/keyring.ts';
 export { parseAddress } from './address.ts';
 export { databaseSide } from './copy/side.ts';
 export { Database } from './database.ts';
-export { currentVersion, initSql, initStore } from './init.ts';
+export { currentVersion, initStore, sqlFor } from './init.ts';
 export { opensOne, passphraseEntry, storedKeys } from './keys.ts';

@@ -11,8 +11,10 @@ import { SCHEMA_VERSION } from './schema.ts';
 /** How long a command waits for a database that does not answer. */
 const PATIENCE_MS = 8_000;
 const PAUSE_MS = 250;
-const CONNECT_MS = 5_000;
+const CONNECT_MS = 4_000;
 const STATEMENT_MS = 30_000;
+/** If no answer has come by then, not even that the statement took too long, the server or the network is gone. */
+const ANSWER_MS = STATEMENT_MS + 5_000;
 /** Connections of one worker. If all are in use, further statements wait. */
 const MOST_CONNECTIONS = 8;
 
@@ -71,6 +73,7 @@ export class Database {
     this.#pool = new pg.Pool({
       connectionTimeoutMillis: CONNECT_MS,
       statement_timeout: STATEMENT_MS,
+      query_timeout: ANSWER_MS,
       ...config,
       stream: () => this.#socket(),
       application_name: 'psd2',
@@ -192,11 +195,12 @@ export class Database {
 
   /**
    * Closes the connections. After Ctrl-C it does not wait for a database that was never reached: there is nothing to
-   * store.
+   * store. It never waits for the server to close a connection: that can take a minute if psd2 has no password for it.
    */
   async close(): Promise<void> {
     if (this.#signal?.aborted && !this.#wasReached) for (const socket of this.#sockets) socket.destroy();
     await this.#pool.end();
+    for (const socket of this.#sockets) socket.destroy();
   }
 
   #socket(): Socket {
@@ -229,12 +233,13 @@ export class Database {
 
   /** Repeats `work` for some seconds if it fails for a reason that may be over in a moment. */
   async #again<T>(work: () => Promise<T>, isOver = isPassing): Promise<T> {
-    for (let waited = 0; ; waited += PAUSE_MS) {
+    const end = performance.now() + PATIENCE_MS;
+    for (;;) {
       try {
         return await work();
       } catch (error) {
         const cause = error instanceof Psd2Error || error instanceof LostAnswer ? error.cause : error;
-        if (!isOver(cause) || waited >= PATIENCE_MS) {
+        if (!isOver(cause) || performance.now() >= end) {
           if (isOver === isPassing && error instanceof LostAnswer) throw storeFailure(this.shown, cause);
           throw this.#failure(error);
         }

@@ -3,7 +3,7 @@ import { parseDate } from '../../../src/domain/calendar.ts';
 import { parseAddress } from '../../../src/store/postgres/address.ts';
 import { Database } from '../../../src/store/postgres/database.ts';
 import { PostgresStore } from '../../../src/store/postgres/home.ts';
-import { initStore } from '../../../src/store/postgres/init.ts';
+import { initStore, sqlFor } from '../../../src/store/postgres/init.ts';
 import { TRANSFER_BEGIN } from './orders.ts';
 import { type Server, startServer } from './server.ts';
 
@@ -40,6 +40,22 @@ beforeEach(async () => {
   await admin.close();
   store = openStore();
   return () => store.close();
+});
+
+it('a user who may not create roles is told which right is missing', async () => {
+  server.sql(
+    database,
+    `create role builder login; drop schema psd2 cascade; alter database ${database} owner to builder;
+     alter role psd2_worker rename to worker_before`,
+  );
+  const admin = new Database(parseAddress(server.url(database).replace('psd2@', 'builder@'), {}), undefined);
+  await expect(initStore(admin, { roles: true, plainTokens: false })).rejects.toMatchObject({
+    code: 'config',
+    hint: expect.stringContaining('alter role <owner> createrole'),
+  });
+  server.sql(database, 'alter role worker_before rename to psd2_worker');
+  expect(await initStore(admin, { roles: false, plainTokens: false })).toBe(0);
+  await admin.close();
 });
 
 describe('flows in PostgreSQL', () => {
@@ -314,6 +330,7 @@ it('a schema that a newer psd2 has updated is not set back', async () => {
   const admin = new Database(parseAddress(server.url(database), {}), undefined);
   const newer = { code: 'config', message: expect.stringContaining('has schema 1000, and this psd2 knows') };
   await expect(initStore(admin, { roles: true, plainTokens: false })).rejects.toMatchObject(newer);
+  await expect(sqlFor(admin, { roles: true, plainTokens: false })).rejects.toMatchObject(newer);
   await admin.close();
   expect(server.sql(database, 'select version from psd2.store')).toBe('1000');
 });
