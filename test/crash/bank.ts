@@ -6,7 +6,7 @@ import Big from 'big.js';
 import { afterAll, beforeAll, expect } from 'vitest';
 import * as z from 'zod';
 import { playCustomer } from '../../src/sandbox/player/play-customer.ts';
-import { type Ended, logIn, type Operator, PROGRAM, useOperator } from '../e2e/psd2.ts';
+import { type Ended, keepRunning, logIn, type Operator, PROGRAM, useOperator } from '../e2e/psd2.ts';
 import * as shapes from '../e2e/shapes.ts';
 
 const beside = (file: string) => fileURLToPath(new URL(file, import.meta.url));
@@ -122,7 +122,7 @@ export interface CrashBank {
  * @param rules options of `psd2 sandbox start`
  */
 export function useCrashBank(rules: string[] = []): CrashBank {
-  const operator = useOperator(PATIENCE_MS);
+  const operator = keepRunning(useOperator(PATIENCE_MS));
   const log = join(operator.folder, 'bank.ndjson');
   const heard = readingBankLog(log);
   operator.env.PSD2_PROFILE = 'sandbox';
