@@ -21,7 +21,7 @@ export type ErrorCode =
   | 'certificate'
   | 'callback_port_busy'
   | 'sandbox'
-  // another psd2 has continued the flow in the meantime
+  // another psd2 has continued the flow, or the sync of the customer, in the meantime
   | 'overtaken'
   // access
   | 'not_logged_in'

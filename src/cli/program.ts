@@ -178,6 +178,9 @@ Help: psd2 help <command>, or psd2 help <topic> (${Object.keys(TOPICS).join(', '
 
 /** Reads this process's arguments, runs the command they name, and sets the exit code. */
 export async function parse(version: string): Promise<void> {
+  // A pipeline sets a variable to nothing where it has no value. Commander would read that as a wrong value.
+  for (const { envVar = '' } of Object.values<Option>(G))
+    if (process.env[envVar] === '') delete process.env[envVar];
   try {
     const program = await buildProgram(version, { words: process.argv.slice(2) });
     // `psd2` alone shows the help.

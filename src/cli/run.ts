@@ -78,8 +78,9 @@ async function openWorld(
     folder,
     profiles: new ProfileStore(folder, terminal.warn, {
       signal,
-      passphrase: async (profile) =>
+      passphrase: async (profile, kept) =>
         passphraseIn(env) ??
+        (await kept?.()) ??
         (terminal.canAsk ? terminal.askSecret(`Passphrase of the profile ${profile}`) : undefined),
     }),
     openFlows: new Map(),

@@ -93,7 +93,10 @@ function worldOf(
     sourceOf: (option) => sources[option],
     env,
     folder,
-    profiles: new ProfileStore(folder, warn, { signal, passphrase: async () => passphraseIn(env) }),
+    profiles: new ProfileStore(folder, warn, {
+      signal,
+      passphrase: async (_profile, kept) => passphraseIn(env) ?? kept?.(),
+    }),
     openFlows: new Map(),
     terminal,
     output: silentOutput('json'),

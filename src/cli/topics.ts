@@ -18,7 +18,7 @@ const OTHER_VARIABLES: Record<string, string> = {
   PSD2_STORE: 'database for tokens and flows, postgres://...: psd2 store --help',
   PSD2_KEY_PASSPHRASE: 'passphrase of encrypted keys and PKCS#12 files',
   PSD2_ENVIRONMENT: 'production or sandbox; in production, psd2 marks every question',
-  PSD2_CONFIG_PASSPHRASE: 'passphrase of protected profiles: psd2 profile protect',
+  PSD2_CONFIG_PASSPHRASE: 'passphrase of protected profiles and of tokens in a database',
   PSD2_BROWSER: 'command that opens an address, or "none"; then BROWSER; default: the system\'s',
   PSD2_NOTIFY: 'command that gets each item of psd2 expiring as JSON on its standard input',
   PSD2_PAGER: 'command that shows output longer than the terminal, or "cat"; then PAGER',

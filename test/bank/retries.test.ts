@@ -105,6 +105,8 @@ describe('Retry-After', () => {
     ['0', []],
     [' 30 ', [30_000]],
     ['soon', [250]],
+    ['in 5', [250]],
+    ['5 minutes', [250]],
     ['', [250]],
   ])('for the Retry-After %j the pauses are %j', async (header, pauses) => {
     recorded.expect('GET', '/x', { status: 429, headers: { 'retry-after': header } });

@@ -248,6 +248,19 @@ describe('a proxy', () => {
     },
   );
 
+  it.each([
+    ['HTTP_PROXY', (url: string) => url],
+    ['HTTPS_PROXY without a scheme', (url: string) => url.replace('http://', '')],
+  ])('a proxy named by %s carries the call', async (named, addressOf) => {
+    const proxy = await openForTest();
+    const variable = named.split(' ', 1)[0] ?? '';
+    const ended = await operator.psd2(['accounts', 'list', '--json'], {
+      env: { [variable]: addressOf(proxy.url) },
+    });
+    expect(ended.code, ended.stderr).toBe(0);
+    expect(proxy.asked).toHaveLength(1);
+  });
+
   it('psd2 exits with 11 if the proxy needs credentials', async () => {
     const proxy = await openForTest({ status: 407 });
     const ended = await operator.psd2(['accounts', 'list', '--json'], { env: { HTTPS_PROXY: proxy.url } });

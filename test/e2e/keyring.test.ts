@@ -1,8 +1,11 @@
 import { mkdtempSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { beforeAll, describe, expect, it, vi } from 'vitest';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import * as z from 'zod';
+import { type Server, startServer } from '../store/postgres/server.ts';
 import { readError } from './errors.ts';
+import { terminalOf } from './in-terminal.ts';
 import { type Environment, readDocument, useLoggedIn } from './psd2.ts';
 import { secretsIn } from './secrets.ts';
 import * as shapes from './shapes.ts';
@@ -130,10 +133,10 @@ describe('a profile whose key is in the keyring', () => {
     const { id } = z
       .object({ id: z.string() })
       .parse(JSON.parse(readFileSync(join(operator.config, 'protection', 'sandbox.json'), 'utf8')));
-    expect(await keysNamed(id)).toBe(1);
+    expect(await entriesOf(`sandbox ${id}`)).toBe(1);
     const ended = await onDesktop('profile', 'unprotect', '--yes');
     expect(ended, ended.stderr).toMatchObject({ code: 0 });
-    expect(await keysNamed(id)).toBe(0);
+    expect(await entriesOf(`sandbox ${id}`)).toBe(0);
     expect(tokensInClear()).toHaveLength(2);
     expect(await onServer('accounts', 'list')).toMatchObject({ code: 0 });
   });
@@ -151,7 +154,7 @@ describe('without a keyring', () => {
           /^The system's keyring cannot be used: there is no D-Bus session here/,
         ),
         hint: expect.stringMatching(
-          /Nothing was changed\..*PSD2_CONFIG_PASSPHRASE.*--passphrase-stdin.*keyring/,
+          /psd2 has changed nothing\..*PSD2_CONFIG_PASSPHRASE.*--passphrase-stdin.*keyring/,
         ),
       });
       expect(contentOf(operator.config)).toBe(before);
@@ -168,9 +171,173 @@ describe('a keyring that is locked', () => {
   });
 });
 
-/** The number of entries in the keyring for a key of the profile. */
-async function keysNamed(id: string): Promise<number> {
-  const search = `dict:string:string:username,sandbox ${id}`;
+describe('a store in PostgreSQL whose passphrase is in the keyring', () => {
+  const PSD2_CONFIG_PASSPHRASE = 'staple battery horse correct';
+  const WRONG = { PSD2_CONFIG_PASSPHRASE: 'another passphrase' };
+  const inTerminal = terminalOf(operator);
+  const recorder = fileURLToPath(new URL('record-loaded.cjs', import.meta.url));
+  let server: Server;
+  let owner: Environment;
+  /** A machine with a keyring, whose user of the database may not change tables. */
+  let worker: Environment;
+  /** The name of the entry in the keyring. */
+  let account: string;
+  /** A database that nobody has used. */
+  let fresh: Environment;
+
+  beforeAll(() => {
+    server = startServer();
+    for (const database of ['bank', 'fresh']) server.create(database);
+    server.sql('bank', 'create role worker login');
+    owner = { ...desktop, PSD2_STORE: server.url('bank') };
+    worker = { ...owner, PSD2_STORE: server.url('bank').replace('psd2@', 'worker@') };
+    fresh = { ...desktop, PSD2_STORE: server.url('fresh') };
+    const host = new URL(server.url('bank').replace('@/', '@here/')).searchParams.get('host');
+    account = `store ${host}:5432/bank`;
+  });
+  afterAll(() => server.stop());
+
+  const keep = (env: Environment) => operator.psd2(['store', 'init', '--keyring', '--json'], { env });
+  const list = (env: Environment) => operator.psd2(['accounts', 'list', '--json'], { env });
+  const isMade = () => server.sql('fresh', `select to_regclass('psd2.store') is not null`) === 't';
+
+  it('psd2 store init --keyring stores the passphrase, and copies and workers need no variable', async () => {
+    const env = { ...owner, PSD2_CONFIG_PASSPHRASE };
+    const made = await operator.psd2(['store', 'init', '--roles', '--keyring'], { env });
+    expect(made, made.stderr).toMatchObject({ code: 0 });
+    server.sql('bank', 'grant psd2_worker to worker');
+    const copied = await operator.psd2(['store', 'copy', '--from', 'files', '--to', 'postgres'], {
+      env: owner,
+    });
+    expect(copied, copied.stderr).toMatchObject({ code: 0 });
+    expect(server.sql('bank', 'select secrets from psd2.tokens')).toContain('sealed');
+    expect(await list(worker)).toMatchObject({ code: 0 });
+    expect(await entriesOf(account)).toBe(1);
+  });
+
+  it('without a keyring, a store in PostgreSQL needs PSD2_CONFIG_PASSPHRASE, and one sentence names both', async () => {
+    const { DBUS_SESSION_BUS_ADDRESS: _, ...server } = worker;
+    expect(readError(await list(server))).toMatchObject({
+      code: 'config',
+      exitCode: 3,
+      message: expect.stringMatching(
+        /^The passphrase for the tokens of sandbox is missing: PSD2_CONFIG_PASSPHRASE is not set, and the system's keyring cannot be used: there is no D-Bus session here/,
+      ),
+      next: [['psd2', 'store', 'init', '--keyring']],
+    });
+    expect(await list({ ...server, PSD2_CONFIG_PASSPHRASE })).toMatchObject({ code: 0 });
+  });
+
+  it('PSD2_CONFIG_PASSPHRASE comes before the keyring, and psd2 does not load the keyring then', async () => {
+    const LOADED_FILE = join(operator.temporary, 'loaded.json');
+    const loadsKeyring = async (env: Environment) => {
+      const NODE_OPTIONS = `--require="${recorder}"`;
+      expect(await list({ ...worker, ...env, NODE_OPTIONS, LOADED_FILE })).toMatchObject({ code: 0 });
+      return readFileSync(LOADED_FILE, 'utf8').includes('@napi-rs/keyring');
+    };
+    expect(await loadsKeyring({ PSD2_CONFIG_PASSPHRASE })).toBe(false);
+    expect(await loadsKeyring({})).toBe(true);
+    expect(readError(await list({ ...worker, ...WRONG }))).toMatchObject({
+      code: 'config',
+      message: 'The passphrase does not open the tokens of sandbox in the database',
+    });
+  });
+
+  it('a worker without rights to the tables can remove and store the passphrase, but not a wrong one', async () => {
+    for (const wasThere of [1, 0]) {
+      expect(await entriesOf(account)).toBe(wasThere);
+      const removed = await operator.psd2(['store', 'init', '--no-keyring'], { env: worker });
+      expect(removed, removed.stderr).toMatchObject({ code: 0 });
+    }
+    expect(readError(await list(worker)).message).toContain("the system's keyring has none for this store");
+    expect(readError(await keep({ ...worker, ...WRONG }))).toMatchObject({
+      code: 'config',
+      exitCode: 3,
+      message: 'The passphrase does not open the tokens in the database',
+    });
+    expect(await entriesOf(account)).toBe(0);
+    const kept = await keep({ ...worker, PSD2_CONFIG_PASSPHRASE });
+    expect(kept, kept.stderr).toMatchObject({ code: 0 });
+    expect(await list(worker)).toMatchObject({ code: 0 });
+  });
+
+  it('psd2 says if the passphrase in the keyring does not open the tokens', async () => {
+    const key = server.sql('bank', 'select key from psd2.keys');
+    server.sql('bank', 'create table kept as select * from psd2.keys; delete from psd2.keys');
+    expect(await keep({ ...worker, ...WRONG })).toMatchObject({ code: 0 });
+    server.sql('bank', 'insert into psd2.keys select * from kept');
+    expect(server.sql('bank', 'select key from psd2.keys')).toBe(key);
+    expect(readError(await list(worker))).toMatchObject({
+      code: 'config',
+      message: "The passphrase in this machine's keyring does not open the tokens of sandbox in the database",
+    });
+    expect(await keep({ ...worker, PSD2_CONFIG_PASSPHRASE })).toMatchObject({ code: 0 });
+    expect(await list(worker)).toMatchObject({ code: 0 });
+  });
+
+  it('psd2 store init --keyring asks for the passphrase once if the database can check it, otherwise twice', async () => {
+    const ask = async (env: Environment, answers: [RegExp, string][]) => {
+      const psd2 = await inTerminal(['store', 'init', '--keyring'], { env });
+      for (const [question, answer] of answers) {
+        await psd2.prints(question);
+        await psd2.write(`${answer}\r`);
+      }
+      return psd2.ended;
+    };
+    const known = await ask(worker, [[/Passphrase of the store/, PSD2_CONFIG_PASSPHRASE]]);
+    expect(known.code, known.stdout).toBe(0);
+    const first: [RegExp, string] = [/New passphrase of the store/, 'one passphrase'];
+    const mistaken = await ask(fresh, [first, [/The same passphrase again/, 'one passphrasf']]);
+    expect(mistaken.code, mistaken.stdout).toBe(2);
+    expect(mistaken.stdout).toContain('The two passphrases differ');
+    const none = await ask(fresh, [[first[0], '']]);
+    expect(none.code, none.stdout).toBe(2);
+    expect(isMade()).toBe(false);
+    const agreed = await ask(fresh, [first, [/The same passphrase again/, 'one passphrase']]);
+    expect(agreed.code, agreed.stdout).toBe(0);
+    expect(isMade()).toBe(true);
+    server.sql('fresh', 'drop schema psd2 cascade');
+  });
+
+  it.each([
+    ['without a passphrase and a terminal', {}, [], 2, 'The passphrase is missing, and there is no terminal'],
+    [
+      'without a keyring',
+      { PSD2_CONFIG_PASSPHRASE, DBUS_SESSION_BUS_ADDRESS: undefined },
+      [],
+      3,
+      "The system's keyring cannot be used",
+    ],
+    ['with --plain-tokens', { PSD2_CONFIG_PASSPHRASE }, ['--plain-tokens'], 2, 'contradict each other'],
+  ])('psd2 store init --keyring changes nothing %s', async (_when, env, options, exitCode, message) => {
+    const ended = await operator.psd2(['store', 'init', '--keyring', '--json', ...options], {
+      env: { ...fresh, ...env },
+    });
+    expect(readError(ended)).toMatchObject({ exitCode, message: expect.stringContaining(message) });
+    expect(isMade()).toBe(false);
+    expect(await entriesOf(account.replace('bank', 'fresh'))).toBe(1);
+  });
+
+  it('psd2 store init --keyring leaves the keyring as it was if the tables cannot be made, or for tokens in clear text', async () => {
+    const env = { ...worker, PSD2_STORE: worker.PSD2_STORE?.replace('/bank', '/fresh'), ...WRONG };
+    const before = await operator.psd2(['store', 'init', '--no-keyring'], { env: fresh });
+    expect(before, before.stderr).toMatchObject({ code: 0 });
+    server.sql('fresh', 'drop schema psd2 cascade; revoke create on database fresh from public');
+    expect(readError(await keep(env))).toMatchObject({ code: 'config', exitCode: 3 });
+    expect(await operator.psd2(['store', 'init', '--plain-tokens'], { env: fresh })).toMatchObject({
+      code: 0,
+    });
+    expect(readError(await keep({ ...fresh, PSD2_CONFIG_PASSPHRASE }))).toMatchObject({
+      exitCode: 3,
+      message: expect.stringMatching(/^The store at .+ keeps tokens in clear text$/),
+    });
+    expect(await entriesOf(account.replace('bank', 'fresh'))).toBe(0);
+  });
+});
+
+/** The number of entries in the keyring with this account. */
+async function entriesOf(name: string): Promise<number> {
+  const search = `dict:string:string:username,${name}`;
   return (await askBus(desktop, 'secrets', 'SearchItems', search)).match(/object path/g)?.length ?? 0;
 }
 

@@ -1,8 +1,8 @@
 import { execFileSync } from 'node:child_process';
-import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import pg from 'pg';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import * as z from 'zod';
@@ -80,6 +80,26 @@ describe('psd2 store', () => {
     });
   });
 
+  it('psd2 sync --out also writes files: they have the same rows as the tables, and the next sync adds what is new', async () => {
+    const out = join(operator.folder, 'out');
+    const args = ['sync', '--all-customers', '--unattended-reads', '9999', '--out', out];
+    const sync = () => operator.json(shapes.syncReport, args, { env: worker });
+    const first = await sync();
+    expect(first.totals).toMatchObject({ synced: 1, accounts: 3 });
+    const before = rowsInTables();
+    expect(before).toHaveLength(first.totals.newTransactions);
+    expect(rowsInFiles(out)).toEqual(before);
+    const booking = ['sandbox', 'fault', 'add', 'booking=2', '--on', 'transactions', '--times', '1'];
+    expect(await operator.psd2(booking)).toMatchObject({ code: 0 });
+    expect((await sync()).totals).toMatchObject({ synced: 1, newTransactions: 2 });
+    const after = rowsInTables();
+    expect(after).toHaveLength(before.length + 2);
+    expect(after).toEqual(expect.arrayContaining(before));
+    expect(rowsInFiles(out)).toEqual(after);
+    expect((await sync()).totals).toMatchObject({ synced: 1, newTransactions: 0 });
+    expect(rowsInFiles(out)).toEqual(after);
+  });
+
   it("a service of libpq's files is the whole address, with the password in a file that only its owner can read", async () => {
     mkdirSync(operator.ownHands, { recursive: true });
     const PGSERVICEFILE = join(operator.ownHands, 'pg_service.conf');
@@ -108,6 +128,30 @@ describe('psd2 store', () => {
     }
   });
 });
+
+const row = z.looseObject({ id: z.string(), bookingDate: z.string(), amount: z.string() });
+
+/** The booked transactions in the tables, sorted. */
+function rowsInTables(): string[] {
+  const columns = "concat_ws(' ', customer_id, product_id, id, booking_date, amount)";
+  return server.sql('bank', `select ${columns} from psd2.transactions`).split('\n').sort();
+}
+
+/** The same of the files of `--out`. */
+function rowsInFiles(out: string): string[] {
+  return readdirSync(out)
+    .flatMap((customer) => {
+      const folder = join(out, customer, 'transactions');
+      return readdirSync(folder).flatMap((file) => {
+        const lines = readFileSync(join(folder, file), 'utf8').trimEnd().split('\n');
+        return lines.map((line) => {
+          const { id, bookingDate, amount } = row.parse(JSON.parse(line));
+          return [customer, basename(file, '.ndjson'), id, bookingDate, amount].join(' ');
+        });
+      });
+    })
+    .sort();
+}
 
 /** The number of calls to the bank so far. */
 async function calls(): Promise<number> {

@@ -123,6 +123,18 @@ describe('unusual values of the environment', () => {
     });
   });
 
+  it('an empty variable of a global option counts as not set', async () => {
+    bank.behave((socket) => write(socket, success()));
+    const empty = {
+      PSD2_GRANT: '',
+      PSD2_TIMEOUT: '',
+      PSD2_SCA_TIMEOUT: '',
+      PSD2_OUTPUT: '',
+      PSD2_PSU_IP: '',
+    };
+    expect(await run(CALL, empty)).toMatchObject({ code: 0 });
+  });
+
   it('psd2 ignores names that mean something only to JavaScript', async () => {
     bank.behave((socket) => write(socket, success()));
     const odd = {

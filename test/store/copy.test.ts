@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { parseDate } from '../../src/domain/calendar.ts';
 import { copyStore } from '../../src/store/copy/copy.ts';
 import { folderSide } from '../../src/store/files/copy/side.ts';
 import { openFiles } from '../../src/store/files/home.ts';
@@ -8,7 +7,6 @@ import { type StoreFolder, storeFolder } from '../../src/store/machine/folder.ts
 import { ProfileStore } from '../../src/store/machine/profiles.ts';
 import type { CopySide } from '../../src/store/ports/copy.ts';
 import type { Store } from '../../src/store/ports/store.ts';
-import type { ReadTokens } from '../../src/store/ports/tokens.ts';
 import { parseAddress } from '../../src/store/postgres/address.ts';
 import { databaseSide } from '../../src/store/postgres/copy/side.ts';
 import { Database } from '../../src/store/postgres/database.ts';
@@ -19,19 +17,10 @@ import { begun } from './flows.ts';
 import { TRANSFER_BEGIN } from './postgres/orders.ts';
 import { type Server, startServer } from './postgres/server.ts';
 import { newConfigFolder, temporaryFolder } from './temporary-folder.ts';
+import { BANK, fillStore, foundIn, login, refusal } from './whole-store.ts';
 
 const temporary = temporaryFolder();
-const BANK = new URL('https://bank.example');
-const DAY = parseDate('--date', '2026-11-21');
 const PASSPHRASE = 'correct horse';
-const login = {
-  accessToken: 'secret-access',
-  accessTokenExpiresAt: '2026-11-21T11:00:00.000Z',
-  refreshToken: 'secret-refresh',
-  refreshTokenExpiresAt: null,
-  scope: 'oob',
-};
-const refusal = { at: '2026-11-21T10:00:00.000Z', message: 'The bank said no' };
 
 /** An empty home that can open a worker's store and the side of a copy. */
 interface Home {
@@ -109,56 +98,8 @@ const world = {
 };
 const copy = (from: Home, to: Home) => copyStore(from.side(), to.side(), world);
 
-/** Fills a home with data of each kind. @returns the flow that is under way */
-async function fill(home: Home): Promise<string> {
-  const { tokens, flows, calls, notes, reads } = home.worker().open('bank', BANK);
-  await tokens.change('42', (slot) => slot.write(login));
-  await tokens.change(null, (slot) => slot.write({ ...login, accessToken: 'secret-own' }));
-  await tokens.change('43', (slot) => slot.write(login));
-  await tokens.forget('43');
-  await tokens.remember('42');
-  await flows.begin('transfer', TRANSFER_BEGIN('Rent'), async (open) => {
-    await open.record({ type: 'verify-sent', requestId: 'r', digest: null });
-  });
-  await calls.count(DAY);
-  await notes.callRefused('42', refusal);
-  await notes.refreshRefused('42', login, refusal);
-  await reads.take({ day: DAY, customerId: '42', productId: null });
-  const failing = flows.begin('transfer', TRANSFER_BEGIN('Power'), async (open) => {
-    await open.record({ type: 'verify-sent', requestId: 'r', digest: null });
-    throw new Error(open.current.flow);
-  });
-  return failing.catch((error: Error) => error.message);
-}
-
-/** The tokens and their generation, without what differs between homes. */
-function shown(tokens: ReadTokens | undefined) {
-  if (!tokens) return undefined;
-  const { accessToken, refreshToken, accessTokenExpiresAt, refreshTokenExpiresAt, scope, generation } =
-    tokens;
-  const times = { accessTokenExpiresAt, refreshTokenExpiresAt };
-  return { accessToken, refreshToken, ...times, scope, generation };
-}
-
-/** What a worker of a home finds. */
-async function found(home: Home) {
-  const { tokens, flows, calls, notes, reads } = home.worker().open('bank', BANK);
-  const list = [];
-  for await (const { flow, state, order } of flows.list('transfer')) list.push({ flow, state, order });
-  const [first] = list;
-  return {
-    login: shown(await tokens.read('42')),
-    own: shown(await tokens.read(null)),
-    loggedOut: shown(await tokens.read('43')),
-    customers: await tokens.customers(),
-    last: await tokens.last(),
-    list,
-    history: first && (await flows.history(first.flow)),
-    calls: await calls.on(DAY),
-    note: await notes.read('42', login),
-    mayRead: await reads.take({ day: DAY, customerId: '42', productId: null }, 1),
-  };
-}
+const fill = (home: Home) => fillStore(home.worker());
+const found = (home: Home) => foundIn(home.worker());
 
 /** What a new worker finds. A home that takes no workers refuses at once, or at the first read. */
 async function lastLogin(home: Home): Promise<string | undefined> {
@@ -169,6 +110,23 @@ const HOMES = [
   { name: 'files', from: filesHome, to: databaseHome },
   { name: 'PostgreSQL', from: databaseHome, to: filesHome },
 ];
+
+it('a copy that its user may not make leaves the other home as it was', async () => {
+  const files = await filesHome();
+  const database = `copy_${randomBytes(6).toString('hex')}`;
+  server.create(database);
+  const admin = new Database(parseAddress(server.url(database), {}), undefined);
+  await initStore(admin, { roles: true, plainTokens: true });
+  server.sql(database, 'create role clerk login in role psd2_worker');
+  const url = server.url(database).replace('psd2@', 'clerk@');
+  const clerk = new Database(parseAddress(url, {}), undefined, true);
+  opened.push(admin, clerk);
+  const before = await files.side().mark();
+  await expect(copyStore(databaseSide(clerk, keySources), files.side(), world)).rejects.toThrow(
+    'may not copy the store',
+  );
+  expect(await files.side().mark()).toEqual(before);
+});
 
 it('tokens are encrypted for the home that they are copied to, and can be copied back', async () => {
   const [source, target] = [await filesHome(true), await databaseHome(true)];

@@ -168,7 +168,7 @@ async function attempt(call: BankCall, settings: ExchangeSettings): Promise<Answ
     await report(answer.status, envelopeOf(await jsonOf(answer))?.requestId);
     return { ...answer, call, tppRequestId };
   } catch (error) {
-    await report(error instanceof Error ? error.message : 'failed');
+    await report(error instanceof Error ? error.message : String(error));
     if (!(error instanceof CallFailed)) throw error;
     if (error.neverSent) await announced?.notBegun?.();
     signal.throwIfAborted();
@@ -259,7 +259,8 @@ function mayRetryAnswer(call: BankCall, { status }: Answer): boolean {
 /** `Retry-After` in milliseconds (RFC 9110, section 10.2.3), or null if it is missing or invalid. */
 function retryAfter(header: string | undefined, now: Date): number | null {
   if (header === undefined) return null;
-  if (/^\d+$/.test(header.trim())) return Number(header) * 1000;
-  const date = Date.parse(header);
+  if (/^\d+$/.test(header)) return Number(header) * 1000;
+  // Date.parse takes almost anything with a number in it.
+  const date = header.endsWith(' GMT') ? Date.parse(header) : Number.NaN;
   return Number.isNaN(date) ? null : Math.max(0, date - now.getTime());
 }

@@ -236,18 +236,25 @@ async function routeTo(origin: URL, rules: TlsRules): Promise<Route> {
   return { open: secureSocketsTo(origin, rules, tunnelsThrough(proxy, origin)), proxy };
 }
 
+/** The variables that name a proxy, most specific first. Each is also read in lower case, which comes before upper case. */
+const PROXY_VARIABLES = ['HTTPS_PROXY', 'ALL_PROXY', 'HTTP_PROXY'];
+
 /**
- * The proxy that the environment names for a bank. Undefined for a direct connection. Show only its `host`, because the URL
- * may contain a user and a password.
+ * The proxy that the environment names for a bank (command contract, "Promises"). Undefined for a direct connection. An
+ * address without a scheme means `http:`, as in curl. Show only the `host` of the result, because the URL may contain a user
+ * and a password.
  *
  * @throws Psd2Error `config`
  */
 export async function proxyFor(origin: URL): Promise<URL | undefined> {
   const { env } = process;
-  if (!env.HTTPS_PROXY && !env.https_proxy && !env.ALL_PROXY && !env.all_proxy) return undefined;
+  const named = PROXY_VARIABLES.flatMap((name) => [env[name.toLowerCase()], env[name]]).find(Boolean);
+  if (!named) return undefined;
   const { getProxyForUrl } = await import('proxy-from-env');
-  const address = getProxyForUrl(origin.href);
-  if (address === '') return undefined;
+  // The package reads NO_PROXY, and for an address with https: it does not read HTTP_PROXY.
+  const asHttp = `http://${origin.hostname}:${origin.port || '443'}`;
+  if (getProxyForUrl(origin.href) === '' && getProxyForUrl(asHttp) === '') return undefined;
+  const address = named.includes('://') ? named : `http://${named}`;
   if (!URL.canParse(address) || !/^https?:$/.test(new URL(address).protocol)) {
     throw new Psd2Error('config', 'The proxy that the environment names is not an http or https URL', {
       hint: 'Check HTTPS_PROXY. NO_PROXY names the hosts that need no proxy.',

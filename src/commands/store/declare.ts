@@ -16,15 +16,23 @@ ${examples('psd2 store init --roles', 'psd2 store status', 'psd2 store copy --fr
     .option('--dry-run', 'print the SQL and change nothing')
     .option('--roles', 'also create the roles psd2_worker (no DDL) and psd2_reader (no tokens)')
     .option('--plain-tokens', 'store tokens in clear text: anyone who can read the database can use them')
+    .option('--keyring', 'store the passphrase of the tokens in the keyring of this machine')
+    .option('--no-keyring', 'remove the passphrase from the keyring of this machine')
     .addHelpText(
       'after',
       `
 psd2 does everything in one transaction, and one command at a time. This needs the rights of the database's owner, as
 psd2 store copy does. All other commands work with the role psd2_worker.
-${examples('psd2 store init --roles', 'psd2 store init --dry-run')}`,
+
+psd2 encrypts tokens with a passphrase. It is in PSD2_CONFIG_PASSPHRASE or, with --keyring, in the keyring of this
+machine. --keyring takes the passphrase from PSD2_CONFIG_PASSPHRASE, or asks you for it. If the database already has
+tokens, the passphrase must open them. If the tables are up to date, the role psd2_worker is enough.
+${examples('psd2 store init --roles', 'psd2 store init --dry-run', 'psd2 store init --keyring')}`,
     )
-    .action(({ dryRun = false, roles = false, plainTokens = false }) =>
-      run(async (context) => (await import('./init.ts')).storeInit(context, { dryRun, roles, plainTokens })),
+    .action(({ dryRun = false, roles = false, plainTokens = false, keyring }) =>
+      run(async (context) =>
+        (await import('./init.ts')).storeInit(context, { dryRun, roles, plainTokens, keyring }),
+      ),
     );
 
   store

@@ -1,4 +1,5 @@
 import { Psd2Error } from '../../errors.ts';
+import type { Database } from '../../store/postgres/admin.ts';
 import type { Context } from '../context.ts';
 import { initialised } from './shape.ts';
 
@@ -6,26 +7,39 @@ export interface StoreInitOptions {
   dryRun: boolean;
   roles: boolean;
   plainTokens: boolean;
+  /** True stores the passphrase in this machine's keyring, false removes it. Undefined leaves the keyring as it is. */
+  keyring: boolean | undefined;
 }
 
-/** `psd2 store init`: creates or updates the schema (store page, "Commands"). @throws Psd2Error `config` */
-export async function storeInit(context: Context, { dryRun, ...how }: StoreInitOptions): Promise<void> {
+/** `psd2 store init`: creates or updates the schema (store page, "Commands"). @throws Psd2Error `config`, `usage` */
+export async function storeInit(
+  context: Context,
+  { dryRun, keyring, ...how }: StoreInitOptions,
+): Promise<void> {
   const { env, output, terminal, world } = context;
   if (!env.PSD2_STORE) {
     throw new Psd2Error('config', 'The store is the configuration folder, which needs no preparation', {
       hint: 'To use a database, set PSD2_STORE=postgres://user@host:5432/database.',
     });
   }
-  const { currentVersion, Database, initSql, initStore, parseAddress } = await import(
+  if (keyring && how.plainTokens)
+    throw new Psd2Error('usage', '--keyring and --plain-tokens contradict each other', {
+      hint: 'Tokens in clear text need no passphrase. Leave one of them out.',
+    });
+  const { currentVersion, Database, initStore, parseAddress, sqlFor } = await import(
     '../../store/postgres/admin.ts'
   );
   const database = new Database(parseAddress(env.PSD2_STORE, env), world.signal);
   context.onEnd(() => database.close());
   if (dryRun) {
-    output.text(initSql(await currentVersion(database), how).trimEnd());
+    output.text((await sqlFor(database, how)).trimEnd());
     return;
   }
-  const before = await initStore(database, how);
+  const undo = keyring === undefined ? undefined : await changeKeyring(context, database, keyring);
+  const before = await initStore(database, how).catch(async (error: unknown) => {
+    await undo?.();
+    throw error;
+  });
   const after = await currentVersion(database);
   output.record(
     { place: database.shown, before, version: after },
@@ -38,4 +52,16 @@ export async function storeInit(context: Context, { dryRun, ...how }: StoreInitO
   );
   if (how.plainTokens)
     terminal.warn('Tokens are stored in clear text: anyone who can read the database can use them.');
+}
+
+/** @returns undoes the change, if it must not stay without the tables */
+async function changeKeyring(
+  context: Context,
+  database: Database,
+  keeps: boolean,
+): Promise<(() => Promise<void>) | undefined> {
+  const { forgetPassphrase, keepPassphrase } = await import('./keyring.ts');
+  if (keeps) return keepPassphrase(context, database);
+  await forgetPassphrase(context, database);
+  return undefined;
 }

@@ -137,6 +137,12 @@ function customerSync(
       if (isAway(error)) dealt.again();
       // Ctrl-C and bugs concern the whole sync, not one customer.
       if (!(error instanceof Psd2Error) || isInterruption(error) || isAway(error)) throw error;
+      if (error.code === 'overtaken') {
+        // Another worker has synced the customer, or is doing so. For this one, that is not a failure.
+        context.terminal.say(error.message);
+        dealt.again();
+        return;
+      }
       const refused = turnedAway.get(customerId) ?? 0;
       if (error.code === 'too_many_calls' && refused < MOST_REFUSALS) {
         turnedAway.set(customerId, refused + 1);

@@ -58,7 +58,7 @@ export interface Dealt {
    * @throws Psd2Error `config` if the store cannot be reached. Once it is back, {@link Round.next} records it
    */
   finish(end: CustomerEnd): Promise<void>;
-  /** Gives the customer another turn later, by this worker. */
+  /** Gives the customer another turn later, by this worker, unless another worker has taken the customer over. */
   again(): void;
 }
 

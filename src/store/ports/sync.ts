@@ -10,7 +10,8 @@ export interface SyncRun {
   /**
    * Works on a customer, one run at a time. When `work` ends, even with an error, it commits what `work` stored so far.
    *
-   * @throws Psd2Error `config` if another run holds the customer for too long or has taken it over, or stored data is damaged
+   * @throws Psd2Error `config` if another run holds the customer for too long, or stored data is damaged; `overtaken` if
+   *   another run has taken the customer over
    */
   customer<T>(customerId: string, work: (to: SyncTarget) => Promise<T>): Promise<T>;
 }
@@ -48,7 +49,7 @@ export interface SyncTarget {
    * @param settled no row that was booked before this day can come again
    */
   remember(productId: string, progress: Progress, settled: IsoDate): void;
-  /** @throws Psd2Error `config` if it cannot be written, or another run has taken the customer over */
+  /** @throws Psd2Error `config` if it cannot be written; `overtaken` if another run has taken the customer over */
   commit(): Promise<void>;
 }
 

@@ -13,6 +13,8 @@ export interface Address {
   config: ClientConfig;
   /** For messages: host, port and database, never a password. */
   shown: string;
+  /** Host, port and database, with the port also for a socket. It names one database. */
+  place: string;
 }
 
 /**
@@ -40,7 +42,7 @@ export function parseAddress(text: string, env: Environment): Address {
   const user = config.user || service.get('user') || env.PGUSER || userInfo().username;
   const password = config.password || service.get('password');
   const database = config.database || service.get('dbname') || env.PGDATABASE || user;
-  const place = host.startsWith('/') ? host : isIP(host) === 6 ? `[${host}]:${port}` : `${host}:${port}`;
+  const place = `${isIP(host) === 6 ? `[${host}]` : host}:${port}`;
   const connectionTimeoutMillis = secondsOf(url.searchParams.get('connect_timeout') ?? env.PGCONNECT_TIMEOUT);
   return {
     config: {
@@ -52,7 +54,8 @@ export function parseAddress(text: string, env: Environment): Address {
       ...(password && { password }),
       ...(connectionTimeoutMillis !== undefined && { connectionTimeoutMillis }),
     },
-    shown: `${place}/${database}`,
+    shown: `${host.startsWith('/') ? host : place}/${database}`,
+    place: `${place}/${database}`,
   };
 }
 

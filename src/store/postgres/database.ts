@@ -11,8 +11,10 @@ import { SCHEMA_VERSION } from './schema.ts';
 /** How long a command waits for a database that does not answer. */
 const PATIENCE_MS = 8_000;
 const PAUSE_MS = 250;
-const CONNECT_MS = 5_000;
+const CONNECT_MS = 4_000;
 const STATEMENT_MS = 30_000;
+/** If no answer has come by then, not even that the statement took too long, the server or the network is gone. */
+const ANSWER_MS = STATEMENT_MS + 5_000;
 /** Connections of one worker. If all are in use, further statements wait. */
 const MOST_CONNECTIONS = 8;
 
@@ -49,6 +51,8 @@ export class Taken extends Error {
  */
 export class Database {
   readonly shown: string;
+  /** As {@link Address.place}. */
+  readonly place: string;
   readonly #pool: pg.Pool;
   readonly #signal: AbortSignal | undefined;
   readonly #isForCopying: boolean;
@@ -61,13 +65,15 @@ export class Database {
    * @param signal the operator's Ctrl-C, which ends the wait. Its reason is thrown
    * @param isForCopying whether `store copy` opens the store, which other workers may not use meanwhile
    */
-  constructor({ config, shown }: Address, signal: AbortSignal | undefined, isForCopying = false) {
+  constructor({ config, shown, place }: Address, signal: AbortSignal | undefined, isForCopying = false) {
     this.shown = shown;
+    this.place = place;
     this.#isForCopying = isForCopying;
     this.#signal = signal;
     this.#pool = new pg.Pool({
       connectionTimeoutMillis: CONNECT_MS,
       statement_timeout: STATEMENT_MS,
+      query_timeout: ANSWER_MS,
       ...config,
       stream: () => this.#socket(),
       application_name: 'psd2',
@@ -174,13 +180,7 @@ export class Database {
     const [found] = await this.#again(() => this.#run(this.#pool, row, 'select * from psd2.store', []));
     this.#wasReached = true;
     const version = found?.version ?? 0;
-    if (version > SCHEMA_VERSION) {
-      throw new Psd2Error(
-        'config',
-        `The store at ${this.shown} has schema ${version}, and this psd2 knows schema ${SCHEMA_VERSION}`,
-        { hint: 'Update psd2 on this machine.' },
-      );
-    }
+    if (version > SCHEMA_VERSION) throw newerSchema(this.shown, version);
     if (version < SCHEMA_VERSION) {
       throw new Psd2Error(
         'config',
@@ -195,11 +195,12 @@ export class Database {
 
   /**
    * Closes the connections. After Ctrl-C it does not wait for a database that was never reached: there is nothing to
-   * store.
+   * store. It never waits for the server to close a connection: that can take a minute if psd2 has no password for it.
    */
   async close(): Promise<void> {
     if (this.#signal?.aborted && !this.#wasReached) for (const socket of this.#sockets) socket.destroy();
     await this.#pool.end();
+    for (const socket of this.#sockets) socket.destroy();
   }
 
   #socket(): Socket {
@@ -232,12 +233,13 @@ export class Database {
 
   /** Repeats `work` for some seconds if it fails for a reason that may be over in a moment. */
   async #again<T>(work: () => Promise<T>, isOver = isPassing): Promise<T> {
-    for (let waited = 0; ; waited += PAUSE_MS) {
+    const end = performance.now() + PATIENCE_MS;
+    for (;;) {
       try {
         return await work();
       } catch (error) {
         const cause = error instanceof Psd2Error || error instanceof LostAnswer ? error.cause : error;
-        if (!isOver(cause) || waited >= PATIENCE_MS) {
+        if (!isOver(cause) || performance.now() >= end) {
           if (isOver === isPassing && error instanceof LostAnswer) throw storeFailure(this.shown, cause);
           throw this.#failure(error);
         }
@@ -271,6 +273,15 @@ export class Database {
       signal.removeEventListener('abort', stop);
     }
   }
+}
+
+/** The error for a store that a newer psd2 has updated. */
+export function newerSchema(shown: string, version: number): Psd2Error {
+  return new Psd2Error(
+    'config',
+    `The store at ${shown} has schema ${version}, and this psd2 knows schema ${SCHEMA_VERSION}`,
+    { hint: 'Update psd2 on this machine.' },
+  );
 }
 
 function ignore(): void {}

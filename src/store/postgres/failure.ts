@@ -119,8 +119,8 @@ export function codeOf(error: unknown): string {
   if (code !== undefined) return code;
   // The driver gives these errors no code, only words.
   const text = error instanceof Error ? error.message : '';
-  if (/terminated|connection ended|not queryable/i.test(text)) return 'ECONNRESET';
   if (/timeout/i.test(text)) return 'ETIMEDOUT';
+  if (/terminated|connection ended|not queryable/i.test(text)) return 'ECONNRESET';
   return '';
 }
 

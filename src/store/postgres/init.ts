@@ -1,5 +1,7 @@
 import * as z from 'zod/mini';
-import type { Database, Statements } from './database.ts';
+import { Psd2Error } from '../../errors.ts';
+import { type Database, newerSchema, type Statements } from './database.ts';
+import { codeOf } from './failure.ts';
 import { ROLES, SCHEMA_VERSION, STEPS } from './schema.ts';
 
 /** The options of `psd2 store init`. */
@@ -10,8 +12,14 @@ export interface Init {
   plainTokens: boolean;
 }
 
-/** The SQL that updates a version of the schema to this program's version, as `--dry-run` prints it. */
-export function initSql(version: number, { roles, plainTokens }: Init): string {
+/** The SQL that `initStore` would run now, as `--dry-run` prints it. @throws Psd2Error `config` */
+export async function sqlFor(database: Database, how: Init): Promise<string> {
+  const version = await currentVersion(database);
+  if (version > SCHEMA_VERSION) throw newerSchema(database.shown, version);
+  return initSql(version, how);
+}
+
+function initSql(version: number, { roles, plainTokens }: Init): string {
   const steps = STEPS.slice(version).map((step) => step.trim());
   const row = `insert into psd2.store (version, plain_tokens) values (${SCHEMA_VERSION}, ${plainTokens})
 on conflict (one) do update set version = excluded.version, plain_tokens = psd2.store.plain_tokens or excluded.plain_tokens;`;
@@ -20,18 +28,37 @@ on conflict (one) do update set version = excluded.version, plain_tokens = psd2.
 
 /**
  * Creates the schema or updates an older one, in one transaction. Only one process can do so at a time (store page,
- * "Commands").
+ * "Commands"). If there is nothing to do, it needs no rights of the owner.
  *
  * @returns the version before; 0 if there was none
- * @throws Psd2Error `config`
+ * @throws Psd2Error `config`, also if a newer psd2 has updated the schema
  */
 export async function initStore(database: Database, how: Init): Promise<number> {
   return database.transaction(async (statements) => {
     await statements.query(z.unknown(), `select pg_advisory_xact_lock(hashtext('psd2.store'))`);
     const version = await versionIn(statements);
-    await statements.script(initSql(version, how));
+    if (version > SCHEMA_VERSION) throw newerSchema(database.shown, version);
+    if (version === SCHEMA_VERSION && !how.roles && !how.plainTokens) return version;
+    await statements
+      .script(initSql(version, how))
+      .catch((error: unknown) => Promise.reject(withoutRights(database.shown, how, error)));
     return version;
   }, false);
+}
+
+/** Says which rights are missing if the database refuses to create tables or roles. */
+function withoutRights(shown: string, { roles }: Init, error: unknown): unknown {
+  if (!(error instanceof Psd2Error) || codeOf(error.cause) !== '42501') return error;
+  return new Psd2Error(
+    'config',
+    `PostgreSQL at ${shown} does not let this user create the ${roles ? 'tables or roles' : 'tables'} of psd2`,
+    {
+      hint: roles
+        ? 'Name the owner of the database in PSD2_STORE, and give it the right to create roles: alter role <owner> createrole.'
+        : 'Name the owner of the database in PSD2_STORE.',
+      cause: error,
+    },
+  );
 }
 
 /** The version of the schema in the database; 0 if there is none. @throws Psd2Error `config` */

@@ -1,12 +1,53 @@
 import { randomBytes } from 'node:crypto';
 import * as z from 'zod/mini';
 import { Psd2Error } from '../../errors.ts';
+import type { KeyringEntry } from '../secrets/keyring.ts';
 import { KEY_BYTES, type Place, type Sealed, seal, sealed, unseal } from '../secrets/sealed.ts';
 import { deriveKey, type KeySources } from '../secrets/vault.ts';
 import type { Database } from './database.ts';
 
 const wrapped = z.object({ v: z.literal(1), id: z.string(), salt: z.string(), key: sealed });
 type Wrapped = z.infer<typeof wrapped>;
+const plainRow = z.object({ plain_tokens: z.boolean() });
+const keyRow = z.object({ profile: z.string(), key: wrapped });
+
+/** The key of a profile's tokens, encrypted with a key from the passphrase. */
+export type StoredKey = z.infer<typeof keyRow>;
+
+/** The keys in the database. */
+export interface StoredKeys {
+  /** The store keeps new tokens in clear text. */
+  isPlain: boolean;
+  /** One for each profile that has stored a token. */
+  keys: StoredKey[];
+}
+
+/** Looks at the keys, also in a database whose tables are older or are not there yet. @throws Psd2Error `config` */
+export function storedKeys(database: Database): Promise<StoredKeys> {
+  return database.transaction(async (statements) => {
+    const [schema] = await statements.query(
+      z.object({ exists: z.boolean() }),
+      `select to_regclass('psd2.keys') is not null as exists`,
+    );
+    if (!schema?.exists) return { isPlain: false, keys: [] };
+    const [store] = await statements.query(plainRow, 'select plain_tokens from psd2.store');
+    const keys = await statements.query(keyRow, 'select profile, key from psd2.keys order by profile');
+    return { isPlain: store?.plain_tokens ?? false, keys };
+  }, false);
+}
+
+/** Whether a passphrase opens one of the keys. */
+export async function opensOne(keys: readonly StoredKey[], passphrase: string): Promise<boolean> {
+  for (const { profile, key } of keys)
+    if ((await openKey(profile, key, passphrase)) !== undefined) return true;
+  return false;
+}
+
+/** Where this machine's keyring keeps the passphrase of a store. Loads the keyring's package on first use. */
+export async function passphraseEntry({ place }: Database, signal: AbortSignal): Promise<KeyringEntry> {
+  const { keyringEntry } = await import('../secrets/keyring.ts');
+  return keyringEntry(`store ${place}`, signal);
+}
 
 /** Encrypts the tokens of a profile, unless the store was created with `store init --plain-tokens`. */
 export interface TokenKey {
@@ -42,34 +83,13 @@ export class Keys {
   }
 
   async #open(): Promise<TokenKey> {
-    const store = await this.#database.lookOne(
-      z.object({ plain_tokens: z.boolean() }),
-      'select plain_tokens from psd2.store',
-    );
+    const store = await this.#database.lookOne(plainRow, 'select plain_tokens from psd2.store');
     const stored = await this.#stored();
     if (!stored && store?.plain_tokens) return { seal: null, open: () => this.#unopened() };
-    const passphrase = await this.#sources.passphrase(this.#profile);
-    if (!passphrase) {
-      throw new Psd2Error(
-        'config',
-        `The tokens of ${this.#profile} in a database are encrypted with a passphrase`,
-        {
-          hint: 'Set PSD2_CONFIG_PASSPHRASE, the same on all machines. Without one:',
-          next: [['store', 'init', '--plain-tokens']],
-        },
-      );
-    }
+    const { passphrase, isKept } = await this.#passphrase();
     const current = stored ?? (await this.#make(passphrase));
-    const text = unseal(await deriveKey(passphrase, current.salt), this.#place(current.id), current.key);
-    if (text === undefined) {
-      throw new Psd2Error(
-        'config',
-        `The passphrase does not open the tokens of ${this.#profile} in the database`,
-        {
-          hint: 'Check PSD2_CONFIG_PASSPHRASE. It must be the same on all machines that share the store.',
-        },
-      );
-    }
+    const text = await openKey(this.#profile, current, passphrase);
+    if (text === undefined) throw this.#wrongPassphrase(isKept);
     const key = Buffer.from(text, 'base64');
     const whole = (place: Place) => [this.#profile, current.id, ...place];
     return {
@@ -82,13 +102,50 @@ export class Keys {
     };
   }
 
+  /** The passphrase that is set, else that of this machine's keyring, else the operator's. @throws Psd2Error `config` */
+  async #passphrase(): Promise<{ passphrase: string; isKept: boolean }> {
+    let isKept = false;
+    let whyNotKept = "the system's keyring has none for this store";
+    const passphrase = await this.#sources.passphrase(this.#profile, async () => {
+      try {
+        const kept = await (await passphraseEntry(this.#database, this.#sources.signal)).read();
+        isKept = Boolean(kept);
+        return kept || undefined;
+      } catch (error) {
+        // The operator can still be asked.
+        if (!(error instanceof Psd2Error) || error.code !== 'config') throw error;
+        whyNotKept = error.message.replace(/^The/, 'the');
+        return undefined;
+      }
+    });
+    if (passphrase) return { passphrase, isKept };
+    throw new Psd2Error(
+      'config',
+      `The passphrase for the tokens of ${this.#profile} is missing: PSD2_CONFIG_PASSPHRASE is not set, and ${whyNotKept}`,
+      {
+        hint: 'Set PSD2_CONFIG_PASSPHRASE, the same on all machines. Or keep the passphrase in the keyring of this machine:',
+        next: [['store', 'init', '--keyring']],
+      },
+    );
+  }
+
+  #wrongPassphrase(isKept: boolean): Psd2Error {
+    const what = isKept ? "The passphrase in this machine's keyring" : 'The passphrase';
+    return new Psd2Error('config', `${what} does not open the tokens of ${this.#profile} in the database`, {
+      hint: isKept
+        ? 'Set PSD2_CONFIG_PASSPHRASE to the one that the other machines have, and replace that of the keyring:'
+        : 'Check PSD2_CONFIG_PASSPHRASE. It must be the same on all machines that share the store.',
+      ...(isKept && { next: [['store', 'init', '--keyring']] }),
+    });
+  }
+
   /** Creates the key. If several workers do so at once, the database keeps one. */
   async #make(passphrase: string): Promise<Wrapped> {
     const id = randomBytes(12).toString('base64url');
     const salt = randomBytes(16).toString('base64');
     const key = seal(
       await deriveKey(passphrase, salt),
-      this.#place(id),
+      placeOfKey(this.#profile, id),
       randomBytes(KEY_BYTES).toString('base64'),
     );
     await this.#database.look(
@@ -108,10 +165,6 @@ export class Keys {
     return row?.key;
   }
 
-  #place(id: string): Place {
-    return [this.#profile, id, 'key'];
-  }
-
   #unopened(): never {
     throw new Psd2Error(
       'config',
@@ -119,4 +172,13 @@ export class Keys {
       { hint: 'Restore them, or log in again:', next: [['auth', 'login']] },
     );
   }
+}
+
+/** @returns base64; undefined if the passphrase is not the right one */
+async function openKey(profile: string, key: Wrapped, passphrase: string): Promise<string | undefined> {
+  return unseal(await deriveKey(passphrase, key.salt), placeOfKey(profile, key.id), key.key);
+}
+
+function placeOfKey(profile: string, id: string): Place {
+  return [profile, id, 'key'];
 }

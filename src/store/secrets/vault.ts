@@ -49,8 +49,11 @@ export type Protector = { kind: 'keyring' } | { kind: 'passphrase'; passphrase: 
 
 /** Gives the passphrase, and the signal that ends the wait for a keyring. */
 export interface KeySources {
-  /** @returns undefined if none is set and psd2 cannot ask for it */
-  passphrase(profile: string): Promise<string | undefined>;
+  /**
+   * @param kept reads the passphrase that is stored elsewhere. Called if none is set, before psd2 asks the operator
+   * @returns undefined if none is set or stored, and psd2 cannot ask for it
+   */
+  passphrase(profile: string, kept?: () => Promise<string | undefined>): Promise<string | undefined>;
   signal: AbortSignal;
 }
 

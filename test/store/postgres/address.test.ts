@@ -132,4 +132,10 @@ describe('an address without a service', () => {
     expect(parsed('postgres://eve@%2Ftmp%2Fx/bank')).toMatchObject({ shown: '/tmp/x/bank' });
     expect(parsed('postgres:///bank?host=/tmp/x')).toMatchObject({ shown: '/tmp/x/bank' });
   });
+
+  it('has a place that tells two servers of one folder of sockets apart', () => {
+    expect(parsed('postgres:///bank?host=/tmp/x').place).toBe('/tmp/x:5432/bank');
+    expect(parsed('postgres:///bank?host=/tmp/x&port=5433').place).toBe('/tmp/x:5433/bank');
+    expect(parsed('postgres://ada@[::1]/bank').place).toBe('[::1]:5432/bank');
+  });
 });

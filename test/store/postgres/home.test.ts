@@ -3,7 +3,7 @@ import { parseDate } from '../../../src/domain/calendar.ts';
 import { parseAddress } from '../../../src/store/postgres/address.ts';
 import { Database } from '../../../src/store/postgres/database.ts';
 import { PostgresStore } from '../../../src/store/postgres/home.ts';
-import { initStore } from '../../../src/store/postgres/init.ts';
+import { initStore, sqlFor } from '../../../src/store/postgres/init.ts';
 import { TRANSFER_BEGIN } from './orders.ts';
 import { type Server, startServer } from './server.ts';
 
@@ -40,6 +40,22 @@ beforeEach(async () => {
   await admin.close();
   store = openStore();
   return () => store.close();
+});
+
+it('a user who may not create roles is told which right is missing', async () => {
+  server.sql(
+    database,
+    `create role builder login; drop schema psd2 cascade; alter database ${database} owner to builder;
+     alter role psd2_worker rename to worker_before`,
+  );
+  const admin = new Database(parseAddress(server.url(database).replace('psd2@', 'builder@'), {}), undefined);
+  await expect(initStore(admin, { roles: true, plainTokens: false })).rejects.toMatchObject({
+    code: 'config',
+    hint: expect.stringContaining('alter role <owner> createrole'),
+  });
+  server.sql(database, 'alter role worker_before rename to psd2_worker');
+  expect(await initStore(admin, { roles: false, plainTokens: false })).toBe(0);
+  await admin.close();
 });
 
 describe('flows in PostgreSQL', () => {
@@ -266,7 +282,7 @@ describe('a sync in PostgreSQL', () => {
         server.sql(database, 'update psd2.claims set number = number + 1');
       }),
     );
-    await expect(lost).rejects.toMatchObject({ code: 'config' });
+    await expect(lost).rejects.toMatchObject({ code: 'overtaken' });
     expect(server.sql(database, 'select count(*) from psd2.transactions')).toBe('0');
   });
 });
@@ -288,6 +304,35 @@ it('the calls of a day are counted for all workers together', async () => {
   await other.open('p', BANK).calls.count(day('2026-11-22'));
   expect(await store.open('p', BANK).calls.on(day('2026-11-22'))).toBe(2);
   await other.close();
+});
+
+it('a customer whom another worker has taken over is not dealt again to the first one', async () => {
+  const { tokens, rounds } = store.open('p', BANK);
+  const given = {
+    accessToken: 'a',
+    refreshToken: null,
+    accessTokenExpiresAt: null,
+    refreshTokenExpiresAt: null,
+  };
+  await tokens.change('1', (slot) => slot.write({ ...given, scope: null }));
+  const round = await (await rounds()).join();
+  if ('dueIn' in round) expect.unreachable();
+  const dealt = await round.next(1);
+  if (typeof dealt === 'string') expect.unreachable(dealt);
+  server.sql(database, `update psd2.sync_customers set worker = gen_random_uuid(), number = number + 1`);
+  dealt.again();
+  expect(await round.next(1)).not.toHaveProperty('customerId');
+  await round.leave();
+});
+
+it('a schema that a newer psd2 has updated is not set back', async () => {
+  server.sql(database, 'update psd2.store set version = 1000');
+  const admin = new Database(parseAddress(server.url(database), {}), undefined);
+  const newer = { code: 'config', message: expect.stringContaining('has schema 1000, and this psd2 knows') };
+  await expect(initStore(admin, { roles: true, plainTokens: false })).rejects.toMatchObject(newer);
+  await expect(sqlFor(admin, { roles: true, plainTokens: false })).rejects.toMatchObject(newer);
+  await admin.close();
+  expect(server.sql(database, 'select version from psd2.store')).toBe('1000');
 });
 
 it('doctor reports the state of the store', async () => {

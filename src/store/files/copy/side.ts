@@ -151,7 +151,10 @@ class FolderHoldings implements Holdings {
     const folder = read ? this.#reads : this.#calls;
     const line = read ? `${read.customerId} ${read.productId || '*'}\n` : '.';
     makePrivateFolder(folder);
-    writeFileSync(join(folder, day), line.repeat(Math.max(0, missing)), { mode: 0o600, flag: 'a' });
+    const path = join(folder, day);
+    // A kill may have cut the last line short.
+    const end = read && /[^\n]$/.test(textOf(path)) ? '\n' : '';
+    writeFileSync(path, `${end}${line.repeat(Math.max(0, missing))}`, { mode: 0o600, flag: 'a' });
   }
 }
 

@@ -201,11 +201,11 @@ export class SyncClaim {
     );
   }
 
-  /** @throws Psd2Error `config` if another run has taken the folder over */
+  /** @throws Psd2Error `overtaken` if another run has taken the folder over */
   assertHeld(): void {
     if (this.#isHeld()) return;
     this.#isLost = true;
-    throw new Psd2Error('config', `Another psd2 sync has taken over the folder ${this.#folder}`, {
+    throw new Psd2Error('overtaken', `Another psd2 sync has taken over the folder ${this.#folder}`, {
       hint: 'This sync showed no sign of life for some seconds, and has stopped. The other one does the work.',
     });
   }

@@ -46,8 +46,8 @@ export class SyncRun {
    * Works in the folder of a customer, one run at a time. When `work` ends, even with an error, it commits what `work` stored
    * so far.
    *
-   * @throws Psd2Error `config` if the folder cannot be created or written, another sync works in it or has taken it over, or
-   *   stored data is damaged
+   * @throws Psd2Error `config` if the folder cannot be created or written, another sync works in it, or stored data is
+   *   damaged; `overtaken` if another sync has taken it over
    */
   async customer<T>(customerId: string, work: (folder: SyncFolder) => Promise<T>): Promise<T> {
     const path = join(this.#out, customerId);
@@ -124,7 +124,7 @@ export class SyncFolder {
    * Makes booked transactions and their progress durable. It writes the progress after the rows are on the disk. If a kill
    * or a power cut comes in between, the next sync fetches the rows again and finds them. None is lost.
    *
-   * @throws Psd2Error `config` if it cannot be written, or another run has taken the folder over
+   * @throws Psd2Error `config` if it cannot be written; `overtaken` if another run has taken the folder over
    */
   async commit(): Promise<void> {
     await this.#flushRows();

@@ -16,6 +16,7 @@ const markRow = z.object({
   copied_from: text,
   copied_from_id: text,
   copy_ended: z.boolean(),
+  may_copy: z.boolean(),
 });
 /** Checked strictly, since the name becomes the name of a folder. */
 const profileRow = z.object({ profile: z.string().check(z.regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/)) });
@@ -25,9 +26,16 @@ export function databaseSide(database: Database, sources: KeySources): CopySide 
   const mark = async (): Promise<Mark> => {
     const row = await database.lookOne(
       markRow,
-      'select id::text, moved_to, moved_to_id, copied_from, copied_from_id, copy_ended from psd2.store',
+      `select id::text, moved_to, moved_to_id, copied_from, copied_from_id, copy_ended,
+         has_table_privilege('psd2.store', 'update') as may_copy from psd2.store`,
     );
     if (!row) throw new TypeError('psd2.store has a row');
+    // Before either side is marked: a copy that cannot begin must not lock the other side.
+    if (!row.may_copy) {
+      throw new Psd2Error('config', `The user of PostgreSQL at ${database.shown} may not copy the store`, {
+        hint: 'Use the rights of the owner, as for psd2 store init.',
+      });
+    }
     return {
       id: row.id,
       movedTo: row.moved_to === null ? null : { id: row.moved_to_id ?? '', place: row.moved_to },
@@ -70,15 +78,6 @@ async function changeMark(
   movedTo: Mark['movedTo'],
   copiedFrom: Mark['copiedFrom'],
 ): Promise<void> {
-  const [right] = await database.look(
-    z.object({ may: z.boolean() }),
-    `select has_table_privilege('psd2.store', 'update') as may`,
-  );
-  if (!right?.may) {
-    throw new Psd2Error('config', `The user of PostgreSQL at ${database.shown} may not copy the store`, {
-      hint: 'Use the rights of the owner, as for psd2 store init.',
-    });
-  }
   // Make it durable: a power cut must not bring workers back to a store that was copied.
   const values = [
     ...[movedTo?.place ?? null, movedTo?.id ?? null, copiedFrom?.place ?? null, copiedFrom?.id ?? null],

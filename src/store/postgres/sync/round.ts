@@ -145,6 +145,8 @@ export class PostgresRound implements Round {
       again: () => {
         this.#begun.delete(customerId);
         this.#hand.push({ customer_id: customerId, number });
+        // Another worker may have taken the customer over: the database knows.
+        this.#mayHaveLost = true;
       },
     };
   }

@@ -201,7 +201,7 @@ class CustomerTarget implements SyncTarget {
       [profile, customerId, this.#claim.number],
     );
     if (mine?.count !== 1) {
-      throw new Psd2Error('config', `Another psd2 sync has taken over customer ${customerId}`, {
+      throw new Psd2Error('overtaken', `Another psd2 sync has taken over customer ${customerId}`, {
         hint: 'This sync leaves the customer to that one. Nothing is lost.',
       });
     }

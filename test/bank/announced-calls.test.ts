@@ -1,0 +1,185 @@
+import { describe, expect, it } from 'vitest';
+import type { Announced, BankCall, Turns } from '../../src/bank/call/exchange.ts';
+import { withOpenssl } from '../certificates/openssl.ts';
+import { freePort } from '../free-port.ts';
+import { refusal, scaRequired, success } from './answers.ts';
+import { useClients } from './client.ts';
+import { useRecordedBank, type WrittenAnswer } from './recorded-bank.ts';
+
+const recorded = useRecordedBank();
+const openClient = useClients(recorded);
+
+const transactionId = 'aaaaaaaa-bbbb-4ccc-8ddd-eeeeeeeeeeee';
+const put: BankCall = { method: 'PUT', path: '/x', body: {}, transactionId };
+
+/** What an announced call reports of itself. */
+class Journal implements Announced {
+  readonly steps: string[] = [];
+
+  async beforeFirstByte() {
+    this.steps.push(`first byte after ${recorded.received.length} requests`);
+  }
+
+  async notBegun() {
+    this.steps.push('not begun');
+  }
+}
+
+/** Sends a call that is announced to a journal. @returns what the journal was told */
+async function stepsOf(answer: WrittenAnswer | 'cut before the answer'): Promise<string[]> {
+  recorded.expect('PUT', '/x', answer);
+  const journal = new Journal();
+  const call = openClient().exchange({ ...put, beforeSend: async () => journal });
+  if (answer === 'cut before the answer') await expect(call).rejects.toThrow('the connection was lost');
+  else expect((await call).status).toBe(answer.status);
+  return journal.steps;
+}
+
+const LEFT = 'first byte after 0 requests';
+
+describe('a call that is announced', () => {
+  it.each([401, 420, 429])(
+    'the journal learns that the call had no effect if the bank turns it away with %i',
+    async (status) => {
+      expect(await stepsOf(refusal(status))).toEqual([LEFT, 'not begun']);
+    },
+  );
+
+  it.each<[string, WrittenAnswer | 'cut before the answer']>([
+    ['the bank did it', success()],
+    ['the bank refused it after a look', refusal(400)],
+    ['the bank failed', refusal(500)],
+    ['something else answered 401', { status: 401, body: '<html>' }],
+    ['the bank asks for SCA with 401', scaRequired(401, 'r-1')],
+    ['the answer was lost', 'cut before the answer'],
+  ])('the journal is not told that the call had no effect if %s', async (_what, answer) => {
+    expect(await stepsOf(answer)).toEqual([LEFT]);
+  });
+
+  it('the journal learns that nothing left if nothing listens at the bank', async () => {
+    const baseUrl = `https://127.0.0.1:${await freePort()}`;
+    const journal = new Journal();
+    const call = openClient({ baseUrl }).exchange({ ...put, once: true, beforeSend: async () => journal });
+    await expect(call).rejects.toMatchObject({ code: 'bank_unreachable' });
+    expect(journal.steps).toEqual(['not begun']);
+  });
+
+  it('a journal that wants to know nothing more is asked for nothing', async () => {
+    recorded.expect('PUT', '/x', refusal(401));
+    const { exchange } = openClient();
+    expect((await exchange({ ...put, beforeSend: async () => ({}) })).status).toBe(401);
+    const away = openClient({ baseUrl: `https://127.0.0.1:${await freePort()}` });
+    await expect(away.exchange({ ...put, once: true, beforeSend: async () => ({}) })).rejects.toMatchObject({
+      code: 'bank_unreachable',
+    });
+  });
+
+  it('the first byte does not leave if the journal cannot be written', async () => {
+    const full = new RangeError('The disk is full');
+    const call = openClient().exchange({
+      ...put,
+      beforeSend: async () => ({ beforeFirstByte: () => Promise.reject(full) }),
+    });
+    await expect(call).rejects.toBe(full);
+    expect(recorded.received).toEqual([]);
+  });
+});
+
+describe("the operator's Ctrl-C", () => {
+  it('psd2 waits for the answer to a call whose first byte has left, if the bank gives the result only once', async () => {
+    recorded.expect('PUT', '/x', success());
+    const stop = new AbortController();
+    const arrived = recorded.nextRequest();
+    const call = openClient({ signal: stop.signal }).exchange({ ...put, interruptible: 'until sent' });
+    await arrived;
+    stop.abort(new Error('Ctrl-C'));
+    expect((await call).status).toBe(200);
+  });
+
+  it('a call that Ctrl-C ends is observed as interrupted', async () => {
+    const stop = new AbortController();
+    const { exchange, observations } = openClient({ signal: stop.signal });
+    const beforeFirstByte = async () => stop.abort(new Error('Ctrl-C'));
+    await expect(exchange({ ...put, beforeSend: async () => ({ beforeFirstByte }) })).rejects.toThrow(
+      'Ctrl-C',
+    );
+    expect(observations).toMatchObject([{ outcome: 'interrupted' }]);
+    expect(recorded.received).toEqual([]);
+  });
+
+  it('a call whose turn does not come is not sent, but for one that is always made', async () => {
+    const ended = new Error('no turn any more');
+    const pace: Turns = {
+      turn: () => Promise.reject(ended),
+      slowDown: async () => {},
+      goOn: async () => {},
+    };
+    const { exchange } = openClient({ pace });
+    await expect(exchange(put)).rejects.toBe(ended);
+    expect(recorded.received).toEqual([]);
+    recorded.expect('PUT', '/x', success());
+    expect((await exchange({ ...put, interruptible: 'never' })).status).toBe(200);
+  });
+});
+
+describe('the pace of all calls', () => {
+  it.each<[string, WrittenAnswer, string]>([
+    ['420', { status: 420 }, 'slower: null'],
+    ['429 with a delay', { status: 429, headers: { 'retry-after': '2' } }, 'slower: 2000'],
+    ['429 with a long delay', { status: 429, headers: { 'retry-after': '3600' } }, 'slower: 30000'],
+    ['503', { status: 503 }, 'on'],
+    ['200', success(), 'on'],
+  ])('after %s the pace is told', async (_what, answer, told) => {
+    recorded.expect('PUT', '/x', answer);
+    const heard: string[] = [];
+    const pace: Turns = {
+      turn: async () => {},
+      slowDown: async (asked) => void heard.push(`slower: ${asked}`),
+      goOn: async () => void heard.push('on'),
+    };
+    await openClient({ pace }).exchange(put);
+    expect(heard).toEqual([told]);
+  });
+});
+
+describe('what is observed of a call', () => {
+  it('the time that a call took is from its start to its end', async () => {
+    recorded.expect('PUT', '/x', success());
+    let time = Date.now();
+    const now = () => {
+      time += 5;
+      return new Date(time);
+    };
+    const { exchange, observations } = openClient({ now });
+    await exchange(put);
+    const [{ milliseconds = 0 } = {}] = observations;
+    expect(milliseconds).toBeGreaterThan(0);
+    expect(milliseconds).toBeLessThan(100);
+  });
+
+  it.each([
+    [undefined, false],
+    ['token', true],
+  ])('a call with the token %s is private: %s', async (bearer, isPrivate) => {
+    recorded.expect('PUT', '/x', success());
+    const { exchange, observations } = openClient();
+    await exchange({ ...put, ...(bearer !== undefined && { bearer }) });
+    expect(observations).toMatchObject([{ isPrivate }]);
+  });
+});
+
+describe('the advice when the bank cannot be reached', () => {
+  it('psd2 advises to try again after what may pass', async () => {
+    recorded.expect('PUT', '/x', 'cut before the answer');
+    await expect(openClient().exchange(put)).rejects.toMatchObject({
+      hint: 'Try again later. Check the base URL and the network.',
+    });
+  });
+
+  it('psd2 advises to check the certificates after what will not pass', async () => {
+    const stranger = withOpenssl((openssl) => openssl.authority('An authority that the bank does not use'));
+    await expect(openClient({ ca: stranger.cert }).exchange(put)).rejects.toMatchObject({
+      hint: 'Check the base URL and the certificates of the profile.',
+    });
+  });
+});

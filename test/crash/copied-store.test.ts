@@ -1,0 +1,122 @@
+import { mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { storeFolder } from '../../src/store/machine/folder.ts';
+import { ProfileStore } from '../../src/store/machine/profiles.ts';
+import { openStore } from '../../src/store/open.ts';
+import type { Store } from '../../src/store/ports/store.ts';
+import { type Environment, useOperator } from '../e2e/psd2.ts';
+import { type Server, startServer } from '../store/postgres/server.ts';
+import { BANK, fillStore, foundIn } from '../store/whole-store.ts';
+
+const preload = pathToFileURL(fileURLToPath(new URL('kill-at-step.js', import.meta.url))).href;
+const operator = useOperator();
+let server: Server;
+beforeAll(() => {
+  server = startServer();
+});
+afterAll(() => server.stop());
+
+type HomeName = 'files' | 'postgres';
+
+/** What a new worker of a home finds. */
+async function ask<T>(home: HomeName, database: string, question: (store: Store) => Promise<T>) {
+  const folder = storeFolder(operator.config);
+  const profiles = new ProfileStore(folder);
+  const store = await openStore({
+    env: home === 'files' ? {} : { PSD2_STORE: server.url(database) },
+    folder,
+    keySources: profiles.keySources,
+    vaultOf: (profile) => profiles.vault(profile),
+    notice: () => {},
+    now: () => new Date(),
+    random: Math.random,
+    sleep: async () => {},
+  });
+  try {
+    return await question(store);
+  } finally {
+    await store.close();
+  }
+}
+
+function linesOfReads(): string[] {
+  const folder = join(operator.config, 'tokens', 'bank', 'unattended-reads');
+  return readdirSync(folder).flatMap((day) => readFileSync(join(folder, day), 'utf8').split('\n'));
+}
+
+/** Which homes take workers after a copy was killed: the source as long as nothing is copied, and then none. */
+const SOURCE = { source: true, target: false };
+const NEITHER = { source: false, target: false };
+
+/** Each copy continues where the one before was killed, and is killed at the n-th moment that fits. */
+const COPIES = [
+  {
+    from: 'files',
+    to: 'postgres',
+    kills: [
+      ['^before update psd2.store', 1, { source: true, target: true }],
+      ['^half write store.json.tmp', 1, SOURCE],
+      ['^before with durable .*psd2.tokens', 1, NEITHER],
+      ['^after with durable .*psd2.tokens', 2, NEITHER],
+      ['^after insert into psd2.flow_events', 1, NEITHER],
+      ['^after commit', 2, NEITHER],
+      ['^before insert into psd2.call_counts', 1, NEITHER],
+      ['^before update psd2.store', 2, NEITHER],
+    ],
+  },
+  {
+    from: 'postgres',
+    to: 'files',
+    kills: [
+      ['^before select has_table_privilege', 1, SOURCE],
+      ['^half appendFile tokens/', 1, NEITHER],
+      ['^before link tokens/', 1, NEITHER],
+      ['^after link tokens/', 2, NEITHER],
+      ['^half writeFile tokens/bank/unattended-reads/', 1, NEITHER],
+      ['^half appendFile flows/bank/tr-', 1, NEITHER],
+      ['^after link flows/bank/tr-', 1, NEITHER],
+      ['^before link flows/bank/references/', 1, NEITHER],
+      ['^before rename store.json', 2, NEITHER],
+    ],
+  },
+] as const;
+
+describe.each(COPIES)('psd2 store copy from $from to $to', ({ from, to, kills }) => {
+  it('the same command continues after SIGKILL at many steps: nothing is lost or doubled, and at most one home takes workers', async () => {
+    const database = `from_${from}`;
+    server.create(database);
+    rmSync(operator.config, { recursive: true, force: true });
+    mkdirSync(operator.config, { mode: 0o700 });
+    const env = { PSD2_STORE: server.url(database) };
+    const made = await operator.psd2(['store', 'init', '--plain-tokens'], { env });
+    expect(made, made.stderr).toMatchObject({ code: 0 });
+    await ask(from, database, fillStore);
+    const before = await ask(from, database, foundIn);
+    const copy = (more: Environment = {}) =>
+      operator.psd2(['store', 'copy', '--from', from, '--to', to, '--json'], { env: { ...env, ...more } });
+    const takesWorkers = (home: HomeName) =>
+      ask(home, database, async (store) => (await store.open('bank', BANK).tokens.last()) !== '').catch(
+        (error: Error) => {
+          expect(error.message).toMatch(/is not complete$|was copied to/);
+          return false;
+        },
+      );
+    const taking = async () => ({ source: await takesWorkers(from), target: await takesWorkers(to) });
+
+    const NODE_OPTIONS = `--import=${preload}`;
+    for (const [KILL_AT, nth, homes] of kills) {
+      const killed = await copy({ NODE_OPTIONS, KILL_AT, KILL_NTH: String(nth) });
+      expect(killed, `${KILL_AT} ${killed.stderr}`).toMatchObject({ signal: 'SIGKILL' });
+      expect({ KILL_AT, ...(await taking()) }).toEqual({ KILL_AT, ...homes });
+    }
+    const ended = await copy();
+    expect(ended, ended.stderr).toMatchObject({ code: 0 });
+    expect(JSON.parse(ended.stdout)).toMatchObject({ logins: 2, flows: 2, events: 4, newer: 0 });
+    expect(await taking()).toEqual({ source: false, target: true });
+    expect(await ask(to, database, foundIn)).toEqual(before);
+    // A line that was cut short counts for nobody.
+    if (to === 'files') expect(linesOfReads().filter((line) => line.endsWith('*'))).toEqual(['42 *']);
+  });
+});

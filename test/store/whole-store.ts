@@ -1,0 +1,65 @@
+import { parseDate } from '../../src/domain/calendar.ts';
+import type { Store } from '../../src/store/ports/store.ts';
+import type { ReadTokens } from '../../src/store/ports/tokens.ts';
+import { TRANSFER_BEGIN } from './postgres/orders.ts';
+
+export const BANK = new URL('https://bank.example');
+const DAY = parseDate('--date', '2026-11-21');
+export const login = {
+  accessToken: 'secret-access',
+  accessTokenExpiresAt: '2026-11-21T11:00:00.000Z',
+  refreshToken: 'secret-refresh',
+  refreshTokenExpiresAt: null,
+  scope: 'oob',
+};
+export const refusal = { at: '2026-11-21T10:00:00.000Z', message: 'The bank said no' };
+
+/** Fills a store with data of each kind. @returns the flow that is under way */
+export async function fillStore(store: Store): Promise<string> {
+  const { tokens, flows, calls, notes, reads } = store.open('bank', BANK);
+  await tokens.change('42', (slot) => slot.write(login));
+  await tokens.change(null, (slot) => slot.write({ ...login, accessToken: 'secret-own' }));
+  await tokens.change('43', (slot) => slot.write(login));
+  await tokens.forget('43');
+  await tokens.remember('42');
+  await flows.begin('transfer', TRANSFER_BEGIN('Rent'), async (open) => {
+    await open.record({ type: 'verify-sent', requestId: 'r', digest: null });
+  });
+  await calls.count(DAY);
+  await notes.callRefused('42', refusal);
+  await notes.refreshRefused('42', login, refusal);
+  await reads.take({ day: DAY, customerId: '42', productId: null });
+  const failing = flows.begin('transfer', TRANSFER_BEGIN('Power'), async (open) => {
+    await open.record({ type: 'verify-sent', requestId: 'r', digest: null });
+    throw new Error(open.current.flow);
+  });
+  return failing.catch((error: Error) => error.message);
+}
+
+/** The tokens and their generation, without what differs between homes. */
+function shown(tokens: ReadTokens | undefined) {
+  if (!tokens) return undefined;
+  const { accessToken, refreshToken, accessTokenExpiresAt, refreshTokenExpiresAt, scope, generation } =
+    tokens;
+  const times = { accessTokenExpiresAt, refreshTokenExpiresAt };
+  return { accessToken, refreshToken, ...times, scope, generation };
+}
+
+/** What a worker of a store finds. */
+export async function foundIn(store: Store) {
+  const { tokens, flows, calls, notes, reads } = store.open('bank', BANK);
+  const list = [];
+  for await (const { flow, state, order } of flows.list('transfer')) list.push({ flow, state, order });
+  return {
+    login: shown(await tokens.read('42')),
+    own: shown(await tokens.read(null)),
+    loggedOut: shown(await tokens.read('43')),
+    customers: await tokens.customers(),
+    last: await tokens.last(),
+    list,
+    histories: await Promise.all(list.map(({ flow }) => flows.history(flow))),
+    calls: await calls.on(DAY),
+    note: await notes.read('42', login),
+    mayRead: await reads.take({ day: DAY, customerId: '42', productId: null }, 1),
+  };
+}
