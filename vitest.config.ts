@@ -4,7 +4,7 @@ import { defineConfig } from 'vitest/config';
 export default defineConfig({
   test: {
     // Most tests wait: for another process, a poll or a disk.
-    maxWorkers: 2 * availableParallelism(),
+    maxWorkers: 3 * availableParallelism(),
     // One process runs many test files, and imports what they share once. A file must undo its changes to the process.
     isolate: false,
     projects: [

@@ -6,7 +6,15 @@ import Big from 'big.js';
 import { afterAll, beforeAll, expect } from 'vitest';
 import * as z from 'zod';
 import { playCustomer } from '../../src/sandbox/player/play-customer.ts';
-import { type Ended, logIn, type Operator, PROGRAM, useOperator } from '../e2e/psd2.ts';
+import {
+  type Ended,
+  giveRegistration,
+  keepRunning,
+  logIn,
+  type Operator,
+  PROGRAM,
+  useOperator,
+} from '../e2e/psd2.ts';
 import * as shapes from '../e2e/shapes.ts';
 
 const beside = (file: string) => fileURLToPath(new URL(file, import.meta.url));
@@ -122,13 +130,14 @@ export interface CrashBank {
  * @param rules options of `psd2 sandbox start`
  */
 export function useCrashBank(rules: string[] = []): CrashBank {
-  const operator = useOperator(PATIENCE_MS);
+  const operator = keepRunning(useOperator(PATIENCE_MS));
   const log = join(operator.folder, 'bank.ndjson');
   const heard = readingBankLog(log);
   operator.env.PSD2_PROFILE = 'sandbox';
   operator.env.PSD2_SCA_TIMEOUT = '60';
   beforeAll(async () => {
     const env = { NODE_OPTIONS: `--import=${pathToFileURL(beside('bank-log.js')).href}`, BANK_LOG: log };
+    giveRegistration(operator);
     const started = await operator.psd2(['sandbox', 'start', '--detach', '--port', '0', ...rules], { env });
     expect(started, started.stderr).toMatchObject({ code: 0 });
     await logIn(operator);

@@ -2,12 +2,14 @@ import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { readError } from './errors.ts';
+import { keepRunning } from './psd2.ts';
 import * as shapes from './shapes.ts';
 import { useTappedBank } from './tap.ts';
 
 const ACCOUNT = '0010482620';
 const IBAN = 'DE89370400440532013000';
 const { operator, tap } = useTappedBank();
+keepRunning(operator);
 
 const flows = () => {
   const folder = join(operator.config, 'flows', 'sandbox');

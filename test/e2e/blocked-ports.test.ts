@@ -3,10 +3,10 @@ import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import { isBlockedPort } from '../../src/domain/blocked-ports.ts';
 import { readError } from './errors.ts';
-import { useLoggedIn } from './psd2.ts';
+import { keepRunning, useLoggedIn } from './psd2.ts';
 import * as shapes from './shapes.ts';
 
-const operator = useLoggedIn();
+const operator = keepRunning(useLoggedIn());
 const BLOCKED = 'http://127.0.0.1:10080/callback';
 const REFUSAL = {
   code: 'config',

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
 import { readError } from './errors.ts';
-import { useSandbox } from './psd2.ts';
+import { keepRunning, useSandbox } from './psd2.ts';
 
-const operator = useSandbox();
+const operator = keepRunning(useSandbox());
 
 it.concurrent.each([
   [['acounts', 'list'], "Unknown command 'acounts'", /^Did you mean accounts\?$/],

@@ -14,12 +14,14 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { makeCertificateSet } from '../../src/sandbox/folder/certificate-set.ts';
 import { freePort } from '../free-port.ts';
 import { readError } from './errors.ts';
+import { keepRunning } from './psd2.ts';
 import * as shapes from './shapes.ts';
 import { useTappedBank } from './tap.ts';
 import { tokensFile } from './tokens-file.ts';
 import { callsOf } from './verbose.ts';
 
 const { operator, tap } = useTappedBank();
+keepRunning(operator);
 const own = (name: string) => join(operator.folder, name);
 const NETWORK = ['proxy', 'DNS', 'TLS', 'clock', 'authorize'];
 

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import { readError } from './errors.ts';
-import { readDocument, useLoggedIn } from './psd2.ts';
+import { keepRunning, readDocument, useLoggedIn } from './psd2.ts';
 import * as shapes from './shapes.ts';
 import { callsOf, stepsOf } from './verbose.ts';
 
@@ -11,7 +11,9 @@ const ACCOUNT = '0010482620';
 const CC = ['--grant', 'client_credentials'];
 
 describe('a bank that checks roles and limits', () => {
-  const operator = useLoggedIn(['--roles', 'AISP', '--daily-limit', '3', '--no-enforce-consents'], 'none');
+  const operator = keepRunning(
+    useLoggedIn(['--roles', 'AISP', '--daily-limit', '3', '--no-enforce-consents'], 'none'),
+  );
   const status = () => operator.json(shapes.applicationLogin, ['auth', 'status', ...CC]);
 
   it('the bank counts the calls with client credentials; psd2 warns before the limit, and exits with 10 when it is reached', async () => {
@@ -66,7 +68,7 @@ describe('a bank that checks roles and limits', () => {
 
 describe('a bank that enforces consents, and gives tokens that are about to end', () => {
   // psd2 renews a token 30 seconds before its end.
-  const operator = useLoggedIn(['--token-ttl', '30', '--no-rotation'], 'none');
+  const operator = keepRunning(useLoggedIn(['--token-ttl', '30', '--no-rotation'], 'none'));
 
   it('psd2 refuses a balance without consent with 5, and shows it after a consent', async () => {
     const before = await operator.psd2(['accounts', 'balance', ACCOUNT, '--json']);
@@ -102,7 +104,7 @@ describe('a bank that enforces consents, and gives tokens that are about to end'
 });
 
 describe('tokens', () => {
-  const operator = useLoggedIn();
+  const operator = keepRunning(useLoggedIn());
 
   it('both tokens are renewed by auth refresh, and listed by auth list', async () => {
     const before = await operator.json(shapes.login, ['auth', 'status']);

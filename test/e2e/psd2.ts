@@ -135,6 +135,12 @@ export function useOperator(searchMs?: number): Operator {
   return operator;
 }
 
+/** Gives the operator's sandbox keys that were made once for all tests. */
+export function giveRegistration({ config }: Operator): void {
+  mkdirSync(config, { recursive: true, mode: 0o700 });
+  cpSync(inject('registration'), join(config, 'sandbox'), { recursive: true });
+}
+
 /**
  * An operator whose sandbox bank runs with these rules, and who uses the profile that it wrote. The keys exist already: they
  * were made once for all tests.
@@ -143,8 +149,7 @@ export function useSandbox(rules: string[] = []): Operator {
   const operator = useOperator();
   operator.env.PSD2_PROFILE = 'sandbox';
   beforeAll(async () => {
-    mkdirSync(operator.config, { recursive: true, mode: 0o700 });
-    cpSync(inject('registration'), join(operator.config, 'sandbox'), { recursive: true });
+    giveRegistration(operator);
     const started = await operator.psd2(['sandbox', 'start', '--detach', '--port', '0', ...rules]);
     expect(started, started.stderr).toMatchObject({ code: 0 });
   });

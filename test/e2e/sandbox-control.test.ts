@@ -2,7 +2,7 @@ import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import * as z from 'zod';
-import { CUSTOMER, logIn, useLoggedIn, useOperator, useSandbox } from './psd2.ts';
+import { CUSTOMER, keepRunning, logIn, useLoggedIn, useOperator, useSandbox } from './psd2.ts';
 
 const CURRENT = '0010482620';
 const balance = z.object({ availableBalance: z.object({ amount: z.string() }) });
@@ -19,7 +19,7 @@ const PAY = [
 ];
 
 describe('a running sandbox', () => {
-  const operator = useLoggedIn();
+  const operator = keepRunning(useLoggedIn());
   const { psd2, json } = operator;
   afterEach(async () => {
     await psd2(['sandbox', 'fault', 'clear']);
@@ -113,7 +113,7 @@ describe('a running sandbox', () => {
 });
 
 describe('a sandbox that is started when no profile is chosen', () => {
-  const operator = useOperator();
+  const operator = keepRunning(useOperator());
   const { psd2, json } = operator;
 
   test('commands talk to that sandbox, and say so when it has ended', async () => {
@@ -182,7 +182,9 @@ describe('a sandbox that is not running', () => {
 });
 
 describe('a sandbox with generated customers', () => {
-  const operator = useSandbox(['--customers', '200', '--transactions', '2500', '--page-size', '500']);
+  const operator = keepRunning(
+    useSandbox(['--customers', '200', '--transactions', '2500', '--page-size', '500']),
+  );
   const { psd2, json } = operator;
 
   test('each generated customer can log in, and their transactions add up', async () => {

@@ -16,7 +16,7 @@ import { makeLoopbackCertificate } from '../../src/certificates/loopback.ts';
 import { freePort } from '../free-port.ts';
 import { type Server, startServer } from '../store/postgres/server.ts';
 import { readError } from './errors.ts';
-import { type Environment, logIn, useSandbox } from './psd2.ts';
+import { type Environment, keepRunning, logIn, useSandbox } from './psd2.ts';
 import * as shapes from './shapes.ts';
 
 const PASSWORD = 'pw-of-worker-1';
@@ -25,7 +25,7 @@ const ORDER = [
   ...['transfer', 'create', '--json', '--yes', '--from', ACCOUNT, '--to', 'DE89370400440532013000'],
   ...['--name', 'Ada Lovelace', '--amount', '2.00'],
 ];
-const operator = useSandbox();
+const operator = keepRunning(useSandbox());
 let server: Server;
 let port: number;
 /** The environment of a worker. */

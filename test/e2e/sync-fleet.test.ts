@@ -4,7 +4,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import { type Server, startServer } from '../store/postgres/server.ts';
-import { type Ended, type Running, useOperator } from './psd2.ts';
+import { type Ended, giveRegistration, keepRunning, type Running, useOperator } from './psd2.ts';
 import * as shapes from './shapes.ts';
 
 const CUSTOMERS = 16;
@@ -12,7 +12,7 @@ const IDS = Array.from({ length: CUSTOMERS }, (_, index) => String(5_000_001 + i
 const PATIENCE_MS = 180_000;
 const preload = pathToFileURL(fileURLToPath(new URL('../crash/bank-log.js', import.meta.url))).href;
 
-const operator = useOperator();
+const operator = keepRunning(useOperator());
 operator.env.PSD2_PROFILE = 'sandbox';
 const log = join(operator.folder, 'bank.ndjson');
 let server: Server;
@@ -29,6 +29,7 @@ const received = z.object({ method: z.optional(z.string()), path: z.optional(z.s
 beforeAll(async () => {
   server = startServer();
   writeFileSync(log, '');
+  giveRegistration(operator);
   const started = await operator.psd2(
     [
       ...['sandbox', 'start', '--detach', '--port', '0', '--customers', String(CUSTOMERS)],

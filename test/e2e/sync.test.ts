@@ -3,10 +3,10 @@ import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import { readError } from './errors.ts';
-import { type Ended, useSandbox } from './psd2.ts';
+import { type Ended, keepRunning, useSandbox } from './psd2.ts';
 import * as shapes from './shapes.ts';
 
-const operator = useSandbox(['--customers', '3', '--transactions', '60']);
+const operator = keepRunning(useSandbox(['--customers', '3', '--transactions', '60']));
 const CUSTOMERS = ['customer-000001', 'customer-000002', 'customer-000003'];
 
 beforeAll(async () => {

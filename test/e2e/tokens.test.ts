@@ -1,13 +1,14 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { describe, expect, it, vi } from 'vitest';
 import { readError } from './errors.ts';
-import { readDocument } from './psd2.ts';
+import { keepRunning, readDocument } from './psd2.ts';
 import * as shapes from './shapes.ts';
 import { useTappedBank } from './tap.ts';
 import { tokensFile } from './tokens-file.ts';
 import { saidBy } from './verbose.ts';
 
 const { operator, tap } = useTappedBank();
+keepRunning(operator);
 
 /** The successful token calls that `--verbose` reports. */
 const refreshes = (stderr: string) =>
