@@ -19,18 +19,15 @@ export interface SessionSettings {
 
 /** Converts granted tokens to the form of the store, with the times when they end. */
 export function toStoredTokens(granted: GrantedTokens, now: Date, before?: StoredTokens): StoredTokens {
-  const end = (seconds: number) => new Date(now.getTime() + seconds * 1000).toISOString();
+  const end = (seconds: number | null) =>
+    seconds === null ? null : new Date(now.getTime() + seconds * 1000).toISOString();
   // If a refresh answer has no refresh token, the old one stays valid.
   const renewed = granted.refreshToken !== null || before === undefined;
   return {
     accessToken: granted.accessToken,
     accessTokenExpiresAt: end(granted.expiresIn),
     refreshToken: renewed ? granted.refreshToken : before.refreshToken,
-    refreshTokenExpiresAt: renewed
-      ? granted.refreshExpiresIn === null
-        ? null
-        : end(granted.refreshExpiresIn)
-      : before.refreshTokenExpiresAt,
+    refreshTokenExpiresAt: renewed ? end(granted.refreshExpiresIn) : before.refreshTokenExpiresAt,
     scope: granted.scope ?? before?.scope ?? null,
     apiTrackId: before?.apiTrackId,
   };

@@ -11,7 +11,7 @@ const lifetime = z.pipe(wholeNumber, z.number().check(z.minimum(0), z.maximum(10
 export const tokenAnswer = z.object({
   access_token: token,
   token_type: z.nullish(text),
-  expires_in: lifetime,
+  expires_in: z.nullish(lifetime),
   refresh_token: z.nullish(text),
   rt_expires_in: z.nullish(lifetime),
   scope: z.nullish(text),

@@ -78,6 +78,19 @@ describe('OAuth', () => {
     },
   );
 
+  it('psd2 keeps new tokens without a lifetime, because the refresh token before them is spent', async () => {
+    const { body, ...answer } = tokens('a1', 'r1');
+    const withoutLifetime = String(body).replace(/"expires_in":\d+,/, '');
+    expect(withoutLifetime).not.toBe(body);
+    recorded.expect('POST', '/auth/oauth/v2/token', { ...answer, body: withoutLifetime });
+    const grant = { grant_type: 'refresh_token', refresh_token: 'r0' } as const;
+    expect(await requestTokens(openClient().bankWith(), client, grant, transactionId)).toMatchObject({
+      accessToken: 'a1',
+      expiresIn: null,
+      refreshToken: 'r1',
+    });
+  });
+
   it('psd2 revokes a token and names its kind', async () => {
     recorded.expect(
       'POST',

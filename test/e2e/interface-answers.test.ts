@@ -264,7 +264,11 @@ describe('a proxy', () => {
   it('psd2 exits with 11 if the proxy needs credentials', async () => {
     const proxy = await openForTest({ status: 407 });
     const ended = await operator.psd2(['accounts', 'list', '--json'], { env: { HTTPS_PROXY: proxy.url } });
-    expect(readError(ended)).toMatchObject({ exitCode: 11, message: expect.stringContaining('HTTP 407') });
+    expect(readError(ended)).toMatchObject({
+      exitCode: 11,
+      message: expect.stringContaining('HTTP 407'),
+      hint: expect.stringContaining('user and the password of the proxy'),
+    });
     expect(proxy.asked).toHaveLength(1);
   });
 

@@ -498,6 +498,20 @@ it('a first login without a scope and without the expiry of its refresh token is
   });
 });
 
+it('an access token without a lifetime is stored without an end, so psd2 uses it until the bank refuses it', () => {
+  const granted = {
+    accessToken: 'access-1',
+    expiresIn: null,
+    refreshToken: 'refresh-1',
+    refreshExpiresIn: 60,
+    scope: null,
+  };
+  expect(toStoredTokens(granted, new Date('2026-11-22T12:00:00Z'))).toMatchObject({
+    accessTokenExpiresAt: null,
+    refreshTokenExpiresAt: '2026-11-22T12:01:00.000Z',
+  });
+});
+
 it('psd2 does not use a refused token again, even if it could not be renewed at once', async () => {
   recorded.expect('POST', TOKEN_PATH, refusal(400, 'E1'));
   const { session, store } = await login(HOUR);

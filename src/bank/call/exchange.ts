@@ -173,9 +173,11 @@ async function attempt(call: BankCall, settings: ExchangeSettings): Promise<Answ
     if (error.neverSent) await announced?.notBegun?.();
     signal.throwIfAborted();
     throw new Psd2Error('bank_unreachable', `The bank could not be reached: ${error.message}`, {
-      hint: error.passing
-        ? 'Try again later. Check the base URL and the network.'
-        : 'Check the base URL and the certificates of the profile.',
+      hint:
+        error.hint ??
+        (error.passing
+          ? 'Try again later. Check the base URL and the network.'
+          : 'Check the base URL and the certificates of the profile.'),
       tppRequestId,
       transactionId: call.transactionId,
       cause: error,

@@ -14,7 +14,7 @@ export interface ClientCredentials {
 /** Tokens from the bank. Lifetimes are in seconds from now, null if the bank gave none. */
 export interface GrantedTokens {
   accessToken: string;
-  expiresIn: number;
+  expiresIn: number | null;
   refreshToken: string | null;
   refreshExpiresIn: number | null;
   scope: string | null;
@@ -97,7 +97,7 @@ export async function requestTokens(
   );
   return {
     accessToken: data.access_token,
-    expiresIn: data.expires_in,
+    expiresIn: data.expires_in ?? null,
     refreshToken: data.refresh_token || null,
     refreshExpiresIn: data.rt_expires_in ?? null,
     scope: data.scope || null,

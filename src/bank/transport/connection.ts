@@ -32,9 +32,15 @@ export class CallFailed extends Error {
   readonly neverSent: boolean;
   /** A second try may succeed. A wrong certificate, for example, stays wrong. */
   readonly passing: boolean;
+  /** What the operator can do, if it is not what helps most calls. */
+  readonly hint: string | undefined;
 
-  constructor(message: string, how: { neverSent: boolean; passing: boolean; cause: unknown }) {
+  constructor(
+    message: string,
+    how: { neverSent: boolean; passing: boolean; hint?: string | undefined; cause: unknown },
+  ) {
     super(message, { cause: how.cause });
+    this.hint = how.hint;
     this.neverSent = how.neverSent;
     this.passing = how.passing;
   }
@@ -198,8 +204,8 @@ class Attempt {
     const cause = error instanceof NotConnected ? error.cause : error;
     const unwritable = whyUnwritable(cause);
     if (unwritable) return new Psd2Error('usage', `The request cannot be written as HTTP: ${unwritable}`);
-    const { message, passing } = explainFailure(cause, origin, proxy, neverSent);
-    return new CallFailed(message, { neverSent, passing, cause });
+    const { message, passing, hint } = explainFailure(cause, origin, proxy, neverSent);
+    return new CallFailed(message, { neverSent, passing, hint, cause });
   }
 }
 

@@ -5,6 +5,8 @@ interface Failure {
   message: string;
   /** A second try may succeed. */
   passing: boolean;
+  /** What to do, if it is not what helps most calls. */
+  hint?: string;
 }
 
 const passing = (message: string): Failure => ({ message, passing: true });
@@ -25,7 +27,13 @@ export function explainFailure(
   neverSent: boolean,
 ): Failure {
   if (error instanceof ProxyRefused) {
-    return lasting(`the proxy ${proxy?.host} refused the connection (HTTP ${error.statusCode})`);
+    return {
+      ...lasting(`the proxy ${proxy?.host} refused the connection (HTTP ${error.statusCode})`),
+      hint:
+        error.statusCode === 407
+          ? 'Give the user and the password of the proxy in HTTPS_PROXY: http://user:password@host:port.'
+          : 'Check HTTPS_PROXY. A host that needs no proxy belongs in NO_PROXY.',
+    };
   }
   // OpenSSL 3.5 (Node 26) says "ssl/tls alert", older versions say "sslv3 alert".
   const code = codeOf(error).replace('ERR_SSL_SSL/TLS_ALERT_', 'ERR_SSL_SSLV3_ALERT_');
