@@ -39,7 +39,7 @@ export function tellFlow(
 }
 
 /**
- * Adds the flow and the command that continues it to an error, unless the error has a better hint or the flow has ended.
+ * Adds the flow to an error, and the command that continues it, unless the error has a better hint or the flow has ended.
  *
  * @param confirmed the options that confirmed something in advance, which the operator must repeat
  */
@@ -53,7 +53,8 @@ export function withNext(
   }: { kind: string; flow: string; state: FlowState; transactionId: string },
   confirmed: string[] = [],
 ): unknown {
-  if (!(error instanceof Psd2Error) || isOver({ state })) return error;
+  if (!(error instanceof Psd2Error)) return error;
+  if (isOver({ state })) return error.with({ flow: error.flow ?? flow });
   const known = error.next ?? [];
   if (known.some(([, verb]) => verb === 'resume')) {
     const again = (words: string[]) => [...words, ...confirmed.filter((word) => !words.includes(word))];
