@@ -1,6 +1,5 @@
 import { type Command, Option } from '@commander-js/extra-typings';
 import { PAYEE_SOURCES } from '../../domain/order/payee-check.ts';
-import { Psd2Error } from '../../errors.ts';
 import { collect, declareCancel, declareResolve, examples, optionsOf, type Run } from '../declare.ts';
 
 const RESOLVE_NOTE = `For a transfer in state unknown or executing, or an instant transfer that stays PENDING, if psd2 transfer resume does not
@@ -55,25 +54,16 @@ export function declareTransfer(transfer: Command, run: Run): void {
   declareReceipt(transfer, run);
 }
 
-/** An order that says two things says neither. @throws Psd2Error `usage` if the option is given a second time */
-function once(option: string) {
-  return (value: string, earlier: string | undefined): string => {
-    if (earlier !== undefined)
-      throw new Psd2Error('usage', `${option} is given twice`, { hint: 'Give it once.' });
-    return value;
-  };
-}
-
 function declareCreate(transfer: Command, run: Run) {
   return transfer
     .command('create', { isDefault: true })
     .description(
       'make a transfer: verified by the bank, confirmed by you, authorised by the customer, executed',
     )
-    .option('--from <productId>', 'account to debit (required; psd2 asks on a terminal)', once('--from'))
-    .option('--to <iban>', "the payee's IBAN (required; psd2 asks on a terminal)", once('--to'))
-    .option('--name <text>', "the payee's name (required; psd2 asks on a terminal)", once('--name'))
-    .option('--amount <decimal>', 'for example 12.50 (required; psd2 asks on a terminal)', once('--amount'))
+    .option('--from <productId>', 'account to debit (required; psd2 asks on a terminal)')
+    .option('--to <iban>', "the payee's IBAN (required; psd2 asks on a terminal)")
+    .option('--name <text>', "the payee's name (required; psd2 asks on a terminal)")
+    .option('--amount <decimal>', 'for example 12.50 (required; psd2 asks on a terminal)')
     .option('--currency <code>', 'currency of the amount', 'EUR')
     .option('--description <text>', 'remittance information, at most 140 characters')
     .option('--instant', 'make an instant transfer (SCT Inst): settled within ten seconds, and final')
@@ -82,9 +72,7 @@ function declareCreate(transfer: Command, run: Run) {
     .option('--type <text>', 'type of the transfer, sent to the bank unchanged')
     .option(
       '--reference <text>',
-      'your own reference; psd2 refuses a second transfer with the same one',
-      once('--reference'),
-    )
+      'your own reference; psd2 refuses a second transfer with the same one')
     .option(
       '--payee-verified',
       'you have checked that the name belongs to the IBAN; --instant needs it (psd2 asks on a terminal)',
