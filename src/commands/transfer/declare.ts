@@ -70,9 +70,7 @@ function declareCreate(transfer: Command, run: Run) {
     .option('--date <date>', "execution day, YYYY-MM-DD; default: today in the bank's time zone")
     .option('--urgent', 'ask for urgent execution')
     .option('--type <text>', 'type of the transfer, sent to the bank unchanged')
-    .option(
-      '--reference <text>',
-      'your own reference; psd2 refuses a second transfer with the same one')
+    .option('--reference <text>', 'your own reference; psd2 refuses a second transfer with the same one')
     .option(
       '--payee-verified',
       'you have checked that the name belongs to the IBAN; --instant needs it (psd2 asks on a terminal)',
