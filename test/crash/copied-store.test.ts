@@ -70,7 +70,7 @@ const COPIES = [
     from: 'postgres',
     to: 'files',
     kills: [
-      ['^before select has_table_privilege', 1, SOURCE],
+      ['^before update psd2.store', 1, SOURCE],
       ['^half appendFile tokens/', 1, NEITHER],
       ['^before link tokens/', 1, NEITHER],
       ['^after link tokens/', 2, NEITHER],
