@@ -35,7 +35,6 @@ const confirmed = (changed: Record<string, string | undefined>, ...more: string[
 
 describe('psd2 refuses bad input before it calls the bank', () => {
   it.concurrent.each<[what: string, args: string[], code: string, message: RegExp]>([
-    ['amount that is given twice', confirmed({}, '--amount', '6'), 'usage', /^--amount is given twice$/],
     // IBAN
     [
       'IBAN with wrong check digits',
