@@ -87,7 +87,7 @@ describe('watching a transfer', () => {
     const { watch, world, written, now } = await watched({}, EXECUTED);
     for (const status of ['PENDING', 'PENDING', 'OK']) script.executionStatus(executionStatus(status));
     expect(await watch()).toMatchObject({ state: 'executed', executionStatus: 'OK' });
-    expect(world.sleeps).toEqual([1_000, 3_000, 4_000]);
+    expect(world.sleeps).toEqual([1_000, 3_500, 3_500]);
     expect(await now()).toEqual(written);
   });
 

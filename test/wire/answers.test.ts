@@ -25,7 +25,6 @@ describe('a token answer', () => {
     ['no access token', { expires_in: 600 }],
     ['an empty access token', { access_token: '', expires_in: 600 }],
     ['an access token that no header can carry', { access_token: 'a\r\nb', expires_in: 600 }],
-    ['no lifetime', { access_token: 't' }],
     ['a lifetime in words', { access_token: 't', expires_in: 'long' }],
     ['a lifetime before now', { access_token: 't', expires_in: -1 }],
     ['a lifetime beyond the largest date', { access_token: 't', expires_in: 9_007_199_254_740_991 }],

@@ -62,7 +62,7 @@ describe('the extended key usage of a QWAC', () => {
   it('the finding about a missing clientAuth says what to do', async () => {
     const { detail, fix } = checkCertificate(await qwacFor([ExtendedKeyUsage.serverAuth]), USE, LIMITS);
     expect(detail).toContain('lacks clientAuth');
-    expect(fix).toContain('Request a new one with clientAuth');
+    expect(fix?.hint).toContain('Request a new one with clientAuth');
   });
 
   it("the extended key usage does not matter for a certificate that is not the TPP's", async () => {
@@ -84,7 +84,7 @@ describe('a consent that depends on a certificate', () => {
     const { status, detail, fix } = await check('2027-03-01T00:00:01Z');
     expect(status).toBe('warn');
     expect(detail).toContain('ends before a consent that depends on it (customer 1234567, until 2027-03-01)');
-    expect(fix).toContain('psd2 profile set');
+    expect(fix?.next).toEqual([['profile', 'set']]);
   });
 
   it('psd2 does not warn if the certificate lasts as long as the consent', async () => {

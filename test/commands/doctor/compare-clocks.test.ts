@@ -21,7 +21,7 @@ describe("this clock against the bank's", () => {
     const finding = compareClocks(new Date(BANK_TIME + milliseconds), DATE);
     expect(finding).toMatchObject({ status, detail });
     if (status === 'ok') expect(finding.fix).toBeNull();
-    else expect(finding.fix).toMatch(/^Set the clock/);
+    else expect(finding.fix?.hint).toMatch(/^Set the clock/);
     expect(finding.code).toBe(status === 'fail' ? 'config' : undefined);
   });
 
