@@ -44,7 +44,14 @@ const CHARTED = [
     what: 'psd2 accounts list',
     against: 'a minimal script with node:https',
     label: 'psd2 accounts list',
-    unit: 'a minimal script of Node.js',
+    unit: 'a minimal script with node:https',
+  },
+  {
+    section: 'one-call',
+    what: 'psd2 accounts list',
+    against: 'a minimal script with undici',
+    label: 'psd2 accounts list',
+    unit: 'a minimal script with undici',
   },
   {
     section: 'many-calls',
@@ -61,11 +68,18 @@ const CHARTED = [
     unit: 'calls as fast as the core signs',
   },
   {
-    section: 'cores',
-    what: 'psd2 sync',
-    against: '',
+    section: 'many-calls',
+    what: 'calls a second with --cores 2',
+    against: 'with --cores 1',
     label: 'psd2 sync on two cores',
     unit: 'calls on one core',
+  },
+  {
+    section: 'fleet',
+    what: 'calls a second of 2 workers',
+    against: 'one worker',
+    label: 'psd2 sync, two workers',
+    unit: 'one worker, PostgreSQL',
   },
   {
     section: 'big-answers',
