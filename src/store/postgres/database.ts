@@ -1,6 +1,6 @@
 import { Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
-import pg from 'pg';
+import pg, { type QueryConfig } from 'pg';
 import * as z from 'zod/mini';
 import { Psd2Error } from '../../errors.ts';
 import { halfCopied, movedAway } from '../copy/moved.ts';
@@ -15,6 +15,8 @@ const CONNECT_MS = 4_000;
 const STATEMENT_MS = 30_000;
 /** If no answer has come by then, not even that the statement took too long, the server or the network is gone. */
 const ANSWER_MS = STATEMENT_MS + 5_000;
+/** The longest that a timer takes: 24 days. For the driver, 0 would be no setting. */
+const NO_LIMIT_MS = 2 ** 31 - 1;
 /** Connections of one worker. If all are in use, further statements wait. */
 const MOST_CONNECTIONS = 8;
 
@@ -27,6 +29,8 @@ export interface Statements {
   query<T>(row: z.ZodMiniType<T>, sql: string, values?: readonly Parameter[]): Promise<T[]>;
   /** Runs several statements, one after the other. @throws as {@link query} */
   script(sql: string): Promise<void>;
+  /** Lets the statements of the transaction that follow take as long as they need, because they change many rows. */
+  takeTime(): Promise<void>;
 }
 
 /** The connection was lost before the answer came. The statement may or may not have taken effect. */
@@ -119,8 +123,13 @@ export class Database {
     );
     // A connection that is lost between two statements emits an error too. The next statement or the commit then fails.
     client.on('error', ignore);
+    let answerMs: number | undefined;
     const statements: Statements = {
-      query: (row, sql, values = []) => this.#run(client, row, sql, values),
+      query: (row, sql, values = []) => this.#run(client, row, sql, values, answerMs),
+      takeTime: async () => {
+        await statements.script('set local statement_timeout = 0');
+        answerMs = NO_LIMIT_MS;
+      },
       script: async (sql) => {
         await this.#interruptible(client.query(sql)).catch((error: unknown) =>
           Promise.reject(this.#failure(error)),
@@ -215,10 +224,17 @@ export class Database {
     row: z.ZodMiniType<T>,
     sql: string,
     values: readonly Parameter[],
+    answerMs?: number,
   ): Promise<T[]> {
     let rows: unknown[];
     try {
-      ({ rows } = await this.#interruptible(on.query(sql, [...values])));
+      // The driver takes this setting with a statement, though its types know it of a connection alone.
+      const statement: QueryConfig & { query_timeout?: number } = {
+        text: sql,
+        values: [...values],
+        ...(answerMs !== undefined && { query_timeout: answerMs }),
+      };
+      ({ rows } = await this.#interruptible(on.query(statement)));
     } catch (error) {
       throw this.#failure(error);
     }

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import * as z from 'zod/mini';
 import { parseDate } from '../../../src/domain/calendar.ts';
 import { parseAddress } from '../../../src/store/postgres/address.ts';
 import { Database } from '../../../src/store/postgres/database.ts';
@@ -40,6 +41,23 @@ beforeEach(async () => {
   await admin.close();
   store = openStore();
   return () => store.close();
+});
+
+it('a statement that changes many rows takes as long as it needs, and no other one does', async () => {
+  const { config, ...address } = parseAddress(server.url(database), {});
+  const hurried = new Database(
+    { ...address, config: { ...config, statement_timeout: 100, query_timeout: 200 } },
+    undefined,
+  );
+  const row = z.object({ done: z.boolean() });
+  const slow = 'select pg_sleep(0.4) is not null as done';
+  await expect(hurried.transaction((statements) => statements.query(row, slow))).rejects.toThrow();
+  const done = await hurried.transaction(async (statements) => {
+    await statements.takeTime();
+    return statements.query(row, slow);
+  });
+  expect(done).toEqual([{ done: true }]);
+  await hurried.close();
 });
 
 it('a user who may not create roles is told which right is missing', async () => {

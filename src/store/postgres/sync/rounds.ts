@@ -92,7 +92,7 @@ export class PostgresRounds implements Rounds {
   /** Begins a round in which all customers with a login are due. Writes only the rows that changed since the last round. */
   async #begin(statements: Statements): Promise<z.infer<typeof begun>> {
     const profile = [this.#profile];
-    await statements.script('set local statement_timeout = 0');
+    await statements.takeTime();
     await releaseOfDeadWorkers(statements.query, this.#profile);
     for (const sql of [
       `delete from psd2.sync_customers c where profile = $1 and not exists (
