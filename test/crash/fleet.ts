@@ -115,7 +115,7 @@ export function useFleet(bank: CrashBank, customers: number): Fleet {
     try {
       return server.sql(
         DATABASE,
-        "select flow from psd2.flows where under_way and kind = 'transfer' order by random() limit 1",
+        "select flow from psd2.flows where under_way and standing in ('open', 'sent') and kind = 'transfer' order by random() limit 1",
       );
     } catch {
       // The database is down.
