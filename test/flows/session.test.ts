@@ -253,6 +253,15 @@ describe('a refresh token', () => {
       return { session, store };
     }
 
+    /** A session whose tokens have ended, and whose lock another process held before. */
+    async function afterTakeover(takenOverFrom: string) {
+      const { world, store } = await login(0);
+      return sessionWith(
+        world,
+        keeperOf(store, '1234567', () => ({ takenOverFrom })),
+      );
+    }
+
     it.each([INVALID, ODD])(
       'if the bank answers %j, psd2 uses the tokens of the other process',
       async (answer) => {
@@ -281,12 +290,7 @@ describe('a refresh token', () => {
 
     it('if the bank refuses the token, the error names the earlier holder of the lock, who may still store new tokens', async () => {
       recorded.expect('POST', TOKEN_PATH, INVALID);
-      const { world, store } = await login(0);
-      const takenOverFrom = 'process 4711 on host-1';
-      const session = sessionWith(
-        world,
-        keeperOf(store, '1234567', () => ({ takenOverFrom })),
-      );
+      const session = await afterTakeover('process 4711 on host-1');
       await expect(session.current()).rejects.toMatchObject({
         code: 'not_logged_in',
         hint: 'Another psd2 was renewing the login and shows no sign of life: process 4711 on host-1. If it continues, the login is valid again.',
@@ -296,12 +300,7 @@ describe('a refresh token', () => {
 
     it('if the bank allows no more calls, the error does not mention the earlier holder of the lock', async () => {
       recorded.expect('POST', TOKEN_PATH, { status: 420 });
-      const { world, store } = await login(0);
-      const takenOverFrom = 'process 4711 on host-1';
-      const session = sessionWith(
-        world,
-        keeperOf(store, '1234567', () => ({ takenOverFrom })),
-      );
+      const session = await afterTakeover('process 4711 on host-1');
       await expect(session.current()).rejects.toMatchObject({
         code: 'too_many_calls',
         hint: 'Wait, then try again.',

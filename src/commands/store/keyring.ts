@@ -29,7 +29,7 @@ export async function keepPassphrase(context: Context, database: Database): Prom
   const before = await usable(entry.read());
   const passphrase = passphraseIn(context.env) ?? (await askPassphrase(context, keys.length === 0));
   if (keys.length > 0 && !(await opensOne(keys, passphrase))) {
-    throw new Psd2Error('config', 'The passphrase does not open the tokens in the database', {
+    throw new Psd2Error('config', `The passphrase does not open the tokens at ${database.shown}`, {
       hint: 'Nothing was changed. Use the passphrase that the other machines have.',
     });
   }
