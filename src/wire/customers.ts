@@ -19,15 +19,22 @@ export const accountsAnswer = z.object({
   ),
 });
 
-/** `data` of the balance call. `hour` is `hh:mm` on the bank's clock. */
-export const balanceAnswer = z.object({
-  accountBalance: money,
-  availableBalance: money,
-  accountAvailability: money,
-  accountAvailableCredit: money,
-  date: bankDate,
-  hour: optionalText,
-});
+/** `data` of the balance call, with at least one amount. `hour` is `hh:mm` on the bank's clock. */
+export const balanceAnswer = z
+  .object({
+    accountBalance: money,
+    availableBalance: money,
+    accountAvailability: money,
+    accountAvailableCredit: money,
+    date: bankDate,
+    hour: optionalText,
+  })
+  .check(
+    z.refine(
+      ({ date: _date, hour: _hour, ...amounts }) => Object.values(amounts).some((amount) => amount !== null),
+      'expected a balance',
+    ),
+  );
 
 /** An amount of a transaction: `{amount, currency}`, or the bare decimal. */
 const transactionAmount = z.union([
@@ -57,21 +64,36 @@ const transaction = z.object({
 });
 export type WireTransaction = z.infer<typeof transaction>;
 
-/** The number of rows of a list on all pages. 0 if the answer does not say. */
+/** The number of rows of a list on all pages. Null if the answer does not say. */
 const total = z.catch(
   z.pipe(
     z.nullish(wholeNumber),
-    z.transform((value) => value ?? 0),
+    z.transform((value) => value ?? null),
   ),
-  0,
+  null,
 );
 
-/** `data` of the transactions call: a page of the booked list and a page of the pending list. */
-export const transactionsAnswer = z.object({
-  transactionsAccounting: z.nullish(z.array(transaction)),
-  transactionsNotAccounting: z.nullish(z.array(transaction)),
-  numberTransactionsAccounting: total,
-  numberTransactionsNotAccounting: total,
-  nextAccounting: cursor,
-  nextNotAccounting: cursor,
-});
+/**
+ * `data` of the transactions call: a page of the booked list and a page of the pending list. It has at least one list or one
+ * total: an answer that says nothing is not an account without transactions.
+ */
+export const transactionsAnswer = z
+  .object({
+    transactionsAccounting: z.nullish(z.array(transaction)),
+    transactionsNotAccounting: z.nullish(z.array(transaction)),
+    numberTransactionsAccounting: total,
+    numberTransactionsNotAccounting: total,
+    nextAccounting: cursor,
+    nextNotAccounting: cursor,
+  })
+  .check(
+    z.refine(
+      (page) =>
+        (page.transactionsAccounting ??
+          page.transactionsNotAccounting ??
+          page.numberTransactionsAccounting ??
+          page.numberTransactionsNotAccounting ??
+          null) !== null,
+      'expected transactions',
+    ),
+  );

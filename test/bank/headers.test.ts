@@ -63,7 +63,7 @@ describe('the base URL', () => {
   it('psd2 sends the prefix and the query exactly as it signs them, percent-encoding included', async () => {
     const path = '/private/customers/1234567/products/0000012345/transactions/retrieve';
     const query = 'dateFrom=30%2F06%2F2026&dateTo=01%2F07%2F2026';
-    recorded.expect('GET', `/x${path}?${query}`, success('{}'));
+    recorded.expect('GET', `/x${path}?${query}`, success('{"transactionsAccounting":[]}'));
     const rows = await collectTransactions(openClient({ pathPrefix: '/x' }).bank, {
       customerId: '1234567',
       productId: '0000012345',

@@ -234,7 +234,11 @@ describe('_links.next', () => {
     recorded.expect('GET', `${BASE}?nextAccounting=11`, page({ booked: [2] }, {}, ' '));
     expect(await amounts()).toEqual(['booked -1.000', 'booked -2.000']);
 
-    recorded.expect('GET', BASE, success('{}', { next: { method: 'POST', href: 'retrieve?page=2' } }));
+    recorded.expect(
+      'GET',
+      BASE,
+      success('{"transactionsAccounting":[]}', { next: { method: 'POST', href: 'retrieve?page=2' } }),
+    );
     expect(await amounts()).toEqual([]);
   });
 });

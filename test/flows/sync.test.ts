@@ -48,7 +48,7 @@ function bankWith(
   };
   const dataOf = (url: URL) => {
     if (url.pathname.endsWith('/accounts')) return { accounts: [{ accountId: PRODUCT }] };
-    return url.pathname.endsWith('/transactions/retrieve') ? transactions(url) : {};
+    return url.pathname.endsWith('/transactions/retrieve') ? transactions(url) : { accountBalance: money };
   };
   const bank: Bank = {
     async call({ path }, schema) {

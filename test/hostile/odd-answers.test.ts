@@ -43,6 +43,14 @@ describe('psd2 reports missing data, and does not take it for an empty result', 
   it.each([
     ['no balance', ['accounts', 'balance', PRODUCT], '/balance/retrieve', empty, /balance.* is empty/],
     ['no rows', ['accounts', 'transactions', PRODUCT], '/transactions/retrieve', empty, /is empty/],
+    ['no amount', ['accounts', 'balance', PRODUCT], '/balance/retrieve', says({}), /expected a balance/],
+    [
+      'neither rows nor a count',
+      ['accounts', 'transactions', PRODUCT],
+      '/transactions/retrieve',
+      says({}),
+      /expected transactions/,
+    ],
     [
       'a count of rows without the rows',
       ['accounts', 'transactions', PRODUCT, '-o', 'ndjson'],

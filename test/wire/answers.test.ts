@@ -56,21 +56,43 @@ describe('the cursors of a transactions page', () => {
     [null, null],
     [undefined, null],
   ])('the cursor %j of a transactions page is read as %j', (wire, cursor) => {
-    const page = transactionsAnswer.parse({ nextAccounting: wire, nextNotAccounting: wire });
+    const page = transactionsAnswer.parse({
+      transactionsAccounting: [],
+      nextAccounting: wire,
+      nextNotAccounting: wire,
+    });
     expect(page).toMatchObject({ nextAccounting: cursor, nextNotAccounting: cursor });
   });
 
   it.each(['next', '-1', {}])('the cursor %j of a transactions page is refused', (wire) => {
-    expect(transactionsAnswer.safeParse({ nextAccounting: wire }).success).toBe(false);
+    const page = transactionsAnswer.safeParse({ transactionsAccounting: [], nextAccounting: wire });
+    expect(page.success).toBe(false);
+  });
+});
+
+describe('a transactions page', () => {
+  it.each([
+    { transactionsAccounting: [] },
+    { transactionsNotAccounting: [], transactionsAccounting: null },
+    { numberTransactionsAccounting: 0 },
+    { numberTransactionsNotAccounting: '0' },
+  ])('a transactions page may be %j', (page) => {
+    expect(transactionsAnswer.safeParse(page).success).toBe(true);
   });
 
-  it('a transactions page may lack its lists', () => {
-    const page = transactionsAnswer.parse({
-      transactionsAccounting: null,
-      numberTransactionsAccounting: 'x',
-    });
-    expect(page.transactionsAccounting ?? page.transactionsNotAccounting ?? []).toEqual([]);
-    expect(page).toMatchObject({ numberTransactionsAccounting: 0, numberTransactionsNotAccounting: 0 });
+  it('a total that is not a number counts as none', () => {
+    expect(
+      transactionsAnswer.parse({ transactionsAccounting: [], numberTransactionsAccounting: 'x' }),
+    ).toMatchObject({ numberTransactionsAccounting: null, numberTransactionsNotAccounting: null });
+  });
+
+  it.each([
+    {},
+    { transactionsAccounting: null, transactionsNotAccounting: null },
+    { numberTransactionsAccounting: 'x' },
+    { nextAccounting: 11 },
+  ])('the transactions page %j is refused, because it does not say that there are none', (page) => {
+    expect(transactionsAnswer.safeParse(page).success).toBe(false);
   });
 });
 
@@ -103,6 +125,21 @@ it('a balance may lack the credit, and every amount keeps its three decimals', (
     hour: '10:15',
   });
 });
+
+it.each([
+  {},
+  { accountBalance: null },
+  { availableBalance: { amount: '' }, date: '30/06/2024', hour: '10:15' },
+])('the balance %j is refused, because it has no amount', (wire) => {
+  expect(balanceAnswer.safeParse(wire).success).toBe(false);
+});
+
+it.each(['accountBalance', 'availableBalance', 'accountAvailability', 'accountAvailableCredit'])(
+  'a balance may have only %s',
+  (name) => {
+    expect(balanceAnswer.safeParse({ [name]: { amount: '1.000', currency: 'EUR' } }).success).toBe(true);
+  },
+);
 
 describe('an operation status', () => {
   it.each([

@@ -56,9 +56,9 @@ export async function* fetchPages(bank: Bank, query: TransactionQuery): AsyncGen
       transactionsAnswer,
     );
     const { transactionsAccounting, transactionsNotAccounting } = data;
-    if (booked.open && data.numberTransactionsAccounting > 0)
+    if (booked.open && (data.numberTransactionsAccounting ?? 0) > 0)
       requireList(transactionsAccounting, 'transactionsAccounting', query);
-    if (pending.open && data.numberTransactionsNotAccounting > 0)
+    if (pending.open && (data.numberTransactionsNotAccounting ?? 0) > 0)
       requireList(transactionsNotAccounting, 'transactionsNotAccounting', query);
     const link = envelope.next;
     const hasLink = link?.method === 'GET' && link.href.trim() !== '';
