@@ -79,7 +79,7 @@ export async function listenForCallback(options: CallbackOptions): Promise<Callb
       new Promise((resolve, reject) => {
         const abort = () => reject(signal.reason);
         if (signal.aborted) return abort();
-        signal.addEventListener('abort', abort, { once: true });
+        signal.addEventListener('abort', abort);
         void delivered.then((query) => {
           signal.removeEventListener('abort', abort);
           resolve(query);
@@ -102,8 +102,8 @@ function classify(
   request: IncomingMessage,
   { redirectUri, state }: CallbackOptions,
 ): URLSearchParams | CallbackRefusal | 'icon' {
-  const hosts = request.rawHeaders.filter((name, at) => at % 2 === 0 && name.toLowerCase() === 'host');
-  if (hosts.length !== 1 || request.headers.host?.toLowerCase() !== redirectUri.host) return 421;
+  // A second Host header makes a list of two, which is no host.
+  if (request.headersDistinct.host?.join().toLowerCase() !== redirectUri.host) return 421;
   const target = request.url ?? '';
   const [path = ''] = target.split('?', 1);
   if (path !== redirectUri.pathname) return path === '/favicon.ico' ? 'icon' : 404;

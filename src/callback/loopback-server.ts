@@ -37,7 +37,7 @@ export async function serveOnLoopback(
   const tls = uri.protocol === 'https:' ? await certificate() : undefined;
   const port = uri.port === '' ? (tls ? 443 : 80) : Number(uri.port);
   const addresses =
-    uri.hostname === 'localhost' ? ['127.0.0.1', '::1'] : [uri.hostname.replace(/^\[(.*)\]$/, '$1')];
+    uri.hostname === 'localhost' ? ['127.0.0.1', '::1'] : [uri.hostname.replace(/[[\]]/g, '')];
   const stops: (() => Promise<void>)[] = [];
   const stopAll = async () => {
     await Promise.all(stops.map((stop) => stop()));
@@ -93,7 +93,7 @@ function guard(server: Server, answer: RequestListener): () => Promise<void> {
 function elapsed(milliseconds: number, cancel: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     const timer = setTimeout(resolve, milliseconds);
-    cancel.addEventListener('abort', () => clearTimeout(timer), { once: true });
+    cancel.addEventListener('abort', () => clearTimeout(timer));
   });
 }
 

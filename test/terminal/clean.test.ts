@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { cleanJson, cleanText } from '../../src/terminal/clean.ts';
+import { cleanJson, cleanLines, cleanText } from '../../src/terminal/clean.ts';
 
 /** Characters that a terminal acts on, or that change the direction of text. */
 const DANGEROUS = [
@@ -39,6 +39,17 @@ describe('text for a terminal', () => {
   });
 });
 
+describe('lines for a terminal', () => {
+  it('text of many lines keeps its lines, and each of them is clean', () => {
+    expect(cleanLines('name\u001b[2J\nCaffè\ta\r\n\nend')).toBe('name\u{FFFD}[2J\nCaffè a \n\nend');
+    fc.assert(
+      fc.property(fc.array(text), (lines) => {
+        expect(cleanLines(lines.join('\n')).replaceAll('\n', '')).not.toMatch(anyOf(DANGEROUS));
+      }),
+    );
+  });
+});
+
 describe('JSON for a terminal', () => {
   it('JSON for a terminal contains nothing that a terminal acts on, and keeps its value', () => {
     fc.assert(
@@ -52,6 +63,13 @@ describe('JSON for a terminal', () => {
 
   it('JSON for a terminal escapes the Unicode line separators', () => {
     expect(cleanJson('"a\u2028b\u2029c"')).toBe('"a\\u2028b\\u2029c"');
+  });
+
+  it('JSON for a terminal escapes invisible characters of two units as two', () => {
+    const tag = '\u{e0041}';
+    const json = cleanJson(JSON.stringify(tag));
+    expect(json).toBe('"\\udb40\\udc41"');
+    expect(JSON.parse(json)).toBe(tag);
   });
 
   it('JSON for a terminal keeps its own line breaks', () => {
