@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { createServer, type RequestListener, type Server, type ServerResponse } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { Socket } from 'node:net';
+import { isBlockedPort } from '../domain/blocked-ports.ts';
 import { Psd2Error } from '../errors.ts';
 
 /** PEM certificate and key of an `https:` server. */
@@ -99,7 +100,8 @@ function elapsed(milliseconds: number, cancel: AbortSignal): Promise<void> {
 
 function listenError(error: unknown, uri: URL, port: number): Psd2Error {
   const other = new URL(uri);
-  other.port = String(port >= 1024 && port < 65_535 ? port + 1 : 8910);
+  const isFit = port >= 1024 && port < 65_535 && !isBlockedPort(port + 1);
+  other.port = String(isFit ? port + 1 : 8910);
   const hint = `Choose another one that is registered at the bank, for example PSD2_REDIRECT_URI=${other.origin}${other.pathname}`;
   const code = codeOf(error);
   if (code === 'EADDRINUSE') {

@@ -130,7 +130,8 @@ export function largestCounterparties(
 }
 
 function counterpartyOf({ description, details }: Booking): string {
-  const name = (details || description)
+  const text = details.trim() || description.trim();
+  const name = text
     .toUpperCase()
     // Removes dates and months (14.11.2026, 11/2026, 2026-11-14) with the preposition before them, and long numbers.
     .replace(
@@ -139,7 +140,7 @@ function counterpartyOf({ description, details }: Booking): string {
     )
     .replace(/\s+/g, ' ')
     .trim();
-  return name || (details || description).trim() || '(no text)';
+  return name || text || '(no text)';
 }
 
 /** Writes a number in the form of {@link normalDecimal}. */

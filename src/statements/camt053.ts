@@ -64,8 +64,8 @@ function writeSummary(entries: Booking[]): string {
 
 function writeEntry(entry: Booking, currency: string): string {
   const { id, day, valueDate, amount, description, details, code, transferReference } = entry;
-  const texts = [description, details].filter((text) => text.trim() !== '');
-  const remittance = texts.flatMap((text) => inPieces(cut(text, 1400), 140));
+  const texts = [description, details];
+  const remittance = texts.flatMap((text) => cut(text, 1400).match(/.{1,140}/gu) ?? []);
   return `<Ntry><NtryRef>${id}</NtryRef>${writeAmount(amount, currency)}<Sts><Cd>BOOK</Cd></Sts>
 <BookgDt><Dt>${day}</Dt></BookgDt>${valueDate === null ? '' : `<ValDt><Dt>${valueDate}</Dt></ValDt>`}
 <AcctSvcrRef>${id}</AcctSvcrRef>
@@ -91,14 +91,4 @@ function unsigned(amount: Decimal): Decimal {
 
 function isDebit({ amount }: { amount: Decimal }): boolean {
   return amount.startsWith('-');
-}
-
-function inPieces(text: string, length: number): string[] {
-  const characters = [...text];
-  const pieces = [];
-  for (let at = 0; at < characters.length; at += length) {
-    const piece = characters.slice(at, at + length).join('');
-    if (piece.trim() !== '') pieces.push(piece);
-  }
-  return pieces;
 }

@@ -31,13 +31,13 @@ ${history.bookings.map(writeTransaction).join('')}</BANKTRANLIST>
 function writeTransaction(booking: Booking): string {
   const { id, day, valueDate, amount, description, details, transferReference, feeCharge } = booking;
   const type = feeCharge ? 'FEE' : amount.startsWith('-') ? 'DEBIT' : 'CREDIT';
-  const name = cut(description || details, 32);
+  const name = cut(description, 32) || cut(details, 32) || '-';
   return [
     `<STMTTRN><TRNTYPE>${type}</TRNTYPE><DTPOSTED>${writeDay(day)}</DTPOSTED>`,
     valueDate === null ? '' : `<DTAVAIL>${writeDay(valueDate)}</DTAVAIL>`,
     `<TRNAMT>${normalDecimal(amount)}</TRNAMT><FITID>${id}</FITID>`,
     element('REFNUM', cut(transferReference ?? '', 32)),
-    element('NAME', name || '-'),
+    element('NAME', name),
     element('MEMO', cut(details, 255)),
     '</STMTTRN>\n',
   ].join('');

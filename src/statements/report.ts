@@ -5,6 +5,7 @@ import {
   largestCounterparties,
   sumOf,
 } from '../domain/account-history.ts';
+import { type Decimal, isZero } from '../domain/decimal.ts';
 import { escaped } from './markup.ts';
 import type { Statement } from './statement.ts';
 
@@ -88,7 +89,7 @@ ${writeCounterparties('Money went to', 'out', paid)}
 ${writeCounterparties('Money came from', 'in', received)}
 </div>
 </section>
-<footer>${history.bookings.length} booked transactions; pending ones are not included. Balances are calculated back from the bank's balance at <time class="day" datetime="${escaped(createdAt)}">${escaped(createdAt.replace('T', ' ').replace(/(?=[+-]\d\d:\d\d$)/, ' '))}</time>. The bank does not name counterparties. Transactions whose texts differ only in dates and numbers count as one.</footer>
+<footer>${history.bookings.length} booked transactions; pending ones are not included. Balances are calculated back from the bank's balance at <time class="day" datetime="${escaped(createdAt)}">${escaped(createdAt.replace(/T|(?=[+-]\d\d:)/g, ' '))}</time>. The bank does not name counterparties. Transactions whose texts differ only in dates and numbers count as one.</footer>
 </main>
 </body>
 </html>
@@ -204,12 +205,12 @@ ${rows.join('\n')}
 </table></div></div>`;
 }
 
-/** Three to six round numbers around a range. */
+/** Round numbers around a range, at most eight. They differ by a cent or more. */
 function niceTicks(low: number, high: number): number[] {
   const span = high - low || 1;
   const power = 10 ** Math.floor(Math.log10(span / 4));
-  const step =
-    [1, 2, 2.5, 5, 10].map((factor) => factor * power).find((each) => span / each <= 5) ?? 10 * power;
+  const factor = [1, 2, 2.5, 5].find((each) => span / (each * power) <= 5) ?? 10;
+  const step = Math.max(0.01, factor * power);
   const count = Math.ceil(high / step) - Math.floor(low / step) || 1;
   return Array.from({ length: count + 1 }, (_, index) => round((Math.floor(low / step) + index) * step));
 }
@@ -219,8 +220,8 @@ function round(value: number): number {
 }
 
 /** `+1 234.50`, `−20.00`: with a sign for money in and money out. */
-function signed(amount: string): string {
-  return amount.startsWith('-') || /^0+\.0+$/.test(amount) ? grouped(amount) : `+${grouped(amount)}`;
+function signed(amount: Decimal): string {
+  return amount.startsWith('-') || isZero(amount) ? grouped(amount) : `+${grouped(amount)}`;
 }
 
 /** Separates thousands by a narrow no-break space, and uses a minus sign as wide as the plus. */

@@ -2,6 +2,7 @@ import { EventEmitter, once } from 'node:events';
 import type { RequestListener, ServerResponse } from 'node:http';
 import { createServer, Server } from 'node:net';
 import { text } from 'node:stream/consumers';
+import { setImmediate } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { serveOnLoopback } from '../../src/callback/loopback-server.ts';
 import { makeLoopbackCertificate } from '../../src/certificates/loopback.ts';
@@ -81,6 +82,8 @@ describe('a server that cannot listen', () => {
     ['http://127.0.0.1:1024/back', 1024, 'http://127.0.0.1:1025/back'],
     ['http://127.0.0.1:65534/back', 65_534, 'http://127.0.0.1:65535/back'],
     ['http://127.0.0.1:65535/back', 65_535, 'http://127.0.0.1:8910/back'],
+    // Browsers do not open port 10080.
+    ['http://127.0.0.1:10079/back', 10_079, 'http://127.0.0.1:8910/back'],
   ])('%s means port %d, and the hint names %s', async (uri, port, other) => {
     const asked = refuseToListen(() => systemError('EADDRINUSE'));
     await expect(serve(uri)).rejects.toMatchObject({
@@ -213,6 +216,7 @@ describe('a server that stops', () => {
     response.write('first half, ');
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     const stopped = stop();
+    await setImmediate();
     response.end('second half');
     await stopped;
     expect(vi.getTimerCount()).toBe(0);

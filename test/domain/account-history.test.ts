@@ -96,6 +96,8 @@ describe('counterparties', () => {
     expect(largestCounterparties(alike, 9).paid).toEqual([
       { name: 'POS', total: '-100000.00', count: 100_000 },
     ]);
+    const blank = [booking('2026-01-03', '-1.00', ' POS ', ' '), booking('2026-01-03', '-2.00', ' ', '\n')];
+    expect(largestCounterparties(blank, 9).paid.map(({ name }) => name)).toEqual(['(no text)', 'POS']);
     expect(largestCounterparties(rows, 9).paid.at(-1)).toEqual({
       name: '(no text)',
       total: '-0.50',

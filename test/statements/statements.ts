@@ -1,6 +1,6 @@
 import { accountHistory, type Booking } from '../../src/domain/account-history.ts';
 import type { Statement } from '../../src/statements/statement.ts';
-import { decimalOf, range } from '../domain/bookings.ts';
+import { booking, decimalOf, range } from '../domain/bookings.ts';
 
 /** Returns a statement of an account whose current balance is 1000.00. */
 export function statementOf(
@@ -25,3 +25,15 @@ export function balancesOf({ history: { opening, closing } }: Statement) {
   if (opening === null || closing === null) throw new TypeError('The statement has no balances');
   return { opening, closing };
 }
+
+/** Three bookings, newest first: a payment with a code and without a value date, a fee, and a transfer that came in. */
+export const EXAMPLE: Booking[] = [
+  {
+    ...booking('2026-02-03', '-1234.500', 'PAGAMENTO POS', "L'ARTE & CO <1> DEL 03.02.2026"),
+    id: 'c3',
+    valueDate: null,
+    code: '43',
+  },
+  { ...booking('2026-02-02', '-1.00', 'COMMISSIONI', ' '), id: 'b2', feeCharge: true },
+  { ...booking('2026-01-31', '20.00', 'BONIFICO', 'STIPENDIO'), id: 'a1', transferReference: 'TRN-1' },
+];
