@@ -11,7 +11,8 @@ export interface CertificateFile {
 }
 
 const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
-const KEY = /-----BEGIN [A-Z ]*PRIVATE KEY-----[^-]+-----END [A-Z ]*PRIVATE KEY-----/;
+/** An encrypted PKCS#1 key has headers, and one of them contains a hyphen. */
+const KEY = /-----BEGIN ([A-Z ]*PRIVATE KEY)-----.+?-----END \1-----/s;
 
 /**
  * Reads a certificate file: PEM with one or more certificates, DER, or PKCS#12.

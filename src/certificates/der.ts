@@ -26,7 +26,7 @@ export function derOid(oid: string): Uint8Array {
 
 /** A UTF8String. */
 export function derUtf8String(text: string): Uint8Array {
-  return derValue(DER_UTF8_STRING, Buffer.from(text, 'utf8'));
+  return derValue(DER_UTF8_STRING, Buffer.from(text));
 }
 
 function derValue(tag: number, content: Uint8Array): Uint8Array {

@@ -87,7 +87,8 @@ function refuseOutOfDate(name: PairName, certificate: X509Certificate, now: Date
 
 /** Whether a file is PKCS#12: a SEQUENCE that starts with the version 3 (RFC 7292, section 4). */
 export function isPkcs12(bytes: Uint8Array): boolean {
-  const lengthOctets = (bytes[1] ?? 0) > 0x80 ? (bytes[1] ?? 0) & 0x7f : 0;
+  const [, length = 0] = bytes;
+  const lengthOctets = length & 0x80 ? length & 0x7f : 0;
   const content = bytes.subarray(2 + lengthOctets);
   return bytes[0] === 0x30 && content[0] === 0x02 && content[1] === 0x01 && content[2] === 0x03;
 }
@@ -114,7 +115,7 @@ function readCertificate(name: string, pem: string): X509Certificate {
  */
 export function readPrivateKey(name: string, pem: string, passphrase: string | undefined): KeyObject {
   try {
-    return createPrivateKey(passphrase === undefined ? pem : { key: pem, passphrase });
+    return createPrivateKey({ key: pem, passphrase });
   } catch (cause) {
     if (/ENCRYPTED/.test(pem)) {
       throw new WrongPassphrase(
@@ -147,12 +148,6 @@ export function tppCertificateHeader(
   certificate: X509Certificate,
   encoding: TppCertificateEncoding,
 ): string | undefined {
-  switch (encoding) {
-    case 'der-base64':
-      return certificate.raw.toString('base64');
-    case 'pem-urlencoded':
-      return encodeURIComponent(certificate.toString());
-    case 'none':
-      return undefined;
-  }
+  if (encoding === 'der-base64') return certificate.raw.toString('base64');
+  return encoding === 'pem-urlencoded' ? encodeURIComponent(certificate.toString()) : undefined;
 }

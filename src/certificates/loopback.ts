@@ -16,7 +16,7 @@ export async function makeLoopbackCertificate(hostnames: string[]): Promise<{ ce
   const algorithm = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' };
   const keys = await webcrypto.subtle.generateKey(algorithm, true, ['sign', 'verify']);
   const now = Date.now();
-  const names = hostnames.map((hostname) => hostname.replace(/^\[(.*)\]$/, '$1'));
+  const names = hostnames.map((hostname) => hostname.replace(/[[\]]/g, ''));
   const certificate = await x509.X509CertificateGenerator.createSelfSigned(
     {
       name: 'CN=psd2 on this computer',

@@ -212,7 +212,7 @@ function readKey(bag: AsnType | undefined, passphrase?: string): string {
     key: Buffer.from(bag?.toBER() ?? new ArrayBuffer(0)),
     format: 'der',
     type: 'pkcs8',
-    ...(passphrase !== undefined && { passphrase }),
+    passphrase,
   });
   return key.export({ type: 'pkcs8', format: 'pem' }).toString();
 }

@@ -43,6 +43,28 @@ function opensslText(pem: string): string {
   });
 }
 
+/** The extensions of a certificate as OpenSSL prints them, without the key identifiers. */
+function extensionsOf(pem: string): string[] {
+  const known =
+    /X509v3 (Basic Constraints|Key Usage|Extended Key Usage|Subject Alternative Name): (critical)?\s*\n\s*(.*)/g;
+  return [...opensslText(pem).matchAll(known)].map(([, name, critical, value]) =>
+    [name, critical, value].filter((part) => part !== undefined).join(': '),
+  );
+}
+
+test('a new authority may issue certificates, but no further authorities', () => {
+  expect(extensionsOf(authority.certificatePem)).toEqual([
+    'Basic Constraints: critical: CA:TRUE, pathlen:0',
+    'Key Usage: critical: Certificate Sign, CRL Sign',
+  ]);
+  expect(readEidasCertificate(authority.certificatePem)).toMatchObject({
+    subject: 'C=IT, CN=Test CA',
+    issuer: 'C=IT, CN=Test CA',
+    notBefore: new Date('2026-11-21T11:00:00Z'),
+    notAfter: new Date('2026-12-21T12:00:00Z'),
+  });
+});
+
 describe('a new QWAC', () => {
   test('a new QWAC contains the values that it was made with', () => {
     expect(readEidasCertificate(qwac)).toEqual({
@@ -86,6 +108,16 @@ describe('a new QWAC', () => {
     expect(text).toContain('Public-Key: (2048 bit)');
   });
 
+  test('a QWAC is for clients and servers with its name, and no authority', () => {
+    expect(extensionsOf(qwac)).toEqual([
+      'Basic Constraints: critical: CA:FALSE',
+      'Key Usage: critical: Digital Signature',
+      'Extended Key Usage: TLS Web Client Authentication, TLS Web Server Authentication',
+      'Subject Alternative Name: DNS:tpp.example',
+    ]);
+    expect(opensslText(qwac)).toMatch(/qcStatements: *\n/);
+  });
+
   test('the authority issues the QWAC for the given key', async () => {
     const certificate = new X509Certificate(qwac);
     const ca = new X509Certificate(authority.certificatePem);
@@ -101,9 +133,13 @@ test('a QSealC has the type eseal, no TLS usage, and no roles without a PSD2 sta
     roles: [],
     ncaName: undefined,
     ncaId: undefined,
+    // A certificate without an extended key usage is for any use (RFC 5280).
+    isForClients: true,
   });
-  expect(opensslText(qseal)).toContain('Digital Signature, Non Repudiation');
-  expect(opensslText(qseal)).not.toContain('TLS Web');
+  expect(extensionsOf(qseal)).toEqual([
+    'Basic Constraints: critical: CA:FALSE',
+    'Key Usage: critical: Digital Signature, Non Repudiation',
+  ]);
 });
 
 test('a server certificate has its hosts and is not a qualified one', async () => {
@@ -118,7 +154,17 @@ test('a server certificate has its hosts and is not a qualified one', async () =
   expect(certificate.checkIP('127.0.0.1')).toBe('127.0.0.1');
   expect(certificate.checkIP('::1')).toBe('::1');
   expect(certificate.checkHost('example.com')).toBeUndefined();
-  expect(readEidasCertificate(pem).qcType).toBeUndefined();
+  expect(readEidasCertificate(pem)).toMatchObject({
+    subject: 'C=IT, CN=localhost',
+    qcType: undefined,
+    isForClients: false,
+  });
+  expect(extensionsOf(pem)).toEqual([
+    'Basic Constraints: critical: CA:FALSE',
+    'Key Usage: critical: Digital Signature, Key Encipherment',
+    'Extended Key Usage: TLS Web Server Authentication',
+    'Subject Alternative Name: DNS:localhost, IP Address:127.0.0.1, IP Address:0:0:0:0:0:0:0:1',
+  ]);
 });
 
 describe('input that is not a certificate', () => {
@@ -132,6 +178,7 @@ describe('input that is not a certificate', () => {
         name: 'Psd2Error',
         code: 'certificate',
         message: 'This is not an X.509 certificate',
+        hint: 'Give a PEM file that begins with -----BEGIN CERTIFICATE-----.',
       }),
     );
   });

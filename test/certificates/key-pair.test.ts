@@ -1,6 +1,6 @@
 import { createPublicKey, X509Certificate } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { readKeyPair, tppCertificateHeader } from '../../src/certificates/key-pair.ts';
+import { readKeyPair, readValidCertificate, tppCertificateHeader } from '../../src/certificates/key-pair.ts';
 import { EC, RSA, withOpenssl } from './openssl.ts';
 
 const made = withOpenssl((openssl) => {
@@ -60,7 +60,10 @@ describe('a certificate and its key', () => {
 
   it('psd2 refuses a key that belongs to another certificate', () => {
     expect(() => read({ ...made.right, key: made.other.key })).toThrow(
-      refusal('The QWAC key does not belong to the QWAC certificate'),
+      refusal(
+        'The QWAC key does not belong to the QWAC certificate',
+        /that the certificate was requested with/,
+      ),
     );
   });
 
@@ -76,6 +79,7 @@ describe('a certificate and its key', () => {
     );
     expect(read(made.right, { now: end }).certificate.subject).toBe('CN=tpp.example');
     const beginning = new Date(certificate.validFrom);
+    expect(read(made.right, { now: beginning }).certificate.subject).toBe('CN=tpp.example');
     expect(() => read(made.right, { now: new Date(beginning.getTime() - DAY) })).toThrow(
       refusal(`The QWAC certificate is not valid before ${beginning.toISOString()}`, /clock/),
     );
@@ -127,6 +131,54 @@ describe('input that is not PEM', () => {
       );
     },
   );
+});
+
+describe('input that is DER', () => {
+  const derOf = (pem: string) => Buffer.from(pem.replace(/-----.*-----/g, ''), 'base64').toString('utf8');
+
+  it('the error for a DER certificate has the command that converts it', () => {
+    expect(() => read({ ...made.right, cert: derOf(made.right.cert) })).toThrow(
+      refusal(
+        'The QWAC certificate is not a PEM certificate',
+        /^It looks like DER. Convert it: openssl x509 -inform der -in <file> -out <file>.pem$/,
+      ),
+    );
+  });
+
+  it('the error for a DER key has the command that converts it', () => {
+    expect(() => read({ ...made.right, key: derOf(made.right.key) })).toThrow(
+      refusal(
+        'The QWAC key is not a PEM private key',
+        /^It looks like DER. Convert it: openssl pkey -inform der -in <file> -out <file>.pem$/,
+      ),
+    );
+  });
+});
+
+describe('a certificate whose key is stored elsewhere', () => {
+  const validTo = new Date(new X509Certificate(made.right.cert).validTo);
+
+  it('psd2 reads a certificate without its key', () => {
+    expect(readValidCertificate('QSealC', made.right.cert, now).subject).toBe('CN=tpp.example');
+  });
+
+  it.each([
+    [
+      'is not RSA',
+      made.ec.cert,
+      now,
+      'The QSealC certificate is not for an RSA key. The bank accepts only RSA',
+    ],
+    [
+      'has expired',
+      made.right.cert,
+      new Date(validTo.getTime() + 1000),
+      `The QSealC certificate expired on ${validTo.toISOString().slice(0, 10)}`,
+    ],
+    ['is no certificate', made.right.key, now, 'The QSealC certificate is not a PEM certificate'],
+  ])('psd2 refuses a certificate that %s, even if it does not see the key', (_, pem, at, message) => {
+    expect(() => readValidCertificate('QSealC', pem, at)).toThrow(refusal(message));
+  });
 });
 
 describe('the TPP-Certificate header', () => {

@@ -1,4 +1,12 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto';
+import 'reflect-metadata';
+import {
+  BasicConstraintsExtension,
+  ExtendedKeyUsage,
+  KeyUsageFlags,
+  KeyUsagesExtension,
+  X509Certificate as PeculiarCertificate,
+} from '@peculiar/x509';
 import { expect, it } from 'vitest';
 import { makeLoopbackCertificate } from '../../src/certificates/loopback.ts';
 
@@ -14,9 +22,19 @@ it('psd2 makes a server certificate for names and addresses of this computer, va
   expect(certificate.checkIP('::1')).toBe('::1');
   expect(certificate.checkHost('bank.example')).toBeUndefined();
   expect(certificate.ca).toBe(false);
+  expect(certificate.subject).toBe('CN=psd2 on this computer');
+  expect(certificate.keyUsage).toEqual([ExtendedKeyUsage.serverAuth]);
+  const parsed = new PeculiarCertificate(cert);
+  expect(parsed.getExtension(BasicConstraintsExtension)).toMatchObject({ ca: false, critical: true });
+  expect(parsed.getExtension(KeyUsagesExtension)).toMatchObject({
+    usages: KeyUsageFlags.digitalSignature,
+    critical: true,
+  });
   const validity = Date.parse(certificate.validTo) - Date.now();
   expect(validity).toBeGreaterThan(23 * 3_600_000);
   expect(validity).toBeLessThanOrEqual(24 * 3_600_000);
+  // A browser's clock may be behind.
+  expect(Date.parse(certificate.validFrom)).toBeLessThanOrEqual(Date.now() - 3_600_000);
 });
 
 it('psd2 makes a new key each time', async () => {

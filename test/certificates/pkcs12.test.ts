@@ -105,11 +105,18 @@ describe('a PKCS#12 file', () => {
   });
 
   it('psd2 recognises a PKCS#12 file by its first bytes', () => {
-    for (const bytes of [made.old, made.keyless, ...Object.values(made.files)])
+    const short = Buffer.from('3003020103', 'hex');
+    const indefinite = Buffer.from('3080020103', 'hex');
+    for (const bytes of [made.old, made.keyless, short, indefinite, ...Object.values(made.files)])
       expect(isPkcs12(bytes)).toBe(true);
     for (const other of [made.pair.cert, made.pair.key, '', '0'])
       expect(isPkcs12(Buffer.from(other))).toBe(false);
     expect(isPkcs12(new X509Certificate(made.pair.cert).raw)).toBe(false);
+    for (const at of [0, 2, 3, 4]) {
+      const other = Buffer.from(short);
+      other[at] = 9;
+      expect(isPkcs12(other)).toBe(false);
+    }
   });
 });
 

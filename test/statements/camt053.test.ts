@@ -64,6 +64,7 @@ describe('camt.053', () => {
     for (const element of ['Nm', 'RmtInf', 'Ustrd', 'AddtlNtryInf']) {
       expect(unnamed).not.toContain(`<${element}>`);
     }
+    expect(unnamed).toContain('<Amt Ccy="EUR">1.00</Amt><CdtDbtInd>DBIT</CdtDbtInd></TxDtls></NtryDtls>');
     const empty = camt(statementOf([]));
     expect(contentsOf(empty, 'NbOfNtries')).toEqual(['0', '0']);
     expect(contentsOf(empty, 'Sum')).toEqual(['0.00', '0.00']);
