@@ -32,6 +32,7 @@ export const ROOMS = {
     tests: [
       'test/store/journal.test.ts',
       'test/store/lock.test.ts',
+      'test/store/lock-beat.test.ts',
       'test/store/durable-writes.test.ts',
       'test/store/no-links.test.ts',
       'test/store/reference-claims.test.ts',
