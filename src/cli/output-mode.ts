@@ -21,7 +21,8 @@ export interface OutputMode {
 }
 
 /** @throws Psd2Error `usage` */
-export function readOutputMode(raw: RawGlobals, env: NodeJS.ProcessEnv, isTerminal: boolean): OutputMode {
+export function readOutputMode(options: RawGlobals, env: NodeJS.ProcessEnv, isTerminal: boolean): OutputMode {
+  const raw = { ...options, output: outputOf(options, env) };
   const forced = env.FORCE_COLOR !== undefined && env.FORCE_COLOR !== '' && env.FORCE_COLOR !== '0';
   if (raw.output) parseOutputFormat(raw.output);
   refuseContradiction(raw);
@@ -38,13 +39,14 @@ export function readOutputMode(raw: RawGlobals, env: NodeJS.ProcessEnv, isTermin
 }
 
 /** Whether psd2 writes an error as JSON, after the options were read. */
-export function errorsAreJson(given: Given): boolean {
-  return isForPrograms(formatOf(given));
+export function errorsAreJson(given: Given, env: NodeJS.ProcessEnv): boolean {
+  return isForPrograms(formatOf({ ...given, output: outputOf(given, env) }));
 }
 
 /** Whether psd2 writes an error as JSON, before the options are read, since they may be wrong. */
 export function wantsJson(): boolean {
-  return errorsAreJson(givenIn(process.argv.slice(2), process.env));
+  const { argv, env } = process;
+  return errorsAreJson(givenIn(argv.slice(2), env), env);
 }
 
 /** JSON and NDJSON are for programs. Programs get messages as JSON too. */
@@ -57,6 +59,12 @@ function formatOf({ json, output, query }: Given): OutputFormat | undefined {
   if (json) return 'json';
   if (output) return OUTPUT_FORMATS.find((known) => known === output);
   return query === undefined ? undefined : 'json';
+}
+
+/** The value of `--output`. The options `--json` and `--query` count more than the variable `PSD2_OUTPUT`. */
+function outputOf({ json, output, query }: Given, { PSD2_OUTPUT }: NodeJS.ProcessEnv): string | undefined {
+  const isOverruled = json === true || (query !== undefined && output === 'table');
+  return isOverruled && output === PSD2_OUTPUT ? undefined : output;
 }
 
 function givenIn(words: string[], env: NodeJS.ProcessEnv): Given {

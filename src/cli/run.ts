@@ -28,7 +28,7 @@ export async function runCommand(
   watchOutput();
   const letThreadsSleep = keepThreadsAwake();
   const style: ErrorStyle = {
-    asJson: errorsAreJson(raw),
+    asJson: errorsAreJson(raw, process.env),
     profile: sourceOf('profile') === 'option' ? raw.profile : undefined,
   };
   const interruption = watchSignals(style);

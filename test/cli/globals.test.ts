@@ -149,6 +149,9 @@ describe('the output mode', () => {
     [[], { PSD2_OUTPUT: 'json' }, 'json'],
     [['--json'], { PSD2_OUTPUT: 'ndjson' }, 'json'],
     [[], { PSD2_OUTPUT: '' }, 'table'],
+    [['--json'], { PSD2_OUTPUT: 'xml' }, 'json'],
+    [['--query', 'a'], { PSD2_OUTPUT: 'table' }, 'json'],
+    [['--query', 'a'], { PSD2_OUTPUT: 'csv' }, 'csv'],
   ])('with %j and %j the format is %s', (args, env, format) => {
     expect(outputMode(args, env).format).toBe(format);
   });
