@@ -81,6 +81,7 @@ describe('DER', () => {
 
   it.each([
     ['an indefinite length', '30800000'],
+    ['an indefinite length before 128 octets', `3080${'00'.repeat(128)}`],
     ['a length of five octets', '0c85000000000178'],
     ['a tag without a length', '30'],
     ['a length that is cut off', '0c8201'],
