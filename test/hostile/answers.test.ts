@@ -461,10 +461,11 @@ it('an account that is named like a part of JavaScript, or of a path, does not l
     ['../../x', 11],
     ['\u0000', 11],
   ] as const) {
+    const balance = { accountBalance: { amount: '1.00', currency: 'EUR' }, transactionsAccounting: [] };
     bank.behave((socket, { target }) =>
       write(
         socket,
-        success(target.endsWith('/accounts') ? JSON.stringify({ accounts: [{ accountId }] }) : '{}'),
+        success(JSON.stringify(target.endsWith('/accounts') ? { accounts: [{ accountId }] } : balance)),
       ),
     );
     const ended = await operator.psd2([

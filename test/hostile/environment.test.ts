@@ -42,7 +42,6 @@ describe('psd2 refuses a wrong value of the environment before it sends anything
     ['PSD2_PSU_IP', long, 2, /is not an IP address/],
     ['PSD2_TIMEOUT', '1\n', 2, /is not a number of seconds/],
     ['PSD2_TIMEOUT', '9'.repeat(400), 2, /is not a number of seconds/],
-    ['PSD2_OUTPUT', 'json\n', 2, /is not known/],
     ['PSD2_GRANT', 'client_credentials\n', 2, /is invalid/],
     ['PSD2_PROFILE', '../../etc/passwd', 2, /is not usable/],
     ['PSD2_PROFILE', 'a\nb', 2, /is not usable/],
@@ -123,6 +122,13 @@ describe('unusual values of the environment', () => {
     });
   });
 
+  it('psd2 refuses an unknown format before it sends anything', async () => {
+    bank.behave((socket) => write(socket, success()));
+    const ended = await bank.operator.psd2(CALL, { env: { PSD2_OUTPUT: 'json\n' } });
+    expect(ended).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining('is not known') });
+    expect(bank.heard).toEqual([]);
+  });
+
   it('an empty variable of a global option counts as not set', async () => {
     bank.behave((socket) => write(socket, success()));
     const empty = {
@@ -169,7 +175,7 @@ it('a clock that is set back again and again delays no call', async () => {
       success(
         target.endsWith('/accounts')
           ? `{"accounts":[{"accountId":"${PRODUCT}","currency":"EUR"}]}`
-          : '{"accountBalance":{"amount":"1.00","currency":"EUR"}}',
+          : '{"accountBalance":{"amount":"1.00","currency":"EUR"},"transactionsAccounting":[]}',
       ),
     ),
   );
