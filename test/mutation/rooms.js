@@ -51,7 +51,9 @@ export const ROOMS = {
   secrets: {
     least: 90,
     mutate: ['src/store/secrets/**'],
-    tests: ['test/store/vault.test.ts', 'test/store/sealed.test.ts', 'test/store/profiles.test.ts'],
+    tests: ['keyring', 'vault-keyring', 'vault', 'sealed', 'profiles'].map(
+      (name) => `test/store/${name}.test.ts`,
+    ),
   },
   copy: {
     least: 90,

@@ -29,6 +29,7 @@ let folder: string;
 
 beforeEach(() => {
   folder = mkdtempSync(join(temporary, 'customer-'));
+  mkdirSync(join(folder, 'transactions'));
 });
 
 const run = (id: string) => ({ id, pathOf: (of: string) => join(folder, `run-${of}`) });
@@ -56,7 +57,7 @@ const theyAreAlive = (at = 0) => {
 
 /** Calls `instead` in place of the next call of a function of the file system. It gets the original call. */
 function once(
-  name: 'openSync' | 'linkSync' | 'writeFileSync' | 'fdatasyncSync',
+  name: 'openSync' | 'linkSync' | 'writeFileSync' | 'fdatasyncSync' | 'readFileSync' | 'rmSync',
   instead: (goOn: () => unknown) => unknown,
 ) {
   const original = fs[name];
@@ -128,6 +129,30 @@ describe('a folder that no run works in', () => {
     expect((await take()).number).toBe(11);
   });
 
+  it('the first run of a folder does not wait for the disk', async () => {
+    once('fdatasyncSync', () => {
+      throw new RangeError('waits for the disk');
+    });
+    expect((await take()).number).toBe(1);
+  });
+
+  it('a run closes every file that it opens', async () => {
+    const open = new Set<unknown>();
+    const { openSync, closeSync } = fs;
+    replace(fs, 'openSync', (...args: never[]) => {
+      const file = Reflect.apply(openSync, fs, args);
+      open.add(file);
+      return file;
+    });
+    replace(fs, 'closeSync', (file: never) => {
+      open.delete(file);
+      closeSync(file);
+    });
+    (await take('first')).write(SOME, false);
+    (await take('second')).write(MORE, true);
+    expect(open.size).toBe(0);
+  });
+
   it('progress of psd2 before 0.2 is taken over, and its rows may not be on the disk', async () => {
     writeFileSync(join(folder, 'sync.json'), JSON.stringify({ products: SOME }));
     expect(await take()).toMatchObject({ number: 1, found: SOME, left: 'old' });
@@ -169,6 +194,52 @@ describe('a run that is faster', () => {
     });
     expect(await take()).toMatchObject({ number: 3, found: MORE, left: 'ended' });
     expect(claims()).toEqual(['sync-3.ndjson']);
+  });
+
+  it('a claim that another run removes before psd2 has read it does not make psd2 wait', async () => {
+    writeFileSync(fileOf(1), line(1, SOME));
+    const time = secondsWhileWaiting();
+    once('readFileSync', (read) => {
+      writeFileSync(fileOf(2), line(2, MORE, { ended: true }));
+      rmSync(fileOf(1));
+      return read();
+    });
+    expect(await take()).toMatchObject({ number: 3, found: MORE, left: 'ended' });
+    expect(time.seconds).toBe(1);
+  });
+
+  it('psd2 looks again if another run takes a number at the same moment that a dead run leaves free', async () => {
+    theyWork();
+    secondsWhileWaiting();
+    once('openSync', (open) => {
+      writeFileSync(fileOf(2), line(2, MORE, { ended: true }));
+      return open();
+    });
+    expect(await take()).toMatchObject({ number: 3, found: MORE, left: 'ended' });
+  });
+
+  it('the progress is not lost if another run goes on just when psd2 takes it for dead', async () => {
+    theyWork();
+    writeFileSync(fileOf(2), '');
+    secondsWhileWaiting();
+    const { readFileSync: read } = fs;
+    replace(fs, 'readFileSync', (...args: never[]) => {
+      if (String(args[0]) === fileOf(1) && existsSync(fileOf(1))) {
+        writeFileSync(fileOf(2), line(2, MORE, { ended: true }));
+        rmSync(fileOf(1));
+      }
+      return Reflect.apply(read, fs, args);
+    });
+    expect(await take()).toMatchObject({ number: 3, found: MORE, left: 'ended' });
+  });
+
+  it('two runs may remove the same file', async () => {
+    theyWork();
+    once('rmSync', (remove) => {
+      remove();
+      return remove();
+    });
+    expect((await take()).number).toBe(2);
   });
 
   it('a run whose number is outdated by the time it takes it gives it back, and takes the next free one', async () => {
@@ -298,6 +369,11 @@ describe('a folder that another run works in', () => {
     expect(await take()).toMatchObject({ number: 2, found: MORE, left: 'begun' });
   });
 
+  it('a line without its end does not count', async () => {
+    writeFileSync(fileOf(1), line(1, SOME) + line(1, MORE).trimEnd());
+    expect(await take()).toMatchObject({ number: 2, found: SOME, left: 'begun' });
+  });
+
   it('the progress is on the disk before the earlier files go, the oldest first', async () => {
     writeFileSync(join(folder, 'sync.json'), JSON.stringify({ products: {} }));
     for (const number of [1, 2, 11]) theyWork(number);
@@ -386,6 +462,7 @@ describe('a folder that cannot be used', () => {
   it.each([
     ['a day that does not exist', '2026-11-03', '2026-11-31'],
     ['a number for a day', '"2026-11-03"', '20261103'],
+    ['a list of days for a day', '"2026-11-03"', '["2026-11-03"]'],
     ['less than no bytes', '"settled":0', '"settled":-1'],
     ['another mark for a checked day', '"settled":0', '"settled":0,"checked":false'],
     ['another size', '"settled":0', '"settled":0,"size":"1"'],

@@ -10,7 +10,7 @@ import { onTestFinished } from 'vitest';
  */
 export function secondsWhileWaiting(during: (seconds: number) => void = () => {}) {
   const time: { asked: number[]; seconds: number } = { asked: [], seconds: 0 };
-  replace(performance, 'now', () => time.seconds * 1_000);
+  replace(performance, 'now', () => 1_000_000 + time.seconds * 1_000);
   replace(timers, 'setTimeout', async (milliseconds: number) => {
     time.asked.push(milliseconds);
     time.seconds += 1;
