@@ -5,7 +5,13 @@ import * as z from 'zod/mini';
 import { Psd2Error } from '../../src/errors.ts';
 import type { StoreFolder } from '../../src/store/machine/folder.ts';
 import type { Sealed } from '../../src/store/secrets/sealed.ts';
-import { type KeySources, NO_SOURCES, type ProfileKey, Vault } from '../../src/store/secrets/vault.ts';
+import {
+  deriveKey,
+  type KeySources,
+  NO_SOURCES,
+  type ProfileKey,
+  Vault,
+} from '../../src/store/secrets/vault.ts';
 import { useKeyring, withoutKeyring } from './system-keyring.ts';
 import { newConfigFolder, temporaryFolder } from './temporary-folder.ts';
 import { secondsWhileWaiting } from './waiting.ts';
@@ -39,6 +45,25 @@ const open = (key: ProfileKey, sealed: Sealed, place = ['here']) =>
 async function sealedByKeyring(): Promise<Sealed> {
   await vault().protect(KEYRING);
   return (await keyOf(vault())).seal(['here'], { token: 't' });
+}
+
+/** As psd2 0.2 wrote it for the passphrase `correct horse`. */
+const stored = {
+  v: 1,
+  id: 'aszt2ZDKZ-xNgA5b',
+  state: 'on',
+  wrappedBy: { kind: 'passphrase', scrypt: { N: 32768, r: 8, p: 3, salt: 'sbUf0TKqy6rmfP+FXPiZrg==' } },
+  key: {
+    v: 1,
+    cipher: 'aes-256-gcm',
+    nonce: 'c+YdXSVquo5YnPeK',
+    tag: 'zk393WosYvhKTVXpF5jGog==',
+    data: 'Z2jCGiQyDMEssmkXtELCuWMfIy6BDpvwablo/Gf2lDiQAGxcIupALw4JrUs=',
+  },
+};
+function protectedBefore(): void {
+  mkdirSync(dirname(file()), { recursive: true, mode: 0o700 });
+  writeFileSync(file(), JSON.stringify(stored), { mode: 0o600 });
 }
 
 describe('a profile that is protected by the keyring', () => {
@@ -191,7 +216,7 @@ describe('a key that is not available', () => {
   });
 
   it('a wrong passphrase does not open the profile', async () => {
-    await vault().protect(PASSPHRASE);
+    protectedBefore();
     expect(await error(withPassphrase('wrong horse'))).toMatchObject({
       code: 'config',
       message: 'The passphrase does not open the profile bank',
@@ -202,7 +227,7 @@ describe('a key that is not available', () => {
   it.each([undefined, ''])(
     'without a passphrase (%j), the error says where to set one',
     async (passphrase) => {
-      await vault().protect(PASSPHRASE);
+      protectedBefore();
       for (const closed of [withPassphrase(passphrase), new Vault(folder, 'bank')])
         expect(await error(closed)).toMatchObject({
           code: 'config',
@@ -280,23 +305,13 @@ describe('a key that is not available', () => {
 });
 
 describe('the file of the key', () => {
-  /** As psd2 0.2 wrote it for the passphrase `correct horse`. */
-  const stored = {
-    v: 1,
-    id: 'aszt2ZDKZ-xNgA5b',
-    state: 'on',
-    wrappedBy: { kind: 'passphrase', scrypt: { N: 32768, r: 8, p: 3, salt: 'sbUf0TKqy6rmfP+FXPiZrg==' } },
-    key: {
-      v: 1,
-      cipher: 'aes-256-gcm',
-      nonce: 'c+YdXSVquo5YnPeK',
-      tag: 'zk393WosYvhKTVXpF5jGog==',
-      data: 'Z2jCGiQyDMEssmkXtELCuWMfIy6BDpvwablo/Gf2lDiQAGxcIupALw4JrUs=',
-    },
-  };
-  beforeEach(() => {
-    mkdirSync(dirname(file()), { recursive: true, mode: 0o700 });
-    writeFileSync(file(), JSON.stringify(stored), { mode: 0o600 });
+  beforeEach(protectedBefore);
+
+  it('a passphrase opens the profile however its letters are composed, as RFC 7914 derives a key from it', async () => {
+    const salt = Buffer.from('a salt').toString('base64');
+    // From Python: hashlib.scrypt('perch\u00e9'.encode(), salt=b'a salt', n=2**15, r=8, p=3, dklen=32, maxmem=2**26).
+    const key = 'b2c0530174c3ae8f3108d66b515b8727a2565131aae26b2c6855558b99285d66';
+    expect((await deriveKey('perche\u0301', salt)).toString('hex')).toBe(key);
   });
 
   it('a file that an earlier psd2 wrote still opens', async () => {
