@@ -1,77 +1,11 @@
-import fs, {
-  appendFileSync,
-  existsSync,
-  linkSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  utimesSync,
-  writeFileSync,
-} from 'node:fs';
+import fs, { appendFileSync, existsSync, linkSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { beforeEach, describe, expect, it } from 'vitest';
-import { parseDate } from '../../src/domain/calendar.ts';
+import { describe, expect, it } from 'vitest';
 import { Psd2Error } from '../../src/errors.ts';
-import { type Products, SyncClaim } from '../../src/store/files/sync/claim.ts';
-import { temporaryFolder } from './temporary-folder.ts';
-import { replace, secondsWhileWaiting } from './waiting.ts';
+import { line, MORE, SOME, useClaimFolder } from './claim-folder.ts';
+import { failing, once, replace, secondsWhileWaiting } from './waiting.ts';
 
-const temporary = temporaryFolder();
-const never = new AbortController().signal;
-const through = (text: string): Products => ({
-  A1: { from: parseDate('--from', '2026-11-01'), through: parseDate('--to', text), settled: 0 },
-});
-const [SOME, MORE] = [through('2026-11-03'), through('2026-11-05')];
-let folder: string;
-
-beforeEach(() => {
-  folder = mkdtempSync(join(temporary, 'customer-'));
-  mkdirSync(join(folder, 'transactions'));
-});
-
-const run = (id: string) => ({ id, pathOf: (of: string) => join(folder, `run-${of}`) });
-const take = (id = 'us', signal = never) => SyncClaim.take(folder, run(id), signal);
-const fileOf = (number: number) => join(folder, `sync-${number}.ndjson`);
-const line = (claim: number, products: Products, { run = 'them', ended = false } = {}) =>
-  `${JSON.stringify({ claim, run, ended, products })}\n`;
-const claims = () => readdirSync(folder).filter((name) => name.startsWith('sync'));
-const linesOf = (number: number) =>
-  readFileSync(fileOf(number), 'utf8')
-    .split('\n')
-    .slice(0, -1)
-    .map((text): unknown => JSON.parse(text));
-
-/** Another run has the claim, and has stored some progress. */
-function theyWork(number = 1, products = SOME): void {
-  writeFileSync(fileOf(number), line(number, products), { mode: 0o600 });
-}
-/** The lock of the other run. The run is alive while somebody touches it. */
-const lock = () => `${run('them').pathOf('them')}.lock`;
-const theyAreAlive = (at = 0) => {
-  writeFileSync(lock(), '{"pid":7,"host":"h","since":"2026-11-21T10:00:00.000Z"}');
-  utimesSync(lock(), at, at);
-};
-
-/** Calls `instead` in place of the next call of a function of the file system. It gets the original call. */
-function once(
-  name: 'openSync' | 'linkSync' | 'writeFileSync' | 'fdatasyncSync' | 'readFileSync' | 'rmSync',
-  instead: (goOn: () => unknown) => unknown,
-) {
-  const original = fs[name];
-  let isNext = true;
-  replace(fs, name, (...args: never[]) => {
-    const goOn = () => Reflect.apply(original, fs, args);
-    if (!isNext) return goOn();
-    isNext = false;
-    return instead(goOn);
-  });
-}
-const failing = (code: string) => () => {
-  throw Object.assign(new Error(`${code}: the disk says so`), { code });
-};
+const { folder, take, fileOf, claims, linesOf, theyWork, lock, theyAreAlive } = useClaimFolder();
 
 describe('a folder that no run works in', () => {
   it('the first run takes number 1, finds nothing, and keeps its claim to its owner', async () => {
@@ -124,7 +58,7 @@ describe('a folder that no run works in', () => {
 
   it('numbers count as numbers, and other files are no claims', async () => {
     for (const name of ['sync-012.ndjson', 'sync-0.ndjson', 'sync-11.ndjson.damaged', 'async-12.ndjson'])
-      writeFileSync(join(folder, name), 'no claim');
+      writeFileSync(join(folder(), name), 'no claim');
     for (const number of [9, 10]) writeFileSync(fileOf(number), line(number, SOME, { ended: true }));
     expect((await take()).number).toBe(11);
   });
@@ -154,16 +88,16 @@ describe('a folder that no run works in', () => {
   });
 
   it('progress of psd2 before 0.2 is taken over, and its rows may not be on the disk', async () => {
-    writeFileSync(join(folder, 'sync.json'), JSON.stringify({ products: SOME }));
+    writeFileSync(join(folder(), 'sync.json'), JSON.stringify({ products: SOME }));
     expect(await take()).toMatchObject({ number: 1, found: SOME, left: 'old' });
     expect(claims()).toEqual(['sync-1.ndjson']);
   });
 
   it('damaged progress of psd2 before 0.2 is refused', async () => {
-    writeFileSync(join(folder, 'sync.json'), '{"products":[]}');
+    writeFileSync(join(folder(), 'sync.json'), '{"products":[]}');
     await expect(take()).rejects.toMatchObject({
       code: 'config',
-      message: `${join(folder, 'sync.json')} is damaged: products is not as psd2 wrote it`,
+      message: `${join(folder(), 'sync.json')} is damaged: products is not as psd2 wrote it`,
     });
   });
 });
@@ -297,7 +231,7 @@ describe('a folder that another run works in', () => {
     const time = secondsWhileWaiting(theyAreAlive);
     await expect(take()).rejects.toMatchObject({
       code: 'config',
-      message: `The folder ${folder} is in use by another psd2: process 7 on h since 2026-11-21T10:00:00.000Z`,
+      message: `The folder ${folder()} is in use by another psd2: process 7 on h since 2026-11-21T10:00:00.000Z`,
       hint: 'Wait for it to end.',
     });
     // It looks at 10 s, when the time is just not up, and then at 12 s, and each look takes a second.
@@ -357,7 +291,7 @@ describe('a folder that another run works in', () => {
   });
 
   it('before any new progress was stored, that of psd2 before 0.2 counts', async () => {
-    writeFileSync(join(folder, 'sync.json'), JSON.stringify({ products: SOME }));
+    writeFileSync(join(folder(), 'sync.json'), JSON.stringify({ products: SOME }));
     writeFileSync(fileOf(1), '');
     secondsWhileWaiting();
     expect(await take()).toMatchObject({ number: 2, found: SOME, left: 'begun' });
@@ -375,7 +309,7 @@ describe('a folder that another run works in', () => {
   });
 
   it('the progress is on the disk before the earlier files go, the oldest first', async () => {
-    writeFileSync(join(folder, 'sync.json'), JSON.stringify({ products: {} }));
+    writeFileSync(join(folder(), 'sync.json'), JSON.stringify({ products: {} }));
     for (const number of [1, 2, 11]) theyWork(number);
     const calls: string[] = [];
     for (const name of ['fdatasyncSync', 'rmSync'] as const) {
@@ -395,130 +329,5 @@ describe('a folder that another run works in', () => {
       new Set(['rmSync', third, ours, old]),
       new Set(['rmSync', ours, old]),
     ]);
-  });
-});
-
-describe('a run that was overtaken', () => {
-  const overtaken = () => ({
-    code: 'overtaken',
-    message: `Another psd2 sync has taken over the folder ${folder}`,
-    hint: 'This sync showed no sign of life for some seconds, and has stopped. The other one does the work.',
-  });
-  const caught = (work: () => void): unknown => {
-    try {
-      work();
-      return undefined;
-    } catch (error) {
-      return error;
-    }
-  };
-
-  it.each<[string, () => void]>([
-    ['while both files are there', () => theyWork(2)],
-    ['after its own file is gone', () => rmSync(fileOf(1))],
-  ])('a run that was overtaken is told so %s', async (_, takeOver) => {
-    const claim = await take();
-    takeOver();
-    expect(claim.isLost).toBe(false);
-    expect(caught(() => claim.assertHeld())).toMatchObject(overtaken());
-    expect(claim.isLost).toBe(true);
-  });
-
-  it('a run that was overtaken does not write its progress, and does not make its file again', async () => {
-    const claim = await take();
-    theyWork(2);
-    rmSync(fileOf(1));
-    expect(caught(() => claim.write(MORE, true))).toMatchObject(overtaken());
-    expect(claims()).toEqual(['sync-2.ndjson']);
-    expect(linesOf(2)).toHaveLength(1);
-  });
-
-  it('what a run writes after another took the next number does not count', async () => {
-    const claim = await take();
-    claim.write(SOME, false);
-    const theirs = await take('them');
-    // The first run has the file still open.
-    writeFileSync(fileOf(1), line(1, MORE, { ended: true }));
-    theirs.assertHeld();
-    theirs.write(SOME, true);
-    expect(await take('next')).toMatchObject({ number: 3, found: SOME, left: 'ended' });
-  });
-});
-
-describe('a folder that cannot be used', () => {
-  it.each(['a letter\n', 'a letter', '\n', '{"claims":1}\n', 'x\0'].map((text) => [text]))(
-    'progress that psd2 did not write is refused: %j',
-    async (text) => {
-      writeFileSync(fileOf(1), text);
-      await expect(take()).rejects.toMatchObject({
-        code: 'config',
-        message: `${fileOf(1)} is damaged: it is not the progress that psd2 sync wrote`,
-        hint: `Restore it, or move it away. The next sync then reads everything again, and adds what is missing: mv ${fileOf(1)} ${fileOf(1)}.damaged`,
-      });
-      expect(readFileSync(fileOf(1), 'utf8')).toBe(text);
-    },
-  );
-
-  it.each([
-    ['a day that does not exist', '2026-11-03', '2026-11-31'],
-    ['a number for a day', '"2026-11-03"', '20261103'],
-    ['a list of days for a day', '"2026-11-03"', '["2026-11-03"]'],
-    ['less than no bytes', '"settled":0', '"settled":-1'],
-    ['another mark for a checked day', '"settled":0', '"settled":0,"checked":false'],
-    ['another size', '"settled":0', '"settled":0,"size":"1"'],
-    ['no run', '"run":"them",', ''],
-  ])('a line with %s counts as half written, and the line before it counts', async (_, text, damaged) => {
-    writeFileSync(fileOf(1), line(1, MORE) + line(1, SOME).replace(text, damaged));
-    expect(await take()).toMatchObject({ number: 2, found: MORE, left: 'begun' });
-  });
-
-  it('a claim that is a folder cannot be read', async () => {
-    mkdirSync(fileOf(1));
-    await expect(take()).rejects.toMatchObject({
-      code: 'config',
-      message: `${fileOf(1)} cannot be read: there is a folder of that name`,
-      hint: 'Check who owns it.',
-    });
-  });
-
-  it('a folder that cannot be listed is named', async () => {
-    rmSync(folder, { recursive: true });
-    writeFileSync(folder, '');
-    await expect(take()).rejects.toMatchObject({
-      code: 'config',
-      message: `The folder ${folder} cannot be read: a part of the path is not a folder`,
-      hint: 'Check who owns it and its mode.',
-    });
-  });
-
-  const full = (number: number) => ({
-    code: 'config',
-    message: `${fileOf(number)} cannot be written: the disk is full`,
-    hint: 'Check the free space, and who owns the folder. What is in the files stays. The next sync continues.',
-  });
-
-  it('on a full disk, no claim is taken', async () => {
-    once('openSync', failing('ENOSPC'));
-    await expect(take()).rejects.toMatchObject(full(1));
-    expect(claims()).toEqual([]);
-  });
-
-  it.each(['writeFileSync', 'fdatasyncSync'] as const)(
-    'if the new progress cannot be stored (%s), the old progress stays',
-    async (step) => {
-      theyWork();
-      once(step, failing('ENOSPC'));
-      await expect(take()).rejects.toMatchObject(full(2));
-      expect(linesOf(1)).toEqual([{ claim: 1, run: 'them', ended: false, products: SOME }]);
-    },
-  );
-
-  it('progress that cannot be written is an error, and the run still has its claim', async () => {
-    const claim = await take();
-    once('writeFileSync', failing('ENOSPC'));
-    expect(() => claim.write(SOME, false)).toThrow(expect.objectContaining(full(1)));
-    expect(claim.isLost).toBe(false);
-    claim.write(SOME, true);
-    expect(await take()).toMatchObject({ number: 2, found: SOME, left: 'ended' });
   });
 });

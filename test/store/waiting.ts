@@ -1,3 +1,4 @@
+import fs from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
 import timers from 'node:timers/promises';
 import { onTestFinished } from 'vitest';
@@ -36,3 +37,30 @@ export function replace<Args extends never[]>(
     syncBuiltinESMExports();
   });
 }
+
+/** Calls `instead` in place of the next call of a function of the file system. It gets the original call. */
+export function once(
+  name:
+    | 'openSync'
+    | 'linkSync'
+    | 'writeFileSync'
+    | 'fdatasyncSync'
+    | 'readFileSync'
+    | 'rmSync'
+    | 'readdirSync',
+  instead: (goOn: () => unknown) => unknown,
+): void {
+  const original = fs[name];
+  let isNext = true;
+  replace(fs, name, (...args: never[]) => {
+    const goOn = () => Reflect.apply(original, fs, args);
+    if (!isNext) return goOn();
+    isNext = false;
+    return instead(goOn);
+  });
+}
+
+/** A function that fails as the file system does. */
+export const failing = (code: string) => () => {
+  throw Object.assign(new Error(`${code}: the disk says so`), { code });
+};
