@@ -4,7 +4,6 @@ import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { TestProject } from 'vitest/node';
-import { loadOrCreateRegistration } from '../../src/sandbox/folder/registration.ts';
 import { chromiumPath } from '../chromium.ts';
 import { makeCamtSchemaIfMissing } from '../statements/camt-schema.ts';
 
@@ -16,8 +15,6 @@ const BUILT = ['dist/main.js', 'THIRD-PARTY-NOTICES.txt', 'sbom.cdx.json'];
 
 declare module 'vitest' {
   interface ProvidedContext {
-    /** A folder with the keys of a sandbox and of its TPP, to copy. Making keys takes longer than most tests. */
-    registration: string;
     /** A folder in which Node.js 22 and newer keeps compiled code between processes. */
     compiledCode: string;
   }
@@ -28,14 +25,11 @@ declare module 'vitest' {
  *
  * @returns a function that removes the shared files
  */
-export default async function setUp({ provide }: TestProject): Promise<() => void> {
+export default function setUp({ provide }: TestProject): () => void {
   buildIfStale();
   installWhatIsMissing();
   makeCamtSchemaIfMissing();
   const shared = mkdtempSync(join(tmpdir(), 'psd2-shared-'));
-  const registration = join(shared, 'registration');
-  await loadOrCreateRegistration(registration);
-  provide('registration', registration);
   provide('compiledCode', join(shared, 'compiled'));
   return () => rmSync(shared, { recursive: true, force: true });
 }

@@ -5,6 +5,7 @@ export default defineConfig({
   test: {
     // Vitest needs a file to start with. It is not loaded.
     include: ['test/mutation/warm-worker.js'],
+    globalSetup: ['test/sandbox/shared-registration.ts'],
     runner: './test/mutation/warm-worker.js',
     pool: 'threads',
     maxWorkers: 1,
