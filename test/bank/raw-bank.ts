@@ -20,7 +20,7 @@ export const PUT: WireRequest = {
   headers: { a: 'b' },
   body: Buffer.from('{}'),
 };
-export const TIMEOUT_MS = 10_000;
+export const TIMEOUT_MS = 60_000;
 export const never = new AbortController().signal;
 
 /** A bank behind mutual TLS that writes bytes instead of answers, and psd2's connection to it. */
