@@ -1,11 +1,10 @@
 import { execFileSync } from 'node:child_process';
-import { accessSync, constants, existsSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { accessSync, constants, existsSync, readdirSync, statSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { TestProject } from 'vitest/node';
-import { loadOrCreateRegistration } from '../../src/sandbox/folder/registration.ts';
 import { chromiumPath } from '../chromium.ts';
+import shareFiles from '../shared-files.ts';
 import { makeCamtSchemaIfMissing } from '../statements/camt-schema.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
@@ -14,30 +13,16 @@ const SOURCES = ['src', 'scripts', 'package.json', 'package-lock.json'];
 /** Its outputs. */
 const BUILT = ['dist/main.js', 'THIRD-PARTY-NOTICES.txt', 'sbom.cdx.json'];
 
-declare module 'vitest' {
-  interface ProvidedContext {
-    /** A folder with the keys of a sandbox and of its TPP, to copy. Making keys takes longer than most tests. */
-    registration: string;
-    /** A folder in which Node.js 22 and newer keeps compiled code between processes. */
-    compiledCode: string;
-  }
-}
-
 /**
  * Prepares what the end-to-end tests need: the built program, a Chromium, shells, readers, and shared files.
  *
  * @returns a function that removes the shared files
  */
-export default async function setUp({ provide }: TestProject): Promise<() => void> {
+export default async function setUp(project: TestProject): Promise<() => void> {
   buildIfStale();
   installWhatIsMissing();
   makeCamtSchemaIfMissing();
-  const shared = mkdtempSync(join(tmpdir(), 'psd2-shared-'));
-  const registration = join(shared, 'registration');
-  await loadOrCreateRegistration(registration);
-  provide('registration', registration);
-  provide('compiledCode', join(shared, 'compiled'));
-  return () => rmSync(shared, { recursive: true, force: true });
+  return shareFiles(project);
 }
 
 function buildIfStale(): void {

@@ -6,6 +6,7 @@ export default defineConfig({
     // Vitest needs a file to start with. It is not loaded.
     include: ['test/mutation/warm-worker.js'],
     runner: './test/mutation/warm-worker.js',
+    globalSetup: ['test/shared-files.ts'],
     pool: 'threads',
     maxWorkers: 1,
     isolate: false,
