@@ -1,10 +1,10 @@
 import { execFileSync } from 'node:child_process';
-import { accessSync, constants, existsSync, readdirSync, statSync } from 'node:fs';
+import { accessSync, constants, existsSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { TestProject } from 'vitest/node';
 import { chromiumPath } from '../chromium.ts';
-import shareFiles from '../shared-files.ts';
 import { makeCamtSchemaIfMissing } from '../statements/camt-schema.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
@@ -13,16 +13,25 @@ const SOURCES = ['src', 'scripts', 'package.json', 'package-lock.json'];
 /** Its outputs. */
 const BUILT = ['dist/main.js', 'THIRD-PARTY-NOTICES.txt', 'sbom.cdx.json'];
 
+declare module 'vitest' {
+  interface ProvidedContext {
+    /** A folder in which Node.js 22 and newer keeps compiled code between processes. */
+    compiledCode: string;
+  }
+}
+
 /**
  * Prepares what the end-to-end tests need: the built program, a Chromium, shells, readers, and shared files.
  *
  * @returns a function that removes the shared files
  */
-export default async function setUp(project: TestProject): Promise<() => void> {
+export default function setUp({ provide }: TestProject): () => void {
   buildIfStale();
   installWhatIsMissing();
   makeCamtSchemaIfMissing();
-  return shareFiles(project);
+  const shared = mkdtempSync(join(tmpdir(), 'psd2-shared-'));
+  provide('compiledCode', join(shared, 'compiled'));
+  return () => rmSync(shared, { recursive: true, force: true });
 }
 
 function buildIfStale(): void {

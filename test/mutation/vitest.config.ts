@@ -5,8 +5,8 @@ export default defineConfig({
   test: {
     // Vitest needs a file to start with. It is not loaded.
     include: ['test/mutation/warm-worker.js'],
+    globalSetup: ['test/sandbox/shared-registration.ts'],
     runner: './test/mutation/warm-worker.js',
-    globalSetup: ['test/shared-files.ts'],
     pool: 'threads',
     maxWorkers: 1,
     isolate: false,

@@ -250,7 +250,7 @@ describe('the explanation names one mistake and where the two texts first differ
     expect(received).toBe(computed);
   });
 
-  test('a request without a Date has no mistakes about dates', () => {
+  test('a Date that is no date has no other dates near it', () => {
     expect(explain({ date: 'soon', text: (t) => `${t}\n` }).says).toEqual([
       'A line break follows the last line.',
     ]);

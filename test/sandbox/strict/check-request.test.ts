@@ -115,6 +115,7 @@ describe('a request', () => {
         const request = breaks.reduce((so, [, breakIt]) => breakIt(so), signed());
         expect(answerTo(() => check(request))[0]).toBe(breaks[0]?.[0]);
       }),
+      { numRuns: 50 },
     );
   });
 

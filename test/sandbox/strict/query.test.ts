@@ -18,6 +18,7 @@ it('the bank reads every parameter of a query, decoded', () => {
     fc.property(parameters, (given) => {
       expect(parametersOf(`/accounts?${new URLSearchParams(given)}`)).toEqual(given);
     }),
+    { numRuns: 50 },
   );
 });
 
