@@ -1,6 +1,8 @@
 import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 
+const SET_UP = ['test/e2e/global-setup.ts', 'test/sandbox/shared-registration.ts'];
+
 export default defineConfig({
   test: {
     // Most tests wait: for another process, a poll or a disk.
@@ -15,7 +17,7 @@ export default defineConfig({
           include: ['test/**/*.test.ts'],
           exclude: ['test/e2e/**', 'test/crash/**', 'test/hostile/**', 'test/fuzz/**'],
           // Some of these tests open the customer's pages in a browser.
-          globalSetup: ['test/e2e/global-setup.ts'],
+          globalSetup: SET_UP,
           testTimeout: 60_000,
           hookTimeout: 60_000,
         },
@@ -25,7 +27,7 @@ export default defineConfig({
         test: {
           name: 'e2e',
           include: ['test/{e2e,crash,hostile,fuzz}/**/*.test.ts'],
-          globalSetup: ['test/e2e/global-setup.ts'],
+          globalSetup: SET_UP,
           testTimeout: 120_000,
           hookTimeout: 120_000,
         },
