@@ -50,8 +50,19 @@ export const ROOMS = {
   // These two have slow tests: keys from passphrases, and a PostgreSQL server. So they are not part of the room `store`.
   secrets: {
     least: 90,
-    mutate: ['src/store/secrets/**'],
-    tests: ['test/store/vault.test.ts', 'test/store/sealed.test.ts', 'test/store/profiles.test.ts'],
+    mutate: [
+      'src/store/secrets/**',
+      'src/store/machine/key-file.ts',
+      'src/store/machine/profiles.ts',
+      'src/store/files/tokens.ts',
+    ],
+    tests: [
+      'test/store/vault.test.ts',
+      'test/store/sealed.test.ts',
+      'test/store/profiles.test.ts',
+      'test/store/tokens.test.ts',
+      'test/store/contract/tokens.test.ts',
+    ],
   },
   copy: {
     least: 90,
