@@ -1,15 +1,10 @@
-import { constants, createHash, generateKeyPairSync, sign, X509Certificate } from 'node:crypto';
+import { constants, createHash, sign } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { makeCertificateSet } from '../../src/sandbox/folder/certificate-set.ts';
 import { explainSignature } from '../../src/sandbox/strict/explain-signature.ts';
 import type { RawRequest } from '../../src/sandbox/strict/raw-request.ts';
+import { keys, registered, stranger } from './strict/registered.ts';
 
-const set = await makeCertificateSet({ from: new Date(), days: 30 });
-const registered = {
-  qwac: new X509Certificate(set.qwac.certificate),
-  qseal: new X509Certificate(set.qseal.certificate),
-};
 const ID = '3f2b6c1e-9a4d-4b7f-8e10-5d6c7b8a9f00';
 const DATE = 'Fri, 20 Nov 2026 11:00:00 GMT';
 const TARGET = '/private/x?dateFrom=01%2F11%2F2026';
@@ -48,7 +43,7 @@ function explain({ method = 'GET', body = '', text = (t) => t, ...call }: Signin
   ];
   const computed = lines.join('\n');
   const signature = sign(call.algorithm ?? 'sha256', Buffer.from(text(computed)), {
-    key: call.key ?? set.qseal.key,
+    key: call.key ?? keys.qseal,
     ...(call.padding !== undefined && { padding: call.padding }),
   }).toString('base64');
   const declared = call.declared ?? lines.map((line) => line.split(': ')[0]).join(' ');
@@ -305,39 +300,32 @@ test('where one text is the beginning of the other, they differ at its end', () 
 
 const DAMAGED =
   'The signature is damaged, or its key matches neither the QSealC nor the QWAC nor TPP-Certificate.';
-const PEM = { type: 'pkcs8', format: 'pem' } as const;
 
 describe('the key and the hash', () => {
   test('the explanation names the wrong key, also beside another mistake', () => {
     const wrongKey = "The signature was made with the QWAC's key, but must be made with the QSealC's key.";
-    expect(explain({ key: set.qwac.key })).toMatchObject({
+    expect(explain({ key: keys.qwac })).toMatchObject({
       verdict: 'found',
       says: [wrongKey],
       differsAt: undefined,
     });
-    expect(explain({ key: set.qwac.key, text: (text) => `${text}\n` }).says).toEqual([
+    expect(explain({ key: keys.qwac, text: (text) => `${text}\n` }).says).toEqual([
       wrongKey,
       'A line break follows the last line.',
     ]);
-    expect(explain({ key: set.qwac.key, text: () => 'x' }).says[0]).toBe(wrongKey);
+    expect(explain({ key: keys.qwac, text: () => 'x' }).says[0]).toBe(wrongKey);
   });
 
   test("the explanation knows the key of the client's own certificate", () => {
-    const certificate = new X509Certificate(set.bankSigning.certificate).raw.toString('base64');
-    expect(explain({ key: set.bankSigning.key, certificate }).says).toEqual([
+    const certificate = stranger.raw.toString('base64');
+    expect(explain({ key: keys.stranger, certificate }).says).toEqual([
       'The signature was made with the key of TPP-Certificate, which is not the registered QSealC.',
     ]);
     expect(explain({ certificate: 'no certificate' }).verdict).toBe('right');
   });
 
   test.each([
-    [
-      "a stranger's key",
-      () =>
-        explain({
-          key: generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey.export(PEM).toString(),
-        }),
-    ],
+    ["a stranger's key", () => explain({ key: keys.other })],
     ['MD5', () => explain({ algorithm: 'md5' })],
   ])('the explanation cannot read a signature with %s', (_, explained) => {
     expect(explained()).toMatchObject({ verdict: 'other-key', received: undefined, says: [DAMAGED] });

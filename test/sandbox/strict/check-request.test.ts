@@ -1,19 +1,13 @@
-import { createHash, randomUUID, sign, X509Certificate } from 'node:crypto';
-import { readFileSync } from 'node:fs';
+import { createHash, randomUUID, sign } from 'node:crypto';
 import fc from 'fast-check';
-import { describe, expect, inject, it } from 'vitest';
-import { loadOrCreateRegistration } from '../../../src/sandbox/folder/registration.ts';
+import { describe, expect, it } from 'vitest';
 import { checkKeyId, checkRequest } from '../../../src/sandbox/strict/check-request.ts';
 import type { RawRequest } from '../../../src/sandbox/strict/raw-request.ts';
 import { SeenRequestIds } from '../../../src/sandbox/strict/seen-request-ids.ts';
 import { checkTppCertificate, fingerprint } from '../../../src/sandbox/strict/signature.ts';
 import { answerTo, rawRequest } from './raw.ts';
+import { keys, registered, stranger } from './registered.ts';
 
-const files = await loadOrCreateRegistration(inject('registration'));
-const certificate = (file: string) => new X509Certificate(readFileSync(file));
-const registered = { qwac: certificate(files.qwacCertFile), qseal: certificate(files.qsealCertFile) };
-const stranger = certificate(files.bankSigningCertFile);
-const KEY = readFileSync(files.qsealKeyFile, 'utf8');
 const NOW = new Date('2026-11-20T11:00:00Z');
 const DATE = NOW.toUTCString();
 const ID = '3f2b6c1e-9a4d-4b7f-8e10-5d6c7b8a9f00';
@@ -42,7 +36,13 @@ function signedText(method: string, body: string): string {
 }
 
 /** Returns a right request, but for what is given. */
-function signed({ method = 'GET', body = '', algorithm = 'rsa-sha256', key = KEY, ...call }: Signing = {}) {
+function signed({
+  method = 'GET',
+  body = '',
+  algorithm = 'rsa-sha256',
+  key = keys.qseal,
+  ...call
+}: Signing = {}) {
   const names = call.names ?? `(request-target) ${body === '' ? '' : 'digest '}tpp-request-id date`;
   const text = call.text ?? signedText(method, body);
   const signature = sign('sha256', Buffer.from(text), key).toString('base64');
@@ -265,7 +265,7 @@ describe('Digest and Signature', () => {
       'The signature does not verify with the registered QSealC over the signing string that the bank computed',
       text,
     ]);
-    expect(answerTo(() => check(signed({ key: readFileSync(files.qwacKeyFile, 'utf8') })))).toEqual([
+    expect(answerTo(() => check(signed({ key: keys.qwac })))).toEqual([
       'SIGNATURE_INVALID',
       "The signature was made with the QWAC's key, but must be made with the QSealC's key",
       signedText('GET', ''),
