@@ -66,8 +66,13 @@ export const ROOMS = {
   },
   copy: {
     least: 90,
-    mutate: ['src/store/copy/**', 'src/store/files/copy/**'],
-    tests: ['test/store/copy.test.ts'],
+    mutate: [
+      'src/store/copy/**',
+      'src/store/files/copy/**',
+      'src/store/files/access-notes.ts',
+      'src/store/files/mark.ts',
+    ],
+    tests: ['test/store/copy.test.ts', 'test/store/contract/access.test.ts'],
   },
   store: { least: 90, mutate: ['src/store/**'], tests: ['test/store'] },
   certificates: { least: 90, mutate: ['src/certificates/**'], tests: ['test/certificates'] },
