@@ -129,7 +129,7 @@ class ConsentRun {
       return;
     }
     const isDecided = decision !== null && !isPending(decision);
-    await this.#open.record(isDecided ? decision : { type: 'confirm-refused' });
+    await recordAnswer(this.#open, isDecided ? decision : { type: 'confirm-refused' });
     if (!isDecided) throw error;
   }
 
@@ -172,7 +172,7 @@ async function recordAnswer(open: OpenConsent, answer: ConsentEvent): Promise<vo
   } catch (error) {
     if (!isOvertaken(error)) throw error;
     const { state } = await open.reread();
-    const isNews = state === 'confirming' || (state === 'unknown' && answer.type === 'confirmed');
+    const isNews = state === 'confirming' || (state === 'unknown' && answer.type !== 'confirm-unanswered');
     if (isNews) await recordAnswer(open, answer);
   }
 }

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { Psd2Error } from '../../src/errors.ts';
 import type { CustomerPorts, WorldPorts } from '../../src/flows/ports.ts';
 
 /** Time that passes only when someone sleeps. */
@@ -82,6 +83,29 @@ export function fakeCustomer(
     whileWaiting: (_, work) => work,
     ...settings,
   };
+}
+
+/** Keeps what psd2 shows on the terminal while it waits. */
+export function waitsOf(): { waits: string[]; whileWaiting: CustomerPorts['whileWaiting'] } {
+  const waits: string[] = [];
+  return {
+    waits,
+    whileWaiting: (text, work) => {
+      waits.push(text);
+      return work;
+    },
+  };
+}
+
+/** What the operator gets to know of the error that a run ends with. */
+export async function errorOf(run: Promise<unknown>) {
+  const error = await run.then(
+    () => undefined,
+    (reason: unknown) => reason,
+  );
+  if (!(error instanceof Psd2Error)) throw new TypeError(`The run ended with ${error}`);
+  const { code, message, hint, next, flow, transactionId } = error;
+  return { code, message, hint, next, flow, transactionId };
 }
 
 /** A customer whose browser comes back to another machine. */

@@ -5,7 +5,7 @@ import { withScaForInquiries } from '../../src/flows/inquiry.ts';
 import { operationStatus, refusal, scaRequired, success } from '../bank/answers.ts';
 import { useClients } from '../bank/client.ts';
 import { useRecordedBank } from '../bank/recorded-bank.ts';
-import { customerElsewhere, type FakeCustomer, fakeCustomer, fakeWorld } from './doubles.ts';
+import { customerElsewhere, errorOf, type FakeCustomer, fakeCustomer, fakeWorld } from './doubles.ts';
 import { scriptOf } from './transfers.ts';
 
 const recorded = useRecordedBank();
@@ -55,21 +55,55 @@ it('if the bank requires SCA a second time, psd2 gives up', async () => {
   recorded.expect('GET', ACCOUNTS, scaRequired(412, 'r1'));
   await expect(fetchAccounts(openBank(fakeCustomer()).bank, '1234567', transactionId)).rejects.toMatchObject({
     code: 'sca_required',
+    hint: 'The customer came back from SCA, but the bank still requires it. Log in again:',
     next: [['auth', 'login']],
+  });
+});
+
+it('if the bank refuses the repeated call for another reason, psd2 says what the bank said', async () => {
+  recorded.expect('GET', ACCOUNTS, scaRequired(412, 'r1'));
+  script.approach();
+  recorded.expect('GET', ACCOUNTS, refusal(403));
+  const { bank } = openBank(fakeCustomer());
+  const error = await errorOf(fetchAccounts(bank, '1234567', transactionId));
+  expect(error).toMatchObject({ code: 'forbidden' });
+  expect(error.hint ?? '').not.toContain('SCA');
+});
+
+it('psd2 waits for the customer no longer than they may take', async () => {
+  recorded.expect('GET', ACCOUNTS, scaRequired(412, 'r1'));
+  script.approach();
+  const { bank } = openBank(fakeCustomer({ scaTimeoutMs: 20 }, null));
+  expect(await errorOf(fetchAccounts(bank, '1234567', transactionId))).toMatchObject({
+    code: 'authorisation_timeout',
+    message: 'The customer did not authenticate and come back within 0.02 s',
+    hint: 'Run the command again. --sca-timeout gives the customer more time.',
+    transactionId,
   });
 });
 
 describe('when psd2 does not send the customer to SCA', () => {
   it.each([
-    ['if psd2 may not send the customer', scaRequired(412, 'r1'), false, 'with --yes'],
-    ['if the answer names no resource', refusal(412, 'PSD2_SCA_REQUIRED'), true, 'must log in again:'],
-  ])('%s, psd2 reports that SCA is required and opens no browser', async (_, answer, maySend, hint) => {
+    [
+      'if psd2 may not send the customer',
+      scaRequired(412, 'r1'),
+      false,
+      'On a terminal, or with --yes, psd2 sends the customer to authenticate and repeats the call.',
+      undefined,
+    ],
+    [
+      'if the answer names no resource',
+      refusal(412, 'PSD2_SCA_REQUIRED'),
+      true,
+      'The bank named no resource to authorise. The customer must log in again:',
+      [['auth', 'login']],
+    ],
+  ])('%s, psd2 reports that SCA is required and opens no browser', async (_, answer, maySend, hint, next) => {
     recorded.expect('GET', ACCOUNTS, answer);
     const customer = fakeCustomer();
     const { bank } = openBank(customer, maySend);
     await expect(fetchAccounts(bank, '1234567', transactionId)).rejects.toMatchObject({
-      code: 'sca_required',
-      hint: expect.stringContaining(hint),
+      ...{ code: 'sca_required', hint, next },
     });
     expect(customer.visited).toEqual([]);
   });
@@ -90,11 +124,11 @@ describe('when psd2 does not send the customer to SCA', () => {
   });
 
   it('psd2 does not send the customer to SCA after any other refusal', async () => {
-    recorded.expect('GET', ACCOUNTS, refusal(412, 'PSD2_OTHER'));
-    await expect(
-      fetchAccounts(openBank(fakeCustomer()).bank, '1234567', transactionId),
-    ).rejects.toMatchObject({
-      code: 'bank_refused',
-    });
+    for (let call = 0; call < 2; call += 1) recorded.expect('GET', ACCOUNTS, refusal(412, 'PSD2_OTHER'));
+    const { bank, said } = openBank(fakeCustomer());
+    const plain = await errorOf(fetchAccounts(openClient().bank, '1234567', transactionId));
+    expect(await errorOf(fetchAccounts(bank, '1234567', transactionId))).toEqual(plain);
+    expect(plain).toMatchObject({ code: 'bank_refused' });
+    expect(said).toEqual([]);
   });
 });

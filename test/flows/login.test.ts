@@ -4,29 +4,30 @@ import { type LoginPorts, logIn } from '../../src/flows/login.ts';
 import { refusal, success, tokens } from '../bank/answers.ts';
 import { useClients } from '../bank/client.ts';
 import { useRecordedBank } from '../bank/recorded-bank.ts';
-import { customerElsewhere, type FakeCustomer, fakeCustomer, fakeWorld } from './doubles.ts';
+import { customerElsewhere, errorOf, type FakeCustomer, fakeCustomer, fakeWorld } from './doubles.ts';
 
 const recorded = useRecordedBank();
 const openClient = useClients(recorded);
 
+const transactionId = 'aaaaaaaa-bbbb-4ccc-8ddd-eeeeeeeeeeee';
 const STATE = 'state-of-this-login';
 const LOCAL = 'http%3A%2F%2F127.0.0.1%3A8910%2Fcallback';
 const LOGIN_PAGE = 'https://customers.example/login?request=1';
 
-function portsWith(customer: FakeCustomer, pasted?: string): LoginPorts {
-  const ids = ['aaaaaaaa-bbbb-4ccc-8ddd-eeeeeeeeeeee', STATE];
+function portsWith(customer: FakeCustomer, pasted?: string) {
+  const ids = [transactionId, STATE];
   const world = { ...fakeWorld(), newId: () => ids.shift() ?? '' };
-  const client = openClient({ now: world.now });
+  const client = openClient({ now: world.now, signal: world.signal });
   return {
     bank: client.bankWith(),
-    bankWith: (accessToken) =>
+    bankWith: (accessToken: string) =>
       client.bankWith({ current: async () => accessToken, renewed: async () => accessToken }),
     client: { clientId: 'client-1', clientSecret: 'secret-1' },
     customer,
     world,
     askForReturnAddress: pasted === undefined ? undefined : async () => pasted,
     keep: async () => {},
-  };
+  } satisfies LoginPorts;
 }
 
 function expectAuthorize(redirectUri: string): void {
@@ -68,6 +69,29 @@ describe('a login', () => {
     expect(new Set(recorded.received.map(({ headers }) => headers['tpp-transaction-id'])).size).toBe(1);
   });
 
+  it('after the code was sent, Ctrl-C does not stop the login, because the bank accepts a code only once', async () => {
+    expectAuthorize(LOCAL);
+    expectTokens();
+    const ports = portsWith(fakeCustomer({}, { code: 'code-1' }));
+    const [kept, finished]: [string[], string[]] = [[], []];
+    const login = logIn({
+      ...ports,
+      keep: async (customerId) => void kept.push(customerId),
+      world: {
+        ...ports.world,
+        finish(atStake, work) {
+          finished.push(atStake);
+          return work();
+        },
+      },
+    });
+    for (let requests = 0; requests < 2; requests += 1) await recorded.nextRequest();
+    ports.world.interrupt.abort(new Psd2Error('interrupted', 'Interrupted'));
+    expect(await login).toMatchObject({ customerId: '1234567' });
+    expect(kept).toEqual(['1234567']);
+    expect(finished).toEqual(['The new login']);
+  });
+
   it.each([
     [
       { error: 'access_denied', error_description: 'The customer said no' },
@@ -81,17 +105,24 @@ describe('a login', () => {
   ])('a login whose callback brings %j fails', async (comesBack, code, message) => {
     expectAuthorize(LOCAL);
     const customer = fakeCustomer({}, { ...comesBack });
-    await expect(logIn(portsWith(customer))).rejects.toMatchObject({ code, message });
+    expect(await errorOf(logIn(portsWith(customer)))).toMatchObject({
+      code,
+      message,
+      hint: code === 'login_refused' ? 'When the customer is ready to try again:' : undefined,
+      next: [['auth', 'login']],
+    });
     expect(customer.listeners).toMatchObject([{ closed: true }]);
   });
 
   it('psd2 waits for a login as long as the customer may take', async () => {
     expectAuthorize(LOCAL);
     const customer = fakeCustomer({ scaTimeoutMs: 20 }, null);
-    await expect(logIn(portsWith(customer))).rejects.toMatchObject({
+    expect(await errorOf(logIn(portsWith(customer)))).toMatchObject({
       code: 'authorisation_timeout',
       message: 'The customer did not log in and come back within 0.02 s',
+      hint: '--sca-timeout gives the customer more time. Try again with:',
       next: [['auth', 'login']],
+      transactionId,
     });
     expect(customer.listeners).toMatchObject([{ closed: true }]);
   });
@@ -128,8 +159,11 @@ describe('a redirect URI on another machine', () => {
   const ELSEWHERE = 'https%3A%2F%2Ftpp.example%2Fback%3Fto%3Dpsd2';
 
   it('a login with a redirect URI on another machine needs --paste', async () => {
-    await expect(logIn(portsWith(customerElsewhere()))).rejects.toMatchObject({
+    expect(await errorOf(logIn(portsWith(customerElsewhere())))).toMatchObject({
       code: 'usage',
+      message:
+        'The redirect URI https://tpp.example/back?to=psd2 is not on this machine, so psd2 cannot wait there for the customer',
+      hint: 'Paste the final address of the browser:',
       next: [['auth', 'login', '--paste']],
     });
     expect(recorded.received).toEqual([]);
@@ -140,6 +174,28 @@ describe('a redirect URI on another machine', () => {
     expectTokens();
     const pasted = ` https://tpp.example/back?to=psd2&code=code-1&state=${STATE}\n`;
     expect(await logIn(portsWith(customerElsewhere(), pasted))).toMatchObject({ customerId: '1234567' });
+  });
+
+  it('blanks around the pasted address, also those of a web page, make no difference', async () => {
+    expectAuthorize(ELSEWHERE);
+    expectTokens();
+    const pasted = `\u00a0https://tpp.example/back?to=psd2&code=code-1&state=${STATE}\u00a0`;
+    expect(await logIn(portsWith(customerElsewhere(), pasted))).toMatchObject({ customerId: '1234567' });
+  });
+
+  it('the operator can correct a pasted address that is wrong', async () => {
+    expectAuthorize(ELSEWHERE);
+    expectTokens();
+    const right = `https://tpp.example/back?code=code-1&state=${STATE}`;
+    const askForReturnAddress = async (check: (pasted: string) => void) => {
+      expect(() => check('https://tpp.example/back?code=code-1')).toThrow(
+        'The pasted address does not have the state of this login',
+      );
+      check(right);
+      return right;
+    };
+    const login = logIn({ ...portsWith(customerElsewhere()), askForReturnAddress });
+    expect(await login).toMatchObject({ customerId: '1234567' });
   });
 
   it.each([
@@ -156,6 +212,7 @@ describe('a redirect URI on another machine', () => {
     await expect(logIn(portsWith(customerElsewhere(), pasted))).rejects.toMatchObject({
       code: 'usage',
       message: `The pasted address ${what}`,
+      hint: 'Paste the whole final address of the browser.',
     });
   });
 

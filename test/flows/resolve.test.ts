@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Bank } from '../../src/bank/call/bank.ts';
-import { nextConsentStep } from '../../src/domain/consent.ts';
+import { type ConsentEvent, nextConsentStep } from '../../src/domain/consent.ts';
 import { isPlainlyFailed } from '../../src/domain/flow-states.ts';
 import { isOutcomeOpen, type StepEvent } from '../../src/domain/operation.ts';
 import type { ResolvedOutcome } from '../../src/domain/resolution.ts';
@@ -8,12 +8,13 @@ import { needsSettlement, type TransferOrder } from '../../src/domain/transfer.t
 import { Psd2Error } from '../../src/errors.ts';
 import { askOfConsent, askOfOperation, resolveFlow } from '../../src/flows/resolve.ts';
 import { transferCalls } from '../../src/flows/transfer.ts';
-import { operationStatus, refusal } from '../bank/answers.ts';
+import { operationStatus, refusal, success } from '../bank/answers.ts';
 import { useClients } from '../bank/client.ts';
 import { useRecordedBank } from '../bank/recorded-bank.ts';
 import { VERIFIED } from '../domain/orders.ts';
 import { newConfigFolder, temporaryFolder } from '../store/temporary-folder.ts';
 import { newConsent } from './consents.ts';
+import { errorOf } from './doubles.ts';
 import { executionStatus, newTransfer, scriptOf } from './transfers.ts';
 
 const recorded = useRecordedBank();
@@ -30,13 +31,20 @@ const EXECUTED: StepEvent[] = [
 ];
 const SAID = { by: 'ada@pisp-1', note: 'Case 4711' };
 const UNDECIDED = 'This does not show whether it was executed.';
+const NOT_CONFIRMED = 'This does not show whether it was confirmed.';
+const transactionId = 'aaaaaaaa-bbbb-4ccc-8ddd-eeeeeeeeeeee';
+const INTERRUPTED = new Psd2Error('interrupted', 'Interrupted');
 
 /** A transfer whose `execute` was sent, what happened to it then, and the means to end it. */
-async function sent(order: Partial<TransferOrder>, then: StepEvent[] = UNKNOWN) {
+async function sent(
+  order: Partial<TransferOrder>,
+  then: StepEvent[] = UNKNOWN,
+  verified: StepEvent[] = [VERIFIED],
+) {
   const transfer = await newTransfer(newConfigFolder(temporary), { order });
   const { open, world } = transfer;
   const { bank } = openClient({ now: world.now });
-  await open.record(VERIFIED);
+  for (const event of verified) await open.record(event);
   await open.record({ type: 'accepted' });
   await open.record({ type: 'authorization', status: 'AUTHORIZED', bankStatus: 'AUTHORIZED' });
   await open.record({ type: 'execute-sent', ...intent });
@@ -66,6 +74,23 @@ async function sent(order: Partial<TransferOrder>, then: StepEvent[] = UNKNOWN) 
   return { open, told, asked, resolve, written: () => transfer.events().slice(before) };
 }
 
+/** The error if the bank says the opposite of a person, who said `said`. */
+function contradiction(
+  { current: { kind, flow } }: { current: { kind: string; flow: string } },
+  said: ResolvedOutcome,
+  executedMeans: string,
+) {
+  const was = said === 'executed' ? 'was not' : 'was';
+  return {
+    code: 'usage',
+    message: `The bank says that the ${kind} ${flow} ${was} ${executedMeans}`,
+    hint: `The bank's answer counts, not --${said}. See it with:`,
+    next: [[kind, 'show', flow]],
+    flow,
+    transactionId,
+  };
+}
+
 describe('the bank does not tell the outcome', () => {
   it.each([
     ['executed', SCT, UNKNOWN, 'executed', false],
@@ -85,7 +110,12 @@ describe('the bank does not tell the outcome', () => {
       expect(transfer.open.current).toMatchObject({ state, resolution: { outcome, ...SAID } });
       expect(isPlainlyFailed(transfer.open.current)).toBe(isFree);
       expect(transfer.written()).toEqual(['resolved']);
-      expect(transfer.told.at(-1)).toBe(UNDECIDED);
+      expect(transfer.told).toEqual([
+        ...(order === SCT ? [] : ['Its execution status at the bank is PENDING.']),
+        'At the bank its authorization is AUTHORIZED, and its execution is PENDING.',
+        UNDECIDED,
+      ]);
+      expect(transfer.asked).toEqual([transfer.open.current.flow]);
       expect(recorded.received.slice(gets).map(({ method }) => method)).toEqual(
         order === SCT ? ['GET'] : ['GET', 'GET'],
       );
@@ -93,17 +123,21 @@ describe('the bank does not tell the outcome', () => {
   );
 
   it.each([
-    ['the resource is gone', () => script.status(refusal(404)), 'The bank does not tell its status: '],
+    [
+      'the resource is gone',
+      () => script.status(refusal(404)),
+      /^The bank does not tell its status: The bank refused GET [^ ]+ .*[^.]\.$/,
+    ],
     [
       'the bank is failing',
       () => [1, 2, 3, 4].map(() => script.status({ status: 503 })),
-      'The bank does not tell',
+      /^The bank does not tell its status: The bank failed on GET [^ ]+ .*[^.]\.$/,
     ],
   ])('if %s, a person can still resolve the transfer', async (_, answers, sentence) => {
     const transfer = await sent(SCT);
     answers();
     await transfer.resolve('not-executed');
-    expect(transfer.told).toEqual([expect.stringContaining(sentence), UNDECIDED]);
+    expect(transfer.told).toEqual([expect.stringMatching(sentence), UNDECIDED]);
     expect(transfer.written()).toEqual(['resolved']);
   });
 
@@ -118,17 +152,56 @@ describe('the bank does not tell the outcome', () => {
   it('psd2 records nothing if the operator does not confirm', async () => {
     const transfer = await sent(SCT);
     script.status(operationStatus('AUTHORIZED', 'PENDING'));
-    await expect(transfer.resolve('not-executed', { yes: false })).rejects.toMatchObject({
+    const { flow } = transfer.open.current;
+    expect(await errorOf(transfer.resolve('not-executed', { yes: false }))).toEqual({
       code: 'cancelled',
+      message: `The outcome of the transfer ${flow} was not recorded`,
+      hint: 'Ask the bank again with:',
+      next: [['transfer', 'resume', flow]],
+      flow,
+      transactionId,
     });
+    expect(transfer.asked).toEqual([flow]);
     expect(transfer.written()).toEqual([]);
   });
 
   it('psd2 records nothing if the operator interrupts it', async () => {
     const transfer = await sent(SCT);
-    const openBank = () => Promise.reject(new Psd2Error('interrupted', 'Interrupted'));
-    await expect(transfer.resolve('executed', { openBank })).rejects.toMatchObject({ code: 'interrupted' });
+    const openBank = () => Promise.reject(INTERRUPTED);
+    await expect(transfer.resolve('executed', { openBank })).rejects.toBe(INTERRUPTED);
     expect(transfer.written()).toEqual([]);
+  });
+
+  it('if the bank does not tell the execution status, psd2 says so and asks for the status of the operation', async () => {
+    const transfer = await sent({});
+    script.executionStatus(refusal(404));
+    script.status(success('{"authorizationStatus":"AUTHORIZED"}'));
+    await transfer.resolve('executed');
+    expect(transfer.told).toEqual([
+      expect.stringMatching(
+        /^The bank does not tell its execution status: The bank refused GET [^ ]+ .*[^.]\.$/,
+      ),
+      'At the bank its authorization is AUTHORIZED, and its execution is not given.',
+      UNDECIDED,
+    ]);
+    expect(transfer.written()).toEqual(['resolved']);
+  });
+
+  it('if the journal has no resource, psd2 does not ask the bank, and a person can still resolve the transfer', async () => {
+    const transfer = await sent(SCT, UNKNOWN, []);
+    const openBank = () => Promise.reject(new TypeError('not to be opened'));
+    await transfer.resolve('not-executed', { openBank });
+    expect(transfer.told).toEqual(['The bank has no resource for it, so psd2 cannot ask.', UNDECIDED]);
+    expect(transfer.written()).toEqual(['resolved']);
+  });
+
+  it('that the customer did not authorise it does not decide about a transfer that the bank has executed', async () => {
+    const transfer = await sent({}, EXECUTED);
+    script.executionStatus(executionStatus('PENDING'));
+    script.status(operationStatus('NOT_AUTHORIZED'));
+    await transfer.resolve('executed');
+    expect(transfer.told.at(-1)).toBe(UNDECIDED);
+    expect(transfer.written()).toEqual(['resolved']);
   });
 });
 
@@ -144,11 +217,10 @@ describe('the bank tells the outcome', () => {
         script.status(operationStatus('AUTHORIZED', status));
         const ended = transfer.resolve(outcome);
         if (outcome === agreed) await ended;
-        else
-          await expect(ended).rejects.toMatchObject({
-            code: 'usage',
-            message: expect.stringMatching(/^The bank says that the transfer tr-\w+ was (not )?executed$/),
-          });
+        else expect(await errorOf(ended)).toEqual(contradiction(transfer.open, contrary, 'executed'));
+        expect(transfer.told).toEqual([
+          `At the bank its authorization is AUTHORIZED, and its execution is ${status}.`,
+        ]);
         expect(transfer.open.current).toMatchObject({ state, resolution: null });
         expect(transfer.written()).toEqual(events);
         expect(transfer.asked).toEqual([]);
@@ -166,11 +238,15 @@ describe('the bank tells the outcome', () => {
     async (status, agreed, then, events, state) => {
       for (const outcome of ['executed', 'not-executed'] as const) {
         const transfer = await sent({}, [...then]);
-        script.executionStatus(executionStatus(status));
+        script.executionStatus(executionStatus(status, 'In time'));
         const ended = transfer.resolve(outcome);
         if (outcome === agreed) await ended;
         else await expect(ended).rejects.toMatchObject({ code: 'usage' });
-        expect(transfer.open.current).toMatchObject({ state, resolution: null });
+        expect(transfer.told).toEqual([`Its execution status at the bank is ${status} (In time).`]);
+        expect(transfer.open.current).toMatchObject({
+          ...{ state, resolution: null },
+          executionStatusDescription: 'In time',
+        });
         expect(transfer.written()).toEqual(events);
       }
     },
@@ -203,29 +279,37 @@ describe('the bank tells the outcome', () => {
 });
 
 describe('resolving a consent', () => {
-  async function confirming() {
+  const REQUESTED: ConsentEvent = {
+    type: 'requested',
+    resourceId: 'r1',
+    outcomes: [{ name: 'PAYMENTS', outcome: true }],
+  };
+
+  async function confirming(requested: ConsentEvent[] = [REQUESTED]) {
     const consent = await newConsent(newConfigFolder(temporary));
     const { open, world } = consent;
     const { bank } = openClient({ now: world.now });
-    await open.record({
-      type: 'requested',
-      resourceId: 'r1',
-      outcomes: [{ name: 'PAYMENTS', outcome: true }],
-    });
+    for (const event of requested) await open.record(event);
     await open.record({ type: 'confirm-sent', ...intent });
-    const resolve = (outcome: ResolvedOutcome) =>
+    const before = consent.events().length;
+    const told: string[] = [];
+    const asked: string[] = [];
+    const resolve = (outcome: ResolvedOutcome, openBank = async (): Promise<Bank> => bank) =>
       resolveFlow(
         open,
         { outcome, ...SAID },
         {
-          askBank: (flow) => askOfConsent(async () => bank, flow),
-          tell: () => {},
+          askBank: (flow) => askOfConsent(openBank, flow),
+          tell: (sentences) => void told.push(...sentences),
           isOpen: (flow) => nextConsentStep(flow) === 'ask-outcome',
-          confirm: async () => true,
+          confirm: async ({ flow }) => {
+            asked.push(flow);
+            return true;
+          },
           executedMeans: 'confirmed',
         },
       );
-    return { consent, open, resolve };
+    return { consent, open, told, asked, resolve, written: () => consent.events().slice(before) };
   }
 
   it.each([
@@ -234,9 +318,14 @@ describe('resolving a consent', () => {
   ] as const)(
     'if the bank does not tell the outcome of a consent, the word of a person counts: %s',
     async (outcome, state) => {
-      const { consent, open, resolve } = await confirming();
+      const { consent, open, told, asked, resolve } = await confirming();
       script.status(operationStatus('AUTHORIZED'));
       await resolve(outcome);
+      expect(told).toEqual([
+        'At the bank its authorization is AUTHORIZED, and its execution is PENDING.',
+        NOT_CONFIRMED,
+      ]);
+      expect(asked).toEqual([open.current.flow]);
       expect(open.current).toMatchObject({ state, resolution: { outcome, ...SAID } });
       // The consent has ended, so psd2 does not ask the bank again.
       const { bank } = openClient({ now: consent.world.now });
@@ -250,40 +339,57 @@ describe('resolving a consent', () => {
   );
 
   it.each([
-    ['confirmed', operationStatus('AUTHORIZED', 'OK'), 'not-executed', 'confirmed'],
-    ['not authorised', operationStatus('NOT_AUTHORIZED'), 'executed', 'rejected'],
-    ['expired', operationStatus('EXPIRED'), 'executed', 'expired'],
+    ['AUTHORIZED', 'OK', 'executed', 'confirmed', 'confirmed'],
+    ['AUTHORIZED', 'EXECUTED', 'executed', 'confirmed', 'confirmed'],
+    ['NOT_AUTHORIZED', 'PENDING', 'not-executed', 'rejected', 'authorization'],
+    ['EXPIRED', 'PENDING', 'not-executed', 'expired', 'authorization'],
   ] as const)(
-    'a consent is what the bank calls it, %s, whatever a person says',
-    async (_, answer, said, state) => {
-      const { open, resolve } = await confirming();
-      script.status(answer);
-      await expect(resolve(said)).rejects.toMatchObject({
-        code: 'usage',
-        message: expect.stringContaining('The bank says that the consent'),
-      });
-      expect(open.current).toMatchObject({ state, resolution: null });
+    'the bank’s answer %s and %s for a consent counts, whatever a person says',
+    async (authorization, execution, agreed, state, event) => {
+      for (const said of ['executed', 'not-executed'] as const) {
+        const { open, told, asked, resolve, written } = await confirming();
+        script.status(operationStatus(authorization, execution));
+        const ended = resolve(said);
+        if (said === agreed) await ended;
+        else expect(await errorOf(ended)).toEqual(contradiction(open, said, 'confirmed'));
+        expect(told).toEqual([
+          `At the bank its authorization is ${authorization}, and its execution is ${execution}.`,
+        ]);
+        expect(open.current).toMatchObject({ state, resolution: null });
+        expect(written()).toEqual([event]);
+        expect(asked).toEqual([]);
+      }
     },
   );
-});
 
-it('a resolved transfer is done when it is resumed, and psd2 says who ended it', async () => {
-  for (const [outcome, order] of [
-    ['executed', {}],
-    ['not-executed', SCT],
-  ] as const) {
-    const setting = await newTransfer(newConfigFolder(temporary), { order });
-    const { bank } = openClient({ now: setting.world.now });
-    await setting.open.record(VERIFIED);
-    await setting.open.record({ type: 'execute-sent', ...intent });
-    await setting.open.record({ type: 'resolved', outcome, ...SAID });
-    const before = recorded.received.length;
-    if (outcome === 'executed') expect(await setting.run(bank)).toMatchObject({ state: 'settled' });
-    else
-      await expect(setting.run(bank)).rejects.toMatchObject({
-        code: 'payment_failed',
-        message: expect.stringContaining('ada@pisp-1 said that it was not executed: Case 4711'),
-      });
-    expect(recorded.received.length).toBe(before);
-  }
+  it('that the customer has not decided yet does not decide about a consent', async () => {
+    const { told, resolve, written } = await confirming();
+    script.status(operationStatus('PENDING'));
+    await resolve('not-executed');
+    expect(told.at(-1)).toBe(NOT_CONFIRMED);
+    expect(written()).toEqual(['resolved']);
+  });
+
+  it.each([
+    ['the resource is gone', /^The bank does not tell its status: The bank refused GET [^ ]+ .*[^.]\.$/],
+    ['nobody is logged in', /^psd2 cannot ask the bank: Nobody is logged in\.$/],
+    ['the journal has no resource', /^The bank has no resource for it, so psd2 cannot ask\.$/],
+  ])('if %s, a person can still resolve the consent', async (why, sentence) => {
+    const { told, resolve, written } = await confirming(why.includes('no resource') ? [] : [REQUESTED]);
+    if (why.includes('gone')) script.status(refusal(404));
+    await resolve(
+      'executed',
+      why.includes('gone')
+        ? undefined
+        : () => Promise.reject(new Psd2Error('not_logged_in', 'Nobody is logged in')),
+    );
+    expect(told).toEqual([expect.stringMatching(sentence), NOT_CONFIRMED]);
+    expect(written()).toEqual(['resolved']);
+  });
+
+  it('psd2 records nothing about a consent if the operator interrupts it', async () => {
+    const { resolve, written } = await confirming();
+    await expect(resolve('executed', () => Promise.reject(INTERRUPTED))).rejects.toBe(INTERRUPTED);
+    expect(written()).toEqual([]);
+  });
 });

@@ -94,6 +94,17 @@ describe('sending the customer to SCA', () => {
     expect(customer.listeners).toMatchObject([{ closed: true }]);
   });
 
+  it('an error while psd2 waits at the redirect URI is not a timeout', async () => {
+    script.approach();
+    const broken = new Psd2Error('bank_answer', 'The callback has no state');
+    const customer = fakeCustomer({
+      listen: async () => ({ received: () => Promise.reject(broken), close: async () => {} }),
+    });
+    const { ports, steps, record } = portsWith(customer);
+    await expect(sendCustomerToSca(ports, subject, record)).rejects.toBe(broken);
+    expect(steps).toEqual(['approach-sent', 'started']);
+  });
+
   it.each([
     [refusal(412), 'bank_refused'],
     [success('{"chosenScaApproach":"DECOUPLED"}'), 'bank_answer'],
@@ -137,6 +148,26 @@ describe('the decision of the customer', () => {
     const { ports, world } = portsWith(fakeCustomer({ scaTimeoutMs: 10_000 }));
     await expect(awaitAuthorization(ports, subject)).rejects.toMatchObject({ code: 'authorisation_timeout' });
     expect(world.sleeps).toEqual([500, 1000, 2000, 3000, 3000]);
+  });
+
+  it('psd2 asks for the last time exactly when the time of the customer is over', async () => {
+    for (let asked = 0; asked < 4; asked += 1) script.status(operationStatus('PENDING'));
+    const { ports, world } = portsWith(fakeCustomer({ scaTimeoutMs: 3500 }));
+    await expect(awaitAuthorization(ports, subject)).rejects.toMatchObject({
+      code: 'authorisation_timeout',
+      message: 'The customer did not authorise the test within 3.5 s',
+    });
+    expect(world.sleeps).toEqual([500, 1000, 2000]);
+  });
+
+  it('psd2 asks no later than the customer may take if the bank answers slowly', async () => {
+    for (let asked = 0; asked < 3; asked += 1) script.status(operationStatus('PENDING'));
+    const world = fakeWorld();
+    // The answers come after 3 s, 6.5 s and 10.5 s.
+    const { bank } = openClient({ now: world.now, observe: async () => world.pass(3000) });
+    const ports = { bank, world, customer: fakeCustomer({ scaTimeoutMs: 11_000 }) };
+    await expect(awaitAuthorization(ports, subject)).rejects.toMatchObject({ code: 'authorisation_timeout' });
+    expect(world.sleeps).toEqual([500, 1000]);
   });
 
   it('psd2 does not wait longer if the clock is set back meanwhile', async () => {

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { pollSettlement } from '../../src/flows/outcome/settlement.ts';
 import { refusal } from '../bank/answers.ts';
 import { useClients } from '../bank/client.ts';
 import { useRecordedBank } from '../bank/recorded-bank.ts';
@@ -81,6 +82,13 @@ describe('the status of an instant transfer', () => {
     expect(asked).toEqual([1000, 11_500, 15_000]);
   });
 
+  it('psd2 asks at once if the previous answer takes until then', async () => {
+    const { asked, run } = await executed();
+    for (let polls = 0; polls < 5; polls += 1) script.executionStatus(executionStatus('PENDING'));
+    await expect(run(() => 3500)).rejects.toMatchObject(stillPending);
+    expect(asked).toEqual([1000, 4500, 8000, 11_500, 15_000]);
+  });
+
   it('psd2 does not ask after 15 s if the first answer took longer', async () => {
     const { asked, run } = await executed();
     script.executionStatus(executionStatus('PENDING'));
@@ -108,11 +116,26 @@ describe('an instant transfer that is resumed later', () => {
     expect(asked).toEqual([100_000]);
   });
 
-  it('psd2 asks for the status at the remaining times if the transfer is resumed within the 15 s', async () => {
-    const { transfer, asked, run } = await executed();
-    transfer.world.pass(5000);
-    for (let polls = 0; polls < 3; polls += 1) script.executionStatus(executionStatus('PENDING'));
-    await expect(run()).rejects.toMatchObject(stillPending);
-    expect(asked).toEqual([8000, 11_500, 15_000]);
+  it('psd2 asks once if time passes while it decides when to ask', async () => {
+    let time = 0;
+    const now = () => {
+      time += 1;
+      return new Date(time);
+    };
+    const world = { now, sleep: async () => {} };
+    const answer = { executionStatus: 'OK', executionStatusDescription: 'In time' };
+    const settlement = await pollSettlement(world, async () => answer, -100_000);
+    expect(settlement).toEqual({ status: 'OK', description: 'In time' });
   });
+
+  it.each([4500, 5000])(
+    'psd2 asks for the status at the remaining times if the transfer is resumed after %i ms',
+    async (passed) => {
+      const { transfer, asked, run } = await executed();
+      transfer.world.pass(passed);
+      for (let polls = 0; polls < 3; polls += 1) script.executionStatus(executionStatus('PENDING'));
+      await expect(run()).rejects.toMatchObject(stillPending);
+      expect(asked).toEqual([8000, 11_500, 15_000]);
+    },
+  );
 });

@@ -207,6 +207,17 @@ it('an approval that comes just before psd2 sends the customer to SCA again is n
   ]);
 });
 
+it('if the bank refuses to start SCA again and the customer has not decided, the journal has no decision', async () => {
+  const lines = await executing(SCT);
+  const before = executions(recorded);
+  script.status(operationStatus('PENDING'));
+  script.approach(refusal(412));
+  script.status(operationStatus('PENDING'));
+  const resumed = await resume(lines.slice(0, typesOf(lines).indexOf('sca-started') + 1));
+  expect(typesOf(resumed).slice(6)).toEqual(['sca-again', 'approach-sent']);
+  expect(executions(recorded)).toBe(before);
+});
+
 it.each(['NOT_AUTHORIZED', 'EXPIRED'])(
   'an authorised transfer that is %s when it is resumed is not executed',
   async (status) => {

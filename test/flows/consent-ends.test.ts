@@ -1,0 +1,330 @@
+import { describe, expect, it } from 'vitest';
+import type { ConsentEvent } from '../../src/domain/consent.ts';
+import { Psd2Error } from '../../src/errors.ts';
+import { operationStatus, refusal } from '../bank/answers.ts';
+import { useClients } from '../bank/client.ts';
+import { type ScriptedAnswer, useRecordedBank } from '../bank/recorded-bank.ts';
+import { newConfigFolder, temporaryFolder } from '../store/temporary-folder.ts';
+import { consentScriptOf, newConsent } from './consents.ts';
+import { customerElsewhere, errorOf, fakeCustomer, waitsOf } from './doubles.ts';
+
+const recorded = useRecordedBank();
+const openClient = useClients(recorded);
+const script = consentScriptOf(recorded);
+const temporary = temporaryFolder();
+
+const transactionId = 'aaaaaaaa-bbbb-4ccc-8ddd-eeeeeeeeeeee';
+const intent = { requestId: 'request-1', digest: null };
+
+/** The bank's answer to the request, with one category granted and one refused. */
+const REQUESTED = requested(true);
+const STARTED: ConsentEvent[] = [REQUESTED, { type: 'sca-started' }];
+const CONFIRMING: ConsentEvent[] = [
+  ...STARTED,
+  { type: 'sca-returned' },
+  { type: 'confirm-sent', ...intent },
+];
+
+function requested(payments: boolean): ConsentEvent {
+  return {
+    type: 'requested',
+    resourceId: 'r1',
+    outcomes: [
+      { name: 'ACCOUNT_INFO', outcome: false },
+      { name: 'PAYMENTS', outcome: payments },
+    ],
+  };
+}
+
+function decided(status: 'NOT_AUTHORIZED' | 'EXPIRED'): ConsentEvent {
+  return { type: 'authorization', status, bankStatus: status };
+}
+
+/** A consent whose journal has these events. */
+async function consentAfter(events: ConsentEvent[], customer = fakeCustomer()) {
+  const consent = await newConsent(newConfigFolder(temporary), customer);
+  const { bank } = openClient({ now: consent.world.now, signal: consent.world.signal });
+  for (const event of events) await consent.open.record(event);
+  const { flow } = consent.open.current;
+  const before = consent.events().length;
+  return {
+    consent,
+    flow,
+    run: () => consent.run(bank),
+    written: () => consent.events().slice(before),
+    stateOf: async () => (await consent.stored()).state,
+  };
+}
+
+/** The error of a consent whose outcome the bank does not tell. */
+const unknownOutcome = (flow: string) => ({
+  code: 'outcome_unknown',
+  message: 'The bank gave no usable answer to the confirmation of the consent, and does not tell its outcome',
+  hint:
+    'The first command asks the bank again. Also check whether you can read the accounts. ' +
+    "If the outcome stays unknown, ask the bank's support or look at the account statement, then use one of the others:",
+  next: [
+    ['consent', 'resume', flow],
+    ['consent', 'resolve', flow, '--executed'],
+    ['consent', 'resolve', flow, '--not-executed'],
+  ],
+  flow,
+  transactionId,
+});
+
+describe('a consent that has ended', () => {
+  const SAID_NO = { type: 'resolved', outcome: 'not-executed', by: 'ada@pisp-1' } as const;
+
+  it.each<[string, ConsentEvent[], string, string, string?, string[][]?]>([
+    [
+      'the customer declined',
+      [REQUESTED, decided('NOT_AUTHORIZED')],
+      'not_authorised',
+      'The customer did not authorise the consent',
+    ],
+    [
+      'the customer was too late',
+      [REQUESTED, decided('EXPIRED')],
+      'authorisation_expired',
+      'The customer did not authorise the consent in time',
+      'Request it again.',
+    ],
+    [
+      'the operator cancelled it',
+      [REQUESTED, { type: 'cancelled' }],
+      'cancelled',
+      'The consent <flow> was cancelled before it was confirmed',
+      'Request it again.',
+    ],
+    [
+      'the bank refused the request',
+      [{ type: 'request-refused' }],
+      'bank_refused',
+      'The bank refused the request of the consent <flow>',
+      'Request it again. See what the bank said with:',
+      [['log']],
+    ],
+    [
+      'the bank refused to confirm it, of which it had granted a part',
+      [...CONFIRMING, { type: 'confirm-refused' }],
+      'bank_refused',
+      'The bank refused to confirm the consent <flow>',
+      'Request it again. See what the bank said with:',
+      [['log']],
+    ],
+    [
+      'the bank granted no category',
+      [requested(false), { type: 'all-refused' }],
+      'bank_refused',
+      'The bank grants none of the categories for these products',
+      'See which products the customer has with:',
+      [['accounts', 'list']],
+    ],
+    [
+      'a person said that it was not confirmed',
+      [...CONFIRMING, { ...SAID_NO, note: null }],
+      'bank_refused',
+      'The consent <flow> has ended: ada@pisp-1 said that it was not confirmed',
+      'Request it again.',
+    ],
+    [
+      'a person said so and why',
+      [...CONFIRMING, { ...SAID_NO, note: 'Case 4711' }],
+      'bank_refused',
+      'The consent <flow> has ended: ada@pisp-1 said that it was not confirmed: Case 4711',
+      'Request it again.',
+    ],
+  ])('if %s, resume says so and asks the bank nothing', async (_, events, code, message, hint, next) => {
+    const { flow, run, written } = await consentAfter(events);
+    expect(await errorOf(run())).toMatchObject({
+      code,
+      message: message.replace('<flow>', flow),
+      ...{ hint, next, transactionId },
+    });
+    expect(written()).toEqual([]);
+    expect(recorded.received).toEqual([]);
+  });
+
+  it('a consent whose journal lacks the line with the resource is not continued', async () => {
+    const { flow, run, written } = await consentAfter([{ type: 'sca-started' }]);
+    expect(await errorOf(run())).toMatchObject({
+      code: 'config',
+      message: `The journal of ${flow} does not have the line with its resource at the bank`,
+      hint: 'The journal is the record of a flow. Restore it from a backup.',
+    });
+    expect(written()).toEqual([]);
+  });
+});
+
+describe('the request of a consent', () => {
+  it('a request that the bank rate-limits has not begun, and the journal says so', async () => {
+    const { consent, run, written } = await consentAfter([]);
+    script.request(refusal(429));
+    expect(await errorOf(run())).toMatchObject({ code: 'too_many_calls' });
+    expect(written()).toEqual(['request-sent', 'request-not-begun']);
+    expect(await consent.stored()).toMatchObject({ state: 'created', reached: false });
+  });
+
+  it('a request that a gateway refuses may be repeated', async () => {
+    const { run, stateOf } = await consentAfter([]);
+    script.request({ status: 403, body: '<html>' });
+    expect(await errorOf(run())).toMatchObject({ code: 'forbidden' });
+    expect(await stateOf()).toBe('created');
+  });
+});
+
+describe('SCA for a consent', () => {
+  it('if the bank refuses to start SCA, psd2 asks it nothing more, and the consent can be resumed', async () => {
+    const { run, written, stateOf } = await consentAfter([REQUESTED]);
+    script.approach(refusal(412, 'PSD2_E1'));
+    await expect(run()).rejects.toMatchObject({ code: 'bank_refused', bankCode: 'PSD2_E1' });
+    expect(written()).toEqual(['approach-sent']);
+    expect(await stateOf()).toBe('requested');
+  });
+
+  it('if the bank fails to start SCA again, psd2 asks it nothing more', async () => {
+    const { run, stateOf } = await consentAfter(STARTED);
+    script.status(operationStatus('PENDING'));
+    for (let attempts = 0; attempts < 4; attempts += 1) script.approach(refusal(503));
+    expect(await errorOf(run())).toMatchObject({ code: 'bank_failing' });
+    expect(await stateOf()).toBe('authorizing');
+  });
+
+  it('if the bank refuses to start SCA again and the customer has not decided, psd2 says what the bank said', async () => {
+    const { run, stateOf } = await consentAfter(STARTED);
+    script.status(operationStatus('PENDING'));
+    script.approach(refusal(412, 'PSD2_E1'));
+    script.status(operationStatus('PENDING'));
+    await expect(run()).rejects.toMatchObject({ code: 'bank_refused', bankCode: 'PSD2_E1' });
+    expect(await stateOf()).toBe('authorizing');
+  });
+
+  it('if the bank fails when psd2 asks for the decision, psd2 neither starts SCA again nor confirms', async () => {
+    const { run, written } = await consentAfter(STARTED);
+    for (let attempts = 0; attempts < 4; attempts += 1) script.status(refusal(503));
+    expect(await errorOf(run())).toMatchObject({ code: 'bank_failing' });
+    expect(written()).toEqual([]);
+  });
+
+  it('psd2 waits no longer than the customer may take, and names the command that continues', async () => {
+    const { flow, run } = await consentAfter([REQUESTED], customerElsewhere({ scaTimeoutMs: 5000 }));
+    script.approach();
+    for (let asked = 0; asked < 4; asked += 1) script.status(operationStatus('PENDING'));
+    expect(await errorOf(run())).toEqual({
+      code: 'authorisation_timeout',
+      message: 'The customer did not authorise the consent within 5 s',
+      hint: 'Continue with:',
+      next: [['consent', 'resume', flow]],
+      flow,
+      transactionId,
+    });
+  });
+
+  it.each([
+    [
+      'AUTHORIZED',
+      ['approach-sent', 'sca-started', 'authorization', 'sca-returned', 'confirm-sent', 'confirmed'],
+    ],
+    ['NOT_AUTHORIZED', ['approach-sent', 'sca-started', 'authorization']],
+  ])(
+    'if psd2 does not see the return of the customer, the decision %s is in the journal before anything follows',
+    async (status, events) => {
+      const { run, written } = await consentAfter([REQUESTED], customerElsewhere());
+      script.approach();
+      script.status(operationStatus(status));
+      if (status === 'AUTHORIZED') script.confirm();
+      await run().catch(() => {});
+      expect(written()).toEqual(events);
+    },
+  );
+
+  it.each([
+    ['comes back to this machine', fakeCustomer, 'Waiting for the customer to authorise the consent'],
+    ['comes back to another machine', customerElsewhere, "Waiting for the customer's decision"],
+  ])('psd2 says what it waits for if the customer %s', async (_, customer, first) => {
+    const { waits, whileWaiting } = waitsOf();
+    const { run } = await consentAfter([REQUESTED], customer({ whileWaiting }));
+    script.approach();
+    if (customer === customerElsewhere) script.status(operationStatus('AUTHORIZED'));
+    script.confirm();
+    await run();
+    expect(waits).toEqual([first, 'Confirming the consent']);
+  });
+});
+
+describe('a confirmation without a usable answer', () => {
+  it('psd2 says how to find out, and writes once into the journal that there was no answer', async () => {
+    const { flow, run, written } = await consentAfter(CONFIRMING.slice(0, -1));
+    script.status(operationStatus('AUTHORIZED'));
+    script.confirm('cut before the answer');
+    script.status(operationStatus('AUTHORIZED'));
+    expect(await errorOf(run())).toEqual(unknownOutcome(flow));
+    script.status(operationStatus('AUTHORIZED'));
+    expect(await errorOf(run())).toEqual(unknownOutcome(flow));
+    expect(written()).toEqual(['authorization', 'confirm-sent', 'confirm-unanswered']);
+  });
+
+  it.each<[string, ScriptedAnswer]>([
+    ['only says that the customer authorised it', operationStatus('AUTHORIZED')],
+    ['says that the customer has not decided', operationStatus('PENDING')],
+    ['does not know it', refusal(404)],
+    ['does not answer', { status: 501 }],
+  ])(
+    'a consent left behind at its confirmation is unknown if the bank %s, and the journal says so once',
+    async (_, answer) => {
+      const { flow, run, written, stateOf } = await consentAfter(CONFIRMING);
+      for (let resumed = 0; resumed < 2; resumed += 1) {
+        script.status(answer);
+        expect(await errorOf(run())).toEqual(unknownOutcome(flow));
+        expect(written()).toEqual(['confirm-unanswered']);
+        expect(await stateOf()).toBe('unknown');
+      }
+    },
+  );
+
+  it.each([
+    ['NOT_AUTHORIZED', 'not_authorised', 'rejected'],
+    ['EXPIRED', 'authorisation_expired', 'expired'],
+  ])(
+    'a consent left behind at its confirmation has ended if the bank says %s',
+    async (status, code, state) => {
+      const { run, written, stateOf } = await consentAfter(CONFIRMING);
+      script.status(operationStatus(status));
+      expect(await errorOf(run())).toMatchObject({ code });
+      expect(written()).toEqual(['authorization']);
+      expect(await stateOf()).toBe(state);
+    },
+  );
+});
+
+describe('an interruption', () => {
+  const interrupted = new Psd2Error('interrupted', 'Interrupted');
+
+  it.each([
+    ['the confirmation', () => script.confirm('no answer'), 2],
+    [
+      'the question why the bank refused the confirmation',
+      () => {
+        script.confirm(refusal(412));
+        script.status('no answer');
+      },
+      3,
+    ],
+  ])(
+    'if the operator interrupts %s, psd2 draws no conclusion and asks the bank on resume',
+    async (_, answers, requests) => {
+      const { consent, run, written } = await consentAfter(CONFIRMING.slice(0, -1));
+      script.status(refusal(404));
+      answers();
+      const ended = expect(run()).rejects.toBe(interrupted);
+      for (let request = 0; request < requests; request += 1) await recorded.nextRequest();
+      consent.world.interrupt.abort(interrupted);
+      await ended;
+      expect(written()).toEqual(['confirm-sent']);
+
+      script.status(operationStatus('AUTHORIZED', 'OK'));
+      const { bank } = openClient({ now: consent.world.now });
+      expect(await consent.run(bank)).toMatchObject({ state: 'confirmed' });
+    },
+  );
+});

@@ -1,0 +1,152 @@
+import { describe, expect, it } from 'vitest';
+import { Psd2Error } from '../../src/errors.ts';
+import { ago, type BankRow, money, PRODUCT, syncBank, synced, syncTarget, TODAY } from './sync-bank.ts';
+
+const OTHER = 'CARD000001';
+
+describe('the products of a customer', () => {
+  it('sync stores the accounts, the balances and the pending rows of each product', async () => {
+    const pending = [{ day: ago(1), text: 'pending' }];
+    const { bank } = syncBank({ products: [PRODUCT, OTHER], pending });
+    const { target, stored } = syncTarget();
+    expect(await synced(bank, target)).toEqual({
+      ...{ accounts: 2, newTransactions: 0, pending: 2 },
+      ...{ skipped: [], failures: [] },
+    });
+    expect(stored.replaced).toMatchObject({
+      accounts: [{ productId: PRODUCT }, { productId: OTHER }],
+      balances: [
+        { productId: PRODUCT, accountBalance: money },
+        { productId: OTHER, accountBalance: money },
+      ],
+      [`pending/${PRODUCT}`]: [{ details: 'pending' }],
+      [`pending/${OTHER}`]: [{ details: 'pending' }],
+    });
+  });
+
+  it('if a product is not due, sync replaces only the balances of the others', async () => {
+    const { bank, calls } = syncBank({ products: [PRODUCT, OTHER] });
+    const { target, stored } = syncTarget();
+    const mayRead = async (productId: string) => productId !== PRODUCT;
+    expect(await synced(bank, target, { mayRead })).toMatchObject({ accounts: 2, skipped: [PRODUCT] });
+    expect(Object.keys(stored.replaced)).toEqual(['accounts', `pending/${OTHER}`, `balances/${OTHER}`]);
+    const [balance] = stored.replaced[`balances/${OTHER}`] ?? [];
+    expect(balance).toMatchObject({ accountBalance: money });
+    expect(balance).not.toHaveProperty('productId');
+    expect(calls.filter(({ pathname }) => pathname.includes(PRODUCT))).toEqual([]);
+  });
+
+  it.each(['1', 'A'.repeat(35)])('the product id %s is stored', async (productId) => {
+    const { bank } = syncBank({ products: [productId] });
+    const { target, stored } = syncTarget();
+    await synced(bank, target);
+    expect(Object.keys(stored.replaced)).toContain(`pending/${productId}`);
+  });
+
+  it.each(['../1', '1/..', '1.', ' 1', '1\n', 'A'.repeat(36)])(
+    'the product id %j is refused before anything is stored, because files get its name',
+    async (productId) => {
+      const { bank, calls } = syncBank({ products: [PRODUCT, productId] });
+      const { target, stored } = syncTarget();
+      await expect(synced(bank, target)).rejects.toMatchObject({
+        code: 'bank_answer',
+        message: `The bank sent an account with the invalid product id ${JSON.stringify(productId)}`,
+        transactionId: 't',
+      });
+      expect(stored.replaced).toEqual({});
+      expect(calls).toHaveLength(1);
+    },
+  );
+});
+
+describe('an error with one product', () => {
+  const syncWith = async (error: unknown, where: string) => {
+    const { bank, calls } = syncBank({
+      products: [PRODUCT, OTHER],
+      onCall: (path) => {
+        if (path.includes(PRODUCT) && path.includes(where)) throw error;
+      },
+    });
+    const { target, stored } = syncTarget();
+    return { stored, calls, run: () => synced(bank, target) };
+  };
+
+  it.each(['forbidden', 'sca_required', 'bank_refused', 'bank_answer', 'list_changed'] as const)(
+    'sync reports %s with the product, and syncs the others',
+    async (code) => {
+      for (const where of ['/balance/', '/transactions/']) {
+        const error = new Psd2Error(code, 'Not this product');
+        const { stored, run } = await syncWith(error, where);
+        expect(await run()).toMatchObject({ failures: [{ productId: PRODUCT, error }], skipped: [] });
+        expect(stored.remembered).toHaveLength(1);
+      }
+    },
+  );
+
+  it.each([
+    new Psd2Error('bank_unreachable', 'The bank could not be reached'),
+    new Psd2Error('not_logged_in', 'The login has ended'),
+    new Psd2Error('interrupted', 'Interrupted'),
+    new TypeError('a mistake in psd2'),
+  ])('%s ends the sync, because it does not concern only one product', async (error) => {
+    const { stored, calls, run } = await syncWith(error, '/balance/');
+    await expect(run()).rejects.toBe(error);
+    expect(Object.keys(stored.replaced)).toEqual(['accounts']);
+    expect(calls.filter(({ pathname }) => pathname.includes(OTHER))).toEqual([]);
+  });
+
+  it('if the rows change during each of three readings, psd2 does not read them a fourth time', async () => {
+    // Each page begins as the one before it ended, as if a row had been booked meanwhile, and no reading is like another.
+    let readings = 0;
+    const rows: BankRow[] = [];
+    const { bank, ranges } = syncBank({
+      booked: rows,
+      pageSize: 2,
+      onCall: (path) => {
+        if (!path.includes('/transactions/') || path.includes('next')) return;
+        readings += 1;
+        const text = `row of reading ${readings}`;
+        rows.splice(0, rows.length, ...[1, 2, 3].map(() => ({ day: TODAY, text })));
+      },
+    });
+    const { target, stored } = syncTarget();
+    expect(await synced(bank, target)).toMatchObject({
+      failures: [{ productId: PRODUCT, error: expect.objectContaining({ code: 'list_changed' }) }],
+    });
+    expect(ranges).toHaveLength(3);
+    expect(stored.appended).toEqual([]);
+  });
+});
+
+describe('the rows of a product', () => {
+  const appendedFrom = async (booked: BankRow[], since = ago(89)) => {
+    const { bank } = syncBank({ booked, ignoresRange: true });
+    const { target, stored } = syncTarget();
+    await synced(bank, target, { since });
+    return stored.appended.flat();
+  };
+
+  it('sync stores rows by their booking day, those without one first, and rows of one day oldest first', async () => {
+    const booked = [
+      { day: ago(2), text: 'e' },
+      { day: ago(1), text: 'g' },
+      { day: null, text: 'b' },
+      { day: ago(2), text: 'd' },
+      { day: ago(1), text: 'f' },
+      { day: null, text: 'a' },
+      { day: ago(2), text: 'c' },
+    ];
+    expect((await appendedFrom(booked)).join('')).toBe('abcdefg');
+  });
+
+  it('sync stores no row that is more than 30 days older than what it asked for', async () => {
+    const booked = [0, 10, 39, 40, 41, 100].map((days) => ({ day: ago(days), text: `${days} days ago` }));
+    expect(await appendedFrom([...booked, { day: null, text: 'no day' }], ago(10))).toEqual([
+      'no day',
+      '40 days ago',
+      '39 days ago',
+      '10 days ago',
+      '0 days ago',
+    ]);
+  });
+});
