@@ -56,9 +56,18 @@ export const ROOMS = {
       'src/store/machine/profiles.ts',
       'src/store/files/tokens.ts',
     ],
-    tests: ['keyring', 'vault-keyring', 'sealed', 'profiles', 'settings', 'tokens', 'contract/tokens'].map(
-      (name) => `test/store/${name}.test.ts`,
-    ),
+    tests: [
+      'keyring',
+      'vault-keyring',
+      'sealed',
+      'profiles',
+      'protected-profile',
+      'settings',
+      'tokens',
+      'token-files',
+      'copy-folders',
+      'contract/tokens',
+    ].map((name) => `test/store/${name}.test.ts`),
   },
   copy: {
     least: 90,
