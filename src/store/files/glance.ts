@@ -43,7 +43,7 @@ function firstLineOf(path: string): string {
     const file = openSync(path, 'r');
     try {
       const block = Buffer.alloc(FIRST_LINE);
-      return block.toString('utf8', 0, readSync(file, block)).replace(/\n[^]*/, '');
+      return block.toString('utf8', 0, readSync(file, block)).replace(/\n[\s\S]*/, '');
     } finally {
       closeSync(file);
     }
