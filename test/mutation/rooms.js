@@ -58,6 +58,7 @@ export const ROOMS = {
     ],
     tests: [
       'keyring',
+      'stored-protection',
       'vault-keyring',
       'sealed',
       'profiles',

@@ -52,3 +52,39 @@ it('a sync into two places reads everything again if one of them is empty', asyn
   expect(await within(syncIntoBoth(...places), (to) => readThrough(to, addDays(day, 4)))).toBe(1);
   for (const out of outs) expect(idsIn(out)).toHaveLength(5);
 });
+
+it('a sync into two places knows the days that both have, and the last day of the place behind', async () => {
+  const outs = [join(folder, 'a'), join(folder, 'b')] as const;
+  const places = [syncIntoFolder(outs[0]), syncIntoFolder(outs[1])] as const;
+  const both = syncIntoBoth(...places);
+  const lastDays = () =>
+    within(both, async (to) => {
+      const booked = await to.booked('A1', true);
+      return [await booked.lastDay(addDays(day, 30)), await booked.lastDay(addDays(day, 2))];
+    });
+  await within(places[0], (to) => readThrough(to, addDays(day, 5)));
+  expect(await lastDays()).toEqual([undefined, undefined]);
+  await within(places[1], (to) => readThrough(to, addDays(day, 3)));
+  expect(await within(both, (to) => to.progress('A1'))).toMatchObject({
+    from: day,
+    through: addDays(day, 3),
+    checked: true,
+  });
+  expect(await lastDays()).toEqual([addDays(day, 3), addDays(day, 2)]);
+  await within(places[1], (to) => readThrough(to, addDays(day, 7)));
+  expect(await within(both, (to) => to.progress('A1'))).toMatchObject({ through: addDays(day, 5) });
+  expect(await lastDays()).toEqual([addDays(day, 5), addDays(day, 2)]);
+});
+
+it('what is current, and each commit, reaches both places', async () => {
+  const outs = [join(folder, 'c'), join(folder, 'd')] as const;
+  const currentIn = (out: string) => readFileSync(join(out, '7', 'current.ndjson'), 'utf8');
+  const progressIn = (out: string) => readFileSync(join(out, '7', 'sync-1.ndjson'), 'utf8');
+  await within(syncIntoBoth(syncIntoFolder(outs[0]), syncIntoFolder(outs[1])), async (to) => {
+    to.replace('accounts', [{ productId: 'A1' }]);
+    await readThrough(to, day);
+    await to.commit();
+    for (const out of outs) expect(progressIn(out)).toContain(`"through":"${day}"`);
+  });
+  for (const out of outs) expect(currentIn(out)).toBe('{"kind":"account","productId":"A1"}\n');
+});
