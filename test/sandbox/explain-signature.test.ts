@@ -50,8 +50,8 @@ function explain({ method = 'GET', body = '', text = (t) => t, ...call }: Signin
   }).toString('base64');
   const declared = call.declared ?? lines.map((line) => line.split(': ')[0]).join(' ');
   const headers: [string, string][] = [
-    ['Host', '127.0.0.1:8443'],
     ['TPP-Request-ID', id],
+    ['Host', '127.0.0.1:8443'],
     ['TPP-Transaction-ID', '00000000-0000-4000-8000-000000000000'],
     ['date', date],
     ['TPP-Certificate', certificate],
@@ -161,6 +161,7 @@ describe('the explanation names one mistake and where the two texts first differ
     ]),
     // the form of the lines
     ['A line break follows the last line', { text: (t) => `${t}\n` }],
+    ['CR LF follows the last line', { target: '/%ZZ', without: 'Host', text: (t) => `${t}\r\n` }],
     ['CR LF follows the last line', { text: (t) => `${t}\r\n` }],
     ['The lines are separated by CR LF, not LF', { text: (t) => t.replaceAll('\n', '\r\n') }],
     ['Nothing separates the lines', { text: (t) => t.replaceAll('\n', '') }],
