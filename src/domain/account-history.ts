@@ -9,6 +9,7 @@ export interface Booking {
   /** The booking day. */
   day: IsoDate;
   valueDate: IsoDate | null;
+  /** In the form of {@link normalDecimal}. */
   amount: Decimal;
   description: string;
   details: string;

@@ -165,7 +165,6 @@ export function nextConsentStep(consent: Consent): ConsentStep {
     case 'created':
       return 'request';
     case 'requested':
-      return 'authorize';
     case 'authorizing':
       return consent.returned ? 'confirm' : 'authorize';
     case 'confirming':

@@ -50,6 +50,50 @@ describe('the history of an account', () => {
     ]);
   });
 
+  it('each month has the money that came in, the money that went out, and the sum of both', () => {
+    const rows = [
+      booking('2026-02-28', '-0.50'),
+      booking('2026-01-31', '-30.00'),
+      booking('2026-01-31', '100.00'),
+      booking('2026-01-02', '-0.25'),
+    ];
+    const { months } = accountHistory(rows, decimalOf(0), range('2026-01-01', '2026-03-01'));
+    expect(months).toEqual([
+      { month: '2026-01', in: '100.00', out: '-30.25', net: '69.75' },
+      { month: '2026-02', in: '0.00', out: '-0.50', net: '-0.50' },
+      { month: '2026-03', in: '0.00', out: '0.00', net: '0.00' },
+    ]);
+  });
+
+  it('an account without a balance still has its months', () => {
+    const rows = [booking('2026-01-02', '-0.25'), booking('2026-01-01', '2.00')];
+    expect(accountHistory(rows, null, range('2026-01-01', '2026-01-31'))).toMatchObject({
+      opening: null,
+      closing: null,
+      balances: [],
+      months: [{ month: '2026-01', in: '2.00', out: '-0.25', net: '1.75' }],
+    });
+  });
+
+  it('the history is the same if the bank mixes the days, and each day keeps its order', () => {
+    const days = fc.array(
+      fc.record({ day: fc.constantFrom('2026-01-30', '2026-01-31', '2026-02-01'), cents: fc.integer() }),
+      { maxLength: 12 },
+    );
+    fc.assert(
+      fc.property(days, (some) => {
+        const mixed = some.map(({ day, cents }) => booking(day, decimalOf(cents)));
+        const inOrder = ['2026-02-01', '2026-01-31', '2026-01-30'].flatMap((day) =>
+          mixed.filter((row) => row.day === day),
+        );
+        const months = range('2026-01-01', '2026-02-28');
+        const history = accountHistory(mixed, decimalOf(0), months);
+        expect(history.bookings).toEqual(inOrder.toReversed());
+        expect(history).toEqual(accountHistory(inOrder, decimalOf(0), months));
+      }),
+    );
+  });
+
   it('a history without bookings has the same balance on each day', () => {
     const history = accountHistory([], decimalOf(-5), range('2026-02-28', '2026-03-01'));
     expect(history).toMatchObject({ opening: '-0.05', closing: '-0.05', bookings: [] });
@@ -77,6 +121,59 @@ describe('the history of an account', () => {
 });
 
 describe('counterparties', () => {
+  it.each([
+    // What differs from one booking to the next is removed.
+    ['BAR ROMA DEL  14.11.2026', 'BAR ROMA'],
+    ['Rata al 30-11-2026 mutuo', 'RATA MUTUO'],
+    ['ADDEBITO IL 2026-11-14', 'ADDEBITO'],
+    ['SALARY OF 11/2026', 'SALARY'],
+    ['SPESE DAL 2026', 'SPESE'],
+    ['BAR  ROMA\tNORD', 'BAR ROMA NORD'],
+    ['CARTA 12345 BAR', 'CARTA BAR'],
+    ['CARTA 1234XXXXXX5678 BAR', 'CARTA BAR'],
+    ['SUMUP*12345*BAR', 'SUMUP BAR'],
+    // What names a payee stays.
+    ['CASA DEL CAFFÈ', 'CASA DEL CAFFÈ'],
+    ['BAR 24', 'BAR 24'],
+    ['LINEA X SRL', 'LINEA X SRL'],
+    ['STUDIO 123', 'STUDIO 123'],
+    ['B2B SERVIZI', 'B2B SERVIZI'],
+    ['MODEL 2026', 'MODEL'],
+    // A text with nothing else is the name.
+    ['14.11.2026', '14.11.2026'],
+  ])('a booking with the text %j belongs to %s', (details, name) => {
+    expect(largestCounterparties([booking('2026-01-05', '-1.00', 'POS', details)], 1).paid).toEqual([
+      { name, total: '-1.00', count: 1 },
+    ]);
+  });
+
+  it('the details name the counterparty, and the description does if there are none', () => {
+    const nameOf = (description: string, details: string) =>
+      largestCounterparties([booking('2026-01-05', '1.00', description, details)], 1).received[0]?.name;
+    expect(nameOf('BONIFICO', 'ACME SRL')).toBe('ACME SRL');
+    expect(nameOf('', 'ACME SRL')).toBe('ACME SRL');
+    expect(nameOf('BONIFICO', '')).toBe('BONIFICO');
+    expect(nameOf('', ' 2026 ')).toBe('2026');
+  });
+
+  it('equal totals come in the order of their names, whatever the order of the bookings', () => {
+    const rows = ['BETA', 'ALPHA', 'GAMMA'].map((name) => booking('2026-01-05', '-5.00', '', name));
+    const namesOf = (some: Booking[]) => largestCounterparties(some, 9).paid.map(({ name }) => name);
+    expect(namesOf(rows)).toEqual(['ALPHA', 'BETA', 'GAMMA']);
+    expect(namesOf(rows.toReversed())).toEqual(['ALPHA', 'BETA', 'GAMMA']);
+  });
+
+  it('a larger total comes first, whichever way the money went', () => {
+    const rows = ['-2.00', '-10.00', '9.00', '20.00'].map((amount) =>
+      booking('2026-01-05', amount, '', `X${amount.length}`),
+    );
+    const { paid, received } = largestCounterparties(rows, 9);
+    expect([paid, received].map((some) => some.map(({ total }) => total))).toEqual([
+      ['-10.00', '-2.00'],
+      ['20.00', '9.00'],
+    ]);
+  });
+
   it('texts that differ only in dates and numbers are one counterparty', () => {
     const rows = [
       booking('2026-01-05', '-1.00', 'POS', 'BAR ROMA DEL 14.11.2026'),

@@ -39,10 +39,24 @@ describe('the id of a booked transaction', () => {
 
   it.each<[string, Partial<BookedRow>]>([
     ['trailing zeros of the amount', { amount: amountOf('-12.5') }],
-    ['blanks in the texts', { description: ' PAGAMENTO  POS', details: 'BAR\nROMA ' }],
+    ['a blank before a text', { description: ' PAGAMENTO POS', details: '\tBAR ROMA' }],
+    ['a blank after a text', { description: 'PAGAMENTO POS ', details: 'BAR ROMA\n' }],
+    ['the number of blanks between words', { description: 'PAGAMENTO    POS', details: 'BAR  ROMA' }],
+    ['the kind of a blank', { description: 'PAGAMENTO\tPOS', details: 'BAR \r\n \u00a0ROMA' }],
     ["whether the account's currency is written", { currency: null }],
   ])('the id does not depend on %s', (_what, written) => {
     expect(idsOf([{ ...PLAIN, ...written }])).toEqual(idsOf([PLAIN]));
+  });
+
+  it('the id of a transaction stays as it is in the databases of operators', () => {
+    expect(idsOf([PLAIN, PLAIN])).toEqual([
+      '4dd49722f1d0c358f16995199dc6eb53',
+      '76dc257610c6c02238d032b0cc2c8a19',
+    ]);
+  });
+
+  it('the id depends on whether there is a blank between two words', () => {
+    expect(idsOf([{ ...PLAIN, details: 'BARROMA' }])).not.toEqual(idsOf([PLAIN]));
   });
 
   it('the position in the query, which always differs, does not change the id', () => {

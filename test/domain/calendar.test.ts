@@ -1,12 +1,14 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
+  addDays,
   bankDay,
   bankLocalTime,
   bankTime,
   type IsoDate,
   isIsoDate,
   parseDate,
+  parseRange,
 } from '../../src/domain/calendar.ts';
 
 function day(text: string): IsoDate {
@@ -33,15 +35,25 @@ describe('a date', () => {
     ['2026-13-01', false],
     ['2026-00-10', false],
     ['2026-01-00', false],
+    ['2026-02-28', true],
+    ['2026-01-31', true],
+    ['2026-01-32', false],
+    ['2026-12-31', true],
   ])('%s is a date: %s', (text, exists) => {
     expect(isIsoDate(text)).toBe(exists);
   });
 
-  it('the error for a day that does not exist says so', () => {
+  it.each(['\n', ' ', '.0', 'e0', 'T10:15'])('a day with %j after it is no day', (after) => {
+    expect(isIsoDate(`2026-11-05${after}`)).toBe(false);
+    expect(isIsoDate(`2026-11-30${after}`)).toBe(false);
+  });
+
+  it('the error for a day that does not exist says so, and how to write a date', () => {
     expect(() => parseDate('--date', '2026-02-30')).toThrow(
       expect.objectContaining({
         code: 'invalid_date',
         message: '--date "2026-02-30" is a day that does not exist',
+        hint: 'For example --date 2026-11-30.',
       }),
     );
   });
@@ -67,7 +79,66 @@ describe('a date', () => {
   });
 });
 
+describe('a number of days later', () => {
+  it.each([
+    ['2026-11-30', 1, '2026-12-01'],
+    ['2026-12-31', 1, '2027-01-01'],
+    ['2028-02-28', 1, '2028-02-29'],
+    ['2026-03-28', 2, '2026-03-30'],
+    ['2026-03-01', -1, '2026-02-28'],
+    ['2026-11-21', 0, '2026-11-21'],
+  ])('%s and %i days are %s', (from, days, expected) => {
+    expect(addDays(day(from), days)).toBe(expected);
+  });
+
+  it('psd2 does not count beyond the last day that has this form', () => {
+    expect(addDays(day('9999-12-30'), 1)).toBe('9999-12-31');
+    expect(() => addDays(day('9999-12-31'), 1)).toThrow('No calendar day 1 days after 9999-12-31');
+  });
+});
+
+describe('a range of days', () => {
+  it('each end of a range can be left out', () => {
+    expect(parseRange({})).toEqual({ from: undefined, to: undefined });
+    expect(parseRange({ from: '2026-11-01' })).toEqual({ from: '2026-11-01', to: undefined });
+    expect(parseRange({ to: '2026-11-30' })).toEqual({ from: undefined, to: '2026-11-30' });
+  });
+
+  it('a range has at least one day', () => {
+    expect(parseRange({ from: '2026-11-30', to: '2026-11-30' })).toEqual({
+      from: '2026-11-30',
+      to: '2026-11-30',
+    });
+    expect(parseRange({ from: '2026-11-01', to: '2026-11-30' })).toEqual({
+      from: '2026-11-01',
+      to: '2026-11-30',
+    });
+    expect(() => parseRange({ from: '2026-12-01', to: '2026-11-30' })).toThrow(
+      expect.objectContaining({
+        code: 'invalid_date',
+        message: '--from 2026-12-01 is after --to 2026-11-30',
+      }),
+    );
+  });
+
+  it.each([
+    [{ from: '30/11/2026' }, '--from "30/11/2026" is not a date in the form YYYY-MM-DD'],
+    [{ to: '2026-11-31' }, '--to "2026-11-31" is a day that does not exist'],
+    [{ from: '', to: '2026-11-30' }, '--from "" is not a date in the form YYYY-MM-DD'],
+    [{ to: '' }, '--to "" is not a date in the form YYYY-MM-DD'],
+  ])('the error for the range %j names the option that is wrong', (options, message) => {
+    expect(() => parseRange(options)).toThrow(expect.objectContaining({ code: 'invalid_date', message }));
+  });
+});
+
 describe("the bank's day", () => {
+  it('an instant after the year 9999 has no day', () => {
+    expect(bankDay(new Date('9999-12-31T22:59:59Z'))).toBe('9999-12-31');
+    expect(() => bankDay(new Date('9999-12-31T23:00:00Z'))).toThrow(
+      'No calendar day for 9999-12-31T23:00:00.000Z',
+    );
+  });
+
   it.each([
     ['winter', '2026-11-21T22:59:59.999Z', '2026-11-21'],
     ['winter', '2026-11-21T23:00:00.000Z', '2026-11-22'],

@@ -49,6 +49,20 @@ function consentOf(events: ConsentEvent[]): Consent {
 const RETURNED: ConsentEvent[] = [requested, { type: 'sca-started' }, { type: 'sca-returned' }];
 const CONFIRMING: ConsentEvent[] = [...RETURNED, { type: 'confirm-sent', ...intent }];
 
+/** The categories after the bank's answer {@link requested}. */
+const ANSWERED = consentCategories().map((category) => ({
+  ...category,
+  outcome: category.name === 'ACCOUNT_INFO',
+}));
+
+/** Who resolved a consent of which `confirm` was sent, when, and why. */
+const resolutionAs = (outcome: 'executed' | 'not-executed') => ({
+  outcome,
+  by: 'ada@pisp-1',
+  at: '2026-11-21T10:00:05.000Z',
+  note: 'The accounts can be read',
+});
+
 it('a consent begins with its categories, none of them answered', () => {
   expect(consentOf([])).toEqual({
     kind: 'consent',
@@ -66,10 +80,11 @@ it('a consent begins with its categories, none of them answered', () => {
   });
 });
 
-it('a consent cannot begin with another event', () => {
+it('a consent begins with its creation, and only once', () => {
   expect(() => applyConsentEvent(undefined, requested, 'now')).toThrow(
     'A consent cannot begin with requested',
   );
+  expect(() => applyConsentEvent(consentOf([]), created, 'now')).toThrow('A consent begins once');
 });
 
 it('each outcome goes to its category, and a category that the bank does not name is not granted', () => {
@@ -86,9 +101,16 @@ it('each outcome goes to its category, and a category that the bank does not nam
 
 it.each<[string, ConsentEvent[], Partial<Consent>, ConsentStep]>([
   ['created', [], { state: 'created' }, 'request'],
-  ['request-sent', [{ type: 'request-sent', ...intent }], { state: 'created' }, 'request'],
+  ['request-sent', [{ type: 'request-sent', ...intent }], { state: 'created', reached: true }, 'request'],
+  [
+    'request-not-begun',
+    [{ type: 'request-sent', ...intent }, { type: 'request-not-begun' }],
+    { state: 'created', reached: false },
+    'request',
+  ],
+  ['cancelled', [requested, { type: 'cancelled' }], { state: 'cancelled' }, 'done'],
   ['request-refused', [{ type: 'request-refused' }], { state: 'failed' }, 'done'],
-  ['requested', [requested], { state: 'requested', resourceId: 'r1' }, 'authorize'],
+  ['requested', [requested], { state: 'requested', resourceId: 'r1', categories: ANSWERED }, 'authorize'],
   ['all-refused', [requested, { type: 'all-refused' }], { state: 'failed' }, 'done'],
   ['approach-sent', [requested, { type: 'approach-sent', ...intent }], { state: 'requested' }, 'authorize'],
   ['sca-started', RETURNED.slice(0, 2), { state: 'authorizing', returned: false }, 'authorize'],
@@ -105,31 +127,36 @@ it.each<[string, ConsentEvent[], Partial<Consent>, ConsentStep]>([
   ['confirm-not-begun', [...CONFIRMING, { type: 'confirm-not-begun' }], { state: 'authorizing' }, 'confirm'],
   ['confirmed', [...CONFIRMING, { type: 'confirmed' }], { state: 'confirmed' }, 'done'],
   ['confirm-refused', [...CONFIRMING, { type: 'confirm-refused' }], { state: 'failed' }, 'done'],
-  ['resolved as executed', [...CONFIRMING, resolved('executed')], { state: 'confirmed' }, 'done'],
-  ['resolved as not executed', [...CONFIRMING, resolved('not-executed')], { state: 'failed' }, 'done'],
+  [
+    'resolved as executed',
+    [...CONFIRMING, resolved('executed')],
+    { state: 'confirmed', resolution: resolutionAs('executed') },
+    'done',
+  ],
+  [
+    'resolved as not executed',
+    [...CONFIRMING, resolved('not-executed')],
+    { state: 'failed', resolution: resolutionAs('not-executed') },
+    'done',
+  ],
   [
     'confirm-unanswered',
     [...CONFIRMING, { type: 'confirm-unanswered' }],
     { state: 'unknown' },
     'ask-outcome',
   ],
-])('after %s the consent has the right state and next step', (_, events, changes, step) => {
+])('after %s only what it should has changed, and the next step is right', (_, events, changes, step) => {
+  const before = consentOf(events.slice(0, -1));
   const consent = consentOf(events);
-  expect(consent).toMatchObject(changes);
+  expect(consent).toEqual({ ...before, ...changes, updatedAt: consent.updatedAt });
   expect(nextConsentStep(consent)).toBe(step);
 });
 
-it('a consent keeps who resolved it, when and why', () => {
-  expect(consentOf([...CONFIRMING, resolved('executed')]).resolution).toEqual({
-    outcome: 'executed',
-    by: 'ada@pisp-1',
-    at: '2026-11-21T10:00:05.000Z',
-    note: 'The accounts can be read',
+it("every event moves the time of a consent's last change, but never of its start", () => {
+  expect(consentOf(RETURNED)).toMatchObject({
+    createdAt: '2026-11-21T10:00:00.000Z',
+    updatedAt: '2026-11-21T10:00:03.000Z',
   });
-});
-
-it('a cancelled consent needs no further step', () => {
-  expect(nextConsentStep({ ...consentOf([]), state: 'cancelled' })).toBe('done');
 });
 
 /** All the ways in which a run can do a step, with the events that it writes. A run can be killed after each event. */

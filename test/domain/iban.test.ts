@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { parseSepaIban } from '../../src/domain/order/iban.ts';
+import { parseSepaIban, spacedIban } from '../../src/domain/order/iban.ts';
 
 interface IbanVectors {
   valid: string[];
@@ -74,5 +74,20 @@ it.each([
   ['BR1800360305000010009795493C1', 'is from the country BR, which is not in SEPA'],
   ['TR330006100519786457841326', 'is from the country TR, which is not in SEPA'],
 ])('psd2 refuses %j: it %s', (iban, what) => {
-  expect(() => parseSepaIban(iban)).toThrow(`The IBAN ${JSON.stringify(iban)} ${what}`);
+  expect(() => parseSepaIban(iban)).toThrow(
+    expect.objectContaining({
+      code: 'invalid_iban',
+      message: `The IBAN ${JSON.stringify(iban)} ${what}`,
+      hint: 'Check it against the invoice or ask the payee for it again.',
+    }),
+  );
+});
+
+it.each([
+  ['NO9386011117947', 'NO93 8601 1117 947'],
+  ['BE68539007547034', 'BE68 5390 0754 7034'],
+  ['IT60X0542811101000000123456', 'IT60 X054 2811 1010 0000 0123 456'],
+])('psd2 shows %s in groups of four, as on paper: %s', (iban, spaced) => {
+  expect(spacedIban(iban)).toBe(spaced);
+  expect(parseSepaIban(spaced)).toBe(iban);
 });

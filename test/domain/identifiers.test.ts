@@ -25,6 +25,8 @@ describe('a product id', () => {
       expect.objectContaining({
         code: 'invalid_product_id',
         message: `The product id ${JSON.stringify(id)} ${what}`,
+        hint: 'Include leading zeros. See the product ids with:',
+        next: [['accounts', 'list']],
       }),
     );
   });
@@ -46,10 +48,22 @@ describe('a customer id', () => {
     expect(parseCustomerId('0012345')).toBe('0012345');
   });
 
-  it.each(['', '12a', ' 1', '-1', '../1', '123456789012345678901'])(
-    'psd2 refuses the customer id %j',
+  it('a customer id has up to 20 digits', () => {
+    expect(parseCustomerId('1')).toBe('1');
+    expect(parseCustomerId('12345678901234567890')).toBe('12345678901234567890');
+  });
+
+  it.each(['', '12a', ' 1', '1\n', '-1', '../1', '123456789012345678901'])(
+    'psd2 refuses the customer id %j and says where to see it',
     (id) => {
-      expect(() => parseCustomerId(id)).toThrow(expect.objectContaining({ code: 'usage' }));
+      expect(() => parseCustomerId(id)).toThrow(
+        expect.objectContaining({
+          code: 'usage',
+          message: `The customer id ${JSON.stringify(id)} is not a number`,
+          hint: 'See the id of the logged-in customer with:',
+          next: [['customer', 'id']],
+        }),
+      );
     },
   );
 });

@@ -29,6 +29,7 @@ it('psd2 refuses every other character and names its position, counted in charac
           expect.objectContaining({
             code: 'invalid_text',
             message: `--description contains the character ${JSON.stringify(odd)} at position ${before.length + 1}, which SEPA does not allow`,
+            hint: "Letters without accents, digits, spaces and / - ? : ( ) . , ' + are allowed.",
           }),
         );
       },
@@ -49,26 +50,36 @@ it.each([
   );
 });
 
+/** The error about a text that cannot be sent. */
+function refusal(message: string): unknown {
+  return expect.objectContaining({ code: 'invalid_text', message });
+}
+
 describe('the lengths of texts', () => {
   it('psd2 accepts a name of 1 to 70 characters', () => {
     expect(parsePayeeName('A')).toBe('A');
     expect(parsePayeeName('n'.repeat(70))).toHaveLength(70);
     expect(() => parsePayeeName('n'.repeat(71))).toThrow(
-      '--name has 71 characters, but at most 70 are allowed',
+      refusal('--name has 71 characters, but at most 70 are allowed'),
     );
-    expect(() => parsePayeeName('  ')).toThrow('--name is empty');
+    expect(() => parsePayeeName('  ')).toThrow(refusal('--name is empty'));
   });
 
   it('psd2 accepts a description of up to 140 characters, or none', () => {
     expect(parseDescription('')).toBe('');
     expect(parseDescription('d'.repeat(140))).toHaveLength(140);
-    expect(() => parseDescription('d'.repeat(141))).toThrow('at most 140 are allowed');
+    expect(() => parseDescription('d'.repeat(141))).toThrow(
+      refusal('--description has 141 characters, but at most 140 are allowed'),
+    );
   });
 
   it('psd2 accepts a reference of 1 to 35 characters', () => {
+    expect(parseReference('r')).toBe('r');
     expect(parseReference('r'.repeat(35))).toHaveLength(35);
-    expect(() => parseReference('r'.repeat(36))).toThrow('at most 35 are allowed');
-    expect(() => parseReference(' ')).toThrow('--reference is empty');
+    expect(() => parseReference('r'.repeat(36))).toThrow(
+      refusal('--reference has 36 characters, but at most 35 are allowed'),
+    );
+    expect(() => parseReference(' ')).toThrow(refusal('--reference is empty'));
   });
 });
 
@@ -78,7 +89,7 @@ it('psd2 accepts a reference with single slashes inside', () => {
 
 it.each(['/1', '1/', '1//2', '/'])('psd2 refuses the slashes of the reference %j', (reference) => {
   expect(() => parseReference(reference)).toThrow(
-    '--reference must not begin or end with a slash, or have two slashes in a row',
+    refusal('--reference must not begin or end with a slash, or have two slashes in a row'),
   );
 });
 
@@ -98,6 +109,15 @@ describe('equal references', () => {
         },
       ),
     );
+  });
+
+  it('it makes no difference whether a letter and its accent are one character or two', () => {
+    expect(comparableReference('caf\u0065\u0301')).toBe(comparableReference('CAF\u00c9'));
+    expect(comparableReference('cafe')).not.toBe(comparableReference('caf\u00e9'));
+  });
+
+  it('the compared form stays as it is in the claims on disk and in the database', () => {
+    expect(comparableReference(' INV \t 2026/11-Gr\u0075\u0308ße ')).toBe('inv 2026/11-gr\u00fcße');
   });
 
   it('references with different words are different', () => {

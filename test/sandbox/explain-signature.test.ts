@@ -1,15 +1,10 @@
-import { constants, createHash, generateKeyPairSync, sign, X509Certificate } from 'node:crypto';
+import { constants, createHash, sign } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { makeCertificateSet } from '../../src/sandbox/folder/certificate-set.ts';
 import { explainSignature } from '../../src/sandbox/strict/explain-signature.ts';
 import type { RawRequest } from '../../src/sandbox/strict/raw-request.ts';
+import { keys, registered, stranger } from './strict/registered.ts';
 
-const set = await makeCertificateSet({ from: new Date(), days: 30 });
-const registered = {
-  qwac: new X509Certificate(set.qwac.certificate),
-  qseal: new X509Certificate(set.qseal.certificate),
-};
 const ID = '3f2b6c1e-9a4d-4b7f-8e10-5d6c7b8a9f00';
 const DATE = 'Fri, 20 Nov 2026 11:00:00 GMT';
 const TARGET = '/private/x?dateFrom=01%2F11%2F2026';
@@ -25,33 +20,48 @@ interface Signing {
   declared?: string;
   padding?: number;
   headers?: [string, string][];
+  target?: string;
+  id?: string;
+  date?: string;
+  /** The value of `Digest`. */
+  digest?: string;
+  /** The value of `TPP-Certificate`. */
+  certificate?: string;
+  /** The value of `Signature`. */
+  signatureHeader?: string;
 }
 
 function explain({ method = 'GET', body = '', text = (t) => t, ...call }: Signing) {
-  const digest = `SHA-256=${createHash('sha256').update(body).digest('base64')}`;
+  const { target = TARGET, id = ID, date = DATE } = call;
+  const { digest = `SHA-256=${createHash('sha256').update(body).digest('base64')}` } = call;
+  const { certificate = registered.qseal.raw.toString('base64') } = call;
   const lines = [
-    `(request-target): ${method.toLowerCase()} ${TARGET}`,
+    `(request-target): ${method.toLowerCase()} ${target}`,
     ...(body === '' ? [] : [`digest: ${digest}`]),
-    `tpp-request-id: ${ID}`,
-    `date: ${DATE}`,
+    `tpp-request-id: ${id}`,
+    `date: ${date}`,
   ];
   const computed = lines.join('\n');
   const signature = sign(call.algorithm ?? 'sha256', Buffer.from(text(computed)), {
-    key: call.key ?? set.qseal.key,
+    key: call.key ?? keys.qseal,
     ...(call.padding !== undefined && { padding: call.padding }),
   }).toString('base64');
   const declared = call.declared ?? lines.map((line) => line.split(': ')[0]).join(' ');
   const request: RawRequest = {
     method,
-    target: TARGET,
+    target,
     headers: [
       ['Host', '127.0.0.1:8443'],
-      ['TPP-Request-ID', ID],
+      ['TPP-Request-ID', id],
       ['TPP-Transaction-ID', '00000000-0000-4000-8000-000000000000'],
-      ['date', DATE],
-      ['TPP-Certificate', registered.qseal.raw.toString('base64')],
+      ['date', date],
+      ['TPP-Certificate', certificate],
       ...(body === '' ? [] : [['Digest', digest] satisfies [string, string]]),
-      ['Signature', `keyId="a",algorithm="rsa-sha256",headers="${declared}",signature="${signature}"`],
+      [
+        'Signature',
+        call.signatureHeader ??
+          `keyId="a",algorithm="rsa-sha256",headers="${declared}",signature="${signature}"`,
+      ],
       ...(call.headers ?? []),
     ],
     body: Buffer.from(body),
@@ -74,88 +84,195 @@ test.each([{}, { method: 'POST', body: BODY }])(
   },
 );
 
+const REVERSED = (text: string) => text.split('\n').toReversed().join('\n');
+const sha = (text: string) => createHash('sha256').update(text);
+const POST = { method: 'POST', body: BODY };
+/** The digest of a signing string. */
+const DIGEST = /SHA-256=.*/;
+
 describe('the explanation names one mistake and where the two texts first differ', () => {
-  const swap = (text: string, one: number, other: number) => {
-    const lines = text.split('\n');
-    [lines[one], lines[other]] = [lines[other] ?? '', lines[one] ?? ''];
-    return lines.join('\n');
-  };
-  test.each<[string, Signing, RegExp]>([
-    ['decoded', { text: (t) => decodeURIComponent(t) }, /percent-decoded/],
-    ['lower-case escapes', { text: (t) => t.replaceAll('%2F', '%2f') }, /percent-encoding in lower case/],
-    ['no query', { text: (t) => t.replace(/\?\S+/, '') }, /has no query/],
-    ['capitals', { text: (t) => t.replace('get /', 'GET /') }, /method in capitals/],
-    ['other method', { text: (t) => t.replace('get /', 'post /') }, /method post/],
-    ['whole address', { text: (t) => t.replace('get ', 'get https://127.0.0.1:8443') }, /whole address/],
-    ['base path', { text: (t) => t.replace('/private', '') }, /first part of the path/],
-    ['line break at the end', { text: (t) => `${t}\n` }, /line break follows/],
-    ['CR LF', { text: (t) => t.replaceAll('\n', '\r\n') }, /CR LF/],
-    ['names as sent', { text: (t) => t.replace('tpp-request-id', 'TPP-Request-ID') }, /not in lower case/],
-    ['no space', { text: (t) => t.replaceAll(': ', ':') }, /no space follows/i],
-    ['order', { method: 'POST', body: BODY, text: (t) => swap(t, 1, 3) }, /lines are .* not/],
+  test.each<[says: string, Signing]>([
+    // the lines
     [
-      'no digest',
-      { method: 'POST', body: BODY, text: (t) => t.replace(/\ndigest: .*/, '') },
-      /lines are .* not/,
+      'The lines are date, tpp-request-id, (request-target), not (request-target), tpp-request-id, date',
+      { text: REVERSED },
     ],
+    ['The lines are date, not (request-target), tpp-request-id, date', { text: () => `date: ${DATE}` }],
     [
-      'bare digest',
-      { method: 'POST', body: BODY, text: (t) => t.replace('SHA-256=', '') },
-      /no SHA-256= before/,
+      'The lines are (request-target), tpp-request-id, date, not (request-target), digest, tpp-request-id, date',
+      { ...POST, text: (t) => t.replace(/\ndigest: .*/, '') },
     ],
+    ...[
+      'host: 127.0.0.1:8443',
+      'tpp-transaction-id: 00000000-0000-4000-8000-000000000000',
+      'content-type: ',
+      'psu-ip-address: ',
+    ]
+      .concat(`tpp-certificate: ${registered.qseal.raw.toString('base64')}`)
+      .map((line): [string, Signing] => [
+        `The lines are (request-target), tpp-request-id, date, ${line.split(':')[0]}, not (request-target), tpp-request-id, date`,
+        { text: (t) => `${t}\n${line}` },
+      ]),
     [
-      'hexadecimal digest',
+      'The lines are (request-target), date, x-own, not (request-target), tpp-request-id, date',
       {
-        method: 'POST',
-        body: BODY,
-        text: (t) => t.replace(/SHA-256=.*/, `SHA-256=${createHash('sha256').update(BODY).digest('hex')}`),
+        text: (t) => `${t.replace(/\ntpp-request-id.*/, '')}\nx-own: 7`,
+        declared: '(request-target) date x-own',
+        headers: [['X-Own', '7']],
       },
-      /hexadecimal/,
     ],
-    ['other date', { text: (t) => t.replace('11:00:00', '11:00:01') }, /1 s after the Date header/],
+    // the request target
+    ['(request-target) has no query', { text: (t) => t.replace(/\?\S+/, '') }],
+    ['(request-target) has its method in capitals', { text: (t) => t.replace('get /', 'GET /') }],
+    ['(request-target) is percent-decoded', { text: (t) => decodeURIComponent(t) }],
+    ['(request-target) has its percent-encoding in lower case', { text: (t) => t.replaceAll('%2F', '%2f') }],
     [
-      'transaction id',
+      '(request-target) has its percent-encoding in capitals',
+      { target: '/private/x?a=%e2%82%acuro', text: (t) => t.replace('%e2%82%ac', '%E2%82%AC') },
+    ],
+    [
+      '(request-target) has another percent-encoding',
+      { target: '/private/x?a=1%202&b=*', text: (t) => t.replace('%20', '+') },
+    ],
+    [
+      '(request-target) has another percent-encoding',
+      { target: "/private/a b's%20c%C3%A8", text: (t) => t.replace(' b', '%20b') },
+    ],
+    ['(request-target) has no method', { text: (t) => t.replace('get /', '/') }],
+    ['(request-target) has no space after the method', { text: (t) => t.replace('get /', 'get/') }],
+    [
+      '(request-target) is the whole address',
+      { text: (t) => t.replace('get ', 'get https://127.0.0.1:8443') },
+    ],
+    ['(request-target) does not have the first part of the path', { text: (t) => t.replace('/private', '') }],
+    [
+      '(request-target) does not have the first slash of the path',
+      { text: (t) => t.replace('/private', 'private') },
+    ],
+    ['(request-target) has a slash after the path', { text: (t) => t.replace('?', '/?') }],
+    ['(request-target) ends with HTTP/1.1', { text: (t) => t.replace('2026\n', '2026 HTTP/1.1\n') }],
+    ['(request-target) has the method get', { ...POST, text: (t) => t.replace('post /', 'get /') }],
+    ...['post', 'put', 'delete'].map((verb): [string, Signing] => [
+      `(request-target) has the method ${verb}`,
+      { text: (t) => t.replace('get /', `${verb} /`) },
+    ]),
+    // the form of the lines
+    ['A line break follows the last line', { text: (t) => `${t}\n` }],
+    ['CR LF follows the last line', { text: (t) => `${t}\r\n` }],
+    ['The lines are separated by CR LF, not LF', { text: (t) => t.replaceAll('\n', '\r\n') }],
+    ['Nothing separates the lines', { text: (t) => t.replaceAll('\n', '') }],
+    ['A space separates the lines, not LF', { text: (t) => t.replaceAll('\n', ' ') }],
+    ['A backslash and an n separate the lines, not LF', { text: (t) => t.replaceAll('\n', '\\n') }],
+    ['No space follows the colons', { text: (t) => t.replaceAll(': ', ':') }],
+    ['A space is before the colons', { text: (t) => t.replaceAll(': ', ' : ') }],
+    ['The names are not in lower case', { text: (t) => t.replace('tpp-request-id', 'TPP-Request-ID') }],
+    [
+      'The names are not in lower case',
       {
-        text: (t) => t.replace(ID, '00000000-0000-4000-8000-000000000000'),
+        ...POST,
+        text: (t) =>
+          t
+            .replace('tpp-request-id', 'TPP-Request-ID')
+            .replace('date:', 'Date:')
+            .replace('digest:', 'Digest:'),
       },
-      /TPP-Transaction-ID is in the place/,
+    ],
+    // the digest
+    ['The digest has no SHA-256= before it', { ...POST, text: (t) => t.replace('SHA-256=', '') }],
+    ['The digest has sha-256= in lower case', { ...POST, text: (t) => t.replace('SHA-256=', 'sha-256=') }],
+    [
+      'The digest is in hexadecimal',
+      { ...POST, text: (t) => t.replace(DIGEST, `SHA-256=${sha(BODY).digest('hex')}`) },
     ],
     [
-      'declared',
-      { text: (t) => `${t}\nhost: 127.0.0.1:8443`, declared: '(request-target) tpp-request-id date host' },
-      /host/,
+      'The digest is in hexadecimal, without SHA-256=',
+      { ...POST, text: (t) => t.replace(DIGEST, sha(BODY).digest('hex')) },
     ],
-  ])('the explanation names the mistake: %s', (_name, signing, says) => {
+    [
+      'The digest is that of an empty body',
+      { ...POST, text: (t) => t.replace(DIGEST, `SHA-256=${sha('').digest('base64')}`) },
+    ],
+    [
+      'The digest is that of the body {}',
+      { ...POST, text: (t) => t.replace(DIGEST, `SHA-256=${sha('{}').digest('base64')}`) },
+    ],
+    // other values
+    ['The date is written in ISO 8601', { text: (t) => t.replace(DATE, '2026-11-20T11:00:00.000Z') }],
+    ['The date is that of 2 s before the Date header', { text: (t) => t.replace('11:00:00', '10:59:58') }],
+    ['The date is that of 1 s before the Date header', { text: (t) => t.replace('11:00:00', '10:59:59') }],
+    ['The date is that of 1 s after the Date header', { text: (t) => t.replace('11:00:00', '11:00:01') }],
+    ['The date is that of 2 s after the Date header', { text: (t) => t.replace('11:00:00', '11:00:02') }],
+    ['TPP-Request-ID is in capitals', { text: (t) => t.replace(ID, ID.toUpperCase()) }],
+    [
+      'TPP-Request-ID is in lower case',
+      { id: ID.toUpperCase(), text: (t) => t.replace(ID.toUpperCase(), ID) },
+    ],
+    [
+      'TPP-Transaction-ID is in the place of TPP-Request-ID',
+      { text: (t) => t.replace(ID, '00000000-0000-4000-8000-000000000000') },
+    ],
+  ])('the explanation names the mistake: %s', (says, signing) => {
     const { verdict, says: said, computed, received, differsAt } = explain(signing);
-    expect([verdict, said]).toEqual(['found', [expect.stringMatching(says)]]);
+    expect([verdict, said]).toEqual(['found', [`${says}.`]]);
     const text = signing.text?.(computed);
     expect(received).toBe(text);
     const at = differsAt ?? Number.NaN;
     expect(computed.slice(0, at)).toBe(received?.slice(0, at));
     expect(computed[at]).not.toBe(received?.[at]);
   });
+
+  test('the digest that was signed can match the body, although the Digest header does not', () => {
+    const right = `SHA-256=${sha(BODY).digest('base64')}`;
+    const wrong = `SHA-256=${sha('other').digest('base64')}`;
+    const { says, received } = explain({ ...POST, digest: wrong, text: (t) => t.replace(wrong, right) });
+    expect(says).toEqual(['The digest matches the body, but differs from the Digest header.']);
+    expect(received).toContain(`digest: ${right}\n`);
+  });
+
+  test.each([
+    ['The SHA-256 of the text was signed, so it was hashed twice.', (t: string) => sha(t).digest()],
+    [
+      'The SHA-256 of the text in hexadecimal was signed, so it was hashed twice.',
+      (t: string) => sha(t).digest('hex'),
+    ],
+    [
+      'The SHA-256 of the text in base64 was signed, so it was hashed twice.',
+      (t: string) => sha(t).digest('base64'),
+    ],
+  ])('the explanation recognises a text that was hashed before it was signed: %s', (sentence, text) => {
+    const { verdict, says, received, computed, differsAt } = explain({ text });
+    expect([verdict, says, differsAt]).toEqual(['found', [sentence], undefined]);
+    expect(received).toBe(computed);
+  });
+
+  test('a Date that is no date has no other dates near it', () => {
+    expect(explain({ date: 'soon', text: (t) => `${t}\n` }).says).toEqual([
+      'A line break follows the last line.',
+    ]);
+  });
 });
 
-test('the explanation names three mistakes made together', () => {
-  const { verdict, says } = explain({
-    text: (text) => `${text.replace('get /', 'GET /').replaceAll('\n', '\r\n')}\r\n`,
+test('the explanation names three mistakes made together, but not four', () => {
+  const three = (text: string) => `${text.replace('get /', 'GET /').replaceAll('\n', '\r\n')}\r\n`;
+  expect(explain({ text: three })).toMatchObject({
+    verdict: 'found',
+    says: [
+      '(request-target) has its method in capitals.',
+      'CR LF follows the last line.',
+      'The lines are separated by CR LF, not LF.',
+    ],
   });
-  expect(verdict).toBe('found');
-  expect(says).toHaveLength(3);
-});
-
-test('the explanation recognises a text that was hashed before it was signed', () => {
-  const { verdict, says, differsAt } = explain({
-    text: (text) => createHash('sha256').update(text).digest(),
-  });
-  expect([verdict, says, differsAt]).toEqual(['found', [expect.stringContaining('hashed twice')], undefined]);
+  expect(explain({ text: (text) => three(text).replaceAll(': ', ':') }).verdict).toBe('unknown');
 });
 
 test('for an unknown text, the explanation gives both hashes and how to show the text', () => {
-  const { verdict, says, received } = explain({ text: () => 'something else' });
-  expect([verdict, received]).toEqual(['unknown', undefined]);
-  expect(says.join(' ')).toContain(createHash('sha256').update('something else').digest('hex'));
-  expect(says.join(' ')).toContain('X-Sandbox-Signing-String');
+  const { verdict, says, received, differsAt, computed } = explain({ text: () => 'something else' });
+  expect([verdict, received, differsAt]).toEqual(['unknown', undefined, undefined]);
+  expect(says).toEqual([
+    'The signature is over another text, and no common mistake explains it.',
+    `Its hash is ${sha('something else').digest('hex')}. The hash of the bank's text is ${sha(computed).digest('hex')}.`,
+    'To see the difference, send the text that you sign as X-Sandbox-Signing-String, in base64.',
+  ]);
 });
 
 test("the explanation trusts the client's own signing string only if the signature matches it", () => {
@@ -166,31 +283,95 @@ test("the explanation trusts the client's own signing string only if the signatu
     verdict: 'told',
     received: 'something else',
     differsAt: 0,
+    says: ['The client sent the text that it signed.'],
   });
   const lie = explain({ text: () => 'something else', headers: header('a lie') });
   expect(lie).toMatchObject({ verdict: 'unknown', received: undefined });
-  expect(lie.says.join(' ')).toContain('is not the text that was signed');
+  expect(lie.says.at(-1)).toBe('X-Sandbox-Signing-String is not the text that was signed.');
+  // The bank's own text needs no explanation.
+  const right = explain({});
+  expect(explain({ headers: header(right.computed) })).toEqual(right);
 });
 
-test('the explanation names the wrong key', () => {
-  expect(explain({ key: set.qwac.key }).says).toEqual([
-    "The signature was made with the QWAC's key, but must be made with the QSealC's key.",
-  ]);
-  const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
-  const stranger = explain({ key: privateKey.export({ type: 'pkcs8', format: 'pem' }).toString() });
-  expect(stranger).toMatchObject({
-    verdict: 'other-key',
-    says: [expect.stringContaining('its key matches neither')],
+test('where one text is the beginning of the other, they differ at its end', () => {
+  const { computed, differsAt } = explain({ text: (text) => `${text}\n` });
+  expect(differsAt).toBe(computed.length);
+});
+
+const DAMAGED =
+  'The signature is damaged, or its key matches neither the QSealC nor the QWAC nor TPP-Certificate.';
+
+describe('the key and the hash', () => {
+  test('the explanation names the wrong key, also beside another mistake', () => {
+    const wrongKey = "The signature was made with the QWAC's key, but must be made with the QSealC's key.";
+    expect(explain({ key: keys.qwac })).toMatchObject({
+      verdict: 'found',
+      says: [wrongKey],
+      differsAt: undefined,
+    });
+    expect(explain({ key: keys.qwac, text: (text) => `${text}\n` }).says).toEqual([
+      wrongKey,
+      'A line break follows the last line.',
+    ]);
+    expect(explain({ key: keys.qwac, text: () => 'x' }).says[0]).toBe(wrongKey);
+  });
+
+  test("the explanation knows the key of the client's own certificate", () => {
+    const certificate = stranger.raw.toString('base64');
+    expect(explain({ key: keys.stranger, certificate }).says).toEqual([
+      'The signature was made with the key of TPP-Certificate, which is not the registered QSealC.',
+    ]);
+    expect(explain({ certificate: 'no certificate' }).verdict).toBe('right');
+  });
+
+  test.each([
+    ["a stranger's key", () => explain({ key: keys.other })],
+    ['MD5', () => explain({ algorithm: 'md5' })],
+  ])('the explanation cannot read a signature with %s', (_, explained) => {
+    expect(explained()).toMatchObject({ verdict: 'other-key', received: undefined, says: [DAMAGED] });
+  });
+
+  test.each(['sha1', 'sha384', 'sha512'])('the explanation names the wrong hash %s', (algorithm) => {
+    const wrongHash = `The text was hashed with ${algorithm.toUpperCase()}, but must be hashed with SHA-256.`;
+    expect(explain({ algorithm })).toMatchObject({ verdict: 'found', says: [wrongHash] });
+    expect(explain({ algorithm, text: (text) => `${text}\n` }).says).toEqual([
+      wrongHash,
+      'A line break follows the last line.',
+    ]);
+  });
+
+  test('the explanation names the wrong padding, if the text is right', () => {
+    const padding = constants.RSA_PKCS1_PSS_PADDING;
+    expect(explain({ padding })).toMatchObject({
+      verdict: 'other-key',
+      says: ['The text is right, but it was signed with RSASSA-PSS. rsa-sha256 means RSASSA-PKCS1-v1_5.'],
+    });
+    expect(explain({ padding, text: () => 'another text' }).says).toEqual([DAMAGED]);
   });
 });
 
-test('the explanation names the wrong algorithm', () => {
-  expect(explain({ algorithm: 'sha512' }).says).toEqual([
-    'The text was hashed with SHA512, but must be hashed with SHA-256.',
-  ]);
-  expect(explain({ padding: constants.RSA_PKCS1_PSS_PADDING }).says).toEqual([
-    expect.stringContaining('RSASSA-PSS'),
-  ]);
+test('the explanation of a header that cannot be read says what is wrong with it', () => {
+  const value = 'keyId="a",algorithm="rsa-sha256",headers="date"';
+  expect(explain({ signatureHeader: value })).toMatchObject({
+    verdict: 'malformed',
+    received: undefined,
+    differsAt: undefined,
+    says: [
+      'The Signature header has no signature.',
+      expect.stringMatching(/^Expected: .* Received: keyId="a"/),
+    ],
+  });
+});
+
+test('a request without a signature has no explanation', () => {
+  const request = {
+    method: 'GET',
+    target: TARGET,
+    headers: [],
+    body: Buffer.alloc(0),
+    clientCertificate: undefined,
+  };
+  expect(explainSignature(request, Buffer.alloc(32), registered)).toBeUndefined();
 });
 
 test('for any signed text, the explanation names the mistake or says that the text is unknown', () => {

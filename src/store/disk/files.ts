@@ -46,7 +46,8 @@ function readFile(path: string, judge: (stats: Stats) => Psd2Error | undefined):
     file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
   } catch (cause) {
     if (isMissing(cause)) {
-      refuseDanglingLink(path);
+      // Below a file, not in a folder, there is no link either.
+      if (systemCode(cause) === 'ENOENT') refuseDanglingLink(path);
       return undefined;
     }
     throw new Psd2Error('config', `${path} cannot be read: ${reasonOf(cause)}`, {
