@@ -49,7 +49,10 @@ function checked(headers: Record<string, string>, body = BODY): string {
     answerCheck(made.bank.cert)({ status: 200, headers, body }, request);
     return 'taken';
   } catch (error) {
-    expect(error).toMatchObject({ code: 'bank_answer' });
+    expect(error).toMatchObject({
+      code: 'bank_answer',
+      hint: 'psd2 did not use the answer. Someone may have changed it on the way, or the bank has a new certificate.',
+    });
     return error instanceof Error ? error.message : '';
   }
 }
@@ -97,6 +100,16 @@ describe('a signed answer', () => {
     );
   });
 
+  it('a signature that does not say what it covers, covers the date', () => {
+    const { digest: _, ...full } = signed({ over: ['date'] });
+    const headers = { ...full, signature: full.signature.replace(/headers="[^"]*",/, '') };
+    expect(checked(headers, Buffer.alloc(0))).toBe('taken');
+    expect(checked({ ...headers, date: 'Sat, 21 Nov 2026 10:00:01 GMT' }, Buffer.alloc(0))).toBe(
+      refused('has a wrong Signature'),
+    );
+    expect(checked(headers)).toBe(refused('has a Signature that does not cover its body'));
+  });
+
   it('without the bank’s certificate, psd2 checks only the digest', () => {
     const headers = signed({ key: made.other.key });
     expect(() => answerCheck(undefined)({ status: 200, headers, body: BODY }, request)).not.toThrow();
@@ -108,7 +121,9 @@ describe('a digest', () => {
     [digestOf(BODY), 'taken'],
     [digestOf(BODY).replace('SHA-256', 'sha-256'), 'taken'],
     [`MD5=x, ${digestOf(BODY)}`, 'taken'],
+    [`MD5=x, ${digestOf(Buffer.from('{}'))}`, refused('does not match its Digest')],
     ['MD5=x', 'taken'],
+    ['X-SHA-256=x', 'taken'],
     [digestOf(Buffer.from('{}')), refused('does not match its Digest')],
     ['SHA-256=', refused('does not match its Digest')],
   ])('for the digest %s the outcome is: %s', (digest, outcome) => {
@@ -121,7 +136,13 @@ describe('a digest', () => {
 });
 
 it('an invalid bank certificate is a certificate error', () => {
-  expect(() => answerCheck('no PEM')).toThrow(expect.objectContaining({ code: 'certificate' }));
+  expect(() => answerCheck('no PEM')).toThrow(
+    expect.objectContaining({
+      code: 'certificate',
+      message: 'The bank signing certificate is not a PEM certificate',
+      cause: expect.any(Error),
+    }),
+  );
 });
 
 it('psd2 uses nothing of a changed answer and does not retry the call', async () => {

@@ -1,5 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { fetchAccounts, fetchBalance, fetchCustomerId } from '../../src/bank/endpoints/customers.ts';
+import {
+  currencyOf,
+  fetchAccounts,
+  fetchBalance,
+  fetchCustomerId,
+} from '../../src/bank/endpoints/customers.ts';
+import { isDecimal } from '../../src/domain/decimal.ts';
 import { success } from './answers.ts';
 import { TOKEN, useClients } from './client.ts';
 import { useRecordedBank } from './recorded-bank.ts';
@@ -48,11 +54,53 @@ describe('customer data', () => {
     ]);
   });
 
+  it('a product may be without a name, an IBAN, a code and a description', async () => {
+    recorded.expect(
+      'GET',
+      '/private/customers/1234567/accounts',
+      success(
+        '{"accounts":[{"accountId":"0000012345","currency":""},{"accountId":"0000012346","product":{},"currency":"USD","iban":""}]}',
+      ),
+    );
+    const nothing = { iban: null, name: null, productCode: null, productDescription: null };
+    expect(await fetchAccounts(openClient().bank, '1234567', transactionId)).toEqual([
+      { ...nothing, productId: '0000012345', currency: '' },
+      { ...nothing, productId: '0000012346', currency: 'USD' },
+    ]);
+  });
+
+  it.each([
+    ['USD', 'CHF', 'USD'],
+    ['USD', null, 'USD'],
+    ['', 'CHF', 'CHF'],
+    ['', '', 'EUR'],
+    ['', null, 'EUR'],
+  ])('an account in %j whose balance is in %j has the currency %s', (currency, ofBalance, expected) => {
+    const account = {
+      productId: '0000012345',
+      iban: null,
+      currency,
+      name: null,
+      productCode: null,
+      productDescription: null,
+    };
+    const amount = '1.000';
+    if (!isDecimal(amount)) throw new TypeError('no decimal');
+    expect(currencyOf(account, ofBalance === null ? null : { amount, currency: ofBalance })).toBe(expected);
+  });
+
   it.each([
     ['"date":"30/06/2026","hour":"10:15"', '2026-06-30T10:15:00+02:00'],
     ['"date":"2026-01-30","hour":"10:15"', '2026-01-30T10:15:00+01:00'],
     ['"date":"30/06/2026","hour":""', '2026-06-30'],
+    ['"date":"30/06/2026","hour":"23:59:59"', '2026-06-30T23:59:59+02:00'],
+    ['"date":"30/06/2026","hour":"20:00:00"', '2026-06-30T20:00:00+02:00'],
     ['"date":"30/06/2026","hour":"24:61"', '2026-06-30'],
+    ['"date":"30/06/2026","hour":"24:00"', '2026-06-30'],
+    ['"date":"30/06/2026","hour":"10:60"', '2026-06-30'],
+    ['"date":"30/06/2026","hour":"10:15:60"', '2026-06-30'],
+    ['"date":"30/06/2026","hour":"110:15"', '2026-06-30'],
+    ['"date":"30/06/2026","hour":"10:15 h"', '2026-06-30'],
     ['"hour":"10:15"', null],
   ])('psd2 reads the time of a balance from %s', async (time, asOf) => {
     recorded.expect(

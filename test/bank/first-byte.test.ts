@@ -21,7 +21,7 @@ const qwac = readKeyPair({ name: 'QWAC', certificate, key, passphrase: undefined
 
 const OK = 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}';
 const PUT: WireRequest = { method: 'PUT', target: '/x', headers: { a: 'b' }, body: Buffer.from('{}') };
-const TIMEOUT_MS = 10_000;
+const TIMEOUT_MS = 60_000;
 const never = new AbortController().signal;
 
 /** The bytes received on each connection, in order. */

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { authorize, requestTokens, revokeToken } from '../../src/bank/endpoints/oauth.ts';
+import { Psd2Error } from '../../src/errors.ts';
 import { success, tokens } from './answers.ts';
 import { useClients } from './client.ts';
 import { useRecordedBank } from './recorded-bank.ts';
@@ -52,6 +53,83 @@ describe('OAuth', () => {
       bankCode: 'unauthorized_client',
     });
   });
+
+  it.each([
+    [
+      299,
+      'https://a.example/',
+      "The bank's answer to GET /auth/oauth/v2/authorize is not JSON: the answer is empty",
+    ],
+    [300, 'https://a.example/', undefined],
+    [399, 'https://a.example/', undefined],
+    [
+      400,
+      'https://a.example/',
+      'The bank refused GET /auth/oauth/v2/authorize (HTTP 400): the answer is empty',
+    ],
+    [300, undefined, 'The bank answered the authorize call without a Location (HTTP 300)'],
+    [399, '', 'The bank answered the authorize call without a Location (HTTP 399)'],
+  ])(
+    'HTTP %i of authorize with the Location %s is an address or this error: %s',
+    async (status, location, error) => {
+      const path =
+        '/auth/oauth/v2/authorize?response_type=code&client_id=c&redirect_uri=http%3A%2F%2F127.0.0.1%2F&state=s';
+      recorded.expect('GET', path, { status, headers: location === undefined ? {} : { location } });
+      const login = { clientId: 'c', redirectUri: 'http://127.0.0.1/', state: 's', transactionId };
+      const given = await authorize(openClient().bankWith(), login).catch((thrown: unknown) => thrown);
+      if (error === undefined) expect(given).toBe(location);
+      else
+        expect(given).toMatchObject({
+          message: error,
+          httpStatus: status,
+          tppRequestId: recorded.last.headers['tpp-request-id'],
+          transactionId,
+        });
+    },
+  );
+
+  it('an authorize answer that is a success is no redirect', async () => {
+    const path =
+      '/auth/oauth/v2/authorize?response_type=code&client_id=c&redirect_uri=http%3A%2F%2F127.0.0.1%2F&state=s';
+    recorded.expect('GET', path, { ...success(), headers: { location: 'https://a.example/' } });
+    const login = { clientId: 'c', redirectUri: 'http://127.0.0.1/', state: 's', transactionId };
+    await expect(authorize(openClient().bankWith(), login)).rejects.toMatchObject({
+      message: 'The bank answered the authorize call without a Location (HTTP 200)',
+    });
+  });
+
+  it('psd2 announces a token call, and Ctrl-C cannot end it after it has left', async () => {
+    const interrupted = new Psd2Error('interrupted', 'Interrupted');
+    const controller = new AbortController();
+    const announced: (string | null)[] = [];
+    recorded.expect('POST', '/auth/oauth/v2/token', tokens('a1', 'r1'));
+    const { bankWith } = openClient({ signal: controller.signal });
+    const granted = await requestTokens(
+      bankWith(),
+      client,
+      { grant_type: 'refresh_token', refresh_token: 'r0' },
+      transactionId,
+      async ({ digest }) => {
+        announced.push(digest);
+        // The first byte leaves immediately after this.
+        return { beforeFirstByte: async () => void setImmediate(() => controller.abort(interrupted)) };
+      },
+    );
+    expect(granted).toMatchObject({ accessToken: 'a1', refreshToken: 'r1' });
+    expect(announced).toEqual([recorded.last.headers.digest]);
+  });
+
+  it.each(['/auth/oauth/v2/token', '/auth/oauth/v2/token/revoke'])(
+    'psd2 repeats a call of %s that the bank failed on, because it may be repeated',
+    async (path) => {
+      recorded.expect('POST', path, { status: 503 });
+      recorded.expect('POST', path, path.endsWith('revoke') ? success('{}') : tokens('a1', null));
+      const bank = openClient().bankWith();
+      if (path.endsWith('revoke')) await revokeToken(bank, client, 'r1', 'refresh_token', transactionId);
+      else await requestTokens(bank, client, { grant_type: 'client_credentials' }, transactionId);
+      expect(recorded.received).toHaveLength(2);
+    },
+  );
 
   it.each([
     [

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import {
   executeOperation,
   prepareOperation,
+  startSca,
   verifyFurther,
   verifyOperation,
 } from '../../src/bank/endpoints/operations.ts';
@@ -60,6 +61,21 @@ describe('an operation', () => {
     );
   });
 
+  it.each([{}, { next: { method: 'PUT', href: 'r1/execute' } }])(
+    'a verify that names no resource (%j) is an error, because nothing could be executed',
+    async (more) => {
+      recorded.expect('POST', `${BASE}/verify`, success('{}', more));
+      const { beforeSend } = announcements();
+      await expect(
+        verifyOperation(openClient().bank, target, { data: '{}', transactionId, beforeSend }),
+      ).rejects.toMatchObject({
+        code: 'bank_answer',
+        message: "The bank's answer to verify has no resources.resourceId",
+        transactionId,
+      });
+    },
+  );
+
   it('psd2 executes an operation with the body {}', async () => {
     recorded.expect('PUT', `${BASE}/r1/execute`, success('{}'));
     const { beforeSend } = announcements();
@@ -73,5 +89,40 @@ describe('an operation', () => {
     const { beforeSend } = announcements();
     const odd = { ...target, customerId: '1/2', operation: 'a/b' };
     await executeOperation(openClient().bank, odd, { resourceId: 'r?1', transactionId, beforeSend });
+  });
+});
+
+describe('the start of SCA', () => {
+  const PATH = '/private/auth/security/sca/r1/approach';
+  const start = () => {
+    const { beforeSend } = announcements();
+    const sca = { resourceId: 'r1', redirectUri: 'http://127.0.0.1/', transactionId, beforeSend };
+    return startSca(openClient().bank, sca);
+  };
+
+  it('psd2 gets the address of the bank’s customer site', async () => {
+    const url = 'https://customers.example/sca?x=1';
+    recorded.expect('GET', PATH, success(`{"chosenScaApproach":"REDIRECT","scaRedirectURL":"${url}"}`));
+    expect(await start()).toBe(url);
+    recorded.expect('GET', PATH, success(`{"scaRedirectURL":"${url}"}`));
+    expect(await start()).toBe(url);
+  });
+
+  it.each([
+    ['{"chosenScaApproach":"DECOUPLED"}', 'the approach DECOUPLED'],
+    [
+      '{"chosenScaApproach":"DECOUPLED","scaRedirectURL":"https://customers.example/"}',
+      'the approach DECOUPLED',
+    ],
+    ['{"chosenScaApproach":"REDIRECT"}', 'no scaRedirectURL'],
+    ['{"chosenScaApproach":"REDIRECT","scaRedirectURL":""}', 'no scaRedirectURL'],
+  ])('for the approach %s psd2 says that it supports only REDIRECT', async (data, what) => {
+    recorded.expect('GET', PATH, success(data));
+    await expect(start()).rejects.toMatchObject({
+      code: 'bank_answer',
+      message: `The bank answered with ${what} for SCA, but psd2 supports only REDIRECT`,
+      hint: 'Ask the bank to offer REDIRECT to this application.',
+      transactionId,
+    });
   });
 });

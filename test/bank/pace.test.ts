@@ -2,12 +2,12 @@ import { describe, expect, it } from 'vitest';
 import { Pace } from '../../src/bank/call/pace.ts';
 
 /** Makes a pace with its own clock. `beginnings` are the milliseconds at which calls had their turn. */
-function usePace() {
+function usePace(random = 0.5) {
   let time = 0;
   const waiting: { until: number; wake: () => void }[] = [];
   const pace = new Pace({
     clock: () => time,
-    random: () => 0.5,
+    random: () => random,
     sleep: (milliseconds) => new Promise((wake) => waiting.push({ until: time + milliseconds, wake })),
   });
   const beginnings: number[] = [];
@@ -42,6 +42,16 @@ describe('the pace of calls', () => {
     }
     await pass();
     expect(beginnings).toEqual([0, 0, 0]);
+  });
+
+  it('a call that need not wait does not even pause', async () => {
+    const pace = new Pace({
+      clock: () => 0,
+      random: () => 0.5,
+      sleep: () => Promise.reject(new TypeError('The call paused')),
+    });
+    await pace.turn();
+    expect(pace.turns).toBe(1);
   });
 
   it('all calls wait as long as the bank asked, and then start one after the other', async () => {
@@ -91,6 +101,55 @@ describe('the pace of calls', () => {
     call();
     await pass();
     expect(beginnings.at(-1)).toBe(2_000);
+  });
+
+  it.each([
+    [0, 125],
+    [1, 375],
+  ])('the wait has jitter: with %d it is %i ms', async (random, wait) => {
+    const { pace, beginnings, call, pass } = usePace(random);
+    await pace.slowDown(null);
+    call();
+    await pass();
+    expect(beginnings).toEqual([wait]);
+  });
+
+  it('however often the bank refuses, calls wait at most 30 seconds if it does not say how long', async () => {
+    const { pace, beginnings, call, pass } = usePace(1);
+    for (let refusals = 0; refusals < 12; refusals += 1) {
+      await pace.slowDown(null);
+      call();
+      await pass();
+    }
+    expect((beginnings.at(-1) ?? 0) - (beginnings.at(-2) ?? 0)).toBe(30_000);
+  });
+
+  it('each accepted call makes the gap a tenth shorter, and below 10 ms there is none', async () => {
+    const gapAfter = async (accepted: number) => {
+      const { pace, beginnings, call, pass } = usePace();
+      await pace.slowDown(0);
+      for (let answers = 0; answers < accepted; answers += 1) await pace.goOn();
+      call();
+      call();
+      await pass();
+      return (beginnings[1] ?? 0) - (beginnings[0] ?? 0);
+    };
+    expect(await gapAfter(0)).toBe(20);
+    expect(await gapAfter(1)).toBe(18);
+    expect(await gapAfter(7)).toBeCloseTo(20 * 0.9 ** 7);
+    expect(await gapAfter(8)).toBe(0);
+  });
+
+  it('psd2 counts the calls that had their turn, not those that wait', async () => {
+    const { pace, call, pass } = usePace();
+    call();
+    call();
+    await pass();
+    await pace.slowDown(1_000);
+    call();
+    expect(pace.turns).toBe(2);
+    await pass();
+    expect(pace.turns).toBe(3);
   });
 
   it('calls that the bank turns away at the same time count as one refusal', async () => {

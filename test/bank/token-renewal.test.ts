@@ -64,6 +64,14 @@ it('psd2 does not retry a PUT if the 401 may not come from the bank', async () =
   expect(tokens.refused).toEqual([]);
 });
 
+it('psd2 retries a GET after any 401, because a GET changes nothing', async () => {
+  recorded.expect('GET', PATH, { status: 401, headers: { 'content-type': 'text/html' }, body: '<html>' });
+  recorded.expect('GET', PATH, success('{"customerid":"1234567"}'));
+  const tokens = numberedTokens();
+  expect(await fetchCustomerId(openClient({ tokens }).bank, transactionId)).toBe('1234567');
+  expect(tokens.refused).toEqual(['token-0']);
+});
+
 it('psd2 stops after a second 401', async () => {
   recorded.expect('GET', PATH, refusal(401));
   recorded.expect('GET', PATH, refusal(401));
@@ -107,6 +115,17 @@ it('psd2 sends nothing without a token', async () => {
   };
   await expect(fetchCustomerId(openClient({ tokens }).bank, transactionId)).rejects.toBe(nobody);
   expect(recorded.received).toEqual([]);
+});
+
+it('the error for an empty answer has the ids that the support of the bank asks for', async () => {
+  recorded.expect('GET', PATH, { status: 204 });
+  await expect(fetchCustomerId(openClient().bank, transactionId)).rejects.toMatchObject({
+    code: 'bank_answer',
+    message: `The bank's answer to GET ${PATH} is empty`,
+    httpStatus: 204,
+    tppRequestId: expect.any(String),
+    transactionId,
+  });
 });
 
 it('the operator sees the warnings and infos of a success', async () => {

@@ -1,8 +1,10 @@
 import { beforeEach, describe, expect, it } from 'vitest';
+import type { Bank } from '../../src/bank/call/bank.ts';
 import type { Transaction } from '../../src/bank/endpoints/customers.ts';
 import { streamTransactions } from '../../src/bank/endpoints/transaction-reading.ts';
-import type { TransactionQuery } from '../../src/bank/endpoints/transactions.ts';
+import { fetchPages, type TransactionQuery } from '../../src/bank/endpoints/transactions.ts';
 import { parseDate } from '../../src/domain/calendar.ts';
+import { readEnvelope } from '../../src/wire/envelope.ts';
 import { success } from './answers.ts';
 import { ALL_TRANSACTIONS, useClients } from './client.ts';
 import type { WrittenAnswer } from './recorded-bank.ts';
@@ -161,10 +163,90 @@ describe('two cursors', () => {
   });
 });
 
+it('psd2 loses no row silently if the first page is empty and two rows at the end of a page are equal', async () => {
+  const rows = (amounts: number[], next?: number) =>
+    success(
+      `{"transactionsAccounting":[${amounts.map(booked)}]${next === undefined ? '' : `,"nextAccounting":${next}`}}`,
+    );
+  recorded.expect('GET', BASE, rows([], 11));
+  recorded.expect('GET', `${BASE}?nextAccounting=11`, rows([1, 2], 21));
+  recorded.expect('GET', `${BASE}?nextAccounting=21`, rows([2, 3]));
+  // psd2 reads the beginning again, which has nothing to compare with.
+  recorded.expect('GET', BASE, rows([], 11));
+  recorded.expect('GET', `${BASE}?nextAccounting=11`, rows([1, 2], 21));
+  recorded.expect('GET', `${BASE}?nextAccounting=21`, rows([2, 3]));
+  await expect(fetched()).rejects.toMatchObject({ code: 'list_changed' });
+});
+
+describe('a list that the bank counts but does not send', () => {
+  it.each([
+    ['"numberTransactionsAccounting":1,"transactionsNotAccounting":[]', 'transactionsAccounting', {}],
+    ['"numberTransactionsNotAccounting":1,"transactionsAccounting":[]', 'transactionsNotAccounting', {}],
+    ['"numberTransactionsAccounting":1', 'transactionsAccounting', { status: 'booked' as const }],
+    ['"numberTransactionsNotAccounting":1', 'transactionsNotAccounting', { status: 'pending' as const }],
+  ])('psd2 does not take the answer %s for an empty list', async (data, name, only) => {
+    recorded.expect('GET', BASE, success(`{${data}}`));
+    await expect(fetched(only)).rejects.toMatchObject({
+      code: 'bank_answer',
+      message: `The bank's answer to the transactions of 0000012345 counts rows of data.${name} but has none`,
+      transactionId: ALL_TRANSACTIONS.transactionId,
+    });
+  });
+
+  it('a list that nobody asked for may be counted without being sent', async () => {
+    const counts = '"numberTransactionsAccounting":1,"numberTransactionsNotAccounting":1';
+    recorded.expect('GET', BASE, success(`{${counts},"transactionsAccounting":[${booked(1)}]}`));
+    expect(await amounts({ status: 'booked' })).toEqual(['booked -1.000']);
+    recorded.expect('GET', BASE, success(`{${counts},"transactionsNotAccounting":[${pending(2)}]}`));
+    expect(await amounts({ status: 'pending' })).toEqual(['pending -2.000']);
+  });
+});
+
+describe('empty pages', () => {
+  /** A bank that sends empty pages, and then a row. Each page names the next one. */
+  const afterEmptyPages = async (count: number, full: object, every: number) => {
+    let call = 0;
+    const bank: Bank = {
+      async call(_, schema) {
+        call += 1;
+        const isEmpty = call % every !== 0 && call <= count;
+        const rows = isEmpty ? {} : full;
+        const data = { transactionsAccounting: [], ...rows, nextAccounting: call > count ? null : call + 1 };
+        const envelope = readEnvelope({ result: { outcome: 'SUCCESS' }, data });
+        if (!envelope) throw new TypeError('The answer has no envelope');
+        return { data: schema.parse(data), envelope, notices: [] };
+      },
+      exchange: () => Promise.reject(new TypeError('This test bank has no exchange')),
+    };
+    let rows = 0;
+    for await (const { booked, pending } of fetchPages(bank, ALL_TRANSACTIONS))
+      rows += (booked?.rows.length ?? 0) + (pending?.rows.length ?? 0);
+    return rows;
+  };
+  const full = { transactionsAccounting: [JSON.parse(booked(1))] };
+  const stuck = expect.objectContaining({
+    code: 'bank_answer',
+    message: "The bank's transaction pages of 0000012345 do not advance",
+    hint: 'Narrow the range with --from and --to.',
+    transactionId: ALL_TRANSACTIONS.transactionId,
+  });
+
+  it('psd2 reads on after 100 empty pages, and not after more', async () => {
+    expect(await afterEmptyPages(100, full, 1000)).toBe(1);
+    await expect(afterEmptyPages(101, full, 1000)).rejects.toThrow(stuck);
+  });
+
+  it('only empty pages in a row count', async () => {
+    expect(await afterEmptyPages(300, full, 100)).toBe(4);
+  });
+});
+
 describe('a cursor that does not advance', () => {
   const stuck = expect.objectContaining({
     code: 'bank_answer',
     message: "The bank's transaction pages of 0000012345 do not advance",
+    hint: 'Narrow the range with --from and --to.',
+    transactionId: ALL_TRANSACTIONS.transactionId,
   });
 
   it.each([11, 10, 1])(
@@ -224,7 +306,8 @@ describe('_links.next', () => {
       recorded.expect('GET', BASE, page({ booked: [1] }, {}, href));
       await expect(fetched()).rejects.toMatchObject({
         code: 'bank_answer',
-        message: expect.stringContaining('is not a valid address'),
+        message: "The bank's link to the next page of the transactions of 0000012345 is not a valid address",
+        transactionId: ALL_TRANSACTIONS.transactionId,
       });
     },
   );

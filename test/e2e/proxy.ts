@@ -20,23 +20,21 @@ export interface ConnectProxy {
 export interface ProxyOptions {
   /** PEM files of a proxy that clients reach over TLS, and that asks for a client certificate. */
   tls?: { cert: string; key: string };
+  /** The same in PEM. */
+  pem?: { cert: string; key: string };
   /** The status of its answer to CONNECT. Only 200 opens a tunnel. */
   status?: number;
 }
 
 /** Opens a proxy on loopback (RFC 9110, section 9.3.6). */
-export async function openProxy({ tls, status = 200 }: ProxyOptions = {}): Promise<ConnectProxy> {
+export async function openProxy({ tls, pem, status = 200 }: ProxyOptions = {}): Promise<ConnectProxy> {
   const asked: string[] = [];
   const passed: Buffer[] = [];
   const certificates: Buffer[] = [];
   const sockets = new Set<Socket>();
-  const server: Server = tls
-    ? createTlsServer({
-        cert: readFileSync(tls.cert),
-        key: readFileSync(tls.key),
-        requestCert: true,
-        rejectUnauthorized: false,
-      })
+  const pair = pem ?? (tls && { cert: readFileSync(tls.cert), key: readFileSync(tls.key) });
+  const server: Server = pair
+    ? createTlsServer({ ...pair, requestCert: true, rejectUnauthorized: false })
     : createServer();
 
   server.on('connect', (request: IncomingMessage, inside: Socket) => {
@@ -67,7 +65,7 @@ export async function openProxy({ tls, status = 200 }: ProxyOptions = {}): Promi
   const address = server.address();
   if (address === null || typeof address === 'string') throw new TypeError('A TCP listener has no port');
   return {
-    url: `${tls ? 'https' : 'http'}://127.0.0.1:${address.port}`,
+    url: `${pair ? 'https' : 'http'}://127.0.0.1:${address.port}`,
     asked,
     passed: () => Buffer.concat(passed),
     certificates,

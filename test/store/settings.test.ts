@@ -1,17 +1,17 @@
-import { chmodSync, writeFileSync } from 'node:fs';
+import { chmodSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { ProfileStore } from '../../src/store/machine/profiles.ts';
 import {
-  dailyLimitOf,
   environmentSettings,
   missingSetting,
   openProfile,
   type Profile,
-  parseBaseUrl,
+  passphraseIn,
   readPem,
-  redirectUriOf,
+  readSource,
   requireSetting,
+  requireSource,
 } from '../../src/store/machine/settings.ts';
 import { newConfigFolder, temporaryFolder } from './temporary-folder.ts';
 
@@ -57,6 +57,27 @@ describe('choosing a profile', () => {
           ['profile', 'use', 'bank'],
           ['profile', 'use', 'other'],
         ],
+      }),
+    );
+  });
+
+  it('the error for a name that is nearly right asks if another was meant, and offers three profiles at most', async () => {
+    for (const name of ['third', 'zebra']) await store.write(name, bank);
+    expect(() => openProfile(store, 'bonk', {})).toThrow(
+      expect.objectContaining({
+        hint: 'Did you mean bank? There is: bank, other, third, zebra. Choose one with:',
+        next: ['bank', 'other', 'third'].map((name) => ['profile', 'use', name]),
+      }),
+    );
+  });
+
+  it('without a current profile, the error lists the profiles and suggests none of them as meant', async () => {
+    await store.remove('bank');
+    expect(() => openProfile(store, undefined, {})).toThrow(
+      expect.objectContaining({
+        message: 'No profile is chosen',
+        hint: 'There is: other. Choose one with:',
+        next: [['profile', 'use', 'other']],
       }),
     );
   });
@@ -112,6 +133,11 @@ it('every setting has an environment variable', () => {
       PSD2_QSEAL_KEY: 'l',
       PSD2_CA: 'm',
       PSD2_BANK_SIGNING_CERT: 'n',
+      PSD2_CC_DAILY_LIMIT: 'o',
+      PSD2_SIGNER: 'p',
+      PSD2_PAYEE_CHECK: 'q',
+      PSD2_MAX_AMOUNT: 'r',
+      PSD2_ENVIRONMENT: 'production',
       PATH: '/bin',
     }),
   ).toEqual({
@@ -129,7 +155,46 @@ it('every setting has an environment variable', () => {
     qsealKey: { path: 'l' },
     ca: { path: 'm' },
     bankSigningCertificate: { path: 'n' },
+    ccDailyLimit: 'o',
+    signer: 'p',
+    payeeCheck: 'q',
+    maxAmount: 'r',
+    environment: 'production',
   });
+});
+
+it('a variable loses the blanks and line breaks around it, and one that has nothing else is not set', () => {
+  expect(
+    environmentSettings({ PSD2_CLIENT_SECRET: ' a secret\n', PSD2_CLIENT_ID: ' \n', PSD2_CA: '' }),
+  ).toEqual({
+    clientSecret: 'a secret',
+  });
+});
+
+it.each(['production', 'sandbox'])('the environment %s of the bank is known', (environment) => {
+  expect(environmentSettings({ PSD2_ENVIRONMENT: environment })).toEqual({ environment });
+});
+
+it.each(['Production', 'prod', ' sandbox'])('the environment %j of the bank is refused', (environment) => {
+  expect(() => environmentSettings({ PSD2_ENVIRONMENT: environment })).toThrow(
+    expect.objectContaining({
+      code: 'config',
+      message: `PSD2_ENVIRONMENT "${environment}" is not known`,
+      hint: 'Use one of production, sandbox.',
+    }),
+  );
+});
+
+it.each([
+  [undefined, undefined],
+  ['', undefined],
+  ['\n', undefined],
+  ['correct horse', 'correct horse'],
+  ['correct horse\n', 'correct horse'],
+  ['correct horse\r\n', 'correct horse'],
+  [' two\nlines \n\n', ' two\nlines \n'],
+])('the passphrase in PSD2_CONFIG_PASSPHRASE %j is %j', (value, passphrase) => {
+  expect(passphraseIn({ PSD2_CONFIG_PASSPHRASE: value })).toBe(passphrase);
 });
 
 describe('a required setting', () => {
@@ -146,7 +211,65 @@ describe('a required setting', () => {
       }),
     );
     expect(() => missingSetting(profile('env'), 'qwacKey')).toThrow(
-      expect.objectContaining({ message: 'The profile "env" has no QWAC key', hint: 'Set PSD2_QWAC_KEY.' }),
+      expect.objectContaining({
+        message: 'The profile "env" has no QWAC key',
+        hint: 'Set PSD2_QWAC_KEY.',
+        next: undefined,
+      }),
+    );
+  });
+
+  it.each([
+    ['baseUrl', 'base URL', 'PSD2_BASE_URL'],
+    ['clientSecret', 'client secret', 'PSD2_CLIENT_SECRET'],
+    ['ccClientId', 'client id for client credentials', 'PSD2_CC_CLIENT_ID'],
+    ['ccClientSecret', 'client secret for client credentials', 'PSD2_CC_CLIENT_SECRET'],
+    ['ccApplicationName', 'application name for client credentials', 'PSD2_CC_APP_NAME'],
+    ['ccDailyLimit', 'daily limit of calls with client credentials', 'PSD2_CC_DAILY_LIMIT'],
+    ['redirectUri', 'redirect URI', 'PSD2_REDIRECT_URI'],
+    ['signer', 'signer', 'PSD2_SIGNER'],
+    ['payeeCheck', 'payee check', 'PSD2_PAYEE_CHECK'],
+    ['maxAmount', 'largest amount of a transfer', 'PSD2_MAX_AMOUNT'],
+    ['qwacCertificate', 'QWAC certificate', 'PSD2_QWAC_CERT'],
+    ['qsealCertificate', 'QSealC certificate', 'PSD2_QSEAL_CERT'],
+    ['qsealKey', 'QSealC key', 'PSD2_QSEAL_KEY'],
+    ['ca', 'CA bundle', 'PSD2_CA'],
+    ['bankSigningCertificate', 'bank signing certificate', 'PSD2_BANK_SIGNING_CERT'],
+  ] as const)('the error for a missing %s calls it %s, and names %s', (key, name, variable) => {
+    expect(() => missingSetting(profile('env'), key)).toThrow(
+      expect.objectContaining({ message: `The profile "env" has no ${name}`, hint: `Set ${variable}.` }),
+    );
+  });
+
+  it.each(['x\ny', 'x\u0000', '\u007f', 'x\u0085'])(
+    'a setting with the control character in %j is refused',
+    (clientId) => {
+      expect(() => requireSetting({ name: 'bank', settings: { clientId } }, 'clientId')).toThrow(
+        expect.objectContaining({
+          code: 'config',
+          message: 'The client id holds a line break or another control character',
+          hint: 'Check PSD2_CLIENT_ID, or the profile.',
+        }),
+      );
+    },
+  );
+
+  it('a secret that was not decrypted is a mistake of the program, not a missing setting', () => {
+    const content = { v: 1, cipher: 'aes-256-gcm', nonce: '', tag: '', data: '' } as const;
+    const settings = { sealed: { names: ['qwacKey' as const], content } };
+    expect(() => missingSetting({ name: 'bank', settings }, 'qwacKey')).toThrow(
+      new TypeError('The QWAC key of the profile was not decrypted before it was used'),
+    );
+    expect(() => missingSetting({ name: 'bank', settings }, 'qsealKey')).toThrow(
+      expect.objectContaining({ code: 'config', message: 'The profile "bank" has no QSealC key' }),
+    );
+  });
+
+  it('a PEM setting that is needed is given as it is stored, or named if it is missing', () => {
+    const settings = { qwacKey: { path: '/qwac.pem' } };
+    expect(requireSource({ name: 'bank', settings }, 'qwacKey')).toEqual({ path: '/qwac.pem' });
+    expect(() => requireSource({ name: 'bank', settings }, 'qsealKey')).toThrow(
+      'The profile "bank" has no QSealC key',
     );
   });
 });
@@ -170,11 +293,42 @@ describe('a PEM setting', () => {
   it('the error for a PEM setting names a file that does not exist or cannot be read', () => {
     const gone = join(temporary, 'gone.pem');
     expect(() => readPem(profileWith(gone), 'qwacKey')).toThrow(
-      expect.objectContaining({ code: 'certificate', message: `The QWAC key ${gone} does not exist` }),
+      expect.objectContaining({
+        code: 'certificate',
+        message: `The QWAC key ${gone} does not exist`,
+        hint: 'Check the path and the mode of the file (PSD2_QWAC_KEY or the profile names it).',
+      }),
+    );
+    const circle = join(temporary, 'circle.pem');
+    symlinkSync(circle, circle);
+    expect(() => readPem(profileWith(circle), 'qwacKey')).toThrow(
+      expect.objectContaining({ code: 'certificate', message: `The QWAC key ${circle} cannot be read` }),
     );
     expect(() => readPem(profileWith(temporary), 'qwacCertificate')).toThrow(
-      `The QWAC certificate ${temporary} is a folder, not a file`,
+      expect.objectContaining({
+        code: 'certificate',
+        message: `The QWAC certificate ${temporary} is a folder, not a file`,
+        hint: 'Give the path of a file with the certificate or key.',
+      }),
     );
+    expect(() => readPem(profileWith('/dev/null'), 'qwacCertificate')).toThrow(
+      'The QWAC certificate /dev/null is a pipe or a device, not a file',
+    );
+  });
+
+  it('the file of a PEM setting may have 4 MiB', () => {
+    const path = join(temporary, 'large.pem');
+    writeFileSync(path, '', { mode: 0o600 });
+    truncateSync(path, 4 * 1024 * 1024);
+    expect(readPem(profileWith(path), 'qwacCertificate')).toHaveLength(4 * 1024 * 1024);
+    truncateSync(path, 4 * 1024 * 1024 + 1);
+    expect(() => readPem(profileWith(path), 'qwacCertificate')).toThrow(
+      `The QWAC certificate ${path} is larger than 4 MiB, so it holds no certificate or key`,
+    );
+  });
+
+  it('a stored PKCS#12 container is given as its bytes', () => {
+    expect(readSource({ pkcs12: 'AAEC/w==' }, 'qwacCertificate')).toEqual(Buffer.from([0, 1, 2, 255]));
   });
 
   it('others may read the file of a PEM setting only if it is not a key', () => {
@@ -182,71 +336,9 @@ describe('a PEM setting', () => {
     writeFileSync(path, 'PEM');
     chmodSync(path, 0o644);
     expect(readPem(profileWith(path), 'qwacCertificate')).toBe('PEM');
-    expect(() => readPem(profileWith(path), 'qwacKey')).toThrow(
-      expect.objectContaining({ code: 'config', message: `${path} can be read by others (mode 0644)` }),
-    );
-  });
-});
-
-describe('the base URL', () => {
-  it.each([
-    ['https://bank.example', 'https://bank.example/'],
-    ['https://bank.example/', 'https://bank.example/'],
-    ['https://bank.example:8443/psd2/v1/', 'https://bank.example:8443/psd2/v1'],
-    ['https://[::1]:8443', 'https://[::1]:8443/'],
-  ])('the base URL %s is read as %s', (text, href) => {
-    expect(parseBaseUrl(text).href).toBe(href);
-  });
-
-  it.each([
-    ['bank.example', 'The base URL "bank.example" is not a URL'],
-    ['http://bank.example', 'The base URL "http://bank.example" is not https'],
-    ['https://bank.example/?a=1', 'The base URL "https://bank.example/?a=1" holds a query or a fragment'],
-    ['https://bank.example/#a', 'The base URL "https://bank.example/#a" holds a query or a fragment'],
-    ['https://bank.example/?', 'The base URL "https://bank.example/?" holds a query or a fragment'],
-    ['https://bank.example/#', 'The base URL "https://bank.example/#" holds a query or a fragment'],
-    ['https://me:hush@bank.example', 'The base URL holds a user name or password'],
-    ['http://me:hush@bank.example', 'The base URL holds a user name or password'],
-  ])('the base URL %s is refused', (text, message) => {
-    expect(() => parseBaseUrl(text)).toThrow(expect.objectContaining({ code: 'config', message }));
-  });
-});
-
-describe('the daily limit', () => {
-  const of = (ccDailyLimit: string) => dailyLimitOf({ name: 'bank', settings: { ccDailyLimit } });
-
-  it('the daily limit is a whole number, or unknown', () => {
-    expect(dailyLimitOf({ name: 'bank', settings: {} })).toBeNull();
-    expect([of('1'), of('400')]).toEqual([1, 400]);
-  });
-
-  it.each(['0', '-1', '4.5', 'many', ''])('the daily limit %j is refused', (limit) => {
-    expect(() => of(limit)).toThrow(
-      expect.objectContaining({
-        code: 'config',
-        message: expect.stringContaining('is not a whole number from 1'),
-      }),
-    );
-  });
-});
-
-describe('the redirect URI', () => {
-  const of = (redirectUri?: string) =>
-    redirectUriOf({ name: 'bank', settings: redirectUri === undefined ? {} : { redirectUri } });
-
-  it('the redirect URI has a default, and is kept exactly as registered', () => {
-    expect(of()).toBe('http://127.0.0.1:8910/callback');
-    expect(of('https://tpp.example/back?to=psd2')).toBe('https://tpp.example/back?to=psd2');
-    expect(of('http://localhost:80/cb')).toBe('http://localhost:80/cb');
-  });
-
-  it.each([
-    'callback',
-    'ftp://127.0.0.1/',
-    'myapp://callback',
-    'https://tpp.example/#x',
-    'https://tpp.example/back#',
-  ])('the redirect URI %s is refused', (uri) => {
-    expect(() => of(uri)).toThrow(expect.objectContaining({ code: 'config' }));
+    for (const key of ['qwacKey', 'qsealKey'] as const)
+      expect(() => readPem({ name: 'bank', settings: { [key]: { path } } }, key)).toThrow(
+        expect.objectContaining({ code: 'config', message: `${path} can be read by others (mode 0644)` }),
+      );
   });
 });

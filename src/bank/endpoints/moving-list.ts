@@ -74,11 +74,15 @@ export function continuesWith(
   });
 }
 
-/** The number of new rows before those that a list began with. Undefined if the latter are not all there. */
+/**
+ * The number of new rows before those that a list began with. Undefined if the latter are not all there, or if it began with
+ * an empty page, which proves nothing.
+ */
 export function rowsInFront(
   list: readonly Transaction[],
   beginning: readonly Transaction[],
 ): number | undefined {
+  if (beginning.length === 0) return undefined;
   for (let count = 0; count + beginning.length <= list.length; count += 1)
     if (continuesWith(list, beginning, count)) return count;
   return undefined;

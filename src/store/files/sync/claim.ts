@@ -140,7 +140,8 @@ export class SyncClaim {
         if (unknown?.number !== last) unknown = { number: last, since: now };
         if (now - unknown.since < UNKNOWN_FOR_MS) continue;
       }
-      const claim = SyncClaim.#begin(folder, run.id, last + 1, lastProducts(folder, numbers), 'begun');
+      const products = lastProducts(folder, numbers);
+      const claim = products && SyncClaim.#begin(folder, run.id, last + 1, products, 'begun');
       if (claim) return claim;
     }
   }
@@ -181,9 +182,8 @@ export class SyncClaim {
     try {
       if (statSync(before).size > LARGEST) return SyncClaim.#begin(folder, run, last + 1, found, 'ended');
       linkSync(before, path);
-    } catch (cause) {
-      if (systemCode(cause) === 'EEXIST' || isMissing(cause)) return undefined;
-      // Some file systems have no hard links.
+    } catch {
+      // The file system has no hard links, or another run was faster. Then that run has the number.
       return SyncClaim.#begin(folder, run, last + 1, found, 'ended');
     }
     const claim = new SyncClaim(folder, run, last + 1, found, 'ended');
@@ -233,7 +233,7 @@ export class SyncClaim {
         closeSync(file);
       }
     } catch (cause) {
-      if (isMissing(cause)) this.assertHeld();
+      this.assertHeld();
       throw cannotWrite(path, cause);
     }
   }
@@ -248,7 +248,7 @@ export class SyncClaim {
         closeSync(file);
       }
     } catch (cause) {
-      if (isMissing(cause)) this.assertHeld();
+      this.assertHeld();
       throw cannotWrite(path, cause);
     }
   }
@@ -326,11 +326,12 @@ function parseState(line: string): State | undefined {
   }
 }
 
-/** The progress of the highest claim that has written any. */
-function lastProducts(folder: string, numbers: readonly number[]): Products {
+/** The progress of the highest claim that has written any; undefined if another run removed a claim in the meantime. */
+function lastProducts(folder: string, numbers: readonly number[]): Products | undefined {
   for (const number of numbers.toReversed()) {
     const state = readState(claimPath(folder, number));
-    if (state !== undefined && state !== 'gone') return state.products;
+    if (state === 'gone') return undefined;
+    if (state) return state.products;
   }
   return readOldState(folder) ?? {};
 }

@@ -104,8 +104,16 @@ export class FileRounds implements Rounds {
       writeFileSync(beside, `${JSON.stringify(status)}\n`, { mode: 0o600 });
       renameSync(beside, this.#path);
     } catch {
-      rmSync(beside, { force: true });
+      removeIfPossible(beside);
     }
+  }
+}
+
+function removeIfPossible(path: string): void {
+  try {
+    rmSync(path, { force: true });
+  } catch {
+    // The next write replaces it.
   }
 }
 

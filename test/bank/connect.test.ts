@@ -1,0 +1,143 @@
+import { getEventListeners } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { connectToBank } from '../../src/bank/transport/connection.ts';
+import { readKeyPair } from '../../src/certificates/key-pair.ts';
+import { withOpenssl } from '../certificates/openssl.ts';
+import { freePort } from '../free-port.ts';
+import { never, OK, PUT, TIMEOUT_MS, useRawBank } from './raw-bank.ts';
+
+// Tests what psd2 checks before it connects, and how a call ends that the bank never sees.
+
+const bank = useRawBank();
+
+describe('what psd2 needs for a connection', () => {
+  const { cert: certificate, key } = withOpenssl((openssl) =>
+    openssl.issuedFor(
+      openssl.authority('Nobody'),
+      'client',
+      readFileSync('test/vectors/cavage-test-key.pem', 'utf8'),
+    ),
+  );
+  const qwac = readKeyPair({ name: 'QWAC', certificate, key, passphrase: undefined, now: new Date() });
+  const origin = new URL('https://127.0.0.1:1');
+  afterEach(() => vi.unstubAllGlobals());
+
+  it.each(['', 'no PEM', '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n', key])(
+    'psd2 refuses a CA bundle without a certificate, and does not fall back to the system’s authorities',
+    (ca) => {
+      expect(() => connectToBank(origin, qwac, ca)).toThrow(
+        expect.objectContaining({
+          code: 'certificate',
+          message: 'The CA bundle is not a list of PEM certificates',
+          hint: 'Check PSD2_CA or the profile. Each certificate begins with -----BEGIN CERTIFICATE-----.',
+          cause: expect.any(Error),
+        }),
+      );
+    },
+  );
+
+  it('without a CA bundle psd2 trusts the authorities of the system, which do not know the test bank', async () => {
+    const connection = connectToBank(bank.origin, qwac, undefined);
+    await expect(connection.send(PUT, TIMEOUT_MS, never)).rejects.toMatchObject({
+      message: expect.stringContaining('does not chain to a trusted authority'),
+      neverSent: true,
+    });
+    await connection.close();
+  });
+
+  it('psd2 says before it connects that the limit on virtual memory is too small', () => {
+    class Memory {
+      constructor() {
+        throw new RangeError('WebAssembly.Memory(): could not allocate memory');
+      }
+    }
+    vi.stubGlobal('WebAssembly', { Memory });
+    expect(() => connectToBank(origin, qwac, undefined)).toThrow(
+      expect.objectContaining({
+        code: 'config',
+        message: 'The limit on virtual memory (ulimit -v) is too small for WebAssembly',
+        hint: 'Raise it to 16 GiB or more, or set NODE_OPTIONS=--disable-wasm-trap-handler.',
+        cause: expect.any(RangeError),
+      }),
+    );
+  });
+});
+
+describe('a call that the bank never sees', () => {
+  it('a call that is interrupted before it begins opens no connection', async () => {
+    const reason = new Error('Ctrl-C');
+    let isAtGate = false;
+    const sending = bank.connection.send(PUT, TIMEOUT_MS, AbortSignal.abort(reason), {
+      beforeFirstByte: async () => {
+        isAtGate = true;
+      },
+    });
+    await expect(sending).rejects.toMatchObject({
+      name: 'CallFailed',
+      message: 'interrupted',
+      neverSent: true,
+      passing: false,
+      cause: reason,
+    });
+    expect({ isAtGate, requests: await bank.requests() }).toEqual({ isAtGate: false, requests: [] });
+  });
+
+  it('if nothing listens at the address of the bank, a second try may succeed', async () => {
+    const host = `127.0.0.1:${await freePort()}`;
+    const sending = bank.connect(new URL(`https://${host}`)).send(PUT, TIMEOUT_MS, never);
+    await expect(sending).rejects.toMatchObject({
+      message: `nothing listens at ${host}`,
+      neverSent: true,
+      passing: true,
+      hint: undefined,
+      cause: { code: 'ECONNREFUSED' },
+    });
+  });
+
+  it.each([
+    [{ target: '/x y' }, 'invalid request path'],
+    [{ headers: { a: 'b\r\nc: d' } }, 'invalid a header'],
+    [{ headers: { 'a b': 'c' } }, 'invalid header key'],
+    [{ headers: { expect: '100-continue' } }, 'expect header not supported'],
+  ])('psd2 says what is wrong with the request %j, which it cannot write', async (odd, reason) => {
+    await expect(bank.connection.send({ ...PUT, ...odd }, TIMEOUT_MS, never)).rejects.toMatchObject({
+      name: 'Psd2Error',
+      code: 'usage',
+      message: `The request cannot be written as HTTP: ${reason}`,
+    });
+    expect(await bank.requests()).toEqual([]);
+  });
+});
+
+it('after its answer or its failure, a call no longer listens to the signal', async () => {
+  const { signal } = new AbortController();
+  await bank.connection.send(PUT, TIMEOUT_MS, signal);
+  bank.answer = (socket) => socket.destroy();
+  await expect(bank.connection.send(PUT, TIMEOUT_MS, signal)).rejects.toMatchObject({ neverSent: false });
+  expect(getEventListeners(signal, 'abort')).toEqual([]);
+});
+
+it('a call without a hook goes over the connection of an earlier one whose hook was called', async () => {
+  let called = 0;
+  const beforeFirstByte = async () => {
+    called += 1;
+  };
+  await bank.connection.send(PUT, TIMEOUT_MS, never, { beforeFirstByte });
+  await bank.connection.send(PUT, TIMEOUT_MS, never);
+  expect({ called, requests: await bank.requests() }).toEqual({ called: 1, requests: [2] });
+});
+
+it('the hook for a new connection is called again if the bank has closed the old one in the meantime', async () => {
+  bank.answer = (socket) => socket.write(OK);
+  await bank.connection.send(PUT, TIMEOUT_MS, never);
+  let called = 0;
+  const sending = bank.connection.send(PUT, TIMEOUT_MS, never, {
+    beforeFirstByte: async () => {
+      called += 1;
+      if (called === 1) await bank.hangUp();
+    },
+  });
+  expect(await sending).toMatchObject({ status: 200 });
+  expect({ called, requests: await bank.requests() }).toEqual({ called: 2, requests: [1, 1] });
+});

@@ -1,0 +1,66 @@
+import fs from 'node:fs';
+import { syncBuiltinESMExports } from 'node:module';
+import timers from 'node:timers/promises';
+import { onTestFinished } from 'vitest';
+
+/**
+ * Lets time pass only while the store waits: each wait takes a second, whatever was asked for.
+ *
+ * @param during called at the end of each wait, with the seconds that have passed
+ * @returns the milliseconds that were asked for, and the seconds that have passed
+ */
+export function secondsWhileWaiting(during: (seconds: number) => void = () => {}) {
+  const time: { asked: number[]; seconds: number } = { asked: [], seconds: 0 };
+  replace(performance, 'now', () => 1_000_000 + time.seconds * 1_000);
+  replace(timers, 'setTimeout', async (milliseconds: number) => {
+    time.asked.push(milliseconds);
+    time.seconds += 1;
+    if (time.seconds > 1_000) throw new RangeError('The store waits forever');
+    during(time.seconds);
+    await timers.setImmediate();
+  });
+  return time;
+}
+
+/** Replaces a function of an object until the test ends. */
+export function replace<Args extends never[]>(
+  of: object,
+  name: string,
+  by: (...args: Args) => unknown,
+): void {
+  const before = Object.getOwnPropertyDescriptor(of, name);
+  Object.defineProperty(of, name, { configurable: true, writable: true, enumerable: true, value: by });
+  syncBuiltinESMExports();
+  onTestFinished(() => {
+    if (before) Object.defineProperty(of, name, before);
+    else Reflect.deleteProperty(of, name);
+    syncBuiltinESMExports();
+  });
+}
+
+/** Calls `instead` in place of the next call of a function of the file system. It gets the original call. */
+export function once(
+  name:
+    | 'openSync'
+    | 'linkSync'
+    | 'writeFileSync'
+    | 'fdatasyncSync'
+    | 'readFileSync'
+    | 'rmSync'
+    | 'readdirSync',
+  instead: (goOn: () => unknown) => unknown,
+): void {
+  const original = fs[name];
+  let isNext = true;
+  replace(fs, name, (...args: never[]) => {
+    const goOn = () => Reflect.apply(original, fs, args);
+    if (!isNext) return goOn();
+    isNext = false;
+    return instead(goOn);
+  });
+}
+
+/** A function that fails as the file system does. */
+export const failing = (code: string) => () => {
+  throw Object.assign(new Error(`${code}: the disk says so`), { code });
+};
