@@ -171,9 +171,11 @@ async function recordAnswer(open: OpenConsent, answer: ConsentEvent): Promise<vo
     await open.record(answer);
   } catch (error) {
     if (!isOvertaken(error)) throw error;
-    const { state } = await open.reread();
-    const isNews = state === 'confirming' || (state === 'unknown' && answer.type !== 'confirm-unanswered');
-    if (isNews) await recordAnswer(open, answer);
+    const { state, resolution } = await open.reread();
+    const isUnknown = state === 'unknown' && answer.type !== 'confirm-unanswered';
+    // A person resolved the consent wrongly or too early.
+    const isContrary = resolution?.outcome === 'not-executed' && answer.type === 'confirmed';
+    if (state === 'confirming' || isUnknown || isContrary) await recordAnswer(open, answer);
   }
 }
 

@@ -1,8 +1,9 @@
 import { getEventListeners } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { connectToBank } from '../../src/bank/transport/connection.ts';
 import { readKeyPair } from '../../src/certificates/key-pair.ts';
-import { RSA, withOpenssl } from '../certificates/openssl.ts';
+import { withOpenssl } from '../certificates/openssl.ts';
 import { freePort } from '../free-port.ts';
 import { never, OK, PUT, TIMEOUT_MS, useRawBank } from './raw-bank.ts';
 
@@ -12,7 +13,11 @@ const bank = useRawBank();
 
 describe('what psd2 needs for a connection', () => {
   const { cert: certificate, key } = withOpenssl((openssl) =>
-    openssl.issued(openssl.authority('Nobody'), 'client', RSA),
+    openssl.issuedFor(
+      openssl.authority('Nobody'),
+      'client',
+      readFileSync('test/vectors/cavage-test-key.pem', 'utf8'),
+    ),
   );
   const qwac = readKeyPair({ name: 'QWAC', certificate, key, passphrase: undefined, now: new Date() });
   const origin = new URL('https://127.0.0.1:1');

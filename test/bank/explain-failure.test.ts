@@ -166,6 +166,8 @@ describe('any other failure', () => {
     // These words say something only at the beginning of a code.
     failed('MY_CERT_REVOKED'),
     failed('MY_ERR_SSL'),
+    // The code of Node counts, and not the message, if there is one.
+    Object.assign(opensslSays('wrong version number'), { code: 'ECONNRESET' }),
     { code: 'CERT_HAS_EXPIRED' },
     'CERT_HAS_EXPIRED',
     undefined,

@@ -44,6 +44,16 @@ describe('the pace of calls', () => {
     expect(beginnings).toEqual([0, 0, 0]);
   });
 
+  it('a call that need not wait does not even pause', async () => {
+    const pace = new Pace({
+      clock: () => 0,
+      random: () => 0.5,
+      sleep: () => Promise.reject(new TypeError('The call paused')),
+    });
+    await pace.turn();
+    expect(pace.turns).toBe(1);
+  });
+
   it('all calls wait as long as the bank asked, and then start one after the other', async () => {
     const { pace, beginnings, call, pass } = usePace();
     await pace.slowDown(1_000);

@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import {
   connect as connectTcp,
   createServer as createTcpServer,
@@ -10,7 +11,7 @@ import { createServer, type Server, type TLSSocket } from 'node:tls';
 import { afterAll, afterEach, beforeAll, beforeEach } from 'vitest';
 import { type BankConnection, connectToBank, type WireRequest } from '../../src/bank/transport/connection.ts';
 import { type KeyPair, readKeyPair } from '../../src/certificates/key-pair.ts';
-import { EC, RSA, withOpenssl } from '../certificates/openssl.ts';
+import { EC, withOpenssl } from '../certificates/openssl.ts';
 
 /** A complete answer with the body `{}`. */
 export const OK = 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}';
@@ -48,7 +49,8 @@ export function useRawBank(): RawBank {
     return {
       ca: ca.cert,
       server: openssl.issued(ca, 'raw bank', EC, ['IP:127.0.0.1']),
-      client: openssl.issued(ca, 'client', RSA),
+      // A given key, because the QWAC must be RSA, and making such a key takes long.
+      client: openssl.issuedFor(ca, 'client', readFileSync('test/vectors/cavage-test-key.pem', 'utf8')),
     };
   });
   const { cert: certificate, key } = made.client;

@@ -122,7 +122,7 @@ describe('a success that is not what psd2 needs', () => {
     ] as const) {
       await expect(failing(data)).rejects.toMatchObject({
         message: expect.stringMatching(
-          new RegExp(`^The bank's answer to PUT /private/x has no usable ${field}: \\w`),
+          new RegExp(`^The bank's answer to PUT /private/x has no usable ${field}: Invalid input`),
         ),
       });
     }
@@ -175,6 +175,18 @@ describe('what the operator can do', () => {
     });
   });
 
+  it('if the bank requires SCA, psd2 names the call that waits for it', async () => {
+    const body = saying('SCA needed', 'PSD2_SCA_REQUIRED');
+    for (const answer of [answered(401, body), answered(200, body)]) {
+      for (const reading of [read(answer), readDocument(answer)]) {
+        await expect(reading).rejects.toMatchObject({
+          code: 'sca_required',
+          message: `The bank requires the customer to authenticate again before PUT /private/x (HTTP ${answer.status}): SCA needed`,
+        });
+      }
+    }
+  });
+
   it('after a 403 the customer gives a consent', async () => {
     expect(await advice(403)).toMatchObject({
       hint: 'The application may lack the PSD2 role for this call, or the customer has not consented. Ask for it with:',
@@ -220,8 +232,10 @@ describe('a document', () => {
     ['text/htmlx'],
     [undefined],
   ])('a document may have the type %s', async (type) => {
-    const answer = answered(200, '%PDF', type === undefined ? {} : { type });
-    expect(await readDocument(answer)).toBe(answer.body);
+    for (const status of [200, 299]) {
+      const answer = answered(status, '%PDF', type === undefined ? {} : { type });
+      expect(await readDocument(answer)).toBe(answer.body);
+    }
   });
 
   it.each([

@@ -18,6 +18,7 @@ const temporary = temporaryFolder();
 
 const CONFIRMED = { type: 'confirmed' } as const;
 const UNANSWERED = { type: 'confirm-unanswered' } as const;
+const SAID = { type: 'resolved', by: 'ada@pisp-1', note: null } as const;
 const SENT = { type: 'confirm-sent', requestId: 'theirs', digest: null } as const;
 
 /** A consent that the customer has authorised, run by a process whose journal behaves like `handle`. */
@@ -93,6 +94,16 @@ it.each<[string, ConsentEvent[], string[]]>([
   ['could not learn the outcome', [UNANSWERED], ['confirm-unanswered', 'confirmed']],
   ['only saw the customer come back', [{ type: 'sca-returned' }], ['sca-returned', 'confirmed']],
   ['already knows that', [CONFIRMED], ['confirmed']],
+  [
+    'was told by a person that it was not confirmed',
+    [UNANSWERED, { ...SAID, outcome: 'not-executed' }],
+    ['confirm-unanswered', 'resolved', 'confirmed'],
+  ],
+  [
+    'was told so by a person',
+    [UNANSWERED, { ...SAID, outcome: 'executed' }],
+    ['confirm-unanswered', 'resolved'],
+  ],
 ])(
   'a process that stood still until the bank had confirmed records that if the other %s',
   async (_, theirs, events) => {
@@ -137,6 +148,7 @@ it.each<[string, ConsentEvent, string]>([
   ['learned nothing either', UNANSWERED, 'outcome_unknown'],
   ['knows that the bank confirmed', CONFIRMED, 'confirmed'],
   ['knows that the bank refused', { type: 'confirm-refused' }, 'bank_refused'],
+  ['was told by a person that it was not confirmed', { ...SAID, outcome: 'not-executed' }, 'bank_refused'],
 ])('a process whose confirmation had no answer changes nothing if the other %s', async (_, theirs, end) => {
   const { run, written } = await standsStill('confirm-unanswered', theirs);
   script.confirm('cut before the answer');

@@ -2,20 +2,14 @@ import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'no
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { Bank } from '../../src/bank/call/bank.ts';
-import { addDays, type IsoDate, isIsoDate } from '../../src/domain/calendar.ts';
+import { addDays, type IsoDate } from '../../src/domain/calendar.ts';
 import { syncCustomer } from '../../src/flows/sync.ts';
 import { syncIntoFolder } from '../../src/store/files/sync/into-folder.ts';
 import { readEnvelope } from '../../src/wire/envelope.ts';
 import { temporaryFolder } from '../store/temporary-folder.ts';
+import { isoDate, money, PRODUCT, TODAY } from './sync-bank.ts';
 
-const PRODUCT = '0010482620';
 const PAGE = 500;
-const day = (text: string): IsoDate => {
-  if (!isIsoDate(text)) throw new TypeError(text);
-  return text;
-};
-const TODAY = day('2026-11-21');
-const money = { amount: '-1.00', currency: 'EUR' };
 
 /** A bank with `rowsOn(day)` booked rows for each day and one pending row of four days ago. It keeps the requests. */
 function bankWith(
@@ -27,7 +21,7 @@ function bankWith(
   const transactions = ({ searchParams }: URL) => {
     const date = (name: string, otherwise: IsoDate) => {
       const text = searchParams.get(name);
-      return text === null ? otherwise : day(text.split('/').reverse().join('-'));
+      return text === null ? otherwise : isoDate(text.split('/').reverse().join('-'));
     };
     const [from, to] = [date('dateFrom', bankToday), date('dateTo', bankToday)];
     const booked: object[] = [];
@@ -194,9 +188,9 @@ describe('the transactions of a product', () => {
     booked.set('2026-09-15', 2);
 
     expect(await sync(bankWith(rowsOn).bank, undefined)).toMatchObject({ newTransactions: 0 });
-    expect(await sync(bankWith(rowsOn).bank, day('2026-09-20'))).toMatchObject({ newTransactions: 2 });
-    expect(await sync(bankWith(rowsOn).bank, day('2026-09-20'))).toMatchObject({ newTransactions: 0 });
-    expect(await sync(bankWith(rowsOn).bank, day('2026-09-01'))).toMatchObject({ newTransactions: 1 });
+    expect(await sync(bankWith(rowsOn).bank, isoDate('2026-09-20'))).toMatchObject({ newTransactions: 2 });
+    expect(await sync(bankWith(rowsOn).bank, isoDate('2026-09-20'))).toMatchObject({ newTransactions: 0 });
+    expect(await sync(bankWith(rowsOn).bank, isoDate('2026-09-01'))).toMatchObject({ newTransactions: 1 });
     expect(new Set(synced()).size).toBe(synced().length);
     expect(synced()).toHaveLength(everyDay(addDays(TODAY, -89), TODAY).length + 3);
     expect(through()).toBe(TODAY);

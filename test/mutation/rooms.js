@@ -55,6 +55,7 @@ export const ROOMS = {
       'src/store/machine/key-file.ts',
       'src/store/machine/profiles.ts',
       'src/store/files/tokens.ts',
+      'src/store/files/token-file.ts',
     ],
     tests: [
       'keyring',

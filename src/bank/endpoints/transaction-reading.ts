@@ -246,7 +246,6 @@ class StreamedList {
 
   /** Whether a new page shows a sign of a change. */
   mayHaveMoved({ rows, total }: ListPage): boolean {
-    if (!this.#first) return false;
     if (this.#doTotalsTell && this.#total !== null && total !== null && total !== this.#total) return true;
     // Repeated rows that are already known are not a new sign.
     return this.inFront === this.#repeated && this.#recent.possibleMoves(rows).length > 0;
