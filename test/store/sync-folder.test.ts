@@ -18,7 +18,7 @@ import { SyncFolder, SyncRun } from '../../src/store/files/sync/folder.ts';
 import { putInPlace, takeOwnCopy } from '../../src/store/files/sync/own-copy.ts';
 import { SyncedRows } from '../../src/store/files/sync/rows.ts';
 import { temporaryFolder } from './temporary-folder.ts';
-import { replace } from './waiting.ts';
+import { failing, once, replace } from './waiting.ts';
 
 const temporary = temporaryFolder();
 const { signal } = new AbortController();
@@ -216,6 +216,22 @@ describe('rows of a sync', () => {
     expect(readFileSync(rowsFile('A1'), 'utf8')).toBe(content);
     expect(statSync(rowsFile('A1')).mode & 0o777).toBe(0o600);
     expect(readdirSync(place('transactions'))).toEqual(['A1.ndjson']);
+  });
+
+  it('a copy of the rows that is not on the disk does not replace them', async () => {
+    await syncRow('A1', 'a');
+    kill();
+    const { ino } = statSync(rowsFile('A1'));
+    await expect(
+      sync(async (folder) => {
+        once('fdatasyncSync', failing('ENOSPC'));
+        folder.booked('A1', 0);
+      }),
+    ).rejects.toMatchObject({
+      code: 'config',
+      message: `${rowsFile('A1')} cannot be written: the disk is full`,
+    });
+    expect(statSync(rowsFile('A1')).ino).toBe(ino);
   });
 
   it('what a stopped sync was about to put in place is removed, and nothing else', async () => {
