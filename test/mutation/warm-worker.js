@@ -316,7 +316,10 @@ function keepsState(source) {
   if (!keeping.has(source)) {
     keeping.set(
       source,
-      /^(?:let |const \w+(?:: .+)? = new (?:Weak)?(?:Map|Set)\b)/m.test(readFileSync(source, 'utf8')),
+      // A lazy schema is built once, when it is first used.
+      /^(?:let |const \w+(?:: .+)? = new (?:Weak)?(?:Map|Set)\b)|\bz\.lazy\(/m.test(
+        readFileSync(source, 'utf8'),
+      ),
     );
   }
   return keeping.get(source);

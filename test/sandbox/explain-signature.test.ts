@@ -27,6 +27,8 @@ interface Signing {
   digest?: string;
   /** The value of `TPP-Certificate`. */
   certificate?: string;
+  /** A header that the client does not send. */
+  without?: string;
   /** The value of `Signature`. */
   signatureHeader?: string;
 }
@@ -47,23 +49,24 @@ function explain({ method = 'GET', body = '', text = (t) => t, ...call }: Signin
     ...(call.padding !== undefined && { padding: call.padding }),
   }).toString('base64');
   const declared = call.declared ?? lines.map((line) => line.split(': ')[0]).join(' ');
+  const headers: [string, string][] = [
+    ['TPP-Request-ID', id],
+    ['Host', '127.0.0.1:8443'],
+    ['TPP-Transaction-ID', '00000000-0000-4000-8000-000000000000'],
+    ['date', date],
+    ['TPP-Certificate', certificate],
+    ...(body === '' ? [] : [['Digest', digest] satisfies [string, string]]),
+    [
+      'Signature',
+      call.signatureHeader ??
+        `keyId="a",algorithm="rsa-sha256",headers="${declared}",signature="${signature}"`,
+    ],
+    ...(call.headers ?? []),
+  ];
   const request: RawRequest = {
     method,
     target,
-    headers: [
-      ['Host', '127.0.0.1:8443'],
-      ['TPP-Request-ID', id],
-      ['TPP-Transaction-ID', '00000000-0000-4000-8000-000000000000'],
-      ['date', date],
-      ['TPP-Certificate', certificate],
-      ...(body === '' ? [] : [['Digest', digest] satisfies [string, string]]),
-      [
-        'Signature',
-        call.signatureHeader ??
-          `keyId="a",algorithm="rsa-sha256",headers="${declared}",signature="${signature}"`,
-      ],
-      ...(call.headers ?? []),
-    ],
+    headers: headers.filter(([name]) => name !== call.without),
     body: Buffer.from(body),
     clientCertificate: undefined,
   };
@@ -158,6 +161,7 @@ describe('the explanation names one mistake and where the two texts first differ
     ]),
     // the form of the lines
     ['A line break follows the last line', { text: (t) => `${t}\n` }],
+    ['CR LF follows the last line', { target: '/%ZZ', without: 'Host', text: (t) => `${t}\r\n` }],
     ['CR LF follows the last line', { text: (t) => `${t}\r\n` }],
     ['The lines are separated by CR LF, not LF', { text: (t) => t.replaceAll('\n', '\r\n') }],
     ['Nothing separates the lines', { text: (t) => t.replaceAll('\n', '') }],
@@ -361,6 +365,17 @@ test('the explanation of a header that cannot be read says what is wrong with it
       expect.stringMatching(/^Expected: .* Received: keyId="a"/),
     ],
   });
+});
+
+test("a signed header that the client did not send is empty in the bank's text", () => {
+  const { computed, says } = explain({ date: '', without: 'date', text: (text) => `${text}${DATE}` });
+  expect(computed).toMatch(/\ndate: $/);
+  expect(says[0]).toBe('The signature is over another text, and no common mistake explains it.');
+});
+
+test('a client that does not send its certificate signs with one of the registered keys', () => {
+  expect(explain({ without: 'TPP-Certificate' }).verdict).toBe('right');
+  expect(explain({ without: 'TPP-Certificate', key: keys.stranger }).verdict).toBe('other-key');
 });
 
 test('a request without a signature has no explanation', () => {

@@ -1,4 +1,4 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
+import fs, { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { glanceAtFiles } from '../../src/store/files/glance.ts';
@@ -6,6 +6,7 @@ import type { StoreFolder } from '../../src/store/machine/folder.ts';
 import { glanceAtProfiles } from '../../src/store/machine/glance.ts';
 import { glanceAt } from '../../src/store/open.ts';
 import { newConfigFolder, temporaryFolder } from './temporary-folder.ts';
+import { replace } from './waiting.ts';
 
 const temporary = temporaryFolder();
 let folder: StoreFolder;
@@ -111,6 +112,28 @@ describe('what completion offers for a profile', () => {
     put(folder.flows('bank'), `${lineOf(8 * 1024)}\n`, 'tr-0001.ndjson');
     put(folder.flows('bank'), `${lineOf(8 * 1024 + 1)}\n`, 'tr-0002.ndjson');
     expect(await begun()).toEqual(['tr-0001']);
+  });
+
+  it('a flow is offered once, whatever else is beside its journal', async () => {
+    put(folder.flows('bank'), first('created'), 'tr-0001.ndjson', 'x-tr-0001.ndjson', 'tr-0001.ndjson.lock');
+    expect(await begun()).toEqual(['tr-0001']);
+  });
+
+  it('names are offered in order, however the disk lists them', () => {
+    replace(fs, 'readdirSync', () => ['b.json', 'c.json', 'a.json']);
+    expect(glanceAtProfiles(folder).names()).toEqual(['a', 'b', 'c']);
+  });
+
+  it('a journal is closed after its first line was read', async () => {
+    put(folder.flows('bank'), first('created'), 'tr-0001.ndjson');
+    let closed = 0;
+    const { closeSync } = fs;
+    replace(fs, 'closeSync', (file: never) => {
+      closed += 1;
+      closeSync(file);
+    });
+    await begun();
+    expect(closed).toBe(1);
   });
 
   it('nothing is offered for a profile without data, or with something else in its place', async () => {

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import {
+import fs, {
   chmodSync,
   lstatSync,
   mkdirSync,
@@ -11,10 +11,16 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
+import { syncBuiltinESMExports } from 'node:module';
 import { dirname, join } from 'node:path';
-import { beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import * as z from 'zod/mini';
-import { readJsonFile, writeJsonFile } from '../../src/store/disk/json-file.ts';
+import {
+  makePrivateFolder,
+  readJsonFile,
+  removeHalfWritten,
+  writeJsonFile,
+} from '../../src/store/disk/json-file.ts';
 import { startProgram } from './process.ts';
 import { newConfigFolder, temporaryFolder } from './temporary-folder.ts';
 
@@ -30,6 +36,18 @@ beforeEach(() => {
 
 const write = (value: z.infer<typeof schema>) =>
   writeJsonFile(path, value, schema, (text) => notices.push(text));
+
+/** Makes a call of the file system fail from now on. */
+function failFrom(call: 'renameSync' | 'fsyncSync', code: string): void {
+  vi.spyOn(fs, call).mockImplementation(() => {
+    throw Object.assign(new Error(`${code}: ${call}`), { code });
+  });
+  syncBuiltinESMExports();
+  onTestFinished(() => {
+    vi.restoreAllMocks();
+    syncBuiltinESMExports();
+  });
+}
 
 function place(content: string, mode = 0o600): void {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
@@ -79,6 +97,30 @@ describe('a damaged file', () => {
     expect(() => readJsonFile(path, schema)).toThrow('is damaged: depth.a.b is not as psd2 wrote it');
   });
 
+  it.each(['null', '[]'])('a file with %s is wrong as a whole', (content) => {
+    place(content);
+    expect(() => readJsonFile(path, schema)).toThrow('is damaged: its content is not as psd2 wrote it');
+  });
+
+  it('a damaged file that cannot be kept is not replaced', async () => {
+    place('{');
+    failFrom('renameSync', 'EACCES');
+    await expect(write({ name: 'whole' })).rejects.toMatchObject({
+      code: 'config',
+      message: `${path} is damaged: it is not JSON, and it cannot be moved away: permission is denied`,
+      hint: 'Check who owns the folder.',
+    });
+    expect(readFileSync(path, 'utf8')).toBe('{');
+  });
+
+  it('the name of a kept file has the time in UTC', async () => {
+    place('{');
+    vi.useFakeTimers({ toFake: ['Date'], now: new Date('2026-11-22T12:34:56.789Z') });
+    onTestFinished(() => void vi.useRealTimers());
+    await write({ name: 'whole' });
+    expect(readdirSync(dirname(path))).toContain('name.of.it.json.damaged-20261122T123456789Z');
+  });
+
   it.each(['{"name":', '', '{"name":7}', '{"name":"x","version":2}'])(
     'the damaged file %j is kept when a new one replaces it',
     async (content) => {
@@ -104,6 +146,11 @@ it('a file of a newer psd2 is refused, and the error says so', () => {
       hint: expect.stringContaining('Update psd2'),
     }),
   );
+});
+
+it('a version that is not a number is no version', () => {
+  place('{"name":"x","version":"2"}');
+  expect(readJsonFile(path, schema)).toEqual({ name: 'x' });
 });
 
 it.each([0o640, 0o604, 0o666, 0o620])('a file with the mode %i (decimal) is refused', (mode) => {
@@ -176,11 +223,43 @@ describe('a link to a file elsewhere', () => {
   });
 });
 
+it.each([false, true])(
+  'on a full disk the error says so, and a link is no further error (link: %s)',
+  async (isLink) => {
+    if (isLink) {
+      place('{"name":"before"}');
+      renameSync(path, `${path}.target`);
+      symlinkSync(`${path}.target`, path);
+    }
+    failFrom('fsyncSync', 'ENOSPC');
+    await expect(write({ name: 'after' })).rejects.toMatchObject({
+      code: 'config',
+      message: `${path} cannot be written: the disk is full`,
+      hint: 'Check the free space, and who owns the folder.',
+    });
+  },
+);
+
+it('the half-written copies of a file are removed, and nothing else', () => {
+  const others = [
+    'name.of.it.json',
+    'another.json.tmp-1',
+    'x.name.of.it.json.tmp-1',
+    'name.of.it.json.damaged-1',
+  ];
+  makePrivateFolder(dirname(path));
+  for (const name of [...others, 'name.of.it.json.tmp-1', 'name.of.it.json.tmp-2'])
+    writeFileSync(join(dirname(path), name), '');
+  removeHalfWritten(path);
+  expect(readdirSync(dirname(path)).sort()).toEqual(others.sort());
+});
+
 it('a file cannot be written if its folder is not a folder', async () => {
   mkdirSync(dirname(dirname(path)), { recursive: true, mode: 0o700 });
   writeFileSync(dirname(path), '');
   await expect(write({ name: 'x' })).rejects.toMatchObject({
     code: 'config',
     message: `The folder ${dirname(path)} cannot be made: there is something else of that name`,
+    hint: 'Check who owns the folder above it, or set PSD2_CONFIG_DIR.',
   });
 });

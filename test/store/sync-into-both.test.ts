@@ -52,3 +52,67 @@ it('a sync into two places reads everything again if one of them is empty', asyn
   expect(await within(syncIntoBoth(...places), (to) => readThrough(to, addDays(day, 4)))).toBe(1);
   for (const out of outs) expect(idsIn(out)).toHaveLength(5);
 });
+
+it.each([
+  ['2026-11-05', '2026-11-09', '2026-11-05'],
+  ['2026-11-09', '2026-11-05', '2026-11-05'],
+  ['2026-11-05', '2026-11-05', '2026-11-05'],
+  ['2026-11-05', undefined, undefined],
+  [undefined, '2026-11-05', undefined],
+  [undefined, undefined, undefined],
+])('if rows up to %s and %s may come again, two places together know of %s', async (one, other, day) => {
+  const last = { one, other };
+  const place = (name: 'one' | 'other'): Sync => ({
+    run: (_signal, work) =>
+      work({
+        customer: (_id, use) =>
+          use({
+            progress: async () => undefined,
+            booked: async () => ({
+              append: async () => 0,
+              lastDay: async (most) => {
+                expect(most).toBe('2026-11-30');
+                const found = last[name];
+                return found === undefined ? undefined : parseDate('--date', found);
+              },
+            }),
+            replace: () => {},
+            remember: () => {},
+            commit: async () => {},
+          }),
+      }),
+  });
+  const most = parseDate('--date', '2026-11-30');
+  expect(
+    await within(syncIntoBoth(place('one'), place('other')), async (to) =>
+      (await to.booked('A1', false)).lastDay(most),
+    ),
+  ).toBe(day);
+});
+
+it('what two places replace and commit, both have', async () => {
+  const calls: string[] = [];
+  const place = (name: string): Sync => ({
+    run: (_signal, work) =>
+      work({
+        customer: (_id, use) =>
+          use({
+            progress: async () => undefined,
+            booked: () => Promise.reject(new TypeError('not called')),
+            replace: (what, rows) => calls.push(`${name} replaces ${what} by ${JSON.stringify(rows)}`),
+            remember: () => {},
+            commit: async () => void calls.push(`${name} commits`),
+          }),
+      }),
+  });
+  await within(syncIntoBoth(place('one'), place('other')), async (to) => {
+    to.replace('accounts', [{ productId: 'A1' }]);
+    await to.commit();
+  });
+  expect(calls).toEqual([
+    'one replaces accounts by [{"productId":"A1"}]',
+    'other replaces accounts by [{"productId":"A1"}]',
+    'one commits',
+    'other commits',
+  ]);
+});

@@ -3,6 +3,7 @@ import {
   appendFileSync,
   closeSync,
   fstatSync,
+  mkdirSync,
   readFileSync,
   statSync,
   truncateSync,
@@ -11,6 +12,7 @@ import {
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { parseDate } from '../../src/domain/calendar.ts';
 import { SyncedRows } from '../../src/store/files/sync/rows.ts';
 import { temporaryFolder } from './temporary-folder.ts';
 
@@ -107,7 +109,127 @@ describe('a file of synced rows', () => {
     new SyncedRows(path, 0).append([on(1, 'a')]);
     const rows = new SyncedRows(path, 0);
     appendFileSync(path, 'a line of another program\n');
-    expect(() => rows.append([on(2, 'b')])).toThrow(`${path} was changed by another program`);
+    expect(() => rows.append([on(2, 'b')])).toThrow(
+      expect.objectContaining({
+        code: 'config',
+        message: `${path} was changed by another program while psd2 sync worked on it`,
+        hint: 'Do not write to the files of psd2 sync. Run it again.',
+      }),
+    );
+  });
+
+  it.each([
+    ['a number', '7'],
+    ['a text', '"id"'],
+    ['null', 'null'],
+    ['a row without an id', '{"bookingDate":"2026-11-01"}'],
+    ['a row whose id is a number', '{"id":7}'],
+    ['half a row', '{"id":"b"'],
+  ])('%s is no row, and the file stays unchanged', (_, line) => {
+    const path = newFile();
+    new SyncedRows(path, 0).append([on(1, 'a')]);
+    const at = statSync(path).size;
+    appendFileSync(path, `${line}\n`);
+    expect(() => new SyncedRows(path, 0)).toThrow(
+      expect.objectContaining({
+        code: 'config',
+        message: `${path} is damaged at byte ${at}: it is not a row of psd2 sync`,
+        hint: 'Repair that line, or move the file away. The next sync then fetches its rows again.',
+      }),
+    );
+    expect(statSync(path).size).toBe(at + line.length + 1);
+  });
+
+  it.each(['{"id":"a', '{"i', '\0\0'])(
+    'an incomplete last line %j is cut off, because a crash leaves that',
+    (rest) => {
+      const path = newFile();
+      new SyncedRows(path, 0).append([on(1, 'a')]);
+      const { size } = statSync(path);
+      appendFileSync(path, rest);
+      expect(new SyncedRows(path, 0).size).toBe(size);
+      expect(statSync(path).size).toBe(size);
+    },
+  );
+
+  it.each(['{"x":"a', 'id', '\0x', ' '])(
+    'an incomplete last line %j is not cut off, because no crash leaves that',
+    (rest) => {
+      const path = newFile();
+      new SyncedRows(path, 0).append([on(1, 'a')]);
+      const { size } = statSync(path);
+      appendFileSync(path, rest);
+      expect(() => new SyncedRows(path, 0)).toThrow(`${path} is damaged at byte ${size}`);
+      expect(statSync(path).size).toBe(size + rest.length);
+    },
+  );
+
+  it('a row whose day is no text counts as one without a day, which may always come again', () => {
+    const path = newFile();
+    writeFileSync(path, '{"id":"a","bookingDate":7}\n{"id":"b"}\n');
+    const rows = new SyncedRows(path, 0);
+    expect(rows.settle('2026-11-30')).toBe(0);
+    expect(
+      rows.append([
+        { id: 'a', bookingDate: null },
+        { id: 'b', bookingDate: null },
+      ]),
+    ).toBe(0);
+  });
+
+  it('the last day is the latest of a row that may come again, up to a day', () => {
+    const path = newFile();
+    const rows = new SyncedRows(path, 0);
+    const dayOf = (day: number) => parseDate('--date', on(day, '').bookingDate);
+    expect(rows.lastDay(dayOf(30))).toBeUndefined();
+    rows.append([on(3, 'a'), on(7, 'b'), on(5, 'c'), { id: 'd', bookingDate: null }]);
+    const lastDays = () => [2, 3, 4, 6, 7, 30].map((most) => rows.lastDay(dayOf(most)));
+    expect(lastDays()).toEqual([undefined, dayOf(3), dayOf(3), dayOf(5), dayOf(7), dayOf(7)]);
+    rows.settle(on(7, '').bookingDate);
+    expect(rows.lastDay(dayOf(6))).toBe(dayOf(5));
+    expect(rows.lastDay(dayOf(4))).toBeUndefined();
+  });
+
+  it('a file whose rows are all settled holds none of them, and one without rows needs no disk', () => {
+    const path = newFile();
+    const rows = new SyncedRows(path, 0);
+    expect(rows.takeUnflushed()).toBeUndefined();
+    rows.append([on(1, 'a'), on(2, 'b')]);
+    expect(rows.settle('2026-11-03')).toBe(statSync(path).size);
+    expect(rows.append([on(2, 'b')])).toBe(1);
+    const file = rows.takeUnflushed();
+    if (file !== undefined) closeSync(file);
+    expect(rows.takeUnflushed()).toBeUndefined();
+    expect(rows.append([])).toBe(0);
+    expect(
+      new SyncedRows(path, statSync(path).size, {
+        claim: { assertHeld() {} },
+        isFlushed: false,
+      }).takeUnflushed(),
+    ).toBeUndefined();
+  });
+
+  it('a file of rows that cannot be read or written is named', () => {
+    const path = newFile();
+    mkdirSync(path);
+    expect(() => new SyncedRows(path, 0)).toThrow(
+      expect.objectContaining({
+        code: 'config',
+        message: `${path} cannot be read`,
+        hint: 'Check who owns it.',
+      }),
+    );
+    const other = newFile();
+    const rows = new SyncedRows(other, 0);
+    mkdirSync(other);
+    expect(() => rows.append([on(1, 'a')])).toThrow(
+      expect.objectContaining({
+        code: 'config',
+        message: `${other} cannot be written`,
+        hint: 'Check the free space, and who owns the folder. What is in the file stays. The next sync continues.',
+      }),
+    );
+    expect(rows.size).toBe(0);
   });
 
   it('the error for a damaged file of synced rows names the file and the place', () => {

@@ -1,9 +1,18 @@
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import fs, {
+  appendFileSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { type IsoDate, parseDate } from '../../src/domain/calendar.ts';
 import { FileUnattendedReads } from '../../src/store/files/unattended-reads.ts';
 import { newConfigFolder, temporaryFolder } from './temporary-folder.ts';
+import { replace } from './waiting.ts';
 
 const temporary = temporaryFolder();
 const newFolder = () => newConfigFolder(temporary);
@@ -71,4 +80,53 @@ test('a line that a power cut left incomplete does not count', async () => {
   const file = join(folder.tokens('bank'), 'unattended-reads', TODAY);
   writeFileSync(file, '1048262 0010482620\n1048262 00104');
   expect(await new FileUnattendedReads(folder, 'bank').take(read('0010482638'), 1)).toBe(true);
+});
+
+test('a run does not count the reads that it has counted already, however many calls it makes', async () => {
+  const folder = newFolder();
+  const reads = new FileUnattendedReads(folder, 'bank');
+  const file = join(folder.tokens('bank'), 'unattended-reads', TODAY);
+  for (let run = 0; run < 3; run += 1) {
+    reads.begin();
+    expect(await reads.take(read('0010482620'), 3)).toBe(true);
+    expect(await reads.take(read(null), 9)).toBe(true);
+  }
+  expect(readFileSync(file, 'utf8')).toBe('1048262 0010482620\n1048262 *\n'.repeat(3));
+  expect(statSync(file).mode & 0o777).toBe(0o600);
+  reads.begin();
+  expect(await reads.take(read('0010482620'), 3)).toBe(false);
+  // A refused read is not counted.
+  expect(readFileSync(file, 'utf8').split('\n')).toHaveLength(7);
+  expect(await reads.take(read(null), 4)).toBe(true);
+});
+
+test('a read that another process takes at the same moment is refused, and still counted', async () => {
+  const folder = newFolder();
+  const reads = new FileUnattendedReads(folder, 'bank');
+  await runs(folder, 1, 9);
+  const file = join(folder.tokens('bank'), 'unattended-reads', TODAY);
+  expect(await reads.take(read('0010482638'), 2)).toBe(true);
+  const { writeSync } = fs;
+  replace(fs, 'writeSync', (to: never, line: never) => {
+    appendFileSync(file, '1048262 0010482620\n');
+    return writeSync(to, line);
+  });
+  expect(await reads.take(read('0010482620'), 2)).toBe(false);
+  expect(readFileSync(file, 'utf8').split('1048262 0010482620\n')).toHaveLength(4);
+});
+
+test('a count of reads that cannot be written is an error, and names the file', async () => {
+  const folder = newFolder();
+  const place = join(folder.tokens('bank'), 'unattended-reads');
+  mkdirSync(join(place, TODAY), { recursive: true, mode: 0o700 });
+  await expect(new FileUnattendedReads(folder, 'bank').take(read(null), 1)).rejects.toMatchObject({
+    code: 'config',
+    message: `The count of reads ${join(place, TODAY)} cannot be written: there is a folder of that name`,
+    hint: 'Check the free space, and who owns the folder.',
+  });
+  rmSync(place, { recursive: true });
+  writeFileSync(place, '');
+  await expect(new FileUnattendedReads(folder, 'bank').take(read(null))).rejects.toMatchObject({
+    code: 'config',
+  });
 });

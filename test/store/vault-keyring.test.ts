@@ -12,6 +12,7 @@ import {
   type ProfileKey,
   Vault,
 } from '../../src/store/secrets/vault.ts';
+import { stored } from './stored-protection.ts';
 import { useKeyring, withoutKeyring } from './system-keyring.ts';
 import { newConfigFolder, temporaryFolder } from './temporary-folder.ts';
 import { secondsWhileWaiting } from './waiting.ts';
@@ -47,20 +48,6 @@ async function sealedByKeyring(): Promise<Sealed> {
   return (await keyOf(vault())).seal(['here'], { token: 't' });
 }
 
-/** As psd2 0.2 wrote it for the passphrase `correct horse`. */
-const stored = {
-  v: 1,
-  id: 'aszt2ZDKZ-xNgA5b',
-  state: 'on',
-  wrappedBy: { kind: 'passphrase', scrypt: { N: 32768, r: 8, p: 3, salt: 'sbUf0TKqy6rmfP+FXPiZrg==' } },
-  key: {
-    v: 1,
-    cipher: 'aes-256-gcm',
-    nonce: 'c+YdXSVquo5YnPeK',
-    tag: 'zk393WosYvhKTVXpF5jGog==',
-    data: 'Z2jCGiQyDMEssmkXtELCuWMfIy6BDpvwablo/Gf2lDiQAGxcIupALw4JrUs=',
-  },
-};
 function protectedBefore(): void {
   mkdirSync(dirname(file()), { recursive: true, mode: 0o700 });
   writeFileSync(file(), JSON.stringify(stored), { mode: 0o600 });
@@ -325,29 +312,6 @@ describe('the file of the key', () => {
         data: 'bSi/Mqs8wDE/+XgNzg==',
       }),
     ).toEqual({ token: 't' });
-  });
-
-  it.each<[string, string, object]>([
-    ['of a later format', 'v', { ...stored, v: 2 }],
-    ['in another state', 'state', { ...stored, state: 'off' }],
-    ['with another kind of protection', 'wrappedBy.kind', { ...stored, wrappedBy: { kind: 'card' } }],
-    ...[{ N: 1024 }, { r: 1 }, { p: 1 }].map((less): [string, string, object] => {
-      const scrypt = { ...stored.wrappedBy.scrypt, ...less };
-      const where = `wrappedBy.scrypt.${Object.keys(less).join()}`;
-      return [
-        'with less work for a passphrase',
-        where,
-        { ...stored, wrappedBy: { kind: 'passphrase', scrypt } },
-      ];
-    }),
-    ['without a salt', 'wrappedBy.scrypt', { ...stored, wrappedBy: { kind: 'passphrase' } }],
-    ['without an id', 'id', { ...stored, id: undefined }],
-    ['without a key', 'key', { ...stored, key: undefined }],
-  ])('a file %s is refused (%s)', async (_, where, content) => {
-    writeFileSync(file(), JSON.stringify(content));
-    const damaged = { code: 'config', message: `${file()} is damaged: ${where} is not as psd2 wrote it` };
-    await expect(vault().key()).rejects.toMatchObject(damaged);
-    expect(() => vault().kind).toThrow(expect.objectContaining(damaged));
   });
 
   it('psd2 waits for a process that changes the protection, and names it when the time is up', async () => {

@@ -25,19 +25,19 @@ export interface RawRequest {
 /** Reads a request. Of a body over 1 MiB it keeps only the beginning: see {@link refuseOversized}. */
 export async function readRawRequest(incoming: IncomingMessage): Promise<RawRequest> {
   const chunks: Buffer[] = [];
-  let [length, kept] = [0, 0];
+  let length = 0;
   let hash: Hash | undefined;
   for await (const chunk of incoming) {
     const bytes = Buffer.from(chunk);
+    const isBeginning = length < KEPT_OF_MORE;
     length += bytes.length;
     if (length > BODY_LIMIT) {
       // Read and drop the rest, so that the client receives the answer.
       hash ??= createHash('sha256').update(Buffer.concat(chunks));
       hash.update(bytes);
-      if (kept >= KEPT_OF_MORE) continue;
+      if (!isBeginning) continue;
     }
     chunks.push(bytes);
-    kept += bytes.length;
   }
   const body = Buffer.concat(chunks);
   return {

@@ -88,7 +88,7 @@ export async function writeJsonFile<T extends Record<string, unknown>>(
     file.store = { ...value };
     syncFolder(dirname(path));
   } catch (cause) {
-    if (target !== undefined) symlinkSync(target, path);
+    if (target !== undefined && !lstatSync(path, { throwIfNoEntry: false })) symlinkSync(target, path);
     throw new Psd2Error('config', `${path} cannot be written: ${reasonOf(cause)}`, {
       hint: 'Check the free space, and who owns the folder.',
       cause,

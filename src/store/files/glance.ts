@@ -28,12 +28,11 @@ export function glanceAtFiles(folder: StoreFolder, profile: string): Glance {
 
 function beginningOf(flow: string, line: string): { flow: string; at: string; event: object }[] {
   try {
-    const created: unknown = JSON.parse(line);
-    if (typeof created !== 'object' || created === null || !('event' in created)) return [];
-    const { event } = created;
+    const created = JSON.parse(line);
+    // Reflect.get throws if the line contains no object.
+    const [event, at]: unknown[] = [Reflect.get(created, 'event'), Reflect.get(created, 'at')];
     if (typeof event !== 'object' || event === null) return [];
-    const at = 'at' in created && typeof created.at === 'string' ? created.at : '';
-    return [{ flow, at, event }];
+    return [{ flow, at: typeof at === 'string' ? at : '', event }];
   } catch {
     return [];
   }
@@ -44,8 +43,7 @@ function firstLineOf(path: string): string {
     const file = openSync(path, 'r');
     try {
       const block = Buffer.alloc(FIRST_LINE);
-      const [line = ''] = block.toString('utf8', 0, readSync(file, block)).split('\n', 1);
-      return line;
+      return block.toString('utf8', 0, readSync(file, block)).replace(/\n[\s\S]*/, '');
     } finally {
       closeSync(file);
     }

@@ -1,11 +1,8 @@
 import { lstatSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { StoreFolder } from '../machine/folder.ts';
-import type { Kind } from '../ports/flows.ts';
 import type { ProfileData, StoreStatus } from '../ports/store.ts';
 import { profilesIn } from './profiles.ts';
-
-const FLOW_KINDS: readonly Kind[] = ['transfer', 'operation', 'consent'];
 
 /** What `psd2 store status` shows for the home on disk. @param open gives the data of a profile */
 export async function statusOfFolder(
@@ -31,7 +28,7 @@ export async function statusOfFolder(
 
 async function countFlows({ flows }: ProfileData): Promise<StoreStatus['profiles'][number]['flows']> {
   const counted: StoreStatus['profiles'][number]['flows'] = [];
-  for (const kind of FLOW_KINDS) {
+  for (const kind of ['transfer', 'operation', 'consent'] as const) {
     const states = new Map<string, number>();
     const onDamaged = () => states.set('damaged', (states.get('damaged') ?? 0) + 1);
     for await (const { state } of flows.list(kind, { onDamaged }))

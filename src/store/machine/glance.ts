@@ -9,8 +9,8 @@ export function glanceAtProfiles({ profiles, config }: StoreFolder) {
     /** The profile that was chosen with `profile use`. */
     current: (): string | undefined => {
       try {
-        const chosen: unknown = JSON.parse(readFileSync(config, 'utf8'));
-        const name = typeof chosen === 'object' && chosen !== null && Reflect.get(chosen, 'currentProfile');
+        // Reflect.get throws if the file contains no object.
+        const name: unknown = Reflect.get(JSON.parse(readFileSync(config, 'utf8')), 'currentProfile');
         return typeof name === 'string' ? name : undefined;
       } catch {
         return undefined;

@@ -163,12 +163,12 @@ describe('the shape of a body', () => {
   });
 
   it('the answer to a value that a rule forbids names the field, but not the value', () => {
-    const [code, , detail] = answerTo(() =>
-      readJsonBody(sent(JSON.stringify({ data: { amount: 'secret', lines: [] } })), order),
-    );
-    expect(code).toBe('FIELD_INVALID');
-    expect(detail).toMatch(/^data\.amount: .+\.$/);
-    expect(detail).not.toContain('secret');
+    const body = JSON.stringify({ data: { amount: 'secret', lines: [] } });
+    expect(answerTo(() => readJsonBody(sent(body), order))).toEqual([
+      'FIELD_INVALID',
+      'The body does not have the shape that this endpoint expects',
+      'data.amount: Invalid input.',
+    ]);
   });
 
   it('a call without parameters has the body {}', () => {
