@@ -28,7 +28,7 @@ export function glanceAtFiles(folder: StoreFolder, profile: string): Glance {
 
 function beginningOf(flow: string, line: string): { flow: string; at: string; event: object }[] {
   try {
-    const created = JSON.parse(line);
+    const created: object = JSON.parse(line);
     // Reflect.get throws if the line contains no object.
     const [event, at]: unknown[] = [Reflect.get(created, 'event'), Reflect.get(created, 'at')];
     if (typeof event !== 'object' || event === null) return [];
