@@ -18,6 +18,9 @@ import { judge, scoreOf } from './score.js';
 const RESULTS = new URL('./results.json', import.meta.url);
 const EQUIVALENT = JSON.parse(readFileSync(new URL('./equivalent.json', import.meta.url), 'utf8'));
 
+/** The result of a source that has only types. */
+const NO_MUTANTS = { mutants: 0, noticed: 0, equivalent: 0, survivors: [] };
+
 const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: { changed: { type: 'string' }, concurrency: { type: 'string', default: '1' } },
@@ -32,7 +35,8 @@ let missed = 0;
 for (const [name, sources] of rooms) {
   const began = Date.now();
   const commit = String(execFileSync('git', ['rev-parse', '--short', 'HEAD'])).trim();
-  const results = judge(await mutants(sources, testsOf(name, filesIn('test'))), EQUIVALENT);
+  const found = judge(await mutants(sources, testsOf(name, filesIn('test'))), EQUIVALENT);
+  const results = { ...Object.fromEntries(sources.map((source) => [source, NO_MUTANTS])), ...found };
   const score = scoreOf(Object.values(results));
   const { least } = ROOMS[name];
   const seconds = Math.round((Date.now() - began) / 1000);

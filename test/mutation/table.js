@@ -18,7 +18,7 @@ export function mutantsPage(results, equivalent, sources) {
     90,
     sources.filter((file) => roomOf(file) !== undefined),
     results,
-  );
+  ).with(-1, '');
   const head = [
     'Room',
     'Sources',
