@@ -116,3 +116,79 @@ it('what two places replace and commit, both have', async () => {
     'other commits',
   ]);
 });
+
+type Days = { from: string; through: string; checked?: true };
+
+it.each<[Days | undefined, Days | undefined, Days | undefined, [boolean, boolean]]>([
+  [undefined, undefined, undefined, [false, false]],
+  [{ from: '2026-11-01', through: '2026-11-09' }, undefined, undefined, [true, false]],
+  [undefined, { from: '2026-11-01', through: '2026-11-09' }, undefined, [false, true]],
+  [
+    { from: '2026-11-01', through: '2026-11-09', checked: true },
+    { from: '2026-11-01', through: '2026-11-09', checked: true },
+    { from: '2026-11-01', through: '2026-11-09', checked: true },
+    [false, false],
+  ],
+  [
+    { from: '2026-11-01', through: '2026-11-09', checked: true },
+    { from: '2026-11-01', through: '2026-11-09' },
+    { from: '2026-11-01', through: '2026-11-09' },
+    [true, false],
+  ],
+  [
+    { from: '2026-11-03', through: '2026-11-09' },
+    { from: '2026-11-01', through: '2026-11-07' },
+    { from: '2026-11-03', through: '2026-11-07' },
+    [true, true],
+  ],
+  [
+    { from: '2026-11-01', through: '2026-11-05' },
+    { from: '2026-11-05', through: '2026-11-09' },
+    { from: '2026-11-05', through: '2026-11-05' },
+    [true, true],
+  ],
+  [
+    { from: '2026-11-01', through: '2026-11-04' },
+    { from: '2026-11-05', through: '2026-11-09' },
+    undefined,
+    [true, true],
+  ],
+])(
+  'places that have %j and %j share %j, and the ones ahead (%j) get known rows again',
+  async (one, other, shared, ahead) => {
+    const calls: unknown[] = [];
+    const parsed = (days: Days | undefined) =>
+      days && { ...days, from: parseDate('--from', days.from), through: parseDate('--to', days.through) };
+    const place = (name: string, days: Days | undefined): Sync => ({
+      run: (_signal, work) =>
+        work({
+          customer: (_id, use) =>
+            use({
+              progress: async () => parsed(days),
+              booked: async (_productId, readsAll) => {
+                calls.push([name, readsAll]);
+                return { append: async () => 0, lastDay: async () => undefined };
+              },
+              replace: () => {},
+              remember: (...given) => calls.push([name, ...given]),
+              commit: async () => {},
+            }),
+        }),
+    });
+    const now = { from: day, through: day };
+    await within(syncIntoBoth(place('one', one), place('other', other)), async (to) => {
+      expect(await to.progress('A1')).toEqual(shared);
+      await to.booked('A1', false);
+      await to.booked('A1', true);
+      to.remember('A1', now, day);
+    });
+    expect(calls).toEqual([
+      ['one', ahead[0]],
+      ['other', ahead[1]],
+      ['one', true],
+      ['other', true],
+      ['one', 'A1', now, day],
+      ['other', 'A1', now, day],
+    ]);
+  },
+);

@@ -1,0 +1,52 @@
+import { expect, it } from 'vitest';
+import { applyTransferEvent } from '../../src/domain/transfer.ts';
+import { Psd2Error } from '../../src/errors.ts';
+import { collectMoments } from '../../src/store/flow/history.ts';
+import { referenceIsUsed } from '../../src/store/flow/reference-used.ts';
+import { transferOrder } from '../domain/orders.ts';
+
+const FLOW = 'tr-0mi7x7x8x00001';
+const SEE = { hint: 'See it with:', next: [['transfer', 'show', FLOW]], flow: FLOW };
+
+it('a reference that is used names its transfer, the state, and how to see it', () => {
+  const begin = { flow: FLOW, transactionId: 't1', order: transferOrder() };
+  const transfer = applyTransferEvent(undefined, { type: 'created', ...begin }, '2026-11-22T12:00:00Z');
+  expect(referenceIsUsed('INV "1"', { flow: FLOW, transfer })).toMatchObject({
+    code: 'duplicate_reference',
+    message: `The reference "INV \\"1\\"" was used by transfer ${FLOW}, which is created`,
+    ...SEE,
+    transactionId: transfer.transactionId,
+  });
+});
+
+it('a reference whose transfer nobody has read names it too', () => {
+  expect(referenceIsUsed('INV-1', { flow: FLOW })).toMatchObject({
+    code: 'duplicate_reference',
+    message: `The reference "INV-1" was used by transfer ${FLOW}`,
+    ...SEE,
+  });
+});
+
+it.each(['Restore it.', undefined])('a transfer that cannot be read says why, with the hint %j', (hint) => {
+  const damage = new Psd2Error('config', 'The journal is damaged', hint === undefined ? {} : { hint });
+  const error = referenceIsUsed('INV-1', { flow: FLOW, damage });
+  expect(error).toMatchObject({
+    code: 'duplicate_reference',
+    message: `The reference "INV-1" was used by transfer ${FLOW}, whose outcome cannot be read: The journal is damaged`,
+  });
+  expect(error.hint).toBe(hint);
+});
+
+it.each([
+  [{ type: 'execute-sent' }, null],
+  [{ type: 'authorization', status: 'AUTHORIZED', bankStatus: 'AUTORIZZATO' }, 'AUTORIZZATO'],
+  [{ type: 'settlement', status: 'KO', description: 'Account closed' }, 'KO: Account closed'],
+  [{ type: 'settlement', status: 'OK', description: null }, 'OK'],
+  [{ type: 'resolved', outcome: 'executed', by: 'ada@desk', note: 'seen' }, 'executed, by ada@desk: seen'],
+  [{ type: 'resolved', outcome: 'executed', note: null }, 'executed'],
+])('the history of a flow shows %j as %j', (event, detail) => {
+  const before = [{ at: '2026-11-22T12:00:00Z', type: 'created', detail: null }];
+  const at = '2026-11-22T12:00:01Z';
+  expect(collectMoments(before, event, at)).toEqual([...before, { at, type: event.type, detail }]);
+  expect(collectMoments(undefined, event, at)).toEqual([{ at, type: event.type, detail }]);
+});
