@@ -309,6 +309,18 @@ test('the console also shows a client without a certificate', async () => {
 });
 
 describe('access to the console', () => {
+  /** The token that the console sends to its page, with the first event. */
+  async function pageToken(): Promise<string> {
+    const { body } = await fetch(`${consoleUrl()}/events`);
+    let text = '';
+    for await (const part of body ?? []) {
+      text += Buffer.from(part).toString();
+      const [, found] = /"token":"([^"]+)"/.exec(text) ?? [];
+      if (found !== undefined) return found;
+    }
+    throw new Error('The events ended without the token');
+  }
+
   async function send(
     path: string,
     { method = 'GET', headers = {} }: { method?: string; headers?: Record<string, string> } = {},
@@ -351,6 +363,21 @@ describe('access to the console', () => {
     expect(
       await send(path, { method, headers: { 'x-console-token': bank.sandbox.running.controlToken } }),
     ).toBe(403);
+  });
+
+  test.each([
+    ['/decide', '{"resourceId":"1","decision":"secret"}', 'decision are not valid: decision'],
+    ['/decide', 'secret', 'decision are not valid: the body'],
+    ['/login', '{"id":"1","user":null,"more":"secret"}', 'login are not valid: more'],
+    ['/faults', '{"fault":5}', 'fault are not valid: fault'],
+  ])('the answer of %s to %s names the fields, but not the values', async (path, body, invalid) => {
+    const answer = await fetch(`${consoleUrl()}${path}`, {
+      method: 'POST',
+      headers: { 'x-console-token': await pageToken() },
+      body,
+    });
+    expect(answer.status).toBe(400);
+    expect(await answer.json()).toEqual({ error: `These fields of the ${invalid}` });
   });
 
   test("the console's answers allow no other origin, no framing and no foreign script", async () => {

@@ -1,7 +1,7 @@
 import { Hono } from 'hono';
 import * as z from 'zod/mini';
 import type { Bank } from '../bank.ts';
-import { bodyOf, refuse } from '../control/json-site.ts';
+import { bodyOf, invalidFields, refuse } from '../control/json-site.ts';
 
 const decision = z.strictObject({
   resourceId: z.string(),
@@ -19,14 +19,14 @@ export function playerRoutes(bank: Bank): Hono {
   const routes = new Hono();
   routes.post('/decide', async (c) => {
     const order = decision.safeParse(await bodyOf(c));
-    if (!order.success) return refuse(c, 400, z.prettifyError(order.error));
+    if (!order.success) return refuse(c, 400, invalidFields('decision', order.error));
     const { resourceId } = order.data;
     if (!bank.resources.find(resourceId)?.sca) return refuse(c, 404, 'There is nothing to decide');
     return c.json({ returnTo: bank.resources.decide(resourceId, order.data.decision).href });
   });
   routes.post('/login', async (c) => {
     const order = loginOrder.safeParse(await bodyOf(c));
-    if (!order.success) return refuse(c, 400, z.prettifyError(order.error));
+    if (!order.success) return refuse(c, 400, invalidFields('login', order.error));
     const { id, user } = order.data;
     if (!bank.logins.find(id)) return refuse(c, 404, 'This login is no longer pending');
     if (user === null) return c.json({ returnTo: bank.logins.refuse(id).href });

@@ -1,5 +1,6 @@
 import type { Context } from 'hono';
 import { createMiddleware } from 'hono/factory';
+import type * as z from 'zod/mini';
 import { isLoopback } from '../../domain/loopback.ts';
 import { BadFault } from '../faults/fault.ts';
 
@@ -37,6 +38,14 @@ export async function bodyOf(c: Context): Promise<unknown> {
 /** The answer of control and console to a request that they refuse. */
 export function refuse(c: Context, status: 400 | 401 | 403 | 404 | 413 | 500, error: string): Response {
   return c.json({ error }, status);
+}
+
+/** Names the fields of an order that are not valid, but not their values. @param what what the order is about */
+export function invalidFields(what: string, { issues }: z.core.$ZodError): string {
+  const fields = issues.flatMap((issue) =>
+    issue.code === 'unrecognized_keys' ? issue.keys : [issue.path.join('.') || 'the body'],
+  );
+  return `These fields of the ${what} are not valid: ${fields.join(', ')}`;
 }
 
 /** The answer to an exception: an invalid fault, or a defect of the sandbox. */

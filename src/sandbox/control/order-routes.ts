@@ -1,8 +1,7 @@
 import { Hono } from 'hono';
-import type * as z from 'zod/mini';
 import { type Bank, resetBank } from '../bank.ts';
 import { faultOrder } from '../faults/fault-book.ts';
-import { bodyOf, refuse } from './json-site.ts';
+import { bodyOf, invalidFields, refuse } from './json-site.ts';
 
 /** Faults and reset, for the commands (under `/control`) and for the console's buttons (under `/console`). */
 export function orderRoutes(bank: Bank): Hono {
@@ -10,7 +9,7 @@ export function orderRoutes(bank: Bank): Hono {
   routes.get('/faults', (c) => c.json(bank.faults.list()));
   routes.post('/faults', async (c) => {
     const order = faultOrder.safeParse(await bodyOf(c));
-    if (!order.success) return refuse(c, 400, whatIsWrong(order.error));
+    if (!order.success) return refuse(c, 400, invalidFields('fault', order.error));
     return c.json(bank.faults.add(order.data), 201);
   });
   routes.delete('/faults', (c) => c.json({ cleared: bank.faults.clear() }));
@@ -22,11 +21,4 @@ export function orderRoutes(bank: Bank): Hono {
     return c.json({ reset: true });
   });
   return routes;
-}
-
-function whatIsWrong({ issues }: z.core.$ZodError): string {
-  const fields = issues.flatMap((issue) =>
-    issue.code === 'unrecognized_keys' ? issue.keys : [issue.path.join('.') || 'the body'],
-  );
-  return `These fields of the fault are not valid: ${fields.join(', ')}`;
 }

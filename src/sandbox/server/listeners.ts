@@ -1,7 +1,5 @@
 import { getRequestListener } from '@hono/node-server';
 import { Hono } from 'hono';
-import { en } from 'zod/locales';
-import * as z from 'zod/mini';
 import type { Bank } from '../bank.ts';
 import { consoleSite } from '../console/console-site.ts';
 import { controlSite } from '../control/control-site.ts';
@@ -9,9 +7,6 @@ import type { BankSide } from '../customer-site/bank-side.ts';
 import { customerSite } from '../customer-site/site.ts';
 import { IDENTITY_PATH, type RunningSandbox } from '../folder/running.ts';
 import { bankApi } from './api.ts';
-
-// Without a locale, every error message of zod/mini is "Invalid input".
-z.config(en());
 
 type Listener = ReturnType<typeof getRequestListener>;
 

@@ -1,3 +1,4 @@
+import { en } from 'zod/locales';
 import * as z from 'zod/mini';
 import { expectedAndReceived, Refusal } from '../answers/refusal.ts';
 import { header } from './headers.ts';
@@ -5,6 +6,9 @@ import type { RawRequest } from './raw-request.ts';
 
 const JSON_TYPE = 'application/json';
 const FORM_TYPE = 'application/x-www-form-urlencoded';
+
+/** Without it, zod/mini calls every value that a rule forbids "Invalid input". */
+const { localeError } = en();
 
 /**
  * Checks that POST and PUT have a body, and that other methods have none. A call without parameters sends `{}`.
@@ -96,7 +100,7 @@ function decodeUtf8({ body }: RawRequest): string {
 }
 
 function inShape<T>(schema: z.ZodMiniType<T>, value: unknown): T {
-  const result = schema.safeParse(value);
+  const result = schema.safeParse(value, { error: localeError });
   if (result.success) return result.data;
   throw new Refusal(
     'FIELD_INVALID',

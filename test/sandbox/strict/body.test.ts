@@ -167,7 +167,7 @@ describe('the shape of a body', () => {
     expect(answerTo(() => readJsonBody(sent(body), order))).toEqual([
       'FIELD_INVALID',
       'The body does not have the shape that this endpoint expects',
-      'data.amount: Invalid input.',
+      'data.amount: Too big: expected string to have <=5 characters.',
     ]);
   });
 
