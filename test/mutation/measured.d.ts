@@ -1,0 +1,2 @@
+export function contentOf(file: string): string;
+export function isMeasured(file: string, results: Record<string, { content: string }>): boolean;
