@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
-import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { Psd2Error } from '../../src/errors.ts';
 import { makePrivateFolder } from '../../src/store/disk/json-file.ts';
 import { withLock } from '../../src/store/disk/lock.ts';
@@ -10,6 +10,7 @@ import type { StoreFolder } from '../../src/store/machine/folder.ts';
 import { consentCategories, transferOrder, VERIFIED } from '../domain/orders.ts';
 import { begun, opened } from './flows.ts';
 import { newConfigFolder, temporaryFolder } from './temporary-folder.ts';
+import { replaceForStore } from './waiting.ts';
 
 const temporary = temporaryFolder();
 /** No process has this id. The highest id on Linux is 4194304. */
@@ -223,12 +224,11 @@ describe('a flow that seemed to have sent nothing', () => {
 /** Makes `performance.now` advance one second with each call, and calls `look` each time. */
 function aSecondLaterAtEachLook(look: () => void = () => {}): void {
   let at = 0;
-  vi.spyOn(performance, 'now').mockImplementation(() => {
+  replaceForStore(performance, 'now', () => {
     look();
     at += 1_000;
     return at;
   });
-  onTestFinished(() => void vi.restoreAllMocks());
 }
 
 const HOLDER = '{"pid":1,"host":"h","since":"2020-01-01T00:00:00.000Z"}';

@@ -15,6 +15,7 @@ import { ProfileStore } from '../../src/store/machine/profiles.ts';
 import { Vault } from '../../src/store/secrets/vault.ts';
 import { transferOrder } from '../domain/orders.ts';
 import { newConfigFolder, temporaryFolder } from './temporary-folder.ts';
+import { replaceForStore } from './waiting.ts';
 
 const temporary = temporaryFolder();
 
@@ -55,7 +56,7 @@ describe('a lock that shows no sign of life', () => {
   /** Makes `performance.now` advance by the next of these steps, in milliseconds, with each call. */
   function clock(...steps: (() => number)[]): void {
     let now = 0;
-    vi.spyOn(performance, 'now').mockImplementation(() => {
+    replaceForStore(performance, 'now', () => {
       now += (steps.length > 1 ? steps.shift() : steps[0])?.() ?? 0;
       return now;
     });

@@ -11,8 +11,8 @@ import { onTestFinished } from 'vitest';
  */
 export function secondsWhileWaiting(during: (seconds: number) => void = () => {}) {
   const time: { asked: number[]; seconds: number } = { asked: [], seconds: 0 };
-  replace(performance, 'now', () => 1_000_000 + time.seconds * 1_000);
-  replace(timers, 'setTimeout', async (milliseconds: number) => {
+  replaceForStore(performance, 'now', () => 1_000_000 + time.seconds * 1_000);
+  replaceForStore(timers, 'setTimeout', async (milliseconds: number) => {
     time.asked.push(milliseconds);
     time.seconds += 1;
     if (time.seconds > 1_000) throw new RangeError('The store waits forever');
@@ -20,6 +20,19 @@ export function secondsWhileWaiting(during: (seconds: number) => void = () => {}
     await timers.setImmediate();
   });
   return time;
+}
+
+/**
+ * Replaces a function of an object until the test ends, but only for the code of the store. All else in this process, such
+ * as a sandbox that has not ended yet, would make a clock run faster.
+ */
+export function replaceForStore(of: object, name: string, by: (...args: never[]) => unknown): void {
+  const original: unknown = Reflect.get(of, name);
+  if (typeof original !== 'function') throw new TypeError(`${name} is not a function`);
+  replace(of, name, (...args: never[]) => {
+    const isStore = /\/src\/store\//.test(new Error('called').stack ?? '');
+    return Reflect.apply(isStore ? by : original, of, args);
+  });
 }
 
 /** Replaces a function of an object until the test ends. */
@@ -38,7 +51,7 @@ export function replace<Args extends never[]>(
   });
 }
 
-/** Calls `instead` in place of the next call of a function of the file system. It gets the original call. */
+/** Calls `instead` in place of the store's next call of a function of the file system. It gets the original call. */
 export function once(
   name:
     | 'openSync'
@@ -52,7 +65,7 @@ export function once(
 ): void {
   const original = fs[name];
   let isNext = true;
-  replace(fs, name, (...args: never[]) => {
+  replaceForStore(fs, name, (...args: never[]) => {
     const goOn = () => Reflect.apply(original, fs, args);
     if (!isNext) return goOn();
     isNext = false;
