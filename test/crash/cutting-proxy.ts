@@ -3,13 +3,17 @@ import { connect, createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** A proxy in front of PostgreSQL that can lose the answer to a commit. */
+/** A proxy in front of PostgreSQL that can lose a statement, or the answer to a commit. */
 export interface CuttingProxy {
   /** The folder of the proxy's socket, for the `host` of a connection. */
   folder: string;
   /** Loses the answer to the next commit, and closes the connection. The server has done what the client asked for. */
   cutNext(): void;
-  /** How many answers the proxy has lost. */
+  /** Loses the next such statement before the server gets it. @param lost called at that moment */
+  dropNext(lost?: () => void): void;
+  /** Closes each connection that is made from now on. @param onAttempt called for each. Undefined ends it */
+  refuse(onAttempt: (() => void) | undefined): void;
+  /** How many answers and statements the proxy has lost. */
   cuts(): number;
   close(): void;
 }
@@ -24,7 +28,14 @@ export async function startCuttingProxy(server: string): Promise<CuttingProxy> {
   const sockets = new Set<Socket>();
   let wanted = 0;
   let made = 0;
+  const drops: (() => void)[] = [];
+  let refused: (() => void) | undefined;
   const listener = createServer((client) => {
+    if (refused) {
+      client.destroy();
+      refused();
+      return;
+    }
     const upstream = connect(join(server, SOCKET));
     const hangUp = () => {
       client.destroy();
@@ -39,6 +50,12 @@ export async function startCuttingProxy(server: string): Promise<CuttingProxy> {
     }
     let isDoomed = false;
     client.on('data', (sent) => {
+      if (drops.length > 0 && COMMIT.test(sent.toString('latin1'))) {
+        made += 1;
+        drops.shift()?.();
+        hangUp();
+        return;
+      }
       if (wanted > 0 && !isDoomed && COMMIT.test(sent.toString('latin1'))) {
         wanted -= 1;
         isDoomed = true;
@@ -56,6 +73,13 @@ export async function startCuttingProxy(server: string): Promise<CuttingProxy> {
     folder,
     cutNext: () => {
       wanted += 1;
+    },
+    dropNext: (lost = () => {}) => {
+      drops.push(lost);
+    },
+    refuse: (onAttempt) => {
+      refused = onAttempt;
+      if (onAttempt) for (const socket of sockets) socket.destroy();
     },
     cuts: () => made,
     close: () => {
